@@ -66,14 +66,15 @@ import { retainRoutes } from './routes/retain.js'
 import { transferRoutes } from './routes/transfer.js'
 import { whoamiRoutes } from './routes/whoami.js'
 
-/** What the gateway is made with beside its configuration, in its own process and as a part of another app. */
+/** Options of the gateway besides its configuration, in its own process and as part of another app. */
 export interface GatewayOptions {
   /** Replacements of the clock, the id source and the configured providers. */
   overrides?: MemoryOverrides
   /** Milliseconds between the heartbeats of a silent event stream. Default 15000. */
   heartbeatMs?: number
   /**
-   * Reads the configuration again, for POST /v1/admin/reload and `app.reloadConfiguration()`. Absent: they answer 501.
+   * Reads the configuration again, for POST /v1/admin/reload and `app.reloadConfiguration()`. Without it both fail with
+   * 501.
    */
   reloadConfig?: () => Config
 }
@@ -82,7 +83,7 @@ export interface AppOptions extends GatewayOptions {
   log?: LogOptions
 }
 
-/** What the gateway leaves to another app that it is part of. */
+/** Options of a gateway that is part of another app. */
 export interface HostOptions {
   /** Authenticates in place of the auth modes. */
   authenticate?: AuthenticateCaller | undefined
@@ -116,15 +117,15 @@ export async function buildApp (
     genReqId: requestId,
     bodyLimit: config.maxBodyBytes,
     routerOptions: { maxParamLength: MAX_PARAM_LENGTH },
-    // The shutdown plugin answers in the contract's form.
+    // The shutdown plugin answers in the contract's format.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
-    // A store may have to migrate or to recover first, and bounds its own waiting.
+    // A store may have to migrate or recover first, and has time limits of its own.
     pluginTimeout: 0,
     requestTimeout,
     http: {
       headersTimeout: Math.min(HEADERS_TIMEOUT_MS, requestTimeout),
-      // How often Node looks for late requests. Its default, 30 s, would add to their time.
+      // How often Node looks for late requests. Its default, 30 s, would be added to their timeouts.
       connectionsCheckingInterval: 1000,
       maxHeaderSize: MAX_HEADER_BYTES,
       requireHostHeader: false,
@@ -180,7 +181,7 @@ export async function assemble (
   await app.register(healthRoutes, { timeoutMs: config.healthTimeoutMs, auth: config.auth })
   await app.register(homeRoutes, { version })
 
-  // Not even loaded where it is off.
+  // Not even loaded when it is off.
   const hindsight = settings.hindsight && { ...await import('./routes/hindsight/index.js'), options: settings.hindsight }
   if (hindsight !== undefined) await app.register(hindsight.versionRoute)
 

@@ -7,21 +7,21 @@ import { LOG_RULES } from './plugins/logger.js'
 
 /** How the gateway is registered in another app. */
 export interface MemoryGatewayOptions extends GatewayOptions {
-  /** The path below which every route is, for instance `/memory`. */
+  /** The prefix of the path of every route, for instance `/memory`. */
   prefix: string
   /** From `loadConfig`. */
   config: Config
   /**
-   * The name under which the app has the memory service. Default `memory`, so that it is `app.memory`. A second gateway
-   * of the same app needs another name, or `false` for none.
+   * The decorator of the app that holds the memory service. Default `memory`, so that it is `app.memory`. A second
+   * gateway of the same app needs another name, or `false` for none.
    */
   decorator?: string | false
   /**
    * Names the caller of a request in place of the auth modes, for an app that authenticates by itself. The auth mode of
-   * the configuration then is `dev`, its default, and is not used.
+   * the configuration must then be `dev`, its default, and is not used.
    */
   authenticate?: AuthenticateCaller
-  /** Whether the gateway logs a line for each of its requests, beside those that the app logs. Default false. */
+  /** Whether the gateway logs a line for each of its requests, besides those that the app logs. Default false. */
   accessLog?: boolean
 }
 
@@ -36,7 +36,7 @@ async function memoryGateway (app: FastifyInstance, options: MemoryGatewayOption
   let memory: FastifyInstance['memory'] | undefined
   await app.register(async (scope) => {
     scope.log = log
-    // A body is at most so long, whatever the app allows on its own routes.
+    // The configured limit applies here, whatever the app allows on its own routes.
     scope.addHook('onRoute', (route) => { route.bodyLimit ??= config.maxBodyBytes })
     await assemble(scope, config, rest, { authenticate, accessLog })
     memory = scope.memory
@@ -63,7 +63,7 @@ function refuseWhatCannotWork (
   }
 }
 
-/** What only the app can set for its server, and what is missing without it. */
+/** Sentences on settings that only the app can make for its server, and on the effect of their absence. */
 function * missingFromServer ({ initialConfig, server }: FastifyInstance): Iterable<string> {
   const longest = initialConfig.routerOptions?.maxParamLength ?? initialConfig.maxParamLength ?? 0
   if (longest < MAX_PARAM_LENGTH) {

@@ -1,11 +1,11 @@
 import { Ajv, type ErrorObject } from 'ajv'
 import type { Static, TSchema } from 'typebox'
 
-// Formats are the server's business; a bench only relies on shapes.
+// Only the server validates formats; a bench relies on shapes only.
 const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false })
 const ERRORS_SHOWN = 10
 
-/** What a bench was given and cannot use, said for the person who gave it. */
+/** Input that a bench cannot use. The message is for the person who supplied it. */
 export class UnusableInput extends Error {
   override name = 'UnusableInput'
 }
@@ -13,7 +13,8 @@ export class UnusableInput extends Error {
 /**
  * Makes a check that data from outside has the shape of a schema.
  * @param what names the data in the message
- * @returns a function that gives the value back, typed, or throws UnusableInput that lists what is wrong and where
+ * @returns a function that returns the value with its type, or throws UnusableInput that lists the faults and their
+ *   places
  */
 export function checker<S extends TSchema> (schema: S, what: string): (value: unknown) => Static<S> {
   const validate = ajv.compile<Static<S>>(schema)

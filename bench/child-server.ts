@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { UnusableInput } from './checked.js'
 
 export const GATEWAY = fileURLToPath(new URL('../dist/server.js', import.meta.url))
-/** A database in the process may have to be made or recovered first. */
+/** A database in the process may have to be created or recovered first. */
 const START_LIMIT_MS = 120_000
 
 export interface ChildServer {
@@ -21,9 +21,9 @@ export interface ChildServer {
 }
 
 /**
- * Starts a Node program that serves HTTP on the port of its environment variable `portVariable`, and waits until
- * GET /live answers 200. Its standard output goes to /dev/null, so its log costs what writing it costs.
- * @param env all the environment that it gets: nothing of the developer's own leaks into a figure
+ * Starts a Node program that serves HTTP on the port of its environment variable `portVariable`, and waits until GET
+ * /live answers 200. Its standard output goes to /dev/null, so writing its log is part of its cost.
+ * @param env its whole environment, so that the developer's own does not influence a figure
  * @param output an open file for its standard output instead
  */
 export async function startChild (args: readonly string[], portVariable: string, env: Record<string, string> = {}, output: 'ignore' | number = 'ignore'): Promise<ChildServer> {
@@ -40,7 +40,7 @@ export async function startChild (args: readonly string[], portVariable: string,
   const stop = async () => {
     process.off('exit', kill)
     child.kill('SIGTERM')
-    // A server that will not go must not keep the bench from ending.
+    // A server that does not stop must not keep the bench from ending.
     const timer = setTimeout(kill, 5000)
     await ended
     clearTimeout(timer)
@@ -57,7 +57,7 @@ export async function startChild (args: readonly string[], portVariable: string,
 /**
  * Starts the built gateway.
  * @param configuration a YAML text; without it the gateway has its defaults
- * @param env what it gets beside that, such as DATABASE_URL
+ * @param env further variables, such as DATABASE_URL
  * @param output an open file for its log
  * @param nodeOptions arguments of node itself
  */
@@ -87,8 +87,8 @@ async function untilLive (url: string, hasEnded: () => boolean): Promise<void> {
 }
 
 /**
- * The system chooses. Between here and the child's own listen another process could take it; the start then fails and
- * says so.
+ * A port that the system chooses. Another process could take it before the child listens; the start then fails with a
+ * message.
  */
 async function freePort (): Promise<number> {
   const server = createServer()

@@ -6,7 +6,7 @@ import { checker } from './checked.js'
 const Told = Type.Object({ heapUsed: Type.Number(), external: Type.Number(), rss: Type.Number() })
 const checkTold = checker(Told, 'What the gateway tells of its memory')
 
-/** Arguments of node with which a gateway tells what it uses after a collection, at the path of a socket. */
+/** Arguments of node with which a gateway reports its memory after a garbage collection, on a socket at a path. */
 export function collecting (socket: string): string[] {
   const program = new URL('heap-told.mjs', import.meta.url)
   program.searchParams.set('socket', socket)
@@ -16,7 +16,7 @@ export function collecting (socket: string): string[] {
 /**
  * Asks a gateway that was started with `collecting(socket)` to collect all garbage, which stops it for tens of
  * milliseconds.
- * @returns bytes in use afterwards; undefined when it does not answer, because it is gone
+ * @returns bytes in use afterwards; undefined when it does not answer because it has ended
  */
 export async function afterCollection (socket: string): Promise<Static<typeof Told> | undefined> {
   const connection = connect(socket)

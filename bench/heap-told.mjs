@@ -2,15 +2,15 @@ import { createServer } from 'node:net'
 import { isMainThread } from 'node:worker_threads'
 
 /*
- * Is loaded into a measured gateway before its own program, with --expose-gc. A connection to the socket that its URL
- * names (?socket=PATH) is answered, as JSON, with what the process uses after all garbage is collected.
+ * Loaded into a measured gateway before its own program, with --expose-gc. It answers each connection to the socket
+ * that its URL names (?socket=PATH) with the memory of the process after garbage collection, as JSON.
  */
 
 const { gc } = globalThis
 if (isMainThread && gc !== undefined) {
   createServer((socket) => {
     socket.on('error', () => {})
-    // What the first collection lets go of may hold more.
+    // Memory that the first collection releases may have kept other memory alive.
     gc()
     setImmediate(() => {
       gc()

@@ -3,7 +3,7 @@ import { performance } from 'node:perf_hooks'
 
 export interface TimedAnswer {
   body: unknown
-  /** From before the request is written until the answer is parsed. */
+  /** Time from before the request is written until the answer is parsed. */
   durationMs: number
 }
 

@@ -1,4 +1,4 @@
-/** A set of durations in milliseconds, summed up. */
+/** A summary of durations in milliseconds. */
 export interface LatencySummary {
   p50: number
   p95: number
@@ -6,7 +6,7 @@ export interface LatencySummary {
 }
 
 /**
- * The nearest-rank percentile: a value that was measured, never one between two.
+ * The nearest-rank percentile: always a measured value, never an interpolated one.
  * @param sorted in rising order
  * @param share 0–1
  * @returns NaN when nothing was measured

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 
 /**
  * Prints a report as text for people and as one line of JSON.
- * @param file is written too, with the JSON alone
+ * @param file is also written, with the JSON only
  */
 export async function printReport<R> (report: R, format: (report: R) => string, file?: string): Promise<void> {
   const json = JSON.stringify(report)

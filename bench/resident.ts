@@ -1,8 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/**
- * @returns what a process has in memory, garbage included; undefined where there is no /proc, or the process is gone
- */
+/** @returns the memory of a process, garbage included; undefined where there is no /proc, or the process has ended */
 export function residentMegabytes (pid: number): number | undefined {
   try {
     const found = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))

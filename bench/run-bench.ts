@@ -1,12 +1,12 @@
 import { UnusableInput } from './checked.js'
 
 /**
- * Runs a bench as the program: whatever goes wrong is said and ends it with exit code 1, so that no half of a figure
- * passes for one.
- * @param usage is printed when the options are wrong
+ * Runs a bench as the program: any error is printed and ends it with exit code 1, so that no partial result is taken
+ * for a complete one.
+ * @param usage printed when the options are wrong
  */
 export async function runBench (main: (args: string[]) => Promise<void>, usage: string): Promise<void> {
-  // Without a handler a signal ends the process without `exit`, and the servers that it started would stay.
+  // Without a handler a signal ends the process without `exit`, and the servers that it started would keep running.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => { process.exit(1) })
   try {
     await main(process.argv.slice(2))

@@ -1,6 +1,6 @@
 /**
- * Rows as an aligned text table; the first row is the head.
- * @param rows cells as they are to be printed; the first column is aligned left, the others right
+ * Rows as an aligned text table; the first row is the header.
+ * @param rows cells as printed; the first column is aligned left, the others right
  */
 export function formatTable (rows: ReadonlyArray<readonly string[]>): string {
   const widths: number[] = []

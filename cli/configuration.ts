@@ -6,7 +6,7 @@ export interface ConfigOptions {
   envFile?: string
 }
 
-/** The option wins over the variable. */
+/** The option takes precedence over the variable. */
 export function applyConfigOption ({ config }: ConfigOptions): void {
   if (config !== undefined) process.env['SERVICES_CONFIG_PATH'] = config
 }

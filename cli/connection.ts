@@ -23,8 +23,8 @@ export interface Connection {
 }
 
 /**
- * Variables of the environment come first, then the profile's file. The credentials of a profile are for its own
- * server: they are not sent to another that MEMORY_GATEWAY_URL names.
+ * Variables of the environment come first, then the profile's file. The credentials of a profile belong to its server:
+ * they are not sent to another one given by MEMORY_GATEWAY_URL.
  * @param profile default: MEMORY_GATEWAY_PROFILE, else `default`, whose file may be missing
  * @throws CommandError that shows no value of a credential
  */
@@ -44,7 +44,7 @@ export function readConnection (environment: NodeJS.ProcessEnv, profile?: string
   }
 }
 
-/** A credential of the environment replaces those of the profile, of whichever kind. */
+/** A credential of the environment replaces all credentials of the profile, even of another kind. */
 function withoutRivals (stored: Values, given: Values): Values {
   const { MEMORY_GATEWAY_API_KEY: _key, MEMORY_GATEWAY_TOKEN: _token, ...rest } = stored
   if (given.MEMORY_GATEWAY_API_KEY !== undefined || given.MEMORY_GATEWAY_TOKEN !== undefined) return rest
@@ -96,7 +96,7 @@ function checkUrl (text: string): string {
   return url.href.replace(/\/+$/, '')
 }
 
-/** Checked here, because the error of fetch shows the value. */
+/** Checked here, because the error of fetch would contain the value. */
 function checkHeader (name: Name, value: string): string {
   if (!/^[\x21-\x7e]+$/.test(value)) throw usageError(`${name} must consist of visible ASCII characters without spaces (the value is not shown)`)
   return value

@@ -9,7 +9,7 @@ import { note } from './output.js'
 const TIMEOUT_MS = 120_000
 /** A longer wait before another attempt is reported. */
 const NOTABLE_WAIT_MS = 2000
-/** The error codes when nothing listens at the address. */
+/** The error codes when no server is reachable at the address. */
 const NOBODY_THERE = new Set(['ECONNREFUSED', 'ENOTFOUND'])
 
 /** The options of every call; Ctrl-C aborts it. */

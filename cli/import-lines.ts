@@ -79,7 +79,7 @@ export async function openInput (path: string | undefined): Promise<Input> {
   return { name: path, lines, total: size, position: () => file.bytesRead, close: () => { file.destroy() } }
 }
 
-/** The parts of a text that is put together, up to the longest text that there can be. */
+/** Collects the parts of a text, up to the longest string that JavaScript allows. */
 export class Parts {
   #parts: string[] = []
   #length = 0
@@ -121,7 +121,7 @@ async function * linesOf (
         parts.add(line)
       }
     }
-    // A character that the end cuts off is an error here.
+    // An incomplete character at the end is an error here.
     parts.add(decoder.decode())
   } catch (error) {
     if (error instanceof CommandError) throw error

@@ -5,7 +5,7 @@ export function interrupted (told = 'interrupted'): CommandError {
 }
 
 /**
- * Runs work that Ctrl-C ends: the first one aborts the signal, so that the work can clean up; a second one ends the
+ * Runs work that Ctrl-C ends: the first Ctrl-C aborts the signal, so that the work can clean up; a second one ends the
  * process at once.
  * @throws CommandError with exit code 130 when the work ended because of it
  */

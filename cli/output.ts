@@ -3,7 +3,7 @@ import { codeOf, EXIT } from './failures.js'
 
 /**
  * The reader of the output may stop before its end (`| head`). That is not an error, and the command ends silently. Any
- * other fault of the output, a full disk for one, is reported.
+ * other error of the output, such as a full disk, is reported.
  */
 export function endOnFaultOfOutput (): void {
   for (const stream of [process.stdout, process.stderr]) {
@@ -28,7 +28,7 @@ export async function writeJson (value: unknown): Promise<void> {
   await writeLine(JSON.stringify(value, null, process.stdout.isTTY ? 2 : undefined))
 }
 
-/** Writes a message to standard error, because standard output has only results. */
+/** Writes a message to standard error, because standard output is for results only. */
 export function note (text: string): void {
   process.stderr.write(`${text}\n`)
 }

@@ -48,7 +48,7 @@ export async function run (args: readonly string[]): Promise<number> {
     return Number(process.exitCode ?? EXIT.done)
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error
-    // The parser has said what is wrong.
+    // The parser has already printed the error.
     return error.exitCode === 0 ? EXIT.done : EXIT.usage
   }
 }

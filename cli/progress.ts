@@ -1,9 +1,9 @@
 import { ProgressBar } from '../scripts/progress-bar.js'
 
-/** Between two lines where there is no terminal. */
+/** Milliseconds between two lines when there is no terminal. */
 const LINE_EVERY_MS = 5000
 
-/** How far a command is: a bar on a terminal, or a count where the whole is not known; plain lines elsewhere. */
+/** The progress of a command: on a terminal a bar, or a count if the total is unknown; plain lines elsewhere. */
 export class Progress {
   readonly #label: string
   readonly #bar: ProgressBar
@@ -15,7 +15,7 @@ export class Progress {
     this.#bar = new ProgressBar(process.stderr, label)
   }
 
-  /** @param total as far as it is known */
+  /** @param total undefined when unknown */
   update (done: number, total?: number): void {
     if (total !== undefined) return this.#bar.update(done, total)
     if (performance.now() < this.#lineAt && !process.stderr.isTTY) return

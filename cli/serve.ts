@@ -30,7 +30,7 @@ const FAULTS = ['SIGILL', 'SIGTRAP', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGSEGV'] a
 
 /**
  * Whether SIGHUP ends the process, as it does for a program whose terminal is closed. A service without a terminal
- * reads its configuration again on SIGHUP.
+ * reloads its configuration on SIGHUP.
  */
 const endsWithTerminal = process.stdin.isTTY || process.stdout.isTTY
 
@@ -44,7 +44,7 @@ function stopGracefully (app: FastifyInstance, config: Config): void {
   })
 }
 
-/** Makes SIGHUP read the configuration again; the outcome is logged. */
+/** Makes SIGHUP reload the configuration; the outcome is logged. */
 function reloadOnHangup (app: FastifyInstance): void {
   if (endsWithTerminal) return
   process.on('SIGHUP', () => {
@@ -66,11 +66,11 @@ function announce (app: FastifyInstance, config: Config, envFile: string | undef
 export interface ServeOptions {
   /** A file of variables that is read instead of `.env`. */
   envFile?: string | undefined
-  /** The folder that memories are kept in, with the store pglite. */
+  /** The data folder of the store pglite. */
   dataFolder?: string | undefined
 }
 
-/** Runs the server: reads the configuration, builds the app, listens, and ends the process when it is told to. */
+/** Runs the server: reads the configuration, builds the app, listens, and ends the process on a signal. */
 export async function serve ({ envFile: envFileName, dataFolder }: ServeOptions = {}): Promise<void> {
   try {
     const envFile = applyEnvFile(process.env, process.cwd(), envFileName)

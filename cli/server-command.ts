@@ -3,7 +3,7 @@ import { readConnection } from './connection.js'
 import { inWords, openGateway, type Call } from './gateway.js'
 import { untilInterrupted } from './interrupt.js'
 
-/** What every command of a server takes. */
+/** The options of every command that calls a server. */
 export interface ServerOptions {
   profile?: string
   json?: boolean
@@ -11,7 +11,7 @@ export interface ServerOptions {
 
 /**
  * Runs a command against the server that the environment or a profile names.
- * @param work gets the client, and what it has to pass to every call
+ * @param work receives the client, and the options that it must pass to every call
  * @throws CommandError
  */
 export async function withServer<T> (
@@ -28,13 +28,13 @@ export async function withServer<T> (
   })
 }
 
-/** The bank or banks of a recall; a bank's name has no comma in it. */
+/** The bank or banks of a recall, separated by commas, which no bank id contains. */
 export function scopeOf (banks: string): { bank_id: string } | { banks: string[] } {
   const names = banks.split(',')
   return names.length === 1 ? { bank_id: banks } : { banks: names }
 }
 
-/** Whether a memory has to have one of several tags or all of them. */
+/** Whether a memory must have any of the given tags or all of them. */
 export type TagsMatch = 'any' | 'all'
 
 export interface FilterOptions {
@@ -58,7 +58,7 @@ export function filtersOf ({ tag, tagsMatch, occurredAfter, occurredBefore }: Fi
 
 type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined> }
 
-/** Without the members that are undefined. */
+/** Omits the members that are undefined. */
 export function present<T extends object> (members: T): Present<T> {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Present<T>
 }

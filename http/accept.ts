@@ -1,6 +1,6 @@
 /**
- * Whether an Accept header names a media type with at least the weight of another (RFC 9110 section 12.5.1). A wildcard
- * names neither of them.
+ * Whether an Accept header lists a media type with a weight above 0 and at least that of another one (RFC 9110 section
+ * 12.5.1). Wildcards match neither of them.
  */
 export function prefers (accept: string | undefined, type: string, other: string): boolean {
   if (accept === undefined) return false

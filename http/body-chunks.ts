@@ -1,8 +1,8 @@
 import { turns } from '../lib/concurrency/turn-budget.js'
 
-/** Chunks with fewer bytes are copied into a shared buffer ... */
+/** Chunks with fewer bytes are copied into a shared buffer. */
 const SMALL_CHUNK = 4096
-/** ... of so many bytes. */
+/** Bytes of a shared buffer. */
 const SHARED_BYTES = 65_536
 
 /**
@@ -30,7 +30,7 @@ export class BodyChunks {
     this.#used += chunk.copy(this.#open, this.#used)
   }
 
-  /** Joins the chunks, a long body in turns of the event loop. @param caller as in TurnBudget.next */
+  /** Joins the chunks; those of a long body in turns of the event loop. @param caller as in TurnBudget.next */
   async join (caller: string): Promise<Buffer> {
     this.#close()
     if (this.#full.length === 1) return this.#full[0]!

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 
-/** Bytes that are written to a connection at a time, which is also the precision of a client's progress. */
+/** Bytes that are written to a connection at a time, also the precision to which a client's progress is known. */
 export const CHUNK_BYTES = 65_536
 
 /**

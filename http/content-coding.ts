@@ -2,7 +2,7 @@
 const MOST_PARTS = 32
 
 /**
- * The first of the codings that a client accepts; undefined: no coding.
+ * The first of the codings that a client accepts; undefined: the content is sent unencoded.
  * @param header Accept-Encoding
  * @param available in the order in which they are preferred
  */

@@ -11,7 +11,7 @@ function mediaTypesOf ({ routeOptions: { schema } }: FastifyRequest): string[] {
   return content === undefined ? [JSON_TYPE] : Object.keys(content)
 }
 
-/** Many clients set no Content-Type by themselves, and their users then look for a fault in the body. */
+/** Many clients set no Content-Type by themselves, and their users would look for the fault in the body. */
 function wrongTypeOf ({ headers }: FastifyRequest): string {
   return (headers['content-type'] ?? '') === '' ? 'Content-Type is missing' : 'Unsupported Content-Type'
 }

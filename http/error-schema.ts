@@ -27,8 +27,8 @@ export const ErrorSchema = Type.Object({
 }, { title: 'Error', description: 'The body of every answer with a status of 400 or higher.' })
 
 /**
- * A placeholder for the body of an error answer with one of these codes. The OpenAPI document refers to ErrorSchema
- * instead, because processing a hundred copies of it would take most of the time of making the document.
+ * Stands for the body of an error answer that carries one of these codes. The OpenAPI document refers to ErrorSchema in
+ * its place; generating a hundred copies would take most of the time of making the document.
  */
 export function errorSchema (codes: readonly ErrorCode[]): TSchema {
   return {

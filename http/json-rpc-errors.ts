@@ -13,9 +13,9 @@ const CODES: Partial<Record<ErrorCode, number>> = {
 }
 
 /**
- * Sends the error of a JSON-RPC request that the protocol handler does not answer. Faults of the message are JSON-RPC
- * errors without an id, because the message is not read. Other refusals, such as of credentials, have the form of any
- * route.
+ * Sends the error of a request that the JSON-RPC handler did not answer. For a fault of the message it is a JSON-RPC
+ * error, without an id, because the message was not read. Other refusals, such as of credentials, have the format of
+ * all other routes.
  */
 export function sendJsonRpcError (error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const known = toServiceError(error, request)

@@ -3,13 +3,13 @@ import { hostOfHeader } from '../lib/config/hosts.js'
 import { isBankId } from '../lib/identity/context.js'
 import { pathParameter } from './path-parameter.js'
 
-/** Where RFC 9728 (section 3) puts the metadata of a protected resource. */
+/** The path at which RFC 9728 (section 3) places the metadata of a protected resource. */
 export const METADATA_PATH = '/.well-known/oauth-protected-resource'
 
 /**
  * The address of the gateway as the client knows it.
  * @param publicUrl `mcp.public_url`
- * @returns undefined when it cannot be determined
+ * @returns undefined without `publicUrl` and a valid Host header
  */
 export function addressOf ({ headers: { host } }: FastifyRequest, publicUrl: string | undefined): string | undefined {
   if (publicUrl !== undefined) return publicUrl

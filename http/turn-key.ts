@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { callerOf, OPERATOR } from '../lib/identity/context.js'
 
-/** The key under which requests of an address take turns before their sender is known, and when it is refused. */
+/** The key under which requests of an address take turns until their callers are known, and when they are refused. */
 export function arrivalKeyOf (request: FastifyRequest): string {
   return ` arrivals ${request.ip}`
 }

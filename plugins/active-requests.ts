@@ -5,7 +5,7 @@ import fp from 'fastify-plugin'
 /** @param sent whether the whole response was sent */
 export type RequestEndListener = (request: FastifyRequest, reply: FastifyReply, sent: boolean) => void
 
-/** The requests of one gateway whose response is not sent yet, except those of routes that are not watched. */
+/** The requests of one gateway whose response has not been sent yet, except those of routes that are not watched. */
 export interface ActiveRequests {
   readonly size: number
   replies (): Iterable<FastifyReply>
@@ -37,7 +37,7 @@ async function activeRequests (app: FastifyInstance): Promise<void> {
     active.delete(reply.raw)
     for (const listener of listeners) listener(reply.request, reply, sent)
   }
-  // When the response was sent, onResponse has run before this.
+  // If the response was sent, onResponse has already run.
   function onClose (this: ServerResponse): void {
     const reply = active.get(this)
     if (reply !== undefined) end(reply, false)

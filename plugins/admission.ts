@@ -13,9 +13,9 @@ declare module 'fastify' {
 
 /**
  * Bounds the number of requests in flight, and starts each request in a turn of the event loop that has time left, so
- * that a burst of new requests does not delay those in progress. It does so when the caller is known, and among the
- * requests of that caller: otherwise a burst of one caller would delay every other caller behind the same proxy. It
- * runs for every request, so it allocates nothing for one that need not wait.
+ * that a burst of new requests does not delay those in progress. Requests wait after authentication and take turns by
+ * caller: otherwise a burst of one caller would delay every other caller behind the same proxy. It runs for every
+ * request, so it allocates nothing for one that need not wait.
  */
 async function admission (app: FastifyInstance, { ownsServer }: { ownsServer: boolean }): Promise<void> {
   const { connections, requests_in_flight: requests } = app.bounds
@@ -34,7 +34,7 @@ async function admission (app: FastifyInstance, { ownsServer }: { ownsServer: bo
       done()
     }
   })
-  // The hooks of this kind run after authentication and before the body is read.
+  // preParsing hooks run after authentication and before the body is read.
   app.addHook('preParsing', (request, _reply, payload, done) => {
     if (request.routeOptions.config.probe !== true && mustWait(request)) {
       void turns.next(turnKeyOf(request)).then(() => { done(null, payload) }, done)
@@ -44,7 +44,7 @@ async function admission (app: FastifyInstance, { ownsServer }: { ownsServer: bo
   })
 }
 
-/** Also in a turn that is another's, such as the one in which its token was verified. */
+/** Also true in a turn that runs under another key, such as the one in which the request's token was verified. */
 function mustWait (request: FastifyRequest): boolean {
   return turns.isSpent || (turns.running !== undefined && turns.running !== turnKeyOf(request))
 }

@@ -18,7 +18,7 @@ type Serialize = (value: unknown) => string
 const MARK = randomUUID()
 const SPLIT = new RegExp(`"${MARK}:(\\w+)"`)
 
-/** The characters of a member besides its name and value. */
+/** Characters of a member besides its name and value: quotes, colon and comma. */
 const MEMBER = 4
 /** The assumed length of a number, a boolean or null. */
 const PLAIN = 8
@@ -39,7 +39,8 @@ export function jsonLength (value: unknown, limit: number, lengthOf: (text: stri
     }
     return weight
   }
-  // Answers are plain objects, so all members are own ones. Object.entries would allocate a list for every hit.
+  // Answers are plain objects, so all their properties are own properties. Object.entries would allocate a list for
+  // every hit.
   for (const name in value) {
     weight += name.length + MEMBER + jsonLength(value[name as keyof typeof value], limit - weight, lengthOf)
     if (weight > limit) return weight
@@ -66,7 +67,7 @@ export class AnswerParts {
       .map(([name]) => name)
   }
 
-  /** The texts in order, made lazily. Joined, they are the answer as its serializer writes it. */
+  /** The texts in order, generated lazily. Joined, they are the answer as its serializer writes it. */
   * texts (answer: Answer): Generator<string, void> {
     const present = this.lists.filter((name) => Array.isArray(answer[name]))
     const marks = Object.fromEntries(present.map((name) => [name, `${MARK}:${name}`]))

@@ -16,12 +16,12 @@ const MEMORY_FACTOR = 4
  */
 const LONG_BODY_SHARE = 0.75
 
-/** A chunk of fewer bytes is looked at in whatever turn it comes. */
+/** A chunk of fewer bytes is inspected at once, even in a turn whose time is used up. */
 const LOOKED_AT_ONCE = 4096
 
-/** Milliseconds that a client whose body is refused has to read the response, after what it has sent last. */
+/** Milliseconds that a client whose body is refused has to read the response, counted from its last data. */
 const LINGER_MS = 2000
-/** The most of it, however much the client goes on sending. */
+/** The longest time for reading the response, even if the client keeps sending. */
 const LONGEST_LINGER_MS = 10_000
 /** The pause in milliseconds between two chunks of a refused body while the process is busy. */
 const DISCARD_PAUSE_MS = 10
@@ -54,8 +54,8 @@ export type BodyParser<T> = (
 
 /**
  * Reads bodies, each within the limit of its route, and all of them within the byte budget of the process. It counts
- * the bytes that arrive and not Content-Length, which costs a client nothing to send and would take room from others.
- * The bytes count until the request ends.
+ * the bytes that arrive and not Content-Length: a client could announce a large body at no cost and so take capacity
+ * from others. The bytes count until the request ends.
  */
 async function bodyReader (app: FastifyInstance): Promise<void> {
   const { workBytes, bounds } = app
@@ -76,7 +76,7 @@ async function bodyReader (app: FastifyInstance): Promise<void> {
     bytes > SHORT_BODY ? Math.min(MEMORY_FACTOR * bytes, LONG_BODY_SHARE * workBytes.limit) : bytes
   )
 
-  /** @param look is shown the chunks of a long body in turns of the event loop; the body is refused when it throws */
+  /** @param look inspects the chunks of a long body in turns of the event loop; the body is refused when it throws */
   const receive = (
     request: FastifyRequest, payload: Payload, done: Parameters<BodyParser<Buffer>>[2],
     look?: (chunk: Buffer) => void,
@@ -110,7 +110,7 @@ async function bodyReader (app: FastifyInstance): Promise<void> {
         counted = hold(request, counted, received)
         if (received === chunk.length) only = chunk
         else (chunks ??= new BodyChunks(only)).add(chunk)
-        // What is short is looked at when it is whole.
+        // A short body is inspected when it is complete.
         if (announced <= SHORT_BODY) return
         if (chunk.length < LOOKED_AT_ONCE || !turns.isSpent) look?.(chunk)
         else void lookLater(chunk)
@@ -122,7 +122,7 @@ async function bodyReader (app: FastifyInstance): Promise<void> {
     let hasEnded = false
     const lookLater = async (chunk: Buffer) => {
       isWaiting = true
-      // A client is read no faster than its turns come, or many long bodies at once would hold the event loop.
+      // Data is read only as fast as its client gets turns; otherwise many long bodies would block the event loop.
       payload.pause()
       await turns.next(turnKeyOf(request))
       isWaiting = false
@@ -138,7 +138,7 @@ async function bodyReader (app: FastifyInstance): Promise<void> {
     }
     const onEnd = () => {
       hasEnded = true
-      // The end may come with the last chunk, whether or not the stream is paused.
+      // `end` can follow the last chunk even when the stream is paused.
       if (isWaiting) return
       stop()
       if (!Number.isNaN(announced) && received !== announced) {
@@ -169,7 +169,7 @@ async function bodyReader (app: FastifyInstance): Promise<void> {
   const readBody: BodyParser<Buffer> = (request, payload, done) => { receive(request, payload, done) }
 
   const readJsonBody: BodyParser<unknown> = (request, payload, done) => {
-    // A long body with too many values is refused as soon as they have come, before it takes the memory of all of it.
+    // A long body with too many values is refused as soon as they have arrived, before all of it is in memory.
     let guard: JsonGuard | undefined
     receive(request, payload, (error, body) => {
       if (error !== null) {
@@ -209,8 +209,8 @@ async function bodyReader (app: FastifyInstance): Promise<void> {
 /**
  * Discards the rest of a refused body. Destroying a connection while the client writes resets it, and the client loses
  * the response that it has not read yet (RFC 9112, section 9.6). So this side closes first, and the connection is
- * destroyed when the client has sent nothing for LINGER_MS, or has not stopped for LONGEST_LINGER_MS. When the process
- * is busy it is read slowly: every chunk takes memory, and collecting that stops the process.
+ * destroyed when the client has sent nothing for LINGER_MS, or has not stopped for LONGEST_LINGER_MS. While the process
+ * is busy, the rest is read slowly: every chunk allocates memory, and garbage collection pauses the process.
  */
 function discardRest (payload: Payload): void {
   const { socket } = payload

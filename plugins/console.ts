@@ -11,7 +11,7 @@ import { packageFile } from '../lib/resources/package-file.js'
 export interface ConsoleOptions {
   auth: AuthConfig
   oidc: Settings['console']['oidc']
-  /** Whether the admin routes ask for a token. */
+  /** Whether the admin routes require a token. */
   hasAdminToken: boolean
   version: string
 }
@@ -114,7 +114,7 @@ function consoleConfig ({ auth, oidc, hasAdminToken, version }: ConsoleOptions):
   return { ...base, oidc: { issuer, client_id: clientId, scope, token, parameters } }
 }
 
-/** Allows scripts, styles and requests of the gateway itself only, and requests to the configured identity provider. */
+/** Restricts scripts, styles and requests to the gateway itself, and also allows requests to the identity provider. */
 function securityHeaders ({ auth, oidc }: ConsoleOptions): Record<string, string> {
   const issuer = auth.mode === 'jwt_oidc' && oidc !== undefined ? auth.oidcIssuer : undefined
   const provider = issuer === undefined ? [] : [new URL(issuer).origin, ...(oidc?.origins ?? [])]

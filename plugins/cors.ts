@@ -11,7 +11,7 @@ declare module 'fastify' {
   }
 }
 
-/** The request headers of the routes, without the admin token, as pages of other origins must not administer. */
+/** The request headers of the routes except the admin token: pages of other origins must not call admin routes. */
 const ALLOWED_HEADERS = [
   'Accept', 'Authorization', 'Content-Type', 'Idempotency-Key', 'If-Match', 'Last-Event-ID', 'Mcp-Protocol-Version',
   'Mcp-Session-Id', 'Traceparent', 'Tracestate', 'X-Api-Key', 'X-Request-Id', 'X-Service-On-Behalf-Of',
@@ -57,7 +57,7 @@ async function corsPlugin (app: FastifyInstance, { origins }: { origins: readonl
   })
 }
 
-/** Whether a path, in whatever spelling, is one of the admin scope: a preflight does not reach the route itself. */
+/** Whether a path, percent-encoded or not, is in the admin scope: a preflight does not reach the route itself. */
 function isForOperators (url: string): boolean {
   try {
     return /^\/(v1\/admin|metrics)(\/|$)/.test(decodeURIComponent(url.split('?', 1)[0]!))

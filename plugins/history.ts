@@ -11,15 +11,15 @@ declare module 'fastify' {
 }
 
 /**
- * Keeps statistics of the requests of the last hour, for operators without Prometheus. It takes some 50 KB and, for
- * each request, one logarithm and a few additions.
+ * Keeps statistics of the requests of the last hour, for operators without Prometheus. It takes about 50 KB of memory
+ * and, for each request, one logarithm and a few additions.
  */
 async function history (app: FastifyInstance, { clock }: { clock: Clock }): Promise<void> {
   const history = new RequestHistory({ clock, memory: () => process.memoryUsage() })
   app.decorate('requestHistory', history)
   app.activeRequests.onEnd((request, { statusCode, elapsedTime }, sent) => {
     const { scope } = request.routeOptions.config
-    // A client that left is not a success; it counts with the same status as in the metrics.
+    // A request whose client disconnected is not a success; it counts with the same status as in the metrics.
     if (scope === 'memory' || scope === 'source') history.observe(sent ? statusCode : 499, elapsedTime)
   })
   let timer: NodeJS.Timeout | undefined

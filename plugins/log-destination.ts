@@ -1,13 +1,13 @@
 import pino from 'pino'
 
-/** A part of pino's destination, SonicBoom, which keeps lines until it is flushed or has enough. */
+/** A part of pino's destination, SonicBoom, which buffers lines until it is flushed or its buffer is full. */
 export interface LogOutput {
   write (line: string): unknown
   flush (): void
   flushSync (): void
 }
 
-/** With these bytes the lines are written before the turn of the event loop ends. */
+/** From this many bytes on, lines are written before the turn of the event loop ends. */
 const MOST_WAITING = 8192
 
 /**
@@ -52,7 +52,7 @@ export function standardOutputLines (): BatchedLines {
   return standardOutput
 }
 
-/** Writes the lines that wait, so that they stand before what is printed next. */
+/** Writes the buffered lines, so that they precede the output that follows. */
 export function flushLog (): void {
   standardOutput?.flushSync()
 }

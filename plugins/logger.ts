@@ -34,7 +34,7 @@ function serializeError (error: unknown): { type: string, message: string, stack
 
 const PRETTY = { target: 'pino-pretty', options: { translateTime: 'HH:MM:ss.l', ignore: 'pid,hostname' } }
 
-/** The serializers of every line of the gateway, also with the logger of another app. */
+/** The serializers of all lines of the gateway, even when another app provides the logger. */
 export const LOG_RULES = {
   redact: { paths: REDACTED, censor: '[redacted]' },
   serializers: { err: serializeError },

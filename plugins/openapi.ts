@@ -11,7 +11,7 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** The OpenAPI document as JSON. It is made at the first call, which must come after the gateway is ready. */
     openApiDocument: () => Buffer
-    /** The same with the credentials of every auth mode, as in openapi.json. */
+    /** The same with the credentials of every auth mode, as stored in openapi.json. */
     openApiDocumentOfEveryMode: () => object
   }
 }

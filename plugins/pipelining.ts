@@ -44,7 +44,7 @@ async function pipelining (app: FastifyInstance): Promise<void> {
       return
     }
     queued.set(socket, (before ?? 0) + 1)
-    // Node emits it while the request before this one ends, whose context must not become that of this one.
+    // Node emits it while the previous request ends, whose asynchronous context must not pass to this one.
     raw.once('socket', AsyncResource.bind(() => {
       queued.set(socket, queued.get(socket)! - 1)
       done()
@@ -52,16 +52,16 @@ async function pipelining (app: FastifyInstance): Promise<void> {
   })
 }
 
-/** Ends a response that waits, as Node does for those that have the socket. */
+/** Ends a waiting response, as Node ends those that have the socket. */
 function end (raw: ServerResponse): void {
   raw.destroyed = true
   raw.emit('close')
 }
 
 /**
- * Makes Node drop what it has read of a connection, which can be hundreds of requests: each would be created, and then
- * aborted with an error of its own. Node has no documented way. Its parser stops where the head of a request asks for
- * another protocol, which the function that gets the head says by returning 2.
+ * Makes Node drop what it has read of a connection, which can be hundreds of requests: each would be created, then
+ * aborted with an error of its own. Node has no documented way to do this. Its parser stops at a request that upgrades
+ * to another protocol, which `onIncoming` signals by returning 2.
  */
 function stopParsing (socket: Socket & { parser?: { onIncoming: () => number } | null }): void {
   if (socket.parser != null) socket.parser.onIncoming = () => 2

@@ -6,9 +6,9 @@ import { arrivalKeyOf } from '../http/turn-key.js'
 import { Semaphore } from '../lib/concurrency/semaphore.js'
 import { turns } from '../lib/concurrency/turn-budget.js'
 
-/** A connection is costly when parsing what was read of it took longer, in milliseconds. */
+/** A connection is costly when parsing the data of one read took longer than this, in milliseconds. */
 const COSTLY_MS = 2
-/** How long the pause is after a costly read, as a multiple of it. */
+/** Length of the pause after a costly read, as a multiple of the time that parsing took. */
 const PAUSE_FACTOR = 3
 
 /** The open connections on which a few bytes can cause much work. */
@@ -37,7 +37,7 @@ class ThrottledConnection {
   readonly #caller: string
   readonly #others: ThrottledConnections
   #isPaused = false
-  /** When the parser got the last data, and how long it worked on it, in milliseconds. */
+  /** When the parser received the last data, and how long it worked on it, in milliseconds. */
   #readAt = performance.now()
   #readMs = 0
 
@@ -121,7 +121,7 @@ async function readThrottling (app: FastifyInstance): Promise<void> {
   })
 }
 
-/** A connection waits as long as it takes. */
+/** Never thrown, because the waits of connections have no limit. */
 function unbounded (): Error {
   return new Error('The wait has no bound')
 }

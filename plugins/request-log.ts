@@ -35,7 +35,7 @@ export function answerUnreadableUrl (error: FastifyError, request: FastifyReques
   request.log.info({ method: request.method, route: null, status: reply.statusCode, principal_type: 'none' }, 'request completed')
 }
 
-/** Whether lines of this level are written, so that no other line is built. */
+/** Whether lines of this level are written; other lines are not built at all. */
 function isShown (level: 'info' | 'debug', { log }: FastifyInstance): boolean {
   return LEVELS.indexOf(level) >= LEVELS.indexOf(log.level)
 }
@@ -49,7 +49,7 @@ export interface RequestLogOptions {
 async function requestLog (app: FastifyInstance, { accessLog }: RequestLogOptions): Promise<void> {
   const shown = { info: isShown('info', app), debug: isShown('debug', app) }
   app.setGenReqId(requestId)
-  // The logger of the gateway, also where that of the server is another.
+  // Uses the gateway's logger even when the server has another.
   app.setChildLoggerFactory((_parent, bindings, options) => requestLogger(app.log, bindings, options))
   // Callbacks and not promises, because these hooks run for every request.
   app.addHook('onRequest', (request, reply, done) => {

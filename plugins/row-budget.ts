@@ -50,7 +50,7 @@ async function rowBudget (app: FastifyInstance): Promise<void> {
   })
 }
 
-/** The bytes that one exchange holds of the common budget. */
+/** The bytes that one exchange holds of the shared budget. */
 class ExchangePart implements RowBudget {
   readonly #all: ByteBudget
   #hold: Hold | undefined

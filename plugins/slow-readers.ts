@@ -17,22 +17,22 @@ declare module 'fastify' {
   }
 }
 
-/** How much a client has read of the data that waits for it. */
+/** How much of its pending data a client has read. */
 interface Progress {
-  /** Bytes read when the window began, and the time of that. */
+  /** Bytes read when the window began, and when that was. */
   from: number
   since: number
-  /** Bytes read at the last check, and the time of the check that first found so many. */
+  /** Bytes read at the last check, and when a check first found this number. */
   read: number
   movedAt: number
 }
 
 /**
- * Disconnects clients that read too slowly: a client for which data waits must not read nothing for
- * `bounds.stalled_seconds`, nor on average over that time less than `bounds.read_bytes_per_second`. Bytes count as read
+ * Disconnects clients that read too slowly: a client with pending data must read something within every
+ * `bounds.stalled_seconds`, and on average over that time at least `bounds.read_bytes_per_second`. Bytes count as read
  * when the client has acknowledged them, where the operating system reports that; elsewhere when the operating system
- * has accepted them, which happens in steps of a megabyte and more. Nothing waits, and no time counts, while a handler
- * computes or an event stream is silent.
+ * has accepted them, which happens in steps of a megabyte and more. No data is pending, and no time counts, while a
+ * handler computes or an event stream is silent.
  */
 async function slowReaders (app: FastifyInstance, { ownsServer }: { ownsServer: boolean }): Promise<void> {
   const windowMs = app.bounds.stalled_seconds * 1000
@@ -88,7 +88,7 @@ async function slowReaders (app: FastifyInstance, { ownsServer }: { ownsServer: 
     }
     const timer = setInterval(() => { void check() }, Math.min(windowMs / 4, MAX_SWEEP_MS))
     timer.unref()
-    // The check goes on until the server is closed, because a client that does not read would delay the stop.
+    // The check continues until the server is closed, because a client that does not read would delay the stop.
     app.server.once('close', () => { clearInterval(timer) })
   })
 }

@@ -11,14 +11,14 @@ export interface StartReport {
   console?: string
   auth_mode: string
   vector_store: string
-  /** Undefined for a class of the operator's own. */
+  /** Undefined for a custom provider. */
   durable: boolean | undefined
   language_model: string
   embedding: string
   reranker: string
   access_control: string
   metrics: string
-  /** The configuration files; the environment is configured besides them. */
+  /** The configuration file and the file of variables, as far as they were read. */
   configuration: string
 }
 

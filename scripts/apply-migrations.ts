@@ -3,9 +3,9 @@ import { migrate, readMigrations } from '../lib/stores/sql/migrations.js'
 import { DATABASE_KEYS, openDatabase } from './database.js'
 
 /**
- * Applies what the database of the configuration lacks, and builds the vector indexes of big banks.
- * @param say takes a line for each thing that was done
- * @returns the files that were applied
+ * Applies the migrations that the configured database lacks, and builds the vector indexes of big banks.
+ * @param say receives a line for each action
+ * @returns the names of the applied files
  * @throws ConfigurationError, ProviderError, SqlError
  */
 export async function applyMigrations (environment: NodeJS.ProcessEnv, say: (line: string) => void): Promise<string[]> {

@@ -1,4 +1,5 @@
-// Builds the console into dist/console/, and compresses there what compresses well: the server sends it as it is.
+// Builds the console into dist/console/, and stores compressed copies where that pays, which the server sends
+// unchanged.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -7,7 +8,7 @@ import { build } from 'vite'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const TARGET = join(ROOT, 'dist/console')
-/** Below that the headers outweigh what is saved. */
+/** Smaller files are not compressed: their headers would outweigh the saving. */
 const WORTH_BYTES = 512
 
 await build({ configFile: join(ROOT, 'console/vite.config.ts'), logLevel: 'warn' })

@@ -1,6 +1,5 @@
-// Builds dist/ when something that it is made from has changed; else says nothing and costs some milliseconds.
-// `npm ci` comes here through `prepare`, where a missing compiler is no fault: `npm ci --omit=dev` leaves dist/ as it
-// is.
+// Builds dist/ when one of its sources has changed; otherwise prints nothing and takes a few milliseconds. `npm ci`
+// runs it through `prepare`, where a missing compiler is no error: `npm ci --omit=dev` leaves dist/ unchanged.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
@@ -12,13 +11,13 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const STAMP = 'dist/.built'
 const CONSOLE_STAMP = 'dist/.console-built'
 
-/** What dist/ is made from: these, and all TypeScript of scripts/. */
+/** The sources of dist/: these, and all TypeScript files of scripts/. */
 const INPUTS = ['app.ts', 'embedded.ts', 'index.ts', 'server.ts', 'cli', 'http', 'lib', 'mcp', 'packages/client/src', 'plugins', 'routes', 'scripts/build.mjs', 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json']
 
-/** What dist/console/ is made from. */
+/** The sources of dist/console/. */
 const CONSOLE_INPUTS = ['console', 'packages/client/src', 'scripts/build-console.mjs', 'package-lock.json']
 
-/** What the program reads at run time and the compiler does not emit. */
+/** Files that the program reads at run time and the compiler does not emit. */
 const ASSETS = [
   'lib/stores/in-memory/vectors.wasm',
   'lib/stores/sql/pglite-worker.mjs',
@@ -66,7 +65,7 @@ function installed (name) {
 }
 
 function compile (tsc, inputs) {
-  // Without its output the compiler's own notes would have it emit nothing.
+  // When the output is gone, the compiler's incremental state would still make it emit nothing.
   const force = existsSync(join(ROOT, 'dist/server.js')) ? [] : ['--incremental', 'false', '--tsBuildInfoFile', 'null']
   const { status } = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.build.json', ...force], { cwd: ROOT, stdio: ['ignore', 2, 2] })
   if (status !== 0) return false
@@ -80,7 +79,7 @@ function compile (tsc, inputs) {
   return true
 }
 
-/** Brings dist/console/ up to date where its sources and its compiler are. @returns whether that went well */
+/** Brings dist/console/ up to date if its sources and compiler are present. @returns whether that succeeded */
 function buildConsole () {
   if (!existsSync(join(ROOT, 'console/index.html')) || installed('vite') === undefined) return true
   const inputs = fingerprint(CONSOLE_INPUTS)
@@ -93,12 +92,12 @@ function buildConsole () {
 
 /**
  * Brings dist/ up to date.
- * @param optional whether it is all right that nothing can be built
+ * @param optional whether it is no error that nothing can be built
  * @returns false, after a message on standard error, when there is no dist/ that could be run
  */
 export function build ({ optional = false } = {}) {
   const built = existsSync(join(ROOT, 'dist/server.js'))
-  // The package as it is published has no sources.
+  // The published package has no sources.
   if (built && !existsSync(join(ROOT, 'server.ts'))) return true
   const inputs = fingerprint([...INPUTS, ...scripts()])
   if (built && readStamp(STAMP) === inputs) return buildConsole()

@@ -1,7 +1,7 @@
-// Compiles the tests and all that they import into .test-build/, which looks like the repository: beside the compiled
-// files stand the sources and what they read, and everything else at the top is a link. So a test finds its files by
-// the same paths, and Node.js runs it without a TypeScript loader. Only what has changed is compiled; types are checked
-// by `npm run typecheck`.
+// Compiles the tests and all that they import into .test-build/, which mirrors the repository: beside the compiled
+// files are the sources and the files that they read, and everything else at the top level is a link. So a test finds
+// its files by the same paths, and Node.js runs it without a TypeScript loader. Only changed files are compiled; `npm
+// run typecheck` checks the types.
 import { copyFileSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -35,7 +35,7 @@ function isCurrent (path, compiled) {
 
 const compiledName = (path) => path.endsWith('.ts') && !path.endsWith('.d.ts') ? path.replace(/\.ts$/, '.js') : undefined
 
-/** A process that reads the file meanwhile sees the old one or the new one, never a half. */
+/** A process that reads the file meanwhile sees either the old or the new content, never a part. */
 function replaceFile (path, content) {
   const temporary = `${path}.${process.pid}.tmp`
   writeFileSync(temporary, content)
@@ -82,8 +82,8 @@ function linkTheRest () {
 }
 
 /**
- * In .test-build/ `tap` is the test that the file under way is, where several files share a process: see
- * scripts/test-files.mjs.
+ * Replaces the module `tap` in .test-build/, so that files that share a process get a test each
+ * (scripts/test-scope.mjs).
  */
 function standBeforeTap () {
   const folder = join(TARGET, 'node_modules/tap')

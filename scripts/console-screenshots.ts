@@ -1,5 +1,5 @@
-// Takes a picture of each page of the console, in light and dark, into docs/console/: npm run docs:screenshots
-// The gateway is started with data of its own, and needs Chromium (CHROMIUM names its path).
+// Takes a picture of each page of the console, in light and dark, into docs/console/: npm run docs:screenshots It
+// starts a gateway with sample data, and needs Chromium (its path is in CHROMIUM).
 import { spawn, type ChildProcess } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,11 +15,11 @@ const SIZE = { width: 1280, height: 860 }
 const QUALITY = 72
 
 interface Shot {
-  /** Of the file, and the heading of the page in docs/console.md. */
+  /** The name of the file, and the heading of the page in docs/console.md. */
   name: string
-  /** Below /console/. */
+  /** The path below /console/. */
   path: string
-  /** What a reader would do before the picture is taken. */
+  /** Actions on the page before the screenshot. */
   act?: (page: Page) => Promise<void>
 }
 
@@ -92,7 +92,7 @@ async function startGateway (folder: string): Promise<{ url: string, process: Ch
   const child = spawn(process.execPath, [join(ROOT, 'dist/server.js')], { env, stdio: ['ignore', 'pipe', 'inherit'] })
   const url = await new Promise<string>((resolve, reject) => {
     let output = ''
-    // All of it is read, as the gateway waits when nobody does.
+    // The output is read to its end, because a full pipe would block the gateway.
     child.stdout.on('data', (data: Buffer) => {
       output += data.toString()
       const found = /Server listening at (http:\/\/[^"\s]+)/.exec(output)?.[1]
@@ -109,7 +109,7 @@ async function post (url: string, body: object): Promise<void> {
   if (!response.ok) throw new Error(`${url} answers ${response.status}: ${await response.text()}`)
 }
 
-/** Memories, and requests that the overview has something to show of. */
+/** Stores memories, and makes requests for the overview to show. */
 async function fill (url: string): Promise<void> {
   const items = MEMORIES.map(([content, tags]) => ({ content, tags, document_id: tags[0] }))
   await post(`${url}/v1/retain/batch`, { bank_id: BANK, items })

@@ -5,7 +5,7 @@ import { makeIndexes, pgliteExecutor, postgresExecutor, schemaOf } from '../lib/
 import { checkDatabaseUrl, databaseUrl, pgliteSettings, postgresSettings } from '../lib/stores/sql/settings.js'
 import type { VectorIndexes } from '../lib/stores/sql/vector-indexes.js'
 
-/** The keys of the configuration file that say which database it is. */
+/** The keys of the configuration file that choose the database. */
 export const DATABASE_KEYS = ['vector_store', 'vector_store_config'] as const
 
 export interface Database {
@@ -19,13 +19,13 @@ export interface Database {
 
 /**
  * The database that the configuration names, for a command beside the server. The store must be postgres or pglite;
- * without a configuration file it is postgres. MIGRATE_DATABASE_URL comes first for the command that uses it.
+ * without a configuration file it is postgres. MIGRATE_DATABASE_URL takes precedence in the command that uses it.
  * @throws ProviderError
  */
 export async function openDatabase ({ file, baseDirectory, database }: CommandConfig): Promise<Database> {
   const store = file.vector_store ?? 'postgres'
   const config = file.vector_store_config ?? {}
-  // Its schema or folder would be left out, and another database be changed.
+  // Its schema or folder would be ignored, and another database changed.
   if (file.vector_store === undefined && Object.keys(config).length > 0) throw new ProviderError('vector_store_config: vector_store is not set; set vector_store')
   if (store === 'pglite') {
     const settings = pgliteSettings(config, { baseDirectory })

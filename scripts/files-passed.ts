@@ -1,6 +1,6 @@
 /**
  * Prints the files of lib in which a function runs during one default retain and one default recall, by V8's precise
- * coverage. The store is in memory, and both operations have run before, so what is made once is not counted.
+ * coverage. The store is in memory, and both operations have run before, so one-time initialization is not counted.
  */
 import { Session } from 'node:inspector/promises'
 import { fileURLToPath } from 'node:url'

@@ -4,7 +4,7 @@ import { loadConfig } from '../lib/config/load.js'
 /** The committed document, which has the credentials of every auth mode. */
 export const OPENAPI_FILE = new URL('../openapi.json', import.meta.url)
 
-/** The text of the committed document, from the routes of this source tree. Nothing is listened on. */
+/** The text of the committed document, generated from the routes of this source tree. No port is opened. */
 export async function openApiText (): Promise<string> {
   const app = await buildApp(loadConfig({ SERVICES_LOG_LEVEL: 'silent' }))
   try {

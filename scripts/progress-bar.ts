@@ -1,7 +1,7 @@
 import type { WriteStream } from 'node:tty'
 
 const WIDTH = 30
-/** Lines of a log, where there is no terminal: one for each tenth. */
+/** Lines of a log when there is no terminal: one for each tenth. */
 const STEPS = 10
 
 /** A line that fills up, on a terminal; elsewhere a line for each tenth. */

@@ -23,7 +23,7 @@ export interface ReembedOptions {
 export interface ReembeddedBank {
   tenant_id: string | null
   bank_id: string
-  /** Memories that were given a vector. */
+  /** Memories that received a vector. */
   embedded: number
   /** Whether it had vectors of another provider before. */
   moved: boolean
@@ -31,20 +31,20 @@ export interface ReembeddedBank {
   settled: boolean
 }
 
-/** The space of the vectors that the banks have now, and what was done to each. */
+/** The space of the vectors that the banks have now, and the result for each bank. */
 export interface Reembedded extends EmbeddingSpace {
   banks: ReembeddedBank[]
 }
 
 export interface Told {
-  /** Takes a line for each thing that was done. */
+  /** Receives a line for each action. */
   say: (line: string) => void
   warn: (line: string) => void
 }
 
 /**
- * Gives every memory a vector of the configured provider, and moves banks to it that have vectors of another.
- * @returns what was done to each bank
+ * Gives every memory a vector of the configured provider, including memories with vectors of another provider.
+ * @returns the result for each bank
  * @throws ConfigurationError, ProviderError, SqlError; ServiceError when the provider fails
  */
 export async function reembedBanks (

@@ -29,7 +29,7 @@ async function main (args: string[]): Promise<void> {
   await reembedBanks(process.env, { ...values, batch }, told)
 }
 
-/** Whether an error is for the operator to read as it stands, without a stack. */
+/** Whether only the message of an error is shown to the operator, without a stack. */
 function isExpected (error: unknown): error is Error {
   return error instanceof ConfigurationError || error instanceof ProviderError || error instanceof SqlError
 }

@@ -1,10 +1,9 @@
-// What `import t from 'tap'` gives to compiled tests: the test of the file that is loaded at the moment, else tap's own
-// root.
+// The result of `import t from 'tap'` in compiled tests: the test of the file being loaded, else tap's own root.
 import { t as root } from 'tap'
 
 let current = root
 
-/** Runs `load`; what the files that it imports say to tap meanwhile, they say to `test`. */
+/** Runs `load`, during which `test` takes the place of tap's root in the files that are imported. */
 export async function within (test, load) {
   current = test
   try {

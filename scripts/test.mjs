@@ -14,17 +14,17 @@ import { build } from './build.mjs'
 import { compileTests, TARGET } from './compile-tests.mjs'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
-// Far beyond what any file takes on a quiet machine: it ends what hangs, and is no measure of speed.
+// Far longer than any file takes on an idle machine: it ends hanging tests and is no measure of speed.
 const TIMEOUT_SECONDS = 900
 const GROUP_FILES = 12
 const GROUP_TIMEOUT_SECONDS = 2400
 const MOST_JOBS = 4
 const SLOWEST_SHOWN = 10
 
-/** What a file does that its neighbours in the same process could feel, or that wants a process to itself. */
+/** Matches files that could affect others in the same process or need a process of their own. */
 const WANTS_OWN_PROCESS = /child_process|worker_threads|memoryUsage|\bglobalThis\b|process\.(?:env|on|once|emit|exitCode|chdir|kill)\b|helpers\/(?:server|command|sql-stores|sql-database)\.js|fixtures\/transformers-package|\bopenPglite\b|\bESLint\b|\bintercept\b/
 const OWN_PROCESS_FOLDERS = /^test\/(?:blackbox|console\/browser|fuzz|ops|lib\/stores\/sql|lib\/models\/local)/
-/** These measure what a reader feels, so nothing else runs beside them. */
+/** These measure response times, so nothing else runs beside them. */
 const IN_A_BROWSER = /^test\/console\/browser\//
 const ON_A_DATABASE = /helpers\/(?:sql-stores|sql-database)\.js'|\bTEST_(?:DATABASE|POOLER)_URL\b/
 
@@ -52,18 +52,18 @@ function select (paths) {
   return options.database ? files.filter((file) => ON_A_DATABASE.test(sourceOf(file))) : files
 }
 
-/** Files that can stand each other are a dozen to a process: each process loads the program and its libraries once. */
+/** Groups compatible files, a dozen to a process: each process loads the program and its libraries once. */
 function group (files) {
   const own = files.filter((file) => OWN_PROCESS_FOLDERS.test(file) || WANTS_OWN_PROCESS.test(sourceOf(file)))
   const shared = files.filter((file) => !own.includes(file))
   const groups = Array.from({ length: Math.ceil(shared.length / GROUP_FILES) }, (_, index) => (
     shared.slice(index * GROUP_FILES, (index + 1) * GROUP_FILES)
   ))
-  // What takes long first, so that no core is left alone with it at the end.
+  // Files with a process of their own take longest and come first, so that none runs alone at the end.
   return [...own.map((file) => [file]), ...groups]
 }
 
-/** Whether the random tests have cases of their own in this run. Elsewhere they have the same in every run. */
+/** Whether the random tests get new cases in this run. Otherwise their cases are the same in every run. */
 const explores = options.long || process.env.TEST_SEED !== undefined || ![undefined, '', '0', 'false'].includes(process.env.CI)
 
 /** Environment of the tests. */
@@ -83,12 +83,12 @@ if (options.database && process.env.TEST_DATABASE_URL === undefined) {
   console.error('TEST_DATABASE_URL is not set: the URI of a PostgreSQL with pgvector, of a role that may create schemas and databases')
   process.exit(1)
 }
-// Before the build: tap's clock runs from its import on.
+// Before the build, because tap's timeout runs from its import on.
 t.setTimeout(0)
 if (!build()) process.exit(1)
 const groups = group(select(await compileTests()))
 const env = environment()
-/** Seconds and outcome of each file that has ended. */
+/** Duration in seconds and outcome of each file that has ended. */
 const ended = new Map()
 
 t.jobs = Math.max(1, Number(options.jobs ?? (options.browser ? 1 : Math.min(MOST_JOBS, availableParallelism()))))

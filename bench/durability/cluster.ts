@@ -8,12 +8,13 @@ import { UnusableInput } from '../checked.js'
 
 const run = promisify(execFile)
 const OWNER = 'postgres'
-/** Below what systems give to connections that go out, so that it is still free when the cluster comes again. */
+/** Below the range for outgoing connections, so that the port is still free when the cluster restarts. */
 const FIRST_PORT = 15470
 const LAST_PORT = 15499
 
 /**
- * A PostgreSQL cluster that belongs to the bench, with the settings of a production server but for the size of its log.
+ * A PostgreSQL cluster that belongs to the bench, with the settings of a production server except for the size of its
+ * log.
  */
 export class Cluster {
   readonly url: string
@@ -35,7 +36,7 @@ export class Cluster {
 
   /**
    * Makes a cluster and starts it.
-   * @param folder that is there and may be given to the user postgres; the log lies beside it
+   * @param folder an existing one that may be handed to the user postgres; the log is beside it
    */
   static async create (bin: string, folder: string): Promise<Cluster> {
     const data = join(folder, 'cluster')
@@ -70,7 +71,7 @@ full_page_writes = on
     await this.#control('start', '-w', '-l', this.#log)
   }
 
-  /** Every process of the database ends at once, and it recovers as after a crash. */
+  /** Ends every process of the database at once, so that it recovers as after a crash. */
   async restartAtOnce (): Promise<void> {
     await this.#control('restart', '-w', '-m', 'immediate', '-l', this.#log)
   }
@@ -104,7 +105,7 @@ function isRoot (): boolean {
 async function giveAway (path: string): Promise<void> {
   const [user, group] = ['-u', '-g'].map((option) => Number(execFileSync('id', [option, OWNER], { encoding: 'utf8' })))
   await chown(path, user!, group!)
-  // Made by mkdtemp, the folders above it are closed to others.
+  // The folders above it were made by mkdtemp, which closes them to other users.
   for (let folder = dirname(path); folder.includes('memory-gateway-durability-'); folder = dirname(folder)) await chmod(folder, 0o755)
 }
 
@@ -118,7 +119,7 @@ async function freePort (): Promise<number> {
       await once(server, 'close')
       return port
     } catch {
-      // Somebody has it.
+      // The port is in use.
     }
   }
   throw new UnusableInput(`none of the ports ${FIRST_PORT} to ${LAST_PORT} is free`)

@@ -12,17 +12,17 @@ const RESTARTS = 5
 const TERMINATING_MS = 5000
 const TERMINATE_EVERY_MS = 20
 /**
- * What the ballast leaves at first, for the tables to take, and then; and the writes that have to be refused: many use
- * up the log too.
+ * For each of two fillings: bytes that the ballast leaves free, and refused writes to wait for. Many refusals also use
+ * up the space of the log.
  */
 const FILLINGS = [{ leave: 4 * 1024 * 1024, refusals: 30 }, { leave: 0, refusals: 500 }]
-/** How long that may take. */
+/** Time limit of a filling. */
 const FILLING_LIMIT_MS = 60_000
 const RECALLS = 20
-/** How long a gateway may take to go on by itself. */
+/** Time limit for a gateway to recover by itself. */
 const RECOVERY_LIMIT_MS = 60_000
 
-/** The database crashes under the load and comes back, several times; the gateway goes on. */
+/** The database crashes under load and restarts, several times; the gateway keeps running. */
 export async function restartDatabase (rounds: Rounds, cluster: Cluster): Promise<RoundResult> {
   return await fault(rounds, 'the database is restarted (-m immediate)', async (load) => {
     const pauses: number[] = []
@@ -35,7 +35,7 @@ export async function restartDatabase (rounds: Rounds, cluster: Cluster): Promis
   })
 }
 
-/** Backends that work on something are ended one after another. */
+/** Terminates busy backends one after another. */
 export async function terminateBackends (rounds: Rounds, url: string): Promise<RoundResult> {
   return await fault(rounds, 'backends are terminated in the middle of a statement', async (load) => {
     const sql = postgres(url, { max: 1, onnotice: () => {} })
@@ -58,8 +58,8 @@ export async function terminateBackends (rounds: Rounds, url: string): Promise<R
 }
 
 /**
- * The disk under the database fills up twice, and is given room again.
- * @param revive what an operator does when the database has ended, if it has; says what was done
+ * Fills the disk of the database twice, and frees space again.
+ * @param revive restarts the database as an operator would, if it has ended; returns what was done
  */
 export async function fillDisk (rounds: Rounds, disk: SmallDisk, revive: () => Promise<string> = async () => ''): Promise<RoundResult> {
   return await fault(rounds, 'the disk is full', async (load) => {
@@ -79,10 +79,7 @@ export async function fillDisk (rounds: Rounds, disk: SmallDisk, revive: () => P
   })
 }
 
-/**
- * Something happens to the database under a load that goes on; then the gateway is killed too, and everything is looked
- * at.
- */
+/** Causes a fault of the database under continuing load, then also kills the gateway and verifies everything. */
 async function fault (rounds: Rounds, name: string, happen: (load: Load) => Promise<string>): Promise<RoundResult> {
   const load = rounds.load(true)
   await rounds.whileLoaded(load)
@@ -104,7 +101,7 @@ async function fault (rounds: Rounds, name: string, happen: (load: Load) => Prom
 
 /** @returns milliseconds until a retain that began after now is acknowledged, or close to it */
 async function untilAcknowledged (load: Load): Promise<number> {
-  // Those that were under way at the fault do not count: each client may have had one.
+  // Retains in progress at the fault do not count: each client may have had one.
   const before = load.count('acknowledged') + load.clients
   const waited = await until(() => load.count('acknowledged') > before, RECOVERY_LIMIT_MS)
   if (waited === undefined) throw new Error(`no retain was acknowledged within ${RECOVERY_LIMIT_MS} ms`)

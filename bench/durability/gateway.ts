@@ -7,10 +7,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { GATEWAY, startGateway, type ChildServer } from '../child-server.js'
 import { HttpClient } from './http-client.js'
 
-/** PGlite may have to recover first, on a machine that has other work. */
+/** PGlite may have to recover first, on a busy machine. */
 const READY_LIMIT_MS = 60_000
 
-/** What a gateway is started on, and again after each kill. */
+/** What a gateway is started with, also after each kill. */
 export interface Target {
   /** YAML. */
   configuration: string
@@ -68,7 +68,7 @@ export class Gateway {
   }
 }
 
-/** A start that is killed after so long, in the middle of what it does: loading, recovery, the look at the tables. */
+/** A start that is killed after `afterMs`, while it loads, recovers or checks the tables. */
 export async function interruptedStart ({ configuration, env }: Target, afterMs: number): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'memory-gateway-bench-'))
   const path = join(folder, 'config.yaml')

@@ -9,16 +9,15 @@ export interface Found {
 export interface Check {
   /** Memories of this round whose retain was answered 2xx. */
   acknowledged: number
-  /** Memories of this round that are there, though no answer said so. */
+  /** Memories of this round that exist although no answer acknowledged them. */
   unacknowledgedFound: number
   /**
-   * Memories of this and every earlier round that were acknowledged, or were there once, and are not there as they
-   * were.
+   * Memories of this and every earlier round that were acknowledged or found once, and are now missing or different.
    */
   lost: number
   /** Memories beyond the first with the same content, or the same id. */
   twice: number
-  /** Batches that are there in part. */
+  /** Batches that exist only in part. */
   partial: number
   /** Memories that nobody wrote. */
   strange: number
@@ -26,17 +25,17 @@ export interface Check {
   wrongAnswers: number
   refused: number
   broken: number
-  /** What is wrong, for a look; the first of each. */
+  /** Examples of what is wrong: the first ones of each kind. */
   examples: string[]
 }
 
-/** What the clients of a run know: what was acknowledged, and what was read back once. */
+/** The knowledge of the clients of a run: what was acknowledged, and what was read back once. */
 export class History {
   readonly #written = new Set<string>()
   /** Text by id. */
   readonly #expected = new Map<string, string>()
 
-  /** Compares what was found with all that was ever acknowledged or found. */
+  /** Compares the memories found with all that were ever acknowledged or found. */
   check (writes: readonly Write[], found: readonly Found[]): Check {
     const examples: string[] = []
     const acknowledged = new Set<string>()

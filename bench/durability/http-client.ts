@@ -1,6 +1,6 @@
 import { Agent, request, type IncomingHttpHeaders } from 'node:http'
 
-/** A server that does not answer for so long counts as one that went away. */
+/** A server that does not answer for this long counts as gone. */
 const LIMIT_MS = 30_000
 
 export interface Exchange {
@@ -9,7 +9,7 @@ export interface Exchange {
   text: string
 }
 
-/** One server, with as many connections as there are requests at a time. Whatever the status is, it is an answer. */
+/** A client of one server, with as many connections as concurrent requests. An answer of any status is returned. */
 export class HttpClient {
   readonly #base: URL
   readonly #agent = new Agent({ keepAlive: true })

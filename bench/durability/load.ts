@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { HttpClient } from './http-client.js'
 import { BATCH, KINDS, send, type Contents, type Kind, type Planned, type Write } from './writes.js'
 
-/** How long a client waits that met an error and goes on. */
+/** Milliseconds that a client waits after an error before it continues. */
 const PAUSE_MS = 50
 
 export interface LoadOptions {
@@ -10,11 +10,11 @@ export interface LoadOptions {
   clients: number
   round: number
   contents: Contents
-  /** Whether clients go on after an error; otherwise they end with it, as the server has ended. */
+  /** Whether clients continue after an error; otherwise they end, because the server has ended. */
   persistent: boolean
 }
 
-/** Clients that retain without pause until they are told to stop, or the server is gone. */
+/** Clients that retain without pause until they are stopped or the server is gone. */
 export class Load {
   readonly writes: Write[] = []
   readonly #options: LoadOptions
@@ -52,13 +52,13 @@ export class Load {
         if (writes.every(({ outcome }) => outcome.state === 'acknowledged')) break
         if (!persistent && writes.some(({ outcome }) => outcome.state === 'broken')) return
         await delay(PAUSE_MS)
-        // What a client should do: the same again, with the same key, until it is answered.
+        // A correct client repeats the request with the same key until it is answered.
         planned = this.#stopped ? [] : planned.filter(({ key }, index) => key !== undefined && writes[index]!.outcome.state !== 'acknowledged')
       }
     }
   }
 
-  /** What a client sends at a time. */
+  /** The requests that a client sends concurrently. */
   #plan (kind: Kind, step: number): Planned[] {
     const { contents, round } = this.#options
     const one = () => contents.several(1, round, kind)
@@ -66,7 +66,7 @@ export class Load {
     if (kind === 'single') return [{ kind, contents: one() }]
     if (kind === 'batch') return [{ kind, contents: batch() }]
     if (kind === 'keyed') return [{ kind, contents: step % 2 === 0 ? one() : batch(), key: this.#key() }]
-    // The same from two at once: one memory, a batch forwards and backwards, and one request sent twice.
+    // The same content twice at once: one memory, a batch in both orders, and one request sent twice.
     const shared = step % 3 === 0 ? one() : batch()
     const twice = [{ kind, contents: shared }, { kind, contents: shared.toReversed() }]
     if (step % 3 !== 2) return twice

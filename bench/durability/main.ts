@@ -14,7 +14,7 @@ import { isViolated, Rounds, type RoundResult } from './rounds.js'
 import { SmallDisk } from './small-disk.js'
 import { openDirectory, openUrl, tableFaults } from './tables.js'
 
-/** The schema that the gateway has when nothing is said. */
+/** The gateway's default schema. */
 const SCHEMA = 'memory_gateway'
 const DISK_MB = 256
 
@@ -55,7 +55,7 @@ async function ofPostgres (options: Options, folder: string): Promise<StoreRepor
     const executor = openUrl(url)
     const faults = await tableFaults(executor, quoteSchema(schema))
     report.tableFaults.push(...faults)
-    // What is wrong stays for a look.
+    // After a violation the data are kept for inspection.
     if (faults.length === 0 && ![...report.rounds, ...report.faults].some(isViolated)) await executor.maintain(`drop schema ${quoteSchema(schema)} cascade`)
     await executor.close()
   }
@@ -134,12 +134,12 @@ function onPostgres (url: string, schema: string, folder: string): Target {
   return { log: logIn(folder), configuration: configuration('postgres', { schema }), env: { DATABASE_URL: url } }
 }
 
-/** Errors alone; the file goes with the folder when there is nothing to look into. */
+/** Logs errors only; the file is removed with the folder when there is nothing to inspect. */
 function logIn (folder: string): number {
   return openSync(join(folder, 'gateway.log'), 'a')
 }
 
-/** JSON is YAML. Vectors are made too, so that they are looked at. */
+/** JSON is YAML. Vectors are made too, so that they are checked. */
 function configuration (store: string, config: Record<string, string>): string {
   return JSON.stringify({ vector_store: store, vector_store_config: config, retrieval: { weights: { semantic: 0.5 } } })
 }

@@ -6,14 +6,14 @@ import type { Exchange, HttpClient } from './http-client.js'
 import type { Found } from './history.js'
 import { BANK, ownWord, send, type Write } from './writes.js'
 
-/** Memories that recall is asked for in a round: half of them the newest. */
+/** Memories that are recalled in a round; half of them are the newest. */
 const RECALLS = 40
-/** Keys that are sent again in a round, beside all that were not acknowledged. */
+/** Keys that are sent again in a round, besides all that were not acknowledged. */
 const REPLAYS = 40
 
 export interface ReadBack {
   found: Found[]
-  /** Memories that recall was asked for, and those that it did not find by their own word. */
+  /** Memories that were recalled by their own words, and those that were not found. */
   recalled: number
   notRecalled: number
   /** Differences between the bank's statistics, its list and its export. */
@@ -25,7 +25,7 @@ const readStatistics = checker(StatisticsAnswer, 'the statistics of a bank')
 const readHits = checker(RecallAnswer, 'the answer of a recall')
 const readLine = checker(Type.Object({ memory_id: Type.String(), text: Type.String(), tags: Type.Array(Type.String()) }), 'a line of an export')
 
-/** Reads everything in three ways, and looks for a sample through the indexes. */
+/** Reads everything in three ways, and searches for a sample through the indexes. */
 export async function readBack (client: HttpClient, random: Random): Promise<ReadBack> {
   const found = await exportOf(client)
   const listed = await listOf(client)
@@ -47,7 +47,7 @@ export async function readBack (client: HttpClient, random: Random): Promise<Rea
 }
 
 export interface Replays {
-  /** Keys whose answer had been received before, and those that did not get it again. */
+  /** Keys whose answer had been received before, and those that did not get the same answer again. */
   keys: number
   keysWrong: number
   /** The requests with a key that had not been acknowledged, sent again as a client should. */
@@ -55,7 +55,7 @@ export interface Replays {
   examples: string[]
 }
 
-/** Sends requests with an idempotency key again: some that were acknowledged, and all that were not. */
+/** Repeats requests with an idempotency key: some that were acknowledged, and all that were not. */
 export async function replay (
   client: HttpClient, round: number, writes: readonly Write[], found: readonly Found[], random: Random,
 ): Promise<Replays> {
@@ -78,7 +78,7 @@ export async function replay (
   for (const write of groups.filter(({ outcome }) => outcome.state !== 'acknowledged')) {
     const again = await send(client, round, { ...write, key: write.key! })
     repeats.push(again)
-    // The record of the key is of the same transaction as the memories: both are there or neither.
+    // The record of the key is in the same transaction as the memories: either both exist or neither.
     const wasThere = write.contents.every((content) => there.has(content))
     if (again.outcome.state === 'acknowledged' && again.outcome.replayed === wasThere) continue
     keysWrong++
@@ -110,7 +110,10 @@ async function statisticsOf (client: HttpClient): Promise<ReturnType<typeof read
   return await json(client.get(`/v1/banks/${BANK}/stats`), readStatistics)
 }
 
-/** By its own word, through the lexical index. A hashed vector may be anywhere; the tables are asked for those. */
+/**
+ * Searches by its own word, through the lexical index. Hashed vectors rank arbitrarily, so they are checked in the
+ * tables.
+ */
 async function isRecalled (client: HttpClient, { memoryId, text }: Found): Promise<boolean> {
   const { hits } = await json(client.post('/v1/recall', { bank_id: BANK, query: ownWord(text), max_results: 10, explain: true }), readHits)
   return hits.some(({ memory_id: id, scores }) => id === memoryId && scores?.lexical !== undefined)

@@ -9,7 +9,7 @@ export interface StoreReport {
   /** Faults of the database; the gateway is killed after each. */
   faults: RoundResult[]
   skipped: string[]
-  /** What the tables themselves have wrong at the end. */
+  /** Faults found in the tables themselves at the end. */
   tableFaults: string[]
 }
 

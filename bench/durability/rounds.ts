@@ -8,14 +8,14 @@ import { Contents, type Write } from './writes.js'
 
 const LEAST_LOAD_MS = 300
 const MOST_LOAD_MS = 1500
-/** Until the first answer, which the rest is counted from: a server that has just started is slow. */
+/** Time limit for the first answer, from which the load is timed: a server that has just started is slow. */
 const FIRST_ANSWER_MS = 30_000
-/** Of every so many rounds one has its restart killed too. */
+/** In one of this many rounds the restart is killed too. */
 const INTERRUPTED_EVERY = 2
 
 export interface RoundResult extends Check {
   name: string
-  /** Of all rounds so far, when they were read back. */
+  /** Memories of all rounds so far, at the time of the read-back. */
   memories: number
   recalled: number
   notRecalled: number
@@ -25,7 +25,7 @@ export interface RoundResult extends Check {
   restartMs: number
   /** Whether a first restart was killed in the middle. */
   interrupted: boolean
-  /** What a fault has to say beside it. */
+  /** A remark of the fault. */
   note?: string
 }
 
@@ -38,7 +38,7 @@ export class Rounds {
   readonly #contents = new Contents()
   readonly #history = new History()
   #gateway: Gateway
-  /** What was sent again after the last round, and is to be found in this one. */
+  /** Requests repeated after the last round, whose memories this round must find. */
   #repeats: Write[] = []
 
   private constructor (gateway: Gateway, target: Target, { clients, seed }: { clients: number, seed: number }) {
@@ -56,7 +56,7 @@ export class Rounds {
     return this.#gateway
   }
 
-  /** @param persistent whether clients go on after an error */
+  /** @param persistent whether clients continue after an error */
   load (persistent: boolean): Load {
     return new Load({
       client: this.#gateway.client,
@@ -74,14 +74,14 @@ export class Rounds {
     await delay(LEAST_LOAD_MS + this.#random() * (MOST_LOAD_MS - LEAST_LOAD_MS))
   }
 
-  /** The gateway is killed in the middle of the load. */
+  /** Kills the gateway in the middle of the load. */
   async kill (): Promise<RoundResult> {
     const load = this.load(false)
     await this.whileLoaded(load)
     return await this.verify(`${this.results.length + 1}`, load)
   }
 
-  /** Kills the gateway, whatever the load is, starts it again and looks at everything. */
+  /** Kills the gateway whatever the load, starts it again and verifies everything. */
   async verify (name: string, load: Load): Promise<RoundResult> {
     const ran = await this.#gateway.kill()
     await load.stop()

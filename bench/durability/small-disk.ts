@@ -19,7 +19,7 @@ export class SmallDisk {
     process.once('exit', this.#onExit)
   }
 
-  /** @returns a reason in words when it cannot be had: mounting is for root */
+  /** @returns a reason in words when it cannot be mounted, for instance because only root may mount */
   static async mount (path: string, megabytes: number): Promise<SmallDisk | string> {
     await mkdir(path)
     try {
@@ -30,7 +30,7 @@ export class SmallDisk {
     return new SmallDisk(path)
   }
 
-  /** Takes the room that is there, all but so much. */
+  /** Fills the free space, except for `leave` bytes. */
   async fill (leave: number): Promise<void> {
     const { bavail, bsize } = await statfs(this.path)
     const file = await open(this.#ballast, 'w')

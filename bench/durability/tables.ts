@@ -1,7 +1,7 @@
 import type { Executor } from '../../lib/stores/sql/executor.js'
 import { pgliteExecutor, postgresExecutor } from '../../lib/stores/sql/providers.js'
 
-/** Each counts what must not be: rows of one table that have none in another, and sums that are wrong. */
+/** Each counts inconsistencies: rows without a counterpart in another table, and wrong sums. */
 const QUESTIONS: Record<string, string> = {
   'memories without all of their postings': `select count(*)::int as count from SCHEMA.memories m
 left join (select tenant_id, bank_id, memory_id, count(distinct term) as terms from SCHEMA.postings group by tenant_id, bank_id, memory_id) p
@@ -30,9 +30,9 @@ where (h.document is not null or c.document is not null) and (h.revision, h.docu
 }
 
 /**
- * Looks at the tables themselves, once the gateway has stopped.
+ * Checks the tables themselves after the gateway has stopped.
  * @param schema quoted
- * @returns what is wrong, in words
+ * @returns the faults, in words
  */
 export async function tableFaults (executor: Executor, schema: string): Promise<string[]> {
   const faults: string[] = []

@@ -9,8 +9,8 @@ export const KINDS = ['single', 'batch', 'keyed', 'repeated'] as const
 export type Kind = typeof KINDS[number]
 
 /**
- * What became of a request: its answer was 2xx (acknowledged), another one (refused), or it did not come (broken). Of
- * what was not acknowledged the memories may be there or not.
+ * The outcome of a request: answered with 2xx (acknowledged), with another status (refused), or not at all (broken).
+ * Memories that were not acknowledged may exist or not.
  */
 export type Outcome =
   | { state: 'acknowledged', text: string, memoryIds: string[], replayed: boolean }
@@ -52,8 +52,8 @@ export async function send (client: HttpClient, round: number, { kind, contents,
 }
 
 /**
- * Whether a server that is overloaded, or without its database, may answer so: 503, and 409 while the first of two with
- * one key is worked on.
+ * Whether a server that is overloaded, or without its database, may answer like this: 503, or 409 while the first of
+ * two requests with one key is being executed.
  */
 export function isProperRefusal (status: number, text: string): boolean {
   if (status === 503) return true
@@ -72,7 +72,7 @@ export function wordOf (number: number): string {
   return `z${word}k`
 }
 
-/** What the clients of a run write; every content has a word of its own. */
+/** The contents that the clients of a run write; each has a word of its own. */
 export class Contents {
   #made = 0
 

@@ -14,15 +14,14 @@ import { TokenCount } from '../../lib/text/tokens.js'
 import type { Conversation } from '../recall/conversation.js'
 import type { Example } from './softmax.js'
 
-/** The columns of an example: the strategies as linear fusion has them, then the scorers. */
+/** The columns of an example: the strategies as in linear fusion, then the scorers. */
 export const COLUMNS = ['lexical', 'semantic', ...SCORER_NAMES] as const
 
 const BANK: BankKey = { tenantId: null, bankId: 'fit' }
 const BM25 = { k1: 0.9, length: { pivot: 25 }, context: true }
 
 /**
- * Every answerable question with evidence, with the candidates that recall would judge for it and what the scorers say
- * of each.
+ * Every answerable question with evidence, with the candidates that recall would rank for it and their scorer values.
  */
 export async function makeExamples (
   conversations: readonly Conversation[], now: number, embeddings?: EmbeddingProvider,
@@ -84,7 +83,7 @@ async function memoriesOf (
   const memories: NewMemory[] = []
   for (const { id, turns } of sessions) {
     for (const turn of turns) {
-      // Only a text of more than 49,000 characters has several parts, and the first stands for it here.
+      // Only a text of more than 49,000 characters has several parts, and the first one represents it here.
       const text = turn.contents[0]!
       const memoryId = newId()
       ids.set(turn.id, memoryId)

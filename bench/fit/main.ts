@@ -63,7 +63,7 @@ function columnsWithout (names: ReadonlySet<string>): number[] {
   return COLUMNS.flatMap((name, column) => names.has(name) ? [] : [column])
 }
 
-/** Each conversation scored by the weights that the others gave. */
+/** Scores each conversation with weights fitted to the others. */
 function leaveOneOut (examples: readonly Example[], options: FitOptions): Float64Array[] {
   const weights = new Map([...new Set(examples.map(({ group }) => group))].map((left) => (
     [left, fitWeights(examples.filter(({ group }) => group !== left), COLUMNS.length, options)]

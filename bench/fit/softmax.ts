@@ -1,6 +1,6 @@
-/** The candidates of one question: a row of features each, and which of them answer. */
+/** The candidates of one question: a row of features for each, and which of them are evidence. */
 export interface Example {
-  /** Which fold it belongs to: its conversation. */
+  /** The fold that it belongs to: its conversation. */
   group: string
   category: string
   /** Row-major, `candidates` rows of as many columns as there are features. */
@@ -8,7 +8,7 @@ export interface Example {
   candidates: number
   /** Rows that are evidence. */
   positives: readonly number[]
-  /** Evidence altogether, found or not. */
+  /** Number of pieces of evidence, found or not. */
   wanted: number
 }
 
@@ -25,7 +25,7 @@ const RATE = 0.05
 /**
  * Weights of a linear ranking by listwise softmax (ListNet's top-one, Cao et al. 2007): the likelihood that a candidate
  * drawn by e^score is evidence, by Adam over all examples at once. Deterministic.
- * @returns a weight for each of `width` columns, 0 for those that may have none
+ * @returns a weight for each of `width` columns, 0 for those not in `columns`
  */
 export function fitWeights (
   examples: readonly Example[], width: number, { columns, steps, ridge }: FitOptions,

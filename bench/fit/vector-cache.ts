@@ -4,7 +4,7 @@ import { embeddingProviders } from '../../lib/models/registry.js'
 import type { EmbeddingProvider } from '../../lib/models/embedding-provider.js'
 import { makeProvider } from '../../lib/providers/registry.js'
 
-/** A provider whose vectors are kept in a file, for they take minutes to make. */
+/** A provider whose vectors are kept in a file, because computing them takes minutes. */
 export async function openCached (name: string, file: string | undefined): Promise<EmbeddingProvider> {
   const provider = await makeProvider(embeddingProviders, name, {}, process.cwd())
   const kept = new Map<string, number[]>(file !== undefined && existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) as Array<[string, number[]]> : [])

@@ -1,4 +1,4 @@
-/** As much of autocannon as the bench uses; the package comes without types. */
+/** The part of autocannon that the bench uses; the package has no types. */
 declare module 'autocannon' {
   import type { EventEmitter } from 'node:events'
 

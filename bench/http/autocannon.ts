@@ -2,7 +2,7 @@ import autocannon from 'autocannon'
 import { summarize } from '../percentiles.js'
 import { reserveNumbers, type LoadResult, type Requests } from './load-tool.js'
 
-/** In this process and on one core: above some 20,000 requests a second it measures itself. */
+/** Runs in this process on one core: above about 20,000 requests a second it measures itself. */
 export async function runAutocannon ({ url, method, bodies, connections, seconds }: Requests): Promise<LoadResult> {
   let number = reserveNumbers()
   let nextBody = 0

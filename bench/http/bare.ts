@@ -6,8 +6,8 @@ import { checker } from '../checked.js'
 import { Recordings } from './recordings.js'
 
 /*
- * The ceiling: Fastify with the gateway's own schemas and nothing behind them. Each route validates the same body,
- * answers with one recorded answer of the gateway and serialises it anew for each request.
+ * The ceiling: Fastify with the gateway's own schemas and no service. Each route validates the same body and answers
+ * with one recorded answer of the gateway, serialized for each request.
  */
 
 const KINDS = {
@@ -20,7 +20,7 @@ const file = process.argv[2]
 if (file === undefined) throw new Error('The first argument names the file of recorded answers')
 const recordings = checker(Recordings, file)(JSON.parse(readFileSync(file, 'utf8')))
 
-// The options say only how schemas are read (TypeBox uses unions of types), so that nothing is warned of.
+// The option only suppresses warnings about schemas of TypeBox, which use unions of types.
 const app = Fastify({ logger: false, ajv: { customOptions: { strict: false } } })
 app.get('/live', {
   schema: { response: { 200: Type.Object({ status: Type.String() }) } },

@@ -4,7 +4,7 @@ import type { LoadResult, LoadTool, Requests } from './load-tool.js'
 import type { Route, Workload } from './workloads.js'
 
 export interface SideResult extends LoadResult {
-  /** Processor time a request, all threads of the server together; null where it cannot be had. */
+  /** Processor time per request, all threads of the server together; null where it is not available. */
   cpu_us_per_request: number | null
 }
 
@@ -14,11 +14,11 @@ export interface CellResult {
   connections: number
   gateway: SideResult
   bare: SideResult
-  /** Requests a second, gateway over bare. */
+  /** Requests per second of the gateway divided by those of the bare server. */
   ratio: number
   /**
-   * Processor time a request, bare over gateway: what `ratio` would be if each server had a core for itself, so it
-   * holds on a busy machine too; null where processor time cannot be had.
+   * Processor time per request of the bare server divided by that of the gateway: the `ratio` if each server had a core
+   * of its own, so it is valid on a busy machine too; null where it is not available.
    */
   cpu_ratio: number | null
 }
@@ -31,7 +31,7 @@ export interface CellOptions {
   warmUpSeconds: number
 }
 
-/** Enough for the compiler of V8 to have seen every path of a route. */
+/** Long enough for V8 to compile every path of a route. */
 const FIRST_WARM_UP = { connections: 16, seconds: 3 }
 
 /** Before the first cell of a route. */

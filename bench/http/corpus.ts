@@ -5,7 +5,7 @@ const SHORTEST = 150
 const LONGEST = 250
 const QUERY_WORDS = 4
 
-/** A memory's text, and which of its words tell it from others. */
+/** A memory's text, and the words that distinguish it from others. */
 export interface Text {
   text: string
   telling: string[]
@@ -22,7 +22,7 @@ export class Corpus {
 
   constructor (seed: number) {
     this.#random = seededRandom(seed)
-    // The vocabulary is the same for every seed, as a language is for everybody who speaks it.
+    // The vocabulary is the same for every seed.
     this.#word = zipfSampler([...FUNCTION_WORDS, ...inventWords(VOCABULARY, seededRandom(1))], this.#random)
   }
 
@@ -46,7 +46,7 @@ export class Corpus {
     return Array.from({ length: count }, () => this.text())
   }
 
-  /** Four different telling words of one of the texts: function words would cost a search nothing. */
+  /** Four different content words of one of the texts: function words would cost a search nothing. */
   query (texts: readonly Text[]): string {
     const { telling } = texts[Math.floor(this.#random() * texts.length)]!
     const rest = [...telling]

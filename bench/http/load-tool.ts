@@ -5,7 +5,10 @@ import { delimiter, join } from 'node:path'
 export interface Requests {
   url: string
   method: 'GET' | 'POST'
-  /** JSON, sent in turn; where one has a tab (which JSON text never has), a number stands that no other request has. */
+  /**
+   * JSON, sent in turn; a tab in it (which the JSON never has otherwise) is replaced with a number unique to the
+   * request.
+   */
   bodies: readonly string[]
   connections: number
   seconds: number
@@ -24,7 +27,7 @@ export type LoadTool = (requests: Requests) => Promise<LoadResult>
 
 export type LoadToolName = 'wrk' | 'autocannon'
 
-/** wrk when it is installed: it is written in C, and autocannon is busier than a fast route it measures. */
+/** wrk if installed: it is written in C, while autocannon needs more processor time than a fast route. */
 export function chooseTool (): LoadToolName {
   return (process.env['PATH'] ?? '').split(delimiter).some((folder) => isExecutable(join(folder, 'wrk'))) ? 'wrk' : 'autocannon'
 }
@@ -40,7 +43,7 @@ function isExecutable (path: string): boolean {
 
 let unique = 0
 
-/** Numbers for one run that no run before it gave: a server takes a body that it has seen for a repeat. */
+/** Reserves numbers that no earlier run used, because a server treats a body that it has seen as a repeat. */
 export function reserveNumbers (): number {
   unique += 1
   return unique * 1_000_000_000

@@ -11,7 +11,7 @@ import { bankOfSize, recallBodies } from './workloads.js'
 const BANK_SIZE = 1000
 const CALLS = 5000
 const WARM_UP_CALLS = 1000
-/** Calls of one kind before the other has its turn: noise of the machine hits both, and each finds its caches warm. */
+/** Calls of one kind before those of the other: noise of the machine affects both, and each has warm caches. */
 const TURN = 50
 
 export interface Overhead {
@@ -66,7 +66,7 @@ export async function measureOverhead (url: string): Promise<Overhead> {
   }
 }
 
-/** The very code that the gateway runs: dist/, not the sources as a loader would compile them. */
+/** The same code that the gateway runs: dist/, not the sources as a loader would compile them. */
 async function builtService () {
   const built = (path: string) => new URL(`../../dist/lib/${path}.js`, import.meta.url).href
   const { createMemoryService }: typeof memoryService = await import(built('memory/service'))

@@ -9,7 +9,7 @@ export interface Report {
   seconds: number
   warm_up_seconds: number
   node: string
-  /** Of the machine, over the last minute: anything near or above the number of cores spoils absolute figures. */
+  /** Load average over one minute: values near or above the number of cores invalidate absolute figures. */
   load_average: { before: number, after: number }
   cores: number
   cells: CellResult[]

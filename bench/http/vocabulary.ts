@@ -30,7 +30,7 @@ const CODAS = ['', '', '', 'l', 'm', 'n', 'r', 's', 't', 'nd']
  */
 export function inventWords (count: number, random: Random): string[] {
   const pick = (choices: readonly string[]) => choices[Math.floor(random() * choices.length)]!
-  // What the service takes for a stop word must not be one of these by chance, or a query of it would cost nothing.
+  // An invented word must not be a stop word of the service by chance, or a query with it would cost nothing.
   const taken = new Set([...FUNCTION_WORDS, ...STOP_WORDS])
   const words: string[] = []
   while (words.length < count) {
@@ -45,7 +45,7 @@ export function inventWords (count: number, random: Random): string[] {
 }
 
 /**
- * Draws words by Zipf's law: the one of rank r with a probability in proportion to 1 / r.
+ * Draws words by Zipf's law: the word of rank r with a probability in proportion to 1 / r.
  * @param words by falling frequency
  */
 export function zipfSampler (words: readonly string[], random: Random): () => string {

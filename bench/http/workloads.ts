@@ -8,9 +8,7 @@ export const ROUTES = ['retain', 'recall-1000', 'recall-10000', 'reflect-1000', 
 export type Route = typeof ROUTES[number]
 
 export const MAX_RESULTS = 10
-/**
- * A retain goes to one of so many banks, in turn: at 10,000 retains a second, five seconds leave 50 memories in each.
- */
+/** Retains go to this many banks in turn: at 10,000 retains a second, five seconds leave 50 memories in each. */
 const RETAIN_BANKS = 1000
 const DIFFERENT_BODIES = 20_000
 const BATCH = 500
@@ -24,7 +22,7 @@ export interface Workload {
   barePath: string
   /** For one cell; retains of different cells go to different banks. */
   bodies (cell: string): string[]
-  /** Takes what the cell left in the gateway out again, so that every cell meets the same server. */
+  /** Removes the data that the cell left in the gateway, so that every cell measures the same server. */
   cleanUp (cell: string): Promise<void>
   /** One answer of the gateway, when the counterpart needs one. */
   recording?: Recording

@@ -5,7 +5,8 @@ import { numberArgument, type ClientFigures } from './figures.js'
 
 /*
  * Many clients of the official SDK, half of each kind of revision, that call tools one after the other until the time
- * is over. A process of its own, so that its work does not delay who measures. Prints ClientFigures as JSON.
+ * is over. They run in a process of their own, so that their work does not delay the measurement. Prints ClientFigures
+ * as JSON.
  */
 const [url = '', clientCount, seconds] = process.argv.slice(2)
 const until = performance.now() + numberArgument(seconds) * 1000

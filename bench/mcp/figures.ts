@@ -1,10 +1,10 @@
 import { UnusableInput } from '../checked.js'
 import type { LatencySummary } from '../percentiles.js'
 
-/** What the clients of a run have seen. Durations in milliseconds. */
+/** The observations of the clients of a run. Durations in milliseconds. */
 export interface ClientFigures {
   calls: number
-  /** How often each error came. */
+  /** Number of occurrences of each error. */
   errors: Record<string, number>
   latency: LatencySummary
 }

@@ -16,7 +16,10 @@ const USAGE = 'npm run bench:mcp -- [--clients 64] [--seconds 60] [--collect-eve
 const MEMORIES = 1000
 const PROBE_EVERY_MS = 20
 
-/** Clients of the Model Context Protocol at a gateway in memory, with what /live and the memory of the process do. */
+/**
+ * Measures clients of the Model Context Protocol on an in-memory gateway, the latency of /live and the memory of the
+ * process.
+ */
 await runBench(async (args) => {
   const { values } = parseArgs({
     args,

@@ -7,11 +7,14 @@ import { residentMegabytes } from '../resident.js'
 
 const SAMPLE_EVERY_MS = 1000
 
-/** What a process has in memory, in megabytes. */
+/** The memory of a process, in megabytes. */
 export interface MemoryFigures {
-  /** Once a second, garbage included: V8 collects it when it needs room, and keeps what it has from the system. */
+  /**
+   * Sampled once a second, garbage included: V8 collects it when it needs memory, and keeps memory that it got from the
+   * system.
+   */
   resident_mb: { start: number, middle: number, end: number, most: number }
-  /** After each collection that was asked for: what the gateway holds on to. */
+  /** After each requested garbage collection: the memory that the gateway retains. */
   held_mb: number[]
 }
 

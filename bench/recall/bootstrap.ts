@@ -17,7 +17,7 @@ export interface Difference {
   b: number
   /** b − a. */
   difference: number
-  /** Where 95 % of the resampled differences lie. */
+  /** The interval with 95 % of the resampled differences. */
   low: number
   high: number
   conversations: number
@@ -26,11 +26,11 @@ export interface Difference {
 }
 
 /**
- * The paired bootstrap (B. Efron and R. Tibshirani, "An Introduction to the Bootstrap", 1993): questions are drawn
- * with replacement within each conversation, each with its values of both runs, and the difference of the means is
- * taken anew. Conversations of one question are drawn from together: by itself such a one would never vary. The mean
- * is that over conversations of the means over questions, as for every figure of the bench.
- * The generator is seeded: the same pairs give the same interval.
+ * The paired bootstrap (B. Efron and R. Tibshirani, "An Introduction to the Bootstrap", 1993): questions are drawn with
+ * replacement within each conversation, each with its values of both runs, and the difference of the means is computed
+ * again. Conversations of one question form one group to draw from: alone such a conversation would never vary. The
+ * mean is that over conversations of the means over questions, as for every figure of the bench. The generator is
+ * seeded: the same pairs give the same interval.
  * @param pairs at least one
  */
 export function pairedBootstrap (
@@ -57,7 +57,7 @@ export function pairedBootstrap (
   }
 }
 
-/** What is drawn from, and for how many conversations each stands. */
+/** The groups to draw from, and the number of conversations in each. */
 function strataOf (differences: readonly Float64Array[]): Array<{ values: Float64Array, conversations: number }> {
   const single = differences.filter(({ length }) => length === 1)
   const strata = differences.filter(({ length }) => length > 1).map((values) => ({ values, conversations: 1 }))

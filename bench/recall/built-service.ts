@@ -6,14 +6,13 @@ import { configurationOf, type Setting } from './setting.js'
 export interface BuiltService {
   service: memoryService.MemoryService
   /**
-   * Puts another setting in force for every recall from now on; its embedder and what a write looks at must be the
-   * same.
+   * Applies another setting to all further recalls; its embedder and the settings that affect writes must be the same.
    */
   arrange (setting: Pick<Setting, 'pipeline' | 'embedder'>): void
 }
 
 /**
- * The very code that the gateway runs: dist/, not the sources as a loader would compile them. The store is in memory.
+ * The same code that the gateway runs: dist/, not the sources as a loader would compile them. The store is in memory.
  */
 export async function builtService (setting: Pick<Setting, 'pipeline' | 'embedder'>): Promise<BuiltService> {
   const built = (path: string) => new URL(`../../dist/lib/${path}.js`, import.meta.url).href

@@ -22,7 +22,7 @@ const OVERALL = {
   'session all@5': ({ sessionRanks }: Outcome) => allAt(sessionRanks, 5),
 }
 
-/** One outcome of each run, of the same question. */
+/** The outcomes of the same question in both runs. */
 type Twins = ReadonlyArray<readonly [Outcome, Outcome]>
 
 export interface Comparison extends Difference {
@@ -38,7 +38,7 @@ export interface Comparison extends Difference {
 export function compare (a: Report, b: Report): Comparison[] {
   const twins = pairUp(a, b)
   const [ones, others] = [twins.map(([one]) => one), twins.map(([, other]) => other)]
-  // Both runs fall into the same groups, in the same order: they asked the same.
+  // Both runs have the same groups in the same order, because they asked the same questions.
   const paired = (groups: (outcomes: readonly Outcome[]) => Array<[string, Outcome[]]>) => {
     const second = new Map(groups(others))
     return groups(ones).map(
@@ -80,8 +80,8 @@ function pairUp (a: Report, b: Report): Twins {
 }
 
 /**
- * Which report of one file stands against which of the other: those on the same data. A file that holds several runs
- * on the same data is narrowed by `#NAME`.
+ * Pairs the reports of two files: those on the same data. A file that holds several runs on the same data is narrowed
+ * by `#NAME`.
  * @throws UnusableInput when there is none, or more than one
  */
 export function pairReports (a: readonly Report[], b: readonly Report[]): Array<[Report, Report]> {

@@ -10,8 +10,8 @@ import { readFacts, readTalk } from './forms/talk.js'
 export type { Conversation, Question, Session, Turn } from './conversation-types.js'
 
 /**
- * Reads a file in one of the forms of docs/recall-quality.md; which, its content tells.
- * @throws UnusableInput that says what is wrong with it
+ * Reads a file in one of the formats of docs/recall-quality.md, which is detected from the content.
+ * @throws UnusableInput that names its faults
  */
 export async function loadConversations (path: string): Promise<Conversation[]> {
   return readConversations(await readTextFile(path), path)
@@ -38,8 +38,8 @@ export function readConversations (text: string, name: string): Conversation[] {
 }
 
 /**
- * The first so many conversations, spread over the categories of their first questions: each category in turn gives
- * its next one. The same data give the same part.
+ * The first `size` conversations, spread over the categories of their first questions: each category in turn
+ * contributes its next one. The same data give the same part.
  */
 export function partOf (conversations: readonly Conversation[], size: number): Conversation[] {
   const groups = [...groupBy(conversations, ({ questions }) => questions[0]?.category).values()]

@@ -9,10 +9,10 @@ const LIMIT_MS = 10 * 60_000
 const checkStatistics = checker(Type.Object({ pending_embeddings: Type.Optional(Type.Integer({ minimum: 0 })) }), 'the statistics of a bank')
 
 /**
- * Waits until all memories of a bank have their vectors, which follow after the write.
- * @param statistics asks for the answer of GET /v1/banks/:bank_id/stats; without `pending_embeddings` in it there is
+ * Waits until all memories of a bank have their vectors, which are added after the write.
+ * @param statistics fetches the answer of GET /v1/banks/:bank_id/stats; without `pending_embeddings` in it there is
  *   nothing to wait for
- * @returns milliseconds that passed
+ * @returns the elapsed milliseconds
  * @throws Error after limitMs
  */
 export async function untilEmbedded (

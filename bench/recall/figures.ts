@@ -29,7 +29,7 @@ export type Figures = Static<typeof Figures>
 
 /**
  * Averaged over the questions of each conversation, then over the conversations, so that a conversation with many
- * questions has no more say than another. A conversation without a question counts for nothing.
+ * questions weighs no more than another. A conversation without a question counts for nothing.
  */
 export function figuresOf (outcomes: readonly Outcome[]): Figures {
   const average = (metric: (ranks: readonly number[]) => number) => macroMean(outcomes, ({ ranks }) => metric(ranks))
@@ -75,8 +75,8 @@ export function byCategory (outcomes: readonly Outcome[]): Array<[string, Outcom
 }
 
 /**
- * Outcomes by who said the evidence: a question whose evidence both sides said stands in both groups, in each with
- * what that side said.
+ * Outcomes by who said the evidence: a question whose evidence comes from both sides is in both groups, in each with
+ * the evidence of that side.
  */
 export function byRole (outcomes: readonly Outcome[]): Array<[string, Outcome[]]> {
   const roles = [...new Set(outcomes.flatMap((outcome) => outcome.roles))].sort()

@@ -7,20 +7,20 @@ import { parseJson, readTextFile } from './conversation.js'
 import type { Figures } from './figures.js'
 
 const FIGURES = ['recall_at_5', 'recall_at_10', 'recall_at_25', 'hit_at_10', 'mrr', 'ndcg_at_10'] as const
-/** Of sessions in the order of their first hits. */
+/** Figures of sessions in the order of their first hits. */
 const SESSION_FIGURES = { session_recall_at_5: 'recall_at_5', session_hit_at_5: 'hit_at_5', session_all_at_5: 'all_at_5' } as const
 const SESSION_FIGURE_NAMES = ['session_recall_at_5', 'session_hit_at_5', 'session_all_at_5'] as const
-/** What rounding may take away. */
+/** Tolerance for rounding. */
 const ROUNDING = 1e-9
 
 const Floor = Type.Object({
-  /** Path of the data, from the file of the floors. */
+  /** Path of the data, relative to the file of the floors. */
   data: Type.String({ minLength: 1 }),
-  /** Measures so many of its conversations, spread over its categories. */
+  /** Measures this many of its conversations, spread over its categories. */
   part: Type.Optional(Type.Integer({ minimum: 1 })),
-  /** The data are not part of the project: where they are absent, this floor is passed over, and that is said. */
+  /** The data are not part of the project: if they are absent, this floor is skipped with a message. */
   elsewhere: Type.Optional(Type.Boolean()),
-  /** A figure and what it must at least be. */
+  /** Figures with their minimum values. */
   at_least: Type.Optional(Type.Partial(
     Type.Record(Type.Enum([...FIGURES, ...SESSION_FIGURE_NAMES]), Type.Number({ minimum: 0, maximum: 1 })),
     { additionalProperties: false },
@@ -29,7 +29,7 @@ const Floor = Type.Object({
   not_below: Type.Optional(Type.Object({
     pipeline: Type.String(),
     figures: Type.Array(Type.Enum([...FIGURES])),
-    /** By how much they may be below all the same. Default 0. */
+    /** By how much they may nevertheless be below. Default 0. */
     slack: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
   }, { additionalProperties: false })),
 }, { additionalProperties: false })
@@ -38,7 +38,7 @@ export type Floor = Static<typeof Floor>
 const checkFloors = checker(Type.Object({ floors: Type.Array(Floor, { minItems: 1 }) }), 'the file of floors')
 
 /**
- * @returns the floors, their paths of data as from the working directory
+ * @returns the floors, with paths of data relative to the working directory
  * @throws UnusableInput
  */
 export async function readFloors (path: string): Promise<Floor[]> {
@@ -46,7 +46,7 @@ export async function readFloors (path: string): Promise<Floor[]> {
   return floors.map((floor) => ({ ...floor, data: join(dirname(path), floor.data) }))
 }
 
-/** Whether a floor is to be passed over: its data are not part of the project, and are not there. */
+/** Whether to skip a floor: its data are not part of the project, and are absent. */
 export function isPassedOver ({ data, elsewhere = false }: Floor): boolean {
   return elsewhere && !existsSync(data)
 }
@@ -61,7 +61,7 @@ export interface FloorResult {
   holds: boolean
 }
 
-/** @param plain figures of the pipeline that `not_below` names; without them that part is not looked at */
+/** @param plain figures of the pipeline that `not_below` names; without them that part is not checked */
 export function checkFloor (
   { data, at_least: atLeast = {}, not_below: notBelow }: Floor, figures: Figures, plain?: Figures,
 ): FloorResult[] {

@@ -5,15 +5,15 @@ import type { EmbeddingProvider, EmbedOptions } from '../../lib/models/embedding
 import type { ProviderConfig } from '../../lib/providers/registry.js'
 
 const KEY_BYTES = 32
-/** So many texts are asked for at once; what was made is written after each. */
+/** Texts per request; the vectors are written to the file after each. */
 const BATCH = 32
 
 const { localEmbeddings }: typeof localProvider = await import(new URL('../../dist/lib/models/local/embedding-provider.js', import.meta.url).href)
 
 /**
  * The embeddings of `local`, as the built library makes them, kept in a file by model and text: a large corpus is
- * embedded once. Its configuration is that of `local` and `file`. A file belongs to one form of the model: take another
- * when it is changed.
+ * embedded once. Its configuration is that of `local` and `file`. A file belongs to one version of the model: use
+ * another when the model changes.
  */
 export class KeptVectors implements EmbeddingProvider {
   readonly model: string
@@ -55,7 +55,7 @@ export class KeptVectors implements EmbeddingProvider {
     if (!existsSync(this.#file)) return
     const bytes = readFileSync(this.#file)
     const record = KEY_BYTES + this.dimensions * Float32Array.BYTES_PER_ELEMENT
-    // A record that was being written when a run was ended is made again.
+    // A record that was incomplete when a run ended is computed again.
     for (let at = 0; at + record <= bytes.length; at += record) {
       const vector = new Float32Array(this.dimensions)
       new Uint8Array(vector.buffer).set(bytes.subarray(at + KEY_BYTES, at + record))

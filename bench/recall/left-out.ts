@@ -17,9 +17,9 @@ What the default would be if it had been tuned without one of the data, and what
 
 type Values = Readonly<Record<string, number>>
 
-/** Each weight is tried at these multiples of its default, the others as they are. */
+/** Each weight is tried at these multiples of its default, with the others unchanged. */
 const MULTIPLES = [0, 0.5, 0.75, 1.25, 1.5, 2]
-/** What a change has to gain: less is the choice of questions. */
+/** The least gain of a change; a smaller one may be due to the choice of questions. */
 const LEAST_GAIN = 0.002
 
 const DEFAULTS: Values = {
@@ -28,7 +28,7 @@ const DEFAULTS: Values = {
   diversity: 0.1,
   ...Object.fromEntries(Object.entries(SCORER_TABLE).map(([name, { weight }]) => [name, weight])),
 }
-/** Nothing is measured with vectors here, and an index without saturation or a length is none. */
+/** `document_meaning` requires vectors, which are not used here. An index needs a pivot and a saturation above 0. */
 const FIXED = new Set(['document_meaning'])
 const NEVER_NONE = new Set(['pivot', 'k1'])
 
@@ -65,7 +65,7 @@ const CHANGES: readonly Change[] = TUNED.flatMap(([name, value]) => (
     .map((multiple) => ({ name, value: value * multiple }))
 ))
 
-/** @param gains of each change, averaged over the data that are tuned on; @returns the best value of each weight */
+/** @param gains of each change, averaged over the data used for tuning; @returns the best value of each weight */
 function tuned (gains: readonly number[]): Values {
   const values: Record<string, number> = { ...DEFAULTS }
   const best = new Map<string, number>()

@@ -10,7 +10,7 @@ const DOCUMENT_GAP_MS = 24 * 3_600_000
 /** A word in more texts than this stays in every copy, as common words do. */
 const RARE = 5
 /**
- * Which share of the rare words a copy has for its own: a text twice as long has not twice as many words (Heaps' law).
+ * The share of the rare words that are unique to a copy: a text twice as long has not twice as many words (Heaps' law).
  */
 const RENEWED = 0.4
 const INVENTED_WORDS = 20_000
@@ -23,10 +23,10 @@ export interface CorpusMemory {
 }
 
 /**
- * A bank of any size that has the statistics of terms of natural talk: the turns of conversations, copied until there
+ * A bank of any size with the term statistics of natural conversation: the turns of conversations, copied until there
  * are enough. In each copy after the first, names are other names and a share of the rare words are made-up words of
- * its own. Questions are varied in the same way, so that each has its answer in its own copy.
- * The same input gives the same corpus.
+ * its own. Questions are varied in the same way, so that each has its answer in its own copy. The same input gives the
+ * same corpus.
  */
 export function makeCorpus (
   conversations: readonly Conversation[], memories: number,
@@ -52,7 +52,7 @@ export function makeCorpus (
   return { memories: found, queries }
 }
 
-/** Replaces the same word by the same other one, in all texts of a copy. */
+/** Replaces a word by the same other word in all texts of a copy. */
 function variation (
   frequency: ReadonlyMap<string, number>, random: () => number, draw: () => string,
 ): (text: string) => string {

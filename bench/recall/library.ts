@@ -21,16 +21,16 @@ const INDEX_TARGET = 1
 export interface LibraryFigures {
   memories: number
   recall_ms: LatencySummary
-  /** Processor time of the whole process per recall: on a busy machine the steadier figure. */
+  /** Processor time of the whole process per recall: the more stable figure on a busy machine. */
   recall_cpu_ms: LatencySummary
-  /** Processor time of the whole process per retained memory, and what passed on the clock. */
+  /** Processor time of the whole process per retained memory, and elapsed time. */
   index_cpu_ms: number
   index_ms: number
 }
 
 /**
- * Times the built memory library in this process, on the store in memory and without HTTP: single retains of a made
- * corpus, then recalls with max_results 25, one after the other.
+ * Times the built memory library in this process, on the store in memory and without HTTP: single retains of a
+ * generated corpus, then recalls with max_results 25, one after the other.
  */
 export async function measureLibrary (conversations: readonly Conversation[], memories: number, setting: Pick<Setting, 'pipeline' | 'embedder'>): Promise<LibraryFigures> {
   const corpus = makeCorpus(conversations, memories)
@@ -84,7 +84,7 @@ async function timed (work: () => Promise<void>): Promise<Cost> {
   return { wallMs: performance.now() - started, cpuMs: (user + system) / 1000 }
 }
 
-/** The figures for people, each beside its target. */
+/** The figures for people, each with its target. */
 export function formatLibrary (figures: readonly LibraryFigures[]): string {
   const target = (value: number | undefined) => value === undefined ? '' : `<= ${value}`
   return formatTable([

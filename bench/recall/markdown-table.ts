@@ -10,7 +10,7 @@ const HEAD = ['data, part', 'questions', 'run', 'recall@5', 'recall@10', 'any@10
 
 /**
  * One table over all runs: for each data set all its questions, then each part of them, and a row a run. Figures are in
- * per cent, those before `session` are of turns. A dash stands where the data have no such figure.
+ * per cent, those before `session` are of turns. A dash means that the data have no such figure.
  */
 export function overview (reports: readonly Report[]): string[][] {
   return [[...HEAD], ...[...groupBy(reports, ({ data }) => data)].flatMap(([data, runs]) => {
@@ -31,7 +31,7 @@ function cells (run: Report, figures: Figures, at: number): string[] {
   return [at === 0 ? String(questions) : '', runLabel(run), ...[r5, r10, any10, first?.hit_at_5, first?.hit_at_10, first?.all_at_5, mrr, ndcg].map(percent)]
 }
 
-/** The same in Markdown; the names of the data stand out. */
+/** The same in Markdown, with the names of the data in bold. */
 export function markdownTable (reports: readonly Report[]): string {
   const [head = [], ...rows] = overview(reports)
   const names = new Set(reports.map(({ data }) => data))
@@ -52,8 +52,8 @@ function line (cells: readonly string[]): string {
 }
 
 /**
- * Puts the tables in place of what stands between the markers.
- * @throws UnusableInput when the text has not each marker once, in order
+ * Replaces the text between the markers with the tables.
+ * @throws UnusableInput unless the text has each marker once, in order
  */
 export function replaceTable (text: string, table: string): string {
   const [before, rest, ...more] = text.split(BEGIN)
@@ -62,7 +62,7 @@ export function replaceTable (text: string, table: string): string {
   return `${before}${BEGIN}\n\n${table}\n\n${END}${after}`
 }
 
-/** @throws UnusableInput when the file is not there or has no place for a table */
+/** @throws UnusableInput when the file does not exist or has no place for a table */
 export async function writeTable (path: string, table: string): Promise<void> {
   const text = await readFile(path, 'utf8').catch(() => {
     throw new UnusableInput(`${path} cannot be read`)

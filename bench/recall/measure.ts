@@ -5,7 +5,7 @@ import type { MeasuredService } from './measured-service.js'
 import { ranksOf } from './metrics.js'
 import { sessionsByFirst, sessionsByScore } from './sessions.js'
 
-/** How well one question was answered. Ranks count from 1; Infinity stands for what was not found. */
+/** How well one question was answered. Ranks count from 1; Infinity means not found. */
 export interface Outcome {
   conversation: string
   /** Place of the question in the data's list, from 0. */
@@ -24,7 +24,7 @@ export interface Outcome {
 export interface Measurement {
   outcomes: Outcome[]
   turns: number
-  /** Memories that the service took for a repeat of an earlier one. */
+  /** Memories that the service treated as a repeat of an earlier one. */
   repeats: number
   retainMs: number[]
   recallMs: number[]
@@ -32,7 +32,7 @@ export interface Measurement {
   embeddingWaitMs: number
 }
 
-/** A memory that is to be: a turn, or a part of a long one. */
+/** A memory to retain: a turn, or a part of a long one. */
 interface Item {
   turn: Turn
   session: string
@@ -43,12 +43,12 @@ const BATCH_ITEMS = 200
 const BATCH_CHARACTERS = 500_000
 
 /**
- * Puts each conversation into a bank of its own, in order, waits until its vectors are there, and asks its questions.
- * The banks are emptied at the end, for the service may be somebody's.
- * @param bankPrefix must not be in use there
- * @param arrangements each is made before the questions are asked once more; by default they are asked once, as it
- * stands
- * @returns a measurement for each arrangement; what concerns writes is the same in all
+ * Puts each conversation into a bank of its own, in order, waits until it has its vectors, and asks its questions. The
+ * banks are emptied at the end, because the service may be in use.
+ * @param bankPrefix must not be in use in the service
+ * @param arrangements each is applied before the questions are asked again; by default they are asked once, with the
+ *   present settings
+ * @returns a measurement for each arrangement; figures of writes are the same in all
  */
 export async function measure (
   service: MeasuredService, conversations: readonly Conversation[], bankPrefix: string,
@@ -92,8 +92,8 @@ async function retainTurns (service: MeasuredService, bank: string, conversation
     if (deduplicated) written.repeats += 1
   }
   const items = itemsOf(conversation)
-  // Where each question has a bank of its own there are many thousand turns, and in a batch they keep their order as
-  // well.
+  // If each question has a bank of its own there are many thousand turns, so they are sent in batches, which keep their
+  // order too.
   if (conversation.form === 'longmemeval') {
     for (const batch of batchesOf(items)) {
       const { answer: { results }, durationMs } =
@@ -160,7 +160,7 @@ async function askQuestions (
       conversation: id,
       question: index,
       category,
-      // Of a turn of several memories the best one counts.
+      // For a turn of several memories the best rank counts.
       ranks: evidence.map((turn) => Math.min(...ranksOf(new Set(memories.get(turn)), found))),
       roles: roles.flatMap((role) => role ?? []),
       sessionRanks: ranksOf(new Set(wanted), sessionsByFirst(sessionHits)),

@@ -10,12 +10,12 @@ export interface Timed<T> {
   durationMs: number
 }
 
-/** What is measured: the gateway over HTTP, or the library that it is made of. */
+/** The measured service: the gateway over HTTP, or its library. */
 export interface MeasuredService {
   retain (request: RetainRequest): Promise<Timed<RetainAnswer>>
   retainBatch (request: RetainBatchRequest): Promise<Timed<RetainBatchAnswer>>
   recall (request: RecallRequest): Promise<Timed<RecallAnswer>>
-  /** As GET /v1/banks/:bank_id/stats answers. */
+  /** The answer of GET /v1/banks/:bank_id/stats. */
   statistics (bank: string): Promise<unknown>
   forgetAll (bank: string): Promise<void>
 }
@@ -41,7 +41,7 @@ export function overHttp (client: JsonClient): MeasuredService {
 
 const CONTEXT = { tenantId: null }
 
-/** The service in this process: no HTTP, no check of what is sent. */
+/** The service in this process: no HTTP, no validation of input. */
 export function inProcess ({ retain, retainBatch, forget, recall, banks }: MemoryService): MeasuredService {
   const timed = async <T>(work: Promise<T>): Promise<Timed<T>> => {
     const started = performance.now()

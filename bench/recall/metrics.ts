@@ -4,7 +4,7 @@
  */
 
 /**
- * Where the evidence stands among the hits.
+ * The ranks of the evidence among the hits.
  * @param evidence ids of the memories that are evidence
  * @param hits ids of the memories that were found, best first
  */

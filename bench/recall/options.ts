@@ -8,7 +8,7 @@ import { STORES, type Embedder, type StoreName } from './setting.js'
 import { isJsonObject } from '../../lib/validation/json-object.js'
 
 const OWN_DATA = fileURLToPath(new URL('own-conversation.json', import.meta.url))
-/** As a pipeline: the default, with the embedder of that name. */
+/** As the name of a pipeline: the default one with the embedder `local`. */
 const LOCAL = 'local'
 
 export const USAGE = `npm run bench:recall -- [--data FILE …] [--pipeline NAMES …] [--json FILE] [--write-table PAGE] [--url URL | --in-process | --store STORE] [--embedder NAME]
@@ -45,7 +45,7 @@ interface Common {
   writeTo: string | undefined
 }
 
-/** What is to be done: each way of use has its own options. */
+/** The task: each mode has its own options. */
 export type Options =
   | Common & { mode: 'run', at: 'url', url: string }
   | Common & { mode: 'run', at: 'server', store: StoreName, runs: Run[] }
@@ -55,7 +55,7 @@ export type Options =
   | { mode: 'table', reports: string[], writeTo: string | undefined }
   | { mode: 'floor', floors: string, store: StoreName }
 
-/** Which options go with which way of use; `--floor` and the like choose it. */
+/** The options allowed in each mode; `--floor` and the like choose it. */
 const ALLOWED = {
   run: ['data', 'limit', 'json', 'write-table', 'url', 'in-process', 'store', 'pipeline', 'embedder', 'embedder-config', 'vectors'],
   compare: ['compare'],

@@ -12,8 +12,8 @@ const NO_SCORERS: Readonly<Record<string, number>> =
   Object.fromEntries(Object.keys(SCORER_TABLE).map((name) => [name, 0]))
 
 /**
- * The ways of ranking that `--pipeline` knows by name, each as the `retrieval` section that it is.
- * Undefined leaves the section out, so that the gateway has its defaults.
+ * The ways of ranking that `--pipeline` knows by name, each with its `retrieval` section. Undefined omits the section,
+ * so that the gateway uses its defaults.
  */
 export const PIPELINES: Readonly<Record<string, Retrieval | undefined>> = {
   default: undefined,
@@ -30,7 +30,7 @@ export interface Pipeline {
 }
 
 /**
- * @param name one of PIPELINES, or the path of a YAML file whose `retrieval` section is taken as it stands
+ * @param name one of PIPELINES, or the path of a YAML file whose `retrieval` section is used unchanged
  * @throws UnusableInput
  */
 export async function choosePipeline (name: string): Promise<Pipeline> {

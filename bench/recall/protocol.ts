@@ -41,7 +41,9 @@ export function evidenceIds (entries: readonly string[]): string[] {
   return entries.flatMap((entry) => entry.split(/[;,]/)).map((id) => id.trim())
 }
 
-/** The content of a turn's memory: who said it when somebody did, what, and what the photo shows when there is one. */
+/**
+ * The content of a turn's memory: the speaker if there is one, the text, and the caption of a photo if there is one.
+ */
 export function turnContent (
   { speaker, text, blip_caption: caption }: { speaker?: string, text: string, blip_caption?: string },
 ): string {

@@ -10,10 +10,10 @@ import type { Measurement, Outcome } from './measure.js'
 const CONVERSATIONS_SHOWN = 12
 
 const Latency = Type.Object({ p50: Type.Number(), p95: Type.Number(), p99: Type.Number() })
-/** JSON has no Infinity: null stands for what was not found. */
+/** JSON has no Infinity: null means not found. */
 const Ranks = Type.Array(Type.Unsafe<number | null>({ type: ['integer', 'null'], minimum: 1 }))
 
-/** What was measured: names only, never a setting, for there may be keys among them. */
+/** What was measured: names only, no settings, because they may contain keys. */
 export const RunName = Type.Object({
   /** Name of the data's file, without its folder. */
   data: Type.String(),

@@ -11,9 +11,9 @@ import { choosePipeline, type Pipeline } from './pipelines.js'
 import { makeReport, type Report } from './report.js'
 import { embedderLabel, startSetting, type Setting, type StoreName } from './setting.js'
 
-/** Data that were read, and are measured again and again. */
+/** Data that have been read, for any number of measurements. */
 export interface Data {
-  /** Of their file, and which part of it. */
+  /** The name of their file, and the part used. */
   name: string
   conversations: Conversation[]
 }
@@ -31,7 +31,7 @@ export async function loadData (path: string, limit?: number): Promise<Data> {
 
 const bankPrefix = () => `bench-${Date.now().toString(36)}-`
 
-/** @param names what the report says of a server that is somebody's */
+/** @param names how the report describes a server that the bench did not start */
 export async function measureAt (
   url: string, { name, conversations }: Data, names: { pipeline: string, embedder: string, store: string },
 ): Promise<Report> {
@@ -82,13 +82,15 @@ export async function measureInProcess (data: Data, runs: readonly Run[]): Promi
   return runs.map((run) => reports.get(run)!)
 }
 
-/** What of a setting a write looks at, or only a start reads: runs that differ in it cannot share memories. */
+/**
+ * The part of a setting that affects writes or is read only at the start: runs that differ in it cannot share memories.
+ */
 function writesOf ({ pipeline: { retrieval = {} }, embedder }: { pipeline: Pipeline, embedder: Setting['embedder'] }): string {
   const { chunk_max_characters: chunk, weights } = retrieval
   return JSON.stringify([embedder, chunk, embedder.name === 'none' ? undefined : weights])
 }
 
-/** A file of a pipeline is told by its name alone. */
+/** The name of a pipeline's file, without its folder and extension. */
 function labelOf (name: string, pipeline: string): string {
   return name === pipeline ? basename(pipeline).replace(/\.ya?ml$/, '') : name
 }

@@ -1,8 +1,8 @@
-/** What a later hit of a session adds to the score of its best one. */
+/** The share of a further hit's score that is added to that of the session's best hit. */
 const SUPPORT = 0.15
 const SUPPORTERS = 2
 
-/** One hit as far as its session goes: `session` is the document of the memory, null when it has none. */
+/** A hit with its session: the document of the memory, null when it has none. */
 export interface SessionHit {
   session: string | null
   score: number
@@ -18,7 +18,7 @@ export function sessionsByFirst (hits: readonly SessionHit[]): string[] {
 
 /**
  * Sessions by the score of their best hit + 0.15 × those of the next two, so that a session that answers with several
- * turns stands before one that answers with one. Sessions of the same score keep the order of their best hits.
+ * turns ranks before one that answers with one. Sessions of the same score keep the order of their best hits.
  * @param hits best first; those without a session are passed over
  */
 export function sessionsByScore (hits: readonly SessionHit[]): string[] {

@@ -14,14 +14,14 @@ export interface Embedder {
   /** A registered name or module:Class; `none` leaves the key out of the configuration. */
   name: string
   config?: Record<string, unknown>
-  /** Of `local`, in process: the file that keeps its vectors. */
+  /** For `local` in process: the file that keeps its vectors. */
   vectors?: string
 }
 
-/** As an embedding provider: `local` with a file. */
+/** The embedding provider for `local` with a file. */
 const KEPT_VECTORS = `${fileURLToPath(new URL('kept-vectors.ts', import.meta.url))}:KeptVectors`
 
-/** What a run measures: all that the configuration of the gateway is made of. */
+/** What a run measures: all parts of the gateway's configuration. */
 export interface Setting {
   pipeline: Pipeline
   embedder: Embedder
@@ -38,19 +38,13 @@ export function configurationOf ({ pipeline: { retrieval }, embedder: { name, co
   }
 }
 
-/**
- * For reports: the name and, when the configuration tells one, the model. No other setting: there may be keys among
- * them.
- */
+/** For reports: the name and, if configured, the model. No other setting, because they may contain keys. */
 export function embedderLabel ({ name, config }: Embedder): string {
   const model = config?.['model']
   return typeof model === 'string' ? `${name} (${model})` : name
 }
 
-/**
- * Starts the built gateway as the setting says. Stopping it takes away what it leaves, but for PostgreSQL's schema
- * bench_recall.
- */
+/** Starts the built gateway with the setting. Stopping it removes its data, except PostgreSQL's schema bench_recall. */
 export async function startSetting ({ store, ...rest }: Setting): Promise<ChildServer> {
   const configuration = configurationOf(rest)
   const env = keyEnvironment(rest.embedder)
@@ -71,7 +65,9 @@ export async function startSetting ({ store, ...rest }: Setting): Promise<ChildS
   }
 }
 
-/** Only the variable that the embedder's settings name: nothing else of the developer's own reaches the gateway. */
+/**
+ * Only the variable that the embedder's settings name: nothing else of the developer's environment reaches the gateway.
+ */
 function keyEnvironment ({ config }: Embedder): Record<string, string> {
   const name = config?.['api_key_env']
   if (typeof name !== 'string') return {}

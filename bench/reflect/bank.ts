@@ -32,7 +32,7 @@ export async function startReflecting (modelUrl: string, maxConcurrency: number)
   }
 }
 
-/** The defaults, but for what is measured: no rate limit, no quota. */
+/** The defaults, except for what is measured: no rate limit, no quota. */
 function configuration (modelUrl: string, maxConcurrency: number): string {
   return `llm_provider: openai_compatible
 llm_provider_config:

@@ -4,13 +4,13 @@ import { performance } from 'node:perf_hooks'
 export type Mode = 'plain' | 'stream'
 
 export interface Reflected {
-  /** Status and code, `200` or `429 overloaded`; of a stream that broke off `200, then deadline_exceeded`. */
+  /** Status and code, `200` or `429 overloaded`; for a stream that broke off `200, then deadline_exceeded`. */
   outcome: string
-  /** From before the request is written until the answer has ended. */
+  /** Time from before the request is written until the answer has ended. */
   durationMs: number
 }
 
-/** Asks for reflects over so many kept-alive connections. */
+/** Sends reflect requests over kept-alive connections. */
 export class ReflectClient {
   readonly #url: URL
   readonly #agent: Agent
@@ -20,7 +20,7 @@ export class ReflectClient {
     this.#agent = new Agent({ keepAlive: true, maxSockets: connections, maxFreeSockets: connections })
   }
 
-  /** @param body JSON @throws Error for an answer 200 that is none, and when the connection fails */
+  /** @param body JSON @throws Error for a malformed answer with status 200, and when the connection fails */
   async reflect (body: string, mode: Mode): Promise<Reflected> {
     const startedAt = performance.now()
     const { status, text } = await this.#exchange(body, mode)
@@ -28,7 +28,7 @@ export class ReflectClient {
     return { outcome: mode === 'stream' && status === 200 ? streamOutcome(text) : outcome(status, text), durationMs }
   }
 
-  /** Opens so many connections, which the next reflects use. */
+  /** Opens connections, which the next requests use. */
   async connect (connections: number): Promise<void> {
     await Promise.all(Array.from({ length: connections }, async () => {
       await new Promise<void>((resolve, reject) => {
@@ -66,7 +66,7 @@ function outcome (status: number, text: string): string {
   return '200'
 }
 
-/** The last event says how it ended. */
+/** Determines the outcome of a stream from its last event. */
 export function streamOutcome (text: string): string {
   const last = text.trimEnd().split('\n\n').at(-1) ?? ''
   if (last.startsWith('event: done\n')) return outcome(200, last)

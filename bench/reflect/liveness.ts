@@ -7,7 +7,7 @@ import { summarize } from '../percentiles.js'
 
 const PROGRAM = fileURLToPath(new URL('prober.ts', import.meta.url))
 
-/** How long GET /live of one server took, in milliseconds. */
+/** Durations of GET /live of one server, in milliseconds. */
 export interface Liveness {
   samples: number
   p50: number
@@ -19,7 +19,7 @@ const checkSamples = checker(Type.Array(Type.Object({ durations: Type.Array(Type
 
 /**
  * Starts the prober (prober.ts) and waits until it is connected.
- * @returns what ends it and gives a summary for each URL; it throws when any answer was not 200
+ * @returns a function that ends it and returns a summary for each URL; it throws when any answer was not 200
  */
 export async function probeLive (urls: readonly string[]): Promise<() => Promise<Liveness[]>> {
   const prober = fork(PROGRAM, urls, { execArgv: ['--import', 'tsx'] })

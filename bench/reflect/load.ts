@@ -8,32 +8,32 @@ import { settledMemory, watchResident, type Memory } from './memory.js'
 import type { Options } from './options.js'
 import type { ScriptedModel } from './scripted-model.js'
 
-/** All requests at the same moment, and all of their answers. */
+/** Requests sent at the same moment, and all of their answers. */
 export interface Wave {
-  /** How many answers of each kind. */
+  /** Number of answers of each kind. */
   outcomes: Record<string, number>
   p50_ms: number
   max_ms: number
-  /** How long after its time was over the latest answer had ended; 0 when all were in time. */
+  /** How long after its deadline the latest answer ended; 0 when all were in time. */
   late_ms: number
   rss_peak_mb: number | null
-  /** When it was over. */
+  /** Memory after the wave. */
   after: Memory
 }
 
 /** Several waves of one kind on a gateway of their own. */
 export interface Load {
   mode: Mode
-  /** null: the gateway's own. */
+  /** null: the gateway's default. */
   timeout_ms: number | null
   before: Memory
   waves: Wave[]
   live: { gateway: Liveness, model: Liveness }
-  /** Calls that the model had at a time at most. */
+  /** Maximum concurrent calls of the model. */
   model_most_at_once: number
 }
 
-/** The gateway's own (reflect.timeout_ms). */
+/** The gateway's default (reflect.timeout_ms). */
 const DEFAULT_TIMEOUT_MS = 60_000
 const WARM_UP_CALLS = 300
 const WARM_UP_AT_ONCE = 16
@@ -47,7 +47,7 @@ export async function measureLoad (
   try {
     await model.take(0)
     await warmUp(client, mode)
-    // Node accepts one connection a turn of the event loop, which is no concern of reflect's.
+    // Node accepts one connection per turn of the event loop, which is not part of what is measured.
     await client.connect(options.concurrent)
     await model.take(options.modelMs)
     await model.report()
@@ -88,7 +88,7 @@ async function wave (
   const reflecting: Array<Promise<Reflected>> = []
   while (reflecting.length < concurrent) {
     reflecting.push(client.reflect(bodies[reflecting.length % bodies.length]!, mode))
-    // Else the first would count the time that writing the others takes.
+    // Otherwise the time of the first request would include writing the others.
     if (reflecting.length % WRITTEN_AT_ONCE === 0) await setImmediate()
   }
   const reflected = await Promise.all(reflecting)

@@ -38,7 +38,7 @@ await runBench(async (args) => {
   }
 }, USAGE)
 
-/** Once with time for all, once with less than all can be answered in. */
+/** One load with time for all answers, and one with too little time for all. */
 async function measureLoads (model: ScriptedModel, options: Options): Promise<Load[]> {
   const loads: Load[] = []
   for (const timeoutMs of [null, options.timeoutMs]) {

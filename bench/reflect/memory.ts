@@ -2,21 +2,21 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { residentMegabytes } from '../resident.js'
 
 const SAMPLE_MS = 50
-/** Sockets close and memory goes back to the system in this time. */
+/** Time for sockets to close and for memory to return to the system. */
 const PAUSE_MS = 1000
 const COLLECTION_MS = 500
 
-/** Arguments of node with which collectGarbage() has an effect. SIGWINCH means nothing to a server. */
+/** Arguments of node with which collectGarbage() has an effect. SIGWINCH has no meaning for a server otherwise. */
 export const COLLECTABLE = ['--expose-gc', '--import', 'data:text/javascript,process.on("SIGWINCH",()=>{gc()})']
 
-/** What a process has in memory, in megabytes; null where there is no /proc. */
+/** The memory of a process, in megabytes; null where there is no /proc. */
 export interface Memory {
   rss_mb: number | null
-  /** Of the heap of V8, what is in use. */
+  /** The used part of V8's heap. */
   heap_mb: number
 }
 
-/** Memory once there is nothing to do and no garbage. */
+/** Memory of an idle process after garbage collection. */
 export async function settledMemory ({ url, pid }: { url: string, pid: number }): Promise<Memory> {
   await delay(PAUSE_MS)
   process.kill(pid, 'SIGWINCH')
@@ -26,7 +26,7 @@ export async function settledMemory ({ url, pid }: { url: string, pid: number })
   return { rss_mb: residentMegabytes(pid) ?? null, heap_mb: Number(found[1]) / 1e6 }
 }
 
-/** @returns what ends the watch and gives the most that was resident meanwhile; null where there is no /proc */
+/** @returns a function that ends the watch and returns the maximum resident memory; null where there is no /proc */
 export function watchResident (pid: number): () => number | null {
   let most: number | undefined
   const look = () => {

@@ -3,12 +3,12 @@ import { performance } from 'node:perf_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
 
 /*
- * The scripted model, in a process of its own: it speaks the chat completions of the OpenAI API, takes the time that it
- * is told and always gives the same answer, in a stream bit by bit over that time. Beside the API it has `PUT
- * /delay?ms=` and `GET /report`.
+ * The scripted model, in a process of its own: it serves chat completions of the OpenAI API, takes the configured time
+ * and always returns the same answer, in a stream spread over that time. Beside the API it has `PUT /delay?ms=` and
+ * `GET /report`.
  */
 
-/** Four sentences with marks, in 40 pieces: a stream is cleaned sentence by sentence. */
+/** Four sentences with citations, in 40 pieces, because the gateway processes a stream sentence by sentence. */
 const PIECES = Array.from({ length: 4 }, (_, sentence) => [
   ...['It ', 'is ', 'told ', 'there ', 'that ', 'this ', 'was ', 'so ', 'then. '],
   `[${sentence % 2 + 1}] `,
@@ -78,7 +78,7 @@ async function sendStream (response: ServerResponse): Promise<void> {
   response.end('data: [DONE]\n\n')
 }
 
-/** A model that answers at once does not wait for a timer either. */
+/** Without a delay there is not even a timer. */
 async function pause (milliseconds: number): Promise<void> {
   if (delayMs > 0 && milliseconds > 0) await delay(milliseconds)
 }

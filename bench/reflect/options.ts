@@ -52,7 +52,7 @@ export function readOptions (args: string[]): Options {
     modelMs: wholeNumber('--model-ms', values['model-ms'], 0, 60_000),
     maxConcurrency: wholeNumber('--max-concurrency', values['max-concurrency'], 1, 256),
     timeoutMs: wholeNumber('--timeout-ms', values['timeout-ms'], 100, 600_000),
-    // Growth is told from the first wave to the last.
+    // Growth is measured from the first wave to the last.
     waves: wholeNumber('--waves', values.waves, 2, 100),
     calls: wholeNumber('--calls', values.calls, 1, 100_000),
     check: values.check,

@@ -2,9 +2,9 @@ import { Agent, get } from 'node:http'
 import { performance } from 'node:perf_hooks'
 
 /*
- * Asks for GET /live of each URL of its arguments every 100 ms, whether or not the one before has been answered, in a
- * process of its own: what it waits for is the server, and not the client that loads it. It sends a message once all
- * have answered. Any message ends it; then it sends what it measured since.
+ * Sends GET /live to each URL of its arguments every 100 ms, whether or not the previous request has been answered. It
+ * has a process of its own, so that the client that loads the server does not delay it. It sends a message once all
+ * servers have answered. Any message ends it; then it sends its measurements.
  */
 
 const EVERY_MS = 100

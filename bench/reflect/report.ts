@@ -10,7 +10,7 @@ export interface Report {
   max_concurrency: number
   node: string
   cores: number
-  /** Of the machine, over the last minute: anything near or above the number of cores spoils absolute figures. */
+  /** Load average over one minute: values near or above the number of cores invalidate absolute figures. */
   load_average: { before: number, after: number }
   loads: Load[]
   shares: Share[]

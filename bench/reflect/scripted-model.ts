@@ -39,7 +39,7 @@ export class ScriptedModel {
     return new ScriptedModel(await startChild(['--import', 'tsx', PROGRAM], 'PORT'))
   }
 
-  /** @param milliseconds that an answer takes; 0: at once */
+  /** @param milliseconds that an answer takes; 0: no delay */
   async take (milliseconds: number): Promise<void> {
     await new Promise<void>((resolve, reject) => {
       request(new URL(`/delay?ms=${milliseconds}`, this.url), { method: 'PUT', agent: false }, (incoming) => { incoming.resume().on('end', resolve) }).on('error', reject).end()

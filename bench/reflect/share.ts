@@ -4,7 +4,7 @@ import { reflectBodies, startReflecting } from './bank.js'
 import { ReflectClient, type Mode } from './client.js'
 import type { ScriptedModel } from './scripted-model.js'
 
-/** What the gateway adds to a model that answers at once; milliseconds. */
+/** The time that the gateway adds to a model without delay, in milliseconds. */
 export interface Share {
   mode: Mode
   calls: number
@@ -15,7 +15,7 @@ export interface Share {
   model_ms: LatencySummary
   /** The difference of the two, call by call. */
   share_ms: LatencySummary
-  /** The same prompt sent to the model without the gateway, all of it. */
+  /** The whole duration of sending the same prompt to the model without the gateway. */
   bare_ms: LatencySummary
 }
 
@@ -37,7 +37,7 @@ export async function measureShare (model: ScriptedModel, calls: number): Promis
         await sequence(client, Array.from({ length: calls }, (_, index) => bodies[index % bodies.length]!), mode)
       const { calls: modelCalls, own_ms: own, last_body: prompt } = await model.report()
       if (own.length !== calls) throw new Error(`The model answered ${own.length} times to ${calls} reflects`)
-      // The prompt of a stream is the same, and its answer takes more writing: the plain one is compared with.
+      // The prompt of a stream is the same but its answer takes longer to write, so the plain request is the reference.
       const bare = await bareCalls(model.url, prompt, calls)
       shares.push({
         mode,

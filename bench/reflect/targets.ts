@@ -14,7 +14,7 @@ const MOST_LATE_MS = 250
 const MOST_LIVE_MS = 50
 const MOST_SHARE_MS = 10
 
-/** What reflect is to keep to under load, and what it did. Absent parts of the bench have no line. */
+/** The targets of reflect under load, and the measured values. Parts of the bench that did not run have no line. */
 export function targetsOf (loads: readonly Load[], shares: readonly Share[]): Target[] {
   return [
     ...loads.flatMap((load) => {

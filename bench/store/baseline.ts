@@ -5,7 +5,7 @@ import { cpuEach, tally, timed } from './cell.js'
 import { LIMIT, SPACE, type Bank } from './data.js'
 import type { BenchDatabase } from './database.js'
 
-/** Nearest neighbours that the store's own statement has its index look at for this limit. */
+/** Nearest neighbours that the index examines for this limit in the store's own statement. */
 const EF_SEARCH = 2 * LIMIT
 
 export interface BaselineResult {
@@ -15,7 +15,7 @@ export interface BaselineResult {
   database_cpu_ms: number | null
 }
 
-/** A copy of the big bank's texts with a tsvector and a GIN index, as a plain form of hybrid search would have them. */
+/** A copy of the big bank's texts with a tsvector and a GIN index, as in a simple hybrid search. */
 export async function buildBaseline (database: BenchDatabase, { key }: Bank): Promise<void> {
   const { schema } = database
   await database.run(`create table ${schema}.baseline (bank_id text not null, memory_id uuid not null, text text not null,
@@ -28,19 +28,19 @@ select m.bank_id, m.memory_id, m.text from ${schema}.memories m where m.tenant_i
 
 /**
  * Full text search for any of the words, ranked, beside the nearest vectors by the same index that the store uses, both
- * joined by their ranks (reciprocal rank fusion) in one statement: what the postings table takes the place of.
+ * joined by their ranks (reciprocal rank fusion) in one statement: the alternative to the postings table.
  */
 export async function measureBaseline (
   database: BenchDatabase, requests: readonly SearchRequest[], warmUp: number,
 ): Promise<BaselineResult[]> {
   await database.raw.unsafe(`set hnsw.ef_search = ${EF_SEARCH}`)
-  // The statement names the bank by a parameter, and the index is one bank's.
+  // The index covers one bank, which the statement names by a parameter, so a generic plan could not use it.
   await database.raw.unsafe('set plan_cache_mode = force_custom_plan')
   const results: BaselineResult[] = []
   for (const rank of ['ts_rank', 'ts_rank_cd'] as const) {
     const text = statement(database.schema, rank)
     const search = async ({ banks, lexical, semantic }: SearchRequest) => {
-      // Index terms are stems of the same family: the form searches for what the store searches for.
+      // Index terms are similar stems, so the baseline searches for the same words as the store.
       const words = lexical!.terms.join(' | ')
       await database.raw.unsafe(
         text, [banks[0]!.bankId, words, unitVectorText(semantic!.vector), SPACE.model], { prepare: true },

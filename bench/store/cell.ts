@@ -7,7 +7,7 @@ import { mean, summarize } from '../percentiles.js'
 import { SPACE, type Strategy } from './data.js'
 import type { BenchDatabase, OpenStore } from './database.js'
 
-/** Calls of one kind before the other has its turn: noise of the machine hits both. */
+/** Calls of one kind before those of the other: noise of the machine affects both. */
 const TURN = 50
 
 export interface CellResult {
@@ -17,11 +17,11 @@ export interface CellResult {
   searches: number
   p50_ms: number
   p95_ms: number
-  /** Processor time a search in the database's backends; null where it cannot be had. */
+  /** Processor time per search in the database's backends; null where it is not available. */
   database_cpu_ms: number | null
   /** The same in this process, all its threads together. */
   gateway_cpu_ms: number
-  /** The statement by itself, without the store around it; null where only the store was measured. */
+  /** The statement alone, without the store; null where only the store was measured. */
   raw_p50_ms: number | null
   raw_cpu_ms: number | null
   /** Memories that a search found on average, whatever its limit. */
@@ -57,7 +57,7 @@ export async function measureCell (
   results.length = 0
   const [ofStore, ofRaw] = [tally(), tally()]
   const measured = requests.slice(warmUp)
-  // The one that comes second finds the pages of its turn cached, so they change places.
+  // The second of the two finds the pages of its turn cached, so their order alternates.
   for (let from = 0, turn = 0; from < measured.length; from += TURN, turn++) {
     const part = measured.slice(from, from + TURN)
     if (alone && turn % 2 === 1) await timed(database, 'raw', ofRaw, part, 1, raw)
@@ -80,7 +80,7 @@ export async function measureCell (
   }
 }
 
-/** The statements that the store makes of a search of one bank, and nothing else. */
+/** Runs only the statements that the store makes for a search of one bank. */
 export async function runRaw ({ raw, schema }: Pick<BenchDatabase, 'raw' | 'schema'>, request: SearchRequest, indexed: boolean): Promise<Array<Record<string, unknown>>> {
   const bank = request.banks[0]!
   const run = async <R extends object>({ text, values }: Statement, mode: string): Promise<R[]> => {
@@ -95,7 +95,7 @@ export async function runRaw ({ raw, schema }: Pick<BenchDatabase, 'raw' | 'sche
   return statement === undefined ? [] : await run(statement, 'force_generic_plan')
 }
 
-/** Processor time a call in the backends and in this process. */
+/** Measures processor time per call in the backends and in this process. */
 export async function timed<T> (database: BenchDatabase, of: 'store' | 'raw', into: Tally, items: readonly T[], connections: number, call: (item: T) => Promise<void>): Promise<void> {
   const spent = await database.cpuMeter(of)
   const before = process.cpuUsage()
@@ -109,7 +109,7 @@ export function tally (): Tally {
   return { durations: [], database: [], gateway: [] }
 }
 
-/** @returns milliseconds of the backends a call; null where they cannot be had */
+/** @returns milliseconds of the backends per call; null where they are not available */
 export function cpuEach ({ durations, database }: Tally): number | null {
   if (database.includes(undefined)) return null
   return database.reduce<number>((sum, value) => sum + value!, 0) / durations.length

@@ -9,15 +9,15 @@ import { seededRandom, type Random } from '../http/vocabulary.js'
 import { DIMENSIONS, VectorSource } from './vectors.js'
 
 export const SPACE: EmbeddingSpace = { model: 'bench', dimensions: DIMENSIONS }
-/** What the retriever asks of each strategy. */
+/** The candidates that the retriever requests of each strategy. */
 export const LIMIT = 100
-/** The instant of every memory and search, so that figures do not hang on the day. */
+/** The instant of every memory and search, so that figures do not depend on the day. */
 export const NOW = Date.parse('2026-01-01T00:00:00Z')
-/** One memory in so many has a tag. */
+/** One in this many memories has a tag. */
 const TAGS = 10
-/** Memories of one document, as the turns of a talk are. */
+/** Memories of one document, like the turns of a conversation. */
 const DOCUMENT = 20
-/** Texts of a bank that are kept to make queries of. */
+/** Texts of a bank that are kept for making queries. */
 const KEPT_TEXTS = 500
 
 /** A bank that was filled: its name, and texts for queries. */
@@ -80,8 +80,8 @@ export type Strategy = typeof STRATEGIES[number]
 export const TENTH: Filters = { tags: { values: ['tag-0'], match: 'any' } }
 
 /**
- * Searches of one strategy, each of four telling words of one of the bank's texts and a vector of its own.
- * @param banks are asked in turn
+ * Searches of one strategy, each with four content words of one of the bank's texts and a vector of its own.
+ * @param banks are searched in turn
  */
 export function searches (
   banks: readonly Bank[], strategy: Strategy, count: number,

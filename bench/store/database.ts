@@ -17,12 +17,12 @@ export interface OpenStore {
   indexes: VectorIndexes
 }
 
-/** The bench's own schema in a database, and what works on it. */
+/** The bench's own schema in a database, and its connections. */
 export class BenchDatabase {
   /** Quoted. */
   readonly schema: string
   readonly version: string
-  /** One connection with the settings of the stores', for statements as they are. */
+  /** One connection with the settings of the stores' connections, for plain statements. */
   readonly raw: postgres.Sql
   readonly #url: string
   readonly #admin: postgres.Sql
@@ -37,7 +37,7 @@ export class BenchDatabase {
     this.raw = connect(url, RAW)
   }
 
-  /** The extension is made where it is missing, and stays: other schemas may have come to use it. */
+  /** The extension is created if missing and never dropped, because other schemas may use it by then. */
   static async create (url: string): Promise<BenchDatabase> {
     const admin = connect(url, `${RAW}-admin`)
     try {
@@ -52,11 +52,11 @@ from pg_extension where extname = 'vector'`)
     }
   }
 
-  /** @param indexFrom vectors from which on a bank gets an index, when the indexes are asked to look */
+  /** @param indexFrom number of vectors from which a bank gets an index when the indexes are updated */
   async open (connections: number, indexFrom: number): Promise<OpenStore> {
     const url = new URL(this.#url)
-    // A parameter of the URI has the last word with the driver: the backends are told from those of a gateway on the
-    // same database.
+    // The driver gives precedence to a parameter of the URI. It distinguishes the backends from those of a gateway on
+    // the same database.
     url.searchParams.set('application_name', STORE)
     const executor = new PostgresExecutor({
       url: url.href,
@@ -68,7 +68,7 @@ from pg_extension where extname = 'vector'`)
       bulkTimeoutMs: 5 * MINUTE_MS,
       transactionPooler: false,
     })
-    // With an interval of 0 it looks once, at the start, when there is nothing yet to build.
+    // With an interval of 0 it checks only once, at the start, when there is nothing to build.
     const indexes = new VectorIndexes({
       executor, schema: this.schema, from: indexFrom, most: 32, build: true, intervalMs: 0,
     })
@@ -89,12 +89,12 @@ from pg_extension where extname = 'vector'`)
     await this.raw.unsafe('select set_config(\'plan_cache_mode\', $1, false), set_config(\'jit\', $2, false)', [mode, jit])
   }
 
-  /** Runs a statement of the bench's own, of which nothing is measured. */
+  /** Runs a statement of the bench's own, which is not measured. */
   async run<R extends object> (text: string, values: Array<string | number> = []): Promise<R[]> {
     return [...await this.#admin.unsafe(text, values)] as unknown as R[]
   }
 
-  /** So that no figure hangs on when autovacuum came by. */
+  /** Makes figures independent of the time at which autovacuum runs. */
   async settle (): Promise<void> {
     const tables = await this.run<{ name: string }>('select relname as name from pg_class where relnamespace = $1::regnamespace and relkind = \'r\'', [this.schema])
     for (const { name } of tables) await this.run(`vacuum (analyze) ${this.schema}.${name}`)
@@ -103,7 +103,7 @@ from pg_extension where extname = 'vector'`)
 
   /**
    * A reading of the processor time that the present backends of the stores, or of the raw connection, have used.
-   * @returns what was used since, in milliseconds; undefined where the database runs on another machine
+   * @returns the time used since, in milliseconds; undefined when the database runs on another machine
    */
   async cpuMeter (of: 'store' | 'raw'): Promise<() => number | undefined> {
     const rows = await this.run<{ pid: number, database: string }>(`select pid, datname as database from pg_stat_activity
@@ -120,7 +120,7 @@ where datname = current_database() and application_name = $1 and backend_type = 
     }
   }
 
-  /** Ends every connection and drops the schema, unless it is to be kept. */
+  /** Ends every connection and drops the schema, unless `keep` is set. */
   async close ({ keep }: { keep: boolean }): Promise<void> {
     for (const store of this.#stores) await store.close()
     await this.raw.end()
@@ -132,20 +132,20 @@ where datname = current_database() and application_name = $1 and backend_type = 
 function connect (url: string, name: string): postgres.Sql {
   return postgres(url, {
     max: 1,
-    // A connection that is made anew has lost its settings.
+    // A new connection would not have the settings.
     max_lifetime: null,
     onnotice: () => {},
     connection: { application_name: name },
   })
 }
 
-/** A process of this machine may by chance have the number that a backend has on another. */
+/** A process of this machine may by chance have the process id of a backend on another machine. */
 function isBackend (pid: number, database: string): boolean {
   const title = readProc(pid, 'cmdline')
   return title !== undefined && title.includes('postgres') && title.includes(database)
 }
 
-/** By the scheduler's clock, in nanoseconds, where there is one. */
+/** By the scheduler's clock, in nanoseconds, if it is available. */
 function processorMs (pid: number): number | undefined {
   const scheduled = readProc(pid, 'schedstat')?.split(' ')[0]
   return scheduled === undefined ? cpuTimeMs(pid) : Number(scheduled) / NANOSECONDS_A_MS

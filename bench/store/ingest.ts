@@ -5,7 +5,7 @@ import { emptyBank, NOW, type Bank, type MemorySource } from './data.js'
 import type { BenchDatabase, OpenStore } from './database.js'
 
 const BATCH = 250
-/** Memories that are made before they are stored, so that making them is in no figure. */
+/** Memories that are generated before they are stored, so that no figure includes generating them. */
 const AHEAD = 2000
 const SINGLES = 300
 
@@ -15,9 +15,9 @@ export interface IngestResult {
   /** Memories of one call; the last one of a bank may have fewer. */
   batch: number
   memories_per_second: number
-  /** Of one call. */
+  /** Median duration of one call. */
   p50_ms: number
-  /** Processor time a memory in the database's backends; null where it cannot be had. */
+  /** Processor time per memory in the database's backends; null where it is not available. */
   database_cpu_ms: number | null
   /** The same in this process. */
   gateway_cpu_ms: number
@@ -35,8 +35,7 @@ export async function ingest (
 ): Promise<IngestResult> {
   const into = tally()
   const insert = async ({ bank, memories }: Call) => { await store.insert(bank.key, memories, NOW) }
-  // A connection that had nothing to do may have been closed; one that opens in between would be in no reading of the
-  // backends.
+  // An idle connection may have been closed, and the readings would miss the backend of one that opens between them.
   await store.health()
   let calls: Call[] = []
   let waiting = 0

@@ -15,9 +15,9 @@ import { targetsOf } from './targets.js'
 
 const SMALL_BANK = 100
 const MANY_BANKS = 10_000
-/** Memories of each of the banks that make up the many; with a hundred they would be a million memories. */
+/** Memories of each of the many banks; with a hundred in each they would be a million. */
 const MANY_BANK = 10
-/** A bank that big gets an index in production. */
+/** A bank of this size gets an index in production. */
 const INDEX_FROM = 20_000
 const SEARCHES = 400
 const WARM_UP = 100
@@ -61,7 +61,7 @@ async function measure (database: BenchDatabase, { memories, parts, full, baseli
   }
 
   tell('ingest')
-  // The big bank comes first, so that the small ones meet tables that are not empty.
+  // The big bank comes first, so that the small ones are added to tables that are not empty.
   if (parts.has('big')) measured.ingest.push(await ingest(database, alone, source, 'the big bank', [big], memories / 2))
   if (parts.has('small')) measured.ingest.push(await ingest(database, alone, source, 'banks of 100', small, SMALL_BANK))
   measured.ingest.push(await ingestSingly(database, alone, source, 'one by one, a small bank'))
@@ -107,12 +107,12 @@ async function measureBanks (database: BenchDatabase, alone: OpenStore, together
   return cells
 }
 
-/** @returns seconds of the building */
+/** @returns the seconds that building took */
 async function buildIndexes (alone: OpenStore, together: OpenStore): Promise<number> {
   const started = performance.now()
   await alone.indexes.maintain(() => {})
   const seconds = (performance.now() - started) / 1000
-  // Each store learns which banks have one.
+  // Tells each store which banks have an index.
   for (const { indexes } of [alone, together]) await indexes.update(SPACE, () => {})
   return seconds
 }

@@ -12,11 +12,11 @@ export interface RecallResult {
   queries: number
   /** The share of the ten nearest memories that the index finds among its first ten. */
   recall_at_10: number
-  /** The same of the hundred that are asked for. */
+  /** The same for the hundred that are requested. */
   recall_at_100: number
 }
 
-/** The vector part by its index against the same statement without it, which is exact. */
+/** Compares the vector search by index with the same statement without the index, which is exact. */
 export async function measureRecall (
   database: BenchDatabase, { store, indexes }: OpenStore, bank: Bank,
 ): Promise<RecallResult[]> {

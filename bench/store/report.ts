@@ -9,17 +9,17 @@ import type { Target } from './targets.js'
 export interface Report {
   bench: 'store'
   database: string
-  /** Memories at first: the big bank's and those in banks of 100. */
+  /** Memories at first: those of the big bank and those in banks of 100. */
   memories: number
   /** Memories of each of the banks that are added for 10,000 of them. */
   added_bank_size: number
   dimensions: number
   node: string
   cores: number
-  /** Of the machine, over the last minute: anything near or above the number of cores spoils absolute figures. */
+  /** Load average over one minute: values near or above the number of cores invalidate absolute figures. */
   load_average: { before: number, after: number }
   ingest: IngestResult[]
-  /** Of the big bank's vector index; null when there was none to build. */
+  /** Build time of the big bank's vector index; null when none was built. */
   index_build_seconds: number | null
   cells: CellResult[]
   recall: RecallResult[]

@@ -2,7 +2,7 @@ import type { BaselineResult } from './baseline.js'
 import type { CellResult } from './cell.js'
 import type { RecallResult } from './recall.js'
 
-/** Processor time a search of the big bank in plain full text search, as it was measured before there was a store. */
+/** Processor time per search of the big bank in plain full text search, measured before the store existed. */
 const PLAIN_CPU_MS = 28.7
 
 export interface Target {
@@ -20,7 +20,7 @@ export interface Measured {
   baseline: readonly BaselineResult[]
 }
 
-/** What the store is to reach, and what it did. Absent parts of the bench have no line. */
+/** The targets of the store, and the measured values. Parts of the bench that did not run have no line. */
 export function targetsOf ({ cells, recall, baseline }: Measured): Target[] {
   const hybrid = (banks: string) => cells.find((cell) => cell.banks === banks && cell.strategy === 'hybrid' && cell.connections === 1)
   const [small, big, many] = [hybrid('small'), hybrid('big'), hybrid('many')]

@@ -1,11 +1,11 @@
 import { seededRandom, type Random } from '../http/vocabulary.js'
 
 export const DIMENSIONS = 384
-/** Text embeddings lie near a space of far fewer dimensions than they have components. */
+/** Text embeddings lie near a subspace of far fewer dimensions than they have components. */
 const RANK = 48
 const CLUSTERS = 2000
 /**
- * Lengths of what a vector has of its own, within the low-rank space and beside it, where its cluster's centre has
+ * Lengths of a vector's own part inside and outside the low-rank subspace, relative to its cluster's centre, which has
  * length 1.
  */
 const SPREAD = 0.75
@@ -23,7 +23,7 @@ export class VectorSource {
   readonly #centres: Float64Array
 
   constructor (seed: number) {
-    // The clusters are the same for every seed, so that queries are of the memories' kind.
+    // The clusters are the same for every seed, so that queries resemble the memories.
     const shape = gaussians(seededRandom(1))
     this.#basis = Float64Array.from({ length: DIMENSIONS * RANK }, () => shape() / Math.sqrt(DIMENSIONS))
     this.#centres = Float64Array.from({ length: CLUSTERS * RANK }, () => shape() / Math.sqrt(RANK))

@@ -9,19 +9,19 @@ const ROUNDS = 5
 
 export interface Cost {
   characters: number
-  /** Milliseconds a text, medians of the rounds; the processor's are those of all threads. */
+  /** Milliseconds per text, medians of the rounds; processor time includes all threads. */
   cpu_ms: number
   wall_ms: number
 }
 
-/** What a vector of `local` costs, by the length of its text, in this process and with the built library. */
+/** Measures the cost of a vector of `local` by the length of its text, in this process with the built library. */
 export async function measureCost (texts: Texts): Promise<Cost[]> {
   const { localEmbeddings }: typeof localProvider = await import(new URL('../../dist/lib/models/local/embedding-provider.js', import.meta.url).href)
   const provider = localEmbeddings({}, {})
   try {
     await provider.embed(Array.from({ length: TEXTS }, () => texts.next(200)), {})
     const rounds = LENGTHS.map((characters) => ({ characters, cpu: [] as number[], wall: [] as number[] }))
-    // In turns, so that what else the machine does meets all lengths alike.
+    // In turns, so that other load of the machine affects all lengths alike.
     for (let round = 0; round < ROUNDS; round++) {
       for (const { characters, cpu, wall } of rounds) {
         const batch = Array.from({ length: TEXTS }, () => texts.next(characters))

@@ -16,25 +16,25 @@ const CHARACTERS = 200
 const QUERY_CHARACTERS = 40
 const QUIET_RECALLS = 200
 const WARM_UP = 30
-/** Between two recalls: a user's agents, and not a flood that has the processor for itself. */
+/** Pause between two recalls, as with a user's agents, instead of a flood that occupies the processor. */
 const PAUSE_MS = 10
 const LIMIT_MS = 60 * 60_000
 
 export interface Followed {
   memories: number
   seconds: number
-  /** Processor time of the gateway a memory while vectors are made, recalls included. */
+  /** Processor time of the gateway per memory while vectors are made, recalls included. */
   cpu_ms: number | undefined
   recalls: number
   quiet: LatencySummary
   busy: LatencySummary
-  /** The p95 while vectors follow, over that before and after. */
+  /** The p95 while vectors are made, divided by that before and after. */
   ratio: number
 }
 
 /**
- * Latency of recalls in one bank while the vectors of another are made, and without that, before and after. No query
- * comes twice.
+ * Latency of recalls in one bank while the vectors of another are made, and before and after that. No query is
+ * repeated.
  */
 export async function measureFollow (texts: Texts, memories: number): Promise<Followed> {
   const server = await startGateway(CONFIGURATION)
@@ -71,8 +71,8 @@ interface Work {
 }
 
 /**
- * Only recalls that begin when all is written and end before all vectors are made count: a write has a price of its
- * own.
+ * Counts only recalls that begin after the last write and end before all vectors are made, because writes have a cost
+ * of their own.
  */
 async function whileFollowing (
   { pid }: ChildServer, { asking, writing, texts, memories }: Work,

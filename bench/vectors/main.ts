@@ -16,8 +16,8 @@ const USAGE = `npm run bench:vectors -- [--memories N] [--check] [--json FILE]
 
 const DATA = ['own-conversation.json', 'own-conversation-2.json', 'own-assistant.json'].map((name) => fileURLToPath(new URL(`../recall/${name}`, import.meta.url)))
 /**
- * Milliseconds of a processor for a text of 200 characters, and how many times as long a recall may take while vectors
- * are made.
+ * Milliseconds of processor time for a text of 200 characters, and the factor by which recalls may be slower while
+ * vectors are made.
  */
 const TARGETS = { cpuMs: 10, ratio: 2 }
 

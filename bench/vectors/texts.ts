@@ -1,6 +1,6 @@
 import { loadConversations } from '../recall/conversation.js'
 
-/** The project's own conversations, end to end, cut into texts of any length: words as people write them. */
+/** The project's own conversations, concatenated and cut into texts of any length, so that words are natural. */
 export class Texts {
   readonly #words: string[]
   #at = 0
@@ -16,7 +16,7 @@ export class Texts {
     return new Texts(turns.flatMap(({ contents }) => contents).join(' ').split(/\s+/))
   }
 
-  /** @returns a text of about that length that no other is equal to */
+  /** @returns a text of about that length, different from all others */
   next (characters: number): string {
     let text = `${++this.#count}`
     while (text.length < characters) {

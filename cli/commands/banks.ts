@@ -2,7 +2,7 @@ import { numberOf, textOf, type Answer } from '../answers.js'
 import { columns, note, printable, writeJson, writeLine } from '../output.js'
 import { withServer, type ServerOptions } from '../server-command.js'
 
-/** Banks that are asked for at a time. */
+/** Banks that one request lists. */
 const PAGE = 200
 
 export async function banks (options: ServerOptions): Promise<void> {

@@ -12,7 +12,7 @@ export interface ConfigCommandOptions extends ConfigOptions {
   json?: boolean
 }
 
-/** Says every problem; exit code 1 when there is one. */
+/** Reports every problem; exit code 1 when there is one. */
 export async function checkConfig (options: ConfigCommandOptions): Promise<void> {
   try {
     applyConfiguration(options)

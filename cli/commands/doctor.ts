@@ -15,7 +15,7 @@ export interface DoctorOptions extends ConfigOptions {
   json?: boolean
 }
 
-/** Checks everything that a server of this configuration needs, one after the other, and says what to do. */
+/** Checks everything that a server of this configuration needs, one after the other, and reports what to do. */
 export async function doctor (options: DoctorOptions): Promise<void> {
   endOnInterrupt()
   const findings: Finding[] = []

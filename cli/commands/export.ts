@@ -21,7 +21,7 @@ interface Block {
   lines: number
 }
 
-/** What has gone by of an export. */
+/** The part of an export that has been written so far. */
 interface Count {
   memories: number
   bytes: number
@@ -57,11 +57,11 @@ async function * blocksOf (lines: AsyncIterable<string>): AsyncGenerator<Block, 
 
 async function writeFile (path: string, blocks: AsyncIterable<Block>): Promise<Count> {
   try {
-    // The file that a link leads to is replaced, and the link stays.
+    // The target of a symbolic link is replaced, not the link.
     const target = await realpath(path).catch(() => path)
     const present = await stat(target).catch(() => undefined)
     if (present?.isDirectory() === true) throw new CommandError(`${path} is a folder; name a file in it`)
-    // A pipe or device is written to, and never replaced by a file.
+    // A pipe or device is written to and never replaced by a file.
     if (present !== undefined && !present.isFile()) return await fill(createWriteStream(target), blocks)
     return await replaceFile(target, blocks)
   } catch (error) {
@@ -72,7 +72,7 @@ async function writeFile (path: string, blocks: AsyncIterable<Block>): Promise<C
 
 async function replaceFile (path: string, blocks: AsyncIterable<Block>): Promise<Count> {
   const partial = `${path}.${randomBytes(4).toString('hex')}.part`
-  // Memories are nobody else's.
+  // Only the owner may read the memories.
   const file = createWriteStream(partial, { flags: 'wx', mode: 0o600 })
   try {
     await once(file, 'open')
@@ -90,7 +90,7 @@ async function fill (file: WriteStream, blocks: AsyncIterable<Block>): Promise<C
   const progress = new Progress('export')
   // The first line is the header.
   const count: Count = { memories: -1, bytes: 0 }
-  // A fault, a full disk for one, ends the wait for it.
+  // An error of the file, such as a full disk, ends the waits below.
   const failed = new Promise<never>((_resolve, reject) => { file.once('error', reject) })
   failed.catch(() => {})
   for await (const { text, lines } of blocks) {

@@ -13,7 +13,7 @@ export interface ForgetOptions extends ServerOptions {
   yes?: boolean
 }
 
-/** Writes the ids of what was deleted, or with --dry-run would be. */
+/** Writes the ids of the memories that were deleted, or with --dry-run would be. */
 export async function forget (bank: string, options: ForgetOptions): Promise<void> {
   const { all = false, dryRun = false, yes = false, json = false } = options
   const request = requestOf(bank, options)
@@ -26,7 +26,7 @@ export async function forget (bank: string, options: ForgetOptions): Promise<voi
   })
 }
 
-/** @throws CommandError for anything but one choice of what is deleted */
+/** @throws CommandError unless exactly one option chooses what is deleted */
 function requestOf (bank: string, { id, tag, tagsMatch, all = false, dryRun = false }: ForgetOptions): ForgetRequest {
   if (tagsMatch !== undefined && tag === undefined) throw usageError('--tags-match requires --tag')
   const common = { bank_id: bank, ...(dryRun && { dry_run: true }) }

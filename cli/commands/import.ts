@@ -11,11 +11,11 @@ import { withServer, type ServerOptions } from '../server-command.js'
 export interface ImportCommandOptions extends ServerOptions {
   onConflict: 'skip' | 'overwrite'
   config: 'ignore' | 'apply'
-  /** Whose export it is; absent for one of our own. */
+  /** The product that wrote the export; absent for an export of a gateway. */
   from?: string
 }
 
-/** Milliseconds for one piece, with all tries: vectors of many memories take their time, and limits may ask to wait. */
+/** Milliseconds for one piece with all attempts: vectors of many memories take long, and rate limits add waits. */
 const TIMEOUT_MS = 600_000
 
 interface ImportChoices {
@@ -23,7 +23,7 @@ interface ImportChoices {
   config: 'ignore' | 'apply'
 }
 
-/** What has been stored so far. */
+/** Memories stored so far. */
 interface Counts {
   imported: number
   skipped: number
@@ -31,8 +31,8 @@ interface Counts {
 }
 
 /**
- * Pieces of a file, one after the other; each is stored whole or not at all. A memory that stands already is skipped,
- * so that the same command goes on after whatever ended it.
+ * Imports a file in pieces, one after the other; each is stored completely or not at all. Memories that already exist
+ * are skipped, so repeating the command resumes an interrupted import.
  */
 export async function importBank (
   bank: string, file: string | undefined, options: ImportCommandOptions,
@@ -75,7 +75,7 @@ async function sendPiece (
     return await gateway.importBank({ bank_id: bank, lines: body, ...how }, { ...call, timeoutMs: TIMEOUT_MS })
   } catch (error) {
     if (!(error instanceof MemoryGatewayError)) throw error
-    // The server counts the lines of the piece, its header as the first.
+    // The server counts lines within the piece, from its header on.
     const message = error.message.replaceAll(/\b[Ll]ine (\d+)/g, (found, line: string) => places[Number(line) - 1] ?? found)
     throw new MemoryGatewayError(error.code, message, error)
   }

@@ -16,7 +16,7 @@ export type InitOptions = Given & {
   json?: boolean
 }
 
-/** Writes a configuration file with comments, and beside it `.env`, whose secrets are new and for its owner alone. */
+/** Writes a configuration file with comments, and beside it `.env` with new secrets, which only its owner may read. */
 export async function init (options: InitOptions): Promise<void> {
   const { output, data, force = false, json = false } = options
   const envPath = join(dirname(output), '.env')
@@ -32,7 +32,7 @@ export async function init (options: InitOptions): Promise<void> {
   note(`next: memory-gateway doctor --env-file ${envPath}\n      memory-gateway serve --env-file ${envPath}`)
 }
 
-/** Asks on a terminal what no option says; elsewhere, and with --yes, the defaults hold. */
+/** Asks on a terminal for what no option gives; elsewhere, and with --yes, the defaults apply. */
 async function answersOf (options: InitOptions, data: string): Promise<InitAnswers> {
   const asks = options.yes !== true && process.stdin.isTTY && process.stderr.isTTY
   const questions = asks ? new Questions() : undefined
@@ -80,7 +80,7 @@ function checked (given: Given, data: string): InitAnswers {
 
 function writeNew (path: string, text: string, mode: number): void {
   try {
-    // The mode is that of a new file only.
+    // The mode takes effect only when the file is created.
     rmSync(path, { force: true })
     writeFileSync(path, text, { mode, flag: 'wx' })
   } catch (error) {

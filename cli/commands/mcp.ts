@@ -11,7 +11,7 @@ export interface McpCommandOptions extends ConfigOptions {
   profile?: string
 }
 
-/** On the store of a folder or of a configuration, if one is named; else in front of a server. */
+/** Serves MCP from the store of the given folder or configuration, if any; else as a proxy of a server. */
 export async function mcp ({ data, bank, profile, ...options }: McpCommandOptions): Promise<void> {
   applyConfiguration(options)
   const isEmbedded = data !== undefined || options.config !== undefined

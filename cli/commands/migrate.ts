@@ -7,7 +7,7 @@ export interface MigrateOptions extends ConfigOptions {
   json?: boolean
 }
 
-/** Applies the missing migrations; what was done is told a line each, which with --json is no result. */
+/** Applies the missing migrations and prints a line for each; with --json these lines go to standard error. */
 export async function migrate ({ json = false, ...options }: MigrateOptions): Promise<void> {
   endOnInterrupt()
   applyConfiguration(options)

@@ -29,7 +29,7 @@ export async function recall (bank: string, query: string, options: RecallOption
   })
 }
 
-/** A hit for people: score, text, and below it where it comes from. */
+/** A hit for people: score, text, and below them where it comes from. */
 export function hitLines (hit: Answer): string[] {
   const facts = [
     textOf(hit['bank_id']), textOf(hit['memory_id']), textOf(hit['occurred_at']), textsOf(hit['tags']).map((tag) => `#${tag}`).join(' '),

@@ -11,7 +11,7 @@ export interface ReflectOptions extends ServerOptions, FilterOptions {
   sources: boolean
 }
 
-/** The answer as it comes; with --json in one piece, as `POST /v1/reflect` answers. */
+/** Writes the answer as it arrives; with --json at once, as the answer of `POST /v1/reflect`. */
 export async function reflect (bank: string, question: string, options: ReflectOptions): Promise<void> {
   const { maxTokens, instructions, sources, json = false } = options
   await withServer(options, async (gateway, call) => {
@@ -45,7 +45,7 @@ async function collect (events: AsyncIterable<ReflectEvent>, onText: (text: stri
       isWritten = true
       await onText(data.text)
     } else {
-      // An answer that cites nothing comes whole at the end.
+      // An answer without citations arrives as a whole at the end.
       if (!isWritten) await onText(data.answer)
       return { ...data, sources: data.abstained ? [] : sources, usage }
     }

@@ -3,7 +3,7 @@ import type { Metadata } from '../option-values.js'
 import { note, writeJson, writeLine } from '../output.js'
 import { present, withServer, type ServerOptions } from '../server-command.js'
 
-/** More than any gateway takes; without a bound, an endless input would fill the memory of the process. */
+/** More than any gateway accepts; without a limit, an endless input would fill the memory of the process. */
 const INPUT_BYTES = 64 * 1024 * 1024
 
 export interface RetainOptions extends ServerOptions {

@@ -6,7 +6,7 @@ export interface ServeCommandOptions extends ConfigOptions {
   port?: number
 }
 
-/** Options stand for variables and win over them; then it is the start as everywhere. */
+/** Sets the variables that the options override, then starts the server as without the command line. */
 export async function serveCommand ({ data, port, envFile, ...options }: ServeCommandOptions): Promise<void> {
   applyConfigOption(options)
   if (port !== undefined) process.env['SERVICES_PORT'] = String(port)

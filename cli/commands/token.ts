@@ -15,10 +15,10 @@ export interface TokenOptions {
   json?: boolean
 }
 
-/** Claims that the token has from its own options and from the configuration. */
+/** Claims that the command sets from its own options and from the configuration. */
 const OWN_CLAIMS = ['sub', 'iat', 'exp', 'aud', 'iss']
 
-/** Writes a token that the gateway with this configuration takes. */
+/** Writes a token that a gateway with this configuration accepts. */
 export async function token (
   principal: string, { expiresIn, claim = {}, envFile, json = false }: TokenOptions,
 ): Promise<void> {

@@ -1,6 +1,6 @@
 import type { CommandWords, OptionWord } from './words.js'
 
-/** For fish, which shows descriptions beside the words. */
+/** The script for fish, which shows descriptions beside the words. */
 export function fishCompletion (commands: readonly CommandWords[]): string {
   const lines = commands.flatMap(({ path, commands: children, options, choices, takesPath }) => {
     const condition = conditionOf(path, children.map(({ name }) => name))
@@ -20,7 +20,7 @@ ${lines.join('\n')}
 `
 }
 
-/** Whether the line is at a command: all words of its path are there, and none of those below it. */
+/** The condition that a line is at a command: it has all words of its path and no subcommand. */
 function conditionOf (path: string, children: readonly string[]): string {
   if (path === '') return '__fish_use_subcommand'
   const seen = path.split(' ').map((word) => `__fish_seen_subcommand_from ${word}`)

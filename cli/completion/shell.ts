@@ -5,13 +5,13 @@ interface Actions {
   /** Offers words. */
   words: (words: string) => string
   files: string
-  /** Offers nothing, where any text may stand. */
+  /** Offers nothing, where any text is possible. */
   nothing: string
-  /** Offers files, and instead of them words where one begins like an option. */
+  /** Offers files, or words if the current word begins like an option. */
   filesOr: (words: string) => string
 }
 
-/** For bash: words of the command that stands in the line, files where an option or argument takes one. */
+/** The script for bash: offers words of the command in the line, and files where an option or argument takes one. */
 export function bashCompletion (commands: readonly CommandWords[]): string {
   const offer = (words: string) => `COMPREPLY=($(compgen -W '${words}' -- "$current"))`
   const actions: Actions = {
@@ -44,7 +44,7 @@ complete -o default -F _memory_gateway memory-gateway
 `
 }
 
-/** For zsh. */
+/** The script for zsh. */
 export function zshCompletion (commands: readonly CommandWords[]): string {
   const offer = (words: string) => `compadd -- ${words}`
   const actions: Actions = {
@@ -86,7 +86,7 @@ function commandCases (all: readonly CommandWords[], actions: Actions): string {
   }).join('\n')
 }
 
-/** What may follow an option that has a value. */
+/** The cases for options that have a value. */
 function valueCases (commands: readonly CommandWords[], actions: Actions): string {
   return commands.flatMap(({ path, options }) => options.filter(({ takesValue }) => takesValue).map((option) => {
     const names = option.names.map((name) => `'${path} ${name}'`).join('|')

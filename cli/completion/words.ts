@@ -10,9 +10,9 @@ export interface OptionWord {
   choices: readonly string[]
 }
 
-/** What may stand behind a command. */
+/** The words that may follow a command. */
 export interface CommandWords {
-  /** Words that lead to it, `config check` for one; empty for the program itself. */
+  /** The words of the command itself, such as `config check`; empty for the program. */
   path: string
   description: string
   commands: Array<{ name: string, description: string }>

@@ -9,7 +9,7 @@ import { PROVIDER_SETTINGS } from '../../scripts/provider-settings.js'
 const KEYS = ['vector_store', 'embedding_provider', 'llm_provider', 'reranker'] as const
 
 /**
- * Everything of the configuration that can be judged without starting a provider.
+ * Checks everything in the configuration that can be checked without starting a provider.
  * @throws ConfigurationError
  */
 export function checkedConfig (environment: NodeJS.ProcessEnv, options: LoadOptions = {}): Config {

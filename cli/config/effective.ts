@@ -11,19 +11,19 @@ const HIDDEN = '(not shown)'
 const SENSITIVE = /secret|passw|pwd|token$|key$|^key|dsn|credential|private/i
 const URL_WITH_CREDENTIALS = /:\/\/[^\s/]*@/
 const REFERENCE = /\$\{/
-/** Names of variables, and lists of keys, are no secrets. */
+/** Names of variables and lists of keys are not secrets. */
 const NAMES_ONLY = /(?:_env|_keys)$/
 
 export interface Effective {
-  /** Variables that are set; of a secret only that it is. */
+  /** Variables with their values or defaults; of a secret only the fact that it is set. */
   environment: Record<string, string>
-  /** The file with every default filled in. A value that came from a variable shows the variable. */
+  /** The file with every default filled in. A value from a variable is shown as the reference to the variable. */
   file: unknown
 }
 
 /**
- * What is in force, and no secret.
- * @param config as it was loaded: checked
+ * The settings in force, without secrets.
+ * @param config validated
  * @param path of its file, when it has one
  */
 export function effectiveConfig (config: Config, environment: NodeJS.ProcessEnv, path: string | undefined): Effective {
@@ -43,7 +43,7 @@ function variables (environment: NodeJS.ProcessEnv): Record<string, string> {
   return found
 }
 
-/** @param written what the file says at the same place, before variables were put in */
+/** @param written the value at the same place of the file, before variables were substituted */
 function shown (value: unknown, written: unknown, key: string): unknown {
   if (typeof written === 'string' && REFERENCE.test(written)) return written
   if (Array.isArray(value)) {

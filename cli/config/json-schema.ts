@@ -3,7 +3,7 @@ import type { SchemaNode } from '../../lib/config/schema-node.js'
 import { PROVIDER_SETTINGS } from '../../scripts/provider-settings.js'
 import { isJsonObject } from '../../lib/validation/json-object.js'
 
-/** A text of the file that is replaced by a variable; it stands for a value of any type. */
+/** A text in the file that is replaced by the value of a variable, which may be of any type. */
 const REFERENCE = { type: 'string', pattern: '\\$\\{[A-Za-z_][A-Za-z0-9_]*\\}' }
 
 type Schema = Readonly<Record<string, unknown>>
@@ -23,7 +23,7 @@ export function fileJsonSchema (): Schema {
   }
 }
 
-/** A section may stand there with nothing under it; it counts as absent then. Our annotations are left out. */
+/** A section may be empty, which counts as absent, so null is allowed. Our annotations are omitted. */
 function asSchema (node: SchemaNode): Schema {
   const plain: unknown = JSON.parse(JSON.stringify(node))
   return toSchema(plain)
@@ -51,7 +51,7 @@ function childrenOf ({ properties, patternProperties }: Schema): Schema {
   }
 }
 
-/** Whether a reference to a variable is a value of the schema as it is. */
+/** Whether a reference to a variable already satisfies the schema. */
 function takesAnyText ({ type, enum: values, pattern, const: constant, maxLength }: Schema): boolean {
   if (values !== undefined || pattern !== undefined || constant !== undefined || maxLength !== undefined) return false
   return type === undefined || type === 'string' || type === 'object'

@@ -1,11 +1,11 @@
 import { failed, ok, warning, type Finding } from './finding.js'
 
-/** Beyond it, times in answers are visibly wrong. */
+/** Beyond this difference, times in answers are visibly wrong. */
 const NOTABLE_MS = 2000
-/** Beyond it, tokens are refused as expired or not yet valid. */
+/** Beyond this difference, tokens are refused as expired or not yet valid. */
 const HARMFUL_MS = 30_000
 
-/** When, by our clock, theirs was asked and had answered. */
+/** When, by our clock, the request for the other clock was sent and its answer received. */
 export interface Exchange {
   sent: number
   received: number

@@ -18,13 +18,13 @@ interface DatabaseServer {
   now: number
   /** Version of pgvector in the database; null without it. */
   vector: string | null
-  /** Version of pgvector that could be made in the database; null when it is not installed on the server. */
+  /** Version of pgvector that could be created in the database; null when it is not installed on the server. */
   available: string | null
 }
 
 /**
- * The database of the configuration, asked as the server would ask it. Nothing is changed in it.
- * @param space of the configured vectors, when they could be had
+ * Checks the database of the configuration with the queries of the server. Changes nothing in it.
+ * @param space of the configured vectors, if the embedding provider worked
  */
 export async function * databaseFindings (
   config: Config, space: EmbeddingSpace | undefined,
@@ -76,7 +76,7 @@ select current_setting('server_version') as version, current_user::text as role,
   if (settings.vectorStore.name === 'postgres') {
     const rights = await rightsFinding({ executor, schema })
     if (rights !== undefined) yield rights
-    // Its migrations are not for this role to see.
+    // This role cannot read which migrations are applied.
     if (rights?.status === 'failed') return
   }
   const pending = await pendingMigrations(executor, schema, readMigrations()).catch((error: unknown) => failedWith('migrations', error))
@@ -111,7 +111,7 @@ function isRecent (version: string): boolean {
   return major > PGVECTOR_LEAST[0] || (major === PGVECTOR_LEAST[0] && minor >= PGVECTOR_LEAST[1])
 }
 
-/** What the server itself asks for before it says that it is ready. */
+/** The checks that the server makes before it reports that it is ready. */
 async function * readinessFindings (
   { executor, schema }: Opened, space: EmbeddingSpace | undefined,
 ): AsyncGenerator<Finding, void> {

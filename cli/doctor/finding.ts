@@ -2,7 +2,7 @@ import { messageOf } from '../failures.js'
 
 export type FindingStatus = 'ok' | 'warning' | 'failed' | 'skipped'
 
-/** What one check has found. */
+/** The result of one check. */
 export interface Finding {
   check: string
   status: FindingStatus
@@ -20,7 +20,7 @@ export const failed = (check: string, message: string, advice?: string): Finding
   { check, status: 'failed', message, advice }
 )
 
-/** An error as a finding: of a fault of ours or of the service the detail, with its cause where there is one. */
+/** An error as a finding: its message or detail, with its cause if there is one. */
 export function failedWith (check: string, error: unknown, advice?: string): Finding {
   const detail = error instanceof Error && 'detail' in error && typeof error.detail === 'string' ? error.detail : messageOf(error)
   const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : ''

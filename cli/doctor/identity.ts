@@ -6,10 +6,10 @@ import { clockFinding } from './clock.js'
 import { failed, failedWith, ok, type Finding } from './finding.js'
 
 const TIMEOUT_MS = 5000
-/** The header Date has whole seconds. */
+/** The header Date has a resolution of one second. */
 const SECOND = 1000
 
-/** Whether callers can prove who they are; of an identity provider, whether its keys can be had. */
+/** Checks the settings of the auth mode and, with an identity provider, whether its keys can be fetched. */
 export async function * identityFindings (auth: AuthConfig): AsyncGenerator<Finding, void> {
   const check = 'authentication'
   const missing = missingVariables(auth)

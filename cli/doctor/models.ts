@@ -14,7 +14,7 @@ interface Closable {
   close? (): Promise<void>
 }
 
-/** Makes a provider, asks it once and closes it. */
+/** Creates a provider, calls it once and closes it. */
 async function asked<T extends Closable> (
   check: string, config: Config, kind: ProviderKind<T>, { name, config: own }: ProviderChoice,
   ask: (provider: T, signal: AbortSignal) => Promise<Finding>,
@@ -32,10 +32,10 @@ async function asked<T extends Closable> (
   }
 }
 
-/** What the embedding provider is like, and the space of its vectors. */
+/** The finding on the embedding provider, and the space of its vectors. */
 export interface EmbeddingFound {
   finding: Finding
-  /** Undefined when it could not be had, or when recall goes by words alone. */
+  /** Undefined when the provider failed, or when recall does not use vectors. */
   space: EmbeddingSpace | undefined
 }
 

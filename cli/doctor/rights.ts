@@ -1,7 +1,7 @@
 import type { Executor } from '../../lib/stores/sql/executor.js'
 import { failed, ok, warning, type Finding } from './finding.js'
 
-/** A database that can be asked. */
+/** An open database. */
 export interface Opened {
   executor: Executor
   /** Quoted. */
@@ -10,10 +10,10 @@ export interface Opened {
 
 const CHECK = 'rights'
 const RIGHTS = ['select', 'insert', 'update', 'delete'] as const
-/** Rights that a message names; of the others it says that there are more. */
+/** The most rights that a message names; it only mentions that there are more. */
 const NAMED = 3
 
-/** Who asks. Names of `quoted…` stand in SQL as they are. */
+/** The current role. The `quoted…` names can be used in SQL unchanged. */
 interface Role {
   role: string
   superuser: boolean

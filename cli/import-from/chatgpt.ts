@@ -4,12 +4,12 @@ import {
 } from './shape.js'
 import { isJsonObject } from '../../lib/validation/json-object.js'
 
-/** A branch is longer than any conversation that people have. */
+/** More messages than any real conversation has. */
 const MAX_BRANCH = 100_000
 
 /**
- * `conversations.json` of ChatGPT's data export: a list of conversations, each a tree of messages. The branch that was
- * on show last is taken, and of it what user and assistant said in text.
+ * `conversations.json` of ChatGPT's data export: a list of conversations, each a tree of messages. Imports the text
+ * messages of user and assistant from the branch that was displayed last.
  */
 export function * fromChatGpt (document: unknown): Generator<Found> {
   for (const [index, item] of requireList(document, '').entries()) {
@@ -31,12 +31,12 @@ export function * fromChatGpt (document: unknown): Generator<Found> {
   }
 }
 
-/** The nodes from the root to the last one that was shown; without such a one, all in the order of the file. */
+/** The nodes from the root to the one displayed last; if none is marked, all nodes in the order of the file. */
 function branchOf (mapping: Answer, current: unknown, place: string): string[] {
   let at = optionalText(current, `${place}.current_node`)
   if (at === undefined) return Object.keys(mapping)
   const keys: string[] = []
-  // A circle of parents ends here.
+  // The limit also ends a cycle of parents.
   while (at !== undefined && keys.length < MAX_BRANCH) {
     const path: string = `${place}.mapping[${JSON.stringify(at)}]`
     const node = requireObject(mapping[at], path)
@@ -53,7 +53,7 @@ function messageOf (value: unknown, place: string): Found | undefined {
   const role = requireText(requireObject(author, `${place}.message.author`)['role'], `${place}.message.author.role`)
   if (role !== 'user' && role !== 'assistant') return undefined
   const { content_type: type, parts } = requireObject(content, `${place}.message.content`)
-  // Code that ran, pages that were browsed and the like are nothing that was said.
+  // Executed code, browsed pages and the like are not statements of either side.
   if (type !== 'text' && type !== 'multimodal_text') return undefined
   const text = requireList(parts, `${place}.message.content.parts`).filter((part) => typeof part === 'string' || !isJsonObject(part))
     .map((part, index) => requireText(part, `${place}.message.content.parts[${index}]`)).join('\n').trim()

@@ -6,7 +6,7 @@ import { isJsonObject } from '../../lib/validation/json-object.js'
 
 const ROLES = new Map([['human', 'user'], ['assistant', 'assistant']])
 
-/** `conversations.json` of Claude's data export: a list of conversations, each a list of what was said. */
+/** `conversations.json` of Claude's data export: a list of conversations, each a list of messages. */
 export function * fromClaude (document: unknown): Generator<Found> {
   for (const [index, item] of requireList(document, '').entries()) {
     const place = `[${index}]`
@@ -35,7 +35,7 @@ export function * fromClaude (document: unknown): Generator<Found> {
   }
 }
 
-/** The blocks of text, which leave out what tools did; older exports have one text only. */
+/** The text blocks, without those of tools; older exports have a single text. */
 function textOf (message: Answer, place: string): string {
   const { content } = message
   if (content === undefined || content === null) return requireText(message['text'], `${place}.text`).trim()

@@ -11,15 +11,15 @@ const READERS: ReadonlyMap<string, (document: unknown) => Iterable<Found>> = new
   ['hindsight', fromHindsight], ['mem0', fromMem0], ['langgraph', fromLangGraph], ['claude', fromClaude],
   ['chatgpt', fromChatGpt],
 ])
-/** Characters that a memory may have unless the bank says otherwise. */
+/** Maximum characters of a memory unless the bank is configured otherwise. */
 const LONGEST = 50_000
 const HEADER = { json: JSON.stringify({ format: 'memory-gateway-export', version: 1 }), place: 'the header' }
 
 /**
- * The memories of another product's export. All of it is read before the first is stored, so that an unknown form
- * stores nothing.
+ * The memories of another product's export. The whole export is read before the first memory is stored, so that nothing
+ * is stored from one of unknown format.
  * @param name of the file, for messages
- * @throws CommandError that says where the form is another than the one that is known
+ * @throws CommandError that names the place where the format is not the known one
  */
 export async function foreignItems (from: string, lines: AsyncIterable<string>, name: string): Promise<ImportContent> {
   const reader = READERS.get(from)
@@ -48,7 +48,7 @@ async function readDocument (lines: AsyncIterable<string>, name: string): Promis
   }
 }
 
-/** A text that is longer than a memory becomes several, cut at a line where there is one. */
+/** A text that is too long for one memory becomes several, cut at line ends if possible. */
 function partsOf ({ place, text, metadata = {}, ...rest }: Found): ImportItem[] {
   const texts = cut(text.trim())
   return texts.map((part, index) => {
@@ -62,7 +62,7 @@ function cut (text: string): string[] {
   let rest = text
   while (rest.length > LONGEST) {
     const line = rest.lastIndexOf('\n', LONGEST)
-    // Half of a character of two units is no text.
+    // A surrogate pair must not be cut.
     const isPair = /[\ud800-\udbff]/.test(rest.charAt(LONGEST - 1))
     const end = line > LONGEST / 2 ? line : isPair ? LONGEST - 1 : LONGEST
     parts.push(rest.slice(0, end).trim())

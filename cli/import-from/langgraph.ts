@@ -5,7 +5,7 @@ import { isJsonObject } from '../../lib/validation/json-object.js'
 /** Members of a value that hold its text, as the memory tools of LangChain write them. */
 const TEXTS = ['content', 'text', 'memory', 'data'] as const
 
-/** Items of a LangGraph store: what `search` and `POST /store/items/search` answer, bare or under `items`. */
+/** Items of a LangGraph store as `search` and `POST /store/items/search` return them, bare or under `items`. */
 export function * fromLangGraph (document: unknown): Generator<Found> {
   const [base, list] = isJsonObject(document) ? ['items', document['items']] as const : ['', document] as const
   for (const [index, entry] of requireList(list, base).entries()) {
@@ -27,7 +27,7 @@ export function * fromLangGraph (document: unknown): Generator<Found> {
   }
 }
 
-/** A value may have any form: its text, where it has one; its own JSON where it is structured throughout. */
+/** A value may have any form: its text if it has one, else its JSON. */
 function contentOf (value: Answer, place: string): { text: string, rest: Answer } {
   // LangMem wraps a structured memory: {kind, content: {…}}.
   const inner = isJsonObject(value['content']) ? value['content'] : value

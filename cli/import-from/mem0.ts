@@ -3,10 +3,10 @@ import {
 } from './shape.js'
 import { isJsonObject } from '../../lib/validation/json-object.js'
 
-/** Whose memory it is; Mem0 has these beside the metadata. */
+/** The owner of a memory; Mem0 has these members beside the metadata. */
 const OWNERS = ['user_id', 'agent_id', 'app_id', 'run_id'] as const
 
-/** What `get_all()` of Mem0 answers: a list of memories, bare or under `results`. */
+/** The result of `get_all()` of Mem0: a list of memories, bare or under `results`. */
 export function * fromMem0 (document: unknown): Generator<Found> {
   const [base, list] = isJsonObject(document) ? ['results', document['results']] as const : ['', document] as const
   for (const [index, item] of requireList(list, base).entries()) {

@@ -2,7 +2,7 @@ import { type Answer } from '../answers.js'
 import { CommandError } from '../failures.js'
 import { isJsonObject } from '../../lib/validation/json-object.js'
 
-/** A memory as an import takes it, and where in the source it stands. */
+/** A memory as an import accepts it, and its place in the source. */
 export interface Found {
   place: string
   text: string
@@ -14,9 +14,9 @@ export interface Found {
   metadata?: Record<string, string | number | boolean | null>
 }
 
-/** A part of the source that has not the form that is known. */
+/** A part of the source does not have the known format. */
 export class UnknownShape extends CommandError {
-  /** @param place where, `[3].mapping` for one @param expected in words */
+  /** @param place for example `[3].mapping` @param expected in words */
   constructor (place: string, expected: string, found: unknown) {
     super(`${place === '' ? 'the top level' : place}: expected ${expected}, found ${kindOf(found)}`)
   }
@@ -43,7 +43,7 @@ export function requireText (value: unknown, place: string): string {
   return value
 }
 
-/** Null and a missing member are the same. */
+/** Null counts as absent. */
 export function optionalText (value: unknown, place: string): string | undefined {
   return value === undefined || value === null ? undefined : requireText(value, place)
 }
@@ -74,7 +74,7 @@ export function optionalTexts (value: unknown, place: string): string[] {
   return requireList(value, place).map((item, index) => requireText(item, `${place}[${index}]`))
 }
 
-/** What of a map can stand in flat metadata; lists and maps in it are kept as their JSON. */
+/** The members of a map as flat metadata; lists and maps in it become their JSON. */
 export function flatMetadata (value: unknown, place: string): Found['metadata'] {
   if (value === undefined || value === null) return {}
   const flat: Record<string, string | number | boolean | null> = {}

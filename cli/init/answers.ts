@@ -1,4 +1,4 @@
-/** What a new configuration is made from. */
+/** The answers from which a new configuration is made. */
 export interface InitAnswers {
   store: 'in_memory' | 'pglite' | 'postgres'
   /** Folder of pglite. */

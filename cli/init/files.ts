@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { InitAnswers } from './answers.js'
 
-/** The text of the configuration file, each choice with what it means. */
+/** The text of the configuration file, with a comment on the meaning of each choice. */
 export function configText (answers: InitAnswers): string {
   const { store, embeddings, llm, access } = answers
   const parts = [STORES[store](answers), EMBEDDINGS[embeddings], MODELS[llm], ACCESS[access]]
@@ -89,13 +89,13 @@ access_grants:
 /** A line of the file of variables. */
 interface VariableLine {
   name: string
-  /** Undefined: it is for the operator to fill in. */
+  /** Undefined: the operator fills it in. */
   value?: string
   says: string
 }
 
 /**
- * The text of the file of variables, and the names of those that are left to fill in.
+ * The text of the file of variables, and the names of the variables that remain to be filled in.
  * @param configPath of the configuration file
  * @param secret makes a new secret
  */

@@ -11,13 +11,13 @@ import { place } from './state/router.js'
 import { loadServerConfig, serverConfig } from './state/server-config.js'
 import { credentials, isExpired, reader } from './state/session.js'
 
-/** The console: first how to sign in, then the page that the URL names. */
+/** The console: the sign-in page first, then the page that the URL names. */
 export function App () {
   const [error, setError] = useState<unknown>(undefined)
   const recovered = recoveries.value
   useEffect(() => {
     setError(undefined)
-    // Again after an outage and a refusal: the server may have been started anew with another auth mode.
+    // Loaded again after an outage or a refusal, because the server may have restarted with another auth mode.
     loadServerConfig().catch((reason: unknown) => { if (serverConfig.value === undefined) setError(reason) })
   }, [recovered, isExpired.value])
   return (
@@ -36,7 +36,7 @@ export function App () {
 function Content () {
   if (place.value.page === CALLBACK_PAGE) return <CallbackPage />
   const isSignedIn = credentials.value !== undefined
-  // Behind the sign-in after an expired token, the page keeps what was typed and chosen on it.
+  // After a token has expired, the hidden page keeps what was typed and chosen on it.
   return (
     <>
       {!isSignedIn && <SignInPage />}

@@ -1,4 +1,4 @@
-/** The URL that the console is served at, with a slash at its end: its scripts lie in assets/ below it. */
+/** The URL of the console, with a trailing slash: its scripts are in assets/ below it. */
 export const CONSOLE_URL = new URL(/* @vite-ignore */ '..', import.meta.url)
 
 /** The URL of the gateway, one level up. A proxy may have put a path before it. */

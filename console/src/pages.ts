@@ -62,6 +62,6 @@ export const PAGES: readonly PageEntry[] = [
   },
 ]
 
-/** The page of the console's root, and of the way back from the identity provider. */
+/** The page at the root of the console, and after the return from the identity provider. */
 export const FIRST_PAGE = 'overview'
 export const CALLBACK_PAGE = 'callback'

@@ -12,7 +12,7 @@ export interface GrantRule {
   bankId: string
   principal: string
   permissions: ReadonlyArray<Permission | '*'>
-  /** Where the grant stands in the configuration, for `whoami`. */
+  /** The place of the grant in the configuration, for `whoami`. */
   origin: string
 }
 

@@ -1,6 +1,6 @@
 import { exponentialBackOff } from './retry.js'
 
-/** Calls back once after so many milliseconds. @returns what cancels it */
+/** Calls back once after `ms` milliseconds. @returns a function that cancels it */
 export type Schedule = (callback: () => void, ms: number) => () => void
 
 /** The sources of time and chance, which a test replaces. */

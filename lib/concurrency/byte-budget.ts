@@ -2,7 +2,7 @@ import { atCapacity, type ServiceError } from '../errors/service-error.js'
 
 /** Bytes of a budget that are reserved until they are released. */
 export interface Hold {
-  /** @throws ServiceError server_busy when the budget has no room for so many bytes more; the hold stays as it was */
+  /** @throws ServiceError server_busy when the budget has no room for these bytes; the hold is then unchanged */
   grow (bytes: number): void
   /** Returns all bytes to the budget; a second call does nothing. */
   release (): void
@@ -12,8 +12,8 @@ export interface Hold {
 export interface RowBudget {
   /**
    * Counts rows: before they are fetched where they may be large, afterwards where they are small. A negative number
-   * gives back what rows took that are let go before the exchange ends.
-   * @throws ServiceError server_busy when there is no room for so many bytes more
+   * returns the bytes of rows that are released before the exchange ends.
+   * @throws ServiceError server_busy when there is no room for these bytes
    */
   take (bytes: number): void
 }

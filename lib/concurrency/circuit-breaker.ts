@@ -15,7 +15,7 @@ export type CallOutcome = 'success' | 'failure' | 'ignored'
 /** Reports how a call ended; only the first report counts. */
 export type CallEnded = (outcome: CallOutcome) => void
 
-/** How long a caller is told to wait while all trials are under way: most of them have ended by then. */
+/** The wait reported to a caller while all trials are in progress: most of them have ended by then. */
 const TRIAL_WAIT_MS = 1000
 
 /**
@@ -34,7 +34,7 @@ export class CircuitBreaker {
   /** Grows with each change of the state: the outcome of a call that began in an earlier one does not count. */
   #generation = 0
 
-  /** @param timer milliseconds of a clock that only rises */
+  /** @param timer milliseconds of a monotonic clock */
   constructor (options: BreakerOptions, timer: () => number) {
     this.#options = options
     this.#timer = timer

@@ -9,7 +9,7 @@ export class DeadlineExceeded extends Error {
   }
 }
 
-/** Milliseconds of a clock that only rises. */
+/** Milliseconds of a monotonic clock. */
 export type Timer = () => number
 
 /** Requests that arrived together expire together, so all expiries are one flow of the event loop. */
@@ -26,7 +26,7 @@ export class Deadline {
   readonly #end: () => void
 
   /**
-   * @param timeoutMs Infinity: as long as it takes
+   * @param timeoutMs Infinity: no limit
    * @param callers aborts the work as well, with its own reason
    * @param expired the reason when the time is over
    */

@@ -1,7 +1,7 @@
 /**
  * How far the start tag of a flow that was idle may lie before the virtual time of the queue, in milliseconds of
- * service: enough for a few short requests. It bounds what a flow can get beyond an equal share. A flow that is
- * not known has no such credit: one caller can have many, and all others would wait until each has used it.
+ * service: enough for a few short requests. It bounds what a flow can get beyond an equal share. An unknown flow has no
+ * such credit: one caller could create many, and all others would wait until each had used it.
  */
 const CREDIT_MS = 10
 /** How many idle flows keep their start tag. */
@@ -21,8 +21,7 @@ interface Flow<T> {
  * Queuing", 1996). Each flow has a start tag, which rises by the service that it received. The flow with the least tag
  * is served next. The virtual time of the queue is the tag of the flow served last, and rises with the service that
  * each waiting flow could have had since. A flow that was idle starts at most CREDIT_MS before the virtual time, so a
- * flow that uses little hardly waits, and none saves up service by idling. A flow that is not known starts at the
- * virtual time.
+ * flow that uses little hardly waits, and none saves up service by idling. An unknown flow starts at the virtual time.
  */
 export class FairQueue<T> {
   readonly #flows = new Map<string, Flow<T>>()
@@ -85,7 +84,8 @@ export class FairQueue<T> {
     if (flow === undefined) return
     this.#inService = undefined
     flow.startTag += ms
-    // It rises also while new flows keep coming, each of which starts at it: those behind them are served, too.
+    // It also rises while new flows keep arriving, each of which starts at it, so that those behind them are served
+    // too.
     this.#virtualTime += ms / (this.#waiting.length + 1)
     if (flow.items.length > 0) {
       this.#add(flow)

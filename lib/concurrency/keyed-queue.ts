@@ -14,9 +14,7 @@ export class KeyedQueue {
     return this.#tails.get(key)?.length ?? 0
   }
 
-  /**
-   * @param signal ends the wait, which rejects at once with the signal's reason. A task that has started goes on
-   */
+  /** @param signal ends the wait, which rejects at once with the signal's reason. A task that has started continues */
   async run<T> (key: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     const tail = this.#tails.get(key) ?? { last: Promise.resolve(), length: 0 }
     this.#tails.set(key, tail)

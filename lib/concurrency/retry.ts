@@ -6,7 +6,7 @@ export interface RetryOptions {
    * @param failures attempts that have failed, at least 1
    */
   pauseMs: (error: unknown, failures: number) => number | undefined
-  /** Settles after the pause; what it rejects with is thrown. Default: a timer. */
+  /** Resolves after the pause; the reason of a rejection is thrown. Default: a timer. */
   sleep?: (milliseconds: number) => Promise<void>
 }
 

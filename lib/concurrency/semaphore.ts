@@ -1,15 +1,15 @@
 import { turns } from './turn-budget.js'
 
 export interface SemaphoreOptions {
-  /** How many hold a permit at a time. */
+  /** Permits that can be held at a time. */
   permits: number
-  /** How many may wait for one. */
+  /** Callers that may wait for a permit. */
   maxWaiting: number
-  /** Milliseconds that a caller waits at most, unless it says otherwise. Default: as long as it takes. */
+  /** Milliseconds that a caller waits at most, unless it passes its own limit. Default: no limit. */
   waitMs?: number
   /** The error for a caller that arrives while `maxWaiting` others wait. */
   full: () => Error
-  /** The error for a caller that was given no permit within its time. */
+  /** The error for a caller that got no permit within its time. */
   late: (waitMs: number) => Error
 }
 
@@ -26,7 +26,7 @@ const REFUSALS = ' refusals of semaphores'
 export interface AcquireOptions {
   /** Ends the wait with its reason. */
   signal?: AbortSignal | undefined
-  /** Milliseconds to wait at most; Infinity: as long as it takes. Default: that of the semaphore. */
+  /** Milliseconds to wait at most; Infinity: no limit. Default: that of the semaphore. */
   waitMs?: number
   /** Whom the permit is for. Flows that wait share the permits evenly. Default: one flow for all. */
   flow?: string | undefined
@@ -34,8 +34,8 @@ export interface AcquireOptions {
 
 /**
  * A bounded number of permits with a bounded queue of waiters. A released permit goes to the flow that holds fewest,
- * within a flow to who came first. It is our own because p-limit, p-queue, async-sema and cockatiel's bulkhead lack
- * flows, a bound on the wait, on the queue, or a way to leave it (docs/decisions/waiting.md).
+ * and within a flow to the first to arrive. It is our own because p-limit, p-queue, async-sema and cockatiel's bulkhead
+ * lack flows, a bound on the wait, on the queue, or a way to leave it (docs/decisions/waiting.md).
  */
 export class Semaphore {
   readonly permits: number
@@ -53,12 +53,12 @@ export class Semaphore {
     this.#free = this.permits = options.permits
   }
 
-  /** How many hold a permit. */
+  /** Permits that are held. */
   get held (): number {
     return this.permits - this.#free
   }
 
-  /** How many wait for one. */
+  /** Callers that wait for a permit. */
   get waiting (): number {
     return this.#waiting
   }

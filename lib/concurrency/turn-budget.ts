@@ -87,7 +87,7 @@ export class TurnBudget {
 
   /**
    * Between two immediates Node.js runs all ticks and microtasks. So each immediate measures everything that the task
-   * of the one before it has done, reading a body that has arrived included, and resumes the next task.
+   * of the one before it has done, including the reading of a body that has arrived, and resumes the next task.
    */
   #schedule (): void {
     this.#isScheduled = true
@@ -117,7 +117,7 @@ export class TurnBudget {
     this.#waiting.charge(now - this.#resumedAt)
     this.#continuationsLeft--
     if (this.#waiting.length > 0) this.#leftAt = now
-    // Without another immediate to come nobody would measure the next task.
+    // Without a further immediate nothing would measure the next task.
     if (this.#continuationsLeft > 0 && now < this.#sliceEndsAt) this.#resumeNext()
   }
 
@@ -139,7 +139,8 @@ export type Turns = Pick<TurnBudget, 'isSpent' | 'next'>
 
 /**
  * The budget for work that does not know who it is for, such as a store's: it is charged to the caller whose task is
- * running, and to the name that it gives where none is. One caller would otherwise have a share for each such name.
+ * running, or, if none is running, to the name that it passes. Otherwise one caller would have a share for each such
+ * name.
  */
 export function ofRunningCaller (budget: TurnBudget): Turns {
   return {

@@ -60,7 +60,7 @@ export interface ErrorOptions {
   cause?: unknown
 }
 
-/** The error type that every room throws. `detail` is sent to the client unchanged. */
+/** The error type of all modules. `detail` is sent to the client unchanged. */
 export class ServiceError extends Error {
   readonly code: ErrorCode
   readonly detail: string

@@ -5,7 +5,7 @@ import type { Trust } from './trust.js'
 export interface Actor {
   /** Trimmed and lower-cased kind, for example `user` or `agent`. */
   type: string
-  /** The `sub` claim as it stands. */
+  /** The `sub` claim, unchanged. */
   id: string
   /** Every claim of the token that is not mapped to a field of the context, as text; complex values as JSON. */
   claims: Record<string, string>
@@ -44,7 +44,7 @@ export function callerOf ({ tenantId, principal = '' }: RequestContext): string 
   return `${principal} ${tenantId ?? ''}`
 }
 
-/** Stands for operators, who have no context, where work is counted by caller. No principal begins with a space. */
+/** The caller string of operators, who have no context. No principal begins with a space. */
 export const OPERATOR = ' operator'
 
 const PRINCIPAL = /^[^\s\p{C}\p{Z}]{1,256}$/u
@@ -62,7 +62,7 @@ export function splitPrincipal (principal: string): { type: string, id: string }
   return { type: parts[1]!, id: parts[2]! }
 }
 
-/** The rule for bank ids; in JavaScript `$` holds for the whole string, a trailing line feed included. */
+/** The rule for bank ids; in JavaScript `$` matches only at the very end, so a trailing line feed is refused. */
 export const BANK_ID_PATTERN = `^${BANK_ID}$`
 const WHOLE_BANK_ID = new RegExp(BANK_ID_PATTERN)
 

@@ -5,7 +5,7 @@ import type { ModelStatus } from './status.js'
  * The condition of a model, by its latest calls:
  * - `ok`: the last call was answered
  * - `degraded`: the last call failed, or the circuit is half open
- * - `failing`: the circuit is open, or without a circuit so many calls failed in a row as would open one
+ * - `failing`: the circuit is open, or, without a circuit, as many calls failed in a row as would open one
  * - `unknown`: no call was made yet
  */
 export type ModelCondition = typeof MODEL_CONDITIONS[number]

@@ -44,7 +44,7 @@ export interface TokenUsage {
 export type Finish = 'stop' | 'length' | 'filtered'
 
 export interface Generation {
-  /** Cites evidence as `[1]`, `[2]`; JSON when a schema was asked for. */
+  /** Cites evidence as `[1]`, `[2]`; JSON when the request has a schema. */
   text: string
   usage: TokenUsage
   /** Default `stop`. */

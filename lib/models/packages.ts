@@ -13,7 +13,7 @@ export function findPackage (specifier: string): string | undefined {
  * Finds optional packages.
  * @param who the beginning of the message: `embedding_provider: local`
  * @returns a URL for each, in order
- * @throws ProviderError that says what to install
+ * @throws ProviderError that names the packages to install
  */
 export function requirePackages<Specifiers extends readonly string[]> (
   who: string, specifiers: Specifiers,

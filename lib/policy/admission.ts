@@ -37,7 +37,7 @@ interface Charge {
 
 /** An operation that its limits have admitted. */
 export interface Admission {
-  /** Returns the daily quota of an operation that failed. It takes effect once, and nobody waits for it. */
+  /** Returns the daily quota of an operation that failed. It takes effect once, and callers do not wait for it. */
   release (): void
 }
 
@@ -162,7 +162,7 @@ export class AdmissionControl {
   #quota (
     operation: Operation, { key: bank, settings: { quotas } }: ResolvedBank, items: number, now: number,
   ): UsageReservation[] {
-    // An import of nothing but its header uses nothing.
+    // An import of only a header uses no quota.
     if ((operation !== 'retain' && operation !== 'import' && operation !== 'reflect') || items === 0) return []
     const limit = quotas?.[operation]
     if (limit === undefined) return []

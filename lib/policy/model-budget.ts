@@ -11,7 +11,7 @@ const TOKENS = 'model_tokens_per_day'
 /** The budget that is reserved for a call of a language model. */
 export interface Reservation {
   /**
-   * Replaces the reserved amounts by the actual ones. Call it once; nobody waits for it.
+   * Replaces the reserved amounts by the actual ones. Call it once; it runs in the background.
    * @param tokens of prompt and answer; a function is called only when a budget of tokens is set, because counting
    *   takes time
    * @param called whether the call reached the model; one that did not is not counted

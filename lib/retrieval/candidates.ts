@@ -9,7 +9,7 @@ export type Strategy = typeof STRATEGIES[number]
 export interface MergedCandidate extends Readonly<Omit<Candidate, 'score'>> {
   /**
    * The rank and score in each strategy. Ranks count from 1; a strategy that scored the memory but did not return it as
-   * a candidate gives none.
+   * a candidate has no rank.
    */
   readonly strategies: Readonly<Partial<Record<Strategy, { rank?: number, score: number }>>>
 }

@@ -11,7 +11,7 @@ export interface TimeSpan {
 export const DAY = 86_400_000
 /** Periods farther from 1970 than about ten thousand years are ignored. */
 const FARTHEST = 3_652_500 * DAY
-/** Offsets from the present year that a month without a year is searched in. */
+/** Years, relative to the present one, in which a month without a year is searched. */
 const YEARS = [-4, -3, -2, -1, 0, 1]
 /**
  * A text without any of these words names no time. The check avoids the parser, which is the slowest part of analysing
@@ -21,7 +21,7 @@ const HINT = /\d|\b(?:today|tonight|yesterday|tomorrow|ago|weekend|week|month|ye
 const DIRECTION = /\b(before|until|by|after|since|from)\s+(?:the\s+)?$/i
 /**
  * The words that make the name of a month a date when no year or day does: `march` and `may` are also verbs, `June` and
- * `April` also people.
+ * `April` also names of people.
  */
 const IN_MONTH = /\b(in|during|of|since|until|by|before|after|from|every|early|late|mid|around|last|next|this|past)\s+$/i
 /** The parser reads a bare `May` as a month only after `in`. */
@@ -33,7 +33,7 @@ const OPEN = 60 * DAY
 const YEAR = /\b(?:(spring|summer|autumn|fall|winter)(?: of| in)? |(in|of|during|since|before|after|by|until|year|early|late|mid|around) )((?:19|20)\d\d)\b/gi
 /** The first month and the month after the last, for the northern hemisphere; winter runs into the next year. */
 const SEASONS: ReadonlyMap<string, readonly [number, number]> = new Map([['spring', [2, 5]], ['summer', [5, 8]], ['autumn', [8, 11]], ['fall', [8, 11]], ['winter', [11, 14]]])
-/** Only the beginning of a text is parsed, and only so many periods of it are kept. */
+/** Only the beginning of a text is parsed, and only its first periods are kept. */
 const MAX_CHARACTERS = 1000
 const MAX_SPANS = 4
 
@@ -74,7 +74,7 @@ function withShortRuns (eager: chronoEn.Parser): chronoEn.Parser {
 
 /**
  * The times that a text names, by chrono-node: dates, months, years, weekdays and relative times, as UTC. The bare name
- * of a month counts only beside a year, a day or a word such as `in` or `last`.
+ * of a month counts only next to a year, a day or a word such as `in` or `last`.
  * @param reference the instant that relative times are counted from
  */
 export function timeSpans (text: string, reference: number): TimeSpan[] {

@@ -7,7 +7,7 @@ import { STOP_WORDS } from '../text/stop-words.js'
 import { words, wordsInParts } from '../text/words.js'
 import { DAY, timeSpans, type TimeSpan } from './dates.js'
 
-/** A query with its terms and what its form shows of what it asks for. */
+/** A query with its terms and what its wording reveals about the answer that it seeks. */
 export interface AnalyzedQuery {
   text: string
   /** Distinct index terms. */
@@ -21,13 +21,15 @@ export interface AnalyzedQuery {
   /** The first position of each hash. */
   places: ReadonlyMap<number, number>
   asksTime: boolean
-  /** Whether the answer is likely to be the name of somebody, something or a place. */
+  /** Whether the answer is likely to be the name of a person, a thing or a place. */
   asksName: boolean
   /** Whether the query is in the first person and does not ask for what an assistant said. */
   asksSelf: boolean
   /** Whether it asks for what an assistant said, or about an earlier conversation with one. */
   asksTold: boolean
-  /** Whether it asks how the user did or planned something, which an assistant's answer may say as well as the user. */
+  /**
+   * Whether it asks how the user did or planned something, which an assistant's turn may state as well as the user's.
+   */
   asksWay: boolean
   /** Whether it asks for advice or ideas, for which the user's own statements are the best evidence. */
   asksAdvice: boolean
@@ -48,7 +50,7 @@ const NAME = /^\s*(?:who|which|what(?:'s|’s| is| was| are| were) the names?)\b
 const SELF = /\b(?:i|my|mine|myself|we|our|ours|(?<!\b(?:tell|show|give|help|let|send|write|ask) )me)\b/i
 /**
  * What the assistant did (`did you say`, `you recommended`), `your advice`, `remind me`, `our last conversation`; not
- * what it shall do (`can you suggest`).
+ * what it should do (`can you suggest`).
  */
 const TOLD = new RegExp([
   String.raw`\b(?:did|had|have) you\b`,
@@ -81,7 +83,7 @@ const REQUEST = stemsOf('suggest recommend suggestion recommendation tips advice
 /** Words that only mark a query for what an assistant said. */
 const TELLING = stemsOf(`recommend recommendation suggest suggestion advise advice tell told say said explain provide give gave remind previous
   earlier conversation chat discussion talk`)
-/** Words that only say that an answer tells how to do something. */
+/** Words that only mark a query for how something was or is to be done. */
 const GUIDANCE = stemsOf('approach approaches way ways method methods strategy strategies step steps plan plans')
 
 function stemsOf (text: string): ReadonlySet<string> {

@@ -45,6 +45,6 @@ export interface RetrievalRequest {
   /** As in TurnBudget.next. */
   caller: string
   signal?: AbortSignal | undefined
-  /** What the store may bring into the process for it. */
+  /** Limits the bytes of rows that the store may fetch for the request. */
   budget?: RowBudget | undefined
 }

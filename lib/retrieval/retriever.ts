@@ -20,8 +20,8 @@ import { DeadlineExceeded, within } from '../concurrency/deadline.js'
 export type { RetrievalRequest, RetrievalSettings } from './request.js'
 
 /**
- * The least number of candidates that each strategy returns. In a longer list more memories have the score of both
- * strategies.
+ * The least number of candidates that each strategy returns. The longer the lists, the more memories have the scores of
+ * both strategies.
  */
 export const CANDIDATES = 100
 
@@ -72,8 +72,8 @@ export interface RetrieverOptions {
 }
 
 /**
- * A recall is a line of stages, each of which makes a new value from the one before it:
- * analyzeSteps → #embed → #search → mergeCandidates → rankSteps → interleave → #rerank → cut.
+ * A recall is a pipeline of stages, each of which makes a new value from the previous one: analyzeSteps → #embed →
+ * #search → mergeCandidates → rankSteps → interleave → #rerank → cut.
  */
 export class Retriever {
   readonly #options: RetrieverOptions
@@ -93,7 +93,7 @@ export class Retriever {
 
   /**
    * Ranks all candidates, without cutting the list.
-   * @param observe receives the values of the stages once; without it nothing is made for it
+   * @param observe receives the values of the stages once; without it they are not collected
    */
   async rank (request: RetrievalRequest, observe?: (observation: RecallObservation) => void): Promise<Ranked> {
     const { timer, telemetry, clock } = this.#options

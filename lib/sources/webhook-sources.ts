@@ -12,7 +12,7 @@ import { schemaCheck } from '../validation/schema-check.js'
 import { resolvePointer } from './pointer.js'
 import { isSigned, type HeaderLookup } from './signature.js'
 
-/** The fields that a source reads from an event beside its content. */
+/** The fields that a source reads from an event besides its content. */
 const Extras = Type.Pick(RetainItem, ['metadata', 'tags', 'occurred_at'])
 type Extras = Static<typeof Extras>
 const EXTRA_NAMES = ['metadata', 'tags', 'occurred_at'] as const
@@ -59,7 +59,7 @@ export class WebhookSource {
     const { signature } = this.#settings
     if (signature === undefined) return
     if (await isSigned(signature, header, body, this.#clock(), callerOf(this.#context))) return
-    // Anybody can send a bad signature, so it is counted and says nothing about the health of the source.
+    // Anybody can send a bad signature, so it is counted but does not affect the reported health of the source.
     this.#rejected++
     throw new ServiceError('unauthenticated', 'Invalid or missing signature')
   }

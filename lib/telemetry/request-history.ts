@@ -54,7 +54,9 @@ export class RequestHistory {
     this.#durations.add(ms)
   }
 
-  /** Closes the steps that are over. Called once a step, so that each has the memory of its own time. */
+  /**
+   * Closes the steps that are over. Called once per step, so that each step records the memory usage of its own time.
+   */
   advance (): void {
     const now = stepAt(this.#options.clock())
     if (now <= this.#step) return

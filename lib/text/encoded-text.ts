@@ -12,8 +12,8 @@ const PERCENT = /(?:%[0-9A-Fa-f]{2}){4,}/g
 const ESCAPES = /\\u([0-9A-Fa-f]{4})|\\x([0-9A-Fa-f]{2})|&#x([0-9A-Fa-f]{1,6});|&#(\d{1,7});/g
 
 /**
- * What the base64, hexadecimal and escaped parts of a text say, one form a piece; pieces without any are absent. Parts
- * of several lines are one.
+ * The decoded base64, hexadecimal, percent-encoded and escaped parts of a text: one string for each form that occurs,
+ * in which all of its parts are joined.
  */
 export function decodedTexts (text: string): string[] {
   return atOnce(decodedSteps(text))
@@ -52,7 +52,9 @@ function asUtf8 (bytes: string): string {
   return Buffer.from(bytes, 'latin1').toString()
 }
 
-/** The text with escapes of characters as these; '' when there are none. As bytes, like the other forms. */
+/**
+ * The text with its character escapes decoded, as a binary string of UTF-8 like the other forms; '' without escapes.
+ */
 function * unescaped (text: string): Steps<string> {
   if (!(text.includes('\\') || text.includes('&#')) || text.search(ESCAPES) < 0) return ''
   const looked = text.slice(0, MOST)

@@ -3,7 +3,7 @@ import { INJECTION_RULES, type InjectionKind } from './injection-rules.js'
 
 /** A word of a rule. */
 interface Step {
-  /** How many other words may stand between the previous word and this one. */
+  /** The most other words between the previous word and this one. */
   gap: number
   exact: ReadonlySet<string>
   prefixes: readonly string[]

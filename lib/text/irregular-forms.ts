@@ -1,7 +1,7 @@
 /**
- * English words whose forms no rule of suffixes brings together: the word, then its other forms, folded as `words`
- * folds them. Where a form is also a word of its own (`saw`, `left`, `rose`), both become one term, in texts and
- * queries alike.
+ * English words whose forms no suffix rule maps to one stem: the word, then its other forms, folded as `words` folds
+ * them. Where a form is also a word of its own (`saw`, `left`, `rose`), both become one term, in texts and queries
+ * alike.
  */
 const FORMS = `
 arise arose arisen, awake awoke awoken, bear bore borne born, beat beaten, become became, begin began begun, bend bent, bet, bind bound, bite bit bitten,

@@ -3,8 +3,8 @@ const SEPARATOR = '\n'
 
 /**
  * Terms with their weights, like the map that they are made from, in a tenth of its memory: as one text, and without
- * the weights when all of them are 1. It is for terms that wait. Every iteration splits the text, and `get` and `has`
- * search it.
+ * the weights when all of them are 1. It is for terms that are kept for later. Every iteration splits the text, and
+ * `get` and `has` search it.
  */
 export class PackedTerms implements ReadonlyMap<string, number> {
   readonly size: number

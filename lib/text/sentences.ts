@@ -15,14 +15,14 @@ const SEGMENTS_PER_STEP = 64
 const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' })
 
 /**
- * The sentences of a text in order, by Unicode's rules (UAX #29, as ICU has them), in any language. A line feed ends a
- * sentence too (rule SB4), so list items and headings stand alone. An abbreviation before a capital (`Dr. Smith`)
- * ends a sentence, as in the standard.
+ * The sentences of a text in order, by Unicode's rules (UAX #29, as ICU implements them), in any language. A line feed
+ * ends a sentence too (rule SB4), so list items and headings stand alone. An abbreviation before a capital (`Dr.
+ * Smith`) ends a sentence, as in the standard.
  *
  * Each step of the segmenter takes time in proportion to the whole text that it was given. A long text is therefore
  * segmented in windows, and the last sentence of a window, which may be incomplete, starts the next window. The only
- * difference to the whole text is that the look-ahead of rule SB8 (a full stop, any number of digits and signs, then a
- * small letter) stops at the end of a window.
+ * difference from segmenting the whole text is that the look-ahead of rule SB8 (a full stop, any number of digits and
+ * signs, then a small letter) stops at the end of a window.
  * @returns spans in order that do not overlap, are trimmed of white space and not empty; none for a blank text
  */
 export function sentences (text: string): Span[] {

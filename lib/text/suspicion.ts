@@ -12,9 +12,9 @@ import { plainWords, plainWordsInParts, seenSteps } from './plain-words.js'
  * - `delimiter`: it contains tokens of chat templates, or delimiters that end the evidence or start a turn
  * - `exfiltration`: it asks to reveal secrets, prompts or memories, or has a URL that could transmit them
  * - `concealment`: it tells a model to hide something from the user
- * - `citation`: it asks to be cited, or speaks for a numbered piece of evidence
+ * - `citation`: it asks to be cited, or makes claims about a numbered piece of evidence
  * - `hidden_text`: it contains characters that hide text from a human reader
- * - `encoded`: decoded from base64, hexadecimal or escapes, it does one of these
+ * - `encoded`: once decoded from base64, hexadecimal or escapes, it does one of these
  */
 export const SUSPICIONS = [
   'override', 'role', 'delimiter', 'exfiltration', 'concealment', 'citation', 'hidden_text', 'encoded',

@@ -17,8 +17,8 @@ const WORD =
   /\p{RI}\p{RI}|\p{Extended_Pictographic}|[\p{L}\p{N}][\p{L}\p{N}\p{M}]*(?:'[\p{L}\p{N}][\p{L}\p{N}\p{M}]*)*/gu
 
 /**
- * Scripts written without spaces, or with spaces too far apart to be words. Kanji and kana are one, for a Japanese
- * word mixes them; U+30FC and U+3006 belong to no script of their own.
+ * Scripts written without spaces, or with spaces too far apart to be words. Kanji and kana count as one script, because
+ * Japanese words mix them; U+30FC and U+3006 belong to no script of their own.
  */
 const UNSPACED = [
   '[\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}\u30fc\u3006]',
@@ -29,7 +29,7 @@ const UNSPACED = [
   '\\p{sc=Myanmar}',
 ]
 const ANY_UNSPACED = new RegExp(UNSPACED.join('|'), 'u')
-/** Stretches of one script; the first groups are the unspaced ones, the last is all the rest. */
+/** Stretches of one script; the first groups are the unspaced ones, the last is everything else. */
 const STRETCH = new RegExp([
   ...UNSPACED.map((script) => `(?:${script}\\p{M}*)+`),
   `(?:(?!${UNSPACED.join('|')})[\\p{L}\\p{N}']\\p{M}*)+`,

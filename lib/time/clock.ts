@@ -17,9 +17,9 @@ const LAST = Date.parse('9999-12-31T23:59:59.999Z')
 
 /**
  * Reads an RFC 3339 date-time with an offset (RFC 3339 section 5.6).
- * @returns milliseconds since the epoch, fractions below a millisecond dropped; undefined when the text is none, names
- *   a day that does not exist, has no offset, is longer than 64 characters, or lies outside of the years 0 to 9999 in
- *   UTC
+ * @returns milliseconds since the epoch, fractions below a millisecond dropped; undefined when the text is no
+ *   date-time, names a day that does not exist, has no offset, is longer than 64 characters, or lies outside of the
+ *   years 0 to 9999 in UTC
  */
 export function parseInstant (text: string): number | undefined {
   if (text.length > LONGEST) return undefined

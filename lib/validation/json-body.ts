@@ -4,7 +4,7 @@ import { checkJsonText, checkLongJson, isWithin, type JsonBounds } from './json-
 import { LongJson } from './long-json.js'
 import { turns } from '../concurrency/turn-budget.js'
 
-/** A body of at most so many bytes is parsed at once, without turns of the event loop. */
+/** A body of at most this many bytes is parsed at once, without turns of the event loop. */
 export const SHORT_BODY = 65_536
 
 /** Objects that are inspected at a time. */

@@ -21,7 +21,7 @@ const CLOSE_OBJECT = 0x7d
 
 /** A container that is longer than a piece. */
 interface Layout {
-  /** The place of its closing bracket. */
+  /** The position of its closing bracket. */
   close: number
   /** The commas at which it is cut. Between two of them are short members, a piece at most, or a single longer one. */
   cuts: readonly number[]
@@ -45,11 +45,11 @@ export class LongJson {
   readonly #bytes: Buffer
   readonly #caller: string
   readonly #piece: number
-  /** By the place of the opening bracket. */
+  /** By the position of the opening bracket. */
   readonly #layouts = new Map<number, Layout>()
-  /** The containers around the place that is scanned. */
+  /** The containers around the current position of the scan. */
   readonly #open: OpenContainer[] = []
-  /** Whether the place that is scanned is in a text. */
+  /** Whether the current position of the scan is inside a string. */
   #isInText = false
 
   /**
@@ -65,7 +65,7 @@ export class LongJson {
   /**
    * @returns what JSON.parse returns; a byte order mark is ignored
    * @throws SyntaxError where JSON.parse does, and for a member `__proto__` of a long object
-   * @throws ServiceError body_too_large for what begins as a number or the name of a member and is longer than a piece
+   * @throws ServiceError body_too_large when the text of a number or of the name of a member is longer than a piece
    */
   async parse (): Promise<unknown> {
     if (this.#bytes.length > this.#piece) await this.#findLayouts()
@@ -80,7 +80,7 @@ export class LongJson {
     }
   }
 
-  /** Looks at the bytes from `from` to before `to`. @returns where to go on */
+  /** Scans the bytes from `from` to before `to`. @returns where to continue */
   #scan (from: number, to: number): number {
     const bytes = this.#bytes
     let at = from
@@ -91,7 +91,7 @@ export class LongJson {
         while (byte !== QUOTE && byte !== BACKSLASH && ++at < to) byte = bytes[at]!
         if (at === to) break
         if (byte === QUOTE) this.#isInText = false
-        // What follows a backslash is skipped.
+        // The byte after a backslash is skipped.
         at += byte === QUOTE ? 1 : 2
         continue
       }
@@ -176,7 +176,7 @@ export class LongJson {
     if (layout?.close !== to - 1 || this.#bytes[to - 1] !== closing) throw new SyntaxError('A bracket is missing')
     if (await this.#skip(from + 1, to - 1, 1) === to - 1) return []
     const borders = [from, ...layout.cuts]
-    // A long member at the end is cut off at the closing bracket.
+    // A long member at the end ends at the closing bracket.
     if (borders.at(-1) !== to - 1) borders.push(to - 1)
     return borders.slice(1).map((border, index) => [borders[index]! + 1, border])
   }
@@ -207,7 +207,7 @@ export class LongJson {
     return text
   }
 
-  /** Where a piece of a text ends: about a piece from `from`, and in no escape sequence and no UTF-8 sequence. */
+  /** Where a piece of a string ends: about a piece after `from`, but inside no escape or UTF-8 sequence. */
   #cutOfText (from: number, end: number): number {
     const bytes = this.#bytes
     const wanted = Math.min(from + this.#piece, end)

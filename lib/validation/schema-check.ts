@@ -8,7 +8,7 @@ import { didYouMean, textThatIs } from '../errors/wording.js'
 
 /** Maximum number of fields that one error names. */
 const MAX_FIELD_ERRORS = 20
-/** An input with at most so many values gets all of its errors and not only the first. */
+/** All errors are reported for an input with at most this many values, else only the first. */
 const SMALL_INPUT = 5000
 /** Maximum length of an instant; only a fraction of a second could make it longer. */
 const LONGEST_INSTANT = 64

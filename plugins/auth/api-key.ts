@@ -20,7 +20,7 @@ const BEARER = /^bearer[ \t]+(.+)$/i
 
 const refused = () => new ServiceError('unauthenticated', 'Invalid or missing API key')
 
-/** Auth mode `api_key`: X-Api-Key has the shared secret, and X-Service-Principal the caller's principal. */
+/** Auth mode `api_key`: X-Api-Key carries the shared secret, X-Service-Principal the caller's principal. */
 async function apiKey (app: FastifyInstance, { auth }: AuthOptions): Promise<void> {
   if (!auth.apiKey) {
     guardMisconfigured(app, 'SERVICE_API_KEY is not set')

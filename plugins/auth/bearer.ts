@@ -42,7 +42,7 @@ export function withTokenErrors (
   detail: (reason: TokenRefusalReason) => string,
 ): (request: FastifyRequest) => Promise<RequestContext> {
   return async (request) => {
-    // Verifying a signature takes some tenths of a millisecond, for anybody who sends one.
+    // Verifying a signature takes a few tenths of a millisecond, and anybody can send one.
     if (turns.isSpent) await turns.next(arrivalKeyOf(request))
     try {
       return await authenticate(request)

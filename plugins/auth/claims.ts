@@ -7,7 +7,7 @@ export type Claims = Record<string, unknown>
 /**
  * Refuses a token outside its validity period (RFC 7519 sections 4.1.4 to 4.1.6). There is no leeway. A token without
  * `exp` is accepted, since neither the HS256 nor the OIDC claims of the specification require one. `iat` must be a
- * number when it is there; its value is information only.
+ * number when present; its value is informational.
  * @param now milliseconds since the epoch
  */
 export function checkTimes (claims: Claims, now: number): void {
@@ -25,12 +25,12 @@ function numericDate (seconds: unknown): number | undefined {
   return seconds * 1000
 }
 
-/** The `iss` claim must be there and equal. */
+/** The `iss` claim must be present and equal. */
 export function checkIssuer (claims: Claims, issuer: string): void {
   if (claims['iss'] !== issuer) throw new TokenRefused('wrong issuer')
 }
 
-/** The `aud` claim must be there: the audience, or an array of strings with the audience among them. */
+/** The `aud` claim must be present: the audience, or an array of strings that contains it. */
 export function checkAudience (claims: Claims, audience: string): void {
   const claim = claims['aud']
   const audiences: unknown[] = Array.isArray(claim) ? claim : [claim]
@@ -38,7 +38,7 @@ export function checkAudience (claims: Claims, audience: string): void {
   if (!audiences.includes(audience)) throw new TokenRefused('wrong audience')
 }
 
-/** @returns the `sub` claim as it stands */
+/** @returns the `sub` claim, unchanged */
 export function subjectOf (claims: Claims): string {
   const subject = claims['sub']
   if (!isFilled(subject)) throw new TokenRefused('missing sub')

@@ -18,7 +18,7 @@ export type AuthenticateCaller = (
   request: FastifyRequest,
 ) => HostCaller | undefined | Promise<HostCaller | undefined>
 
-/** Takes callers from the app that the gateway is part of. It knows nobody without a principal. */
+/** Lets the app that the gateway is part of authenticate callers. Each of them must have a principal. */
 async function host (app: FastifyInstance, { authenticate }: { authenticate: AuthenticateCaller }): Promise<void> {
   guardWith(app, async (request) => {
     const caller = await authenticate(request)

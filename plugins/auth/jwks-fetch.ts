@@ -3,7 +3,7 @@ const MAX_BYTES = 64 * 1024
 
 /**
  * Reads a JWKS document.
- * @param timeoutMs bound of the whole exchange, body included
+ * @param timeoutMs time limit of the whole exchange, body included
  * @returns the parsed JSON @throws when the provider does not answer 200 with JSON of at most 64 KiB in time
  */
 export async function fetchJwks (url: string, timeoutMs: number): Promise<unknown> {

@@ -5,7 +5,7 @@ import { isKid, SigningKeys } from './signing-keys.js'
 import { TokenRefused } from './token-refused.js'
 
 const SECOND = 1000
-/** How long keys are used without asking the provider again; a withdrawn key can still work for as long. */
+/** How long keys are used without asking the provider again; a withdrawn key can keep working for that long. */
 const FRESH_MS = 600 * SECOND
 /** How long the last keys remain in use while the provider cannot be reached. */
 const STALE_MS = 3600 * SECOND
@@ -13,7 +13,7 @@ const STALE_MS = 3600 * SECOND
 const COOLDOWN_MS = 30 * SECOND
 
 export interface KeySourceOptions {
-  /** Bound of one fetch in milliseconds, body included. Default 5000. */
+  /** Time limit of one fetch in milliseconds, body included. Default 5000. */
   fetchTimeoutMs?: number
   /** Called for each failed fetch, also while older keys are still in use. */
   onFetchFailed?: (cause: unknown) => void
@@ -43,7 +43,7 @@ export class KeySource {
   }
 
   /**
-   * @param kid of the token's header, as it came
+   * @param kid from the token's header, not yet validated
    * @returns the RSA public key as PEM
    * @throws TokenRefused when the provider has no such key; ServiceError identity_provider_unavailable when no key
    *   is available
@@ -64,7 +64,7 @@ export class KeySource {
     return isWithin(this.#fetchedAt, now, FRESH_MS)
   }
 
-  /** Waits for one fetch, begun here or under way, or for none when it is too early for one. Never rejects. */
+  /** Waits for a fetch, a new one or one in progress; returns at once during a cooldown. Never rejects. */
   async #refresh (kid: string): Promise<void> {
     if (this.#fetching === undefined) {
       const now = this.#clock()
@@ -78,7 +78,7 @@ export class KeySource {
     await this.#fetching
   }
 
-  /** @param kid of the token that asked for the fetch */
+  /** @param kid from the token that caused the fetch */
   async #fetch (kid: string, startedAt: number): Promise<void> {
     try {
       const keys = await SigningKeys.of(await fetchJwks(this.#url, this.#fetchTimeoutMs), this.#url)

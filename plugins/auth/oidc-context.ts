@@ -47,8 +47,8 @@ function normalizedType (text: string): string {
 }
 
 /**
- * A claim that is blank or not a string counts as absent, because some providers send it so. A string that is not a
- * valid type is refused.
+ * A claim that is blank or not a string counts as absent, because some providers send such values. A string that is not
+ * a valid type is refused.
  */
 function actorTypeOf (claims: Claims): string | undefined {
   const claim = claims['service_actor_type']
@@ -63,7 +63,7 @@ function valid (principal: string): string {
   return principal
 }
 
-/** A null or blank claim counts as absent, because some providers send it so; any other non-string is refused. */
+/** A null or blank claim counts as absent, because some providers send such values; any other non-string is refused. */
 function explicitPrincipal (claims: Claims): string | undefined {
   const claim = claims['service_principal']
   if (claim === undefined || claim === null) return undefined

@@ -12,7 +12,7 @@ interface RsaJwk { kty: 'RSA', kid: string, n: string, e: string }
 
 /**
  * The keys of one JWKS document that can verify our tokens, as PEM. get-jwks keeps them in its cache, by algorithm,
- * `kid` and domain. Its own fetch is never used: it has no bound of time or size, follows redirects, asks the provider
+ * `kid` and domain. Its own fetch is never used: it has no limit on time or size, follows redirects, asks the provider
  * once for every unknown `kid`, and keeps a withdrawn key for as long as the key is requested
  * (docs/decisions/signing-keys.md).
  */
@@ -30,7 +30,7 @@ export class SigningKeys {
     const keys = listed.map(rsaKeyOf).filter((key) => key !== undefined).slice(0, MAX_KEYS)
     const domain = `${new URL(url).origin}/`
     const { cache, generateCacheKey, getJwk } = buildGetJwks({ max: MAX_KEYS })
-    // Of two keys with one kid the first counts, as it does in get-jwks.
+    // Of two keys with the same kid the first counts, as it does in get-jwks.
     for (const key of keys.toReversed()) {
       cache.set(generateCacheKey(ALGORITHM, key.kid, domain), { ...key, domain, alg: ALGORITHM })
     }

@@ -33,7 +33,7 @@ export async function tokenVerifier (
 ): Promise<(request: FastifyRequest) => Promise<Claims>> {
   await app.register(fastifyJwt, {
     namespace,
-    // Without a private key this service can verify tokens and cannot sign any.
+    // Without a private key this service can verify tokens but not sign them.
     secret: {
       public: typeof key === 'string' ? key : (_request: FastifyRequest, token: unknown) => key(headerOf(token)['kid']),
     },

@@ -44,7 +44,7 @@ export class CollectedMetrics {
     })
   }
 
-  /** A counter that its owner keeps: `read` gives its totals. */
+  /** A counter that its owner keeps: `read` returns its totals. */
   counter<Label extends string> ({ name, help, labelNames = [], read }: CollectedMetric<Label>): void {
     const counter: Counter<Label> = new Counter({
       name: `${PREFIX}${name}`,

@@ -43,7 +43,7 @@ export class FastHistogram<Label extends string> {
 class CountedSeries implements Series {
   readonly #labels: string
   readonly #bounds: readonly number[]
-  /** How many values have each bound as the lowest that they do not exceed; the last count is of those above all. */
+  /** Values by the lowest bound that they do not exceed; the last count is of values above all bounds. */
   readonly #counts: Float64Array
   #sum = 0
 

@@ -15,7 +15,7 @@ const NO_VALUE: Schema = { allOf: [{ type: 'string' }, { type: 'number' }] }
 
 /**
  * Describes an object with exactly one of several members by one schema for each of them. The service checks the choice
- * itself, because its error is one sentence, whereas that of a validator of `oneOf` names every alternative.
+ * itself, because its error is one sentence, while that of a `oneOf` validator names every alternative.
  */
 export function withChoices (schema: Schema): Schema {
   const { 'x-exactly-one-of': choices, title, description, examples, ...common } = schema

@@ -6,10 +6,10 @@ import { answerable, contentsOf, timeOr } from './form.js'
 
 const DEPTH = 25
 const SECOND = 1000
-/** Their answers are absent, or are the whole conversation. */
+/** Categories whose answers are absent, or are the whole conversation. */
 const LEFT_OUT: ReadonlySet<string> = new Set(['abstention', 'summarization', 'event_ordering'])
 const ANCHOR = /^([A-Za-z]+)-(\d{1,2})-(\d{4})$/
-/** How the generator of the data numbered a message, at its end: `->-> 1,12`. */
+/** The number that the generator of the data put at the end of a message: `->-> 1,12`. */
 const MARKER = /\s*->->\s*[\d, ]*$/
 
 const Message = Type.Object({
@@ -31,8 +31,8 @@ const Sample = Type.Object({
 })
 
 /**
- * A chat of BEAM: a bank of its own, a batch a document. A message is at the last time anchor, and a second behind the
- * message before it, so that order survives.
+ * A chat of BEAM: a bank of its own, with one document per batch. A message is at the last time anchor, and a second
+ * behind the message before it, so that order survives.
  */
 export function readBeam (sample: unknown, place: string): Conversation {
   const { id, chat, probing_questions: probing } = checker(Sample, place)(sample)

@@ -1,7 +1,7 @@
 import { UnusableInput } from '../../checked.js'
 import type { Question, Session } from '../conversation-types.js'
 
-/** Of the 50,000 characters that a memory may have. */
+/** Characters of a part; a memory may have 50,000. */
 const PART_CHARACTERS = 49_000
 
 /**
@@ -19,14 +19,14 @@ export function contentsOf (text: string, most = PART_CHARACTERS): string[] {
   return contents.filter((content) => content.trim() !== '')
 }
 
-/** Which session each turn is of. */
+/** The session of each turn. */
 export function sessionsByTurn (sessions: readonly Session[]): Map<string, string> {
   return new Map(sessions.flatMap(({ id, turns }) => turns.map((turn) => [turn.id, id] as const)))
 }
 
 /**
- * Questions whose evidence is there: what names no turn is left out, and so is a question that has none left.
- * The sessions that hold the evidence are wanted, unless the data name others.
+ * Questions whose evidence exists: evidence that names no turn is omitted, and so is a question without any left. The
+ * sessions that contain the evidence are wanted, unless the data name others.
  */
 export function answerable (questions: ReadonlyArray<Omit<Question, 'index' | 'sessions'> & { sessions?: readonly string[], left?: boolean }>, sessions: readonly Session[]): Question[] {
   const known = sessionsByTurn(sessions)

@@ -5,7 +5,7 @@ import type { Conversation, Session } from '../conversation-types.js'
 import { evidenceIds, parseQuestionDate, parseSessionTime, turnContent } from '../protocol.js'
 import { answerable, contentsOf, timeOr } from './form.js'
 
-/** Questions of this category have no answer on purpose. */
+/** Questions of this category intentionally have no answer. */
 const ADVERSARIAL = 5
 const DEPTH = 25
 const SECOND = 1000
@@ -43,7 +43,7 @@ const common = {
 const Talk = Type.Object({ ...common, conversation: Sessions })
 const Facts = Type.Object({ ...common, isolated: Type.Literal(true), facts: Type.Array(Fact, { minItems: 1 }) })
 
-/** A talk between two people, in the shape of LoCoMo: who speaks stands in the content. */
+/** A talk between two people, in the format of LoCoMo; the content names the speaker. */
 export function readTalk (sample: unknown, place: string, name: string): Conversation {
   const { sample_id: id, conversation, qa } = checker(Talk, place)(sample)
   const sessions = sessionsOf(conversation, `${name}, ${id}`)
@@ -72,7 +72,7 @@ function questionsOf (qa: ReadonlyArray<Static<typeof Question>>, sessions: read
 const checkTurns = checker(Type.Array(Turn), 'a session')
 const checkTime = checker(Type.String(), 'the time of a session')
 
-/** In the order of their numbers; the data may have them in any. */
+/** The sessions in the order of their numbers; the data may have them in any order. */
 function sessionsOf (conversation: Record<string, unknown>, place: string): Session[] {
   return Object.keys(conversation)
     .filter((key) => /^session_\d+$/.test(key))

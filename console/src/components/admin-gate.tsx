@@ -5,11 +5,11 @@ import { adminToken, giveAdminToken, isAdminRefused } from '../state/session.js'
 import { isSendable, NOT_SENDABLE } from '../text/header-value.js'
 import { Field } from './field.js'
 
-/** Shows its content to operators: where the server has an admin token, it is asked for first. */
+/** Shows its content to operators: if the server has an admin token, a form asks for it first. */
 export function AdminGate ({ what, children }: { what: string, children: ComponentChildren }) {
   const [typed, setTyped] = useState('')
   const fault = !isSendable(typed) ? NOT_SENDABLE : isAdminRefused.value ? 'The server has refused the admin token.' : undefined
-  // A server that was started anew may ask for a token that it did not ask for before.
+  // A restarted server may require a token that it did not require before.
   const isAsked = serverConfig.value?.admin_token === true || isAdminRefused.value
   if (!isAsked || adminToken.value !== undefined) return <>{children}</>
   return (
@@ -18,7 +18,7 @@ export function AdminGate ({ what, children }: { what: string, children: Compone
         event.preventDefault()
         if (typed.trim() === '' || !isSendable(typed)) return
         giveAdminToken(typed.trim())
-        // The form goes; what it was in the way of begins in its place.
+        // The form disappears, so the focus moves to the content that replaces it.
         document.getElementById('main')?.focus()
       }}
     >

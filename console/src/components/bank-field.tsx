@@ -5,7 +5,7 @@ import { useLoad } from '../state/use-load.js'
 import { Field } from './field.js'
 import { TypedInput } from './typed-input.js'
 
-/** As many as a list of suggestions is of use for. */
+/** Maximum length of a useful list of suggestions. */
 const SUGGESTED = 200
 
 interface Props {

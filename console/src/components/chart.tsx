@@ -7,31 +7,31 @@ import { Table } from './table.js'
 
 export interface Series {
   name: string
-  /** One for each place on the axis; null: none. */
+  /** One value for each place on the axis; null: none. */
   values: ReadonlyArray<number | null>
-  /** 1 to 6, of the colours of charts. */
+  /** Index of a chart colour, 1 to 6. */
   color: number
 }
 
 interface Props {
   title: string
-  /** What stands on the axis below, in words. */
+  /** The labels on the horizontal axis. */
   places: readonly string[]
   /** Those of the places that are instants. */
   instants?: readonly string[]
-  /** Above the column of the places in the table. */
+  /** The title of the column of places in the table. */
   placeTitle: string
   series: readonly Series[]
   format: (value: number) => string
   kind?: 'lines' | 'bars'
-  /** Of which the top of the chart is a round number. Default 1. */
+  /** The unit in which the top of the chart is a round number. Default 1. */
   unit?: number
 }
 
 const HEIGHT = 150
 const FOOT = 18
 
-/** A chart, with what it shows as a table for whoever does not see it. */
+/** A chart, with its values as a table for those who cannot see it. */
 export function Chart ({ title, places, instants, placeTitle, series, format, kind = 'lines', unit = 1 }: Props) {
   const box = useRef<HTMLDivElement>(null)
   const [width, setWidth] = useState(600)

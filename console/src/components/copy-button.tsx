@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { announce } from '../state/announcer.js'
 
-/** Puts a text on the clipboard. Pages without TLS have none, so the text beside it must be selectable. */
+/** Copies a text to the clipboard. Pages without TLS have no clipboard, so the text beside it must be selectable. */
 export function CopyButton ({ text, label = 'Copy', what = 'It' }: { text: string, label?: string, what?: string }) {
   const [state, setState] = useState('')
   const copy = async () => {

@@ -11,13 +11,13 @@ interface Props {
 
 /**
  * A modal dialog. The browser keeps the focus within it, closes it on Escape and gives the focus back. While the reader
- * signs in anew it is out of sight, and keeps what was typed.
+ * signs in again it is hidden, and keeps what was typed.
  */
 export function Dialog ({ title, isOpen, onClose, children }: Props) {
   const element = useRef<HTMLDialogElement>(null)
   const id = useId()
   const isShown = isOpen && credentials.value !== undefined
-  // Before other effects: what takes the focus after the dialog can do so once it is closed.
+  // Runs before other effects, which can move the focus only once the dialog is closed.
   useLayoutEffect(() => {
     const { current } = element
     if (current === null) return
@@ -42,18 +42,18 @@ export function Dialog ({ title, isOpen, onClose, children }: Props) {
 interface ConfirmProps {
   title: string
   isOpen: boolean
-  /** What must be typed before the action can be chosen; absent: nothing. */
+  /** The text that must be typed before the action can be chosen; absent: none. */
   expected?: string
   action: string
   isBusy?: boolean
-  /** Whether it is known yet what would be done. Default true. */
+  /** Whether the effect of the action is known yet. Default true. */
   isReady?: boolean
   onConfirm: () => void
   onClose: () => void
   children: ComponentChildren
 }
 
-/** Asks before something that cannot be undone. */
+/** Asks for confirmation of an action that cannot be undone. */
 export function ConfirmDialog (
   {
     title, isOpen, expected, action, isBusy = false, isReady: isKnown = true, onConfirm, onClose, children,

@@ -3,7 +3,7 @@ import { Failure } from './states.js'
 
 interface State { error: unknown }
 
-/** Shows a fault of a page in its place; the rest of the console goes on. */
+/** Shows an error of a page in its place; the rest of the console keeps working. */
 export class ErrorBoundary extends Component<{ children: ComponentChildren }, State> {
   override state: State = { error: undefined }
 

@@ -9,7 +9,7 @@ interface Props {
   children: (attributes: { id: string, 'aria-describedby': string, 'aria-invalid': boolean }) => ComponentChildren
 }
 
-/** A control with its label, a hint, and what is wrong with its value. */
+/** A control with its label, a hint, and the error of its value. */
 export function Field ({ label, hint, error, children }: Props) {
   const id = useId()
   return (

@@ -10,7 +10,7 @@ import { Identity } from './identity.js'
 
 const THEMES: ReadonlyArray<[Theme, string]> = [['auto', 'System'], ['light', 'Light'], ['dark', 'Dark']]
 
-/** What stands around every page. */
+/** The frame around every page. */
 export function Frame ({ children }: { children: ComponentChildren }) {
   const isSignedIn = credentials.value !== undefined
   return (

@@ -2,7 +2,7 @@ import { client } from '../state/session.js'
 import { useLoad } from '../state/use-load.js'
 import { SafeText } from './safe-text.js'
 
-/** Who the server takes the reader for. */
+/** The identity of the reader as the server sees it. */
 export function Identity () {
   const { data } = useLoad(async (signal) => await client.value.whoami({}, { signal }), [])
   if (data === undefined) return null

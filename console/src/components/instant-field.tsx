@@ -9,7 +9,7 @@ interface Props {
   hint?: string
 }
 
-/** An instant in the zone of the reader; what it gives is in UTC. */
+/** A field for an instant in the reader's time zone; its value is in UTC. */
 export function InstantField ({ label, value, onChange, hint }: Props) {
   return (
     <Field label={label} hint={value === '' ? hint : `= ${value}`}>

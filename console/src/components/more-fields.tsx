@@ -6,7 +6,7 @@ interface Props {
   children: ComponentChildren
 }
 
-/** Fields that are out of the way until they are asked for, or until the browser has to show that one has a fault. */
+/** Fields that are hidden until the reader opens them, or until the browser has to report an invalid one. */
 export function MoreFields ({ summary, children, ...attributes }: Props) {
   return (
     <details {...attributes} onInvalidCapture={({ currentTarget }) => { currentTarget.open = true }}>

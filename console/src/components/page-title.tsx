@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'preact/hooks'
 /** Whether a page was shown before: the focus goes to the title of every page but the first. */
 let isLater = false
 
-/** The heading of a page. It takes the focus after a navigation, so that keyboard and screen reader go on there. */
+/** The heading of a page. It takes the focus after a navigation, so that keyboard and screen reader continue there. */
 export function PageTitle ({ title, about }: { title: string, about?: string }) {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {

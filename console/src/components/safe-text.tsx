@@ -7,15 +7,15 @@ const SHOWN = 800
 
 interface Props {
   text: string
-  /** Characters that are shown at first. Default 800. */
+  /** Characters shown at first. Default 800. */
   shown?: number
-  /** Whether the rest can be asked for. Default true; false where the text stands in a link or a row. */
+  /** Whether the rest can be shown. Default true; false for a text in a link or a row. */
   isExpandable?: boolean
 }
 
 /**
- * A text of somebody else: characters that hide something are shown by name, its direction stays within it, links are
- * text, and it is never HTML.
+ * A text from an untrusted source: hidden characters are shown by name, its direction does not affect other text, links
+ * are plain text, and it is never HTML.
  */
 export function SafeText ({ text, shown = SHOWN, isExpandable = true }: Props) {
   const [isOpen, setIsOpen] = useState(false)

@@ -4,17 +4,17 @@ import { formatNumber } from '../text/format.js'
 import { CopyButton } from './copy-button.js'
 import { SafeText } from './safe-text.js'
 
-/** While something is on its way. */
+/** Shown while something is loading. */
 export function Loading ({ what = 'Loading' }: { what?: string }) {
   return <p class='state' role='status'><span class='spinner' aria-hidden='true' /> {what}…</p>
 }
 
-/** Where nothing is: says what would be here, and what to do. */
+/** Shown where there is nothing: explains what would be here, and what to do. */
 export function Empty ({ title, children }: { title: string, children?: ComponentChildren }) {
   return <div class='state'><p class='state-title'>{title}</p>{children}</div>
 }
 
-/** What a reader may do about an error, by its code. */
+/** What a reader can do about an error, by its code. */
 const ADVICE: Readonly<Record<string, string>> = {
   access_denied: 'You are signed in, but not allowed to do this. The Access page shows what you may do.',
   connection_lost: 'The server cannot be reached. The page goes on when it answers again.',
@@ -29,13 +29,13 @@ interface FailureProps {
   isRetrying?: boolean
 }
 
-/** A failure: what happened in words, its code and request id to be copied, and a way to try again. */
+/** A failure: what happened in words, its code and request id for copying, and a way to try again. */
 export function Failure ({ error, retry, isRetrying = false }: FailureProps) {
   const { code, requestId, status, retryAfter, fields } = described(error)
   const message = error instanceof Error ? error.message : String(error)
   const facts = [['code', code], ['status', status], ['request id', requestId]].filter(([, value]) => value !== undefined)
   const faults = fields.map(({ field, message: text }) => field === '' ? text : `${field}: ${text}`)
-  // The message joins them, which nobody can read when they are many.
+  // The message joins all faults, which is unreadable when there are many.
   const isListed = faults.length > 1
   const copied = [...(isListed ? faults : [message]), ...facts.map(([name, value]) => `${name}: ${value}`)].join('\n')
   return (
@@ -85,7 +85,9 @@ function described (error: unknown): Described {
 
 interface Shown<T> { data: T | undefined, error: unknown, isLoading: boolean, reload: () => void }
 
-/** The states of what `useLoad` loads; the content is shown as soon as there is one, also beside a later failure. */
+/**
+ * The states of what `useLoad` loads; the content is shown as soon as there is any, and also beside a later failure.
+ */
 export function Loadable<T> (
   { loaded, what, children }: { loaded: Shown<T>, what?: string, children: (data: T) => ComponentChildren },
 ) {

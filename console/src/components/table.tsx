@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact'
 export interface Column<Row> {
   title: string
   cell: (row: Row) => ComponentChildren
-  /** Numbers stand at the right. */
+  /** Numbers are aligned to the right. */
   isNumber?: boolean
   /** The column that names the row. */
   isHeader?: boolean
@@ -14,7 +14,7 @@ interface Props<Row> {
   columns: ReadonlyArray<Column<Row>>
   rows: readonly Row[]
   keyOf: (row: Row) => string
-  /** Whether the caption is for screen readers only, as a heading says it already. Default true. */
+  /** Whether the caption is for screen readers only, because a heading already has the same text. Default true. */
   isCaptionHidden?: boolean
 }
 

@@ -10,16 +10,16 @@ interface Props {
   hint?: string
 }
 
-/** Whether a pointer is pressed: a click is under way. */
+/** Whether a pointer is pressed, so that a click is in progress. */
 let isPressed = false
 addEventListener('pointerdown', () => { isPressed = true }, true)
 for (const end of ['pointerup', 'pointercancel']) addEventListener(end, () => { isPressed = false }, true)
 
-/** A set of tags, typed one by one: Enter adds what is typed, as leaving the field does. */
+/** A set of tags, typed one by one: Enter adds what is typed, and so does leaving the field. */
 export function TagsField ({ label, tags, onChange, hint = 'Enter adds a tag.' }: Props) {
   const [typed, setTyped] = useState('')
   const input = useRef<HTMLInputElement>(null)
-  // A tag that is added as a click leaves the field is drawn after the click, whose target stays in place till then.
+  // When a click leaves the field, the new tag is rendered only after the click, so that its target does not move.
   const [isHeld, setIsHeld] = useState(false)
   useEffect(() => {
     if (!isHeld) return
@@ -65,7 +65,7 @@ export function TagsField ({ label, tags, onChange, hint = 'Enter adds a tag.' }
                 type='button' class='as-link' aria-label={`Remove ${tag}`}
                 onClick={() => {
                   onChange(tags.filter((one) => one !== tag))
-                  // The button goes with its tag.
+                  // The button disappears with its tag, so the focus needs another place.
                   input.current?.focus()
                 }}
               >✕

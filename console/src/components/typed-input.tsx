@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 
 interface Props {
-  /** As Field gives them. */
+  /** The attributes that Field passes. */
   id: string
   'aria-describedby': string
   'aria-invalid': boolean
@@ -13,8 +13,8 @@ interface Props {
 }
 
 /**
- * A text field whose value is taken when it is complete. It keeps what is typed until then, which a rendering for
- * another reason (an answer that arrives) would otherwise replace with the old value.
+ * A text field that reports its value only when it is complete. Until then it keeps what is typed, which another
+ * rendering (when an answer arrives) would otherwise replace with the old value.
  */
 export function TypedInput ({ value, onChange, ...attributes }: Props) {
   const [typed, setTyped] = useState<string | undefined>(undefined)

@@ -4,14 +4,14 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 interface Props {
   label: string
   count: number
-  /** Pixels of every row. */
+  /** Height of every row in pixels. */
   rowHeight: number
   row: (index: number) => ComponentChildren
-  /** A click on a row, or Enter. */
+  /** Called for a click on a row, or Enter. */
   onChoose?: (index: number) => void
   /** Called when the reader comes near the end. */
   onNearEnd?: () => void
-  /** The number of all rows where it is known, of which `count` are loaded. */
+  /** The number of all rows, if it is known; `count` of them are loaded. */
   total?: number
   /** The row that is open beside the list. */
   selected?: number
@@ -21,7 +21,7 @@ const BEYOND = 8
 const NEAR_END_ROWS = 60
 
 /**
- * A long list of rows of one height, of which only those in sight are in the page. One row is active; the arrow keys,
+ * A long list of rows of equal height, of which only those in view are rendered. One row is active; the arrow keys,
  * Page Up and Page Down, Home and End move it, Enter chooses it.
  */
 export function VirtualList ({ label, count, rowHeight, row, onChoose, onNearEnd, total, selected }: Props) {

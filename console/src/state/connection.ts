@@ -4,15 +4,15 @@ import { GATEWAY_URL } from '../mount.js'
 const FIRST_WAIT_MS = 1000
 const LONGEST_WAIT_MS = 8000
 
-/** Whether the last request found nobody. */
+/** Whether the last request did not reach the server. */
 export const isAway = signal(false)
 
-/** Counts how often the server has come back: what failed meanwhile is loaded again. */
+/** Counts how often the server has become reachable again, after which failed loads are repeated. */
 export const recoveries = signal(0)
 
 let timer: ReturnType<typeof setTimeout> | undefined
 
-/** Asks whether the server is there again, and goes on asking until it is. */
+/** Checks repeatedly until the server is reachable again. */
 export async function probe (wait = FIRST_WAIT_MS): Promise<void> {
   clearTimeout(timer)
   try {
@@ -23,12 +23,12 @@ export async function probe (wait = FIRST_WAIT_MS): Promise<void> {
       return
     }
   } catch {
-    // Still away.
+    // Still unreachable.
   }
   timer = setTimeout(() => { void probe(Math.min(wait * 2, LONGEST_WAIT_MS)) }, wait)
 }
 
-/** The browser's fetch, which notices when the server goes away. */
+/** The browser's fetch, which also detects that the server has become unreachable. */
 export async function watchedFetch (input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
   try {
     return await globalThis.fetch(input, init)

@@ -1,7 +1,9 @@
 /** Buttons that send something. */
 const SENDS = 'button[type=submit], button.primary, button.danger'
 
-/** Takes the second click of a double click away from buttons that send something: nobody means to send it twice. */
+/**
+ * Suppresses the second click of a double click on buttons that send something, because nobody means to send it twice.
+ */
 export function ignoreDoubleClicks (): void {
   document.addEventListener('click', (event) => {
     const { target, detail } = event

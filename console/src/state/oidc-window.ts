@@ -1,11 +1,13 @@
 import { prepareSignIn, SignInError, tokenOf } from './oidc.js'
 import type { OidcConfig } from './server-config.js'
 
-/** What pages of the console in one browser tell each other. A code is of no use to those that did not begin. */
+/**
+ * Messages between pages of the console in one browser. The code is useless to pages that did not begin the sign-in.
+ */
 type Message = { answer: string } | { taken: string }
 
 const CHANNEL = 'memory-gateway-console-oidc'
-/** Within which a page that waits for an answer takes it. */
+/** Time in which a waiting page accepts an answer. */
 const TAKEN_WITHIN_MS = 2000
 const FEATURES = 'popup,width=560,height=720'
 

@@ -2,7 +2,7 @@ import { CONSOLE_URL } from '../mount.js'
 import { CALLBACK_PAGE } from '../pages.js'
 import type { OidcConfig } from './server-config.js'
 
-/** What a sign-in that was begun is recognised by. Of no use to anybody without the code. */
+/** The values that identify a sign-in in progress. They are useless without the code. */
 export interface Begun {
   state: string
   nonce: string
@@ -10,7 +10,7 @@ export interface Begun {
   tokenEndpoint: string
 }
 
-/** What is kept while the page itself is at the identity provider. */
+/** The values kept while the browser is at the identity provider. */
 interface Pending extends Begun {
   /** Where the reader was: path and query within the console. */
   returnTo: string
@@ -20,7 +20,7 @@ interface Pending extends Begun {
 const KEY = 'memory-gateway-console-oidc'
 const DISCOVERY_MS = 15_000
 
-/** The provider did what it must not, or said no; the message is for the reader. */
+/** The provider violated the protocol or refused the sign-in; the message is for the reader. */
 export class SignInError extends Error {}
 
 export const REDIRECT_URI = new URL(CALLBACK_PAGE, CONSOLE_URL).href
@@ -59,7 +59,7 @@ async function jsonOf (url: string, init: RequestInit, what: string): Promise<Re
   return found
 }
 
-/** Asks the provider where it signs readers in. @returns that URL, and what its answer is recognised by */
+/** Looks up where the provider signs readers in. @returns that URL, and the values that identify its answer */
 export async function prepareSignIn (
   { issuer, client_id: clientId, scope, parameters }: OidcConfig,
 ): Promise<{ url: URL, begun: Begun }> {
@@ -90,16 +90,16 @@ export async function prepareSignIn (
   return { url, begun: { state, nonce, verifier, tokenEndpoint } }
 }
 
-/** Leaves for the identity provider. */
+/** Navigates to the identity provider. */
 export async function beginSignIn (config: OidcConfig, returnTo: string, remember: boolean): Promise<void> {
   const { url, begun } = await prepareSignIn(config)
   const pending: Pending = { ...begun, returnTo, remember }
-  // At once before the page leaves: a second click would otherwise leave with the state of the first.
+  // Directly before the navigation: otherwise a second click could navigate with the state of the first.
   sessionStorage.setItem(KEY, JSON.stringify(pending))
   location.assign(url)
 }
 
-/** The sign-in that this tab has begun. A code is taken once, whatever comes of it. */
+/** The sign-in that this tab has begun. It is returned only once, whatever the outcome. */
 export function takePending (): Pending | undefined {
   const kept = sessionStorage.getItem(KEY)
   sessionStorage.removeItem(KEY)
@@ -107,7 +107,7 @@ export function takePending (): Pending | undefined {
   return kept === null ? undefined : JSON.parse(kept) as Pending
 }
 
-/** Exchanges what the identity provider has sent the reader back with for a token. */
+/** Exchanges the parameters with which the identity provider sent the reader back for a token. */
 export async function tokenOf (config: OidcConfig, params: URLSearchParams, begun: Begun | undefined): Promise<string> {
   if (begun === undefined) throw new SignInError('No sign-in was begun in this tab, or it is over already.')
   const [state, code, issuer] = [params.get('state'), params.get('code'), params.get('iss')]
@@ -127,7 +127,7 @@ export async function tokenOf (config: OidcConfig, params: URLSearchParams, begu
   })
   const answer = await jsonOf(begun.tokenEndpoint, { method: 'POST', body }, 'the code')
   const { id_token: idToken } = answer
-  // Whoever sends an id token must have made it for this sign-in; the gateway checks its signature.
+  // An id token must have been issued for this sign-in; the gateway checks its signature.
   if (typeof idToken === 'string' && claimsOf(idToken)['nonce'] !== begun.nonce) {
     throw new SignInError('The token of the identity provider is not that of the sign-in that was begun here.')
   }

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals'
 import { CONSOLE_URL } from '../mount.js'
 
-/** Where the reader is: a page, and what the URL says of it. Neither secrets nor texts of memories stand in a URL. */
+/** The place of the reader: a page and its parameters in the URL. No URL contains secrets or texts of memories. */
 export interface Place {
   /** The id of the page; empty at the root. */
   page: string
@@ -19,7 +19,7 @@ function read (): Place {
 
 export const place = signal<Place>({ page: '', params: new URLSearchParams() })
 
-/** The query of a URL; a parameter without a value is left out, and a list stands several times. */
+/** The query of a URL; a parameter without a value is omitted, and a list is repeated. */
 export function queryOf (params: Params): string {
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(params)) {
@@ -39,7 +39,7 @@ export function go (page: string, params: Params = {}): void {
   follow(hrefOf(page, params))
 }
 
-/** Changes some parameters of the place; null takes one away. Filters replace the entry of the history by default. */
+/** Changes some parameters of the place; null removes one. Filters replace the entry of the history by default. */
 export function changeParams (changes: Params, { replace = true } = {}): void {
   const { page, params } = place.value
   const all: Params = {}
@@ -47,14 +47,14 @@ export function changeParams (changes: Params, { replace = true } = {}): void {
   follow(hrefOf(page, { ...all, ...changes }), replace)
 }
 
-/** Goes to a URL of the console. */
+/** Navigates to a URL of the console. */
 export function follow (url: string, replace = false): void {
   if (replace) history.replaceState(null, '', url)
   else history.pushState(null, '', url)
   place.value = read()
 }
 
-/** Takes over what a click on a link of the console would load. */
+/** Handles clicks on links of the console, so that the browser does not load the page. */
 function onClick (event: MouseEvent): void {
   const { target, button, defaultPrevented, ctrlKey, metaKey, shiftKey, altKey } = event
   if (defaultPrevented || button !== 0 || ctrlKey || metaKey || shiftKey || altKey) return

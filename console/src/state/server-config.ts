@@ -10,10 +10,10 @@ export interface OidcConfig {
   parameters: Record<string, string>
 }
 
-/** What the server says of itself before anybody has signed in: /console/config.json. */
+/** What the server reveals before sign-in: /console/config.json. */
 export interface ServerConfig {
   auth_mode: 'dev' | 'api_key' | 'jwt_hs256' | 'jwt_oidc'
-  /** Whether the admin routes ask for a token. */
+  /** Whether the admin routes require a token. */
   admin_token: boolean
   version: string
   oidc?: OidcConfig

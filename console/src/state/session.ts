@@ -3,7 +3,7 @@ import { MemoryGatewayAdmin, MemoryGatewayClient } from 'memory-gateway-client'
 import { GATEWAY_URL } from '../mount.js'
 import { watchedFetch } from './connection.js'
 
-/** What proves who is asking, by auth mode. Anonymous callers of dev mode have an empty object. */
+/** The credentials of the caller, by auth mode. Anonymous callers of dev mode have an empty object. */
 export interface Credentials {
   principal?: string
   apiKey?: string
@@ -19,8 +19,8 @@ interface Kept {
 
 const KEY = 'memory-gateway-console-session'
 /**
- * The page tells at once what fails and when to try again: the client would wait for as long as the server asks, which
- * a reader could not tell from a request that takes long.
+ * The page shows failures and the time to retry at once: the client would wait as long as the server asks, which a
+ * reader could not distinguish from a slow request.
  */
 const RETRIES = 0
 
@@ -39,11 +39,11 @@ const kept = read()
 export const isRemembered = signal(kept.credentials !== undefined || kept.adminToken !== undefined)
 export const credentials = signal<Credentials | undefined>(kept.credentials)
 export const adminToken = signal<string | undefined>(kept.adminToken)
-/** Whether the server has refused credentials that it took before. */
+/** Whether the server has refused credentials that it accepted before. */
 export const isExpired = signal(false)
 /**
- * Who signed in last, as far as the page knows. What a reader has typed outlasts an expired token, and is gone when
- * somebody else signs in.
+ * Who signed in last, as far as the page knows. What a reader has typed survives an expired token, but not a sign-in of
+ * somebody else.
  */
 export const reader = signal(kept.reader ?? '')
 /** Whether the server has refused the admin token. */
@@ -62,11 +62,11 @@ function keep (): void {
     }
     sessionStorage.setItem(KEY, JSON.stringify(value))
   } catch {
-    // Without storage the credentials are in memory.
+    // Without storage the credentials are kept in memory only.
   }
 }
 
-/** Signs in once the server takes the credentials, which also says whether the reader is the same as before. */
+/** Signs in once the server accepts the credentials, which also shows whether the reader is the same as before. */
 export async function signIn (given: Credentials, remember: boolean): Promise<void> {
   const { principal, tenant_id: tenant, on_behalf_of: other } = await clientOf(given).whoami()
   reader.value = JSON.stringify([principal, tenant, other])
@@ -91,7 +91,7 @@ export function giveAdminToken (token: string | undefined): void {
   keep()
 }
 
-/** The place in the URL stays, so that whoever signs in again is where they were. */
+/** The URL stays, so that a reader who signs in again returns to the same place. */
 function expire (): void {
   if (credentials.value === undefined) return
   credentials.value = undefined
@@ -111,7 +111,7 @@ async function callerFetch (
 async function adminFetch (input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
   const asked = adminToken.value
   const response = await watchedFetch(input, init)
-  // A late refusal of a token says nothing about the one that was given since.
+  // A late refusal of an earlier token does not concern the present one.
   if (response.status === 401 && adminToken.value === asked) {
     isAdminRefused.value = true
     adminToken.value = undefined
@@ -133,7 +133,7 @@ export function callerBy (fetch: typeof globalThis.fetch): MemoryGatewayClient {
 /** Calls as the caller; a refusal of the credentials leads to the sign-in. */
 export const client = computed(() => callerBy(watchedFetch))
 
-/** Calls of the operator. Where the server has no admin token, none is needed. */
+/** Calls of the operator. No token is needed if the server has no admin token. */
 export const admin = computed(() => new MemoryGatewayAdmin({
   baseUrl: GATEWAY_URL,
   retries: RETRIES,

@@ -10,14 +10,14 @@ function stored (): Theme {
     const value = localStorage.getItem(KEY)
     return THEMES.find((theme) => theme === value) ?? 'auto'
   } catch {
-    // Storage may be forbidden; the system's choice holds then.
+    // Storage may be forbidden; then the system's choice applies.
     return 'auto'
   }
 }
 
 export const theme = signal<Theme>(stored())
 
-/** Puts the choice on the page; `auto` is the system's. */
+/** Applies the choice to the page; `auto` follows the system. */
 export function applyTheme (): void {
   const { dataset } = document.documentElement
   if (theme.value === 'auto') delete dataset['theme']
@@ -30,6 +30,6 @@ export function chooseTheme (chosen: Theme): void {
   try {
     localStorage.setItem(KEY, chosen)
   } catch {
-    // The choice holds for this page.
+    // The choice applies to this page only.
   }
 }

@@ -3,7 +3,7 @@ import { recoveries } from './connection.js'
 import { credentials } from './session.js'
 
 export interface Loaded<T> {
-  /** The last that came; it stays while it is loaded again, and beside a failure when that was of the same keys. */
+  /** The latest data; they stay while they are loaded again, and beside a failure with the same keys. */
   data: T | undefined
   error: unknown
   isLoading: boolean
@@ -11,7 +11,7 @@ export interface Loaded<T> {
 }
 
 interface State<T> extends Omit<Loaded<T>, 'reload'> {
-  /** Those that the data and the error are of. */
+  /** The keys to which the data and the error belong. */
   keys: readonly unknown[]
 }
 
@@ -20,8 +20,8 @@ function isSame (some: readonly unknown[], others: readonly unknown[]): boolean 
 }
 
 /**
- * Loads what a component shows, anew whenever one of `keys` changes, and again after a failure when the server has come
- * back. What comes too late is dropped.
+ * Loads what a component shows, again whenever one of `keys` changes, and after a failure when the server is reachable
+ * again. Late answers are dropped.
  */
 export function useLoad<T> (load: (signal: AbortSignal) => Promise<T>, keys: readonly unknown[]): Loaded<T> {
   const [state, setState] = useState<State<T>>({ data: undefined, error: undefined, isLoading: true, keys })

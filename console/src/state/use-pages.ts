@@ -7,7 +7,7 @@ export interface Paged<Item> {
   error: unknown
   isLoading: boolean
   hasMore: boolean
-  /** Loads the next page; nothing while one is on its way or when there is none. */
+  /** Loads the next page; does nothing while one is loading or when there is none. */
   more: () => void
   reload: () => void
 }
@@ -26,8 +26,8 @@ function begun<Item> (): Progress<Item> {
 }
 
 /**
- * A listing by cursor: each page is put behind those before it. It begins anew whenever one of `keys` changes.
- * @param load gives the page behind a cursor; undefined is the first one
+ * A listing by cursor: each page is appended to those before it. It starts over whenever one of `keys` changes.
+ * @param load returns the page after a cursor; undefined means the first page
  */
 export function usePages<Item> (
   load: (cursor: string | undefined, signal: AbortSignal) => Promise<PageOf<Item>>, keys: readonly unknown[],
@@ -48,7 +48,7 @@ export function usePages<Item> (
     setState((old) => ({ ...old, isLoading: true, error: undefined }))
     latest.current(mine.cursor, mine.controller.signal).then(({ items, cursor }) => {
       if (mine !== progress.current) return
-      // One list that grows: a copy of 100,000 for each page would be felt.
+      // One growing list, because copying 100,000 items for each page would be noticeable.
       mine.items.push(...items)
       mine.cursor = cursor
       mine.isBusy = false
@@ -64,7 +64,7 @@ export function usePages<Item> (
     if (credentials.value === undefined) return
     const mine = begun<Item>()
     progress.current = mine
-    // What is loaded anew stays until it is there, and with it the button that has the focus.
+    // During a reload the earlier items stay, and with them the button that has the focus.
     const isAnew = lastRound.current !== round
     lastRound.current = round
     setState(({ items }) => ({ items: isAnew ? items : [], error: undefined, isLoading: true, hasMore: false }))

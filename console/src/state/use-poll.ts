@@ -2,8 +2,8 @@ import { useEffect, useRef } from 'preact/hooks'
 import { isAway } from './connection.js'
 
 /**
- * Loads something again and again while the page is in sight and the server is there. An answer that takes longer than
- * that is waited for: asking anew would end it, and nothing would ever be shown.
+ * Loads something periodically while the page is visible and the server is reachable. An answer that takes longer than
+ * the period is awaited: a new request would abort it, and nothing would ever be shown.
  */
 export function usePoll (loaded: { isLoading: boolean, reload: () => void }, milliseconds: number): void {
   const latest = useRef(loaded)

@@ -12,7 +12,7 @@ export function formatCount (count: number, one: string, several = `${one}s`): s
   return `${formatNumber(count)} ${count === 1 ? one : several}`
 }
 
-/** In the zone of the reader. */
+/** In the reader's time zone. */
 export function formatTime (instant: string | number | Date): string {
   const date = new Date(instant)
   return Number.isNaN(date.getTime()) ? String(instant) : DATE_TIME.format(date)
@@ -36,7 +36,7 @@ export function formatUtc (instant: string | number | Date): string {
   return `${date.toISOString().slice(0, 19).replace('T', ' ')} UTC`
 }
 
-/** Milliseconds with as many digits as tell something. */
+/** Milliseconds with two decimals below 10, one below 100, and none from there on. */
 export function formatMilliseconds (value: number): string {
   const digits = value < 10 ? 2 : value < 100 ? 1 : 0
   return `${value.toLocaleString(undefined, { maximumFractionDigits: digits })} ms`

@@ -1,4 +1,4 @@
-// What fetch takes as the value of a header, without controls.
+// What fetch accepts as the value of a header, without control characters.
 const SENDABLE = /^[\t\x20-\x7e\x80-\xff]*$/
 
 export const NOT_SENDABLE = 'It has a character that no header can carry.'

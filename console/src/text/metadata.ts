@@ -2,7 +2,7 @@ export type Metadata = Record<string, string | number | boolean | null>
 
 export type ReadMetadata = { value: Metadata | undefined, error?: undefined } | { value?: undefined, error: string }
 
-/** Metadata as a reader types it: a flat JSON object; nothing is none. */
+/** Metadata as a reader types it: a flat JSON object; an empty text means none. */
 export function readMetadata (text: string): ReadMetadata {
   if (text.trim() === '') return { value: undefined }
   let given: unknown
@@ -17,7 +17,7 @@ export function readMetadata (text: string): ReadMetadata {
     if (one !== null && typeof one !== 'string' && typeof one !== 'number' && typeof one !== 'boolean') {
       return { error: `"${name}" must be a text, a number, true, false or null.` }
     }
-    // As a member of its own, whatever the name is.
+    // Defined as an own property, whatever its name is.
     Object.defineProperty(value, name, { value: one, enumerable: true, configurable: true, writable: true })
   }
   return { value }

@@ -1,4 +1,4 @@
-/** A character that a reader would not see, or that would turn the text around. */
+/** A character that a reader would not see, or that would change the direction of the text. */
 export interface HiddenCharacter {
   /** Short, to be shown in its place. */
   label: string
@@ -8,9 +8,9 @@ export interface HiddenCharacter {
 
 export type TextPart = string | HiddenCharacter
 
-// What Unicode calls ignorable or a control, and separators that look like a space; not the tab and the line feed.
+// Ignorable and control characters of Unicode, and separators that look like a space; not the tab and the line feed.
 const HIDDEN = /[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}]/u
-/** Joiners and the first variation selectors belong to what stands before them, where that takes them. */
+/** Joiners and the first variation selectors belong to the preceding character if that combines with them. */
 const JOINER = /^[\u200c\u200d]$/
 const SELECTOR = /^[\ufe00-\ufe0f]$/
 const TAKES_JOINER = new RegExp([

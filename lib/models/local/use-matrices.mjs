@@ -4,13 +4,13 @@ import { readFileSync } from 'node:fs'
 
 const PAGE_BYTES = 65_536
 /**
- * How long a column and a row of integers may be. Their product is the largest sum that there can be (Cauchy and
- * Schwarz), and with what the rounding adds it is still below 2 ** 31.
+ * Maximum Euclidean length of a column and of a row of integers. Their product bounds every sum of a product (the
+ * Cauchy–Schwarz inequality), and even with rounding errors it is below 2 ** 31.
  */
 const COLUMN_LENGTH = 32_000
 const ROW_LENGTH = 65_000
 
-/** The products' rows and columns come in such numbers; what is beyond the text's own is computed and not read. */
+/** The rows and columns of products are padded to multiples of these; the padding is computed but never read. */
 const ROW_STEP = 4
 export const COLUMN_STEP = 8
 
@@ -21,8 +21,8 @@ export function roundUp (count, step) {
 
 /**
  * Numbers as integers with a scale for each row or column.
- * @typedef {{ integers: Int16Array, scales: Float32Array }} Rounded
- * The right side of a product: by columns, eight by eight, and in them two rows by two. `bias` is added to the product.
+ * @typedef {{ integers: Int16Array, scales: Float32Array }} Rounded The right side of a product: in blocks of eight
+ *   columns, and in each block two rows at a time. `bias` is added to the product.
  * @typedef {Rounded & { bias: Float32Array }} Columns
  */
 
@@ -31,14 +31,14 @@ export class Matrices {
   #module
   #end = 0
 
-  /** @param {number} bytes that will be taken in all */
+  /** @param {number} bytes of all allocations together */
   constructor (bytes) {
     this.#memory = new WebAssembly.Memory({ initial: Math.ceil(bytes / PAGE_BYTES) })
     const module = new WebAssembly.Module(readFileSync(new URL('./matrices.wasm', import.meta.url)))
     this.#module = new WebAssembly.Instance(module, { env: { memory: this.#memory } }).exports
   }
 
-  /** @param {number} length @returns room for good, filled with zeros */
+  /** @param {number} length @returns memory that is never freed, filled with zeros */
   floats (length) {
     return new Float32Array(this.#memory.buffer, this.#take(length * 4), length)
   }
@@ -60,8 +60,8 @@ export class Matrices {
    * @param {Rounded} to
    * @param {number} rows
    * @param {number} columns a multiple of COLUMN_STEP
-   * @param {{ start?: number, stride?: number, asColumns?: boolean }} [where] in `from`: the first number, and how many
-   *   numbers there are from one row to the next
+   * @param {{ start?: number, stride?: number, asColumns?: boolean }} [where] in `from`: the index of the first number,
+   *   and the numbers from the start of one row to that of the next
    */
   round (from, to, rows, columns, { start = 0, stride = columns, asColumns = false } = {}) {
     const limit = asColumns ? COLUMN_LENGTH : ROW_LENGTH
@@ -97,7 +97,7 @@ export class Matrices {
   }
 
   /**
-   * Puts the mean of rows in the place of the first.
+   * Replaces the first row with the mean of the rows.
    * @param {Float32Array} values
    * @param {number} rows
    * @param {number} columns a multiple of 4
@@ -107,7 +107,7 @@ export class Matrices {
   }
 
   /**
-   * Each row to a mean of 0 and a variance of 1, then times `scale` and plus `bias`.
+   * Normalizes each row to a mean of 0 and a variance of 1, then multiplies by `scale` and adds `bias`.
    * @param {Float32Array} from
    * @param {Float32Array} to
    * @param {number} rows
@@ -144,7 +144,7 @@ export class Matrices {
   /** @param {number} bytes */
   #take (bytes) {
     const offset = this.#end
-    // At the width of a register, so that no load lies across two lines of the cache.
+    // Aligned to the width of a register, so that no load crosses a cache line.
     this.#end += roundUp(bytes, 16)
     if (this.#end > this.#memory.buffer.byteLength) throw new Error('the encoder takes more memory than it asked for')
     return offset
@@ -152,7 +152,7 @@ export class Matrices {
 }
 
 /**
- * Writes rounded rows as columns: the matrix on its side.
+ * Writes rounded rows as columns, which transposes the matrix.
  * @param {Columns} to
  * @param {Rounded} from
  * @param {number} rows

@@ -1,5 +1,5 @@
 // The Universal Sentence Encoder "lite" (Cer et al. 2018): two layers of a transformer (Vaswani et al. 2017), the mean
-// of what they make of a text's pieces, and a last layer over it.
+// of their outputs for a text's pieces, and a final layer.
 import { COLUMN_STEP, Matrices, roundUp, setRows } from './use-matrices.mjs'
 
 /** @typedef {import('./use-matrices.mjs').Columns} Columns */

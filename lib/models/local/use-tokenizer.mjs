@@ -1,7 +1,7 @@
-// Words into the pieces that the Universal Sentence Encoder knows: SentencePiece's unigram model (Kudo 2018), as its
-// authors' program for JavaScript has it, in time proportional to the text.
+// Splits a text into the pieces that the Universal Sentence Encoder knows: SentencePiece's unigram model (Kudo 2018),
+// as in the JavaScript implementation of the encoder's authors, in time proportional to the text.
 
-/** Control symbols at the head of the vocabulary, which no text has. */
+/** Control symbols at the head of the vocabulary, which occur in no text. */
 const RESERVED = 6
 const UNKNOWN = 0
 const SPACE = '\u2581'
@@ -33,7 +33,8 @@ function newNode () {
 }
 
 /**
- * The pieces whose scores have the largest sum (Viterbi). Symbols without a piece are unknown, several in a row once.
+ * The pieces whose scores have the largest sum (Viterbi). Symbols without a piece are unknown; several in a row become
+ * one unknown piece.
  * @param {Node} root
  * @param {string} text
  */
@@ -44,7 +45,7 @@ function tokenize (root, text) {
   const starts = new Int32Array(symbols.length + 1)
   const reach = (start, end, id, score) => {
     const sum = best[start] + score
-    // 0: not reached yet, or only by what is unknown, which anything known is better than.
+    // 0: not reached yet, or only through unknown symbols, to which any known piece is preferred.
     if (best[end] !== 0 && sum < best[end]) return
     best[end] = sum
     ids[end] = id

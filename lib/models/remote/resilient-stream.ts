@@ -52,7 +52,7 @@ export async function openStream<T> (
 export interface StreamSource<T> {
   /** Waits for a permit. */
   begin: (signal: AbortSignal) => Promise<CallUnderWay>
-  /** Makes attempts until the first part is there. */
+  /** Makes attempts until the first part has arrived. */
   open: (call: CallUnderWay) => Promise<OpenedStream<T>>
   /** Milliseconds that the call has left, at least 0. */
   leftMs: (call: CallUnderWay) => number
@@ -60,7 +60,7 @@ export interface StreamSource<T> {
   late: () => Error
 }
 
-/** An answer in parts for one reader. Nothing happens before the first part is asked for. */
+/** An answer in parts for one reader. The call begins when the first part is requested. */
 export class ResilientStream<T> implements AsyncIterableIterator<T> {
   readonly #leaving = new AbortController()
   readonly #parts: AsyncGenerator<T, undefined, undefined>

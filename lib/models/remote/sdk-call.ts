@@ -138,7 +138,7 @@ export class SdkCall {
     }
   }
 
-  /** An error of the SDK, or what the endpoint sent in place of the rest. */
+  /** The error of the SDK, or the one that the endpoint sent in place of the rest. */
   #failure ({ error }: Extract<LanguageModelV3StreamPart, { type: 'error' }>): Error {
     const { what, secrets } = this.#options.endpoint
     return error instanceof Error ? error : errorWithin(what, error, secrets)

@@ -18,7 +18,7 @@ export interface QueuedEmbeddingsOptions {
   queryQueue?: WorkerQueue<string>
 }
 
-/** A vector that is being computed or waits for that. */
+/** A vector that is being computed or waits to be. */
 interface PendingVector {
   queue: WorkerQueue<string>
   job: Job<string>

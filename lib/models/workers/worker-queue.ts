@@ -11,7 +11,7 @@ export interface WorkerQueueOptions {
   engineOptions: object
   /** Threads, each of which loads the model. */
   threads: number
-  /** Urgent items that may wait, and as many others. */
+  /** Urgent items that may wait; as many others may wait besides. */
   maxWaiting: number
   /** Maximum number of items in one computation. */
   batchSize: number

@@ -113,7 +113,7 @@ interface DocumentScores { lexical: number[], cosines: number[], own: number, to
 
 /**
  * The scores of each candidate's document. A memory without a document counts as a document of its own, and nothing is
- * made for it before the result: this runs for every recall.
+ * allocated for it before the result, because this runs for every recall.
  */
 function documentShares (candidates: readonly Scorable[]): Array<RankingInput['document']> {
   const documents = new Map<string, DocumentScores>()

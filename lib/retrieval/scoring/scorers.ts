@@ -24,11 +24,13 @@ export interface RankingInput {
 /** @returns a value within 0–1; 0 when the scorer does not apply */
 export type Scorer = (input: RankingInput, query: AnalyzedQuery) => number
 
-/** A question with fewer words, without stop words, tells little beside what it asks. */
+/** A question with fewer words, not counting stop words, states little besides what it asks. */
 const SHORT = 15
 /** A turn with fewer words may be small talk, unless a time or names in it show otherwise. */
 const BRIEF = 50
-/** A query in the first person prefers the user's turns in full up to FEW_TERMS, and not at all from MANY_TERMS on. */
+/**
+ * A query in the first person fully prefers the user's turns up to FEW_TERMS terms, and not at all from MANY_TERMS on.
+ */
 const FEW_TERMS = 8
 const MANY_TERMS = 13
 /** Days in which the score for closeness in time falls to about a third (1/e). */
@@ -72,7 +74,7 @@ export const SCORER_NAMES = Object.keys(SCORERS) as ScorerName[]
 export type ScorerWeights = Readonly<Record<ScorerName, number>>
 
 /**
- * A long query compares or combines several things, and its own words tell what it is about. The preference would hide
+ * A long query compares or combines several things, and its own words describe its subject. The preference would hide
  * answers that discuss all of them behind short turns about one.
  */
 function userSaid ({ signals }: RankingInput, { asksSelf, asksAdvice, asksWay, terms }: AnalyzedQuery): number {

@@ -24,7 +24,7 @@ export interface Signals {
   hashes: Int32Array
   /** Whether the speaker talks of themselves. */
   firstPerson: boolean
-  /** Whether it tells when something happened or will happen. */
+  /** Whether it states when something happened or will happen. */
   tellsTime: boolean
   /** Capitalised names in it, from 0 for none to 1 for three or more. */
   names: number
@@ -88,7 +88,7 @@ export class SignalReader {
     return signals
   }
 
-  /** The cached signals of a memory. Reading them anew takes some tenths of a millisecond. */
+  /** The cached signals of a memory. Computing them again takes a few tenths of a millisecond. */
   known (memory: Memory): Signals | undefined {
     const { memoryId } = memory
     const young = this.#young.get(memoryId)

@@ -5,7 +5,7 @@ import { Transport } from './transport.js'
 import type * as T from './types.js'
 
 export interface AdminOptions extends Omit<ClientOptions, 'apiKey' | 'token' | 'principal' | 'onBehalfOf'> {
-  /** `X-Admin-Token`. Not needed where the gateway has none. */
+  /** `X-Admin-Token`. Not needed if the gateway has no admin token. */
   adminToken?: string
 }
 
@@ -28,7 +28,7 @@ export class MemoryGatewayAdmin {
     return await this.#get('/v1/admin/banks', request, options)
   }
 
-  /** The banks with one id, an entry a tenant. */
+  /** The banks with one id: an entry for each tenant. */
   async getBank (
     { bank_id: bankId, ...query }: T.AdminBankRequest, options?: CallOptions,
   ): Promise<T.AdminBanksAnswer> {
@@ -42,7 +42,7 @@ export class MemoryGatewayAdmin {
     return await this.#get(pathOf`/v1/admin/banks/${bankId}/config`, query, options)
   }
 
-  /** Takes back what the admins of a bank have set. */
+  /** Resets what the admins of a bank have set. */
   async resetBankConfig (
     { bank_id: bankId, ...query }: T.AdminBankRequest, options?: CallOptions,
   ): Promise<T.BankConfigAnswer> {
@@ -55,7 +55,7 @@ export class MemoryGatewayAdmin {
     return await this.#get('/v1/admin/history', request, options)
   }
 
-  /** What the server runs with, since when, and the state of its store and models. */
+  /** The configuration and start time of the server, and the state of its store and models. */
   async getStatus (options?: CallOptions): Promise<T.AdminStatus> {
     return await this.#get('/v1/admin/status', {}, options)
   }
@@ -73,7 +73,7 @@ export class MemoryGatewayAdmin {
     return await this.#get('/v1/admin/access/rules', {}, options)
   }
 
-  /** Whether somebody might do something, and why. Nothing is done. */
+  /** Whether a caller would be allowed an operation, and why. Nothing is executed. */
   async checkAccess (request: T.AccessCheckRequest, options?: CallOptions): Promise<T.AccessDecision> {
     return await this.#transport.json({
       method: 'POST',
@@ -84,7 +84,7 @@ export class MemoryGatewayAdmin {
     }, options)
   }
 
-  /** Applies the configuration file as it is now. */
+  /** Reloads the configuration file. */
   async reloadConfiguration (options?: CallOptions): Promise<T.ReloadAnswer> {
     return await this.#transport.json({ method: 'POST', path: '/v1/admin/reload', safety: 'once' }, options)
   }

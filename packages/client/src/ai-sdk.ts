@@ -20,11 +20,11 @@ export function memoryTools<Name extends MemoryToolName = DefaultToolName> (
   const plain: MemoryTool[] = Object.values(plainTools(client, options))
   return Object.fromEntries(plain.map(({ name, description, inputSchema, run }) => [name, tool({
     description,
-    // The tool itself says what is wrong with an input, in words that a model can act on.
+    // The tool itself validates its input, with messages that a model can act on.
     inputSchema: jsonSchema<unknown>(inputSchema),
     needsApproval: name === 'forget' && forgetNeedsApproval,
     execute: async (input: unknown, { abortSignal }): Promise<MemoryToolResult> => await run(input, abortSignal),
-    // The model reads the text; the program finds the data in the output of the tool's result.
+    // The model receives the text; the program finds the data in the output of the tool's result.
     toModelOutput: ({ output: { ok, text } }) => ({ type: ok ? 'text' as const : 'error-text' as const, value: text }),
   })])) as unknown as AiSdkMemoryTools<Name>
 }

@@ -12,8 +12,8 @@ const LINES_TYPE = 'application/x-ndjson'
 const EVENTS_TYPE = 'text/event-stream'
 
 /**
- * A client of one gateway and one caller. Methods bear the names of the operations in the gateway's document and throw
- * MemoryGatewayError.
+ * A client of one gateway and one caller. Methods are named after the operations of the gateway's OpenAPI document and
+ * throw MemoryGatewayError.
  */
 export class MemoryGatewayClient {
   readonly #transport: Transport
@@ -37,7 +37,7 @@ export class MemoryGatewayClient {
     return await this.#post('/v1/recall', request, 'read', options)
   }
 
-  /** Why a recall gives a memory, or does not. */
+  /** Explains why a recall returns a memory or does not. */
   async explainRecall (request: T.ExplainRecallRequest, options?: CallOptions): Promise<T.ExplainRecallAnswer> {
     return await this.#post('/v1/recall/explain', request, 'read', options)
   }
@@ -47,7 +47,7 @@ export class MemoryGatewayClient {
     return await this.#post('/v1/reflect', request, 'read', options)
   }
 
-  /** The same, told as it comes about: `evidence`, any number of `delta`, `usage`, `done`. */
+  /** Like `reflect`, as a stream of events: `evidence`, any number of `delta`, `usage`, `done`. */
   async * reflectStream (request: T.ReflectRequest, options?: CallOptions): AsyncGenerator<T.ReflectEvent, void> {
     const call = jsonCall('POST', '/v1/reflect', request, 'read')
     call.headers = { ...call.headers, accept: EVENTS_TYPE }
@@ -72,7 +72,7 @@ export class MemoryGatewayClient {
     return await this.#get(pathOf`/v1/banks/${bankId}/stats`, {}, options)
   }
 
-  /** How many memories of those that stand were retained on each day. */
+  /** How many of the present memories were retained on each day. */
   async getBankGrowth (
     { bank_id: bankId, ...query }: T.BankGrowthRequest, options?: CallOptions,
   ): Promise<T.BankGrowth> {
@@ -98,29 +98,29 @@ export class MemoryGatewayClient {
     return await this.#get(pathOf`/v1/banks/${bankId}/memories/${memoryId}`, {}, options)
   }
 
-  /** A memory with those before and after it in its document. */
+  /** A memory with its neighbours in the same document. */
   async getMemoryNeighbours (
     { bank_id: bankId, memory_id: memoryId, ...query }: T.GetMemoryNeighboursRequest, options?: CallOptions,
   ): Promise<T.MemoryNeighbours> {
     return await this.#get(pathOf`/v1/banks/${bankId}/memories/${memoryId}/neighbours`, query, options)
   }
 
-  /** What a bank sets, what is in force, and where each value comes from. */
+  /** The settings of a bank itself, those in force, and the origin of each value. */
   async getBankConfig ({ bank_id: bankId }: T.BankRequest, options?: CallOptions): Promise<T.BankConfigAnswer> {
     return await this.#get(pathOf`/v1/banks/${bankId}/config`, {}, options)
   }
 
-  /** Replaces what a bank sets. */
+  /** Replaces a bank's own settings. */
   async putBankConfig (request: T.PutBankConfigRequest, options?: CallOptions): Promise<T.BankConfigAnswer> {
     return await this.#changeConfig('PUT', request, request.config, JSON_TYPE, options)
   }
 
-  /** Changes some of what a bank sets. */
+  /** Changes some of a bank's own settings. */
   async patchBankConfig (request: T.PatchBankConfigRequest, options?: CallOptions): Promise<T.BankConfigAnswer> {
     return await this.#changeConfig('PATCH', request, request.patch, 'application/merge-patch+json', options)
   }
 
-  /** Takes back what a bank sets. */
+  /** Resets a bank's own settings. */
   async resetBankConfig (request: T.ResetBankConfigRequest, options?: CallOptions): Promise<T.BankConfigAnswer> {
     return await this.#changeConfig('DELETE', request, undefined, undefined, options)
   }
@@ -130,14 +130,14 @@ export class MemoryGatewayClient {
     return await this.#get(pathOf`/v1/banks/${bankId}/config/history`, {}, options)
   }
 
-  /** The lines of a bank's export, without their line feeds: a header, then a memory a line. */
+  /** The lines of a bank's export, without their line feeds: a header, then one memory per line. */
   async * exportBank ({ bank_id: bankId }: T.BankRequest, options?: CallOptions): AsyncGenerator<string, void> {
     yield * this.#transport.lines(
       { method: 'GET', path: pathOf`/v1/banks/${bankId}/export`, safety: 'read' }, LINES_TYPE, options,
     )
   }
 
-  /** Reads an export back, all of it or none. The lines are collected before they are sent. */
+  /** Imports an export, all of it or nothing. The lines are collected before they are sent. */
   async importBank (
     { bank_id: bankId, lines, ...query }: T.ImportBankRequest, options: WriteOptions = {},
   ): Promise<T.ImportBankAnswer> {
@@ -147,17 +147,17 @@ export class MemoryGatewayClient {
     return await this.#transport.json({ method: 'POST', path: url, query, body, headers, safety: 'keyed' }, options)
   }
 
-  /** Who the gateway takes the caller for, and what the caller may do on a bank. */
+  /** The identity of the caller as the gateway sees it, and the permissions on a bank. */
   async whoami (request: T.WhoamiRequest = {}, options?: CallOptions): Promise<T.WhoamiAnswer> {
     return await this.#get('/v1/whoami', request, options)
   }
 
-  /** What the caller may do on each bank that it may read, and by which rule. */
+  /** The permissions of the caller on each bank that it may read, and the rules that grant them. */
   getAccess (request: T.AccessRequest = {}, options?: CallOptions): Listing<T.BankAccess, T.AccessPage> {
     return new Listing((cursor) => this.#get('/v1/access', withCursor(request, cursor), options), ({ banks }) => banks)
   }
 
-  /** Whether the gateway is ready. Tried once: a probe tells what is now. */
+  /** Whether the gateway is ready. Never retried, because a probe reports the present state. */
   async health (options?: CallOptions): Promise<T.HealthAnswer> {
     return await this.#transport.json({ method: 'GET', path: '/health', safety: 'never' }, options)
   }
@@ -172,7 +172,7 @@ export class MemoryGatewayClient {
     return await this.#transport.json(jsonCall('POST', url, request, safety), options)
   }
 
-  /** A write that the gateway does once, however often it is sent. */
+  /** A write that the gateway executes once, however often it is sent. */
   async #keyed<Answer> (url: string, request: object, options: WriteOptions | undefined): Promise<Answer> {
     const call = jsonCall('POST', url, request, 'keyed')
     call.headers = { ...call.headers, 'idempotency-key': options?.idempotencyKey ?? newKey() }
@@ -197,7 +197,7 @@ function jsonCall (method: Call['method'], url: string, request: object, safety:
   return { method, path: url, body: JSON.stringify(request), headers: { 'content-type': JSON_TYPE }, safety }
 }
 
-/** 128 random bits. `crypto.randomUUID` is not there on pages without TLS. */
+/** 128 random bits. `crypto.randomUUID` does not exist on pages without TLS. */
 function newKey (): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }

@@ -1,12 +1,12 @@
 import type { ErrorBody, ErrorCode } from './types.js'
 
-/** Codes of what the client itself finds wrong. */
+/** Codes of errors that the client itself detects. */
 export type ClientErrorCode =
   /** There was no connection, or it broke before the answer was complete. */
   | 'connection_lost'
-  /** The answer was not there within `timeoutMs`. */
+  /** No complete answer arrived within `timeoutMs`. */
   | 'timed_out'
-  /** The answer is none of the gateway's: a proxy's page, for instance, or half a document. */
+  /** The answer is not one of the gateway, for instance a proxy's page or a truncated document. */
   | 'unusable_answer'
 
 /** A newer gateway may send a code that this client does not know. */
@@ -20,17 +20,17 @@ export interface MemoryGatewayErrorOptions {
   cause?: unknown
 }
 
-/** Every failure of a call, but for the caller's own `signal`, whose reason is thrown as it is. */
+/** Every failure of a call, except an abort by the caller's own `signal`, whose reason is thrown unchanged. */
 export class MemoryGatewayError extends Error {
   /** What went wrong, for programs. */
   readonly code: MemoryGatewayErrorCode
   /** HTTP status; undefined when there was no answer. */
   readonly status: number | undefined
-  /** Under which the gateway's log has the request. */
+  /** The id of the request in the gateway's log. */
   readonly requestId: string | undefined
-  /** Seconds after which the same request has a chance of success, where the gateway says so. */
+  /** Seconds after which the same request may succeed, if the gateway states them. */
   readonly retryAfter: number | undefined
-  /** The whole body of the error, with `errors` of the single fields among others; undefined where there was none. */
+  /** The whole body of the error, which may list invalid fields in `errors`; undefined without a JSON body. */
   readonly body: Partial<ErrorBody> | undefined
 
   constructor (code: MemoryGatewayErrorCode, message: string, options: MemoryGatewayErrorOptions = {}) {
@@ -44,7 +44,7 @@ export class MemoryGatewayError extends Error {
   }
 }
 
-/** The error that an answer with a status beyond 2xx stands for. */
+/** The error for an answer with a status other than 2xx. */
 export async function errorOf (response: Response, now: () => number): Promise<MemoryGatewayError> {
   const { status, headers } = response
   const body = objectIn(await response.text())
@@ -61,7 +61,7 @@ export async function errorOf (response: Response, now: () => number): Promise<M
   )
 }
 
-/** The error that an event of a stream tells. */
+/** The error that an event of a stream reports. */
 export function errorOfEvent (body: Partial<ErrorBody>): MemoryGatewayError {
   const { code = 'unusable_answer', detail = 'The stream failed' } = body
   const { request_id: requestId, retry_after_seconds: retryAfter } = body
@@ -78,7 +78,7 @@ export function objectIn (text: string): Partial<ErrorBody> | undefined {
   }
 }
 
-/** Seconds. Browsers hide the header from pages of another origin, so the body says it too. */
+/** Seconds. Browsers hide the header from pages of another origin, so the body has the value too. */
 function retryAfterOf (
   header: string | null, body: Partial<ErrorBody> | undefined, now: () => number,
 ): number | undefined {

@@ -1,18 +1,18 @@
 import { untilAborted } from './timing.js'
 import type { ImportPiece, ImportSource } from './types.js'
 
-/** What a body is made of. */
+/** A part of a body. */
 type Part = string | Uint8Array<ArrayBuffer>
 
 /**
- * All pieces as one body, which can be sent again. The gateway takes an import as a whole, and browsers cannot send
- * what is still being made.
+ * Collects all pieces in one body, which can be sent again. The gateway accepts an import only as a whole, and not
+ * every browser can stream a request body.
  */
 export async function importBody (lines: ImportSource, signal: AbortSignal | undefined): Promise<Blob> {
   if (lines instanceof Blob) return lines
-  // A text is iterable too, by its characters.
+  // A string is also iterable, but by its characters.
   if (typeof lines === 'string' || lines instanceof Uint8Array) return new Blob([partOf(lines)])
-  // What comes without types, from JavaScript, may be anything.
+  // Callers in JavaScript may pass anything.
   if (typeof lines !== 'object' || lines === null) throw new TypeError('lines must be a text, bytes or an iterable of them')
   const parts: Part[] = []
   const iterator = Symbol.asyncIterator in lines ? lines[Symbol.asyncIterator]() : lines[Symbol.iterator]()
@@ -23,14 +23,14 @@ export async function importBody (lines: ImportSource, signal: AbortSignal | und
       parts.push(partOf(result.value))
     }
   } catch (error) {
-    // A source that hangs is not waited for.
+    // Not awaited, because the source may hang.
     void Promise.resolve(iterator.return?.()).catch(() => {})
     throw error
   }
 }
 
 function partOf (piece: ImportPiece): Part {
-  // A copy: who reads a file in pieces may use the same memory for the next one.
+  // A copy, because a source that reads a file in pieces may reuse its buffer for the next one.
   if (piece instanceof Uint8Array) return piece.slice()
   const line = typeof piece === 'string' ? piece : JSON.stringify(piece)
   return line.endsWith('\n') ? line : `${line}\n`

@@ -5,7 +5,7 @@ import type { MemoryGatewayClient } from './client.js'
 import type { CallOptions } from './options.js'
 import type { Hit, RecallRequest } from './types.js'
 
-/** What a hit has beside its text. What the memory itself has as metadata is under `metadata`. */
+/** The members of a hit besides its text. The memory's own metadata is under `metadata`. */
 export type MemoryDocumentMetadata = Omit<Hit, 'text' | 'scores'>
 
 export interface MemoryRetrieverFields extends BaseRetrieverInput {
@@ -17,7 +17,7 @@ export interface MemoryRetrieverFields extends BaseRetrieverInput {
 
 /**
  * Memories as documents: the text as `pageContent`, the memory's id as `id`, the score and the rest as `metadata`. As
- * with every retriever, a refusal of the gateway is thrown.
+ * with every retriever, errors of the gateway are thrown.
  */
 export class MemoryGatewayRetriever extends BaseRetriever<MemoryDocumentMetadata> {
   lc_namespace = ['memory_gateway', 'retrievers']
@@ -28,7 +28,7 @@ export class MemoryGatewayRetriever extends BaseRetriever<MemoryDocumentMetadata
   }
 
   constructor (fields: MemoryRetrieverFields) {
-    // The client may hold a credential, and the base class keeps what it is given for tracing.
+    // The client may hold a credential, and the base class keeps its arguments for tracing.
     const { client, request, call, ...base } = fields
     super(base)
     this.#fields = fields
@@ -39,7 +39,7 @@ export class MemoryGatewayRetriever extends BaseRetriever<MemoryDocumentMetadata
   ): Promise<Array<DocumentInterface<MemoryDocumentMetadata>>> {
     const { signal } = options ?? {}
     if (signal === undefined || signal === this.#fields.call?.signal) return await super.invoke(query, options)
-    // The base class does not hand the signal on to the method below.
+    // The base class does not pass the signal to the method below.
     const bound = new MemoryGatewayRetriever({ ...this.#fields, call: { ...this.#fields.call, signal } })
     return await bound.invoke(query, options)
   }

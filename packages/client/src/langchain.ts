@@ -21,7 +21,7 @@ export function memoryTools<Name extends MemoryToolName = DefaultToolName> (
     const result = await run(input, config.signal)
     const callId: unknown = config.toolCall?.id
     if (result.ok || typeof callId !== 'string') return [result.text, result]
-    // What a tool returns is a success; a failure that the model is to see is a message of its own.
+    // A returned value counts as a success; a failure for the model to see needs a message with an error status.
     return [
       new ToolMessage({ name, status: 'error', content: result.text, artifact: result, tool_call_id: callId }), result,
     ]

@@ -28,7 +28,7 @@ export function memoryTools<Name extends MemoryToolName = DefaultToolName> (
   })])) as unknown as MastraMemoryTools<Name>
 }
 
-/** Of the tool's result; or of Mastra's own, when it found the input not to be as the schema says. */
+/** The text of the tool's result, or of Mastra's own error when the input does not satisfy the schema. */
 function textOf (output: unknown): string {
   if (typeof output !== 'object' || output === null) return String(output)
   if ('text' in output && typeof output.text === 'string') return output.text

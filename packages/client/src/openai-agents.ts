@@ -7,10 +7,10 @@ import {
 
 export type * from './tools/types.js'
 
-/** The model reads the text; the program finds the whole in `output` of the run's item. */
+/** The model receives the text; the program finds the whole result in `output` of the run's item. */
 export type OpenAiMemoryToolOutput = MemoryToolResult & { type: 'text' }
 
-/** A schema as the model's API wants it for `strict`. */
+/** A schema in the form that the model's API requires for `strict`. */
 export interface StrictInputSchema {
   type: 'object'
   properties: Record<string, object>
@@ -38,7 +38,7 @@ export function memoryTools<Name extends MemoryToolName = DefaultToolName> (
   }))
 }
 
-/** Strict schemas have every member required: one that may be left out may be null. */
+/** In a strict schema every member is required, so an optional one is nullable instead. */
 function strictSchema ({ properties, required }: InputSchema): StrictInputSchema {
   return {
     type: 'object',

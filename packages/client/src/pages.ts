@@ -1,6 +1,6 @@
 interface Page { next_cursor: string | null }
 
-/** A listing. Iterated, it gives one thing after the other and asks for the next page when it is needed. */
+/** A listing. Iterating it yields one item after the other and fetches further pages as needed. */
 export class Listing<Item, Answer extends Page> implements AsyncIterable<Item> {
   readonly #fetchPage: (cursor: string | undefined) => Promise<Answer>
   readonly #itemsOf: (page: Answer) => readonly Item[]
@@ -10,7 +10,7 @@ export class Listing<Item, Answer extends Page> implements AsyncIterable<Item> {
     this.#itemsOf = itemsOf
   }
 
-  /** Whole answers. The `next_cursor` of one, sent as `cursor`, goes on behind it at another time. */
+  /** Whole answers. The `next_cursor` of one, sent as `cursor`, continues after it at any later time. */
   async * pages (): AsyncGenerator<Answer, void> {
     let cursor: string | undefined
     do {
@@ -25,7 +25,7 @@ export class Listing<Item, Answer extends Page> implements AsyncIterable<Item> {
   }
 }
 
-/** The query of the page behind a cursor. */
+/** The query of the page after a cursor. */
 export function withCursor (query: object, cursor: string | undefined): object {
   return cursor === undefined ? query : { ...query, cursor }
 }

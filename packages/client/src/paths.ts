@@ -1,4 +1,4 @@
-/** A path with names in it. A name that is missing, or would lead elsewhere, is a mistake of the program. */
+/** A path with encoded names. A name that is missing or would change the path is a programming error. */
 export function pathOf (texts: TemplateStringsArray, ...names: string[]): string {
   return texts.reduce((made, text, index) => {
     const name: unknown = names[index - 1]

@@ -1,31 +1,31 @@
 import type { MemoryGatewayError } from './errors.js'
 
 /**
- * What may be done twice. `read`: anything. `keyed`: a write with an Idempotency-Key, which the gateway does once
- * however often it comes. `once`: a write without one. `never`: not even what was refused.
+ * Whether a call may be repeated. `read`: always. `keyed`: a write with an Idempotency-Key, which the gateway executes
+ * once however often it arrives. `once`: a write without one. `never`: not even after a refusal.
  */
 export type Safety = 'read' | 'keyed' | 'once' | 'never'
 
 const FIRST_WAIT_MS = 250
 const LONGEST_WAIT_MS = 8000
-/** Refusals with status 503 that come before any work. */
+/** Refusals with status 503 that precede any work. */
 const REFUSED = new Set(['server_busy', 'shutting_down', 'identity_provider_unavailable'])
 
-/** Whether another try can help and does nothing twice. */
+/** Whether another attempt can help and executes nothing twice. */
 export function isRetriable ({ code, status }: MemoryGatewayError, safety: Safety): boolean {
   if (safety === 'never') return false
   if (code === 'connection_lost') return safety !== 'once'
-  // The try before, whose answer was lost, is still being worked on.
+  // The previous attempt, whose answer was lost, is still being executed.
   if (code === 'idempotency_key_in_flight') return safety === 'keyed'
-  // The request had all the time that it asked for.
+  // The request has used up all the time that it asked for.
   if (code === 'deadline_exceeded') return false
   if (status === 503) return safety !== 'once' || REFUSED.has(code)
   return status === 429
 }
 
 /**
- * Milliseconds until the next try. What the gateway asks for is kept to, and a random share is added, so that clients
- * that were refused together do not come back together.
+ * Milliseconds until the next attempt. They respect the wait that the gateway asks for, plus a random share, so that
+ * clients that were refused together do not retry together.
  * @param attempt from 0
  */
 export function waitBefore (attempt: number, { retryAfter }: MemoryGatewayError, random: () => number): number {

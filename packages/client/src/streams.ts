@@ -25,7 +25,7 @@ export async function * linesOf (
     }
     if (rest !== '') throw new MemoryGatewayError('connection_lost', 'The answer ends within a line')
   } finally {
-    // Closes the connection when lines are left over; one that is through takes no notice.
+    // Closes the connection if lines are unread; no effect after the end of the body.
     void reader.cancel().catch(() => {})
   }
 }
@@ -38,7 +38,9 @@ function decode (decoder: InstanceType<typeof TextDecoder>, bytes: Uint8Array | 
   }
 }
 
-/** The events of a stream (HTML standard, section 9.2.6). Comments, which are signs of life, are passed over. */
+/**
+ * The events of a stream (HTML standard, section 9.2.6). Comments, which the gateway sends as heartbeats, are skipped.
+ */
 async function * eventsOf (lines: AsyncIterable<string>): AsyncGenerator<{ event: string, data: string }, void> {
   let event = ''
   let data: string[] = []
@@ -60,7 +62,7 @@ export async function * reflectEventsOf (lines: AsyncIterable<string>): AsyncGen
     const data = objectIn(text)
     if (data === undefined) throw new MemoryGatewayError('unusable_answer', 'An event of the stream is no JSON object')
     if (event === 'error') throw errorOfEvent(data)
-    // A newer gateway may send events of other names. What is in those that are known is not checked again.
+    // A newer gateway may send events of other names. The content of known events is not validated.
     if (isReflectEvent(event)) yield { event, data } as unknown as ReflectEvent
     if (event === 'done') return
   }

@@ -13,7 +13,7 @@ export const systemTiming: Timing = {
   },
 }
 
-/** The result of the work, or the signal's reason as soon as it aborts; the work itself goes on. */
+/** The result of the work, or the signal's reason as soon as it aborts; the work itself continues. */
 export async function untilAborted<Result> (
   work: Result | Promise<Result>, signal: AbortSignal | undefined,
 ): Promise<Result> {
@@ -31,7 +31,7 @@ export async function untilAborted<Result> (
   }
 }
 
-/** Timers that are longer end at once. */
+/** The longest delay of a timer; longer timers fire at once. */
 const LONGEST_MS = 2 ** 31 - 1
 
 /** A signal that aborts when the caller's does, and when the time is up. */
@@ -66,7 +66,7 @@ export class Deadline {
     return this.#endsAt - performance.now()
   }
 
-  /** The time counts from now on. */
+  /** Restarts the time limit. */
   restart (): void {
     this.pause()
     this.#endsAt = performance.now() + this.#milliseconds
@@ -76,12 +76,12 @@ export class Deadline {
     }, this.#milliseconds)
   }
 
-  /** The time does not count until `restart`. */
+  /** Suspends the time limit until `restart`. */
   pause (): void {
     clearTimeout(this.#timer)
   }
 
-  /** Nothing is kept of the caller's signal, and no timer that keeps a process alive. */
+  /** Removes the listener of the caller's signal, and the timer, which would keep a process alive. */
   end (): void {
     this.pause()
     this.#caller?.removeEventListener('abort', this.#leave)

@@ -7,10 +7,10 @@ import { Deadline, systemTiming, untilAborted } from './timing.js'
 const DEFAULT_TIMEOUT_MS = 60_000
 const DEFAULT_RETRIES = 4
 
-/** A request as it goes over the wire. */
+/** A request to the gateway. */
 export interface Call {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** With a slash at its beginning, and encoded. */
+  /** With a leading slash, percent-encoded. */
   path: string
   query?: object
   body?: string | Blob
@@ -18,7 +18,7 @@ export interface Call {
   safety: Safety
 }
 
-/** The value is in no error, because it may have a password in it. */
+/** No error contains the value, because it may contain a password. */
 function baseOf (baseUrl: string | URL): string {
   const url = URL.canParse(String(baseUrl)) ? new URL(baseUrl) : undefined
   const isPlain = url !== undefined && `${url.username}${url.password}${url.search}${url.hash}` === ''
@@ -28,13 +28,13 @@ function baseOf (baseUrl: string | URL): string {
   return url.href.replace(/\/+$/, '')
 }
 
-/** A timeout that is no number would end every call at once. */
+/** A timeout that is not a number would end every call at once. */
 function checkNumbers ({ timeoutMs = 1, retries = 0 }: CallOptions): void {
   if (!(timeoutMs > 0)) throw new RangeError('timeoutMs must be a number above 0')
   if (!(retries >= 0)) throw new RangeError('retries must be a number from 0')
 }
 
-/** Sends requests with the caller's credentials, and again where that is safe. */
+/** Sends requests with the caller's credentials, and retries them where that is safe. */
 export class Transport {
   readonly #base: string
   readonly #options: ClientOptions
@@ -46,7 +46,7 @@ export class Transport {
     checkNumbers(options)
     this.#options = options
     this.#timing = { ...systemTiming, ...options.timing }
-    // A browser's fetch is no method of anything else.
+    // A browser's fetch throws when called as a method of another object.
     this.#fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init))
   }
 
@@ -57,7 +57,7 @@ export class Transport {
       return await this.#tries(call, options, deadline, async (response) => {
         const answer = objectIn(await response.text())
         if (answer === undefined) throw unusable(response, 'The answer is no JSON object')
-        // The gateway answers by its document; its members are not checked again.
+        // The gateway follows its OpenAPI document, so the members are not validated.
         return answer as Answer
       })
     } finally {
@@ -65,7 +65,7 @@ export class Transport {
     }
   }
 
-  /** The lines of the answer, as fast as they are read. The connection is closed when they are left. */
+  /** The lines of the answer, received as fast as they are read. The connection closes when reading stops. */
   async * lines (call: Call, contentType: string, options: CallOptions = {}): AsyncGenerator<string, void> {
     const deadline = this.#deadline(options)
     const { signal } = deadline
@@ -73,7 +73,7 @@ export class Transport {
     try {
       const response = await this.#tries(call, options, deadline, async (answer) => {
         if (answer.headers.get('content-type')?.startsWith(contentType) !== true) {
-          // Nobody reads it, so its connection would stay open.
+          // An unread body would keep its connection open.
           void answer.body?.cancel().catch(() => {})
           throw unusable(answer, `The answer is no ${contentType}`)
         }
@@ -125,7 +125,7 @@ export class Transport {
       }
       isLost ||= failure.code === 'connection_lost'
       const wait = waitBefore(attempt, failure, random)
-      // Waiting for the end of a try whose answer was lost is none of the tries: only the deadline bounds it.
+      // Waiting for the end of an attempt whose answer was lost is not an attempt: only the deadline limits it.
       const isAwaited = isLost && failure.code === 'idempotency_key_in_flight'
       if (!isAwaited && attempt++ >= retries) throw failure
       if (!isRetriable(failure, call.safety) || wait >= deadline.remaining) throw failure
@@ -149,7 +149,7 @@ export class Transport {
     for (const [name, value] of Object.entries(query) as Array<[string, unknown]>) {
       for (const one of [value].flat()) if (one !== undefined && one !== null) search.append(name, String(one))
     }
-    // What is no header is the caller's fault, and is thrown here rather than taken for a lost connection.
+    // An invalid header is a mistake of the caller, thrown here so that it is not taken for a lost connection.
     const sent = new Headers(this.#options.headers)
     const own = {
       ...headers,
@@ -161,7 +161,7 @@ export class Transport {
     }
     for (const [name, value] of Object.entries(own)) if (value !== undefined) sent.set(name, value)
     const url = `${this.#base}${path}?${search}`.replace(/\?$/, '')
-    // A redirect would take the credentials to another place.
+    // Following a redirect could send the credentials to another server.
     return [url, { method, headers: sent, signal, redirect: 'manual', ...(body !== undefined && { body }) }]
   }
 

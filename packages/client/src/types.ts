@@ -1,8 +1,8 @@
 import type { components, operations } from './generated/openapi.js'
 
 /*
- * The names under which the client gives the types of the OpenAPI document. What a query has in it is found by
- * operation; everything else has a name in the document, in which a choice of members is a union.
+ * The names under which the client exports the types of the OpenAPI document. Types of queries are looked up by
+ * operation; all others have a name in the document, where a choice between members is a union.
  */
 
 type Schemas = components['schemas']
@@ -27,7 +27,7 @@ export type ExplainRecallAnswer = Schemas['ExplainRecallAnswer']
 /** Exactly one of `bank_id` and `banks`. */
 export type ReflectRequest = Schemas['ReflectRequest']
 export type ReflectAnswer = Schemas['ReflectAnswer']
-/** What a stream of reflect tells. A failure in the middle is thrown and is no event. */
+/** The events of a reflect stream. A failure in the middle is thrown and is not an event. */
 export type ReflectEvent = Exclude<Schemas['ReflectEvent'], Schemas['ErrorEvent']>
 
 /** Exactly one of `memory_ids`, `tags` and `scope`. */
@@ -49,24 +49,24 @@ export type GetMemoryNeighboursRequest = GetMemoryRequest & QueryOf<'getMemoryNe
 export type MemoryNeighbours = Schemas['MemoryNeighbours']
 
 export type BankConfigAnswer = Schemas['BankConfigAnswer']
-/** What a bank sets for itself. */
+/** The settings of a bank itself. */
 export type BankConfig = Schemas['BankConfig']
 export type BankConfigHistory = Schemas['BankConfigHistory']
 export interface ResetBankConfigRequest extends BankRequest {
-  /** The `etag` of the configuration that is to be changed: with another one in force, nothing is changed. */
+  /** The `etag` of the configuration to change: if another one is in force, nothing is changed. */
   if_match?: string
 }
 export interface PutBankConfigRequest extends ResetBankConfigRequest { config: BankConfig }
 export interface PatchBankConfigRequest extends ResetBankConfigRequest {
-  /** The members to change (RFC 7396); null takes one away. */
+  /** The members to change (RFC 7396); null removes one. */
   patch: Schemas['BankConfigPatch']
 }
 
-/** A line of an export, parsed: the header, then a memory a line. */
+/** A parsed line of an export: first the header, then one memory per line. */
 export type ExportLine = Schemas['ExportLine']
-/** What an import takes as a line. */
+/** A line of an import. */
 export type ImportLine = Schemas['ImportLine']
-/** A line with or without its line feed, bytes of the file wherever they are cut, or a line as an object. */
+/** A line with or without its line feed, any chunk of bytes of the file, or a line as an object. */
 export type ImportPiece = string | Uint8Array | ImportLine
 /** A whole export (a file that a browser's user has chosen is a Blob), or its pieces. */
 export type ImportSource = string | Uint8Array | Blob | Iterable<ImportPiece> | AsyncIterable<ImportPiece>
@@ -81,7 +81,7 @@ export type BankGrowthRequest = BankRequest & QueryOf<'getBankGrowth'>
 export type BankGrowth = Schemas['BankGrowth']
 export type AccessRequest = QueryOf<'getAccess'>
 export type AccessPage = Schemas['AccessPage']
-/** What a principal may do on a bank, and by which rule. */
+/** The permissions of a principal on a bank, and the rules that grant them. */
 export type BankAccess = Schemas['BankAccess']
 
 export type SourcesAnswer = Schemas['SourcesAnswer']
@@ -100,5 +100,5 @@ export type ReloadAnswer = Schemas['ReloadAnswer']
 
 /** The body of an error. */
 export type ErrorBody = Schemas['Error']
-/** The codes of the gateway. */
+/** The error codes of the gateway. */
 export type ErrorCode = Schemas['ErrorCode']

@@ -37,7 +37,7 @@ function Banks ({ subjects: { principals, tenant, onBehalfOf, left } }: { subjec
     for (let start = 0; start < principals.length; start += AT_ONCE) {
       pages.push(...await Promise.all(principals.slice(start, start + AT_ONCE).map(pageOf)))
     }
-    // The banks are the same for everybody: a cursor is a place among the banks of the tenant.
+    // All principals have the same list of banks: a cursor is a place among the banks of the tenant.
     return { items: rowsOf(pages), cursor: pages[0]?.next_cursor ?? null }
   }, [principals.join('\n'), tenant, onBehalfOf])
   return (
@@ -62,7 +62,7 @@ function Banks ({ subjects: { principals, tenant, onBehalfOf, left } }: { subjec
   )
 }
 
-/** Bank by bank, the principals of each below each other. */
+/** Rows by bank, with one row for each principal. */
 function rowsOf (pages: readonly AccessPage[]): MatrixRow[] {
   const byBank = new Map<string, MatrixRow[]>()
   for (const { principal, banks } of pages) {

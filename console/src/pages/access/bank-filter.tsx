@@ -15,11 +15,11 @@ interface Props {
   filter: BankFilterState
   onChange: (filter: BankFilterState) => void
   hasMore: boolean
-  /** How many are shown, in words. */
+  /** The number of banks shown, in words. */
   count: string
 }
 
-/** Which banks of a matrix are shown. */
+/** Chooses which banks of a matrix are shown. */
 export function BankFilter ({ filter, onChange, hasMore, count }: Props) {
   return (
     <div class='access-bar'>

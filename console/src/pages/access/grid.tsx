@@ -8,11 +8,11 @@ import { PERMISSIONS, Principal, type MatrixRow } from './matrix.js'
 interface Props {
   rows: readonly MatrixRow[]
   hasMore: boolean
-  /** Parameters of the URL that a look at one principal keeps. */
+  /** Parameters of the URL that links to a single principal keep. */
   params: Params
 }
 
-/** Many principals at a glance: a row a bank, a column a principal, a letter a permission. */
+/** Many principals at a glance: a row for each bank, a column for each principal, a letter for each permission. */
 export function Grid ({ rows, hasMore, params }: Props) {
   const [filter, setFilter] = useState(NO_FILTER)
   const principals = [...new Set(rows.map(({ principal }) => principal))]

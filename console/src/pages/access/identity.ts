@@ -1,17 +1,17 @@
 import { place } from '../../state/router.js'
 
-/** Each is a request for each page of banks. */
+/** The most principals at once, because each needs a request for each page of banks. */
 export const MOST_PRINCIPALS = 50
-/** More are shown with a letter for each permission, and without the rules. */
+/** More principals than this are shown with a letter for each permission, and without the rules. */
 export const MOST_DETAILED = 6
 
-/** For whom an operator looks, as the URL says it. */
+/** The callers that an operator inspects, from the URL. */
 export interface Subjects {
-  /** Empty: nobody is chosen; the empty text is an anonymous caller. */
+  /** Empty when nobody is chosen; an empty string is an anonymous caller. */
   principals: readonly string[]
   tenant: string
   onBehalfOf: string
-  /** How many more the URL names than are looked at. */
+  /** The number of principals in the URL that are left out. */
   left: number
 }
 
@@ -26,7 +26,7 @@ export function subjectsOf (): Subjects {
   }
 }
 
-/** The members of a request that name a caller; an empty field is none. */
+/** The members of a request that name a caller; empty fields are omitted. */
 export function identityOf (
   principal: string, tenant: string, onBehalfOf: string,
 ): { principal?: string, tenant_id?: string, on_behalf_of?: string } {

@@ -21,7 +21,7 @@ interface Props {
   hasMore: boolean
 }
 
-/** Principal × bank × permission: in each place the rule that grants, or that none does. */
+/** Principal × bank × permission: each cell has the rule that grants the permission, or shows that none does. */
 export function Matrix ({ caption, rows, hasMore }: Props) {
   const [filter, setFilter] = useState(NO_FILTER)
   const shown = rows.filter(({ bank_id: id, permissions }) => isWanted(filter, id, permissions.length))

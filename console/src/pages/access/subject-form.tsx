@@ -3,7 +3,7 @@ import { Field } from '../../components/field.js'
 import { changeParams } from '../../state/router.js'
 import { MOST_PRINCIPALS, type Subjects } from './identity.js'
 
-/** Principals, a tenant, and for whom they act. What is chosen stands in the URL. */
+/** Principals, a tenant, and for whom they act. The choice is kept in the URL. */
 export function SubjectForm ({ subjects }: { subjects: Subjects }) {
   const [names, setNames] = useState(subjects.principals.join(', '))
   const [tenant, setTenant] = useState(subjects.tenant)

@@ -18,7 +18,7 @@ const FIELDS = [
   ['onBehalfOf', 'On behalf of', 'Empty: nobody.'],
 ] as const
 
-/** For operators: whether somebody might do something. Nothing is done. */
+/** For operators: whether a caller would be allowed an operation. Nothing is executed. */
 export function WhatIf () {
   const [asked, setAsked] = useState<Asked>({ principal: '', tenant: '', onBehalfOf: '', bank: '', permission: 'read' })
   const [decided, setDecided] = useState<Decided | undefined>(undefined)

@@ -13,7 +13,7 @@ import { textPartsOf } from '../../text/visible-text.js'
 
 type Row = AdminBanksAnswer['banks'][number]
 
-/** The listing has no pages: rows are put into the page a thousand at a time. */
+/** The listing has no pages: rows are rendered a thousand at a time. */
 const SHOWN = 1000
 
 /** The banks of all tenants. */
@@ -96,10 +96,10 @@ function Banks ({ banks }: { banks: readonly Row[] }) {
   )
 }
 
-/** No key of a tenant: those have a sign before the id. */
+/** Different from every key of a tenant, which begins with `+`. */
 const NO_TENANT = '-'
 
-/** A choice has no marks for hidden characters: they are named in brackets. */
+/** An option cannot contain markup, so hidden characters are named in brackets. */
 function plainly (text: string): string {
   return textPartsOf(text).map((part) => typeof part === 'string' ? part : `[${part.label}]`).join('')
 }

@@ -16,7 +16,7 @@ interface Props {
   tenant: string | null
 }
 
-/** The configuration of a bank, which an operator may take back. */
+/** The configuration of a bank, which an operator may reset. */
 export function BankConfiguration ({ bank, tenant }: Props) {
   const request = { bank_id: bank, ...(tenant !== null && { tenant_id: tenant }) }
   const loaded = useLoad(async (signal) => await admin.value.getBankConfig(request, { signal }), [])
@@ -24,7 +24,7 @@ export function BankConfiguration ({ bank, tenant }: Props) {
   const [isBusy, setIsBusy] = useState(false)
   const [resets, setResets] = useState(0)
   const heading = useRef<HTMLHeadingElement>(null)
-  // The button that asked for it goes.
+  // The button for it disappears, so the focus needs another place.
   useEffect(() => { if (resets > 0) heading.current?.focus() }, [resets])
   const [error, setError] = useState<unknown>(undefined)
   const takeBack = async () => {

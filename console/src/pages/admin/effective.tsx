@@ -9,7 +9,7 @@ import { valueAt } from './value-at.js'
 const BADGES: Readonly<Record<string, string>> = { bank: 'warning', profile: 'good', file: 'good', default: '' }
 const ORIGINS = ['bank', 'profile', 'file', 'default'] as const
 
-/** What is in force for the bank, each value with where it comes from. */
+/** The settings in force for the bank, each with its origin. */
 export function Effective ({ answer: { effective, origin } }: { answer: BankConfigAnswer }) {
   const [filter, setFilter] = useState('')
   const [from, setFrom] = useState('')

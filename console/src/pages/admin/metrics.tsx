@@ -2,7 +2,7 @@ import { CopyButton } from '../../components/copy-button.js'
 import { GATEWAY_URL } from '../../mount.js'
 import { serverConfig } from '../../state/server-config.js'
 
-/** Where the figures for Prometheus are. */
+/** Where the metrics for Prometheus are. */
 export function Metrics () {
   const { href } = new URL('metrics', GATEWAY_URL)
   const needsToken = serverConfig.value?.admin_token === true

@@ -6,7 +6,7 @@ import { announce } from '../../state/announcer.js'
 import { admin } from '../../state/session.js'
 import { formatCount } from '../../text/format.js'
 
-/** Applies the configuration file as it is now. */
+/** Reloads the configuration file. */
 export function Reload () {
   const [isBusy, setIsBusy] = useState(false)
   const [answer, setAnswer] = useState<ReloadAnswer | undefined>(undefined)

@@ -1,4 +1,4 @@
-/** The value at a path such as `homeostasis.rate_limits.retain_per_minute`, as JSON; names may have dots in them. */
+/** The value at a path such as `homeostasis.rate_limits.retain_per_minute`, as JSON; names may contain dots. */
 export function valueAt (value: unknown, path: string): string | undefined {
   if (path === '') return JSON.stringify(value)
   if (typeof value !== 'object' || value === null) return undefined

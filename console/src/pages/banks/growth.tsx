@@ -7,7 +7,7 @@ import { formatCount, formatNumber } from '../../text/format.js'
 
 const RANGES = [30, 90, 365]
 
-/** The memories that stand now, by the day on which they were retained. */
+/** The present memories, by the day on which they were retained. */
 export function Growth ({ bank }: { bank: string }) {
   const chosen = Number(place.value.params.get('days'))
   const days = RANGES.find((range) => range === chosen) ?? 30

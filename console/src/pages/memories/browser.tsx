@@ -135,7 +135,7 @@ export function Browser ({ bank }: { bank: string }) {
   )
 }
 
-/** What is searched for stays out of the address. */
+/** The search text is kept out of the URL. */
 function SearchForm ({ query, onSearch }: { query: string, onSearch: (query: string) => void }) {
   const [typed, setTyped] = useState(query)
   return (

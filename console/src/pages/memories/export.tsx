@@ -4,7 +4,7 @@ import { announce } from '../../state/announcer.js'
 import { client } from '../../state/session.js'
 import { formatBytes, formatCount } from '../../text/format.js'
 
-/** Lines between two looks at the page, which must not wait for the end. */
+/** Lines between two yields to the page, which must stay responsive. */
 const LINES_A_STEP = 500
 const EXPORT_TIMEOUT_MS = 3_600_000
 

@@ -12,7 +12,7 @@ interface Props {
   onMetadata: (metadata: Metadata | undefined) => void
 }
 
-/** Everything that a listing is filtered by. The URL has the filters, but for those by metadata. */
+/** All filters of a listing. The URL has all of them except those by metadata. */
 export function FilterForm ({ filters, metadata, onMetadata }: Props) {
   const [metadataText, setMetadataText] = useState(metadata === undefined ? '' : JSON.stringify(metadata))
   const read = readMetadata(metadataText)

@@ -5,7 +5,7 @@ import type { Metadata } from '../../text/metadata.js'
 export const TRUSTS = ['suspect', 'untrusted', 'trusted'] as const
 export type Trust = typeof TRUSTS[number]
 
-/** Which memories are listed. Those parts stand in the URL that name no content. */
+/** Which memories are listed. The URL contains the filters that reveal no content. */
 export interface Filters {
   tags: string[]
   tagsMatch: 'any' | 'all'
@@ -47,7 +47,7 @@ export function filtersOf (params: URLSearchParams): Filters {
   }
 }
 
-/** Puts filters into the URL; what is the default is left out. */
+/** Puts filters into the URL; defaults are omitted. */
 export function applyFilters (changes: Partial<Filters>): void {
   const { tags, tagsMatch, minTrust, trust, order } = changes
   const params: Params = {
@@ -65,14 +65,14 @@ export function applyFilters (changes: Partial<Filters>): void {
 
 export const NO_FILTERS: Filters = filtersOf(new URLSearchParams())
 
-/** How many filters are set, beside the order. */
+/** How many filters are set, not counting the order. */
 export function countFilters (filters: Filters, metadata: Metadata | undefined): number {
   const { occurredAfter, occurredBefore, retainedAfter, retainedBefore, documentId, minTrust, trust, tags } = filters
   const texts = [occurredAfter, occurredBefore, retainedAfter, retainedBefore, documentId, minTrust, trust]
   return texts.filter((text) => text !== '').length + (tags.length > 0 ? 1 : 0) + (metadata === undefined ? 0 : 1)
 }
 
-/** What both a listing and a recall filter by. */
+/** The filters that a listing and a recall share. */
 function shared ({ tags, tagsMatch, occurredAfter, occurredBefore, minTrust }: Filters) {
   return {
     ...(tags.length > 0 && { tags, tags_match: tagsMatch }),
@@ -96,7 +96,7 @@ export function listRequest (bank: string, filters: Filters, metadata: Metadata 
   }
 }
 
-/** A search by words alone, under the filters that a recall knows. */
+/** A search by words alone, with the filters that a recall supports. */
 export function searchRequest (
   bank: string, query: string, filters: Filters, metadata: Metadata | undefined, most: number,
 ): RecallRequest {
@@ -110,7 +110,7 @@ export function searchRequest (
   }
 }
 
-/** Whether a memory passes the filters that a recall does not know. */
+/** Whether a memory passes the filters that a recall does not support. */
 export function passesRest (
   { document_id: document, trust, retained_at: at }: Pick<Memory, 'document_id' | 'trust' | 'retained_at'>,
   filters: Filters,

@@ -18,7 +18,7 @@ interface Props {
   onClose: () => void
 }
 
-/** Asks what is to be forgotten. Nothing is, before it has been shown. */
+/** Asks what to forget. Nothing is forgotten before it has been shown. */
 export function ForgetBy ({ isOpen, onClose, ...rest }: Props) {
   return (
     <Dialog title='What is to be forgotten?' isOpen={isOpen} onClose={onClose}>

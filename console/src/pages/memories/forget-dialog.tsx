@@ -8,7 +8,7 @@ import { client, credentials } from '../../state/session.js'
 import { formatCount, formatNumber } from '../../text/format.js'
 import { MOST_UNDONE, readAll, wayBackOf, type Undo, type WayBack } from './undo.js'
 
-/** What is to be forgotten, without the bank. */
+/** What to forget, without the bank. */
 export type Selection =
   | { memory_ids: string[] }
   | { tags: string[], tags_match: 'any' | 'all' }
@@ -21,7 +21,7 @@ interface Props {
   onClose: () => void
 }
 
-/** Shows what would be forgotten, and forgets it when the reader says so. */
+/** Shows what would be forgotten, and forgets it when the reader confirms. */
 export function ForgetDialog ({ bank, selection, onDone, onClose }: Props) {
   const [preview, setPreview] = useState<ForgetAnswer | undefined>(undefined)
   const [wayBack, setWayBack] = useState<WayBack>('none')
@@ -51,13 +51,13 @@ export function ForgetDialog ({ bank, selection, onDone, onClose }: Props) {
     setError(undefined)
     try {
       const memories = wayBack === 'none' ? [] : await readAll(bank, preview.memory_ids, preview.sample ?? [])
-      // Exactly what was shown: what was retained meanwhile under the same tags stays.
+      // Exactly the memories shown: those retained meanwhile with the same tags are kept.
       const chosen = 'tags' in selection && preview.deleted_count <= preview.memory_ids.length
         ? { memory_ids: preview.memory_ids }
         : selection
       const { deleted_count: count, memory_ids: gone } = await client.value.forget({ bank_id: bank, ...chosen })
       announce(`Forgotten: ${formatCount(count, 'memory', 'memories')}`)
-      // What somebody else has forgotten meanwhile does not come back with these.
+      // An undo must not restore memories that somebody else has forgotten meanwhile.
       const ours = memories.filter(({ memory_id: id }) => gone.includes(id))
       onDone(count, wayBack === 'none' ? undefined : { bank, memories: ours, isWhole: wayBack === 'whole' })
     } catch (failure) {

@@ -15,7 +15,7 @@ interface Props {
   onClose: () => void
 }
 
-/** Reads an export back, all of it or none; what is wrong is told by its line. */
+/** Imports an export, all of it or nothing; errors are reported with their lines. */
 export function ImportPanel ({ bank, onImported, onClose }: Props) {
   const [file, setFile] = useState<File | undefined>(undefined)
   const [conflict, setConflict] = useState<'skip' | 'overwrite'>('skip')
@@ -108,7 +108,7 @@ export function ImportPanel ({ bank, onImported, onClose }: Props) {
   )
 }
 
-/** Whether a line of the file is what is wrong. */
+/** Whether an error concerns a line of the file. */
 function namesLine (error: unknown): boolean {
   if (!(error instanceof MemoryGatewayError)) return false
   return /^line \d/i.test(error.message) || (error.body?.errors ?? []).some(({ field }) => /^line \d/.test(String(field)))

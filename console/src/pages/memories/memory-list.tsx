@@ -8,7 +8,7 @@ import { formatNumber } from '../../text/format.js'
 import type { Preview } from './previews.js'
 import type { MemoryRows } from './use-memory-rows.js'
 
-/** Of two lines of text and one of facts, in the font size of the page. */
+/** Height of two lines of text and one of facts, in units of the page's font size. */
 const ROW_REM = 5.25
 
 export function rowHeight (): number {
@@ -24,7 +24,7 @@ interface Props {
   isFiltered?: boolean
 }
 
-/** Memories as a list of one height each, which can be scrolled to any place. */
+/** A list of memories in rows of equal height, which can be scrolled to any place. */
 export function MemoryList ({ label, rows, onChoose, selected, isFiltered = false }: Props) {
   const { count, isComplete, at, want, error, isLoading, retry } = rows
   const height = useMemo(rowHeight, [])
@@ -69,7 +69,7 @@ function Row (
 
 interface PreviewProps { preview: Preview, isOpen: boolean }
 
-/** Drawn again only when it shows another memory: a list that scrolls draws all its rows each time. */
+/** Rendered again only for another memory, because a scrolling list renders all of its rows each time. */
 export class PreviewRow extends Component<PreviewProps> {
   override shouldComponentUpdate ({ preview, isOpen }: PreviewProps): boolean {
     return preview !== this.props.preview || isOpen !== this.props.isOpen
@@ -97,7 +97,7 @@ export class PreviewRow extends Component<PreviewProps> {
   }
 }
 
-/** How far a memory may be believed, where that is less than usual. */
+/** The trust of a memory, if it is lower than usual. */
 export function Trusted ({ trust }: { trust: Preview['trust'] }) {
   if (trust === 'trusted') return null
   return <span class={`badge ${trust === 'suspect' ? 'danger' : 'warning'}`}>{trust}</span>

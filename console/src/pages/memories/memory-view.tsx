@@ -15,13 +15,13 @@ const MOST_BESIDE = 50
 interface Props {
   bank: string
   id: string
-  /** Counts up when the reader has chosen the memory, and is led to it. */
+  /** Increases each time the reader chooses the memory, which moves the focus to it. */
   focusRound: number
   onForget: (memory: Memory) => void
   onClose: () => void
 }
 
-/** One memory, with those around it in its document. */
+/** One memory, with its neighbours in the same document. */
 export function MemoryView ({ bank, id, focusRound, onForget, onClose }: Props) {
   const [around, setAround] = useState({ before: BESIDE, after: BESIDE })
   const heading = useRef<HTMLHeadingElement>(null)

@@ -1,7 +1,7 @@
 import type { Memory } from 'memory-gateway-client'
 import { firstCharacters } from '../../text/visible-text.js'
 
-/** What a row of the list shows of a memory. Whole memories of 100,000 rows would not fit into the page. */
+/** The part of a memory that a row of the list shows. 100,000 whole memories would take too much memory. */
 export interface Preview {
   id: string
   text: string

@@ -2,11 +2,11 @@
 export type LoadPage<Item> = (page: number, signal: AbortSignal) => Promise<readonly Item[]>
 
 const AT_ONCE = 2
-/** What the reader has scrolled past before it was asked for is not loaded. */
+/** The most pages that wait to be requested; those that the reader has scrolled past are not loaded. */
 const MOST_WAITING = 3
 
 /**
- * The rows of a long list, loaded in pages as they come into sight, in any order. The last one asked for is loaded
+ * The rows of a long list, loaded in pages as they come into view, in any order. The page requested last is loaded
  * first.
  */
 export class RowLoader<Item> {
@@ -42,7 +42,7 @@ export class RowLoader<Item> {
     this.#next()
   }
 
-  /** After a failure nothing is asked for until this. */
+  /** After a failure nothing is requested until this is called. */
   retry (): void {
     this.#hasFailed = false
     this.#onChange(undefined)

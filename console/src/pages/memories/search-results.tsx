@@ -22,7 +22,7 @@ interface Props {
   onChoose: (id: string) => void
 }
 
-/** What full text search finds, by relevance. */
+/** The results of a full text search, by relevance. */
 export function SearchResults ({ bank, query, filters, metadata, selected, changes, onChoose }: Props) {
   const height = useMemo(rowHeight, [])
   const found = useLoad(async (signal) => {

@@ -15,11 +15,11 @@ interface Props {
   onClose: () => void
 }
 
-/** What was forgotten, and the way back where there is one. */
+/** What was forgotten, and a way to undo it if there is one. */
 export function UndoNotice ({ forgotten, onUndone, onClose }: Props) {
   const { count, undo: kept } = forgotten
   const box = useRef<HTMLDivElement>(null)
-  // What was forgotten may have had the focus.
+  // The forgotten memory may have had the focus.
   useEffect(() => { box.current?.focus() }, [forgotten])
   const [isBusy, setIsBusy] = useState(false)
   const [error, setError] = useState<unknown>(undefined)

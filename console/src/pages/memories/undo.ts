@@ -1,7 +1,7 @@
 import { MemoryGatewayError, type Memory, type RetainItem } from 'memory-gateway-client'
 import { client } from '../../state/session.js'
 
-/** As many memories as are kept in the page to be put back. */
+/** The most memories that the page keeps in order to restore them. */
 export const MOST_UNDONE = 100
 const AT_ONCE = 4
 /** The first line of an export. */
@@ -10,11 +10,11 @@ const HEADER = { format: 'memory-gateway-export', version: 1 } as const
 export interface Undo {
   bank: string
   memories: readonly Memory[]
-  /** Whether ids, times and trust come back too, which takes `admin` on the bank. */
+  /** Whether ids, times and trust are restored too, which requires `admin` on the bank. */
   isWhole: boolean
 }
 
-/** Reads whole memories before they are forgotten. Those that are gone already are left out. */
+/** Reads whole memories before they are forgotten. Those that are already gone are omitted. */
 export async function readAll (bank: string, ids: readonly string[], known: readonly Memory[]): Promise<Memory[]> {
   const found = new Map(known.map((memory) => [memory.memory_id, memory]))
   const missing = ids.filter((id) => !found.has(id))
@@ -34,17 +34,19 @@ async function readOne (bank: string, id: string): Promise<Memory[]> {
   }
 }
 
-/** `whole`: ids, times and trust come back too; `content`: under new ids; `none`: the caller may not store. */
+/**
+ * `whole`: ids, times and trust are restored too; `content`: restored under new ids; `none`: the caller may not store.
+ */
 export type WayBack = 'whole' | 'content' | 'none'
 
-/** What the caller may do on the bank decides what an undo brings back. */
+/** The permissions of the caller on the bank decide what an undo restores. */
 export async function wayBackOf (bank: string, signal: AbortSignal): Promise<WayBack> {
   const { permissions = [] } = await client.value.whoami({ bank_id: bank }, { signal })
   const granted = new Set<string>(permissions.map(({ permission }) => permission))
   return granted.has('admin') ? 'whole' : granted.has('write') ? 'content' : 'none'
 }
 
-/** Puts memories back. What has expired meanwhile would be gone anyway, and the server takes none of it. */
+/** Restores memories, except those that have expired meanwhile, which the server would not store. */
 export async function undo ({ bank, memories, isWhole }: Undo): Promise<void> {
   if (isWhole) {
     await client.value.importBank({ bank_id: bank, lines: [HEADER, ...memories] })

@@ -1,6 +1,6 @@
 /**
- * A fetch for one upload, which tells how far it is: the browser's own does not.
- * @param onProgress told the part of the body that is sent, within 0–1
+ * A fetch for one upload that reports its progress, which the browser's own does not.
+ * @param onProgress receives the share of the body that has been sent, within 0–1
  */
 export function uploadFetch (onProgress: (share: number) => void): typeof globalThis.fetch {
   return async (input, init = {}) => await new Promise((resolve, reject) => {

@@ -7,7 +7,7 @@ import { previewOf, type Preview } from './previews.js'
 import { RowLoader } from './row-loader.js'
 
 export interface MemoryRows {
-  /** Undefined until the first page is there. */
+  /** Undefined until the first page has been loaded. */
   count: number | undefined
   /** Whether there are no more than `count`. */
   isComplete: boolean
@@ -21,7 +21,7 @@ export interface MemoryRows {
 }
 
 const PAGE = 100
-/** As far as the server goes by offset. */
+/** The highest offset that the server accepts. */
 const MOST_ROWS = 100_000
 
 interface State { count: number | undefined, isComplete: boolean, error: unknown, isLoading: boolean, version: number }

@@ -10,10 +10,10 @@ import { formatBytes, formatClock, formatCount, formatMilliseconds, formatNumber
 type Sample = AdminHistory['samples'][number]
 
 const POLL_MS = 10_000
-/** Steps that are kept: those of an hour. */
+/** The most steps that are kept: those of an hour. */
 const MOST_STEPS = 361
 
-/** What is known of before, with what came after it; the last step was still open and comes again. */
+/** Appends new samples to earlier ones; the last earlier step was still open, so its new sample replaces it. */
 function joined (before: readonly Sample[], after: readonly Sample[]): Sample[] {
   const [first] = after
   const kept = first === undefined ? before : before.filter(({ at }) => at < first.at)

@@ -13,14 +13,14 @@ type Store = AdminStatus['vector_store']
 
 const POLL_MS = 10_000
 
-/** What the stores that the gateway brings do with memories when it stops. */
+/** What happens to memories in each built-in store when the gateway stops. */
 const DURABILITY: Readonly<Record<string, string>> = {
   in_memory: 'memories are lost when the server stops',
   postgres: 'memories are kept in the database',
   pglite: 'memories are kept in a database of this process',
 }
 
-/** What the server runs with, for operators. */
+/** The configuration that the server runs with, for operators. */
 export function InUse () {
   const status = useLoad(async (signal) => await admin.value.getStatus({ signal }), [adminToken.value])
   usePoll(status, POLL_MS)

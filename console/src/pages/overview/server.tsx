@@ -12,10 +12,10 @@ const MODES: Readonly<Record<string, string>> = {
   jwt_hs256: 'jwt_hs256: signed tokens',
   jwt_oidc: 'jwt_oidc: tokens of an identity provider',
 }
-/** The most that one page of the listing has. */
+/** Maximum entries of one page of the listing. */
 const LISTED = 200
 
-/** What the server says of itself without the admin token. */
+/** What the server reveals about itself without the admin token. */
 export function Server () {
   const banks = useLoad(async (signal) => await firstPage(client.value.listBanks({ limit: LISTED }, { signal })), [])
   const config = serverConfig.value

@@ -1,4 +1,4 @@
-/** How a hit stands to that of the other settings. */
+/** How the rank of a hit compares with that under the other settings. */
 export type Move = { kind: 'same' } | { kind: 'new' } | { kind: 'up' | 'down', by: number, from: number }
 
 interface Ranked { bank_id: string, memory_id: string }

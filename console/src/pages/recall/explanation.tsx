@@ -30,7 +30,7 @@ const STATES: Readonly<Record<string, [tone: Step[1], text: string]>> = {
   not_judged: ['warning', 'did not see it: it ranked too low'],
 }
 
-/** Why a recall gives a memory or does not, stage by stage. */
+/** Why a recall returns a memory or does not, stage by stage. */
 export function Explanation ({ answer }: { answer: ExplainRecallAnswer }) {
   const { found, verdict, rank, score, stages, degraded = [] } = answer
   return (

@@ -20,7 +20,7 @@ interface Props {
   onWhy: (() => void) | undefined
 }
 
-/** A hit, with what each strategy and scorer gave it. */
+/** A hit, with the contribution of each strategy and scorer. */
 export function HitView ({ hit, rank, names, extent, move, showsBank, onWhy }: Props) {
   const { memory_id: id, bank_id: bank, text, tags, score, trust } = hit
   const parts = partsOf(hit)
@@ -61,7 +61,7 @@ function ScoreTable ({ hit, rank }: { hit: Hit, rank: number }) {
   if (scores === undefined) return <p>The server gave no scores.</p>
   const of = { lexical: scores.lexical, semantic: scores.semantic }
   const parts = partsOf(hit)
-  // A strategy that found the memory is told of also where it added nothing.
+  // A strategy that found the memory is listed even if it added nothing.
   const names = [...new Set([
     ...(scores.lexical === undefined ? [] : ['lexical']), ...(scores.semantic === undefined ? [] : ['semantic']),
     ...parts.map(({ name }) => name),

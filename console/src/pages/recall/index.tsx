@@ -60,7 +60,7 @@ export default function RecallPage () {
       if (!signal.aborted) setOutcome({ ...NOTHING, error })
     }
   }
-  // What was found in other banks says nothing about these.
+  // Results from other banks are not valid for these.
   useEffect(() => {
     setOutcome(NOTHING)
     return () => { controller.current?.abort() }

@@ -18,7 +18,7 @@ interface Props {
   onChange: (settings: Settings) => void
 }
 
-/** Every knob of a recall. */
+/** All settings of a recall. */
 export function Knobs ({ title, settings, onChange }: Props) {
   const change = (changes: Partial<Settings>) => { onChange({ ...settings, ...changes }) }
   const number = (

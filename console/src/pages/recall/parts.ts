@@ -1,10 +1,10 @@
-/** What one strategy or scorer gave to the sum of a hit. */
+/** The contribution of one strategy or scorer to the sum of a hit. */
 export interface Part { name: string, value: number }
 
 /** A part as a piece of a bar, in shares of the bar's width. */
 export interface Segment extends Part { start: number, width: number }
 
-/** What is read of an explained hit. */
+/** The members of an explained hit that are used here. */
 interface Explained {
   scores?: { contributions?: { lexical?: number, semantic?: number }, signals?: Record<string, number> }
 }
@@ -23,7 +23,7 @@ export function namesOf (lists: ReadonlyArray<readonly Part[]>): string[] {
 
 export interface Extent { least: number, most: number }
 
-/** How far bars reach below and above nothing. */
+/** How far bars extend below and above zero. */
 export function extentOf (lists: ReadonlyArray<readonly Part[]>): Extent {
   let least = 0
   let most = 0
@@ -38,7 +38,7 @@ function sumOf (list: readonly Part[]): number {
   return list.reduce((sum, { value }) => sum + value, 0)
 }
 
-/** Stacks parts: those that add to the right of nothing, those that take away to its left. */
+/** Stacks parts: positive ones to the right of zero, negative ones to its left. */
 export function segmentsOf (list: readonly Part[], { least, most }: Extent): Segment[] {
   const whole = most - least
   let right = -least / whole

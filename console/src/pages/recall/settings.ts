@@ -4,7 +4,7 @@ export const STRATEGIES = ['default', 'lexical', 'semantic', 'both'] as const
 export type StrategyChoice = typeof STRATEGIES[number]
 export const TRUSTS = ['suspect', 'untrusted', 'trusted'] as const
 
-/** Every knob of a recall, as the form has it. An empty text leaves it to the server. */
+/** All settings of a recall, as in the form. An empty text means the default of the server. */
 export interface Settings {
   strategies: StrategyChoice
   maxResults: string
@@ -79,7 +79,7 @@ export function explainRequest (bank: string, query: string, expect: string, set
   return { query, bank_id: bank, expect, ...shared(settings) }
 }
 
-/** Which knobs an explanation does not know, so that it may tell another story than the recall. */
+/** The settings that an explanation does not support, so that it may differ from the recall. */
 export function beyondExplain ({ strategies, rewrite, modelRerank }: Settings): string[] {
   return [
     ...(strategies === 'default' ? [] : ['strategies']), ...(rewrite ? ['rewrite'] : []),

@@ -4,7 +4,7 @@ const COLORS = 6
 
 export function colorOf (name: string, names: readonly string[]): string {
   const index = names.indexOf(name)
-  // More than there are colours: the same again, hatched.
+  // When there are more parts than colours, the colours are repeated with hatching.
   return `recall-color-${index % COLORS + 1}${index >= COLORS ? ' recall-hatched' : ''}`
 }
 
@@ -14,7 +14,10 @@ interface Props {
   extent: Extent
 }
 
-/** What each strategy and scorer gave, as one bar. What it shows stands in a table beside it, so it is hidden. */
+/**
+ * The contributions of strategies and scorers as one bar. A table beside it has the same values, so screen readers skip
+ * it.
+ */
 export function StackedBar ({ parts, names, extent }: Props) {
   const zero = -extent.least / (extent.most - extent.least)
   return (

@@ -4,7 +4,7 @@ import { formatMilliseconds, formatNumber } from '../../text/format.js'
 
 type Trace = NonNullable<RecallAnswer['trace']>
 
-/** The stages of a recall, where each began and how long it took. */
+/** The stages of a recall, when each began and how long it took. */
 export function Waterfall ({ trace, title }: { trace: Trace, title: string }) {
   const { stages, strategies } = trace
   const end = Math.max(0.001, ...stages.map(({ start_ms: start, duration_ms: duration }) => start + duration))

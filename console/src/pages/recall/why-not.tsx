@@ -16,15 +16,15 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 interface Props {
   bank: string
   query: string
-  /** A, and B where two are compared. */
+  /** Settings A, and B if two are compared. */
   settings: readonly Settings[]
-  /** The memory that is looked for, with which setting, and how often it was asked for from outside. */
+  /** The memory to explain, the index of the setting, and a counter of requests by other components. */
   asked: { id: string, round: number, setting: number }
 }
 
 interface State { answer?: ExplainRecallAnswer, text?: string | undefined, error?: unknown, isLoading: boolean }
 
-/** Tells of one memory why the recall gives it or does not. */
+/** Explains why the recall returns one memory or does not. */
 export function WhyNot ({ bank, query, settings, asked }: Props) {
   const [id, setId] = useState(asked.id)
   const [state, setState] = useState<State>({ isLoading: false })
@@ -37,7 +37,7 @@ export function WhyNot ({ bank, query, settings, asked }: Props) {
   const index = Math.min(chosen, settings.length - 1)
   const explain = async (memory: string, setting = settings[index]) => {
     if (setting === undefined) return
-    // An older explanation that comes late would be shown of this memory.
+    // A late answer for an earlier memory would be shown for this one.
     controller.current?.abort()
     const { signal } = controller.current = new AbortController()
     setState({ isLoading: true })
@@ -116,7 +116,7 @@ export function WhyNot ({ bank, query, settings, asked }: Props) {
   )
 }
 
-/** What the memory says, as nobody knows it by its id. Undefined when it is not there. */
+/** The text of the memory, because an id tells the reader nothing. Undefined when it does not exist. */
 async function textOf (
   bank: string, { memory_id: id, verdict }: ExplainRecallAnswer, signal: AbortSignal,
 ): Promise<string | undefined> {
@@ -124,7 +124,7 @@ async function textOf (
   try {
     return (await client.value.getMemory({ bank_id: bank, memory_id: id }, { signal })).text
   } catch {
-    // It may have been forgotten meanwhile; the explanation stands without it.
+    // It may have been forgotten meanwhile; the explanation is shown without the text.
     return undefined
   }
 }

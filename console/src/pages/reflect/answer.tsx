@@ -11,7 +11,7 @@ const WORKING: Partial<Record<Run['phase'], string>> = {
   answering: 'The answer is on its way',
 }
 
-/** The answer as far as it has come, and what is to be known about it. */
+/** The answer as far as it has arrived, with remarks about it. */
 export function Answer ({ run, parts, lights }: { run: Run, parts: readonly AnswerPart[], lights: Lights }) {
   const { phase, conclusion, error } = run
   const working = WORKING[phase]
@@ -49,7 +49,7 @@ function Part ({ part, lights }: { part: AnswerPart, lights: Lights }) {
   )
 }
 
-/** What makes an answer less than it seems. */
+/** Remarks on the limits of an answer. */
 function Remarks ({ run: { conclusion, sources } }: { run: Run }) {
   if (conclusion === undefined) return null
   const { abstained, unverified, truncated, degraded = [] } = conclusion

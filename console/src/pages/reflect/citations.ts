@@ -3,7 +3,7 @@ export type AnswerPart = string | number
 
 const MARK = /\[(\d{1,3})\]/g
 
-/** An answer in parts. Marks that name none of the sources stay text. */
+/** An answer in parts. Marks that name no source remain text. */
 export function answerPartsOf (answer: string, sourceCount: number): AnswerPart[] {
   const parts: AnswerPart[] = []
   let end = 0

@@ -11,11 +11,11 @@ interface Props {
   onAsk: () => void
   onCancel: () => void
   isBusy: boolean
-  /** What is missing for the request that was last tried. */
+  /** What the last attempted request lacks. */
   missing: Missing | undefined
 }
 
-/** The field of what is missing. */
+/** The selectors of the fields that may be missing. */
 const PLACES: Readonly<Record<Missing, string>> = { bank: 'input[list]', query: 'textarea', schema: '.reflect-schema' }
 
 const TIMES = [
@@ -25,7 +25,7 @@ const TIMES = [
   ['referenceTime', 'Time of the question', 'What "yesterday" refers to. Empty: now.'],
 ] as const
 
-/** The question and all that narrows its evidence and its answer. */
+/** The question and all options for its evidence and its answer. */
 export function ReflectForm ({ wishes, onChange, onAsk, onCancel, isBusy, missing }: Props) {
   const form = useRef<HTMLFormElement>(null)
   useEffect(() => {

@@ -1,9 +1,9 @@
 import { useMemo, useRef, useState } from 'preact/hooks'
 
-/** Which source is lit, and with it the marks that cite it. */
+/** The highlighted source, and with it the marks that cite it. */
 export interface Lights {
   isLit: (source: number) => boolean
-  /** For marks and sources alike: the pointer and the focus light up. */
+  /** For marks and sources alike: the pointer and the focus highlight them. */
   handlersOf: (source: number) => {
     onPointerEnter: () => void
     onPointerLeave: () => void
@@ -16,7 +16,7 @@ export interface Lights {
   goToMark: (source: number) => void
 }
 
-/** The lights of one answer. @returns with them the element that marks and sources stand in */
+/** The highlighting of one answer. @returns it with the element that contains the marks and sources */
 export function useLights () {
   const box = useRef<HTMLDivElement>(null)
   const [pointed, setPointed] = useState<number | undefined>(undefined)

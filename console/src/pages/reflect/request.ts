@@ -1,7 +1,7 @@
 import type { ReflectRequest } from 'memory-gateway-client'
 import { checkSchemaText } from './schema-check.js'
 
-/** What the reader has chosen, as it stands in the fields. */
+/** The reader's choices, as in the fields. */
 export interface Wishes {
   query: string
   bank: string
@@ -11,7 +11,7 @@ export interface Wishes {
   tags: string
   tagsMatch: 'any' | 'all'
   minTrust: '' | 'untrusted' | 'trusted'
-  /** Of the reader's zone, as a field of date and time has them. */
+  /** In the reader's time zone, as the value of a datetime-local input. */
   occurredAfter: string
   occurredBefore: string
   asOf: string
@@ -53,7 +53,7 @@ function listOf (text: string, separator: RegExp): string[] {
   return [...new Set(text.split(separator).map((part) => part.trim()).filter((part) => part !== ''))]
 }
 
-/** The request that the wishes come to, or what is still missing for one. The gateway checks the rest. */
+/** The request for the choices, or what is still missing for one. The gateway checks the rest. */
 export function requestOf (wishes: Wishes): { request: ReflectRequest } | { missing: Missing } {
   const query = wishes.query.trim()
   const banks = listOf(`${wishes.bank} ${wishes.moreBanks}`, /[\s,]+/)
@@ -80,6 +80,6 @@ export function requestOf (wishes: Wishes): { request: ReflectRequest } | { miss
 
 function instant<Name extends string> (name: Name, local: string): Partial<Record<Name, string>> {
   const date = new Date(local)
-  // A computed key of a generic name is known to the compiler as a string only.
+  // The compiler types a computed key of a generic name as a mere string.
   return Number.isNaN(date.getTime()) ? {} : { [name]: date.toISOString() } as Record<Name, string>
 }

@@ -1,6 +1,6 @@
-/** Something about a schema that the gateway would refuse. */
+/** A fault of a schema for which the gateway would refuse it. */
 export interface SchemaProblem {
-  /** `properties.drink.type`; empty: the whole. */
+  /** Such as `properties.drink.type`; empty: the whole schema. */
   path: string
   message: string
 }
@@ -14,14 +14,16 @@ const MAX_DEPTH = 8
 const MAX_PROPERTIES = 256
 /** Deeper than any valid schema, enum and const included. */
 const MAX_JSON_DEPTH = 64
-/** More help nobody who is typing. */
+/** More would not help somebody who is typing. */
 const MAX_PROBLEMS = 10
 const TYPES = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null']
 const FORMATS = ['date-time', 'date', 'email', 'uri', 'uuid']
 
 type Checked = (value: unknown, path: string, depth: number) => void
 
-/** The rules of the gateway for `response_schema`; it checks them again. All problems are told, not only the first. */
+/**
+ * The rules of the gateway for `response_schema`; it checks them again. All problems are reported, not only the first.
+ */
 export function checkSchemaText (text: string): CheckedSchema {
   let schema: unknown
   try {
@@ -93,7 +95,7 @@ class Checker {
       const at = path === '' ? keyword : `${path}.${keyword}`
       const check = this.#keywords.get(keyword)
       if (check === undefined) this.#refuse(at, 'is not a keyword that is taken')
-      // The type of the whole has a message of its own.
+      // The type of the whole schema has a message of its own.
       else if (at !== 'type') check(value, at, depth)
     }
   }

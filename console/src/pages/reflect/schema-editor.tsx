@@ -8,7 +8,7 @@ interface Props {
   onChange: (text: string) => void
 }
 
-/** A JSON Schema as text, with what the gateway would refuse about it. */
+/** A JSON Schema as text, with the faults for which the gateway would refuse it. */
 export function SchemaEditor ({ value, onChange }: Props) {
   const id = useId()
   const { schema, problems } = checkSchemaText(value)

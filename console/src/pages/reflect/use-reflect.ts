@@ -5,19 +5,19 @@ import { client } from '../../state/session.js'
 
 type DataOf<Name extends ReflectEvent['event']> = Extract<ReflectEvent, { event: Name }>['data']
 
-/** How far an answer has come. */
+/** The progress of an answer. */
 export interface Run {
   phase: 'searching' | 'answering' | 'done' | 'failed' | 'cancelled'
   /** The evidence, in the order of the marks. */
   sources: readonly Hit[] | undefined
-  /** What has come of the answer. */
+  /** The part of the answer that has arrived. */
   text: string
   usage: DataOf<'usage'> | undefined
   conclusion: DataOf<'done'> | undefined
   error: unknown
-  /** Whether an object was asked for beside the words. */
+  /** Whether an object was requested besides the text. */
   hasSchema: boolean
-  /** Milliseconds until the evidence was there, and until the end. */
+  /** Milliseconds until the evidence arrived, and until the end. */
   evidenceMs: number | undefined
   totalMs: number | undefined
 }
@@ -47,7 +47,9 @@ function after (run: Run, { event, data }: ReflectEvent, elapsedMs: number): Run
   }
 }
 
-/** Asks, and tells how the answer comes about. A new question, and leaving the page, end the one before. */
+/**
+ * Sends a question and reports the progress of its answer. A new question, or leaving the page, ends the previous one.
+ */
 export function useReflect () {
   const [run, setRun] = useState<Run | undefined>(undefined)
   const controller = useRef<AbortController | undefined>(undefined)
@@ -56,7 +58,7 @@ export function useReflect () {
 
   const ask = useCallback(async (request: ReflectRequest) => {
     const question = JSON.stringify(request)
-    // A double click would pay a model for two answers.
+    // A double click would cost two answers of the model.
     if (underWay.current === question) return
     underWay.current = question
     controller.current?.abort()

@@ -13,7 +13,7 @@ export function CallbackPage () {
   const [isHandedOver, setIsHandedOver] = useState(false)
   useEffect(() => {
     const { params } = place.value
-    // The code is out of the URL and the history before anything else.
+    // First of all, the code is removed from the URL and the history.
     history.replaceState(null, '', hrefOf('callback'))
     let returnTo = hrefOf('')
     const finish = async () => {

@@ -10,7 +10,7 @@ import { isExpired, isRemembered, signIn, type Credentials } from '../../state/s
 
 const PRINCIPAL = /^[^\s:]+:\S+$/
 
-/** Asks for what the auth mode needs. The place in the URL stays, so that the reader is there afterwards. */
+/** Asks for the credentials of the auth mode. The URL stays, so that the reader returns to the same place. */
 export function SignInPage () {
   const config = serverConfig.value
   if (config === undefined) return null
@@ -40,7 +40,7 @@ function Remember ({ value, onChange }: { value: boolean, onChange: (value: bool
   )
 }
 
-/** A sign-in that has expired goes on in a window beside the page, which keeps what was typed on it. */
+/** An expired sign-in is renewed in a separate window, so that the page keeps what was typed on it. */
 function ProviderForm ({ oidc }: { oidc: OidcConfig }) {
   const [remember, setRemember] = useState(isRemembered.value)
   const [error, setError] = useState<unknown>(undefined)

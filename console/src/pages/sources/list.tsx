@@ -15,7 +15,7 @@ type Source = SourcesAnswer['sources'][number]
 
 const POLL_MS = 10_000
 
-/** The webhook sources, each with how it fares. */
+/** The webhook sources, each with its state. */
 export function SourceList () {
   const loaded = useLoad(async (signal) => await admin.value.listSources({ signal }), [])
   usePoll(loaded, POLL_MS)
@@ -81,7 +81,7 @@ function Health ({ source: { healthy, message, last_event_at: lastEventAt } }: {
   )
 }
 
-/** Where the other side sends its events. */
+/** The URL to which the sender posts its events. */
 function Address ({ id }: { id: string }) {
   const path = `v1/ingest/webhook/${encodeURIComponent(id)}`
   return (

@@ -1,7 +1,7 @@
 import type { Fields } from './fields.js'
 import type { MemoryToolBanks, PropertySchema } from './types.js'
 
-/** The banks of a set of tools: how a model names them, and the check that it names no other. */
+/** The banks of a set of tools: how a model names them, and a check that refuses all others. */
 export class Banks {
   readonly names: readonly string[]
   readonly #fixed: string | undefined
@@ -15,7 +15,7 @@ export class Banks {
     if (this.names.length === 0 || this.names.includes('')) throw new TypeError('Tools need the name of a bank')
   }
 
-  /** For each hit, whether its bank has to be told. */
+  /** Whether the text of each hit must name its bank. */
   get areSeveral (): boolean {
     return this.names.length > 1
   }

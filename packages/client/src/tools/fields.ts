@@ -1,9 +1,9 @@
 import type { InputSchema } from './types.js'
 
-/** The input of a model is not what the tool takes. */
+/** The input of a model does not satisfy the schema of the tool. */
 export class BadInput extends Error {}
 
-/** The members of a model's input: what is not as the schema says is told to the model, all of it at once. */
+/** Reads the members of a model's input and reports all violations of the schema to the model at once. */
 export class Fields {
   readonly #values: Map<string, unknown>
   readonly #problems: string[] = []
@@ -11,7 +11,7 @@ export class Fields {
   constructor (input: unknown, { properties }: InputSchema) {
     const isObject = typeof input === 'object' && input !== null && !Array.isArray(input)
     if (!isObject) throw new BadInput('The input is a JSON object')
-    // null is absent: models that fill in every member say it so.
+    // null means absent: models that fill in every member write it.
     this.#values = new Map(Object.entries(input).filter(([, value]) => value !== null && value !== undefined))
     const known = Object.keys(properties)
     for (const name of this.#values.keys()) {

@@ -17,7 +17,7 @@ const MAKERS: { [Name in MemoryToolName]: (set: ToolSet) => MemoryTool<Name> } =
   retain: retainTool, recall: recallTool, reflect: reflectTool, forget: forgetTool,
 }
 
-/** Tools of no framework, by name: for one that has no adapter here, or for a model's API as it is. */
+/** Framework-independent tools by name: for frameworks without an adapter here, or for direct use of a model's API. */
 export function memoryTools<Name extends MemoryToolName = DefaultToolName> (
   client: MemoryGatewayClient, options: MemoryToolsOptions<Name>,
 ): MemoryTools<Name> {

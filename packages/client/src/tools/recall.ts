@@ -2,16 +2,16 @@ import type { Hit, RecallAnswer, RecallRequest } from '../types.js'
 import { toolOf, type ToolSet } from './tool.js'
 import type { MemoryTool } from './types.js'
 
-/** Tokens at most of the line before the memories. */
+/** Maximum tokens of the line before the memories. */
 const HEAD_TOKENS = 70
-/** Of what stands before a memory: the number, the date and the mark of suspicion; and of an id. */
+/** Maximum tokens of the number, the date and the mark of suspicion before a memory; and of an id. */
 const LINE_TOKENS = 20
 const ID_TOKENS = 40
 const LEAST_TOKENS = 100
 
-/** Tokens that are left for the texts of so many memories. */
+/** Tokens that remain for the texts of this many memories. */
 function tokensForTexts ({ banks, maxTokens, showsIds }: ToolSet, memories: number): number {
-  // A token has a byte at least, and names of banks are ASCII.
+  // A token has at least one byte, and names of banks are ASCII.
   const name = banks.areSeveral ? Math.max(...banks.names.map(({ length }) => length)) : 0
   return maxTokens - HEAD_TOKENS - memories * (LINE_TOKENS + name + (showsIds ? ID_TOKENS : 0))
 }
@@ -47,7 +47,7 @@ export function recallTool (set: ToolSet): MemoryTool<'recall'> {
       }
       const data = await client.recall({ ...request, max_results: maxResults, max_tokens: tokens }, call)
       if (data.hits.length > 0 || !data.truncated) return { data, text: textOf(data, data.hits.map(wholeText), set) }
-      // The best memory alone is beyond the budget: its best passage is worth more than nothing.
+      // The best memory alone exceeds the budget, so its best passage is returned instead of nothing.
       const best = await client.recall({ ...request, max_results: 1 }, call)
       const texts = best.hits.map((hit) => cutText(hit, best.usage.tokens, tokensForTexts(set, 1)))
       return { data: best, text: textOf(best, texts, set) }
@@ -70,12 +70,12 @@ function textOf ({ hits, total_available: total }: RecallAnswer, texts: string[]
   return [head, ...lines].join('\n')
 }
 
-/** On one line, so that no memory can pass for several. */
+/** On one line, so that no memory can look like several. */
 function wholeText ({ text }: Pick<Hit, 'text'>): string {
   return text.replace(/\s+/g, ' ').trim()
 }
 
-/** The best passage, cut to what the budget holds; with room for parts that are richer in tokens than the average. */
+/** The best passage, cut to fit the budget, with a reserve for parts that have more tokens than the average. */
 function cutText (hit: Hit, tokens: number, budget: number): string {
   const passage = wholeText(hit.passages?.[0] ?? hit)
   const most = Math.floor(hit.text.length * budget / Math.max(tokens, 1) * 0.75)

@@ -4,7 +4,7 @@ import type { MemoryToolError, MemoryToolResult } from './types.js'
 
 type Refused = Extract<MemoryToolResult, { ok: false }>
 
-/** What a model can do about a failed call. What is no failure of the gateway is thrown: no model can mend it. */
+/** What a model can do about a failed call. Errors of another kind are thrown, because no model can fix them. */
 export function refusalOf (error: unknown, isWrite: boolean): Refused {
   if (error instanceof BadInput) return refused({ code: 'invalid_request', message: error.message }, CORRECT)
   if (!(error instanceof MemoryGatewayError)) throw error

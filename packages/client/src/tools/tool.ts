@@ -7,13 +7,13 @@ import type {
   InputSchema, MemoryTool, MemoryToolData, MemoryToolName, MemoryToolsOptions, PropertySchema,
 } from './types.js'
 
-/** What the tools of a set have in common. */
+/** The values that the tools of a set share. */
 export interface ToolSet {
   client: MemoryGatewayClient
   banks: Banks
   maxTokens: number
   maxResults: number
-  /** Whether a tool of the set takes ids: without one they are not worth their tokens. */
+  /** Whether a tool of the set accepts ids: otherwise they are not worth their tokens. */
   showsIds: boolean
   options: Pick<MemoryToolsOptions, 'retain' | 'filter' | 'call'>
 }

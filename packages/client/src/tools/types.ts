@@ -4,7 +4,7 @@ import type {
   ForgetAnswer, RecallAnswer, RecallRequest, ReflectAnswer, RetainAnswer, RetainItem,
 } from '../types.js'
 
-/** What a model gives each tool. A tool on one bank has no `bank` and no `banks`. */
+/** The input that a model passes to each tool. A tool on one bank has no `bank` and no `banks`. */
 export interface MemoryToolInputs {
   retain: { content: string, occurred_at?: string | null, tags?: string[] | null, bank?: string }
   recall: { query: string, occurred_after?: string | null, occurred_before?: string | null, banks?: string[] | null }
@@ -12,7 +12,7 @@ export interface MemoryToolInputs {
   forget: { memory_ids: string[], bank?: string }
 }
 
-/** What each tool gives the program. */
+/** The data that each tool returns to the program. */
 export interface MemoryToolData {
   retain: RetainAnswer
   recall: RecallAnswer
@@ -22,14 +22,14 @@ export interface MemoryToolData {
 
 export type MemoryToolName = keyof MemoryToolInputs
 
-/** Why the gateway did not do what a tool asked for. */
+/** Why the gateway did not execute the request of a tool. */
 export interface MemoryToolError {
   code: MemoryGatewayErrorCode
   message: string
   status?: number
-  /** Seconds after which the same call has a chance of success. */
+  /** Seconds after which the same call may succeed. */
   retry_after_seconds?: number
-  /** Under which the gateway's log has the request. */
+  /** The id of the request in the gateway's log. */
   request_id?: string
 }
 
@@ -38,7 +38,7 @@ export type MemoryToolResult<Name extends MemoryToolName = MemoryToolName> =
   | { ok: true, text: string, data: MemoryToolData[Name] }
   | { ok: false, text: string, error: MemoryToolError }
 
-/** A part of JSON Schema that every framework and every model's API takes. */
+/** The part of JSON Schema that every framework and every model's API accepts. */
 export type PropertySchema =
   | { type: 'string', description: string, enum?: string[] }
   | { type: 'array', description: string, items: { type: 'string', enum?: string[] } }
@@ -49,37 +49,37 @@ export interface InputSchema {
   additionalProperties: false
 }
 
-/** A tool that belongs to no framework. */
+/** A framework-independent tool. */
 export interface MemoryTool<Name extends MemoryToolName = MemoryToolName> {
   readonly name: Name
   /** For the model. */
   readonly description: string
   readonly inputSchema: InputSchema
-  /** Throws the reason of the signal, and what is a mistake of the program; all else is a result. */
+  /** Throws the reason of the signal, and programming errors; every other outcome is a result. */
   readonly run: (input: unknown, signal?: AbortSignal) => Promise<MemoryToolResult<Name>>
 }
 
 export type MemoryTools<Name extends MemoryToolName> = { [One in Name]: MemoryTool<One> }
 
-/** Which banks the tools may use; the model has no way to another. */
+/** The banks that the tools may use; the model can reach no other. */
 export type MemoryToolBanks =
-  /** All tools work on this bank, and none asks the model for a bank. */
+  /** All tools use this bank, so none of them has a bank in its input. */
   | { bank: string, banks?: never }
-  /** The model chooses among these: names, or names with what a bank is for. */
+  /** The model chooses among these: names, or names with the purpose of each bank. */
   | { bank?: never, banks: readonly string[] | Readonly<Record<string, string>> }
 
 export type MemoryToolsOptions<Name extends MemoryToolName = MemoryToolName> = MemoryToolBanks & {
-  /** Default: `retain`, `recall`, `reflect`. `forget` deletes, so it has to be asked for. */
+  /** Default: `retain`, `recall`, `reflect`. `forget` deletes, so it must be listed explicitly. */
   tools?: readonly Name[]
   /** Tokens that the text of a result may have (o200k_base). Default 1500. */
   maxTokens?: number
-  /** Memories that recall gives at most. Default 10. */
+  /** Maximum memories that recall returns. Default 10. */
   maxResults?: number
-  /** What every memory gets that a model retains; its tags are joined with those that the model gives. */
+  /** Fields of every memory that a model retains; the tags are added to those that the model gives. */
   retain?: Pick<RetainItem, 'tags' | 'metadata' | 'source' | 'document_id'>
-  /** What every memory must meet that recall and reflect use. */
+  /** Filters that every memory used by recall and reflect must pass. */
   filter?: Pick<RecallRequest, 'tags' | 'tags_match' | 'metadata' | 'min_trust'>
-  /** Time and tries of a call, in the place of the client's: a model waits for the answer. */
+  /** Time limit and attempts of a call instead of the client's, because a model waits for the answer. */
   call?: Pick<CallOptions, 'timeoutMs' | 'retries'>
 }
 
@@ -89,5 +89,5 @@ export interface ApprovalOptions {
   forgetNeedsApproval?: boolean
 }
 
-/** The tools there are when nothing is said. */
+/** The default tools. */
 export type DefaultToolName = 'retain' | 'recall' | 'reflect'
