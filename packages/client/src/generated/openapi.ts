@@ -10,7 +10,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether the process is up */
+        /** Check whether the process is up */
         get: operations["live"];
         put?: never;
         post?: never;
@@ -27,7 +27,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether the process is up */
+        /** Check whether the process is up */
         get: operations["healthLive"];
         put?: never;
         post?: never;
@@ -44,7 +44,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether the service is ready for requests */
+        /** Check whether the service is ready for requests */
         get: operations["health"];
         put?: never;
         post?: never;
@@ -65,7 +65,7 @@ export interface paths {
         put?: never;
         /**
          * Store one memory
-         * @description Stores one memory with one id. An exact repeat stores nothing and returns the id of the existing memory, unless its writer has a higher level of trust: then it replaces that memory. `trust` is in the answer when the level of the memory is below `trusted`.
+         * @description Stores one memory with one id. An exact repeat stores nothing and returns the id of the existing memory, unless the repeat has a more trusted writer and therefore replaces that memory. The answer contains `trust` when the trust of the memory is below `trusted`.
          */
         post: operations["retain"];
         delete?: never;
@@ -102,7 +102,7 @@ export interface paths {
         put?: never;
         /**
          * Search one bank or several
-         * @description Exactly one of bank_id and banks. Filters apply inside every strategy; a bank that does not exist is empty.
+         * @description Requires exactly one of bank_id and banks. Filters apply within every strategy. A bank that does not exist counts as empty.
          */
         post: operations["recall"];
         delete?: never;
@@ -121,7 +121,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Why a recall returns a memory, or does not
+         * Explain why a recall returns or excludes a memory
          * @description Runs the recall and reports, for one memory, its rank at each stage and what excluded it. Counts as a recall.
          */
         post: operations["explainRecall"];
@@ -142,7 +142,7 @@ export interface paths {
         put?: never;
         /**
          * Delete memories by id or tag, or the whole bank
-         * @description Exactly one of memory_ids, tags and scope. `scope: "all"` needs the permission `admin`.
+         * @description Requires exactly one of memory_ids, tags and scope. `scope: "all"` requires the permission `admin`.
          */
         post: operations["forget"];
         delete?: never;
@@ -158,7 +158,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The banks that the caller may read */
+        /** List the banks that the caller may read */
         get: operations["listBanks"];
         put?: never;
         post?: never;
@@ -175,13 +175,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One bank */
+        /** Get a bank */
         get: operations["getBank"];
         put?: never;
         post?: never;
         /**
          * Delete a bank
-         * @description Deletes its memories, its configuration and the history of that, in one transaction. A forget with `scope: all` keeps the configuration. The deletion counts as a forget. For a bank that does not exist the counts are zero.
+         * @description Deletes the memories of the bank, its configuration and the configuration history, in one transaction. A forget with `scope: all` keeps the configuration. The deletion counts as a forget. For a bank that does not exist, the counts are zero.
          */
         delete: operations["deleteBank"];
         options?: never;
@@ -196,7 +196,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Figures of one bank */
+        /** Get the statistics of a bank */
         get: operations["getBankStatistics"];
         put?: never;
         post?: never;
@@ -213,7 +213,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The memories of a bank, newest first unless asked otherwise */
+        /** List the memories of a bank */
         get: operations["listMemories"];
         put?: never;
         post?: never;
@@ -230,7 +230,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One memory */
+        /** Get a memory */
         get: operations["getMemory"];
         put?: never;
         post?: never;
@@ -247,7 +247,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How one bank grew, by day */
+        /** Get the growth of a bank by day */
         get: operations["getBankGrowth"];
         put?: never;
         post?: never;
@@ -264,7 +264,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One memory in its document, with what stands before and after it */
+        /** Get a memory and its neighbours in the document */
         get: operations["getMemoryNeighbours"];
         put?: never;
         post?: never;
@@ -282,13 +282,13 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The configuration of a bank
-         * @description What the bank itself sets, what is in force, and where each value comes from.
+         * Get the configuration of a bank
+         * @description Returns the bank's own configuration, the settings in force, and the origin of each value.
          */
         get: operations["getBankConfig"];
         /**
          * Set the configuration of a bank
-         * @description Replaces the configuration. A bank can set tighter limits than the server's file, never looser ones. The configuration is in force at once on this replica, and within two seconds on every other. `retrieval` and `reflect` apply to requests on this bank, and to requests on several banks when all of them have the same values.
+         * @description Replaces the configuration. A bank can set tighter limits than the server's file, never looser ones. The configuration takes effect at once on this replica, and within two seconds on every other. `retrieval` and `reflect` apply to requests on this bank, and to requests on several banks when all of them have the same values.
          */
         put: operations["putBankConfig"];
         post?: never;
@@ -297,7 +297,7 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Change some of the configuration of a bank
+         * Change parts of the configuration of a bank
          * @description A merge patch (RFC 7396), as `application/merge-patch+json` or `application/json`.
          */
         patch: operations["patchBankConfig"];
@@ -310,7 +310,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The earlier configurations of a bank */
+        /** List the latest changes of the configuration of a bank */
         get: operations["getBankConfigHistory"];
         put?: never;
         post?: never;
@@ -328,8 +328,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * A bank as NDJSON
-         * @description A header line, then every memory, oldest first: the state of the bank when the request came.
+         * Export a bank as NDJSON
+         * @description Returns a header line, then every memory, oldest first, in the state of the bank when the request arrived.
          */
         get: operations["exportBank"];
         put?: never;
@@ -350,8 +350,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Read an export back, all of it or none
-         * @description Memories keep their ids and times and pass the same checks as in a retain. They count for `import_per_minute` and `import_per_day` and not for the limits of retain; the import counts once for `global_per_minute`.
+         * Import an export, all of it or none
+         * @description Memories keep their ids and times and undergo the same checks as in a retain. They count towards `import_per_minute` and `import_per_day`, not towards the limits of retain; the import counts once towards `global_per_minute`.
          */
         post: operations["importBank"];
         delete?: never;
@@ -368,8 +368,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The identity of the caller, as the service sees it
-         * @description With ?bank_id=, also the permissions of the caller on that bank and the grant or policy that each comes from.
+         * Get the identity of the caller, as the service sees it
+         * @description With `?bank_id=`, also returns the permissions of the caller on that bank and the grant or policy that gives each of them.
          */
         get: operations["whoami"];
         put?: never;
@@ -388,8 +388,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What the caller may do, bank by bank
-         * @description The banks that the caller may read, each with every permission and the grant or policy that it comes from.
+         * List the permissions of the caller on each bank
+         * @description Returns the banks that the caller may read, each with the permissions of the caller and the grant or policy that gives each of them.
          */
         get: operations["getAccess"];
         put?: never;
@@ -411,9 +411,9 @@ export interface paths {
         put?: never;
         /**
          * Answer a question from memories
-         * @description The answer cites its sources as [1], [2]. Without evidence the service abstains and calls no model.
+         * @description The answer cites its sources as [1], [2]. Without evidence, the service abstains and calls no model.
          *
-         *     With `Accept: text/event-stream` the answer is streamed: `evidence` (`{sources}`), any number of `delta` (`{text}`), `usage`, then `done` (the members of the JSON answer but sources and usage; its `answer` is the whole text), or `error` (the body of an error answer). A comment is sent after every 15 seconds of silence. An error before the `evidence` event is answered with an ordinary error status.
+         *     With `Accept: text/event-stream` the answer is streamed: `evidence` (`{sources}`), any number of `delta` (`{text}`), `usage`, then `done` (the members of the JSON answer except sources and usage; its `answer` is the whole text), or `error` (the body of an error answer). A comment is sent after every 15 seconds of silence. An error before the `evidence` event gets an ordinary error status.
          */
         post: operations["reflect"];
         delete?: never;
@@ -429,7 +429,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The webhook sources and their state */
+        /** List the webhook sources and their state */
         get: operations["listSources"];
         put?: never;
         post?: never;
@@ -446,7 +446,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The banks of all tenants */
+        /** List the banks of all tenants */
         get: operations["adminListBanks"];
         put?: never;
         post?: never;
@@ -463,7 +463,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The banks with one id, one entry for each tenant */
+        /** List the banks with an id, one entry for each tenant */
         get: operations["adminGetBank"];
         put?: never;
         post?: never;
@@ -480,13 +480,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The configuration of a bank, as its admins see it */
+        /** Get the configuration of a bank, as its admins see it */
         get: operations["adminGetBankConfig"];
         put?: never;
         post?: never;
         /**
          * Reset the configuration that the admins of a bank have set
-         * @description Grants in that configuration are removed, too.
+         * @description Also removes the grants in that configuration.
          */
         delete: operations["adminResetBankConfig"];
         options?: never;
@@ -522,8 +522,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Requests, their durations and memory over the last hour
-         * @description Of this process alone, since its start.
+         * Get requests, durations and memory use over the last hour
+         * @description Covers only this process, since its start.
          */
         get: operations["adminGetHistory"];
         put?: never;
@@ -542,8 +542,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What the server runs with, and its state
-         * @description Of this process. It asks the store as `GET /health` does, and calls no model.
+         * Get the providers of the server and their state
+         * @description Covers only this process. Checks the store as `GET /health` does, and calls no model.
          */
         get: operations["adminGetStatus"];
         put?: never;
@@ -562,8 +562,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * What a principal may do, bank by bank
-         * @description Every bank of the tenant, each with the permissions of the principal and the grant or policy that each comes from.
+         * List the permissions of a principal on each bank
+         * @description Returns every bank of the tenant, each with the permissions of the principal and the grant or policy that gives each of them.
          */
         get: operations["adminGetAccess"];
         put?: never;
@@ -581,7 +581,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The rules of access control in the configuration file */
+        /** Get the rules of access control in the configuration file */
         get: operations["adminGetAccessRules"];
         put?: never;
         post?: never;
@@ -601,8 +601,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Whether a principal may do something, and why
-         * @description Decides as for a request of that principal. It changes nothing and counts as no refusal.
+         * Check whether a principal has a permission, and why
+         * @description Makes the same decision as for a request of that principal. Changes nothing and does not count as a refusal.
          */
         post: operations["adminCheckAccess"];
         delete?: never;
@@ -635,22 +635,22 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description The bank need not exist. */
+        /** @description The permission to check. The bank need not exist. */
         AccessCheck: {
             /**
-             * @description Absent: an anonymous caller, whom only dev mode knows.
+             * @description Absent: an anonymous caller, which exists only in dev mode.
              * @example user:alice
              */
             principal?: string;
             /** @description Absent: callers without a tenant. */
             tenant_id?: string;
             /**
-             * @description The principal that it acts for.
+             * @description The principal on whose behalf the caller acts.
              * @example user:alice
              */
             on_behalf_of?: string;
             /**
-             * @description Name of a bank.
+             * @description Id of a bank.
              * @example user-alice
              */
             bank_id: string;
@@ -659,12 +659,12 @@ export interface components {
         /** @description The decision on one permission. */
         AccessDecision: {
             allowed: boolean;
-            /** @description The grant or policy that allows; null when none does. */
+            /** @description The grant or policy that gives the permission; null when none does. */
             granted_by: string | null;
-            /** @description A sentence; of a denial the detail that the caller gets. */
+            /** @description The reason as a sentence; for a denial, the `detail` that the caller gets. */
             reason: string;
         };
-        /** @description What a principal may do on each bank, and by which rule. */
+        /** @description The permissions of a principal on each bank, and the rule that gives each of them. */
         AccessPage: {
             principal: string | null;
             tenant_id: string | null;
@@ -675,21 +675,21 @@ export interface components {
         };
         /** @description The rules of the configuration file. Grants in the configuration of a bank add to them. */
         AccessRules: {
-            /** @description False: everybody may do everything. */
+            /** @description False: every caller has every permission. */
             enabled: boolean;
             /**
-             * @description What decides when no grant does.
+             * @description The policy that applies when no grant matches.
              * @enum {string}
              */
             default_policy: "owner_only" | "open" | "deny";
-            /** @description The banks that a principal owns, for owner_only. */
+            /** @description Patterns of the banks that a principal owns, for owner_only. */
             owner_patterns: string[];
-            /** @description The first 1000. */
+            /** @description The first 1000 grants. */
             grants: components["schemas"]["GrantRule"][];
-            /** @description True when there are more. */
+            /** @description True when there are more grants. */
             truncated: boolean;
         };
-        /** @description Who acts, in jwt_oidc mode. */
+        /** @description The actor of the request, in jwt_oidc mode. */
         Actor: {
             type: string;
             id: string;
@@ -701,7 +701,7 @@ export interface components {
         AdminBank: {
             tenant_id: string | null;
             /**
-             * @description Name of a bank.
+             * @description Id of a bank.
              * @example user-alice
              */
             bank_id: string;
@@ -716,9 +716,9 @@ export interface components {
         AdminBanksAnswer: {
             banks: components["schemas"]["AdminBank"][];
         };
-        /** @description What this process runs with, and the state of it. It holds no secret and no address. */
+        /** @description The providers and settings of this process and their state. Contains no secrets and no addresses. */
         AdminStatus: {
-            /** @description Of the gateway. */
+            /** @description Version of the gateway. */
             version: string;
             /**
              * Format: date-time
@@ -727,42 +727,42 @@ export interface components {
             started_at: string;
             auth: {
                 /**
-                 * @description `host`: the program that the gateway is a part of authenticates.
+                 * @description `host`: the program that embeds the gateway authenticates callers.
                  * @enum {string}
                  */
                 mode: "dev" | "api_key" | "jwt_hs256" | "jwt_oidc" | "host";
-                /** @description Environment variables that the mode needs and that are not set. */
+                /** @description Environment variables that the mode requires and that are not set. */
                 missing: string[];
             };
             /** @description Whether grants and policies are enforced. */
             access_control: boolean;
             vector_store: {
-                /** @description The registered name. `custom`: a class of the operator's own. */
+                /** @description Registered name of the provider; `custom` for a class of the operator's own. */
                 provider: string;
                 /**
-                 * @description What the store answers now. `unhealthy`: it reports a fault. `failed`: the check ended in an error.
+                 * @description Current state of the store. `unhealthy`: the store reports a fault. `failed`: the check ended in an error.
                  * @enum {string}
                  */
                 status: "ok" | "unhealthy" | "failed" | "timed_out";
-                /** @description Milliseconds that its answer took; null when it is not `ok`. */
+                /** @description Response time in milliseconds; null when the status is not `ok`. */
                 latency_ms: number | null;
-                /** @description To the database, where the store has one. */
+                /** @description Connections to the database, when the store uses one. */
                 connections?: {
-                    /** @description At most. */
+                    /** @description Maximum number of connections. */
                     size: number;
                     in_use: number;
-                    /** @description Callers that wait for one. */
+                    /** @description Callers that wait for a connection. */
                     waiting: number;
                 };
-                /** @description Memories that are known to wait for their vectors; absent where vectors are written with the memory. */
+                /** @description Memories that are known to have no vector yet; absent when vectors are written together with the memory. */
                 vectors_pending?: number;
             };
             embedding: {
-                /** @description The registered name. `custom`: a class of the operator's own. */
+                /** @description Registered name of the provider; `custom` for a class of the operator's own. */
                 provider: string;
-                /** @description The model, where the provider names one. */
+                /** @description The model; null when the provider names none. */
                 model: string | null;
-                /** @description Length of every vector. */
+                /** @description Number of elements of every vector. */
                 dimensions: number;
                 status: components["schemas"]["ModelCondition"];
             };
@@ -773,7 +773,7 @@ export interface components {
         AuthHealth: {
             /** @enum {string} */
             status: "misconfigured";
-            /** @description Environment variables that SERVICE_AUTH_MODE needs and that are not set. */
+            /** @description Environment variables that SERVICE_AUTH_MODE requires and that are not set. */
             missing: string[];
         };
         /**
@@ -786,7 +786,7 @@ export interface components {
          */
         Bank: {
             /**
-             * @description Name of a bank.
+             * @description Id of a bank.
              * @example user-alice
              */
             bank_id: string;
@@ -799,202 +799,202 @@ export interface components {
         };
         BankAccess: {
             /**
-             * @description Name of a bank.
+             * @description Id of a bank.
              * @example user-alice
              */
             bank_id: string;
             permissions: components["schemas"]["PermissionGrant"][];
         };
         BankConfig: {
-            /** @description Grants on this bank, beside access_grants. */
+            /** @description Grants on this bank, in addition to access_grants. */
             access?: components["schemas"]["BankGrant"][];
-            /** @description What the bank holds, for people. */
+            /** @description Description of the bank, for people. */
             description?: string;
-            /** @description A profile of the configuration file whose sections hold for the bank, under what the bank sets itself. */
+            /** @description A profile in the configuration file whose sections apply to the bank. The bank's own settings take precedence. */
             profile?: string;
-            /** @description What keeps a bank within its means. */
+            /** @description Limits on the use of a bank. */
             homeostasis?: {
-                /** @description Tokens of hits in one recall: default and ceiling of the request's max_tokens. */
+                /** @description Maximum tokens of the hits of a recall: default and upper limit of `max_tokens` in a request. */
                 recall_max_tokens?: number;
-                /** @description Tokens of one reflect answer: default and ceiling of the request's max_tokens. */
+                /** @description Maximum tokens of the answer of a reflect: default and upper limit of `max_tokens` in a request. */
                 reflect_max_tokens?: number;
-                /** @description Bytes of one content as UTF-8. */
+                /** @description Maximum bytes of `content`, as UTF-8. */
                 retain_max_content_bytes?: number;
-                /** @description Token buckets. A bucket holds a minute's worth. */
+                /** @description Rate limits, as token buckets. A bucket holds the tokens of one minute. */
                 rate_limits?: {
-                    /** @description Retained items a minute, for each principal and bank. Unset: no limit. */
+                    /** @description Retained items per minute, for each principal and bank. Unset: no limit. */
                     retain_per_minute?: number;
-                    /** @description Recalls a minute, for each principal and bank. Unset: no limit. */
+                    /** @description Recall operations per minute, for each principal and bank. Unset: no limit. */
                     recall_per_minute?: number;
-                    /** @description Reflects a minute, for each principal and bank. Unset: no limit. */
+                    /** @description Reflect operations per minute, for each principal and bank. Unset: no limit. */
                     reflect_per_minute?: number;
-                    /** @description Forgets a minute, for each principal and bank. Unset: no limit. */
+                    /** @description Forget operations per minute, for each principal and bank. Unset: no limit. */
                     forget_per_minute?: number;
-                    /** @description Memories that imports bring a minute, for each principal and bank. Unset: no limit. */
+                    /** @description Imported memories per minute, for each principal and bank. Unset: no limit. */
                     import_per_minute?: number;
-                    /** @description Operations of any of these kinds, and changes of the bank's configuration, together; an import is one, however many memories it brings, a minute, for each principal and bank. Unset: no limit. */
+                    /** @description Operations of all these kinds and changes of the bank's configuration together, per minute, for each principal and bank. An import counts as one, however many memories it has. Unset: no limit. */
                     global_per_minute?: number;
                 };
                 /** @description Daily quotas. */
                 quotas?: {
-                    /** @description Retained items a UTC day, for each bank. Unset: no limit. */
+                    /** @description Retained items per UTC day, for each bank. Unset: no limit. */
                     retain_per_day?: number;
-                    /** @description Memories that imports bring a UTC day, for each bank. Unset: no limit. */
+                    /** @description Imported memories per UTC day, for each bank. Unset: no limit. */
                     import_per_day?: number;
-                    /** @description Reflects a UTC day, for each bank. Unset: no limit. */
+                    /** @description Reflect operations per UTC day, for each bank. Unset: no limit. */
                     reflect_per_day?: number;
-                    /** @description Calls of the language model a UTC day, for each bank. Unset: no limit. */
+                    /** @description Calls to the language model per UTC day, for each bank. Unset: no limit. */
                     model_calls_per_day?: number;
-                    /** @description Tokens of the language model, of prompts and answers together; before a call its prompt and the most that it may answer are reckoned with, a UTC day, for each bank. Unset: no limit. */
+                    /** @description Tokens of the language model, prompts and answers together, per UTC day, for each bank. Before a call, the tokens of its prompt and of its longest permitted answer are reserved. Unset: no limit. */
                     model_tokens_per_day?: number;
                 };
             };
-            /** @description What may enter a bank. */
+            /** @description Checks of what is stored in a bank. */
             barriers?: {
-                /** @description What a content must be. */
+                /** @description Validation of `content`. */
                 validation?: {
-                    /** @description Characters of one content after trimming. Default 50000. */
+                    /** @description Maximum characters of `content`, after trimming. Default 50000. */
                     max_content_length?: number;
                 };
-                /** @description What metadata may hold. */
+                /** @description Limits on metadata. */
                 metadata?: {
-                    /** @description Metadata keys that are removed before anything is stored, compared without regard to case. Default none. */
+                    /** @description Metadata keys that are removed before a memory is stored. Case is ignored. Default none. */
                     blocked_keys?: string[];
-                    /** @description Bytes of one metadata map as JSON. Default 4096. */
+                    /** @description Maximum bytes of the metadata of a memory, as JSON. Default 4096. */
                     max_metadata_size_bytes?: number;
                 };
             };
-            /** @description What is worth keeping. */
+            /** @description Deduplication. */
             signal_quality?: {
-                /** @description What retain does with a memory that nearly repeats one of the bank. */
+                /** @description What retain does with a memory that nearly repeats one in the bank. */
                 dedup?: {
                     /**
-                     * @description off: only exact repeats are recognised. skip: a near-duplicate is not stored. warn: it is stored, and the answer names what it repeats. update: it takes the place of what it repeats, under its id. A memory of lower trust neither replaces nor keeps out one of higher trust: both are stored. Default off.
+                     * @description off: only exact repeats are detected. skip: a near-duplicate is not stored. warn: it is stored, and the answer names the memory that it repeats. update: it replaces that memory and keeps its id. A memory of lower trust neither replaces one of higher trust nor prevents it from being stored: both are stored. Default off.
                      * @enum {string}
                      */
                     action?: "off" | "skip" | "warn" | "update";
-                    /** @description Cosine of the word counts, stop words left out, from which on a memory counts as a near-duplicate. Memories that differ in numbers, negations or document, or in the order of the same words, never do. Default 0.9. */
+                    /** @description Minimum cosine of the word counts, without stop words, at which a memory counts as a near-duplicate. Memories that differ in numbers, negations or document, or in the order of the same words, are never near-duplicates. Default 0.9. */
                     threshold?: number;
                 };
             };
-            /** @description How recall ranks. */
+            /** @description How recall ranks memories. */
             retrieval?: {
                 /** @description Weights of the strategies in the fused score. */
                 weights?: {
                     /** @description Weight of the lexical (BM25) score. Default 1. */
                     lexical?: number;
-                    /** @description Weight of the semantic (embedding) score. Default: what the embedding provider says of itself; mock 0. */
+                    /** @description Weight of the semantic (embedding) score. Default: set by the embedding provider; 0 for mock. */
                     semantic?: number;
                 };
                 /**
-                 * @description How the strategies are put together: linear adds up their scores, each as a share of the best one found; rrf looks at ranks alone. Default linear.
+                 * @description How the scores of the strategies are combined: linear adds them, each relative to the best one found; rrf uses only ranks. Default linear.
                  * @enum {string}
                  */
                 fusion?: "linear" | "rrf";
-                /** @description Weights of what a candidate is judged by beside the strategies, next to a lexical weight of 1; 0 switches one off. */
+                /** @description Weights of the scorers, which rank candidates in addition to the strategies, relative to a lexical weight of 1; 0 disables a scorer. */
                 scorers?: {
-                    /** @description Share of the best lexical score that the query could reach. Default 0.5. */
+                    /** @description The lexical score, relative to the highest that the query could reach. Default 0.5. */
                     match?: number;
                     /** @description Adjacent words of the query that are adjacent in the memory. Default 0.2. */
                     phrase?: number;
                     /** @description The sum of the best matches of the same document, relative to the best document found. Default 0.3. */
                     document?: number;
-                    /** @description The best match in the same document, by the memory's own words, relative to the best document found. Default 0.2. */
+                    /** @description The best match in the same document, by the words of the memory alone, relative to the best document found. Default 0.2. */
                     document_best?: number;
-                    /** @description The sum of the nearest in meaning in the same document, relative to the best document found. Default 0.3. */
+                    /** @description The sum of the best semantic matches in the same document, relative to the best document found. Default 0.3. */
                     document_meaning?: number;
                     /** @description The query names the speaker. Default 0.5. */
                     speaker?: number;
-                    /** @description The query names the speaker, who speaks of themselves. Default 0.15. */
+                    /** @description The query names the speaker, who talks about themselves. Default 0.15. */
                     speaker_self?: number;
-                    /** @description The user speaks (`metadata.speaker`). Full weight for a query that asks for advice, half for one with I, my or we, which falls from 8 search terms to none at 13, a quarter for one that asks how I or we did something, none for one about what the assistant said. Default 0.7. */
+                    /** @description The speaker is the user (`metadata.speaker`). Full weight for a query that asks for advice; half for one with I, my or we, falling from 8 search terms to none at 13; a quarter for one that asks how I or we did something; none for one about what the assistant said. Default 0.7. */
                     user_said?: number;
-                    /** @description The assistant speaks (`metadata.speaker`), and the query asks what the assistant said, or how I or we did or planned something. Default 0.6. */
+                    /** @description The speaker is the assistant (`metadata.speaker`), and the query asks what the assistant said, or how I or we did or planned something. Default 0.6. */
                     assistant_said?: number;
                     /** @description Closeness to a time that the query names. Default 1.5. */
                     date?: number;
-                    /** @description Contains a time, and the query asks for one. Default 0.2. */
+                    /** @description The memory contains a time, and the query asks for one. Default 0.2. */
                     time_told?: number;
-                    /** @description Contains names, and the query asks for a name or a place. Default 0.4. */
+                    /** @description The memory contains names, and the query asks for a name or a place. Default 0.4. */
                     name_told?: number;
-                    /** @description A short turn of a conversation without user and assistant that contains a time or names. Default 0.3. */
+                    /** @description The memory is a short turn of a conversation without user and assistant and contains a time or names. Default 0.3. */
                     details?: number;
                     /** @description The memory is a short question. Default -0.2. */
                     question?: number;
-                    /** @description A turn of fewer than 50 words, stop words left out, that starts as a reaction: thanks, praise, agreement, a greeting. Default -0.1. */
+                    /** @description The memory is a turn of fewer than 50 words, without stop words, that starts with a reaction: thanks, praise, agreement or a greeting. Default -0.1. */
                     reaction?: number;
                 };
-                /** @description What each earlier hit of the same document subtracts from the score of a candidate, beside a lexical weight of 1, when the query asks for several things (which, what … s, how many). 0: nothing. Default 0.1. */
+                /** @description Penalty that each earlier hit of the same document subtracts from the score of a candidate, relative to a lexical weight of 1, when the query asks for several things (which, what … s, how many). 0: no penalty. Default 0.1. */
                 diversity?: number;
-                /** @description Milliseconds that the embedding of a query may take; past them recall answers without it, marked degraded. Default 3000. */
+                /** @description Maximum milliseconds for embedding a query. After that, recall answers without the semantic strategy, marked degraded. Default 3000. */
                 semantic_timeout_ms?: number;
-                /** @description How the reranker is used, when `reranker` names one. */
+                /** @description Use of the reranker that `reranker` names. */
                 rerank?: {
-                    /** @description How many of the best candidates the reranker judges. Default 100. */
+                    /** @description Number of best candidates that the reranker scores. Default 100. */
                     candidates?: number;
-                    /** @description Milliseconds that it may take; past them recall answers in the order without it, marked degraded. Default 1500. */
+                    /** @description Maximum milliseconds for reranking. After that, recall answers in the order without it, marked degraded. Default 1500. */
                     timeout_ms?: number;
                     /** @description Share of the reranker in the new score. Default 0.8. */
                     weight?: number;
                 };
-                /** @description Other wordings of a query, by the language model. */
+                /** @description Other wordings of a query, generated by the language model. */
                 rewrite?: {
-                    /** @description Whether a recall may ask for it (`rewrite: true`). Default false. */
+                    /** @description Whether a recall may request it (`rewrite: true`). Default false. */
                     enabled?: boolean;
-                    /** @description Wordings that are searched beside the query. Default 3. */
+                    /** @description Maximum number of wordings to search in addition to the query. Default 3. */
                     max_queries?: number;
-                    /** @description Milliseconds that the language model may take; past them recall answers without it, marked degraded. Default 3000. */
+                    /** @description Maximum milliseconds for the language model. After that, recall answers without other wordings, marked degraded. Default 3000. */
                     timeout_ms?: number;
                 };
-                /** @description Reranking by the language model, in the place of `reranker`. */
+                /** @description Reranking by the language model instead of `reranker`. */
                 model_rerank?: {
-                    /** @description Whether a recall may ask for it (`model_rerank: true`). Default false. */
+                    /** @description Whether a recall may request it (`model_rerank: true`). Default false. */
                     enabled?: boolean;
-                    /** @description How many of the best candidates it orders. Default 20. */
+                    /** @description Number of best candidates that the language model orders. Default 20. */
                     candidates?: number;
-                    /** @description Milliseconds that it may take; past them recall answers in the order without it, marked degraded. Default 5000. */
+                    /** @description Maximum milliseconds for the language model. After that, recall answers in the order without it, marked degraded. Default 5000. */
                     timeout_ms?: number;
-                    /** @description Its share in the new score. Default 0.8. */
+                    /** @description Share of the language model in the new score. Default 0.8. */
                     weight?: number;
                 };
                 /** @description BM25 parameters. */
                 bm25?: {
                     /** @description Saturation of term frequency. Default 0.9. */
                     k1?: number;
-                    /** @description Words, stop words left out, up to which the length of a text has no effect; above it the score falls in proportion. Default 25. */
+                    /** @description Length in words, without stop words, up to which the length of a text has no effect; above it, the score falls in proportion. Default 25. */
                     pivot?: number;
                     /** @description Replaces the pivot: the length of a text is compared with the average of the bank, from 0 (no effect) to 1 (in proportion). Unset: the pivot is used. */
                     b?: number;
                 };
                 /** @description Whether a memory is also found by the words of its neighbours in the document. Default true. */
                 context?: boolean;
-                /** @description Content over this length is split into passages for search. Default 2000. */
+                /** @description Length in characters above which content is split into passages for search. Default 2000. */
                 chunk_max_characters?: number;
             };
-            /** @description How reflect answers. */
+            /** @description How reflect answers questions. */
             reflect?: {
-                /** @description Milliseconds that one reflect may take: default and ceiling of the request's timeout_ms. A call of the language model may take three quarters of it at most, so that one that hangs is noticed. Default 60000. */
+                /** @description Maximum milliseconds of a reflect: default and upper limit of `timeout_ms` in a request. A call to the language model may take at most three quarters of this time, so that a call that hangs is detected. Default 60000. */
                 timeout_ms?: number;
-                /** @description Memories that an answer may rest on. Default 20. */
+                /** @description Maximum number of memories in the evidence for an answer. Default 20. */
                 max_evidence?: number;
-                /** @description Tokens of these memories together. Default 6000. */
+                /** @description Maximum tokens of the evidence in total. Default 6000. */
                 max_evidence_tokens?: number;
-                /** @description The least score: when no memory reaches it, reflect abstains and asks no model. Default 0.2. */
+                /** @description Minimum score of evidence. When no memory reaches it, reflect abstains and calls no model. Default 0.2. */
                 min_score?: number;
                 /**
-                 * @description The least trust of evidence; a request may ask for more (`min_trust`), not for less. Default suspect: any.
+                 * @description Minimum trust of evidence. A request may raise it (`min_trust`), not lower it. Default suspect: any.
                  * @enum {string}
                  */
                 min_trust?: "suspect" | "untrusted" | "trusted";
             };
-            /** @description What the bank is for and how answers from it should sound. Reflect tells it to the language model; it never counts as evidence. */
+            /** @description The purpose of the bank and the tone of answers from it. Reflect passes this text to the language model; it never counts as evidence. */
             mission?: string;
         };
-        /** @description What a bank sets, what is in force, and where each value comes from. */
+        /** @description The bank's own configuration, the settings in force, and the origin of each value. */
         BankConfigAnswer: {
             /** @description The configuration of a bank as its admins set it. */
             config: components["schemas"]["BankConfig"];
-            /** @description What is in force for the bank: defaults, the server's file, profiles and the bank's own configuration together. */
+            /** @description The settings in force for the bank: defaults, the server's file, profiles and the bank's own configuration combined. */
             effective: components["schemas"]["BankConfig"];
             /**
              * @description Where each value of `effective` comes from, by its path.
@@ -1006,7 +1006,7 @@ export interface components {
                 [key: string]: components["schemas"]["SettingOrigin"];
             };
             /**
-             * @description Entity tag of the configuration, for If-Match; also in the header ETag.
+             * @description Entity tag of the configuration, for If-Match; also in the ETag header.
              * @example "r17"
              */
             etag: string;
@@ -1015,14 +1015,14 @@ export interface components {
              * @description Null when the bank has no configuration of its own.
              */
             updated_at: string | null;
-            /** @description The principal who set it. */
+            /** @description The principal that set the configuration. */
             updated_by: string | null;
         };
         BankConfigChange: {
-            /** @description Null where it was taken back. */
+            /** @description Null when the configuration was reset. */
             config: components["schemas"]["BankConfig"] | null;
             /**
-             * @description Entity tag of the configuration, for If-Match; also in the header ETag.
+             * @description Entity tag of the configuration, for If-Match; also in the ETag header.
              * @example "r17"
              */
             etag: string;
@@ -1030,24 +1030,24 @@ export interface components {
             updated_at: string;
             updated_by: string | null;
         };
-        /** @description The earlier configurations of a bank. */
+        /** @description The latest changes of the configuration of a bank. */
         BankConfigHistory: {
-            /** @description Newest first; the last 100 changes. */
+            /** @description The last 100 changes, newest first. */
             history: components["schemas"]["BankConfigChange"][];
         };
         /** @description The members to change; null removes a member. */
         BankConfigPatch: Record<string, unknown>;
         /** @description A grant on this bank. */
         BankGrant: {
-            /** @description Principal; one trailing * matches any rest. */
+            /** @description Principal; one trailing * matches any suffix. */
             principal: string;
-            /** @description `*` is all four; `admin` implies none of the others, but whoever has it may grant rights on the bank unless access_control.bank_grants is false. */
+            /** @description `*` means all four; `admin` implies none of the others, but its holder may grant permissions on the bank unless access_control.bank_grants is false. */
             permissions: ("read" | "write" | "forget" | "admin" | "*")[];
         };
-        /** @description The memories that the bank has now, by the day on which they were retained. */
+        /** @description The number of memories that the bank has now, by the day on which they were retained. */
         BankGrowth: {
             /**
-             * @description Name of a bank.
+             * @description Id of a bank.
              * @example user-alice
              */
             bank_id: string;
@@ -1061,15 +1061,15 @@ export interface components {
              * @example 2026-01-31
              */
             until: string;
-            /** @description Memories that were retained before the first day. */
+            /** @description Number of memories that were retained before the first day. */
             count_before: number;
             /** @description Every day of the range, in order. */
             days: components["schemas"]["DayGrowth"][];
         };
-        /** @description Figures of a bank. */
+        /** @description Statistics of a bank. */
         BankStatistics: {
             /**
-             * @description Name of a bank.
+             * @description Id of a bank.
              * @example user-alice
              */
             bank_id: string;
@@ -1080,12 +1080,12 @@ export interface components {
              */
             last_retained_at: string | null;
             chunk_count: number;
-            /** @description Memories whose vectors are still to be made; until then they are found by words. Absent when recall goes by words alone. */
+            /** @description Number of memories whose vectors have yet to be made; until then, only the lexical strategy finds them. Absent when recall uses only that strategy. */
             pending_embeddings?: number;
             token_count: number;
             /**
              * Format: date-time
-             * @description Of the oldest memory.
+             * @description When the oldest memory was retained.
              */
             first_retained_at: string | null;
             /**
@@ -1098,7 +1098,7 @@ export interface components {
              * @description Latest occurred_at.
              */
             last_occurred_at: string | null;
-            /** @description By falling count; the first 100. */
+            /** @description The 100 most frequent tags, in descending order of count. */
             tags: components["schemas"]["TagCount"][];
         };
         /** @description A page of banks. */
@@ -1120,7 +1120,7 @@ export interface components {
         /** @description What was deleted. */
         DeleteBankAnswer: {
             /**
-             * @description Name of a bank.
+             * @description Id of a bank.
              * @example user-alice
              */
             bank_id: string;
@@ -1142,14 +1142,14 @@ export interface components {
             event: "done";
             data: components["schemas"]["ReflectConclusion"];
         };
-        /** @description The body of every answer with a status from 400 up. */
+        /** @description The body of every answer with a status of 400 or higher. */
         Error: {
-            /** @description For people. */
+            /** @description Description of the error, for people. */
             detail: string;
             code: components["schemas"]["ErrorCode"];
-            /** @description As in X-Request-Id and the log. */
+            /** @description Id of the request, as in X-Request-Id and the log. */
             request_id: string;
-            /** @description The invalid fields and what is wrong with each. */
+            /** @description The invalid fields and what is wrong with each of them. */
             errors?: components["schemas"]["FieldError"][];
             /** @description `configuration_invalid`: what is wrong with the configuration file. */
             problems?: string[];
@@ -1157,40 +1157,40 @@ export interface components {
             changed?: string[];
             /** @description `restart_required`: the changed paths that need a restart. */
             restart_required?: string[];
-            /** @description As in Retry-After. */
+            /** @description Seconds after which a retry can succeed, as in Retry-After. */
             retry_after_seconds?: number;
         };
         /**
-         * @description For programs.
+         * @description Error code, for programs.
          *
          *     - `invalid_request`: The request is malformed or breaks a documented limit; `errors` names the fields.
          *     - `invalid_json`: The body is not valid JSON.
          *     - `unauthenticated`: Credentials are missing, wrong or expired.
-         *     - `access_denied`: The caller is known and may not do this on this bank.
-         *     - `host_not_allowed`: The server is not asked under this host name in dev mode (SERVICES_ALLOWED_HOSTS).
+         *     - `access_denied`: The caller is authenticated but may not do this on this bank.
+         *     - `host_not_allowed`: The server does not accept this host name in dev mode (SERVICES_ALLOWED_HOSTS).
          *     - `not_found`: No such route, memory, bank or source.
          *     - `method_not_allowed`: The path exists with other methods; `Allow` lists them.
          *     - `idempotency_key_reused`: The Idempotency-Key was used before with another body.
          *     - `idempotency_key_in_flight`: A request with this Idempotency-Key is still being worked on.
-         *     - `conflict`: Other changes of the same thing came between; read it and try again.
-         *     - `configuration_invalid`: The configuration file has problems and was not taken over; `problems` names each.
-         *     - `restart_required`: The configuration file was changed in what only a start reads, and was not taken over; `restart_required` names it.
-         *     - `precondition_failed`: The `If-Match` of the request names another state than the one in force.
-         *     - `body_too_large`: The body is longer, deeper or has more elements or lines than the server takes; `detail` names the bound.
-         *     - `answer_too_large`: The answer would be larger than the server gives (`bounds.answer_bytes`); ask for less.
-         *     - `unsupported_media_type`: The route does not take this Content-Type.
-         *     - `rate_limited`: A per-minute limit is used up; `retry_after_seconds` says when to come back.
+         *     - `conflict`: Other changes of the same resource were made in the meantime; read it and try again.
+         *     - `configuration_invalid`: The configuration file has problems and was not applied; `problems` lists them.
+         *     - `restart_required`: The configuration file has changes that need a restart and was not applied; `restart_required` lists them.
+         *     - `precondition_failed`: The `If-Match` of the request does not match the configuration in force.
+         *     - `body_too_large`: The body is longer, deeper or has more elements or lines than the server accepts; `detail` names the limit.
+         *     - `answer_too_large`: The answer would be larger than the server allows (`bounds.answer_bytes`); request less.
+         *     - `unsupported_media_type`: The route does not accept this Content-Type.
+         *     - `rate_limited`: A per-minute limit is used up; retry after `retry_after_seconds`.
          *     - `quota_exceeded`: A daily quota is used up; `retry_after_seconds` counts to midnight UTC.
-         *     - `overloaded`: Too many requests wait for a model; `retry_after_seconds` says when to come back.
-         *     - `too_many_streams`: The caller has as many exports and event streams open as the server gives one caller (`bounds.streams_per_caller`).
-         *     - `misconfigured`: The server lacks a setting that the selected auth mode needs; `detail` names it.
+         *     - `overloaded`: Too many requests wait for a model; retry after `retry_after_seconds`.
+         *     - `too_many_streams`: The caller has as many exports and event streams open as the server allows (`bounds.streams_per_caller`).
+         *     - `misconfigured`: The server lacks a setting that the selected auth mode requires; `detail` names it.
          *     - `internal_error`: An unexpected fault. The log has its cause under the same request id.
          *     - `not_supported`: The configured backend cannot do this.
-         *     - `model_output_invalid`: A model answered unusably.
-         *     - `deadline_exceeded`: The answer was not there within `timeout_ms`, or the most that the server allows.
-         *     - `server_busy`: The server has as much work as it has room for; `retry_after_seconds` says when to come back.
+         *     - `model_output_invalid`: A model returned an unusable answer.
+         *     - `deadline_exceeded`: The answer was not ready within `timeout_ms` or the limit of the server.
+         *     - `server_busy`: The server is at capacity; retry after `retry_after_seconds`.
          *     - `dependency_unavailable`: The vector store or a model is down or did not answer in time.
-         *     - `identity_provider_unavailable`: No signing key of the identity provider can be had.
+         *     - `identity_provider_unavailable`: No signing key of the identity provider is available.
          *     - `shutting_down`: The server is stopping; send the request to another instance.
          * @enum {string}
          */
@@ -1207,7 +1207,7 @@ export interface components {
                 sources: components["schemas"]["Hit"][];
             };
         };
-        /** @description The way of one memory through a recall. */
+        /** @description The stages that one memory passed in a recall. */
         ExplainRecallAnswer: {
             /**
              * Format: uuid
@@ -1215,39 +1215,39 @@ export interface components {
              * @example 01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f
              */
             memory_id: string;
-            /** @description Whether it is among the hits. */
+            /** @description Whether the memory is among the hits. */
             found: boolean;
             /**
              * @description The first reason why the memory is not among the hits. not_in_bank: the bank has no such memory, or it has expired. no_strategy_found_it: it matches the query neither by words nor by meaning. not_a_candidate: found, but ranked too low to be a candidate.
              * @enum {string}
              */
             verdict: "returned" | "not_in_bank" | "filtered" | "no_strategy_found_it" | "not_a_candidate" | "below_min_score" | "cut_by_max_results" | "cut_by_max_tokens";
-            /** @description From 1 in the final order, hit or not. Null when it was no candidate. */
+            /** @description Rank from 1 in the final order, whether or not the memory is a hit. Null when it was not a candidate. */
             rank: number | null;
-            /** @description The final score, within 0–1. Null when it was no candidate. */
+            /** @description The final score, from 0 to 1. Null when the memory was not a candidate. */
             score: number | null;
             stages: components["schemas"]["ExplainedStages"];
-            /** @description The stages that were skipped because a model was down or late. Absent when none was. */
+            /** @description The stages that were skipped because a model was down or did not answer in time. Absent when none was skipped. */
             degraded?: components["schemas"]["Degradation"][];
         };
-        /** @description A search, and the memory to explain. */
+        /** @description A search and the memory to explain. */
         ExplainRecallRequest: {
             /** @example What does Alice drink? */
             query: string;
             /**
-             * @description Name of a bank.
+             * @description Id of a bank.
              * @example user-alice
              */
             bank_id: string;
             /**
              * Format: uuid
-             * @description Id of the memory that is looked for.
+             * @description Id of the memory to explain.
              * @example 01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f
              */
             expect: string;
-            /** @description Hits at most; clamped to 1–1000. Default 10. */
+            /** @description Maximum number of hits; clamped to 1–1000. Default 10. */
             max_results?: number;
-            /** @description Tokens of all hits together; the first hit that does not fit ends the list. */
+            /** @description Maximum tokens of all hits together; the first hit that does not fit ends the list. */
             max_tokens?: number;
             /** @description An untagged memory never matches a tag filter. */
             tags?: string[];
@@ -1255,39 +1255,39 @@ export interface components {
             metadata?: components["schemas"]["Metadata"];
             /**
              * Format: date-time
-             * @description Inclusive. RFC 3339 with an offset.
+             * @description Only memories that occurred at or after this instant. RFC 3339 with an offset.
              */
             occurred_after?: string;
             /**
              * Format: date-time
-             * @description Exclusive. RFC 3339 with an offset.
+             * @description Only memories that occurred before this instant. RFC 3339 with an offset.
              */
             occurred_before?: string;
             /**
              * Format: date-time
-             * @description Only memories retained by then; inclusive. RFC 3339 with an offset.
+             * @description Only memories retained at or before this instant. RFC 3339 with an offset.
              */
             as_of?: string;
-            /** @description Only memories that are trusted at least so much. Default: all. */
+            /** @description Only memories with at least this level of trust. Default: all. */
             min_trust?: components["schemas"]["TrustLevel"];
             /**
              * Format: date-time
-             * @description The instant that relative times in the query, such as "yesterday" or "two weeks ago", refer to; for queries about a past conversation. RFC 3339 with an offset. Default now. It affects nothing else: an expired memory stays expired.
+             * @description The instant to which relative times in the query, such as "yesterday" or "two weeks ago", refer; for queries about a past conversation. RFC 3339 with an offset. Default now. It affects nothing else: an expired memory stays expired.
              */
             reference_time?: string;
-            /** @description Hits of a lower score are left out. */
+            /** @description Minimum score. Hits with a lower score are omitted. */
             min_score?: number;
         };
         /** @description The bounds that cut the ranking to the hits. */
         ExplainedBudget: {
-            /** @description Every bound that keeps the memory out by itself. */
+            /** @description Every bound that excludes the memory on its own. */
             cut_by: ("min_score" | "max_results" | "max_tokens")[];
             min_score: number;
             /** @description After clamping. */
             max_results: number;
-            /** @description The request's own or the bank's ceiling, whichever is less. Null: no bound. */
+            /** @description The value of the request or the limit of the bank, whichever is lower. Null: no limit. */
             max_tokens: number | null;
-            /** @description Tokens of the memory and all before it. */
+            /** @description Tokens of the memory and of all memories ranked before it. */
             tokens_needed: number;
         };
         /** @description The filters of the request. */
@@ -1296,34 +1296,34 @@ export interface components {
             /** @description Every filter that the memory does not satisfy. */
             failed: ("tags" | "metadata" | "occurred_after" | "occurred_before" | "as_of" | "min_trust")[];
         };
-        /** @description The strategies together; absent when none returned the memory for the whole query. */
+        /** @description The strategies combined; absent when none returned the memory for the whole query. */
         ExplainedFusion: {
-            /** @description From 1, by the strategies alone. */
+            /** @description Rank from 1, by the strategies alone. */
             rank: number;
-            /** @description The sum over the strategies, weights included. */
+            /** @description The sum over the strategies, including their weights. */
             score: number;
         };
         /** @description Search by words. */
         ExplainedLexical: {
             /**
-             * @description candidate: returned as a candidate. too_low: found, but ranked below the candidates. no_match: neither the memory nor a neighbour has a word of the query. filtered: kept out by a filter. off: the strategy is switched off.
+             * @description candidate: returned as a candidate. too_low: found, but ranked below the candidates. no_match: neither the memory nor a neighbour contains a word of the query. filtered: excluded by a filter. off: the strategy is switched off.
              * @enum {string}
              */
             state: "candidate" | "too_low" | "no_match" | "filtered" | "off";
-            /** @description From 1 among all memories that the strategy finds for the whole query, not only its candidates. Null when it does not find the memory, or not within `beyond`. */
+            /** @description Rank from 1 among all memories that the strategy finds for the whole query, not only its candidates. Null when the strategy does not find the memory, or not among the best `beyond`. */
             rank: number | null;
-            /** @description Within 0–1. Null when the strategy has no score for the memory, or its rank is too low for the score to be known. */
+            /** @description From 0 to 1. Null when the strategy has no score for the memory, or its rank is too low for the score to be known. */
             score: number | null;
-            /** @description How many candidates the strategy returned. */
+            /** @description Number of candidates that the strategy returned. */
             candidates: number;
-            /** @description Present when the memory is not among this many of the best. */
+            /** @description Present when the memory is not among this number of best memories. */
             beyond?: number;
             /** @description The score without the words of neighbours in the same document. */
             own_score: number | null;
             terms: {
-                /** @description The query as it is searched for: stems of its words. */
+                /** @description The stems of the words of the query, which are searched for. */
                 asked: string[];
-                /** @description Those of them that the memory itself holds. */
+                /** @description Those that the memory itself contains. */
                 in_memory: string[];
                 /** @description Whether neighbours in the same document add to the score. Null when the score is not known. */
                 from_neighbours: boolean | null;
@@ -1331,28 +1331,28 @@ export interface components {
         };
         ExplainedPart: {
             query: string;
-            /** @description From 1 among the candidates of this part. Null when it is none of them. */
+            /** @description Rank from 1 among the candidates of this part. Null when the memory is not among them. */
             rank: number | null;
         };
         /** @description The reranker. */
         ExplainedRerank: {
             /**
-             * @description not_judged: ranked below the candidates that were sent to the reranker. degraded: it failed or was late. off: none is configured.
+             * @description not_judged: ranked below the candidates that were sent to the reranker. degraded: the reranker failed or did not answer in time. off: none is configured.
              * @enum {string}
              */
             state: "judged" | "not_judged" | "degraded" | "off";
-            /** @description From 1, by the scores of the reranker alone. */
+            /** @description Rank from 1, by the scores of the reranker alone. */
             rank: number | null;
             /** @description On the scale of the reranker. */
             score: number | null;
         };
         /** @description The scorers, which rank candidates in addition to the strategies. */
         ExplainedScorers: {
-            /** @description From 1, by strategies and scorers. */
+            /** @description Rank from 1, by strategies and scorers. */
             rank: number;
-            /** @description Within 0–1. */
+            /** @description From 0 to 1. */
             score: number;
-            /** @description What each scorer added, weight included (`retrieval.scorers` in the configuration); those that added nothing are left out. */
+            /** @description What each scorer added, including its weight (`retrieval.scorers` in the configuration); scorers that added nothing are omitted. */
             signals: {
                 [key: string]: number;
             };
@@ -1364,16 +1364,16 @@ export interface components {
              * @enum {string}
              */
             state: "candidate" | "too_low" | "no_vector" | "filtered" | "degraded" | "off";
-            /** @description From 1 among all memories that the strategy finds for the whole query, not only its candidates. Null when it does not find the memory, or not within `beyond`. */
+            /** @description Rank from 1 among all memories that the strategy finds for the whole query, not only its candidates. Null when the strategy does not find the memory, or not among the best `beyond`. */
             rank: number | null;
-            /** @description Within 0–1. Null when the strategy has no score for the memory, or its rank is too low for the score to be known. */
+            /** @description From 0 to 1. Null when the strategy has no score for the memory, or its rank is too low for the score to be known. */
             score: number | null;
-            /** @description How many candidates the strategy returned. */
+            /** @description Number of candidates that the strategy returned. */
             candidates: number;
-            /** @description Present when the memory is not among this many of the best. */
+            /** @description Present when the memory is not among this number of best memories. */
             beyond?: number;
         };
-        /** @description In order; those that the memory did not reach are absent, all of them when it is not in the bank. */
+        /** @description The stages in order. Those that the memory did not reach are absent; all are absent when it is not in the bank. */
         ExplainedStages: {
             filter?: components["schemas"]["ExplainedFilter"];
             lexical?: components["schemas"]["ExplainedLexical"];
@@ -1398,7 +1398,7 @@ export interface components {
             format: "memory-gateway-export";
             /** @enum {number} */
             version: 1;
-            /** @description Information only. */
+            /** @description For information only; not read. */
             bank_id?: string;
             /** Format: date-time */
             exported_at?: string;
@@ -1409,67 +1409,67 @@ export interface components {
         ExportLine: components["schemas"]["ExportHeader"] | components["schemas"]["Memory"];
         /** @description An invalid field and what is wrong with it. */
         FieldError: {
-            /** @description As the caller wrote it, for instance `items[3].tags`. */
+            /** @description The field as the caller wrote it, for instance `items[3].tags`. */
             field: string;
             message: string;
         };
-        /** @description What was deleted. */
+        /** @description The deleted memories or, with dry_run, those that would be deleted. */
         ForgetAnswer: {
             deleted_count: number;
-            /** @description Up to 1000. */
+            /** @description Ids of the memories, at most 1000. */
             memory_ids: string[];
-            /** @description With dry_run, and for a caller who may also read the bank: the first ten of the memories. */
+            /** @description The first ten memories. Present with dry_run, for a caller that may also read the bank. */
             sample?: components["schemas"]["Memory"][];
         };
-        /** @description What is to be forgotten: exactly one of memory_ids, tags and scope. */
+        /** @description The memories to delete: exactly one of memory_ids, tags and scope. */
         ForgetRequest: {
             /**
-             * @description Name of a bank.
+             * @description Id of a bank.
              * @example user-alice
              */
             bank_id: string;
             memory_ids: string[];
-            /** @description Not beside memory_ids. */
+            /** @description Not allowed with memory_ids. */
             tags?: string & number;
-            /** @description Not beside memory_ids. */
+            /** @description Not allowed with memory_ids. */
             tags_match?: string & number;
-            /** @description Not beside memory_ids. */
+            /** @description Not allowed with memory_ids. */
             scope?: string & number;
-            /** @description Counts and deletes nothing. Default false. */
+            /** @description Counts the memories and deletes none. Default false. */
             dry_run?: boolean;
         } | {
             /**
-             * @description Name of a bank.
+             * @description Id of a bank.
              * @example user-alice
              */
             bank_id: string;
-            /** @description Not beside tags. */
+            /** @description Not allowed with tags. */
             memory_ids?: string & number;
             /** @description An untagged memory never matches a tag filter. */
             tags: string[];
             tags_match?: components["schemas"]["TagsMatch"];
-            /** @description Not beside tags. */
+            /** @description Not allowed with tags. */
             scope?: string & number;
-            /** @description Counts and deletes nothing. Default false. */
+            /** @description Counts the memories and deletes none. Default false. */
             dry_run?: boolean;
         } | {
             /**
-             * @description Name of a bank.
+             * @description Id of a bank.
              * @example user-alice
              */
             bank_id: string;
-            /** @description Not beside scope. */
+            /** @description Not allowed with scope. */
             memory_ids?: string & number;
-            /** @description Not beside scope. */
+            /** @description Not allowed with scope. */
             tags?: string & number;
-            /** @description Not beside scope. */
+            /** @description Not allowed with scope. */
             tags_match?: string & number;
             /**
-             * @description The whole bank; asks for `admin`.
+             * @description The whole bank; requires the permission `admin`.
              * @enum {string}
              */
             scope: "all";
-            /** @description Counts and deletes nothing. Default false. */
+            /** @description Counts the memories and deletes none. Default false. */
             dry_run?: boolean;
         };
         GrantRule: {
@@ -1478,7 +1478,7 @@ export interface components {
             /** @description A principal, or a prefix before one trailing `*`. */
             principal: string;
             permissions: ("read" | "write" | "forget" | "admin" | "*")[];
-            /** @description Where it stands in the configuration. */
+            /** @description Path of the grant in the configuration. */
             origin: string;
         };
         GrantedPermission: {
@@ -1496,14 +1496,14 @@ export interface components {
                 vector_store: {
                     /** @enum {string} */
                     status: "ok";
-                    /** @description Milliseconds that its answer took. */
+                    /** @description Response time in milliseconds. */
                     latency_ms: number;
                 };
-                /** @description The embedding provider, by its latest calls; this request makes none. It does not affect readiness. */
+                /** @description The embedding provider: its condition in the latest calls. This request calls no model. The condition does not affect readiness. */
                 embedding: components["schemas"]["ModelHealth"];
-                /** @description The language model, by its latest calls; this request makes none. It does not affect readiness. */
+                /** @description The language model: its condition in the latest calls. This request calls no model. The condition does not affect readiness. */
                 language_model: components["schemas"]["ModelHealth"];
-                /** @description The reranker, when there is one, by its latest calls; this request makes none. It does not affect readiness. */
+                /** @description The reranker, when there is one: its condition in the latest calls. This request calls no model. The condition does not affect readiness. */
                 reranker?: components["schemas"]["ModelHealth"];
                 auth?: components["schemas"]["AuthHealth"];
             };
@@ -1514,23 +1514,23 @@ export interface components {
              * @description When the step began.
              */
             at: string;
-            /** @description Requests of callers and webhook sources that ended in the step. */
+            /** @description Number of requests of callers and webhook sources that ended in the step. */
             requests: number;
-            /** @description Those with a status of 400 to 499, and those whose client left. */
+            /** @description Requests with a status from 400 to 499, and requests whose client disconnected. */
             client_errors: number;
-            /** @description Those with a status from 500 up. */
+            /** @description Requests with a status of 500 or higher. */
             server_errors: number;
-            /** @description Half of the requests took no longer, within 12 percent; null without requests. */
+            /** @description Median duration, accurate to 12 percent; null without requests. */
             p50_ms: number | null;
-            /** @description The same for 90 of 100. */
+            /** @description 90th percentile of the durations, accurate to 12 percent; null without requests. */
             p90_ms: number | null;
-            /** @description The same for 99 of 100. */
+            /** @description 99th percentile of the durations, accurate to 12 percent; null without requests. */
             p99_ms: number | null;
-            /** @description The longest request. */
+            /** @description Longest duration; null without requests. */
             max_ms: number | null;
-            /** @description Memory of the process. */
+            /** @description Resident memory of the process. */
             rss_bytes: number;
-            /** @description Of it, what the heap of JavaScript uses. */
+            /** @description Memory that the JavaScript heap uses. */
             heap_used_bytes: number;
         };
         /**
@@ -1562,50 +1562,50 @@ export interface components {
              */
             memory_id: string;
             /**
-             * @description Name of a bank.
+             * @description Id of a bank.
              * @example user-alice
              */
             bank_id: string;
-            /** @description The whole memory. */
+            /** @description The whole text of the memory. */
             text: string;
             tags: string[];
             metadata: components["schemas"]["Metadata"];
             /**
              * Format: date-time
-             * @description When what the memory tells happened.
+             * @description When the event that the memory describes happened.
              */
             occurred_at: string | null;
             /** Format: date-time */
             retained_at: string;
             /**
              * Format: date-time
-             * @description When the memory ceases to exist.
+             * @description When the memory expires.
              */
             expires_at: string | null;
             document_id: string | null;
             source: string | null;
-            /** @description How far the memory may be believed, decided when it was written: by who wrote it, and `suspect` when it looks like an instruction to a model or hides text. */
+            /** @description How far the memory may be believed, decided when it was written: by its writer, and `suspect` when it looks like an instruction to a model or hides text. */
             trust: components["schemas"]["TrustLevel"];
-            /** @description Within 0–1; comparable within one answer. */
+            /** @description From 0 to 1; comparable only within one answer. */
             score: number;
-            /** @description What matched, best first, when the memory was split. */
+            /** @description The passages that matched, best first, when the memory was split. */
             passages?: components["schemas"]["Passage"][];
             scores?: components["schemas"]["HitScores"];
         };
-        /** @description Rank and score per strategy and what the scorers added (`explain`). */
+        /** @description Rank and score by strategy, and what the scorers added (`explain`). */
         HitScores: {
             lexical?: components["schemas"]["StrategyScore"];
             semantic?: components["schemas"]["StrategyScore"];
-            /** @description What each scorer added, weight included (`retrieval.scorers` in the configuration). */
+            /** @description What each scorer added, including its weight (`retrieval.scorers` in the configuration). */
             signals?: {
                 [key: string]: number;
             };
-            /** @description What each strategy added to `sum`, weight included. That of `semantic` is counted from what a usual candidate has, so it may be negative. */
+            /** @description What each strategy added to `sum`, including its weight. The contribution of `semantic` is relative to that of a typical candidate, so it may be negative. */
             contributions?: {
                 lexical?: number;
                 semantic?: number;
             };
-            /** @description `contributions` and `signals` together. The score is 1 / (1 + e^(6.4 - 4 · sum)), unless diversity, a part of the query or a reranker lowered it. */
+            /** @description The sum of `contributions` and `signals`. The score is 1 / (1 + e^(6.4 - 4 · sum)), unless diversity, a part of the query or a reranker lowered it. */
             sum?: number;
             rerank?: {
                 rank: number;
@@ -1613,7 +1613,7 @@ export interface components {
                 score: number;
             };
         };
-        /** @description How many memories came in. */
+        /** @description Numbers of imported, skipped and overwritten memories. */
         ImportBankAnswer: {
             imported: number;
             skipped: number;
@@ -1623,19 +1623,19 @@ export interface components {
         /** @description A memory to import. Members may also be null, which means absent. */
         ImportedMemory: {
             /**
-             * @description The memory's text: 1–50,000 characters after trimming, unless the bank's barriers say otherwise.
+             * @description The memory's text: 1–50,000 characters after trimming, unless the bank's barriers set another limit.
              * @example Alice prefers tea over coffee.
              */
             text: string;
             /** Format: uuid7 */
             memory_id?: string;
-            /** @description Information only. */
+            /** @description For information only; not read. */
             bank_id?: string;
             tags?: string[];
             metadata?: components["schemas"]["Metadata"];
             /**
              * Format: date-time
-             * @description When what the memory tells happened. RFC 3339 with an offset.
+             * @description When the event that the memory describes happened. RFC 3339 with an offset.
              */
             occurred_at?: string;
             /**
@@ -1645,14 +1645,14 @@ export interface components {
             retained_at?: string;
             /**
              * Format: date-time
-             * @description When the memory ceases to exist; in the future. RFC 3339 with an offset.
+             * @description When the memory expires; must be in the future. RFC 3339 with an offset.
              */
             expires_at?: string;
-            /** @description The document or conversation that the memory is a part of. */
+            /** @description The document or conversation that the memory belongs to. */
             document_id?: string;
             /** @description Where the memory comes from. */
             source?: string;
-            /** @description Lowers the trust that the importer's memories have; it cannot raise it. */
+            /** @description Can lower the trust that memories of the importer have, but not raise it. */
             trust?: components["schemas"]["TrustLevel"];
         };
         /** @description The process is up. */
@@ -1660,14 +1660,14 @@ export interface components {
             /** @enum {string} */
             status: "ok";
         };
-        /** @description A page of memories, newest first. */
+        /** @description A page of memories. */
         MemoriesPage: {
             memories: components["schemas"]["Memory"][];
             /** @description Null on the last page. */
             next_cursor: string | null;
-            /** @description With ?total=true. */
+            /** @description Present with `?total=true`. */
             total?: {
-                /** @description Memories that pass the filters, counted up to 100000. */
+                /** @description Number of memories that pass the filters, counted up to 100000. */
                 count: number;
                 /** @description False when there are more. */
                 complete: boolean;
@@ -1701,64 +1701,64 @@ export interface components {
              */
             memory_id: string;
             /**
-             * @description Name of a bank.
+             * @description Id of a bank.
              * @example user-alice
              */
             bank_id: string;
-            /** @description The whole memory. */
+            /** @description The whole text of the memory. */
             text: string;
             tags: string[];
             metadata: components["schemas"]["Metadata"];
             /**
              * Format: date-time
-             * @description When what the memory tells happened.
+             * @description When the event that the memory describes happened.
              */
             occurred_at: string | null;
             /** Format: date-time */
             retained_at: string;
             /**
              * Format: date-time
-             * @description When the memory ceases to exist.
+             * @description When the memory expires.
              */
             expires_at: string | null;
             document_id: string | null;
             source: string | null;
-            /** @description How far the memory may be believed, decided when it was written: by who wrote it, and `suspect` when it looks like an instruction to a model or hides text. */
+            /** @description How far the memory may be believed, decided when it was written: by its writer, and `suspect` when it looks like an instruction to a model or hides text. */
             trust: components["schemas"]["TrustLevel"];
         };
-        /** @description A document is in the order of `occurred_at`, else `retained_at`. A memory without `document_id` has no neighbours. */
+        /** @description A memory and its neighbours in the document, which is ordered by `occurred_at`, else `retained_at`. A memory without `document_id` has no neighbours. */
         MemoryNeighbours: {
             memory: components["schemas"]["Memory"];
-            /** @description In the order of the document: the last is next to the memory. */
+            /** @description In the order of the document; the last one is adjacent to the memory. */
             before: components["schemas"]["Memory"][];
-            /** @description In the order of the document: the first is next to the memory. */
+            /** @description In the order of the document; the first one is adjacent to the memory. */
             after: components["schemas"]["Memory"][];
-            /** @description Whether the document has others before these. */
+            /** @description Whether the document has more memories before these. */
             more_before: boolean;
-            /** @description Whether the document has others after these. */
+            /** @description Whether the document has more memories after these. */
             more_after: boolean;
         };
-        /** @description Flat map to string, number, boolean or null. */
+        /** @description A flat object whose values are strings, numbers, booleans or null. */
         Metadata: {
             [key: string]: string | number | boolean | null;
         };
         /**
-         * @description `ok`: the last call was answered. `degraded`: the last call failed, or calls resume after a series of failures. `failing`: so many calls failed in a row that the model counts as down. `unknown`: no call was made yet.
+         * @description `ok`: the last call was answered. `degraded`: the last call failed, or calls resume after a series of failures. `failing`: so many calls failed in a row that the model counts as down. `unknown`: no call has been made yet.
          * @enum {string}
          */
         ModelCondition: "ok" | "degraded" | "failing" | "unknown";
         ModelHealth: {
             status: components["schemas"]["ModelCondition"];
         };
-        /** @description A model that the server works with. */
+        /** @description A model that the server uses. */
         ModelInUse: {
-            /** @description The registered name. `custom`: a class of the operator's own. */
+            /** @description Registered name of the provider; `custom` for a class of the operator's own. */
             provider: string;
-            /** @description The model, where the provider names one. */
+            /** @description The model; null when the provider names none. */
             model: string | null;
             status: components["schemas"]["ModelCondition"];
         };
-        /** @description The memory that this one nearly repeats, when the bank looks for such (`signal_quality.dedup`). */
+        /** @description The memory that this one nearly repeats, when the bank detects near-duplicates (`signal_quality.dedup`). */
         NearDuplicate: {
             /**
              * Format: uuid
@@ -1766,15 +1766,15 @@ export interface components {
              * @example 01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f
              */
             memory_id: string;
-            /** @description Within 0–1. */
+            /** @description From 0 to 1. */
             similarity: number;
         };
         /** @description A passage of a memory that matched. */
         Passage: {
             text: string;
-            /** @description UTF-16 offset into the text. */
+            /** @description UTF-16 offset of the start of the passage in the text. */
             start: number;
-            /** @description UTF-16 offset behind the passage. */
+            /** @description UTF-16 offset of the end of the passage, exclusive. */
             end: number;
             score: number;
         };
@@ -1782,35 +1782,35 @@ export interface components {
         Permission: "read" | "write" | "forget" | "admin";
         PermissionGrant: {
             permission: components["schemas"]["Permission"];
-            /** @description The grant or policy that gives it. */
+            /** @description The grant or policy that gives the permission. */
             granted_by: string;
         };
         /** @description The hits, best first. */
         RecallAnswer: {
             hits: components["schemas"]["Hit"][];
-            /** @description Memories that were candidates after filters, whatever max_results is. */
+            /** @description Number of memories that were candidates after filters, regardless of max_results. */
             total_available: number;
-            /** @description True when max_tokens ended the list. */
+            /** @description True when max_tokens shortened the list. */
             truncated: boolean;
             usage: components["schemas"]["RecallUsage"];
-            /** @description The stages that were skipped because a model was down or late. Absent when none was. */
+            /** @description The stages that were skipped because a model was down or did not answer in time. Absent when none was skipped. */
             degraded?: components["schemas"]["Degradation"][];
             trace?: components["schemas"]["Trace"];
         };
-        /** @description A search; in exactly one of `bank_id` and `banks`. */
+        /** @description A search. Requires exactly one of `bank_id` and `banks`. */
         RecallRequest: {
             /** @example What does Alice drink? */
             query: string;
             /**
-             * @description Name of a bank.
+             * @description Id of a bank.
              * @example user-alice
              */
             bank_id: string;
-            /** @description Not beside bank_id. */
+            /** @description Not allowed with bank_id. */
             banks?: string & number;
-            /** @description Hits at most; clamped to 1–1000. Default 10. */
+            /** @description Maximum number of hits; clamped to 1–1000. Default 10. */
             max_results?: number;
-            /** @description Tokens of all hits together; the first hit that does not fit ends the list. */
+            /** @description Maximum tokens of all hits together; the first hit that does not fit ends the list. */
             max_tokens?: number;
             /** @description An untagged memory never matches a tag filter. */
             tags?: string[];
@@ -1818,46 +1818,46 @@ export interface components {
             metadata?: components["schemas"]["Metadata"];
             /**
              * Format: date-time
-             * @description Inclusive. RFC 3339 with an offset.
+             * @description Only memories that occurred at or after this instant. RFC 3339 with an offset.
              */
             occurred_after?: string;
             /**
              * Format: date-time
-             * @description Exclusive. RFC 3339 with an offset.
+             * @description Only memories that occurred before this instant. RFC 3339 with an offset.
              */
             occurred_before?: string;
             /**
              * Format: date-time
-             * @description Only memories retained by then; inclusive. RFC 3339 with an offset.
+             * @description Only memories retained at or before this instant. RFC 3339 with an offset.
              */
             as_of?: string;
-            /** @description Only memories that are trusted at least so much. Default: all. */
+            /** @description Only memories with at least this level of trust. Default: all. */
             min_trust?: components["schemas"]["TrustLevel"];
             /**
              * Format: date-time
-             * @description The instant that relative times in the query, such as "yesterday" or "two weeks ago", refer to; for queries about a past conversation. RFC 3339 with an offset. Default now. It affects nothing else: an expired memory stays expired.
+             * @description The instant to which relative times in the query, such as "yesterday" or "two weeks ago", refer; for queries about a past conversation. RFC 3339 with an offset. Default now. It affects nothing else: an expired memory stays expired.
              */
             reference_time?: string;
-            /** @description Hits of a lower score are left out. */
+            /** @description Minimum score. Hits with a lower score are omitted. */
             min_score?: number;
-            /** @description Searches by these alone: `["lexical"]` goes by words and asks no embedding model. Default: those that are switched on (`retrieval.weights`). */
+            /** @description The only strategies to use: `["lexical"]` searches by words and calls no embedding model. Default: those that are switched on (`retrieval.weights`). */
             strategies?: ("lexical" | "semantic")[];
-            /** @description Searches other wordings of the query as well, which the language model thinks of; 501 unless the server has it switched on (`retrieval.rewrite`). Default false. */
+            /** @description Also searches other wordings of the query, generated by the language model; 501 unless enabled on the server (`retrieval.rewrite`). Default false. */
             rewrite?: boolean;
-            /** @description Has the language model order the best candidates; 501 unless the server has it switched on (`retrieval.model_rerank`). Default false. */
+            /** @description Lets the language model order the best candidates; 501 unless enabled on the server (`retrieval.model_rerank`). Default false. */
             model_rerank?: boolean;
-            /** @description Adds `scores` to each hit, and `trace`. Default false. */
+            /** @description Adds `scores` to each hit and `trace` to the answer. Default false. */
             explain?: boolean;
         } | {
             /** @example What does Alice drink? */
             query: string;
-            /** @description Not beside banks. */
+            /** @description Not allowed with banks. */
             bank_id?: string & number;
-            /** @description Several banks in one ranking; instead of bank_id. */
+            /** @description Several banks, searched in one ranking; used instead of bank_id. */
             banks: string[];
-            /** @description Hits at most; clamped to 1–1000. Default 10. */
+            /** @description Maximum number of hits; clamped to 1–1000. Default 10. */
             max_results?: number;
-            /** @description Tokens of all hits together; the first hit that does not fit ends the list. */
+            /** @description Maximum tokens of all hits together; the first hit that does not fit ends the list. */
             max_tokens?: number;
             /** @description An untagged memory never matches a tag filter. */
             tags?: string[];
@@ -1865,39 +1865,39 @@ export interface components {
             metadata?: components["schemas"]["Metadata"];
             /**
              * Format: date-time
-             * @description Inclusive. RFC 3339 with an offset.
+             * @description Only memories that occurred at or after this instant. RFC 3339 with an offset.
              */
             occurred_after?: string;
             /**
              * Format: date-time
-             * @description Exclusive. RFC 3339 with an offset.
+             * @description Only memories that occurred before this instant. RFC 3339 with an offset.
              */
             occurred_before?: string;
             /**
              * Format: date-time
-             * @description Only memories retained by then; inclusive. RFC 3339 with an offset.
+             * @description Only memories retained at or before this instant. RFC 3339 with an offset.
              */
             as_of?: string;
-            /** @description Only memories that are trusted at least so much. Default: all. */
+            /** @description Only memories with at least this level of trust. Default: all. */
             min_trust?: components["schemas"]["TrustLevel"];
             /**
              * Format: date-time
-             * @description The instant that relative times in the query, such as "yesterday" or "two weeks ago", refer to; for queries about a past conversation. RFC 3339 with an offset. Default now. It affects nothing else: an expired memory stays expired.
+             * @description The instant to which relative times in the query, such as "yesterday" or "two weeks ago", refer; for queries about a past conversation. RFC 3339 with an offset. Default now. It affects nothing else: an expired memory stays expired.
              */
             reference_time?: string;
-            /** @description Hits of a lower score are left out. */
+            /** @description Minimum score. Hits with a lower score are omitted. */
             min_score?: number;
-            /** @description Searches by these alone: `["lexical"]` goes by words and asks no embedding model. Default: those that are switched on (`retrieval.weights`). */
+            /** @description The only strategies to use: `["lexical"]` searches by words and calls no embedding model. Default: those that are switched on (`retrieval.weights`). */
             strategies?: ("lexical" | "semantic")[];
-            /** @description Searches other wordings of the query as well, which the language model thinks of; 501 unless the server has it switched on (`retrieval.rewrite`). Default false. */
+            /** @description Also searches other wordings of the query, generated by the language model; 501 unless enabled on the server (`retrieval.rewrite`). Default false. */
             rewrite?: boolean;
-            /** @description Has the language model order the best candidates; 501 unless the server has it switched on (`retrieval.model_rerank`). Default false. */
+            /** @description Lets the language model order the best candidates; 501 unless enabled on the server (`retrieval.model_rerank`). Default false. */
             model_rerank?: boolean;
-            /** @description Adds `scores` to each hit, and `trace`. Default false. */
+            /** @description Adds `scores` to each hit and `trace` to the answer. Default false. */
             explain?: boolean;
         };
         RecallUsage: {
-            /** @description Tokens (o200k_base) of the hits given. */
+            /** @description Tokens (o200k_base) of the returned hits. */
             tokens: number;
         };
         /**
@@ -1933,57 +1933,57 @@ export interface components {
          *     }
          */
         ReflectAnswer: {
-            /** @description `[1]` cites the first of the sources. */
+            /** @description The answer; `[1]` cites the first source. */
             answer: string;
-            /** @description True when the memories do not answer the question. When there was no evidence at all, no model was called. */
+            /** @description True when the memories do not answer the question. Without any evidence, no model is called. */
             abstained: boolean;
-            /** @description The answer by `response_schema`; absent when it abstained. */
+            /** @description The answer according to `response_schema`; absent when reflect abstained. */
             structured?: {
                 [key: string]: unknown;
             };
-            /** @description True when no mark of the answer names a source; absent otherwise. */
+            /** @description True when no citation in the answer names a source; absent otherwise. */
             unverified?: boolean;
             /** @description True when max_tokens cut the answer; absent otherwise. */
             truncated?: boolean;
-            /** @description What the answer went without. `model`: the language model could not be had, and the answer is sentences of the memories. Absent when nothing was missing. */
+            /** @description What was not available for the answer. `model`: the language model was not available, so the answer consists of sentences from the memories. Absent when nothing was missing. */
             degraded?: components["schemas"]["ReflectDegradation"][];
-            /** @description The evidence, in the order of the marks; empty with include_sources false, and when it abstained. */
+            /** @description The evidence, in the order of the citation numbers; empty with `include_sources: false` and when reflect abstained. */
             sources: components["schemas"]["Hit"][];
             usage: components["schemas"]["ReflectUsage"];
         };
         /** @description The whole answer. */
         ReflectConclusion: {
-            /** @description `[1]` cites the first of the sources. */
+            /** @description The answer; `[1]` cites the first source. */
             answer: string;
-            /** @description True when the memories do not answer the question. When there was no evidence at all, no model was called. */
+            /** @description True when the memories do not answer the question. Without any evidence, no model is called. */
             abstained: boolean;
-            /** @description The answer by `response_schema`; absent when it abstained. */
+            /** @description The answer according to `response_schema`; absent when reflect abstained. */
             structured?: {
                 [key: string]: unknown;
             };
-            /** @description True when no mark of the answer names a source; absent otherwise. */
+            /** @description True when no citation in the answer names a source; absent otherwise. */
             unverified?: boolean;
             /** @description True when max_tokens cut the answer; absent otherwise. */
             truncated?: boolean;
-            /** @description What the answer went without. `model`: the language model could not be had, and the answer is sentences of the memories. Absent when nothing was missing. */
+            /** @description What was not available for the answer. `model`: the language model was not available, so the answer consists of sentences from the memories. Absent when nothing was missing. */
             degraded?: components["schemas"]["ReflectDegradation"][];
         };
         /** @enum {string} */
         ReflectDegradation: "rewrite" | "semantic" | "rerank" | "model";
-        /** @description An event of a reflect: its name, and its data, which is JSON. */
+        /** @description An event of a reflect: its name and its data, which is JSON. */
         ReflectEvent: components["schemas"]["EvidenceEvent"] | components["schemas"]["DeltaEvent"] | components["schemas"]["UsageEvent"] | components["schemas"]["DoneEvent"] | components["schemas"]["ErrorEvent"];
-        /** @description A question; to exactly one of `bank_id` and `banks`. */
+        /** @description A question. Requires exactly one of `bank_id` and `banks`. */
         ReflectRequest: {
             /** @example What does Alice drink? */
             query: string;
             /**
-             * @description Name of a bank.
+             * @description Id of a bank.
              * @example user-alice
              */
             bank_id: string;
-            /** @description Not beside bank_id. */
+            /** @description Not allowed with bank_id. */
             banks?: string & number;
-            /** @description Tokens of the answer at most. */
+            /** @description Maximum tokens of the answer. */
             max_tokens?: number;
             /** @description An untagged memory never matches a tag filter. */
             tags?: string[];
@@ -1991,45 +1991,45 @@ export interface components {
             metadata?: components["schemas"]["Metadata"];
             /**
              * Format: date-time
-             * @description Inclusive. RFC 3339 with an offset.
+             * @description Only memories that occurred at or after this instant. RFC 3339 with an offset.
              */
             occurred_after?: string;
             /**
              * Format: date-time
-             * @description Exclusive. RFC 3339 with an offset.
+             * @description Only memories that occurred before this instant. RFC 3339 with an offset.
              */
             occurred_before?: string;
             /**
              * Format: date-time
-             * @description Only memories retained by then; inclusive. RFC 3339 with an offset.
+             * @description Only memories retained at or before this instant. RFC 3339 with an offset.
              */
             as_of?: string;
-            /** @description Only memories that are trusted at least so much. Default: all. */
+            /** @description Only memories with at least this level of trust. Default: all. */
             min_trust?: components["schemas"]["TrustLevel"];
             /**
              * Format: date-time
-             * @description The instant that relative times in the query, such as "yesterday" or "two weeks ago", refer to; for queries about a past conversation. RFC 3339 with an offset. Default now. It affects nothing else: an expired memory stays expired.
+             * @description The instant to which relative times in the query, such as "yesterday" or "two weeks ago", refer; for queries about a past conversation. RFC 3339 with an offset. Default now. It affects nothing else: an expired memory stays expired.
              */
             reference_time?: string;
-            /** @description Default true. */
+            /** @description Whether the answer includes its sources. Default true. */
             include_sources?: boolean;
             /**
-             * @description Instructions for tone, length, language and form of the answer. They add nothing to the evidence.
+             * @description Instructions for the tone, length, language and form of the answer. They never count as evidence.
              * @example Answer in one sentence, informally.
              */
             instructions?: string;
-            /** @description JSON Schema of an object that the answer is also given as, in `structured`: at most 16 KiB, 8 levels and 256 properties, without references and patterns. 501 when the configured model cannot. */
+            /** @description JSON Schema of an object in which the answer is also returned, as `structured`: at most 16 KiB, 8 levels and 256 properties, without references and patterns. 501 when the configured model does not support this. */
             response_schema?: Record<string, unknown>;
-            /** @description Milliseconds that the answer may take; clamped to what the server allows (`reflect.timeout_ms`). */
+            /** @description Maximum milliseconds for the answer; clamped to the limit of the server (`reflect.timeout_ms`). */
             timeout_ms?: number;
         } | {
             /** @example What does Alice drink? */
             query: string;
-            /** @description Not beside banks. */
+            /** @description Not allowed with banks. */
             bank_id?: string & number;
-            /** @description Several banks in one ranking; instead of bank_id. */
+            /** @description Several banks, searched in one ranking; used instead of bank_id. */
             banks: string[];
-            /** @description Tokens of the answer at most. */
+            /** @description Maximum tokens of the answer. */
             max_tokens?: number;
             /** @description An untagged memory never matches a tag filter. */
             tags?: string[];
@@ -2037,62 +2037,62 @@ export interface components {
             metadata?: components["schemas"]["Metadata"];
             /**
              * Format: date-time
-             * @description Inclusive. RFC 3339 with an offset.
+             * @description Only memories that occurred at or after this instant. RFC 3339 with an offset.
              */
             occurred_after?: string;
             /**
              * Format: date-time
-             * @description Exclusive. RFC 3339 with an offset.
+             * @description Only memories that occurred before this instant. RFC 3339 with an offset.
              */
             occurred_before?: string;
             /**
              * Format: date-time
-             * @description Only memories retained by then; inclusive. RFC 3339 with an offset.
+             * @description Only memories retained at or before this instant. RFC 3339 with an offset.
              */
             as_of?: string;
-            /** @description Only memories that are trusted at least so much. Default: all. */
+            /** @description Only memories with at least this level of trust. Default: all. */
             min_trust?: components["schemas"]["TrustLevel"];
             /**
              * Format: date-time
-             * @description The instant that relative times in the query, such as "yesterday" or "two weeks ago", refer to; for queries about a past conversation. RFC 3339 with an offset. Default now. It affects nothing else: an expired memory stays expired.
+             * @description The instant to which relative times in the query, such as "yesterday" or "two weeks ago", refer; for queries about a past conversation. RFC 3339 with an offset. Default now. It affects nothing else: an expired memory stays expired.
              */
             reference_time?: string;
-            /** @description Default true. */
+            /** @description Whether the answer includes its sources. Default true. */
             include_sources?: boolean;
             /**
-             * @description Instructions for tone, length, language and form of the answer. They add nothing to the evidence.
+             * @description Instructions for the tone, length, language and form of the answer. They never count as evidence.
              * @example Answer in one sentence, informally.
              */
             instructions?: string;
-            /** @description JSON Schema of an object that the answer is also given as, in `structured`: at most 16 KiB, 8 levels and 256 properties, without references and patterns. 501 when the configured model cannot. */
+            /** @description JSON Schema of an object in which the answer is also returned, as `structured`: at most 16 KiB, 8 levels and 256 properties, without references and patterns. 501 when the configured model does not support this. */
             response_schema?: Record<string, unknown>;
-            /** @description Milliseconds that the answer may take; clamped to what the server allows (`reflect.timeout_ms`). */
+            /** @description Maximum milliseconds for the answer; clamped to the limit of the server (`reflect.timeout_ms`). */
             timeout_ms?: number;
         };
-        /** @description What the answer cost. */
+        /** @description Tokens and cost of the answer. */
         ReflectUsage: {
-            /** @description input_tokens and output_tokens together. */
+            /** @description The sum of input_tokens and output_tokens. */
             tokens: number;
-            /** @description Of the prompt, as the language model counts them; 0 when none was asked. */
+            /** @description Tokens of the prompt, as the language model counts them; 0 when no model was called. */
             input_tokens: number;
-            /** @description Of what it answered. */
+            /** @description Tokens of the answer of the language model. */
             output_tokens: number;
-            /** @description By the `prices` of the configuration; absent when the model has none there. */
+            /** @description Cost according to `prices` in the configuration; absent when the model has no price there. */
             cost?: number;
         };
-        /** @description What was changed. */
+        /** @description The changes that were applied. */
         ReloadAnswer: {
-            /** @description Paths of the configuration file that were changed and are in force. */
+            /** @description Paths in the configuration file that were changed and are now in force. */
             changed: string[];
         };
-        /** @description Requests, their durations and memory, in steps. */
+        /** @description Requests, their durations and memory use, in steps. */
         RequestHistory: {
             interval_seconds: number;
-            /** @description Oldest first; the last hour. The last step is still open. */
+            /** @description The steps of the last hour, oldest first. The last step has not ended yet. */
             samples: components["schemas"]["HistorySample"][];
         };
         /**
-         * @description What became of a memory.
+         * @description The result of storing a memory.
          * @example {
          *       "stored": true,
          *       "memory_id": "01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f",
@@ -2102,7 +2102,7 @@ export interface components {
          *     }
          */
         RetainAnswer: {
-            /** @description False for an exact repeat, and for a near-duplicate that the bank does not take (`signal_quality.dedup`). */
+            /** @description False for an exact repeat, and for a near-duplicate that the bank does not store (`signal_quality.dedup`). */
             stored: boolean;
             /**
              * Format: uuid
@@ -2110,24 +2110,24 @@ export interface components {
              * @example 01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f
              */
             memory_id: string;
-            /** @description Passages that the text was split into for search. */
+            /** @description Number of passages into which the text was split for search. */
             chunk_count: number;
             /** @description True when the bank already had the memory; `memory_id` is its id. */
             deduplicated: boolean;
             /**
-             * @description Name of a bank.
+             * @description Id of a bank.
              * @example user-alice
              */
             bank_id: string;
-            /** @description True when the content replaced a near-duplicate, under its id. */
+            /** @description True when the content replaced a near-duplicate and keeps its id. */
             updated?: boolean;
             near_duplicate?: components["schemas"]["NearDuplicate"];
-            /** @description Of the memory at `memory_id`, when it is less than trusted: `untrusted` by who wrote it, `suspect` when it looks like an instruction to a model or hides text. */
+            /** @description Trust of the memory `memory_id`, when it is below `trusted`: `untrusted` because of its writer, `suspect` when it looks like an instruction to a model or hides text. */
             trust?: components["schemas"]["TrustLevel"];
             /** @description Metadata keys that the bank's barriers removed. */
             redactions?: string[];
         };
-        /** @description What became of each memory. */
+        /** @description The result for each memory. */
         RetainBatchAnswer: {
             /** @description In the order of the items. */
             results: components["schemas"]["RetainAnswer"][];
@@ -2135,16 +2135,16 @@ export interface components {
         /** @description Memories to store, all or none. */
         RetainBatchRequest: {
             /**
-             * @description Name of a bank.
+             * @description Id of a bank.
              * @example user-alice
              */
             bank_id: string;
             items: components["schemas"]["RetainItem"][];
         };
-        /** @description A memory to store, of a batch. */
+        /** @description A memory to store in a batch. */
         RetainItem: {
             /**
-             * @description The memory's text: 1–50,000 characters after trimming, unless the bank's barriers say otherwise.
+             * @description The memory's text: 1–50,000 characters after trimming, unless the bank's barriers set another limit.
              * @example Alice prefers tea over coffee.
              */
             content: string;
@@ -2153,28 +2153,28 @@ export interface components {
             metadata?: components["schemas"]["Metadata"];
             /**
              * Format: date-time
-             * @description When what the memory tells happened. RFC 3339 with an offset.
+             * @description When the event that the memory describes happened. RFC 3339 with an offset.
              */
             occurred_at?: string;
-            /** @description The document or conversation that the memory is a part of. */
+            /** @description The document or conversation that the memory belongs to. */
             document_id?: string;
             /** @description Where the memory comes from. */
             source?: string;
             /**
              * Format: date-time
-             * @description When the memory ceases to exist; in the future. RFC 3339 with an offset.
+             * @description When the memory expires; must be in the future. RFC 3339 with an offset.
              */
             expires_at?: string;
         };
         /** @description A memory to store. */
         RetainRequest: {
             /**
-             * @description Name of a bank.
+             * @description Id of a bank.
              * @example user-alice
              */
             bank_id: string;
             /**
-             * @description The memory's text: 1–50,000 characters after trimming, unless the bank's barriers say otherwise.
+             * @description The memory's text: 1–50,000 characters after trimming, unless the bank's barriers set another limit.
              * @example Alice prefers tea over coffee.
              */
             content: string;
@@ -2183,16 +2183,16 @@ export interface components {
             metadata?: components["schemas"]["Metadata"];
             /**
              * Format: date-time
-             * @description When what the memory tells happened. RFC 3339 with an offset.
+             * @description When the event that the memory describes happened. RFC 3339 with an offset.
              */
             occurred_at?: string;
-            /** @description The document or conversation that the memory is a part of. */
+            /** @description The document or conversation that the memory belongs to. */
             document_id?: string;
             /** @description Where the memory comes from. */
             source?: string;
             /**
              * Format: date-time
-             * @description When the memory ceases to exist; in the future. RFC 3339 with an offset.
+             * @description When the memory expires; must be in the future. RFC 3339 with an offset.
              */
             expires_at?: string;
         };
@@ -2220,9 +2220,9 @@ export interface components {
         };
         /** @description How a strategy ranks a hit. */
         StrategyScore: {
-            /** @description From 1, among the candidates of the strategy; absent when it was none of them. */
+            /** @description Rank from 1 among the candidates of the strategy; absent when the memory was not one of them. */
             rank?: number;
-            /** @description Within 0–1. */
+            /** @description From 0 to 1. */
             score: number;
         };
         TagCount: {
@@ -2230,7 +2230,7 @@ export interface components {
             memory_count: number;
         };
         /**
-         * @description Whether one tag suffices. Default any.
+         * @description Whether a memory must have any or all of the tags. Default any.
          * @enum {string}
          */
         TagsMatch: "any" | "all";
@@ -2250,14 +2250,14 @@ export interface components {
         };
         TraceStage: {
             name: string;
-            /** @description When it began, counted from the first stage. */
+            /** @description When the stage began, relative to the start of the first stage. */
             start_ms: number;
             duration_ms: number;
         };
         TraceStrategy: {
             name: string;
             weight: number;
-            /** @description Candidates that reached the fusion. */
+            /** @description Number of candidates that reached the fusion. */
             candidates: number;
         };
         /** @enum {string} */
@@ -2273,7 +2273,7 @@ export interface components {
             actor: components["schemas"]["Actor"] | null;
             tenant_id: string | null;
             on_behalf_of: string | null;
-            /** @description What the caller may do on the bank of ?bank_id=. */
+            /** @description Permissions of the caller on the bank that `?bank_id=` names. */
             permissions?: components["schemas"]["GrantedPermission"][];
         };
     };
@@ -2398,7 +2398,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What became of a memory. */
+            /** @description The result of storing a memory. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2448,7 +2448,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What became of each memory. */
+            /** @description The result for each memory. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2479,7 +2479,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description A search; in exactly one of `bank_id` and `banks`. */
+        /** @description A search. Requires exactly one of `bank_id` and `banks`. */
         requestBody: {
             content: {
                 /**
@@ -2540,7 +2540,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description A search, and the memory to explain. */
+        /** @description A search and the memory to explain. */
         requestBody: {
             content: {
                 /**
@@ -2554,7 +2554,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The way of one memory through a recall. */
+            /** @description The stages that one memory passed in a recall. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2585,7 +2585,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description What is to be forgotten: exactly one of memory_ids, tags and scope. */
+        /** @description The memories to delete: exactly one of memory_ids, tags and scope. */
         requestBody: {
             content: {
                 /**
@@ -2601,7 +2601,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What was deleted. */
+            /** @description The deleted memories or, with dry_run, those that would be deleted. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2625,7 +2625,7 @@ export interface operations {
             query?: {
                 /** @description Clamped to 1–200. Default 50. */
                 limit?: number;
-                /** @description `next_cursor` of the page before. */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: string;
             };
             header?: never;
@@ -2663,7 +2663,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Name of a bank.
+                 * @description Id of a bank.
                  * @example user-alice
                  */
                 bank_id: string;
@@ -2696,7 +2696,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Name of a bank.
+                 * @description Id of a bank.
                  * @example user-alice
                  */
                 bank_id: string;
@@ -2729,7 +2729,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Name of a bank.
+                 * @description Id of a bank.
                  * @example user-alice
                  */
                 bank_id: string;
@@ -2738,7 +2738,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Figures of a bank. */
+            /** @description Statistics of a bank. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2772,41 +2772,41 @@ export interface operations {
             query?: {
                 /** @description Clamped to 1–200. Default 50. */
                 limit?: number;
-                /** @description `next_cursor` of the page before. */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: string;
                 /** @description An untagged memory never matches a tag filter. */
                 tags?: string[];
-                /** @description Whether one tag suffices. Default any. */
+                /** @description Whether a memory must have any or all of the tags. Default any. */
                 tags_match?: components["schemas"]["TagsMatch"];
                 /**
-                 * @description A JSON object of strings, numbers, booleans and nulls, all of which the memory has.
+                 * @description A JSON object of strings, numbers, booleans and nulls. Only memories whose metadata contains all of its members.
                  * @example {"topic":"tea"}
                  */
                 metadata?: string;
-                /** @description Inclusive. RFC 3339 with an offset. */
+                /** @description Only memories that occurred at or after this instant. RFC 3339 with an offset. */
                 occurred_after?: string;
-                /** @description Exclusive. RFC 3339 with an offset. */
+                /** @description Only memories that occurred before this instant. RFC 3339 with an offset. */
                 occurred_before?: string;
-                /** @description Inclusive. RFC 3339 with an offset. */
+                /** @description Only memories retained at or after this instant. RFC 3339 with an offset. */
                 retained_after?: string;
-                /** @description Exclusive. RFC 3339 with an offset. */
+                /** @description Only memories retained before this instant. RFC 3339 with an offset. */
                 retained_before?: string;
                 document_id?: string;
-                /** @description Only memories that are trusted at least so much. Default: all. */
+                /** @description Only memories with at least this level of trust. Default: all. */
                 min_trust?: components["schemas"]["TrustLevel"];
                 /** @description Only memories of exactly this level. */
                 trust?: components["schemas"]["TrustLevel"];
-                /** @description Which comes first. With the other order a cursor goes the other way from its place. Default newest. */
+                /** @description Which memories come first. A cursor used with the opposite order continues from its position in the opposite direction. Default newest. */
                 order?: "newest" | "oldest";
-                /** @description Memories to pass over, from the start or the cursor. Default 0. */
+                /** @description Number of memories to skip, from the start or the cursor. Default 0. */
                 offset?: number;
-                /** @description Adds `total`. Default false. */
+                /** @description Adds `total` to the answer. Default false. */
                 total?: boolean;
             };
             header?: never;
             path: {
                 /**
-                 * @description Name of a bank.
+                 * @description Id of a bank.
                  * @example user-alice
                  */
                 bank_id: string;
@@ -2815,7 +2815,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page of memories, newest first. */
+            /** @description A page of memories. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2838,7 +2838,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Name of a bank.
+                 * @description Id of a bank.
                  * @example user-alice
                  */
                 bank_id: string;
@@ -2892,7 +2892,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Name of a bank.
+                 * @description Id of a bank.
                  * @example user-alice
                  */
                 bank_id: string;
@@ -2901,7 +2901,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The memories that the bank has now, by the day on which they were retained. */
+            /** @description The number of memories that the bank has now, by the day on which they were retained. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2933,15 +2933,15 @@ export interface operations {
     getMemoryNeighbours: {
         parameters: {
             query?: {
-                /** @description Memories before it. Clamped to 0–50. Default 5. */
+                /** @description Number of memories before it. Clamped to 0–50. Default 5. */
                 before?: number;
-                /** @description Memories after it. Clamped to 0–50. Default 5. */
+                /** @description Number of memories after it. Clamped to 0–50. Default 5. */
                 after?: number;
             };
             header?: never;
             path: {
                 /**
-                 * @description Name of a bank.
+                 * @description Id of a bank.
                  * @example user-alice
                  */
                 bank_id: string;
@@ -2951,7 +2951,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A document is in the order of `occurred_at`, else `retained_at`. A memory without `document_id` has no neighbours. */
+            /** @description A memory and its neighbours in the document, which is ordered by `occurred_at`, else `retained_at`. A memory without `document_id` has no neighbours. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2993,7 +2993,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Name of a bank.
+                 * @description Id of a bank.
                  * @example user-alice
                  */
                 bank_id: string;
@@ -3002,7 +3002,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What a bank sets, what is in force, and where each value comes from. */
+            /** @description The bank's own configuration, the settings in force, and the origin of each value. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3034,14 +3034,14 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Entity tags, or `*` for any configuration that is set: nothing is changed unless one of them is in force.
+                 * @description Entity tags, or `*` for any configuration that is set. Nothing is changed unless one of them is in force.
                  * @example "r17"
                  */
                 "if-match"?: string;
             };
             path: {
                 /**
-                 * @description Name of a bank.
+                 * @description Id of a bank.
                  * @example user-alice
                  */
                 bank_id: string;
@@ -3062,7 +3062,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What a bank sets, what is in force, and where each value comes from. */
+            /** @description The bank's own configuration, the settings in force, and the origin of each value. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3094,14 +3094,14 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Entity tags, or `*` for any configuration that is set: nothing is changed unless one of them is in force.
+                 * @description Entity tags, or `*` for any configuration that is set. Nothing is changed unless one of them is in force.
                  * @example "r17"
                  */
                 "if-match"?: string;
             };
             path: {
                 /**
-                 * @description Name of a bank.
+                 * @description Id of a bank.
                  * @example user-alice
                  */
                 bank_id: string;
@@ -3110,7 +3110,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What a bank sets, what is in force, and where each value comes from. */
+            /** @description The bank's own configuration, the settings in force, and the origin of each value. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3142,14 +3142,14 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Entity tags, or `*` for any configuration that is set: nothing is changed unless one of them is in force.
+                 * @description Entity tags, or `*` for any configuration that is set. Nothing is changed unless one of them is in force.
                  * @example "r17"
                  */
                 "if-match"?: string;
             };
             path: {
                 /**
-                 * @description Name of a bank.
+                 * @description Id of a bank.
                  * @example user-alice
                  */
                 bank_id: string;
@@ -3179,7 +3179,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What a bank sets, what is in force, and where each value comes from. */
+            /** @description The bank's own configuration, the settings in force, and the origin of each value. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3212,7 +3212,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Name of a bank.
+                 * @description Id of a bank.
                  * @example user-alice
                  */
                 bank_id: string;
@@ -3221,7 +3221,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The earlier configurations of a bank. */
+            /** @description The latest changes of the configuration of a bank. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3243,7 +3243,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Name of a bank.
+                 * @description Id of a bank.
                  * @example user-alice
                  */
                 bank_id: string;
@@ -3266,9 +3266,9 @@ export interface operations {
     importBank: {
         parameters: {
             query?: {
-                /** @description Default skip. */
+                /** @description Whether a memory that the bank already has is skipped or overwritten. Default skip. */
                 on_conflict?: "skip" | "overwrite";
-                /** @description apply: the configuration that the export carries, if any, takes the place of the bank's. Default ignore. */
+                /** @description apply: the configuration in the export, if any, replaces that of the bank. Default ignore. */
                 config?: "ignore" | "apply";
             };
             header?: {
@@ -3277,7 +3277,7 @@ export interface operations {
             };
             path: {
                 /**
-                 * @description Name of a bank.
+                 * @description Id of a bank.
                  * @example user-alice
                  */
                 bank_id: string;
@@ -3294,7 +3294,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description How many memories came in. */
+            /** @description Numbers of imported, skipped and overwritten memories. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3316,7 +3316,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Name of a bank.
+                 * @description Id of a bank.
                  * @example user-alice
                  */
                 bank_id?: string;
@@ -3351,7 +3351,7 @@ export interface operations {
             query?: {
                 /** @description Clamped to 1–200. Default 50. */
                 limit?: number;
-                /** @description `next_cursor` of the page before. */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: string;
             };
             header?: never;
@@ -3360,7 +3360,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What a principal may do on each bank, and by which rule. */
+            /** @description The permissions of a principal on each bank, and the rule that gives each of them. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3397,7 +3397,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description A question; to exactly one of `bank_id` and `banks`. */
+        /** @description A question. Requires exactly one of `bank_id` and `banks`. */
         requestBody: {
             content: {
                 /**
@@ -3500,7 +3500,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Name of a bank.
+                 * @description Id of a bank.
                  * @example user-alice
                  */
                 bank_id: string;
@@ -3535,13 +3535,13 @@ export interface operations {
     adminGetBankConfig: {
         parameters: {
             query?: {
-                /** @description The tenant of the bank; absent: the bank of callers without a tenant. */
+                /** @description Tenant of the bank. Absent: the bank of callers without a tenant. */
                 tenant_id?: string;
             };
             header?: never;
             path: {
                 /**
-                 * @description Name of a bank.
+                 * @description Id of a bank.
                  * @example user-alice
                  */
                 bank_id: string;
@@ -3550,7 +3550,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What a bank sets, what is in force, and where each value comes from. */
+            /** @description The bank's own configuration, the settings in force, and the origin of each value. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3580,13 +3580,13 @@ export interface operations {
     adminResetBankConfig: {
         parameters: {
             query?: {
-                /** @description The tenant of the bank; absent: the bank of callers without a tenant. */
+                /** @description Tenant of the bank. Absent: the bank of callers without a tenant. */
                 tenant_id?: string;
             };
             header?: never;
             path: {
                 /**
-                 * @description Name of a bank.
+                 * @description Id of a bank.
                  * @example user-alice
                  */
                 bank_id: string;
@@ -3595,7 +3595,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What a bank sets, what is in force, and where each value comes from. */
+            /** @description The bank's own configuration, the settings in force, and the origin of each value. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3631,7 +3631,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What was changed. */
+            /** @description The changes that were applied. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3652,7 +3652,7 @@ export interface operations {
     adminGetHistory: {
         parameters: {
             query?: {
-                /** @description Only steps that began then or later. RFC 3339 with an offset. */
+                /** @description Only steps that began at or after this instant. RFC 3339 with an offset. */
                 since?: string;
             };
             header?: never;
@@ -3661,7 +3661,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Requests, their durations and memory, in steps. */
+            /** @description Requests, their durations and memory use, in steps. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3700,7 +3700,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What this process runs with, and the state of it. It holds no secret and no address. */
+            /** @description The providers and settings of this process and their state. Contains no secrets and no addresses. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3748,20 +3748,20 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Absent: an anonymous caller, whom only dev mode knows.
+                 * @description Absent: an anonymous caller, which exists only in dev mode.
                  * @example user:alice
                  */
                 principal?: string;
                 /** @description Absent: callers without a tenant. */
                 tenant_id?: string;
                 /**
-                 * @description The principal that it acts for.
+                 * @description The principal on whose behalf the caller acts.
                  * @example user:alice
                  */
                 on_behalf_of?: string;
                 /** @description Clamped to 1–200. Default 50. */
                 limit?: number;
-                /** @description `next_cursor` of the page before. */
+                /** @description `next_cursor` of the previous page. */
                 cursor?: string;
             };
             header?: never;
@@ -3770,7 +3770,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What a principal may do on each bank, and by which rule. */
+            /** @description The permissions of a principal on each bank, and the rule that gives each of them. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3847,7 +3847,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description The bank need not exist. */
+        /** @description The permission to check. The bank need not exist. */
         requestBody: {
             content: {
                 /**
@@ -3899,7 +3899,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What became of a memory. */
+            /** @description The result of storing a memory. */
             200: {
                 headers: {
                     [name: string]: unknown;
