@@ -63,7 +63,7 @@ export const VARIABLES = [
   { name: 'SERVICE_ADMIN_TOKEN', secret: true, kind: { type: 'text' }, description: 'Token that /v1/admin requires in X-Admin-Token. Unset: these routes are open.' },
   { name: 'DATABASE_URL', secret: true, kind: { type: 'text' }, description: 'Connection URI of the database, for a vector store that uses one.' },
   { name: 'SERVICES_PG_DSN', secret: true, kind: { type: 'text' }, description: 'The same as DATABASE_URL; set only one of them.' },
-  { name: 'MIGRATE_DATABASE_URL', secret: true, kind: { type: 'text' }, description: 'Connection URI that the commands migrate and reembed prefer, for the role that owns the tables; the server does not use it.' },
+  { name: 'MIGRATE_DATABASE_URL', secret: true, kind: { type: 'text' }, description: 'Connection URI of the role that owns the tables; the command migrate prefers it to DATABASE_URL, and nothing else uses it.' },
   { name: 'OTEL_EXPORTER_OTLP_ENDPOINT', secret: false, kind: { type: 'text' }, description: 'http or https URL of an OpenTelemetry collector (OTLP over HTTP, JSON); traces are sent to its path v1/traces. Unset: no tracing. The other OTEL_ variables have the meaning that OpenTelemetry specifies.' },
   { name: 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', secret: false, kind: { type: 'text' }, description: 'Full URL for traces only; takes precedence over OTEL_EXPORTER_OTLP_ENDPOINT.' },
   { name: 'OTEL_SDK_DISABLED', secret: false, kind: { type: 'text' }, default: 'false', description: 'true: no tracing, whatever else is set.' },
