@@ -9,9 +9,9 @@ const REFUSALS = [ServiceError, IdempotencyKeyTaken, LowerTrustError, RemovalRef
  * Calls a store, and replaces unexpected errors by the one error that a client sees. The errors by which a store
  * refuses a write belong to its interface and pass unchanged.
  */
-export async function withServiceErrors<T> (ask: () => Promise<T>): Promise<T> {
+export async function withServiceErrors<T> (query: () => Promise<T>): Promise<T> {
   try {
-    return await ask()
+    return await query()
   } catch (cause) {
     if (REFUSALS.some((refusal) => cause instanceof refusal)) throw cause
     throw new ServiceError('dependency_unavailable', 'The vector store is unavailable', { cause })

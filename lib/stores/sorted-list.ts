@@ -1,5 +1,5 @@
 /** Maximum number of items in a chunk, and so of the items that an insertion or a removal moves. */
-const MOST = 512
+const MAX_CHUNK = 512
 
 /**
  * A sorted list with insertion and removal at any position in less than a microsecond, whatever its length: an array of
@@ -35,7 +35,7 @@ export class SortedList<T> {
       return
     }
     if (this.#compare(last.at(-1)!, item) < 0) {
-      if (last.length < MOST) last.push(item)
+      if (last.length < MAX_CHUNK) last.push(item)
       else this.#chunks.push([item])
       return
     }
@@ -43,7 +43,7 @@ export class SortedList<T> {
     const { chunk, index } = this.#placeOf((other) => this.#compare(other, item) < 0)
     const chosen = this.#chunks[chunk]!
     chosen.splice(index, 0, item)
-    if (chosen.length > MOST) this.#chunks.splice(chunk + 1, 0, chosen.splice(MOST / 2))
+    if (chosen.length > MAX_CHUNK) this.#chunks.splice(chunk + 1, 0, chosen.splice(MAX_CHUNK / 2))
   }
 
   /** @returns whether the list contained the item */

@@ -21,7 +21,7 @@ export class TopK<T> {
   }
 
   /** The last item kept, before which a further one has to come; undefined while there are fewer than k. */
-  get bar (): T | undefined {
+  get threshold (): T | undefined {
     return this.#heap.length < this.#k ? undefined : this.#heap[0]
   }
 

@@ -85,7 +85,7 @@ export class VectorIndex<T> {
       last.row = entry.row
       this.#rows[last.row] = last
     }
-    this.#giveBackUnused()
+    this.#releaseUnused()
   }
 
   /**
@@ -194,7 +194,7 @@ export class VectorIndex<T> {
    * Halves an extent only when a quarter is used, not a half, so that alternating additions and removals do not copy
    * repeatedly.
    */
-  #giveBackUnused (): void {
+  #releaseUnused (): void {
     const last = this.#extents.length - 1
     const used = (this.#rows.length - last * EXTENT_ROWS) * this.#stride
     const extent = this.#extents[last]!

@@ -14,13 +14,13 @@ export function listStatement (
   const read = filteredRead(bank, filters, now)
   if (read === undefined) return undefined
   const { parameters, instant, conditions } = read
-  const behind = after === undefined
+  const afterCursor = after === undefined
     ? ''
     : `and (m.retained_at, m.memory_id) ${order === 'newest' ? '<' : '>'} (${parameters.bind(after.retainedAt)}::float8::bigint, ${parameters.bind(after.memoryId)}::text::uuid)`
   const direction = order === 'newest' ? ' desc' : ''
   const skipped = offset === 0 ? '' : ` offset ${parameters.bind(offset)}::int`
   const page = `select ${memoryColumns('m')} from ${schema}.memories m
-where m.tenant_id = $1 and m.bank_id = $2 and (m.expires_at is null or m.expires_at > ${instant})${conditions} ${behind}
+where m.tenant_id = $1 and m.bank_id = $2 and (m.expires_at is null or m.expires_at > ${instant})${conditions} ${afterCursor}
 order by m.retained_at${direction}, m.memory_id${direction} limit ${parameters.bind(limit)}::int${skipped}`
   return {
     // In the C collation, ids as text sort like UUIDs.

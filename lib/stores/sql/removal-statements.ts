@@ -37,7 +37,7 @@ export interface RemovalStatements {
    * $1 tenant, $2 bank: deletes the postings by which servers of the previous release index a memory under its
    * neighbours' terms.
    */
-  dropLent: string
+  dropNeighbourPostings: string
 }
 
 export function makeRemovalStatements (schema: string): RemovalStatements {
@@ -66,7 +66,7 @@ select coalesce((select string_agg(c.memory_id::text, '' order by c.memory_id) f
       all: wouldRemove(selectors.all('$5')),
       bank: wouldRemove(unexpired),
     },
-    dropLent: `delete from ${schema}.postings p where p.tenant_id = $1 and p.bank_id = $2 and p.own = 0`,
+    dropNeighbourPostings: `delete from ${schema}.postings p where p.tenant_id = $1 and p.bank_id = $2 and p.own = 0`,
   }
 }
 

@@ -86,7 +86,7 @@ function scoreColumns (words: boolean, cosines: string | undefined): string {
   const meaning = cosines === undefined
     ? 'null::float8'
     : words
-      ? `coalesce(semantic.score, case when (select ours from space) then (select max(s.score) from (${cosines}) s) end)`
+      ? `coalesce(semantic.score, case when (select is_configured_space from space) then (select max(s.score) from (${cosines}) s) end)`
       : 'semantic.score'
   return `${byWords('score')} as by_words, ${byWords('own')} as by_own_words, ${meaning} as by_meaning`
 }
@@ -99,7 +99,7 @@ function totalOf (shape: Shape, lexical: LexicalRequest | undefined, space: Embe
   const { schema, filters, unexpired } = shape
   const matching = lexical === undefined ? undefined : matchingMemories(shape, lexical)
   if (space === undefined) return `select count(*) from (${matching}) f`
-  const embedded = '(select ours from space)'
+  const embedded = '(select is_configured_space from space)'
   const byWords = matching === undefined ? '' : `or m.memory_id in (${matching})`
   const exact = `select count(*) from ${schema}.memories m
     where m.tenant_id = $1 and m.bank_id = $2 and ${unexpired('m')}${filters} and ((m.embedded and ${embedded}) ${byWords})`

@@ -41,7 +41,7 @@ export function nearestStatement (
   const text = `with ${spaceCte({ schema, parameters }, space)}neighbours as (
   select e.memory_id, e.embedding::${type} <=> ${query} as distance
   from ${schema}.embeddings e ${filteredMemories({ schema, filters: conditions }, 'e')}
-  where e.tenant_id = $1 and e.bank_id = $2 and e.model = ${parameters.bind(space.model)}::text and (select ours from space) and ${liveAt('e', instant)}
+  where e.tenant_id = $1 and e.bank_id = $2 and e.model = ${parameters.bind(space.model)}::text and (select is_configured_space from space) and ${liveAt('e', instant)}
     and (select set_config('hnsw.ef_search', ${parameters.bind(ef)}::text, true) <> ''
       and set_config('hnsw.iterative_scan', 'relaxed_order', true) <> '')
   order by e.embedding::${type} <=> ${query}
@@ -62,16 +62,16 @@ export function semanticStrategy (
 ): Strategy {
   const { schema, parameters, unexpired } = shape
   const query = queryVector(parameters, vector, space)
-  const ours = `e.tenant_id = $1 and e.bank_id = $2 and e.model = ${parameters.bind(space.model)}::text`
+  const inSpace = `e.tenant_id = $1 and e.bank_id = $2 and e.model = ${parameters.bind(space.model)}::text`
   const cosines = `select e.ordinal::int as ordinal, ${similarity(`e.embedding <=> ${query}`)} as score
-    from ${schema}.embeddings e where ${ours} and e.memory_id = m.memory_id`
+    from ${schema}.embeddings e where ${inSpace} and e.memory_id = m.memory_id`
   return {
     name: 'semantic',
     parts: nearest === undefined
       ? `neighbours as (
   select e.memory_id, e.embedding <=> ${query} as distance
   from ${schema}.embeddings e ${filteredMemories(shape, 'e')}
-  where ${ours} and (select ours from space) and ${unexpired('e')}
+  where ${inSpace} and (select is_configured_space from space) and ${unexpired('e')}
 ),
 semantic_found as (
   select n.memory_id, max(${similarity('n.distance')}) as score from neighbours n group by n.memory_id
@@ -81,7 +81,7 @@ semantic as materialized (
 )`
       : `semantic as materialized (
   select f.memory_id, f.score from unnest(${parameters.bind(nearest.ids)}::text::uuid[], ${parameters.bind(nearest.scores)}::text::float8[]) as f(memory_id, score)
-  where (select ours from space) limit ${shape.most}
+  where (select is_configured_space from space) limit ${shape.most}
 )`,
     passages: bestPassages(cosines),
     cosines,
@@ -112,7 +112,7 @@ function similarity (distance: string): string {
 export function spaceCte ({ schema, parameters }: Pick<Shape, 'schema' | 'parameters'>, { model, dimensions }: EmbeddingSpace): string {
   return `space as materialized (
   select exists (select from ${schema}.embedding_spaces v where v.tenant_id = $1 and v.bank_id = $2
-    and v.model = ${parameters.bind(model)}::text and v.dimensions = ${parameters.bind(dimensions)}::int) as ours
+    and v.model = ${parameters.bind(model)}::text and v.dimensions = ${parameters.bind(dimensions)}::int) as is_configured_space
 ),
 `
 }

@@ -117,10 +117,10 @@ where u.day < $1::int limit ${BANKS_A_ROUND}`, [firstDay])
     for (const bank of used) await executor.query(statements.usage.drop, [bank.tenant_id, bank.bank_id, firstDay])
     // Servers of the previous release, which may still run, also index a memory under the terms of its neighbours. Such
     // postings remain after the neighbour is removed.
-    const lent = await executor.read<{ tenant_id: string, bank_id: string }>(`select distinct p.tenant_id, p.bank_id from ${schema}.postings p
+    const neighbourPostings = await executor.read<{ tenant_id: string, bank_id: string }>(`select distinct p.tenant_id, p.bank_id from ${schema}.postings p
 where p.own = 0 limit ${BANKS_A_ROUND}`)
-    for (const { tenant_id: tenant, bank_id: bank } of lent) {
-      const drop = async (tx: Queries) => await tx.query(statements.removal.dropLent, [tenant, bank])
+    for (const { tenant_id: tenant, bank_id: bank } of neighbourPostings) {
+      const drop = async (tx: Queries) => await tx.query(statements.removal.dropNeighbourPostings, [tenant, bank])
       await executor.transaction(drop, { bulk: true })
     }
     await this.#vacuum()

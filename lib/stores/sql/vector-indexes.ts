@@ -82,25 +82,25 @@ export class VectorIndexes {
   /**
    * Determines which of the banks with vectors of this space have an index; before that, builds and drops indexes if
    * configured.
-   * @param tell receives messages on what is done
+   * @param report receives messages on what is done
    */
-  async update (space: EmbeddingSpace, tell: (message: string) => void): Promise<void> {
+  async update (space: EmbeddingSpace, report: (message: string) => void): Promise<void> {
     const learn = async (): Promise<void> => {
       const present = await this.#present()
-      const ours = (await this.#bigBanks()).filter((bank) => (
+      const banksOfSpace = (await this.#bigBanks()).filter((bank) => (
         bank.space.model === space.model && bank.space.dimensions === space.dimensions
       ))
-      const indexed = ours.filter((bank) => present.get(indexName(bank))?.valid === true)
+      const indexed = banksOfSpace.filter((bank) => present.get(indexName(bank))?.valid === true)
       this.#indexed = new Set(indexed.map(({ key }) => bankKeyString(key)))
     }
     await learn()
     if (!this.#options.build) return
-    await this.maintain(tell)
+    await this.maintain(report)
     await learn()
   }
 
   /** Builds the missing indexes of large banks, and drops those of banks that have become small. */
-  async maintain (tell: (message: string) => void): Promise<void> {
+  async maintain (report: (message: string) => void): Promise<void> {
     const { from, most } = this.#options
     // An index is invalid while it is built, and servers must not take each other's builds for failed ones.
     if (from === 0 || await this.#isBuilding()) return
@@ -113,7 +113,7 @@ export class VectorIndexes {
     }
     for (const bank of banks) {
       if (this.#stopped || bank.vectors < from || present.get(indexName(bank))?.valid === true) continue
-      tell(`vector_store: building the vector index of a bank of ${bank.vectors} vectors`)
+      report(`vector_store: building the vector index of a bank of ${bank.vectors} vectors`)
       await this.#build(bank)
     }
   }

@@ -19,6 +19,7 @@ import {
 import { bankParameters } from './rows.js'
 import { sortInTurns } from './sorting.js'
 import { STATISTICS_SHARDS, type Statements } from './statements.js'
+import type { AttachedRow } from './vector-statements.js'
 import { unitVectorText } from './vectors.js'
 import {
   WriteTransactions, type Changes, type WriteOptions, type WriteTransactionsOptions,
@@ -160,12 +161,12 @@ export class SqlWriter {
   }
 
   async attachVectors (bank: BankKey, vectors: readonly LateVectors[], now: number): Promise<number> {
-    const given = [...new Map(vectors.map((late) => [late.memoryId, late])).values()]
+    const unique = [...new Map(vectors.map((late) => [late.memoryId, late])).values()]
       .sort((a, b) => compareText(a.memoryId, b.memoryId))
-    const { space, shard } = await this.#begin(bank, now, given.length > 0)
+    const { space, shard } = await this.#begin(bank, now, unique.length > 0)
     if (space === undefined) return 0
     const [ids, ordinals, texts]: [string[], string[], string[]] = [[], [], []]
-    for (const { memoryId, vectors } of given) {
+    for (const { memoryId, vectors } of unique) {
       for (const [ordinal, vector] of vectors.entries()) {
         if (turns.isSpent) await turns.next(bankKeyString(bank))
         ids.push(memoryId)
@@ -176,12 +177,11 @@ export class SqlWriter {
     return await retrySerializationFailures(async () => await this.#executor.transaction(async (tx) => {
       // The shared lock excludes the removal of the whole bank, which would leave these vectors behind.
       await tx.query(this.#statements.locks.shareBank, bankParameters(bank))
-      const [row] = await tx.query<{ attached: number, ours: boolean }>(this.#statements.vectors.attach, [
+      const [row] = await tx.query<AttachedRow>(this.#statements.vectors.attach, [
         ...bankParameters(bank), space.model, space.dimensions, shard, now,
-        given.map(({ memoryId }) => memoryId), given.map(({ vectors }) => String(vectors.length)),
-        ids, ordinals, texts,
+        unique.map(({ memoryId }) => memoryId), unique.map(({ vectors }) => String(vectors.length)), ids, ordinals, texts,
       ])
-      if (!row!.ours) this.#spaces.noteForeign(bank)
+      if (!row!.is_configured_space) this.#spaces.noteForeign(bank)
       return row!.attached
     }, { flow: bankKeyString(bank) }))
   }
