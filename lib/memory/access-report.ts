@@ -34,7 +34,7 @@ export class AccessReport {
   }
 
   /** For operators: a caller's permissions on every bank of its tenant. */
-  async ofAnyone (query: AdminAccessQuery): Promise<AccessAnswer> {
+  async ofPrincipal (query: AdminAccessQuery): Promise<AccessAnswer> {
     const { store, clock } = this.#deps
     const context = contextOf(query)
     const limit = clamp(query.limit ?? DEFAULT_PAGE, 1, MAX_PAGE)

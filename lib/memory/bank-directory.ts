@@ -95,7 +95,7 @@ export class BankDirectory {
   async resolve (keys: readonly BankKey[], caller = ''): Promise<OpenBank[]> {
     const { configs, live } = this.#options
     if (configs === undefined) return keys.map((key) => resolveBank(key, undefined, live.current))
-    if (configs.isShared) await this.#beFresh(configs)
+    if (configs.isShared) await this.#ensureFresh(configs)
     const ids = keys.map(bankKeyString)
     const found = ids.map((id) => this.#entries.get(id))
     const missing = keys.filter((_, index) => found[index] === undefined)
@@ -172,16 +172,16 @@ export class BankDirectory {
     reading.then((stored) => { done(stored, false) }, () => { done(undefined, true) })
   }
 
-  async #beFresh (configs: BankConfigStore): Promise<void> {
+  async #ensureFresh (configs: BankConfigStore): Promise<void> {
     if (this.#age < STALE_MS) return
     if (this.#age < EXPIRED_MS) {
-      void this.#begin(configs)
+      void this.#startSync(configs)
       return
     }
     const joins = this.#sync !== undefined
-    const first = await this.#begin(configs)
+    const first = await this.#startSync(configs)
     // A query in progress may have started before the request and be too old; the next one starts after it.
-    const last = joins && this.#age >= EXPIRED_MS ? await this.#begin(configs) : first
+    const last = joins && this.#age >= EXPIRED_MS ? await this.#startSync(configs) : first
     if (last !== undefined) throw last
   }
 
@@ -193,7 +193,7 @@ export class BankDirectory {
    * Queries for changes, or waits for the query in progress.
    * @returns its error, undefined on success
    */
-  async #begin (configs: BankConfigStore): Promise<Error | undefined> {
+  async #startSync (configs: BankConfigStore): Promise<Error | undefined> {
     return await (this.#sync ??= this.#synchronize(configs).then(() => {
       this.#isFailing = false
       return undefined

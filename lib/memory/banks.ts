@@ -7,7 +7,7 @@ import type { BankSummary } from '../stores/vector-store.js'
 import { mapInTurns, turns } from '../concurrency/turn-budget.js'
 import { decodeCursor, encodeCursor, isBankPlace, isMemoryPlace } from './cursor.js'
 import type { Dependencies } from './dependencies.js'
-import { asksMoreThanEveryStoreHas, readListFilters } from './list-filters.js'
+import { needsCountMemories, readListFilters } from './list-filters.js'
 import { clamp, nullableInstant, toRecord, type WireFilters } from './records.js'
 import type { AdminBanksAnswer, BankAnswer, BanksAnswer, MemoriesAnswer, MemoriesQuery, MemoryRecord, PageQuery, StatisticsAnswer } from './schemas.js'
 
@@ -98,7 +98,7 @@ export class Banks {
     const { order = 'newest', offset = 0 } = query
     const now = clock()
     const filters = readListFilters(query)
-    if (store.countMemories === undefined && asksMoreThanEveryStoreHas(query)) {
+    if (store.countMemories === undefined && needsCountMemories(query)) {
       throw new ServiceError('not_supported', 'The configured vector store lists newest first alone, and knows no document_id, trust, retained_after, retained_before, offset and total')
     }
     const total = query.total === true

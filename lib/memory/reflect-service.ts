@@ -7,7 +7,7 @@ import { NO_USAGE, type ModelUsage } from './model-usage.js'
 import { prepareReflect, reflectFailure, type ReflectOptions, type ReflectRun } from './reflect-preparation.js'
 import type { WireFilters } from './records.js'
 import {
-  answerInForm, answerInPieces, answerWhole, extractiveAnswer, type AnswerRequest, type ModelAnswer,
+  answerBySchema, answerInPieces, answerWhole, extractiveAnswer, type AnswerRequest, type ModelAnswer,
 } from './reflect/answering.js'
 import type { ReflectAnswer, ReflectEvent, ReflectRequest } from './schemas.js'
 
@@ -37,7 +37,7 @@ export class ReflectService {
     try {
       if (question === undefined) return { ...this.#abstention(run), sources: [], usage: usageOf(NO_USAGE) }
       const { answered, degraded } = await this.#orExtractive(run, question, async () => (
-        await deadline.wait(schema === undefined ? answerWhole(question) : answerInForm(question, schema))
+        await deadline.wait(schema === undefined ? answerWhole(question) : answerBySchema(question, schema))
       ))
       return {
         ...this.#conclusion(run, answered, degraded),
@@ -97,7 +97,7 @@ export class ReflectService {
         }
       } else {
         outcome = await this.#orExtractive(run, question, async () => (
-          await deadline.wait(answerInForm(question, schema))
+          await deadline.wait(answerBySchema(question, schema))
         ))
       }
       const { answered, degraded } = outcome

@@ -14,7 +14,7 @@ import type { Dependencies } from './dependencies.js'
 import { exportLines } from './export-lines.js'
 import type { OpenBank } from './file-settings.js'
 import { idempotentWrite, type IdempotencyKey, type KeyedWrite, type WriteResult } from './idempotency.js'
-import { linesOf, longestLine, parseLine, requireFewLines } from './import-lines.js'
+import { linesOf, maxLineBytes, parseLine, requireFewLines } from './import-lines.js'
 import { checkItem, prepare, type CheckedItem, type PreparedMemory } from './preparation.js'
 import { instantField } from './records.js'
 import { EXPORT_FORMAT as FORMAT, EXPORT_VERSION as VERSION, ImportLine, type ImportAnswer } from './schemas.js'
@@ -144,7 +144,7 @@ export class Transfer {
     const { clock, live } = this.#deps
     const caller = callerOf(context)
     await requireFewLines(bytes, bounds.import_lines, caller)
-    const maxBytes = longestLine(open.settings.contentChecks)
+    const maxBytes = maxLineBytes(open.settings.contentChecks)
     const now = clock()
     const ceiling = live.current.trust.of(context)
     const checked: CheckedImport = { lines: [], expired: 0, change: undefined }

@@ -74,7 +74,7 @@ export async function * answerInPieces (
  * its problems.
  * @throws UnusableGeneration when the second answer violates it too
  */
-export async function answerInForm (question: AnswerRequest, schema: JsonSchema): Promise<ModelAnswer> {
+export async function answerBySchema (question: AnswerRequest, schema: JsonSchema): Promise<ModelAnswer> {
   const { meteredModel, call, deadline } = question
   const check = compileResponseSchema(schema)
   let spent: ModelUsage = NO_USAGE
