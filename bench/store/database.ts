@@ -70,7 +70,7 @@ from pg_extension where extname = 'vector'`)
     })
     // With an interval of 0 it looks once, at the start, when there is nothing yet to build.
     const indexes = new VectorIndexes({
-      executor, schema: this.schema, from: indexFrom, most: 32, build: true, intervalMs: 0,
+      executor, schema: this.schema, from: indexFrom, maxIndexes: 32, build: true, intervalMs: 0,
     })
     const store = new SqlVectorStore({
       executor, schema: this.schema, bootstrapSchema: true, indexes, sweepIntervalMs: 0,

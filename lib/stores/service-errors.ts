@@ -65,13 +65,13 @@ function configsWithServiceErrors (configs: BankConfigStore): BankConfigStore {
   }
 }
 
-type Method<Given extends unknown[], T> = (...given: Given) => Promise<T>
+type Method<Args extends unknown[], T> = (...args: Args) => Promise<T>
 
 /**
  * @returns a function that applies `withServiceErrors` to a method of `owner`. The method is looked up at each call, as
  * it would be without the wrapper.
  */
 function wrapperOf (owner: object) {
-  return <Given extends unknown[], T>(method: () => Method<Given, T>): Method<Given, T> =>
-    async (...given) => await withServiceErrors(async () => await method().apply(owner, given))
+  return <Args extends unknown[], T>(method: () => Method<Args, T>): Method<Args, T> =>
+    async (...args) => await withServiceErrors(async () => await method().apply(owner, args))
 }

@@ -59,13 +59,13 @@ export class SortedList<T> {
   }
 
   /** The items before one in the list, nearest first. */
-  before (item: T, most: number): T[] {
-    return this.#beside(item, most, -1)
+  before (item: T, limit: number): T[] {
+    return this.#neighbours(item, limit, -1)
   }
 
   /** The items after one in the list, nearest first. */
-  after (item: T, most: number): T[] {
-    return this.#beside(item, most, 1)
+  after (item: T, limit: number): T[] {
+    return this.#neighbours(item, limit, 1)
   }
 
   /**
@@ -115,12 +115,12 @@ export class SortedList<T> {
     }
   }
 
-  #beside (item: T, most: number, step: 1 | -1): T[] {
+  #neighbours (item: T, limit: number, step: 1 | -1): T[] {
     const found: T[] = []
     const place = this.#find(item)
     if (place === undefined) return found
     let { chunk, index } = place
-    while (found.length < most) {
+    while (found.length < limit) {
       index += step
       if (this.#chunks[chunk]![index] === undefined) {
         chunk += step

@@ -85,12 +85,12 @@ export function * neighbourhood (
 
 /** A memory's neighbours on one side of its document, nearest first. */
 function * neighboursOn (
-  bank: Bank, entry: Entry, side: 'before' | 'after', most: number, accept: Accept,
+  bank: Bank, entry: Entry, side: 'before' | 'after', limit: number, accept: Accept,
 ): Steps<Memory[]> {
   const found: Memory[] = []
-  const next = (one: Entry) => (bank.isCommitted ? one.staged ?? one : one)[side]
+  const next = (candidate: Entry) => (bank.isCommitted ? candidate.staged ?? candidate : candidate)[side]
   let looked = 0
-  for (let beside = next(entry); beside !== undefined && found.length < most; beside = next(beside)) {
+  for (let beside = next(entry); beside !== undefined && found.length < limit; beside = next(beside)) {
     if (beside.isVisible && (accept === undefined || accept(beside.memory))) found.push(beside.memory)
     if (++looked % PIECE === 0) yield
   }

@@ -33,11 +33,11 @@ export class SearchCollector {
     const { lexical, semantic, limit, now } = this.#request
     const byMeaning = semantic === undefined ? [] : yield * semanticMatches(bank, semantic.vector, limit, accept)
     const isLive = now < bank.entries.nextExpiry ? undefined : (memory: Memory) => isUnexpired(memory, now)
-    const wanted = byMeaning.slice(0, limit).map(({ entry }) => entry)
+    const requested = byMeaning.slice(0, limit).map(({ entry }) => entry)
     const countsUnembedded = semantic !== undefined
     const byWords = lexical === undefined
       ? undefined
-      : yield * lexicalSearch(bank, lexical, { limit, accept, isLive, wanted, countsUnembedded })
+      : yield * lexicalSearch(bank, lexical, { limit, accept, isLive, requested, countsUnembedded })
     const embedded = semantic === undefined ? 0 : yield * countEmbedded(bank, accept)
     // No step follows from here on, so the found memories still exist.
     if (byWords !== undefined) this.#offerLexical(bank, byWords.found)
@@ -75,7 +75,7 @@ export class SearchCollector {
     const candidates: Candidate[] = []
     for (const match of found) {
       if (match.score < threshold) break
-      const { score = 0, own = 0 } = byWords?.wanted.get(match.entry) ?? {}
+      const { score = 0, own = 0 } = byWords?.requested.get(match.entry) ?? {}
       const scores = { ...(byWords !== undefined && { lexical: score, own }), semantic: match.score }
       candidates.push(toCandidate(bank, match, match.score, scores))
     }

@@ -158,12 +158,12 @@ export class InMemoryVectorStore implements VectorStore {
     })
   }
 
-  async listBanks ({ limit, now, caller = '', ...wanted }: ListBanksRequest): Promise<BankSummary[]> {
+  async listBanks ({ limit, now, caller = '', ...query }: ListBanksRequest): Promise<BankSummary[]> {
     const summaries: BankSummary[] = []
-    for (const key of this.#directory.keys(wanted)) {
+    for (const key of this.#directory.keys(query)) {
       if (summaries.length >= limit) break
       if (this.#options.turns.isSpent) await this.#options.turns.next(caller)
-      if (wanted.bankId !== undefined && key.bankId !== wanted.bankId) continue
+      if (query.bankId !== undefined && key.bankId !== query.bankId) continue
       const summary = await this.#read(key, now, undefined, summarise, undefined)
       if (summary !== undefined && summary.memoryCount > 0) summaries.push(summary)
     }

@@ -43,14 +43,14 @@ export type CutRow<R extends MemoryRow> = Omit<R, keyof LongColumns> & (
 /**
  * The rows of a statement, with null for the long columns after the first STATEMENT_BYTES.
  * @param statement with memoryColumns()
- * @param others its additional columns
+ * @param otherColumns its additional columns
  * @param order of the rows `c`. Default: none
  */
-export function withoutLongColumns (statement: string, others: readonly string[], order?: string): string {
+export function withoutLongColumns (statement: string, otherColumns: readonly string[], order?: string): string {
   const columns = COLUMNS.map((name) => (
     LONG.has(name) ? `case when c.size_before < ${STATEMENT_BYTES} then c.${name} end as ${name}` : `c.${name}`
   ))
-  return `select ${[...columns, ...others.map((name) => `c.${name}`)].join(', ')}, c.size::float8 as size
+  return `select ${[...columns, ...otherColumns.map((name) => `c.${name}`)].join(', ')}, c.size::float8 as size
 from (
   select q.*, sum(q.size) over (rows between unbounded preceding and current row) - q.size as size_before from (
     select r.*, ${sizeOf('r')} as size from (

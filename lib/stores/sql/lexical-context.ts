@@ -131,7 +131,7 @@ function scores (shape: Shape, { normOf, score }: Scorer): string[] {
   select s.memory_id, s.score, s.own from scored s ${filteredMemories(shape, 's')} where s.score > 0
 )`,
     `lexical as materialized (
-  select s.memory_id, s.score, s.own from passing s order by s.score desc, s.memory_id limit ${shape.most}
+  select s.memory_id, s.score, s.own from passing s order by s.score desc, s.memory_id limit ${shape.limit}
 )`,
   ]
 }

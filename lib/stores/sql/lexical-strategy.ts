@@ -118,10 +118,10 @@ function own ({ score }: Scorer): string[] {
 }
 
 /** The best by own score. If memories have several passages, `ranked` has the passages' scores. */
-function withoutContext ({ most }: Shape, { score }: Scorer, matching: string): string[] {
+function withoutContext ({ limit }: Shape, { score }: Scorer, matching: string): string[] {
   return [
     `lexical as materialized (
-  select f.memory_id, f.score, f.score as own from ${matching} f where f.score > 0 order by f.score desc, f.memory_id limit ${most}
+  select f.memory_id, f.score, f.score as own from ${matching} f where f.score > 0 order by f.score desc, f.memory_id limit ${limit}
 )`,
     `ranked as (
   select h.memory_id, h.ordinal, ${score('h.weight', 'h.norm')} as score

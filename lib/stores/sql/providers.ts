@@ -61,7 +61,7 @@ export function makeIndexes (
   settings: PostgresSettings, executor: Executor, schema: string, build: boolean,
 ): VectorIndexes {
   return new VectorIndexes({
-    executor, schema, from: settings.index_from ?? 20_000, most: settings.index_limit ?? 32, build,
+    executor, schema, from: settings.index_from ?? 20_000, maxIndexes: settings.index_limit ?? 32, build,
   })
 }
 

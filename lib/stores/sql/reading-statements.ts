@@ -53,12 +53,12 @@ export function countStatement (
  */
 export function neighboursStatement (schema: string): string {
   const live = (alias: string) => `(${alias}.expires_at is null or ${alias}.expires_at > $4::float8::bigint)`
-  const side = (alias: string, number: -1 | 1, most: string) => {
+  const side = (alias: string, number: -1 | 1, limit: string) => {
     const direction = number === -1 ? ' desc' : ''
     return `(select ${alias}.memory_id, ${number} from ${schema}.memories ${alias}
     where ${alias}.tenant_id = $1 and ${alias}.bank_id = $2 and ${alias}.document_id = (select document_id from anchor)
       and (${alias}.place, ${alias}.memory_id) ${number === -1 ? '<' : '>'} ((select place from anchor), (select memory_id from anchor)) and ${live(alias)}
-    order by ${alias}.place${direction}, ${alias}.memory_id${direction} limit ${most}::int)`
+    order by ${alias}.place${direction}, ${alias}.memory_id${direction} limit ${limit}::int)`
   }
   return withoutLongColumns(`with anchor as (
   select a.document_id, a.place, a.memory_id from ${schema}.memories a

@@ -118,6 +118,6 @@ function counting (schema: string): string {
 )`
 }
 
-function answer (id: string, from: string, most: string): string {
-  return `select count(*)::int as count, coalesce((array_agg(${id}::text order by ${id}))[1:${most}::int], '{}') as memory_ids from ${from}`
+function answer (id: string, from: string, limit: string): string {
+  return `select count(*)::int as count, coalesce((array_agg(${id}::text order by ${id}))[1:${limit}::int], '{}') as memory_ids from ${from}`
 }

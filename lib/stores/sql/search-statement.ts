@@ -42,10 +42,12 @@ export function searchStatement (
   // $1 and $2 identify the bank in every statement.
   for (const value of bankParameters(bank)) parameters.bind(value)
   const instant = `${parameters.bind(now)}::float8::bigint`
-  const most = `${parameters.bind(limit)}::int`
+  const limitParameter = `${parameters.bind(limit)}::int`
   const filters = filterConditions(request.filters, parameters)
   if (filters === undefined) return undefined
-  const shape: Shape = { schema, parameters, filters, most, now: instant, unexpired: (alias) => liveAt(alias, instant) }
+  const shape: Shape = {
+    schema, parameters, filters, limit: limitParameter, now: instant, unexpired: (alias) => liveAt(alias, instant),
+  }
 
   const both = words && semantic !== undefined
   // The semantic strategy comes first: the lexical one also scores the memories that it found.

@@ -94,8 +94,8 @@ export class SqlSearcher {
     let found = await search(nearest)
     // An index scan ends after a bounded number of neighbours, even if filters exclude them or they are passages of the
     // same memories.
-    const wanted = Math.min(request.limit, found[0]?.total ?? Infinity)
-    if (nearest !== undefined && nearest.found < wanted) found = await search()
+    const expected = Math.min(request.limit, found[0]?.total ?? Infinity)
+    if (nearest !== undefined && nearest.found < expected) found = await search()
     const rows = await this.#longColumns.complete(found, bank, request.budget)
     return {
       lexical: await toCandidates(bank, rows, 'lexical', request),

@@ -9,8 +9,8 @@ import { unitVectorText } from './vectors.js'
  * (pgvector accepts up to 1000).
  */
 const EF_FACTOR = 1.5
-const EF_LEAST = 100
-const EF_MOST = 1000
+const EF_MIN = 100
+const EF_MAX = 1000
 
 /** The result of a bank's HNSW index, best first. */
 export interface Nearest {
@@ -35,7 +35,7 @@ export function nearestStatement (
   const type = typeOf(space)
   const query = queryVector(parameters, vector, space)
   const neighbours = Math.ceil(limit * EF_FACTOR)
-  const ef = String(Math.min(EF_MOST, Math.max(EF_LEAST, neighbours)))
+  const ef = String(Math.min(EF_MAX, Math.max(EF_MIN, neighbours)))
   // The index scan reads its settings when it begins. A condition without a column, such as that on set_config, is
   // evaluated before; so the statement needs no session settings.
   const text = `with ${spaceCte({ schema, parameters }, space)}neighbours as (
@@ -77,11 +77,11 @@ semantic_found as (
   select n.memory_id, max(${similarity('n.distance')}) as score from neighbours n group by n.memory_id
 ),
 semantic as materialized (
-  select f.memory_id, f.score from semantic_found f order by f.score desc, f.memory_id limit ${shape.most}
+  select f.memory_id, f.score from semantic_found f order by f.score desc, f.memory_id limit ${shape.limit}
 )`
       : `semantic as materialized (
   select f.memory_id, f.score from unnest(${parameters.bind(nearest.ids)}::text::uuid[], ${parameters.bind(nearest.scores)}::text::float8[]) as f(memory_id, score)
-  where (select is_configured_space from space) limit ${shape.most}
+  where (select is_configured_space from space) limit ${shape.limit}
 )`,
     passages: bestPassages(cosines),
     cosines,

@@ -146,8 +146,8 @@ where p.own = 0 limit ${BANKS_A_ROUND}`)
   /** Frees space for new rows, and updates planner statistics. */
   async #vacuum (): Promise<void> {
     const { executor, schema, vacuum } = this.#options
-    const least = Math.max(VACUUM_AFTER, this.#changesVacuumed * VACUUM_SHARE)
-    if (!vacuum || this.#changes - this.#changesVacuumed < least) return
+    const threshold = Math.max(VACUUM_AFTER, this.#changesVacuumed * VACUUM_SHARE)
+    if (!vacuum || this.#changes - this.#changesVacuumed < threshold) return
     this.#changesVacuumed = this.#changes
     for (const table of VACUUMED) await executor.maintain(`vacuum (analyze) ${schema}.${table}`)
   }

@@ -11,7 +11,7 @@ export interface VectorIndexesOptions {
   /** Minimum number of vectors of a bank with an index; 0: no bank gets one. */
   from: number
   /** Maximum number of indexes. */
-  most: number
+  maxIndexes: number
   /** Whether indexes are built and dropped, or only used. */
   build: boolean
   /** Interval of updates, in milliseconds; 0: only on request. */
@@ -101,10 +101,10 @@ export class VectorIndexes {
 
   /** Builds the missing indexes of large banks, and drops those of banks that have become small. */
   async maintain (report: (message: string) => void): Promise<void> {
-    const { from, most } = this.#options
+    const { from, maxIndexes } = this.#options
     // An index is invalid while it is built, and servers must not take each other's builds for failed ones.
     if (from === 0 || await this.#isBuilding()) return
-    const banks = (await this.#bigBanks()).slice(0, most)
+    const banks = (await this.#bigBanks()).slice(0, maxIndexes)
     const present = await this.#present()
     const kept = new Set(banks.map(indexName))
     for (const { name, valid } of present.values()) {
