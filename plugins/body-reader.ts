@@ -146,7 +146,7 @@ async function bodyReader (app: FastifyInstance): Promise<void> {
       } else if (chunks === undefined) {
         done(null, only ?? EMPTY)
       } else {
-        void chunks.join(turnKeyOf(request)).then((whole) => { done(null, whole) }, done)
+        void chunks.join(turnKeyOf(request)).then((body) => { done(null, body) }, done)
       }
     }
     const onError = (cause: Error) => {

@@ -33,8 +33,8 @@ export class BankBrowser {
     const { directory, store, clock } = this.#deps
     const { key } = await directory.openOne(context, 'read', bankId)
     if (store.neighbours === undefined) throw new ServiceError('not_supported', 'The configured vector store knows no neighbours of a memory')
-    const [maxBefore, maxAfter] = [query.before, query.after].map((wanted) => (
-      clamp(wanted ?? DEFAULT_NEIGHBOURS, 0, MAX_NEIGHBOURS)
+    const [maxBefore, maxAfter] = [query.before, query.after].map((requested) => (
+      clamp(requested ?? DEFAULT_NEIGHBOURS, 0, MAX_NEIGHBOURS)
     )) as [number, number]
     // One more on each side shows whether there are further ones.
     const request = { now: clock(), before: maxBefore + 1, after: maxAfter + 1, budget }

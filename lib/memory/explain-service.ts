@@ -193,7 +193,7 @@ function strategyStage<None extends 'no_match' | 'no_vector'> (name: Strategy, m
 }
 
 function lexicalStage (memory: Memory, terms: ReadonlyMap<string, number>, ranked: Observed, places: Places, failed: Failed): NonNullable<ExplainStages['lexical']> {
-  const asked = [...ranked.query.terms]
+  const queryTerms = [...ranked.query.terms]
   const stage = strategyStage('lexical', memory, ranked, places, failed, 'no_match')
   const own = places.scores?.own
   return {
@@ -201,8 +201,8 @@ function lexicalStage (memory: Memory, terms: ReadonlyMap<string, number>, ranke
     state: ranked.search.lexical === undefined ? 'off' : stage.state,
     own_score: stage.score === null ? null : own ?? null,
     terms: {
-      asked,
-      in_memory: asked.filter((term) => terms.has(term)),
+      asked: queryTerms,
+      in_memory: queryTerms.filter((term) => terms.has(term)),
       from_neighbours: stage.score === null ? (stage.state === 'no_match' ? false : null) : own === undefined ? null : own < stage.score,
     },
   }

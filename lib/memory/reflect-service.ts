@@ -72,7 +72,7 @@ export class ReflectService {
         yield { event: 'done', data: this.#abstention(run) }
         return
       }
-      let given = ''
+      let streamed = ''
       let outcome: { answered: ModelAnswer, degraded: boolean }
       if (schema === undefined) {
         const pieces = answerInPieces(question)
@@ -82,7 +82,7 @@ export class ReflectService {
             const { done, value } = await deadline.wait(pieces.next())
             if (done === true) answered = value
             else {
-              given += value
+              streamed += value
               counts = true
               yield { event: 'delta', data: { text: value } }
             }
@@ -90,7 +90,7 @@ export class ReflectService {
           outcome = { answered, degraded: false }
         } catch (error) {
           // Text that was sent cannot be withdrawn, so another answer cannot follow it.
-          if (given !== '') throw reflectFailure(error, deadline)
+          if (streamed !== '') throw reflectFailure(error, deadline)
           outcome = await this.#orExtractive(run, question, async () => { throw error })
         } finally {
           void pieces.return(undefined as never).catch(() => {})
@@ -103,7 +103,7 @@ export class ReflectService {
       const { answered, degraded } = outcome
       const done = this.#conclusion(run, answered, degraded)
       counts = true
-      if (given === '') yield { event: 'delta', data: { text: done.answer } }
+      if (streamed === '') yield { event: 'delta', data: { text: done.answer } }
       yield { event: 'usage', data: usageOf(answered.spent) }
       yield { event: 'done', data: done }
     } catch (error) {

@@ -93,12 +93,12 @@ function matchesFrom (words: readonly string[], at: number, steps: readonly Step
   if (step === undefined) return true
   const last = Math.min(words.length - 1, at + 1 + step.gap)
   for (let place = at + 1; place <= last; place++) {
-    if (fits(words[place]!, step) && matchesFrom(words, place, steps, next + 1)) return true
+    if (matchesStep(words[place]!, step) && matchesFrom(words, place, steps, next + 1)) return true
   }
   return false
 }
 
-function fits (word: string, { exact, prefixes }: Step): boolean {
+function matchesStep (word: string, { exact, prefixes }: Step): boolean {
   return exact.has(word) || prefixes.some((prefix) => word.startsWith(prefix))
 }
 

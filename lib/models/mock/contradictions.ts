@@ -84,9 +84,9 @@ function haveOneSubject (one: Statement, other: Statement): boolean {
   return beginAlike(1) && shareMost(one.terms, other.terms, LEADING)
 }
 
-function shareMost (one: ReadonlySet<string>, other: ReadonlySet<string>, least: number): boolean {
+function shareMost (one: ReadonlySet<string>, other: ReadonlySet<string>, minShared: number): boolean {
   const shared = [...one].filter((term) => other.has(term)).length
-  return shared >= least && shared > Math.min(one.size, other.size) / 2
+  return shared >= minShared && shared > Math.min(one.size, other.size) / 2
 }
 
 function differ (one: Statement, other: Statement): boolean {

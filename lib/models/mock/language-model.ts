@@ -61,8 +61,8 @@ function * answer (question: string, evidence: readonly Evidence[], maxTokens: n
       yield
     }
   }
-  const asked = yield * readWords(question)
-  const chosen = yield * choose([...new Set(asked.contentTerms.length > 0 ? asked.contentTerms : asked.terms)], quotes)
+  const words = yield * readWords(question)
+  const chosen = yield * choose([...new Set(words.contentTerms.length > 0 ? words.contentTerms : words.terms)], quotes)
   const parts: string[] = []
   let tokens = 0
   for (const placed of orderContradictions(chosen)) {

@@ -21,7 +21,7 @@ export interface Post {
 
 export interface Endpoint {
   /** Name of the endpoint in messages: `embedding endpoint`. */
-  readonly what: string
+  readonly service: string
   readonly baseUrl: string
   readonly queryParams: Readonly<Record<string, string>>
   /** Values that no message may contain. */
@@ -52,7 +52,7 @@ export const bearer: KeyHeader = (key) => ({ authorization: `Bearer ${key}` })
  */
 export function openAddress (
   key: string,
-  what: string,
+  service: string,
   settings: AddressSettings,
   surroundings: RemoteSurroundings,
   { clock = systemClock }: RemoteTools,
@@ -66,9 +66,9 @@ export function openAddress (
   const complete = (request: Post) => (
     { ...request, headers: new Headers({ ...Object.fromEntries(new Headers(request.headers)), ...headers }) }
   )
-  const options = (maxBytes: number): ExchangeOptions => ({ what, maxBytes, secrets, clock })
+  const options = (maxBytes: number): ExchangeOptions => ({ service, maxBytes, secrets, clock })
   return {
-    what,
+    service,
     baseUrl,
     queryParams,
     secrets,
@@ -80,15 +80,15 @@ export function openAddress (
 /** As openAddress(), with bounds for the calls. */
 export function openEndpoint (
   key: string,
-  what: string,
+  service: string,
   settings: EndpointSettings,
   limits: Pick<ResilienceOptions, 'attemptTimeoutMs' | 'maxRetries'>,
   surroundings: RemoteSurroundings,
   tools: RemoteTools,
 ): CalledEndpoint {
-  const address = openAddress(key, what, settings, surroundings, tools)
+  const address = openAddress(key, service, settings, surroundings, tools)
   const calls = new ResilientCalls({
-    what,
+    service,
     ...limits,
     maxConcurrency: settings.max_concurrency ?? 4,
     maxWaiting: settings.max_waiting ?? 256,
@@ -109,8 +109,8 @@ function readKey (
   key: string, settings: AddressSettings, { baseDirectory, environment = {} }: RemoteSurroundings,
 ): string | undefined {
   const { api_key: plain, api_key_env: variable, api_key_file: path } = settings
-  const given = (['api_key', 'api_key_env', 'api_key_file'] as const).filter((name) => settings[name] !== undefined)
-  if (given.length > 1) throw new ProviderError(`${key}: only one of ${given.join(', ')} may be set`)
+  const names = (['api_key', 'api_key_env', 'api_key_file'] as const).filter((name) => settings[name] !== undefined)
+  if (names.length > 1) throw new ProviderError(`${key}: only one of ${names.join(', ')} may be set`)
   if (variable !== undefined) {
     const value = environment[variable]
     if (value === undefined || value === '') throw new ProviderError(`${key}.api_key_env: ${variableInWords(variable)} is not set`)
@@ -142,15 +142,15 @@ function readKeyFile (field: string, path: string): string {
 
 /** Checks the headers at the start, because the error of fetch would contain a value that it cannot send. */
 function checkHeaders (
-  key: string, ofKey: Readonly<Record<string, string>>, given: Readonly<Record<string, string>>,
+  key: string, keyHeaders: Readonly<Record<string, string>>, ownHeaders: Readonly<Record<string, string>>,
 ): Record<string, string> {
   const headers = new Headers()
-  for (const [name, value] of Object.entries({ ...ofKey, ...given })) {
+  for (const [name, value] of Object.entries({ ...keyHeaders, ...ownHeaders })) {
     try {
       headers.set(name, value)
     } catch {
       const shown = /^[\w-]{1,64}$/.test(name) ? `.headers.${name}:` : ': one of headers'
-      const which = Object.hasOwn(given, name) ? shown : ': the key'
+      const which = Object.hasOwn(ownHeaders, name) ? shown : ': the key'
       throw new ProviderError(`${key}${which} cannot be sent in an HTTP header (the value is not shown)`)
     }
   }
