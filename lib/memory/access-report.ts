@@ -80,8 +80,8 @@ export class AccessReport {
   ): Promise<AccessAnswer> {
     const open: OpenBank[] = []
     for (let at = 0; at < bankIds.length; at += RESOLVED_TOGETHER) {
-      const some = bankIds.slice(at, at + RESOLVED_TOGETHER)
-      open.push(...await this.#deps.directory.resolve(some.map((bankId) => bankOf(context, bankId)), caller))
+      const batch = bankIds.slice(at, at + RESOLVED_TOGETHER)
+      open.push(...await this.#deps.directory.resolve(batch.map((bankId) => bankOf(context, bankId)), caller))
     }
     return {
       principal: context.principal ?? null,

@@ -100,15 +100,15 @@ export async function planDedup (
 
 /** Yields the results in order and keeps `count` of them in progress ahead of the consumer. */
 async function * ahead<T, R> (items: readonly T[], count: number, work: (item: T) => Promise<R>): AsyncGenerator<R> {
-  const begun: Array<Promise<R>> = []
-  for (let next = 0; next < items.length || begun.length > 0;) {
-    while (next < items.length && begun.length < count) {
+  const pending: Array<Promise<R>> = []
+  for (let next = 0; next < items.length || pending.length > 0;) {
+    while (next < items.length && pending.length < count) {
       const result = work(items[next++]!)
       // The consumer gets the error when it awaits this result. It does not when an earlier result has failed.
       result.catch(() => {})
-      begun.push(result)
+      pending.push(result)
     }
-    yield await begun.shift()!
+    yield await pending.shift()!
   }
 }
 

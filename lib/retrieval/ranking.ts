@@ -148,15 +148,15 @@ export function interleave (
   const known = new Map(main!.map((candidate) => [candidateKey(candidate), candidate]))
   const taken = new Set<string>()
   const merged: ScoredCandidate[] = []
-  let upperBound = 1
+  let maxScore = 1
   const take = (candidate: ScoredCandidate | undefined, lowerBound: number) => {
     if (candidate === undefined || candidate.score < lowerBound) return
     const key = candidateKey(candidate)
     if (taken.has(key)) return
     taken.add(key)
-    merged.push({ ...candidate, strategies: known.get(key)?.strategies ?? {}, score: Math.min(upperBound, candidate.score) })
+    merged.push({ ...candidate, strategies: known.get(key)?.strategies ?? {}, score: Math.min(maxScore, candidate.score) })
     // Below `minScore` the remaining candidates would be cut off.
-    upperBound = Math.max(lowerBound, merged.at(-1)!.score - STEP)
+    maxScore = Math.max(lowerBound, merged.at(-1)!.score - STEP)
   }
   const longest = Math.max(...parts.map(({ length }) => length))
   for (const lowerBound of minScore > 0 ? [minScore, 0] : [0]) {

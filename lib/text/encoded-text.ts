@@ -4,7 +4,7 @@ import { atOnce, type Steps } from '../concurrency/steps.js'
 const MAX_CHARACTERS = 262_144
 
 /** Escapes that one step decodes. */
-const TOGETHER = 1024
+const ESCAPES_PER_STEP = 1024
 
 const BASE64 = /[A-Za-z0-9+/_-]{24,}/g
 const HEX = /(?:[0-9A-Fa-f]{2}){16,}/g
@@ -64,7 +64,7 @@ function * unescaped (text: string): Steps<string> {
     const code = point === undefined ? Number(decimal) : Number.parseInt(point, 16)
     plain += examined.slice(from, index) + (code <= 0x10ffff ? String.fromCodePoint(code) : sequence)
     from = index + sequence.length
-    if (++count % TOGETHER === 0) yield
+    if (++count % ESCAPES_PER_STEP === 0) yield
   }
   return Buffer.from(plain + examined.slice(from)).toString('latin1')
 }

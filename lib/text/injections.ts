@@ -15,7 +15,7 @@ interface Rule {
 }
 
 /** The least number of single letters in a row that is read as a word, as in `i g n o r e`. */
-const SPELLED_OUT = 8
+const MIN_SPELLED_LETTERS = 8
 /** Beginnings of instructions, without spaces. */
 const RUN_TOGETHER =
   /ignore(?:all|any|the|your)*(?:previous|prior|above|earlier|instruction|rules)|disregard(?:all|any|the|your)*(?:previous|prior|above|earlier|instruction|rules)|forget(?:all|your)*(?:previous|prior|instruction)|systemprompt|youarenow|revealyour/
@@ -81,7 +81,7 @@ class Spelling {
   /** @returns whether the letters so far are an instruction */
   ends (): boolean {
     if (this.#letters === '') return false
-    const isInstruction = this.#letters.length >= SPELLED_OUT && RUN_TOGETHER.test(this.#letters)
+    const isInstruction = this.#letters.length >= MIN_SPELLED_LETTERS && RUN_TOGETHER.test(this.#letters)
     this.#letters = ''
     return isInstruction
   }

@@ -8,7 +8,7 @@ import { ResilientCalls, type ResilienceOptions, type ResilienceTools } from './
 
 const VARIABLE_NAME = /^(?:[A-Z]{1,24}|[A-Z][A-Z0-9]{0,31}(?:_[A-Z0-9]{1,32}){1,7})$/
 
-export type RemoteSurroundings = ProviderContext
+export type RemoteContext = ProviderContext
 
 /** Replacements of clock, timer and random numbers for tests. */
 export type RemoteTools = Partial<ResilienceTools & { clock: Clock }>
@@ -54,12 +54,12 @@ export function openAddress (
   key: string,
   service: string,
   settings: AddressSettings,
-  surroundings: RemoteSurroundings,
+  context: RemoteContext,
   { clock = systemClock }: RemoteTools,
   keyHeader: KeyHeader = bearer,
 ): Endpoint {
   const baseUrl = checkUrl(key, settings.base_url)
-  const apiKey = readKey(key, settings, surroundings)
+  const apiKey = readKey(key, settings, context)
   const headers = checkHeaders(key, apiKey === undefined ? {} : keyHeader(apiKey), settings.headers ?? {})
   const queryParams = settings.query_params ?? {}
   const secrets = [apiKey ?? '', ...Object.values(headers), ...Object.values(queryParams)].filter((secret) => secret !== '')
@@ -83,10 +83,10 @@ export function openEndpoint (
   service: string,
   settings: EndpointSettings,
   limits: Pick<ResilienceOptions, 'attemptTimeoutMs' | 'maxRetries'>,
-  surroundings: RemoteSurroundings,
+  context: RemoteContext,
   tools: RemoteTools,
 ): CalledEndpoint {
-  const address = openAddress(key, service, settings, surroundings, tools)
+  const address = openAddress(key, service, settings, context, tools)
   const calls = new ResilientCalls({
     service,
     ...limits,
@@ -106,7 +106,7 @@ function checkUrl (key: string, text: string): string {
 }
 
 function readKey (
-  key: string, settings: AddressSettings, { baseDirectory, environment = {} }: RemoteSurroundings,
+  key: string, settings: AddressSettings, { baseDirectory, environment = {} }: RemoteContext,
 ): string | undefined {
   const { api_key: plain, api_key_env: variable, api_key_file: path } = settings
   const names = (['api_key', 'api_key_env', 'api_key_file'] as const).filter((name) => settings[name] !== undefined)

@@ -7,7 +7,7 @@ import { ModelCallError } from './model-call-error.js'
 export type AttemptEnded = (end: { error?: unknown, abandoned?: boolean }) => void
 
 /** Failures without a call of the endpoint. */
-const UNASKED: ReadonlySet<string> = new Set(['overloaded', 'circuit_open'])
+const NOT_SENT: ReadonlySet<string> = new Set(['overloaded', 'circuit_open'])
 
 /**
  * The circuit breakers of a model and of each tenant, so that one tenant's bad requests do not block the others.
@@ -69,6 +69,6 @@ export class ModelCircuitBreakers {
 function outcomeOf (error: unknown): CallOutcome {
   if (error === undefined) return 'success'
   if (!(error instanceof ModelCallError)) return 'failure'
-  if (error.cutShort === true || UNASKED.has(error.kind)) return 'ignored'
+  if (error.cutShort === true || NOT_SENT.has(error.kind)) return 'ignored'
   return error.isFault ? 'failure' : 'success'
 }

@@ -11,19 +11,19 @@ import { VectorIndexes } from './vector-indexes.js'
 const BULK_TIMEOUT_MS = 300_000
 
 /** @throws ProviderError */
-export function makePostgresStore (config: ProviderConfig, surroundings: ProviderContext): VectorStore {
+export function makePostgresStore (config: ProviderConfig, context: ProviderContext): VectorStore {
   const settings = postgresSettings(config)
   const schema = schemaOf(settings)
-  const executor = postgresExecutor(settings, databaseUrl(settings, surroundings.databaseUrl))
+  const executor = postgresExecutor(settings, databaseUrl(settings, context.databaseUrl))
   const indexes = makeIndexes(settings, executor, schema, settings.bootstrap_schema ?? true)
   return new SqlVectorStore({ executor, schema, ...behaviour(settings), indexes })
 }
 
 /** @throws ProviderError when the packages are missing, or the folder is in use or not a data directory */
 export async function makePgliteStore (
-  config: ProviderConfig, surroundings: ProviderContext,
+  config: ProviderConfig, context: ProviderContext,
 ): Promise<VectorStore> {
-  const settings = pgliteSettings(config, surroundings)
+  const settings = pgliteSettings(config, context)
   return new SqlVectorStore({
     executor: await pgliteExecutor(settings),
     schema: schemaOf(settings),

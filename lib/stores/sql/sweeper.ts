@@ -103,18 +103,18 @@ where m.expires_at <= $1::float8::bigint limit ${BANKS_A_ROUND}`, [now])
       } while (removed === EXPIRED_BATCH && !this.#stopped)
       if (this.#stopped) return
     }
-    const lapsed = now - IDEMPOTENCY_LIFETIME_MS
-    const kept = await executor.read<{ tenant_id: string, bank_id: string }>(`select distinct k.tenant_id, k.bank_id from ${schema}.idempotency_keys k
-where k.kept_at <= $1::float8::bigint limit ${BANKS_A_ROUND}`, [lapsed])
-    for (const { tenant_id: tenant, bank_id: bank } of kept) {
-      await executor.query(statements.dropIdempotencyRecords, [tenant, bank, lapsed])
+    const expiredBefore = now - IDEMPOTENCY_LIFETIME_MS
+    const banksWithRecords = await executor.read<{ tenant_id: string, bank_id: string }>(`select distinct k.tenant_id, k.bank_id from ${schema}.idempotency_keys k
+where k.kept_at <= $1::float8::bigint limit ${BANKS_A_ROUND}`, [expiredBefore])
+    for (const { tenant_id: tenant, bank_id: bank } of banksWithRecords) {
+      await executor.query(statements.dropIdempotencyRecords, [tenant, bank, expiredBefore])
     }
     // Yesterday is kept: reservations from before midnight may still be adjusted, and other servers' clocks may be
     // behind.
     const firstDay = Math.floor(now / DAY_MS) - 1
-    const used = await executor.read<{ tenant_id: string, bank_id: string }>(`select distinct u.tenant_id, u.bank_id from ${schema}.daily_usage u
+    const usedBanks = await executor.read<{ tenant_id: string, bank_id: string }>(`select distinct u.tenant_id, u.bank_id from ${schema}.daily_usage u
 where u.day < $1::int limit ${BANKS_A_ROUND}`, [firstDay])
-    for (const bank of used) await executor.query(statements.usage.drop, [bank.tenant_id, bank.bank_id, firstDay])
+    for (const bank of usedBanks) await executor.query(statements.usage.drop, [bank.tenant_id, bank.bank_id, firstDay])
     // Servers of the previous release, which may still run, also index a memory under the terms of its neighbours. Such
     // postings remain after the neighbour is removed.
     const neighbourPostings = await executor.read<{ tenant_id: string, bank_id: string }>(`select distinct p.tenant_id, p.bank_id from ${schema}.postings p

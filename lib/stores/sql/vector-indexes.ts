@@ -57,13 +57,13 @@ export class VectorIndexes {
   start (space: EmbeddingSpace | undefined, { warn, info }: Required<Pick<StoreStart, 'warn' | 'info'>>): void {
     const { from, intervalMs = INTERVAL_MS } = this.#options
     if (from === 0 || space === undefined) return
-    const look = () => {
+    const run = () => {
       this.#underWay ??= this.update(space, info)
         .catch((error: unknown) => { if (!this.#stopped) warn(`vector_store: the indexes of big banks could not be looked after: ${error instanceof Error ? error.message : String(error)}`) })
         .finally(() => { this.#underWay = undefined })
     }
-    look()
-    if (intervalMs > 0) this.#timer = setInterval(look, intervalMs).unref()
+    run()
+    if (intervalMs > 0) this.#timer = setInterval(run, intervalMs).unref()
   }
 
   /** Whether the bank is known to have a vector index. Without one a search is slower, but exact. */
