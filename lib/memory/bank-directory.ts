@@ -35,7 +35,7 @@ const CACHE_BYTES = 64 * 1024 * 1024
 /** Bytes of a cached bank without a configuration of its own. */
 const ENTRY_BYTES = 700
 /** Bytes for each character of a configuration, with the grants and settings derived from it. */
-const BYTES_A_CHARACTER = 16
+const BYTES_PER_CHARACTER = 16
 /** From this age, in milliseconds, the cache of a shared store is updated in the background. */
 const STALE_MS = 1000
 /** From this age a request waits for the update. By contract a change is in force everywhere within two seconds. */
@@ -52,7 +52,7 @@ export class BankDirectory {
   readonly #entries = new LRUCache<string, Entry>({
     maxSize: CACHE_BYTES,
     sizeCalculation: ({ stored }, id) => {
-      const own = stored === undefined ? 0 : BYTES_A_CHARACTER * JSON.stringify(stored.configuration).length
+      const own = stored === undefined ? 0 : BYTES_PER_CHARACTER * JSON.stringify(stored.configuration).length
       return ENTRY_BYTES + id.length + own
     },
   })

@@ -19,7 +19,7 @@ const MAX_COUNT = 100_000
 const READ_AHEAD = 500
 const MAX_TAG_COUNTS = 100
 /** Number of banks whose configurations are read together; each may have 32 KiB. */
-const RESOLVED_TOGETHER = 25
+const RESOLVE_BATCH = 25
 /** Number of summaries that one read requests for an operator, who receives all of them. */
 const ADMIN_PAGE = 5000
 
@@ -43,8 +43,8 @@ export class Banks {
         caller: callerOf(context),
         after,
       })
-      for (let at = 0; at < page.length && banks.length <= limit; at += RESOLVED_TOGETHER) {
-        const readable = await this.#readable(page.slice(at, at + RESOLVED_TOGETHER), context)
+      for (let at = 0; at < page.length && banks.length <= limit; at += RESOLVE_BATCH) {
+        const readable = await this.#readable(page.slice(at, at + RESOLVE_BATCH), context)
         // One more than a page shows whether there is a next one.
         banks.push(...readable.slice(0, limit + 1 - banks.length))
       }

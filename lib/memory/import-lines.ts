@@ -7,7 +7,7 @@ import { turns } from '../concurrency/turn-budget.js'
 
 const LINE_FEED = 10
 /** Maximum bytes of a character: an escaped surrogate pair, `\ud83d\ude00`. */
-const BYTES_A_CHARACTER = 12
+const BYTES_PER_CHARACTER = 12
 /** A generous bound on the rest of a line: a hundred tags, ids, instants, and the configuration in a header. */
 const LINE_OVERHEAD_BYTES = 524_288
 
@@ -46,7 +46,7 @@ function endOfLine (bytes: Buffer, from: number): number {
 
 /** Maximum bytes of a line: a longer one cannot contain a memory that the bank accepts. */
 export function maxLineBytes ({ maxCharacters, maxMetadataBytes }: ContentChecks): number {
-  return LINE_OVERHEAD_BYTES + BYTES_A_CHARACTER * (maxCharacters + maxMetadataBytes)
+  return LINE_OVERHEAD_BYTES + BYTES_PER_CHARACTER * (maxCharacters + maxMetadataBytes)
 }
 
 /**

@@ -22,7 +22,7 @@ import { isJsonObject } from '../validation/json-object.js'
 
 /** Maximum number of imports that wait for another into the same bank; each holds its whole body in memory. */
 const MAX_WAITING = 4
-const INDEXED_TOGETHER = 256
+const INDEX_BATCH = 256
 
 const checkLine = schemaCheck(ImportLine)
 
@@ -210,7 +210,7 @@ export class Transfer {
     const memories: NewMemory[] = []
     while (lines.length > 0) {
       const prepared: PreparedMemory[] = []
-      for (const line of lines.splice(0, INDEXED_TOGETHER)) {
+      for (const line of lines.splice(0, INDEX_BATCH)) {
         if (turns.isSpent) await turns.next(caller)
         prepared.push(await prepare(line.item, line, caller))
       }

@@ -148,15 +148,16 @@ export function interleave (
   const known = new Map(main!.map((candidate) => [candidateKey(candidate), candidate]))
   const taken = new Set<string>()
   const merged: ScoredCandidate[] = []
-  let maxScore = 1
+  let ceiling = 1
   const take = (candidate: ScoredCandidate | undefined, lowerBound: number) => {
     if (candidate === undefined || candidate.score < lowerBound) return
     const key = candidateKey(candidate)
     if (taken.has(key)) return
     taken.add(key)
-    merged.push({ ...candidate, strategies: known.get(key)?.strategies ?? {}, score: Math.min(maxScore, candidate.score) })
+    const score = Math.min(ceiling, candidate.score)
+    merged.push({ ...candidate, strategies: known.get(key)?.strategies ?? {}, score })
     // Below `minScore` the remaining candidates would be cut off.
-    maxScore = Math.max(lowerBound, merged.at(-1)!.score - STEP)
+    ceiling = Math.max(lowerBound, merged.at(-1)!.score - STEP)
   }
   const longest = Math.max(...parts.map(({ length }) => length))
   for (const lowerBound of minScore > 0 ? [minScore, 0] : [0]) {

@@ -93,10 +93,10 @@ export class ResilientStream<T> implements AsyncIterableIterator<T> {
 type Parts<T> = AsyncGenerator<T, undefined, undefined>
 
 async function * readSource<T> (
-  source: StreamSource<T>, callers: AbortSignal | undefined, consumerLeft: AbortSignal,
+  source: StreamSource<T>, callers: AbortSignal | undefined, consumerSignal: AbortSignal,
 ): Parts<T> {
   const { controller, unlink } = linkedAbort(callers)
-  consumerLeft.addEventListener('abort', () => { controller.abort(consumerLeft.reason) })
+  consumerSignal.addEventListener('abort', () => { controller.abort(consumerSignal.reason) })
   try {
     yield * readCall(source, await source.begin(controller.signal))
   } finally {

@@ -9,7 +9,7 @@ import type { Signals, SignalReader } from './signals.js'
 /** The candidates of a document that count towards its score; the share of each falls with its rank. */
 const DOCUMENT_DEPTH = 5
 /** Candidates that one step processes. Most recalls have fewer, so they rarely pay for resuming a generator. */
-const CANDIDATES_A_STEP = 256
+const CANDIDATES_PER_STEP = 256
 
 /** The part of a candidate that scoring needs. */
 export type Scorable = Readonly<Pick<Candidate, 'bank' | 'memory' | 'scores'>>
@@ -33,7 +33,7 @@ export function * rankingInputSteps (
 ): Steps<RankingInput[]> {
   const read: Signals[] = []
   for (const { memory } of candidates) {
-    if (read.length % CANDIDATES_A_STEP === CANDIDATES_A_STEP - 1) yield
+    if (read.length % CANDIDATES_PER_STEP === CANDIDATES_PER_STEP - 1) yield
     let signals = reader.known(memory)
     if (signals === undefined) {
       yield
@@ -42,14 +42,14 @@ export function * rankingInputSteps (
     read.push(signals)
   }
   const namedSpeaker = askedSpeaker(read, query)
-  const isLarge = candidates.length > CANDIDATES_A_STEP
+  const isLarge = candidates.length > CANDIDATES_PER_STEP
   if (isLarge) yield
   const documents = documentShares(candidates)
   // Parsing the times that a text names can take a millisecond.
   const seeksTime = query.spans.length > 0
   const inputs: RankingInput[] = []
   for (let index = 0; index < candidates.length; index++) {
-    if (seeksTime || index % CANDIDATES_A_STEP === CANDIDATES_A_STEP - 1) yield
+    if (seeksTime || index % CANDIDATES_PER_STEP === CANDIDATES_PER_STEP - 1) yield
     const { memory, scores } = candidates[index]!
     const signals = read[index]!
     inputs.push({
@@ -72,7 +72,7 @@ export function * scoreSteps (
   inputs: readonly RankingInput[], query: AnalyzedQuery, weights: ScorerWeights,
 ): Steps<Float64Array> {
   const sums = new Float64Array(inputs.length)
-  const isLarge = inputs.length > CANDIDATES_A_STEP
+  const isLarge = inputs.length > CANDIDATES_PER_STEP
   for (const name of SCORER_NAMES) {
     const weight = weights[name]
     if (weight === 0 || LOOKS_FOR[name]?.(query) === false) continue

@@ -9,7 +9,7 @@ import { textBytes, type Capacity } from './capacity.js'
 const CONFIG_BYTES = 200
 const CONFIGURED_BYTES = 900
 /** Maximum number of old changes dropped with each new one, which bounds the time of a write. */
-const DROPPED_AT_ONCE = 64
+const DROP_BATCH = 64
 
 interface Configured {
   bank: BankKey
@@ -126,7 +126,7 @@ export class InMemoryBankConfigs implements BankConfigStore {
   #noteChange (bank: BankKey, changedAt: number): number {
     let dropped = 0
     for (const [id, change] of this.#changes) {
-      if (dropped++ === DROPPED_AT_ONCE || change.changedAt >= changedAt - BANK_CONFIG_CHANGE_LIFETIME_MS) break
+      if (dropped++ === DROP_BATCH || change.changedAt >= changedAt - BANK_CONFIG_CHANGE_LIFETIME_MS) break
       this.#changes.delete(id)
       this.#dropped = change.revision
     }

@@ -9,7 +9,7 @@ const FOUND_AFTER = 1 << PRESENT | 1 << ADDING
 const MIN_DEAD = 64
 const DEAD_SHARE = 0.2
 /** Maximum number of terms of an index that is swept in one step. */
-const SWEPT_AT_ONCE = 4096
+const SWEEP_BATCH = 4096
 
 /**
  * An inverted index. A document is a passage; the first document of a memory is the head of the memory's documents.
@@ -241,7 +241,7 @@ export class LexicalIndex<T> {
       this.#free = []
       this.#totalLength = 0
       this.#table = new DocumentTable()
-    } else if (this.needsSweep && this.#vocabulary.size <= SWEPT_AT_ONCE && this.#postings <= SWEPT_AT_ONCE * 4) {
+    } else if (this.needsSweep && this.#vocabulary.size <= SWEEP_BATCH && this.#postings <= SWEEP_BATCH * 4) {
       atOnce(this.sweep())
     }
   }

@@ -6,7 +6,7 @@ import type { LexicalIndex } from './lexical-index.js'
 /** Number of postings that one step reads, in some tenths of a millisecond. */
 const PIECE = 16_384
 /** Maximum number of scratches kept for reuse. */
-const SPARE = 4
+const MAX_SPARE = 4
 /** Minimum number of documents of a scratch. */
 const MIN_PLACES = 64
 
@@ -65,7 +65,7 @@ export function releaseScratch (scratch: Scratch): void {
   scratch.count = 0
   scratch.headCount = 0
   placed.length = 0
-  if (spare.length < SPARE) spare.push(scratch)
+  if (spare.length < MAX_SPARE) spare.push(scratch)
 }
 
 /** The factors of BM25 that depend on the query and the index but not on a document. */

@@ -10,7 +10,7 @@ import { nearestStatement, type Nearest } from './semantic-strategy.js'
 import type { VectorIndexes } from './vector-indexes.js'
 
 /** Banks of one request that are searched concurrently; limited so that other requests get connections. */
-const BANKS_AT_A_TIME = 4
+const MAX_CONCURRENT_BANKS = 4
 
 export interface SqlSearcherOptions {
   executor: Executor
@@ -71,7 +71,7 @@ export class SqlSearcher {
     const next = async () => {
       for (const bank of banks) found.push(await this.#searchBank(bank, request))
     }
-    await Promise.all(Array.from({ length: Math.min(BANKS_AT_A_TIME, request.banks.length) }, next))
+    await Promise.all(Array.from({ length: Math.min(MAX_CONCURRENT_BANKS, request.banks.length) }, next))
     const merge = (strategy: 'lexical' | 'semantic') => (
       mergeCandidates(found.map(({ [strategy]: candidates }) => candidates), request.limit)
     )
