@@ -9,6 +9,6 @@ export function prefers (accept: string | undefined, type: string, other: string
     const weight = parameters.find((parameter) => parameter.startsWith('q='))
     return [name, weight === undefined ? 1 : Number(weight.slice(2))]
   }))
-  const asked = weights.get(type) ?? 0
-  return asked > 0 && asked >= (weights.get(other) ?? 0)
+  const weight = weights.get(type) ?? 0
+  return weight > 0 && weight >= (weights.get(other) ?? 0)
 }

@@ -34,13 +34,13 @@ export class BodyChunks {
   async join (caller: string): Promise<Buffer> {
     this.#close()
     if (this.#full.length === 1) return this.#full[0]!
-    const whole = Buffer.allocUnsafeSlow(this.#full.reduce((sum, { length }) => sum + length, 0))
+    const body = Buffer.allocUnsafeSlow(this.#full.reduce((sum, { length }) => sum + length, 0))
     let at = 0
     for (const chunk of this.#full) {
       if (turns.isSpent) await turns.next(caller)
-      at += chunk.copy(whole, at)
+      at += chunk.copy(body, at)
     }
-    return whole
+    return body
   }
 
   #close (): void {

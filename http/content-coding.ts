@@ -1,5 +1,5 @@
 /** No browser sends a header with more parts. */
-const MOST_PARTS = 32
+const MAX_PARTS = 32
 
 /**
  * The first of the codings that a client accepts; undefined: the content is sent unencoded.
@@ -11,7 +11,7 @@ export function acceptedCoding<Coding extends string> (
 ): Coding | undefined {
   if (header === undefined) return undefined
   const weights = new Map<string, number>()
-  for (const part of header.split(',', MOST_PARTS)) {
+  for (const part of header.split(',', MAX_PARTS)) {
     const [name = '', ...parameters] = part.split(';').map((piece) => piece.trim().toLowerCase())
     const weight = parameters.find((parameter) => parameter.startsWith('q='))
     weights.set(name, weight === undefined ? 1 : Number(weight.slice(2)))

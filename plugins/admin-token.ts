@@ -8,8 +8,8 @@ async function adminToken (app: FastifyInstance, { token }: { token?: string | u
   if (token === undefined) return
   const matches = secretMatcher(token)
   app.addHook('onRequest', async (request) => {
-    const given = request.headers['x-admin-token']
-    if (typeof given !== 'string' || !matches(given.trim())) {
+    const header = request.headers['x-admin-token']
+    if (typeof header !== 'string' || !matches(header.trim())) {
       throw new ServiceError('unauthenticated', 'Invalid or missing X-Admin-Token')
     }
   })

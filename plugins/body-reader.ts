@@ -17,7 +17,7 @@ const MEMORY_FACTOR = 4
 const LONG_BODY_SHARE = 0.75
 
 /** A chunk of fewer bytes is inspected at once, even in a turn whose time is used up. */
-const LOOKED_AT_ONCE = 4096
+const MAX_SYNC_CHUNK = 4096
 
 /** Milliseconds that a client whose body is refused has to read the response, counted from its last data. */
 const LINGER_MS = 2000
@@ -112,7 +112,7 @@ async function bodyReader (app: FastifyInstance): Promise<void> {
         else (chunks ??= new BodyChunks(only)).add(chunk)
         // A short body is inspected when it is complete.
         if (announced <= SHORT_BODY) return
-        if (chunk.length < LOOKED_AT_ONCE || !turns.isSpent) look?.(chunk)
+        if (chunk.length < MAX_SYNC_CHUNK || !turns.isSpent) look?.(chunk)
         else void lookLater(chunk)
       } catch (error) {
         refuse(error as Error)
@@ -146,7 +146,7 @@ async function bodyReader (app: FastifyInstance): Promise<void> {
       } else if (chunks === undefined) {
         done(null, only ?? EMPTY)
       } else {
-        void chunks.join(turnKeyOf(request)).then((whole) => { done(null, whole) }, done)
+        void chunks.join(turnKeyOf(request)).then((body) => { done(null, body) }, done)
       }
     }
     const onError = (cause: Error) => {

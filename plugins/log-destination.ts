@@ -8,7 +8,7 @@ export interface LogOutput {
 }
 
 /** From this many bytes on, lines are written before the turn of the event loop ends. */
-const MOST_WAITING = 8192
+const BUFFER_BYTES = 8192
 
 /**
  * Gathers the lines that are logged in one turn of the event loop and writes them with one system call at its end: a
@@ -45,7 +45,7 @@ let standardOutput: BatchedLines | undefined
 /** The standard output of the process, which all apps in it share. */
 export function standardOutputLines (): BatchedLines {
   if (standardOutput === undefined) {
-    const output = pino.destination({ fd: process.stdout.fd, sync: true, minLength: MOST_WAITING })
+    const output = pino.destination({ fd: process.stdout.fd, sync: true, minLength: BUFFER_BYTES })
     process.once('exit', () => { output.flushSync() })
     standardOutput = new BatchedLines(output)
   }

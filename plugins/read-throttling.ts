@@ -35,23 +35,23 @@ class ThrottledConnections {
 class ThrottledConnection {
   readonly #socket: Socket
   readonly #caller: string
-  readonly #others: ThrottledConnections
+  readonly #connections: ThrottledConnections
   #isPaused = false
   /** When the parser received the last data, and how long it worked on it, in milliseconds. */
   #readAt = performance.now()
   #readMs = 0
 
   /** @param caller as in TurnBudget.next */
-  constructor (socket: Socket, caller: string, others: ThrottledConnections) {
+  constructor (socket: Socket, caller: string, connections: ThrottledConnections) {
     this.#socket = socket
     this.#caller = caller
-    this.#others = others
+    this.#connections = connections
     // A listener also makes Node read through the stream, which can be paused, and not directly from the handle.
     socket.prependListener('data', () => { this.#readAt = performance.now() })
     // The listener of Node's HTTP server comes before this one, so the data is parsed by now.
     socket.on('data', this.#afterData)
     socket.on('resume', this.#pauseAgain)
-    socket.once('close', () => { others.all.delete(this) })
+    socket.once('close', () => { connections.all.delete(this) })
     // Node is parsing the first data now.
     process.nextTick(() => {
       this.#readMs = performance.now() - this.#readAt
@@ -64,7 +64,7 @@ class ThrottledConnection {
     if (!turns.isSpent && this.#readMs <= COSTLY_MS) return
     // All connections pause, because data of the others would be parsed in this turn as well. The connection that was
     // read moves to the end of the order.
-    const { all } = this.#others
+    const { all } = this.#connections
     all.delete(this)
     for (const other of all) other.#pause()
     if (!this.#socket.destroyed) all.add(this)
@@ -76,7 +76,7 @@ class ThrottledConnection {
     if (this.#isPaused || this.#socket.isPaused()) return
     this.#isPaused = true
     this.#socket.pause()
-    if (this.#readMs > COSTLY_MS) void this.#others.readCostly(this.#caller, this.#readNext)
+    if (this.#readMs > COSTLY_MS) void this.#connections.readCostly(this.#caller, this.#readNext)
     else void this.#resume()
   }
 

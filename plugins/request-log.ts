@@ -18,8 +18,8 @@ const REQUEST_ID = /^[\x21-\x7e]{1,128}$/
 
 /** The caller's X-Request-Id when it is at most 128 visible ASCII characters, else a fresh UUID. */
 export function requestId (raw: RawRequestDefaultExpression | IncomingMessage): string {
-  const given = raw.headers['x-request-id']
-  return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID()
+  const header = raw.headers['x-request-id']
+  return typeof header === 'string' && REQUEST_ID.test(header) ? header : randomUUID()
 }
 
 /** The part before the colon of `<type>:<id>`, which shows the kind of caller and keeps identities out of the log. */

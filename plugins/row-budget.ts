@@ -70,13 +70,13 @@ class ExchangePart implements RowBudget {
     // When the search of one bank fails, the response ends while the searches of others still run.
     if (this.#isOver) throw budgetSpent()
     const taken = this.#taken + bytes
-    if (taken > UNCOUNTED_BYTES) this.#holdInAll(taken)
-    else if (this.#held > 0) this.#holdInAll(0)
+    if (taken > UNCOUNTED_BYTES) this.#setHeld(taken)
+    else if (this.#held > 0) this.#setHeld(0)
     this.#taken = taken
   }
 
   settle (bytes: number): void {
-    if (!this.#isOver) this.#holdInAll(bytes)
+    if (!this.#isOver) this.#setHeld(bytes)
   }
 
   end (): void {
@@ -85,7 +85,7 @@ class ExchangePart implements RowBudget {
     this.#held = 0
   }
 
-  #holdInAll (bytes: number): void {
+  #setHeld (bytes: number): void {
     this.#hold ??= this.#all.hold(0)
     this.#hold.grow(bytes - this.#held)
     this.#held = bytes

@@ -36,7 +36,7 @@ interface Progress {
  */
 async function slowReaders (app: FastifyInstance, { ownsServer }: { ownsServer: boolean }): Promise<void> {
   const windowMs = app.bounds.stalled_seconds * 1000
-  const leastBytes = app.bounds.stalled_seconds * app.bounds.read_bytes_per_second
+  const minBytes = app.bounds.stalled_seconds * app.bounds.read_bytes_per_second
   const sockets = new Map<Socket, Progress | undefined>()
 
   const watch = (socket: Socket) => {
@@ -73,7 +73,7 @@ async function slowReaders (app: FastifyInstance, { ownsServer }: { ownsServer: 
       // The value can fall, because the operating system counts a chunk only when it has accepted all of it.
       if (read > progress.read) Object.assign(progress, { read, movedAt: now })
       const isOver = now - progress.since >= windowMs
-      if (now - progress.movedAt >= windowMs || (isOver && read - progress.from < leastBytes)) disconnect(socket)
+      if (now - progress.movedAt >= windowMs || (isOver && read - progress.from < minBytes)) disconnect(socket)
       else if (isOver) Object.assign(progress, { from: read, since: now })
     }
   })

@@ -20,7 +20,7 @@ export const adminAccessRoutes: FastifyPluginAsyncTypebox = async (app) => {
       querystring: AdminAccessQuery,
       response: answers({ 200: AccessAnswer }, errors),
     },
-  }, async ({ query }) => await accessReport.ofAnyone(query))
+  }, async ({ query }) => await accessReport.ofPrincipal(query))
 
   app.get('/v1/admin/access/rules', {
     config,

@@ -70,7 +70,7 @@ from pg_extension where extname = 'vector'`)
     })
     // With an interval of 0 it checks only once, at the start, when there is nothing to build.
     const indexes = new VectorIndexes({
-      executor, schema: this.schema, from: indexFrom, most: 32, build: true, intervalMs: 0,
+      executor, schema: this.schema, from: indexFrom, maxIndexes: 32, build: true, intervalMs: 0,
     })
     const store = new SqlVectorStore({
       executor, schema: this.schema, bootstrapSchema: true, indexes, sweepIntervalMs: 0,

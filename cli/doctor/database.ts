@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import type { Config } from '../../lib/config/config.js'
 import { pendingMigrations, readMigrations } from '../../lib/stores/sql/migrations.js'
-import { PGVECTOR_LEAST, Readiness } from '../../lib/stores/sql/readiness.js'
+import { MIN_PGVECTOR, Readiness } from '../../lib/stores/sql/readiness.js'
 import { pgliteSettings } from '../../lib/stores/sql/settings.js'
 import type { EmbeddingSpace } from '../../lib/stores/vector-store.js'
 import { openDatabase } from '../../scripts/database.js'
@@ -95,12 +95,12 @@ select current_setting('server_version') as version, current_user::text as role,
 function extensionFinding ({ vector, available }: DatabaseServer, bootstraps: boolean): Finding {
   const check = 'extension'
   if (vector !== null && isRecent(vector)) return ok(check, `pgvector ${vector}`)
-  const least = PGVECTOR_LEAST.join('.')
+  const minimum = MIN_PGVECTOR.join('.')
   if (available === null || !isRecent(available)) {
     return failed(check, available === null ? 'pgvector is not installed on the database server' : `the database server has pgvector ${available}`,
-      `install pgvector ${least} or newer there: docs/operations.md, "Roles"`)
+      `install pgvector ${minimum} or newer there: docs/operations.md, "Roles"`)
   }
-  if (vector !== null) return failed(check, `pgvector ${vector} is older than ${least}`, 'run in the database: alter extension vector update;')
+  if (vector !== null) return failed(check, `pgvector ${vector} is older than ${minimum}`, 'run in the database: alter extension vector update;')
   return bootstraps
     ? ok(check, `the server adds pgvector ${available} to the database at start`)
     : failed(check, 'pgvector is not in the database', 'run `memory-gateway migrate`, or as a superuser in the database: create extension vector with schema public;')
@@ -108,7 +108,7 @@ function extensionFinding ({ vector, available }: DatabaseServer, bootstraps: bo
 
 function isRecent (version: string): boolean {
   const [major = 0, minor = 0] = version.split('.').map(Number)
-  return major > PGVECTOR_LEAST[0] || (major === PGVECTOR_LEAST[0] && minor >= PGVECTOR_LEAST[1])
+  return major > MIN_PGVECTOR[0] || (major === MIN_PGVECTOR[0] && minor >= MIN_PGVECTOR[1])
 }
 
 /** The checks that the server makes before it reports that it is ready. */

@@ -20,11 +20,11 @@ export class KeyedQueue {
     this.#tails.set(key, tail)
     tail.length++
     const before = tail.last
-    const mine = signal === undefined ? before.then(work) : unlessAborted(before, signal).then(work)
+    const result = signal === undefined ? before.then(work) : unlessAborted(before, signal).then(work)
     // When a waiting task is aborted, later ones still wait for the ones before it.
-    tail.last = mine.then(() => {}, async () => { await before })
+    tail.last = result.then(() => {}, async () => { await before })
     try {
-      return await mine
+      return await result
     } finally {
       if (--tail.length === 0) this.#tails.delete(key)
     }

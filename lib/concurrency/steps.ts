@@ -19,7 +19,7 @@ export function atOnce<T> (steps: Steps<T>): T {
  * As inTurns, for work that is mostly short: returns the result itself when all steps fit into the current time slice,
  * which spares the caller a promise.
  */
-export function soon<T> (steps: Steps<T>, caller: string, budget: Turns = turns): T | Promise<T> {
+export function atOnceOrInTurns<T> (steps: Steps<T>, caller: string, budget: Turns = turns): T | Promise<T> {
   while (!budget.isSpent) {
     const step = steps.next()
     if (step.done === true) return step.value

@@ -12,8 +12,8 @@ export function lowestTrust (...levels: readonly Trust[]): Trust {
   return TRUST_LEVELS[Math.min(...levels.map((level) => TRUST_LEVELS.indexOf(level)), TRUST_LEVELS.length - 1)]!
 }
 
-export function isAtLeast (trust: Trust, least: Trust): boolean {
-  return TRUST_LEVELS.indexOf(trust) >= TRUST_LEVELS.indexOf(least)
+export function isAtLeast (trust: Trust, minimum: Trust): boolean {
+  return TRUST_LEVELS.indexOf(trust) >= TRUST_LEVELS.indexOf(minimum)
 }
 
 /** Reads a level from outside data; anything else is `suspect`. */

@@ -15,7 +15,7 @@ const DEFAULT_PAGE = 50
 const MAX_PAGE = 200
 const MAX_GRANTS = 1000
 /** Number of banks whose configurations are read together; each may have 32 KiB. */
-const RESOLVED_TOGETHER = 25
+const RESOLVE_BATCH = 25
 
 /** Reports permissions on banks, and the rules that grant them. */
 export class AccessReport {
@@ -34,7 +34,7 @@ export class AccessReport {
   }
 
   /** For operators: a caller's permissions on every bank of its tenant. */
-  async ofAnyone (query: AdminAccessQuery): Promise<AccessAnswer> {
+  async ofPrincipal (query: AdminAccessQuery): Promise<AccessAnswer> {
     const { store, clock } = this.#deps
     const context = contextOf(query)
     const limit = clamp(query.limit ?? DEFAULT_PAGE, 1, MAX_PAGE)
@@ -79,9 +79,9 @@ export class AccessReport {
     bankIds: readonly string[], nextCursor: string | null, context: RequestContext, caller: string,
   ): Promise<AccessAnswer> {
     const open: OpenBank[] = []
-    for (let at = 0; at < bankIds.length; at += RESOLVED_TOGETHER) {
-      const some = bankIds.slice(at, at + RESOLVED_TOGETHER)
-      open.push(...await this.#deps.directory.resolve(some.map((bankId) => bankOf(context, bankId)), caller))
+    for (let at = 0; at < bankIds.length; at += RESOLVE_BATCH) {
+      const batch = bankIds.slice(at, at + RESOLVE_BATCH)
+      open.push(...await this.#deps.directory.resolve(batch.map((bankId) => bankOf(context, bankId)), caller))
     }
     return {
       principal: context.principal ?? null,

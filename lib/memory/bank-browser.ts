@@ -33,20 +33,20 @@ export class BankBrowser {
     const { directory, store, clock } = this.#deps
     const { key } = await directory.openOne(context, 'read', bankId)
     if (store.neighbours === undefined) throw new ServiceError('not_supported', 'The configured vector store knows no neighbours of a memory')
-    const [most, mostAfter] = [query.before, query.after].map((wanted) => (
-      clamp(wanted ?? DEFAULT_NEIGHBOURS, 0, MAX_NEIGHBOURS)
+    const [maxBefore, maxAfter] = [query.before, query.after].map((requested) => (
+      clamp(requested ?? DEFAULT_NEIGHBOURS, 0, MAX_NEIGHBOURS)
     )) as [number, number]
     // One more on each side shows whether there are further ones.
-    const asked = { now: clock(), before: most + 1, after: mostAfter + 1, budget }
-    const found = isUuid(memoryId) ? await store.neighbours(key, memoryId.toLowerCase(), asked) : undefined
+    const request = { now: clock(), before: maxBefore + 1, after: maxAfter + 1, budget }
+    const found = isUuid(memoryId) ? await store.neighbours(key, memoryId.toLowerCase(), request) : undefined
     if (found === undefined) throw new ServiceError('not_found', 'No such memory')
     const { memory, before, after } = found
     return {
       memory: toRecord(bankId, memory),
-      before: before.slice(Math.max(0, before.length - most)).map((one) => toRecord(bankId, one)),
-      after: after.slice(0, mostAfter).map((one) => toRecord(bankId, one)),
-      more_before: before.length > most,
-      more_after: after.length > mostAfter,
+      before: before.slice(Math.max(0, before.length - maxBefore)).map((neighbour) => toRecord(bankId, neighbour)),
+      after: after.slice(0, maxAfter).map((neighbour) => toRecord(bankId, neighbour)),
+      more_before: before.length > maxBefore,
+      more_after: after.length > maxAfter,
     }
   }
 

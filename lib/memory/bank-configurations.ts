@@ -55,7 +55,7 @@ export class BankConfigurations {
   async patch (
     bankId: string, patch: unknown, context: RequestContext, precondition?: Precondition,
   ): Promise<BankConfigAnswer> {
-    return await this.#change(bankId, context, precondition, true, (standing) => mergePatch(standing, patch))
+    return await this.#change(bankId, context, precondition, true, (existing) => mergePatch(existing, patch))
   }
 
   /** Removes the configuration. @throws ServiceError as `put` */
@@ -93,7 +93,7 @@ export class BankConfigurations {
     if (store.removeBank !== undefined) return await store.removeBank(key, clock())
     const { count } = await store.remove(key, { kind: 'all' }, { now: clock(), dryRun: false, idLimit: 0 })
     // The configuration is removed last: if removing the memories fails, its grants may be needed for a retry.
-    return { memoryCount: count, configRemoved: await this.#takeBack(key, context) }
+    return { memoryCount: count, configRemoved: await this.#removeConfig(key, context) }
   }
 
   /** For operators: the configuration of a bank of any tenant. */
@@ -125,8 +125,8 @@ export class BankConfigurations {
   }
 
   async #change (
-    bankId: string, context: RequestContext, precondition: Precondition | undefined, onStanding: boolean,
-    next: (standing: BankConfiguration) => unknown,
+    bankId: string, context: RequestContext, precondition: Precondition | undefined, needsExisting: boolean,
+    next: (existing: BankConfiguration) => unknown,
   ): Promise<BankConfigAnswer> {
     const { directory, admission } = this.#deps
     const bank = await directory.openOne(context, 'admin', bankId)
@@ -134,11 +134,11 @@ export class BankConfigurations {
     const configs = this.#storeOf()
     await admission.admit('configure', context, [bank])
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      const standing = onStanding || precondition !== undefined ? await this.#read(key) : undefined
-      requirePrecondition(precondition, standing)
-      const wanted = next(standing?.configuration ?? {})
-      const change = this.#changeOf(wanted === null ? null : this.#check(bankId, wanted, '', onStanding ? standing?.configuration : undefined), context)
-      const expected = onStanding || precondition !== undefined ? { expected: standing?.revision ?? 0 } : {}
+      const existing = needsExisting || precondition !== undefined ? await this.#read(key) : undefined
+      requirePrecondition(precondition, existing)
+      const proposed = next(existing?.configuration ?? {})
+      const change = this.#changeOf(proposed === null ? null : this.#check(bankId, proposed, '', needsExisting ? existing?.configuration : undefined), context)
+      const expected = needsExisting || precondition !== undefined ? { expected: existing?.revision ?? 0 } : {}
       const { changed, revision } = await configs.write(key, { ...change, ...expected })
       if (changed) {
         directory.invalidate(key)
@@ -157,7 +157,7 @@ export class BankConfigurations {
   }
 
   /** Removes the configuration in a store without `removeBank`. @returns whether any was set */
-  async #takeBack (key: BankKey, context: RequestContext): Promise<boolean> {
+  async #removeConfig (key: BankKey, context: RequestContext): Promise<boolean> {
     const { bankConfigs } = this.#deps.store
     if (bankConfigs === undefined || (await bankConfigs.read([key])).length === 0) return false
     const { changed } = await bankConfigs.write(key, this.#changeOf(null, context))
@@ -178,22 +178,22 @@ export class BankConfigurations {
   }
 
   /**
-   * @param standing the configuration being changed: the file may have made a value in it invalid, which a change of
+   * @param existing the configuration being changed: the file may have made a value in it invalid, which a change of
    * other values does not touch
    * @throws ServiceError invalid_request
    */
-  #check (bankId: string, value: unknown, at = '', standing?: BankConfiguration): BankConfiguration {
+  #check (bankId: string, value: unknown, at = '', existing?: BankConfiguration): BankConfiguration {
     prepareInput(value, BankConfigurationSchema)
     refuseRemoved(value, at)
     const configuration = checkSchema(value, at)
     if (Buffer.byteLength(JSON.stringify(configuration)) > MAX_BYTES) throw invalidField(at.replace(/\.$/, ''), `The configuration must not be larger than ${MAX_BYTES} bytes as JSON`)
-    const before = standing === undefined ? [] : this.#faults(bankId, standing)
-    const stood = ({ field, message }: FieldError) => (
+    const before = existing === undefined ? [] : this.#faults(bankId, existing)
+    const existedBefore = ({ field, message }: FieldError) => (
       before.some((one) => one.field === field && one.message === message)
     )
     const faults = this.#faults(bankId, configuration).filter((fault) => {
       const { field } = fault
-      return !(stood(fault) && isDeepStrictEqual(valueAt(standing, field), valueAt(configuration, field)))
+      return !(existedBefore(fault) && isDeepStrictEqual(valueAt(existing, field), valueAt(configuration, field)))
     })
     if (faults.length > 0) throw invalidRequest(faults.map(({ field, message }) => ({ field: `${at}${field}`, message })))
     return configuration
@@ -242,8 +242,8 @@ export function revisionOf (etag: string): number | undefined {
   return digits === undefined ? undefined : Number(digits)
 }
 
-function requirePrecondition (precondition: Precondition | undefined, standing: StoredConfig | undefined): void {
+function requirePrecondition (precondition: Precondition | undefined, existing: StoredConfig | undefined): void {
   if (precondition === undefined) return
-  const holds = precondition === 'set' ? standing !== undefined : precondition.includes(standing?.revision ?? 0)
+  const holds = precondition === 'set' ? existing !== undefined : precondition.includes(existing?.revision ?? 0)
   if (!holds) throw new ServiceError('precondition_failed', 'The configuration of the bank is not the one that If-Match names')
 }

@@ -35,7 +35,7 @@ const CACHE_BYTES = 64 * 1024 * 1024
 /** Bytes of a cached bank without a configuration of its own. */
 const ENTRY_BYTES = 700
 /** Bytes for each character of a configuration, with the grants and settings derived from it. */
-const BYTES_A_CHARACTER = 16
+const BYTES_PER_CHARACTER = 16
 /** From this age, in milliseconds, the cache of a shared store is updated in the background. */
 const STALE_MS = 1000
 /** From this age a request waits for the update. By contract a change is in force everywhere within two seconds. */
@@ -52,7 +52,7 @@ export class BankDirectory {
   readonly #entries = new LRUCache<string, Entry>({
     maxSize: CACHE_BYTES,
     sizeCalculation: ({ stored }, id) => {
-      const own = stored === undefined ? 0 : BYTES_A_CHARACTER * JSON.stringify(stored.configuration).length
+      const own = stored === undefined ? 0 : BYTES_PER_CHARACTER * JSON.stringify(stored.configuration).length
       return ENTRY_BYTES + id.length + own
     },
   })
@@ -95,7 +95,7 @@ export class BankDirectory {
   async resolve (keys: readonly BankKey[], caller = ''): Promise<OpenBank[]> {
     const { configs, live } = this.#options
     if (configs === undefined) return keys.map((key) => resolveBank(key, undefined, live.current))
-    if (configs.isShared) await this.#beFresh(configs)
+    if (configs.isShared) await this.#ensureFresh(configs)
     const ids = keys.map(bankKeyString)
     const found = ids.map((id) => this.#entries.get(id))
     const missing = keys.filter((_, index) => found[index] === undefined)
@@ -172,16 +172,16 @@ export class BankDirectory {
     reading.then((stored) => { done(stored, false) }, () => { done(undefined, true) })
   }
 
-  async #beFresh (configs: BankConfigStore): Promise<void> {
+  async #ensureFresh (configs: BankConfigStore): Promise<void> {
     if (this.#age < STALE_MS) return
     if (this.#age < EXPIRED_MS) {
-      void this.#begin(configs)
+      void this.#startSync(configs)
       return
     }
     const joins = this.#sync !== undefined
-    const first = await this.#begin(configs)
+    const first = await this.#startSync(configs)
     // A query in progress may have started before the request and be too old; the next one starts after it.
-    const last = joins && this.#age >= EXPIRED_MS ? await this.#begin(configs) : first
+    const last = joins && this.#age >= EXPIRED_MS ? await this.#startSync(configs) : first
     if (last !== undefined) throw last
   }
 
@@ -193,7 +193,7 @@ export class BankDirectory {
    * Queries for changes, or waits for the query in progress.
    * @returns its error, undefined on success
    */
-  async #begin (configs: BankConfigStore): Promise<Error | undefined> {
+  async #startSync (configs: BankConfigStore): Promise<Error | undefined> {
     return await (this.#sync ??= this.#synchronize(configs).then(() => {
       this.#isFailing = false
       return undefined

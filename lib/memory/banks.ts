@@ -7,7 +7,7 @@ import type { BankSummary } from '../stores/vector-store.js'
 import { mapInTurns, turns } from '../concurrency/turn-budget.js'
 import { decodeCursor, encodeCursor, isBankPlace, isMemoryPlace } from './cursor.js'
 import type { Dependencies } from './dependencies.js'
-import { asksMoreThanEveryStoreHas, readListFilters } from './list-filters.js'
+import { needsCountMemories, readListFilters } from './list-filters.js'
 import { clamp, nullableInstant, toRecord, type WireFilters } from './records.js'
 import type { AdminBanksAnswer, BankAnswer, BanksAnswer, MemoriesAnswer, MemoriesQuery, MemoryRecord, PageQuery, StatisticsAnswer } from './schemas.js'
 
@@ -19,7 +19,7 @@ const MAX_COUNT = 100_000
 const READ_AHEAD = 500
 const MAX_TAG_COUNTS = 100
 /** Number of banks whose configurations are read together; each may have 32 KiB. */
-const RESOLVED_TOGETHER = 25
+const RESOLVE_BATCH = 25
 /** Number of summaries that one read requests for an operator, who receives all of them. */
 const ADMIN_PAGE = 5000
 
@@ -43,8 +43,8 @@ export class Banks {
         caller: callerOf(context),
         after,
       })
-      for (let at = 0; at < page.length && banks.length <= limit; at += RESOLVED_TOGETHER) {
-        const readable = await this.#readable(page.slice(at, at + RESOLVED_TOGETHER), context)
+      for (let at = 0; at < page.length && banks.length <= limit; at += RESOLVE_BATCH) {
+        const readable = await this.#readable(page.slice(at, at + RESOLVE_BATCH), context)
         // One more than a page shows whether there is a next one.
         banks.push(...readable.slice(0, limit + 1 - banks.length))
       }
@@ -98,7 +98,7 @@ export class Banks {
     const { order = 'newest', offset = 0 } = query
     const now = clock()
     const filters = readListFilters(query)
-    if (store.countMemories === undefined && asksMoreThanEveryStoreHas(query)) {
+    if (store.countMemories === undefined && needsCountMemories(query)) {
       throw new ServiceError('not_supported', 'The configured vector store lists newest first alone, and knows no document_id, trust, retained_after, retained_before, offset and total')
     }
     const total = query.total === true

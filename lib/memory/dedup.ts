@@ -5,7 +5,7 @@ import type { Candidate, SearchResult, VectorStore } from '../stores/vector-stor
 import { isAtLeast, type Trust } from '../identity/trust.js'
 import { turns } from '../concurrency/turn-budget.js'
 import type { BankSettings } from './bank-settings.js'
-import { EarlierItems, underId } from './earlier-items.js'
+import { EarlierItems, withId } from './earlier-items.js'
 import { profileOf, similarity, type TextProfile } from './near-duplicates.js'
 import { fingerprintOf, type PreparedMemory } from './preparation.js'
 import {
@@ -87,7 +87,7 @@ export async function planDedup (
     }
     const { memoryId } = near.target
     replaced.add(memoryId)
-    return { kind: 'updated', target: earlier.add(underId(item, memoryId), profile, true), near }
+    return { kind: 'updated', target: earlier.add(withId(item, memoryId), profile, true), near }
   }
   const decisions: ItemDecision[] = []
   for await (const compared of ahead(items, SEARCHES_AHEAD, async (item) => await stored.search(item))) {
@@ -100,15 +100,15 @@ export async function planDedup (
 
 /** Yields the results in order and keeps `count` of them in progress ahead of the consumer. */
 async function * ahead<T, R> (items: readonly T[], count: number, work: (item: T) => Promise<R>): AsyncGenerator<R> {
-  const begun: Array<Promise<R>> = []
-  for (let next = 0; next < items.length || begun.length > 0;) {
-    while (next < items.length && begun.length < count) {
+  const pending: Array<Promise<R>> = []
+  for (let next = 0; next < items.length || pending.length > 0;) {
+    while (next < items.length && pending.length < count) {
       const result = work(items[next++]!)
       // The consumer gets the error when it awaits this result. It does not when an earlier result has failed.
       result.catch(() => {})
-      begun.push(result)
+      pending.push(result)
     }
-    yield await begun.shift()!
+    yield await pending.shift()!
   }
 }
 

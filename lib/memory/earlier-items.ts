@@ -62,7 +62,7 @@ export class EarlierItems {
     const known = this.#known.get(planned)!
     this.#groups.get(groupOf(planned.memory, known.profile))!.delete(known)
     this.#byFingerprint.delete(planned.memory.fingerprint)
-    planned.memory = underId(memory, planned.memory.memory.memoryId)
+    planned.memory = withId(memory, planned.memory.memory.memoryId)
     this.#index(planned, profile)
   }
 
@@ -121,6 +121,6 @@ function productOf (sketch: Uint32Array, { columns, profile: { counts } }: Known
 }
 
 /** The same memory under another id. */
-export function underId (prepared: PreparedMemory, memoryId: string): PreparedMemory {
+export function withId (prepared: PreparedMemory, memoryId: string): PreparedMemory {
   return { ...prepared, memory: { ...prepared.memory, memoryId } }
 }

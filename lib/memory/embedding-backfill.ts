@@ -45,7 +45,7 @@ export class EmbeddingBackfill {
   /** Memories that were replaced while a page of the scan was read; the page may hold their old texts. */
   #replaced: Set<string> | undefined
   /** Whether a scan skipped a memory because it was being replaced. */
-  #passedOver = false
+  #skippedReplaced = false
   readonly #refused = new LRUCache<string, true>({ max: MAX_REFUSED })
   readonly #stop = new AbortController()
   #scanWanted = false
@@ -115,8 +115,8 @@ export class EmbeddingBackfill {
         this.#replacing.end(key)
         this.#replaced?.add(key)
       }
-      this.#scanWanted ||= this.#passedOver
-      this.#passedOver = false
+      this.#scanWanted ||= this.#skippedReplaced
+      this.#skippedReplaced = false
       this.#wake()
     }
   }
@@ -179,7 +179,7 @@ export class EmbeddingBackfill {
     for (const { bank, memory: { memoryId, text }, passages } of page) {
       const key = backlogKey(bank, memoryId)
       if (this.#waiting.has(key) || this.#refused.has(key)) continue
-      if (this.#replacing.has(key)) this.#passedOver = true
+      if (this.#replacing.has(key)) this.#skippedReplaced = true
       else if (replaced.has(key) || !this.#waiting.add({ key, bank, memoryId, text, passages })) this.#scanWanted = true
     }
     this.#replaced = undefined
@@ -198,7 +198,7 @@ export class EmbeddingBackfill {
         .map(({ key, memoryId, passages }) => ({ key, memoryId, vectors: vectors.splice(0, passages.length) }))
         .filter(({ key }) => {
           const replaced = this.#replacing.has(key)
-          this.#passedOver ||= replaced
+          this.#skippedReplaced ||= replaced
           return !replaced && this.#underway.has(key)
         })
       this.#attaching = store.attachVectors(batch[0]!.bank, late, clock())

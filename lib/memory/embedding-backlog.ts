@@ -47,9 +47,9 @@ export class EmbeddingBacklog {
    */
   add (entry: BacklogEntry): boolean {
     this.delete(entry.key)
-    const hasMost = this.#entries.size >= this.#maxMemories
+    const isFull = this.#entries.size >= this.#maxMemories
     const wouldBeTooLong = this.#entries.size > 0 && this.#characters + entry.text.length > MAX_CHARACTERS
-    if (hasMost || wouldBeTooLong) return false
+    if (isFull || wouldBeTooLong) return false
     this.#set(entry)
     return true
   }
@@ -69,7 +69,7 @@ export class EmbeddingBacklog {
    * Takes a batch of one bank's memories. An entry that failed before forms its own batch, so that it cannot fail the
    * others.
    */
-  take (alone: boolean): BacklogEntry[] {
+  take (onlyOne: boolean): BacklogEntry[] {
     const batch: BacklogEntry[] = []
     let passages = 0
     for (const entry of this.#entries.values()) {
@@ -80,7 +80,7 @@ export class EmbeddingBacklog {
       }
       batch.push(entry)
       passages += entry.passages.length
-      if (alone || batch[0]!.triedAt !== undefined || batch.length === BATCH_MEMORIES) break
+      if (onlyOne || batch[0]!.triedAt !== undefined || batch.length === BATCH_MEMORIES) break
     }
     for (const { key } of batch) this.delete(key)
     return batch
@@ -106,8 +106,8 @@ export class ReplacedMemories {
   }
 
   end (key: string): void {
-    const others = this.#writes.get(key)! - 1
-    if (others === 0) this.#writes.delete(key)
-    else this.#writes.set(key, others)
+    const remaining = this.#writes.get(key)! - 1
+    if (remaining === 0) this.#writes.delete(key)
+    else this.#writes.set(key, remaining)
   }
 }

@@ -66,11 +66,11 @@ export class ExplainService {
     const memory = await store.get(bank, memoryId, clock())
     if (memory === undefined) return { memory_id: memoryId, found: false, verdict: 'not_in_bank', rank: null, score: null, stages: {} }
     const settings = commonSettings(banks, live.current)
-    const asked = { ...retrievalRequest(request, banks, filters, settings, context), reference }
-    const ranked = await this.#rank({ ...asked, explain: true, budget, signal })
+    const retrieval = { ...retrievalRequest(request, banks, filters, settings, context), reference }
+    const ranked = await this.#rank({ ...retrieval, explain: true, budget, signal })
     const failed = failedFilters(memory, filters)
     const places = await this.#places(memory, ranked, failed.length > 0)
-    const { terms } = await inTurns(analyzeSteps(memory.text), asked.caller)
+    const { terms } = await inTurns(analyzeSteps(memory.text), retrieval.caller)
     const stages: ExplainStages = {
       filter: { passed: failed.length === 0, failed },
       lexical: lexicalStage(memory, terms, ranked, places, failed),
@@ -92,10 +92,10 @@ export class ExplainService {
       return { ...answer, found: false, verdict: foundBySome ? 'not_a_candidate' : 'no_strategy_found_it', rank: null, score: null }
     }
     const candidate = ranked.candidates[rank - 1]!
-    this.#addJudgement(stages, memory, candidate, ranked, asked.settings)
+    this.#addJudgement(stages, memory, candidate, ranked, retrieval.settings)
     const counts = ranked.candidates.slice(0, rank).map(({ memory }) => memory.tokens)
-    const tokens = await sumTokens(counts, Infinity, asked.caller)
-    stages.budget = budgetStage(ranked.candidates, rank, tokens, asked)
+    const tokens = await sumTokens(counts, Infinity, retrieval.caller)
+    stages.budget = budgetStage(ranked.candidates, rank, tokens, retrieval)
     const [bound] = stages.budget.cut_by
     return { ...answer, found: bound === undefined, verdict: bound === undefined ? 'returned' : VERDICTS[bound], rank, score: candidate.score }
   }
@@ -193,7 +193,7 @@ function strategyStage<None extends 'no_match' | 'no_vector'> (name: Strategy, m
 }
 
 function lexicalStage (memory: Memory, terms: ReadonlyMap<string, number>, ranked: Observed, places: Places, failed: Failed): NonNullable<ExplainStages['lexical']> {
-  const asked = [...ranked.query.terms]
+  const queryTerms = [...ranked.query.terms]
   const stage = strategyStage('lexical', memory, ranked, places, failed, 'no_match')
   const own = places.scores?.own
   return {
@@ -201,8 +201,8 @@ function lexicalStage (memory: Memory, terms: ReadonlyMap<string, number>, ranke
     state: ranked.search.lexical === undefined ? 'off' : stage.state,
     own_score: stage.score === null ? null : own ?? null,
     terms: {
-      asked,
-      in_memory: asked.filter((term) => terms.has(term)),
+      asked: queryTerms,
+      in_memory: queryTerms.filter((term) => terms.has(term)),
       from_neighbours: stage.score === null ? (stage.state === 'no_match' ? false : null) : own === undefined ? null : own < stage.score,
     },
   }

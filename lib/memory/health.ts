@@ -25,20 +25,20 @@ export class HealthProbe {
     const probe = this.#underWay ??= this.#begin()
     const result = await withTimeout(probe, timeoutMs)
     if (result !== TIMED_OUT) return result
-    this.#giveUp(probe)
+    this.#forget(probe)
     return { status: 'failed', reason: 'timeout' }
   }
 
   #begin (): Promise<Check> {
-    const probe = this.#ask().finally(() => this.#giveUp(probe))
+    const probe = this.#probe().finally(() => this.#forget(probe))
     return probe
   }
 
-  #giveUp (probe: Promise<Check>): void {
+  #forget (probe: Promise<Check>): void {
     if (this.#underWay === probe) this.#underWay = undefined
   }
 
-  async #ask (): Promise<Check> {
+  async #probe (): Promise<Check> {
     const start = this.#timer()
     try {
       const { healthy, message } = await this.#store.health()

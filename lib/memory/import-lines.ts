@@ -7,9 +7,9 @@ import { turns } from '../concurrency/turn-budget.js'
 
 const LINE_FEED = 10
 /** Maximum bytes of a character: an escaped surrogate pair, `\ud83d\ude00`. */
-const BYTES_A_CHARACTER = 12
+const BYTES_PER_CHARACTER = 12
 /** A generous bound on the rest of a line: a hundred tags, ids, instants, and the configuration in a header. */
-const OTHER_BYTES = 524_288
+const LINE_OVERHEAD_BYTES = 524_288
 
 export interface ImportLine {
   /** From 1. */
@@ -21,10 +21,10 @@ export interface ImportLine {
  * Checks the number of lines before any line is parsed.
  * @throws ServiceError body_too_large
  */
-export async function requireFewLines (bytes: Buffer, most: number, caller: string): Promise<void> {
+export async function requireFewLines (bytes: Buffer, maxLines: number, caller: string): Promise<void> {
   let lines = 0
   for (let at = 0; at < bytes.length; lines++) {
-    if (lines === most) throw new ServiceError('body_too_large', `The import has more than ${most} lines (bounds.import_lines)`)
+    if (lines === maxLines) throw new ServiceError('body_too_large', `The import has more than ${maxLines} lines (bounds.import_lines)`)
     if (turns.isSpent) await turns.next(caller)
     at = endOfLine(bytes, at) + 1
   }
@@ -45,13 +45,13 @@ function endOfLine (bytes: Buffer, from: number): number {
 }
 
 /** Maximum bytes of a line: a longer one cannot contain a memory that the bank accepts. */
-export function longestLine ({ maxCharacters, maxMetadataBytes }: ContentChecks): number {
-  return OTHER_BYTES + BYTES_A_CHARACTER * (maxCharacters + maxMetadataBytes)
+export function maxLineBytes ({ maxCharacters, maxMetadataBytes }: ContentChecks): number {
+  return LINE_OVERHEAD_BYTES + BYTES_PER_CHARACTER * (maxCharacters + maxMetadataBytes)
 }
 
 /**
  * Parses one line, in time linear in its length.
- * @param maxBytes `longestLine`
+ * @param maxBytes `maxLineBytes`
  * @returns undefined for a blank line
  * @throws ServiceError invalid_request or body_too_large, which name the line
  */

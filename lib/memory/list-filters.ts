@@ -9,9 +9,9 @@ import { isJsonObject } from '../validation/json-object.js'
  * @throws ServiceError invalid_request that names the field
  */
 export function readListFilters (query: MemoriesQuery): ListFilters {
-  const { metadata, document_id: documentId, trust, retained_after: after, retained_before: before, ...others } = query
+  const { metadata, document_id: documentId, trust, retained_after: after, retained_before: before, ...filters } = query
   return {
-    ...readFilters({ ...others, ...(metadata !== undefined && { metadata: readMetadata(metadata) }) }),
+    ...readFilters({ ...filters, ...(metadata !== undefined && { metadata: readMetadata(metadata) }) }),
     ...(documentId !== undefined && { documentIds: [documentId] }),
     ...(trust !== undefined && { trust }),
     ...(after !== undefined && { retainedAfter: instantField('retained_after', after) }),
@@ -20,7 +20,7 @@ export function readListFilters (query: MemoriesQuery): ListFilters {
 }
 
 /** Whether only a store with `countMemories` can answer the query. */
-export function asksMoreThanEveryStoreHas (query: MemoriesQuery): boolean {
+export function needsCountMemories (query: MemoriesQuery): boolean {
   const { document_id: documentId, trust, retained_after: after, retained_before: before, order, offset, total } = query
   return [documentId, trust, after, before].some((value) => value !== undefined) ||
     order === 'oldest' || total === true || (offset !== undefined && offset > 0)

@@ -184,7 +184,7 @@ class CallAccount {
     reservation.settle(usage.inputTokens + usage.outputTokens, true)
     span.set({ 'gen_ai.usage.input_tokens': usage.inputTokens, 'gen_ai.usage.output_tokens': usage.outputTokens, 'gen_ai.response.finish_reasons': [finish] })
     span.end()
-    this.#tell('ok', spending)
+    this.#report('ok', spending)
     return spending
   }
 
@@ -207,10 +207,10 @@ class CallAccount {
       reservation.settle(0, false)
     }
     span.end(why ?? new DOMException('The reader left', 'AbortError'))
-    this.#tell(left ? 'aborted' : callOutcome(why), {})
+    this.#report(left ? 'aborted' : callOutcome(why), {})
   }
 
-  #tell (outcome: string, spending: Partial<ModelUsage>): void {
+  #report (outcome: string, spending: Partial<ModelUsage>): void {
     this.#closed = true
     const { call, labels, telemetry, timer } = this.#options
     telemetry.modelCall({ kind: 'llm', ...labels, purpose: call.purpose, outcome, durationMs: timer() - this.#startedAt, ...spending })

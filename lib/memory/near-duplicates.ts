@@ -22,7 +22,7 @@ export interface TextProfile {
 }
 
 /** Maximum number of terms of the search for near-duplicates of a text. */
-const MAX_LONGEST = 64
+const MAX_TERMS = 64
 
 const DIGIT = /\p{N}/u
 const NUMBER_WORDS: ReadonlySet<string> = new Set([
@@ -79,7 +79,7 @@ export async function profileOf (text: string, caller: string): Promise<{ profil
       sequence: Uint32Array.from(sequence, (term) => counts.get(term)!),
       marks: JSON.stringify([negations, numbers.sort()]),
     },
-    longest: firstOf(byLength.reverse(), MAX_LONGEST),
+    longest: firstOf(byLength.reverse(), MAX_TERMS),
   }
 }
 

@@ -47,7 +47,7 @@ export async function openProviders (
   clock: Clock,
 ): Promise<Providers> {
   const { warn = () => {}, info = () => {}, telemetry = NO_TELEMETRY } = overrides
-  const surroundings: Omit<ProviderContext, 'baseDirectory'> = {
+  const context: Omit<ProviderContext, 'baseDirectory'> = {
     environment, warn, info, databaseUrl: database.url,
   }
   const open: Array<{ close? (): Promise<void> }> = []
@@ -56,7 +56,7 @@ export async function openProviders (
   ): Promise<T> => {
     // Settings are frozen, and an operator's provider class may modify the object that it receives.
     const own = Object.isFrozen(config) ? structuredClone(config) : config
-    const provider = override ?? await makeProvider(kind, name, own, baseDirectory, surroundings)
+    const provider = override ?? await makeProvider(kind, name, own, baseDirectory, context)
     open.push(provider)
     return provider
   }

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { atOnce, soon, type Steps } from '../concurrency/steps.js'
+import { atOnce, atOnceOrInTurns, type Steps } from '../concurrency/steps.js'
 import { invalidRequest, type FieldError } from '../errors/service-error.js'
 import type { Trust } from '../identity/trust.js'
 import type { ContentChecks } from '../policy/bank.js'
@@ -81,8 +81,8 @@ export async function prepare (
     memoryId, retainedAt, trust, text, tags, metadata, occurredAt, expiresAt, documentId, source, tokens,
   }
   const labels = labelsOf(memory)
-  if (await soon(suspicionIn(text, labels), caller)) memory.trust = 'suspect'
-  return { memory, fingerprint: await soon(fingerprintSteps(memory), caller), redactions }
+  if (await atOnceOrInTurns(suspicionIn(text, labels), caller)) memory.trust = 'suspect'
+  return { memory, fingerprint: await atOnceOrInTurns(fingerprintSteps(memory), caller), redactions }
 }
 
 function * suspicionIn (text: string, labels: string): Steps<boolean> {

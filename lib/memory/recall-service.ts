@@ -36,14 +36,14 @@ export class RecallService {
     }
     await admission.admit('recall', context, banks)
     const explain = request.explain === true
-    const asked = { banks, context, settings, signal }
-    const rewrites = request.rewrite === true ? await this.#rewrites(request.query, asked) : []
+    const options = { banks, context, settings, signal }
+    const rewrites = request.rewrite === true ? await this.#rewrites(request.query, options) : []
     const retrieved = await retriever.retrieve({
       ...retrievalRequest(request, banks, filters, settings, context),
       reference,
       explain,
       rewrites,
-      ...(request.model_rerank === true && { reranker: modelAssistedRecall.reranker(asked) }),
+      ...(request.model_rerank === true && { reranker: modelAssistedRecall.reranker(options) }),
       signal,
       budget,
     })
@@ -59,11 +59,11 @@ export class RecallService {
   }
 
   /** @returns undefined when the model fails or is late */
-  async #rewrites (query: string, asked: AssistedRecall): Promise<string[] | undefined> {
+  async #rewrites (query: string, options: AssistedRecall): Promise<string[] | undefined> {
     try {
-      return await this.#deps.modelAssistedRecall.rewrite(query, asked)
+      return await this.#deps.modelAssistedRecall.rewrite(query, options)
     } catch (error) {
-      if (asked.signal?.aborted === true) throw error
+      if (options.signal?.aborted === true) throw error
       return undefined
     }
   }

@@ -7,7 +7,7 @@ import { NO_USAGE, type ModelUsage } from './model-usage.js'
 import { prepareReflect, reflectFailure, type ReflectOptions, type ReflectRun } from './reflect-preparation.js'
 import type { WireFilters } from './records.js'
 import {
-  answerInForm, answerInPieces, answerWhole, extractiveAnswer, type AnswerRequest, type ModelAnswer,
+  answerBySchema, answerInPieces, answerWhole, extractiveAnswer, type AnswerRequest, type ModelAnswer,
 } from './reflect/answering.js'
 import type { ReflectAnswer, ReflectEvent, ReflectRequest } from './schemas.js'
 
@@ -37,7 +37,7 @@ export class ReflectService {
     try {
       if (question === undefined) return { ...this.#abstention(run), sources: [], usage: usageOf(NO_USAGE) }
       const { answered, degraded } = await this.#orExtractive(run, question, async () => (
-        await deadline.wait(schema === undefined ? answerWhole(question) : answerInForm(question, schema))
+        await deadline.wait(schema === undefined ? answerWhole(question) : answerBySchema(question, schema))
       ))
       return {
         ...this.#conclusion(run, answered, degraded),
@@ -72,7 +72,7 @@ export class ReflectService {
         yield { event: 'done', data: this.#abstention(run) }
         return
       }
-      let given = ''
+      let streamed = ''
       let outcome: { answered: ModelAnswer, degraded: boolean }
       if (schema === undefined) {
         const pieces = answerInPieces(question)
@@ -82,7 +82,7 @@ export class ReflectService {
             const { done, value } = await deadline.wait(pieces.next())
             if (done === true) answered = value
             else {
-              given += value
+              streamed += value
               counts = true
               yield { event: 'delta', data: { text: value } }
             }
@@ -90,20 +90,20 @@ export class ReflectService {
           outcome = { answered, degraded: false }
         } catch (error) {
           // Text that was sent cannot be withdrawn, so another answer cannot follow it.
-          if (given !== '') throw reflectFailure(error, deadline)
+          if (streamed !== '') throw reflectFailure(error, deadline)
           outcome = await this.#orExtractive(run, question, async () => { throw error })
         } finally {
           void pieces.return(undefined as never).catch(() => {})
         }
       } else {
         outcome = await this.#orExtractive(run, question, async () => (
-          await deadline.wait(answerInForm(question, schema))
+          await deadline.wait(answerBySchema(question, schema))
         ))
       }
       const { answered, degraded } = outcome
       const done = this.#conclusion(run, answered, degraded)
       counts = true
-      if (given === '') yield { event: 'delta', data: { text: done.answer } }
+      if (streamed === '') yield { event: 'delta', data: { text: done.answer } }
       yield { event: 'usage', data: usageOf(answered.spent) }
       yield { event: 'done', data: done }
     } catch (error) {

@@ -47,9 +47,9 @@ function isHighSurrogate (unit: number): boolean {
 function * bufferPieces (bytes: Buffer): Generator<string> {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
   for (let start = 0; start < bytes.length;) {
-    const most = Math.min(bytes.length, start + PIECE)
-    const lineEnd = bytes.subarray(start, most).lastIndexOf(LINE_FEED)
-    const end = most === bytes.length || lineEnd === -1 ? most : start + lineEnd + 1
+    const limit = Math.min(bytes.length, start + PIECE)
+    const lineEnd = bytes.subarray(start, limit).lastIndexOf(LINE_FEED)
+    const end = limit === bytes.length || lineEnd === -1 ? limit : start + lineEnd + 1
     yield decoder.decode(bytes.subarray(start, end), { stream: true })
     start = end
   }

@@ -14,7 +14,7 @@ import type { Dependencies } from './dependencies.js'
 import { exportLines } from './export-lines.js'
 import type { OpenBank } from './file-settings.js'
 import { idempotentWrite, type IdempotencyKey, type KeyedWrite, type WriteResult } from './idempotency.js'
-import { linesOf, longestLine, parseLine, requireFewLines } from './import-lines.js'
+import { linesOf, maxLineBytes, parseLine, requireFewLines } from './import-lines.js'
 import { checkItem, prepare, type CheckedItem, type PreparedMemory } from './preparation.js'
 import { instantField } from './records.js'
 import { EXPORT_FORMAT as FORMAT, EXPORT_VERSION as VERSION, ImportLine, type ImportAnswer } from './schemas.js'
@@ -22,7 +22,7 @@ import { isJsonObject } from '../validation/json-object.js'
 
 /** Maximum number of imports that wait for another into the same bank; each holds its whole body in memory. */
 const MAX_WAITING = 4
-const INDEXED_TOGETHER = 256
+const INDEX_BATCH = 256
 
 const checkLine = schemaCheck(ImportLine)
 
@@ -144,7 +144,7 @@ export class Transfer {
     const { clock, live } = this.#deps
     const caller = callerOf(context)
     await requireFewLines(bytes, bounds.import_lines, caller)
-    const maxBytes = longestLine(open.settings.contentChecks)
+    const maxBytes = maxLineBytes(open.settings.contentChecks)
     const now = clock()
     const ceiling = live.current.trust.of(context)
     const checked: CheckedImport = { lines: [], expired: 0, change: undefined }
@@ -210,7 +210,7 @@ export class Transfer {
     const memories: NewMemory[] = []
     while (lines.length > 0) {
       const prepared: PreparedMemory[] = []
-      for (const line of lines.splice(0, INDEXED_TOGETHER)) {
+      for (const line of lines.splice(0, INDEX_BATCH)) {
         if (turns.isSpent) await turns.next(caller)
         prepared.push(await prepare(line.item, line, caller))
       }

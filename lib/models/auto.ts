@@ -3,7 +3,7 @@ import type { ProviderConfig } from '../providers/registry.js'
 import { settingsCheck } from '../providers/settings.js'
 import type { EmbeddingProvider } from './embedding-provider.js'
 import { hasLocalEmbeddings, LOCAL_DIMENSIONS, LOCAL_MODEL, localEmbeddings, type LocalInternals } from './local/embedding-provider.js'
-import { LocalEmbeddingSettings, type ModelSurroundings } from './local/settings.js'
+import { LocalEmbeddingSettings, type ModelContext } from './local/settings.js'
 import { MockEmbeddingProvider } from './mock/embedding-provider.js'
 import { transformersEmbeddings, type TransformersInternals } from './transformers/embedding-provider.js'
 import { TransformersEmbeddingSettings } from './transformers/settings.js'
@@ -30,18 +30,18 @@ const checkWithoutModel = settingsCheck('embedding_provider_config', LocalEmbedd
  * @throws ProviderError as those providers do
  */
 export async function autoEmbeddings (
-  config: ProviderConfig, surroundings: ModelSurroundings, internals: TransformersInternals & LocalInternals = {},
+  config: ProviderConfig, context: ModelContext, internals: TransformersInternals & LocalInternals = {},
 ): Promise<EmbeddingProvider> {
-  const { info, warn } = surroundings
+  const { info, warn } = context
   if (config['model'] !== undefined) {
-    const provider = await transformersEmbeddings(config, surroundings, internals)
+    const provider = await transformersEmbeddings(config, context, internals)
     info?.(`${NAME} chose transformers, because a model is named: ${provider.model}, ${provider.dimensions} dimensions`)
     return provider
   }
   checkWithoutModel(config)
   if (hasLocalEmbeddings(internals)) {
     info?.(`${NAME} chose local, because its packages are installed and no model is named: ${LOCAL_MODEL}, ${LOCAL_DIMENSIONS} dimensions, English`)
-    return localEmbeddings(config, surroundings, internals)
+    return localEmbeddings(config, context, internals)
   }
   warn?.(`${NAME} chose none, because the packages of local are not installed and no model is named: recall goes by words alone`)
   return new MockEmbeddingProvider()

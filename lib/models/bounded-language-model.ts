@@ -7,7 +7,7 @@ import { ResilientCalls, type ResilienceTools } from './remote/resilient-calls.j
 
 export interface BoundedLanguageModelOptions {
   /** Name of the model in messages. Default `language model`. */
-  what?: string
+  service?: string
   breaker: Required<BreakerOptions>
   /** Milliseconds of the longest deadline that a request can have; a function when it can change. */
   ceilingMs: number | (() => number)
@@ -31,9 +31,9 @@ const MINIMA: Record<keyof CallLimits, number> = {
  */
 export function boundedLanguageModel (
   model: LanguageModel & LimitedModel,
-  { what = 'language model', breaker, ceilingMs, tools = {} }: BoundedLanguageModelOptions,
+  { service = 'language model', breaker, ceilingMs, tools = {} }: BoundedLanguageModelOptions,
 ): LanguageModel {
-  const calls = new ResilientCalls({ what, ...limitsOf(model), breaker, tools })
+  const calls = new ResilientCalls({ service, ...limitsOf(model), breaker, tools })
   const optionsOf = ({ signal, timeoutMs, tenantId }: GenerateRequest): CallOptions => ({
     signal,
     timeoutMs,

@@ -30,7 +30,7 @@ export class ModelHealth {
   constructor (telemetry: Telemetry) {
     this.telemetry = {
       stage: (name, durationMs) => { telemetry.stage(name, durationMs) },
-      refused: (what) => { telemetry.refused(what) },
+      refused: (kind) => { telemetry.refused(kind) },
       modelCall: (record) => {
         this.#note(record)
         telemetry.modelCall(record)

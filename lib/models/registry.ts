@@ -19,15 +19,15 @@ export const embeddingProviders: ProviderKind<EmbeddingProvider> = {
       refuseUnknownKeys('embedding_provider_config', config, [])
       return new MockEmbeddingProvider()
     },
-    auto: async (config, surroundings) => await (await import('./auto.js')).autoEmbeddings(config, surroundings),
-    local: async (config, surroundings) => {
-      return (await import('./local/embedding-provider.js')).localEmbeddings(config, surroundings)
+    auto: async (config, context) => await (await import('./auto.js')).autoEmbeddings(config, context),
+    local: async (config, context) => {
+      return (await import('./local/embedding-provider.js')).localEmbeddings(config, context)
     },
-    transformers: async (config, surroundings) => {
-      return await (await import('./transformers/embedding-provider.js')).transformersEmbeddings(config, surroundings)
+    transformers: async (config, context) => {
+      return await (await import('./transformers/embedding-provider.js')).transformersEmbeddings(config, context)
     },
-    openai_compatible: async (config, surroundings) => {
-      return await (await import('./remote/embedding-provider.js')).makeRemoteEmbeddingProvider(config, surroundings)
+    openai_compatible: async (config, context) => {
+      return await (await import('./remote/embedding-provider.js')).makeRemoteEmbeddingProvider(config, context)
     },
   },
 }
@@ -36,11 +36,11 @@ export const rerankers: ProviderKind<Reranker> = {
   key: 'reranker',
   methods: RERANKER_METHODS,
   registered: {
-    rerank_endpoint: async (config, surroundings) => {
-      return (await import('./remote/reranker.js')).makeRemoteReranker(config, surroundings)
+    rerank_endpoint: async (config, context) => {
+      return (await import('./remote/reranker.js')).makeRemoteReranker(config, context)
     },
-    transformers: async (config, surroundings) => {
-      return (await import('./transformers/reranker.js')).transformersReranker(config, surroundings)
+    transformers: async (config, context) => {
+      return (await import('./transformers/reranker.js')).transformersReranker(config, context)
     },
   },
 }
@@ -53,13 +53,13 @@ export const languageModels: ProviderKind<LanguageModel> = {
       refuseUnknownKeys('llm_provider_config', config, [])
       return new MockLanguageModel()
     },
-    openai_compatible: async (config, surroundings) => {
+    openai_compatible: async (config, context) => {
       requirePackages('llm_provider: openai_compatible', LANGUAGE_PROTOCOLS)
-      return await (await import('./remote/language-model.js')).makeOpenAiLanguageModel(config, surroundings)
+      return await (await import('./remote/language-model.js')).makeOpenAiLanguageModel(config, context)
     },
-    anthropic: async (config, surroundings) => {
+    anthropic: async (config, context) => {
       requirePackages('llm_provider: anthropic', LANGUAGE_PROTOCOLS)
-      return await (await import('./remote/language-model.js')).makeAnthropicLanguageModel(config, surroundings)
+      return await (await import('./remote/language-model.js')).makeAnthropicLanguageModel(config, context)
     },
   },
 }

@@ -175,14 +175,14 @@ function isUnlimited ({ settings: { rateLimits, quotas } }: ResolvedBank): boole
 }
 
 /** The error of an exhausted limit, with the time after which the caller can retry. */
-export function refused (code: 'rate_limited' | 'quota_exceeded', what: string, waitMs: number): ServiceError {
+export function refused (code: 'rate_limited' | 'quota_exceeded', message: string, waitMs: number): ServiceError {
   const retry = retryAfter(waitMs)
-  return new ServiceError(code, `The limit ${what}; try again in ${retry.retryAfterSeconds} s`, retry)
+  return new ServiceError(code, `The limit ${message}; try again in ${retry.retryAfterSeconds} s`, retry)
 }
 
 /** The error for more items than the limit admits at once. Waiting does not help, so it is not a 429. */
 function neverAdmitted (operation: Operation, name: string, limit: number): ServiceError {
-  const most = `${name} (${limit}) ever lets through`
-  if (operation === 'import') return invalidField('', `The import has more memories than ${most}; split it`)
-  return invalidRequest([{ field: 'items', message: `are more than ${most}; split the batch` }])
+  const limitText = `${name} (${limit}) ever lets through`
+  if (operation === 'import') return invalidField('', `The import has more memories than ${limitText}; split it`)
+  return invalidRequest([{ field: 'items', message: `are more than ${limitText}; split the batch` }])
 }

@@ -98,8 +98,8 @@ function bounds (path: string, bank: Merged, operator: Merged): unknown {
     case 'only_off': return isOff(ceiling) && !isOff(own) ? ceiling : undefined
     case 'trust': return isAtLeast(readTrust(String(own)), readTrust(String(ceiling))) ? undefined : ceiling
     case 'union': {
-      const [mine, theirs] = [own as readonly string[], ceiling as readonly string[]]
-      return theirs.every((key) => mine.includes(key)) ? undefined : [...new Set([...theirs, ...mine])]
+      const [ownKeys, ceilingKeys] = [own as readonly string[], ceiling as readonly string[]]
+      return ceilingKeys.every((key) => ownKeys.includes(key)) ? undefined : [...new Set([...ceilingKeys, ...ownKeys])]
     }
   }
 }

@@ -43,16 +43,16 @@ export class ModelBudget {
    */
   async reserve (banks: readonly ResolvedBank[], tokens: () => number): Promise<Reservation> {
     const limits = banks.flatMap(({ key: bank, settings }) => {
-      const { modelCalls: calls, modelTokens: most } = settings.quotas ?? {}
-      return calls === undefined && most === undefined ? [] : [{ bank, calls, most }]
+      const { modelCalls: calls, modelTokens: maxTokens } = settings.quotas ?? {}
+      return calls === undefined && maxTokens === undefined ? [] : [{ bank, calls, maxTokens }]
     })
     if (limits.length === 0) return FREE
     const now = this.#clock()
     const day = Math.floor(now / DAY_MS)
-    const wanted = limits.some(({ most }) => most !== undefined) ? tokens() : 0
-    const entries = limits.flatMap(({ bank, calls, most }) => [
+    const reserved = limits.some(({ maxTokens }) => maxTokens !== undefined) ? tokens() : 0
+    const entries = limits.flatMap(({ bank, calls, maxTokens }) => [
       ...(calls === undefined ? [] : [{ bank, day, counter: CALLS, amount: 1, limit: calls }]),
-      ...(most === undefined ? [] : [{ bank, day, counter: TOKENS, amount: wanted, limit: most }]),
+      ...(maxTokens === undefined ? [] : [{ bank, day, counter: TOKENS, amount: reserved, limit: maxTokens }]),
     ])
     const usedUp = await this.#usage.reserve(entries)
     if (usedUp !== undefined) {
@@ -62,9 +62,9 @@ export class ModelBudget {
     }
     return {
       settle: (tokens, called) => {
-        const spent = typeof tokens === 'number' ? tokens : called && wanted > 0 ? tokens() : 0
+        const spent = typeof tokens === 'number' ? tokens : called && reserved > 0 ? tokens() : 0
         const calls = called ? 0 : -1
-        const tokensBeyond = (called ? spent : 0) - wanted
+        const tokensBeyond = (called ? spent : 0) - reserved
         this.#usage.adjust(entries.map(({ bank, day, counter }) => (
           { bank, day, counter, amount: counter === CALLS ? calls : tokensBeyond }
         )))
@@ -72,8 +72,8 @@ export class ModelBudget {
     }
   }
 
-  #refused (what: string, waitMs: number): ServiceError {
+  #refused (message: string, waitMs: number): ServiceError {
     this.#telemetry.refused('quota_exceeded')
-    return refused('quota_exceeded', what, waitMs)
+    return refused('quota_exceeded', message, waitMs)
   }
 }

@@ -19,14 +19,14 @@ export class ProcessUsage implements UsageStore {
   readonly #counts = new LRUCache<string, number>({ maxSize: MAX_COUNTS, sizeCalculation: () => 1 })
 
   async reserveUsage (entries: readonly UsageReservation[]): Promise<UsageOutcome> {
-    const wanted = new Map<string, number>()
+    const newCounts = new Map<string, number>()
     for (const [index, entry] of entries.entries()) {
       const key = keyOf(entry)
-      const count = (wanted.get(key) ?? this.#counts.get(key) ?? 0) + entry.amount
+      const count = (newCounts.get(key) ?? this.#counts.get(key) ?? 0) + entry.amount
       if (count > entry.limit) return { granted: false, usedUp: index }
-      wanted.set(key, count)
+      newCounts.set(key, count)
     }
-    for (const [key, count] of wanted) this.#counts.set(key, count)
+    for (const [key, count] of newCounts) this.#counts.set(key, count)
     return { granted: true }
   }
 

@@ -2,7 +2,7 @@ import { atOnce, type Steps } from '../concurrency/steps.js'
 import { sentenceSteps } from '../text/sentences.js'
 
 /** Sentences that one step packs into passages. */
-const SENTENCES_A_STEP = 512
+const SENTENCES_PER_STEP = 512
 
 export interface Span {
   /** UTF-16 offsets, half-open. */
@@ -26,7 +26,7 @@ export function * chunkSteps (text: string, maxCharacters: number): Steps<Span[]
   let current: Span | undefined
   let count = 0
   for (const sentence of yield * sentenceSteps(text)) {
-    if (++count % SENTENCES_A_STEP === 0) yield
+    if (++count % SENTENCES_PER_STEP === 0) yield
     for (const piece of pieces(text, sentence, maxCharacters)) {
       if (current !== undefined && piece.end - current.start <= maxCharacters) {
         current.end = piece.end

@@ -10,7 +10,7 @@ export interface TimeSpan {
 /** In milliseconds. */
 export const DAY = 86_400_000
 /** Periods farther from 1970 than about ten thousand years are ignored. */
-const FARTHEST = 3_652_500 * DAY
+const MAX_INSTANT = 3_652_500 * DAY
 /** Years, relative to the present one, in which a month without a year is searched. */
 const YEARS = [-4, -3, -2, -1, 0, 1]
 /**
@@ -107,7 +107,7 @@ export function timeSpans (text: string, reference: number): TimeSpan[] {
     } else continue
     // `In 900000 years` leads beyond the range of dates.
     for (const span of named) {
-      if (Math.abs(span.from) < FARTHEST && Math.abs(span.to) < FARTHEST) spans.push(widened(span, direction))
+      if (Math.abs(span.from) < MAX_INSTANT && Math.abs(span.to) < MAX_INSTANT) spans.push(widened(span, direction))
     }
     if (spans.length >= MAX_SPANS * YEARS.length) break
   }
@@ -152,10 +152,10 @@ export function explicitTimes (text: string, reference: number): TimeSpan[] {
 
 /** Days between an instant and the nearest of the spans; 0 within one, Infinity when there is none. */
 export function daysFrom (spans: readonly TimeSpan[], instant: number): number {
-  let least = Infinity
+  let nearest = Infinity
   for (const { from, to } of spans) {
-    const away = instant < from ? from - instant : instant >= to ? instant - to + 1 : 0
-    if (away < least) least = away
+    const distance = instant < from ? from - instant : instant >= to ? instant - to + 1 : 0
+    if (distance < nearest) nearest = distance
   }
-  return least / DAY
+  return nearest / DAY
 }

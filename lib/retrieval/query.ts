@@ -102,11 +102,11 @@ export function analyzeQuery (text: string, now: number): AnalyzedQuery {
 export function * analyzeQuerySteps (text: string, now: number): Steps<AnalyzedQuery> {
   const stems: string[] = []
   const terms = new Set<string>()
-  const others = new Set<string>()
+  const stopWords = new Set<string>()
   for (const part of wordsInParts(text)) {
     yield
     for (const word of part) {
-      if (STOP_WORDS.has(word)) others.add(word)
+      if (STOP_WORDS.has(word)) stopWords.add(word)
       else stems.push(stem(word))
     }
   }
@@ -114,14 +114,14 @@ export function * analyzeQuerySteps (text: string, now: number): Steps<AnalyzedQ
   const asksWay = !asksTold && WAY.test(text)
   const asksAdvice = !asksTold && ADVICE.test(text)
   const asksKind = KIND_OF.test(text)
-  for (const one of stems) {
-    const isForm = QUERY_FRAME.has(one) || (asksAdvice && REQUEST.has(one)) ||
-      (asksTold && TELLING.has(one)) ||
-      ((asksTold || asksWay) && GUIDANCE.has(one)) || (asksKind && KINDS.has(one))
-    if (!isForm) terms.add(one)
+  for (const term of stems) {
+    const isForm = QUERY_FRAME.has(term) || (asksAdvice && REQUEST.has(term)) ||
+      (asksTold && TELLING.has(term)) ||
+      ((asksTold || asksWay) && GUIDANCE.has(term)) || (asksKind && KINDS.has(term))
+    if (!isForm) terms.add(term)
   }
   // The query has no other words.
-  if (terms.size === 0) for (const one of stems) terms.add(one)
+  if (terms.size === 0) for (const term of stems) terms.add(term)
   const hashes = stems.map(fnv1a)
   const marks = new Uint8Array(256)
   const places = new Map<number, number>()
@@ -133,7 +133,7 @@ export function * analyzeQuerySteps (text: string, now: number): Steps<AnalyzedQ
   return {
     text,
     // Stop words are terms only when there are no other words.
-    terms: [...terms.size > 0 ? terms : others],
+    terms: [...terms.size > 0 ? terms : stopWords],
     stems,
     hashes,
     marks,
@@ -201,14 +201,14 @@ function hasContentWords (text: string): boolean {
 /** A memory about an event may be written some days after it. */
 const REPORTING_DELAY = 10 * DAY
 /** The most periods that are searched separately; a month without a year has more. */
-const MOST_SPANS = 2
+const MAX_SPANS = 2
 
 /**
  * Narrows the filters to each period that a query names, so that a memory of that time is found even if others match
  * the words better.
  */
 export function spanFilters (filters: Filters, spans: readonly TimeSpan[]): Filters[] {
-  if (spans.length > MOST_SPANS) return []
+  if (spans.length > MAX_SPANS) return []
   return spans.map(({ from, to }): Filters => ({
     ...filters,
     occurredAfter: Math.max(from - DAY, filters.occurredAfter ?? -Infinity),

@@ -126,9 +126,9 @@ function byStrategy (
 
 /** The weighted contribution of each scorer, without those that are 0. */
 function contributions (
-  given: Record<ScorerName, number>, weights: ScorerWeights,
+  values: Record<ScorerName, number>, weights: ScorerWeights,
 ): Partial<Record<ScorerName, number>> {
-  const weighted = SCORER_NAMES.map((name) => [name, given[name] * weights[name]] as const)
+  const weighted = SCORER_NAMES.map((name) => [name, values[name] * weights[name]] as const)
   return Object.fromEntries(weighted.filter(([, value]) => value !== 0))
 }
 
@@ -142,26 +142,27 @@ function contributions (
  *   `minScore`
  */
 export function interleave (
-  [whole, ...parts]: ReadonlyArray<readonly ScoredCandidate[]>, minScore = 0,
+  [main, ...parts]: ReadonlyArray<readonly ScoredCandidate[]>, minScore = 0,
 ): readonly ScoredCandidate[] {
-  if (parts.length === 0) return whole!
-  const known = new Map(whole!.map((candidate) => [candidateKey(candidate), candidate]))
+  if (parts.length === 0) return main!
+  const known = new Map(main!.map((candidate) => [candidateKey(candidate), candidate]))
   const taken = new Set<string>()
   const merged: ScoredCandidate[] = []
-  let bound = 1
-  const take = (candidate: ScoredCandidate | undefined, least: number) => {
-    if (candidate === undefined || candidate.score < least) return
+  let ceiling = 1
+  const take = (candidate: ScoredCandidate | undefined, lowerBound: number) => {
+    if (candidate === undefined || candidate.score < lowerBound) return
     const key = candidateKey(candidate)
     if (taken.has(key)) return
     taken.add(key)
-    merged.push({ ...candidate, strategies: known.get(key)?.strategies ?? {}, score: Math.min(bound, candidate.score) })
+    const score = Math.min(ceiling, candidate.score)
+    merged.push({ ...candidate, strategies: known.get(key)?.strategies ?? {}, score })
     // Below `minScore` the remaining candidates would be cut off.
-    bound = Math.max(least, merged.at(-1)!.score - STEP)
+    ceiling = Math.max(lowerBound, merged.at(-1)!.score - STEP)
   }
   const longest = Math.max(...parts.map(({ length }) => length))
-  for (const least of minScore > 0 ? [minScore, 0] : [0]) {
-    for (let place = 0; place < longest; place++) for (const part of parts) take(part[place], least)
-    for (const candidate of whole!) take(candidate, least)
+  for (const lowerBound of minScore > 0 ? [minScore, 0] : [0]) {
+    for (let place = 0; place < longest; place++) for (const part of parts) take(part[place], lowerBound)
+    for (const candidate of main!) take(candidate, lowerBound)
   }
   return merged
 }

@@ -22,20 +22,20 @@ export async function rerank (
 ): Promise<ScoredCandidate[]> {
   const first = candidates.slice(0, options.candidates)
   if (first.length === 0) return [...candidates]
-  const given = await within(options.timeoutMs, signal, async (signal) => (
+  const scores = await within(options.timeoutMs, signal, async (signal) => (
     await reranker.rerank(query, first.map(({ memory }) => memory.text), { signal })
   ))
-  if (!Array.isArray(given) || given.length !== first.length || !given.every(Number.isFinite)) throw new Error('The reranker gave unusable scores')
-  const least = Math.min(...given)
+  if (!Array.isArray(scores) || scores.length !== first.length || !scores.every(Number.isFinite)) throw new Error('The reranker gave unusable scores')
+  const lowest = Math.min(...scores)
   // Halved, because the difference of two large numbers can be infinite.
-  const range = Math.max(...given) / 2 - least / 2
-  const order = given.map((score, index) => ({ score, index })).sort((a, b) => b.score - a.score || a.index - b.index)
+  const range = Math.max(...scores) / 2 - lowest / 2
+  const order = scores.map((score, index) => ({ score, index })).sort((a, b) => b.score - a.score || a.index - b.index)
   const ranks = new Map(order.map(({ index }, place) => [index, place + 1]))
   const judged = first.map((candidate, index): ScoredCandidate => ({
     ...candidate,
     score: (1 - options.weight) * candidate.score +
-      options.weight * (range === 0 ? 0.5 : (given[index]! / 2 - least / 2) / range),
-    rerank: { rank: ranks.get(index)!, score: given[index]! },
+      options.weight * (range === 0 ? 0.5 : (scores[index]! / 2 - lowest / 2) / range),
+    rerank: { rank: ranks.get(index)!, score: scores[index]! },
   })).sort(byScore)
   return appendBelow(judged, candidates.slice(options.candidates))
 }

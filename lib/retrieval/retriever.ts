@@ -196,9 +196,9 @@ export class Retriever {
 function * analyzeSteps (
   { query, rewrites = [], reference }: RetrievalRequest, now: number,
 ): Steps<[AnalyzedQuery, ...AnalyzedQuery[]]> {
-  const asked = reference ?? now
-  const queries: [AnalyzedQuery, ...AnalyzedQuery[]] = [yield * analyzeQuerySteps(query, asked)]
-  for (const text of [...splitQuery(query), ...rewrites]) queries.push(yield * analyzeQuerySteps(text, asked))
+  const instant = reference ?? now
+  const queries: [AnalyzedQuery, ...AnalyzedQuery[]] = [yield * analyzeQuerySteps(query, instant)]
+  for (const text of [...splitQuery(query), ...rewrites]) queries.push(yield * analyzeQuerySteps(text, instant))
   return queries
 }
 

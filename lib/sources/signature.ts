@@ -24,8 +24,8 @@ export type HeaderLookup = (name: string) => string | string[] | undefined
 export async function isSigned (
   rule: SignatureRule, header: HeaderLookup, body: Buffer, now: number, caller: string,
 ): Promise<boolean> {
-  const given = header(rule.header)
-  if (typeof given !== 'string') return false
+  const signature = header(rule.header)
+  if (typeof signature !== 'string') return false
   const hmac = createHmac('sha256', rule.secret)
   if (rule.timestampHeader !== undefined) {
     const timestamp = header(rule.timestampHeader)
@@ -33,7 +33,7 @@ export async function isSigned (
     if (Math.abs(now / 1000 - Number(timestamp)) > TOLERANCE_SECONDS) return false
     hmac.update(`${timestamp.trim()}.`)
   }
-  const hex = given.trim().replace(/^sha256=/i, '')
+  const hex = signature.trim().replace(/^sha256=/i, '')
   if (!/^[0-9a-f]{64}$/i.test(hex)) return false
   for (let from = 0; from < body.length; from += PIECE) {
     if (turns.isSpent) await turns.next(caller)

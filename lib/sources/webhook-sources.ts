@@ -132,9 +132,9 @@ export class WebhookSources {
 
 /** Unknown fields of an event are ignored; the known ones must be valid. */
 function readExtras (event: unknown): Extras {
-  const given = typeof event === 'object' && event !== null ? event as Record<string, unknown> : {}
+  const fields = typeof event === 'object' && event !== null ? event as Record<string, unknown> : {}
   const extras: unknown = Object.fromEntries(EXTRA_NAMES.flatMap((name) => {
-    const value = Object.hasOwn(given, name) ? given[name] : undefined
+    const value = Object.hasOwn(fields, name) ? fields[name] : undefined
     return value === undefined || value === null ? [] : [[name, value]]
   }))
   return checkExtras(extras)

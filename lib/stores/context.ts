@@ -74,14 +74,14 @@ export function endsAsQuestion (passages: ReadonlyArray<Pick<Passage, 'question'
  * The weight of a neighbour's counts in the score of a memory.
  * @param places from the scored memory to the neighbour, at most WINDOW_REACH and not 0; negative when the neighbour
  * comes before
- * @param neighbourAsks whether the neighbour ends in a question
- * @param memoryAsks whether the scored memory ends in a question
+ * @param neighbourIsQuestion whether the neighbour ends in a question
+ * @param memoryIsQuestion whether the scored memory ends in a question
  */
-export function neighbourWeight (places: number, neighbourAsks: boolean, memoryAsks: boolean): number {
+export function neighbourWeight (places: number, neighbourIsQuestion: boolean, memoryIsQuestion: boolean): number {
   const { before, after, secondBefore, secondAfter } = NEIGHBOUR_WEIGHTS
   switch (places) {
-    case -1: return neighbourAsks ? before.question : before.other
-    case 1: return memoryAsks ? after.question : after.other
+    case -1: return neighbourIsQuestion ? before.question : before.other
+    case 1: return memoryIsQuestion ? after.question : after.other
     case -2: return secondBefore
     default: return secondAfter
   }

@@ -18,8 +18,8 @@ export function compileFilters (filters: ListFilters): Condition | undefined {
   }
   if (metadataText !== undefined) conditions.push(textCondition(metadataText))
   if (documentIds !== undefined) {
-    const wanted = new Set<string | null>(documentIds)
-    conditions.push((memory) => wanted.has(memory.documentId))
+    const allowedIds = new Set<string | null>(documentIds)
+    conditions.push((memory) => allowedIds.has(memory.documentId))
   }
   if (occurredAfter !== undefined) {
     conditions.push((memory) => memory.occurredAt !== null && memory.occurredAt >= occurredAfter)
@@ -42,8 +42,8 @@ function tagFilter ({ values, match, orUntagged = false }: NonNullable<ListFilte
 }
 
 function exactCondition (values: readonly string[]): Condition {
-  const wanted = new Set(values)
-  return ({ tags }) => tags.length === wanted.size && tags.every((tag) => wanted.has(tag))
+  const expected = new Set(values)
+  return ({ tags }) => tags.length === expected.size && tags.every((tag) => expected.has(tag))
 }
 
 function textCondition ({ key, is, values }: NonNullable<ListFilters['metadataText']>): Condition {

@@ -9,7 +9,7 @@ export const vectorStores: ProviderKind<VectorStore> = {
   registered: {
     in_memory: (config) => new InMemoryVectorStore({ maximumBytes: inMemorySettings(config).max_bytes }),
     // Imported on demand: a start without a database should not load its drivers.
-    postgres: async (config, surroundings) => (await import('./sql/providers.js')).makePostgresStore(config, surroundings),
-    pglite: async (config, surroundings) => await (await import('./sql/providers.js')).makePgliteStore(config, surroundings),
+    postgres: async (config, context) => (await import('./sql/providers.js')).makePostgresStore(config, context),
+    pglite: async (config, context) => await (await import('./sql/providers.js')).makePgliteStore(config, context),
   },
 }

@@ -9,9 +9,9 @@ const REFUSALS = [ServiceError, IdempotencyKeyTaken, LowerTrustError, RemovalRef
  * Calls a store, and replaces unexpected errors by the one error that a client sees. The errors by which a store
  * refuses a write belong to its interface and pass unchanged.
  */
-export async function withServiceErrors<T> (ask: () => Promise<T>): Promise<T> {
+export async function withServiceErrors<T> (query: () => Promise<T>): Promise<T> {
   try {
-    return await ask()
+    return await query()
   } catch (cause) {
     if (REFUSALS.some((refusal) => cause instanceof refusal)) throw cause
     throw new ServiceError('dependency_unavailable', 'The vector store is unavailable', { cause })
@@ -65,13 +65,13 @@ function configsWithServiceErrors (configs: BankConfigStore): BankConfigStore {
   }
 }
 
-type Method<Given extends unknown[], T> = (...given: Given) => Promise<T>
+type Method<Args extends unknown[], T> = (...args: Args) => Promise<T>
 
 /**
  * @returns a function that applies `withServiceErrors` to a method of `owner`. The method is looked up at each call, as
  * it would be without the wrapper.
  */
 function wrapperOf (owner: object) {
-  return <Given extends unknown[], T>(method: () => Method<Given, T>): Method<Given, T> =>
-    async (...given) => await withServiceErrors(async () => await method().apply(owner, given))
+  return <Args extends unknown[], T>(method: () => Method<Args, T>): Method<Args, T> =>
+    async (...args) => await withServiceErrors(async () => await method().apply(owner, args))
 }

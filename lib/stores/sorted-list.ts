@@ -1,5 +1,5 @@
 /** Maximum number of items in a chunk, and so of the items that an insertion or a removal moves. */
-const MOST = 512
+const MAX_CHUNK = 512
 
 /**
  * A sorted list with insertion and removal at any position in less than a microsecond, whatever its length: an array of
@@ -35,7 +35,7 @@ export class SortedList<T> {
       return
     }
     if (this.#compare(last.at(-1)!, item) < 0) {
-      if (last.length < MOST) last.push(item)
+      if (last.length < MAX_CHUNK) last.push(item)
       else this.#chunks.push([item])
       return
     }
@@ -43,7 +43,7 @@ export class SortedList<T> {
     const { chunk, index } = this.#placeOf((other) => this.#compare(other, item) < 0)
     const chosen = this.#chunks[chunk]!
     chosen.splice(index, 0, item)
-    if (chosen.length > MOST) this.#chunks.splice(chunk + 1, 0, chosen.splice(MOST / 2))
+    if (chosen.length > MAX_CHUNK) this.#chunks.splice(chunk + 1, 0, chosen.splice(MAX_CHUNK / 2))
   }
 
   /** @returns whether the list contained the item */
@@ -59,13 +59,13 @@ export class SortedList<T> {
   }
 
   /** The items before one in the list, nearest first. */
-  before (item: T, most: number): T[] {
-    return this.#beside(item, most, -1)
+  before (item: T, limit: number): T[] {
+    return this.#neighbours(item, limit, -1)
   }
 
   /** The items after one in the list, nearest first. */
-  after (item: T, most: number): T[] {
-    return this.#beside(item, most, 1)
+  after (item: T, limit: number): T[] {
+    return this.#neighbours(item, limit, 1)
   }
 
   /**
@@ -115,12 +115,12 @@ export class SortedList<T> {
     }
   }
 
-  #beside (item: T, most: number, step: 1 | -1): T[] {
+  #neighbours (item: T, limit: number, step: 1 | -1): T[] {
     const found: T[] = []
     const place = this.#find(item)
     if (place === undefined) return found
     let { chunk, index } = place
-    while (found.length < most) {
+    while (found.length < limit) {
       index += step
       if (this.#chunks[chunk]![index] === undefined) {
         chunk += step

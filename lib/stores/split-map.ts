@@ -1,5 +1,5 @@
 /** Maximum number of entries of a part: V8 copies that many in about a millisecond when a Map grows. */
-const MOST = 8192
+const MAX_ENTRIES = 8192
 const WAYS = 16
 const WAY_BITS = 4
 /** Keys with equal 32-bit hashes cannot be split further. */
@@ -39,7 +39,7 @@ export class SplitMap<V> {
     }
     leaf.set(key, value)
     this.#size = leaf.size
-    if (leaf.size > MOST && this.#depth <= DEEPEST) this.#split(leaf)
+    if (leaf.size > MAX_ENTRIES && this.#depth <= DEEPEST) this.#split(leaf)
   }
 
   delete (key: string): boolean {
@@ -72,7 +72,7 @@ export class SplitMap<V> {
     const before = leaf.size
     leaf.set(key, value)
     this.#size += leaf.size - before
-    if (leaf.size > MOST && node.#depth <= DEEPEST) node.#split(leaf)
+    if (leaf.size > MAX_ENTRIES && node.#depth <= DEEPEST) node.#split(leaf)
   }
 
   #split (leaf: Map<string, V>): void {

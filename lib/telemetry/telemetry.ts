@@ -22,7 +22,7 @@ export interface Telemetry {
   stage (name: string, durationMs: number): void
   modelCall (record: ModelCallRecord): void
   /** An operation was refused. */
-  refused (what: 'access' | 'rate_limited' | 'quota_exceeded'): void
+  refused (kind: 'access' | 'rate_limited' | 'quota_exceeded'): void
 }
 
 /** Records nothing. */

@@ -1,10 +1,10 @@
 import { atOnce, type Steps } from '../concurrency/steps.js'
 
 /** The most characters that are decoded of each form. */
-const MOST = 262_144
+const MAX_CHARACTERS = 262_144
 
 /** Escapes that one step decodes. */
-const TOGETHER = 1024
+const ESCAPES_PER_STEP = 1024
 
 const BASE64 = /[A-Za-z0-9+/_-]{24,}/g
 const HEX = /(?:[0-9A-Fa-f]{2}){16,}/g
@@ -39,11 +39,11 @@ export function * decodedSteps (text: string): Steps<string[]> {
 
 function joined (text: string, pattern: RegExp, decode: (part: string) => string): string {
   let decoded = ''
-  let left = MOST
+  let remaining = MAX_CHARACTERS
   for (const [part] of text.matchAll(pattern)) {
-    if (left <= 0) break
-    decoded += decode(part.slice(0, left))
-    left -= part.length
+    if (remaining <= 0) break
+    decoded += decode(part.slice(0, remaining))
+    remaining -= part.length
   }
   return decoded
 }
@@ -57,16 +57,16 @@ function asUtf8 (bytes: string): string {
  */
 function * unescaped (text: string): Steps<string> {
   if (!(text.includes('\\') || text.includes('&#')) || text.search(ESCAPES) < 0) return ''
-  const looked = text.slice(0, MOST)
+  const examined = text.slice(0, MAX_CHARACTERS)
   let plain = ''
   let from = 0
   let count = 0
-  for (const { 0: whole, 1: unit, 2: byte, 3: hex, 4: decimal, index } of looked.matchAll(ESCAPES)) {
+  for (const { 0: sequence, 1: unit, 2: byte, 3: hex, 4: decimal, index } of examined.matchAll(ESCAPES)) {
     const point = unit ?? byte ?? hex
     const code = point === undefined ? Number(decimal) : Number.parseInt(point, 16)
-    plain += looked.slice(from, index) + (code <= 0x10ffff ? String.fromCodePoint(code) : whole)
-    from = index + whole.length
-    if (++count % TOGETHER === 0) yield
+    plain += examined.slice(from, index) + (code <= 0x10ffff ? String.fromCodePoint(code) : sequence)
+    from = index + sequence.length
+    if (++count % ESCAPES_PER_STEP === 0) yield
   }
-  return Buffer.from(plain + looked.slice(from)).toString('latin1')
+  return Buffer.from(plain + examined.slice(from)).toString('latin1')
 }

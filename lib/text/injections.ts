@@ -15,7 +15,7 @@ interface Rule {
 }
 
 /** The least number of single letters in a row that is read as a word, as in `i g n o r e`. */
-const SPELLED_OUT = 8
+const MIN_SPELLED_LETTERS = 8
 /** Beginnings of instructions, without spaces. */
 const RUN_TOGETHER =
   /ignore(?:all|any|the|your)*(?:previous|prior|above|earlier|instruction|rules)|disregard(?:all|any|the|your)*(?:previous|prior|above|earlier|instruction|rules)|forget(?:all|your)*(?:previous|prior|instruction)|systemprompt|youarenow|revealyour/
@@ -81,7 +81,7 @@ class Spelling {
   /** @returns whether the letters so far are an instruction */
   ends (): boolean {
     if (this.#letters === '') return false
-    const isInstruction = this.#letters.length >= SPELLED_OUT && RUN_TOGETHER.test(this.#letters)
+    const isInstruction = this.#letters.length >= MIN_SPELLED_LETTERS && RUN_TOGETHER.test(this.#letters)
     this.#letters = ''
     return isInstruction
   }
@@ -93,12 +93,12 @@ function matchesFrom (words: readonly string[], at: number, steps: readonly Step
   if (step === undefined) return true
   const last = Math.min(words.length - 1, at + 1 + step.gap)
   for (let place = at + 1; place <= last; place++) {
-    if (fits(words[place]!, step) && matchesFrom(words, place, steps, next + 1)) return true
+    if (matchesStep(words[place]!, step) && matchesFrom(words, place, steps, next + 1)) return true
   }
   return false
 }
 
-function fits (word: string, { exact, prefixes }: Step): boolean {
+function matchesStep (word: string, { exact, prefixes }: Step): boolean {
   return exact.has(word) || prefixes.some((prefix) => word.startsWith(prefix))
 }
 

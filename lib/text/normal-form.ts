@@ -1,5 +1,5 @@
 /** The halfwidth sound marks of Japanese are letters that become combining marks in NFKC and NFKD. */
-const PILED_MARKS = /[\p{M}\uff9e\uff9f]{30}(?=[\p{M}\uff9e\uff9f])/gu
+const STACKED_MARKS = /[\p{M}\uff9e\uff9f]{30}(?=[\p{M}\uff9e\uff9f])/gu
 /** ASCII text is in every normal form. */
 const BEYOND_ASCII = /[\u0080-\uffff]/
 /** U+034F COMBINING GRAPHEME JOINER: of class 0, so nothing is ordered across it. */
@@ -12,5 +12,5 @@ const JOINER = '$&\u034f'
  */
 export function normalForm (text: string, form: 'NFC' | 'NFKC' | 'NFKD'): string {
   if (!BEYOND_ASCII.test(text)) return text
-  return text.replace(PILED_MARKS, JOINER).normalize(form)
+  return text.replace(STACKED_MARKS, JOINER).normalize(form)
 }

@@ -23,15 +23,15 @@ const SEAM = new RegExp(`${OF_ITS_OWN}(?=${OF_ITS_OWN})`, 'gu')
 export function * partsFor (text: string, change: (part: string) => string): Generator<string> {
   let from = 0
   while (text.length - from > AT_ONCE) {
-    const to = seamBehind(text, from + AT_ONCE, change)
+    const to = seamAfter(text, from + AT_ONCE, change)
     yield text.slice(from, to)
     from = to
   }
   if (from < text.length || text === '') yield text.slice(from)
 }
 
-function seamBehind (text: string, least: number, change: (part: string) => string): number {
-  for (let from = least; from < text.length; from += AT_ONCE) {
+function seamAfter (text: string, start: number, change: (part: string) => string): number {
+  for (let from = start; from < text.length; from += AT_ONCE) {
     // The search runs on a slice, so that it never goes beyond it.
     const window = text.slice(from - 2 * CONTEXT, from + AT_ONCE)
     SEAM.lastIndex = CONTEXT
@@ -40,9 +40,9 @@ function seamBehind (text: string, least: number, change: (part: string) => stri
       if (found === null) break
       const at = found.index + found[0].length
       const before = window.slice(at - CONTEXT, at)
-      const behind = window.slice(at, at + CONTEXT)
+      const after = window.slice(at, at + CONTEXT)
       SEAM.lastIndex = at
-      if (change(before + behind) === change(before) + change(behind)) return from - 2 * CONTEXT + at
+      if (change(before + after) === change(before) + change(after)) return from - 2 * CONTEXT + at
       SEAM.lastIndex = at
     }
   }

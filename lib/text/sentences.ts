@@ -37,10 +37,10 @@ export function * sentenceSteps (text: string): Steps<Span[]> {
   let size = WINDOW
   while (from < text.length) {
     const window = text.slice(from, from + size)
-    const goesOn = from + size < text.length
+    const hasMore = from + size < text.length
     let done = 0
     for (const { segment } of segmenter.segment(window)) {
-      if (goesOn && done + segment.length === window.length) break
+      if (hasMore && done + segment.length === window.length) break
       pushTrimmed(spans, segment, from + done)
       if (++count % SEGMENTS_PER_STEP === 0) yield
       done += segment.length

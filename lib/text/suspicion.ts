@@ -97,8 +97,8 @@ export function * suspicionSteps (text: string): Steps<Suspicion[]> {
   const found = yield * stepsOfSeen(seen)
   if (yield * hidingSteps(text)) found.add('hidden_text')
   for (const decoded of yield * decodedSteps(seen)) {
-    const told = yield * stepsOfSeen(yield * seenSteps(decoded))
-    if (told.size === 0) continue
+    const kinds = yield * stepsOfSeen(yield * seenSteps(decoded))
+    if (kinds.size === 0) continue
     found.add('encoded')
     break
   }

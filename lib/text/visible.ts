@@ -41,8 +41,8 @@ export function visibleText (text: string, before = ''): string {
   for (const character of visible) {
     if (SHAPING.test(character)) {
       const isJoiner = character === '\u200c' || character === '\u200d'
-      const fits = isJoiner ? JOINED.test(last) : BASE.test(last) && !SHAPING.test(last)
-      if (!fits) continue
+      const isAllowed = isJoiner ? JOINED.test(last) : BASE.test(last) && !SHAPING.test(last)
+      if (!isAllowed) continue
     }
     kept += character
     last = character

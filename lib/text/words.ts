@@ -11,7 +11,7 @@ const APOSTROPHES = /[\u2019\u02bc]/g
 /** Signs that NFKD would spell out and append to the name before them: `Acme™` is `acme`, not `acmetm`. */
 const TRADE_SIGNS = /[©®™℠]/g
 /** Accents, and characters that only affect the display: soft hyphen, joiners, variation selectors, keycap. */
-const UNREAD = /[\u0300-\u036f]|\u00ad|\u200c|\u200d|\u2060|\ufeff|[\ufe00-\ufe0f]|\u20e3|[\u{e0100}-\u{e01ef}]/gu
+const IGNORED = /[\u0300-\u036f]|\u00ad|\u200c|\u200d|\u2060|\ufeff|[\ufe00-\ufe0f]|\u20e3|[\u{e0100}-\u{e01ef}]/gu
 /** A flag (two regional indicators), another pictograph, or letters and numbers with the marks they carry. */
 const WORD =
   /\p{RI}\p{RI}|\p{Extended_Pictographic}|[\p{L}\p{N}][\p{L}\p{N}\p{M}]*(?:'[\p{L}\p{N}][\p{L}\p{N}\p{M}]*)*/gu
@@ -36,7 +36,7 @@ const STRETCH = new RegExp([
 ].join('|'), 'gu')
 const SPACE = /\s/g
 /** Words in one list of wordsInParts(). */
-const TOGETHER = 256
+const BATCH_WORDS = 256
 /** What a reader perceives as one character: a letter with its marks. */
 const CHARACTER = /\P{M}\p{M}*/gu
 
@@ -91,16 +91,16 @@ function * wordsOfLong (folded: string, pattern: RegExp): Generator<string[]> {
   let found: string[] = []
   for (const [run] of folded.matchAll(pattern)) {
     if (!ANY_UNSPACED.test(run)) found.push(finished(run))
-    else if (run.length < TOGETHER) pushStretches(run, found)
+    else if (run.length < BATCH_WORDS) pushStretches(run, found)
     else {
       for (const word of stretchesOf(run)) {
         found.push(word)
-        if (found.length < TOGETHER) continue
+        if (found.length < BATCH_WORDS) continue
         yield found
         found = []
       }
     }
-    if (found.length < TOGETHER) continue
+    if (found.length < BATCH_WORDS) continue
     yield found
     found = []
   }
@@ -133,7 +133,7 @@ function unicodeWordsOf (folded: string): string[] {
 }
 
 function fold (text: string): string {
-  const read = normalForm(text.replace(TRADE_SIGNS, ' '), 'NFKD').replace(UNREAD, '')
+  const read = normalForm(text.replace(TRADE_SIGNS, ' '), 'NFKD').replace(IGNORED, '')
   // The replacement above removed the joiners of the stream-safe format, so they are inserted again.
   return normalForm(read, 'NFC').toLowerCase().replace(APOSTROPHES, "'")
 }

@@ -27,7 +27,7 @@ const SPACE = 0x20
  */
 export class JsonGuard {
   readonly #bounds: JsonBounds
-  readonly #what: string
+  readonly #subject: string
   /** Elements so far of the containers around the innermost one. */
   readonly #outer: number[] = []
   #elements = 0
@@ -37,10 +37,10 @@ export class JsonGuard {
   #isInText = false
   #isEscaped = false
 
-  /** @param what the text is, as the beginning of a sentence */
-  constructor (bounds: JsonBounds, what = 'Request body') {
+  /** @param subject what the text is, as the beginning of a sentence */
+  constructor (bounds: JsonBounds, subject = 'Request body') {
     this.#bounds = bounds
-    this.#what = what
+    this.#subject = subject
   }
 
   /** All values so far. */
@@ -105,18 +105,18 @@ export class JsonGuard {
   }
 
   #refused (fault: string, bound: keyof JsonBounds): ServiceError {
-    return new ServiceError('body_too_large', `${this.#what} ${fault} (bounds.${bound})`)
+    return new ServiceError('body_too_large', `${this.#subject} ${fault} (bounds.${bound})`)
   }
 }
 
 /**
  * Checks a JSON text against the bounds, before it is parsed.
- * @param what the text is, as the beginning of a sentence
+ * @param subject what the text is, as the beginning of a sentence
  * @returns how many values it holds
  * @throws ServiceError body_too_large that names the bound
  */
-export function checkJsonText (text: string | Uint8Array, bounds: JsonBounds, what = 'Request body'): number {
-  const guard = new JsonGuard(bounds, what)
+export function checkJsonText (text: string | Uint8Array, bounds: JsonBounds, subject = 'Request body'): number {
+  const guard = new JsonGuard(bounds, subject)
   guard.read(typeof text === 'string' ? Buffer.from(text) : text)
   return guard.values
 }
@@ -139,9 +139,9 @@ export function isWithin (
 
 /** As checkJsonText(), in turns of the event loop. @param caller as in TurnBudget.next */
 export async function checkLongJson (
-  bytes: Uint8Array, bounds: JsonBounds, caller: string, what = 'Request body',
+  bytes: Uint8Array, bounds: JsonBounds, caller: string, subject = 'Request body',
 ): Promise<number> {
-  const guard = new JsonGuard(bounds, what)
+  const guard = new JsonGuard(bounds, subject)
   for (let from = 0; from < bytes.length; from += PIECE) {
     if (turns.isSpent) await turns.next(caller)
     guard.read(bytes, from, Math.min(from + PIECE, bytes.length))

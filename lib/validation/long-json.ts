@@ -210,9 +210,9 @@ export class LongJson {
   /** Where a piece of a string ends: about a piece after `from`, but inside no escape or UTF-8 sequence. */
   #cutOfText (from: number, end: number): number {
     const bytes = this.#bytes
-    const wanted = Math.min(from + this.#piece, end)
+    const target = Math.min(from + this.#piece, end)
     let cut = from
-    while (cut < wanted) cut += bytes[cut] !== BACKSLASH ? 1 : bytes[cut + 1] === LETTER_U ? 6 : 2
+    while (cut < target) cut += bytes[cut] !== BACKSLASH ? 1 : bytes[cut + 1] === LETTER_U ? 6 : 2
     for (let more = 0; more < 3 && cut < end && (bytes[cut]! & 0xc0) === 0x80; more++) cut++
     return Math.min(cut, end)
   }
@@ -245,6 +245,6 @@ function isSpace (byte: number): boolean {
   return byte === SPACE || byte === LINE_FEED || byte === CARRIAGE_RETURN || byte === TAB
 }
 
-function tooLong (what: string): ServiceError {
-  return new ServiceError('body_too_large', `Request body holds ${what} of more than ${PIECE} bytes`)
+function tooLong (subject: string): ServiceError {
+  return new ServiceError('body_too_large', `Request body holds ${subject} of more than ${PIECE} bytes`)
 }

@@ -29,10 +29,10 @@ async function apiKey (app: FastifyInstance, { auth }: AuthOptions): Promise<voi
   const matches = secretMatcher(auth.apiKey)
   guardWith(app, (request) => {
     const { bearerKey } = request.routeOptions.config
-    const given = [headerValue(request, 'x-api-key', refused), bearerKey === undefined ? undefined : bearer(request)]
+    const keys = [headerValue(request, 'x-api-key', refused), bearerKey === undefined ? undefined : bearer(request)]
       .filter((key) => key !== undefined)
     // A request with two keys is refused, because neither may be ignored.
-    if (given.length === 0 || !given.every(matches)) throw refused()
+    if (keys.length === 0 || !keys.every(matches)) throw refused()
     const principal = principalHeader(request) ?? bearerKey?.principal
     if (principal === undefined) throw new ServiceError('unauthenticated', 'X-Service-Principal required')
     refuseOnBehalfOfHeader(request, ONLY_IN_OIDC)

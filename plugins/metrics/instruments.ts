@@ -109,9 +109,9 @@ export class Instruments implements Telemetry {
     if (cost !== undefined) this.#cost.inc(labels, cost)
   }
 
-  refused (what: 'access' | 'rate_limited' | 'quota_exceeded'): void {
-    if (what === 'access') this.#denied.inc()
-    else this.#limited.inc({ kind: what })
+  refused (kind: 'access' | 'rate_limited' | 'quota_exceeded'): void {
+    if (kind === 'access') this.#denied.inc()
+    else this.#limited.inc({ kind })
   }
 }
 

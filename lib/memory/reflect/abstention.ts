@@ -26,7 +26,7 @@ export class AbstentionGate {
     if (this.#open) return piece
     this.#held += piece
     for (const character of piece) {
-      if (this.#fits(character)) continue
+      if (this.#matches(character)) continue
       this.#open = true
       return this.#release()
     }
@@ -39,7 +39,7 @@ export class AbstentionGate {
     return { abstained: false, text: this.#release() }
   }
 
-  #fits (character: string): boolean {
+  #matches (character: string): boolean {
     const next = NO_ANSWER[this.#seen]
     // An underscore is emphasis around the word and a character inside it.
     if (next !== undefined && character.toUpperCase() === next) {

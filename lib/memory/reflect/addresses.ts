@@ -6,7 +6,7 @@ const ADDRESS = /(?:[a-z0-9+.-]{1,40}:\/\/|(?<![a-z0-9])www\.)[^\s<>"`“”「�
 /** Nothing but punctuation up to the next white space or tag. */
 const ENDS = /[^\p{L}\p{N}\s<]{0,20}(?=[\s<]|$)/uy
 /** Punctuation after an address that belongs to the sentence. */
-const BEHIND = new Set('.,;:!?\'"*_~]}')
+const TRAILING = new Set('.,;:!?\'"*_~]}')
 
 /** @returns every web address in the texts, verbatim */
 export function addressesIn (texts: readonly string[]): Set<string> {
@@ -58,7 +58,7 @@ function addressEnd (found: string): number {
   for (; end > 0; end--) {
     const last = found[end - 1]!
     if (last === ')' && unopened > 0) unopened -= 1
-    else if (!BEHIND.has(last)) break
+    else if (!TRAILING.has(last)) break
   }
   return end
 }

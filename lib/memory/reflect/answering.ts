@@ -10,7 +10,7 @@ import { addUsage, NO_USAGE, type ModelUsage } from '../model-usage.js'
 import { readStructured, repairMessage } from './structured.js'
 
 /** Number of characters that are filtered before yielding to the event loop; a model may return a megabyte of text. */
-const CHARACTERS_A_STEP = 2_048
+const CHARACTERS_PER_STEP = 2_048
 
 /** One call for an answer, with its deadline. */
 export interface AnswerRequest {
@@ -74,7 +74,7 @@ export async function * answerInPieces (
  * its problems.
  * @throws UnusableGeneration when the second answer violates it too
  */
-export async function answerInForm (question: AnswerRequest, schema: JsonSchema): Promise<ModelAnswer> {
+export async function answerBySchema (question: AnswerRequest, schema: JsonSchema): Promise<ModelAnswer> {
   const { meteredModel, call, deadline } = question
   const check = compileResponseSchema(schema)
   let spent: ModelUsage = NO_USAGE
@@ -105,9 +105,9 @@ export async function extractiveAnswer (model: LanguageModel, question: AnswerRe
 async function checked (generation: Pick<Generation, 'text' | 'finish'>, { call, linkableTexts, caller }: AnswerRequest): Promise<Pick<ModelAnswer, 'text' | 'abstained' | 'unverified'>> {
   const filter = new CitationFilter(call.grounding.evidence.length, { sourceTexts: linkableTexts })
   const pieces: string[] = []
-  for (let start = 0; start < generation.text.length; start += CHARACTERS_A_STEP) {
+  for (let start = 0; start < generation.text.length; start += CHARACTERS_PER_STEP) {
     if (turns.isSpent) await turns.next(caller)
-    pieces.push(filter.push(generation.text.slice(start, start + CHARACTERS_A_STEP)))
+    pieces.push(filter.push(generation.text.slice(start, start + CHARACTERS_PER_STEP)))
   }
   const { text: rest, abstained, unverified } = filter.end()
   const text = [...pieces, rest].join('').trim()

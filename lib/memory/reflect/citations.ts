@@ -12,7 +12,7 @@ export { NO_ANSWER }
  * heading.
  */
 const PREFIX = /^(?:\s*>)*\s*(?:(?:[-*+•–]|\d{1,9}[.)]|#{1,6})\s+)?(?:\[[ xX]\]\s+)?/
-const TELLS_SOMETHING = /[\p{L}\p{N}\p{Sc}\p{So}]/u
+const HAS_CONTENT = /[\p{L}\p{N}\p{Sc}\p{So}]/u
 
 export interface CitationOptions {
   /** The texts of the sources. Only web addresses that occur in them verbatim are shown. Default: none. */
@@ -117,7 +117,7 @@ export class CitationFilter {
   #takeProse (gap: string, body: string): void {
     const { text: left, cited, hasUnknownSource } = readProse(body, this.#bounds)
     const text = left.trimStart()
-    if (text !== body && !TELLS_SOMETHING.test(text)) {
+    if (text !== body && !HAS_CONTENT.test(text)) {
       this.#drop()
     } else if (hasUnknownSource && cited.length === 0) {
       this.#cutSentences += 1

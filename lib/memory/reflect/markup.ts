@@ -114,10 +114,10 @@ class ProseReader {
     if (character === '<') return this.#angle(at)
     if (character === '【') return this.#lenticular(at)
     PLAIN.lastIndex = at
-    return this.#put(PLAIN.exec(this.#text)?.[0] ?? character!, at)
+    return this.#add(PLAIN.exec(this.#text)?.[0] ?? character!, at)
   }
 
-  #put (text: string, at: number): number {
+  #add (text: string, at: number): number {
     this.#out.put(text)
     return at + text.length
   }
@@ -129,7 +129,7 @@ class ProseReader {
 
   #bracket (at: number): number {
     const pair = this.#square.get(at)
-    if (pair === undefined) return this.#put('[', at)
+    if (pair === undefined) return this.#add('[', at)
     const { close } = pair
     const mark = pair.nested ? undefined : readMark(this.#text.slice(at + 1, close), this.#bounds.sources)
     const targetEnd = this.#targetEnd(close + 1)
@@ -144,7 +144,7 @@ class ProseReader {
     }
     if (mark !== undefined) return this.#mark(mark, at, close + 1)
     const labelEnd = this.#labelEnd(at, close + 1)
-    if (labelEnd === undefined) return this.#put('[', at)
+    if (labelEnd === undefined) return this.#add('[', at)
     this.#out.takeBack('!')
     this.#skip.set(close, { end: labelEnd, keep: false })
     return at + 1
@@ -178,7 +178,7 @@ class ProseReader {
     LENTICULAR.lastIndex = at
     const found = LENTICULAR.exec(this.#text)
     const mark = found === null ? undefined : readMark(found[1]!, this.#bounds.sources)
-    return found === null || mark === undefined || mark.isYear ? this.#put('【', at) : this.#mark(mark, at, at + found[0].length)
+    return found === null || mark === undefined || mark.isYear ? this.#add('【', at) : this.#mark(mark, at, at + found[0].length)
   }
 
   #mark (mark: Mark, at: number, end: number): number {
@@ -201,7 +201,7 @@ class ProseReader {
   #angle (at: number): number {
     if (this.#nextAngle <= at) this.#nextAngle = this.#text.indexOf('>', at)
     if (this.#nextAngle < 0) this.#nextAngle = Infinity
-    if (this.#nextAngle === Infinity || !/^[a-z/!?]/i.test(this.#text.slice(at + 1, at + 2))) return this.#put('<', at)
+    if (this.#nextAngle === Infinity || !/^[a-z/!?]/i.test(this.#text.slice(at + 1, at + 2))) return this.#add('<', at)
     const end = this.#nextAngle + 1
     const inside = this.#text.slice(at + 1, end - 1)
     const name = BARE_TAG.exec(inside)?.[1]?.toLowerCase()
@@ -209,6 +209,6 @@ class ProseReader {
     if (AUTOLINK.test(inside)) return end
     if (name !== undefined) return ACTIVE.has(name) ? end : this.#fixed(`<${inside}>`, end)
     const isTag = /[=:&]|^[/!?]|\/\//.test(inside) || ACTIVE.has(/^[a-z][a-z0-9-]*/i.exec(inside)?.[0].toLowerCase() ?? '')
-    return isTag ? end : this.#put('<', at)
+    return isTag ? end : this.#add('<', at)
   }
 }

@@ -76,8 +76,8 @@ function missionsSection ({ missions }: PromptParts): string[] {
 
 /** Quotes a text as JSON, truncated to a maximum length without splitting a character; escapes count in full. */
 function quoteWithin (text: string, longest: number): string {
-  const whole = JSON.stringify(text)
-  if (whole.length - 2 <= longest) return whole
+  const quoted = JSON.stringify(text)
+  if (quoted.length - 2 <= longest) return quoted
   let content = ''
   for (const character of text) {
     const written = JSON.stringify(character).slice(1, -1)

@@ -40,7 +40,7 @@ function checkInstance (schema: unknown, value: unknown, place: Place): void {
   if (!isJsonObject(schema) || place.problems.length >= MAX_PROBLEMS || !compares(place, 1)) return
   const types = own(schema, 'type')
   if (types !== undefined && !(Array.isArray(types) ? types : [types]).some((type) => isOfType(value, type))) {
-    tell(place, `must be ${(Array.isArray(types) ? types : [types]).join(' or ')}`)
+    addProblem(place, `must be ${(Array.isArray(types) ? types : [types]).join(' or ')}`)
     return
   }
   checkAny(schema, value, place)
@@ -65,20 +65,20 @@ function isOfType (value: unknown, type: unknown): boolean {
 
 function checkAny (schema: JsonSchema, value: unknown, place: Place): void {
   const values = own(schema, 'enum')
-  if (Array.isArray(values) && compares(place, values.length) && !values.some((allowed) => isDeepStrictEqual(allowed, value))) tell(place, 'must be one of the values of enum')
-  if (Object.hasOwn(schema, 'const') && !isDeepStrictEqual(schema['const'], value)) tell(place, 'must be the value of const')
+  if (Array.isArray(values) && compares(place, values.length) && !values.some((allowed) => isDeepStrictEqual(allowed, value))) addProblem(place, 'must be one of the values of enum')
+  if (Object.hasOwn(schema, 'const') && !isDeepStrictEqual(schema['const'], value)) addProblem(place, 'must be the value of const')
   const alternatives = own(schema, 'anyOf')
-  if (Array.isArray(alternatives) && !alternatives.some((schema: JsonSchema) => problemsWithin(schema, value, place.left).length === 0)) tell(place, 'must satisfy one of anyOf')
+  if (Array.isArray(alternatives) && !alternatives.some((schema: JsonSchema) => problemsWithin(schema, value, place.left).length === 0)) addProblem(place, 'must satisfy one of anyOf')
 }
 
 function checkText (schema: JsonSchema, value: string, place: Place): void {
-  const [least, most] = [numberAt(schema, 'minLength'), numberAt(schema, 'maxLength')]
-  const length = least === undefined && most === undefined ? 0 : codePoints(value)
-  if (least !== undefined && length < least) tell(place, `must have at least ${least} characters`)
-  if (most !== undefined && length > most) tell(place, `must have at most ${most} characters`)
+  const [min, max] = [numberAt(schema, 'minLength'), numberAt(schema, 'maxLength')]
+  const length = min === undefined && max === undefined ? 0 : codePoints(value)
+  if (min !== undefined && length < min) addProblem(place, `must have at least ${min} characters`)
+  if (max !== undefined && length > max) addProblem(place, `must have at most ${max} characters`)
   const format = own(schema, 'format')
   const rule = typeof format === 'string' ? brokenFormat(format, value) : undefined
-  if (rule !== undefined) tell(place, rule)
+  if (rule !== undefined) addProblem(place, rule)
 }
 
 function checkNumber (schema: JsonSchema, value: number, place: Place): void {
@@ -90,14 +90,14 @@ function checkNumber (schema: JsonSchema, value: number, place: Place): void {
   ]
   for (const [keyword, breaks, rule] of bounds) {
     const bound = numberAt(schema, keyword)
-    if (bound !== undefined && breaks(bound)) tell(place, `must be ${rule} ${bound}`)
+    if (bound !== undefined && breaks(bound)) addProblem(place, `must be ${rule} ${bound}`)
   }
 }
 
 function checkList (schema: JsonSchema, value: readonly unknown[], place: Place): void {
-  const [least, most] = [numberAt(schema, 'minItems'), numberAt(schema, 'maxItems')]
-  if (least !== undefined && value.length < least) tell(place, `must have at least ${least} items`)
-  if (most !== undefined && value.length > most) tell(place, `must have at most ${most} items`)
+  const [min, max] = [numberAt(schema, 'minItems'), numberAt(schema, 'maxItems')]
+  if (min !== undefined && value.length < min) addProblem(place, `must have at least ${min} items`)
+  if (max !== undefined && value.length > max) addProblem(place, `must have at most ${max} items`)
   const items = own(schema, 'items')
   if (items === undefined) return
   for (const [index, item] of value.entries()) {
@@ -110,7 +110,7 @@ function checkObject (schema: JsonSchema, value: Readonly<Record<string, unknown
   const inside = (name: string): Place => ({ ...place, path: place.path === '' ? shortened(name) : `${place.path}.${shortened(name)}` })
   const required = own(schema, 'required')
   for (const name of Array.isArray(required) ? required : []) {
-    if (!Object.hasOwn(value, String(name))) tell(inside(String(name)), 'is required')
+    if (!Object.hasOwn(value, String(name))) addProblem(inside(String(name)), 'is required')
   }
   const properties = own(schema, 'properties')
   const isClosed = own(schema, 'additionalProperties') === false
@@ -119,7 +119,7 @@ function checkObject (schema: JsonSchema, value: Readonly<Record<string, unknown
     if (isJsonObject(properties) && Object.hasOwn(properties, name)) {
       checkInstance(properties[name], member, inside(name))
     } else if (isClosed) {
-      tell(inside(name), 'is not a property of the schema')
+      addProblem(inside(name), 'is not a property of the schema')
     }
   }
 }
@@ -128,7 +128,7 @@ function checkObject (schema: JsonSchema, value: Readonly<Record<string, unknown
 function compares (place: Place, count: number): boolean {
   place.left.count -= count
   if (place.left.count >= 0) return true
-  tell(place, 'is too long to be checked')
+  addProblem(place, 'is too long to be checked')
   return false
 }
 
@@ -155,6 +155,6 @@ function shortened (name: string): string {
   return name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME)}…` : name
 }
 
-function tell ({ path, problems }: Place, rule: string): void {
+function addProblem ({ path, problems }: Place, rule: string): void {
   if (problems.length < MAX_PROBLEMS) problems.push(path === '' ? rule : `${path}: ${rule}`)
 }

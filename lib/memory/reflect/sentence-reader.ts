@@ -159,7 +159,7 @@ export class SentenceReader {
       this.#boundary = offset + 1
       this.#wide ||= WIDE_STOPS.has(character)
     } else if (this.#begins(character)) {
-      this.#give(this.#boundary)
+      this.#emit(this.#boundary)
     } else {
       this.#readBody(character, offset)
     }
@@ -190,7 +190,7 @@ export class SentenceReader {
   /** Handles a bracket that is not a mark: it begins the next sentence or continues this one. */
   #readOther (bracketAt: number): void {
     if (this.#gap && !this.#weak) {
-      this.#give(this.#boundary)
+      this.#emit(this.#boundary)
       return
     }
     this.#phase = 'body'
@@ -201,18 +201,18 @@ export class SentenceReader {
     let end = offset
     while (end > offset / 2 && !SPACE.test(this.#text[this.#start + end]!)) end -= 1
     if (end > offset / 2) {
-      this.#give(end)
+      this.#emit(end)
       return
     }
     const before = this.#text.charCodeAt(this.#start + offset - 1)
     // Without the space the two parts could join into a link that neither contains by itself.
-    this.#give(before >= 0xd800 && before < 0xdc00 ? offset - 1 : offset, ' ')
+    this.#emit(before >= 0xd800 && before < 0xdc00 ? offset - 1 : offset, ' ')
   }
 
   /** Emits the unit up to `end`; the text after it is read again. */
-  #give (end: number, behind = ''): void {
+  #emit (end: number, suffix = ''): void {
     const whole = this.#line === 'whole'
-    this.#sink.unit({ text: this.#slice(0, end) + behind, starts: this.#firstOfLine, code: whole && this.#fence !== '' })
+    this.#sink.unit({ text: this.#slice(0, end) + suffix, starts: this.#firstOfLine, code: whole && this.#fence !== '' })
     this.#firstOfLine = false
     this.#start += end
     this.#at = this.#start

@@ -8,7 +8,7 @@ import { isJsonObject } from '../../validation/json-object.js'
 /** Maximum nesting of lists and objects; the schema of a caller allows far less. */
 const MAX_DEPTH = 64
 /** Maximum number of problems that are sent back to the model; more would not help it. */
-const MAX_TOLD = 10
+const MAX_REPORTED_PROBLEMS = 10
 const MEMBERS = ['answer', 'structured']
 
 export type ObjectReading =
@@ -82,7 +82,7 @@ function structuredProblems (structured: unknown, check: InstanceCheck): string[
 /** The message that asks the model to correct its JSON. */
 export function repairMessage (problems: readonly string[]): string {
   return `Your last answer cannot be used:
-${problems.slice(0, MAX_TOLD).map((problem) => `- ${problem}`).join('\n')}
+${problems.slice(0, MAX_REPORTED_PROBLEMS).map((problem) => `- ${problem}`).join('\n')}
 Write the whole answer again by the same rules, corrected: one JSON object with "answer" and "structured" that satisfies the schema, and nothing around it.`
 }
 

@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox'
 import type { ProviderContext } from '../../providers/registry.js'
 
-export type ModelSurroundings = ProviderContext
+export type ModelContext = ProviderContext
 
 export const integer = (minimum: number, maximum: number, description: string) => (
   Type.Optional(Type.Integer({ minimum, maximum, description }))

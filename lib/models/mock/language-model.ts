@@ -12,7 +12,7 @@ import { orderContradictions, type DatedStatement, type Statement } from './cont
 /** Maximum number of sentences in an answer. */
 const MAX_SENTENCES = 3
 /** Sentences that are processed in one step. */
-const STEP_SENTENCES = 64
+const SENTENCES_PER_STEP = 64
 
 interface Quote extends Statement {
   text: string
@@ -61,8 +61,8 @@ function * answer (question: string, evidence: readonly Evidence[], maxTokens: n
       yield
     }
   }
-  const asked = yield * readWords(question)
-  const chosen = yield * choose([...new Set(asked.contentTerms.length > 0 ? asked.contentTerms : asked.terms)], quotes)
+  const words = yield * readWords(question)
+  const chosen = yield * choose([...new Set(words.contentTerms.length > 0 ? words.contentTerms : words.terms)], quotes)
   const parts: string[] = []
   let tokens = 0
   for (const placed of orderContradictions(chosen)) {
@@ -113,7 +113,7 @@ function * choose (terms: readonly string[], quotes: readonly Quote[]): Steps<Qu
     }
     // The sum of floats depends on their order, and sentences that share the same words must tie.
     shared.push(found.sort((a, b) => a - b))
-    if (shared.length % STEP_SENTENCES === 0) yield
+    if (shared.length % SENTENCES_PER_STEP === 0) yield
   }
   const weights = frequencies.map((frequency) => Math.log(1 + quotes.length / (frequency + 1)))
   let highest = -Infinity
@@ -122,7 +122,7 @@ function * choose (terms: readonly string[], quotes: readonly Quote[]): Steps<Qu
     const score = found.reduce((sum, place) => sum + weights[place]!, 0)
     scores.push(score)
     highest = Math.max(highest, score)
-    if (scores.length % STEP_SENTENCES === 0) yield
+    if (scores.length % SENTENCES_PER_STEP === 0) yield
   }
   // Below half of the best score a sentence is rarely about the question. Without any shared word, the best evidence is
   // quoted.

@@ -77,8 +77,8 @@ export class EmbeddingClient {
     return vectors
   }
 
-  #unusable (what: string): ModelCallError {
-    return new ModelCallError('unusable', `The ${this.#options.endpoint.what} answered with ${what}`, { status: 200 })
+  #unusable (problem: string): ModelCallError {
+    return new ModelCallError('unusable', `The ${this.#options.endpoint.service} answered with ${problem}`, { status: 200 })
   }
 }
 

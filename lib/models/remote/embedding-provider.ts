@@ -6,13 +6,13 @@ import type { EmbeddingProvider, EmbedOptions } from '../embedding-provider.js'
 import type { ModelStatus } from '../status.js'
 import { EmbeddingClient, type EmbeddingPurpose } from './embedding-client.js'
 import { RemoteEmbeddingSettings } from './endpoint-settings.js'
-import { openEndpoint, type RemoteSurroundings, type RemoteTools } from './endpoint.js'
+import { openEndpoint, type RemoteContext, type RemoteTools } from './endpoint.js'
 import { linkedAbort } from '../../concurrency/aborting.js'
 import { ModelCallError } from './model-call-error.js'
 import type { ResilientCalls } from './resilient-calls.js'
 
 const KEY = 'embedding_provider_config'
-const WHAT = 'embedding endpoint'
+const SERVICE = 'embedding endpoint'
 const PROBE = 'How many dimensions has this?'
 
 const check = settingsCheck(KEY, RemoteEmbeddingSettings)
@@ -119,7 +119,7 @@ export class RemoteEmbeddingProvider implements EmbeddingProvider {
  * @throws ProviderError for wrong settings, and when the dimensions are not known; no secret is shown
  */
 export async function makeRemoteEmbeddingProvider (
-  config: ProviderConfig, surroundings: RemoteSurroundings, tools: RemoteTools = {},
+  config: ProviderConfig, context: RemoteContext, tools: RemoteTools = {},
 ): Promise<EmbeddingProvider> {
   const settings = check(config)
   if (settings.send_dimensions === true && settings.dimensions === undefined) {
@@ -127,7 +127,7 @@ export async function makeRemoteEmbeddingProvider (
   }
   const timeoutMs = settings.timeout_ms ?? 10_000
   const limits = { attemptTimeoutMs: timeoutMs, maxRetries: settings.max_retries ?? 3 }
-  const endpoint = openEndpoint(KEY, WHAT, settings, limits, surroundings, tools)
+  const endpoint = openEndpoint(KEY, SERVICE, settings, limits, context, tools)
   const batchSize = settings.batch_size ?? 96
   const clientOf = (dimensions: number | undefined, size: number) => new EmbeddingClient({
     endpoint,

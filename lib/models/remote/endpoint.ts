@@ -8,7 +8,7 @@ import { ResilientCalls, type ResilienceOptions, type ResilienceTools } from './
 
 const VARIABLE_NAME = /^(?:[A-Z]{1,24}|[A-Z][A-Z0-9]{0,31}(?:_[A-Z0-9]{1,32}){1,7})$/
 
-export type RemoteSurroundings = ProviderContext
+export type RemoteContext = ProviderContext
 
 /** Replacements of clock, timer and random numbers for tests. */
 export type RemoteTools = Partial<ResilienceTools & { clock: Clock }>
@@ -21,7 +21,7 @@ export interface Post {
 
 export interface Endpoint {
   /** Name of the endpoint in messages: `embedding endpoint`. */
-  readonly what: string
+  readonly service: string
   readonly baseUrl: string
   readonly queryParams: Readonly<Record<string, string>>
   /** Values that no message may contain. */
@@ -52,23 +52,23 @@ export const bearer: KeyHeader = (key) => ({ authorization: `Bearer ${key}` })
  */
 export function openAddress (
   key: string,
-  what: string,
+  service: string,
   settings: AddressSettings,
-  surroundings: RemoteSurroundings,
+  context: RemoteContext,
   { clock = systemClock }: RemoteTools,
   keyHeader: KeyHeader = bearer,
 ): Endpoint {
   const baseUrl = checkUrl(key, settings.base_url)
-  const apiKey = readKey(key, settings, surroundings)
+  const apiKey = readKey(key, settings, context)
   const headers = checkHeaders(key, apiKey === undefined ? {} : keyHeader(apiKey), settings.headers ?? {})
   const queryParams = settings.query_params ?? {}
   const secrets = [apiKey ?? '', ...Object.values(headers), ...Object.values(queryParams)].filter((secret) => secret !== '')
   const complete = (request: Post) => (
     { ...request, headers: new Headers({ ...Object.fromEntries(new Headers(request.headers)), ...headers }) }
   )
-  const options = (maxBytes: number): ExchangeOptions => ({ what, maxBytes, secrets, clock })
+  const options = (maxBytes: number): ExchangeOptions => ({ service, maxBytes, secrets, clock })
   return {
-    what,
+    service,
     baseUrl,
     queryParams,
     secrets,
@@ -80,15 +80,15 @@ export function openAddress (
 /** As openAddress(), with bounds for the calls. */
 export function openEndpoint (
   key: string,
-  what: string,
+  service: string,
   settings: EndpointSettings,
   limits: Pick<ResilienceOptions, 'attemptTimeoutMs' | 'maxRetries'>,
-  surroundings: RemoteSurroundings,
+  context: RemoteContext,
   tools: RemoteTools,
 ): CalledEndpoint {
-  const address = openAddress(key, what, settings, surroundings, tools)
+  const address = openAddress(key, service, settings, context, tools)
   const calls = new ResilientCalls({
-    what,
+    service,
     ...limits,
     maxConcurrency: settings.max_concurrency ?? 4,
     maxWaiting: settings.max_waiting ?? 256,
@@ -106,11 +106,11 @@ function checkUrl (key: string, text: string): string {
 }
 
 function readKey (
-  key: string, settings: AddressSettings, { baseDirectory, environment = {} }: RemoteSurroundings,
+  key: string, settings: AddressSettings, { baseDirectory, environment = {} }: RemoteContext,
 ): string | undefined {
   const { api_key: plain, api_key_env: variable, api_key_file: path } = settings
-  const given = (['api_key', 'api_key_env', 'api_key_file'] as const).filter((name) => settings[name] !== undefined)
-  if (given.length > 1) throw new ProviderError(`${key}: only one of ${given.join(', ')} may be set`)
+  const names = (['api_key', 'api_key_env', 'api_key_file'] as const).filter((name) => settings[name] !== undefined)
+  if (names.length > 1) throw new ProviderError(`${key}: only one of ${names.join(', ')} may be set`)
   if (variable !== undefined) {
     const value = environment[variable]
     if (value === undefined || value === '') throw new ProviderError(`${key}.api_key_env: ${variableInWords(variable)} is not set`)
@@ -142,15 +142,15 @@ function readKeyFile (field: string, path: string): string {
 
 /** Checks the headers at the start, because the error of fetch would contain a value that it cannot send. */
 function checkHeaders (
-  key: string, ofKey: Readonly<Record<string, string>>, given: Readonly<Record<string, string>>,
+  key: string, keyHeaders: Readonly<Record<string, string>>, ownHeaders: Readonly<Record<string, string>>,
 ): Record<string, string> {
   const headers = new Headers()
-  for (const [name, value] of Object.entries({ ...ofKey, ...given })) {
+  for (const [name, value] of Object.entries({ ...keyHeaders, ...ownHeaders })) {
     try {
       headers.set(name, value)
     } catch {
       const shown = /^[\w-]{1,64}$/.test(name) ? `.headers.${name}:` : ': one of headers'
-      const which = Object.hasOwn(given, name) ? shown : ': the key'
+      const which = Object.hasOwn(ownHeaders, name) ? shown : ': the key'
       throw new ProviderError(`${key}${which} cannot be sent in an HTTP header (the value is not shown)`)
     }
   }

@@ -8,7 +8,7 @@ const ERROR_CODE = /^[a-z][a-z0-9_.-]{1,63}$/i
 
 export interface ExchangeOptions {
   /** Name of the endpoint in messages: `embedding endpoint`. */
-  what: string
+  service: string
   /** Maximum bytes of an answer after decompression. */
   maxBytes: number
   /** Values that no message may contain. */
@@ -47,21 +47,21 @@ export async function exchangeStream (
 async function send (
   url: string, { headers, body, signal }: ExchangeRequest, options: ExchangeOptions,
 ): Promise<Response> {
-  const { what, secrets, clock } = options
+  const { service, secrets, clock } = options
   let response: Response
   try {
     // Following a redirect could send the key to another host.
     response = await fetch(url, { method: 'POST', headers, body, signal, redirect: 'manual' })
   } catch (error) {
     signal.throwIfAborted()
-    throw new ModelCallError('unreachable', `The ${what} cannot be reached${networkCode(error)}`)
+    throw new ModelCallError('unreachable', `The ${service} cannot be reached${networkCode(error)}`)
   }
   if (response.ok) return response
   const text = await read(response, signal, { ...options, maxBytes: MAX_ERROR_BYTES }).catch((error: unknown) => {
     if (!(error instanceof ModelCallError)) throw error
     return ''
   })
-  throw statusError(what, response, errorCode(text, secrets), clock)
+  throw statusError(service, response, errorCode(text, secrets), clock)
 }
 
 async function read (response: Response, signal: AbortSignal, options: ExchangeOptions): Promise<string> {
@@ -72,7 +72,7 @@ async function read (response: Response, signal: AbortSignal, options: ExchangeO
 
 /** The body of the answer. A body that is too long fails and is cancelled, which closes the connection. */
 function bounded (
-  response: Response, signal: AbortSignal, { what, maxBytes }: ExchangeOptions,
+  response: Response, signal: AbortSignal, { service, maxBytes }: ExchangeOptions,
 ): ReadableStream<Uint8Array> {
   const reader = response.body?.getReader()
   let bytes = 0
@@ -90,12 +90,12 @@ function bounded (
           return
         }
         const { status } = response
-        controller.error(new ModelCallError('unusable', `The ${what} answered with more than ${maxBytes} bytes`, { status }))
+        controller.error(new ModelCallError('unusable', `The ${service} answered with more than ${maxBytes} bytes`, { status }))
         await reader?.cancel()
       } catch (error) {
         controller.error(signal.aborted
           ? signal.reason
-          : new ModelCallError('unreachable', `The ${what} broke off its answer${networkCode(error)}`))
+          : new ModelCallError('unreachable', `The ${service} broke off its answer${networkCode(error)}`))
       }
     },
     async cancel () {
@@ -104,10 +104,10 @@ function bounded (
   }, { highWaterMark: 0 })
 }
 
-function statusError (what: string, { status, headers }: Response, code: string, clock: Clock): ModelCallError {
+function statusError (service: string, { status, headers }: Response, code: string, clock: Clock): ModelCallError {
   const retryAfterMs = retryAfter(headers, clock)
   const details = { status, retryAfterMs }
-  const message = `The ${what} answered ${status}${code}`
+  const message = `The ${service} answered ${status}${code}`
   if (status === 429) return new ModelCallError('rate_limited', message, details)
   if (status === 408 || status === 409 || status >= 500) return new ModelCallError('unreachable', message, details)
   if (status >= 300 && status < 400) {
@@ -118,9 +118,9 @@ function statusError (what: string, { status, headers }: Response, code: string,
 }
 
 /** The error of a 2xx answer that reports an error in its body, in the form of an error answer. */
-export function errorWithin (what: string, error: unknown, secrets: readonly string[]): ModelCallError {
+export function errorWithin (service: string, error: unknown, secrets: readonly string[]): ModelCallError {
   const kind = member(error, 'type') === 'rate_limit_error' ? 'rate_limited' : 'unreachable'
-  return new ModelCallError(kind, `The ${what} broke off its answer with an error${codeOf(error, secrets)}`)
+  return new ModelCallError(kind, `The ${service} broke off its answer with an error${codeOf(error, secrets)}`)
 }
 
 /** @returns milliseconds (RFC 9110 section 10.2.3: whole seconds or a date); undefined when nothing usable is said */

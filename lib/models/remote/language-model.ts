@@ -5,14 +5,14 @@ import { ProviderError, type ProviderConfig } from '../../providers/registry.js'
 import { settingsCheck } from '../../providers/settings.js'
 import { DEFAULT_LIMITS, type CallLimits, type LimitedModel } from '../call-limits.js'
 import type { GenerateRequest, Generation, GenerationPart, JsonSchema, LanguageModel, Message } from '../language-model.js'
-import { openAddress, type Endpoint, type RemoteSurroundings, type RemoteTools } from './endpoint.js'
+import { openAddress, type Endpoint, type RemoteContext, type RemoteTools } from './endpoint.js'
 import { probe } from './language-probe.js'
 import { ANTHROPIC_MAX_TOKENS, ANTHROPIC_URL, AnthropicLanguageSettings, OpenAiLanguageSettings } from './language-settings.js'
 import { ModelCallError } from './model-call-error.js'
 import { SdkCall } from './sdk-call.js'
 
 const KEY = 'llm_provider_config'
-const WHAT = 'language model'
+const SERVICE = 'language model'
 const OPENAI = 'openaiCompatible'
 
 type ResponseFormat = LanguageModelV3CallOptions['responseFormat']
@@ -52,16 +52,16 @@ export class RemoteLanguageModel implements LanguageModel, LimitedModel {
   /** @throws ModelCallError; the reason of the signal once it is aborted */
   async generate (request: GenerateRequest): Promise<Generation> {
     const generation = await this.#call(request).generate()
-    if (generation.text.trim() === '' && generation.finish !== 'filtered') throw this.#wordless(generation.finish)
+    if (generation.text.trim() === '' && generation.finish !== 'filtered') throw this.#withoutText(generation.finish)
     return generation
   }
 
   /** @throws as generate() */
   async * stream (request: GenerateRequest): AsyncGenerator<GenerationPart, void, undefined> {
-    let isWordless = true
+    let isEmpty = true
     for await (const part of this.#call(request).stream()) {
-      if (part.type === 'text') isWordless &&= part.text.trim() === ''
-      else if (isWordless && part.finish !== 'filtered') throw this.#wordless(part.finish)
+      if (part.type === 'text') isEmpty &&= part.text.trim() === ''
+      else if (isEmpty && part.finish !== 'filtered') throw this.#withoutText(part.finish)
       yield part
     }
   }
@@ -105,10 +105,10 @@ export class RemoteLanguageModel implements LanguageModel, LimitedModel {
     }
   }
 
-  #wordless (finish: Generation['finish']): ModelCallError {
+  #withoutText (finish: Generation['finish']): ModelCallError {
     // The caller sets the maximum, and a low one must not open the circuit for other callers.
     const cutShort = finish === 'length'
-    const message = `The ${WHAT} answered without a text${cutShort ? ': it used up its tokens before' : ''}`
+    const message = `The ${SERVICE} answered without a text${cutShort ? ': it used up its tokens before' : ''}`
     return new ModelCallError('unusable', message, { status: 200, cutShort })
   }
 }
@@ -127,12 +127,12 @@ function jsonFormat (schema: JsonSchema): ResponseFormat {
  * @throws ProviderError for wrong settings, and when the probe fails; no secret is shown
  */
 export async function makeOpenAiLanguageModel (
-  config: ProviderConfig, surroundings: RemoteSurroundings, tools: RemoteTools = {},
+  config: ProviderConfig, context: RemoteContext, tools: RemoteTools = {},
 ): Promise<RemoteLanguageModel> {
   const settings = checkOpenAi(config)
-  const endpoint = openAddress(KEY, WHAT, settings, surroundings, tools)
+  const endpoint = openAddress(KEY, SERVICE, settings, context, tools)
   const { structured_outputs: takesSchema = false, max_tokens_parameter: ceilingName = 'max_tokens' } = settings
-  return await opened(settings, surroundings, tools, {
+  return await opened(settings, context, tools, {
     endpoint,
     makeModel: (fetch) => createOpenAICompatible({
       name: OPENAI,
@@ -154,15 +154,15 @@ export async function makeOpenAiLanguageModel (
  * @throws ProviderError for wrong settings, and when the probe fails; no secret is shown
  */
 export async function makeAnthropicLanguageModel (
-  config: ProviderConfig, surroundings: RemoteSurroundings, tools: RemoteTools = {},
+  config: ProviderConfig, context: RemoteContext, tools: RemoteTools = {},
 ): Promise<RemoteLanguageModel> {
   const settings = checkAnthropic(config)
   if (settings.temperature !== undefined && settings.top_p !== undefined) {
     throw new ProviderError(`${KEY}: only one of temperature, top_p may be set`)
   }
   const address = { ...settings, base_url: settings.base_url ?? ANTHROPIC_URL }
-  const endpoint = openAddress(KEY, WHAT, address, surroundings, tools, (key) => ({ 'x-api-key': key }))
-  return await opened(settings, surroundings, tools, {
+  const endpoint = openAddress(KEY, SERVICE, address, context, tools, (key) => ({ 'x-api-key': key }))
+  return await opened(settings, context, tools, {
     endpoint,
     makeModel: (fetch) => createAnthropic({
       baseURL: endpoint.baseUrl,
@@ -191,7 +191,7 @@ function sampling ({ temperature, top_p: topP }: Settings): Parts['sampling'] {
 
 async function opened (
   settings: Settings,
-  { warn = () => {} }: RemoteSurroundings,
+  { warn = () => {} }: RemoteContext,
   tools: RemoteTools,
   parts: Omit<Parts, 'model' | 'limits' | 'warn'>,
 ): Promise<RemoteLanguageModel> {
@@ -202,6 +202,6 @@ async function opened (
     maxWaiting: settings.max_waiting ?? DEFAULT_LIMITS.maxWaiting,
   }
   const model = new RemoteLanguageModel({ ...parts, model: settings.model, limits, warn })
-  if (settings.probe === true) await probe(KEY, WHAT, model, { warn, tools })
+  if (settings.probe === true) await probe(KEY, SERVICE, model, { warn, tools })
   return model
 }

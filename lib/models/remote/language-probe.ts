@@ -15,10 +15,10 @@ interface Probed {
  * @throws ProviderError that names the fault
  */
 export async function probe (
-  key: string, what: string, model: Probed, { warn, tools }: { warn: (message: string) => void, tools: RemoteTools },
+  key: string, service: string, model: Probed, { warn, tools }: { warn: (message: string) => void, tools: RemoteTools },
 ): Promise<void> {
   // A circuit that opened between the attempts would hide their error.
-  const calls = new ResilientCalls({ what, ...model.limits, breaker: { threshold: Infinity, recoveryMs: 0 }, tools })
+  const calls = new ResilientCalls({ service, ...model.limits, breaker: { threshold: Infinity, recoveryMs: 0 }, tools })
   try {
     await calls.call(async (signal) => { await model.ping(signal) })
   } catch (error) {

@@ -7,19 +7,19 @@ import { ModelCallError } from './model-call-error.js'
 export type AttemptEnded = (end: { error?: unknown, abandoned?: boolean }) => void
 
 /** Failures without a call of the endpoint. */
-const UNASKED: ReadonlySet<string> = new Set(['overloaded', 'circuit_open'])
+const NOT_SENT: ReadonlySet<string> = new Set(['overloaded', 'circuit_open'])
 
 /**
  * The circuit breakers of a model and of each tenant, so that one tenant's bad requests do not block the others.
  */
 export class ModelCircuitBreakers {
-  readonly #what: string
+  readonly #service: string
   readonly #threshold: number
   readonly #model: CircuitBreaker
   readonly #tenants: KeyedCircuitBreakers
 
-  constructor (what: string, options: BreakerOptions, timer: () => number) {
-    this.#what = what
+  constructor (service: string, options: BreakerOptions, timer: () => number) {
+    this.#service = service
     this.#threshold = options.threshold
     this.#model = new CircuitBreaker(options, timer)
     this.#tenants = new KeyedCircuitBreakers(options, timer)
@@ -55,12 +55,12 @@ export class ModelCircuitBreakers {
   }
 
   #refusal (retryAfterMs: number): ModelCallError {
-    const message = `The ${this.#what} failed ${this.#threshold} times in a row and is not asked for a while`
+    const message = `The ${this.#service} failed ${this.#threshold} times in a row and is not asked for a while`
     return new ModelCallError('circuit_open', message, { retryAfterMs: Math.ceil(retryAfterMs) })
   }
 
   #tenantRefusal (retryAfterMs: number): ModelCallError {
-    const message = `The ${this.#what} failed ${this.#threshold} times in a row for this tenant and is not asked by it for a while`
+    const message = `The ${this.#service} failed ${this.#threshold} times in a row for this tenant and is not asked by it for a while`
     return new ModelCallError('circuit_open', message, { retryAfterMs: Math.ceil(retryAfterMs) })
   }
 }
@@ -69,6 +69,6 @@ export class ModelCircuitBreakers {
 function outcomeOf (error: unknown): CallOutcome {
   if (error === undefined) return 'success'
   if (!(error instanceof ModelCallError)) return 'failure'
-  if (error.cutShort === true || UNASKED.has(error.kind)) return 'ignored'
+  if (error.cutShort === true || NOT_SENT.has(error.kind)) return 'ignored'
   return error.isFault ? 'failure' : 'success'
 }

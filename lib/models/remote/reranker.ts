@@ -3,16 +3,16 @@ import { settingsCheck } from '../../providers/settings.js'
 import type { Reranker } from '../reranker.js'
 import type { ModelStatus } from '../status.js'
 import { RerankEndpointSettings } from './endpoint-settings.js'
-import { openEndpoint, type CalledEndpoint, type RemoteSurroundings, type RemoteTools } from './endpoint.js'
+import { openEndpoint, type CalledEndpoint, type RemoteContext, type RemoteTools } from './endpoint.js'
 import { member } from './member.js'
 import { ModelCallError } from './model-call-error.js'
 
 const KEY = 'reranker_config'
-const WHAT = 'rerank endpoint'
+const SERVICE = 'rerank endpoint'
 
 /** Bytes of an answer besides its scores. Some endpoints return the texts, with up to six bytes for a character. */
 const ENVELOPE_BYTES = 1024 * 1024
-const ECHO = 6
+const ECHO_FACTOR = 6
 
 const check = settingsCheck(KEY, RerankEndpointSettings)
 
@@ -39,13 +39,13 @@ export class RemoteReranker implements Reranker {
     if (texts.length === 0) return []
     const { endpoint, url, makeBody, timeoutMs } = this.#parts
     const body = JSON.stringify(makeBody(query, texts))
-    const maxBytes = ENVELOPE_BYTES + body.length * ECHO
+    const maxBytes = ENVELOPE_BYTES + body.length * ECHO_FACTOR
     const headers = { 'content-type': 'application/json' }
     return await endpoint.calls.call(async (signal) => {
       const answer = await endpoint.post(url, { headers, body, signal }, maxBytes)
       const scores = readScores(answer, texts.length)
       if (scores !== undefined) return scores
-      const message = `The ${WHAT} answered with something else than one score for each text`
+      const message = `The ${SERVICE} answered with something else than one score for each text`
       throw new ModelCallError('unusable', message, { status: 200 })
     }, { timeoutMs, attemptTimeoutMs: timeoutMs, priority: 'interactive', signal: callers })
   }
@@ -64,13 +64,13 @@ export class RemoteReranker implements Reranker {
  * @throws ProviderError for wrong settings; no secret is shown
  */
 export function makeRemoteReranker (
-  config: ProviderConfig, surroundings: RemoteSurroundings, tools: RemoteTools = {},
+  config: ProviderConfig, context: RemoteContext, tools: RemoteTools = {},
 ): Reranker {
   const settings = check(config)
   const { model, style = 'cohere', timeout_ms: timeoutMs = 1200 } = settings
   if (style === 'cohere' && model === undefined) throw new ProviderError(`${KEY}.model: is required`)
   const limits = { attemptTimeoutMs: timeoutMs, maxRetries: settings.max_retries ?? 0 }
-  const endpoint = openEndpoint(KEY, WHAT, settings, limits, surroundings, tools)
+  const endpoint = openEndpoint(KEY, SERVICE, settings, limits, context, tools)
   const url = new URL(`${endpoint.baseUrl}/rerank`)
   url.search = new URLSearchParams(endpoint.queryParams).toString()
   return new RemoteReranker({

@@ -36,7 +36,7 @@ export interface ResilienceTools {
 
 export interface ResilienceOptions {
   /** Name of the endpoint in messages: `embedding endpoint`. */
-  what: string
+  service: string
   /** Calls under way at a time, of each priority. */
   maxConcurrency: number
   /** Calls that may wait for others to end, of each priority. */
@@ -63,7 +63,7 @@ export class ResilientCalls {
   #closed = false
 
   constructor (options: ResilienceOptions) {
-    const { what, breaker, tools } = options
+    const { service, breaker, tools } = options
     this.#options = options
     this.#tools = {
       timer: () => performance.now(),
@@ -72,7 +72,7 @@ export class ResilientCalls {
       ...tools,
     }
     this.#semaphores = { interactive: this.#semaphore(), background: this.#semaphore() }
-    this.#breakers = new ModelCircuitBreakers(what, breaker, this.#tools.timer)
+    this.#breakers = new ModelCircuitBreakers(service, breaker, this.#tools.timer)
   }
 
   /**
@@ -133,15 +133,15 @@ export class ResilientCalls {
   }
 
   #semaphore (): Semaphore {
-    const { what, maxConcurrency: permits, maxWaiting } = this.#options
+    const { service, maxConcurrency: permits, maxWaiting } = this.#options
     const overloaded = (message: string) => {
       return new ModelCallError('overloaded', message, { retryAfterMs: Math.max(SHORTEST_WAIT_MS, Math.round(this.#meanMs)) })
     }
     return new Semaphore({
       permits,
       maxWaiting,
-      full: () => overloaded(`All ${permits} calls to the ${what} are under way and ${maxWaiting} wait`),
-      late: (waitMs) => overloaded(`None of the ${permits} calls to the ${what} ended within ${Math.round(waitMs)} ms`),
+      full: () => overloaded(`All ${permits} calls to the ${service} are under way and ${maxWaiting} wait`),
+      late: (waitMs) => overloaded(`None of the ${permits} calls to the ${service} ended within ${Math.round(waitMs)} ms`),
     })
   }
 
@@ -230,10 +230,10 @@ export class ResilientCalls {
   }
 
   #late (limitMs: number, cutShort: boolean): ModelCallError {
-    return new ModelCallError('timeout', `The ${this.#options.what} did not answer within ${Math.round(limitMs)} ms`, { cutShort })
+    return new ModelCallError('timeout', `The ${this.#options.service} did not answer within ${Math.round(limitMs)} ms`, { cutShort })
   }
 
   #closing (): ModelCallError {
-    return new ModelCallError('unreachable', `The ${this.#options.what} is asked no more: the provider is closed`)
+    return new ModelCallError('unreachable', `The ${this.#options.service} is asked no more: the provider is closed`)
   }
 }

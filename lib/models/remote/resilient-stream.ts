@@ -62,26 +62,26 @@ export interface StreamSource<T> {
 
 /** An answer in parts for one reader. The call begins when the first part is requested. */
 export class ResilientStream<T> implements AsyncIterableIterator<T> {
-  readonly #leaving = new AbortController()
+  readonly #abort = new AbortController()
   readonly #parts: AsyncGenerator<T, undefined, undefined>
 
   /** @param callers signal that ends the reading with its reason */
   constructor (source: StreamSource<T>, callers: AbortSignal | undefined) {
-    this.#parts = readSource(source, callers, this.#leaving.signal)
+    this.#parts = readSource(source, callers, this.#abort.signal)
   }
 
   async next (): Promise<IteratorResult<T, undefined>> {
     try {
       return await this.#parts.next()
     } catch (error) {
-      if (this.#leaving.signal.aborted) return { done: true, value: undefined }
+      if (this.#abort.signal.aborted) return { done: true, value: undefined }
       throw error
     }
   }
 
   /** Ends the work at once, even while a part is waited for; a generator alone would wait for that part. */
   async return (): Promise<IteratorResult<T, undefined>> {
-    this.#leaving.abort()
+    this.#abort.abort()
     return await this.#parts.return(undefined)
   }
 
@@ -93,10 +93,10 @@ export class ResilientStream<T> implements AsyncIterableIterator<T> {
 type Parts<T> = AsyncGenerator<T, undefined, undefined>
 
 async function * readSource<T> (
-  source: StreamSource<T>, callers: AbortSignal | undefined, leaving: AbortSignal,
+  source: StreamSource<T>, callers: AbortSignal | undefined, consumerSignal: AbortSignal,
 ): Parts<T> {
   const { controller, unlink } = linkedAbort(callers)
-  leaving.addEventListener('abort', () => { controller.abort(leaving.reason) })
+  consumerSignal.addEventListener('abort', () => { controller.abort(consumerSignal.reason) })
   try {
     yield * readCall(source, await source.begin(controller.signal))
   } finally {

@@ -22,7 +22,7 @@ const TOKEN_EVENT_BYTES = 2048
 /** Maximum number of tokens in the size bound of an answer, whatever number the caller asks for. */
 const ROOM_TOKENS = 65_536
 /** A count above this is an error of the endpoint. */
-const MOST_TOKENS = 100_000_000
+const MAX_TOKENS = 100_000_000
 
 /** Answers to many calls can arrive together, so their parsing shares the turns of the event loop under one key. */
 const ANSWERS = ' answers of models'
@@ -109,7 +109,7 @@ export class SdkCall {
 
   async #fetch (url: string, init: RequestInit | undefined): Promise<Response> {
     const { endpoint, maxTokens } = this.#options
-    const room = Math.min(maxTokens, ROOM_TOKENS)
+    const tokens = Math.min(maxTokens, ROOM_TOKENS)
     const address = new URL(url)
     for (const [name, value] of Object.entries(endpoint.queryParams)) address.searchParams.set(name, value)
     const headers = Object.fromEntries(new Headers(init?.headers))
@@ -117,11 +117,11 @@ export class SdkCall {
     const isStream = member(JSON.parse(request.body), 'stream') === true
     try {
       if (!isStream) {
-        const text = await endpoint.post(address.href, request, ENVELOPE_BYTES + room * TOKEN_BYTES)
+        const text = await endpoint.post(address.href, request, ENVELOPE_BYTES + tokens * TOKEN_BYTES)
         await turns.next(ANSWERS)
         return new Response(repairUsage(text))
       }
-      const body = await endpoint.postForStream(address.href, request, ENVELOPE_BYTES + room * TOKEN_EVENT_BYTES)
+      const body = await endpoint.postForStream(address.href, request, ENVELOPE_BYTES + tokens * TOKEN_EVENT_BYTES)
       return new Response(ReadableStream.from(this.#watched(repairedEvents(body))))
     } catch (error) {
       this.#fault = error
@@ -140,29 +140,29 @@ export class SdkCall {
 
   /** The error of the SDK, or the one that the endpoint sent in place of the rest. */
   #failure ({ error }: Extract<LanguageModelV3StreamPart, { type: 'error' }>): Error {
-    const { what, secrets } = this.#options.endpoint
-    return error instanceof Error ? error : errorWithin(what, error, secrets)
+    const { service, secrets } = this.#options.endpoint
+    return error instanceof Error ? error : errorWithin(service, error, secrets)
   }
 
   #explain (error: unknown): unknown {
-    const { endpoint: { what, secrets } } = this.#options
+    const { endpoint: { service, secrets } } = this.#options
     if (this.#signal.aborted) return this.#signal.reason
     if (this.#fault instanceof ModelCallError) return this.#fault
     if (error instanceof ModelCallError) return error
     const sent = APICallError.isInstance(error) && error.statusCode !== 200 ? parsed(error.responseBody) : undefined
     // The exchange throws for an error status, so this is an error that the endpoint sent instead of a stream, or one
     // of the SDK.
-    if (typeof member(sent, 'type') === 'string') return errorWithin(what, sent, secrets)
+    if (typeof member(sent, 'type') === 'string') return errorWithin(service, sent, secrets)
     return InvalidResponseDataError.isInstance(error) ? this.#unfinished() : this.#unusable()
   }
 
   #unfinished (): ModelCallError {
     if (!this.#hasBegun) return this.#unusable()
-    return new ModelCallError('unreachable', `The ${this.#options.endpoint.what} broke off its answer`)
+    return new ModelCallError('unreachable', `The ${this.#options.endpoint.service} broke off its answer`)
   }
 
   #unusable (): ModelCallError {
-    const message = `The ${this.#options.endpoint.what} answered with something else than an answer of a language model`
+    const message = `The ${this.#options.endpoint.service} answered with something else than an answer of a language model`
     return new ModelCallError('unusable', message, { status: 200 })
   }
 }
@@ -184,7 +184,7 @@ function usageOf (
 
 /** The SDK reports a missing count as 0. */
 function plausible (tokens: number | undefined): number | undefined {
-  return Number.isSafeInteger(tokens) && tokens! > 0 && tokens! <= MOST_TOKENS ? tokens : undefined
+  return Number.isSafeInteger(tokens) && tokens! > 0 && tokens! <= MAX_TOKENS ? tokens : undefined
 }
 
 function parsed (text: string | undefined): unknown {

@@ -3,7 +3,7 @@ import { settingsCheck } from '../../providers/settings.js'
 import type { EmbeddingProvider } from '../embedding-provider.js'
 import { requirePackages } from '../packages.js'
 import { QueuedEmbeddings } from '../workers/queued-embeddings.js'
-import { WORKER_DEFAULTS, type ModelSurroundings } from '../local/settings.js'
+import { WORKER_DEFAULTS, type ModelContext } from '../local/settings.js'
 import { WorkerQueue } from '../workers/worker-queue.js'
 import { modelOptions, TransformersEmbeddingSettings } from './settings.js'
 
@@ -31,7 +31,7 @@ const check = settingsCheck('embedding_provider_config', TransformersEmbeddingSe
  */
 export async function transformersEmbeddings (
   config: ProviderConfig,
-  { baseDirectory, warn }: ModelSurroundings,
+  { baseDirectory, warn }: ModelContext,
   { module = TRANSFORMERS_PACKAGE }: TransformersInternals = {},
 ): Promise<EmbeddingProvider> {
   const checked = check(config)

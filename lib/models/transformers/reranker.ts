@@ -2,7 +2,7 @@ import type { ProviderConfig } from '../../providers/registry.js'
 import { settingsCheck } from '../../providers/settings.js'
 import { unlessAborted } from '../../concurrency/aborting.js'
 import { requirePackages } from '../packages.js'
-import { WORKER_DEFAULTS, type ModelSurroundings } from '../local/settings.js'
+import { WORKER_DEFAULTS, type ModelContext } from '../local/settings.js'
 import { WorkerQueue } from '../workers/worker-queue.js'
 import type { Reranker } from '../reranker.js'
 import { ENGINE, LOAD_TIMEOUT_MS, TRANSFORMERS_PACKAGE, type TransformersInternals } from './embedding-provider.js'
@@ -25,7 +25,7 @@ const check = settingsCheck('reranker_config', TransformersRerankerSettings)
  */
 export function transformersReranker (
   config: ProviderConfig,
-  { baseDirectory, warn }: ModelSurroundings,
+  { baseDirectory, warn }: ModelContext,
   { module = TRANSFORMERS_PACKAGE }: TransformersInternals = {},
 ): Reranker {
   const settings = check(config)

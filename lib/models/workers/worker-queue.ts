@@ -88,7 +88,7 @@ export class WorkerQueue<Item> {
       execArgv: ['--no-warnings'],
       env: options.env,
     })
-    this.#pool.on('message', ({ began }: { began: number }) => { this.#begun(began) })
+    this.#pool.on('message', ({ began }: { began: number }) => { this.#noteStart(began) })
     // A thread ended outside a computation, perhaps before it was ready, so runs that have not begun may wait for it.
     this.#pool.on('error', () => { for (const run of this.#runs.values()) if (!run.began) run.controller.abort() })
     for (let thread = 0; thread < options.threads; thread++) void this.#compute([])
@@ -171,7 +171,7 @@ export class WorkerQueue<Item> {
     }, ms)
   }
 
-  #begun (id: number): void {
+  #noteStart (id: number): void {
     const run = this.#runs.get(id)
     if (run === undefined) return
     clearTimeout(run.timer)

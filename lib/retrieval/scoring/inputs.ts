@@ -9,7 +9,7 @@ import type { Signals, SignalReader } from './signals.js'
 /** The candidates of a document that count towards its score; the share of each falls with its rank. */
 const DOCUMENT_DEPTH = 5
 /** Candidates that one step processes. Most recalls have fewer, so they rarely pay for resuming a generator. */
-const CANDIDATES_A_STEP = 256
+const CANDIDATES_PER_STEP = 256
 
 /** The part of a candidate that scoring needs. */
 export type Scorable = Readonly<Pick<Candidate, 'bank' | 'memory' | 'scores'>>
@@ -33,7 +33,7 @@ export function * rankingInputSteps (
 ): Steps<RankingInput[]> {
   const read: Signals[] = []
   for (const { memory } of candidates) {
-    if (read.length % CANDIDATES_A_STEP === CANDIDATES_A_STEP - 1) yield
+    if (read.length % CANDIDATES_PER_STEP === CANDIDATES_PER_STEP - 1) yield
     let signals = reader.known(memory)
     if (signals === undefined) {
       yield
@@ -41,15 +41,15 @@ export function * rankingInputSteps (
     }
     read.push(signals)
   }
-  const asked = askedSpeaker(read, query)
-  const isLarge = candidates.length > CANDIDATES_A_STEP
+  const namedSpeaker = askedSpeaker(read, query)
+  const isLarge = candidates.length > CANDIDATES_PER_STEP
   if (isLarge) yield
   const documents = documentShares(candidates)
   // Parsing the times that a text names can take a millisecond.
   const seeksTime = query.spans.length > 0
   const inputs: RankingInput[] = []
   for (let index = 0; index < candidates.length; index++) {
-    if (seeksTime || index % CANDIDATES_A_STEP === CANDIDATES_A_STEP - 1) yield
+    if (seeksTime || index % CANDIDATES_PER_STEP === CANDIDATES_PER_STEP - 1) yield
     const { memory, scores } = candidates[index]!
     const signals = read[index]!
     inputs.push({
@@ -58,7 +58,7 @@ export function * rankingInputSteps (
       signals,
       document: documents[index]!,
       daysAway: seeksTime ? daysAway(memory, signals, query) : Infinity,
-      isAskedSpeaker: asked !== undefined && signals.speakerName === asked,
+      isAskedSpeaker: namedSpeaker !== undefined && signals.speakerName === namedSpeaker,
     })
   }
   return inputs
@@ -72,7 +72,7 @@ export function * scoreSteps (
   inputs: readonly RankingInput[], query: AnalyzedQuery, weights: ScorerWeights,
 ): Steps<Float64Array> {
   const sums = new Float64Array(inputs.length)
-  const isLarge = inputs.length > CANDIDATES_A_STEP
+  const isLarge = inputs.length > CANDIDATES_PER_STEP
   for (const name of SCORER_NAMES) {
     const weight = weights[name]
     if (weight === 0 || LOOKS_FOR[name]?.(query) === false) continue
@@ -96,16 +96,16 @@ export function scoreBreakdown (input: RankingInput, query: AnalyzedQuery): Scor
 function askedSpeaker (read: readonly Signals[], { stems }: AnalyzedQuery): string | undefined {
   const seen = new Set([''])
   let named: ReadonlySet<string> | undefined
-  let asked: string | undefined
+  let match: string | undefined
   for (const { speaker, speakerName } of read) {
     if (seen.has(speakerName)) continue
     seen.add(speakerName)
     const words = named ??= new Set(stems)
     if (!speaker.some((word) => words.has(word))) continue
-    if (asked !== undefined) return undefined
-    asked = speakerName
+    if (match !== undefined) return undefined
+    match = speakerName
   }
-  return asked
+  return match
 }
 
 /** The scores of a document, of all its candidates. */
@@ -117,15 +117,15 @@ interface DocumentScores { lexical: number[], cosines: number[], own: number, to
  */
 function documentShares (candidates: readonly Scorable[]): Array<RankingInput['document']> {
   const documents = new Map<string, DocumentScores>()
-  let most = Number.MIN_VALUE
-  let mostOwn = Number.MIN_VALUE
-  let mostMeaning = Number.MIN_VALUE
+  let maxTogether = Number.MIN_VALUE
+  let maxOwn = Number.MIN_VALUE
+  let maxMeaning = Number.MIN_VALUE
   const of = candidates.map((candidate) => {
     const { lexical = 0, own = 0, semantic = 0 } = candidate.scores
-    if (own > mostOwn) mostOwn = own
+    if (own > maxOwn) maxOwn = own
     if (candidate.memory.documentId === null) {
-      if (lexical > most) most = lexical
-      if (semantic > mostMeaning) mostMeaning = semantic
+      if (lexical > maxTogether) maxTogether = lexical
+      if (semantic > maxMeaning) maxMeaning = semantic
       return undefined
     }
     const key = documentKey(candidate)
@@ -142,14 +142,18 @@ function documentShares (candidates: readonly Scorable[]): Array<RankingInput['d
   for (const document of documents.values()) {
     document.together = discounted(document.lexical)
     document.meaning = discounted(document.cosines)
-    if (document.together > most) most = document.together
-    if (document.meaning > mostMeaning) mostMeaning = document.meaning
+    if (document.together > maxTogether) maxTogether = document.together
+    if (document.meaning > maxMeaning) maxMeaning = document.meaning
   }
   return candidates.map(({ scores: { lexical = 0, own = 0, semantic = 0 } }, index) => {
     const document = of[index]
     return document === undefined
-      ? { together: lexical / most, best: own / mostOwn, meaning: semantic / mostMeaning }
-      : { together: document.together / most, best: document.own / mostOwn, meaning: document.meaning / mostMeaning }
+      ? { together: lexical / maxTogether, best: own / maxOwn, meaning: semantic / maxMeaning }
+      : {
+          together: document.together / maxTogether,
+          best: document.own / maxOwn,
+          meaning: document.meaning / maxMeaning,
+        }
   })
 }
 
@@ -161,6 +165,6 @@ function discounted (scores: number[]): number {
 
 function daysAway ({ occurredAt }: Memory, signals: Signals, { spans }: AnalyzedQuery): number {
   if (spans.length === 0) return Infinity
-  const told = signals.explicitTimes.map(({ from }) => daysFrom(spans, from))
-  return Math.min(occurredAt === null ? Infinity : daysFrom(spans, occurredAt), ...told)
+  const distances = signals.explicitTimes.map(({ from }) => daysFrom(spans, from))
+  return Math.min(occurredAt === null ? Infinity : daysFrom(spans, occurredAt), ...distances)
 }

@@ -94,15 +94,15 @@ function details ({ memory, signals: { role, stems, tellsTime, names } }: Rankin
   return ((tellsTime ? 1 : 0) + names) / 2
 }
 
-function phrase ({ signals: { hashes } }: RankingInput, { hashes: asked, marks, places }: AnalyzedQuery): number {
-  if (asked.length < 2) return 0
+function phrase ({ signals: { hashes } }: RankingInput, { hashes: queryHashes, marks, places }: AnalyzedQuery): number {
+  if (queryHashes.length < 2) return 0
   let found = 0
   for (let at = 1; at < hashes.length; at++) {
     const hash = hashes[at]!
     // The low byte rules out most words without a look-up in the map.
     if (marks[hash & 0xff] === 0) continue
     const place = places.get(hash)
-    if (place !== undefined && place > 0 && asked[place - 1] === hashes[at - 1]) found++
+    if (place !== undefined && place > 0 && queryHashes[place - 1] === hashes[at - 1]) found++
   }
-  return Math.min(1, found / (asked.length - 1))
+  return Math.min(1, found / (queryHashes.length - 1))
 }

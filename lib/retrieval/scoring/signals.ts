@@ -69,7 +69,7 @@ interface CachedSignals {
  */
 export class SignalReader {
   readonly #size: number
-  #young = new Map<string, CachedSignals>()
+  #recent = new Map<string, CachedSignals>()
   #old = new Map<string, CachedSignals>()
   #characters = 0
 
@@ -91,8 +91,8 @@ export class SignalReader {
   /** The cached signals of a memory. Computing them again takes a few tenths of a millisecond. */
   known (memory: Memory): Signals | undefined {
     const { memoryId } = memory
-    const young = this.#young.get(memoryId)
-    if (young !== undefined) return isCurrent(young, memory) ? young.signals : undefined
+    const recent = this.#recent.get(memoryId)
+    if (recent !== undefined) return isCurrent(recent, memory) ? recent.signals : undefined
     const old = this.#old.get(memoryId)
     if (old === undefined || !isCurrent(old, memory)) return undefined
     this.#keep(memoryId, old)
@@ -100,12 +100,12 @@ export class SignalReader {
   }
 
   #keep (memoryId: string, kept: CachedSignals): void {
-    if (this.#young.size >= this.#size / 2 || this.#characters > MAX_CACHED_CHARACTERS / 2) {
-      this.#old = this.#young
-      this.#young = new Map()
+    if (this.#recent.size >= this.#size / 2 || this.#characters > MAX_CACHED_CHARACTERS / 2) {
+      this.#old = this.#recent
+      this.#recent = new Map()
       this.#characters = 0
     }
-    this.#young.set(memoryId, kept)
+    this.#recent.set(memoryId, kept)
     this.#characters += kept.text.length
   }
 }
@@ -122,11 +122,11 @@ export function readSignals ({ text, metadata, occurredAt, retainedAt }: Pick<Me
   const said = named === null ? head : head.slice(named[0].length)
   const stems = contentStems(said)
   const speakerStems = speaker === undefined ? NOBODY : words(speaker).map(stem)
-  let told: readonly TimeSpan[] | undefined
+  let times: readonly TimeSpan[] | undefined
   return {
     get explicitTimes () {
-      told ??= explicitTimes(said, occurredAt ?? retainedAt)
-      return told
+      times ??= explicitTimes(said, occurredAt ?? retainedAt)
+      return times
     },
     speaker: speakerStems,
     speakerName: speakerStems.join(' '),

@@ -9,7 +9,7 @@ import { textBytes, type Capacity } from './capacity.js'
 const CONFIG_BYTES = 200
 const CONFIGURED_BYTES = 900
 /** Maximum number of old changes dropped with each new one, which bounds the time of a write. */
-const DROPPED_AT_ONCE = 64
+const DROP_BATCH = 64
 
 interface Configured {
   bank: BankKey
@@ -31,15 +31,15 @@ export class InMemoryBankConfigs implements BankConfigStore {
   readonly #banks = new Map<string, Configured>()
   /** The last change of each bank, in the order of their revisions. */
   readonly #changes = new Map<string, LastChange>()
-  readonly #room: Capacity | undefined
+  readonly #capacity: Capacity | undefined
   #bytes = 0
   #newest = 0
   /** The newest revision whose change was dropped from `#changes`. */
   #dropped = 0
 
-  /** @param room the capacity that configurations count against */
-  constructor (room?: Capacity) {
-    this.#room = room
+  /** @param capacity the capacity that configurations count against */
+  constructor (capacity?: Capacity) {
+    this.#capacity = capacity
   }
 
   async read (banks: readonly BankKey[]): Promise<Array<{ bank: BankKey, config: BankConfig }>> {
@@ -50,11 +50,11 @@ export class InMemoryBankConfigs implements BankConfigStore {
   }
 
   async write (bank: BankKey, change: BankConfigChange): Promise<BankConfigOutcome> {
-    const giveBack = this.reserve(change)
+    const releaseReserved = this.reserve(change)
     try {
       return this.set(bank, change)
     } finally {
-      giveBack()
+      releaseReserved()
     }
   }
 
@@ -66,8 +66,8 @@ export class InMemoryBankConfigs implements BankConfigStore {
   reserve ({ document, updatedBy }: BankConfigChange): () => void {
     const bytes = CONFIGURED_BYTES + CONFIG_BYTES + textBytes(document ?? '') + textBytes(updatedBy ?? '')
     // A removal needs no capacity, so that a full store can be cleared.
-    if (document !== null) this.#room?.reserve(bytes)
-    return () => { if (document !== null) this.#room?.adjust(-bytes) }
+    if (document !== null) this.#capacity?.reserve(bytes)
+    return () => { if (document !== null) this.#capacity?.adjust(-bytes) }
   }
 
   async history (bank: BankKey): Promise<BankConfig[]> {
@@ -120,13 +120,13 @@ export class InMemoryBankConfigs implements BankConfigStore {
 
   #take (bytes: number): void {
     this.#bytes += bytes
-    this.#room?.adjust(bytes)
+    this.#capacity?.adjust(bytes)
   }
 
   #noteChange (bank: BankKey, changedAt: number): number {
     let dropped = 0
     for (const [id, change] of this.#changes) {
-      if (dropped++ === DROPPED_AT_ONCE || change.changedAt >= changedAt - BANK_CONFIG_CHANGE_LIFETIME_MS) break
+      if (dropped++ === DROP_BATCH || change.changedAt >= changedAt - BANK_CONFIG_CHANGE_LIFETIME_MS) break
       this.#changes.delete(id)
       this.#dropped = change.revision
     }

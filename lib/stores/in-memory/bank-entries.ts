@@ -1,6 +1,6 @@
 import { SortedList } from '../sorted-list.js'
 import { SplitMap } from '../split-map.js'
-import { byAge, byMemoryId, isThere, type Accept, type Entry } from './entry.js'
+import { byAge, byMemoryId, isUnexpired, type Accept, type Entry } from './entry.js'
 
 /**
  * The entries of a bank by id, fingerprint, age and expiry. During a change the sorted lists contain both the entries
@@ -57,7 +57,7 @@ export class BankEntries {
   /** `accept`, which also rejects expired entries if there are any left. */
   accepting (accept: Accept, now: number): Accept {
     if (now < this.nextExpiry) return accept
-    return (memory) => isThere(memory, now) && (accept === undefined || accept(memory))
+    return (memory) => isUnexpired(memory, now) && (accept === undefined || accept(memory))
   }
 
   /** Adds an entry under its id and fingerprint; if another entry still has them, it waits for `settle`. */

@@ -8,14 +8,14 @@ import type { Capacity } from './capacity.js'
 
 /** The banks of a store that have memories, and the bytes that they use. */
 export class Directory {
-  readonly #room: Capacity
+  readonly #capacity: Capacity
   readonly #banks = new SplitMap<Bank>()
   readonly #ordered = new SortedList<Bank>((a, b) => compareKeys(a.key, b.key))
   readonly #bytes = new WeakMap<Bank, number>()
   #totalBytes = 0
 
-  constructor (room: Capacity) {
-    this.#room = room
+  constructor (capacity: Capacity) {
+    this.#capacity = capacity
   }
 
   get (id: string): Bank | undefined {
@@ -65,7 +65,7 @@ export class Directory {
 
   /** Releases the capacity of all banks. The directory is not used afterwards. */
   close (): void {
-    this.#room.adjust(-this.#totalBytes)
+    this.#capacity.adjust(-this.#totalBytes)
     this.#totalBytes = 0
   }
 
@@ -85,7 +85,7 @@ export class Directory {
     const more = bytes - (this.#bytes.get(bank) ?? 0)
     this.#bytes.set(bank, bytes)
     this.#totalBytes += more
-    this.#room.adjust(more)
+    this.#capacity.adjust(more)
   }
 }
 

@@ -65,9 +65,9 @@ export class Documents {
     own.after = undefined
   }
 
-  #chain (before: Entry | undefined, behind: Entry | undefined): void {
-    if (before !== undefined) this.#of(before).after = behind
-    if (behind !== undefined) this.#of(behind).before = before
+  #chain (before: Entry | undefined, after: Entry | undefined): void {
+    if (before !== undefined) this.#of(before).after = after
+    if (after !== undefined) this.#of(after).before = before
   }
 
   /** The links to modify: the staged ones during a change. */

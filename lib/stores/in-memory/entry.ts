@@ -95,7 +95,7 @@ export class PassageRef {
   }
 }
 
-export function isThere ({ expiresAt }: Memory, now: number): boolean {
+export function isUnexpired ({ expiresAt }: Memory, now: number): boolean {
   return expiresAt === null || expiresAt > now
 }
 

@@ -34,9 +34,9 @@ export class Candidates {
   /** @param pool number of memories in the pool */
   constructor (options: CandidatesOptions, pool: number) {
     const { bank, request } = options
-    const most = pool * (request.context ? 1 + 2 * WINDOW_REACH : 1)
-    this.ownScores = new Float64Array(most)
-    this.#neighbours = new Int32Array(most * MAX_NEIGHBOURS)
+    const maxCandidates = pool * (request.context ? 1 + 2 * WINDOW_REACH : 1)
+    this.ownScores = new Float64Array(maxCandidates)
+    this.#neighbours = new Int32Array(maxCandidates * MAX_NEIGHBOURS)
     this.#options = options
     this.#isUnsplit = bank.isUnsplit
     this.#isCommitted = bank.isCommitted

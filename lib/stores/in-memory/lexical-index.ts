@@ -6,10 +6,10 @@ import { SplitMap } from '../split-map.js'
 // The states of the documents that searches see, as bits: before and after the change is committed.
 const FOUND_BEFORE = 1 << PRESENT | 1 << REMOVING
 const FOUND_AFTER = 1 << PRESENT | 1 << ADDING
-const DEAD_AT_LEAST = 64
+const MIN_DEAD = 64
 const DEAD_SHARE = 0.2
 /** Maximum number of terms of an index that is swept in one step. */
-const SWEPT_AT_ONCE = 4096
+const SWEEP_BATCH = 4096
 
 /**
  * An inverted index. A document is a passage; the first document of a memory is the head of the memory's documents.
@@ -51,7 +51,7 @@ export class LexicalIndex<T> {
 
   /** Whether enough documents were removed for a sweep. */
   get needsSweep (): boolean {
-    return this.#dead.length >= DEAD_AT_LEAST && this.#dead.length > (this.#size + this.#dead.length) * DEAD_SHARE
+    return this.#dead.length >= MIN_DEAD && this.#dead.length > (this.#size + this.#dead.length) * DEAD_SHARE
   }
 
   get #isCommitted (): boolean {
@@ -241,7 +241,7 @@ export class LexicalIndex<T> {
       this.#free = []
       this.#totalLength = 0
       this.#table = new DocumentTable()
-    } else if (this.needsSweep && this.#vocabulary.size <= SWEPT_AT_ONCE && this.#postings <= SWEPT_AT_ONCE * 4) {
+    } else if (this.needsSweep && this.#vocabulary.size <= SWEEP_BATCH && this.#postings <= SWEEP_BATCH * 4) {
       atOnce(this.sweep())
     }
   }

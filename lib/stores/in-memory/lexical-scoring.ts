@@ -6,9 +6,9 @@ import type { LexicalIndex } from './lexical-index.js'
 /** Number of postings that one step reads, in some tenths of a millisecond. */
 const PIECE = 16_384
 /** Maximum number of scratches kept for reuse. */
-const SPARE = 4
+const MAX_SPARE = 4
 /** Minimum number of documents of a scratch. */
-const LEAST_PLACES = 64
+const MIN_PLACES = 64
 
 /** Accumulators of a search, by ordinal of a document: all zero between searches. */
 export interface Scratch {
@@ -43,7 +43,7 @@ const spare: Scratch[] = []
 export function takeScratch (documents: number): Scratch {
   const scratch = spare.pop()
   if (scratch !== undefined && scratch.scores.length >= documents) return scratch
-  const length = Math.max(LEAST_PLACES, 2 ** Math.ceil(Math.log2(documents)))
+  const length = Math.max(MIN_PLACES, 2 ** Math.ceil(Math.log2(documents)))
   return {
     scores: new Float64Array(length),
     touched: new Uint32Array(length),
@@ -65,7 +65,7 @@ export function releaseScratch (scratch: Scratch): void {
   scratch.count = 0
   scratch.headCount = 0
   placed.length = 0
-  if (spare.length < SPARE) spare.push(scratch)
+  if (spare.length < MAX_SPARE) spare.push(scratch)
 }
 
 /** The factors of BM25 that depend on the query and the index but not on a document. */
@@ -74,8 +74,8 @@ export class QueryFactors {
   readonly gains: readonly number[]
   /** An upper bound of any score; includes terms that no document contains. */
   readonly attainable: number
-  // The saturation of a length is flat + slope · length, and at least `least`.
-  readonly least: number
+  // The saturation of a length is flat + slope · length, and at least `minSaturation`.
+  readonly minSaturation: number
   readonly flat: number
   readonly slope: number
   readonly #norm: (length: number) => number
@@ -89,7 +89,7 @@ export class QueryFactors {
     // If all documents have the length 0, b has no effect.
     const averageLength = index.averageLength > 0 ? index.averageLength : Infinity
     this.#norm = (value) => lengthNorm(value, length, averageLength)
-    this.least = 'pivot' in length ? k1 : 0
+    this.minSaturation = 'pivot' in length ? k1 : 0
     this.flat = 'pivot' in length ? 0 : k1 * (1 - length.b)
     this.slope = k1 * ('pivot' in length ? 1 / length.pivot : length.b / averageLength)
   }
@@ -100,7 +100,7 @@ export class QueryFactors {
 
   /** k1 · norm of a length. */
   saturation (length: number): number {
-    return Math.max(this.least, this.flat + this.slope * length)
+    return Math.max(this.minSaturation, this.flat + this.slope * length)
   }
 }
 
@@ -131,7 +131,7 @@ export function * scoreTerms (
 // A separate function, so that it runs often enough for V8 to optimize it.
 function addScores (
   ordinals: Uint32Array, weights: Float32Array, from: number, to: number, lengths: Float32Array, gain: number,
-  { least, flat, slope }: QueryFactors, scratch: Scratch,
+  { minSaturation, flat, slope }: QueryFactors, scratch: Scratch,
 ): void {
   const { scores, touched } = scratch
   let { count } = scratch
@@ -141,7 +141,7 @@ function addScores (
     const score = scores[ordinal]!
     if (score === 0) touched[count++] = ordinal
     const norm = flat + slope * lengths[ordinal]!
-    scores[ordinal] = score + gain * weight / (weight + (norm > least ? norm : least))
+    scores[ordinal] = score + gain * weight / (weight + (norm > minSaturation ? norm : minSaturation))
   }
   scratch.count = count
 }

@@ -26,8 +26,8 @@ export interface LexicalResult {
   total: number
   /** Number of memories in `total` without an embedding; only with `countsUnembedded`. */
   unembedded: number
-  /** The scores of the memories in `LexicalSearch.wanted`. */
-  wanted: ReadonlyMap<Entry, { score: number, own: number }>
+  /** The scores of the memories in `LexicalSearch.requested`. */
+  requested: ReadonlyMap<Entry, { score: number, own: number }>
 }
 
 export interface LexicalSearch {
@@ -37,7 +37,7 @@ export interface LexicalSearch {
   /** Which memories exist for the search; undefined when every memory of the bank does. */
   isLive: Accept
   /** Memories whose scores the caller needs, whether or not they are among the best. */
-  wanted: readonly Entry[]
+  requested: readonly Entry[]
   /** Whether `unembedded` is counted. */
   countsUnembedded: boolean
 }
@@ -70,7 +70,7 @@ class Search {
   }
 
   * run (): Steps<LexicalResult> {
-    const { wanted, isLive } = this.#search
+    const { requested, isLive } = this.#search
     const [bank, request, factors, scratch] = [this.#bank, this.#request, this.#factors, this.#scratch]
     const matches = yield * this.#matches()
     const { pool, total, unembedded } = yield * this.#choosePool(matches)
@@ -78,7 +78,7 @@ class Search {
     for (const ordinal of pool) candidates.add(bank.lexical.payloadAt(ordinal).entry)
     const scores = request.context ? yield * candidates.scoreInContext() : candidates.ownScores
     const best = yield * this.#best(candidates, scores)
-    const scoresOfWanted = new Map(wanted.map((entry) => {
+    const requestedScores = new Map(requested.map((entry) => {
       const own = this.#share(candidates.ownScoreOf(entry))
       return [entry, { score: this.#share(candidates.scoreOf(entry, scores)), own }]
     }))
@@ -86,7 +86,7 @@ class Search {
       found: best.found,
       total: total + best.byContext,
       unembedded: unembedded + best.unembeddedByContext,
-      wanted: scoresOfWanted,
+      requested: requestedScores,
     }
   }
 

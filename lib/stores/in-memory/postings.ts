@@ -71,21 +71,21 @@ export class PostingsPool {
 
   /** Frees the block; the postings must not be used again. */
   release ({ start, count }: Postings): void {
-    this.#giveBack(start, logarithm(powerOfTwo(count)))
+    this.#freeBlock(start, logarithm(powerOfTwo(count)))
   }
 
   /**
    * Deletes the documents that were taken out, and frees the unused part of the block.
-   * @param isOut by ordinal: 0 for documents taken out
+   * @param states by ordinal: 0 for documents taken out
    */
-  sweep (postings: Postings, isOut: Uint8Array): void {
+  sweep (postings: Postings, states: Uint8Array): void {
     if (postings.live === postings.count) return
     const slab = this.slabOf(postings)
     const place = this.placeOf(postings)
-    const kept = keep(slab, place, postings.count, isOut)
+    const kept = keep(slab, place, postings.count, states)
     const size = logarithm(powerOfTwo(kept))
     const from = this.#trim(postings.start, logarithm(powerOfTwo(postings.count)), size)
-    for (let half = from - 1; half >= size; half--) this.#giveBack(postings.start + 2 ** half, half)
+    for (let half = from - 1; half >= size; half--) this.#freeBlock(postings.start + 2 ** half, half)
     postings.count = kept
   }
 
@@ -103,7 +103,7 @@ export class PostingsPool {
     return size
   }
 
-  #giveBack (start: number, from: number): void {
+  #freeBlock (start: number, from: number): void {
     const size = this.#trim(start, from, Math.min(from, SLAB_BITS))
     while (this.#free.length <= size) this.#free.push([])
     this.#free[size]!.push(start)
@@ -119,7 +119,7 @@ export class PostingsPool {
     const place = this.placeOf(postings)
     to.ordinals.set(ordinals.subarray(from, from + count), place)
     to.weights.set(weights.subarray(from, from + count), place)
-    this.#giveBack(start, logarithm(count))
+    this.#freeBlock(start, logarithm(count))
   }
 
   /** @returns the start of a block of this size */
@@ -129,7 +129,7 @@ export class PostingsPool {
       const free = this.#free[larger]!.pop()
       if (free === undefined) continue
       // The upper halves of a block that is larger than needed stay free.
-      for (let half = larger - 1; half >= size; half--) this.#giveBack(free + 2 ** half, half)
+      for (let half = larger - 1; half >= size; half--) this.#freeBlock(free + 2 ** half, half)
       return free
     }
     if (this.#slabs.length === 0 || this.#used + places > SLAB) this.#addSlab(places)
@@ -147,7 +147,7 @@ export class PostingsPool {
     const last = this.#slabs.length - 1
     for (let left = Math.min(SLAB, this.#slabs[last]?.ordinals.length ?? 0) - this.#used; left > 0;) {
       const size = logarithm(left)
-      this.#giveBack(last * SLAB + this.#used, size)
+      this.#freeBlock(last * SLAB + this.#used, size)
       this.#used += 2 ** size
       left -= 2 ** size
     }
@@ -157,11 +157,11 @@ export class PostingsPool {
 }
 
 // Separate from its caller, which runs too rarely to be compiled: that halves the time of a sweep.
-function keep ({ ordinals, weights }: Slab, place: number, count: number, isOut: Uint8Array): number {
+function keep ({ ordinals, weights }: Slab, place: number, count: number, states: Uint8Array): number {
   let next = place
   for (let i = place; i < place + count; i++) {
     const ordinal = ordinals[i]!
-    if (isOut[ordinal] === 0) continue
+    if (states[ordinal] === 0) continue
     ordinals[next] = ordinal
     weights[next] = weights[i]!
     next += 1

@@ -8,7 +8,7 @@ import type {
 } from '../vector-store.js'
 import type { Bank } from './bank.js'
 import { compareKeys, type Directory } from './directory.js'
-import { isThere, type Accept, type Entry } from './entry.js'
+import { isUnexpired, type Accept, type Entry } from './entry.js'
 
 /**
  * Reads in time slices as long as the bank does not change.
@@ -77,20 +77,20 @@ export function * neighbourhood (
   bank: Bank, memoryId: string, { now, before, after }: NeighboursRequest, accept: Accept,
 ): Steps<Neighbourhood | undefined> {
   const entry = bank.entries.byId(memoryId)
-  if (entry === undefined || !isThere(entry.memory, now)) return undefined
-  const earlier = yield * besides(bank, entry, 'before', before, accept)
-  const later = yield * besides(bank, entry, 'after', after, accept)
+  if (entry === undefined || !isUnexpired(entry.memory, now)) return undefined
+  const earlier = yield * neighboursOn(bank, entry, 'before', before, accept)
+  const later = yield * neighboursOn(bank, entry, 'after', after, accept)
   return { memory: entry.memory, before: earlier.reverse(), after: later }
 }
 
 /** A memory's neighbours on one side of its document, nearest first. */
-function * besides (
-  bank: Bank, entry: Entry, side: 'before' | 'after', most: number, accept: Accept,
+function * neighboursOn (
+  bank: Bank, entry: Entry, side: 'before' | 'after', limit: number, accept: Accept,
 ): Steps<Memory[]> {
   const found: Memory[] = []
-  const next = (one: Entry) => (bank.isCommitted ? one.staged ?? one : one)[side]
+  const next = (candidate: Entry) => (bank.isCommitted ? candidate.staged ?? candidate : candidate)[side]
   let looked = 0
-  for (let beside = next(entry); beside !== undefined && found.length < most; beside = next(beside)) {
+  for (let beside = next(entry); beside !== undefined && found.length < limit; beside = next(beside)) {
     if (beside.isVisible && (accept === undefined || accept(beside.memory))) found.push(beside.memory)
     if (++looked % PIECE === 0) yield
   }
@@ -124,7 +124,7 @@ export function * collectUnembedded (
     const from = after !== undefined && compareKeys(key, after) === 0 ? after.memoryId : undefined
     for (const { memory, passages, isVisible } of bank.entries.unembedded(from)) {
       if (found.length >= limit) return found
-      if (isVisible && isThere(memory, now)) {
+      if (isVisible && isUnexpired(memory, now)) {
         found.push({ bank: key, memory, passages: passages.map(({ start, end }) => ({ start, end })) })
       }
       yield

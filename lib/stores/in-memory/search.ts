@@ -1,7 +1,7 @@
 import { compareText } from '../../text/compare-text.js'
 import type { Candidate, CandidateScores, Memory, SearchRequest, SearchResult } from '../vector-store.js'
 import type { Bank } from './bank.js'
-import { byMemoryId, isThere, type Accept, type Entry, type PassageRef } from './entry.js'
+import { byMemoryId, isUnexpired, type Accept, type Entry, type PassageRef } from './entry.js'
 import type { Steps } from '../../concurrency/steps.js'
 import { lexicalSearch, type LexicalResult, type LexicalMatch } from './lexical-search.js'
 import { TopK } from './top-k.js'
@@ -32,12 +32,12 @@ export class SearchCollector {
   * search (bank: Bank, accept: Accept): Steps<void> {
     const { lexical, semantic, limit, now } = this.#request
     const byMeaning = semantic === undefined ? [] : yield * semanticMatches(bank, semantic.vector, limit, accept)
-    const isLive = now < bank.entries.nextExpiry ? undefined : (memory: Memory) => isThere(memory, now)
-    const wanted = byMeaning.slice(0, limit).map(({ entry }) => entry)
+    const isLive = now < bank.entries.nextExpiry ? undefined : (memory: Memory) => isUnexpired(memory, now)
+    const requested = byMeaning.slice(0, limit).map(({ entry }) => entry)
     const countsUnembedded = semantic !== undefined
     const byWords = lexical === undefined
       ? undefined
-      : yield * lexicalSearch(bank, lexical, { limit, accept, isLive, wanted, countsUnembedded })
+      : yield * lexicalSearch(bank, lexical, { limit, accept, isLive, requested, countsUnembedded })
     const embedded = semantic === undefined ? 0 : yield * countEmbedded(bank, accept)
     // No step follows from here on, so the found memories still exist.
     if (byWords !== undefined) this.#offerLexical(bank, byWords.found)
@@ -57,10 +57,10 @@ export class SearchCollector {
   #offerLexical (bank: Bank, found: readonly LexicalMatch[]): void {
     const { semantic, limit } = this.#request
     const cosine = semantic === undefined || found.length === 0 ? undefined : cosineWith(bank, semantic.vector)
-    const bar = barOf(this.#lexical, limit)
+    const threshold = thresholdOf(this.#lexical, limit)
     const candidates: Candidate[] = []
     for (const match of found) {
-      if (match.score < bar) break
+      if (match.score < threshold) break
       const semantic = cosine?.(match.entry)
       const { score, own } = match
       const scores = { lexical: score, own, ...(semantic !== undefined && { semantic }) }
@@ -71,11 +71,11 @@ export class SearchCollector {
 
   #offerSemantic (bank: Bank, found: readonly Found[], byWords: LexicalResult | undefined): void {
     const { limit } = this.#request
-    const bar = barOf(this.#semantic, limit)
+    const threshold = thresholdOf(this.#semantic, limit)
     const candidates: Candidate[] = []
     for (const match of found) {
-      if (match.score < bar) break
-      const { score = 0, own = 0 } = byWords?.wanted.get(match.entry) ?? {}
+      if (match.score < threshold) break
+      const { score = 0, own = 0 } = byWords?.requested.get(match.entry) ?? {}
       const scores = { ...(byWords !== undefined && { lexical: score, own }), semantic: match.score }
       candidates.push(toCandidate(bank, match, match.score, scores))
     }
@@ -95,11 +95,11 @@ function * semanticMatches (bank: Bank, vector: Float32Array, limit: number, acc
     const first = new TopK(limit, byOrder)
     yield * vectors.scan(vector, limit, (ref, cosine) => {
       const score = Math.min(1, Math.max(0, cosine))
-      if (score >= (first.bar?.score ?? 0) && acceptRef(ref)) {
+      if (score >= (first.threshold?.score ?? 0) && acceptRef(ref)) {
         first.offer({ entry: ref.entry, score, passages: undefined })
       }
       // Every score below 0 counts as 0.
-      return first.bar === undefined || first.bar.score === 0 ? -Infinity : first.bar.score
+      return first.threshold === undefined || first.threshold.score === 0 ? -Infinity : first.threshold.score
     })
     return first.sorted()
   }
@@ -172,7 +172,7 @@ function wholePassages ({ passages }: Entry, score: number): Candidate['passages
 }
 
 /** The minimum score of a further candidate. */
-function barOf (candidates: readonly Candidate[], limit: number): number {
+function thresholdOf (candidates: readonly Candidate[], limit: number): number {
   return candidates.length < limit ? 0 : candidates.at(-1)?.score ?? 0
 }
 

@@ -22,7 +22,7 @@ import { SearchCollector } from './search.js'
 import { VectorArena } from './vector-arena.js'
 import { InMemoryWriter } from './writer.js'
 import { planImportInto, planInsert, planRemoval, planReplacement } from './writes.js'
-import { isThere, type Accept } from './entry.js'
+import { isUnexpired, type Accept } from './entry.js'
 
 /** Attempts of a read in steps before it excludes writes to the bank, because the bank has changed during each. */
 const ATTEMPTS = 3
@@ -43,24 +43,24 @@ export interface InMemoryVectorStoreOptions {
  */
 export class InMemoryVectorStore implements VectorStore {
   readonly bankConfigs: InMemoryBankConfigs
-  readonly #options: { room: Capacity, arena: VectorArena, turns: Turns, atOnce: number | undefined }
+  readonly #options: { capacity: Capacity, arena: VectorArena, turns: Turns, atOnce: number | undefined }
   /** Not for writes: those of a bank are queued, and each begins in the turn of the previous one. */
   readonly #readTurns: Turns
   #directory: Directory
   #writer: InMemoryWriter
 
   constructor ({ maximumBytes, turns, atOnce }: InMemoryVectorStoreOptions = {}) {
-    const room = new Capacity(maximumBytes)
-    this.#options = { room, arena: new VectorArena(), turns: turns ?? sharedTurns, atOnce }
+    const capacity = new Capacity(maximumBytes)
+    this.#options = { capacity, arena: new VectorArena(), turns: turns ?? sharedTurns, atOnce }
     this.#readTurns = turns ?? ofRunningCaller(sharedTurns)
-    this.bankConfigs = new InMemoryBankConfigs(room)
-    this.#directory = new Directory(room)
+    this.bankConfigs = new InMemoryBankConfigs(capacity)
+    this.#directory = new Directory(capacity)
     this.#writer = new InMemoryWriter({ ...this.#options, directory: this.#directory })
   }
 
   /** Estimated bytes of memories and configurations, including reservations of writes in progress. */
   get usedBytes (): number {
-    return this.#options.room.usedBytes
+    return this.#options.capacity.usedBytes
   }
 
   async health (): Promise<StoreHealth> {
@@ -105,11 +105,11 @@ export class InMemoryVectorStore implements VectorStore {
         if (bank === undefined || entry === undefined) return
         if (entry.passages.length !== vectors.length || entry.isEmbedded) return
         const bytes = vectors.reduce((sum, { byteLength }) => sum + byteLength, 0)
-        this.#options.room.reserve(bytes)
+        this.#options.capacity.reserve(bytes)
         try {
           bank.attach(entry, vectors)
         } finally {
-          this.#options.room.adjust(-bytes)
+          this.#options.capacity.adjust(-bytes)
         }
         this.#directory.note(bank)
         attached++
@@ -127,7 +127,7 @@ export class InMemoryVectorStore implements VectorStore {
 
   async get (key: BankKey, memoryId: string, now: number): Promise<Memory | undefined> {
     const memory = this.#existing(key, now)?.entries.byId(memoryId)?.memory
-    return memory !== undefined && isThere(memory, now) ? memory : undefined
+    return memory !== undefined && isUnexpired(memory, now) ? memory : undefined
   }
 
   async list (key: BankKey, request: ListRequest): Promise<Memory[]> {
@@ -158,12 +158,12 @@ export class InMemoryVectorStore implements VectorStore {
     })
   }
 
-  async listBanks ({ limit, now, caller = '', ...wanted }: ListBanksRequest): Promise<BankSummary[]> {
+  async listBanks ({ limit, now, caller = '', ...query }: ListBanksRequest): Promise<BankSummary[]> {
     const summaries: BankSummary[] = []
-    for (const key of this.#directory.keys(wanted)) {
+    for (const key of this.#directory.keys(query)) {
       if (summaries.length >= limit) break
       if (this.#options.turns.isSpent) await this.#options.turns.next(caller)
-      if (wanted.bankId !== undefined && key.bankId !== wanted.bankId) continue
+      if (query.bankId !== undefined && key.bankId !== query.bankId) continue
       const summary = await this.#read(key, now, undefined, summarise, undefined)
       if (summary !== undefined && summary.memoryCount > 0) summaries.push(summary)
     }
@@ -192,13 +192,13 @@ export class InMemoryVectorStore implements VectorStore {
     _idempotency?: undefined, config?: BankConfigChange, signal?: AbortSignal,
   ): Promise<ImportOutcome> {
     if (config?.expected !== undefined) throw new TypeError('A configuration that comes with an import takes the place of whatever is in force')
-    const room = config === undefined ? undefined : this.bankConfigs.reserve(config)
+    const releaseReserved = config === undefined ? undefined : this.bankConfigs.reserve(config)
     try {
       const committed = () => { if (config !== undefined) this.bankConfigs.set(key, config) }
       const options = { items: () => memories.length, signal, committed }
       return await this.#writer.write(key, now, (bank) => planImportInto(bank, memories, onConflict), options)
     } finally {
-      room?.()
+      releaseReserved?.()
     }
   }
 
@@ -214,7 +214,7 @@ export class InMemoryVectorStore implements VectorStore {
   async close (): Promise<void> {
     this.#writer.close()
     this.#directory.close()
-    this.#directory = new Directory(this.#options.room)
+    this.#directory = new Directory(this.#options.capacity)
     this.#writer = new InMemoryWriter({ ...this.#options, directory: this.#directory })
     this.bankConfigs.clear()
   }

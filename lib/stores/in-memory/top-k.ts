@@ -21,7 +21,7 @@ export class TopK<T> {
   }
 
   /** The last item kept, before which a further one has to come; undefined while there are fewer than k. */
-  get bar (): T | undefined {
+  get threshold (): T | undefined {
     return this.#heap.length < this.#k ? undefined : this.#heap[0]
   }
 
@@ -68,14 +68,14 @@ export function * bestOf (
 ): Steps<number[]> {
   if (count <= k) return Array.from({ length: count }, (_, index) => index)
   if (k === 0) return []
-  const border = yield * nthHighest(numbers, count, k)
+  const threshold = yield * nthHighest(numbers, count, k)
   const best: number[] = []
   const equal: number[] = []
   for (let i = 0; i < count; i++) {
     if (i % PIECE === PIECE - 1) yield
     const number = numbers[i]!
-    if (number > border + slack) best.push(i)
-    else if (number >= border - slack) equal.push(i)
+    if (number > threshold + slack) best.push(i)
+    else if (number >= threshold - slack) equal.push(i)
   }
   if (best.length + equal.length === k) return [...best, ...equal]
   const first = new TopK(k - best.length, compare)
@@ -89,18 +89,18 @@ export function * bestOf (
 
 /** The k-th highest number: merges piece by piece with the k highest of the previous pieces. */
 function * nthHighest (numbers: Float64Array, count: number, k: number): Steps<number> {
-  const most = Math.min(count, k + PIECE)
-  const part = numbers.slice(0, most)
-  partition(part, most, k)
-  for (let from = most; from < count; from += PIECE) {
+  const end = Math.min(count, k + PIECE)
+  const part = numbers.slice(0, end)
+  partition(part, end, k)
+  for (let from = end; from < count; from += PIECE) {
     yield
     const piece = numbers.subarray(from, Math.min(count, from + PIECE))
     part.set(piece, k)
     partition(part, k + piece.length, k)
   }
-  let least = Infinity
-  for (let i = 0; i < k; i++) if (part[i]! < least) least = part[i]!
-  return least
+  let lowest = Infinity
+  for (let i = 0; i < k; i++) if (part[i]! < lowest) lowest = part[i]!
+  return lowest
 }
 
 /** Moves the k highest of the first `count` numbers to the front (C. A. R. Hoare, "Algorithm 65: find", 1961). */

@@ -4,7 +4,7 @@ import { ServiceError } from '../../errors/service-error.js'
 const PAGE_BYTES = 65_536
 const LARGEST_CLASS = 32
 const SMALLEST_CLASS = 6
-const MOST_BYTES = 2 ** LARGEST_CLASS
+const MAX_BYTES = 2 ** LARGEST_CLASS
 const GROWTH_BYTES = 16 * PAGE_BYTES
 const FLOAT_BYTES = 4
 const MODULE_URL = new URL('./vectors.wasm', import.meta.url)
@@ -74,8 +74,8 @@ export class VectorArena {
   #usedBytes = 0
 
   constructor (options: VectorArenaOptions = {}) {
-    const wanted = Math.min(options.maximumBytes ?? MOST_BYTES, MOST_BYTES)
-    this.#maximumBytes = wanted - wanted % PAGE_BYTES
+    const limitBytes = Math.min(options.maximumBytes ?? MAX_BYTES, MAX_BYTES)
+    this.#maximumBytes = limitBytes - limitBytes % PAGE_BYTES
     this.#moduleUrl = options.moduleUrl ?? MODULE_URL
     let offset = 0
     for (let sizeClass = LARGEST_CLASS; sizeClass >= 0; sizeClass--) {
@@ -106,15 +106,15 @@ export class VectorArena {
    * @throws Error when vectors.wasm was not built
    */
   allocate (bytes: number): Extent {
-    const wanted = Math.max(SMALLEST_CLASS, Math.ceil(Math.log2(bytes)))
-    let found = wanted
+    const sizeClass = Math.max(SMALLEST_CLASS, Math.ceil(Math.log2(bytes)))
+    let found = sizeClass
     while (found <= LARGEST_CLASS && this.#free[found]!.size === 0) found++
     if (found > LARGEST_CLASS) throw this.#full(bytes)
     const offset: number = this.#free[found]!.values().next().value!
-    const extent = { offset, bytes: 2 ** wanted }
+    const extent = { offset, bytes: 2 ** sizeClass }
     this.#reserve(offset + extent.bytes)
     this.#free[found]!.delete(offset)
-    while (found > wanted) {
+    while (found > sizeClass) {
       found--
       this.#free[found]!.add(offset + 2 ** found)
     }

@@ -85,7 +85,7 @@ export class VectorIndex<T> {
       last.row = entry.row
       this.#rows[last.row] = last
     }
-    this.#giveBackUnused()
+    this.#releaseUnused()
   }
 
   /**
@@ -102,12 +102,12 @@ export class VectorIndex<T> {
 
   /** `search` in steps. If a vector is removed between them, the search has to be restarted. */
   * searching (query: Float32Array, k: number, accept?: (payload: T) => boolean): Steps<Array<VectorMatch<T>>> {
-    const most = Math.min(k, this.#rows.length)
+    const limit = Math.min(k, this.#rows.length)
     const best: Array<VectorMatch<T>> = []
-    yield * this.scan(query, most, (payload, score) => {
-      if (best.length >= most && score <= best[0]!.score) return best[0]!.score
-      if (accept === undefined || accept(payload)) offer(best, most, { payload, score })
-      return best.length < most ? -Infinity : best[0]!.score
+    yield * this.scan(query, limit, (payload, score) => {
+      if (best.length >= limit && score <= best[0]!.score) return best[0]!.score
+      if (accept === undefined || accept(payload)) offer(best, limit, { payload, score })
+      return best.length < limit ? -Infinity : best[0]!.score
     })
     best.sort((a, b) => b.score - a.score)
     // Rounding may make the product of two vectors of length 1 exceed 1.
@@ -116,19 +116,21 @@ export class VectorIndex<T> {
   }
 
   /**
-   * Passes vectors with their cosines, which rounding may make exceed 1, to `see`. In steps, as `searching`.
-   * @param most if below 1, no vector is passed
-   * @param see returns the minimum score of the vectors to be passed from then on
+   * Passes vectors with their cosines, which rounding may make exceed 1, to `visit`. In steps, as `searching`.
+   * @param limit if below 1, no vector is passed
+   * @param visit returns the minimum score of the vectors to be passed from then on
    */
-  * scan (query: Float32Array, most: number, see: (payload: T, score: number) => number): Steps<void> {
+  * scan (query: Float32Array, limit: number, visit: (payload: T, score: number) => number): Steps<void> {
     const unit = this.#unit(query)
-    if (!(most >= 1)) return
-    let least = -Infinity
+    if (!(limit >= 1)) return
+    let minScore = -Infinity
     for (let first = 0; first < this.#rows.length; first += BLOCK_ROWS) {
       if (first > 0) yield
       const count = Math.min(BLOCK_ROWS, this.#rows.length - first)
       const scores = this.#arena.dotProducts(unit, this.#floatAt(first) * FLOAT_BYTES, count)
-      for (let i = 0; i < count; i++) if (scores[i]! >= least) least = see(this.#rows[first + i]!.payload, scores[i]!)
+      for (let i = 0; i < count; i++) {
+        if (scores[i]! >= minScore) minScore = visit(this.#rows[first + i]!.payload, scores[i]!)
+      }
     }
   }
 
@@ -194,7 +196,7 @@ export class VectorIndex<T> {
    * Halves an extent only when a quarter is used, not a half, so that alternating additions and removals do not copy
    * repeatedly.
    */
-  #giveBackUnused (): void {
+  #releaseUnused (): void {
     const last = this.#extents.length - 1
     const used = (this.#rows.length - last * EXTENT_ROWS) * this.#stride
     const extent = this.#extents[last]!
@@ -205,9 +207,9 @@ export class VectorIndex<T> {
   }
 }
 
-/** Adds a match to a heap of at most `most`, whose root is the worst; in a full heap it replaces the root. */
-function offer<T> (heap: Array<VectorMatch<T>>, most: number, match: VectorMatch<T>): void {
-  if (heap.length < most) siftUp(heap, match)
+/** Adds a match to a heap of at most `limit`, whose root is the worst; in a full heap it replaces the root. */
+function offer<T> (heap: Array<VectorMatch<T>>, limit: number, match: VectorMatch<T>): void {
+  if (heap.length < limit) siftUp(heap, match)
   else siftDown(heap, match)
 }
 

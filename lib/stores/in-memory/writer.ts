@@ -13,7 +13,7 @@ const AT_ONCE = 4000
 
 export interface InMemoryWriterOptions {
   directory: Directory
-  room: Capacity
+  capacity: Capacity
   arena: VectorArena
   turns: Turns
   /** Maximum number of postings of a write that is done synchronously. */
@@ -35,7 +35,7 @@ export interface WriteOptions {
  */
 export class InMemoryWriter {
   readonly #directory: Directory
-  readonly #room: Capacity
+  readonly #capacity: Capacity
   readonly #arena: VectorArena
   readonly #turns: Turns
   readonly #atOnce: number
@@ -44,9 +44,9 @@ export class InMemoryWriter {
   readonly #tidying = new Set<string>()
   #isClosed = false
 
-  constructor ({ directory, room, arena, turns, atOnce = AT_ONCE }: InMemoryWriterOptions) {
+  constructor ({ directory, capacity, arena, turns, atOnce = AT_ONCE }: InMemoryWriterOptions) {
     this.#directory = directory
-    this.#room = room
+    this.#capacity = capacity
     this.#arena = arena
     this.#turns = turns
     this.#atOnce = atOnce
@@ -139,7 +139,7 @@ export class InMemoryWriter {
   #applyAtOnce (bank: Bank, { added, removed }: Pick<WritePlan<unknown>, 'added' | 'removed'>, committed?: () => void): void {
     let needed = 0
     for (const memory of added) needed += neededBytes(memory)
-    this.#room.reserve(needed)
+    this.#capacity.reserve(needed)
     try {
       if (added.length + removed.length > 0) {
         if (removed.length === bank.size && added.length === 0) this.#directory.drop(bank)
@@ -147,7 +147,7 @@ export class InMemoryWriter {
       }
       committed?.()
     } finally {
-      this.#room.adjust(-needed)
+      this.#capacity.adjust(-needed)
       if (bank.size > 0 && added.length > 0) this.#directory.note(bank)
       else this.#noteRemoval(bank)
     }
@@ -156,38 +156,38 @@ export class InMemoryWriter {
 
   async #applyInPieces (id: string, bank: Bank, { added, removed }: Pick<WritePlan<unknown>, 'added' | 'removed'>, committed?: () => void): Promise<void> {
     const needed = await inTurns(sumOfNeeds(added), id, this.#turns)
-    this.#room.reserve(needed)
+    this.#capacity.reserve(needed)
     let reserved = needed
-    const giveBack = () => {
-      this.#room.adjust(-reserved)
+    const releaseReserved = () => {
+      this.#capacity.adjust(-reserved)
       reserved = 0
     }
     try {
-      const isOverwhole = removed.length === bank.size
-      if (isOverwhole && added.length === 0) {
+      const removesAll = removed.length === bank.size
+      if (removesAll && added.length === 0) {
         this.#directory.drop(bank)
         committed?.()
         return
       }
       // If all memories are removed, a new bank replaces this one: readers do not see it before it is registered.
-      const changed = isOverwhole ? new Bank(bank.key, this.#arena) : bank
+      const changed = removesAll ? new Bank(bank.key, this.#arena) : bank
       const join = () => {
-        giveBack()
+        releaseReserved()
         if (this.#isClosed) return
         this.#directory.note(changed)
         committed?.()
       }
       try {
-        const options = { hidden: !isOverwhole, committed: join }
-        await inTurns(changed.apply(added, isOverwhole ? [] : removed, options), id, this.#turns)
+        const options = { hidden: !removesAll, committed: join }
+        await inTurns(changed.apply(added, removesAll ? [] : removed, options), id, this.#turns)
       } catch (error) {
-        if (isOverwhole) changed.release()
+        if (removesAll) changed.release()
         throw error
       }
       this.#noteRemoval(changed)
       this.#tidy(changed)
     } finally {
-      giveBack()
+      releaseReserved()
     }
   }
 

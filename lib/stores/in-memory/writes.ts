@@ -36,13 +36,13 @@ export function * planInsert (bank: Bank, memories: readonly NewMemory[]): Steps
     if (earlier !== undefined) {
       return { stored: false, memoryId: earlier.memoryId, passageCount: earlier.passages.length, trust: earlier.trust }
     }
-    const standing = bank.entries.byFingerprint(memory.fingerprint)
-    if (standing !== undefined) {
-      const { memoryId, trust } = standing.memory
+    const existing = bank.entries.byFingerprint(memory.fingerprint)
+    if (existing !== undefined) {
+      const { memoryId, trust } = existing.memory
       if (isAtLeast(trust, memory.trust)) {
-        return { stored: false, memoryId, passageCount: standing.passages.length, trust }
+        return { stored: false, memoryId, passageCount: existing.passages.length, trust }
       }
-      outranked.push(standing)
+      outranked.push(existing)
     }
     // Generated ids are unique; a second memory with the same id would leave the first in the indexes permanently.
     if (bank.entries.byId(memory.memoryId) !== undefined) throw new Error(`The memory id ${memory.memoryId} is taken`)

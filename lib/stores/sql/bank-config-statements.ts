@@ -38,7 +38,7 @@ export function makeBankConfigStatements (schema: string): BankConfigStatements 
   on conflict (tenant_id, bank_id) do update
   set revision = excluded.revision, document = excluded.document, updated_at = excluded.updated_at, updated_by = excluded.updated_by
 ),
-taken_back as (
+removed as (
   delete from ${schema}.bank_configurations c where c.tenant_id = $1 and c.bank_id = $2 and $4::text is null
 ),
 added as (

@@ -33,13 +33,13 @@ interface ChangeRow {
  * that may wait for the lock.
  */
 export class BankConfigWriter {
-  readonly #ofBank: BankConfigStatements
-  readonly #ofAll: BankConfigChangesStatements
+  readonly #bankStatements: BankConfigStatements
+  readonly #changeStatements: BankConfigChangesStatements
 
   /** @param schema quoted */
   constructor (schema: string) {
-    this.#ofBank = makeBankConfigStatements(schema)
-    this.#ofAll = makeBankConfigChangesStatements(schema)
+    this.#bankStatements = makeBankConfigStatements(schema)
+    this.#changeStatements = makeBankConfigChangesStatements(schema)
   }
 
   async write (
@@ -47,12 +47,12 @@ export class BankConfigWriter {
   ): Promise<BankConfigOutcome> {
     const key = bankParameters(bank)
     await this.#lock(tx)
-    const [row] = await tx.query<{ revision: number }>(this.#ofBank.inForce, key)
+    const [row] = await tx.query<{ revision: number }>(this.#bankStatements.inForce, key)
     const inForce = row?.revision ?? 0
     if (expected !== undefined && expected !== inForce) return { changed: false, revision: inForce }
     if (document === null && inForce === 0) return { changed: true, revision: 0 }
     const revision = await this.#nextRevision(tx, updatedAt)
-    await tx.query(this.#ofBank.write, [...key, revision, document, updatedAt, updatedBy])
+    await tx.query(this.#bankStatements.write, [...key, revision, document, updatedAt, updatedBy])
     return { changed: true, revision: document === null ? 0 : revision }
   }
 
@@ -60,18 +60,19 @@ export class BankConfigWriter {
   async remove (tx: Queries, bank: BankKey, now: number): Promise<boolean> {
     const key = bankParameters(bank)
     await this.#lock(tx)
-    const [row] = await tx.query<{ removed: boolean }>(this.#ofBank.remove, key)
-    if (row!.removed) await tx.query(this.#ofBank.noteChange, [...key, await this.#nextRevision(tx, now), now])
+    const [row] = await tx.query<{ removed: boolean }>(this.#bankStatements.remove, key)
+    if (row!.removed) await tx.query(this.#bankStatements.noteChange, [...key, await this.#nextRevision(tx, now), now])
     return row!.removed
   }
 
   async #lock (tx: Queries): Promise<void> {
-    await tx.query(this.#ofAll.lock, [this.#ofAll.lockName])
+    await tx.query(this.#changeStatements.lock, [this.#changeStatements.lockName])
   }
 
   /** Also deletes changes that are too old; the caller adds the newest one. */
   async #nextRevision (tx: Queries, now: number): Promise<number> {
-    const [row] = await tx.query<{ newest: number }>(this.#ofAll.newest, [now - BANK_CONFIG_CHANGE_LIFETIME_MS])
+    const values = [now - BANK_CONFIG_CHANGE_LIFETIME_MS]
+    const [row] = await tx.query<{ newest: number }>(this.#changeStatements.newest, values)
     return row!.newest + 1
   }
 }
@@ -93,16 +94,16 @@ export interface SqlBankConfigsOptions {
 export class SqlBankConfigs implements BankConfigStore {
   readonly isShared: boolean
   readonly #executor: Executor
-  readonly #ofBank: BankConfigStatements
-  readonly #ofAll: BankConfigChangesStatements
+  readonly #bankStatements: BankConfigStatements
+  readonly #changeStatements: BankConfigChangesStatements
   readonly #writer: BankConfigWriter
   readonly #guard: SqlBankConfigsOptions['guard']
 
   constructor ({ executor, schema, writer, isShared, guard }: SqlBankConfigsOptions) {
     this.isShared = isShared
     this.#executor = executor
-    this.#ofBank = makeBankConfigStatements(schema)
-    this.#ofAll = makeBankConfigChangesStatements(schema)
+    this.#bankStatements = makeBankConfigStatements(schema)
+    this.#changeStatements = makeBankConfigChangesStatements(schema)
     this.#writer = writer
     this.#guard = guard
   }
@@ -111,7 +112,7 @@ export class SqlBankConfigs implements BankConfigStore {
     if (banks.length === 0) return []
     const keys = banks.map(bankParameters)
     const rows = await this.#read<ConfigRow & { tenant_id: string, bank_id: string }>(
-      this.#ofAll.read, [keys.map(([tenant]) => tenant), keys.map(([, bank]) => bank)],
+      this.#changeStatements.read, [keys.map(([tenant]) => tenant), keys.map(([, bank]) => bank)],
     )
     return rows.map((row) => ({ bank: toBankKey(row), config: toConfig(row) }))
   }
@@ -124,12 +125,12 @@ export class SqlBankConfigs implements BankConfigStore {
   }
 
   async history (bank: BankKey): Promise<BankConfig[]> {
-    const rows = await this.#read<ConfigRow>(this.#ofBank.history, bankParameters(bank))
+    const rows = await this.#read<ConfigRow>(this.#bankStatements.history, bankParameters(bank))
     return rows.map(toConfig)
   }
 
   async changedSince (revision: number): Promise<BankConfigChanges> {
-    const rows = await this.#read<ChangeRow>(this.#ofAll.changedSince, [revision])
+    const rows = await this.#read<ChangeRow>(this.#changeStatements.changedSince, [revision])
     const { newest, oldest } = rows[0]!
     if (revision === -1) return { revision: newest, banks: [] }
     // A revision higher than the newest one is from another database, or from this one before it was restored: the

@@ -5,7 +5,7 @@ import { bankParameters } from './rows.js'
 import type { Statements } from './statements.js'
 
 /** Maximum number of banks in each set. */
-const REMEMBERED = 100_000
+const MAX_REMEMBERED = 100_000
 
 /** Caches which banks have the configured embedding space, and which have another. */
 export class BankSpaces {
@@ -53,6 +53,6 @@ export class BankSpaces {
 }
 
 function remember (set: Set<string>, id: string): void {
-  if (set.size >= REMEMBERED) set.clear()
+  if (set.size >= MAX_REMEMBERED) set.clear()
   set.add(id)
 }

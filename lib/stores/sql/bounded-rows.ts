@@ -10,7 +10,7 @@ export const STATEMENT_BYTES = 256 * 1024
  * Concurrent statements for long columns. Node reads up to two megabytes from each connection in one turn of the event
  * loop, and the driver parses rows from all of it.
  */
-const READS_AT_A_TIME = 2
+const MAX_CONCURRENT_READS = 2
 /** A row is in memory twice while it is read: as the bytes from the socket and as the strings decoded from them. */
 const COPIES = 2
 /** Bytes of a row without its long columns. */
@@ -43,14 +43,14 @@ export type CutRow<R extends MemoryRow> = Omit<R, keyof LongColumns> & (
 /**
  * The rows of a statement, with null for the long columns after the first STATEMENT_BYTES.
  * @param statement with memoryColumns()
- * @param others its additional columns
+ * @param otherColumns its additional columns
  * @param order of the rows `c`. Default: none
  */
-export function withoutLongColumns (statement: string, others: readonly string[], order?: string): string {
+export function withoutLongColumns (statement: string, otherColumns: readonly string[], order?: string): string {
   const columns = COLUMNS.map((name) => (
     LONG.has(name) ? `case when c.size_before < ${STATEMENT_BYTES} then c.${name} end as ${name}` : `c.${name}`
   ))
-  return `select ${[...columns, ...others.map((name) => `c.${name}`)].join(', ')}, c.size::float8 as size
+  return `select ${[...columns, ...otherColumns.map((name) => `c.${name}`)].join(', ')}, c.size::float8 as size
 from (
   select q.*, sum(q.size) over (rows between unbounded preceding and current row) - q.size as size_before from (
     select r.*, ${sizeOf('r')} as size from (
@@ -77,7 +77,7 @@ export class LongColumnReader {
   readonly #executor: Pick<Executor, 'read'>
   readonly #statement: string
   readonly #permits = new Semaphore({
-    permits: READS_AT_A_TIME, maxWaiting: Infinity, full: unbounded, late: unbounded,
+    permits: MAX_CONCURRENT_READS, maxWaiting: Infinity, full: unbounded, late: unbounded,
   })
 
   /** @param schema quoted */
@@ -99,7 +99,7 @@ export class LongColumnReader {
     if (cut.length === 0) return rows as unknown as R[]
     const pieces = piecesOf(cut)
     const byId = new Map<string, LongColumns>()
-    await Promise.all(Array.from({ length: Math.min(READS_AT_A_TIME, pieces.length) }, async () => {
+    await Promise.all(Array.from({ length: Math.min(MAX_CONCURRENT_READS, pieces.length) }, async () => {
       for (let piece = pieces.pop(); piece !== undefined; piece = pieces.pop()) {
         for (const row of await this.#read(piece, bank)) byId.set(row.memory_id, row)
       }

@@ -132,7 +132,7 @@ export class Connection {
    * @returns rows, and the command tag of the server
    * @throws SqlError
    */
-  async ask<R extends object> (
+  async query<R extends object> (
     text: string, params: readonly Param[], limitMs: number,
   ): Promise<{ rows: R[], command: string }> {
     // The driver would open another connection, outside the transaction of this one.

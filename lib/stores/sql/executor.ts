@@ -106,7 +106,7 @@ export class SqlError extends Error {
 }
 
 /** The SQLSTATE classes whose messages are about the server and never contain row data. */
-const TELLING_CLASSES = new Set(['08', '25', '28', '3D', '3F', '40', '42', '53', '55', '57', '58', 'XX', 'F0'])
+const SAFE_CLASSES = new Set(['08', '25', '28', '3D', '3F', '40', '42', '53', '55', '57', '58', 'XX', 'F0'])
 
 /** Makes an SqlError from PostgreSQL's error, with either driver: `fields` are those of the error message. */
 export function fromDatabase (
@@ -115,10 +115,10 @@ export function fromDatabase (
   const code = typeof fields.code === 'string' ? fields.code : undefined
   const found = fields.constraint_name ?? fields.constraint
   const constraint = typeof found === 'string' ? found : undefined
-  const telling = code !== undefined && TELLING_CLASSES.has(code.slice(0, 2)) && typeof fields.message === 'string'
-  const said = telling ? `: ${String(fields.message)}` : ''
+  const isSafe = code !== undefined && SAFE_CLASSES.has(code.slice(0, 2)) && typeof fields.message === 'string'
+  const safeMessage = isSafe ? `: ${String(fields.message)}` : ''
   const about = constraint === undefined ? '' : ` (${constraint})`
-  return new SqlError(kindOf(code), `The database answered ${code ?? 'an error'}${about}${said}`, { code, constraint })
+  return new SqlError(kindOf(code), `The database answered ${code ?? 'an error'}${about}${safeMessage}`, { code, constraint })
 }
 
 function kindOf (code: string | undefined): SqlErrorKind {

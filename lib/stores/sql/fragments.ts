@@ -94,10 +94,10 @@ export function filteredRead (bank: BankKey, filters: ListFilters, now: number):
 
 /** @returns undefined when no memory can pass */
 function tagFilter (
-  { values: wanted, match, orUntagged = false }: NonNullable<ListFilters['tags']>, parameters: Parameters,
+  { values: tags, match, orUntagged = false }: NonNullable<ListFilters['tags']>, parameters: Parameters,
 ): string | undefined {
-  const values = wanted.filter(isStorable)
-  const isPossible = match === 'any' ? values.length > 0 : values.length === wanted.length
+  const values = tags.filter(isStorable)
+  const isPossible = match === 'any' ? values.length > 0 : values.length === tags.length
   if (!isPossible) return orUntagged ? "m.tags = '{}'" : undefined
   const placeholder = parameters.bind(values)
   const condition = match === 'exact'

@@ -10,7 +10,7 @@ import { hasExpired, type ExistingRow } from './insertion.js'
 import { bankParameters } from './rows.js'
 
 /** Memories of an import whose conflicts are looked up by one statement. */
-const LOOKED_UP_AT_ONCE = 1000
+const LOOKUP_BATCH = 1000
 
 export interface ImportConflictsOptions {
   bank: BankKey
@@ -57,11 +57,11 @@ async function * lockExisting (
   tx: Transaction, { bank, ordered, statement }: ImportConflictsOptions,
 ): AsyncGenerator<ExistingRow> {
   const caller = bankKeyString(bank)
-  for (let start = 0; start < ordered.length; start += LOOKED_UP_AT_ONCE) {
+  for (let start = 0; start < ordered.length; start += LOOKUP_BATCH) {
     if (turns.isSpent) await turns.next(caller)
-    const some = ordered.slice(start, start + LOOKED_UP_AT_ONCE)
+    const batch = ordered.slice(start, start + LOOKUP_BATCH)
     yield * await tx.query<ExistingRow>(statement, [
-      ...bankParameters(bank), some.map(({ memoryId }) => memoryId), some.map(({ fingerprint }) => fingerprint),
+      ...bankParameters(bank), batch.map(({ memoryId }) => memoryId), batch.map(({ fingerprint }) => fingerprint),
     ])
   }
 }

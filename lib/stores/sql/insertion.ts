@@ -104,13 +104,13 @@ export async function insertMemories (
     )
     for (const row of rows) existing.set(row.fingerprint, row)
   }
-  const given = new Set(memories.map(({ memoryId }) => memoryId))
+  const ids = new Set(memories.map(({ memoryId }) => memoryId))
   for (const { memory, index } of repeats) {
     const row = existing.get(memory.fingerprint)
     if (row === undefined || hasExpired(row, now)) {
       throw serializationFailure('A memory that this one repeats was removed or has expired meanwhile')
     }
-    if (hasHigherTrust(memory, row) && !given.has(row.memory_id)) {
+    if (hasHigherTrust(memory, row) && !ids.has(row.memory_id)) {
       throw serializationFailure('A memory of lower trust has to be replaced')
     }
     const { memory_id: memoryId, passages: passageCount } = row

@@ -13,7 +13,7 @@ export interface Scorer {
  * Whether any hit is in a passage other than its memory's first. If not, choosing the best passage of each memory is
  * skipped.
  */
-export const SEVERAL = '(select q.several from query q)'
+export const HAS_SEVERAL_PASSAGES = '(select q.several from query q)'
 
 /**
  * The common table expressions of the context: steps 3 to 7 of lib/stores/context.ts.
@@ -81,10 +81,10 @@ function contributions ({ score }: Scorer): string[] {
   from hits h full join candidates c on c.memory_id = h.memory_id where coalesce(c.r, 0) > 0 and coalesce(h.n, 0) > 0
 )`,
     `ranked as materialized (
-  select h.*, ${score('h.weight', 'h.norm', ' over (partition by h.r, h.ordinal)')} as score from touched h where ${SEVERAL}
+  select h.*, ${score('h.weight', 'h.norm', ' over (partition by h.r, h.ordinal)')} as score from touched h where ${HAS_SEVERAL_PASSAGES}
 )`,
     `best_passages as materialized (
-  select t.r, t.document, t.question, t.pooled, t.n, t.weight, t.norm from touched t where not ${SEVERAL}
+  select t.r, t.document, t.question, t.pooled, t.n, t.weight, t.norm from touched t where not ${HAS_SEVERAL_PASSAGES}
   union all
   select t.r, t.document, t.question, t.pooled, t.n, t.weight, t.norm from (
     select t.*, first_value(t.ordinal) over (partition by t.r order by t.score desc, t.ordinal) as best from ranked t
@@ -131,7 +131,7 @@ function scores (shape: Shape, { normOf, score }: Scorer): string[] {
   select s.memory_id, s.score, s.own from scored s ${filteredMemories(shape, 's')} where s.score > 0
 )`,
     `lexical as materialized (
-  select s.memory_id, s.score, s.own from passing s order by s.score desc, s.memory_id limit ${shape.most}
+  select s.memory_id, s.score, s.own from passing s order by s.score desc, s.memory_id limit ${shape.limit}
 )`,
   ]
 }

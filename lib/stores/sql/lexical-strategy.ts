@@ -1,6 +1,6 @@
 import { poolSize } from '../context.js'
 import type { LexicalRequest } from '../vector-store.js'
-import { lexicalContext, SEVERAL, type Scorer } from './lexical-context.js'
+import { HAS_SEVERAL_PASSAGES, lexicalContext, type Scorer } from './lexical-context.js'
 import { filteredMemories, GRID, MAX_PASSAGES, type Shape, type Strategy } from './search-shape.js'
 import { indexTerm } from './terms.js'
 
@@ -111,21 +111,21 @@ function hits ({ schema, parameters, unexpired, now }: Shape, { terms }: Lexical
 function own ({ score }: Scorer): string[] {
   const scores = (columns: string, several: string) => `select ${columns}, ${score('h.weight', 'h.norm')} as score from hits h where ${several} group by ${columns}`
   return [`found as materialized (
-  ${scores('h.memory_id', `not ${SEVERAL}`)}
+  ${scores('h.memory_id', `not ${HAS_SEVERAL_PASSAGES}`)}
   union all
-  select p.memory_id, max(p.score) as score from (${scores('h.memory_id, h.ordinal', SEVERAL)}) p group by p.memory_id
+  select p.memory_id, max(p.score) as score from (${scores('h.memory_id, h.ordinal', HAS_SEVERAL_PASSAGES)}) p group by p.memory_id
 )`]
 }
 
 /** The best by own score. If memories have several passages, `ranked` has the passages' scores. */
-function withoutContext ({ most }: Shape, { score }: Scorer, matching: string): string[] {
+function withoutContext ({ limit }: Shape, { score }: Scorer, matching: string): string[] {
   return [
     `lexical as materialized (
-  select f.memory_id, f.score, f.score as own from ${matching} f where f.score > 0 order by f.score desc, f.memory_id limit ${most}
+  select f.memory_id, f.score, f.score as own from ${matching} f where f.score > 0 order by f.score desc, f.memory_id limit ${limit}
 )`,
     `ranked as (
   select h.memory_id, h.ordinal, ${score('h.weight', 'h.norm')} as score
-  from hits h where ${SEVERAL} and (h.memory_id in (select l.memory_id from lexical l)) is true group by h.memory_id, h.ordinal
+  from hits h where ${HAS_SEVERAL_PASSAGES} and (h.memory_id in (select l.memory_id from lexical l)) is true group by h.memory_id, h.ordinal
 )`,
   ]
 }

@@ -57,7 +57,7 @@ export class PgliteThread {
    * Queues a request after all earlier ones. Settles when the database has answered or the thread is lost; there is no
    * time limit.
    */
-  async ask (kind: 'query' | 'script' | 'close', text: string, params: readonly Param[] = []): Promise<object[]> {
+  async request (kind: 'query' | 'script' | 'close', text: string, params: readonly Param[] = []): Promise<object[]> {
     if (this.#lost !== undefined) throw this.#lost
     const id = this.#nextId++
     const answered = this.#expect(id)

@@ -30,7 +30,7 @@ const GRACE_MS = 10_000
 const PROGRAM = new URL('./pglite-worker.mjs', import.meta.url)
 
 /** Queries the database during a turn. A limit bounds the wait for the result, not the execution. */
-type Ask = (kind: 'query' | 'script', text: string, params: readonly Param[], limitMs?: number) => Promise<object[]>
+type Send = (kind: 'query' | 'script', text: string, params: readonly Param[], limitMs?: number) => Promise<object[]>
 
 /**
  * Opens the cluster in a data directory; creates it when there is none (about 3 s).
@@ -80,7 +80,8 @@ class PgliteExecutor implements Executor {
   async query<R extends object> (
     text: string, params: readonly Param[] = [], options: WaitOptions = {},
   ): Promise<R[]> {
-    return await this.#inTurn(async (ask) => await ask('query', text, params, this.#options.timeoutMs), options) as R[]
+    const { timeoutMs } = this.#options
+    return await this.#inTurn(async (send) => await send('query', text, params, timeoutMs), options) as R[]
   }
 
   async read<R extends object> (text: string, params: readonly Param[] = [], options: WaitOptions = {}): Promise<R[]> {
@@ -96,8 +97,8 @@ class PgliteExecutor implements Executor {
     work: (tx: Transaction) => Promise<T>, { snapshot = false, bulk = false, signal, flow }: TransactionOptions = {},
   ): Promise<T> {
     const { timeoutMs, bulkTimeoutMs = timeoutMs } = this.#options
-    return await this.#inTurn(async (ask) => {
-      const tx = new PgliteTransaction(ask, bulk ? bulkTimeoutMs : timeoutMs)
+    return await this.#inTurn(async (send) => {
+      const tx = new PgliteTransaction(send, bulk ? bulkTimeoutMs : timeoutMs)
       try {
         await tx.query(snapshot ? 'begin isolation level repeatable read read only' : 'begin')
         const result = await work(tx)
@@ -111,7 +112,7 @@ class PgliteExecutor implements Executor {
   }
 
   async maintain (text: string): Promise<void> {
-    await this.#inTurn(async (ask) => await ask('query', text, []))
+    await this.#inTurn(async (send) => await send('query', text, []))
   }
 
   status (): PoolStatus {
@@ -127,19 +128,19 @@ class PgliteExecutor implements Executor {
    * Gives the work exclusive use of the database. The turn ends when the work has settled and the database has answered
    * all of its requests.
    */
-  async #inTurn<T> (work: (ask: Ask) => Promise<T>, { signal, flow }: WaitOptions = {}): Promise<T> {
+  async #inTurn<T> (work: (send: Send) => Promise<T>, { signal, flow }: WaitOptions = {}): Promise<T> {
     const end = this.#enter()
     const release = await this.#permits.acquire({ signal, flow }).catch((error: unknown) => { end(); throw error })
     const connected = this.#connected()
     // Answers come in the order of the requests, so the last one ends the turn.
     let last: Promise<unknown> = connected
-    const ask: Ask = async (kind, text, params, limitMs) => {
-      const answered = connected.then(async (thread) => await thread.ask(kind, text, params))
+    const send: Send = async (kind, text, params, limitMs) => {
+      const answered = connected.then(async (thread) => await thread.request(kind, text, params))
       last = answered
       return await within(answered, limitMs)
     }
     try {
-      return await work(ask)
+      return await work(send)
     } finally {
       const watch = this.#watch(connected)
       void last.catch(() => {}).then(() => { watch.over = true; clearTimeout(watch.timer); end(); release() })
@@ -186,7 +187,7 @@ class PgliteExecutor implements Executor {
     this.#permits.close(closedError())
     try {
       await within(Promise.all(this.#underWay), Math.min(CLOSE_MS, this.#options.timeoutMs))
-      await within(this.#thread.ask('close', ''), CHECKPOINT_MS)
+      await within(this.#thread.request('close', ''), CHECKPOINT_MS)
     } catch {
       // The thread is ended as it is; the database recovers at the next start.
     }
@@ -200,12 +201,12 @@ class PgliteExecutor implements Executor {
  * same error.
  */
 class PgliteTransaction implements Transaction {
-  readonly #ask: Ask
+  readonly #send: Send
   readonly #limitMs: number
   #failure: { error: unknown } | undefined
 
-  constructor (ask: Ask, limitMs: number) {
-    this.#ask = ask
+  constructor (send: Send, limitMs: number) {
+    this.#send = send
     this.#limitMs = limitMs
   }
 
@@ -225,13 +226,13 @@ class PgliteTransaction implements Transaction {
   /** Not awaited: the statement that exceeded its limit may still be running, and the turn ends after both. */
   rollback (): void {
     this.#failure ??= { error: new SqlError('statement', 'The transaction is over') }
-    void this.#ask('query', 'rollback', []).catch(() => {})
+    void this.#send('query', 'rollback', []).catch(() => {})
   }
 
   async #run (kind: 'query' | 'script', text: string, params: readonly Param[]): Promise<object[]> {
     if (this.#failure !== undefined) throw this.#failure.error
     try {
-      return await this.#ask(kind, text, params, this.#limitMs)
+      return await this.#send(kind, text, params, this.#limitMs)
     } catch (error) {
       this.#failure ??= { error }
       throw error

@@ -84,20 +84,20 @@ export class PostgresExecutor implements Executor {
     const limit = bulk ? bulkTimeoutMs : statementTimeoutMs
     return await this.#withConnection(async (connection) => {
       connection.keepPlans(keepPlans)
-      await connection.ask(snapshot ? 'begin isolation level repeatable read read only' : 'begin', [], statementTimeoutMs)
+      await connection.query(snapshot ? 'begin isolation level repeatable read read only' : 'begin', [], statementTimeoutMs)
       let over = false
-      const ask = async <R extends object>(text: string, params: readonly Param[]): Promise<R[]> => {
+      const query = async <R extends object>(text: string, params: readonly Param[]): Promise<R[]> => {
         if (over) throw new Error('The transaction is over')
-        return (await connection.ask<R>(text, params, limit)).rows
+        return (await connection.query<R>(text, params, limit)).rows
       }
       try {
-        if (bulk) await ask(`set local statement_timeout = ${limit}`, [])
+        if (bulk) await query(`set local statement_timeout = ${limit}`, [])
         const result = await work({
-          query: async (text, params = []) => await ask(text, params),
-          script: async (text) => { await ask(text, []) },
+          query: async (text, params = []) => await query(text, params),
+          script: async (text) => { await query(text, []) },
         })
         over = true
-        const { command } = await connection.ask('commit', [], limit)
+        const { command } = await connection.query('commit', [], limit)
         // The server answers ROLLBACK when a statement failed and the work continued nevertheless.
         if (command !== 'COMMIT') throw new SqlError('statement', 'The database has rolled the transaction back')
         return result
@@ -105,7 +105,7 @@ export class PostgresExecutor implements Executor {
         over = true
         // The error of the work is more informative than one of the rollback. A connection that may not be clean is
         // closed.
-        await connection.ask('rollback', [], statementTimeoutMs).catch(() => { void connection.end() })
+        await connection.query('rollback', [], statementTimeoutMs).catch(() => { void connection.end() })
         throw error
       }
     }, { signal, flow })
@@ -116,7 +116,7 @@ export class PostgresExecutor implements Executor {
     const connection = this.#open(0)
     this.#maintaining.add(connection)
     try {
-      await connection.ask(text, [], 0)
+      await connection.query(text, [], 0)
     } finally {
       this.#maintaining.delete(connection)
       await connection.end()
@@ -149,7 +149,7 @@ export class PostgresExecutor implements Executor {
   ): Promise<R[]> {
     return await this.#withConnection(async (connection) => {
       connection.keepPlans(keepPlan)
-      return (await connection.ask<R>(text, params, this.#options.statementTimeoutMs)).rows
+      return (await connection.query<R>(text, params, this.#options.statementTimeoutMs)).rows
     }, how)
   }
 

@@ -11,19 +11,19 @@ import { VectorIndexes } from './vector-indexes.js'
 const BULK_TIMEOUT_MS = 300_000
 
 /** @throws ProviderError */
-export function makePostgresStore (config: ProviderConfig, surroundings: ProviderContext): VectorStore {
+export function makePostgresStore (config: ProviderConfig, context: ProviderContext): VectorStore {
   const settings = postgresSettings(config)
   const schema = schemaOf(settings)
-  const executor = postgresExecutor(settings, databaseUrl(settings, surroundings.databaseUrl))
+  const executor = postgresExecutor(settings, databaseUrl(settings, context.databaseUrl))
   const indexes = makeIndexes(settings, executor, schema, settings.bootstrap_schema ?? true)
   return new SqlVectorStore({ executor, schema, ...behaviour(settings), indexes })
 }
 
 /** @throws ProviderError when the packages are missing, or the folder is in use or not a data directory */
 export async function makePgliteStore (
-  config: ProviderConfig, surroundings: ProviderContext,
+  config: ProviderConfig, context: ProviderContext,
 ): Promise<VectorStore> {
-  const settings = pgliteSettings(config, surroundings)
+  const settings = pgliteSettings(config, context)
   return new SqlVectorStore({
     executor: await pgliteExecutor(settings),
     schema: schemaOf(settings),
@@ -61,7 +61,7 @@ export function makeIndexes (
   settings: PostgresSettings, executor: Executor, schema: string, build: boolean,
 ): VectorIndexes {
   return new VectorIndexes({
-    executor, schema, from: settings.index_from ?? 20_000, most: settings.index_limit ?? 32, build,
+    executor, schema, from: settings.index_from ?? 20_000, maxIndexes: settings.index_limit ?? 32, build,
   })
 }
 

@@ -62,7 +62,7 @@ export class SqlReader {
   }
 
   async get (bank: BankKey, memoryId: string, now: number): Promise<Memory | undefined> {
-    const [row] = await this.#ask<MemoryRow>(bank, this.#statements.get, [...bankParameters(bank), memoryId, now])
+    const [row] = await this.#query<MemoryRow>(bank, this.#statements.get, [...bankParameters(bank), memoryId, now])
     return row === undefined ? undefined : toMemory(row)
   }
 
@@ -78,7 +78,7 @@ export class SqlReader {
   ): Promise<number> {
     const statement = countStatement(this.#schema, bank, request)
     if (statement === undefined) return 0
-    const [row] = await this.#ask<{ memories: number }>(bank, statement.text, statement.values)
+    const [row] = await this.#query<{ memories: number }>(bank, statement.text, statement.values)
     return row!.memories
   }
 
@@ -86,7 +86,7 @@ export class SqlReader {
     bank: BankKey, memoryId: string, { now, before, after, budget }: NeighboursRequest,
   ): Promise<Neighbourhood | undefined> {
     const values = [...bankParameters(bank), memoryId, now, before, after]
-    const found = await this.#ask<CutRow<NeighbourRow>>(bank, this.#statements.neighbours, values)
+    const found = await this.#query<CutRow<NeighbourRow>>(bank, this.#statements.neighbours, values)
     const rows = await this.#longColumns.complete(found, bank, budget)
     rows.sort((a, b) => a.position - b.position)
     const onSide = async (side: number) => (
@@ -115,7 +115,7 @@ export class SqlReader {
   }
 
   async statistics (bank: BankKey, now: number): Promise<BankStatistics> {
-    const [row] = await this.#ask<StatisticsRow>(bank, this.#statements.statistics, [...bankParameters(bank), now])
+    const [row] = await this.#query<StatisticsRow>(bank, this.#statements.statistics, [...bankParameters(bank), now])
     return {
       ...bank,
       memoryCount: row!.memories,
@@ -132,7 +132,7 @@ export class SqlReader {
 
   async countByDay (bank: BankKey, { now, from, until }: DayRange): Promise<DayCounts> {
     const values = [...bankParameters(bank), now, from, until]
-    const rows = await this.#ask<{ day: number, memories: number }>(bank, this.#statements.countByDay, values)
+    const rows = await this.#query<{ day: number, memories: number }>(bank, this.#statements.countByDay, values)
     const byDay = new Map(rows.map(({ day, memories }) => [day, memories]))
     const before = byDay.get(from - 1) ?? 0
     byDay.delete(from - 1)
@@ -141,10 +141,10 @@ export class SqlReader {
 
   async #listRows<R extends object> (bank: BankKey, request: ListRequest): Promise<R[]> {
     const statement = listStatement(this.#schema, bank, request)
-    return statement === undefined ? [] : await this.#ask<R>(bank, statement.text, statement.values)
+    return statement === undefined ? [] : await this.#query<R>(bank, statement.text, statement.values)
   }
 
-  async #ask<R extends object> (bank: BankKey, text: string, values: readonly Param[]): Promise<R[]> {
+  async #query<R extends object> (bank: BankKey, text: string, values: readonly Param[]): Promise<R[]> {
     return await this.#executor.read<R>(text, values, { flow: bankKeyString(bank) })
   }
 

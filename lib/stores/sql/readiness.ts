@@ -6,7 +6,7 @@ import { HOW_TO_MIGRATE, migrate, pendingMigrations, type Migration } from './mi
 /**
  * The first version with iterative index scans, without which a filtered search of a large bank could return nothing.
  */
-export const PGVECTOR_LEAST = [0, 8] as const
+export const MIN_PGVECTOR = [0, 8] as const
 
 export interface ReadinessOptions {
   executor: Executor
@@ -64,21 +64,21 @@ export class Readiness {
     if (pending.length > 0) throw new ProviderError(`vector_store: the database lacks the migrations ${pending.join(', ')}: ${HOW_TO_MIGRATE}`)
     const [extension] = await executor.read<{ version: string }>('select extversion as version from pg_extension where extname = \'vector\'')
     const [major = 0, minor = 0] = (extension?.version ?? '').split('.').map(Number)
-    if (major < PGVECTOR_LEAST[0] || (major === PGVECTOR_LEAST[0] && minor < PGVECTOR_LEAST[1])) {
-      throw new ProviderError(`vector_store: the extension vector must be version ${PGVECTOR_LEAST.join('.')} or newer; the database has ${extension?.version ?? 'none'}`)
+    if (major < MIN_PGVECTOR[0] || (major === MIN_PGVECTOR[0] && minor < MIN_PGVECTOR[1])) {
+      throw new ProviderError(`vector_store: the extension vector must be version ${MIN_PGVECTOR.join('.')} or newer; the database has ${extension?.version ?? 'none'}`)
     }
     if (this.#space !== undefined) await this.#checkSpace(this.#space)
   }
 
   async #checkSpace ({ model, dimensions }: EmbeddingSpace): Promise<void> {
     const { executor, schema } = this.#options
-    const others = await executor.read<{ model: string, dimensions: number, banks: number }>(`
+    const otherSpaces = await executor.read<{ model: string, dimensions: number, banks: number }>(`
 select v.model, v.dimensions, count(*)::int as banks from ${schema}.embedding_spaces v
 where (v.model, v.dimensions) <> ($1, $2::int)
   and exists (select from ${schema}.embeddings e where e.tenant_id = v.tenant_id and e.bank_id = v.bank_id)
 group by v.model, v.dimensions order by 3 desc limit 5`, [model, dimensions])
-    if (others.length > 0) {
-      const found = others.map((other) => `${other.banks} ${other.banks === 1 ? 'bank has' : 'banks have'} vectors of ${other.model} (${other.dimensions} dimensions)`).join(', ')
+    if (otherSpaces.length > 0) {
+      const found = otherSpaces.map((other) => `${other.banks} ${other.banks === 1 ? 'bank has' : 'banks have'} vectors of ${other.model} (${other.dimensions} dimensions)`).join(', ')
       throw new ProviderError(`embedding_provider: the configured one makes vectors of ${model} (${dimensions} dimensions), but ${found}. ` +
         'Vectors of two models cannot be compared: configure the provider that made them, or move the banks with `npm run reembed` (node dist/scripts/reembed.js)')
     }

@@ -14,13 +14,13 @@ export function listStatement (
   const read = filteredRead(bank, filters, now)
   if (read === undefined) return undefined
   const { parameters, instant, conditions } = read
-  const behind = after === undefined
+  const afterCursor = after === undefined
     ? ''
     : `and (m.retained_at, m.memory_id) ${order === 'newest' ? '<' : '>'} (${parameters.bind(after.retainedAt)}::float8::bigint, ${parameters.bind(after.memoryId)}::text::uuid)`
   const direction = order === 'newest' ? ' desc' : ''
   const skipped = offset === 0 ? '' : ` offset ${parameters.bind(offset)}::int`
   const page = `select ${memoryColumns('m')} from ${schema}.memories m
-where m.tenant_id = $1 and m.bank_id = $2 and (m.expires_at is null or m.expires_at > ${instant})${conditions} ${behind}
+where m.tenant_id = $1 and m.bank_id = $2 and (m.expires_at is null or m.expires_at > ${instant})${conditions} ${afterCursor}
 order by m.retained_at${direction}, m.memory_id${direction} limit ${parameters.bind(limit)}::int${skipped}`
   return {
     // In the C collation, ids as text sort like UUIDs.
@@ -53,12 +53,12 @@ export function countStatement (
  */
 export function neighboursStatement (schema: string): string {
   const live = (alias: string) => `(${alias}.expires_at is null or ${alias}.expires_at > $4::float8::bigint)`
-  const side = (alias: string, number: -1 | 1, most: string) => {
+  const side = (alias: string, number: -1 | 1, limit: string) => {
     const direction = number === -1 ? ' desc' : ''
     return `(select ${alias}.memory_id, ${number} from ${schema}.memories ${alias}
     where ${alias}.tenant_id = $1 and ${alias}.bank_id = $2 and ${alias}.document_id = (select document_id from anchor)
       and (${alias}.place, ${alias}.memory_id) ${number === -1 ? '<' : '>'} ((select place from anchor), (select memory_id from anchor)) and ${live(alias)}
-    order by ${alias}.place${direction}, ${alias}.memory_id${direction} limit ${most}::int)`
+    order by ${alias}.place${direction}, ${alias}.memory_id${direction} limit ${limit}::int)`
   }
   return withoutLongColumns(`with anchor as (
   select a.document_id, a.place, a.memory_id from ${schema}.memories a

@@ -84,7 +84,7 @@ group by s.tenant_id, s.bank_id having sum(s.memories) > 0 order by s.tenant_id,
     // A bank without vectors adopts the space first, so that memories retained from now on get vectors of it.
     await executor.query(this.#statements.adoptSpace, [...key, space.model, space.dimensions])
     let embedded = await this.#fill(bank, onProgress)
-    let moved: 'ours' | 'missing' | 'moved'
+    let moved: 'current' | 'missing' | 'moved'
     while ((moved = await this.#move(bank)) === 'missing') embedded += await this.#fill(bank, onProgress)
     let settled = true
     if (moved === 'moved') {
@@ -127,16 +127,16 @@ group by s.tenant_id, s.bank_id having sum(s.memories) > 0 order by s.tenant_id,
   /**
    * Moves the bank when at most one batch is missing: under constant writes, the last memories get their vectors right
    * after the move.
-   * @returns 'ours' when the bank has the space already, 'missing' when too many memories still lack a vector
+   * @returns 'current' when the bank has the space already, 'missing' when too many memories still lack a vector
    */
-  async #move (bank: BankKey): Promise<'ours' | 'missing' | 'moved'> {
+  async #move (bank: BankKey): Promise<'current' | 'missing' | 'moved'> {
     const { executor, batch, space: { model, dimensions } } = this.#options
     const key = bankParameters(bank)
     return await retrySerializationFailures(async () => await executor.transaction(async (tx: Queries) => {
-      const [row] = await tx.query<{ ours: boolean }>(this.#sql.lockSpace, [...key, model, dimensions])
+      const [row] = await tx.query<{ is_configured_space: boolean }>(this.#sql.lockSpace, [...key, model, dimensions])
       const missing = await tx.query(this.#sql.missing, [...key, model, batch + 1, null])
-      if (missing.length > (row?.ours === true ? 0 : batch)) return 'missing'
-      if (row?.ours === true) return 'ours'
+      if (missing.length > (row?.is_configured_space === true ? 0 : batch)) return 'missing'
+      if (row?.is_configured_space === true) return 'current'
       await tx.query(this.#sql.move, [...key, model, dimensions])
       await tx.query(this.#sql.flag, [...key, model, 0])
       return 'moved'
@@ -185,7 +185,7 @@ from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2`,
 where m.tenant_id = $1 and m.bank_id = $2 and ($5::text is null or m.memory_id > $5::text::uuid) and ${lacking}
 order by m.memory_id limit $4::int`,
     // The lock prevents the removal of a memory between the lookup and the insert, which would leave its vector behind.
-    addVectors: `with standing as (
+    addVectors: `with existing as (
   select m.memory_id, m.expires_at from ${schema}.memories m
   where m.tenant_id = $1 and m.bank_id = $2 and m.memory_id = any($6::text[]::uuid[]) order by m.memory_id for no key update
 ),
@@ -193,7 +193,7 @@ added as (
   insert into ${schema}.embeddings (tenant_id, bank_id, memory_id, ordinal, model, dimensions, expires_at, embedding)
   select $1, $2, n.memory_id, n.ordinal, $3, $4::int, s.expires_at, n.embedding::halfvec
   from unnest($7::text[]::uuid[], $8::text[]::smallint[], $9::text[]) as n(memory_id, ordinal, embedding)
-  join standing s on s.memory_id = n.memory_id
+  join existing s on s.memory_id = n.memory_id
   on conflict (tenant_id, bank_id, memory_id, ordinal, model) do nothing
   returning memory_id
 ),
@@ -204,7 +204,7 @@ flagged as (
   returning m.memory_id
 )
 ${countInto(schema, '$5', 'select 0::float8, count(*), 0, 0, 0 from flagged f having count(*) > 0')}`,
-    lockSpace: `select (v.model = $3 and v.dimensions = $4::int) as ours from ${schema}.embedding_spaces v where v.tenant_id = $1 and v.bank_id = $2 for update`,
+    lockSpace: `select (v.model = $3 and v.dimensions = $4::int) as is_configured_space from ${schema}.embedding_spaces v where v.tenant_id = $1 and v.bank_id = $2 for update`,
     move: `update ${schema}.embedding_spaces v set model = $3, dimensions = $4::int where v.tenant_id = $1 and v.bank_id = $2`,
     // Counts the rows that this statement changes, independent of concurrent writes.
     flag: `with flagged as (

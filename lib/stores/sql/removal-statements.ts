@@ -32,12 +32,12 @@ export interface RemovalStatements {
    */
   removeBank: string
   /** $1 tenant, $2 bank, $3 now, $4 maximum number of ids returned, $5 ids or tags. */
-  wouldRemove: Record<'ids' | 'any' | 'all' | 'bank', string>
+  dryRun: Record<'ids' | 'any' | 'all' | 'bank', string>
   /**
    * $1 tenant, $2 bank: deletes the postings by which servers of the previous release index a memory under its
    * neighbours' terms.
    */
-  dropLent: string
+  dropNeighbourPostings: string
 }
 
 export function makeRemovalStatements (schema: string): RemovalStatements {
@@ -52,7 +52,7 @@ export function makeRemovalStatements (schema: string): RemovalStatements {
   select m.memory_id from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2 and ${selector} order by m.memory_id${limit} for update
 )
 select coalesce((select string_agg(c.memory_id::text, '' order by c.memory_id) from chosen c), '') as ids`
-  const wouldRemove = (selector: string) => answer('m.memory_id', `${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2 and ${selector}`, '$4')
+  const dryRun = (selector: string) => answer('m.memory_id', `${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2 and ${selector}`, '$4')
   return {
     choose: { ids: choose(selectors.ids('$4')), any: choose(selectors.any('$4')), all: choose(selectors.all('$4')), expired: choose(expired, ` limit ${EXPIRED_BATCH}`) },
     chooseDocuments: choose(`m.document_id = any($4::text[]) and ${unexpired}
@@ -60,13 +60,13 @@ select coalesce((select string_agg(c.memory_id::text, '' order by c.memory_id) f
     remove: remove(schema, true),
     removeUncounted: remove(schema, false),
     removeBank: removeBank(schema),
-    wouldRemove: {
-      ids: wouldRemove(selectors.ids('$5')),
-      any: wouldRemove(selectors.any('$5')),
-      all: wouldRemove(selectors.all('$5')),
-      bank: wouldRemove(unexpired),
+    dryRun: {
+      ids: dryRun(selectors.ids('$5')),
+      any: dryRun(selectors.any('$5')),
+      all: dryRun(selectors.all('$5')),
+      bank: dryRun(unexpired),
     },
-    dropLent: `delete from ${schema}.postings p where p.tenant_id = $1 and p.bank_id = $2 and p.own = 0`,
+    dropNeighbourPostings: `delete from ${schema}.postings p where p.tenant_id = $1 and p.bank_id = $2 and p.own = 0`,
   }
 }
 
@@ -118,6 +118,6 @@ function counting (schema: string): string {
 )`
 }
 
-function answer (id: string, from: string, most: string): string {
-  return `select count(*)::int as count, coalesce((array_agg(${id}::text order by ${id}))[1:${most}::int], '{}') as memory_ids from ${from}`
+function answer (id: string, from: string, limit: string): string {
+  return `select count(*)::int as count, coalesce((array_agg(${id}::text order by ${id}))[1:${limit}::int], '{}') as memory_ids from ${from}`
 }

@@ -6,7 +6,7 @@ import { bankParameters, toMemory, type MemoryRow } from './rows.js'
 
 /** Maximum number of memories of the first page, and of any page. */
 const FIRST_ROWS = 100
-const MOST_ROWS = 1000
+const MAX_ROWS = 1000
 /** Size of a page in bytes; the memory that reaches it is its last. */
 const PAGE_BYTES = 1024 * 1024
 
@@ -35,6 +35,6 @@ export async function * scanPages (
     last = rows.at(-1)
     if (rows.length < limit && bytes < PAGE_BYTES) return
     // Twice the number that fits, estimated from this page: rows beyond the end of a page are read in vain.
-    limit = Math.min(MOST_ROWS, Math.max(1, Math.ceil(2 * PAGE_BYTES * rows.length / Math.max(1, bytes))))
+    limit = Math.min(MAX_ROWS, Math.max(1, Math.ceil(2 * PAGE_BYTES * rows.length / Math.max(1, bytes))))
   }
 }

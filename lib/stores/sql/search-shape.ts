@@ -16,7 +16,7 @@ export interface Shape {
   /** Conditions on `m`; '' when there are none. */
   filters: string
   /** Maximum number of candidates of a strategy. */
-  most: string
+  limit: string
   /** A condition: the row of the table with this alias has not expired. */
   unexpired: (alias: string) => string
   /** The instant of the search. */

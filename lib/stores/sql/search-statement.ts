@@ -42,10 +42,12 @@ export function searchStatement (
   // $1 and $2 identify the bank in every statement.
   for (const value of bankParameters(bank)) parameters.bind(value)
   const instant = `${parameters.bind(now)}::float8::bigint`
-  const most = `${parameters.bind(limit)}::int`
+  const limitParameter = `${parameters.bind(limit)}::int`
   const filters = filterConditions(request.filters, parameters)
   if (filters === undefined) return undefined
-  const shape: Shape = { schema, parameters, filters, most, now: instant, unexpired: (alias) => liveAt(alias, instant) }
+  const shape: Shape = {
+    schema, parameters, filters, limit: limitParameter, now: instant, unexpired: (alias) => liveAt(alias, instant),
+  }
 
   const both = words && semantic !== undefined
   // The semantic strategy comes first: the lexical one also scores the memories that it found.
@@ -86,7 +88,7 @@ function scoreColumns (words: boolean, cosines: string | undefined): string {
   const meaning = cosines === undefined
     ? 'null::float8'
     : words
-      ? `coalesce(semantic.score, case when (select ours from space) then (select max(s.score) from (${cosines}) s) end)`
+      ? `coalesce(semantic.score, case when (select is_configured_space from space) then (select max(s.score) from (${cosines}) s) end)`
       : 'semantic.score'
   return `${byWords('score')} as by_words, ${byWords('own')} as by_own_words, ${meaning} as by_meaning`
 }
@@ -99,7 +101,7 @@ function totalOf (shape: Shape, lexical: LexicalRequest | undefined, space: Embe
   const { schema, filters, unexpired } = shape
   const matching = lexical === undefined ? undefined : matchingMemories(shape, lexical)
   if (space === undefined) return `select count(*) from (${matching}) f`
-  const embedded = '(select ours from space)'
+  const embedded = '(select is_configured_space from space)'
   const byWords = matching === undefined ? '' : `or m.memory_id in (${matching})`
   const exact = `select count(*) from ${schema}.memories m
     where m.tenant_id = $1 and m.bank_id = $2 and ${unexpired('m')}${filters} and ((m.embedded and ${embedded}) ${byWords})`

@@ -10,7 +10,7 @@ import { nearestStatement, type Nearest } from './semantic-strategy.js'
 import type { VectorIndexes } from './vector-indexes.js'
 
 /** Banks of one request that are searched concurrently; limited so that other requests get connections. */
-const BANKS_AT_A_TIME = 4
+const MAX_CONCURRENT_BANKS = 4
 
 export interface SqlSearcherOptions {
   executor: Executor
@@ -71,7 +71,7 @@ export class SqlSearcher {
     const next = async () => {
       for (const bank of banks) found.push(await this.#searchBank(bank, request))
     }
-    await Promise.all(Array.from({ length: Math.min(BANKS_AT_A_TIME, request.banks.length) }, next))
+    await Promise.all(Array.from({ length: Math.min(MAX_CONCURRENT_BANKS, request.banks.length) }, next))
     const merge = (strategy: 'lexical' | 'semantic') => (
       mergeCandidates(found.map(({ [strategy]: candidates }) => candidates), request.limit)
     )
@@ -84,18 +84,18 @@ export class SqlSearcher {
 
   async #searchBank (bank: BankKey, request: SearchRequest): Promise<Found> {
     // The statement consists of key lookups, so one generic plan suits every bank.
-    const ask = async (nearest?: Nearest): Promise<Array<CutRow<CandidateRow>>> => {
+    const search = async (nearest?: Nearest): Promise<Array<CutRow<CandidateRow>>> => {
       const statement = searchStatement(bank, request, { schema: this.#schema, space: this.#space, nearest })
       if (statement === undefined) return []
       const options = { keepPlan: true, flow: bankKeyString(bank) }
       return await this.#executor.read<CutRow<CandidateRow>>(statement.text, statement.values, options)
     }
     const nearest = await this.#nearest(bank, request)
-    let found = await ask(nearest)
+    let found = await search(nearest)
     // An index scan ends after a bounded number of neighbours, even if filters exclude them or they are passages of the
     // same memories.
-    const wanted = Math.min(request.limit, found[0]?.total ?? Infinity)
-    if (nearest !== undefined && nearest.found < wanted) found = await ask()
+    const expected = Math.min(request.limit, found[0]?.total ?? Infinity)
+    if (nearest !== undefined && nearest.found < expected) found = await search()
     const rows = await this.#longColumns.complete(found, bank, request.budget)
     return {
       lexical: await toCandidates(bank, rows, 'lexical', request),
@@ -119,7 +119,7 @@ export class SqlSearcher {
  * long
  */
 async function toCandidates (
-  bank: BankKey, rows: readonly CandidateRow[], strategy: 'lexical' | 'semantic', asked: SearchRequest,
+  bank: BankKey, rows: readonly CandidateRow[], strategy: 'lexical' | 'semantic', request: SearchRequest,
 ): Promise<Candidate[]> {
   const candidates = await mapInTurns(rows, bankKeyString(bank), (row): Candidate | undefined => {
     const score = row[`${strategy}_score`]
@@ -131,7 +131,7 @@ async function toCandidates (
       bank,
       memory: toMemory(row),
       score,
-      scores: scoresOf(row, asked),
+      scores: scoresOf(row, request),
       passageCount: row.passage_starts.length,
       passages: ordinals.map((ordinal, index) => ({
         start: row.passage_starts[ordinal]!, end: row.passage_ends[ordinal]!, score: scores[index]!,

@@ -9,8 +9,8 @@ import { unitVectorText } from './vectors.js'
  * (pgvector accepts up to 1000).
  */
 const EF_FACTOR = 1.5
-const EF_LEAST = 100
-const EF_MOST = 1000
+const EF_MIN = 100
+const EF_MAX = 1000
 
 /** The result of a bank's HNSW index, best first. */
 export interface Nearest {
@@ -35,13 +35,13 @@ export function nearestStatement (
   const type = typeOf(space)
   const query = queryVector(parameters, vector, space)
   const neighbours = Math.ceil(limit * EF_FACTOR)
-  const ef = String(Math.min(EF_MOST, Math.max(EF_LEAST, neighbours)))
+  const ef = String(Math.min(EF_MAX, Math.max(EF_MIN, neighbours)))
   // The index scan reads its settings when it begins. A condition without a column, such as that on set_config, is
   // evaluated before; so the statement needs no session settings.
   const text = `with ${spaceCte({ schema, parameters }, space)}neighbours as (
   select e.memory_id, e.embedding::${type} <=> ${query} as distance
   from ${schema}.embeddings e ${filteredMemories({ schema, filters: conditions }, 'e')}
-  where e.tenant_id = $1 and e.bank_id = $2 and e.model = ${parameters.bind(space.model)}::text and (select ours from space) and ${liveAt('e', instant)}
+  where e.tenant_id = $1 and e.bank_id = $2 and e.model = ${parameters.bind(space.model)}::text and (select is_configured_space from space) and ${liveAt('e', instant)}
     and (select set_config('hnsw.ef_search', ${parameters.bind(ef)}::text, true) <> ''
       and set_config('hnsw.iterative_scan', 'relaxed_order', true) <> '')
   order by e.embedding::${type} <=> ${query}
@@ -62,26 +62,26 @@ export function semanticStrategy (
 ): Strategy {
   const { schema, parameters, unexpired } = shape
   const query = queryVector(parameters, vector, space)
-  const ours = `e.tenant_id = $1 and e.bank_id = $2 and e.model = ${parameters.bind(space.model)}::text`
+  const inSpace = `e.tenant_id = $1 and e.bank_id = $2 and e.model = ${parameters.bind(space.model)}::text`
   const cosines = `select e.ordinal::int as ordinal, ${similarity(`e.embedding <=> ${query}`)} as score
-    from ${schema}.embeddings e where ${ours} and e.memory_id = m.memory_id`
+    from ${schema}.embeddings e where ${inSpace} and e.memory_id = m.memory_id`
   return {
     name: 'semantic',
     parts: nearest === undefined
       ? `neighbours as (
   select e.memory_id, e.embedding <=> ${query} as distance
   from ${schema}.embeddings e ${filteredMemories(shape, 'e')}
-  where ${ours} and (select ours from space) and ${unexpired('e')}
+  where ${inSpace} and (select is_configured_space from space) and ${unexpired('e')}
 ),
 semantic_found as (
   select n.memory_id, max(${similarity('n.distance')}) as score from neighbours n group by n.memory_id
 ),
 semantic as materialized (
-  select f.memory_id, f.score from semantic_found f order by f.score desc, f.memory_id limit ${shape.most}
+  select f.memory_id, f.score from semantic_found f order by f.score desc, f.memory_id limit ${shape.limit}
 )`
       : `semantic as materialized (
   select f.memory_id, f.score from unnest(${parameters.bind(nearest.ids)}::text::uuid[], ${parameters.bind(nearest.scores)}::text::float8[]) as f(memory_id, score)
-  where (select ours from space) limit ${shape.most}
+  where (select is_configured_space from space) limit ${shape.limit}
 )`,
     passages: bestPassages(cosines),
     cosines,
@@ -112,7 +112,7 @@ function similarity (distance: string): string {
 export function spaceCte ({ schema, parameters }: Pick<Shape, 'schema' | 'parameters'>, { model, dimensions }: EmbeddingSpace): string {
   return `space as materialized (
   select exists (select from ${schema}.embedding_spaces v where v.tenant_id = $1 and v.bank_id = $2
-    and v.model = ${parameters.bind(model)}::text and v.dimensions = ${parameters.bind(dimensions)}::int) as ours
+    and v.model = ${parameters.bind(model)}::text and v.dimensions = ${parameters.bind(dimensions)}::int) as is_configured_space
 ),
 `
 }

@@ -7,9 +7,9 @@ import { spoolName } from './spool-leftovers.js'
 
 const CHUNK = 256 * 1024
 const LINE_FEED = 10
-const NO_ROOM = new Set(['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE'])
+const CAPACITY_ERRORS = new Set(['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE'])
 /** O_TMPFILE of Linux, for which Node.js has no constant: the file never has a name. */
-const NAMELESS = constants.O_RDWR | constants.O_DIRECTORY | 0o20000000
+const UNNAMED_FILE_FLAGS = constants.O_RDWR | constants.O_DIRECTORY | 0o20000000
 
 /**
  * Lines in a temporary file without a name: the system deletes it with the last descriptor, so that even a killed
@@ -32,11 +32,11 @@ export class SpoolFile {
    */
   static async create (folder: string, nameless = process.platform === 'linux'): Promise<SpoolFile> {
     if (nameless) {
-      const handle = await open(folder, NAMELESS, 0o600).catch(() => undefined)
+      const handle = await open(folder, UNNAMED_FILE_FLAGS, 0o600).catch(() => undefined)
       if (handle !== undefined) return new SpoolFile(handle, undefined)
     }
     const path = join(folder, spoolName(process.pid, randomBytes(8).toString('hex')))
-    return await orNoRoom(async () => {
+    return await withCapacityErrors(async () => {
       const handle = await open(path, 'wx+', 0o600)
       const named = await rm(path).then(() => false, () => true)
       return new SpoolFile(handle, named ? path : undefined)
@@ -45,7 +45,7 @@ export class SpoolFile {
 
   /** Appends. @throws ServiceError when the disk is full */
   async write (text: Buffer): Promise<void> {
-    await orNoRoom(async () => { await this.#handle.writeFile(text) })
+    await withCapacityErrors(async () => { await this.#handle.writeFile(text) })
   }
 
   /** From the first line on, without line feeds. */
@@ -53,7 +53,7 @@ export class SpoolFile {
     let rest: Buffer = Buffer.alloc(0)
     for (let position = 0; ;) {
       const chunk = Buffer.allocUnsafe(CHUNK)
-      const { bytesRead } = await orNoRoom(async () => await this.#handle.read(chunk, 0, CHUNK, position))
+      const { bytesRead } = await withCapacityErrors(async () => await this.#handle.read(chunk, 0, CHUNK, position))
       if (bytesRead === 0) return
       position += bytesRead
       let start = 0
@@ -78,12 +78,14 @@ export class SpoolFile {
   }
 }
 
-async function orNoRoom<T> (work: () => Promise<T>): Promise<T> {
+async function withCapacityErrors<T> (work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-    if (!NO_ROOM.has(code)) throw new ServiceError('dependency_unavailable', 'The export has no temporary file', { cause: error })
+    if (!CAPACITY_ERRORS.has(code)) {
+      throw new ServiceError('dependency_unavailable', 'The export has no temporary file', { cause: error })
+    }
     throw atCapacity('server_busy', 'The server has no room for the export; try again', error)
   }
 }

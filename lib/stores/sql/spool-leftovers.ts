@@ -34,18 +34,18 @@ export async function removeLeftovers (
     const path = join(folder, name)
     const pid = FILE.exec(name)?.[1]
     if (pid !== undefined) {
-      if (!isAlive(Number(pid)) && (await ours(path))?.isFile() === true) await quietly(unlink(path))
+      if (!isAlive(Number(pid)) && (await statOwnFile(path))?.isFile() === true) await quietly(unlink(path))
     } else if (OLD_FOLDER.test(name)) await removeOld(path, now)
   }
 }
 
 async function removeOld (folder: string, now: number): Promise<void> {
-  const found = await ours(folder)
+  const found = await statOwnFile(folder)
   if (found?.isDirectory() !== true) return
   for (const name of await readdir(folder).catch(() => [])) {
     if (!OLD_FILE.test(name)) return
     const path = join(folder, name)
-    const file = await ours(path)
+    const file = await statOwnFile(path)
     if (file?.isFile() === true && file.mtimeMs < now - OLD_FILE_MS) await quietly(unlink(path))
   }
   // rmdir keeps a folder that is not empty.
@@ -53,7 +53,7 @@ async function removeOld (folder: string, now: number): Promise<void> {
 }
 
 /** @returns undefined also for a file of another user; does not follow links */
-async function ours (path: string) {
+async function statOwnFile (path: string) {
   const found = await lstat(path).catch(() => undefined)
   return process.getuid === undefined || found?.uid === process.getuid() ? found : undefined
 }

@@ -6,13 +6,13 @@ import type { Memory, Scan } from '../vector-store.js'
 import { SpoolFile } from './spool-file.js'
 
 /** Characters of memories kept in memory for all exports together; the rest is written to files. */
-const HELD = 8 * 1024 * 1024
+const MAX_HELD_CHARACTERS = 8 * 1024 * 1024
 /** Overhead of a memory in characters, in addition to its text, tags and metadata. */
 const OVERHEAD = 512
 /** Default for the bytes of all files together. */
 const FILE_BYTES = 1024 ** 3
 /** Number of characters written at a time. */
-const WRITTEN = 256 * 1024
+const WRITE_CHARACTERS = 256 * 1024
 
 export interface SpoolOptions {
   /** Maximum bytes of all files together. Default 1 GiB. */
@@ -24,7 +24,7 @@ export interface SpoolOptions {
 }
 
 /** The space without files, shared by all exports. */
-interface Room {
+interface CharacterBudget {
   characters: number
 }
 
@@ -35,13 +35,13 @@ interface Room {
 export class Spools {
   readonly #folder: string
   readonly #files: ByteBudget
-  readonly #room: Room
+  readonly #budget: CharacterBudget
   readonly #open = new Set<Spool>()
 
-  constructor ({ fileBytes = FILE_BYTES, held = HELD, folder = tmpdir() }: SpoolOptions = {}) {
+  constructor ({ fileBytes = FILE_BYTES, held = MAX_HELD_CHARACTERS, folder = tmpdir() }: SpoolOptions = {}) {
     this.#folder = folder
     this.#files = new ByteBudget(fileBytes)
-    this.#room = { characters: held }
+    this.#budget = { characters: held }
   }
 
   /**
@@ -51,7 +51,7 @@ export class Spools {
    */
   async spool (pages: AsyncIterable<readonly Memory[]>, caller: string): Promise<Scan> {
     const spool = new Spool({
-      room: this.#room, folder: this.#folder, hold: this.#files.hold(0), freed: () => { this.#open.delete(spool) },
+      budget: this.#budget, folder: this.#folder, hold: this.#files.hold(0), freed: () => { this.#open.delete(spool) },
     })
     this.#open.add(spool)
     try {
@@ -70,7 +70,7 @@ export class Spools {
 }
 
 interface Holding {
-  room: Room
+  budget: CharacterBudget
   folder: string
   /** The spool's share of the bytes in files. */
   hold: Hold
@@ -99,7 +99,7 @@ class Spool {
       if (turns.isSpent) await turns.next(caller)
       // JSON contains no raw line feed.
       text += `${JSON.stringify(memory)}\n`
-      if (text.length < WRITTEN) continue
+      if (text.length < WRITE_CHARACTERS) continue
       await this.#write(text)
       text = ''
     }
@@ -131,17 +131,17 @@ class Spool {
   }
 
   #keep (memory: Memory): boolean {
-    const { room } = this.#holding
+    const { budget } = this.#holding
     const characters = charactersOf(memory)
-    if (characters > room.characters) return false
-    room.characters -= characters
+    if (characters > budget.characters) return false
+    budget.characters -= characters
     this.#characters += characters
     this.#held.push(memory)
     return true
   }
 
   #release (): void {
-    this.#holding.room.characters += this.#characters
+    this.#holding.budget.characters += this.#characters
     this.#characters = 0
     this.#held = []
   }

@@ -126,7 +126,7 @@ returning k.key`,
  * that no transaction waits for a memory while it holds their lock.
  */
 function insert (schema: string, counted: boolean): string {
-  return `with given as (
+  return `with input_rows as (
   select * from unnest($3::text[]::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[]::bigint[], $9::text[]::bigint[],
     $10::text[]::bigint[], $11::text[], $12::text[], $13::text[]::int[], $14::text[], $15::text[], $16::text[], $17::text[]::float8[], $18::text[]::boolean[],
     $19::text[]::boolean[], $20::text[])
@@ -143,7 +143,7 @@ added as (
     g.occurred_at, g.retained_at, g.expires_at, g.document_id, g.source, g.tokens,
     g.passage_starts::int[], g.passage_ends::int[], array(select jsonb_array_elements_text(g.terms::jsonb)), g.passages_length,
     g.embedded and exists (select from space), g.question, g.trust
-  from given g order by g.fingerprint, g.position
+  from input_rows g order by g.fingerprint, g.position
   on conflict (tenant_id, bank_id, fingerprint) do nothing
   returning m.memory_id, m.expires_at, m.embedded, cardinality(m.passage_starts) as passages, m.passages_length
 ),
@@ -167,5 +167,5 @@ counted as (
 )`
   : ''}
 select a.memory_id is not null as stored, a.embedded, a.passages, (a.expires_at is not null) as expiring, a.passages_length
-from given g left join added a on a.memory_id = g.memory_id order by g.position`
+from input_rows g left join added a on a.memory_id = g.memory_id order by g.position`
 }

@@ -77,8 +77,8 @@ export class SqlVectorStore implements VectorStore {
     const configs = new BankConfigWriter(schema)
     const longColumns = new LongColumnReader(executor, schema)
     const reader = new SqlReader(executor, schema, statements, longColumns)
-    const guarded = <Given extends unknown[], T>(read: (...given: Given) => Promise<T>) =>
-      async (...given: Given) => await this.#guard(async () => await read.apply(reader, given))
+    const guarded = <Args extends unknown[], T>(read: (...args: Args) => Promise<T>) =>
+      async (...args: Args) => await this.#guard(async () => await read.apply(reader, args))
 
     this.findIdempotencyRecord = guarded(reader.findIdempotencyRecord)
     this.get = guarded(reader.get)

@@ -21,7 +21,7 @@ export interface SweeperOptions {
 
 const DAY_MS = 86_400_000
 /** Maximum number of banks that one round sweeps. */
-const BANKS_A_ROUND = 1000
+const BANKS_PER_ROUND = 1000
 /** Memories written or removed after which tables are vacuumed: a minimum, and a share of those at the last vacuum. */
 const VACUUM_AFTER = 500
 const VACUUM_SHARE = 0.2
@@ -95,7 +95,7 @@ export class Sweeper {
   async sweep (now: number): Promise<void> {
     const { executor, schema, statements } = this.#options
     const expired = await executor.read<{ tenant_id: string, bank_id: string }>(`select distinct m.tenant_id, m.bank_id from ${schema}.memories m
-where m.expires_at <= $1::float8::bigint limit ${BANKS_A_ROUND}`, [now])
+where m.expires_at <= $1::float8::bigint limit ${BANKS_PER_ROUND}`, [now])
     for (const bank of expired) {
       let removed: number
       do {
@@ -103,24 +103,24 @@ where m.expires_at <= $1::float8::bigint limit ${BANKS_A_ROUND}`, [now])
       } while (removed === EXPIRED_BATCH && !this.#stopped)
       if (this.#stopped) return
     }
-    const lapsed = now - IDEMPOTENCY_LIFETIME_MS
-    const kept = await executor.read<{ tenant_id: string, bank_id: string }>(`select distinct k.tenant_id, k.bank_id from ${schema}.idempotency_keys k
-where k.kept_at <= $1::float8::bigint limit ${BANKS_A_ROUND}`, [lapsed])
-    for (const { tenant_id: tenant, bank_id: bank } of kept) {
-      await executor.query(statements.dropIdempotencyRecords, [tenant, bank, lapsed])
+    const expiredBefore = now - IDEMPOTENCY_LIFETIME_MS
+    const banksWithRecords = await executor.read<{ tenant_id: string, bank_id: string }>(`select distinct k.tenant_id, k.bank_id from ${schema}.idempotency_keys k
+where k.kept_at <= $1::float8::bigint limit ${BANKS_PER_ROUND}`, [expiredBefore])
+    for (const { tenant_id: tenant, bank_id: bank } of banksWithRecords) {
+      await executor.query(statements.dropIdempotencyRecords, [tenant, bank, expiredBefore])
     }
     // Yesterday is kept: reservations from before midnight may still be adjusted, and other servers' clocks may be
     // behind.
     const firstDay = Math.floor(now / DAY_MS) - 1
-    const used = await executor.read<{ tenant_id: string, bank_id: string }>(`select distinct u.tenant_id, u.bank_id from ${schema}.daily_usage u
-where u.day < $1::int limit ${BANKS_A_ROUND}`, [firstDay])
-    for (const bank of used) await executor.query(statements.usage.drop, [bank.tenant_id, bank.bank_id, firstDay])
+    const usedBanks = await executor.read<{ tenant_id: string, bank_id: string }>(`select distinct u.tenant_id, u.bank_id from ${schema}.daily_usage u
+where u.day < $1::int limit ${BANKS_PER_ROUND}`, [firstDay])
+    for (const bank of usedBanks) await executor.query(statements.usage.drop, [bank.tenant_id, bank.bank_id, firstDay])
     // Servers of the previous release, which may still run, also index a memory under the terms of its neighbours. Such
     // postings remain after the neighbour is removed.
-    const lent = await executor.read<{ tenant_id: string, bank_id: string }>(`select distinct p.tenant_id, p.bank_id from ${schema}.postings p
-where p.own = 0 limit ${BANKS_A_ROUND}`)
-    for (const { tenant_id: tenant, bank_id: bank } of lent) {
-      const drop = async (tx: Queries) => await tx.query(statements.removal.dropLent, [tenant, bank])
+    const neighbourPostings = await executor.read<{ tenant_id: string, bank_id: string }>(`select distinct p.tenant_id, p.bank_id from ${schema}.postings p
+where p.own = 0 limit ${BANKS_PER_ROUND}`)
+    for (const { tenant_id: tenant, bank_id: bank } of neighbourPostings) {
+      const drop = async (tx: Queries) => await tx.query(statements.removal.dropNeighbourPostings, [tenant, bank])
       await executor.transaction(drop, { bulk: true })
     }
     await this.#vacuum()
@@ -146,8 +146,8 @@ where p.own = 0 limit ${BANKS_A_ROUND}`)
   /** Frees space for new rows, and updates planner statistics. */
   async #vacuum (): Promise<void> {
     const { executor, schema, vacuum } = this.#options
-    const least = Math.max(VACUUM_AFTER, this.#changesVacuumed * VACUUM_SHARE)
-    if (!vacuum || this.#changes - this.#changesVacuumed < least) return
+    const threshold = Math.max(VACUUM_AFTER, this.#changesVacuumed * VACUUM_SHARE)
+    if (!vacuum || this.#changes - this.#changesVacuumed < threshold) return
     this.#changesVacuumed = this.#changes
     for (const table of VACUUMED) await executor.maintain(`vacuum (analyze) ${schema}.${table}`)
   }

@@ -9,7 +9,7 @@ export interface UsageStatements {
 }
 
 /** A count stays within the integers that a double represents exactly. */
-const MOST = Number.MAX_SAFE_INTEGER
+const MAX_COUNT = Number.MAX_SAFE_INTEGER
 
 export function makeUsageStatements (schema: string): UsageStatements {
   return {
@@ -18,7 +18,7 @@ select $1, $2, $3::int, $4, $5::float8::bigint where $5::float8 <= $6::float8
 on conflict (tenant_id, bank_id, day, counter) do update set used = u.used + excluded.used
 where u.used + excluded.used <= $6::float8::bigint
 returning u.counter`,
-    adjust: `update ${schema}.daily_usage u set used = least(greatest(u.used + $5::float8::bigint, 0), ${MOST})
+    adjust: `update ${schema}.daily_usage u set used = least(greatest(u.used + $5::float8::bigint, 0), ${MAX_COUNT})
 where u.tenant_id = $1 and u.bank_id = $2 and u.day = $3::int and u.counter = $4`,
     drop: `delete from ${schema}.daily_usage u where u.tenant_id = $1 and u.bank_id = $2 and u.day < $3::int`,
   }

@@ -53,18 +53,18 @@ interface Placed<Entry> {
 async function eachInOrder<Entry extends UsageEntry> (
   executor: Executor, entries: readonly Entry[], work: (queries: Queries, placed: Placed<Entry>) => Promise<void>,
 ): Promise<void> {
-  const [first, ...others] = entries
+  const [first, ...rest] = entries
     .map((entry, index) => ({ entry, index }))
     .sort((a, b) => compareKeys(keyOf(a.entry), keyOf(b.entry)))
   if (first === undefined) return
   const flow = bankKeyString(first.entry.bank)
-  if (others.length === 0) {
+  if (rest.length === 0) {
     await work(statementsOf(executor, { flow }), first)
     return
   }
   await retrySerializationFailures(async () => {
     await executor.transaction(async (tx) => {
-      for (const placed of [first, ...others]) await work(tx, placed)
+      for (const placed of [first, ...rest]) await work(tx, placed)
     }, { keepPlans: true, flow })
   })
 }

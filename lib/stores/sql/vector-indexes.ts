@@ -11,7 +11,7 @@ export interface VectorIndexesOptions {
   /** Minimum number of vectors of a bank with an index; 0: no bank gets one. */
   from: number
   /** Maximum number of indexes. */
-  most: number
+  maxIndexes: number
   /** Whether indexes are built and dropped, or only used. */
   build: boolean
   /** Interval of updates, in milliseconds; 0: only on request. */
@@ -57,13 +57,13 @@ export class VectorIndexes {
   start (space: EmbeddingSpace | undefined, { warn, info }: Required<Pick<StoreStart, 'warn' | 'info'>>): void {
     const { from, intervalMs = INTERVAL_MS } = this.#options
     if (from === 0 || space === undefined) return
-    const look = () => {
+    const run = () => {
       this.#underWay ??= this.update(space, info)
         .catch((error: unknown) => { if (!this.#stopped) warn(`vector_store: the indexes of big banks could not be looked after: ${error instanceof Error ? error.message : String(error)}`) })
         .finally(() => { this.#underWay = undefined })
     }
-    look()
-    if (intervalMs > 0) this.#timer = setInterval(look, intervalMs).unref()
+    run()
+    if (intervalMs > 0) this.#timer = setInterval(run, intervalMs).unref()
   }
 
   /** Whether the bank is known to have a vector index. Without one a search is slower, but exact. */
@@ -82,29 +82,29 @@ export class VectorIndexes {
   /**
    * Determines which of the banks with vectors of this space have an index; before that, builds and drops indexes if
    * configured.
-   * @param tell receives messages on what is done
+   * @param report receives messages on what is done
    */
-  async update (space: EmbeddingSpace, tell: (message: string) => void): Promise<void> {
+  async update (space: EmbeddingSpace, report: (message: string) => void): Promise<void> {
     const learn = async (): Promise<void> => {
       const present = await this.#present()
-      const ours = (await this.#bigBanks()).filter((bank) => (
+      const banksOfSpace = (await this.#bigBanks()).filter((bank) => (
         bank.space.model === space.model && bank.space.dimensions === space.dimensions
       ))
-      const indexed = ours.filter((bank) => present.get(indexName(bank))?.valid === true)
+      const indexed = banksOfSpace.filter((bank) => present.get(indexName(bank))?.valid === true)
       this.#indexed = new Set(indexed.map(({ key }) => bankKeyString(key)))
     }
     await learn()
     if (!this.#options.build) return
-    await this.maintain(tell)
+    await this.maintain(report)
     await learn()
   }
 
   /** Builds the missing indexes of large banks, and drops those of banks that have become small. */
-  async maintain (tell: (message: string) => void): Promise<void> {
-    const { from, most } = this.#options
+  async maintain (report: (message: string) => void): Promise<void> {
+    const { from, maxIndexes } = this.#options
     // An index is invalid while it is built, and servers must not take each other's builds for failed ones.
     if (from === 0 || await this.#isBuilding()) return
-    const banks = (await this.#bigBanks()).slice(0, most)
+    const banks = (await this.#bigBanks()).slice(0, maxIndexes)
     const present = await this.#present()
     const kept = new Set(banks.map(indexName))
     for (const { name, valid } of present.values()) {
@@ -113,7 +113,7 @@ export class VectorIndexes {
     }
     for (const bank of banks) {
       if (this.#stopped || bank.vectors < from || present.get(indexName(bank))?.valid === true) continue
-      tell(`vector_store: building the vector index of a bank of ${bank.vectors} vectors`)
+      report(`vector_store: building the vector index of a bank of ${bank.vectors} vectors`)
       await this.#build(bank)
     }
   }

@@ -1,10 +1,16 @@
 import { countInto } from './fragments.js'
 
+export interface AttachedRow {
+  attached: number
+  /** Whether the bank's vectors are of the configured embedding space. */
+  is_configured_space: boolean
+}
+
 export interface VectorStatements {
   /**
    * $1 tenant, $2 bank, $3 model, $4 dimensions, $5 shard, $6 now; for each memory $7 its id and $8 its number of
-   * vectors; for each vector $9 memory id, $10 ordinal and $11 text: adds vectors to memories without them. Returns
-   * `attached`, and `ours`: whether the bank has this space.
+   * vectors; for each vector $9 memory id, $10 ordinal and $11 text: adds vectors to memories without them. Returns an
+   * AttachedRow.
    */
   attach: string
 }
@@ -17,7 +23,7 @@ export function makeVectorStatements (schema: string): VectorStatements {
     attach: `with space as materialized (
   select v.model from ${schema}.embedding_spaces v where v.tenant_id = $1 and v.bank_id = $2 and v.model = $3 and v.dimensions = $4::int for share
 ),
-standing as materialized (
+existing as materialized (
   select m.memory_id, m.expires_at from ${schema}.memories m
   join unnest($7::text[]::uuid[], $8::text[]::int[]) as g(memory_id, vectors) on g.memory_id = m.memory_id and g.vectors = cardinality(m.passage_starts)
   where m.tenant_id = $1 and m.bank_id = $2 and m.memory_id = any($7::text[]::uuid[]) and exists (select from space)
@@ -28,16 +34,16 @@ added as (
   insert into ${schema}.embeddings (tenant_id, bank_id, memory_id, ordinal, model, dimensions, expires_at, embedding)
   select $1, $2, n.memory_id, n.ordinal, $3, $4::int, s.expires_at, n.embedding::halfvec
   from unnest($9::text[]::uuid[], $10::text[]::smallint[], $11::text[]) as n(memory_id, ordinal, embedding)
-  join standing s on s.memory_id = n.memory_id
+  join existing s on s.memory_id = n.memory_id
   on conflict (tenant_id, bank_id, memory_id, ordinal, model) do nothing
 ),
 flagged as (
-  update ${schema}.memories m set embedded = true from standing s where m.tenant_id = $1 and m.bank_id = $2 and m.memory_id = s.memory_id
+  update ${schema}.memories m set embedded = true from existing s where m.tenant_id = $1 and m.bank_id = $2 and m.memory_id = s.memory_id
   returning m.memory_id
 ),
 counted as (
   ${countInto(schema, '$5', 'select 0::float8, count(*), 0, 0, 0 from flagged f having count(*) > 0')}
 )
-select (select count(*)::int from flagged) as attached, exists (select from space) as ours`,
+select (select count(*)::int from flagged) as attached, exists (select from space) as is_configured_space`,
   }
 }

@@ -19,6 +19,7 @@ import {
 import { bankParameters } from './rows.js'
 import { sortInTurns } from './sorting.js'
 import { STATISTICS_SHARDS, type Statements } from './statements.js'
+import type { AttachedRow } from './vector-statements.js'
 import { unitVectorText } from './vectors.js'
 import {
   WriteTransactions, type Changes, type WriteOptions, type WriteTransactionsOptions,
@@ -73,7 +74,7 @@ export class SqlWriter {
       // removed or has lower trust; the transaction below then removes that one first.
       try {
         const alone = this.#transactions.alone(bank, signal)
-        const insertion = this.#noted(bank, await insertMemories(alone, memories, { ...work, counted: true }))
+        const insertion = this.#noteInsertion(bank, await insertMemories(alone, memories, { ...work, counted: true }))
         await this.#noteChanges(insertion.counts.memories)
         return insertion.outcomes
       } catch (error) {
@@ -134,7 +135,7 @@ export class SqlWriter {
     const key = bankParameters(bank)
     if (selector.kind === 'all') {
       return await this.#transactions.run(bank, { now, idempotency, signal }, async (tx, changes) => {
-        if (dryRun) return toOutcome(await tx.query(removal.wouldRemove.bank, [...key, now, idLimit]))
+        if (dryRun) return toOutcome(await tx.query(removal.dryRun.bank, [...key, now, idLimit]))
         return await this.#removeAll(tx, bank, { now, idLimit, changes })
       }, { bulk: true })
     }
@@ -143,7 +144,7 @@ export class SqlWriter {
       : { kind: selector.match, chosen: selector.tags, now }
     return await this.#transactions.run(bank, { now, idempotency, signal }, async (tx, changes) => {
       if (dryRun) {
-        return toOutcome(await tx.query(removal.wouldRemove[choice.kind], [...key, now, idLimit, choice.chosen!]))
+        return toOutcome(await tx.query(removal.dryRun[choice.kind], [...key, now, idLimit, choice.chosen!]))
       }
       const options = { shard: this.#nextShard(), idLimit }
       return removed(await removeChosen(tx, this.#statements, bank, choice, options), changes)
@@ -160,12 +161,12 @@ export class SqlWriter {
   }
 
   async attachVectors (bank: BankKey, vectors: readonly LateVectors[], now: number): Promise<number> {
-    const given = [...new Map(vectors.map((late) => [late.memoryId, late])).values()]
+    const items = [...new Map(vectors.map((late) => [late.memoryId, late])).values()]
       .sort((a, b) => compareText(a.memoryId, b.memoryId))
-    const { space, shard } = await this.#begin(bank, now, given.length > 0)
+    const { space, shard } = await this.#begin(bank, now, items.length > 0)
     if (space === undefined) return 0
     const [ids, ordinals, texts]: [string[], string[], string[]] = [[], [], []]
-    for (const { memoryId, vectors } of given) {
+    for (const { memoryId, vectors } of items) {
       for (const [ordinal, vector] of vectors.entries()) {
         if (turns.isSpent) await turns.next(bankKeyString(bank))
         ids.push(memoryId)
@@ -176,12 +177,11 @@ export class SqlWriter {
     return await retrySerializationFailures(async () => await this.#executor.transaction(async (tx) => {
       // The shared lock excludes the removal of the whole bank, which would leave these vectors behind.
       await tx.query(this.#statements.locks.shareBank, bankParameters(bank))
-      const [row] = await tx.query<{ attached: number, ours: boolean }>(this.#statements.vectors.attach, [
+      const [row] = await tx.query<AttachedRow>(this.#statements.vectors.attach, [
         ...bankParameters(bank), space.model, space.dimensions, shard, now,
-        given.map(({ memoryId }) => memoryId), given.map(({ vectors }) => String(vectors.length)),
-        ids, ordinals, texts,
+        items.map(({ memoryId }) => memoryId), items.map(({ vectors }) => String(vectors.length)), ids, ordinals, texts,
       ])
-      if (!row!.ours) this.#spaces.noteForeign(bank)
+      if (!row!.is_configured_space) this.#spaces.noteForeign(bank)
       return row!.attached
     }, { flow: bankKeyString(bank) }))
   }
@@ -199,7 +199,7 @@ export class SqlWriter {
     if (!counted) addCounts(counts, insertion.counts)
     await this.#count(tx, work.bank, work.shard, counts)
     changes.memories += insertion.counts.memories
-    return this.#noted(work.bank, insertion)
+    return this.#noteInsertion(work.bank, insertion)
   }
 
   /** Context of a write; before it writes vectors the bank adopts the embedding space, unless it has another. */
@@ -217,7 +217,7 @@ export class SqlWriter {
     return removed(toOutcome(await tx.query(removal.removeBank, [...key, now, this.#nextShard(), idLimit])), changes)
   }
 
-  #noted (bank: BankKey, insertion: Insertion): Insertion {
+  #noteInsertion (bank: BankKey, insertion: Insertion): Insertion {
     if (insertion.unembedded > 0) this.#spaces.noteForeign(bank)
     return insertion
   }

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
-import { atOnce, inTurns, soon, type Steps } from '../../../lib/concurrency/steps.js'
+import { atOnce, inTurns, atOnceOrInTurns, type Steps } from '../../../lib/concurrency/steps.js'
 
 function * counting (to: number, seen: number[] = []): Steps<string> {
   for (let count = 1; count <= to; count++) {
@@ -50,7 +50,7 @@ t.test('inTurns yields to the event loop between long steps', async (t) => {
   t.ok(counted >= 3, `${counted} turns of the event loop during 40 steps`)
 })
 
-t.test('soon returns the result when all steps fit into the slice, and a promise otherwise', async (t) => {
+t.test('atOnceOrInTurns returns the result when all steps fit into the slice, and a promise otherwise', async (t) => {
   const budgetOf = (pieces: number) => {
     let left = pieces
     const asked: string[] = []
@@ -61,14 +61,14 @@ t.test('soon returns the result when all steps fit into the slice, and a promise
     return { asked, next, get isSpent () { return left-- <= 0 } }
   }
   const roomy = budgetOf(10)
-  t.equal(soon(counting(3), 'a', roomy), '3 steps')
+  t.equal(atOnceOrInTurns(counting(3), 'a', roomy), '3 steps')
   t.strictSame(roomy.asked, [])
   const tight = budgetOf(2)
-  const late = soon(counting(3), 'a', tight)
+  const late = atOnceOrInTurns(counting(3), 'a', tight)
   t.type(late, Promise)
   t.equal(await late, '3 steps')
   t.ok(tight.asked.length > 0)
   t.strictSame(new Set(tight.asked), new Set(['a']))
-  t.throws(() => soon(failing(), 'a', budgetOf(10)), /a step failed/)
-  await t.rejects(async () => await soon(failing(), 'a', budgetOf(1)), /a step failed/)
+  t.throws(() => atOnceOrInTurns(failing(), 'a', budgetOf(10)), /a step failed/)
+  await t.rejects(async () => await atOnceOrInTurns(failing(), 'a', budgetOf(1)), /a step failed/)
 })

@@ -73,7 +73,7 @@ t.test('retries', async (t) => {
   })
 
   t.test('without an injected sleep the pauses use real timers', async (t) => {
-    const calls = new ResilientCalls({ what: 'model', maxConcurrency: 1, maxWaiting: 0, attemptTimeoutMs: 1000, maxRetries: 1, breaker: { threshold: 9, recoveryMs: 1 } })
+    const calls = new ResilientCalls({ service: 'model', maxConcurrency: 1, maxWaiting: 0, attemptTimeoutMs: 1000, maxRetries: 1, breaker: { threshold: 9, recoveryMs: 1 } })
     const before = performance.now()
     t.equal(await calls.call(failing(failure('rate_limited', { retryAfterMs: 30 })).work), 'done')
     t.ok(performance.now() - before >= 29)

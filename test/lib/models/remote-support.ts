@@ -12,7 +12,7 @@ export const NEVER = new Promise<never>(() => {})
 export function make (options: Partial<ResilienceOptions> = {}): { calls: ResilientCalls, pauses: number[] } {
   const pauses: number[] = []
   const calls = new ResilientCalls({
-    what: 'model',
+    service: 'model',
     maxConcurrency: 1,
     maxWaiting: 10,
     attemptTimeoutMs: 10_000,

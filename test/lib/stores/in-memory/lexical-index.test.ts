@@ -259,8 +259,8 @@ await t.test('documents of one memory have the first of them for their head', as
 
 await t.test('the pivot lets short documents be and divides long ones', async (t) => {
   const index = new LexicalIndex<number>()
-  const { least, flat, slope } = new QueryFactors(index, { terms: ['a'], k1: 2, length: { pivot: 25 } })
-  t.strictSame({ least, flat, slope }, { least: 2, flat: 0, slope: 2 / 25 })
+  const { minSaturation, flat, slope } = new QueryFactors(index, { terms: ['a'], k1: 2, length: { pivot: 25 } })
+  t.strictSame({ minSaturation, flat, slope }, { minSaturation: 2, flat: 0, slope: 2 / 25 })
   for (const [length, norm] of [[0, 1], [25, 1], [50, 2], [100, 4]] as const) {
     const query = new QueryFactors(index, { terms: ['a'], k1: 2, length: { pivot: 25 } })
     t.equal(query.norm(length), norm)

@@ -96,7 +96,8 @@ t.test('a filter that few memories of an indexed bank pass hides none of them', 
     format(case when m.tags = '{few}' then '[-1,0,0,%s]' else '[1,0,0,%s]' end, random())::halfvec from ${schema}.memories m`, [CONTRACT_SPACE.model, CONTRACT_SPACE.dimensions])
   await database.query(`insert into ${schema}.bank_statistics values ('', 'home', 0, ${size}, ${size}, 0, ${size}, ${size})`)
   for (const table of ['memories', 'embeddings']) await database.maintain(`analyze ${schema}.${table}`)
-  const indexes = new VectorIndexes({ executor: database, schema, from: size, most: 1, build: true, intervalMs: 0 })
+  const options = { executor: database, schema, from: size, maxIndexes: 1, build: true, intervalMs: 0 }
+  const indexes = new VectorIndexes(options)
   await indexes.update(CONTRACT_SPACE, () => {})
   t.ok(indexes.has(home))
   const store = new SqlVectorStore({ executor: before('', async () => {}), schema, bootstrapSchema: true, indexes, sweepIntervalMs: 0 })

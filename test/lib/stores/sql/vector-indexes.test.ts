@@ -17,7 +17,7 @@ async function setUp (t: Test, options: Partial<VectorIndexesOptions> = {}) {
   const schema = schemaIn(t, database)
   const store = await storeIn(database, { schema })
   const make = (more: Partial<VectorIndexesOptions> = {}) => new VectorIndexes({
-    executor: database, schema, from: 20, most: 2, build: true, intervalMs: 0, ...options, ...more,
+    executor: database, schema, from: 20, maxIndexes: 2, build: true, intervalMs: 0, ...options, ...more,
   })
   return {
     store,
