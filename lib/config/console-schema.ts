@@ -43,12 +43,12 @@ export function * consoleProblems (
   if (oidc === undefined) return
   for (const name of OWN_PARAMETERS) {
     if (Object.hasOwn(oidc.parameters ?? {}, name)) {
-      yield `console.oidc.parameters.${name}: the console says it itself; take it out`
+      yield `console.oidc.parameters.${name}: the console sets this parameter itself; remove it`
     }
   }
   if (mode === 'jwt_oidc' && issuer !== undefined && !isHttpUrl(issuer)) {
-    yield `SERVICE_OIDC_ISSUER: found ${quote(issuer)}, allowed with console.oidc is a URL, at which the provider ` +
-      'describes itself'
+    yield `SERVICE_OIDC_ISSUER: found ${quote(issuer)}, allowed with console.oidc is the ` +
+      'http(s) URL of the identity provider'
   }
 }
 

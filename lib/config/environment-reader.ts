@@ -160,7 +160,7 @@ export class EnvironmentReader {
 }
 
 function faultOfUrl (text: string): string | undefined {
-  if (!URL.canParse(text)) return 'something that is no URL'
+  if (!URL.canParse(text)) return 'something that is not a URL'
   const url = new URL(text)
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return 'a URL of another kind'
   if (url.username !== '' || url.password !== '') return 'a URL with credentials'

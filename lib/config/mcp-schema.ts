@@ -26,5 +26,5 @@ export const McpSchema = sectionOfSettings({
     'A host name in lower case, without scheme and port.'), {
     description: 'Host names of web pages that may send requests to /mcp (Origin header), in addition to loopback ' +
       'names and that of `public_url`; others get 403. Clients other than browsers send no Origin header.',
-  }), [], 'Default none.'),
+  }), [], 'Default: none.'),
 }, 'The endpoint of the Model Context Protocol: [mcp.md](mcp.md). Read only at startup.')

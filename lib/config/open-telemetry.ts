@@ -25,7 +25,7 @@ function collectorUrl (reader: EnvironmentReader, name: VariableName, problems: 
   const url = URL.canParse(text) ? new URL(text) : undefined
   const isHttp = url?.protocol === 'http:' || url?.protocol === 'https:'
   if (isHttp && url.username === '' && url.password === '') return url
-  const found = url === undefined ? 'something that is no URL' : 'a URL of another kind'
+  const found = url === undefined ? 'something that is not a URL' : 'a URL of another kind'
   problems.push(`${name}: found ${found}, allowed is the http or https URL of a collector, without credentials`)
   return undefined
 }

@@ -60,7 +60,7 @@ export const FileSchema = section({
   llm_provider_config: setting(providerConfig, {}, ''),
   embedding_provider: setting(providerName(), 'mock'),
   embedding_provider_config: setting(providerConfig, {}, ''),
-  reranker: Type.Optional(providerName(' Default none.')),
+  reranker: Type.Optional(providerName(' Default: none.')),
   reranker_config: setting(providerConfig, {}, ''),
   access_control: sectionOfSettings({
     enabled: setting(Type.Boolean(), false),

@@ -12,7 +12,11 @@ export const instant = (description: string) => Type.String({ format: 'date-time
 export const clamped = (description: string) => Type.Integer({ description })
 export const BankId = Type.String({ pattern: BANK_ID_PATTERN, 'x-allowed': BANK_ID_IN_WORDS, description: 'Id of a bank.', examples: ['user-alice'] })
 export const MemoryId = Type.String({ format: 'uuid', description: 'UUIDv7.', examples: ['01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f'] })
-export const Tags = Type.Array(Type.String({ minLength: 1, maxLength: 128 }), { minItems: 1, maxItems: 100, description: 'An untagged memory never matches a tag filter.' })
+const tagList = (description: string) => (
+  Type.Array(Type.String({ minLength: 1, maxLength: 128 }), { minItems: 1, maxItems: 100, description })
+)
+export const Tags = tagList('Tags of the memory, by which it can be filtered and deleted.')
+export const TagFilter = tagList('An untagged memory never matches a tag filter.')
 export const TagsMatch = Type.Enum(['any', 'all'], {
   title: 'TagsMatch', description: 'Whether a memory must have any or all of the tags. Default any.',
 })

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { instant, BankId, Tags, TagsMatch, trust, MetadataSchema } from './common.js'
+import { instant, BankId, TagFilter, TagsMatch, trust, MetadataSchema } from './common.js'
 
 /** A filter that several operations share. */
 export const minTrust = Type.Optional(trust('Only memories with at least this level of trust. Default: all.'))
@@ -16,7 +16,7 @@ export const query = Type.String({ minLength: 1, maxLength: 8192, examples: ['Wh
 
 /** Filters on memories. */
 export const filters = {
-  tags: Type.Optional(Tags),
+  tags: Type.Optional(TagFilter),
   tags_match: Type.Optional(TagsMatch),
   metadata: Type.Optional(MetadataSchema),
   occurred_after: Type.Optional(instant('Only memories that occurred at or after this instant.')),

@@ -1,11 +1,11 @@
 import { Type, type Static } from 'typebox'
-import { strict, BankId, MemoryId, Tags, TagsMatch } from './common.js'
+import { strict, BankId, MemoryId, TagFilter, TagsMatch } from './common.js'
 import { MemoryRecord } from './memory-record.js'
 
 export const ForgetRequest = strict({
   bank_id: BankId,
   memory_ids: Type.Optional(Type.Array(MemoryId, { minItems: 1, maxItems: 1000 })),
-  tags: Type.Optional(Tags),
+  tags: Type.Optional(TagFilter),
   tags_match: Type.Optional(TagsMatch),
   scope: Type.Optional(Type.Literal('all', { description: 'The whole bank; requires the permission `admin`.' })),
   dry_run: Type.Optional(Type.Boolean({ description: 'Counts the memories and deletes none. Default false.' })),

@@ -17,8 +17,8 @@ export const TransformersEmbeddingSettings = Type.Object({
   ...model,
   dimensions: Type.Optional(Type.Integer({ minimum: 1, maximum: 16_000, description: 'Numbers in a vector, which the model decides. Default: found out at the start, which then waits until the model is loaded.' })),
   pooling: Type.Optional(Type.Enum(['mean', 'cls'], { description: 'How the vectors of a text\'s tokens become one: their mean, or that of the first token. The model\'s page says which. Default mean.' })),
-  query_prefix: Type.Optional(Type.String({ maxLength: 1000, description: 'Put in front of every query, for a model that wants it: "query: ". Default none.' })),
-  document_prefix: Type.Optional(Type.String({ maxLength: 1000, description: 'Put in front of every memory, for a model that wants it: "passage: ". Another one means other vectors: the banks must be embedded again. Default none.' })),
+  query_prefix: Type.Optional(Type.String({ maxLength: 1000, description: 'Text before each query, for models that need it, like "query: ". Default: none.' })),
+  document_prefix: Type.Optional(Type.String({ maxLength: 1000, description: 'Text before each memory, for models that need it, like "passage: ". Changing it requires new vectors (`npm run reembed`). Default: none.' })),
   fusion_weight: Type.Optional(Type.Number({ minimum: 0, maximum: 10, description: 'Weight of the semantic score beside a lexical weight of 1, unless the configuration says otherwise. Default 1.5.' })),
   ...workerSettings,
 }, { additionalProperties: false })

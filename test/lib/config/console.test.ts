@@ -31,11 +31,11 @@ t.test('in another auth mode console.oidc has no effect, which is a warning', as
 
 t.test('what cannot work is refused', async (t) => {
   t.same(yamlProblems(CLIENT, { ...OIDC, SERVICE_OIDC_ISSUER: 'some name' }), [
-    'SERVICE_OIDC_ISSUER: found "some name", allowed with console.oidc is a URL, at which the provider describes itself',
+    'SERVICE_OIDC_ISSUER: found "some name", allowed with console.oidc is the http(s) URL of the identity provider',
   ])
   t.same(yamlProblems('{}', { ...OIDC, SERVICE_OIDC_ISSUER: 'some name' }), [])
   t.same(yamlProblems('console: {oidc: {client_id: c, parameters: {state: x, audience: y}}}', OIDC), [
-    'console.oidc.parameters.state: the console says it itself; take it out',
+    'console.oidc.parameters.state: the console sets this parameter itself; remove it',
   ])
   t.match(yamlProblems('console: {oidc: {}}', OIDC), [/^console\.oidc\.client_id /])
   t.match(yamlProblems('console: {oidc: {client_id: c, origins: ["https://login.example.com/path"]}}', OIDC), [

@@ -124,7 +124,7 @@ await t.test('a long value is quoted in part and on one line', async (t) => {
 
 await t.test('the key-set URL must be http or https, have a path and no credentials', async (t) => {
   const faults = {
-    'id.example/keys': 'something that is no URL',
+    'id.example/keys': 'something that is not a URL',
     'file:///etc/keys': 'a URL of another kind',
     'https://id.example': 'a URL without a path',
     'https://id.example/': 'a URL without a path',

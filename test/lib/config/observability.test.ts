@@ -39,7 +39,7 @@ await t.test('an address that cannot be used is a problem that does not repeat i
   for (const name of [ALL, TRACES]) {
     const sentence = (fault: string) => [`${name}: found ${fault}, allowed is the http or https URL of a collector, without credentials`]
     t.same(problems({ [name]: 'collector:four' }), sentence('a URL of another kind'))
-    t.same(problems({ [name]: 'collector' }), sentence('something that is no URL'))
+    t.same(problems({ [name]: 'collector' }), sentence('something that is not a URL'))
     t.same(problems({ [name]: 'grpc://collector:4317' }), sentence('a URL of another kind'))
     t.same(problems({ [name]: 'http://user:hunter2@collector:4318' }), sentence('a URL of another kind'))
     t.same(problems({ [name]: 'collector', OTEL_SDK_DISABLED: 'true' }), [])

@@ -858,7 +858,7 @@ export interface components {
                 };
                 /** @description Limits on metadata. */
                 metadata?: {
-                    /** @description Metadata keys that are removed before a memory is stored. Case is ignored. Default none. */
+                    /** @description Metadata keys that are removed before a memory is stored. Case is ignored. Default: none. */
                     blocked_keys?: string[];
                     /** @description Maximum bytes of the metadata of a memory, as JSON. Default 4096. */
                     max_metadata_size_bytes?: number;
@@ -2148,7 +2148,7 @@ export interface components {
              * @example Alice prefers tea over coffee.
              */
             content: string;
-            /** @description An untagged memory never matches a tag filter. */
+            /** @description Tags of the memory, by which it can be filtered and deleted. */
             tags?: string[];
             metadata?: components["schemas"]["Metadata"];
             /**
@@ -2178,7 +2178,7 @@ export interface components {
              * @example Alice prefers tea over coffee.
              */
             content: string;
-            /** @description An untagged memory never matches a tag filter. */
+            /** @description Tags of the memory, by which it can be filtered and deleted. */
             tags?: string[];
             metadata?: components["schemas"]["Metadata"];
             /**
