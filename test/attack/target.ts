@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from 'node:fs'
-import { mkdtemp, mkdir, rm } from 'node:fs/promises'
+import { mkdtemp, mkdir, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import postgres from 'postgres'
@@ -69,7 +69,8 @@ let started = 0
  */
 export async function startTarget ({ store, heap, databaseUrl, configuration = '', collects = false }: TargetOptions): Promise<Target> {
   started += 1
-  const folder = await mkdtemp(join(tmpdir(), 'memory-gateway-attack-'))
+  // The system reports open files by their real paths.
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'memory-gateway-attack-')))
   const temporary = join(folder, 'tmp')
   await mkdir(temporary)
   const collector = join(folder, 'heap.sock')
@@ -135,7 +136,7 @@ function processOf (
   const descriptors = `/proc/${pid}/fd`
   const isTable = (descriptor: string) => {
     try {
-      return readlinkSync(join(descriptors, descriptor)).startsWith(data)
+      return readlinkSync(join(descriptors, descriptor)).startsWith(`${data}/`)
     } catch {
       // It was closed meanwhile.
       return true

@@ -1,6 +1,7 @@
 import type { RowBudget } from '../../concurrency/byte-budget.js'
-import { Semaphore } from '../../concurrency/semaphore.js'
+import type { Semaphore } from '../../concurrency/semaphore.js'
 import { bankKeyString, type BankKey } from '../../identity/context.js'
+import { connectionSemaphore } from './connection-semaphore.js'
 import type { Executor } from './executor.js'
 import { bankParameters, type MemoryRow } from './rows.js'
 
@@ -11,6 +12,8 @@ export const STATEMENT_BYTES = 256 * 1024
  * loop, and the driver parses rows from all of it.
  */
 const MAX_CONCURRENT_READS = 2
+/** How long a batch waits for those of other requests, in milliseconds. */
+const MAX_WAIT_MS = 10_000
 /** A row is in memory twice while it is read: as the bytes from the socket and as the strings decoded from them. */
 const COPIES = 2
 /** Bytes of a row without its long columns. */
@@ -76,20 +79,23 @@ where ${sizeOf('q')} = q.size`
 export class LongColumnReader {
   readonly #executor: Pick<Executor, 'read'>
   readonly #statement: string
-  readonly #permits = new Semaphore({
-    permits: MAX_CONCURRENT_READS, maxWaiting: Infinity, full: unbounded, late: unbounded,
-  })
+  readonly #permits: Semaphore
 
-  /** @param schema quoted */
-  constructor (executor: Pick<Executor, 'read'>, schema: string) {
+  /**
+   * @param schema quoted
+   * @param waitMs how long a batch waits for those of other requests
+   */
+  constructor (executor: Pick<Executor, 'read'>, schema: string, waitMs = MAX_WAIT_MS) {
     this.#executor = executor
     this.#statement = longColumnsStatement(schema)
+    this.#permits = connectionSemaphore({ permits: MAX_CONCURRENT_READS, maxWaiting: Infinity, waitMs })
   }
 
   /**
    * Counts rows against the budget, then reads the long columns that they lack. Leaves out rows whose memory was
-   * removed or changed since. Without a budget the rows are already complete.
+   * removed or changed since. The reading ends with the exchange that the budget belongs to.
    * @throws ServiceError when the rows exceed the budget
+   * @throws SqlError `busy` when a batch waits too long
    */
   async complete<R extends MemoryRow> (
     rows: ReadonlyArray<CutRow<R>>, bank: BankKey, budget: RowBudget | undefined,
@@ -100,8 +106,14 @@ export class LongColumnReader {
     const pieces = piecesOf(cut)
     const byId = new Map<string, LongColumns>()
     await Promise.all(Array.from({ length: Math.min(MAX_CONCURRENT_READS, pieces.length) }, async () => {
-      for (let piece = pieces.pop(); piece !== undefined; piece = pieces.pop()) {
-        for (const row of await this.#read(piece, bank)) byId.set(row.memory_id, row)
+      try {
+        for (let piece = pieces.pop(); piece !== undefined; piece = pieces.pop()) {
+          for (const row of await this.#read(piece, bank, budget)) byId.set(row.memory_id, row)
+        }
+      } catch (error) {
+        // The other reader takes no further batch.
+        pieces.length = 0
+        throw error
       }
     }))
     return rows.flatMap((row) => (
@@ -109,10 +121,14 @@ export class LongColumnReader {
     ))
   }
 
-  async #read (piece: ReadonlyArray<CutRow<MemoryRow>>, bank: BankKey): Promise<LongColumnsRow[]> {
+  async #read (
+    piece: ReadonlyArray<CutRow<MemoryRow>>, bank: BankKey, budget: RowBudget | undefined,
+  ): Promise<LongColumnsRow[]> {
     const flow = bankKeyString(bank)
     const release = await this.#permits.acquire({ flow })
     try {
+      // Throws when the exchange has ended.
+      budget?.take(0)
       return await this.#executor.read(this.#statement, [
         ...bankParameters(bank), piece.map(({ memory_id: id }) => id), piece.map(({ size }) => String(size)),
       ], { keepPlan: true, flow })
@@ -135,9 +151,4 @@ function piecesOf<R extends { size: number }> (rows: readonly R[]): R[][] {
     bytes += row.size
   }
   return pieces
-}
-
-/** The queue needs no limit: requests are limited, and each statement has a time limit. */
-function unbounded (): Error {
-  return new Error('The wait has no bound')
 }

@@ -148,14 +148,18 @@ export class SqlReader {
     return await this.#executor.read<R>(text, values, { flow: bankKeyString(bank) })
   }
 
-  /** Reads on after a page if memories of it were removed during the read, so that the list does not end early. */
+  /**
+   * Reads a page again from the first memory that was removed or changed during the read, so that the list shows its
+   * new state and does not end early. The first memory of every statement is complete, so each round makes progress.
+   */
   async #listInBudget (bank: BankKey, request: ListRequest): Promise<MemoryRow[]> {
     const rows: MemoryRow[] = []
     for (let rest = request; ;) {
       const found = await this.#listRows<CutRow<MemoryRow>>(bank, rest)
-      rows.push(...await this.#longColumns.complete(found, bank, request.budget))
-      const last = found.at(-1)
-      if (last === undefined || rows.length === request.limit || found.length < rest.limit) return rows
+      const complete = await this.#longColumns.complete(found, bank, request.budget)
+      if (complete.length === found.length) return [...rows, ...complete]
+      rows.push(...complete.slice(0, found.findIndex(({ memory_id: id }, index) => id !== complete[index]?.memory_id)))
+      const last = rows.at(-1)!
       const after = { retainedAt: last.retained_at, memoryId: last.memory_id }
       rest = { ...request, limit: request.limit - rows.length, offset: 0, after }
     }

@@ -53,7 +53,7 @@ export class VectorIndexes {
     this.#options = options
   }
 
-  /** Updates now and then periodically. */
+  /** Updates at once, then periodically. */
   start (space: EmbeddingSpace | undefined, { warn, info }: Required<Pick<StoreStart, 'warn' | 'info'>>): void {
     const { from, intervalMs = INTERVAL_MS } = this.#options
     if (from === 0 || space === undefined) return

@@ -1,23 +1,28 @@
 import t from 'tap'
 import { ByteBudget, type RowBudget } from '../../../../lib/concurrency/byte-budget.js'
-import { STATEMENT_BYTES } from '../../../../lib/stores/sql/bounded-rows.js'
-import type { Executor } from '../../../../lib/stores/sql/executor.js'
+import { LongColumnReader, STATEMENT_BYTES, type CutRow } from '../../../../lib/stores/sql/bounded-rows.js'
+import { SqlError, type Executor } from '../../../../lib/stores/sql/executor.js'
+import type { MemoryRow } from '../../../../lib/stores/sql/rows.js'
 import { SqlVectorStore } from '../../../../lib/stores/sql/store.js'
 import type { ListRequest, SearchRequest } from '../../../../lib/stores/vector-store.js'
 import { newMemories, newMemory, NOW } from '../../../helpers/memories.js'
 import { schemaIn, sqlDatabase } from '../../../helpers/sql-database.js'
 import { CONTRACT_SPACE } from '../../../helpers/sql-stores.js'
+import { rejection } from '../../../helpers/rejection.js'
+import { gate } from '../../../helpers/waiting.js'
 
 const home = { tenantId: null, bankId: 'home' }
 const small = { tenantId: null, bankId: 'small' }
 const away = { tenantId: null, bankId: 'away' }
+const faulty = { tenantId: null, bankId: 'faulty' }
 const LONG = 40_000
 const MIB = 1024 * 1024
 
 /** What was asked for, in order. */
 function wide (): RowBudget & { asked: number[] } {
   const asked: number[] = []
-  return { asked, take: (bytes) => { asked.push(bytes) } }
+  // Zero only asks whether the exchange goes on.
+  return { asked, take: (bytes) => { if (bytes > 0) asked.push(bytes) } }
 }
 
 await t.test('rows in a budget', async (t) => {
@@ -151,16 +156,55 @@ await t.test('rows in a budget', async (t) => {
     t.strictSame(found.lexical!.map(({ memory: { memoryId } }) => memoryId), all.slice(0, -1))
 
     const list = await store.list(away, { now: NOW, limit: 40, filters: {} })
-    const [next, last] = [list[20]!, list.at(-1)!]
+    const [next, changed, last] = [list[20]!, list[22]!, list.at(-1)!]
+    const { memoryId, retainedAt } = changed
+    const rewritten = await newMemory(`ferry rewritten ${'w'.repeat(LONG + 7)}`, { memoryId, retainedAt })
     answered.length = 0
     before = async (statement) => {
       if (statement !== 1) return
       await store.remove(away, { kind: 'ids', memoryIds: [next.memoryId] }, { now: NOW, dryRun: false, idLimit: 0 })
+      await store.import(away, [rewritten], 'overwrite', NOW)
       await store.insert(away, await newMemories([`ferry later ${'z'.repeat(LONG)}`], { retainedAt: last.retainedAt - 1 }), NOW)
     }
     const budget = wide()
     const page = await store.list(away, { now: NOW, limit: 28, filters: {}, budget })
     const ids = list.map(({ memoryId }) => memoryId).filter((id) => id !== next.memoryId)
     t.strictSame(page.map(({ memoryId }) => memoryId).slice(0, 28), ids.slice(0, 28))
+    t.equal(page.find((memory) => memory.memoryId === memoryId)?.text, rewritten.text)
+  })
+
+  await t.test('when a piece fails, no further piece is read', async (t) => {
+    await fill(faulty)
+    const request: SearchRequest = { ...search, banks: [faulty] }
+    await store.search({ ...request, budget: wide() })
+    const complete = answered.length
+    answered.length = 0
+    before = async (statement) => { if (statement === 1) throw new Error('no') }
+    await t.rejects(store.search({ ...request, budget: wide() }), { message: 'no' })
+    // The other of the two readers ends its piece.
+    await database.read('select 1')
+    t.ok(answered.length < complete - 1, `${answered.length} of ${complete}`)
+    t.equal(pieces, 0)
+  })
+
+  await t.test('when the exchange has ended, no further piece is read', async (t) => {
+    let taken = 0
+    const budget: RowBudget = { take: () => { if (++taken > 2) throw new Error('over') } }
+    await t.rejects(store.search({ ...search, budget }), { message: 'over' })
+    t.ok(answered.length <= 2, `${answered.length}`)
+  })
+
+  await t.test('a piece does not wait for ever for those of others', async (t) => {
+    const opened = gate()
+    const reader = new LongColumnReader({
+      read: async () => { await opened.opened; return [] },
+    }, 'unused', 20)
+    const rows = Array.from({ length: 2 }, (_, index) => ({
+      memory_id: `${index}`, text: null, tags: null, metadata: null, size: STATEMENT_BYTES,
+    })) as unknown as Array<CutRow<MemoryRow>>
+    const first = reader.complete(rows, home, undefined)
+    t.equal((await rejection(SqlError, reader.complete(rows, home, undefined))).kind, 'busy')
+    opened.open()
+    t.strictSame(await first, [])
   })
 })
