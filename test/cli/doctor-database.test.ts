@@ -43,7 +43,7 @@ t.test('doctor says what a database and its role lack, until nothing is lacking'
   t.match(empty.of('migrations'), { status: 'failed', message: /lacks 0001_memories\.sql/, advice: 'run `memory-gateway migrate`' })
   t.equal(empty.of('rights'), undefined, 'there is nothing to have rights on')
   const first = await doctor('start.yaml')
-  t.match(first.of('migrations'), { status: 'ok', message: /the start applies 0001_memories\.sql/ })
+  t.match(first.of('migrations'), { status: 'ok', message: /the server applies 0001_memories\.sql/ })
   t.match(first.of('rights'), { status: 'failed', message: `the role ${role} may not create the tables`, advice: new RegExp(`grant create on database \\S+ to ${role}`) })
 
   const migrated = await runCli(['migrate', '--config', 'serve.yaml'], { cwd, env: { DATABASE_URL: url, MIGRATE_DATABASE_URL: owner } })
