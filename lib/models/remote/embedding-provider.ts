@@ -7,6 +7,7 @@ import type { ModelStatus } from '../status.js'
 import { EmbeddingClient, type EmbeddingPurpose } from './embedding-client.js'
 import { RemoteEmbeddingSettings } from './endpoint-settings.js'
 import { openEndpoint, type RemoteContext, type RemoteTools } from './endpoint.js'
+import { forEachConcurrently } from '../../concurrency/for-each-concurrently.js'
 import { linkedAbort } from '../../concurrency/aborting.js'
 import { ModelCallError } from './model-call-error.js'
 import type { ResilientCalls } from './resilient-calls.js'
@@ -90,20 +91,16 @@ export class RemoteEmbeddingProvider implements EmbeddingProvider {
     ))
     const answers: Float32Array[][] = []
     const { controller, unlink } = linkedAbort(signal)
-    const left = batches.entries()
-    const work = async () => {
-      for (const [index, batch] of left) {
+    try {
+      // A large call sends a few batches at a time, so that it does not fill the queue.
+      await forEachConcurrently(batches.entries(), width, async ([index, batch]) => {
         answers[index] = await client.embed(batch.map((text) => prefixes[purpose] + text), purpose, {
           signal: controller.signal,
           ...(purpose === 'query' && {
             priority: 'interactive', timeoutMs: queryTimeoutMs, attemptTimeoutMs: queryTimeoutMs,
           }),
         })
-      }
-    }
-    try {
-      // A large call sends a few batches at a time, so that it does not fill the queue.
-      await Promise.all(Array.from({ length: Math.min(width, batches.length) }, work))
+      })
     } catch (error) {
       controller.abort(error)
       throw error

@@ -1,7 +1,8 @@
 import type { RowBudget } from '../../concurrency/byte-budget.js'
+import { forEachConcurrently } from '../../concurrency/for-each-concurrently.js'
 import type { Semaphore } from '../../concurrency/semaphore.js'
 import { bankKeyString, type BankKey } from '../../identity/context.js'
-import { connectionSemaphore } from './connection-semaphore.js'
+import { busySemaphore } from './connection-semaphore.js'
 import type { Executor } from './executor.js'
 import { bankParameters, type MemoryRow } from './rows.js'
 
@@ -88,7 +89,9 @@ export class LongColumnReader {
   constructor (executor: Pick<Executor, 'read'>, schema: string, waitMs = MAX_WAIT_MS) {
     this.#executor = executor
     this.#statement = longColumnsStatement(schema)
-    this.#permits = connectionSemaphore({ permits: MAX_CONCURRENT_READS, maxWaiting: Infinity, waitMs })
+    this.#permits = busySemaphore('reads of long texts', {
+      permits: MAX_CONCURRENT_READS, maxWaiting: Infinity, waitMs,
+    })
   }
 
   /**
@@ -103,19 +106,10 @@ export class LongColumnReader {
     budget?.take(COPIES * rows.reduce((sum, { size }) => sum + size, 0) + ROW_BYTES * rows.length)
     const cut = rows.filter(({ text }) => text === null)
     if (cut.length === 0) return rows as unknown as R[]
-    const pieces = piecesOf(cut)
     const byId = new Map<string, LongColumns>()
-    await Promise.all(Array.from({ length: Math.min(MAX_CONCURRENT_READS, pieces.length) }, async () => {
-      try {
-        for (let piece = pieces.pop(); piece !== undefined; piece = pieces.pop()) {
-          for (const row of await this.#read(piece, bank, budget)) byId.set(row.memory_id, row)
-        }
-      } catch (error) {
-        // The other reader takes no further batch.
-        pieces.length = 0
-        throw error
-      }
-    }))
+    await forEachConcurrently(piecesOf(cut), MAX_CONCURRENT_READS, async (piece) => {
+      for (const row of await this.#read(piece, bank, budget)) byId.set(row.memory_id, row)
+    })
     return rows.flatMap((row) => (
       row.text === null && !byId.has(row.memory_id) ? [] : [{ ...row, ...byId.get(row.memory_id) } as unknown as R]
     ))

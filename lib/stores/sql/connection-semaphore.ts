@@ -2,16 +2,23 @@ import { Semaphore, type SemaphoreOptions } from '../../concurrency/semaphore.js
 import type { PoolStatus } from '../vector-store.js'
 import { SqlError } from './executor.js'
 
+type Limits = Required<Pick<SemaphoreOptions, 'permits' | 'maxWaiting' | 'waitMs'>>
+
+/** A permit for each connection. */
+export function connectionSemaphore (limits: Limits): Semaphore {
+  return busySemaphore('connections', limits)
+}
+
 /**
- * A permit for each connection. A caller that would wait too long, or behind too many others, is refused, so that
- * callers do not queue without bound.
+ * A caller that would wait too long, or behind too many others, is refused, so that callers do not queue without bound.
+ * @param permitted what there is a permit for, in the plural
  */
-export function connectionSemaphore (options: Required<Pick<SemaphoreOptions, 'permits' | 'maxWaiting' | 'waitMs'>>): Semaphore {
+export function busySemaphore (permitted: string, options: Limits): Semaphore {
   const { permits, maxWaiting } = options
   return new Semaphore({
     ...options,
-    full: () => new SqlError('busy', `${maxWaiting} callers wait for one of ${permits} connections`),
-    late: (waitMs) => new SqlError('busy', `None of the ${permits} connections came free within ${waitMs} ms`),
+    full: () => new SqlError('busy', `${maxWaiting} callers wait for one of ${permits} ${permitted}`),
+    late: (waitMs) => new SqlError('busy', `None of the ${permits} ${permitted} came free within ${waitMs} ms`),
   })
 }
 

@@ -1,3 +1,4 @@
+import { forEachConcurrently } from '../../concurrency/for-each-concurrently.js'
 import { mapInTurns } from '../../concurrency/turn-budget.js'
 import { bankKeyString, type BankKey } from '../../identity/context.js'
 import { compareText } from '../../text/compare-text.js'
@@ -67,11 +68,9 @@ export class SqlSearcher {
 
   async search (request: SearchRequest): Promise<SearchResult> {
     const found: Found[] = []
-    const banks = request.banks.values()
-    const next = async () => {
-      for (const bank of banks) found.push(await this.#searchBank(bank, request))
-    }
-    await Promise.all(Array.from({ length: Math.min(MAX_CONCURRENT_BANKS, request.banks.length) }, next))
+    await forEachConcurrently(request.banks, MAX_CONCURRENT_BANKS, async (bank) => {
+      found.push(await this.#searchBank(bank, request))
+    })
     const merge = (strategy: 'lexical' | 'semantic') => (
       mergeCandidates(found.map(({ [strategy]: candidates }) => candidates), request.limit)
     )
