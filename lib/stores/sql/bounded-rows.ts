@@ -64,14 +64,19 @@ ${statement}
 ) c${order === undefined ? '' : `\norder by ${order}`}`
 }
 
-/** $1 tenant, $2 bank, $3 ids, $4 their sizes: the long columns of the memories whose size has not changed. */
+/**
+ * $1 tenant, $2 bank, $3 ids, $4 their sizes, $5 their times of retention, $6 their trust: the long columns of the
+ * memories that still have all of these. Otherwise a new text would be returned with the old trust.
+ */
 function longColumnsStatement (schema: string): string {
   return `select q.memory_id, q.text, q.tags, q.metadata from (
   select g.size, m.memory_id::text as memory_id, m.text, m.tags, m.metadata::text as metadata
-  from unnest($3::text[]::uuid[], $4::text[]::int[]) as g(memory_id, size)
+  from unnest($3::text[]::uuid[], $4::text[]::int[], $5::text[]::bigint[], $6::text[])
+    as g(memory_id, size, retained_at, trust)
   cross join lateral (
     select m.* from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2 and m.memory_id = g.memory_id offset 0
   ) m
+  where m.retained_at = g.retained_at and m.trust = g.trust
 ) q
 where ${sizeOf('q')} = q.size`
 }
@@ -125,6 +130,7 @@ export class LongColumnReader {
       budget?.take(0)
       return await this.#executor.read(this.#statement, [
         ...bankParameters(bank), piece.map(({ memory_id: id }) => id), piece.map(({ size }) => String(size)),
+        piece.map(({ retained_at: at }) => String(at)), piece.map(({ trust }) => trust),
       ], { keepPlan: true, flow })
     } finally {
       release()

@@ -37,7 +37,7 @@ await t.test('rows in a budget', async (t) => {
     query: async (text, params, options) => await database.query(text, params, options),
     read: async <R extends object>(...given: Parameters<Executor['read']>) => {
       if (/\btext\b/.test(given[0])) await before(answered.length)
-      const isPiece = given[0].includes('g(memory_id, size)')
+      const isPiece = given[0].includes('g(memory_id, size, retained_at, trust)')
       if (isPiece) mostPieces = Math.max(mostPieces, ++pieces)
       const rows = await database.read<R>(...given).finally(() => { if (isPiece) pieces-- })
       const texts = rows.filter((row) => 'text' in row)
@@ -155,6 +155,20 @@ await t.test('rows in a budget', async (t) => {
     const found = await store.search({ ...search, banks: [away], budget: wide() })
     t.strictSame(found.lexical!.map(({ memory: { memoryId } }) => memoryId), all.slice(0, -1))
 
+    const suspect = lexical!.at(-2)!.memory
+    before = async (statement) => {
+      if (statement !== 1) return
+      const other = await newMemory(suspect.text.replace('xxx', 'zzz'), { ...suspect, trust: 'suspect' })
+      await store.import(away, [other], 'overwrite', NOW)
+    }
+    answered.length = 0
+    const remaining = await store.search({ ...search, banks: [away], budget: wide() })
+    t.strictSame(
+      remaining.lexical!.map(({ memory: { memoryId } }) => memoryId), all.slice(0, -2),
+      'a text of the same length with another trust',
+    )
+
+    before = async () => {}
     const list = await store.list(away, { now: NOW, limit: 40, filters: {} })
     const [next, changed, last] = [list[20]!, list[22]!, list.at(-1)!]
     const { memoryId, retainedAt } = changed
