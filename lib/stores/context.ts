@@ -39,8 +39,9 @@ export const WINDOW_REACH = 2
 export const SCORE_GRID = 1e12
 
 /**
- * The weights of a neighbour's terms, where a memory's own terms have the weight 1. They are fitted on conversations
- * (docs/recall-quality.md): the words of a question identify its answer nearly as well as the words of the answer.
+ * The weights of a neighbour's terms, where a memory's own terms have the weight 1. They are round figures set by hand,
+ * not fitted: recall on conversations hardly changes with them (docs/recall-quality.md). A question before the memory
+ * has by far the highest weight, because its words identify the answer nearly as well as the words of the answer.
  */
 export const NEIGHBOUR_WEIGHTS = {
   /** Of the memory directly before: when that one ends in a question, and otherwise. */

@@ -34,7 +34,7 @@ t.test('the agent in TypeScript remembers', async (t) => {
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
   writeFileSync(join(folder, 'agent.ts'), block('An agent in TypeScript', 'ts').replace(LOOPBACK, url))
   const { stdout } = await run(process.execPath, [join(ROOT, 'node_modules/tsx/dist/cli.mjs'), 'agent.ts'], { cwd: folder })
-  t.match(stdout, /^What the model is told of the user:\n- I am allergic to peanuts\.\n$/)
+  t.match(stdout, /^Known about the user:\n- I am allergic to peanuts\.\n\nMessage: May I eat this peanut bar\?\n$/)
 })
 
 t.test('the servers of the MCP configuration retain and recall', async (t) => {

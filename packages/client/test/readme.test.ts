@@ -30,7 +30,7 @@ async function run (folder: string, example: string, url: string): Promise<strin
 t.test('the agent of the README remembers, and its streams run', async (t) => {
   const { url } = await gateway(t)
   const [agent, , , streams] = EXAMPLES as [string, string, string, string]
-  t.match(await run(t.testdir(), agent, url), /You know of the user:\n- The user said: I am allergic to peanuts\./)
+  t.match(await run(t.testdir(), agent, url), /Known about the user:\n- The user said: I am allergic to peanuts\./)
   const written = await run(t.testdir(), streams, url)
   t.match(written, /^from \d memories:\n/)
   t.match(written, /T.*Z The user said: May I eat this peanut bar\?/)
