@@ -84,14 +84,17 @@ const checkReport = checker(Report, 'a report of bench:recall')
 
 /**
  * The reports of a file, which holds one or a list of them.
- * @param path with `#NAME` at its end, only those of that pipeline
+ * @param path with `#NAME` at its end, only those with that label, or else of that pipeline
  * @throws UnusableInput when the file holds no such report
  */
 export async function readReports (path: string): Promise<Report[]> {
   const [, file = path, pipeline] = /^(.+)#([^#/]+)$/.exec(path) ?? []
   const found = parseJson(await readTextFile(file), file)
-  const reports = (Array.isArray(found) ? found : [found]).map(checkReport)
-    .filter((report) => pipeline === undefined || runLabel(report) === pipeline)
+  const all = (Array.isArray(found) ? found : [found]).map(checkReport)
+  const labelled = all.filter((report) => runLabel(report) === pipeline)
+  const reports = pipeline === undefined
+    ? all
+    : labelled.length > 0 ? labelled : all.filter((report) => report.pipeline === pipeline)
   if (reports.length === 0) throw new UnusableInput(`${file} holds no report${pipeline === undefined ? '' : ` of ${pipeline}`}`)
   return reports
 }

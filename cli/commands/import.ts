@@ -4,6 +4,7 @@ import { importLines, openInput, type ImportPiece } from '../import-lines.js'
 import { exportItems } from '../import-export.js'
 import { foreignItems } from '../import-from/items.js'
 import { note, writeJson } from '../output.js'
+import { interrupted } from '../interrupt.js'
 import { Progress } from '../progress.js'
 import type { Call } from '../gateway.js'
 import { withServer, type ServerOptions } from '../server-command.js'
@@ -57,7 +58,10 @@ export async function importBank (
       progress.end()
     } catch (error) {
       progress.end()
-      if (call.signal.aborted) throw new CommandError(`interrupted: ${told(counts)}; the same command continues from here`, EXIT.interrupted)
+      const reason: unknown = call.signal.reason
+      if (reason instanceof CommandError && reason.exitCode === EXIT.interrupted) {
+        throw interrupted(`interrupted: ${told(counts)}; the same command continues from here`)
+      }
       if (doneOf(counts) > 0) note(`${told(counts)} before the error; the same command continues from here`)
       throw error
     } finally {

@@ -45,6 +45,7 @@ export function hitLines (hit: Answer): string[] {
 
 function scoreLines (scores: Answer): string[] {
   return Object.entries(scores).map(([strategy, found]) => {
+    if (typeof found === 'number') return `      ${strategy}: ${round(found)}`
     const { rank, score, ...rest } = recordOf(found)
     const place = [...(typeof rank === 'number' ? [`rank ${rank}`] : []), ...(typeof score === 'number' ? [`score ${round(score)}`] : [])]
     const added = Object.entries(rest).map(([name, value]) => `${name} ${typeof value === 'number' ? round(value) : String(value)}`)

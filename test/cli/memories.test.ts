@@ -32,6 +32,7 @@ t.test('what is retained is listed, found, answered from and forgotten', async (
   t.match(JSON.parse(json.stdout), { hits: [{ memory_id: id, metadata: { cups: 2, kind: 'green' } }], total_available: 1 })
   const explained = await cli(['recall', 'user-ada', 'tea', '--explain'])
   t.match(explained.stdout, /lexical: rank 1, score 0\.\d+/)
+  t.match(explained.stdout, /\n +sum: \d+(\.\d+)?\n/)
   t.match(explained.stdout, /\nsearch +[\d.]+ ms\n/)
 
   const answer = await cli(['reflect', 'user-ada', 'What does Ada drink?'])

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
@@ -110,6 +111,20 @@ t.test('Ctrl-C ends a command with exit code 130 and leaves no partial files', a
   await bank.asked
   importing.process.kill('SIGINT')
   t.same(await importing.result, { code: 130, stdout: '', stderr: 'interrupted: 0 imported, 0 already stored or expired; the same command continues from here\n' })
+})
+
+t.test('an import says that nobody answers, and does not call it an interruption', async (t) => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  const { code, stderr } = await runCli(['import', 'bank'], {
+    env: { MEMORY_GATEWAY_URL: `http://127.0.0.1:${port}` },
+    stdin: '{"format":"memory-gateway-export","version":1}\n{"text":"A."}\n',
+  })
+  t.equal(code, 1)
+  t.match(stderr, /^the connection to http:\/\/127\.0\.0\.1:\d+ failed \(ECONNREFUSED\)/)
 })
 
 t.test('completion knows commands, options and their values', async (t) => {
