@@ -120,7 +120,7 @@ function jsonAnswer (response: unknown): AnswerSchema | undefined {
 async function * inTurns (texts: Iterable<string>, caller: string): AsyncGenerator<string, void> {
   for (const text of texts) {
     yield text
-    if (turns.isSpent) await turns.next(caller)
+    if (turns.isExhausted) await turns.next(caller)
   }
 }
 
@@ -128,7 +128,7 @@ async function bytesOf (answer: object, lists: readonly string[], limit: number,
   let bytes = 0
   for (const [name, value] of Object.entries(answer)) {
     for (const element of lists.includes(name) && Array.isArray(value) ? value : [value]) {
-      if (turns.isSpent) await turns.next(caller)
+      if (turns.isExhausted) await turns.next(caller)
       bytes += jsonLength(element, limit - bytes, Buffer.byteLength)
       if (bytes > limit) throw new ServiceError('answer_too_large', `The answer is larger than ${limit} bytes (bounds.answer_bytes); ask for less with max_results, max_tokens or limit`)
     }

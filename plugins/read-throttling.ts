@@ -61,7 +61,7 @@ class ThrottledConnection {
 
   readonly #afterData = () => {
     this.#readMs = performance.now() - this.#readAt
-    if (!turns.isSpent && this.#readMs <= COSTLY_MS) return
+    if (!turns.isExhausted && this.#readMs <= COSTLY_MS) return
     // All connections pause, because data of the others would be parsed in this turn as well. The connection that was
     // read moves to the end of the order.
     const { all } = this.#connections

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import fp from 'fastify-plugin'
-import { budgetSpent, type ByteBudget, type Hold, type RowBudget } from '../lib/concurrency/byte-budget.js'
+import { budgetExceeded, type ByteBudget, type Hold, type RowBudget } from '../lib/concurrency/byte-budget.js'
 import { onResponseClose } from '../http/response-close.js'
 import { CHUNK_BYTES } from '../http/chunked-body.js'
 
@@ -68,7 +68,7 @@ class ExchangePart implements RowBudget {
 
   take (bytes: number): void {
     // When the search of one bank fails, the response ends while the searches of others still run.
-    if (this.#isOver) throw budgetSpent()
+    if (this.#isOver) throw budgetExceeded()
     const taken = this.#taken + bytes
     if (taken > UNCOUNTED_BYTES) this.#setHeld(taken)
     else if (this.#held > 0) this.#setHeld(0)

@@ -9,7 +9,7 @@ import { clockFinding } from './clock.js'
 import { failed, failedWith, ok, skipped, warning, type Finding } from './finding.js'
 import { makingFinding, rightsFinding, type Opened } from './rights.js'
 
-const POSTGRESQL_LEAST = 15
+const MIN_POSTGRESQL_VERSION = 15
 
 interface DatabaseServer {
   version: string
@@ -66,8 +66,8 @@ select current_setting('server_version') as version, current_user::text as role,
     return yield failedWith('database', error, 'check DATABASE_URL: host, port, user, password and database')
   }
   if (server === undefined) return yield failed('database', 'the database returned no row')
-  yield Number.parseInt(server.version) < POSTGRESQL_LEAST
-    ? failed('database', `PostgreSQL ${server.version} answers`, `move the database to PostgreSQL ${POSTGRESQL_LEAST} or newer`)
+  yield Number.parseInt(server.version) < MIN_POSTGRESQL_VERSION
+    ? failed('database', `PostgreSQL ${server.version} answers`, `move the database to PostgreSQL ${MIN_POSTGRESQL_VERSION} or newer`)
     : ok('database', `PostgreSQL ${server.version} answers, the role is ${server.role}`)
   yield clockFinding('clock of the database', server.now, { sent, received: Date.now() })
 

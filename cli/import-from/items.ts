@@ -12,7 +12,7 @@ const READERS: ReadonlyMap<string, (document: unknown) => Iterable<Found>> = new
   ['chatgpt', fromChatGpt],
 ])
 /** Maximum characters of a memory unless the bank is configured otherwise. */
-const LONGEST = 50_000
+const MAX_CHARACTERS = 50_000
 const HEADER = { json: JSON.stringify({ format: 'memory-gateway-export', version: 1 }), place: 'the header' }
 
 /**
@@ -60,11 +60,11 @@ function partsOf ({ place, text, metadata = {}, ...rest }: Found): ImportItem[] 
 function cut (text: string): string[] {
   const parts: string[] = []
   let rest = text
-  while (rest.length > LONGEST) {
-    const line = rest.lastIndexOf('\n', LONGEST)
+  while (rest.length > MAX_CHARACTERS) {
+    const line = rest.lastIndexOf('\n', MAX_CHARACTERS)
     // A surrogate pair must not be cut.
-    const isPair = /[\ud800-\udbff]/.test(rest.charAt(LONGEST - 1))
-    const end = line > LONGEST / 2 ? line : isPair ? LONGEST - 1 : LONGEST
+    const isPair = /[\ud800-\udbff]/.test(rest.charAt(MAX_CHARACTERS - 1))
+    const end = line > MAX_CHARACTERS / 2 ? line : isPair ? MAX_CHARACTERS - 1 : MAX_CHARACTERS
     parts.push(rest.slice(0, end).trim())
     rest = rest.slice(end).trim()
   }

@@ -19,7 +19,7 @@ export interface RowBudget {
 }
 
 /** The error for a request whose bytes do not fit into the budget. */
-export function budgetSpent (): ServiceError {
+export function budgetExceeded (): ServiceError {
   return atCapacity('server_busy', 'The server has as much work as it has room for; try again')
 }
 
@@ -46,7 +46,7 @@ export class ByteBudget {
   }
 
   readonly #count = (more: number) => {
-    if (more > 0 && this.#held + more > this.limit) throw budgetSpent()
+    if (more > 0 && this.#held + more > this.limit) throw budgetExceeded()
     this.#held += more
   }
 }

@@ -20,7 +20,7 @@ export function atOnce<T> (steps: Steps<T>): T {
  * which spares the caller a promise.
  */
 export function atOnceOrInTurns<T> (steps: Steps<T>, caller: string, budget: Turns = turns): T | Promise<T> {
-  while (!budget.isSpent) {
+  while (!budget.isExhausted) {
     const step = steps.next()
     if (step.done === true) return step.value
   }
@@ -34,7 +34,7 @@ export function atOnceOrInTurns<T> (steps: Steps<T>, caller: string, budget: Tur
  */
 export async function inTurns<T> (steps: Steps<T>, caller: string, budget: Turns = turns): Promise<T> {
   for (;;) {
-    if (budget.isSpent) await budget.next(caller)
+    if (budget.isExhausted) await budget.next(caller)
     const step = steps.next()
     if (step.done === true) return step.value
   }

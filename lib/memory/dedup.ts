@@ -91,7 +91,7 @@ export async function planDedup (
   }
   const decisions: ItemDecision[] = []
   for await (const compared of ahead(items, SEARCHES_AHEAD, async (item) => await stored.search(item))) {
-    if (turns.isSpent) await turns.next(caller)
+    if (turns.isExhausted) await turns.next(caller)
     decisions.push(await decide(items[decisions.length]!, compared))
     compared.release()
   }
@@ -128,7 +128,7 @@ class StoredMemories {
 
   async search ({ memory }: PreparedMemory): Promise<Compared> {
     const { store, key, now, budget } = this.#bank
-    if (turns.isSpent) await turns.next(this.#caller)
+    if (turns.isExhausted) await turns.next(this.#caller)
     const { profile, longest: terms } = await profileOf(memory.text, this.#caller)
     const hold = budget && holdOf(budget)
     const release = () => { hold?.release() }
@@ -150,7 +150,7 @@ class StoredMemories {
     { fingerprint }: PreparedMemory, candidates: readonly Candidate[],
   ): Promise<StoredMemory | undefined> {
     for (const candidate of candidates) {
-      if (turns.isSpent) await turns.next(this.#caller)
+      if (turns.isExhausted) await turns.next(this.#caller)
       if (fingerprintOf(candidate.memory) === fingerprint) return toStoredMemory(candidate)
     }
     return undefined
@@ -160,7 +160,7 @@ class StoredMemories {
     const found: Array<NearDuplicate<StoredMemory>> = []
     for (const candidate of candidates) {
       const other = await this.#profileOf(candidate)
-      if (turns.isSpent) await turns.next(this.#caller)
+      if (turns.isExhausted) await turns.next(this.#caller)
       found.push({ target: toStoredMemory(candidate), similarity: similarity(profile, other) })
     }
     return found

@@ -75,7 +75,7 @@ export class EarlierItems {
     const nearest = await this.#nearest(this.#groups.get(groupOf(item, profile)) ?? [], profile)
     const found: Array<NearDuplicate<PlannedMemory>> = []
     for (const { planned, profile: other } of nearest) {
-      if (turns.isSpent) await turns.next(this.#caller)
+      if (turns.isExhausted) await turns.next(this.#caller)
       found.push({ target: planned, similarity: similarity(profile, other) })
     }
     return found
@@ -92,7 +92,7 @@ export class EarlierItems {
     const sketch = this.#sketch
     terms.forEach((term, index) => { sketch[term % SKETCH]! += counts[index]! })
     for (const known of group) {
-      if (turns.isSpent) await turns.next(this.#caller)
+      if (turns.isExhausted) await turns.next(this.#caller)
       const cosine = productOf(sketch, known) / (norm * known.profile.norm)
       if (cosine >= this.#threshold - MARGIN) found.push({ known, cosine })
     }

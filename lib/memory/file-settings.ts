@@ -18,7 +18,7 @@ export interface FileSettings extends Pick<Settings, 'bankGrants' | 'degradedMod
   access: AccessSettings
   trust: PrincipalTrust
   /** Longest possible deadline of a reflect on any bank, in milliseconds. */
-  longestReflectMs: number
+  maxReflectMs: number
 }
 
 /** @throws ProviderError for settings with which no recall can work */
@@ -36,11 +36,11 @@ export function readFileSettings (
     bankGrants,
     degradedMode,
     prices,
-    longestReflectMs: longestReflect(file, operator.global),
+    maxReflectMs: maxReflectTime(file, operator.global),
   }
 }
 
-function longestReflect ({ banks = {}, profiles = {} }: FileConfig, { reflect }: BankSections): number {
+function maxReflectTime ({ banks = {}, profiles = {} }: FileConfig, { reflect }: BankSections): number {
   const sections = [...Object.values(banks), ...Object.values(profiles)]
   return Math.max(reflect.timeout_ms, ...sections.map((section) => section.reflect?.timeout_ms ?? 0))
 }

@@ -51,7 +51,7 @@ export async function profileOf (text: string, caller: string): Promise<{ profil
   const numbers: string[] = []
   let negations = 0
   for (const some of wordsInParts(text)) {
-    if (turns.isSpent) await turns.next(caller)
+    if (turns.isExhausted) await turns.next(caller)
     for (const word of some) {
       if (DIGIT.test(word) || NUMBER_WORDS.has(word)) numbers.push(word)
       if (NEGATIONS.has(word)) negations++
@@ -64,7 +64,7 @@ export async function profileOf (text: string, caller: string): Promise<{ profil
       if (count === undefined) (byLength[term.length] ??= []).push(term)
     }
   }
-  if (turns.isSpent) await turns.next(caller)
+  if (turns.isExhausted) await turns.next(caller)
   const terms = Float64Array.from(counts.keys()).sort()
   let squares = 0
   for (const count of counts.values()) squares += count * count

@@ -150,7 +150,7 @@ export class RetainService {
   async #check ({ open: { settings }, items, at, caller }: Retain): Promise<CheckedItem[]> {
     const checked: CheckedItem[] = []
     for (const [index, item] of items.entries()) {
-      if (turns.isSpent) await turns.next(caller)
+      if (turns.isExhausted) await turns.next(caller)
       const one = checkItem(item, settings.contentChecks, at(index))
       if (one.expiresAt !== null && one.expiresAt <= this.#deps.clock()) throw invalidField(`${at(index)}expires_at`, 'must lie in the future')
       checked.push(one)
@@ -163,7 +163,7 @@ export class RetainService {
     const trust = live.current.trust.of(context)
     const prepared: PreparedMemory[] = []
     for (const item of checked) {
-      if (turns.isSpent) await turns.next(caller)
+      if (turns.isExhausted) await turns.next(caller)
       prepared.push(await prepare(item, { memoryId: newId(), retainedAt: clock(), trust }, caller))
     }
     return prepared

@@ -150,7 +150,7 @@ export class Transfer {
     const checked: CheckedImport = { lines: [], expired: 0, change: undefined }
     let hasHeader = false
     for (const line of linesOf(bytes)) {
-      if (turns.isSpent) await turns.next(caller)
+      if (turns.isExhausted) await turns.next(caller)
       const value = parseLine(line, maxBytes, bounds)
       if (value === undefined) continue
       if (!hasHeader) {
@@ -211,7 +211,7 @@ export class Transfer {
     while (lines.length > 0) {
       const prepared: PreparedMemory[] = []
       for (const line of lines.splice(0, INDEX_BATCH)) {
-        if (turns.isSpent) await turns.next(caller)
+        if (turns.isExhausted) await turns.next(caller)
         prepared.push(await prepare(line.item, line, caller))
       }
       memories.push(...await this.#deps.indexer.index(prepared, settings.maxPassageCharacters, caller))

@@ -26,7 +26,7 @@ export async function makePassages (
       ? [{ start: 0, end: text.length }]
       : await inTurns(chunkSteps(text, chunkMaxCharacters), caller)
     for (const { start, end } of spans) {
-      if (turns.isSpent) await turns.next(caller)
+      if (turns.isExhausted) await turns.next(caller)
       const passage = text.slice(start, end)
       const { terms, length, question } = passage.length <= AT_ONCE
         ? analyzeText(passage)

@@ -3,7 +3,7 @@ import { sumSteps } from '../text/tokens.js'
 import {
   byScore, candidateKey, documentKey, type MergedCandidate, type ScoredCandidate, type Strategy,
 } from './candidates.js'
-import { fuse, fuseApart, USUAL_COSINE, type FusionMethod, type Weights } from './fusion.js'
+import { fuse, fuseByStrategy, TYPICAL_COSINE, type FusionMethod, type Weights } from './fusion.js'
 import { rankingInputSteps, scoreBreakdown, scoreSteps } from './scoring/inputs.js'
 import type { AnalyzedQuery } from './query.js'
 import { SCORER_NAMES, type ScorerName, type ScorerWeights } from './scoring/scorers.js'
@@ -48,11 +48,11 @@ export function * rankSteps (
   const sums = yield * scoreSteps(inputs, query, scorers)
   // Subtracting what a typical cosine adds keeps scores comparable between recalls with and without the semantic
   // strategy.
-  const usual = candidates.some(({ scores }) => scores.semantic !== undefined) ? weights.semantic * USUAL_COSINE : 0
+  const usual = candidates.some(({ scores }) => scores.semantic !== undefined) ? weights.semantic * TYPICAL_COSINE : 0
   for (let index = 0; index < sums.length; index++) sums[index] = fused[index]! + sums[index]! - usual
   const scored = candidates.map((candidate, index) => toScored(candidate, toScore(sums[index]!)))
   if (explain) {
-    const apart = fuseApart(candidates, weights, fusion)
+    const apart = fuseByStrategy(candidates, weights, fusion)
     for (const [index, input] of inputs.entries()) {
       yield
       scored[index] = {
@@ -62,7 +62,7 @@ export function * rankSteps (
       }
     }
   }
-  if (!query.asksSeveral || diversity === 0) return scored.sort(byScore)
+  if (!query.asksForList || diversity === 0) return scored.sort(byScore)
   const sumOf = new Map(scored.map((candidate, index) => [candidate, sums[index]!]))
   return diversify(scored.sort(byScore), sumOf, diversity)
 }

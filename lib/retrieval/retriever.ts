@@ -152,7 +152,7 @@ export class Retriever {
     const results: SearchResult[][] = []
     for (const [index, search] of searches.entries()) {
       // The in-memory store answers without waiting, so the event loop is yielded between the parts of a query.
-      if (index > 0 || turns.isSpent) await turns.next(caller)
+      if (index > 0 || turns.isExhausted) await turns.next(caller)
       const narrowed = spanFilters(search.filters, queries[index]!.spans)
       const all = [search, ...narrowed.map((filters) => ({ ...search, filters, limit: CANDIDATES / 2 }))]
       results.push(await Promise.all(all.map(async (one) => await store.search(one))))
@@ -205,9 +205,9 @@ function * analyzeSteps (
 /** @param vector absent when the semantic strategy is off or the query could not be embedded */
 function searchFor (
   { banks, filters, limit, budget, settings: { weights, bm25 } }: RetrievalRequest,
-  { asksTold, terms }: AnalyzedQuery, now: number, vector: Float32Array | undefined,
+  { asksForAssistantTurn, terms }: AnalyzedQuery, now: number, vector: Float32Array | undefined,
 ): SearchRequest {
-  const length = asksTold && 'pivot' in bm25.length ? { pivot: bm25.length.pivot * ANSWER_LENGTH } : bm25.length
+  const length = asksForAssistantTurn && 'pivot' in bm25.length ? { pivot: bm25.length.pivot * ANSWER_LENGTH } : bm25.length
   return {
     banks,
     filters,

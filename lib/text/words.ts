@@ -2,7 +2,7 @@ import { normalForm } from './normal-form.js'
 import { AT_ONCE, partsFor } from './parts.js'
 
 /** Words are cut to this many UTF-16 units. A longer one is a hash, a key or base64, and its start identifies it. */
-const LONGEST_WORD = 64
+const MAX_WORD_CHARACTERS = 64
 
 const BEYOND_ASCII = /[\u0080-\uffff]/
 const ASCII_WORD = /[a-z0-9]+(?:'[a-z0-9]+)*/g
@@ -68,14 +68,14 @@ export function * wordsInParts (text: string): Generator<string[]> {
       yield []
     }
   }
-  for (const part of apart(folded)) {
+  for (const part of splitAtSpaces(folded)) {
     if (part.length <= 2 * AT_ONCE) yield isAscii ? asciiWordsOf(part) : unicodeWordsOf(part)
     else yield * wordsOfLong(part, isAscii ? ASCII_WORD : WORD)
   }
 }
 
 /** Splits a text after white space, which no word contains. */
-function * apart (folded: string): Generator<string> {
+function * splitAtSpaces (folded: string): Generator<string> {
   let from = 0
   while (folded.length - from > AT_ONCE) {
     SPACE.lastIndex = from + AT_ONCE
@@ -187,8 +187,8 @@ function finished (word: string): string {
     if (result.endsWith("'s")) result = result.slice(0, -2)
     result = result.replaceAll("'", '')
   }
-  if (result.length <= LONGEST_WORD) return result
+  if (result.length <= MAX_WORD_CHARACTERS) return result
   // A cut through a surrogate pair would leave a lone surrogate, which no query contains.
-  const last = result.charCodeAt(LONGEST_WORD - 1)
-  return result.slice(0, last >= 0xd800 && last < 0xdc00 ? LONGEST_WORD - 1 : LONGEST_WORD)
+  const last = result.charCodeAt(MAX_WORD_CHARACTERS - 1)
+  return result.slice(0, last >= 0xd800 && last < 0xdc00 ? MAX_WORD_CHARACTERS - 1 : MAX_WORD_CHARACTERS)
 }

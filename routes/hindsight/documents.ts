@@ -10,10 +10,10 @@ import { BANK, BankParams, routeConfig, unsupported, type HindsightOptions } fro
 import { walk } from './walk.js'
 
 /** Ids of one forget. */
-const FORGOTTEN_TOGETHER = 1000
+const FORGET_BATCH = 1000
 /** The longest document, in characters: its text is one member of the answer and is built synchronously. */
-const LONGEST_TEXT = 4 * 1024 * 1024
-const MOST_TAGS = 1000
+const MAX_TEXT_CHARACTERS = 4 * 1024 * 1024
+const MAX_TAGS = 1000
 
 const documentFields = {
   id: Type.String(),
@@ -76,7 +76,7 @@ export const documentRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async
       filters: { documentIds: [id] },
       visit: (memory) => {
         const kept = addTo(document ??= summaryOf(id, memory), memory)
-        if (document.text_length > LONGEST_TEXT) throw tooLarge()
+        if (document.text_length > MAX_TEXT_CHARACTERS) throw tooLarge()
         const kind = kindOf(memory.metadata)
         kinds[kind] = (kinds[kind] ?? 0) + 1
         texts.push(memory.text)
@@ -114,8 +114,8 @@ async function forgetAll (
   app: FastifyInstance, bankId: string, ids: readonly string[], context: RequestContext,
 ): Promise<number> {
   let count = 0
-  for (let at = 0; at < ids.length; at += FORGOTTEN_TOGETHER) {
-    const some = ids.slice(at, at + FORGOTTEN_TOGETHER)
+  for (let at = 0; at < ids.length; at += FORGET_BATCH) {
+    const some = ids.slice(at, at + FORGET_BATCH)
     const { deleted_count: deleted } = await app.memory.forget({ bank_id: bankId, memory_ids: some }, context)
     count += deleted
   }
@@ -151,8 +151,8 @@ function addTo (document: Summary, { retained_at: retainedAt, tags, text }: Memo
   let kept = 0
   for (const tag of tags) {
     if (document.tags.has(tag)) continue
-    if (document.tags.size === MOST_TAGS) {
-      throw unsupported(`more than ${MOST_TAGS} tags in a document`, 'GET /v1/banks/{bank_id}/memories has those of each memory')
+    if (document.tags.size === MAX_TAGS) {
+      throw unsupported(`more than ${MAX_TAGS} tags in a document`, 'GET /v1/banks/{bank_id}/memories has those of each memory')
     }
     document.tags.add(tag)
     kept += tag.length
@@ -167,7 +167,7 @@ function listedDocumentOf ({ tags, ...document }: Summary): Static<typeof Listed
 function tooLarge (): ServiceError {
   return new ServiceError(
     'answer_too_large',
-    `The document has more than ${LONGEST_TEXT} characters; GET /v1/banks/{bank_id}/memories gives its memories in pages`,
+    `The document has more than ${MAX_TEXT_CHARACTERS} characters; GET /v1/banks/{bank_id}/memories gives its memories in pages`,
   )
 }
 

@@ -15,7 +15,7 @@ const DEPTH = { low: 100, mid: 300, high: 1000 } as const
 const DEFAULT_MAX_TOKENS = 4096
 const DEFAULT_CHUNK_TOKENS = 8192
 /** Bounds the chunks, because they are one member of the answer, which is built synchronously. */
-const MOST_CHUNK_TOKENS = 131_072
+const MAX_CHUNK_TOKENS = 131_072
 
 const tokens = Type.Optional(Type.Integer({ minimum: 1 }))
 const part = Type.Optional(strict({ max_tokens: tokens }))
@@ -32,7 +32,7 @@ const RecallBody = strict({
   include: Type.Optional(strict({
     entities: part,
     chunks: Type.Optional(strict({
-      max_tokens: Type.Optional(Type.Integer({ minimum: 1, maximum: MOST_CHUNK_TOKENS })),
+      max_tokens: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_CHUNK_TOKENS })),
     })),
     source_facts: Type.Optional(Type.Object({})),
   })),

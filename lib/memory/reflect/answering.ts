@@ -106,7 +106,7 @@ async function checked (generation: Pick<Generation, 'text' | 'finish'>, { call,
   const filter = new CitationFilter(call.grounding.evidence.length, { sourceTexts: linkableTexts })
   const pieces: string[] = []
   for (let start = 0; start < generation.text.length; start += CHARACTERS_PER_STEP) {
-    if (turns.isSpent) await turns.next(caller)
+    if (turns.isExhausted) await turns.next(caller)
     pieces.push(filter.push(generation.text.slice(start, start + CHARACTERS_PER_STEP)))
   }
   const { text: rest, abstained, unverified } = filter.end()

@@ -12,7 +12,7 @@ export const MAX_SCHEMA_DEPTH = 8
 export const MAX_SCHEMA_PROPERTIES = 256
 
 const TYPES = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null']
-const LONGEST_NAME = 100
+const MAX_NAME_CHARACTERS = 100
 /** Deeper than any valid schema, including enum and const. */
 const MAX_JSON_DEPTH = 64
 
@@ -137,7 +137,7 @@ function isDeeper (value: unknown, levels: number): boolean {
 }
 
 function below (path: string, name: string): string {
-  return `${path}.${name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME)}…` : name}`
+  return `${path}.${name.length > MAX_NAME_CHARACTERS ? `${name.slice(0, MAX_NAME_CHARACTERS)}…` : name}`
 }
 
 function refused (field: string, message: string): ServiceError {

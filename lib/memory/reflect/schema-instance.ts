@@ -11,7 +11,7 @@ const MAX_PROBLEMS = 20
  */
 const MAX_COMPARISONS = 500_000
 /** Maximum length of a name in a problem: the model may invent names as long as its answer. */
-const LONGEST_NAME = 100
+const MAX_NAME_CHARACTERS = 100
 
 interface Place {
   path: string
@@ -152,7 +152,7 @@ function codePoints (text: string): number {
 }
 
 function shortened (name: string): string {
-  return name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME)}…` : name
+  return name.length > MAX_NAME_CHARACTERS ? `${name.slice(0, MAX_NAME_CHARACTERS)}…` : name
 }
 
 function addProblem ({ path, problems }: Place, rule: string): void {

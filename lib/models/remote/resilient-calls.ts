@@ -11,10 +11,10 @@ import { ModelCircuitBreakers } from './model-circuit-breakers.js'
 import { openStream, ResilientStream } from './resilient-stream.js'
 
 /** The first retry waits up to this long; each further one up to twice as long as the one before. */
-const FIRST_PAUSE_MS = 250
-const LONGEST_PAUSE_MS = 8000
+const BASE_DELAY_MS = 250
+const MAX_DELAY_MS = 8000
 /** A call fails when the endpoint asks for a longer pause than this. */
-const LONGEST_RETRY_AFTER_MS = 60_000
+const MAX_RETRY_AFTER_MS = 60_000
 /**
  * A timeout counts against the endpoint only when the attempt had at least this share of its time. It is below 1
  * because a little time passes before each attempt begins.
@@ -22,7 +22,7 @@ const LONGEST_RETRY_AFTER_MS = 60_000
 const FULL_ATTEMPT = 0.9
 /** Weight of the last call in the mean duration, and the shortest wait reported to a caller. */
 const LAST_CALL_WEIGHT = 0.2
-const SHORTEST_WAIT_MS = 1000
+const MIN_WAIT_MS = 1000
 
 /** Replacements of timer, random numbers and sleep for tests. */
 export interface ResilienceTools {
@@ -135,7 +135,7 @@ export class ResilientCalls {
   #semaphore (): Semaphore {
     const { service, maxConcurrency: permits, maxWaiting } = this.#options
     const overloaded = (message: string) => {
-      return new ModelCallError('overloaded', message, { retryAfterMs: Math.max(SHORTEST_WAIT_MS, Math.round(this.#meanMs)) })
+      return new ModelCallError('overloaded', message, { retryAfterMs: Math.max(MIN_WAIT_MS, Math.round(this.#meanMs)) })
     }
     return new Semaphore({
       permits,
@@ -192,11 +192,11 @@ export class ResilientCalls {
       signal.throwIfAborted()
       return await attempt()
     }, {
-      pauseMs: (error, failures) => {
+      delayMs: (error, failures) => {
         if (signal.aborted || failures > this.#options.maxRetries) return undefined
         if (!(error instanceof ModelCallError && error.isRetryable)) return undefined
-        const pauseMs = this.#pauseAfter(error, failures)
-        return (error.retryAfterMs ?? 0) <= LONGEST_RETRY_AFTER_MS && timer() + pauseMs < deadline ? pauseMs : undefined
+        const delayMs = this.#delayAfter(error, failures)
+        return (error.retryAfterMs ?? 0) <= MAX_RETRY_AFTER_MS && timer() + delayMs < deadline ? delayMs : undefined
       },
       sleep: async (milliseconds) => { await sleep(milliseconds, signal) },
     })
@@ -206,8 +206,8 @@ export class ResilientCalls {
    * Full jitter (Brooker 2015), added to the pause that the endpoint asks for, so that clients which were refused
    * together do not retry together.
    */
-  #pauseAfter ({ retryAfterMs = 0 }: ModelCallError, failures: number): number {
-    return retryAfterMs + this.#tools.random() * exponentialBackOff(failures, FIRST_PAUSE_MS, LONGEST_PAUSE_MS)
+  #delayAfter ({ retryAfterMs = 0 }: ModelCallError, failures: number): number {
+    return retryAfterMs + this.#tools.random() * exponentialBackOff(failures, BASE_DELAY_MS, MAX_DELAY_MS)
   }
 
   async #attempt<T> (work: (signal: AbortSignal) => Promise<T>, call: CallUnderWay): Promise<T> {

@@ -23,15 +23,15 @@ export interface Signals {
    */
   hashes: Int32Array
   /** Whether the speaker talks of themselves. */
-  firstPerson: boolean
+  isFirstPerson: boolean
   /** Whether it states when something happened or will happen. */
-  tellsTime: boolean
+  mentionsTime: boolean
   /** Capitalised names in it, from 0 for none to 1 for three or more. */
-  names: number
+  nameScore: number
   /** Whether the text ends in a question. */
-  question: boolean
+  endsInQuestion: boolean
   /** Whether it begins like a reaction to someone else: thanks, praise, agreement, a greeting. */
-  reaction: boolean
+  isReaction: boolean
 }
 
 /** Only the beginning of a long text is read. */
@@ -133,11 +133,11 @@ export function readSignals ({ text, metadata, occurredAt, retainedAt }: Pick<Me
     role: speaker === undefined ? undefined : roleOf(speaker.trim()),
     stems,
     hashes: Int32Array.from(stems, fnv1a),
-    firstPerson: FIRST_PERSON.test(said),
-    tellsTime: TIME.test(said),
-    names: Math.min(3, said.match(NAME)?.length ?? 0) / 3,
-    question: endsInQuestion(said),
-    reaction: REACTION.test(said),
+    isFirstPerson: FIRST_PERSON.test(said),
+    mentionsTime: TIME.test(said),
+    nameScore: Math.min(3, said.match(NAME)?.length ?? 0) / 3,
+    endsInQuestion: endsInQuestion(said),
+    isReaction: REACTION.test(said),
   }
 }
 

@@ -6,7 +6,7 @@ import type { Accept, Entry, Neighbours } from './entry.js'
 import { MAX_NEIGHBOURS, scoreWithNeighbours, type QueryFactors, type Scratch } from './lexical-scoring.js'
 
 /** Number of candidates that one step processes. */
-const PIECE = 1024
+const CANDIDATES_PER_STEP = 1024
 /** The distance in places from the neighbour in each slot to the candidate. */
 const PLACES = [2, 1, -1, -2] as const
 
@@ -89,7 +89,7 @@ export class Candidates {
   * #openWindows (): Steps<void> {
     const pool = this.entries.length
     for (let member = 0; member < pool; member++) {
-      if (member % (PIECE / 4) === PIECE / 4 - 1) yield
+      if (member % (CANDIDATES_PER_STEP / 4) === CANDIDATES_PER_STEP / 4 - 1) yield
       const entry = this.entries[member]!
       const before = this.#before(entry)
       const after = this.#after(entry)
@@ -148,7 +148,7 @@ export class Candidates {
     const neighbourWeights = new Float64Array(count * MAX_NEIGHBOURS)
     const saturation = new Float64Array(count)
     for (let candidate = 0; candidate < count; candidate++) {
-      if (candidate % PIECE === PIECE - 1) yield
+      if (candidate % CANDIDATES_PER_STEP === CANDIDATES_PER_STEP - 1) yield
       const entry = this.entries[candidate]!
       const length = this.#lengthOf(entry, this.ownScores[candidate]!)
       saturation[candidate] = factors.saturation(length)

@@ -4,7 +4,7 @@ import type { LexicalRequest } from '../vector-store.js'
 import type { LexicalIndex } from './lexical-index.js'
 
 /** Number of postings that one step reads, in some tenths of a millisecond. */
-const PIECE = 16_384
+const POSTINGS_PER_STEP = 16_384
 /** Maximum number of scratches kept for reuse. */
 const MAX_SPARE = 4
 /** Minimum number of documents of a scratch. */
@@ -111,14 +111,14 @@ export class QueryFactors {
 export function * scoreTerms (
   index: LexicalIndex<unknown>, terms: readonly string[], factors: QueryFactors, scratch: Scratch,
 ): Steps<void> {
-  let left = PIECE
+  let left = POSTINGS_PER_STEP
   for (const [at, term] of terms.entries()) {
     const list = index.listOf(term)
     if (list === undefined) continue
     for (let { from } = list; from < list.to;) {
       if (left <= 0) {
         yield
-        left = PIECE
+        left = POSTINGS_PER_STEP
       }
       const to = Math.min(list.to, from + left)
       addScores(list.ordinals, list.weights, from, to, index.lengths, factors.gains[at]!, factors, scratch)
@@ -168,7 +168,7 @@ export function * scoreWithNeighbours (
 ): Steps<void> {
   const sums = new Float64Array(scoring.saturation.length)
   const changed = new Int32Array(scoring.saturation.length)
-  let left = PIECE
+  let left = POSTINGS_PER_STEP
   for (const [at, term] of terms.entries()) {
     const list = index.listOf(term)
     if (list === undefined) continue
@@ -176,7 +176,7 @@ export function * scoreWithNeighbours (
     for (let { from } = list; from < list.to;) {
       if (left <= 0) {
         yield
-        left = PIECE
+        left = POSTINGS_PER_STEP
       }
       const to = Math.min(list.to, from + left)
       count = addWeights(list.ordinals, list.weights, from, to, scratch.places, scoring, sums, changed, count)

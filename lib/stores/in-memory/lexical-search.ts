@@ -8,7 +8,7 @@ import { QueryFactors, releaseScratch, scoreTerms, takeScratch, type Scratch } f
 import { bestOf } from './top-k.js'
 
 /** Number of memories that one step processes. */
-const PIECE = 1024
+const MEMORIES_PER_STEP = 1024
 
 export interface LexicalMatch {
   entry: Entry
@@ -98,14 +98,14 @@ class Search {
       let found = 0
       const matches = new Uint32Array(count)
       for (let i = 0; i < count; i++) {
-        if (i % PIECE === PIECE - 1) yield
+        if (i % MEMORIES_PER_STEP === MEMORIES_PER_STEP - 1) yield
         if (lexical.isFound(touched[i]!)) matches[found++] = touched[i]!
       }
       return matches.subarray(0, found)
     }
     const { heads } = lexical
     for (let i = 0; i < count; i++) {
-      if (i % PIECE === PIECE - 1) yield
+      if (i % MEMORIES_PER_STEP === MEMORIES_PER_STEP - 1) yield
       const ordinal = touched[i]!
       if (!lexical.isFound(ordinal)) continue
       const head = heads[ordinal]!
@@ -135,7 +135,7 @@ class Search {
     let [live, passing, unembedded] = [0, 0, 0]
     const [all, accepted] = [new Uint32Array(matches.length), new Uint32Array(matches.length)]
     for (let i = 0; i < matches.length; i++) {
-      if (i % PIECE === PIECE - 1) yield
+      if (i % MEMORIES_PER_STEP === MEMORIES_PER_STEP - 1) yield
       const { entry } = lexical.payloadAt(matches[i]!)
       if (isLive !== undefined && !isLive(entry.memory)) continue
       all[live++] = matches[i]!
@@ -187,7 +187,7 @@ class Search {
     const candidates: number[] = []
     let [byContext, unembeddedByContext] = [0, 0]
     for (let candidate = 0; candidate < entries.length; candidate++) {
-      if (candidate % PIECE === PIECE - 1) yield
+      if (candidate % MEMORIES_PER_STEP === MEMORIES_PER_STEP - 1) yield
       const entry = entries[candidate]!
       if (scores[candidate] === 0 || accept?.(entry.memory) === false) continue
       candidates.push(candidate)

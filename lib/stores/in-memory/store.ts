@@ -89,7 +89,7 @@ export class InMemoryVectorStore implements VectorStore {
     const accept = compileFilters(request.filters)
     const gathered = new SearchCollector(request)
     for (const key of request.banks) {
-      if (this.#options.turns.isSpent) await this.#options.turns.next(bankKeyString(key))
+      if (this.#options.turns.isExhausted) await this.#options.turns.next(bankKeyString(key))
       await this.#read(key, request.now, accept, (bank, accept) => gathered.search(bank, accept), undefined)
     }
     return gathered.result()
@@ -98,7 +98,7 @@ export class InMemoryVectorStore implements VectorStore {
   async attachVectors (key: BankKey, late: readonly LateVectors[], now: number): Promise<number> {
     let attached = 0
     for (const { memoryId, vectors } of late) {
-      if (this.#options.turns.isSpent) await this.#options.turns.next(bankKeyString(key))
+      if (this.#options.turns.isExhausted) await this.#options.turns.next(bankKeyString(key))
       await this.#writer.runWhenIdle(key, now, () => {
         const bank = this.#directory.get(bankKeyString(key))
         const entry = bank?.entries.byId(memoryId)
@@ -162,7 +162,7 @@ export class InMemoryVectorStore implements VectorStore {
     const summaries: BankSummary[] = []
     for (const key of this.#directory.keys(query)) {
       if (summaries.length >= limit) break
-      if (this.#options.turns.isSpent) await this.#options.turns.next(caller)
+      if (this.#options.turns.isExhausted) await this.#options.turns.next(caller)
       if (query.bankId !== undefined && key.bankId !== query.bankId) continue
       const summary = await this.#read(key, now, undefined, summarise, undefined)
       if (summary !== undefined && summary.memoryCount > 0) summaries.push(summary)

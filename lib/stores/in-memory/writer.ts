@@ -72,7 +72,7 @@ export class InMemoryWriter {
       const bank = this.#open(key, id)
       const planned = await inTurns(plan(bank), id, this.#turns)
       if (estimatePostings(planned, this.#atOnce) <= this.#atOnce) this.#applyAtOnce(bank, planned, committed)
-      else await this.#applyInPieces(id, bank, planned, committed)
+      else await this.#applyInSteps(id, bank, planned, committed)
       return planned.outcome
     }, signal)
   }
@@ -128,7 +128,7 @@ export class InMemoryWriter {
     const removed = await inTurns(collectExpired(bank, now), id, this.#turns)
     const plan = { added: [], removed }
     if (estimatePostings(plan, this.#atOnce) <= this.#atOnce) this.#applyAtOnce(bank, plan)
-    else await this.#applyInPieces(id, bank, plan)
+    else await this.#applyInSteps(id, bank, plan)
   }
 
   /** The bank, created if it does not exist; the first memory adds it to the directory. */
@@ -154,7 +154,7 @@ export class InMemoryWriter {
     this.#tidy(bank)
   }
 
-  async #applyInPieces (id: string, bank: Bank, { added, removed }: Pick<WritePlan<unknown>, 'added' | 'removed'>, committed?: () => void): Promise<void> {
+  async #applyInSteps (id: string, bank: Bank, { added, removed }: Pick<WritePlan<unknown>, 'added' | 'removed'>, committed?: () => void): Promise<void> {
     const needed = await inTurns(sumOfNeeds(added), id, this.#turns)
     this.#capacity.reserve(needed)
     let reserved = needed

@@ -35,7 +35,7 @@ export async function planImport (
   const [byId, byFingerprint] = [new SplitMap<ExistingRow>(), new SplitMap<ExistingRow>()]
   const expired: ExistingRow[] = []
   for await (const row of lockExisting(tx, options)) {
-    if (turns.isSpent) await turns.next(caller)
+    if (turns.isExhausted) await turns.next(caller)
     if (byId.get(row.memory_id) !== undefined) continue
     byId.set(row.memory_id, row)
     if (hasExpired(row, now)) expired.push(row)
@@ -58,7 +58,7 @@ async function * lockExisting (
 ): AsyncGenerator<ExistingRow> {
   const caller = bankKeyString(bank)
   for (let start = 0; start < ordered.length; start += LOOKUP_BATCH) {
-    if (turns.isSpent) await turns.next(caller)
+    if (turns.isExhausted) await turns.next(caller)
     const batch = ordered.slice(start, start + LOOKUP_BATCH)
     yield * await tx.query<ExistingRow>(statement, [
       ...bankParameters(bank), batch.map(({ memoryId }) => memoryId), batch.map(({ fingerprint }) => fingerprint),

@@ -145,7 +145,7 @@ async function nextBatch (
   const batch = new InsertionBatch()
   let end = start
   while (end < ordered.length && (options.counted || !batch.isFull)) {
-    if (turns.isSpent) await turns.next(caller)
+    if (turns.isExhausted) await turns.next(caller)
     batch.add(ordered[end]!.memory)
     end += 1
   }

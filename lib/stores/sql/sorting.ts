@@ -12,7 +12,7 @@ export async function sortInTurns<T> (
 ): Promise<T[]> {
   let runs: T[][] = []
   for (let start = 0; start < items.length; start += RUN) {
-    if (turns.isSpent) await turns.next(caller)
+    if (turns.isExhausted) await turns.next(caller)
     runs.push(items.slice(start, start + RUN).sort(compare))
   }
   while (runs.length > 1) {
@@ -31,7 +31,7 @@ async function merge<T> (
   const merged: T[] = []
   let [l, r] = [0, 0]
   while (l < left.length || r < right.length) {
-    if (merged.length % RUN === 0 && turns.isSpent) await turns.next(caller)
+    if (merged.length % RUN === 0 && turns.isExhausted) await turns.next(caller)
     if (r === right.length || (l < left.length && compare(left[l]!, right[r]!) <= 0)) merged.push(left[l++]!)
     else merged.push(right[r++]!)
   }

@@ -96,7 +96,7 @@ class Spool {
     for (const memory of page) {
       if (this.#file === undefined && this.#keep(memory)) continue
       this.#file ??= await this.#newFile()
-      if (turns.isSpent) await turns.next(caller)
+      if (turns.isExhausted) await turns.next(caller)
       // JSON contains no raw line feed.
       text += `${JSON.stringify(memory)}\n`
       if (text.length < WRITE_CHARACTERS) continue
@@ -112,7 +112,7 @@ class Spool {
       this.#release()
       if (this.#file === undefined) return
       for await (const line of this.#file.lines()) {
-        if (turns.isSpent) await turns.next(caller)
+        if (turns.isExhausted) await turns.next(caller)
         yield fromLine(line)
       }
     } finally {

@@ -168,7 +168,7 @@ export class SqlWriter {
     const [ids, ordinals, texts]: [string[], string[], string[]] = [[], [], []]
     for (const { memoryId, vectors } of items) {
       for (const [ordinal, vector] of vectors.entries()) {
-        if (turns.isSpent) await turns.next(bankKeyString(bank))
+        if (turns.isExhausted) await turns.next(bankKeyString(bank))
         ids.push(memoryId)
         ordinals.push(String(ordinal))
         texts.push(unitVectorText(vector))

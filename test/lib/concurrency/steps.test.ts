@@ -58,7 +58,7 @@ t.test('atOnceOrInTurns returns the result when all steps fit into the slice, an
       asked.push(caller)
       left = pieces
     }
-    return { asked, next, get isSpent () { return left-- <= 0 } }
+    return { asked, next, get isExhausted () { return left-- <= 0 } }
   }
   const roomy = budgetOf(10)
   t.equal(atOnceOrInTurns(counting(3), 'a', roomy), '3 steps')

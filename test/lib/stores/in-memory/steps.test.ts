@@ -14,7 +14,7 @@ const EXPIRY = NOW + 1000
 
 /** Every piece is a turn of its own, which the test lets go on. */
 class SteppedTurns {
-  isSpent = true
+  isExhausted = true
   #waiting: Array<() => void> = []
 
   async next (): Promise<void> {
@@ -43,9 +43,9 @@ class SteppedTurns {
 
   /** Reads at once, while all work in progress is paused. */
   async atOnce<T> (read: () => Promise<T>): Promise<T> {
-    this.isSpent = false
+    this.isExhausted = false
     const result = await read()
-    this.isSpent = true
+    this.isExhausted = true
     return result
   }
 }
