@@ -1,4 +1,4 @@
-import { inTurns } from '../lib/concurrency/steps.js'
+import { runInTurns } from '../lib/concurrency/steps.js'
 import { countSteps } from '../lib/text/tokens.js'
 
 /**
@@ -49,7 +49,7 @@ export class TokenBudget {
   }
 
   async #count (json: string): Promise<number> {
-    return await inTurns(countSteps(json, this.#left), this.#caller)
+    return await runInTurns(countSteps(json, this.#left), this.#caller)
   }
 }
 

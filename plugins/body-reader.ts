@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { BodyChunks } from '../http/body-chunks.js'
 import { turnKeyOf } from '../http/turn-key.js'
-import { budgetExceeded, type Hold } from '../lib/concurrency/byte-budget.js'
+import { budgetExceededError, type ByteReservation } from '../lib/concurrency/byte-budget.js'
 import { ServiceError } from '../lib/errors/service-error.js'
 import { readCheckedJson, readJson, SHORT_BODY } from '../lib/validation/json-body.js'
 import { JsonGuard } from '../lib/validation/json-guard.js'
@@ -36,7 +36,7 @@ declare module 'fastify' {
     bodyBound?: string
   }
   interface FastifyRequest {
-    [HELD]: Hold | null
+    [HELD]: ByteReservation | null
   }
   interface FastifyInstance {
     /** A content type parser that reads the whole body as bytes. */
@@ -66,9 +66,11 @@ async function bodyReader (app: FastifyInstance): Promise<void> {
   const hold = (request: FastifyRequest, counted: number, received: number) => {
     const total = memoryOf(received)
     const more = total - counted
-    if (received > SHORT_BODY && workBytes.held + more > LONG_BODY_SHARE * workBytes.limit) throw budgetExceeded()
+    if (received > SHORT_BODY && workBytes.reservedBytes + more > LONG_BODY_SHARE * workBytes.limit) {
+      throw budgetExceededError()
+    }
     const held = request[HELD]
-    if (held === null) request[HELD] = workBytes.hold(more)
+    if (held === null) request[HELD] = workBytes.reserve(more)
     else held.grow(more)
     return total
   }
@@ -157,8 +159,8 @@ async function bodyReader (app: FastifyInstance): Promise<void> {
       refuse(tooLarge(bodyLimit, config.bodyBound))
       return
     }
-    if (announced > SHORT_BODY && workBytes.held + memoryOf(announced) > LONG_BODY_SHARE * workBytes.limit) {
-      refuse(budgetExceeded())
+    if (announced > SHORT_BODY && workBytes.reservedBytes + memoryOf(announced) > LONG_BODY_SHARE * workBytes.limit) {
+      refuse(budgetExceededError())
       return
     }
     payload.on('data', onData)

@@ -21,7 +21,7 @@ declare module 'fastify' {
 const QUEUED_BYTES = 1024
 
 /**
- * Sends large answers in pieces, as fast as the client reads, and counts their bytes against the budget until then.
+ * Sends large answers in chunks, as fast as the client reads, and counts their bytes against the budget until then.
  */
 async function largeAnswers (app: FastifyInstance): Promise<void> {
   app.decorate('holdAnswer', async (reply: FastifyReply, answer: object, lists: readonly string[]) => {
@@ -32,8 +32,8 @@ async function largeAnswers (app: FastifyInstance): Promise<void> {
     const schema = jsonAnswer(route.schema?.response)
     if (schema === undefined) return
     // Answers of writes are short, so they are not sent in parts; onSend counts those that are long anyway.
-    const asksOnly = [route.method].flat().every((method) => method === 'GET' || method === 'HEAD') || route.config?.permission === 'read'
-    if (!asksOnly && answerPartsOf(schema).lists.length === 0) return
+    const isReadOnly = [route.method].flat().every((method) => method === 'GET' || method === 'HEAD') || route.config?.permission === 'read'
+    if (!isReadOnly && answerPartsOf(schema).lists.length === 0) return
     route.preSerialization = [inParts(schema), ...[route.preSerialization ?? []].flat()]
   })
 
@@ -44,7 +44,7 @@ async function largeAnswers (app: FastifyInstance): Promise<void> {
       done(null, payload)
       return
     }
-    // A UTF-16 unit has at most three bytes, so a text of so few units is shorter than a piece.
+    // A UTF-16 unit has at most three bytes, so a text of so few units is shorter than a chunk.
     const isLarge = payload.length > CHUNK_BYTES / 3 && Buffer.byteLength(payload) > CHUNK_BYTES
     try {
       if (isLarge && isRefusable(request)) app.holdBytes(reply, Buffer.byteLength(payload))

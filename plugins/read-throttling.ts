@@ -15,7 +15,9 @@ const PAUSE_FACTOR = 3
 class ThrottledConnections {
   /** In the order in which they get their turns. */
   readonly all = new Set<ThrottledConnection>()
-  readonly #costly = new Semaphore({ permits: 1, maxWaiting: Infinity, full: unbounded, late: unbounded })
+  readonly #costly = new Semaphore({
+    permits: 1, maxWaiting: Infinity, queueFullError: unbounded, timeoutError: unbounded,
+  })
 
   /**
    * Reads one costly connection at a time, with a pause after each, so that others are served meanwhile.

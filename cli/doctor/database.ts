@@ -7,7 +7,7 @@ import type { EmbeddingSpace } from '../../lib/stores/vector-store.js'
 import { openDatabase } from '../../scripts/database.js'
 import { clockFinding } from './clock.js'
 import { failed, failedWith, ok, skipped, warning, type Finding } from './finding.js'
-import { makingFinding, rightsFinding, type Opened } from './rights.js'
+import { makingFinding, rightsFinding, type OpenDatabase } from './rights.js'
 
 const MIN_POSTGRESQL_VERSION = 15
 
@@ -36,7 +36,7 @@ export async function * databaseFindings (
     const { data_dir: folder } = pgliteSettings(config.file.vector_store_config ?? {}, config)
     if (!existsSync(folder)) return yield ok('database', `${folder} is created when the server starts`)
   }
-  let opened: Opened
+  let opened: OpenDatabase
   try {
     opened = await openDatabase(config)
   } catch (error) {
@@ -52,7 +52,7 @@ export async function * databaseFindings (
 }
 
 async function * openFindings (
-  { executor, schema }: Opened, { file, settings }: Config, space: EmbeddingSpace | undefined,
+  { executor, schema }: OpenDatabase, { file, settings }: Config, space: EmbeddingSpace | undefined,
 ): AsyncGenerator<Finding, void> {
   const sent = Date.now()
   let server: DatabaseServer | undefined
@@ -113,7 +113,7 @@ function isRecent (version: string): boolean {
 
 /** The checks that the server makes before it reports that it is ready. */
 async function * readinessFindings (
-  { executor, schema }: Opened, space: EmbeddingSpace | undefined,
+  { executor, schema }: OpenDatabase, space: EmbeddingSpace | undefined,
 ): AsyncGenerator<Finding, void> {
   const readiness = new Readiness({ executor, schema, migrations: readMigrations(), bootstrapSchema: false })
   const warnings: string[] = []

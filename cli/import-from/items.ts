@@ -26,7 +26,7 @@ export async function foreignItems (from: string, lines: AsyncIterable<string>, 
   if (reader === undefined) throw usageError(`an import from ${from} is not supported; supported are ${[...READERS.keys()].join(', ')}`)
   const items: ImportItem[] = []
   try {
-    for (const found of reader(await readDocument(lines, name))) items.push(...partsOf(found))
+    for (const found of reader(await readDocument(lines, name))) items.push(...splitLongText(found))
   } catch (error) {
     throw error instanceof UnknownShape ? new CommandError(`${name} is not an export of ${from} in a known form: ${error.message}`) : error
   }
@@ -49,7 +49,7 @@ async function readDocument (lines: AsyncIterable<string>, name: string): Promis
 }
 
 /** A text that is too long for one memory becomes several, cut at line ends if possible. */
-function partsOf ({ place, text, metadata = {}, ...rest }: Found): ImportItem[] {
+function splitLongText ({ place, text, metadata = {}, ...rest }: Found): ImportItem[] {
   const texts = cut(text.trim())
   return texts.map((part, index) => {
     const number = texts.length > 1 && { part: index + 1, parts: texts.length }

@@ -81,8 +81,8 @@ export class TurnBudget {
   }
 
   /** The caller of the task that was resumed in this turn of the event loop, until the next one is. */
-  get running (): string | undefined {
-    return this.#waiting.served
+  get runningCaller (): string | undefined {
+    return this.#waiting.servedFlow
   }
 
   /**
@@ -142,10 +142,10 @@ export type Turns = Pick<TurnBudget, 'isExhausted' | 'next'>
  * running, or, if none is running, to the name that it passes. Otherwise one caller would have a share for each such
  * name.
  */
-export function ofRunningCaller (budget: TurnBudget): Turns {
+export function chargedToRunningCaller (budget: TurnBudget): Turns {
   return {
     get isExhausted () { return budget.isExhausted },
-    next: async (name) => { await budget.next(budget.running ?? name) },
+    next: async (name) => { await budget.next(budget.runningCaller ?? name) },
   }
 }
 

@@ -6,7 +6,7 @@ import type { Config } from '../config/config.js'
 import type { BankConfiguration, FileConfig } from '../config/schema.js'
 import type { Settings } from '../config/settings.js'
 import type { BankKey } from '../identity/context.js'
-import { tightest } from '../policy/ceilings.js'
+import { strictestLimits } from '../policy/ceilings.js'
 import type { BankPolicy, ResolvedBank } from '../policy/bank.js'
 import { OperatorSettings, type Capabilities } from '../policy/settings.js'
 import { ProviderError } from '../providers/registry.js'
@@ -101,7 +101,7 @@ export function commonSettings (
   if (first === undefined) return bankSettings(operator.global)
   if (others.every((other) => isRankedAlike(first, other))) return first.settings
   const sections = banks.map((bank) => bank.sections)
-  const common = tightest(operator.global, sections)
+  const common = strictestLimits(operator.global, sections)
   const { lexical, semantic } = common.retrieval.weights
   if (lexical + semantic > 0) return bankSettings(common)
   // The file uses only the semantic strategy, which a bank has disabled: its weights keep the strategy disabled and

@@ -4,12 +4,12 @@ import type { GenerateRequest, JsonSchema } from '../models/language-model.js'
 import type { ResolvedBank } from '../policy/bank.js'
 import type { Reranker } from '../models/reranker.js'
 import type { RetrievalRequest } from '../retrieval/retriever.js'
-import { within } from '../concurrency/deadline.js'
+import { withTimeLimit } from '../concurrency/deadline.js'
 import { visibleText } from '../text/visible.js'
 import { mapInTurns } from '../concurrency/turn-budget.js'
 import type { BankSettings } from './bank-settings.js'
 import type { MeteredLanguageModel } from './metered-language-model.js'
-import { HOW_TO_HAVE_STRUCTURE, UnusableGeneration } from './model-errors.js'
+import { STRUCTURED_OUTPUT_ADVICE, UnusableGeneration } from './model-errors.js'
 import { readObject } from './reflect/structured.js'
 import type { RecallRequest } from './schemas.js'
 
@@ -62,7 +62,7 @@ export class ModelAssistedRecall {
       throw new ServiceError('not_supported', 'model_rerank is not switched on (retrieval.model_rerank.enabled)')
     }
     if (!meteredModel.isStructured) {
-      throw new ServiceError('not_supported', `The configured language model cannot rewrite queries and order candidates: ${HOW_TO_HAVE_STRUCTURE}`)
+      throw new ServiceError('not_supported', `The configured language model cannot rewrite queries and order candidates: ${STRUCTURED_OUTPUT_ADVICE}`)
     }
   }
 
@@ -115,7 +115,7 @@ export class ModelAssistedRecall {
   }
 
   async #generate (purpose: 'rewrite' | 'rerank', system: string, user: string, maxTokens: number, schema: JsonSchema, timeoutMs: number, { banks, context, signal }: AssistedRecall): Promise<string> {
-    return await within(timeoutMs, signal, async (signal) => {
+    return await withTimeLimit(timeoutMs, signal, async (signal) => {
       const request: GenerateRequest = {
         messages: [{ role: 'system', content: system }, { role: 'user', content: user }],
         grounding: { question: '', evidence: [] },

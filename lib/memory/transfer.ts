@@ -127,7 +127,7 @@ export class Transfer {
   ): Promise<ImportAnswer> {
     const { directory, idempotency: keys } = this.#deps
     const open = await directory.openOne(context, 'admin', bankId)
-    return await keys.once(idempotency, context, toAnswer, async (keyed) => (
+    return await keys.runOnce(idempotency, context, toAnswer, async (keyed) => (
       await this.#imports.inTurn(open.key, async () => {
         const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
         const checked = await this.#check(open, body, options, context)
@@ -191,12 +191,12 @@ export class Transfer {
       const memories = await this.#index(open, lines, callerOf(context))
       signal?.throwIfAborted()
       const written: ImportContext = { expired }
-      return await indexer.replacing(bank, memories, async () => {
+      return await indexer.runReplacement(bank, memories, async () => {
         const outcome = await store.import(
           bank, memories, onConflict, clock(), idempotentWrite(keyed, written), change, signal,
         )
         if (change !== undefined) directory.invalidate(bank)
-        indexer.stored(bank, outcome.skipped === 0 ? memories : undefined)
+        indexer.scheduleVectors(bank, outcome.skipped === 0 ? memories : undefined)
         return { context: written, outcome }
       })
     } catch (error) {

@@ -1,11 +1,11 @@
-import { atOnce, type Steps } from '../concurrency/steps.js'
+import { runSync, type Steps } from '../concurrency/steps.js'
 import type { Filters } from '../stores/vector-store.js'
 import { contentStems } from '../text/analysis.js'
 import { fnv1a } from '../text/hashes.js'
 import { stem } from '../text/stems.js'
 import { STOP_WORDS } from '../text/stop-words.js'
 import { words, wordsInParts } from '../text/words.js'
-import { DAY, timeSpans, type TimeSpan } from './dates.js'
+import { DAY_MS, timeSpans, type TimeSpan } from './dates.js'
 
 /** A query with its terms and what its wording reveals about the answer that it seeks. */
 export interface AnalyzedQuery {
@@ -95,7 +95,7 @@ const LIST = /^\s*(?:(?:in|on|at|for|to)\s+)?(?:what|which|whose)\s+(?:(?!(?:is|
 
 /** @param now the instant that relative times are counted from */
 export function analyzeQuery (text: string, now: number): AnalyzedQuery {
-  return atOnce(analyzeQuerySteps(text, now))
+  return runSync(analyzeQuerySteps(text, now))
 }
 
 /** `analyzeQuery` in steps. */
@@ -199,7 +199,7 @@ function hasContentWords (text: string): boolean {
 }
 
 /** A memory about an event may be written some days after it. */
-const REPORTING_DELAY_MS = 10 * DAY
+const REPORTING_DELAY_MS = 10 * DAY_MS
 /** The most periods that are searched separately; a month without a year has more. */
 const MAX_FILTERED_SPANS = 2
 
@@ -211,7 +211,7 @@ export function spanFilters (filters: Filters, spans: readonly TimeSpan[]): Filt
   if (spans.length > MAX_FILTERED_SPANS) return []
   return spans.map(({ from, to }): Filters => ({
     ...filters,
-    occurredAfter: Math.max(from - DAY, filters.occurredAfter ?? -Infinity),
+    occurredAfter: Math.max(from - DAY_MS, filters.occurredAfter ?? -Infinity),
     occurredBefore: Math.min(to + REPORTING_DELAY_MS, filters.occurredBefore ?? Infinity),
   })).filter(({ occurredAfter, occurredBefore }) => occurredAfter! < occurredBefore!)
 }

@@ -19,9 +19,9 @@ const OFFSET = 6.4
  * Scores are rounded to this grid, so that equal memories tie whatever the order in which a store adds floating-point
  * numbers.
  */
-const GRID = 1e9
+const SCORE_GRID = 1e9
 /** The smallest difference between two scores. */
-const STEP = 1 / GRID
+const MIN_SCORE_DIFFERENCE = 1 / SCORE_GRID
 
 export interface RankingOptions {
   weights: Weights
@@ -36,7 +36,7 @@ export interface RankingOptions {
 }
 
 /** How many of the best candidates are reordered for diversity. */
-const SPREAD = 60
+const DIVERSIFIED_CANDIDATES = 60
 
 /** @returns the candidates with scores within 0–1, by descending score, ties by memory id */
 export function * rankSteps (
@@ -58,7 +58,7 @@ export function * rankSteps (
       scored[index] = {
         ...scored[index]!,
         signals: contributions(scoreBreakdown(input, query), scorers),
-        breakdown: { contributions: byStrategy(apart, index, usual), sum: sums[index]! },
+        breakdown: { contributions: strategyContributions(apart, index, usual), sum: sums[index]! },
       }
     }
   }
@@ -75,7 +75,7 @@ function toScored (
 }
 
 function toScore (sum: number): number {
-  return Math.round(GRID / (1 + Math.exp(OFFSET - SLOPE * sum))) / GRID
+  return Math.round(SCORE_GRID / (1 + Math.exp(OFFSET - SLOPE * sum))) / SCORE_GRID
 }
 
 /**
@@ -86,7 +86,7 @@ function toScore (sum: number): number {
 function diversify (
   candidates: readonly ScoredCandidate[], sums: ReadonlyMap<ScoredCandidate, number>, diversity: number,
 ): ScoredCandidate[] {
-  const left = candidates.slice(0, SPREAD)
+  const left = candidates.slice(0, DIVERSIFIED_CANDIDATES)
     .map((candidate) => ({ candidate, document: documentKey(candidate), sum: sums.get(candidate)! }))
   const chosen: ScoredCandidate[] = []
   while (left.length > 0) {
@@ -94,11 +94,12 @@ function diversify (
     for (let at = 1; at < left.length; at++) if (left[at]!.sum > left[best]!.sum) best = at
     const [taken] = left.splice(best, 1)
     // Strictly descending, because ties are ordered by id.
-    const score = Math.min(toScore(taken!.sum), chosen.length === 0 ? 1 : Math.max(0, chosen.at(-1)!.score - STEP))
+    const bound = chosen.length === 0 ? 1 : Math.max(0, chosen.at(-1)!.score - MIN_SCORE_DIFFERENCE)
+    const score = Math.min(toScore(taken!.sum), bound)
     chosen.push({ ...taken!.candidate, score })
     for (const other of left) if (other.document === taken!.document) other.sum -= diversity
   }
-  return appendBelow(chosen, candidates.slice(SPREAD))
+  return appendBelow(chosen, candidates.slice(DIVERSIFIED_CANDIDATES))
 }
 
 /**
@@ -109,17 +110,17 @@ export function appendBelow (first: readonly ScoredCandidate[], rest: readonly S
   let bound = first.at(-1)?.score ?? Infinity
   const lowered = rest.map((candidate) => {
     // Strictly descending, as above.
-    bound = Math.min(candidate.score, Math.max(0, bound - STEP))
+    bound = Math.min(candidate.score, Math.max(0, bound - MIN_SCORE_DIFFERENCE))
     return { ...candidate, score: bound }
   })
   return [...first, ...lowered]
 }
 
 /** What each strategy added to the sum of a candidate, without those that add nothing to any. */
-function byStrategy (
-  apart: ReadonlyMap<Strategy, readonly number[]>, index: number, usual: number,
+function strategyContributions (
+  sums: ReadonlyMap<Strategy, readonly number[]>, index: number, usual: number,
 ): Partial<Record<Strategy, number>> {
-  return Object.fromEntries([...apart].map(([strategy, added]) => (
+  return Object.fromEntries([...sums].map(([strategy, added]) => (
     [strategy, added[index]! - (strategy === 'semantic' ? usual : 0)]
   )))
 }
@@ -157,7 +158,7 @@ export function interleave (
     const score = Math.min(ceiling, candidate.score)
     merged.push({ ...candidate, strategies: known.get(key)?.strategies ?? {}, score })
     // Below `minScore` the remaining candidates would be cut off.
-    ceiling = Math.max(lowerBound, merged.at(-1)!.score - STEP)
+    ceiling = Math.max(lowerBound, merged.at(-1)!.score - MIN_SCORE_DIFFERENCE)
   }
   const longest = Math.max(...parts.map(({ length }) => length))
   for (const lowerBound of minScore > 0 ? [minScore, 0] : [0]) {
@@ -168,30 +169,32 @@ export function interleave (
 }
 
 /** The bounds that cut a ranking to the hits. */
-export interface CutBounds {
+export interface TruncationBounds {
   limit: number
   minScore?: number | undefined
   /** The most tokens of all hits together. */
   maxTokens?: number | undefined
 }
 
-export interface CutRanking {
+export interface TruncatedRanking {
   hits: ScoredCandidate[]
   /** Whether `maxTokens` ended the list. */
   truncated: boolean
   tokens: number
 }
 
-/** Counts the tokens that `cut` needs, then cuts. */
-export function * cutSteps (candidates: readonly ScoredCandidate[], bounds: CutBounds): Steps<CutRanking> {
+/** Counts the tokens that `truncate` needs, then truncates. */
+export function * truncateSteps (
+  candidates: readonly ScoredCandidate[], bounds: TruncationBounds,
+): Steps<TruncatedRanking> {
   yield * sumSteps(candidates.slice(0, bounds.limit).map(({ memory }) => memory.tokens), bounds.maxTokens)
-  return cut(candidates, bounds)
+  return truncate(candidates, bounds)
 }
 
 /** Takes the first candidates that are within the bounds of the request. */
-export function cut (
-  candidates: readonly ScoredCandidate[], { limit, minScore = 0, maxTokens = Infinity }: CutBounds,
-): CutRanking {
+export function truncate (
+  candidates: readonly ScoredCandidate[], { limit, minScore = 0, maxTokens = Infinity }: TruncationBounds,
+): TruncatedRanking {
   const hits: ScoredCandidate[] = []
   let tokens = 0
   for (const candidate of candidates) {

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import type * as o200k from 'gpt-tokenizer/encoding/o200k_base'
-import { atOnce, inTurns, type Steps } from '../concurrency/steps.js'
+import { runSync, runInTurns, type Steps } from '../concurrency/steps.js'
 
 /** The longest run, in UTF-16 units, that the encoder is given whole. */
 const MAX_RUN_CHARACTERS = 256
@@ -60,7 +60,7 @@ function count (text: string): number {
  * text is counted exactly.
  */
 export function countTokens (text: string): number {
-  return text.length <= MAX_RUN_CHARACTERS ? count(text) : atOnce(countSteps(text))
+  return text.length <= MAX_RUN_CHARACTERS ? count(text) : runSync(countSteps(text))
 }
 
 /**
@@ -165,7 +165,7 @@ export class TokenCount {
  * @param caller as in TurnBudget.next; the default is for work that belongs to no single caller
  */
 export async function sumTokens (counts: Iterable<TokenCount>, enough = Infinity, caller = 'tokens'): Promise<number> {
-  return await inTurns(sumSteps(counts, enough), caller)
+  return await runInTurns(sumSteps(counts, enough), caller)
 }
 
 /** sumTokens in steps. */

@@ -1,5 +1,5 @@
 import { normalForm } from './normal-form.js'
-import { AT_ONCE, partsFor } from './parts.js'
+import { PART_CHARACTERS, splitForFolding } from './parts.js'
 
 /** Words are cut to this many UTF-16 units. A longer one is a hash, a key or base64, and its start identifies it. */
 const MAX_WORD_CHARACTERS = 64
@@ -56,20 +56,20 @@ export function words (text: string): string[] {
 
 /** words(), in lists that may be empty, so that a long text can yield to the event loop between two of them. */
 export function * wordsInParts (text: string): Generator<string[]> {
-  if (text.length <= AT_ONCE) {
+  if (text.length <= PART_CHARACTERS) {
     yield words(text)
     return
   }
   const isAscii = !BEYOND_ASCII.test(text)
   let folded = isAscii ? text.toLowerCase() : ''
   if (!isAscii) {
-    for (const part of partsFor(text, fold)) {
+    for (const part of splitForFolding(text, fold)) {
       folded += fold(part)
       yield []
     }
   }
   for (const part of splitAtSpaces(folded)) {
-    if (part.length <= 2 * AT_ONCE) yield isAscii ? asciiWordsOf(part) : unicodeWordsOf(part)
+    if (part.length <= 2 * PART_CHARACTERS) yield isAscii ? asciiWordsOf(part) : unicodeWordsOf(part)
     else yield * wordsOfLong(part, isAscii ? ASCII_WORD : WORD)
   }
 }
@@ -77,8 +77,8 @@ export function * wordsInParts (text: string): Generator<string[]> {
 /** Splits a text after white space, which no word contains. */
 function * splitAtSpaces (folded: string): Generator<string> {
   let from = 0
-  while (folded.length - from > AT_ONCE) {
-    SPACE.lastIndex = from + AT_ONCE
+  while (folded.length - from > PART_CHARACTERS) {
+    SPACE.lastIndex = from + PART_CHARACTERS
     const to = SPACE.exec(folded) === null ? folded.length : SPACE.lastIndex
     yield folded.slice(from, to)
     from = to

@@ -7,7 +7,7 @@ import { BankId, nullable, strict, type MemoryRecord } from '../../lib/memory/sc
 import { kindOf } from './filters.js'
 import { DEFAULT_PAGE, pageFields } from './list.js'
 import { BANK, BankParams, routeConfig, unsupported, type HindsightOptions } from './route.js'
-import { walk } from './walk.js'
+import { scanMemories } from './memory-scan.js'
 
 /** Ids of one forget. */
 const FORGET_BATCH = 1000
@@ -45,7 +45,7 @@ export const documentRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async
     schema: { hide: true, params: BankParams, querystring: strict(pageFields), response: { 200: Documents } },
   }, async ({ params: { bank_id: bankId }, query: { limit = DEFAULT_PAGE, offset = 0 }, context }) => {
     const documents = new Map<string, Summary>()
-    const release = await walk(app, {
+    const release = await scanMemories(app, {
       bankId,
       context,
       filters: undefined,
@@ -70,7 +70,7 @@ export const documentRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async
     let document: Summary | undefined
     const texts: string[] = []
     const kinds: Record<string, number> = {}
-    const release = await walk(app, {
+    const release = await scanMemories(app, {
       bankId,
       context,
       filters: { documentIds: [id] },
@@ -104,7 +104,7 @@ async function memoryIdsOf (
 ): Promise<string[]> {
   const ids: string[] = []
   const visit = ({ memory_id: id }: MemoryRecord) => ({ goOn: ids.push(id) > 0, kept: 0 })
-  const release = await walk(app, { bankId, context, filters: { documentIds: [documentId] }, visit })
+  const release = await scanMemories(app, { bankId, context, filters: { documentIds: [documentId] }, visit })
   release()
   return ids
 }

@@ -4,7 +4,7 @@ import { strict, type MemoryRecord } from '../../lib/memory/schemas.js'
 import { ListedFact, listedFactOf } from './facts.js'
 import { KINDS, kindFilter, Tags, tagFilter, TagsMatch } from './filters.js'
 import { BANK, BankParams, routeConfig, unsupported, type HindsightOptions } from './route.js'
-import { MAX_MEMORIES_READ, tooLong, walk } from './walk.js'
+import { MAX_MEMORIES_READ, tooLong, scanMemories } from './memory-scan.js'
 
 export const DEFAULT_PAGE = 100
 const MAX_PAGE = 1000
@@ -53,7 +53,7 @@ export const listRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async (ap
     const wanted = q?.toLowerCase()
     const shown: MemoryRecord[] = []
     let matched = 0
-    const release = await walk(app, {
+    const release = await scanMemories(app, {
       bankId,
       context,
       filters,

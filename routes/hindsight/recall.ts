@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type, type Static } from 'typebox'
-import { inTurns } from '../../lib/concurrency/steps.js'
+import { runInTurns } from '../../lib/concurrency/steps.js'
 import { callerOf } from '../../lib/identity/context.js'
 import { nullable, strict, type Hit, type RecallAnswer } from '../../lib/memory/schemas.js'
 import { query } from '../../lib/memory/schemas/filters.js'
@@ -137,7 +137,7 @@ async function chunksOf (
   for (const hit of hits) {
     const texts = [hit.text, ...(hit.passages ?? []).slice(0, 1).map(({ text }) => text)]
     for (const [index, text] of texts.entries()) {
-      const count = await inTurns(countSteps(text, left), caller)
+      const count = await runInTurns(countSteps(text, left), caller)
       if (count > left) continue
       left -= count
       chunks.push([hit.memory_id, { id: hit.memory_id, text, chunk_index: 0, truncated: index > 0 }])
@@ -155,7 +155,7 @@ async function fitting<T> (
   let left = most
   const taken: T[] = []
   for (const item of items) {
-    const count = await inTurns(countSteps(textOf(item), left), caller)
+    const count = await runInTurns(countSteps(textOf(item), left), caller)
     if (count > left) break
     left -= count
     taken.push(item)

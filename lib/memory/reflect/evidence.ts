@@ -24,7 +24,7 @@ export interface EvidenceBounds {
   minTrust?: Trust | undefined
 }
 
-export interface PickedEvidence {
+export interface SelectedEvidence {
   /** In the order of the ranking; the first is cited as [1]. */
   hits: ScoredCandidate[]
   evidence: LabelledEvidence[]
@@ -36,8 +36,8 @@ export interface PickedEvidence {
  * bank twice is used once. Texts are checked for suspicious content again, because a memory may be older than the
  * current rules.
  */
-export function * evidenceSteps (candidates: readonly ScoredCandidate[], { maxMemories, maxTokens, minTrust = 'suspect' }: EvidenceBounds): Steps<PickedEvidence> {
-  const picked: PickedEvidence = { hits: [], evidence: [] }
+export function * evidenceSteps (candidates: readonly ScoredCandidate[], { maxMemories, maxTokens, minTrust = 'suspect' }: EvidenceBounds): Steps<SelectedEvidence> {
+  const picked: SelectedEvidence = { hits: [], evidence: [] }
   const seen = new Set<string>()
   let left = maxTokens
   for (const candidate of candidates) {

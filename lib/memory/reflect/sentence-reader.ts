@@ -31,9 +31,9 @@ export interface UnitSink {
 type Phase = 'body' | 'ended' | 'mark'
 
 /**
- * Splits a text that arrives in pieces into sentences, each with the marks that follow its full stop; a line feed ends
+ * Splits a text that arrives in chunks into sentences, each with the marks that follow its full stop; a line feed ends
  * a sentence too. Unlike text/sentences.ts it decides only by the text before a cut and the next characters, so the
- * cuts do not depend on the pieces. A sentence does not end inside brackets or a code span, after a common abbreviation
+ * cuts do not depend on the chunks. A sentence does not end inside brackets or a code span, after a common abbreviation
  * or an initial, or before a lower-case letter. A sentence of more than 20,000 UTF-16 units is emitted in parts, split
  * at white space if there is any.
  */
@@ -64,8 +64,8 @@ export class SentenceReader {
     this.#sink = sink
   }
 
-  push (piece: string): void {
-    this.#text += piece
+  push (chunk: string): void {
+    this.#text += chunk
     while (this.#at < this.#text.length) this.#step(this.#text[this.#at]!)
     this.#text = this.#text.slice(this.#start)
     this.#at -= this.#start

@@ -1,8 +1,8 @@
-import { atOnce, type Steps } from '../../concurrency/steps.js'
+import { runSync, type Steps } from '../../concurrency/steps.js'
 import type { Candidate, Memory } from '../../stores/vector-store.js'
 import { documentKey } from '../candidates.js'
 import type { AnalyzedQuery } from '../query.js'
-import { daysFrom } from '../dates.js'
+import { daysToNearestSpan } from '../dates.js'
 import { SCORER_CONDITIONS, SCORER_NAMES, SCORERS, type RankingInput, type ScorerName, type ScorerWeights } from './scorers.js'
 import type { Signals, SignalReader } from './signals.js'
 
@@ -24,7 +24,7 @@ export type ScoreBreakdown = Record<ScorerName, number>
 export function rankingInputs (
   candidates: readonly Scorable[], query: AnalyzedQuery, reader: SignalReader,
 ): RankingInput[] {
-  return atOnce(rankingInputSteps(candidates, query, reader))
+  return runSync(rankingInputSteps(candidates, query, reader))
 }
 
 /** `rankingInputs` in steps. */
@@ -57,7 +57,7 @@ export function * rankingInputSteps (
       scores,
       signals,
       document: documents[index]!,
-      daysAway: seeksTime ? daysAway(memory, signals, query) : Infinity,
+      timeDistanceDays: seeksTime ? daysAway(memory, signals, query) : Infinity,
       isNamedSpeaker: namedSpeaker !== undefined && signals.speakerName === namedSpeaker,
     })
   }
@@ -85,7 +85,7 @@ export function * scoreSteps (
 
 /** The weighted sum of the scorers for one input. */
 export function scoreOf (input: RankingInput, query: AnalyzedQuery, weights: ScorerWeights): number {
-  return atOnce(scoreSteps([input], query, weights))[0]!
+  return runSync(scoreSteps([input], query, weights))[0]!
 }
 
 export function scoreBreakdown (input: RankingInput, query: AnalyzedQuery): ScoreBreakdown {
@@ -171,6 +171,6 @@ function discountedSum (scores: number[]): number {
 
 function daysAway ({ occurredAt }: Memory, signals: Signals, { spans }: AnalyzedQuery): number {
   if (spans.length === 0) return Infinity
-  const distances = signals.explicitTimes.map(({ from }) => daysFrom(spans, from))
-  return Math.min(occurredAt === null ? Infinity : daysFrom(spans, occurredAt), ...distances)
+  const distances = signals.explicitTimes.map(({ from }) => daysToNearestSpan(spans, from))
+  return Math.min(occurredAt === null ? Infinity : daysToNearestSpan(spans, occurredAt), ...distances)
 }

@@ -16,7 +16,7 @@ export interface RankingInput {
    * Days between the times that the query names and those of the memory (`occurred_at` and the times in its text);
    * Infinity when the query names none.
    */
-  daysAway: number
+  timeDistanceDays: number
   /** Whether the query names the speaker of this memory, and no other speaker of the candidates. */
   isNamedSpeaker: boolean
 }
@@ -51,7 +51,7 @@ export const SCORERS = {
   speaker_self: ({ isNamedSpeaker, signals }) => isNamedSpeaker && signals.isFirstPerson ? 1 : 0,
   user_said: userSaid,
   assistant_said: assistantSaid,
-  date: ({ daysAway }) => Math.exp(-daysAway / DECAY_DAYS),
+  date: ({ timeDistanceDays: daysAway }) => Math.exp(-daysAway / DECAY_DAYS),
   time_told: ({ signals }, { asksForTime }) => asksForTime && signals.mentionsTime ? 1 : 0,
   name_told: ({ signals }, { asksForName }) => asksForName ? signals.nameScore : 0,
   details,

@@ -54,7 +54,7 @@ const NAME = /(?<![.!?]\s|^)\b\p{Lu}\p{Ll}+/gu
 const REACTION = new RegExp(String.raw`^(?:wow|thanks|thank|that['’]?s|that (?:is|sounds)|congrats|congratulations|awesome|yeah|yep|yes|sounds|great|cool|nice|amazing|absolutely|definitely|good|${
   'so glad|glad|sure|totally|no problem|you[\'’]re|aww?|haha|oh|sorry|bye|take care|hey|hi|hello'})\b`, 'i')
 
-const NOBODY: readonly string[] = []
+const NO_SPEAKER: readonly string[] = []
 
 interface CachedSignals {
   text: string
@@ -80,8 +80,8 @@ export class SignalReader {
 
   /** Signals depend on the memory alone and an entry is compared with it, so the same id in two banks does no harm. */
   read (memory: Memory): Signals {
-    const known = this.known(memory)
-    if (known !== undefined) return known
+    const cached = this.known(memory)
+    if (cached !== undefined) return cached
     const { memoryId, text, metadata } = memory
     const signals = readSignals(memory)
     this.#keep(memoryId, { text, speaker: metadata['speaker'], at: memory.occurredAt ?? memory.retainedAt, signals })
@@ -121,7 +121,7 @@ export function readSignals ({ text, metadata, occurredAt, retainedAt }: Pick<Me
   const speaker = typeof metadata['speaker'] === 'string' ? metadata['speaker'] : named?.[1]
   const said = named === null ? head : head.slice(named[0].length)
   const stems = contentStems(said)
-  const speakerStems = speaker === undefined ? NOBODY : words(speaker).map(stem)
+  const speakerStems = speaker === undefined ? NO_SPEAKER : words(speaker).map(stem)
   let times: readonly TimeSpan[] | undefined
   return {
     get explicitTimes () {

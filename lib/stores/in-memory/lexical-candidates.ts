@@ -50,26 +50,26 @@ export class Candidates {
 
   /** The score of a memory, whether or not it is a candidate. @param scores by candidate */
   scoreOf (entry: Entry, scores: Float64Array): number {
-    const place = this.#options.scratch.places[entry.head]!
+    const place = this.#options.scratch.candidateNumbers[entry.head]!
     return place === 0 ? this.ownScoreOf(entry) : scores[Math.abs(place) - 1]!
   }
 
   /** Makes a memory a candidate, unless it is one already. @returns its number */
   add (entry: Entry): number {
-    const { places, placed } = this.#options.scratch
+    const { candidateNumbers, numberedOrdinals } = this.#options.scratch
     const { head } = entry
-    const known = places[head]!
+    const known = candidateNumbers[head]!
     if (known !== 0) return Math.abs(known) - 1
     const number = this.entries.push(entry) - 1
     const ordinal = this.#bestPassage(entry)
     this.ownScores[number] = this.ownScoreOf(entry)
     // The counts of a candidate are those of its best passage. A negative place means that the head is not that
     // passage.
-    places[head] = ordinal === head ? number + 1 : -number - 1
-    placed.push(head)
+    candidateNumbers[head] = ordinal === head ? number + 1 : -number - 1
+    numberedOrdinals.push(head)
     if (ordinal >= 0 && ordinal !== head) {
-      places[ordinal] = number + 1
-      placed.push(ordinal)
+      candidateNumbers[ordinal] = number + 1
+      numberedOrdinals.push(ordinal)
     }
     return number
   }

@@ -158,7 +158,9 @@ export function * summarise (bank: Bank, accept: Accept): Steps<BankSummary> {
 }
 
 /** The statistics of a bank except its tokens, which the caller counts. */
-export function * gather (bank: Bank, accept: Accept): Steps<{ statistics: BankStatistics, counts: TokenCount[] }> {
+export function * collectStatistics (
+  bank: Bank, accept: Accept,
+): Steps<{ statistics: BankStatistics, counts: TokenCount[] }> {
   const statistics = noStatistics(yield * summarise(bank, accept))
   const { tagCounts } = statistics
   const counts: TokenCount[] = []

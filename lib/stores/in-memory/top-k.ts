@@ -60,11 +60,11 @@ export class TopK<T> {
 /**
  * Selects the `k` highest numbers. @returns their indices, in no particular order
  * @param numbers only the first `count` are used
- * @param slack numbers that differ by at most this much may be equal
+ * @param tolerance numbers that differ by at most this much may be equal
  * @param compare orders the indices of such numbers: negative when the first is preferred
  */
 export function * bestOf (
-  numbers: Float64Array, count: number, k: number, slack: number, compare: (a: number, b: number) => number,
+  numbers: Float64Array, count: number, k: number, tolerance: number, compare: (a: number, b: number) => number,
 ): Steps<number[]> {
   if (count <= k) return Array.from({ length: count }, (_, index) => index)
   if (k === 0) return []
@@ -74,8 +74,8 @@ export function * bestOf (
   for (let i = 0; i < count; i++) {
     if (i % NUMBERS_PER_STEP === NUMBERS_PER_STEP - 1) yield
     const number = numbers[i]!
-    if (number > threshold + slack) best.push(i)
-    else if (number >= threshold - slack) equal.push(i)
+    if (number > threshold + tolerance) best.push(i)
+    else if (number >= threshold - tolerance) equal.push(i)
   }
   if (best.length + equal.length === k) return [...best, ...equal]
   const first = new TopK(k - best.length, compare)

@@ -1,6 +1,6 @@
 import { bankKeyString, type BankKey } from '../../identity/context.js'
 import { readTrust } from '../../identity/trust.js'
-import { inTurns } from '../../concurrency/steps.js'
+import { runInTurns } from '../../concurrency/steps.js'
 import { turns } from '../../concurrency/turn-budget.js'
 import { importSteps, type ExistingMemory, type ImportPlan } from '../import-plan.js'
 import { SplitMap } from '../split-map.js'
@@ -48,7 +48,7 @@ export async function planImport (
     },
     byFingerprint: (fingerprint: string) => byFingerprint.get(fingerprint),
   }
-  const plan = await inTurns(importSteps(memories, existing, toExisting, onConflict), caller)
+  const plan = await runInTurns(importSteps(memories, existing, toExisting, onConflict), caller)
   for (const row of plan.removed) expired.push(row)
   return { ...plan, removed: expired }
 }

@@ -4,7 +4,7 @@ import { compareText } from '../../text/compare-text.js'
 import { turns } from '../../concurrency/turn-budget.js'
 import type { EmbeddingSpace, InsertOutcome, NewMemory } from '../vector-store.js'
 import type { Queries } from './executor.js'
-import { CHUNK, hasVectors, InsertionBatch } from './insertion-batch.js'
+import { MAX_BATCH_MEMORIES, hasVectors, InsertionBatch } from './insertion-batch.js'
 import { serializationFailure } from './retrying.js'
 import { bankParameters } from './rows.js'
 import { sortInTurns } from './sorting.js'
@@ -98,9 +98,9 @@ export async function insertMemories (
   if (repeats.length === 0) return insertion
   const fingerprints = [...new Set(repeats.map(({ memory }) => memory.fingerprint))]
   const existing = new Map<string, ExistingRow>()
-  for (let start = 0; start < fingerprints.length; start += CHUNK) {
+  for (let start = 0; start < fingerprints.length; start += MAX_BATCH_MEMORIES) {
     const rows = await queries.query<ExistingRow>(
-      statements.findExisting, [...key, [], fingerprints.slice(start, start + CHUNK)],
+      statements.findExisting, [...key, [], fingerprints.slice(start, start + MAX_BATCH_MEMORIES)],
     )
     for (const row of rows) existing.set(row.fingerprint, row)
   }

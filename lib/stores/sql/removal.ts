@@ -40,7 +40,7 @@ export async function removeOutdated (
  * Removes memories that a memory of the write repeats and that are expired or of lower trust.
  * @returns as removeLocked
  */
-export async function removeOutranked (
+export async function removeLowerTrust (
   tx: Queries, statements: Statements, bank: BankKey, memories: readonly NewMemory[], now: number,
 ): Promise<Counts> {
   const keys = [

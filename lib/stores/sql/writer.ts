@@ -12,7 +12,7 @@ import type { Executor, Queries, SqlError, Transaction } from './executor.js'
 import { planImport } from './import-conflicts.js'
 import { addCounts, insertMemories, type Counts, type Insertion } from './insertion.js'
 import { hasVectors, isOneBatch } from './insertion-batch.js'
-import { removeChosen, removeLocked, removeOutdated, removeOutranked, type Choice } from './removal.js'
+import { removeChosen, removeLocked, removeOutdated, removeLowerTrust, type Choice } from './removal.js'
 import {
   isSerializationFailure, isUniqueViolation, retrySerializationFailures, serializationFailure,
 } from './retrying.js'
@@ -73,7 +73,7 @@ export class SqlWriter {
       // One statement saves two round trips. It fails when a memory that it conflicts with has expired, is just being
       // removed or has lower trust; the transaction below then removes that one first.
       try {
-        const alone = this.#transactions.alone(bank, signal)
+        const alone = this.#transactions.autocommitted(bank, signal)
         const insertion = this.#noteInsertion(bank, await insertMemories(alone, memories, { ...work, counted: true }))
         await this.#noteChanges(insertion.counts.memories)
         return insertion.outcomes
@@ -82,7 +82,7 @@ export class SqlWriter {
       }
     }
     return await this.#transactions.run(bank, { now, idempotency, signal }, async (tx, changes) => {
-      const gone = await removeOutranked(tx, this.#statements, bank, memories, now)
+      const gone = await removeLowerTrust(tx, this.#statements, bank, memories, now)
       return (await this.#add(tx, memories, gone, work, changes)).outcomes
     }, { keepPlans: memories.length === 1 })
   }
@@ -98,7 +98,7 @@ export class SqlWriter {
       signal?.throwIfAborted()
       const gone = await removeOutdated(tx, this.#statements, bank, replacement, memories, now)
       changes.memories -= gone.memories
-      addCounts(gone, await removeOutranked(tx, this.#statements, bank, memories, now))
+      addCounts(gone, await removeLowerTrust(tx, this.#statements, bank, memories, now))
       return (await this.#add(tx, memories, gone, work, changes)).outcomes
     }, { bulk: true })
   }

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
-import { mapInTurns, ofRunningCaller, TurnBudget } from '../../../lib/concurrency/turn-budget.js'
+import { mapInTurns, chargedToRunningCaller, TurnBudget } from '../../../lib/concurrency/turn-budget.js'
 
 /** A budget on a clock that only `spend` moves. */
 function budget (sliceMs = 8): { turns: TurnBudget, spend: (ms: number) => void } {
@@ -186,7 +186,7 @@ t.test('a caller is charged with all that its task does before the next one is r
 t.test('work that does not know its caller is charged to the one whose task is running', async (t) => {
   const { turns, spend } = budget()
   const order: string[] = []
-  const store = ofRunningCaller(turns)
+  const store = chargedToRunningCaller(turns)
   const work = async (caller: string) => {
     await turns.next(caller)
     await store.next('a bank')
@@ -196,9 +196,9 @@ t.test('work that does not know its caller is charged to the one whose task is r
   await Promise.all([work('mallory'), work('mallory'), work('alice')])
   t.strictSame(order, ['alice', 'mallory', 'mallory'], 'a bank is no caller of its own')
   await setImmediate()
-  t.equal(turns.running, undefined)
+  t.equal(turns.runningCaller, undefined)
   await store.next('a bank')
-  t.equal(turns.running, 'a bank')
+  t.equal(turns.runningCaller, 'a bank')
 })
 
 t.test('mapInTurns maps a list in order, with the indexes', async (t) => {

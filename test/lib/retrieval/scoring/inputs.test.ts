@@ -31,7 +31,7 @@ t.test('no more than the best of a document count', async (t) => {
 })
 
 t.test('a memory is as near to a time as the nearer of when it occurred and what it tells', async (t) => {
-  const days = (fields: Parameters<typeof candidate>[1], query = 'What broke on 5 March 2025?') => looked(query, candidate('a', fields))[0]!.daysAway
+  const days = (fields: Parameters<typeof candidate>[1], query = 'What broke on 5 March 2025?') => looked(query, candidate('a', fields))[0]!.timeDistanceDays
   t.equal(days({ occurredAt: Date.UTC(2025, 2, 5, 23) }), 0)
   t.equal(days({ occurredAt: Date.UTC(2025, 2, 3) }), 2)
   t.equal(days({ occurredAt: Date.UTC(2025, 2, 3), text: 'It will break on 5 March 2025.' }), 0)

@@ -10,7 +10,7 @@ export const MAX_MEMORIES_READ = 10_000
 const PAGE = 200
 const CHARACTER_BYTES = 2
 
-interface Walk {
+interface MemoryScan {
   bankId: string
   context: RequestContext
   /** Conditions that the store checks. */
@@ -24,13 +24,15 @@ interface Walk {
  * @returns a function that releases the bytes of the kept memories; call it when the answer is made
  * @throws ServiceError not_supported when there are more than MAX_MEMORIES_READ; server_busy
  */
-export async function walk (app: FastifyInstance, { bankId, context, filters, visit }: Walk): Promise<() => void> {
-  const kept = app.workBytes.hold(0)
+export async function scanMemories (
+  app: FastifyInstance, { bankId, context, filters, visit }: MemoryScan,
+): Promise<() => void> {
+  const kept = app.workBytes.reserve(0)
   const caller = callerOf(context)
   let looked = 0
   try {
     for (let cursor: string | null | undefined; cursor !== null;) {
-      const rows = app.workBytes.hold(0)
+      const rows = app.workBytes.reserve(0)
       try {
         const budget = { take: (bytes: number) => { rows.grow(bytes) } }
         const query = {
