@@ -17,7 +17,7 @@ export function envExample (): string {
 ${entries.join('\n')}`
 }
 
-/** The settings of a registered provider, which callers pass in, because this room does not import the providers. */
+/** The settings of a registered provider, which callers pass in, because config may not import the providers. */
 export interface ProviderSettings {
   /** The key of the file that chooses the provider; its settings are under `<key>_config`. */
   key: string
