@@ -84,7 +84,7 @@ const reflect = tool({
   output: ReflectOutput,
   permission: canRead,
   run: async ({ max_tokens: wanted, ...request }, { operations, signal, budget }) => {
-    const limit = Math.min(wanted ?? budget.left, budget.left)
+    const limit = Math.min(wanted ?? budget.remaining, budget.remaining)
     const given = await operations.reflect({ ...request, max_tokens: limit }, { signal })
     const { abstained, unverified, truncated, degraded, sources } = given
     const cut = await budget.cut(given.answer)

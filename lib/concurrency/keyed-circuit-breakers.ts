@@ -46,11 +46,11 @@ export class KeyedCircuitBreakers {
     if (callEnded === undefined) return undefined
     entry.activeCalls++
     this.#entries.set(key, entry)
-    let left = false
+    let hasEnded = false
     return (outcome) => {
       callEnded(outcome)
-      if (left) return
-      left = true
+      if (hasEnded) return
+      hasEnded = true
       entry.activeCalls--
       if (entry.activeCalls === 0 && entry.breaker.isInitial && this.#entries.peek(key) === entry) {
         this.#entries.delete(key)

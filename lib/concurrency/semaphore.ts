@@ -95,8 +95,8 @@ export class Semaphore {
 
   #release (flow: string): void {
     this.#free++
-    const left = this.#permitsOf(flow) - 1
-    if (left > 0) this.#permitsByFlow.set(flow, left)
+    const remaining = this.#permitsOf(flow) - 1
+    if (remaining > 0) this.#permitsByFlow.set(flow, remaining)
     else this.#permitsByFlow.delete(flow)
     // The permit passes directly to the next waiter, so that no later caller can overtake it.
     for (let next = this.#nextFlow(); next !== undefined; next = this.#nextFlow()) {

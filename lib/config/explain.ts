@@ -10,9 +10,9 @@ const SENSITIVE = /secret|passw|pwd|token|key|dsn|url|uri|credential|private/i
 /** The substituted values of the file, as JSON pointers. */
 export interface SubstitutedPaths {
   /** Values that came from the environment and may be secrets. */
-  places: ReadonlySet<string>
+  resolved: ReadonlySet<string>
   /** Values that could not be substituted, for which a problem is already reported. */
-  broken: ReadonlySet<string>
+  unresolved: ReadonlySet<string>
 }
 
 /** One sentence for each error: the path, the value and what is allowed. A value that may be a secret is not quoted. */
@@ -20,7 +20,7 @@ export function describeErrors (
   errors: readonly ErrorObject[], root: unknown, substituted: SubstitutedPaths,
 ): string[] {
   return withoutUnionNoise(errors)
-    .filter((error) => !substituted.broken.has(error.instancePath))
+    .filter((error) => !substituted.unresolved.has(error.instancePath))
     .map((error) => sentence(error, fromPointer(error.instancePath, root), substituted))
 }
 
@@ -29,8 +29,8 @@ function sentence (error: ErrorObject, path: Path, substituted: SubstitutedPaths
   const { keyword, params, data, instancePath } = error
   if (keyword === 'additionalProperties') return unknownKey(String(params['additionalProperty']), path, schema)
   if (keyword === 'required') return `${formatPath([...path, String(params['missingProperty'])])} is missing`
-  if (keyword === 'anyOf') return badBranch(data, path, schema, substituted.places.has(`${instancePath}/type`))
-  return wrongValue(data, path, schema, substituted.places.has(instancePath))
+  if (keyword === 'anyOf') return badBranch(data, path, schema, substituted.resolved.has(`${instancePath}/type`))
+  return wrongValue(data, path, schema, substituted.resolved.has(instancePath))
 }
 
 function unknownKey (key: string, path: Path, schema: SchemaNode): string {

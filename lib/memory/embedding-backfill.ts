@@ -208,8 +208,8 @@ export class EmbeddingBackfill {
       this.#recover()
       return false
     } catch (error) {
-      const left = batch.filter(({ key }) => this.#inProgress.has(key))
-      return !signal.aborted && this.#fail(left, error)
+      const failedEntries = batch.filter(({ key }) => this.#inProgress.has(key))
+      return !signal.aborted && this.#fail(failedEntries, error)
     } finally {
       this.#attaching = undefined
       this.#inProgress.clear()

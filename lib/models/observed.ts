@@ -116,12 +116,12 @@ async function observeCall<T> (
     record('ok')
     return answer
   } catch (error) {
-    record(outcomeOf(error, signal))
+    record(callOutcomeOf(error, signal))
     throw error
   }
 }
 
-function outcomeOf (error: unknown, signal: AbortSignal | undefined): CallOutcome {
+function callOutcomeOf (error: unknown, signal: AbortSignal | undefined): CallOutcome {
   if (signal?.aborted === true) return signal.reason instanceof Error && TIMEOUTS.has(signal.reason.name) ? 'timeout' : 'aborted'
   if (error instanceof ModelCallError) return error.kind
   // Recognised by its name, because importing its class would load the library of worker threads.

@@ -62,9 +62,9 @@ export class ModelBudget {
     }
     return {
       settle: (tokens, called) => {
-        const spent = typeof tokens === 'number' ? tokens : called && reserved > 0 ? tokens() : 0
+        const usedTokens = typeof tokens === 'number' ? tokens : called && reserved > 0 ? tokens() : 0
         const calls = called ? 0 : -1
-        const tokensBeyond = (called ? spent : 0) - reserved
+        const tokensBeyond = (called ? usedTokens : 0) - reserved
         this.#usage.adjust(entries.map(({ bank, day, counter }) => (
           { bank, day, counter, amount: counter === CALLS ? calls : tokensBeyond }
         )))

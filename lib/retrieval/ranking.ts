@@ -86,18 +86,18 @@ function toScore (sum: number): number {
 function diversify (
   candidates: readonly ScoredCandidate[], sums: ReadonlyMap<ScoredCandidate, number>, diversity: number,
 ): ScoredCandidate[] {
-  const left = candidates.slice(0, DIVERSIFIED_CANDIDATES)
+  const remaining = candidates.slice(0, DIVERSIFIED_CANDIDATES)
     .map((candidate) => ({ candidate, document: documentKey(candidate), sum: sums.get(candidate)! }))
   const chosen: ScoredCandidate[] = []
-  while (left.length > 0) {
+  while (remaining.length > 0) {
     let best = 0
-    for (let at = 1; at < left.length; at++) if (left[at]!.sum > left[best]!.sum) best = at
-    const [taken] = left.splice(best, 1)
+    for (let at = 1; at < remaining.length; at++) if (remaining[at]!.sum > remaining[best]!.sum) best = at
+    const [taken] = remaining.splice(best, 1)
     // Strictly descending, because ties are ordered by id.
     const bound = chosen.length === 0 ? 1 : Math.max(0, chosen.at(-1)!.score - MIN_SCORE_DIFFERENCE)
     const score = Math.min(toScore(taken!.sum), bound)
     chosen.push({ ...taken!.candidate, score })
-    for (const other of left) if (other.document === taken!.document) other.sum -= diversity
+    for (const other of remaining) if (other.document === taken!.document) other.sum -= diversity
   }
   return appendBelow(chosen, candidates.slice(DIVERSIFIED_CANDIDATES))
 }

@@ -133,17 +133,17 @@ async function chunksOf (
   hits: readonly Hit[], most: number, caller: string,
 ): Promise<Record<string, Static<typeof Chunk>>> {
   const chunks: Array<[string, Static<typeof Chunk>]> = []
-  let left = most
+  let remainingTokens = most
   for (const hit of hits) {
     const texts = [hit.text, ...(hit.passages ?? []).slice(0, 1).map(({ text }) => text)]
     for (const [index, text] of texts.entries()) {
-      const count = await runInTurns(countSteps(text, left), caller)
-      if (count > left) continue
-      left -= count
+      const count = await runInTurns(countSteps(text, remainingTokens), caller)
+      if (count > remainingTokens) continue
+      remainingTokens -= count
       chunks.push([hit.memory_id, { id: hit.memory_id, text, chunk_index: 0, truncated: index > 0 }])
       break
     }
-    if (left === 0) break
+    if (remainingTokens === 0) break
   }
   return Object.fromEntries(chunks)
 }
@@ -152,12 +152,12 @@ async function chunksOf (
 async function fitting<T> (
   items: readonly T[], textOf: (item: T) => string, most: number, caller: string,
 ): Promise<T[]> {
-  let left = most
+  let remainingTokens = most
   const taken: T[] = []
   for (const item of items) {
-    const count = await runInTurns(countSteps(textOf(item), left), caller)
-    if (count > left) break
-    left -= count
+    const count = await runInTurns(countSteps(textOf(item), remainingTokens), caller)
+    if (count > remainingTokens) break
+    remainingTokens -= count
     taken.push(item)
   }
   return taken

@@ -37,7 +37,7 @@ function problemsWithin (schema: JsonSchema, value: unknown, comparisonsLeft: Ch
 }
 
 function checkInstance (schema: unknown, value: unknown, place: CheckContext): void {
-  if (!isJsonObject(schema) || place.problems.length >= MAX_PROBLEMS || !compares(place, 1)) return
+  if (!isJsonObject(schema) || place.problems.length >= MAX_PROBLEMS || !consumeComparisons(place, 1)) return
   const types = own(schema, 'type')
   if (types !== undefined && !(Array.isArray(types) ? types : [types]).some((type) => isOfType(value, type))) {
     addProblem(place, `must be ${(Array.isArray(types) ? types : [types]).join(' or ')}`)
@@ -65,7 +65,7 @@ function isOfType (value: unknown, type: unknown): boolean {
 
 function checkAny (schema: JsonSchema, value: unknown, place: CheckContext): void {
   const values = own(schema, 'enum')
-  if (Array.isArray(values) && compares(place, values.length) && !values.some((allowed) => isDeepStrictEqual(allowed, value))) addProblem(place, 'must be one of the values of enum')
+  if (Array.isArray(values) && consumeComparisons(place, values.length) && !values.some((allowed) => isDeepStrictEqual(allowed, value))) addProblem(place, 'must be one of the values of enum')
   if (Object.hasOwn(schema, 'const') && !isDeepStrictEqual(schema['const'], value)) addProblem(place, 'must be the value of const')
   const alternatives = own(schema, 'anyOf')
   if (Array.isArray(alternatives) && !alternatives.some((schema: JsonSchema) => problemsWithin(schema, value, place.comparisonsLeft).length === 0)) addProblem(place, 'must satisfy one of anyOf')
@@ -125,7 +125,7 @@ function checkObject (schema: JsonSchema, value: Readonly<Record<string, unknown
 }
 
 /** Counts comparisons. @returns whether they are within the bound */
-function compares (place: CheckContext, count: number): boolean {
+function consumeComparisons (place: CheckContext, count: number): boolean {
   place.comparisonsLeft.count -= count
   if (place.comparisonsLeft.count >= 0) return true
   addProblem(place, 'is too long to be checked')

@@ -111,18 +111,18 @@ export class QueryFactors {
 export function * scoreTerms (
   index: LexicalIndex<unknown>, terms: readonly string[], factors: QueryFactors, scratch: Scratch,
 ): Steps<void> {
-  let left = POSTINGS_PER_STEP
+  let postingsLeft = POSTINGS_PER_STEP
   for (const [at, term] of terms.entries()) {
     const list = index.postingsOf(term)
     if (list === undefined) continue
     for (let { from } = list; from < list.to;) {
-      if (left <= 0) {
+      if (postingsLeft <= 0) {
         yield
-        left = POSTINGS_PER_STEP
+        postingsLeft = POSTINGS_PER_STEP
       }
-      const to = Math.min(list.to, from + left)
+      const to = Math.min(list.to, from + postingsLeft)
       addScores(list.ordinals, list.weights, from, to, index.lengths, factors.gains[at]!, factors, scratch)
-      left -= to - from
+      postingsLeft -= to - from
       from = to
     }
   }
@@ -170,23 +170,23 @@ export function * scoreWithNeighbours (
 ): Steps<void> {
   const sums = new Float64Array(scoring.saturation.length)
   const changed = new Int32Array(scoring.saturation.length)
-  let left = POSTINGS_PER_STEP
+  let postingsLeft = POSTINGS_PER_STEP
   for (const [at, term] of terms.entries()) {
     const list = index.postingsOf(term)
     if (list === undefined) continue
     let count = 0
     for (let { from } = list; from < list.to;) {
-      if (left <= 0) {
+      if (postingsLeft <= 0) {
         yield
-        left = POSTINGS_PER_STEP
+        postingsLeft = POSTINGS_PER_STEP
       }
-      const to = Math.min(list.to, from + left)
+      const to = Math.min(list.to, from + postingsLeft)
       count = addWeights(list.ordinals, list.weights, from, to, scratch.candidateNumbers, scoring, sums, changed, count)
-      left -= to - from
+      postingsLeft -= to - from
       from = to
     }
     addGains(factors.gains[at]!, scoring, sums, changed, count)
-    left -= count
+    postingsLeft -= count
   }
 }
 

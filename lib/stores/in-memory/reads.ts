@@ -37,10 +37,10 @@ export function * listPage (
 ): Steps<Memory[]> {
   const page: Memory[] = []
   let looked = 0
-  let left = offset
+  let toSkip = offset
   for (const entry of order === 'newest' ? newestFirst(bank, after) : oldestFirst(bank, after)) {
     if (page.length >= limit) break
-    if (entry.isVisible && (accept === undefined || accept(entry.memory)) && left-- <= 0) page.push(entry.memory)
+    if (entry.isVisible && (accept === undefined || accept(entry.memory)) && toSkip-- <= 0) page.push(entry.memory)
     if (++looked % ENTRIES_PER_STEP === 0) yield
   }
   return page

@@ -119,9 +119,9 @@ export async function insertMemories (
   return insertion
 }
 
-type Placed = { memory: NewMemory, index: number }
+type IndexedMemory = { memory: NewMemory, index: number }
 
-function byFingerprint (a: Placed, b: Placed): number {
+function byFingerprint (a: IndexedMemory, b: IndexedMemory): number {
   return compareText(a.memory.fingerprint, b.memory.fingerprint) || a.index - b.index
 }
 
@@ -140,7 +140,7 @@ export function hasExpired ({ expires_at: expiresAt }: ExistingRow, now: number)
  * until a full garbage collection.
  */
 async function nextBatch (
-  ordered: readonly Placed[], start: number, options: InsertionOptions, caller: string,
+  ordered: readonly IndexedMemory[], start: number, options: InsertionOptions, caller: string,
 ): Promise<{ arrays: string[], end: number }> {
   const batch = new InsertionBatch()
   let end = start

@@ -47,7 +47,7 @@ export class PostgresExecutor implements Executor {
   /** Idle connections, the most recently used last, each with the timer that closes it. */
   readonly #idle = new Map<Pooled, NodeJS.Timeout>()
   readonly #used = new Set<Connection>()
-  readonly #underWay = new Set<Promise<unknown>>()
+  readonly #inFlight = new Set<Promise<unknown>>()
   readonly #maintaining = new Set<Connection>()
   #closing: Promise<void> | undefined
 
@@ -140,7 +140,7 @@ export class PostgresExecutor implements Executor {
       clearTimeout(timeout)
       await connection.end()
     }), ...[...this.#maintaining].map(async (connection) => { await connection.end() })]
-    await withTimeout(Promise.allSettled(this.#underWay), CLOSE_MS)
+    await withTimeout(Promise.allSettled(this.#inFlight), CLOSE_MS)
     await Promise.all([...ends, ...[...this.#used].map(async (connection) => { await connection.end() })])
   }
 
@@ -161,11 +161,11 @@ export class PostgresExecutor implements Executor {
       const pooled = this.#acquireConnection(fresh)
       this.#used.add(pooled.connection)
       const result = work(pooled.connection)
-      this.#underWay.add(result)
+      this.#inFlight.add(result)
       try {
         return await result
       } finally {
-        this.#underWay.delete(result)
+        this.#inFlight.delete(result)
         this.#used.delete(pooled.connection)
         this.#releaseConnection(pooled)
       }

@@ -22,7 +22,7 @@ class LimitReached extends Error {
 export async function reserveUsage (
   executor: Executor, statements: UsageStatements, entries: readonly UsageReservation[],
 ): Promise<UsageOutcome> {
-  const reserve = async (queries: Queries, { index, entry }: Placed<UsageReservation>) => {
+  const reserve = async (queries: Queries, { index, entry }: IndexedEntry<UsageReservation>) => {
     const rows = await queries.query(statements.reserve, [...parameters(entry), toSafeInteger(entry.limit)])
     if (rows.length === 0) throw new LimitReached(index)
   }
@@ -44,14 +44,14 @@ export async function adjustUsage (
   })
 }
 
-interface Placed<Entry> {
+interface IndexedEntry<Entry> {
   entry: Entry
   index: number
 }
 
 /** All callers lock the rows in the same order, which prevents deadlocks. */
 async function eachInOrder<Entry extends UsageEntry> (
-  executor: Executor, entries: readonly Entry[], work: (queries: Queries, placed: Placed<Entry>) => Promise<void>,
+  executor: Executor, entries: readonly Entry[], work: (queries: Queries, placed: IndexedEntry<Entry>) => Promise<void>,
 ): Promise<void> {
   const [first, ...rest] = entries
     .map((entry, index) => ({ entry, index }))
