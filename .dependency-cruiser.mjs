@@ -16,7 +16,7 @@ export default {
     },
     {
       name: 'lib-is-the-lowest-layer',
-      comment: 'lib knows nothing of HTTP, so it imports lib and nothing above it.',
+      comment: 'lib does not know HTTP, so it imports only lib.',
       severity: 'error',
       from: { path: '^lib/' },
       to: { path: '^(cli|http|mcp|plugins|routes|scripts|app\\.ts|server\\.ts)' },

@@ -1,10 +1,10 @@
 import neostandard, { plugins } from 'neostandard'
 
-/** The rooms that every room below them may import. lib/README.md tells what lives in each room. */
+/** The modules of lib/ that every module below them may import. lib/README.md lists the contents of each. */
 const foundation = ['errors', 'time', 'concurrency', 'telemetry', 'validation', 'providers', 'resources']
 
-/** The rooms of lib/ and the rooms that each may import. */
-export const rooms = {
+/** The modules of lib/ and those that each may import. */
+export const modules = {
   errors: [],
   time: [],
   concurrency: ['errors'],
@@ -24,24 +24,24 @@ export const rooms = {
   sources: [...foundation, 'config', 'identity', 'memory'],
 }
 
-const everyRoom = Object.keys(rooms)
+const everyModule = Object.keys(modules)
 
-const boundaries = Object.entries(rooms).map(([room, allowed]) => ({
-  files: [`lib/${room}/**/*.ts`],
+const boundaries = Object.entries(modules).map(([name, allowed]) => ({
+  files: [`lib/${name}/**/*.ts`],
   rules: {
     '@typescript-eslint/no-restricted-imports': ['error', {
       patterns: [
         {
-          regex: `^(\\.\\./)+(${everyRoom.filter((other) => other !== room && !allowed.includes(other)).join('|')})/`,
-          message: `lib/${room} may import ${allowed.map((name) => `lib/${name}`).join(', ') || 'no other room'} and nothing above it.`,
+          regex: `^(\\.\\./)+(${everyModule.filter((other) => other !== name && !allowed.includes(other)).join('|')})/`,
+          message: `lib/${name} may import ${allowed.map((other) => `lib/${other}`).join(', ') || 'no other module'}; lib/README.md lists what each module may import.`,
         },
         {
           regex: '^(\\.\\./)+(cli|http|mcp|plugins|routes|test|bench|app|embedded|index|server)(/|\\.js$)',
-          message: 'lib knows nothing of the HTTP layer.',
+          message: 'lib does not import the HTTP layer or the programs.',
         },
         {
           regex: '^(fastify|@fastify/.*|fastify-plugin|get-jwks)$',
-          message: 'lib knows no Fastify and no HTTP.',
+          message: 'lib imports neither Fastify nor its plugins.',
         },
       ],
     }],

@@ -8,7 +8,7 @@ const NAMES = ['MEMORY_GATEWAY_URL', 'MEMORY_GATEWAY_API_KEY', 'MEMORY_GATEWAY_T
 const DEFAULT_URL = 'http://127.0.0.1:8080'
 const PROFILE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 /** The permission bits of group and others. */
-const OTHERS = 0o077
+const GROUP_AND_OTHERS = 0o077
 
 type Name = (typeof NAMES)[number]
 type Values = Partial<Record<Name, string>>
@@ -33,7 +33,7 @@ export function readConnection (environment: NodeJS.ProcessEnv, profile?: string
   const chosen = profile ?? environment['MEMORY_GATEWAY_PROFILE']
   const stored = readProfile(environment, chosen)
   const isOther = given.MEMORY_GATEWAY_URL !== undefined && given.MEMORY_GATEWAY_URL !== stored.MEMORY_GATEWAY_URL
-  const values: Values = { ...(!isOther && withoutRivals(stored, given)), ...given }
+  const values: Values = { ...(!isOther && withoutOverridden(stored, given)), ...given }
   const { MEMORY_GATEWAY_API_KEY: apiKey, MEMORY_GATEWAY_TOKEN: token, MEMORY_GATEWAY_PRINCIPAL: principal } = values
   if (apiKey !== undefined && token !== undefined) throw usageError('MEMORY_GATEWAY_API_KEY and MEMORY_GATEWAY_TOKEN are both set; set only the one that the server requires')
   return {
@@ -45,7 +45,7 @@ export function readConnection (environment: NodeJS.ProcessEnv, profile?: string
 }
 
 /** A credential of the environment replaces all credentials of the profile, even of another kind. */
-function withoutRivals (stored: Values, given: Values): Values {
+function withoutOverridden (stored: Values, given: Values): Values {
   const { MEMORY_GATEWAY_API_KEY: _key, MEMORY_GATEWAY_TOKEN: _token, ...rest } = stored
   if (given.MEMORY_GATEWAY_API_KEY !== undefined || given.MEMORY_GATEWAY_TOKEN !== undefined) return rest
   return stored
@@ -78,7 +78,7 @@ function readProfile (environment: NodeJS.ProcessEnv, chosen: string | undefined
     throw new CommandError(`the profile ${path} cannot be read (${codeOf(error) ?? 'unknown'})`)
   }
   // Windows keeps its access rights elsewhere.
-  if (process.platform !== 'win32' && (statSync(path).mode & OTHERS) !== 0) {
+  if (process.platform !== 'win32' && (statSync(path).mode & GROUP_AND_OTHERS) !== 0) {
     throw new CommandError(`the profile ${path} contains credentials and can be read by others; run chmod 600 on it`)
   }
   const values = parseEnv(text)

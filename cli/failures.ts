@@ -18,7 +18,7 @@ export function usageError (message: string): CommandError {
 }
 
 /** The message for people of any error, and the exit code. */
-export interface Told {
+export interface FailureReport {
   text: string
   exitCode: number
 }
@@ -27,7 +27,7 @@ export interface Told {
  * Errors of configuration, providers and the database have messages for operators; any other error is a fault of the
  * program and is shown with its stack. The classes are loaded here, because a command that succeeds needs none of them.
  */
-export async function tell (error: unknown): Promise<Told> {
+export async function reportOf (error: unknown): Promise<FailureReport> {
   if (error instanceof CommandError) return { text: error.message, exitCode: error.exitCode }
   const { ConfigurationError } = await import('../lib/config/problems.js')
   const { ProviderError } = await import('../lib/providers/registry.js')

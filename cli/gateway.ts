@@ -10,7 +10,7 @@ const TIMEOUT_MS = 120_000
 /** A longer wait before another attempt is reported. */
 const NOTABLE_WAIT_MS = 2000
 /** The error codes when no server is reachable at the address. */
-const NOBODY_THERE = new Set(['ECONNREFUSED', 'ENOTFOUND'])
+const UNREACHABLE_CODES = new Set(['ECONNREFUSED', 'ENOTFOUND'])
 
 /** The options of every call; Ctrl-C aborts it. */
 export type Call = CallOptions & { signal: AbortSignal }
@@ -33,7 +33,9 @@ export function openGateway (
       } catch (error) {
         // A gateway that has answered before probably restarts, so another attempt is made.
         const code = codeOf(causeOf(error))
-        if (!isReached && code !== undefined && NOBODY_THERE.has(code)) nobody.abort(unreachable(baseUrl, code, error))
+        if (!isReached && code !== undefined && UNREACHABLE_CODES.has(code)) {
+          nobody.abort(unreachable(baseUrl, code, error))
+        }
         throw error
       }
     },
@@ -48,7 +50,7 @@ export function openGateway (
 }
 
 /** Translates an error of a call for people; returns any other error unchanged. */
-export function inWords (error: unknown, { url }: Connection): unknown {
+export function describeError (error: unknown, { url }: Connection): unknown {
   if (!(error instanceof MemoryGatewayError)) return error
   const { code, message, status, requestId } = error
   if (code === 'connection_lost') return unreachable(url, reasonOf(error), error)
@@ -62,7 +64,7 @@ export function inWords (error: unknown, { url }: Connection): unknown {
 }
 
 function unreachable (url: string, reason: string, error: unknown): CommandError {
-  const hint = NOBODY_THERE.has(reason) ? '; start it with `memory-gateway serve`, or set MEMORY_GATEWAY_URL' : ''
+  const hint = UNREACHABLE_CODES.has(reason) ? '; start it with `memory-gateway serve`, or set MEMORY_GATEWAY_URL' : ''
   return new CommandError(`the connection to ${url} failed (${reason})${hint}`, undefined, error)
 }
 

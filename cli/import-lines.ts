@@ -4,8 +4,8 @@ import { stat } from 'node:fs/promises'
 import { codeOf, CommandError, usageError } from './failures.js'
 
 /** The size of one request, below the default bounds of a gateway: 10 MiB and 50,000 lines. */
-const PIECE_CHARACTERS = 2 * 1024 * 1024
-const PIECE_LINES = 5000
+const MAX_BATCH_CHARACTERS = 2 * 1024 * 1024
+const MAX_BATCH_LINES = 5000
 
 /** One memory of an import as JSON, and its place in the source. */
 export interface ImportItem {
@@ -20,7 +20,7 @@ export interface ImportContent {
 }
 
 /** One request. */
-export interface ImportPiece {
+export interface ImportBatch {
   /** NDJSON: a header, then memories. */
   body: string
   /** The place of each line in the source, the header first. */
@@ -28,22 +28,22 @@ export interface ImportPiece {
 }
 
 /** Cuts an import into requests, each with the header. There is one even without memories. */
-export async function * importLines ({ header, items }: ImportContent): AsyncGenerator<ImportPiece, void> {
+export async function * importLines ({ header, items }: ImportContent): AsyncGenerator<ImportBatch, void> {
   let lines = [header]
   let characters = 0
   for await (const item of items) {
-    if (lines.length > 1 && (characters + item.json.length > PIECE_CHARACTERS || lines.length > PIECE_LINES)) {
-      yield pieceOf(lines)
+    if (lines.length > 1 && (characters + item.json.length > MAX_BATCH_CHARACTERS || lines.length > MAX_BATCH_LINES)) {
+      yield batchOf(lines)
       lines = [header]
       characters = 0
     }
     lines.push(item)
     characters += item.json.length
   }
-  yield pieceOf(lines)
+  yield batchOf(lines)
 }
 
-function pieceOf (lines: readonly ImportItem[]): ImportPiece {
+function batchOf (lines: readonly ImportItem[]): ImportBatch {
   return { body: `${lines.map(({ json }) => json).join('\n')}\n`, places: lines.map(({ place }) => place) }
 }
 

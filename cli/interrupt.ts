@@ -1,7 +1,7 @@
 import { CommandError, EXIT } from './failures.js'
 
-export function interrupted (told = 'interrupted'): CommandError {
-  return new CommandError(told, EXIT.interrupted)
+export function interrupted (message = 'interrupted'): CommandError {
+  return new CommandError(message, EXIT.interrupted)
 }
 
 /**
@@ -21,8 +21,8 @@ export async function untilInterrupted<T> (work: (signal: AbortSignal) => Promis
     return await work(controller.signal)
   } catch (error) {
     // The error of the aborted connection is not reported.
-    const isTold = error instanceof CommandError && error.exitCode === EXIT.interrupted
-    throw controller.signal.aborted && !isTold ? interrupted() : error
+    const isInterruption = error instanceof CommandError && error.exitCode === EXIT.interrupted
+    throw controller.signal.aborted && !isInterruption ? interrupted() : error
   } finally {
     process.off('SIGINT', onInterrupt)
     process.off('SIGTERM', onInterrupt)

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { tell } from './failures.js'
+import { reportOf } from './failures.js'
 import { endOnFaultOfOutput, note } from './output.js'
 import { run } from './program.js'
 
@@ -7,7 +7,7 @@ endOnFaultOfOutput()
 try {
   process.exitCode = await run(process.argv.slice(2))
 } catch (error) {
-  const { text, exitCode } = await tell(error)
+  const { text, exitCode } = await reportOf(error)
   note(text)
   // A pending handler would keep the process alive.
   process.exit(exitCode)

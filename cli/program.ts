@@ -5,7 +5,7 @@ import { EXIT } from './failures.js'
 import { packageVersion } from './version.js'
 
 /** Arguments of the program itself; any other option in the first place is one of `serve`. */
-const OF_THE_PROGRAM = new Set(['-h', '--help', '-V', '--version'])
+const PROGRAM_OPTIONS = new Set(['-h', '--help', '-V', '--version'])
 
 const AFTER = `
 Without a command, the server is started: \`memory-gateway\` is the same as \`memory-gateway serve\`.
@@ -42,7 +42,7 @@ export function everyCommand (command: Command): Command[] {
 /** @param args without the program's own name. @returns the exit code */
 export async function run (args: readonly string[]): Promise<number> {
   const [first] = args
-  const isServe = first === undefined || (first.startsWith('-') && !OF_THE_PROGRAM.has(first))
+  const isServe = first === undefined || (first.startsWith('-') && !PROGRAM_OPTIONS.has(first))
   try {
     await makeProgram().parseAsync(isServe ? ['serve', ...args] : [...args], { from: 'user' })
     return Number(process.exitCode ?? EXIT.done)

@@ -26,7 +26,7 @@ function refuse (error: unknown): never {
 /**
  * Signals of faulty machine code, which end the process at once: a handler would return to the same instruction.
  */
-const FAULTS = ['SIGILL', 'SIGTRAP', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGSEGV'] as const
+const CRASH_SIGNALS = ['SIGILL', 'SIGTRAP', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGSEGV'] as const
 
 /**
  * Whether SIGHUP ends the process, as it does for a program whose terminal is closed. A service without a terminal
@@ -35,7 +35,7 @@ const FAULTS = ['SIGILL', 'SIGTRAP', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGSEGV'] a
 const endsWithTerminal = process.stdin.isTTY || process.stdout.isTTY
 
 function stopGracefully (app: FastifyInstance, config: Config): void {
-  const skip = endsWithTerminal ? [...FAULTS] : [...FAULTS, 'SIGHUP' as const]
+  const skip = endsWithTerminal ? [...CRASH_SIGNALS] : [...CRASH_SIGNALS, 'SIGHUP' as const]
   const logger = { error: (message: unknown) => app.log.error(message) }
   closeWithGrace({ delay: config.shutdownTimeoutMs, skip, logger }, async ({ signal, err }) => {
     if (err !== undefined) app.log.fatal({ err }, 'stopping after a fault')

@@ -1,6 +1,6 @@
 import type { MemoryGatewayClient } from '../packages/client/src/index.js'
 import { readConnection } from './connection.js'
-import { inWords, openGateway, type Call } from './gateway.js'
+import { describeError, openGateway, type Call } from './gateway.js'
 import { untilInterrupted } from './interrupt.js'
 
 /** The options of every command that calls a server. */
@@ -23,7 +23,7 @@ export async function withServer<T> (
     try {
       return await work(gateway, call)
     } catch (error) {
-      throw inWords(error, connection)
+      throw describeError(error, connection)
     }
   })
 }

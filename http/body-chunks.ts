@@ -37,7 +37,7 @@ export class BodyChunks {
     const body = Buffer.allocUnsafeSlow(this.#full.reduce((sum, { length }) => sum + length, 0))
     let at = 0
     for (const chunk of this.#full) {
-      if (turns.isSpent) await turns.next(caller)
+      if (turns.isExhausted) await turns.next(caller)
       at += chunk.copy(body, at)
     }
     return body

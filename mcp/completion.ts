@@ -2,15 +2,15 @@ import type { CompleteResult } from '@modelcontextprotocol/server'
 import type { CallOptions, MemoryOperations } from './operations.js'
 
 /** The number of banks that are searched for a prefix, and the most values that the protocol allows. */
-const LOOKED_THROUGH = 200
-const MOST_VALUES = 100
+const MAX_BANKS = 200
+const MAX_VALUES = 100
 
 /** Completes names of banks; other arguments of prompts and resources have no list of values. */
 export async function completeBank (
   argument: { name: string, value: string }, operations: MemoryOperations, { signal }: CallOptions,
 ): Promise<CompleteResult> {
   if (argument.name !== 'bank_id') return { completion: { values: [], hasMore: false } }
-  const { banks, next_cursor: next } = await operations.listBanks({ limit: LOOKED_THROUGH }, { signal })
+  const { banks, next_cursor: next } = await operations.listBanks({ limit: MAX_BANKS }, { signal })
   const found = banks.map(({ bank_id: bankId }) => bankId).filter((bankId) => bankId.startsWith(argument.value))
-  return { completion: { values: found.slice(0, MOST_VALUES), hasMore: next !== null || found.length > MOST_VALUES } }
+  return { completion: { values: found.slice(0, MAX_VALUES), hasMore: next !== null || found.length > MAX_VALUES } }
 }

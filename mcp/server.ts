@@ -50,8 +50,8 @@ export function createMcpServer (options: McpServerOptions): Server {
   const places = new Semaphore({
     permits: options.concurrency,
     maxWaiting: MAX_WAITING,
-    full: () => atCapacity('server_busy', `More than ${MAX_WAITING} requests of the connection wait`),
-    late: () => atCapacity('server_busy', 'The request waited too long'),
+    queueFullError: () => atCapacity('server_busy', `More than ${MAX_WAITING} requests of the connection wait`),
+    timeoutError: () => atCapacity('server_busy', 'The request waited too long'),
   })
   const inTurn = async <T>({ mcpReq: { signal } }: ServerContext, work: (call: Call) => Promise<T>): Promise<T> => {
     const release = await places.acquire({ signal })

@@ -1,4 +1,4 @@
-import { inTurns } from '../lib/concurrency/steps.js'
+import { runInTurns } from '../lib/concurrency/steps.js'
 import { countSteps } from '../lib/text/tokens.js'
 
 /**
@@ -7,23 +7,23 @@ import { countSteps } from '../lib/text/tokens.js'
  */
 export class TokenBudget {
   readonly #caller: string
-  #left: number
+  #remaining: number
 
   /** @param caller as in TurnBudget.next */
   constructor (tokens: number, caller: string) {
-    this.#left = tokens
+    this.#remaining = tokens
     this.#caller = caller
   }
 
-  get left (): number {
-    return this.#left
+  get remaining (): number {
+    return this.#remaining
   }
 
   /** Takes the tokens of a value's JSON. @returns whether they fit; otherwise nothing is taken */
   async take (value: unknown): Promise<boolean> {
     const tokens = await this.#count(JSON.stringify(value) ?? 'null')
-    if (tokens > this.#left) return false
-    this.#left -= tokens
+    if (tokens > this.#remaining) return false
+    this.#remaining -= tokens
     return true
   }
 
@@ -41,7 +41,7 @@ export class TokenBudget {
   async cut (text: string): Promise<string | undefined> {
     if (await this.take(text)) return undefined
     // A token is four characters of English text. Other texts have more tokens and are halved until they fit.
-    for (let length = Math.min(text.length - 1, 4 * this.#left); length > 0; length = Math.floor(length / 2)) {
+    for (let length = Math.min(text.length - 1, 4 * this.#remaining); length > 0; length = Math.floor(length / 2)) {
       const start = withoutHalfCharacter(text.slice(0, length))
       if (await this.take(start)) return start
     }
@@ -49,7 +49,7 @@ export class TokenBudget {
   }
 
   async #count (json: string): Promise<number> {
-    return await inTurns(countSteps(json, this.#left), this.#caller)
+    return await runInTurns(countSteps(json, this.#remaining), this.#caller)
   }
 }
 

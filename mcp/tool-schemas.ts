@@ -13,9 +13,9 @@ const idempotency = {
 
 /** The properties of a schema without some of them. */
 function without<P extends TProperties, K extends keyof P> ({ properties }: TObject<P>, ...names: K[]): Omit<P, K> {
-  const left = { ...properties }
-  for (const name of names) delete left[name]
-  return left
+  const remaining = { ...properties }
+  for (const name of names) delete remaining[name]
+  return remaining
 }
 
 export const RetainInput = strict({ ...RetainRequest.properties, ...idempotency })

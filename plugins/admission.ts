@@ -46,7 +46,7 @@ async function admission (app: FastifyInstance, { ownsServer }: { ownsServer: bo
 
 /** Also true in a turn that runs under another key, such as the one in which the request's token was verified. */
 function mustWait (request: FastifyRequest): boolean {
-  return turns.isSpent || (turns.running !== undefined && turns.running !== turnKeyOf(request))
+  return turns.isExhausted || (turns.runningCaller !== undefined && turns.runningCaller !== turnKeyOf(request))
 }
 
 export default fp(admission, { name: 'admission', fastify: '5.x', dependencies: ['bounds', 'errors', 'active-requests', 'metrics'] })

@@ -34,7 +34,7 @@ export function bodyCheck (
   }
   const later = async (request: FastifyRequest, admission: Promise<unknown> | undefined) => {
     await admission
-    if (turns.isSpent) await turns.next(turnKeyOf(request))
+    if (turns.isExhausted) await turns.next(turnKeyOf(request))
     check(request.body)
   }
   return (request, _reply, done) => {
@@ -43,7 +43,7 @@ export function bodyCheck (
     const admission = banks === undefined
       ? undefined
       : app.memory.admit(request.context, permissionFor?.(body as Record<string, unknown>) ?? permission!, banks)
-    if (admission !== undefined || turns.isSpent) {
+    if (admission !== undefined || turns.isExhausted) {
       void later(request, admission).then(() => { done() }, done)
       return
     }

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { BodyChunks } from '../http/body-chunks.js'
 import { turnKeyOf } from '../http/turn-key.js'
-import { budgetSpent, type Hold } from '../lib/concurrency/byte-budget.js'
+import { budgetExceededError, type ByteReservation } from '../lib/concurrency/byte-budget.js'
 import { ServiceError } from '../lib/errors/service-error.js'
 import { readCheckedJson, readJson, SHORT_BODY } from '../lib/validation/json-body.js'
 import { JsonGuard } from '../lib/validation/json-guard.js'
@@ -22,7 +22,7 @@ const MAX_SYNC_CHUNK = 4096
 /** Milliseconds that a client whose body is refused has to read the response, counted from its last data. */
 const LINGER_MS = 2000
 /** The longest time for reading the response, even if the client keeps sending. */
-const LONGEST_LINGER_MS = 10_000
+const MAX_LINGER_MS = 10_000
 /** The pause in milliseconds between two chunks of a refused body while the process is busy. */
 const DISCARD_PAUSE_MS = 10
 
@@ -36,7 +36,7 @@ declare module 'fastify' {
     bodyBound?: string
   }
   interface FastifyRequest {
-    [HELD]: Hold | null
+    [HELD]: ByteReservation | null
   }
   interface FastifyInstance {
     /** A content type parser that reads the whole body as bytes. */
@@ -66,9 +66,11 @@ async function bodyReader (app: FastifyInstance): Promise<void> {
   const hold = (request: FastifyRequest, counted: number, received: number) => {
     const total = memoryOf(received)
     const more = total - counted
-    if (received > SHORT_BODY && workBytes.held + more > LONG_BODY_SHARE * workBytes.limit) throw budgetSpent()
+    if (received > SHORT_BODY && workBytes.reservedBytes + more > LONG_BODY_SHARE * workBytes.limit) {
+      throw budgetExceededError()
+    }
     const held = request[HELD]
-    if (held === null) request[HELD] = workBytes.hold(more)
+    if (held === null) request[HELD] = workBytes.reserve(more)
     else held.grow(more)
     return total
   }
@@ -112,7 +114,7 @@ async function bodyReader (app: FastifyInstance): Promise<void> {
         else (chunks ??= new BodyChunks(only)).add(chunk)
         // A short body is inspected when it is complete.
         if (announced <= SHORT_BODY) return
-        if (chunk.length < MAX_SYNC_CHUNK || !turns.isSpent) look?.(chunk)
+        if (chunk.length < MAX_SYNC_CHUNK || !turns.isExhausted) look?.(chunk)
         else void lookLater(chunk)
       } catch (error) {
         refuse(error as Error)
@@ -157,8 +159,8 @@ async function bodyReader (app: FastifyInstance): Promise<void> {
       refuse(tooLarge(bodyLimit, config.bodyBound))
       return
     }
-    if (announced > SHORT_BODY && workBytes.held + memoryOf(announced) > LONG_BODY_SHARE * workBytes.limit) {
-      refuse(budgetSpent())
+    if (announced > SHORT_BODY && workBytes.reservedBytes + memoryOf(announced) > LONG_BODY_SHARE * workBytes.limit) {
+      refuse(budgetExceededError())
       return
     }
     payload.on('data', onData)
@@ -182,7 +184,7 @@ async function bodyReader (app: FastifyInstance): Promise<void> {
         else done(new ServiceError('invalid_json', 'Request body is empty'))
         return
       }
-      if (body!.length <= SHORT_BODY && !turns.isSpent) parse(body!, done)
+      if (body!.length <= SHORT_BODY && !turns.isExhausted) parse(body!, done)
       else void parseLater(request, body!).then((value) => { done(null, value) }, done)
     }, (chunk) => { (guard ??= new JsonGuard(bounds)).read(chunk) })
   }
@@ -198,7 +200,7 @@ async function bodyReader (app: FastifyInstance): Promise<void> {
   }
   const parseLater = async (request: FastifyRequest, body: Buffer): Promise<unknown> => {
     const caller = turnKeyOf(request)
-    if (turns.isSpent) await turns.next(caller)
+    if (turns.isExhausted) await turns.next(caller)
     return body.length > SHORT_BODY ? await readCheckedJson(body, caller) : readJson(body, bounds, caller)
   }
 
@@ -209,7 +211,7 @@ async function bodyReader (app: FastifyInstance): Promise<void> {
 /**
  * Discards the rest of a refused body. Destroying a connection while the client writes resets it, and the client loses
  * the response that it has not read yet (RFC 9112, section 9.6). So this side closes first, and the connection is
- * destroyed when the client has sent nothing for LINGER_MS, or has not stopped for LONGEST_LINGER_MS. While the process
+ * destroyed when the client has sent nothing for LINGER_MS, or has not stopped for MAX_LINGER_MS. While the process
  * is busy, the rest is read slowly: every chunk allocates memory, and garbage collection pauses the process.
  */
 function discardRest (payload: Payload): void {
@@ -220,7 +222,7 @@ function discardRest (payload: Payload): void {
   payload.on('error', () => {})
   payload.on('data', () => {
     if (performance.now() < lingersUntil) linger?.refresh()
-    if (!turns.isSpent) return
+    if (!turns.isExhausted) return
     payload.pause()
     setTimeout(() => { payload.resume() }, DISCARD_PAUSE_MS).unref()
   })
@@ -228,7 +230,7 @@ function discardRest (payload: Payload): void {
   // Node calls this when the response is sent.
   socket.destroySoon = () => {
     socket.end()
-    lingersUntil = performance.now() + LONGEST_LINGER_MS
+    lingersUntil = performance.now() + MAX_LINGER_MS
     linger = setTimeout(() => { socket.destroy() }, LINGER_MS)
     socket.once('close', () => { clearTimeout(linger) })
   }

@@ -10,7 +10,7 @@ async function errors (app: FastifyInstance): Promise<void> {
   app.setErrorHandler((error, request, reply) => {
     const send = () => { sendError(error, request, reply) }
     // Most refused requests have not waited for a turn, and a burst of them must not block the event loop.
-    if (turns.isSpent) void turns.next(request.hasContext ? turnKeyOf(request) : arrivalKeyOf(request)).then(send)
+    if (turns.isExhausted) void turns.next(request.hasContext ? turnKeyOf(request) : arrivalKeyOf(request)).then(send)
     else send()
   })
   app.setNotFoundHandler((request, reply) => {

@@ -21,7 +21,7 @@ declare module 'fastify' {
 const QUEUED_BYTES = 1024
 
 /**
- * Sends large answers in pieces, as fast as the client reads, and counts their bytes against the budget until then.
+ * Sends large answers in chunks, as fast as the client reads, and counts their bytes against the budget until then.
  */
 async function largeAnswers (app: FastifyInstance): Promise<void> {
   app.decorate('holdAnswer', async (reply: FastifyReply, answer: object, lists: readonly string[]) => {
@@ -32,8 +32,8 @@ async function largeAnswers (app: FastifyInstance): Promise<void> {
     const schema = jsonAnswer(route.schema?.response)
     if (schema === undefined) return
     // Answers of writes are short, so they are not sent in parts; onSend counts those that are long anyway.
-    const asksOnly = [route.method].flat().every((method) => method === 'GET' || method === 'HEAD') || route.config?.permission === 'read'
-    if (!asksOnly && answerPartsOf(schema).lists.length === 0) return
+    const isReadOnly = [route.method].flat().every((method) => method === 'GET' || method === 'HEAD') || route.config?.permission === 'read'
+    if (!isReadOnly && answerPartsOf(schema).lists.length === 0) return
     route.preSerialization = [inParts(schema), ...[route.preSerialization ?? []].flat()]
   })
 
@@ -44,7 +44,7 @@ async function largeAnswers (app: FastifyInstance): Promise<void> {
       done(null, payload)
       return
     }
-    // A UTF-16 unit has at most three bytes, so a text of so few units is shorter than a piece.
+    // A UTF-16 unit has at most three bytes, so a text of so few units is shorter than a chunk.
     const isLarge = payload.length > CHUNK_BYTES / 3 && Buffer.byteLength(payload) > CHUNK_BYTES
     try {
       if (isLarge && isRefusable(request)) app.holdBytes(reply, Buffer.byteLength(payload))
@@ -120,7 +120,7 @@ function jsonAnswer (response: unknown): AnswerSchema | undefined {
 async function * inTurns (texts: Iterable<string>, caller: string): AsyncGenerator<string, void> {
   for (const text of texts) {
     yield text
-    if (turns.isSpent) await turns.next(caller)
+    if (turns.isExhausted) await turns.next(caller)
   }
 }
 
@@ -128,7 +128,7 @@ async function bytesOf (answer: object, lists: readonly string[], limit: number,
   let bytes = 0
   for (const [name, value] of Object.entries(answer)) {
     for (const element of lists.includes(name) && Array.isArray(value) ? value : [value]) {
-      if (turns.isSpent) await turns.next(caller)
+      if (turns.isExhausted) await turns.next(caller)
       bytes += jsonLength(element, limit - bytes, Buffer.byteLength)
       if (bytes > limit) throw new ServiceError('answer_too_large', `The answer is larger than ${limit} bytes (bounds.answer_bytes); ask for less with max_results, max_tokens or limit`)
     }

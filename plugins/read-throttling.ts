@@ -15,7 +15,9 @@ const PAUSE_FACTOR = 3
 class ThrottledConnections {
   /** In the order in which they get their turns. */
   readonly all = new Set<ThrottledConnection>()
-  readonly #costly = new Semaphore({ permits: 1, maxWaiting: Infinity, full: unbounded, late: unbounded })
+  readonly #costly = new Semaphore({
+    permits: 1, maxWaiting: Infinity, queueFullError: unbounded, timeoutError: unbounded,
+  })
 
   /**
    * Reads one costly connection at a time, with a pause after each, so that others are served meanwhile.
@@ -61,7 +63,7 @@ class ThrottledConnection {
 
   readonly #afterData = () => {
     this.#readMs = performance.now() - this.#readAt
-    if (!turns.isSpent && this.#readMs <= COSTLY_MS) return
+    if (!turns.isExhausted && this.#readMs <= COSTLY_MS) return
     // All connections pause, because data of the others would be parsed in this turn as well. The connection that was
     // read moves to the end of the order.
     const { all } = this.#connections

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import fp from 'fastify-plugin'
-import { budgetSpent, type ByteBudget, type Hold, type RowBudget } from '../lib/concurrency/byte-budget.js'
+import { budgetExceededError, type ByteBudget, type ByteReservation, type RowBudget } from '../lib/concurrency/byte-budget.js'
 import { onResponseClose } from '../http/response-close.js'
 import { CHUNK_BYTES } from '../http/chunked-body.js'
 
@@ -25,13 +25,13 @@ const UNCOUNTED_BYTES = 2 * CHUNK_BYTES
 
 /** Counts rows of a database before they are fetched; later only the answer that is made from some of them. */
 async function rowBudget (app: FastifyInstance): Promise<void> {
-  const parts = new WeakMap<ServerResponse, ExchangePart>()
+  const parts = new WeakMap<ServerResponse, ExchangeBudget>()
   app.decorate('withRowBudget', async <T>(reply: FastifyReply, work: (budget: RowBudget) => Promise<T>): Promise<T> => {
-    const part = new ExchangePart(app.workBytes)
+    const part = new ExchangeBudget(app.workBytes)
     try {
       return await work(part)
     } finally {
-      if (part.isHeld) {
+      if (part.hasReservation) {
         parts.set(reply.raw, part)
         onResponseClose(reply, () => { part.end() })
       } else {
@@ -44,51 +44,51 @@ async function rowBudget (app: FastifyInstance): Promise<void> {
     if (part !== undefined) {
       part.settle(bytes)
     } else if (bytes > 0) {
-      const held = app.workBytes.hold(bytes)
+      const held = app.workBytes.reserve(bytes)
       onResponseClose(reply, () => { held.release() })
     }
   })
 }
 
 /** The bytes that one exchange holds of the shared budget. */
-class ExchangePart implements RowBudget {
-  readonly #all: ByteBudget
-  #hold: Hold | undefined
+class ExchangeBudget implements RowBudget {
+  readonly #sharedBudget: ByteBudget
+  #reservation: ByteReservation | undefined
   #taken = 0
-  #held = 0
-  #isOver = false
+  #reserved = 0
+  #hasEnded = false
 
   constructor (all: ByteBudget) {
-    this.#all = all
+    this.#sharedBudget = all
   }
 
-  get isHeld (): boolean {
-    return this.#held > 0
+  get hasReservation (): boolean {
+    return this.#reserved > 0
   }
 
   take (bytes: number): void {
     // When the search of one bank fails, the response ends while the searches of others still run.
-    if (this.#isOver) throw budgetSpent()
+    if (this.#hasEnded) throw budgetExceededError()
     const taken = this.#taken + bytes
-    if (taken > UNCOUNTED_BYTES) this.#setHeld(taken)
-    else if (this.#held > 0) this.#setHeld(0)
+    if (taken > UNCOUNTED_BYTES) this.#setReserved(taken)
+    else if (this.#reserved > 0) this.#setReserved(0)
     this.#taken = taken
   }
 
   settle (bytes: number): void {
-    if (!this.#isOver) this.#setHeld(bytes)
+    if (!this.#hasEnded) this.#setReserved(bytes)
   }
 
   end (): void {
-    this.#isOver = true
-    this.#hold?.release()
-    this.#held = 0
+    this.#hasEnded = true
+    this.#reservation?.release()
+    this.#reserved = 0
   }
 
-  #setHeld (bytes: number): void {
-    this.#hold ??= this.#all.hold(0)
-    this.#hold.grow(bytes - this.#held)
-    this.#held = bytes
+  #setReserved (bytes: number): void {
+    this.#reservation ??= this.#sharedBudget.reserve(0)
+    this.#reservation.grow(bytes - this.#reserved)
+    this.#reserved = bytes
   }
 }
 

@@ -27,7 +27,7 @@ export async function parseSendQueues (tables: string[]): Promise<SendQueues> {
   const found = new Map<string, number>()
   for (const line of tables.flatMap((table) => table.split('\n'))) {
     // No caller's key begins with a space.
-    if (turns.isSpent) await turns.next(' connections')
+    if (turns.isExhausted) await turns.next(' connections')
     const row = ROW.exec(line)
     if (row === null) continue
     const [, local, localPort, remote, remotePort, waiting] = row as unknown as string[]

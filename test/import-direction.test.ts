@@ -20,7 +20,7 @@ async function broken (filePath: string, imported: string): Promise<string[]> {
   return result!.messages.filter(({ severity }) => severity === 2).map(({ ruleId }) => String(ruleId))
 }
 
-const UPWARD: Array<[file: string, imported: string]> = [
+const FORBIDDEN: Array<[file: string, imported: string]> = [
   ['lib/access/patterns.ts', '../memory/service.js'],
   ['lib/stores/in-memory/store.ts', '../../retrieval/fusion.js'],
   ['lib/models/mock/language-model.ts', '../../stores/filters.js'],
@@ -34,20 +34,20 @@ const UPWARD: Array<[file: string, imported: string]> = [
   ['lib/memory/banks.ts', 'fastify'],
 ]
 
-const DOWNWARD: Array<[file: string, imported: string]> = [
+const ALLOWED: Array<[file: string, imported: string]> = [
   ['lib/access/access-control.ts', '../identity/context.js'],
   ['lib/stores/in-memory/store.ts', '../../errors/service-error.js'],
   ['lib/memory/banks.ts', '../retrieval/fusion.js'],
   ['lib/sources/webhook-sources.ts', '../memory/service.js'],
 ]
 
-for (const [file, imported] of UPWARD) {
+for (const [file, imported] of FORBIDDEN) {
   await t.test(`${file} may not import ${imported}`, async (t) => {
     t.match(await broken(file, imported), ['@typescript-eslint/no-restricted-imports'])
   })
 }
 
-for (const [file, imported] of DOWNWARD) {
+for (const [file, imported] of ALLOWED) {
   await t.test(`${file} may import ${imported}`, async (t) => {
     t.notOk((await broken(file, imported)).includes('@typescript-eslint/no-restricted-imports'))
   })

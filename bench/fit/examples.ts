@@ -3,7 +3,7 @@ import type { BankKey } from '../../lib/identity/context.js'
 import type { EmbeddingProvider } from '../../lib/models/embedding-provider.js'
 import { mergeCandidates } from '../../lib/retrieval/fusion.js'
 import { makePassages } from '../../lib/retrieval/passages.js'
-import { CANDIDATES } from '../../lib/retrieval/retriever.js'
+import { MIN_CANDIDATES } from '../../lib/retrieval/retriever.js'
 import { analyzeQuery, spanFilters } from '../../lib/retrieval/query.js'
 import { scoreBreakdown, rankingInputs } from '../../lib/retrieval/scoring/inputs.js'
 import { SCORER_NAMES } from '../../lib/retrieval/scoring/scorers.js'
@@ -39,13 +39,13 @@ export async function makeExamples (
         banks: [BANK],
         now,
         filters: {},
-        limit: CANDIDATES,
+        limit: MIN_CANDIDATES,
         lexical: { terms: question.terms, ...BM25 },
         ...(vector !== undefined && { semantic: { vector } }),
       }
       const results = [await store.search(request)]
       for (const filters of spanFilters({}, question.spans)) {
-        results.push(await store.search({ ...request, filters, limit: CANDIDATES / 2 }))
+        results.push(await store.search({ ...request, filters, limit: MIN_CANDIDATES / 2 }))
       }
       const candidates = mergeCandidates(results)
       const judged = rankingInputs(candidates, question, signals)

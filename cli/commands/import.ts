@@ -1,6 +1,6 @@
 import { MemoryGatewayError, type ImportBankAnswer, type MemoryGatewayClient } from '../../packages/client/src/index.js'
 import { CommandError, EXIT, usageError } from '../failures.js'
-import { importLines, openInput, type ImportPiece } from '../import-lines.js'
+import { importLines, openInput, type ImportBatch } from '../import-lines.js'
 import { exportItems } from '../import-export.js'
 import { foreignItems } from '../import-from/items.js'
 import { note, writeJson } from '../output.js'
@@ -16,7 +16,7 @@ export interface ImportCommandOptions extends ServerOptions {
   from?: string
 }
 
-/** Milliseconds for one piece with all attempts: vectors of many memories take long, and rate limits add waits. */
+/** Milliseconds for one batch with all attempts: vectors of many memories take long, and rate limits add waits. */
 const TIMEOUT_MS = 600_000
 
 interface ImportChoices {
@@ -32,7 +32,7 @@ interface Counts {
 }
 
 /**
- * Imports a file in pieces, one after the other; each is stored completely or not at all. Memories that already exist
+ * Imports a file in batches, one after the other; each is stored completely or not at all. Memories that already exist
  * are skipped, so repeating the command resumes an interrupted import.
  */
 export async function importBank (
@@ -49,8 +49,8 @@ export async function importBank (
     const progress = new Progress('import')
     try {
       let isFirst = true
-      for await (const piece of importLines(content)) {
-        const answer = await sendPiece(gateway, bank, piece, { on_conflict: onConflict, config: isFirst ? config : 'ignore' }, call)
+      for await (const batch of importLines(content)) {
+        const answer = await sendBatch(gateway, bank, batch, { on_conflict: onConflict, config: isFirst ? config : 'ignore' }, call)
         add(counts, answer)
         progress.update(input.total === undefined ? doneOf(counts) : input.position(), input.total)
         isFirst = false
@@ -60,26 +60,26 @@ export async function importBank (
       progress.end()
       const reason: unknown = call.signal.reason
       if (reason instanceof CommandError && reason.exitCode === EXIT.interrupted) {
-        throw interrupted(`interrupted: ${told(counts)}; the same command continues from here`)
+        throw interrupted(`interrupted: ${summaryOf(counts)}; the same command continues from here`)
       }
-      if (doneOf(counts) > 0) note(`${told(counts)} before the error; the same command continues from here`)
+      if (doneOf(counts) > 0) note(`${summaryOf(counts)} before the error; the same command continues from here`)
       throw error
     } finally {
       input.close()
     }
     if (json) await writeJson(counts)
-    else note(told(counts))
+    else note(summaryOf(counts))
   })
 }
 
-async function sendPiece (
-  gateway: MemoryGatewayClient, bank: string, { body, places }: ImportPiece, how: ImportChoices, call: Call,
+async function sendBatch (
+  gateway: MemoryGatewayClient, bank: string, { body, places }: ImportBatch, choices: ImportChoices, call: Call,
 ): Promise<ImportBankAnswer> {
   try {
-    return await gateway.importBank({ bank_id: bank, lines: body, ...how }, { ...call, timeoutMs: TIMEOUT_MS })
+    return await gateway.importBank({ bank_id: bank, lines: body, ...choices }, { ...call, timeoutMs: TIMEOUT_MS })
   } catch (error) {
     if (!(error instanceof MemoryGatewayError)) throw error
-    // The server counts lines within the piece, from its header on.
+    // The server counts lines within the batch, from its header on.
     const message = error.message.replaceAll(/\b[Ll]ine (\d+)/g, (found, line: string) => places[Number(line) - 1] ?? found)
     throw new MemoryGatewayError(error.code, message, error)
   }
@@ -93,6 +93,6 @@ function doneOf ({ imported, skipped, overwritten }: Counts): number {
   return imported + skipped + overwritten
 }
 
-function told ({ imported, skipped, overwritten }: Counts): string {
+function summaryOf ({ imported, skipped, overwritten }: Counts): string {
   return `${imported} imported, ${skipped} already stored or expired${overwritten > 0 ? `, ${overwritten} overwritten` : ''}`
 }

@@ -34,8 +34,8 @@ export async function init (options: InitOptions): Promise<void> {
 
 /** Asks on a terminal for what no option gives; elsewhere, and with --yes, the defaults apply. */
 async function answersOf (options: InitOptions, data: string): Promise<InitAnswers> {
-  const asks = options.yes !== true && process.stdin.isTTY && process.stderr.isTTY
-  const questions = asks ? new Questions() : undefined
+  const isInteractive = options.yes !== true && process.stdin.isTTY && process.stderr.isTTY
+  const questions = isInteractive ? new Questions() : undefined
   try {
     const given: Given = {}
     for (const question of QUESTIONS) {

@@ -4,7 +4,7 @@ import { note, writeJson, writeLine } from '../output.js'
 import { present, withServer, type ServerOptions } from '../server-command.js'
 
 /** More than any gateway accepts; without a limit, an endless input would fill the memory of the process. */
-const INPUT_BYTES = 64 * 1024 * 1024
+const MAX_INPUT_BYTES = 64 * 1024 * 1024
 
 export interface RetainOptions extends ServerOptions {
   tag?: string[]
@@ -40,7 +40,7 @@ async function standardInput (): Promise<string> {
   for await (const chunk of process.stdin) {
     chunks.push(chunk)
     bytes += chunk.length
-    if (bytes > INPUT_BYTES) throw new CommandError('standard input is too long for a memory (more than 64 MiB)')
+    if (bytes > MAX_INPUT_BYTES) throw new CommandError('standard input is too long for a memory (more than 64 MiB)')
   }
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks))

@@ -16,14 +16,14 @@ export interface TokenOptions {
 }
 
 /** Claims that the command sets from its own options and from the configuration. */
-const OWN_CLAIMS = ['sub', 'iat', 'exp', 'aud', 'iss']
+const RESERVED_CLAIMS = ['sub', 'iat', 'exp', 'aud', 'iss']
 
 /** Writes a token that a gateway with this configuration accepts. */
 export async function token (
   principal: string, { expiresIn, claim = {}, envFile, json = false }: TokenOptions,
 ): Promise<void> {
   if (!isPrincipal(principal)) throw usageError('a principal must have 1 to 256 visible characters and no spaces')
-  const twice = OWN_CLAIMS.filter((name) => Object.hasOwn(claim, name))
+  const twice = RESERVED_CLAIMS.filter((name) => Object.hasOwn(claim, name))
   if (twice.length > 0) throw usageError(`--claim ${twice.join(', ')}: the command sets this claim itself`)
   applyEnvFile(process.env, process.cwd(), envFile)
   const { secret, audience, issuer } = readSigning()

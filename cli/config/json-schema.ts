@@ -32,15 +32,15 @@ function asSchema (node: SchemaNode): Schema {
 function toSchema (value: unknown): Schema {
   if (!isJsonObject(value)) return {}
   const { description, default: fallback, ...rest } = withoutAnnotations(value)
-  const told = { description, default: fallback }
+  const annotations = { description, default: fallback }
   if (isJsonObject(rest['properties']) || isJsonObject(rest['patternProperties'])) {
-    return { ...told, ...rest, ...childrenOf(rest), type: ['object', 'null'] }
+    return { ...annotations, ...rest, ...childrenOf(rest), type: ['object', 'null'] }
   }
   if (isJsonObject(rest['items'])) {
-    return { ...told, ...rest, items: toSchema(rest['items']), type: ['array', 'null'] }
+    return { ...annotations, ...rest, items: toSchema(rest['items']), type: ['array', 'null'] }
   }
-  if (Array.isArray(rest['anyOf'])) return { ...told, ...rest, anyOf: rest['anyOf'].map(toSchema) }
-  return takesAnyText(rest) ? { ...told, ...rest } : { ...told, anyOf: [rest, REFERENCE] }
+  if (Array.isArray(rest['anyOf'])) return { ...annotations, ...rest, anyOf: rest['anyOf'].map(toSchema) }
+  return takesAnyText(rest) ? { ...annotations, ...rest } : { ...annotations, anyOf: [rest, REFERENCE] }
 }
 
 function childrenOf ({ properties, patternProperties }: Schema): Schema {

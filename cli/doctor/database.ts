@@ -7,9 +7,9 @@ import type { EmbeddingSpace } from '../../lib/stores/vector-store.js'
 import { openDatabase } from '../../scripts/database.js'
 import { clockFinding } from './clock.js'
 import { failed, failedWith, ok, skipped, warning, type Finding } from './finding.js'
-import { makingFinding, rightsFinding, type Opened } from './rights.js'
+import { makingFinding, rightsFinding, type OpenDatabase } from './rights.js'
 
-const POSTGRESQL_LEAST = 15
+const MIN_POSTGRESQL_VERSION = 15
 
 interface DatabaseServer {
   version: string
@@ -36,7 +36,7 @@ export async function * databaseFindings (
     const { data_dir: folder } = pgliteSettings(config.file.vector_store_config ?? {}, config)
     if (!existsSync(folder)) return yield ok('database', `${folder} is created when the server starts`)
   }
-  let opened: Opened
+  let opened: OpenDatabase
   try {
     opened = await openDatabase(config)
   } catch (error) {
@@ -52,7 +52,7 @@ export async function * databaseFindings (
 }
 
 async function * openFindings (
-  { executor, schema }: Opened, { file, settings }: Config, space: EmbeddingSpace | undefined,
+  { executor, schema }: OpenDatabase, { file, settings }: Config, space: EmbeddingSpace | undefined,
 ): AsyncGenerator<Finding, void> {
   const sent = Date.now()
   let server: DatabaseServer | undefined
@@ -66,8 +66,8 @@ select current_setting('server_version') as version, current_user::text as role,
     return yield failedWith('database', error, 'check DATABASE_URL: host, port, user, password and database')
   }
   if (server === undefined) return yield failed('database', 'the database returned no row')
-  yield Number.parseInt(server.version) < POSTGRESQL_LEAST
-    ? failed('database', `PostgreSQL ${server.version} answers`, `move the database to PostgreSQL ${POSTGRESQL_LEAST} or newer`)
+  yield Number.parseInt(server.version) < MIN_POSTGRESQL_VERSION
+    ? failed('database', `PostgreSQL ${server.version} answers`, `move the database to PostgreSQL ${MIN_POSTGRESQL_VERSION} or newer`)
     : ok('database', `PostgreSQL ${server.version} answers, the role is ${server.role}`)
   yield clockFinding('clock of the database', server.now, { sent, received: Date.now() })
 
@@ -113,7 +113,7 @@ function isRecent (version: string): boolean {
 
 /** The checks that the server makes before it reports that it is ready. */
 async function * readinessFindings (
-  { executor, schema }: Opened, space: EmbeddingSpace | undefined,
+  { executor, schema }: OpenDatabase, space: EmbeddingSpace | undefined,
 ): AsyncGenerator<Finding, void> {
   const readiness = new Readiness({ executor, schema, migrations: readMigrations(), bootstrapSchema: false })
   const warnings: string[] = []

@@ -15,7 +15,7 @@ interface Closable {
 }
 
 /** Creates a provider, calls it once and closes it. */
-async function asked<T extends Closable> (
+async function checkModel<T extends Closable> (
   check: string, config: Config, kind: ProviderKind<T>, { name, config: own }: ProviderChoice,
   ask: (provider: T, signal: AbortSignal) => Promise<Finding>,
 ): Promise<Finding> {
@@ -43,7 +43,7 @@ export async function embeddingFinding (config: Config): Promise<EmbeddingFound>
   const check = 'embedding provider'
   const { embeddings: choice, weights } = config.settings
   let space: EmbeddingSpace | undefined
-  const finding = await asked(check, config, embeddingProviders, choice, async (provider, signal) => {
+  const finding = await checkModel(check, config, embeddingProviders, choice, async (provider, signal) => {
     const [vector] = await provider.embed(['memory gateway'], { purpose: 'query', signal })
     if (vector?.length !== provider.dimensions) return failed(check, `${choice.name} returns vectors of ${vector?.length ?? 0} dimensions but declares ${provider.dimensions}`, 'set dimensions to the number that the model returns')
     if ((weights.semantic ?? provider.fusionWeight) > 0) space = embeddingSpace(config.settings, provider)
@@ -55,7 +55,7 @@ export async function embeddingFinding (config: Config): Promise<EmbeddingFound>
 export async function languageModelFinding (config: Config): Promise<Finding> {
   const check = 'language model'
   const choice = config.settings.languageModel
-  return await asked(check, config, languageModels, choice, async (model, signal) => {
+  return await checkModel(check, config, languageModels, choice, async (model, signal) => {
     const messages = [{ role: 'user', content: 'Answer with the word yes.' }] as const
     const evidence = [{ text: 'The sky is blue.', bankId: 'check', occurredAt: null }]
     const grounding = { question: 'Is the sky blue?', evidence }
@@ -67,7 +67,7 @@ export async function languageModelFinding (config: Config): Promise<Finding> {
 export async function rerankerFinding (config: Config): Promise<Finding | undefined> {
   const choice = config.settings.reranker
   if (choice === undefined) return undefined
-  return await asked('reranker', config, rerankers, choice, async (reranker, signal) => {
+  return await checkModel('reranker', config, rerankers, choice, async (reranker, signal) => {
     const scores = await reranker.rerank('sky', ['The sky is blue.', 'Grass is green.'], { signal })
     return scores.length === 2 ? ok('reranker', `${choice.name} answers`) : failed('reranker', `${choice.name} returned ${scores.length} scores for 2 texts`)
   })

@@ -2,7 +2,7 @@ import type { Executor } from '../../lib/stores/sql/executor.js'
 import { failed, ok, warning, type Finding } from './finding.js'
 
 /** An open database. */
-export interface Opened {
+export interface OpenDatabase {
   executor: Executor
   /** Quoted. */
   schema: string
@@ -21,7 +21,7 @@ interface Role {
   quotedDatabase: string
 }
 
-async function roleOf ({ executor }: Opened): Promise<Role> {
+async function roleOf ({ executor }: OpenDatabase): Promise<Role> {
   const [role] = await executor.read<Role>(`
 select current_user::text as role, quote_ident(current_user) as "quotedRole", quote_ident(current_database()) as "quotedDatabase",
   (select rolsuper from pg_roles where rolname = current_user) as superuser`)
@@ -33,7 +33,7 @@ select current_user::text as role, quote_ident(current_user) as "quotedRole", qu
  * Whether the role may read and write the rows of the tables.
  * @returns undefined as long as there are no tables
  */
-export async function rightsFinding ({ executor, schema }: Opened): Promise<Finding | undefined> {
+export async function rightsFinding ({ executor, schema }: OpenDatabase): Promise<Finding | undefined> {
   const { role, quotedRole, superuser } = await roleOf({ executor, schema })
   const rows = await executor.read<{ right: string, on: string, has: boolean }>(`
 select 'usage' as right, nspname::text as on, has_schema_privilege(oid, 'usage') as has from pg_namespace where nspname = $1::text
@@ -55,7 +55,7 @@ order by 2, 1`, [schema.replaceAll('"', ''), RIGHTS])
  * Whether the role may do what a start with missing migrations does.
  * @param makesExtension whether pgvector is not in the database yet
  */
-export async function makingFinding ({ executor, schema }: Opened, makesExtension: boolean): Promise<Finding> {
+export async function makingFinding ({ executor, schema }: OpenDatabase, makesExtension: boolean): Promise<Finding> {
   const { role, quotedRole, quotedDatabase, superuser } = await roleOf({ executor, schema })
   if (superuser) return warning(CHECK, `the role ${role} is a superuser`, 'give the server a role of its own: docs/operations.md, "Roles"')
   const [may] = await executor.read<{ schema: boolean, tables: boolean, extension: boolean }>(`

@@ -12,7 +12,7 @@ const READERS: ReadonlyMap<string, (document: unknown) => Iterable<Found>> = new
   ['chatgpt', fromChatGpt],
 ])
 /** Maximum characters of a memory unless the bank is configured otherwise. */
-const LONGEST = 50_000
+const MAX_CHARACTERS = 50_000
 const HEADER = { json: JSON.stringify({ format: 'memory-gateway-export', version: 1 }), place: 'the header' }
 
 /**
@@ -26,7 +26,7 @@ export async function foreignItems (from: string, lines: AsyncIterable<string>, 
   if (reader === undefined) throw usageError(`an import from ${from} is not supported; supported are ${[...READERS.keys()].join(', ')}`)
   const items: ImportItem[] = []
   try {
-    for (const found of reader(await readDocument(lines, name))) items.push(...partsOf(found))
+    for (const found of reader(await readDocument(lines, name))) items.push(...splitLongText(found))
   } catch (error) {
     throw error instanceof UnknownShape ? new CommandError(`${name} is not an export of ${from} in a known form: ${error.message}`) : error
   }
@@ -49,7 +49,7 @@ async function readDocument (lines: AsyncIterable<string>, name: string): Promis
 }
 
 /** A text that is too long for one memory becomes several, cut at line ends if possible. */
-function partsOf ({ place, text, metadata = {}, ...rest }: Found): ImportItem[] {
+function splitLongText ({ place, text, metadata = {}, ...rest }: Found): ImportItem[] {
   const texts = cut(text.trim())
   return texts.map((part, index) => {
     const number = texts.length > 1 && { part: index + 1, parts: texts.length }
@@ -60,11 +60,11 @@ function partsOf ({ place, text, metadata = {}, ...rest }: Found): ImportItem[] 
 function cut (text: string): string[] {
   const parts: string[] = []
   let rest = text
-  while (rest.length > LONGEST) {
-    const line = rest.lastIndexOf('\n', LONGEST)
+  while (rest.length > MAX_CHARACTERS) {
+    const line = rest.lastIndexOf('\n', MAX_CHARACTERS)
     // A surrogate pair must not be cut.
-    const isPair = /[\ud800-\udbff]/.test(rest.charAt(LONGEST - 1))
-    const end = line > LONGEST / 2 ? line : isPair ? LONGEST - 1 : LONGEST
+    const isPair = /[\ud800-\udbff]/.test(rest.charAt(MAX_CHARACTERS - 1))
+    const end = line > MAX_CHARACTERS / 2 ? line : isPair ? MAX_CHARACTERS - 1 : MAX_CHARACTERS
     parts.push(rest.slice(0, end).trim())
     rest = rest.slice(end).trim()
   }

@@ -91,7 +91,7 @@ interface VariableLine {
   name: string
   /** Undefined: the operator fills it in. */
   value?: string
-  says: string
+  description: string
 }
 
 /**
@@ -103,28 +103,28 @@ export function envText (
   answers: InitAnswers, configPath: string, secret = () => randomBytes(32).toString('base64url'),
 ): { text: string, missing: string[] } {
   const lines = variables(answers, configPath, secret)
-  const texts = lines.map(({ name, value, says }) => `# ${says}\n${value === undefined ? `#${name}=` : `${name}="${value}"`}\n`)
+  const texts = lines.map(({ name, value, description }) => `# ${description}\n${value === undefined ? `#${name}=` : `${name}="${value}"`}\n`)
   return { text: texts.join('\n'), missing: lines.filter(({ value }) => value === undefined).map(({ name }) => name) }
 }
 
 function variables (
   { store, embeddings, llm, auth }: InitAnswers, configPath: string, secret: () => string,
 ): VariableLine[] {
-  const open = (name: string, says: string): VariableLine => ({ name, says })
+  const open = (name: string, description: string): VariableLine => ({ name, description })
   const credentials: Record<InitAnswers['auth'], () => VariableLine[]> = {
     dev: () => [],
-    api_key: () => [{ name: 'SERVICE_API_KEY', value: secret(), says: 'The key that callers send in X-Api-Key, with X-Service-Principal.' }],
-    jwt_hs256: () => [{ name: 'SERVICE_JWT_SECRET', value: secret(), says: 'Signs the tokens; `memory-gateway token user:ada` makes one.' }],
+    api_key: () => [{ name: 'SERVICE_API_KEY', value: secret(), description: 'The key that callers send in X-Api-Key, with X-Service-Principal.' }],
+    jwt_hs256: () => [{ name: 'SERVICE_JWT_SECRET', value: secret(), description: 'Signs the tokens; `memory-gateway token user:ada` makes one.' }],
     jwt_oidc: () => [
       open('SERVICE_OIDC_JWKS_URL', 'Key set of the identity provider.'), open('SERVICE_OIDC_ISSUER', 'Expected iss claim.'),
       open('SERVICE_OIDC_AUDIENCE', 'Expected aud claim.'),
     ],
   }
   return [
-    { name: 'SERVICES_CONFIG_PATH', value: configPath, says: 'The configuration file.' },
-    { name: 'SERVICE_AUTH_MODE', value: auth, says: 'How callers prove who they are.' },
+    { name: 'SERVICES_CONFIG_PATH', value: configPath, description: 'The configuration file.' },
+    { name: 'SERVICE_AUTH_MODE', value: auth, description: 'How callers prove who they are.' },
     ...credentials[auth](),
-    { name: 'SERVICE_ADMIN_TOKEN', value: secret(), says: 'The token that /v1/admin asks for in X-Admin-Token.' },
+    { name: 'SERVICE_ADMIN_TOKEN', value: secret(), description: 'The token that /v1/admin asks for in X-Admin-Token.' },
     ...(store === 'postgres' ? [open('DATABASE_URL', 'postgres://user:password@host:5432/database, with pgvector.')] : []),
     ...(embeddings === 'openai_compatible' || llm === 'openai_compatible' ? [open('OPENAI_API_KEY', 'API key of the endpoint.')] : []),
     ...(llm === 'anthropic' ? [open('ANTHROPIC_API_KEY', 'API key of Anthropic.')] : []),

@@ -11,8 +11,8 @@ export interface BackOffTools {
   random?: (() => number) | undefined
 }
 
-const FIRST_PAUSE_MS = 1000
-const LONGEST_PAUSE_MS = 60_000
+const BASE_DELAY_MS = 1000
+const MAX_DELAY_MS = 60_000
 
 /**
  * Counts failures in a row and pauses after each, for a loop that retries for ever. The pause is 1 s at first and
@@ -46,9 +46,9 @@ export class BackOff {
   }
 
   async pause (): Promise<void> {
-    const longest = exponentialBackOff(this.#failures, FIRST_PAUSE_MS, LONGEST_PAUSE_MS)
+    const maxMs = exponentialBackOff(this.#failures, BASE_DELAY_MS, MAX_DELAY_MS)
     // Jitter keeps many servers that lost one provider at the same moment from retrying at the same moment.
-    const ms = longest * (0.5 + this.#random() / 2)
+    const ms = maxMs * (0.5 + this.#random() / 2)
     await new Promise<void>((resolve) => {
       const cancel = this.#schedule(resolve, ms)
       this.#end = () => {

@@ -1,7 +1,7 @@
 import { atCapacity, type ServiceError } from '../errors/service-error.js'
 
 /** Bytes of a budget that are reserved until they are released. */
-export interface Hold {
+export interface ByteReservation {
   /** @throws ServiceError server_busy when the budget has no room for these bytes; the hold is then unchanged */
   grow (bytes: number): void
   /** Returns all bytes to the budget; a second call does nothing. */
@@ -19,7 +19,7 @@ export interface RowBudget {
 }
 
 /** The error for a request whose bytes do not fit into the budget. */
-export function budgetSpent (): ServiceError {
+export function budgetExceededError (): ServiceError {
   return atCapacity('server_busy', 'The server has as much work as it has room for; try again')
 }
 
@@ -34,29 +34,29 @@ export class ByteBudget {
   }
 
   /** Bytes that are held now. */
-  get held (): number {
+  get reservedBytes (): number {
     return this.#held
   }
 
   /** @throws ServiceError server_busy with `Retry-After` when there is no room */
-  hold (bytes: number): Hold {
-    const part = new Part(this.#count)
+  reserve (bytes: number): ByteReservation {
+    const part = new BudgetReservation(this.#count)
     part.grow(bytes)
     return part
   }
 
   readonly #count = (more: number) => {
-    if (more > 0 && this.#held + more > this.limit) throw budgetSpent()
+    if (more > 0 && this.#held + more > this.limit) throw budgetExceededError()
     this.#held += more
   }
 }
 
 /** A part of a row budget that may be given back before the exchange ends. */
-export function holdOf (budget: RowBudget): Hold {
-  return new Part((more) => { budget.take(more) })
+export function reservationOf (budget: RowBudget): ByteReservation {
+  return new BudgetReservation((more) => { budget.take(more) })
 }
 
-class Part implements Hold {
+class BudgetReservation implements ByteReservation {
   readonly #count: (more: number) => void
   #held = 0
 

@@ -13,7 +13,7 @@ export type BreakerState = 'closed' | 'open' | 'half_open'
 export type CallOutcome = 'success' | 'failure' | 'ignored'
 
 /** Reports how a call ended; only the first report counts. */
-export type CallEnded = (outcome: CallOutcome) => void
+export type ReportOutcome = (outcome: CallOutcome) => void
 
 /** The wait reported to a caller while all trials are in progress: most of them have ended by then. */
 const TRIAL_WAIT_MS = 1000
@@ -42,7 +42,7 @@ export class CircuitBreaker {
 
   /** `half_open` as soon as a trial may be made. */
   get state (): BreakerState {
-    if (this.#state === 'open' && this.#timer() - this.#openedAt >= this.#options.recoveryMs) this.#become('half_open')
+    if (this.#state === 'open' && this.#timer() - this.#openedAt >= this.#options.recoveryMs) this.#transitionTo('half_open')
     return this.#state
   }
 
@@ -60,7 +60,7 @@ export class CircuitBreaker {
   }
 
   /** @returns a function to call with the outcome when the call has ended; undefined: the call must not be made */
-  allow (): CallEnded | undefined {
+  tryAcquire (): ReportOutcome | undefined {
     if (this.waitMs > 0) return undefined
     const isTrial = this.#state === 'half_open'
     const generation = this.#generation
@@ -77,17 +77,17 @@ export class CircuitBreaker {
 
   #succeed (): void {
     this.#failures = 0
-    if (this.#state !== 'closed') this.#become('closed')
+    if (this.#state !== 'closed') this.#transitionTo('closed')
   }
 
   #fail (): void {
     this.#failures++
     if (this.#state === 'closed' && this.#failures < this.#options.threshold) return
     this.#openedAt = this.#timer()
-    this.#become('open')
+    this.#transitionTo('open')
   }
 
-  #become (state: BreakerState): void {
+  #transitionTo (state: BreakerState): void {
     this.#state = state
     this.#generation++
     this.#trials = 0

@@ -13,7 +13,7 @@ export class DeadlineExceeded extends Error {
 export type Timer = () => number
 
 /** Requests that arrived together expire together, so all expiries are one flow of the event loop. */
-const EXPIRIES = ' deadlines'
+const EXPIRY_FLOW = ' deadlines'
 
 /** The time that a task has, passed to everything that it waits for. Call `end` when the task is done. */
 export class Deadline {
@@ -22,7 +22,7 @@ export class Deadline {
   /** The whole time in milliseconds, as given at the beginning. */
   readonly timeoutMs: number
   readonly #timer: Timer
-  readonly #at: number
+  readonly #expiresAt: number
   readonly #end: () => void
 
   /**
@@ -40,10 +40,10 @@ export class Deadline {
     this.signal = controller.signal
     this.timeoutMs = timeoutMs
     this.#timer = timer
-    this.#at = timer() + timeoutMs
+    this.#expiresAt = timer() + timeoutMs
     let ended = false
     const expire = async () => {
-      await turns.next(EXPIRIES)
+      await turns.next(EXPIRY_FLOW)
       if (!ended) controller.abort(expired())
     }
     const timeout = timeoutMs === Infinity ? undefined : setTimeout(() => { void expire() }, timeoutMs)
@@ -55,8 +55,8 @@ export class Deadline {
   }
 
   /** Milliseconds that are left, at least 0. */
-  leftMs (): number {
-    return Math.max(0, this.#at - this.#timer())
+  remainingMs (): number {
+    return Math.max(0, this.#expiresAt - this.#timer())
   }
 
   /**
@@ -78,7 +78,7 @@ export class Deadline {
  * @param expired the error when the time is over. Default: DeadlineExceeded
  * @throws that error; the caller's reason; what the work throws
  */
-export async function within<T> (
+export async function withTimeLimit<T> (
   timeoutMs: number,
   signal: AbortSignal | undefined,
   work: (signal: AbortSignal) => Promise<T>,

@@ -43,7 +43,7 @@ export class FairQueue<T> {
   }
 
   /** The flow in service, between `shift` and `charge`. */
-  get served (): string | undefined {
+  get servedFlow (): string | undefined {
     return this.#inService?.name
   }
 

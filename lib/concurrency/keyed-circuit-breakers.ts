@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { CircuitBreaker, type BreakerOptions, type CallEnded } from './circuit-breaker.js'
+import { CircuitBreaker, type BreakerOptions, type ReportOutcome } from './circuit-breaker.js'
 
 /** The most keys with failures that are remembered; beyond that the least recently used one is evicted. */
 const MAX_KEYS = 10_000
@@ -7,7 +7,7 @@ const MAX_KEYS = 10_000
 interface Entry {
   breaker: CircuitBreaker
   /** Calls under way: while there are any, the entry stays, because their outcomes must reach this breaker. */
-  underWay: number
+  activeCalls: number
 }
 
 /**
@@ -39,20 +39,20 @@ export class KeyedCircuitBreakers {
     return this.#entries.get(key)?.breaker.waitMs ?? 0
   }
 
-  /** As CircuitBreaker.allow(). */
-  allow (key: string): CallEnded | undefined {
-    const entry = this.#entries.get(key) ?? { breaker: new CircuitBreaker(this.#options, this.#timer), underWay: 0 }
-    const callEnded = entry.breaker.allow()
+  /** As CircuitBreaker.tryAcquire(). */
+  tryAcquire (key: string): ReportOutcome | undefined {
+    const entry = this.#entries.get(key) ?? { breaker: new CircuitBreaker(this.#options, this.#timer), activeCalls: 0 }
+    const callEnded = entry.breaker.tryAcquire()
     if (callEnded === undefined) return undefined
-    entry.underWay++
+    entry.activeCalls++
     this.#entries.set(key, entry)
-    let left = false
+    let hasEnded = false
     return (outcome) => {
       callEnded(outcome)
-      if (left) return
-      left = true
-      entry.underWay--
-      if (entry.underWay === 0 && entry.breaker.isInitial && this.#entries.peek(key) === entry) {
+      if (hasEnded) return
+      hasEnded = true
+      entry.activeCalls--
+      if (entry.activeCalls === 0 && entry.breaker.isInitial && this.#entries.peek(key) === entry) {
         this.#entries.delete(key)
       }
     }

@@ -8,19 +8,19 @@ export interface SemaphoreOptions {
   /** Milliseconds that a caller waits at most, unless it passes its own limit. Default: no limit. */
   waitMs?: number
   /** The error for a caller that arrives while `maxWaiting` others wait. */
-  full: () => Error
+  queueFullError: () => Error
   /** The error for a caller that got no permit within its time. */
-  late: (waitMs: number) => Error
+  timeoutError: (waitMs: number) => Error
 }
 
 interface Waiter {
   /** @returns whether the waiter takes the permit */
-  give: () => boolean
-  refuse: (error: Error) => void
+  tryGrant: () => boolean
+  reject: (error: Error) => void
 }
 
 /** Many waits can time out at the same moment, so all refusals are one flow of the event loop. */
-const REFUSALS = ' refusals of semaphores'
+const REFUSAL_FLOW = ' refusals of semaphores'
 
 /** How to wait for a permit. */
 export interface AcquireOptions {
@@ -43,7 +43,7 @@ export class Semaphore {
   /** By flow; the flow that was served last is at the end. */
   readonly #waiters = new Map<string, Set<Waiter>>()
   /** How many permits each flow holds, without those that hold none. */
-  readonly #holds = new Map<string, number>()
+  readonly #permitsByFlow = new Map<string, number>()
   #waiting = 0
   #free: number
   #closed: Error | undefined
@@ -65,7 +65,7 @@ export class Semaphore {
 
   /**
    * @returns releases the permit; a second call of it does nothing
-   * @throws the reason of the signal; the errors of the options `full` and `late`; the error of close()
+   * @throws the reason of the signal; `queueFullError` and `timeoutError` of the options; the error of close()
    */
   async acquire (
     { signal, waitMs = this.#options.waitMs ?? Infinity, flow = '' }: AcquireOptions = {},
@@ -85,24 +85,24 @@ export class Semaphore {
   /** Refuses all waiting and all later callers with this error; permits that are held can still be released. */
   close (error: Error): void {
     this.#closed = error
-    for (const waiters of this.#waiters.values()) for (const waiter of waiters) waiter.refuse(error)
+    for (const waiters of this.#waiters.values()) for (const waiter of waiters) waiter.reject(error)
   }
 
   #take (flow: string): void {
     this.#free--
-    this.#holds.set(flow, this.#heldBy(flow) + 1)
+    this.#permitsByFlow.set(flow, this.#permitsOf(flow) + 1)
   }
 
   #release (flow: string): void {
     this.#free++
-    const left = this.#heldBy(flow) - 1
-    if (left > 0) this.#holds.set(flow, left)
-    else this.#holds.delete(flow)
+    const remaining = this.#permitsOf(flow) - 1
+    if (remaining > 0) this.#permitsByFlow.set(flow, remaining)
+    else this.#permitsByFlow.delete(flow)
     // The permit passes directly to the next waiter, so that no later caller can overtake it.
     for (let next = this.#nextFlow(); next !== undefined; next = this.#nextFlow()) {
       const waiters = this.#waiters.get(next)!
       const [waiter] = waiters
-      if (!waiter!.give()) continue
+      if (!waiter!.tryGrant()) continue
       this.#take(next)
       if (waiters.size > 0) {
         this.#waiters.delete(next)
@@ -112,35 +112,35 @@ export class Semaphore {
     }
   }
 
-  #heldBy (flow: string): number {
-    return this.#holds.get(flow) ?? 0
+  #permitsOf (flow: string): number {
+    return this.#permitsByFlow.get(flow) ?? 0
   }
 
   /** The flow with waiters that holds fewest permits; of equal ones the one that was served longest ago. */
   #nextFlow (): string | undefined {
     let next: string | undefined
     for (const flow of this.#waiters.keys()) {
-      if (next === undefined || this.#heldBy(flow) < this.#heldBy(next)) next = flow
+      if (next === undefined || this.#permitsOf(flow) < this.#permitsOf(next)) next = flow
     }
     return next
   }
 
-  /** Makes room in a full queue for a flow by refusing the last waiter of a flow with more. @throws the error `full` */
+  /** Makes room in a full queue for a flow by refusing the last waiter of a flow with more. @throws queueFullError() */
   #makeRoom (flow: string): void {
-    const { maxWaiting, full } = this.#options
+    const { maxWaiting, queueFullError: full } = this.#options
     if (this.#waiting < maxWaiting) return
     let longest = this.#waiters.get(flow) ?? new Set<Waiter>()
     const allowed = longest.size + 1
     for (const waiters of this.#waiters.values()) if (waiters.size > longest.size) longest = waiters
     if (longest.size <= allowed) throw full()
     const last = [...longest].at(-1)
-    last?.refuse(full())
+    last?.reject(full())
   }
 
   /** @returns true with the permit, false when the signal aborted */
   async #wait (flow: string, signal: AbortSignal | undefined, waitMs: number): Promise<boolean> {
     this.#makeRoom(flow)
-    const { late } = this.#options
+    const { timeoutError: late } = this.#options
     const waiters = this.#waiters.get(flow) ?? new Set<Waiter>()
     return await new Promise<boolean>((resolve, reject) => {
       const leave = () => {
@@ -152,21 +152,21 @@ export class Semaphore {
       }
       const endsAt = performance.now() + waitMs
       const waiter: Waiter = {
-        give: () => {
+        tryGrant: () => {
           // A waiter whose time is over does not use the permit, so the next one gets it.
           const isInTime = performance.now() < endsAt
           if (isInTime) {
             leave()
             resolve(true)
-          } else waiter.refuse(late(waitMs))
+          } else waiter.reject(late(waitMs))
           return isInTime
         },
-        refuse: (error) => { leave(); reject(error) },
+        reject: (error) => { leave(); reject(error) },
       }
       const abort = () => { leave(); resolve(false) }
       const expire = async () => {
-        await turns.next(REFUSALS)
-        if (waiters.has(waiter)) waiter.refuse(late(waitMs))
+        await turns.next(REFUSAL_FLOW)
+        if (waiters.has(waiter)) waiter.reject(late(waitMs))
       }
       const timer = waitMs === Infinity ? undefined : setTimeout(() => { void expire() }, waitMs)
       signal?.addEventListener('abort', abort, { once: true })

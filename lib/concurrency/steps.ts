@@ -8,7 +8,7 @@ export type { Turns } from './turn-budget.js'
 export type Steps<T> = Generator<undefined, T, undefined>
 
 /** Runs all steps synchronously: for work that is known to be short, and for callers that cannot await. */
-export function atOnce<T> (steps: Steps<T>): T {
+export function runSync<T> (steps: Steps<T>): T {
   for (;;) {
     const step = steps.next()
     if (step.done === true) return step.value
@@ -16,15 +16,15 @@ export function atOnce<T> (steps: Steps<T>): T {
 }
 
 /**
- * As inTurns, for work that is mostly short: returns the result itself when all steps fit into the current time slice,
- * which spares the caller a promise.
+ * As runInTurns, for work that is mostly short: returns the result itself when all steps fit into the current time
+ * slice, which spares the caller a promise.
  */
-export function atOnceOrInTurns<T> (steps: Steps<T>, caller: string, budget: Turns = turns): T | Promise<T> {
-  while (!budget.isSpent) {
+export function runSyncOrInTurns<T> (steps: Steps<T>, caller: string, budget: Turns = turns): T | Promise<T> {
+  while (!budget.isExhausted) {
     const step = steps.next()
     if (step.done === true) return step.value
   }
-  return inTurns(steps, caller, budget)
+  return runInTurns(steps, caller, budget)
 }
 
 /**
@@ -32,9 +32,9 @@ export function atOnceOrInTurns<T> (steps: Steps<T>, caller: string, budget: Tur
  * @param caller as in TurnBudget.next
  * @param budget a test may have its own
  */
-export async function inTurns<T> (steps: Steps<T>, caller: string, budget: Turns = turns): Promise<T> {
+export async function runInTurns<T> (steps: Steps<T>, caller: string, budget: Turns = turns): Promise<T> {
   for (;;) {
-    if (budget.isSpent) await budget.next(caller)
+    if (budget.isExhausted) await budget.next(caller)
     const step = steps.next()
     if (step.done === true) return step.value
   }

@@ -2,7 +2,7 @@
 export const TIMED_OUT = Symbol('timed out')
 
 /**
- * Waits for work that cannot be aborted. For work that takes a signal, use within() of deadline.ts.
+ * Waits for work that cannot be aborted. For work that takes a signal, use withTimeLimit() of deadline.ts.
  * @param milliseconds Infinity: no limit
  * @returns what the work resolves to, or TIMED_OUT; the work then continues, and its result is ignored
  * @throws what the work throws in time

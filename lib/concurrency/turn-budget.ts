@@ -3,7 +3,7 @@ import { FairQueue } from './fair-queue.js'
 /**
  * The time slice in milliseconds: how long work may start within one turn of the event loop before the rest is
  * postponed to a later turn, so that sockets, timers and the database are served in between. The first slice after an
- * idle period can last up to twice as long, because `isSpent` measures from the last time it was called.
+ * idle period can last up to twice as long, because `isExhausted` measures from the last time it was called.
  */
 const SLICE_MS = 2
 
@@ -11,19 +11,19 @@ const SLICE_MS = 2
  * The longest slice. While tasks wait, a slice is as long as what else the event loop has done since the last one, such
  * as reading sockets: with short slices the tasks would have a small share of a process that is busy with others' data.
  */
-const LONGEST_SLICE_MS = 8
+const MAX_SLICE_MS = 8
 
 /** The most tasks that are resumed in one turn of the event loop. */
 const TASKS_PER_TURN = 64
 
 /**
  * Schedules long work cooperatively on the event loop: in time slices, and fairly between callers. Work that may take
- * more than a millisecond is split into pieces. Before each piece it checks `isSpent`, and yields when that is true:
+ * more than a millisecond is split into steps. Before each step it checks `isExhausted`, and yields when that is true:
  *
- *     if (turns.isSpent) await turns.next(caller)
+ *     if (turns.isExhausted) await turns.next(caller)
  *
  * However many requests do so at the same time, one turn of the event loop takes about SLICE_MS plus the longest single
- * piece, or twice the time that it takes for sockets and timers. Waiting tasks are resumed by start-time fair queueing
+ * step, or twice the time that it takes for sockets and timers. Waiting tasks are resumed by start-time fair queueing
  * (FairQueue) with each caller as a flow: the caller that has used least is resumed first, so a caller with much work
  * does not delay the others.
  */
@@ -57,7 +57,7 @@ export class TurnBudget {
    * immediate only when a slice of time has passed since the last one started: an immediate in every turn would keep
    * the event loop from waiting for input.
    */
-  get isSpent (): boolean {
+  get isExhausted (): boolean {
     const now = this.#timer()
     const hasTime = now < this.#sliceEndsAt && !(this.#isLongSlice && now - this.#resumedAt >= this.#sliceMs)
     if (hasTime) return false
@@ -81,8 +81,8 @@ export class TurnBudget {
   }
 
   /** The caller of the task that was resumed in this turn of the event loop, until the next one is. */
-  get running (): string | undefined {
-    return this.#waiting.served
+  get runningCaller (): string | undefined {
+    return this.#waiting.servedFlow
   }
 
   /**
@@ -104,7 +104,7 @@ export class TurnBudget {
   readonly #startSlice = () => {
     this.#isScheduled = false
     const now = this.#timer()
-    this.#beginSlice(now, Math.min(Math.max(now - this.#leftAt, this.#sliceMs), LONGEST_SLICE_MS))
+    this.#beginSlice(now, Math.min(Math.max(now - this.#leftAt, this.#sliceMs), MAX_SLICE_MS))
     this.#leftAt = Infinity
     this.#continuationsLeft = this.#continuations
     if (this.#waiting.length === 0) return
@@ -135,17 +135,17 @@ export class TurnBudget {
 }
 
 /** The part of TurnBudget that decides when work must yield to the event loop. */
-export type Turns = Pick<TurnBudget, 'isSpent' | 'next'>
+export type Turns = Pick<TurnBudget, 'isExhausted' | 'next'>
 
 /**
  * The budget for work that does not know who it is for, such as a store's: it is charged to the caller whose task is
  * running, or, if none is running, to the name that it passes. Otherwise one caller would have a share for each such
  * name.
  */
-export function ofRunningCaller (budget: TurnBudget): Turns {
+export function chargedToRunningCaller (budget: TurnBudget): Turns {
   return {
-    get isSpent () { return budget.isSpent },
-    next: async (name) => { await budget.next(budget.running ?? name) },
+    get isExhausted () { return budget.isExhausted },
+    next: async (name) => { await budget.next(budget.runningCaller ?? name) },
   }
 }
 
@@ -162,7 +162,7 @@ export async function mapInTurns<T, R> (
 ): Promise<R[]> {
   const results: R[] = []
   for (const item of items) {
-    if (turns.isSpent) await turns.next(caller)
+    if (turns.isExhausted) await turns.next(caller)
     results.push(map(item, results.length))
   }
   return results

@@ -8,27 +8,29 @@ import { isJsonObject } from '../validation/json-object.js'
 const SENSITIVE = /secret|passw|pwd|token|key|dsn|url|uri|credential|private/i
 
 /** The substituted values of the file, as JSON pointers. */
-export interface Places {
+export interface SubstitutedPaths {
   /** Values that came from the environment and may be secrets. */
-  places: ReadonlySet<string>
+  resolved: ReadonlySet<string>
   /** Values that could not be substituted, for which a problem is already reported. */
-  broken: ReadonlySet<string>
+  unresolved: ReadonlySet<string>
 }
 
 /** One sentence for each error: the path, the value and what is allowed. A value that may be a secret is not quoted. */
-export function explain (errors: readonly ErrorObject[], root: unknown, substituted: Places): string[] {
+export function describeErrors (
+  errors: readonly ErrorObject[], root: unknown, substituted: SubstitutedPaths,
+): string[] {
   return withoutUnionNoise(errors)
-    .filter((error) => !substituted.broken.has(error.instancePath))
+    .filter((error) => !substituted.unresolved.has(error.instancePath))
     .map((error) => sentence(error, fromPointer(error.instancePath, root), substituted))
 }
 
-function sentence (error: ErrorObject, path: Path, substituted: Places): string {
+function sentence (error: ErrorObject, path: Path, substituted: SubstitutedPaths): string {
   const schema: SchemaNode = error.parentSchema ?? {}
   const { keyword, params, data, instancePath } = error
   if (keyword === 'additionalProperties') return unknownKey(String(params['additionalProperty']), path, schema)
   if (keyword === 'required') return `${formatPath([...path, String(params['missingProperty'])])} is missing`
-  if (keyword === 'anyOf') return badBranch(data, path, schema, substituted.places.has(`${instancePath}/type`))
-  return wrongValue(data, path, schema, substituted.places.has(instancePath))
+  if (keyword === 'anyOf') return badBranch(data, path, schema, substituted.resolved.has(`${instancePath}/type`))
+  return wrongValue(data, path, schema, substituted.resolved.has(instancePath))
 }
 
 function unknownKey (key: string, path: Path, schema: SchemaNode): string {
@@ -49,7 +51,7 @@ function wrongValue (value: unknown, path: Path, schema: SchemaNode, substituted
   const hidden = substituted || isSensitive(path, value, schema)
   const verb = (schema.enum?.length ?? 1) > 1 || schema.type === 'boolean' ? 'are' : 'is'
   const hint = typeof value === 'string' && !hidden ? didYouMean(value, options) : ''
-  const found = hidden && value !== null ? `${kindOf(value)} (not shown)` : shown(value)
+  const found = hidden && value !== null ? `${kindOf(value)} (not shown)` : displayValue(value)
   return `${formatPath(path)}: found ${found}, allowed ${verb} ${describe(schema)}${hint}`
 }
 
@@ -65,14 +67,14 @@ function badBranch (value: unknown, path: Path, schema: SchemaNode, substituted:
 function withoutUnionNoise (errors: readonly ErrorObject[]): ErrorObject[] {
   const unions = errors.filter(({ keyword }) => keyword === 'anyOf')
   return errors.filter((error) => {
-    if (error.keyword === 'anyOf') return chosen(error) === -1
+    if (error.keyword === 'anyOf') return chosenBranch(error) === -1
     return unions.every((union) => (
-      !belongsTo(error, union) || error.schemaPath.startsWith(`${union.schemaPath}/${chosen(union)}/`)
+      !belongsTo(error, union) || error.schemaPath.startsWith(`${union.schemaPath}/${chosenBranch(union)}/`)
     ))
   })
 }
 
-function chosen (union: ErrorObject): number {
+function chosenBranch (union: ErrorObject): number {
   return branchOf(union.parentSchema ?? {}, union.data)
 }
 
@@ -88,7 +90,7 @@ function isSensitive (path: Path, value: unknown, schema: SchemaNode): boolean {
   return path.some((segment) => typeof segment === 'string' && (SENSITIVE.test(segment) || segment.endsWith('_config')))
 }
 
-function shown (value: unknown): string {
+function displayValue (value: unknown): string {
   if (typeof value === 'string') return quote(value)
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : kindOf(value)
 }

@@ -48,7 +48,7 @@ export interface CommandConfig extends Pick<Config, 'file' | 'environment' | 'ba
 }
 
 /** Files that Docker and Podman create in every container. */
-const CONTAINER_MARKS = ['/.dockerenv', '/run/.containerenv']
+const CONTAINER_FILES = ['/.dockerenv', '/run/.containerenv']
 
 /**
  * Reads and checks the whole configuration, from environment variables and the YAML file that they name.
@@ -132,7 +132,7 @@ function baseOf (configPath: string | undefined, cwd: string): string {
 /** Kubernetes creates no such file, but sets a variable with the address of its API. */
 function isInContainer (env: Environment, exists: (path: string) => boolean): boolean {
   const isInKubernetes = Object.hasOwn(env, 'KUBERNETES_SERVICE_HOST') && env['KUBERNETES_SERVICE_HOST'] !== undefined
-  return isInKubernetes || CONTAINER_MARKS.some((path) => exists(path))
+  return isInKubernetes || CONTAINER_FILES.some((path) => exists(path))
 }
 
 /** @param keys the keys to read, default all; other known keys are left out and their values not checked */
@@ -196,20 +196,20 @@ function assemble (
   warnings: string[],
 ): Config {
   const { auth, configPath, mode: _, ...rest } = settings
-  const bareFile = withBareMaps(file)
+  const bareFile = withNullPrototypeMaps(file)
   return { ...rest, auth: { mode, ...auth }, file: bareFile, settings: settingsOf(bareFile), baseDirectory, warnings }
 }
 
 /** Callers send the names of banks and sources; in maps without a prototype, `constructor` finds nothing. */
-function withBareMaps (file: FileConfig): FileConfig {
+function withNullPrototypeMaps (file: FileConfig): FileConfig {
   return {
     ...file,
-    ...(file.banks !== undefined && { banks: bare(file.banks) }),
-    ...(file.sources !== undefined && { sources: bare(file.sources) }),
+    ...(file.banks !== undefined && { banks: withNullPrototype(file.banks) }),
+    ...(file.sources !== undefined && { sources: withNullPrototype(file.sources) }),
   }
 }
 
-function bare<T> (map: Record<string, T>): Record<string, T> {
+function withNullPrototype<T> (map: Record<string, T>): Record<string, T> {
   const empty: Record<string, T> = Object.create(null)
   return Object.assign(empty, map)
 }

@@ -12,13 +12,13 @@ export class ConfigurationError extends Error {
   }
 }
 
-const LONGEST_QUOTE = 80
+const MAX_QUOTE_CHARACTERS = 80
 const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/gu
 const URL_WITH_CREDENTIALS = /:\/\/[^\s/]*@/
 
 /** Escapes control characters and cuts the text to 80 characters. */
 export function printable (text: string): string {
-  const cut = text.length > LONGEST_QUOTE ? `${text.slice(0, LONGEST_QUOTE)}…` : text
+  const cut = text.length > MAX_QUOTE_CHARACTERS ? `${text.slice(0, MAX_QUOTE_CHARACTERS)}…` : text
   return cut.replace(UNPRINTABLE, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`)
 }
 

@@ -17,7 +17,7 @@ export function envExample (): string {
 ${entries.join('\n')}`
 }
 
-/** The settings of a registered provider, which callers pass in, because this room does not import the providers. */
+/** The settings of a registered provider, which callers pass in, because config may not import the providers. */
 export interface ProviderSettings {
   /** The key of the file that chooses the provider; its settings are under `<key>_config`. */
   key: string
@@ -126,7 +126,7 @@ function describeKind (kind: Kind): string {
 }
 
 function rowsOf (schema: SchemaNode, path: string, required = false): string[] {
-  const same = path.includes('.') ? twin(schema) : undefined
+  const same = path.includes('.') ? topLevelSectionWith(schema) : undefined
   if (same !== undefined) return [row([`\`${path}\``, 'a map', `As \`${same}\`, for this bank.`])]
   const meaning = `${schema.description ?? ''}${required ? ' Required.' : ''}`
   return [row([`\`${path}\``, allowedOf(schema), meaning]), ...childrenOf(schema, path)]
@@ -152,7 +152,7 @@ function allowedOf (schema: SchemaNode): string {
 }
 
 /** The top-level section with the same schema as a nested section. */
-function twin (schema: SchemaNode): string | undefined {
+function topLevelSectionWith (schema: SchemaNode): string | undefined {
   const text = withoutDefault(schema)
   return Object.entries(FileSchema.properties).find(([, top]) => top.type === 'object' && withoutDefault(top) === text)?.[0]
 }

@@ -35,13 +35,13 @@ export function section<P extends TProperties> (properties: P, description: stri
 
 /**
  * A setting with a default.
- * @param told the sentence about the default, appended to the description; empty when the description has it
+ * @param defaultSentence the sentence about the default, appended to the description; empty when the description has it
  */
 export function setting<S extends TSchema> (
-  schema: S, value: NoInfer<Static<S>>, told = `Default ${String(value)}.`,
+  schema: S, value: NoInfer<Static<S>>, defaultSentence = `Default ${String(value)}.`,
 ): TDefaulted<S> {
   const { description = '' } = schema as { description?: string }
-  const annotations = { description: [description, told].filter((text) => text !== '').join(' '), default: value }
+  const annotations = { description: [description, defaultSentence].filter((text) => text !== '').join(' '), default: value }
   return Object.assign(Type.Optional(schema), annotations) as unknown as TDefaulted<S>
 }
 

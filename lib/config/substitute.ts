@@ -8,9 +8,9 @@ const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/
 /** Replaces `${NAME}` in the texts of the file by variables of the environment. */
 export class Substitution {
   /** JSON pointers to the values that came from the environment, each of which may be a secret. */
-  readonly places = new Set<string>()
+  readonly resolved = new Set<string>()
   /** Those that could not be substituted. The problem is reported, and the value has no meaning. */
-  readonly broken = new Set<string>()
+  readonly unresolved = new Set<string>()
   private readonly reader: EnvironmentReader
   private readonly problems: string[]
 
@@ -33,16 +33,16 @@ export class Substitution {
   }
 
   private resolve (name: string, path: Path): string {
-    this.places.add(toPointer(path))
+    this.resolved.add(toPointer(path))
     const { value, problem } = this.reader.lookUp(name)
     if (value !== undefined) return value
-    this.broken.add(toPointer(path))
+    this.unresolved.add(toPointer(path))
     this.problems.push(`${formatPath(path)}: \${${name}} cannot be replaced, ${problem ?? `${name} is not set`}`)
     return ''
   }
 
   private malformed (path: Path): string {
-    this.broken.add(toPointer(path))
+    this.unresolved.add(toPointer(path))
     this.problems.push(`${formatPath(path)}: "\${" does not begin a reference of the form \${NAME}; write "$\${" for a literal "\${"`)
     return ''
   }

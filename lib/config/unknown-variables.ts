@@ -3,7 +3,7 @@ import type { Environment } from './environment-reader.js'
 import { printable } from './problems.js'
 import { KNOWN_NAMES, VARIABLES, type VariableName } from './variables.js'
 
-const OURS = /^SERVICES?_/
+const OWN_PREFIX = /^SERVICES?_/
 const DATABASE_LIKE = /^(DAT|MIGRATE_)/
 const DATABASE_NAMES = KNOWN_NAMES.filter((name) => DATABASE_LIKE.test(name))
 
@@ -22,7 +22,7 @@ export function findUnknownVariables (
     const meant = nearMiss(name)
     if (meant !== undefined && !used.some((known) => meant === known || meant === `${known}_FILE`)) continue
     if (meant !== undefined) problems.push(`${printable(name)} is not a known variable; did you mean ${meant}?`)
-    else if (OURS.test(name)) warnings.push(`${printable(name)} is not a known variable and is ignored${hint(name)}`)
+    else if (OWN_PREFIX.test(name)) warnings.push(`${printable(name)} is not a known variable and is ignored${hint(name)}`)
   }
   // Many platforms set PORT and wait for the service to listen on it.
   if (environment['PORT'] !== undefined && environment['SERVICES_PORT'] === undefined) {
@@ -32,8 +32,8 @@ export function findUnknownVariables (
 }
 
 function nearMiss (name: string): string | undefined {
-  if (OURS.test(name)) return closest(name, KNOWN_NAMES, () => true)
-  return DATABASE_LIKE.test(name) ? closest(name, DATABASE_NAMES, isSlip) : undefined
+  if (OWN_PREFIX.test(name)) return closest(name, KNOWN_NAMES, () => true)
+  return DATABASE_LIKE.test(name) ? closest(name, DATABASE_NAMES, isTypo) : undefined
 }
 
 function closest (
@@ -47,7 +47,7 @@ function closest (
  * For names without our prefixes, two changes in one word are mostly another word and not a typing error: DATABASE_SSL,
  * DATABASE_UID and DATALAKE_URL belong to other programs. One change a word, or two letters swapped, is an error.
  */
-function isSlip (name: string, known: string): boolean {
+function isTypo (name: string, known: string): boolean {
   if (distance(name, known) === 1) return true
   const words = name.split('_')
   const knownWords = known.split('_')

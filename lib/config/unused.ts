@@ -24,7 +24,7 @@ export function unusedSettings (file: FileConfig, databaseVariable: string | und
     ...languageModel(file),
     ...prices(file),
     ...retrieval(file),
-    ...ofBanks(file),
+    ...banksAndProfiles(file),
   ]
 }
 
@@ -35,7 +35,7 @@ export function unusedSettings (file: FileConfig, databaseVariable: string | und
 export function * configsWithoutProvider (file: FileConfig): Iterable<string> {
   for (const key of PROVIDERS) {
     const config = `${key}_config` as const
-    if (file[key] !== undefined || !says(file[config])) continue
+    if (file[key] !== undefined || !hasEntries(file[config])) continue
     const fallback = DEFAULTS[key]
     yield fallback === undefined
       ? `${config}: it has no effect without ${key}; set ${key}`
@@ -65,7 +65,7 @@ function * compatibility ({ compatibility: section = {} }: FileConfig): Iterable
 function * languageModel (file: FileConfig): Iterable<string> {
   const { escalation = {}, retrieval = {} } = file
   const isMock = (file.llm_provider ?? DEFAULTS.llm_provider) === 'mock'
-  if (isMock && (escalation.degraded_mode !== undefined || says(escalation.circuit_breaker))) {
+  if (isMock && (escalation.degraded_mode !== undefined || hasEntries(escalation.circuit_breaker))) {
     yield 'escalation: llm_provider is mock, which cannot fail, so nothing uses this section; set llm_provider, or remove the section'
   }
   for (const section of ['rewrite', 'model_rerank'] as const) {
@@ -77,7 +77,7 @@ function * languageModel (file: FileConfig): Iterable<string> {
 
 /** A misspelt model name would leave every cost out. Prices of further models are allowed. */
 function * prices (file: FileConfig): Iterable<string> {
-  if (!says(file.prices)) return
+  if (!hasEntries(file.prices)) return
   const provider = file.llm_provider ?? DEFAULTS.llm_provider
   // The instance of a class names its model, and it does not exist yet.
   if (provider.includes(':')) return
@@ -90,7 +90,7 @@ function * prices (file: FileConfig): Iterable<string> {
 
 function * retrieval (file: FileConfig): Iterable<string> {
   const { rerank, semantic_timeout_ms: semanticTimeout, weights } = file.retrieval ?? {}
-  if (file.reranker === undefined && says(rerank)) yield 'retrieval.rerank: it has no effect without a reranker; set reranker'
+  if (file.reranker === undefined && hasEntries(rerank)) yield 'retrieval.rerank: it has no effect without a reranker; set reranker'
   const isMock = (file.embedding_provider ?? DEFAULTS.embedding_provider) === 'mock'
   if (semanticTimeout !== undefined && isMock && (weights?.semantic ?? 0) === 0) {
     yield 'retrieval.semantic_timeout_ms: embedding_provider is mock, whose vectors are not searched; set embedding_provider'
@@ -98,13 +98,13 @@ function * retrieval (file: FileConfig): Iterable<string> {
 }
 
 /** Settings of banks and profiles that have no effect on this server. */
-function * ofBanks (file: FileConfig): Iterable<string> {
+function * banksAndProfiles (file: FileConfig): Iterable<string> {
   const isMock = (file.llm_provider ?? DEFAULTS.llm_provider) === 'mock'
   const entries = [['banks', file.banks ?? {}], ['profiles', file.profiles ?? {}]] as const
   for (const [section, named] of entries) {
     for (const [name, { retrieval = {} }] of Object.entries(named)) {
       const at = formatPath([section, name, 'retrieval'])
-      if (file.reranker === undefined && says(retrieval.rerank)) yield `${at}.rerank: it has no effect without a reranker; set reranker`
+      if (file.reranker === undefined && hasEntries(retrieval.rerank)) yield `${at}.rerank: it has no effect without a reranker; set reranker`
       for (const helper of ['rewrite', 'model_rerank'] as const) {
         if (isMock && retrieval[helper]?.enabled === true) yield `${at}.${helper}.enabled: llm_provider is mock, which does not support it; set llm_provider`
       }
@@ -120,6 +120,6 @@ function unusedUnless (flag: string, key: string): string {
   return `${key}: it has no effect because ${flag} is not set; set that to true, or to false to keep it for later`
 }
 
-function says (section: object | undefined): boolean {
+function hasEntries (section: object | undefined): boolean {
   return section !== undefined && Object.keys(section).length > 0
 }

@@ -1,5 +1,5 @@
 import { Ajv, type ValidateFunction } from 'ajv'
-import { explain } from './explain.js'
+import { describeErrors } from './explain.js'
 import { FileSchema, type FileConfig } from './schema.js'
 import type { Substitution } from './substitute.js'
 
@@ -16,6 +16,6 @@ let compiled: ValidateFunction<FileConfig> | undefined
 export function validateFile (value: unknown, substitution: Substitution, problems: string[]): FileConfig | undefined {
   const isFileConfig = compiled ??= ajv.compile<FileConfig>(FileSchema)
   if (isFileConfig(value)) return value
-  problems.push(...explain(isFileConfig.errors ?? [], value, substitution))
+  problems.push(...describeErrors(isFileConfig.errors ?? [], value, substitution))
   return undefined
 }

@@ -107,7 +107,7 @@ export class BankDirectory {
       const id = ids[index]!
       const entry = found[index] ?? this.#entryOf(id, read.get(id))
       if (entry.resolved?.settings !== live.current) {
-        if (turns.isSpent) await turns.next(caller)
+        if (turns.isExhausted) await turns.next(caller)
         const settings = live.current
         const { tenantId, bankId } = key
         entry.resolved = { settings, bank: resolveBank({ tenantId, bankId }, entry.stored?.configuration, settings) }

@@ -163,7 +163,7 @@ export class Banks {
   async #readable (page: readonly BankSummary[], context: RequestContext): Promise<BankSummary[]> {
     const { access, directory } = this.#deps
     const caller = callerOf(context)
-    if (turns.isSpent) await turns.next(caller)
+    if (turns.isExhausted) await turns.next(caller)
     const denied = page.filter(({ bankId }) => !access.decide(context, 'read', bankId).allowed)
     if (denied.length === 0) return [...page]
     const open = await directory.resolve(denied, caller)

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { holdOf, type RowBudget } from '../concurrency/byte-budget.js'
+import { reservationOf, type RowBudget } from '../concurrency/byte-budget.js'
 import type { BankKey } from '../identity/context.js'
 import type { Candidate, SearchResult, VectorStore } from '../stores/vector-store.js'
 import { isAtLeast, type Trust } from '../identity/trust.js'
@@ -17,9 +17,9 @@ const CANDIDATES = 20
 /** BM25 only orders the candidates. Words of neighbours in the document do not make a repeat, so context is off. */
 const BM25 = { k1: 0.9, length: { pivot: 25 }, context: false }
 /** Concurrent searches, limited because each holds texts in memory. */
-const SEARCHES_AHEAD = 4
+const MAX_CONCURRENT_SEARCHES = 4
 /** Maximum number of characters of texts whose profiles are cached, at about four bytes a character. */
-const PROFILED_CHARACTERS = 4_000_000
+const MAX_CACHED_CHARACTERS = 4_000_000
 
 function trustOf (target: ItemTarget): Trust {
   return isPlanned(target) ? target.memory.memory.trust : target.trust
@@ -66,23 +66,25 @@ export async function planDedup (
   const decide = async (item: PreparedMemory, { profile, candidates: all }: Compared): Promise<ItemDecision> => {
     const candidates = all.filter(({ memory }) => !replaced.has(memory.memoryId))
     const { trust } = item.memory
-    const repeated = earlier.repeatedBy(item) ?? await stored.repeatedBy(item, candidates)
+    const repeated = earlier.exactRepeatOf(item) ?? await stored.exactRepeatOf(item, candidates)
     if (repeated !== undefined) {
       if (isPlanned(repeated) || isAtLeast(repeated.trust, trust)) return { kind: 'skipped', target: repeated }
       replaced.add(repeated.memoryId)
       return { kind: 'stored', target: earlier.add(item, profile, false) }
     }
-    const found = [...await stored.near(profile, candidates), ...await earlier.near(item, profile)]
+    const ofBank = await stored.nearDuplicatesOf(profile, candidates)
+    const ofRequest = await earlier.nearDuplicatesOf(item, profile)
+    const found = [...ofBank, ...ofRequest]
       .filter(({ similarity }) => similarity >= threshold && similarity > 0)
       .sort((a, b) => b.similarity - a.similarity)
     const [nearest] = found
     if (nearest === undefined) return { kind: 'stored', target: earlier.add(item, profile, false) }
-    if (action === 'warn') return { kind: 'stored', target: earlier.addNear(item, profile), near: nearest }
+    if (action === 'warn') return { kind: 'stored', target: earlier.addNearDuplicate(item, profile), near: nearest }
     const near = found.find(({ target }) => action === 'skip' ? isAtLeast(trustOf(target), trust) : isAtLeast(trust, trustOf(target)))
     if (near === undefined) return { kind: 'stored', target: earlier.add(item, profile, false), near: nearest }
     if (action === 'skip') return { kind: 'skipped', target: near.target, near }
     if (isPlanned(near.target)) {
-      earlier.change(near.target, item, profile)
+      earlier.replace(near.target, item, profile)
       return { kind: 'updated', target: near.target, near }
     }
     const { memoryId } = near.target
@@ -90,8 +92,8 @@ export async function planDedup (
     return { kind: 'updated', target: earlier.add(withId(item, memoryId), profile, true), near }
   }
   const decisions: ItemDecision[] = []
-  for await (const compared of ahead(items, SEARCHES_AHEAD, async (item) => await stored.search(item))) {
-    if (turns.isSpent) await turns.next(caller)
+  for await (const compared of prefetch(items, MAX_CONCURRENT_SEARCHES, async (item) => await stored.search(item))) {
+    if (turns.isExhausted) await turns.next(caller)
     decisions.push(await decide(items[decisions.length]!, compared))
     compared.release()
   }
@@ -99,7 +101,7 @@ export async function planDedup (
 }
 
 /** Yields the results in order and keeps `count` of them in progress ahead of the consumer. */
-async function * ahead<T, R> (items: readonly T[], count: number, work: (item: T) => Promise<R>): AsyncGenerator<R> {
+async function * prefetch<T, R> (items: readonly T[], count: number, work: (item: T) => Promise<R>): AsyncGenerator<R> {
   const pending: Array<Promise<R>> = []
   for (let next = 0; next < items.length || pending.length > 0;) {
     while (next < items.length && pending.length < count) {
@@ -117,7 +119,7 @@ class StoredMemories {
   readonly #bank: SearchedBank
   readonly #caller: string
   readonly #profiles = new LRUCache<string, { profile: TextProfile, characters: number }>({
-    maxSize: PROFILED_CHARACTERS,
+    maxSize: MAX_CACHED_CHARACTERS,
     sizeCalculation: ({ characters }) => characters + 1,
   })
 
@@ -128,9 +130,9 @@ class StoredMemories {
 
   async search ({ memory }: PreparedMemory): Promise<Compared> {
     const { store, key, now, budget } = this.#bank
-    if (turns.isSpent) await turns.next(this.#caller)
+    if (turns.isExhausted) await turns.next(this.#caller)
     const { profile, longest: terms } = await profileOf(memory.text, this.#caller)
-    const hold = budget && holdOf(budget)
+    const hold = budget && reservationOf(budget)
     const release = () => { hold?.release() }
     if (terms.length === 0) return { profile, candidates: [], release }
     const { lexical = [] }: Partial<SearchResult> = await store.search({
@@ -146,21 +148,23 @@ class StoredMemories {
     return { profile, candidates, release }
   }
 
-  async repeatedBy (
+  async exactRepeatOf (
     { fingerprint }: PreparedMemory, candidates: readonly Candidate[],
   ): Promise<StoredMemory | undefined> {
     for (const candidate of candidates) {
-      if (turns.isSpent) await turns.next(this.#caller)
+      if (turns.isExhausted) await turns.next(this.#caller)
       if (fingerprintOf(candidate.memory) === fingerprint) return toStoredMemory(candidate)
     }
     return undefined
   }
 
-  async near (profile: TextProfile, candidates: readonly Candidate[]): Promise<Array<NearDuplicate<StoredMemory>>> {
+  async nearDuplicatesOf (
+    profile: TextProfile, candidates: readonly Candidate[],
+  ): Promise<Array<NearDuplicate<StoredMemory>>> {
     const found: Array<NearDuplicate<StoredMemory>> = []
     for (const candidate of candidates) {
       const other = await this.#profileOf(candidate)
-      if (turns.isSpent) await turns.next(this.#caller)
+      if (turns.isExhausted) await turns.next(this.#caller)
       found.push({ target: toStoredMemory(candidate), similarity: similarity(profile, other) })
     }
     return found

@@ -4,15 +4,15 @@ import type { PreparedMemory } from './preparation.js'
 import type { NearDuplicate, PlannedMemory } from './retain-plan.js'
 
 /** Maximum number of near-duplicates of a request that later items are compared with. */
-const MAX_NEAR = 20
+const MAX_COMPARED_DUPLICATES = 20
 /** Maximum number of earlier items that an item is compared with word for word: the nearest by their terms. */
 const MAX_COMPARED = 20
 /** A margin for rounding errors, so that similarity() makes the final decision. */
-const MARGIN = 1e-6
+const ROUNDING_MARGIN = 1e-6
 /** Columns of the sketch of a text. Terms that share a column can only make texts seem more similar, never less. */
-const SKETCH = 65_536
+const SKETCH_COLUMNS = 65_536
 
-interface Known {
+interface ComparableItem {
   planned: PlannedMemory
   profile: TextProfile
   /** The column of the sketch for each of the profile's terms. */
@@ -28,11 +28,11 @@ export class EarlierItems {
   readonly memories: PlannedMemory[] = []
   readonly #threshold: number
   readonly #caller: string
-  readonly #groups = new Map<string, Set<Known>>()
-  readonly #known = new Map<PlannedMemory, Known>()
+  readonly #groups = new Map<string, Set<ComparableItem>>()
+  readonly #known = new Map<PlannedMemory, ComparableItem>()
   readonly #byFingerprint = new Map<string, PlannedMemory>()
-  readonly #sketch = new Uint32Array(SKETCH)
-  #near = 0
+  readonly #sketch = new Uint32Array(SKETCH_COLUMNS)
+  #nearDuplicateCount = 0
 
   /** @param caller as in TurnBudget.next */
   constructor (threshold: number, caller: string) {
@@ -50,15 +50,15 @@ export class EarlierItems {
    * Adds a near-duplicate that is stored anyway. Only the first few are compared with later items: a thousand similar
    * items would make a million pairs.
    */
-  addNear (memory: PreparedMemory, profile: TextProfile): PlannedMemory {
-    if (this.#near++ < MAX_NEAR) return this.add(memory, profile, false)
+  addNearDuplicate (memory: PreparedMemory, profile: TextProfile): PlannedMemory {
+    if (this.#nearDuplicateCount++ < MAX_COMPARED_DUPLICATES) return this.add(memory, profile, false)
     const planned = this.#plan(memory, false)
     this.#byFingerprint.set(memory.fingerprint, planned)
     return planned
   }
 
   /** Replaces a planned memory by another, keeping its id. */
-  change (planned: PlannedMemory, memory: PreparedMemory, profile: TextProfile): void {
+  replace (planned: PlannedMemory, memory: PreparedMemory, profile: TextProfile): void {
     const known = this.#known.get(planned)!
     this.#groups.get(groupOf(planned.memory, known.profile))!.delete(known)
     this.#byFingerprint.delete(planned.memory.fingerprint)
@@ -66,16 +66,16 @@ export class EarlierItems {
     this.#index(planned, profile)
   }
 
-  repeatedBy ({ fingerprint }: PreparedMemory): PlannedMemory | undefined {
+  exactRepeatOf ({ fingerprint }: PreparedMemory): PlannedMemory | undefined {
     return this.#byFingerprint.get(fingerprint)
   }
 
   /** The earlier items that may reach the threshold. */
-  async near (item: PreparedMemory, profile: TextProfile): Promise<Array<NearDuplicate<PlannedMemory>>> {
+  async nearDuplicatesOf (item: PreparedMemory, profile: TextProfile): Promise<Array<NearDuplicate<PlannedMemory>>> {
     const nearest = await this.#nearest(this.#groups.get(groupOf(item, profile)) ?? [], profile)
     const found: Array<NearDuplicate<PlannedMemory>> = []
     for (const { planned, profile: other } of nearest) {
-      if (turns.isSpent) await turns.next(this.#caller)
+      if (turns.isExhausted) await turns.next(this.#caller)
       found.push({ target: planned, similarity: similarity(profile, other) })
     }
     return found
@@ -87,21 +87,21 @@ export class EarlierItems {
     return planned
   }
 
-  async #nearest (group: Iterable<Known>, { terms, counts, norm }: TextProfile): Promise<Known[]> {
-    const found: Array<{ known: Known, cosine: number }> = []
+  async #nearest (group: Iterable<ComparableItem>, { terms, counts, norm }: TextProfile): Promise<ComparableItem[]> {
+    const found: Array<{ known: ComparableItem, cosine: number }> = []
     const sketch = this.#sketch
-    terms.forEach((term, index) => { sketch[term % SKETCH]! += counts[index]! })
+    terms.forEach((term, index) => { sketch[term % SKETCH_COLUMNS]! += counts[index]! })
     for (const known of group) {
-      if (turns.isSpent) await turns.next(this.#caller)
-      const cosine = productOf(sketch, known) / (norm * known.profile.norm)
-      if (cosine >= this.#threshold - MARGIN) found.push({ known, cosine })
+      if (turns.isExhausted) await turns.next(this.#caller)
+      const cosine = maxDotProduct(sketch, known) / (norm * known.profile.norm)
+      if (cosine >= this.#threshold - ROUNDING_MARGIN) found.push({ known, cosine })
     }
-    for (const term of terms) sketch[term % SKETCH] = 0
+    for (const term of terms) sketch[term % SKETCH_COLUMNS] = 0
     return found.sort((a, b) => b.cosine - a.cosine).slice(0, MAX_COMPARED).map(({ known }) => known)
   }
 
   #index (planned: PlannedMemory, profile: TextProfile): void {
-    const known = { planned, profile, columns: Uint16Array.from(profile.terms, (term) => term % SKETCH) }
+    const known = { planned, profile, columns: Uint16Array.from(profile.terms, (term) => term % SKETCH_COLUMNS) }
     const group = groupOf(planned.memory, profile)
     this.#known.set(planned, known)
     this.#byFingerprint.set(planned.memory.fingerprint, planned)
@@ -109,12 +109,12 @@ export class EarlierItems {
   }
 }
 
-function groupOf ({ memory: { documentId } }: PreparedMemory, { marks }: TextProfile): string {
-  return JSON.stringify([documentId, marks])
+function groupOf ({ memory: { documentId } }: PreparedMemory, { numbersAndNegations }: TextProfile): string {
+  return JSON.stringify([documentId, numbersAndNegations])
 }
 
 /** An upper bound of the dot product of two texts' term counts. */
-function productOf (sketch: Uint32Array, { columns, profile: { counts } }: Known): number {
+function maxDotProduct (sketch: Uint32Array, { columns, profile: { counts } }: ComparableItem): number {
   let product = 0
   for (let index = 0; index < columns.length; index++) product += sketch[columns[index]!]! * counts[index]!
   return product

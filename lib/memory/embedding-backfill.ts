@@ -23,13 +23,13 @@ export interface EmbeddingBackfillOptions extends BackOffTools {
   maxWaiting?: number
 }
 
-const PAGE = 256
+const PAGE_SIZE = 256
 /** How long stop() waits for the batch in progress. */
-const STOP_MS = 2000
+const STOP_TIMEOUT_MS = 2000
 /** Maximum number of memories remembered as failed, so that scans skip them. */
 const MAX_REFUSED = 10_000
 /** After this many consecutive memories with unusable vectors, the provider is assumed to be at fault. */
-const REFUSALS_IN_A_ROW = 3
+const MAX_REFUSALS_IN_ROW = 3
 
 /**
  * Computes the vectors of memories that were stored without them, one batch at a time, and writes them to the store.
@@ -40,7 +40,7 @@ export class EmbeddingBackfill {
   readonly #options: EmbeddingBackfillOptions
   readonly #backOff: BackOff
   readonly #waiting: EmbeddingBacklog
-  readonly #underway = new Map<string, BacklogEntry>()
+  readonly #inProgress = new Map<string, BacklogEntry>()
   readonly #replacing = new ReplacedMemories()
   /** Memories that were replaced while a page of the scan was read; the page may hold their old texts. */
   #replaced: Set<string> | undefined
@@ -52,7 +52,7 @@ export class EmbeddingBackfill {
   #scanFailed = false
   #scan: { after?: BankKey & { memoryId: string } } | undefined
   #work: Promise<void> | undefined
-  #busy = false
+  #isRunning = false
   #idle: Array<() => void> = []
   #attaching: Promise<unknown> | undefined
   #successes = 0
@@ -71,37 +71,37 @@ export class EmbeddingBackfill {
 
   /** Memories in the backlog or in progress, not including those that a scan would find. */
   get pending (): number {
-    return this.#waiting.size + this.#underway.size
+    return this.#waiting.size + this.#inProgress.size
   }
 
   /** Requests a scan for memories without vectors: at the start, or after a write that does not report its memories. */
   requestScan (): void {
     this.#scanWanted = true
-    this.#wake()
+    this.#runIfNeeded()
   }
 
   /** Adds memories that a write has just stored without vectors. */
   enqueue (bank: BankKey, memories: ReadonlyArray<Pick<NewMemory, 'memoryId' | 'text' | 'passages'>>): void {
     for (const { memoryId, text, passages } of memories) {
       const key = backlogKey(bank, memoryId)
-      this.#underway.delete(key)
+      this.#inProgress.delete(key)
       // Only the offsets are kept: the terms take memory and are not needed.
       const entry = { key, bank, memoryId, text, passages: passages.map(({ start, end }) => ({ start, end })) }
       if (!this.#waiting.add(entry)) this.#scanWanted = true
     }
-    this.#wake()
+    this.#runIfNeeded()
   }
 
   /**
    * Runs a write that may replace the texts of existing memories, and keeps vectors of the old texts from being stored
    * with the new ones.
    */
-  async replacing<T> (bank: BankKey, memoryIds: readonly string[], write: () => Promise<T>): Promise<T> {
+  async runReplacement<T> (bank: BankKey, memoryIds: readonly string[], write: () => Promise<T>): Promise<T> {
     const keys = memoryIds.map((memoryId) => backlogKey(bank, memoryId))
     for (const key of keys) {
       this.#replacing.begin(key)
       this.#waiting.delete(key)
-      this.#underway.delete(key)
+      this.#inProgress.delete(key)
     }
     try {
       await this.#attaching?.catch(() => {})
@@ -117,26 +117,26 @@ export class EmbeddingBackfill {
       }
       this.#scanWanted ||= this.#skippedReplaced
       this.#skippedReplaced = false
-      this.#wake()
+      this.#runIfNeeded()
     }
   }
 
   /** Resolves when no memory is known to lack vectors, or when stopped. */
   async idle (): Promise<void> {
-    if (this.#busy) await new Promise<void>((resolve) => { this.#idle.push(resolve) })
+    if (this.#isRunning) await new Promise<void>((resolve) => { this.#idle.push(resolve) })
   }
 
   /** Drops the backlog, which a scan finds again after the next start, and waits briefly for the batch in progress. */
   async stop (): Promise<void> {
     this.#stop.abort(new Error('The server is stopping'))
     this.#backOff.endPause()
-    if (this.#work !== undefined) await withTimeout(this.#work, STOP_MS)
+    if (this.#work !== undefined) await withTimeout(this.#work, STOP_TIMEOUT_MS)
     for (const resolve of this.#idle.splice(0)) resolve()
   }
 
-  #wake (): void {
-    if (this.#busy || this.#stop.signal.aborted || !this.#hasWork()) return
-    this.#busy = true
+  #runIfNeeded (): void {
+    if (this.#isRunning || this.#stop.signal.aborted || !this.#hasWork()) return
+    this.#isRunning = true
     // It outlives the request that starts it, so it is detached from that request's trace.
     this.#work = detached(async () => { await this.#run() })
   }
@@ -157,12 +157,12 @@ export class EmbeddingBackfill {
         else failed = await this.#embedBatch(this.#waiting.take(this.isFailing))
       } catch (error) {
         this.#scanFailed = true
-        this.#noteFailure(error, 'memories without vectors cannot be looked for')
+        this.#reportFailure(error, 'memories without vectors cannot be looked for')
         failed = true
       }
       if (failed && !this.#stop.signal.aborted) await this.#backOff.pause()
     }
-    this.#busy = false
+    this.#isRunning = false
     for (const resolve of this.#idle.splice(0)) resolve()
   }
 
@@ -173,7 +173,7 @@ export class EmbeddingBackfill {
       this.#scan = {}
     }
     const replaced = this.#replaced = new Set<string>()
-    const page = await store.listUnembedded({ now: clock(), limit: PAGE, ...this.#scan })
+    const page = await store.listUnembedded({ now: clock(), limit: PAGE_SIZE, ...this.#scan })
     const last = page.at(-1)
     this.#scan = last === undefined ? undefined : { after: { ...last.bank, memoryId: last.memory.memoryId } }
     for (const { bank, memory: { memoryId, text }, passages } of page) {
@@ -190,7 +190,7 @@ export class EmbeddingBackfill {
   async #embedBatch (batch: readonly BacklogEntry[]): Promise<boolean> {
     const { store, embeddings, clock } = this.#options
     const { signal } = this.#stop
-    for (const entry of batch) this.#underway.set(entry.key, entry)
+    for (const entry of batch) this.#inProgress.set(entry.key, entry)
     try {
       const texts = batch.flatMap(({ text, passages }) => passages.map(({ start, end }) => text.slice(start, end)))
       const vectors = await unlessAborted(embed(embeddings, texts, { signal, purpose: 'document' }), signal)
@@ -199,7 +199,7 @@ export class EmbeddingBackfill {
         .filter(({ key }) => {
           const replaced = this.#replacing.has(key)
           this.#skippedReplaced ||= replaced
-          return !replaced && this.#underway.has(key)
+          return !replaced && this.#inProgress.has(key)
         })
       this.#attaching = store.attachVectors(batch[0]!.bank, late, clock())
       await this.#attaching
@@ -208,11 +208,11 @@ export class EmbeddingBackfill {
       this.#recover()
       return false
     } catch (error) {
-      const left = batch.filter(({ key }) => this.#underway.has(key))
-      return !signal.aborted && this.#fail(left, error)
+      const failedEntries = batch.filter(({ key }) => this.#inProgress.has(key))
+      return !signal.aborted && this.#fail(failedEntries, error)
     } finally {
       this.#attaching = undefined
-      this.#underway.clear()
+      this.#inProgress.clear()
     }
   }
 
@@ -229,21 +229,21 @@ export class EmbeddingBackfill {
    * @returns whether the fault seems to lie with the provider or the store
    */
   #fail (batch: readonly BacklogEntry[], error: unknown): boolean {
-    const unusable = error instanceof ServiceError && error.code === 'model_output_invalid'
+    const isUnusable = error instanceof ServiceError && error.code === 'model_output_invalid'
     const [only] = batch
-    const triedAt = batch.length === 1 ? only!.triedAt : undefined
-    if (triedAt !== undefined && (this.#successes > triedAt || (unusable && this.#refusals < REFUSALS_IN_A_ROW))) {
+    const lastTry = batch.length === 1 ? only!.successesAtLastTry : undefined
+    if (lastTry !== undefined && (this.#successes > lastTry || (isUnusable && this.#refusals < MAX_REFUSALS_IN_ROW))) {
       this.#refusals++
       this.#refused.set(only!.key, true)
       this.#options.warn(`embedding_provider: the memory ${only!.memoryId} of the bank ${only!.bank.bankId} gets no vectors (${loggedReason(error)}); it is found by its words only`)
       return false
     }
-    for (const entry of batch) this.#waiting.putBack({ triedAt: this.#successes, ...entry })
-    this.#noteFailure(error, 'vectors cannot be made')
+    for (const entry of batch) this.#waiting.putBack({ successesAtLastTry: this.#successes, ...entry })
+    this.#reportFailure(error, 'vectors cannot be made')
     return true
   }
 
-  #noteFailure (error: unknown, what: string): void {
+  #reportFailure (error: unknown, what: string): void {
     if (this.#stop.signal.aborted || !this.#backOff.fail()) return
     this.#options.warn(`embedding_provider: ${what} (${loggedReason(error)}); what is new is found by its words only until they follow`)
   }

@@ -9,7 +9,7 @@ export interface BacklogEntry {
   text: string
   passages: ReadonlyArray<{ start: number, end: number }>
   /** The number of memories that had received vectors when this one first failed; undefined before that. */
-  triedAt?: number
+  successesAtLastTry?: number
 }
 
 /** Bounds of the backlog, about 32 MB; memories beyond them are found again by a scan. */
@@ -75,12 +75,12 @@ export class EmbeddingBacklog {
     for (const entry of this.#entries.values()) {
       const [first] = batch
       if (first !== undefined) {
-        if (entry.triedAt !== undefined || bankKeyString(entry.bank) !== bankKeyString(first.bank)) continue
+        if (entry.successesAtLastTry !== undefined || bankKeyString(entry.bank) !== bankKeyString(first.bank)) continue
         if (passages + entry.passages.length > BATCH_PASSAGES) break
       }
       batch.push(entry)
       passages += entry.passages.length
-      if (onlyOne || batch[0]!.triedAt !== undefined || batch.length === BATCH_MEMORIES) break
+      if (onlyOne || batch[0]!.successesAtLastTry !== undefined || batch.length === BATCH_MEMORIES) break
     }
     for (const { key } of batch) this.delete(key)
     return batch

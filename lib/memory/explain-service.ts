@@ -4,11 +4,11 @@ import type { RequestContext } from '../identity/context.js'
 import { byScore, type ScoredCandidate, type Strategy } from '../retrieval/candidates.js'
 import { fuse, mergeCandidates } from '../retrieval/fusion.js'
 import { spanFilters } from '../retrieval/query.js'
-import { cut } from '../retrieval/ranking.js'
+import { truncate } from '../retrieval/ranking.js'
 import type { Ranked, RecallObservation, RetrievalRequest, RetrievalSettings } from '../retrieval/retriever.js'
 import { compileFilters } from '../stores/filters.js'
 import type { Candidate, CandidateScores, Filters, Memory, SearchResult } from '../stores/vector-store.js'
-import { inTurns } from '../concurrency/steps.js'
+import { runInTurns } from '../concurrency/steps.js'
 import { analyzeSteps } from '../text/analysis.js'
 import { sumTokens } from '../text/tokens.js'
 import type { Dependencies } from './dependencies.js'
@@ -18,7 +18,7 @@ import { readableBanks, retrievalRequest } from './recall-service.js'
 import { readFilters, readReference } from './records.js'
 
 /** Number of candidates that the search of a strategy returns for a memory that is not among the usual ones. */
-const DEEP = 1000
+const DEEP_SEARCH_LIMIT = 1000
 
 const FILTER_NAMES = {
   tags: 'tags', metadata: 'metadata', occurredAfter: 'occurred_after', occurredBefore: 'occurred_before', asOf: 'as_of', minTrust: 'min_trust',
@@ -27,18 +27,18 @@ const FILTER_NAMES = {
 const VERDICTS = { min_score: 'below_min_score', max_results: 'cut_by_max_results', max_tokens: 'cut_by_max_tokens' } as const
 
 /** A ranking with the values between its stages. */
-type Observed = Ranked & RecallObservation
+type ObservedRanking = Ranked & RecallObservation
 
 type Failed = NonNullable<ExplainStages['filter']>['failed']
 
 /** The ranks of the memory in each strategy, for the whole query. */
-interface Places {
-  /** From 1; absent when it is not among the DEEP best. */
+interface StrategyPlaces {
+  /** From 1; absent when it is not among the DEEP_SEARCH_LIMIT best. */
   ranks: Partial<Record<Strategy, number>>
   /** Undefined when unknown. */
   scores: CandidateScores | undefined
   /** Whether an absent score means that there is none; otherwise it is unknown. */
-  certain: Record<Strategy, boolean>
+  isExhaustive: Record<Strategy, boolean>
 }
 
 /** Explains why a recall returns one memory or does not. */
@@ -70,7 +70,7 @@ export class ExplainService {
     const ranked = await this.#rank({ ...retrieval, explain: true, budget, signal })
     const failed = failedFilters(memory, filters)
     const places = await this.#places(memory, ranked, failed.length > 0)
-    const { terms } = await inTurns(analyzeSteps(memory.text), retrieval.caller)
+    const { terms } = await runInTurns(analyzeSteps(memory.text), retrieval.caller)
     const stages: ExplainStages = {
       filter: { passed: failed.length === 0, failed },
       lexical: lexicalStage(memory, terms, ranked, places, failed),
@@ -100,42 +100,42 @@ export class ExplainService {
     return { ...answer, found: bound === undefined, verdict: bound === undefined ? 'returned' : VERDICTS[bound], rank, score: candidate.score }
   }
 
-  async #rank (request: RetrievalRequest): Promise<Observed> {
+  async #rank (request: RetrievalRequest): Promise<ObservedRanking> {
     let observation: RecallObservation | undefined
     const ranked = await this.#deps.retriever.rank(request, (seen) => { observation = seen })
     return { ...ranked, ...observation! }
   }
 
   /** The query's own search covers only its candidates; for other memories a deeper search follows. */
-  async #places (memory: Memory, { result, search }: Observed, filtered: boolean): Promise<Places> {
+  async #places (memory: Memory, { result, search }: ObservedRanking, filtered: boolean): Promise<StrategyPlaces> {
     const { store } = this.#deps
     const isMissed = (found: SearchResult) => [found.lexical, found.semantic].some((list) => (
       list !== undefined && placeIn(list, memory) === undefined
     ))
     const searched = [result]
-    if (!filtered && isMissed(result) && search.limit < DEEP) {
-      searched.unshift(await store.search({ ...search, limit: DEEP }))
+    if (!filtered && isMissed(result) && search.limit < DEEP_SEARCH_LIMIT) {
+      searched.unshift(await store.search({ ...search, limit: DEEP_SEARCH_LIMIT }))
     }
     const deepest = searched[0]!
     // Scores do not depend on filters: among the few memories that pass the narrowest ones, this memory ranks high
     // enough to be found.
     if (searched.every((found) => candidateIn(found, memory) === undefined)) {
-      searched.push(await store.search({ ...search, filters: narrowest(memory), limit: DEEP }))
+      searched.push(await store.search({ ...search, filters: narrowest(memory), limit: DEEP_SEARCH_LIMIT }))
     }
     const last = searched.at(-1)!
-    const ranks: Places['ranks'] = {}
+    const ranks: StrategyPlaces['ranks'] = {}
     for (const name of ['lexical', 'semantic'] as const) {
       const rank = placeIn(deepest[name] ?? [], memory)
       if (rank !== undefined) ranks[name] = rank
     }
     const scores = searched.map((found) => candidateIn(found, memory)?.scores).find((found) => found !== undefined)
-    const isCertain = (name: Strategy) => scores !== undefined || (last[name]?.length ?? 0) < DEEP
-    return { ranks, scores, certain: { lexical: isCertain('lexical'), semantic: isCertain('semantic') } }
+    const isCertain = (name: Strategy) => scores !== undefined || (last[name]?.length ?? 0) < DEEP_SEARCH_LIMIT
+    return { ranks, scores, isExhaustive: { lexical: isCertain('lexical'), semantic: isCertain('semantic') } }
   }
 
   #addJudgement (
     stages: ExplainStages, memory: Memory, { signals = {}, rerank }: ScoredCandidate,
-    { result, scored, degraded }: Observed, settings: RetrievalSettings,
+    { result, scored, degraded }: ObservedRanking, settings: RetrievalSettings,
   ): void {
     const merged = mergeCandidates([result])
     const sums = fuse(merged, settings.weights, settings.fusion)
@@ -177,22 +177,22 @@ function candidateIn ({ lexical = [], semantic = [] }: SearchResult, { memoryId 
 }
 
 /** The stage data common to both strategies. */
-function strategyStage<None extends 'no_match' | 'no_vector'> (name: Strategy, memory: Memory, { result }: Observed, { ranks, scores, certain }: Places, failed: Failed, none: None) {
+function strategyStage<None extends 'no_match' | 'no_vector'> (name: Strategy, memory: Memory, { result }: ObservedRanking, { ranks, scores, isExhaustive }: StrategyPlaces, failed: Failed, none: None) {
   const candidates = result[name] ?? []
   const score = scores?.[name]
   // A lexical score of 0 means no match; a cosine of 0 is a score.
-  const isScored = score === undefined ? !certain[name] : name === 'semantic' || score > 0
+  const isScored = score === undefined ? !isExhaustive[name] : name === 'semantic' || score > 0
   const state = placeIn(candidates, memory) !== undefined ? 'candidate' as const : !isScored ? none : failed.length > 0 ? 'filtered' as const : 'too_low' as const
   return {
     state,
     rank: ranks[name] ?? null,
     score: isScored ? score ?? null : null,
     candidates: candidates.length,
-    ...(state === 'too_low' && ranks[name] === undefined && { beyond: DEEP }),
+    ...(state === 'too_low' && ranks[name] === undefined && { beyond: DEEP_SEARCH_LIMIT }),
   }
 }
 
-function lexicalStage (memory: Memory, terms: ReadonlyMap<string, number>, ranked: Observed, places: Places, failed: Failed): NonNullable<ExplainStages['lexical']> {
+function lexicalStage (memory: Memory, terms: ReadonlyMap<string, number>, ranked: ObservedRanking, places: StrategyPlaces, failed: Failed): NonNullable<ExplainStages['lexical']> {
   const queryTerms = [...ranked.query.terms]
   const stage = strategyStage('lexical', memory, ranked, places, failed, 'no_match')
   const own = places.scores?.own
@@ -208,13 +208,13 @@ function lexicalStage (memory: Memory, terms: ReadonlyMap<string, number>, ranke
   }
 }
 
-function semanticStage (memory: Memory, ranked: Observed, places: Places, failed: Failed): NonNullable<ExplainStages['semantic']> {
+function semanticStage (memory: Memory, ranked: ObservedRanking, places: StrategyPlaces, failed: Failed): NonNullable<ExplainStages['semantic']> {
   const stage = strategyStage('semantic', memory, ranked, places, failed, 'no_vector')
   const off = ranked.degraded.includes('semantic') ? 'degraded' as const : 'off' as const
   return { ...stage, state: ranked.search.semantic === undefined ? off : stage.state }
 }
 
-function timesStage (memory: Memory, { query: { spans } }: Observed, filters: Filters): NonNullable<ExplainStages['times']> {
+function timesStage (memory: Memory, { query: { spans } }: ObservedRanking, filters: Filters): NonNullable<ExplainStages['times']> {
   return {
     spans: spans.map(({ from, to }) => ({ from: formatInstant(from), to: formatInstant(to) })),
     searched: spanFilters(filters, spans).some((narrowed) => compileFilters(narrowed)!(memory)),
@@ -234,7 +234,7 @@ function budgetStage (candidates: readonly ScoredCandidate[], rank: number, toke
   }
   const names = Object.keys(bounds) as Array<keyof typeof bounds>
   return {
-    cut_by: names.filter((name) => cut(first, bounds[name]).hits.length < rank),
+    cut_by: names.filter((name) => truncate(first, bounds[name]).hits.length < rank),
     min_score: minScore,
     max_results: limit,
     max_tokens: maxTokens ?? null,

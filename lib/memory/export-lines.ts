@@ -8,7 +8,7 @@ export async function * exportLines (
 ): AsyncGenerator<string> {
   yield `${JSON.stringify(header)}\n`
   for await (const memory of memories) {
-    if (turns.isSpent) await turns.next(caller)
+    if (turns.isExhausted) await turns.next(caller)
     yield `${JSON.stringify(toRecord(bankId, memory))}\n`
   }
 }

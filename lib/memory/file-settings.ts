@@ -6,7 +6,7 @@ import type { Config } from '../config/config.js'
 import type { BankConfiguration, FileConfig } from '../config/schema.js'
 import type { Settings } from '../config/settings.js'
 import type { BankKey } from '../identity/context.js'
-import { tightest } from '../policy/ceilings.js'
+import { strictestLimits } from '../policy/ceilings.js'
 import type { BankPolicy, ResolvedBank } from '../policy/bank.js'
 import { OperatorSettings, type Capabilities } from '../policy/settings.js'
 import { ProviderError } from '../providers/registry.js'
@@ -18,7 +18,7 @@ export interface FileSettings extends Pick<Settings, 'bankGrants' | 'degradedMod
   access: AccessSettings
   trust: PrincipalTrust
   /** Longest possible deadline of a reflect on any bank, in milliseconds. */
-  longestReflectMs: number
+  maxReflectMs: number
 }
 
 /** @throws ProviderError for settings with which no recall can work */
@@ -36,11 +36,11 @@ export function readFileSettings (
     bankGrants,
     degradedMode,
     prices,
-    longestReflectMs: longestReflect(file, operator.global),
+    maxReflectMs: maxReflectTime(file, operator.global),
   }
 }
 
-function longestReflect ({ banks = {}, profiles = {} }: FileConfig, { reflect }: BankSections): number {
+function maxReflectTime ({ banks = {}, profiles = {} }: FileConfig, { reflect }: BankSections): number {
   const sections = [...Object.values(banks), ...Object.values(profiles)]
   return Math.max(reflect.timeout_ms, ...sections.map((section) => section.reflect?.timeout_ms ?? 0))
 }
@@ -101,7 +101,7 @@ export function commonSettings (
   if (first === undefined) return bankSettings(operator.global)
   if (others.every((other) => isRankedAlike(first, other))) return first.settings
   const sections = banks.map((bank) => bank.sections)
-  const common = tightest(operator.global, sections)
+  const common = strictestLimits(operator.global, sections)
   const { lexical, semantic } = common.retrieval.weights
   if (lexical + semantic > 0) return bankSettings(common)
   // The file uses only the semantic strategy, which a bank has disabled: its weights keep the strategy disabled and

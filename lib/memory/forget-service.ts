@@ -10,7 +10,7 @@ import type { ForgetAnswer, ForgetRequest, MemoryRecord } from './schemas.js'
 /** Maximum number of ids in an answer. */
 const MAX_IDS = 1000
 /** Maximum number of memories that a dry run shows. */
-const SAMPLE = 10
+const SAMPLE_SIZE = 10
 
 /** Removes memories by id or tag, or all memories of a bank. */
 export class ForgetService {
@@ -31,7 +31,7 @@ export class ForgetService {
     const selector = readSelector(request)
     const { bank_id: bankId, dry_run: dryRun = false } = request
     const bank = await directory.openOne(context, selector.kind === 'all' ? 'admin' : 'forget', bankId)
-    const answer = await keys.once(idempotency, context, toAnswer, async (keyed) => {
+    const answer = await keys.runOnce(idempotency, context, toAnswer, async (keyed) => {
       await admission.admit('forget', context, [bank])
       const options = { now: clock(), dryRun, idLimit: MAX_IDS, signal }
       const outcome = await store.remove(bank.key, selector, options, idempotentWrite(keyed, null))
@@ -47,7 +47,7 @@ export class ForgetService {
     const { access, store, clock } = this.#deps
     if (!access.decide(context, 'read', key.bankId, grants).allowed) return {}
     const sample: MemoryRecord[] = []
-    for (const memoryId of memoryIds.slice(0, SAMPLE)) {
+    for (const memoryId of memoryIds.slice(0, SAMPLE_SIZE)) {
       const memory = await store.get(key, memoryId, clock())
       if (memory !== undefined) sample.push(toRecord(key.bankId, memory))
     }

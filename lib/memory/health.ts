@@ -14,7 +14,7 @@ export type Check =
 export class HealthProbe {
   readonly #store: VectorStore
   readonly #timer: () => number
-  #underWay: Promise<Check> | undefined
+  #inFlight: Promise<Check> | undefined
 
   constructor (store: VectorStore, timer: () => number) {
     this.#store = store
@@ -22,7 +22,7 @@ export class HealthProbe {
   }
 
   async check (timeoutMs: number): Promise<Check> {
-    const probe = this.#underWay ??= this.#begin()
+    const probe = this.#inFlight ??= this.#begin()
     const result = await withTimeout(probe, timeoutMs)
     if (result !== TIMED_OUT) return result
     this.#forget(probe)
@@ -35,7 +35,7 @@ export class HealthProbe {
   }
 
   #forget (probe: Promise<Check>): void {
-    if (this.#underWay === probe) this.#underWay = undefined
+    if (this.#inFlight === probe) this.#inFlight = undefined
   }
 
   async #probe (): Promise<Check> {

@@ -48,10 +48,10 @@ export interface WriteResult<Context, Outcome> {
   outcome: Outcome
 }
 
-interface KeptAnswer {
+interface CachedAnswer {
   fingerprint: string
   answer: string
-  keptAt: number
+  cachedAt: number
 }
 
 interface Answered<Answer> {
@@ -68,7 +68,7 @@ export class IdempotencyService {
   readonly #clock: Clock
   readonly #store: Pick<VectorStore, 'findIdempotencyRecord'>
   readonly #inFlight = new Map<string, string>()
-  readonly #kept = new LRUCache<string, KeptAnswer>({
+  readonly #answers = new LRUCache<string, CachedAnswer>({
     maxSize: MAX_CHARACTERS,
     sizeCalculation: ({ answer }, key) => answer.length + key.length + 128,
   })
@@ -85,7 +85,7 @@ export class IdempotencyService {
    * @throws ServiceError idempotency_key_reused for another body, idempotency_key_in_flight while the first request is
    * in progress
    */
-  async once<Context, Outcome, Answer> (
+  async runOnce<Context, Outcome, Answer> (
     idempotency: IdempotencyKey | undefined,
     context: RequestContext,
     toAnswer: (result: WriteResult<Context, Outcome>) => Answer,
@@ -94,30 +94,30 @@ export class IdempotencyService {
     if (idempotency === undefined) return toAnswer(await work())
     const { fingerprint, onReplay } = idempotency
     const id = idOf(idempotency, context)
-    const kept = this.#kept.get(id)
-    if (kept !== undefined && this.#clock() - kept.keptAt < IDEMPOTENCY_LIFETIME_MS) {
-      requireSame(kept.fingerprint, fingerprint)
+    const kept = this.#answers.get(id)
+    if (kept !== undefined && this.#clock() - kept.cachedAt < IDEMPOTENCY_LIFETIME_MS) {
+      requireSameBody(kept.fingerprint, fingerprint)
       onReplay?.()
       return JSON.parse(kept.answer) as Answer
     }
     const running = this.#inFlight.get(id)
     if (running !== undefined) {
-      requireSame(running, fingerprint)
+      requireSameBody(running, fingerprint)
       throw new ServiceError('idempotency_key_in_flight', 'A request with this Idempotency-Key is still being worked on')
     }
     this.#inFlight.set(id, fingerprint)
     try {
-      const { answer, isReplayed } = await this.#durably(id, idempotency, context, toAnswer, work)
+      const { answer, isReplayed } = await this.#runWithRecord(id, idempotency, context, toAnswer, work)
       // A replayed answer is not cached, because only the store knows its age.
       if (isReplayed) onReplay?.()
-      else this.#kept.set(id, { fingerprint, answer: JSON.stringify(answer), keptAt: this.#clock() })
+      else this.#answers.set(id, { fingerprint, answer: JSON.stringify(answer), cachedAt: this.#clock() })
       return answer
     } finally {
       this.#inFlight.delete(id)
     }
   }
 
-  async #durably<Context, Outcome, Answer> (
+  async #runWithRecord<Context, Outcome, Answer> (
     id: string,
     { fingerprint }: IdempotencyKey,
     { tenantId }: RequestContext,
@@ -155,12 +155,12 @@ function replay<Context, Outcome, Answer> (
   { requestFingerprint, text }: IdempotencyRecord, fingerprint: string,
   toAnswer: (result: WriteResult<Context, Outcome>) => Answer,
 ): Answered<Answer> {
-  requireSame(requestFingerprint, fingerprint)
+  requireSameBody(requestFingerprint, fingerprint)
   const kept = readRecord(text)
   if (kept.kind === 'answer') return { answer: kept.answer as Answer, isReplayed: true }
   return { answer: toAnswer({ context: kept.context as Context, outcome: kept.outcome as Outcome }), isReplayed: true }
 }
 
-function requireSame (known: string, given: string): void {
+function requireSameBody (known: string, given: string): void {
   if (known !== given) throw new ServiceError('idempotency_key_reused', 'This Idempotency-Key was used with another body')
 }

@@ -25,7 +25,7 @@ export async function requireFewLines (bytes: Buffer, maxLines: number, caller: 
   let lines = 0
   for (let at = 0; at < bytes.length; lines++) {
     if (lines === maxLines) throw new ServiceError('body_too_large', `The import has more than ${maxLines} lines (bounds.import_lines)`)
-    if (turns.isSpent) await turns.next(caller)
+    if (turns.isExhausted) await turns.next(caller)
     at = endOfLine(bytes, at) + 1
   }
 }

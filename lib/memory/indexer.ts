@@ -10,7 +10,7 @@ import type { EmbeddingBackfill } from './embedding-backfill.js'
  * From this number of characters in one call, the terms of each memory are packed once they are extracted. A batch of
  * 10 MiB has 1,400,000, which as maps occupy 100 MB during the write.
  */
-const PACKED_FROM = 1024 * 1024
+const MIN_PACKED_CHARACTERS = 1024 * 1024
 
 export interface IndexerOptions {
   /** Absent when the semantic strategy is off; nothing is embedded then. */
@@ -58,23 +58,23 @@ export class Indexer {
    * Schedules the missing vectors after a write.
    * @param memories the stored memories; undefined when the store does not report them
    */
-  stored (bank: BankKey, memories: readonly NewMemory[] | undefined): void {
+  scheduleVectors (bank: BankKey, memories: readonly NewMemory[] | undefined): void {
     const { backfill } = this.#options
     if (memories === undefined) backfill?.requestScan()
     else backfill?.enqueue(bank, memories.filter(({ passages }) => passages.some(({ vector }) => vector === undefined)))
   }
 
   /** Runs a write that may replace the texts of existing memories. */
-  async replacing<T> (bank: BankKey, memories: readonly NewMemory[], write: () => Promise<T>): Promise<T> {
+  async runReplacement<T> (bank: BankKey, memories: readonly NewMemory[], write: () => Promise<T>): Promise<T> {
     const { backfill } = this.#options
     if (backfill === undefined) return await write()
-    return await backfill.replacing(bank, memories.map(({ memoryId }) => memoryId), write)
+    return await backfill.runReplacement(bank, memories.map(({ memoryId }) => memoryId), write)
   }
 }
 
 async function passagesOf (texts: readonly string[], chunkMaxCharacters: number, caller: string): Promise<Passage[][]> {
   const characters = texts.reduce((sum, { length }) => sum + length, 0)
-  if (characters < PACKED_FROM) return await makePassages(texts, { chunkMaxCharacters }, caller)
+  if (characters < MIN_PACKED_CHARACTERS) return await makePassages(texts, { chunkMaxCharacters }, caller)
   const all: Passage[][] = []
   for (const text of texts) {
     const [passages = []] = await makePassages([text], { chunkMaxCharacters }, caller)

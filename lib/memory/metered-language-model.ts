@@ -199,15 +199,15 @@ class CallAccount {
     // The deadline and a caller who leaves abort the call through the same signal; the reason distinguishes them.
     const isLate = reason instanceof DeadlineExceeded
     const why: unknown = isLate ? reason : error
-    const left = !isLate && (aborted || error === undefined)
+    const callerAborted = !isLate && (aborted || error === undefined)
     // The provider charges for what its endpoint has processed, even without an answer.
-    if (this.#isMade && (left || reachedTheModel(why))) {
+    if (this.#isMade && (callerAborted || reachedTheModel(why))) {
       reservation.settle(() => promptTokens(call.messages) + countTokens(text), true)
     } else {
       reservation.settle(0, false)
     }
     span.end(why ?? new DOMException('The reader left', 'AbortError'))
-    this.#report(left ? 'aborted' : callOutcome(why), {})
+    this.#report(callerAborted ? 'aborted' : callOutcome(why), {})
   }
 
   #report (outcome: string, spending: Partial<ModelUsage>): void {

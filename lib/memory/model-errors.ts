@@ -4,7 +4,7 @@ import type { Finish } from '../models/language-model.js'
 import { ModelCallError } from '../models/remote/model-call-error.js'
 
 /** How an operator enables structured answers, which the mock does not support; part of messages. */
-export const HOW_TO_HAVE_STRUCTURE = 'the operator sets llm_provider (openai_compatible or anthropic) and llm_provider_config in the configuration file'
+export const STRUCTURED_OUTPUT_ADVICE = 'the operator sets llm_provider (openai_compatible or anthropic) and llm_provider_config in the configuration file'
 
 /** The model returned something that cannot be used as an answer. */
 export class UnusableGeneration extends Error {

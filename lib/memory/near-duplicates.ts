@@ -18,7 +18,7 @@ export interface TextProfile {
   /** The terms in the order of the text, with repeats, as indices of `terms`. */
   sequence: Uint32Array
   /** Equal for texts with the same numbers and the same count of negations. */
-  marks: string
+  numbersAndNegations: string
 }
 
 /** Maximum number of terms of the search for near-duplicates of a text. */
@@ -51,7 +51,7 @@ export async function profileOf (text: string, caller: string): Promise<{ profil
   const numbers: string[] = []
   let negations = 0
   for (const some of wordsInParts(text)) {
-    if (turns.isSpent) await turns.next(caller)
+    if (turns.isExhausted) await turns.next(caller)
     for (const word of some) {
       if (DIGIT.test(word) || NUMBER_WORDS.has(word)) numbers.push(word)
       if (NEGATIONS.has(word)) negations++
@@ -64,7 +64,7 @@ export async function profileOf (text: string, caller: string): Promise<{ profil
       if (count === undefined) (byLength[term.length] ??= []).push(term)
     }
   }
-  if (turns.isSpent) await turns.next(caller)
+  if (turns.isExhausted) await turns.next(caller)
   const terms = Float64Array.from(counts.keys()).sort()
   let squares = 0
   for (const count of counts.values()) squares += count * count
@@ -77,7 +77,7 @@ export async function profileOf (text: string, caller: string): Promise<{ profil
       counts: inOrder,
       norm: Math.sqrt(squares),
       sequence: Uint32Array.from(sequence, (term) => counts.get(term)!),
-      marks: JSON.stringify([negations, numbers.sort()]),
+      numbersAndNegations: JSON.stringify([negations, numbers.sort()]),
     },
     longest: firstOf(byLength.reverse(), MAX_TERMS),
   }
@@ -111,7 +111,7 @@ function hashOf (term: string): number {
  * object.
  */
 export function similarity (a: TextProfile, b: TextProfile): number {
-  if (a.marks !== b.marks || a.norm === 0 || b.norm === 0) return 0
+  if (a.numbersAndNegations !== b.numbersAndNegations || a.norm === 0 || b.norm === 0) return 0
   let product = 0
   const single = new Set<number>()
   for (let left = 0, right = 0; left < a.terms.length && right < b.terms.length;) {

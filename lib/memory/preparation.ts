@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto'
-import { atOnce, atOnceOrInTurns, type Steps } from '../concurrency/steps.js'
+import { runSync, runSyncOrInTurns, type Steps } from '../concurrency/steps.js'
 import { invalidRequest, type FieldError } from '../errors/service-error.js'
 import type { Trust } from '../identity/trust.js'
 import type { ContentChecks } from '../policy/bank.js'
 import { checkContent, checkText, screenMetadata } from '../policy/barriers.js'
 import type { Memory, Metadata } from '../stores/vector-store.js'
 import { normalForm } from '../text/normal-form.js'
-import { AT_ONCE, partsFor } from '../text/parts.js'
+import { PART_CHARACTERS, splitForFolding } from '../text/parts.js'
 import { suspicionSteps } from '../text/suspicion.js'
 import { TokenCount } from '../text/tokens.js'
 import { instantField } from './records.js'
@@ -81,8 +81,8 @@ export async function prepare (
     memoryId, retainedAt, trust, text, tags, metadata, occurredAt, expiresAt, documentId, source, tokens,
   }
   const labels = labelsOf(memory)
-  if (await atOnceOrInTurns(suspicionIn(text, labels), caller)) memory.trust = 'suspect'
-  return { memory, fingerprint: await atOnceOrInTurns(fingerprintSteps(memory), caller), redactions }
+  if (await runSyncOrInTurns(suspicionIn(text, labels), caller)) memory.trust = 'suspect'
+  return { memory, fingerprint: await runSyncOrInTurns(fingerprintSteps(memory), caller), redactions }
 }
 
 function * suspicionIn (text: string, labels: string): Steps<boolean> {
@@ -110,7 +110,7 @@ function labelsOf ({ tags, metadata, documentId, source }: Memory): string {
  * set of tags, the document and the time.
  */
 export function fingerprintOf (memory: Memory): string {
-  return atOnce(fingerprintSteps(memory))
+  return runSync(fingerprintSteps(memory))
 }
 
 /** `fingerprintOf` in steps, for texts of any length. */
@@ -128,9 +128,9 @@ function withSingleSpaces (text: string): string {
 }
 
 function * inParts (text: string, change: (part: string) => string): Steps<string> {
-  if (text.length <= AT_ONCE) return change(text)
+  if (text.length <= PART_CHARACTERS) return change(text)
   let changed = ''
-  for (const part of partsFor(text, change)) {
+  for (const part of splitForFolding(text, change)) {
     changed += change(part)
     yield
   }

@@ -6,7 +6,7 @@ import { callerOf, type RequestContext } from '../identity/context.js'
 import type { JsonSchema, LanguageModel } from '../models/language-model.js'
 import type { Admission } from '../policy/admission.js'
 import type { Filters } from '../stores/vector-store.js'
-import { inTurns } from '../concurrency/steps.js'
+import { runInTurns } from '../concurrency/steps.js'
 import { isAtLeast, type Trust } from '../identity/trust.js'
 import { turns } from '../concurrency/turn-budget.js'
 import type { Dependencies } from './dependencies.js'
@@ -19,7 +19,7 @@ import { evidenceSteps } from './reflect/evidence.js'
 import { reflectPrompt } from './reflect/prompt.js'
 import { checkResponseSchema } from './reflect/response-schema.js'
 import { wrapSchema } from './reflect/structured.js'
-import { HOW_TO_HAVE_STRUCTURE, lateFailure, modelFailure } from './model-errors.js'
+import { STRUCTURED_OUTPUT_ADVICE, lateFailure, modelFailure } from './model-errors.js'
 import type { Hit, ReflectAnswer, ReflectRequest } from './schemas.js'
 
 /** Number of candidates from which evidence is selected: more than fit, because those that do not fit are skipped. */
@@ -64,7 +64,7 @@ export async function prepareReflect (
   const filters = atLeast(readFilters(request), reflect.minTrust)
   const reference = readReference(request)
   const schema = request.response_schema === undefined ? undefined : checkResponseSchema(request.response_schema)
-  if (schema !== undefined && !meteredModel.isStructured) throw new ServiceError('not_supported', `The configured language model cannot answer by a response_schema: ${HOW_TO_HAVE_STRUCTURE}`)
+  if (schema !== undefined && !meteredModel.isStructured) throw new ServiceError('not_supported', `The configured language model cannot answer by a response_schema: ${STRUCTURED_OUTPUT_ADVICE}`)
   const ceiling = reflect.timeoutMs
   const deadline = new Deadline(Math.min(request.timeout_ms ?? ceiling, ceiling), signal, timer)
   const admission = deps.admission.admit('reflect', context, banks)
@@ -83,14 +83,14 @@ export async function prepareReflect (
       signal: deadline.signal,
       budget,
     }))
-    const { hits, evidence } = await deadline.wait(inTurns(evidenceSteps(retrieved.hits, {
+    const { hits, evidence } = await deadline.wait(runInTurns(evidenceSteps(retrieved.hits, {
       maxMemories: reflect.maxEvidence,
       maxTokens: tokenBudget(reflect.maxEvidenceTokens, banks.map(({ settings }) => settings.tokenBudgets.recall))!,
       minTrust: filters.minTrust,
     }), caller))
     const ceilings = banks.map(({ settings }) => settings.tokenBudgets.reflect)
     const maxTokens = tokenBudget(request.max_tokens, ceilings) ?? DEFAULT_MAX_TOKENS
-    const leftMs = deadline.leftMs()
+    const leftMs = deadline.remainingMs()
     const call: Omit<MeteredCall, 'messages'> = {
       purpose: 'reflect',
       banks,
@@ -142,7 +142,7 @@ export async function prepareReflect (
  */
 export function reflectFailure (error: unknown, deadline: Deadline): ServiceError {
   const failure = modelFailure(error)
-  const isLate = failure.code === 'dependency_unavailable' && deadline.leftMs() <= 2 * Math.min(RESERVE_MS, deadline.timeoutMs * RESERVE_SHARE)
+  const isLate = failure.code === 'dependency_unavailable' && deadline.remainingMs() <= 2 * Math.min(RESERVE_MS, deadline.timeoutMs * RESERVE_SHARE)
   return isLate ? lateFailure(error) : failure
 }
 

@@ -7,7 +7,7 @@ import { NO_USAGE, type ModelUsage } from './model-usage.js'
 import { prepareReflect, reflectFailure, type ReflectOptions, type ReflectRun } from './reflect-preparation.js'
 import type { WireFilters } from './records.js'
 import {
-  answerBySchema, answerInPieces, answerWhole, extractiveAnswer, type AnswerRequest, type ModelAnswer,
+  generateStructuredAnswer, streamAnswer, generateAnswer, extractiveAnswer, type AnswerRequest, type ModelAnswer,
 } from './reflect/answering.js'
 import type { ReflectAnswer, ReflectEvent, ReflectRequest } from './schemas.js'
 
@@ -36,13 +36,15 @@ export class ReflectService {
     const { deadline, question, schema, sources } = run
     try {
       if (question === undefined) return { ...this.#abstention(run), sources: [], usage: usageOf(NO_USAGE) }
-      const { answered, degraded } = await this.#orExtractive(run, question, async () => (
-        await deadline.wait(schema === undefined ? answerWhole(question) : answerBySchema(question, schema))
+      const { answered, degraded } = await this.#withExtractiveFallback(run, question, async () => (
+        await deadline.wait(
+          schema === undefined ? generateAnswer(question) : generateStructuredAnswer(question, schema),
+        )
       ))
       return {
         ...this.#conclusion(run, answered, degraded),
         sources: answered.abstained ? [] : sources,
-        usage: usageOf(answered.spent),
+        usage: usageOf(answered.usage),
       }
     } catch (error) {
       run.admitted.release()
@@ -75,11 +77,11 @@ export class ReflectService {
       let streamed = ''
       let outcome: { answered: ModelAnswer, degraded: boolean }
       if (schema === undefined) {
-        const pieces = answerInPieces(question)
+        const stream = streamAnswer(question)
         try {
           let answered: ModelAnswer | undefined
           while (answered === undefined) {
-            const { done, value } = await deadline.wait(pieces.next())
+            const { done, value } = await deadline.wait(stream.next())
             if (done === true) answered = value
             else {
               streamed += value
@@ -91,23 +93,23 @@ export class ReflectService {
         } catch (error) {
           // Text that was sent cannot be withdrawn, so another answer cannot follow it.
           if (streamed !== '') throw reflectFailure(error, deadline)
-          outcome = await this.#orExtractive(run, question, async () => { throw error })
+          outcome = await this.#withExtractiveFallback(run, question, async () => { throw error })
         } finally {
-          void pieces.return(undefined as never).catch(() => {})
+          void stream.return(undefined as never).catch(() => {})
         }
       } else {
-        outcome = await this.#orExtractive(run, question, async () => (
-          await deadline.wait(answerBySchema(question, schema))
+        outcome = await this.#withExtractiveFallback(run, question, async () => (
+          await deadline.wait(generateStructuredAnswer(question, schema))
         ))
       }
       const { answered, degraded } = outcome
       const done = this.#conclusion(run, answered, degraded)
       counts = true
       if (streamed === '') yield { event: 'delta', data: { text: done.answer } }
-      yield { event: 'usage', data: usageOf(answered.spent) }
+      yield { event: 'usage', data: usageOf(answered.usage) }
       yield { event: 'done', data: done }
     } catch (error) {
-      counts &&= callerLeft(deadline)
+      counts &&= callerHasAborted(deadline)
       throw error
     } finally {
       if (!counts) run.admitted.release()
@@ -116,7 +118,7 @@ export class ReflectService {
   }
 
   /** Falls back to sentences of the evidence when the model fails and the configuration allows it. */
-  async #orExtractive (
+  async #withExtractiveFallback (
     run: ReflectRun, question: AnswerRequest, answer: () => Promise<ModelAnswer>,
   ): Promise<{ answered: ModelAnswer, degraded: boolean }> {
     try {
@@ -127,7 +129,7 @@ export class ReflectService {
       const isStores = error instanceof ServiceError && error.code === 'dependency_unavailable'
       const isModels = !isStores && ['dependency_unavailable', 'deadline_exceeded', 'overloaded', 'model_output_invalid'].includes(failure.code)
       // Sentences of memories cannot satisfy a schema, so a caller with a schema gets the error.
-      if (!isModels || callerLeft(run.deadline) || run.schema !== undefined || this.#deps.live.current.degradedMode === 'error') throw failure
+      if (!isModels || callerHasAborted(run.deadline) || run.schema !== undefined || this.#deps.live.current.degradedMode === 'error') throw failure
       this.#deps.warn(`reflect answers without the language model, from the sentences of memories: ${failure.cause instanceof Error ? failure.cause.message : failure.detail}`)
       return { answered: await extractiveAnswer(this.#options.extractive, question), degraded: true }
     }
@@ -151,7 +153,7 @@ export class ReflectService {
   }
 }
 
-function callerLeft ({ signal }: Deadline): boolean {
+function callerHasAborted ({ signal }: Deadline): boolean {
   return signal.aborted && !(signal.reason instanceof DeadlineExceeded)
 }
 

@@ -3,7 +3,7 @@ import stringify from 'safe-stable-stringify'
 import { turns } from '../concurrency/turn-budget.js'
 
 /** Maximum bytes or characters that are hashed at a time. */
-const PIECE = 256 * 1024
+const CHUNK_SIZE = 256 * 1024
 const LINE_FEED = 10
 
 /**
@@ -14,25 +14,25 @@ const LINE_FEED = 10
  */
 export async function requestFingerprint (query: unknown, body: unknown, caller: string): Promise<string> {
   const hash = createHash('sha256').update(`[${textOf(query)},`)
-  if (typeof body === 'string') await updateInPieces(hash, stringPieces(body), caller)
-  else if (Buffer.isBuffer(body)) await updateInPieces(hash, bufferPieces(body), caller)
+  if (typeof body === 'string') await updateInChunks(hash, stringChunks(body), caller)
+  else if (Buffer.isBuffer(body)) await updateInChunks(hash, bufferChunks(body), caller)
   else await updateWithJson(hash, body, caller)
   return hash.update(']').digest('hex')
 }
 
-async function updateInPieces (hash: Hash, pieces: Iterable<string>, caller: string): Promise<void> {
+async function updateInChunks (hash: Hash, chunks: Iterable<string>, caller: string): Promise<void> {
   hash.update('"')
-  for (const piece of pieces) {
-    if (turns.isSpent) await turns.next(caller)
-    hash.update(JSON.stringify(piece).slice(1, -1))
+  for (const chunk of chunks) {
+    if (turns.isExhausted) await turns.next(caller)
+    hash.update(JSON.stringify(chunk).slice(1, -1))
   }
   hash.update('"')
 }
 
-/** No piece ends within a surrogate pair, because JSON.stringify escapes a lone surrogate. */
-function * stringPieces (text: string): Generator<string> {
+/** No chunk ends within a surrogate pair, because JSON.stringify escapes a lone surrogate. */
+function * stringChunks (text: string): Generator<string> {
   for (let start = 0; start < text.length;) {
-    let end = Math.min(text.length, start + PIECE)
+    let end = Math.min(text.length, start + CHUNK_SIZE)
     if (end < text.length && isHighSurrogate(text.charCodeAt(end - 1))) end += 1
     yield text.slice(start, end)
     start = end
@@ -44,10 +44,10 @@ function isHighSurrogate (unit: number): boolean {
 }
 
 /** Splits at line ends if lines are short enough; the decoder buffers a character that a split cuts. */
-function * bufferPieces (bytes: Buffer): Generator<string> {
+function * bufferChunks (bytes: Buffer): Generator<string> {
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
   for (let start = 0; start < bytes.length;) {
-    const limit = Math.min(bytes.length, start + PIECE)
+    const limit = Math.min(bytes.length, start + CHUNK_SIZE)
     const lineEnd = bytes.subarray(start, limit).lastIndexOf(LINE_FEED)
     const end = limit === bytes.length || lineEnd === -1 ? limit : start + lineEnd + 1
     yield decoder.decode(bytes.subarray(start, end), { stream: true })
@@ -65,8 +65,8 @@ async function updateWithJson (hash: Hash, body: unknown, caller: string): Promi
   let text = '{'
   const add = async (more: string): Promise<void> => {
     text += more
-    if (text.length < PIECE) return
-    if (turns.isSpent) await turns.next(caller)
+    if (text.length < CHUNK_SIZE) return
+    if (turns.isExhausted) await turns.next(caller)
     hash.update(text)
     text = ''
   }
@@ -81,7 +81,7 @@ async function updateWithJson (hash: Hash, body: unknown, caller: string): Promi
     }
     await add(`${name}[`)
     for (const [index, element] of value.entries()) {
-      if (turns.isSpent) await turns.next(caller)
+      if (turns.isExhausted) await turns.next(caller)
       await add((index === 0 ? '' : ',') + textOf(element))
     }
     await add(']')

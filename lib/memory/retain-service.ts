@@ -63,7 +63,7 @@ export class RetainService {
     signal?: AbortSignal, budget?: RowBudget,
   ): Promise<RetainAnswer> {
     const open = await this.#deps.directory.openOne(context, 'write', bankId)
-    return await this.#deps.idempotency.once(idempotency, context, retainAnswer, async (keyed) => (
+    return await this.#deps.idempotency.runOnce(idempotency, context, retainAnswer, async (keyed) => (
       await this.#retain({ open, items: [item], at: () => '', context, caller: callerOf(context), keyed, signal, budget })
     ))
   }
@@ -74,7 +74,7 @@ export class RetainService {
     signal?: AbortSignal, budget?: RowBudget,
   ): Promise<RetainBatchAnswer> {
     const open = await this.#deps.directory.openOne(context, 'write', bankId)
-    return await this.#deps.idempotency.once(idempotency, context, retainBatchAnswer, async (keyed) => (
+    return await this.#deps.idempotency.runOnce(idempotency, context, retainBatchAnswer, async (keyed) => (
       await this.#retain({ open, items, at: (index) => `items[${index}].`, context, caller: callerOf(context), keyed, signal, budget })
     ))
   }
@@ -93,7 +93,7 @@ export class RetainService {
     const open = await directory.openOne(context, 'write', bankId)
     if (store.replaceDocuments === undefined) throw new ServiceError('not_supported', 'The configured vector store cannot replace documents')
     const mayRemove = access.decide(context, 'forget', bankId, open.grants).allowed
-    return await this.#deps.idempotency.once(idempotency, context, retainBatchAnswer, async (keyed) => {
+    return await this.#deps.idempotency.runOnce(idempotency, context, retainBatchAnswer, async (keyed) => {
       try {
         return await this.#retain({
           open,
@@ -150,7 +150,7 @@ export class RetainService {
   async #check ({ open: { settings }, items, at, caller }: Retain): Promise<CheckedItem[]> {
     const checked: CheckedItem[] = []
     for (const [index, item] of items.entries()) {
-      if (turns.isSpent) await turns.next(caller)
+      if (turns.isExhausted) await turns.next(caller)
       const one = checkItem(item, settings.contentChecks, at(index))
       if (one.expiresAt !== null && one.expiresAt <= this.#deps.clock()) throw invalidField(`${at(index)}expires_at`, 'must lie in the future')
       checked.push(one)
@@ -163,7 +163,7 @@ export class RetainService {
     const trust = live.current.trust.of(context)
     const prepared: PreparedMemory[] = []
     for (const item of checked) {
-      if (turns.isSpent) await turns.next(caller)
+      if (turns.isExhausted) await turns.next(caller)
       prepared.push(await prepare(item, { memoryId: newId(), retainedAt: clock(), trust }, caller))
     }
     return prepared
@@ -201,20 +201,20 @@ export class RetainService {
       const keep = plan.items.flatMap(({ target }) => isPlanned(target) ? [] : [target.memoryId])
       const replacement = { documentIds: documents.ids, keep, mayRemove: documents.mayRemove }
       const outcome = await store.replaceDocuments!(bank, replacement, memories, clock(), idempotency, signal)
-      indexer.stored(bank, memories.filter((_, index) => outcome[index]!.stored))
+      indexer.scheduleVectors(bank, memories.filter((_, index) => outcome[index]!.stored))
       return { context, outcome }
     }
     if (plan.memories.some(({ replaces }) => replaces)) {
-      return await indexer.replacing(bank, memories, async () => {
+      return await indexer.runReplacement(bank, memories, async () => {
         const outcome = await store.import(bank, memories, 'supersede', clock(), idempotency, undefined, signal)
-        indexer.stored(bank, memories)
+        indexer.scheduleVectors(bank, memories)
         return { context, outcome }
       })
     }
     // With a key the store is called even for no memories, because it keeps the record of the key.
     if (memories.length === 0 && idempotency === undefined) return { context, outcome: [] }
     const outcome = await store.insert(bank, memories, clock(), idempotency, signal)
-    indexer.stored(bank, memories.filter((_, index) => outcome[index]!.stored))
+    indexer.scheduleVectors(bank, memories.filter((_, index) => outcome[index]!.stored))
     return { context, outcome }
   }
 }

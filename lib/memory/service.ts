@@ -229,6 +229,6 @@ function withBounds (languageModel: LanguageModel, { circuitBreaker }: Settings,
   if (languageModel instanceof MockLanguageModel) return languageModel
   return boundedLanguageModel(languageModel, {
     breaker: circuitBreaker,
-    ceilingMs: () => live.current.longestReflectMs,
+    ceilingMs: () => live.current.maxReflectMs,
   })
 }

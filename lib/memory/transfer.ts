@@ -127,7 +127,7 @@ export class Transfer {
   ): Promise<ImportAnswer> {
     const { directory, idempotency: keys } = this.#deps
     const open = await directory.openOne(context, 'admin', bankId)
-    return await keys.once(idempotency, context, toAnswer, async (keyed) => (
+    return await keys.runOnce(idempotency, context, toAnswer, async (keyed) => (
       await this.#imports.inTurn(open.key, async () => {
         const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
         const checked = await this.#check(open, body, options, context)
@@ -150,7 +150,7 @@ export class Transfer {
     const checked: CheckedImport = { lines: [], expired: 0, change: undefined }
     let hasHeader = false
     for (const line of linesOf(bytes)) {
-      if (turns.isSpent) await turns.next(caller)
+      if (turns.isExhausted) await turns.next(caller)
       const value = parseLine(line, maxBytes, bounds)
       if (value === undefined) continue
       if (!hasHeader) {
@@ -191,12 +191,12 @@ export class Transfer {
       const memories = await this.#index(open, lines, callerOf(context))
       signal?.throwIfAborted()
       const written: ImportContext = { expired }
-      return await indexer.replacing(bank, memories, async () => {
+      return await indexer.runReplacement(bank, memories, async () => {
         const outcome = await store.import(
           bank, memories, onConflict, clock(), idempotentWrite(keyed, written), change, signal,
         )
         if (change !== undefined) directory.invalidate(bank)
-        indexer.stored(bank, outcome.skipped === 0 ? memories : undefined)
+        indexer.scheduleVectors(bank, outcome.skipped === 0 ? memories : undefined)
         return { context: written, outcome }
       })
     } catch (error) {
@@ -211,7 +211,7 @@ export class Transfer {
     while (lines.length > 0) {
       const prepared: PreparedMemory[] = []
       for (const line of lines.splice(0, INDEX_BATCH)) {
-        if (turns.isSpent) await turns.next(caller)
+        if (turns.isExhausted) await turns.next(caller)
         prepared.push(await prepare(line.item, line, caller))
       }
       memories.push(...await this.#deps.indexer.index(prepared, settings.maxPassageCharacters, caller))

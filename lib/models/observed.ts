@@ -54,7 +54,7 @@ export class ObservedEmbeddings implements EmbeddingProvider {
   async embed (texts: readonly string[], options: EmbedOptions): Promise<Float32Array[]> {
     const { purpose = 'document', signal } = options
     const call: Call = { kind: 'embedding', operation: 'embeddings', model: this.model, purpose, signal }
-    return await observed(call, this.#options, async () => await this.#provider.embed(texts, options))
+    return await observeCall(call, this.#options, async () => await this.#provider.embed(texts, options))
   }
 
   status (): ModelStatus {
@@ -82,7 +82,7 @@ export class ObservedReranker implements Reranker {
   async rerank (query: string, texts: readonly string[], options: { signal?: AbortSignal }): Promise<number[]> {
     const { signal } = options
     const call: Call = { kind: 'reranker', operation: 'rerank', model: this.model, purpose: 'rerank', signal }
-    return await observed(call, this.#options, async () => await this.#reranker.rerank(query, texts, options))
+    return await observeCall(call, this.#options, async () => await this.#reranker.rerank(query, texts, options))
   }
 
   status (): ModelStatus {
@@ -99,7 +99,7 @@ export function statusOf (provider: { status? (): ModelStatus }): ModelStatus {
   return provider.status?.() ?? {}
 }
 
-async function observed<T> (
+async function observeCall<T> (
   { kind, operation, model, purpose, signal }: Call,
   { provider, telemetry, timer }: ObserverOptions,
   work: () => Promise<T>,
@@ -116,12 +116,12 @@ async function observed<T> (
     record('ok')
     return answer
   } catch (error) {
-    record(outcomeOf(error, signal))
+    record(callOutcomeOf(error, signal))
     throw error
   }
 }
 
-function outcomeOf (error: unknown, signal: AbortSignal | undefined): CallOutcome {
+function callOutcomeOf (error: unknown, signal: AbortSignal | undefined): CallOutcome {
   if (signal?.aborted === true) return signal.reason instanceof Error && TIMEOUTS.has(signal.reason.name) ? 'timeout' : 'aborted'
   if (error instanceof ModelCallError) return error.kind
   // Recognised by its name, because importing its class would load the library of worker threads.

@@ -41,7 +41,7 @@ export interface Admission {
   release (): void
 }
 
-const FREE: Admission = { release: () => {} }
+const UNLIMITED: Admission = { release: () => {} }
 
 /**
  * Rate limits (a token bucket for each principal and bank), which each process counts by itself, and daily quotas (for
@@ -69,19 +69,19 @@ export class AdmissionControl {
     operation: Operation, context: RequestContext, banks: readonly ResolvedBank[], items = 1,
   ): Promise<Admission> {
     // Most banks have none.
-    if (banks.every(isUnlimited)) return FREE
+    if (banks.every(isUnlimited)) return UNLIMITED
     const now = this.#clock()
     const charges = banks.flatMap((bank) => this.#charges(operation, context, bank, items))
     const quotas = banks.flatMap((bank) => this.#quota(operation, bank, items, now))
     this.#checkRates(operation, charges, now)
     for (const { counter, limit } of quotas) {
-      if (items > limit) throw neverAdmitted(operation, counter, limit)
+      if (items > limit) throw amountAboveLimit(operation, counter, limit)
     }
     for (const { key, perMinute, amount } of charges) {
       const bucket = this.#refilled(key, perMinute, now)
       this.#buckets.set(key, { tokens: bucket.tokens - amount, refilledAt: now })
     }
-    if (quotas.length === 0) return FREE
+    if (quotas.length === 0) return UNLIMITED
     const usedUp = await this.#usage.reserve(quotas).catch((error: unknown) => {
       this.#refund(charges)
       throw error
@@ -116,7 +116,7 @@ export class AdmissionControl {
     let wait = 0
     let tightest: Charge | undefined
     for (const charge of charges) {
-      if (charge.amount > charge.perMinute) throw neverAdmitted(operation, charge.name, charge.perMinute)
+      if (charge.amount > charge.perMinute) throw amountAboveLimit(operation, charge.name, charge.perMinute)
       // Refilling adds fractions, so a rounding error below a whole token counts as a whole one.
       const missing = charge.amount - this.#refilled(charge.key, charge.perMinute, now).tokens - 1e-9
       const needed = missing * MINUTE / charge.perMinute
@@ -129,9 +129,9 @@ export class AdmissionControl {
     throw this.#refused('rate_limited', `${tightest.name} (${tightest.perMinute}) is used up`, wait)
   }
 
-  #refused (...refusal: Parameters<typeof refused>): ServiceError {
+  #refused (...refusal: Parameters<typeof limitExceeded>): ServiceError {
     this.#telemetry.refused(refusal[0])
-    return refused(...refusal)
+    return limitExceeded(...refusal)
   }
 
   #refilled (key: string, perMinute: number, now: number): Bucket {
@@ -175,13 +175,13 @@ function isUnlimited ({ settings: { rateLimits, quotas } }: ResolvedBank): boole
 }
 
 /** The error of an exhausted limit, with the time after which the caller can retry. */
-export function refused (code: 'rate_limited' | 'quota_exceeded', message: string, waitMs: number): ServiceError {
+export function limitExceeded (code: 'rate_limited' | 'quota_exceeded', message: string, waitMs: number): ServiceError {
   const retry = retryAfter(waitMs)
   return new ServiceError(code, `The limit ${message}; try again in ${retry.retryAfterSeconds} s`, retry)
 }
 
 /** The error for more items than the limit admits at once. Waiting does not help, so it is not a 429. */
-function neverAdmitted (operation: Operation, name: string, limit: number): ServiceError {
+function amountAboveLimit (operation: Operation, name: string, limit: number): ServiceError {
   const limitText = `${name} (${limit}) ever lets through`
   if (operation === 'import') return invalidField('', `The import has more memories than ${limitText}; split it`)
   return invalidRequest([{ field: 'items', message: `are more than ${limitText}; split the batch` }])

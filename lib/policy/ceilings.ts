@@ -47,7 +47,7 @@ export const LIMITS: Readonly<Record<string, Rule>> = {
 }
 
 /** A value beyond the operator's. */
-export interface Excess {
+export interface CeilingViolation {
   path: string
   /** What the operator allows, in words. */
   allowed: string
@@ -56,7 +56,7 @@ export interface Excess {
 /** The sections of a bank with each limit that is looser than the operator's replaced by the operator's. */
 export function withinCeilings (bank: Merged, operator: Merged): Merged {
   return Object.keys(LIMITS).reduce((bounded, path) => {
-    const value = bounds(path, bank, operator)
+    const value = boundFor(path, bank, operator)
     if (value === undefined) return bounded
     const from = path.endsWith('blocked_keys') ? bank.origin[path] : operator.origin[path]
     return {
@@ -67,15 +67,15 @@ export function withinCeilings (bank: Merged, operator: Merged): Merged {
 }
 
 /** The values of a bank that are looser than its operator's. */
-export function excesses (bank: Merged, operator: Merged): Excess[] {
+export function ceilingViolations (bank: Merged, operator: Merged): CeilingViolation[] {
   return Object.entries(LIMITS).flatMap(([path, rule]) => {
-    const bound = bounds(path, bank, operator)
+    const bound = boundFor(path, bank, operator)
     return bound === undefined || rule === 'union' ? [] : [{ path, allowed: describe(rule, bound) }]
   })
 }
 
 /** The settings for an operation on several banks: the tightest of each limit, and all others from `base`. */
-export function tightest (base: BankSections, banks: readonly BankSections[]): BankSections {
+export function strictestLimits (base: BankSections, banks: readonly BankSections[]): BankSections {
   return banks.reduce((sections, bank) => {
     // Every value is treated as set, because here a default of one bank limits the others too.
     const origin = Object.fromEntries(Object.keys(LIMITS).map((path) => [path, 'file' as const]))
@@ -87,7 +87,7 @@ export function tightest (base: BankSections, banks: readonly BankSections[]): B
  * @returns the operator's value where the bank's is looser; the union of two lists where the bank's lacks an element;
  *   undefined where the bank's value is within the limit
  */
-function bounds (path: string, bank: Merged, operator: Merged): unknown {
+function boundFor (path: string, bank: Merged, operator: Merged): unknown {
   const own = valueAt(bank.sections, path)
   const ceiling = valueAt(operator.sections, path)
   if (ceiling === undefined) return undefined

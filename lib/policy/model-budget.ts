@@ -1,6 +1,6 @@
 import type { Clock } from '../time/clock.js'
 import type { ServiceError } from '../errors/service-error.js'
-import { refused } from './admission.js'
+import { limitExceeded } from './admission.js'
 import { NO_TELEMETRY, type Telemetry } from '../telemetry/telemetry.js'
 import type { ResolvedBank } from './bank.js'
 import { DAY_MS, UsageCounters } from './usage-counters.js'
@@ -19,7 +19,7 @@ export interface Reservation {
   settle (tokens: number | (() => number), called: boolean): void
 }
 
-const FREE: Reservation = { settle: () => {} }
+const UNLIMITED: Reservation = { settle: () => {} }
 
 /**
  * Budgets of the language model for each bank and UTC day: calls and tokens (`homeostasis.quotas.model_calls_per_day`,
@@ -46,7 +46,7 @@ export class ModelBudget {
       const { modelCalls: calls, modelTokens: maxTokens } = settings.quotas ?? {}
       return calls === undefined && maxTokens === undefined ? [] : [{ bank, calls, maxTokens }]
     })
-    if (limits.length === 0) return FREE
+    if (limits.length === 0) return UNLIMITED
     const now = this.#clock()
     const day = Math.floor(now / DAY_MS)
     const reserved = limits.some(({ maxTokens }) => maxTokens !== undefined) ? tokens() : 0
@@ -62,9 +62,9 @@ export class ModelBudget {
     }
     return {
       settle: (tokens, called) => {
-        const spent = typeof tokens === 'number' ? tokens : called && reserved > 0 ? tokens() : 0
+        const usedTokens = typeof tokens === 'number' ? tokens : called && reserved > 0 ? tokens() : 0
         const calls = called ? 0 : -1
-        const tokensBeyond = (called ? spent : 0) - reserved
+        const tokensBeyond = (called ? usedTokens : 0) - reserved
         this.#usage.adjust(entries.map(({ bank, day, counter }) => (
           { bank, day, counter, amount: counter === CALLS ? calls : tokensBeyond }
         )))
@@ -74,6 +74,6 @@ export class ModelBudget {
 
   #refused (message: string, waitMs: number): ServiceError {
     this.#telemetry.refused('quota_exceeded')
-    return refused('quota_exceeded', message, waitMs)
+    return limitExceeded('quota_exceeded', message, waitMs)
   }
 }

@@ -1,7 +1,7 @@
 import type { BankConfiguration, BankEntry, FileConfig, Profile } from '../config/schema.js'
 import { defaultSections, type BankSections } from '../config/bank-sections.js'
 import type { FieldError } from '../errors/service-error.js'
-import { excesses, withinCeilings } from './ceilings.js'
+import { ceilingViolations, withinCeilings } from './ceilings.js'
 import { mergeLayers, type Layer, type Merged, type Origin } from './layers.js'
 
 /** The parts of the server that decide which settings have an effect. */
@@ -102,7 +102,7 @@ export class OperatorSettings {
   faults (bankId: string, own: BankOwnSections): FieldError[] {
     const level = this.#level(bankId)
     const merged = this.#merged(level, own)
-    const faults = excesses(merged, level.merged).map(({ path, allowed }) => merged.origin[path] === 'profile'
+    const faults = ceilingViolations(merged, level.merged).map(({ path, allowed }) => merged.origin[path] === 'profile'
       ? { field: 'profile', message: `sets ${path}, which must be ${allowed}` }
       : { field: path, message: `must be ${allowed}` })
     if (own.profile !== undefined && !this.#profiles.has(own.profile)) {

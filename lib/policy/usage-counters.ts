@@ -58,7 +58,7 @@ export class UsageCounters {
   readonly #corrections = new Set<Correction>()
 
   constructor ({ store = {}, warn = () => {} }: UsageCountersOptions = {}) {
-    this.#store = keepsUsage(store) ? store : new ProcessUsage()
+    this.#store = hasUsageCounts(store) ? store : new ProcessUsage()
     this.#warn = warn
   }
 
@@ -133,6 +133,6 @@ function reasonOf (error: unknown): string {
   return error.cause instanceof Error ? `${error.detail}: ${error.cause.name}` : error.detail
 }
 
-function keepsUsage (store: Pick<VectorStore, keyof UsageStore>): store is UsageStore {
+function hasUsageCounts (store: Pick<VectorStore, keyof UsageStore>): store is UsageStore {
   return store.reserveUsage !== undefined && store.adjustUsage !== undefined
 }

@@ -12,7 +12,7 @@ export class ProviderError extends Error {
 }
 
 /** Minimum length of a value that is removed from a message; removing shorter ones would make it unreadable. */
-const SHORTEST_SECRET = 4
+const MIN_SECRET_CHARACTERS = 4
 
 /**
  * A provider's name for metrics and spans. The path of a module is replaced, because it reveals paths of the machine.
@@ -125,7 +125,7 @@ function construct (key: string, name: string, Class: ProviderClass, config: Pro
 function withoutValues (message: string, config: ProviderConfig): string {
   const parts = leaves(config)
     .flatMap((value) => [value, ...value.split(/[\s:/@?&=,;]+/)])
-    .filter((part) => part.length >= SHORTEST_SECRET)
+    .filter((part) => part.length >= MIN_SECRET_CHARACTERS)
   return parts.sort((a, b) => b.length - a.length).reduce((text, part) => text.replaceAll(part, '…'), message)
 }
 

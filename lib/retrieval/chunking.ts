@@ -1,4 +1,4 @@
-import { atOnce, type Steps } from '../concurrency/steps.js'
+import { runSync, type Steps } from '../concurrency/steps.js'
 import { sentenceSteps } from '../text/sentences.js'
 
 /** Sentences that one step packs into passages. */
@@ -16,7 +16,7 @@ export interface Span {
  * @returns spans in order, not overlapping, that cover everything but white space
  */
 export function chunk (text: string, maxCharacters: number): Span[] {
-  return atOnce(chunkSteps(text, maxCharacters))
+  return runSync(chunkSteps(text, maxCharacters))
 }
 
 /** `chunk` in steps, for texts of any length. */
@@ -27,7 +27,7 @@ export function * chunkSteps (text: string, maxCharacters: number): Steps<Span[]
   let count = 0
   for (const sentence of yield * sentenceSteps(text)) {
     if (++count % SENTENCES_PER_STEP === 0) yield
-    for (const piece of pieces(text, sentence, maxCharacters)) {
+    for (const piece of splitSentence(text, sentence, maxCharacters)) {
       if (current !== undefined && piece.end - current.start <= maxCharacters) {
         current.end = piece.end
       } else {
@@ -40,7 +40,7 @@ export function * chunkSteps (text: string, maxCharacters: number): Steps<Span[]
 }
 
 /** Splits a sentence that is longer than a passage; any other sentence is returned whole. */
-function * pieces (text: string, sentence: Span, maxCharacters: number): Generator<Span> {
+function * splitSentence (text: string, sentence: Span, maxCharacters: number): Generator<Span> {
   let { start } = sentence
   while (sentence.end - start > maxCharacters) {
     const end = splitPoint(text, start, start + maxCharacters)

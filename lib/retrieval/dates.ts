@@ -8,16 +8,16 @@ export interface TimeSpan {
 }
 
 /** In milliseconds. */
-export const DAY = 86_400_000
+export const DAY_MS = 86_400_000
 /** Periods farther from 1970 than about ten thousand years are ignored. */
-const MAX_INSTANT = 3_652_500 * DAY
+const MAX_INSTANT = 3_652_500 * DAY_MS
 /** Years, relative to the present one, in which a month without a year is searched. */
-const YEARS = [-4, -3, -2, -1, 0, 1]
+const MONTH_YEAR_OFFSETS = [-4, -3, -2, -1, 0, 1]
 /**
  * A text without any of these words names no time. The check avoids the parser, which is the slowest part of analysing
  * a query.
  */
-const HINT = /\d|\b(?:today|tonight|yesterday|tomorrow|ago|weekend|week|month|year|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)s?\b/i
+const TIME_WORD = /\d|\b(?:today|tonight|yesterday|tomorrow|ago|weekend|week|month|year|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)s?\b/i
 const DIRECTION = /\b(before|until|by|after|since|from)\s+(?:the\s+)?$/i
 /**
  * The words that make the name of a month a date when no year or day does: `march` and `may` are also verbs, `June` and
@@ -29,7 +29,7 @@ const BARE_MAY = /\b(last|next|this|past|since|until|before|after|during|by|from
 /** Periods that end in the present: `the past two weeks`, `the last few months`, `the past month`. */
 const PERIOD = /^(?:the\s+)?(?:(?:past|last)\s+(?:\w+\s+)?(?:days|weeks|months|years)|past\s+(?:week|month|year))\b/i
 /** The length of a period with one open end: `before March` most likely means shortly before. */
-const OPEN = 60 * DAY
+const OPEN_PERIOD_MS = 60 * DAY_MS
 const YEAR = /\b(?:(spring|summer|autumn|fall|winter)(?: of| in)? |(in|of|during|since|before|after|by|until|year|early|late|mid|around) )((?:19|20)\d\d)\b/gi
 /** The first month and the month after the last, for the northern hemisphere; winter runs into the next year. */
 const SEASONS: ReadonlyMap<string, readonly [number, number]> = new Map([['spring', [2, 5]], ['summer', [5, 8]], ['autumn', [8, 11]], ['fall', [8, 11]], ['winter', [11, 14]]])
@@ -78,7 +78,7 @@ function withShortRuns (eager: chronoEn.Parser): chronoEn.Parser {
  * @param reference the instant that relative times are counted from
  */
 export function timeSpans (text: string, reference: number): TimeSpan[] {
-  if (!HINT.test(text)) return []
+  if (!TIME_WORD.test(text)) return []
   // "7 May,2023": without the space the parser sees no year.
   const looked = text.slice(0, MAX_CHARACTERS).replace(/(\d),(\d{4})\b/g, '$1, $2').replace(BARE_MAY, '$1 in May')
   const spans: TimeSpan[] = []
@@ -92,13 +92,13 @@ export function timeSpans (text: string, reference: number): TimeSpan[] {
     const end = found.end
     const from = Date.UTC(year, month, day)
     let named: TimeSpan[]
-    if (end != null) named = [{ from, to: Date.UTC(end.get('year')!, end.get('month')! - 1, end.get('day')!) + DAY }]
-    else if (PERIOD.test(found.text)) named = [{ from, to: Math.max(reference, from + DAY) }]
-    else if (/\bweeks?\s+ago\b/i.test(found.text)) named = [{ from: from - DAY, to: from + 2 * DAY }]
-    else if (/\bweeks?\b/i.test(found.text)) named = [{ from: from - 3 * DAY, to: from + 4 * DAY }]
+    if (end != null) named = [{ from, to: Date.UTC(end.get('year')!, end.get('month')! - 1, end.get('day')!) + DAY_MS }]
+    else if (PERIOD.test(found.text)) named = [{ from, to: Math.max(reference, from + DAY_MS) }]
+    else if (/\bweeks?\s+ago\b/i.test(found.text)) named = [{ from: from - DAY_MS, to: from + 2 * DAY_MS }]
+    else if (/\bweeks?\b/i.test(found.text)) named = [{ from: from - 3 * DAY_MS, to: from + 4 * DAY_MS }]
     else if (/\bmonths?\b/i.test(found.text)) named = [{ from: Date.UTC(year, month), to: Date.UTC(year, month + 1) }]
     else if (/\byears?\b/i.test(found.text)) named = [{ from: Date.UTC(year, 0), to: Date.UTC(year + 1, 0) }]
-    else if (start.isCertain('day') || start.isCertain('weekday')) named = [{ from, to: from + DAY }]
+    else if (start.isCertain('day') || start.isCertain('weekday')) named = [{ from, to: from + DAY_MS }]
     else if (start.isCertain('month')) {
       const word = IN_MONTH.exec(before)?.[1]?.toLowerCase() ?? (before.length < found.index || /^in\b/i.test(found.text) ? 'in' : undefined)
       if (word === undefined && !start.isCertain('year')) continue
@@ -107,9 +107,10 @@ export function timeSpans (text: string, reference: number): TimeSpan[] {
     } else continue
     // `In 900000 years` leads beyond the range of dates.
     for (const span of named) {
-      if (Math.abs(span.from) < MAX_INSTANT && Math.abs(span.to) < MAX_INSTANT) spans.push(widened(span, direction))
+      if (Math.abs(span.from) >= MAX_INSTANT || Math.abs(span.to) >= MAX_INSTANT) continue
+      spans.push(extendInDirection(span, direction))
     }
-    if (spans.length >= MAX_SPANS * YEARS.length) break
+    if (spans.length >= MAX_SPANS * MONTH_YEAR_OFFSETS.length) break
   }
   return spans.length > 0 ? spans : yearsIn(looked)
 }
@@ -119,7 +120,7 @@ function yearsOfMonth (word: string, month: number, reference: number): number[]
   const [year, present] = [new Date(reference).getUTCFullYear(), new Date(reference).getUTCMonth()]
   if (word === 'last' || word === 'past') return [month < present ? year : year - 1]
   if (word === 'next') return [month > present ? year : year + 1]
-  return word === 'this' ? [year] : YEARS.map((offset) => year + offset)
+  return word === 'this' ? [year] : MONTH_YEAR_OFFSETS.map((offset) => year + offset)
 }
 
 /** Bare years and seasons with a year, which the parser does not read. */
@@ -128,13 +129,13 @@ function yearsIn (text: string): TimeSpan[] {
     const year = Number(digits)
     const months = season === undefined ? undefined : SEASONS.get(season.toLowerCase())
     if (months !== undefined) return { from: Date.UTC(year, months[0]), to: Date.UTC(year, months[1]) }
-    return widened({ from: Date.UTC(year, 0), to: Date.UTC(year + 1, 0) }, word?.toLowerCase())
+    return extendInDirection({ from: Date.UTC(year, 0), to: Date.UTC(year + 1, 0) }, word?.toLowerCase())
   })
 }
 
-function widened (span: TimeSpan, direction: string | undefined): TimeSpan {
-  if (direction === 'before' || direction === 'until' || direction === 'by') return { from: span.from - OPEN, to: span.from }
-  if (direction === 'after' || direction === 'since') return { from: span.from, to: span.to + OPEN }
+function extendInDirection (span: TimeSpan, direction: string | undefined): TimeSpan {
+  if (direction === 'before' || direction === 'until' || direction === 'by') return { from: span.from - OPEN_PERIOD_MS, to: span.from }
+  if (direction === 'after' || direction === 'since') return { from: span.from, to: span.to + OPEN_PERIOD_MS }
   return span
 }
 
@@ -151,11 +152,11 @@ export function explicitTimes (text: string, reference: number): TimeSpan[] {
 }
 
 /** Days between an instant and the nearest of the spans; 0 within one, Infinity when there is none. */
-export function daysFrom (spans: readonly TimeSpan[], instant: number): number {
+export function daysToNearestSpan (spans: readonly TimeSpan[], instant: number): number {
   let nearest = Infinity
   for (const { from, to } of spans) {
     const distance = instant < from ? from - instant : instant >= to ? instant - to + 1 : 0
     if (distance < nearest) nearest = distance
   }
-  return nearest / DAY
+  return nearest / DAY_MS
 }

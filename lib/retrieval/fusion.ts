@@ -8,7 +8,7 @@ export type FusionMethod = 'linear' | 'rrf'
 /** The constant of reciprocal-rank fusion (Cormack, Clarke and Büttcher 2009). */
 const RRF_K = 60
 /** The cosine of a typical candidate, as a share of the best one: cosines lie close together. */
-export const USUAL_COSINE = 0.8
+export const TYPICAL_COSINE = 0.8
 
 /**
  * Merges the candidates of several searches and strategies, so that each memory occurs once.
@@ -74,7 +74,7 @@ export function fuse (candidates: readonly MergedCandidate[], weights: Weights, 
       for (const { scores } of candidates) best = Math.max(best, scores[strategy] ?? 0)
       if (best === Number.MIN_VALUE) continue
       // A memory without a vector yet counts as a typical candidate.
-      const unknown = strategy === 'semantic' ? USUAL_COSINE * best : 0
+      const unknown = strategy === 'semantic' ? TYPICAL_COSINE * best : 0
       candidates.forEach(({ scores }, index) => { sums[index]! += weight * (scores[strategy] ?? unknown) / best })
     }
   }
@@ -82,7 +82,7 @@ export function fuse (candidates: readonly MergedCandidate[], weights: Weights, 
 }
 
 /** What each strategy that is switched on adds to the sums of `fuse`. */
-export function fuseApart (
+export function fuseByStrategy (
   candidates: readonly MergedCandidate[], weights: Weights, method: FusionMethod,
 ): Map<Strategy, number[]> {
   const names = STRATEGIES.filter((name) => weights[name] !== 0)

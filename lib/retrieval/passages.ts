@@ -1,9 +1,9 @@
 import type { EmbeddingProvider, EmbedOptions } from '../models/embedding-provider.js'
 import type { Passage } from '../stores/vector-store.js'
 import { ServiceError } from '../errors/service-error.js'
-import { inTurns } from '../concurrency/steps.js'
+import { runInTurns } from '../concurrency/steps.js'
 import { analyzeSteps, analyzeText } from '../text/analysis.js'
-import { AT_ONCE } from '../text/parts.js'
+import { PART_CHARACTERS } from '../text/parts.js'
 import { turns } from '../concurrency/turn-budget.js'
 import { chunkSteps } from './chunking.js'
 
@@ -24,13 +24,13 @@ export async function makePassages (
     const passages: Passage[] = []
     const spans = text.length <= chunkMaxCharacters
       ? [{ start: 0, end: text.length }]
-      : await inTurns(chunkSteps(text, chunkMaxCharacters), caller)
+      : await runInTurns(chunkSteps(text, chunkMaxCharacters), caller)
     for (const { start, end } of spans) {
-      if (turns.isSpent) await turns.next(caller)
+      if (turns.isExhausted) await turns.next(caller)
       const passage = text.slice(start, end)
-      const { terms, length, question } = passage.length <= AT_ONCE
+      const { terms, length, question } = passage.length <= PART_CHARACTERS
         ? analyzeText(passage)
-        : await inTurns(analyzeSteps(passage), caller)
+        : await runInTurns(analyzeSteps(passage), caller)
       passages.push({ start, end, terms, length, question })
     }
     all.push(passages)

@@ -1,11 +1,11 @@
-import { atOnce, type Steps } from '../concurrency/steps.js'
+import { runSync, type Steps } from '../concurrency/steps.js'
 import type { Filters } from '../stores/vector-store.js'
 import { contentStems } from '../text/analysis.js'
 import { fnv1a } from '../text/hashes.js'
 import { stem } from '../text/stems.js'
 import { STOP_WORDS } from '../text/stop-words.js'
 import { words, wordsInParts } from '../text/words.js'
-import { DAY, timeSpans, type TimeSpan } from './dates.js'
+import { DAY_MS, timeSpans, type TimeSpan } from './dates.js'
 
 /** A query with its terms and what its wording reveals about the answer that it seeks. */
 export interface AnalyzedQuery {
@@ -17,42 +17,42 @@ export interface AnalyzedQuery {
   /** Hashes of the stems, in order. */
   hashes: readonly number[]
   /** A table by the low byte of a hash: 1 where one of the hashes has that byte. */
-  marks: Uint8Array
+  hashLowBytes: Uint8Array
   /** The first position of each hash. */
-  places: ReadonlyMap<number, number>
-  asksTime: boolean
+  hashPositions: ReadonlyMap<number, number>
+  asksForTime: boolean
   /** Whether the answer is likely to be the name of a person, a thing or a place. */
-  asksName: boolean
+  asksForName: boolean
   /** Whether the query is in the first person and does not ask for what an assistant said. */
-  asksSelf: boolean
+  asksAboutUser: boolean
   /** Whether it asks for what an assistant said, or about an earlier conversation with one. */
-  asksTold: boolean
+  asksForAssistantTurn: boolean
   /**
    * Whether it asks how the user did or planned something, which an assistant's turn may state as well as the user's.
    */
-  asksWay: boolean
+  asksForMethod: boolean
   /** Whether it asks for advice or ideas, for which the user's own statements are the best evidence. */
-  asksAdvice: boolean
+  asksForAdvice: boolean
   /** Whether it asks for a list or a count. */
-  asksSeveral: boolean
+  asksForList: boolean
   /** Periods that it names. */
   spans: readonly TimeSpan[]
 }
 
 /** Only the beginning of a long query is tested for the form of a list. */
-const FORM_CHARACTERS = 500
+const MAX_LIST_FORM_CHARACTERS = 500
 
 const TIME = /\b(?:when|what (?:date|day|month|year|time)|which (?:month|year|day|week)|how long|since when)\b/i
 const PLACE = /\b(?:where|(?:which|what) (?:city|cities|country|countries|state|states|places?|areas?|locations?|town|towns))\b/i
 const NAME = /^\s*(?:who|which|what(?:'s|’s| is| was| are| were) the names?)\b/i
 
 /** First-person words. The `me` of `tell me` does not count. */
-const SELF = /\b(?:i|my|mine|myself|we|our|ours|(?<!\b(?:tell|show|give|help|let|send|write|ask) )me)\b/i
+const FIRST_PERSON = /\b(?:i|my|mine|myself|we|our|ours|(?<!\b(?:tell|show|give|help|let|send|write|ask) )me)\b/i
 /**
  * What the assistant did (`did you say`, `you recommended`), `your advice`, `remind me`, `our last conversation`; not
  * what it should do (`can you suggest`).
  */
-const TOLD = new RegExp([
+const ASSISTANT_STATEMENT = new RegExp([
   String.raw`\b(?:did|had|have) you\b`,
   String.raw`\byou(?:['’]ve)?\s+(?:(?:have|had|also|just|once|already|previously|earlier|originally|specifically|kindly)\s+)*(?:told|said|mentioned|recommended|suggested|advised|explained|gave|given|provided|listed|named|described|wrote|written|drafted|shared|offered|proposed|called|put|taught|showed|shown|outlined|created|made)\b`,
   String.raw`\byour (?:\w+ )?(?:advice|answer|suggestions?|recommendations?|tips?|explanation|remedy|instructions?|list|draft|plan)\b`,
@@ -61,7 +61,7 @@ const TOLD = new RegExp([
 ].join('|'), 'i')
 
 /** `how did I organise`, `what steps did we plan`; not `how can I`, which asks for something new. */
-const WAY = new RegExp([
+const METHOD = new RegExp([
   String.raw`\bhow (?:did|had) (?:i|we)\b`,
   String.raw`\b(?:what|which) (?:\w+ )?(?:steps?|approach(?:es)?|strateg(?:y|ies)|plans?|methods?|ways?|process) (?:did|had) (?:i|we)\b`,
 ].join('|'), 'i')
@@ -74,28 +74,28 @@ const ADVICE = new RegExp([
 /**
  * Words that only frame a query and that its answer need not contain. They are terms only when the query has no others.
  */
-const QUERY_FRAME = stemsOf(`something anything someone anyone might also many much ever both different various certain specific main currently usually
+const FRAME_WORDS = stemsOf(`something anything someone anyone might also many much ever both different various certain specific main currently usually
   exactly really mention discuss describe according regarding including considering`)
 const KIND_OF = /\b(?:kinds?|types?|sorts?) of\b/i
-const KINDS = stemsOf('kind type sort')
+const KIND_WORDS = stemsOf('kind type sort')
 /** Words that only mark a request for advice. */
-const REQUEST = stemsOf('suggest recommend suggestion recommendation tips advice ideas help please give find interesting good best great nice')
+const ADVICE_WORDS = stemsOf('suggest recommend suggestion recommendation tips advice ideas help please give find interesting good best great nice')
 /** Words that only mark a query for what an assistant said. */
-const TELLING = stemsOf(`recommend recommendation suggest suggestion advise advice tell told say said explain provide give gave remind previous
+const ASSISTANT_STATEMENT_WORDS = stemsOf(`recommend recommendation suggest suggestion advise advice tell told say said explain provide give gave remind previous
   earlier conversation chat discussion talk`)
 /** Words that only mark a query for how something was or is to be done. */
-const GUIDANCE = stemsOf('approach approaches way ways method methods strategy strategies step steps plan plans')
+const METHOD_WORDS = stemsOf('approach approaches way ways method methods strategy strategies step steps plan plans')
 
 function stemsOf (text: string): ReadonlySet<string> {
   return new Set(words(text).map(stem))
 }
 
 /** A question word followed within a few words by a plural: `Which cities`, `What kinds of tea`, `In what two ways`. */
-const SEVERAL = /^\s*(?:(?:in|on|at|for|to)\s+)?(?:what|which|whose)\s+(?:(?!(?:is|was|does|has|did|do|are|were|the)\b)[\p{L}\p{N}'’-]+\s+){0,3}?(?!(?:is|was|does|has|this|us)\b)\p{L}{2,}(?<![su])s\b|\bhow many\b/iu
+const LIST = /^\s*(?:(?:in|on|at|for|to)\s+)?(?:what|which|whose)\s+(?:(?!(?:is|was|does|has|did|do|are|were|the)\b)[\p{L}\p{N}'’-]+\s+){0,3}?(?!(?:is|was|does|has|this|us)\b)\p{L}{2,}(?<![su])s\b|\bhow many\b/iu
 
 /** @param now the instant that relative times are counted from */
 export function analyzeQuery (text: string, now: number): AnalyzedQuery {
-  return atOnce(analyzeQuerySteps(text, now))
+  return runSync(analyzeQuerySteps(text, now))
 }
 
 /** `analyzeQuery` in steps. */
@@ -110,24 +110,24 @@ export function * analyzeQuerySteps (text: string, now: number): Steps<AnalyzedQ
       else stems.push(stem(word))
     }
   }
-  const asksTold = TOLD.test(text)
-  const asksWay = !asksTold && WAY.test(text)
-  const asksAdvice = !asksTold && ADVICE.test(text)
-  const asksKind = KIND_OF.test(text)
+  const asksForAssistantTurn = ASSISTANT_STATEMENT.test(text)
+  const asksForMethod = !asksForAssistantTurn && METHOD.test(text)
+  const asksForAdvice = !asksForAssistantTurn && ADVICE.test(text)
+  const asksForKind = KIND_OF.test(text)
   for (const term of stems) {
-    const isForm = QUERY_FRAME.has(term) || (asksAdvice && REQUEST.has(term)) ||
-      (asksTold && TELLING.has(term)) ||
-      ((asksTold || asksWay) && GUIDANCE.has(term)) || (asksKind && KINDS.has(term))
-    if (!isForm) terms.add(term)
+    const isFrameWord = FRAME_WORDS.has(term) || (asksForAdvice && ADVICE_WORDS.has(term)) ||
+      (asksForAssistantTurn && ASSISTANT_STATEMENT_WORDS.has(term)) ||
+      ((asksForAssistantTurn || asksForMethod) && METHOD_WORDS.has(term)) || (asksForKind && KIND_WORDS.has(term))
+    if (!isFrameWord) terms.add(term)
   }
   // The query has no other words.
   if (terms.size === 0) for (const term of stems) terms.add(term)
   const hashes = stems.map(fnv1a)
-  const marks = new Uint8Array(256)
-  const places = new Map<number, number>()
+  const hashLowBytes = new Uint8Array(256)
+  const hashPositions = new Map<number, number>()
   for (const [place, hash] of hashes.entries()) {
-    marks[hash & 0xff] = 1
-    if (!places.has(hash)) places.set(hash, place)
+    hashLowBytes[hash & 0xff] = 1
+    if (!hashPositions.has(hash)) hashPositions.set(hash, place)
   }
   yield
   return {
@@ -136,15 +136,15 @@ export function * analyzeQuerySteps (text: string, now: number): Steps<AnalyzedQ
     terms: [...terms.size > 0 ? terms : stopWords],
     stems,
     hashes,
-    marks,
-    places,
-    asksTime: TIME.test(text),
-    asksName: NAME.test(text) || PLACE.test(text),
-    asksSelf: !asksTold && SELF.test(text),
-    asksTold,
-    asksWay,
-    asksAdvice,
-    asksSeveral: SEVERAL.test(text.slice(0, FORM_CHARACTERS)),
+    hashLowBytes,
+    hashPositions,
+    asksForTime: TIME.test(text),
+    asksForName: NAME.test(text) || PLACE.test(text),
+    asksAboutUser: !asksForAssistantTurn && FIRST_PERSON.test(text),
+    asksForAssistantTurn,
+    asksForMethod,
+    asksForAdvice,
+    asksForList: LIST.test(text.slice(0, MAX_LIST_FORM_CHARACTERS)),
     spans: timeSpans(text, now),
   }
 }
@@ -152,7 +152,7 @@ export function * analyzeQuerySteps (text: string, now: number): Steps<AnalyzedQ
 /** The most parts that a query is split into; a longer list of names stays one query. */
 const MAX_PARTS = 3
 /** Longer queries are not split. */
-const LONGEST_SPLIT = 500
+const MAX_SPLIT_CHARACTERS = 500
 
 const NAME_WORD = String.raw`\p{Lu}[\p{L}\p{M}'’-]*`
 /** A list of names that share one question: `Ann and Bob`, `Ann, Bob and Cy`. */
@@ -164,7 +164,7 @@ const NAMES = new RegExp([
  * `When … after the move`: a query for the time of one event relative to another. Other queries lose their sense when
  * split at such a word.
  */
-const ANCHORED = /^(when\b.*\S)\s+(?:before|after|while|during|since)\s+(\S.*?)[?.!]*$/iu
+const RELATIVE_TIME = /^(when\b.*\S)\s+(?:before|after|while|during|since)\s+(\S.*?)[?.!]*$/iu
 /** Words that each part needs: `the day after` is no query by itself. */
 const MIN_WORDS = 2
 
@@ -174,7 +174,7 @@ const MIN_WORDS = 2
  * @returns an empty list for a query that is not split
  */
 export function splitQuery (text: string): string[] {
-  if (text.length > LONGEST_SPLIT) return []
+  if (text.length > MAX_SPLIT_CHARACTERS) return []
   const names = NAMES.exec(text)
   if (names !== null) {
     const all = [...names[1]!.split(/,\s+/), names[2]!]
@@ -183,10 +183,10 @@ export function splitQuery (text: string): string[] {
     const parts = all.map((name) => `${before}${name}${after}`.replace(/\bboth\b\s*/i, ''))
     return parts.every(hasContentWords) ? parts : []
   }
-  const anchored = ANCHORED.exec(text)
-  if (anchored === null) return []
-  const [, main, anchor] = anchored
-  return isSearchable(main!) && isSearchable(anchor!) ? [main!, anchor!] : []
+  const match = RELATIVE_TIME.exec(text)
+  if (match === null) return []
+  const [, main, event] = match
+  return isSearchable(main!) && isSearchable(event!) ? [main!, event!] : []
 }
 
 function isSearchable (text: string): boolean {
@@ -199,19 +199,19 @@ function hasContentWords (text: string): boolean {
 }
 
 /** A memory about an event may be written some days after it. */
-const REPORTING_DELAY = 10 * DAY
+const REPORTING_DELAY_MS = 10 * DAY_MS
 /** The most periods that are searched separately; a month without a year has more. */
-const MAX_SPANS = 2
+const MAX_FILTERED_SPANS = 2
 
 /**
  * Narrows the filters to each period that a query names, so that a memory of that time is found even if others match
  * the words better.
  */
 export function spanFilters (filters: Filters, spans: readonly TimeSpan[]): Filters[] {
-  if (spans.length > MAX_SPANS) return []
+  if (spans.length > MAX_FILTERED_SPANS) return []
   return spans.map(({ from, to }): Filters => ({
     ...filters,
-    occurredAfter: Math.max(from - DAY, filters.occurredAfter ?? -Infinity),
-    occurredBefore: Math.min(to + REPORTING_DELAY, filters.occurredBefore ?? Infinity),
+    occurredAfter: Math.max(from - DAY_MS, filters.occurredAfter ?? -Infinity),
+    occurredBefore: Math.min(to + REPORTING_DELAY_MS, filters.occurredBefore ?? Infinity),
   })).filter(({ occurredAfter, occurredBefore }) => occurredAfter! < occurredBefore!)
 }

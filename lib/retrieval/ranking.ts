@@ -3,7 +3,7 @@ import { sumSteps } from '../text/tokens.js'
 import {
   byScore, candidateKey, documentKey, type MergedCandidate, type ScoredCandidate, type Strategy,
 } from './candidates.js'
-import { fuse, fuseApart, USUAL_COSINE, type FusionMethod, type Weights } from './fusion.js'
+import { fuse, fuseByStrategy, TYPICAL_COSINE, type FusionMethod, type Weights } from './fusion.js'
 import { rankingInputSteps, scoreBreakdown, scoreSteps } from './scoring/inputs.js'
 import type { AnalyzedQuery } from './query.js'
 import { SCORER_NAMES, type ScorerName, type ScorerWeights } from './scoring/scorers.js'
@@ -19,9 +19,9 @@ const OFFSET = 6.4
  * Scores are rounded to this grid, so that equal memories tie whatever the order in which a store adds floating-point
  * numbers.
  */
-const GRID = 1e9
+const SCORE_GRID = 1e9
 /** The smallest difference between two scores. */
-const STEP = 1 / GRID
+const MIN_SCORE_DIFFERENCE = 1 / SCORE_GRID
 
 export interface RankingOptions {
   weights: Weights
@@ -36,7 +36,7 @@ export interface RankingOptions {
 }
 
 /** How many of the best candidates are reordered for diversity. */
-const SPREAD = 60
+const DIVERSIFIED_CANDIDATES = 60
 
 /** @returns the candidates with scores within 0–1, by descending score, ties by memory id */
 export function * rankSteps (
@@ -48,21 +48,21 @@ export function * rankSteps (
   const sums = yield * scoreSteps(inputs, query, scorers)
   // Subtracting what a typical cosine adds keeps scores comparable between recalls with and without the semantic
   // strategy.
-  const usual = candidates.some(({ scores }) => scores.semantic !== undefined) ? weights.semantic * USUAL_COSINE : 0
+  const usual = candidates.some(({ scores }) => scores.semantic !== undefined) ? weights.semantic * TYPICAL_COSINE : 0
   for (let index = 0; index < sums.length; index++) sums[index] = fused[index]! + sums[index]! - usual
   const scored = candidates.map((candidate, index) => toScored(candidate, toScore(sums[index]!)))
   if (explain) {
-    const apart = fuseApart(candidates, weights, fusion)
+    const apart = fuseByStrategy(candidates, weights, fusion)
     for (const [index, input] of inputs.entries()) {
       yield
       scored[index] = {
         ...scored[index]!,
         signals: contributions(scoreBreakdown(input, query), scorers),
-        breakdown: { contributions: byStrategy(apart, index, usual), sum: sums[index]! },
+        breakdown: { contributions: strategyContributions(apart, index, usual), sum: sums[index]! },
       }
     }
   }
-  if (!query.asksSeveral || diversity === 0) return scored.sort(byScore)
+  if (!query.asksForList || diversity === 0) return scored.sort(byScore)
   const sumOf = new Map(scored.map((candidate, index) => [candidate, sums[index]!]))
   return diversify(scored.sort(byScore), sumOf, diversity)
 }
@@ -75,7 +75,7 @@ function toScored (
 }
 
 function toScore (sum: number): number {
-  return Math.round(GRID / (1 + Math.exp(OFFSET - SLOPE * sum))) / GRID
+  return Math.round(SCORE_GRID / (1 + Math.exp(OFFSET - SLOPE * sum))) / SCORE_GRID
 }
 
 /**
@@ -86,19 +86,20 @@ function toScore (sum: number): number {
 function diversify (
   candidates: readonly ScoredCandidate[], sums: ReadonlyMap<ScoredCandidate, number>, diversity: number,
 ): ScoredCandidate[] {
-  const left = candidates.slice(0, SPREAD)
+  const remaining = candidates.slice(0, DIVERSIFIED_CANDIDATES)
     .map((candidate) => ({ candidate, document: documentKey(candidate), sum: sums.get(candidate)! }))
   const chosen: ScoredCandidate[] = []
-  while (left.length > 0) {
+  while (remaining.length > 0) {
     let best = 0
-    for (let at = 1; at < left.length; at++) if (left[at]!.sum > left[best]!.sum) best = at
-    const [taken] = left.splice(best, 1)
+    for (let at = 1; at < remaining.length; at++) if (remaining[at]!.sum > remaining[best]!.sum) best = at
+    const [taken] = remaining.splice(best, 1)
     // Strictly descending, because ties are ordered by id.
-    const score = Math.min(toScore(taken!.sum), chosen.length === 0 ? 1 : Math.max(0, chosen.at(-1)!.score - STEP))
+    const bound = chosen.length === 0 ? 1 : Math.max(0, chosen.at(-1)!.score - MIN_SCORE_DIFFERENCE)
+    const score = Math.min(toScore(taken!.sum), bound)
     chosen.push({ ...taken!.candidate, score })
-    for (const other of left) if (other.document === taken!.document) other.sum -= diversity
+    for (const other of remaining) if (other.document === taken!.document) other.sum -= diversity
   }
-  return appendBelow(chosen, candidates.slice(SPREAD))
+  return appendBelow(chosen, candidates.slice(DIVERSIFIED_CANDIDATES))
 }
 
 /**
@@ -109,17 +110,17 @@ export function appendBelow (first: readonly ScoredCandidate[], rest: readonly S
   let bound = first.at(-1)?.score ?? Infinity
   const lowered = rest.map((candidate) => {
     // Strictly descending, as above.
-    bound = Math.min(candidate.score, Math.max(0, bound - STEP))
+    bound = Math.min(candidate.score, Math.max(0, bound - MIN_SCORE_DIFFERENCE))
     return { ...candidate, score: bound }
   })
   return [...first, ...lowered]
 }
 
 /** What each strategy added to the sum of a candidate, without those that add nothing to any. */
-function byStrategy (
-  apart: ReadonlyMap<Strategy, readonly number[]>, index: number, usual: number,
+function strategyContributions (
+  sums: ReadonlyMap<Strategy, readonly number[]>, index: number, usual: number,
 ): Partial<Record<Strategy, number>> {
-  return Object.fromEntries([...apart].map(([strategy, added]) => (
+  return Object.fromEntries([...sums].map(([strategy, added]) => (
     [strategy, added[index]! - (strategy === 'semantic' ? usual : 0)]
   )))
 }
@@ -157,7 +158,7 @@ export function interleave (
     const score = Math.min(ceiling, candidate.score)
     merged.push({ ...candidate, strategies: known.get(key)?.strategies ?? {}, score })
     // Below `minScore` the remaining candidates would be cut off.
-    ceiling = Math.max(lowerBound, merged.at(-1)!.score - STEP)
+    ceiling = Math.max(lowerBound, merged.at(-1)!.score - MIN_SCORE_DIFFERENCE)
   }
   const longest = Math.max(...parts.map(({ length }) => length))
   for (const lowerBound of minScore > 0 ? [minScore, 0] : [0]) {
@@ -168,30 +169,32 @@ export function interleave (
 }
 
 /** The bounds that cut a ranking to the hits. */
-export interface CutBounds {
+export interface TruncationBounds {
   limit: number
   minScore?: number | undefined
   /** The most tokens of all hits together. */
   maxTokens?: number | undefined
 }
 
-export interface CutRanking {
+export interface TruncatedRanking {
   hits: ScoredCandidate[]
   /** Whether `maxTokens` ended the list. */
   truncated: boolean
   tokens: number
 }
 
-/** Counts the tokens that `cut` needs, then cuts. */
-export function * cutSteps (candidates: readonly ScoredCandidate[], bounds: CutBounds): Steps<CutRanking> {
+/** Counts the tokens that `truncate` needs, then truncates. */
+export function * truncateSteps (
+  candidates: readonly ScoredCandidate[], bounds: TruncationBounds,
+): Steps<TruncatedRanking> {
   yield * sumSteps(candidates.slice(0, bounds.limit).map(({ memory }) => memory.tokens), bounds.maxTokens)
-  return cut(candidates, bounds)
+  return truncate(candidates, bounds)
 }
 
 /** Takes the first candidates that are within the bounds of the request. */
-export function cut (
-  candidates: readonly ScoredCandidate[], { limit, minScore = 0, maxTokens = Infinity }: CutBounds,
-): CutRanking {
+export function truncate (
+  candidates: readonly ScoredCandidate[], { limit, minScore = 0, maxTokens = Infinity }: TruncationBounds,
+): TruncatedRanking {
   const hits: ScoredCandidate[] = []
   let tokens = 0
   for (const candidate of candidates) {

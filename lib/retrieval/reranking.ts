@@ -1,7 +1,7 @@
 import type { Reranker } from '../models/reranker.js'
 import { byScore, type ScoredCandidate } from './candidates.js'
 import { appendBelow } from './ranking.js'
-import { within } from '../concurrency/deadline.js'
+import { withTimeLimit } from '../concurrency/deadline.js'
 
 export interface RerankOptions {
   /** How many of the best candidates are sent to the reranker. */
@@ -22,7 +22,7 @@ export async function rerank (
 ): Promise<ScoredCandidate[]> {
   const first = candidates.slice(0, options.candidates)
   if (first.length === 0) return [...candidates]
-  const scores = await within(options.timeoutMs, signal, async (signal) => (
+  const scores = await withTimeLimit(options.timeoutMs, signal, async (signal) => (
     await reranker.rerank(query, first.map(({ memory }) => memory.text), { signal })
   ))
   if (!Array.isArray(scores) || scores.length !== first.length || !scores.every(Number.isFinite)) throw new Error('The reranker gave unusable scores')

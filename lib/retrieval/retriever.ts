@@ -9,13 +9,13 @@ import { turns } from '../concurrency/turn-budget.js'
 import { STRATEGIES, type ScoredCandidate, type Strategy } from './candidates.js'
 import { mergeCandidates } from './fusion.js'
 import { embed } from './passages.js'
-import { cutSteps, interleave, rankSteps } from './ranking.js'
+import { truncateSteps, interleave, rankSteps } from './ranking.js'
 import type { RetrievalRequest } from './request.js'
 import { rerank } from './reranking.js'
 import { analyzeQuerySteps, spanFilters, splitQuery, type AnalyzedQuery } from './query.js'
 import { SignalReader } from './scoring/signals.js'
 import { Stages, type Stage } from './stages.js'
-import { DeadlineExceeded, within } from '../concurrency/deadline.js'
+import { DeadlineExceeded, withTimeLimit } from '../concurrency/deadline.js'
 
 export type { RetrievalRequest, RetrievalSettings } from './request.js'
 
@@ -23,10 +23,10 @@ export type { RetrievalRequest, RetrievalSettings } from './request.js'
  * The least number of candidates that each strategy returns. The longer the lists, the more memories have the scores of
  * both strategies.
  */
-export const CANDIDATES = 100
+export const MIN_CANDIDATES = 100
 
 /** The factor on the BM25 length pivot when the query asks for what an assistant said: its answers are long. */
-const ANSWER_LENGTH = 4
+const ASSISTANT_LENGTH_FACTOR = 4
 const NO_VECTORS: Float32Array[] = []
 
 /** A stage that a recall skipped because its model failed or was late. */
@@ -73,7 +73,7 @@ export interface RetrieverOptions {
 
 /**
  * A recall is a pipeline of stages, each of which makes a new value from the previous one: analyzeSteps → #embed →
- * #search → mergeCandidates → rankSteps → interleave → #rerank → cut.
+ * #search → mergeCandidates → rankSteps → interleave → #rerank → truncate.
  */
 export class Retriever {
   readonly #options: RetrieverOptions
@@ -87,7 +87,7 @@ export class Retriever {
     const { timer, telemetry } = this.#options
     const { candidates, stages: ranking, ...ranked } = await this.rank(request)
     const stages = new Stages(timer, telemetry, ranking)
-    const { hits, truncated, tokens } = await stages.compute('budget', cutSteps(candidates, request), request.caller)
+    const { hits, truncated, tokens } = await stages.compute('budget', truncateSteps(candidates, request), request.caller)
     return { ...ranked, hits, truncated, tokens, stages: stages.done }
   }
 
@@ -134,7 +134,7 @@ export class Retriever {
   ): Promise<Float32Array[] | undefined> {
     const texts = queries.map(({ text }) => text)
     try {
-      return await within(semanticTimeoutMs, signal, async (signal) => await embed(this.#options.embeddings, texts, { signal, purpose: 'query' }))
+      return await withTimeLimit(semanticTimeoutMs, signal, async (signal) => await embed(this.#options.embeddings, texts, { signal, purpose: 'query' }))
     } catch (error) {
       if (signal?.aborted !== true && weights.lexical > 0) return undefined
       throw error instanceof DeadlineExceeded ? new ServiceError('dependency_unavailable', 'The embedding provider is unavailable', { cause: error }) : error
@@ -152,9 +152,9 @@ export class Retriever {
     const results: SearchResult[][] = []
     for (const [index, search] of searches.entries()) {
       // The in-memory store answers without waiting, so the event loop is yielded between the parts of a query.
-      if (index > 0 || turns.isSpent) await turns.next(caller)
+      if (index > 0 || turns.isExhausted) await turns.next(caller)
       const narrowed = spanFilters(search.filters, queries[index]!.spans)
-      const all = [search, ...narrowed.map((filters) => ({ ...search, filters, limit: CANDIDATES / 2 }))]
+      const all = [search, ...narrowed.map((filters) => ({ ...search, filters, limit: MIN_CANDIDATES / 2 }))]
       results.push(await Promise.all(all.map(async (one) => await store.search(one))))
     }
     return results
@@ -205,14 +205,14 @@ function * analyzeSteps (
 /** @param vector absent when the semantic strategy is off or the query could not be embedded */
 function searchFor (
   { banks, filters, limit, budget, settings: { weights, bm25 } }: RetrievalRequest,
-  { asksTold, terms }: AnalyzedQuery, now: number, vector: Float32Array | undefined,
+  { asksForAssistantTurn, terms }: AnalyzedQuery, now: number, vector: Float32Array | undefined,
 ): SearchRequest {
-  const length = asksTold && 'pivot' in bm25.length ? { pivot: bm25.length.pivot * ANSWER_LENGTH } : bm25.length
+  const length = asksForAssistantTurn && 'pivot' in bm25.length ? { pivot: bm25.length.pivot * ASSISTANT_LENGTH_FACTOR } : bm25.length
   return {
     banks,
     filters,
     now,
-    limit: Math.max(CANDIDATES, limit),
+    limit: Math.max(MIN_CANDIDATES, limit),
     budget,
     ...(weights.lexical > 0 && { lexical: { terms, ...bm25, length } }),
     semantic: vector && { vector },

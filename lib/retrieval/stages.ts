@@ -1,4 +1,4 @@
-import { atOnceOrInTurns, type Steps } from '../concurrency/steps.js'
+import { runSyncOrInTurns, type Steps } from '../concurrency/steps.js'
 import type { Telemetry } from '../telemetry/telemetry.js'
 import { openSpan, traced } from '../telemetry/tracing.js'
 
@@ -42,7 +42,7 @@ export class Stages {
     }
     let result: T | Promise<T>
     try {
-      result = atOnceOrInTurns(steps, caller)
+      result = runSyncOrInTurns(steps, caller)
     } catch (error) {
       return fail(error)
     }

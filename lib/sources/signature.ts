@@ -4,7 +4,7 @@ import { turns } from '../concurrency/turn-budget.js'
 /** The largest difference between a signed timestamp and the clock. */
 const TOLERANCE_SECONDS = 300
 /** Bytes that are hashed before the event loop is yielded: about a millisecond. */
-const PIECE = 262_144
+const CHUNK_BYTES = 262_144
 
 export interface SignatureRule {
   secret: string
@@ -35,9 +35,9 @@ export async function isSigned (
   }
   const hex = signature.trim().replace(/^sha256=/i, '')
   if (!/^[0-9a-f]{64}$/i.test(hex)) return false
-  for (let from = 0; from < body.length; from += PIECE) {
-    if (turns.isSpent) await turns.next(caller)
-    hmac.update(body.subarray(from, from + PIECE))
+  for (let from = 0; from < body.length; from += CHUNK_BYTES) {
+    if (turns.isExhausted) await turns.next(caller)
+    hmac.update(body.subarray(from, from + CHUNK_BYTES))
   }
   return timingSafeEqual(hmac.digest(), Buffer.from(hex, 'hex'))
 }

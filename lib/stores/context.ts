@@ -52,11 +52,11 @@ export const NEIGHBOUR_WEIGHTS = {
   secondAfter: 0.1,
 } as const
 
-const SMALLEST_POOL = 100
+const MIN_POOL_SIZE = 100
 
 /** The number of memories in the pool of a search. */
 export function poolSize (limit: number): number {
-  return Math.max(SMALLEST_POOL, limit)
+  return Math.max(MIN_POOL_SIZE, limit)
 }
 
 /** The instant by which the memories of a document are ordered; equal instants are ordered by memory id. */

@@ -27,9 +27,9 @@ export class IdempotencyKeyTaken extends Error {
 }
 
 /** Releases before this form stored the finished response, which has no property `form`. */
-const FORM = 2
+const RECORD_VERSION = 2
 
-export type KeptResult =
+export type StoredResult =
   | { kind: 'outcome', context: unknown, outcome: unknown }
   /** From an earlier release. */
   | { kind: 'answer', answer: unknown }
@@ -39,14 +39,14 @@ export type KeptResult =
  * meanwhile.
  */
 export function recordText ({ context }: IdempotentWrite, outcome: unknown): string {
-  return `{"form":${FORM},"context":${context},"outcome":${JSON.stringify(outcome)}}`
+  return `{"form":${RECORD_VERSION},"context":${context},"outcome":${JSON.stringify(outcome)}}`
 }
 
 /** @throws Error for a form that a later release wrote */
-export function readRecord (text: string): KeptResult {
+export function readRecord (text: string): StoredResult {
   const value: unknown = JSON.parse(text)
   if (typeof value !== 'object' || value === null || !('form' in value)) return { kind: 'answer', answer: value }
-  if (value.form !== FORM || !('context' in value) || !('outcome' in value)) {
+  if (value.form !== RECORD_VERSION || !('context' in value) || !('outcome' in value)) {
     throw new Error(`The record of an idempotency key has the form ${String(value.form)}, which this release does not read`)
   }
   return { kind: 'outcome', context: value.context, outcome: value.outcome }

@@ -3,7 +3,7 @@ const MAX_ENTRIES = 8192
 const WAYS = 16
 const WAY_BITS = 4
 /** Keys with equal 32-bit hashes cannot be split further. */
-const DEEPEST = 32 / WAY_BITS - 1
+const MAX_DEPTH = 32 / WAY_BITS - 1
 
 // Random in each process, so that nobody can prepare keys whose hashes collide.
 const SEED = Math.floor(Math.random() * 2 ** 32)
@@ -39,7 +39,7 @@ export class SplitMap<V> {
     }
     leaf.set(key, value)
     this.#size = leaf.size
-    if (leaf.size > MAX_ENTRIES && this.#depth <= DEEPEST) this.#split(leaf)
+    if (leaf.size > MAX_ENTRIES && this.#depth <= MAX_DEPTH) this.#split(leaf)
   }
 
   delete (key: string): boolean {
@@ -72,7 +72,7 @@ export class SplitMap<V> {
     const before = leaf.size
     leaf.set(key, value)
     this.#size += leaf.size - before
-    if (leaf.size > MAX_ENTRIES && node.#depth <= DEEPEST) node.#split(leaf)
+    if (leaf.size > MAX_ENTRIES && node.#depth <= MAX_DEPTH) node.#split(leaf)
   }
 
   #split (leaf: Map<string, V>): void {

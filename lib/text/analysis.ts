@@ -1,5 +1,5 @@
 import type { Steps } from '../concurrency/steps.js'
-import { AT_ONCE } from './parts.js'
+import { PART_CHARACTERS } from './parts.js'
 import { stem } from './stems.js'
 import { STOP_WORDS } from './stop-words.js'
 import { words, wordsInParts } from './words.js'
@@ -17,7 +17,7 @@ export interface AnalyzedText {
  * How many UTF-16 units at the end of a text are searched for a question mark. The expression below has three
  * repetitions, so its time on an unbounded text (50,000 brackets) would be polynomial.
  */
-const TAIL = 600
+const TAIL_CHARACTERS = 600
 const ENDS_IN_QUESTION =
   /[?？؟][\s"'”’»)\]}\p{Extended_Pictographic}\p{M}\u200d]*(?:\[[^[\]]{0,500}\]|\([^()]{0,500}\))?\s*$/u
 
@@ -34,7 +34,7 @@ export function analyzeText (text: string): AnalyzedText {
 
 /** analyzeText, for texts of any length. */
 export function * analyzeSteps (text: string): Steps<AnalyzedText> {
-  if (text.length <= AT_ONCE) return analyzeText(text)
+  if (text.length <= PART_CHARACTERS) return analyzeText(text)
   const terms = new Map<string, number>()
   let length = 0
   for (const part of wordsInParts(text)) {
@@ -67,7 +67,7 @@ export function queryTerms (text: string): string[] {
 
 /** Whether a text ends in a question; a remark in brackets or an emoji may follow it. */
 export function endsInQuestion (text: string): boolean {
-  return /[?？؟]/.test(text) && ENDS_IN_QUESTION.test(text.slice(-TAIL))
+  return /[?？؟]/.test(text) && ENDS_IN_QUESTION.test(text.slice(-TAIL_CHARACTERS))
 }
 
 /** The stems of a text's words in order, with repeats, without stop words. */

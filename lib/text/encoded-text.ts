@@ -1,4 +1,4 @@
-import { atOnce, type Steps } from '../concurrency/steps.js'
+import { runSync, type Steps } from '../concurrency/steps.js'
 
 /** The most characters that are decoded of each form. */
 const MAX_CHARACTERS = 262_144
@@ -16,7 +16,7 @@ const ESCAPES = /\\u([0-9A-Fa-f]{4})|\\x([0-9A-Fa-f]{2})|&#x([0-9A-Fa-f]{1,6});|
  * in which all of its parts are joined.
  */
 export function decodedTexts (text: string): string[] {
-  return atOnce(decodedSteps(text))
+  return runSync(decodedSteps(text))
 }
 
 /** decodedTexts, for texts of any length. */

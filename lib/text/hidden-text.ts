@@ -1,4 +1,4 @@
-import { atOnce, type Steps } from '../concurrency/steps.js'
+import { runSync, type Steps } from '../concurrency/steps.js'
 
 /** Flags of England, Scotland and Wales: the emoji that are written with tag characters. */
 const TAG_FLAGS =
@@ -26,7 +26,7 @@ const HIDING = [
 
 /** Whether a text contains characters that hide text from a human reader. */
 export function hidesText (text: string): boolean {
-  return atOnce(hidingSteps(text))
+  return runSync(hidingSteps(text))
 }
 
 /** hidesText, one pattern a step. */

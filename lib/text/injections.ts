@@ -28,7 +28,7 @@ const RULES: ReadonlyMap<string, readonly Rule[]> = byFirstWord(
 )
 
 /** The most words that a match can span after its first word. */
-const LONGEST_MATCH = Math.max(
+const MAX_MATCH_WORDS = Math.max(
   ...[...RULES.values()].flat().map(({ steps }) => steps.reduce((sum, { gap }) => sum + gap + 1, 0)),
 )
 
@@ -43,7 +43,7 @@ export function * injectionSteps (parts: Iterable<readonly string[]>): Steps<Set
   let words: string[] = []
   for (const part of parts) {
     for (const word of part) words.push(word)
-    const complete = Math.max(0, words.length - LONGEST_MATCH)
+    const complete = Math.max(0, words.length - MAX_MATCH_WORDS)
     yield * match(words, complete, found, spelling)
     words = words.slice(complete)
     yield

@@ -1,10 +1,10 @@
 import type { Steps } from '../concurrency/steps.js'
 import { normalForm } from './normal-form.js'
-import { AT_ONCE, partsFor } from './parts.js'
+import { PART_CHARACTERS, splitForFolding } from './parts.js'
 
 const BEYOND_ASCII = /[\u0080-\uffff]/
 /** Invisible characters: joiners, soft hyphens, controls of direction, tag characters, variation selectors, fillers. */
-const UNSEEN = /[\p{Default_Ignorable_Code_Point}\p{Cf}]/gu
+const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\p{Cf}]/gu
 const APOSTROPHE = /['\u2019]/
 const MARKS = /\p{M}/gu
 const WORD = /[\p{L}\p{N}]+|@/gu
@@ -18,16 +18,16 @@ const LOOKALIKES: ReadonlyMap<string, string> = new Map([
 const LOOKALIKE = new RegExp(`[${[...LOOKALIKES.keys()].join('')}]`, 'g')
 
 /** @returns the text as a reader sees it: in compatibility forms (NFKC) and without invisible characters */
-export function seenText (text: string): string {
-  return BEYOND_ASCII.test(text) ? normalForm(text.replace(UNSEEN, ''), 'NFKC') : text
+export function renderedText (text: string): string {
+  return BEYOND_ASCII.test(text) ? normalForm(text.replace(INVISIBLE, ''), 'NFKC') : text
 }
 
-/** seenText, for texts of any length. */
-export function * seenSteps (text: string): Steps<string> {
-  if (text.length <= AT_ONCE || !BEYOND_ASCII.test(text)) return seenText(text)
+/** renderedText, for texts of any length. */
+export function * renderedTextSteps (text: string): Steps<string> {
+  if (text.length <= PART_CHARACTERS || !BEYOND_ASCII.test(text)) return renderedText(text)
   let seen = ''
-  for (const part of partsFor(text, seenText)) {
-    seen += seenText(part)
+  for (const part of splitForFolding(text, renderedText)) {
+    seen += renderedText(part)
     yield
   }
   return seen
@@ -36,7 +36,7 @@ export function * seenSteps (text: string): Steps<string> {
 /**
  * The words of a text without the usual disguises: case, accents and lookalikes of other scripts are folded, `don't` is
  * `dont` and `you're` is `you are`. An `@` is a word.
- * @param seen a text of seenText()
+ * @param seen a text of renderedText()
  */
 export function plainWords (seen: string): string[] {
   return plainText(seen).match(WORD) ?? []
@@ -44,13 +44,13 @@ export function plainWords (seen: string): string[] {
 
 /** plainWords, a part of the text at a time, because the words of a long text take several times its memory. */
 export function * plainWordsInParts (seen: string): Generator<string[]> {
-  if (seen.length <= AT_ONCE) {
+  if (seen.length <= PART_CHARACTERS) {
     yield plainWords(seen)
     return
   }
   // A word that the end of a part cuts is continued at the start of the next part.
   let rest = ''
-  for (const part of partsFor(seen, plainText)) {
+  for (const part of splitForFolding(seen, plainText)) {
     const text = rest + plainText(part)
     const found = text.match(WORD) ?? []
     rest = ''

@@ -1,4 +1,4 @@
-import { atOnce, type Steps } from '../concurrency/steps.js'
+import { runSync, type Steps } from '../concurrency/steps.js'
 
 /** Where a sentence lies in its text: UTF-16 offsets, `end` exclusive. */
 export interface Span {
@@ -7,7 +7,7 @@ export interface Span {
 }
 
 /** UTF-16 units that the segmenter is given at a time, unless a sentence is longer. */
-const WINDOW = 4_096
+const WINDOW_CHARACTERS = 4_096
 /** Segments that one step reads; a text may have many blank ones. */
 const SEGMENTS_PER_STEP = 64
 
@@ -26,7 +26,7 @@ const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' })
  * @returns spans in order that do not overlap, are trimmed of white space and not empty; none for a blank text
  */
 export function sentences (text: string): Span[] {
-  return atOnce(sentenceSteps(text))
+  return runSync(sentenceSteps(text))
 }
 
 /** sentences, for texts of any length. */
@@ -34,7 +34,7 @@ export function * sentenceSteps (text: string): Steps<Span[]> {
   const spans: Span[] = []
   let count = 0
   let from = 0
-  let size = WINDOW
+  let size = WINDOW_CHARACTERS
   while (from < text.length) {
     const window = text.slice(from, from + size)
     const hasMore = from + size < text.length
@@ -45,10 +45,10 @@ export function * sentenceSteps (text: string): Steps<Span[]> {
       if (++count % SEGMENTS_PER_STEP === 0) yield
       done += segment.length
       // The window was widened for one long sentence; the next one starts with the usual size.
-      if (size > WINDOW) break
+      if (size > WINDOW_CHARACTERS) break
     }
     yield
-    size = done === 0 ? size * 2 : WINDOW
+    size = done === 0 ? size * 2 : WINDOW_CHARACTERS
     from += done
   }
   return spans

@@ -2,14 +2,14 @@ import { stemmer } from 'stemmer'
 import { IRREGULAR_FORMS } from './irregular-forms.js'
 
 const PLAIN = /^[a-z]+$/
-const MEMO_SIZE = 50_000
+const CACHE_SIZE = 50_000
 /**
  * In V8 a substring of 13 or more characters is a sliced string, which keeps the whole string alive. Only shorter words
- * may enter the memo, so that it does not keep the texts of deleted memories.
+ * may enter the cache, so that it does not keep the texts of deleted memories.
  */
-const LONGEST_MEMO = 12
+const MAX_CACHED_CHARACTERS = 12
 
-const memo = new Map<string, string>()
+const cache = new Map<string, string>()
 
 /**
  * The stem of an English word: M. F. Porter, "An algorithm for suffix stripping", Program 14(3), 1980, and before it
@@ -18,12 +18,12 @@ const memo = new Map<string, string>()
  * @param word folded as `words` folds it
  */
 export function stem (word: string): string {
-  if (word.length > LONGEST_MEMO) return stemmed(word)
-  const known = memo.get(word)
+  if (word.length > MAX_CACHED_CHARACTERS) return stemmed(word)
+  const known = cache.get(word)
   if (known !== undefined) return known
   const result = stemmed(word)
-  if (memo.size >= MEMO_SIZE) memo.clear()
-  memo.set(word, result)
+  if (cache.size >= CACHE_SIZE) cache.clear()
+  cache.set(word, result)
   return result
 }
 

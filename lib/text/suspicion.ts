@@ -1,9 +1,9 @@
-import { atOnce, type Steps } from '../concurrency/steps.js'
+import { runSync, type Steps } from '../concurrency/steps.js'
 import { decodedSteps } from './encoded-text.js'
 import { hidingSteps } from './hidden-text.js'
 import { injectionSteps } from './injections.js'
-import { AT_ONCE } from './parts.js'
-import { plainWords, plainWordsInParts, seenSteps } from './plain-words.js'
+import { PART_CHARACTERS } from './parts.js'
+import { plainWords, plainWordsInParts, renderedTextSteps } from './plain-words.js'
 
 /**
  * Why a text is suspect:
@@ -22,8 +22,8 @@ export const SUSPICIONS = [
 export type Suspicion = typeof SUSPICIONS[number]
 
 /** UTF-16 units that are searched at a time, and how far beyond them a match may extend. */
-const WINDOW = 8_192
-const OVERLAP = 512
+const WINDOW_CHARACTERS = 8_192
+const OVERLAP_CHARACTERS = 512
 /** Images and links that one step checks. */
 const LINKS_PER_STEP = 32
 
@@ -88,16 +88,16 @@ const LADEN_QUERY =
  * @returns the kinds found, each once, in the order of SUSPICIONS
  */
 export function suspicion (text: string): Suspicion[] {
-  return atOnce(suspicionSteps(text))
+  return runSync(suspicionSteps(text))
 }
 
 /** suspicion, for texts of any length. */
 export function * suspicionSteps (text: string): Steps<Suspicion[]> {
-  const seen = yield * seenSteps(text)
+  const seen = yield * renderedTextSteps(text)
   const found = yield * stepsOfSeen(seen)
   if (yield * hidingSteps(text)) found.add('hidden_text')
   for (const decoded of yield * decodedSteps(seen)) {
-    const kinds = yield * stepsOfSeen(yield * seenSteps(decoded))
+    const kinds = yield * stepsOfSeen(yield * renderedTextSteps(decoded))
     if (kinds.size === 0) continue
     found.add('encoded')
     break
@@ -107,8 +107,8 @@ export function * suspicionSteps (text: string): Steps<Suspicion[]> {
 
 function * stepsOfSeen (seen: string): Steps<Set<Suspicion>> {
   // A short text is checked without steps, which would cost as much as the check.
-  const found = new Set<Suspicion>(seen.length <= AT_ONCE
-    ? atOnce(injectionSteps([plainWords(seen)]))
+  const found = new Set<Suspicion>(seen.length <= PART_CHARACTERS
+    ? runSync(injectionSteps([plainWords(seen)]))
     : yield * injectionSteps(plainWordsInParts(seen)))
   if ((yield * anyIn(DELIMITERS, seen)) || ((yield * anyIn(TURN_INSIDE, seen)) && !TRANSCRIPT.test(seen))) {
     found.add('delimiter')
@@ -128,14 +128,14 @@ function someIn ({ may, patterns }: Patterns, text: string): boolean {
   return false
 }
 
-/** Whether any of the patterns matches in the text; no match is longer than OVERLAP units. */
+/** Whether any of the patterns matches in the text; no match is longer than OVERLAP_CHARACTERS units. */
 function * anyIn (kind: Patterns, text: string): Steps<boolean> {
-  if (text.length <= WINDOW) return someIn(kind, text)
-  for (let from = 0; ; from += WINDOW) {
-    const isLast = text.length - from <= WINDOW + OVERLAP
+  if (text.length <= WINDOW_CHARACTERS) return someIn(kind, text)
+  for (let from = 0; ; from += WINDOW_CHARACTERS) {
+    const isLast = text.length - from <= WINDOW_CHARACTERS + OVERLAP_CHARACTERS
     // The window includes one character before it, which `^` and `\b` examine.
     const before = Math.min(from, 1)
-    const window = text.slice(from - before, isLast ? text.length : from + WINDOW + OVERLAP)
+    const window = text.slice(from - before, isLast ? text.length : from + WINDOW_CHARACTERS + OVERLAP_CHARACTERS)
     for (const pattern of kind.may.test(window) ? kind.patterns : []) {
       pattern.lastIndex = before
       // A match at the end of the window could differ with the text after it; the next window contains it whole.

@@ -1,10 +1,10 @@
 import { createRequire } from 'node:module'
 import type * as o200k from 'gpt-tokenizer/encoding/o200k_base'
-import { atOnce, inTurns, type Steps } from '../concurrency/steps.js'
+import { runSync, runInTurns, type Steps } from '../concurrency/steps.js'
 
-/** The longest piece, in UTF-16 units, that the encoder is given whole. */
-const LONGEST_PIECE = 256
-/** Every piece over LONGEST_PIECE contains a match of this cheap expression. */
+/** The longest run, in UTF-16 units, that the encoder is given whole. */
+const MAX_RUN_CHARACTERS = 256
+/** Every run over MAX_RUN_CHARACTERS contains a match of this cheap expression. */
 const MAY_BE_LONG = /\S{128}|[\s/]{128}/
 /** Covers what the encoder treats as one piece: a word, punctuation with its line ends, or white space. */
 const RUN = /[\p{L}\p{M}]+|[^\s\p{L}\p{N}]+[\r\n/]*|\s+/gu
@@ -13,8 +13,8 @@ const RUN = /[\p{L}\p{M}]+|[^\s\p{L}\p{N}]+[\r\n/]*|\s+/gu
  * The length of the slices that one step counts, and of a slice in which no boundary is found. The latter is a multiple
  * of three, because the encoding cuts numbers into groups of three digits.
  */
-const SLICE = 512
-const LONGEST_SLICE = 4_095
+const SLICE_CHARACTERS = 512
+const MAX_SLICE_CHARACTERS = 4_095
 /**
  * The boundaries at which a piece of the encoding always ends: between a letter or number and white space; before white
  * space that is not a line end; after a line end; and after a letter with its marks or a number, before a character
@@ -60,7 +60,7 @@ function count (text: string): number {
  * text is counted exactly.
  */
 export function countTokens (text: string): number {
-  return text.length <= LONGEST_PIECE ? count(text) : atOnce(countSteps(text))
+  return text.length <= MAX_RUN_CHARACTERS ? count(text) : runSync(countSteps(text))
 }
 
 /**
@@ -69,8 +69,8 @@ export function countTokens (text: string): number {
  */
 export function * countSteps (text: string, enough = Infinity): Steps<number> {
   let total = 0
-  for (const part of partsOf(text)) {
-    for (const slice of slicesOf(part)) {
+  for (const part of splitLongRuns(text)) {
+    for (const slice of splitIntoSlices(part)) {
       total += count(slice)
       if (total > enough) return total
       yield
@@ -80,12 +80,12 @@ export function * countSteps (text: string, enough = Infinity): Steps<number> {
 }
 
 /** Cuts a text inside its long runs. */
-function * partsOf (text: string): Generator<string> {
+function * splitLongRuns (text: string): Generator<string> {
   let from = 0
-  if (text.length > LONGEST_PIECE && MAY_BE_LONG.test(text)) {
+  if (text.length > MAX_RUN_CHARACTERS && MAY_BE_LONG.test(text)) {
     for (const run of text.matchAll(RUN)) {
       const end = run.index + run[0].length
-      for (let cut = run.index + LONGEST_PIECE; cut < end; cut += LONGEST_PIECE) {
+      for (let cut = run.index + MAX_RUN_CHARACTERS; cut < end; cut += MAX_RUN_CHARACTERS) {
         const at = isLowSurrogate(text, cut) ? cut + 1 : cut
         yield text.slice(from, at)
         from = at
@@ -96,11 +96,11 @@ function * partsOf (text: string): Generator<string> {
 }
 
 /** Cuts a text between two pieces of the encoding, so that the counts of the slices add up to that of the whole. */
-function * slicesOf (text: string): Generator<string> {
+function * splitIntoSlices (text: string): Generator<string> {
   let from = 0
-  while (text.length - from > SLICE) {
-    const window = text.slice(from, from + LONGEST_SLICE)
-    BETWEEN.lastIndex = SLICE
+  while (text.length - from > SLICE_CHARACTERS) {
+    const window = text.slice(from, from + MAX_SLICE_CHARACTERS)
+    BETWEEN.lastIndex = SLICE_CHARACTERS
     const found = BETWEEN.exec(window)
     const at = from + (found === null ? window.length : found.index)
     const to = isLowSurrogate(text, at) ? at + 1 : at
@@ -165,7 +165,7 @@ export class TokenCount {
  * @param caller as in TurnBudget.next; the default is for work that belongs to no single caller
  */
 export async function sumTokens (counts: Iterable<TokenCount>, enough = Infinity, caller = 'tokens'): Promise<number> {
-  return await inTurns(sumSteps(counts, enough), caller)
+  return await runInTurns(sumSteps(counts, enough), caller)
 }
 
 /** sumTokens in steps. */

@@ -1,8 +1,8 @@
 import { normalForm } from './normal-form.js'
-import { AT_ONCE, partsFor } from './parts.js'
+import { PART_CHARACTERS, splitForFolding } from './parts.js'
 
 /** Words are cut to this many UTF-16 units. A longer one is a hash, a key or base64, and its start identifies it. */
-const LONGEST_WORD = 64
+const MAX_WORD_CHARACTERS = 64
 
 const BEYOND_ASCII = /[\u0080-\uffff]/
 const ASCII_WORD = /[a-z0-9]+(?:'[a-z0-9]+)*/g
@@ -56,29 +56,29 @@ export function words (text: string): string[] {
 
 /** words(), in lists that may be empty, so that a long text can yield to the event loop between two of them. */
 export function * wordsInParts (text: string): Generator<string[]> {
-  if (text.length <= AT_ONCE) {
+  if (text.length <= PART_CHARACTERS) {
     yield words(text)
     return
   }
   const isAscii = !BEYOND_ASCII.test(text)
   let folded = isAscii ? text.toLowerCase() : ''
   if (!isAscii) {
-    for (const part of partsFor(text, fold)) {
+    for (const part of splitForFolding(text, fold)) {
       folded += fold(part)
       yield []
     }
   }
-  for (const part of apart(folded)) {
-    if (part.length <= 2 * AT_ONCE) yield isAscii ? asciiWordsOf(part) : unicodeWordsOf(part)
+  for (const part of splitAtSpaces(folded)) {
+    if (part.length <= 2 * PART_CHARACTERS) yield isAscii ? asciiWordsOf(part) : unicodeWordsOf(part)
     else yield * wordsOfLong(part, isAscii ? ASCII_WORD : WORD)
   }
 }
 
 /** Splits a text after white space, which no word contains. */
-function * apart (folded: string): Generator<string> {
+function * splitAtSpaces (folded: string): Generator<string> {
   let from = 0
-  while (folded.length - from > AT_ONCE) {
-    SPACE.lastIndex = from + AT_ONCE
+  while (folded.length - from > PART_CHARACTERS) {
+    SPACE.lastIndex = from + PART_CHARACTERS
     const to = SPACE.exec(folded) === null ? folded.length : SPACE.lastIndex
     yield folded.slice(from, to)
     from = to
@@ -187,8 +187,8 @@ function finished (word: string): string {
     if (result.endsWith("'s")) result = result.slice(0, -2)
     result = result.replaceAll("'", '')
   }
-  if (result.length <= LONGEST_WORD) return result
+  if (result.length <= MAX_WORD_CHARACTERS) return result
   // A cut through a surrogate pair would leave a lone surrogate, which no query contains.
-  const last = result.charCodeAt(LONGEST_WORD - 1)
-  return result.slice(0, last >= 0xd800 && last < 0xdc00 ? LONGEST_WORD - 1 : LONGEST_WORD)
+  const last = result.charCodeAt(MAX_WORD_CHARACTERS - 1)
+  return result.slice(0, last >= 0xd800 && last < 0xdc00 ? MAX_WORD_CHARACTERS - 1 : MAX_WORD_CHARACTERS)
 }

@@ -9,7 +9,7 @@ export const INSTANT_RULE = 'must be an RFC 3339 date-time with an offset'
 const RFC3339 = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/
 
 /** Maximum length of a text, which allows more digits of a second than any clock has. */
-const LONGEST = 64
+const MAX_CHARACTERS = 64
 
 // RFC 3339 has years of four digits, so an instant that an offset moves beyond them could not be formatted.
 const FIRST = Date.parse('0000-01-01T00:00:00.000Z')
@@ -22,7 +22,7 @@ const LAST = Date.parse('9999-12-31T23:59:59.999Z')
  *   years 0 to 9999 in UTC
  */
 export function parseInstant (text: string): number | undefined {
-  if (text.length > LONGEST) return undefined
+  if (text.length > MAX_CHARACTERS) return undefined
   const parts = RFC3339.exec(text)
   if (parts === null) return undefined
   const [, year, month, day, hour, minute, second] = parts.map(Number) as number[]

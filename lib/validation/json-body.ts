@@ -51,7 +51,7 @@ export async function readCheckedJson (body: Buffer, caller: string): Promise<un
 async function refusePrototypePoisoning (value: unknown, caller: string): Promise<void> {
   const open: object[] = isObject(value) ? [value] : []
   for (let seen = 0; open.length > 0; seen++) {
-    if (seen % INSPECTED === 0 && turns.isSpent) await turns.next(caller)
+    if (seen % INSPECTED === 0 && turns.isExhausted) await turns.next(caller)
     const node = open.pop()!
     if (!Array.isArray(node) && isPoisoned(node)) throw invalid()
     for (const member of Object.values(node) as unknown[]) if (isObject(member)) open.push(member)

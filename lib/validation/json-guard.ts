@@ -10,7 +10,7 @@ export interface JsonBounds {
 }
 
 /** Bytes that are scanned at a time, in less than a millisecond. */
-const PIECE = 262_144
+const CHUNK_BYTES = 262_144
 
 const QUOTE = 0x22
 const COMMA = 0x2c
@@ -142,9 +142,9 @@ export async function checkLongJson (
   bytes: Uint8Array, bounds: JsonBounds, caller: string, subject = 'Request body',
 ): Promise<number> {
   const guard = new JsonGuard(bounds, subject)
-  for (let from = 0; from < bytes.length; from += PIECE) {
-    if (turns.isSpent) await turns.next(caller)
-    guard.read(bytes, from, Math.min(from + PIECE, bytes.length))
+  for (let from = 0; from < bytes.length; from += CHUNK_BYTES) {
+    if (turns.isExhausted) await turns.next(caller)
+    guard.read(bytes, from, Math.min(from + CHUNK_BYTES, bytes.length))
   }
   return guard.values
 }

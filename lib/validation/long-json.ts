@@ -2,7 +2,7 @@ import { ServiceError } from '../errors/service-error.js'
 import { turns } from '../concurrency/turn-budget.js'
 
 /** Bytes that JSON.parse gets at a time, which take it about a millisecond. */
-const PIECE = 262_144
+const CHUNK_BYTES = 262_144
 /** Bytes that are scanned between two looks at the clock. */
 const SCANNED = 262_144
 const TAB = 0x09
@@ -19,11 +19,11 @@ const LETTER_U = 0x75
 const OPEN_OBJECT = 0x7b
 const CLOSE_OBJECT = 0x7d
 
-/** A container that is longer than a piece. */
+/** A container that is longer than a chunk. */
 interface Layout {
   /** The position of its closing bracket. */
   close: number
-  /** The commas at which it is cut. Between two of them are short members, a piece at most, or a single longer one. */
+  /** The commas at which it is cut. Between two of them are short members, a chunk at most, or a single longer one. */
   cuts: readonly number[]
 }
 
@@ -39,12 +39,12 @@ interface OpenContainer {
 
 /**
  * Parses long JSON in turns of the event loop, because JSON.parse cannot be interrupted. A first pass finds the commas
- * between which the text can be cut. The second gives each piece to JSON.parse, which also decides whether it is valid.
+ * between which the text can be cut. The second gives each chunk to JSON.parse, which also decides whether it is valid.
  */
 export class LongJson {
   readonly #bytes: Buffer
   readonly #caller: string
-  readonly #piece: number
+  readonly #chunkBytes: number
   /** By the position of the opening bracket. */
   readonly #layouts = new Map<number, Layout>()
   /** The containers around the current position of the scan. */
@@ -54,28 +54,28 @@ export class LongJson {
 
   /**
    * @param caller as in TurnBudget.next
-   * @param piece bytes that are parsed at a time
+   * @param chunkBytes bytes that are parsed at a time
    */
-  constructor (bytes: Buffer, caller: string, piece = PIECE) {
+  constructor (bytes: Buffer, caller: string, chunkBytes = CHUNK_BYTES) {
     this.#bytes = bytes
     this.#caller = caller
-    this.#piece = piece
+    this.#chunkBytes = chunkBytes
   }
 
   /**
    * @returns what JSON.parse returns; a byte order mark is ignored
    * @throws SyntaxError where JSON.parse does, and for a member `__proto__` of a long object
-   * @throws ServiceError body_too_large when the text of a number or of the name of a member is longer than a piece
+   * @throws ServiceError body_too_large when the text of a number or of the name of a member is longer than a chunk
    */
   async parse (): Promise<unknown> {
-    if (this.#bytes.length > this.#piece) await this.#findLayouts()
+    if (this.#bytes.length > this.#chunkBytes) await this.#findLayouts()
     const hasMark = this.#bytes.length > 2 && this.#bytes.readUIntBE(0, 3) === 0xefbbbf
     return await this.#value(hasMark ? 3 : 0, this.#bytes.length)
   }
 
   async #findLayouts (): Promise<void> {
     for (let from = 0; from < this.#bytes.length;) {
-      if (turns.isSpent) await turns.next(this.#caller)
+      if (turns.isExhausted) await turns.next(this.#caller)
       from = this.#scan(from, Math.min(from + SCANNED, this.#bytes.length))
     }
   }
@@ -104,7 +104,7 @@ export class LongJson {
         this.#endMember(inner, at)
       } else if (inner !== undefined && (byte === CLOSE_ARRAY || byte === CLOSE_OBJECT)) {
         this.#endMember(inner, at)
-        if (at - inner.open >= this.#piece) this.#layouts.set(inner.open, { close: at, cuts: inner.cuts })
+        if (at - inner.open >= this.#chunkBytes) this.#layouts.set(inner.open, { close: at, cuts: inner.cuts })
         this.#open.pop()
         inner = this.#open.at(-1)
       }
@@ -115,8 +115,8 @@ export class LongJson {
 
   #endMember (container: OpenContainer, at: number): void {
     const { member, group, cuts } = container
-    if (at - group > this.#piece) {
-      const isLong = at - member > this.#piece
+    if (at - group > this.#chunkBytes) {
+      const isLong = at - member > this.#chunkBytes
       if (member > group) cuts.push(member - 1)
       if (isLong) cuts.push(at)
       container.group = isLong ? at + 1 : member
@@ -127,7 +127,7 @@ export class LongJson {
   async #value (outerFrom: number, outerTo: number): Promise<unknown> {
     const from = await this.#skip(outerFrom, outerTo, 1)
     const to = await this.#skip(outerTo - 1, from - 1, -1) + 1
-    if (to - from <= this.#piece) return await this.#short('', from, to, '')
+    if (to - from <= this.#chunkBytes) return await this.#short('', from, to, '')
     const first = this.#bytes[from]
     if (first === QUOTE) return await this.#text(from, to)
     if (first === OPEN_ARRAY) return await this.#array(from, to)
@@ -139,7 +139,7 @@ export class LongJson {
   async #array (from: number, to: number): Promise<unknown[]> {
     const list: unknown[] = []
     for (const [start, end] of await this.#groups(from, to, CLOSE_ARRAY)) {
-      if (end - start > this.#piece) {
+      if (end - start > this.#chunkBytes) {
         list.push(await this.#value(start, end))
         continue
       }
@@ -158,7 +158,7 @@ export class LongJson {
       object[name] = value
     }
     for (const [start, end] of await this.#groups(from, to, CLOSE_OBJECT)) {
-      if (end - start > this.#piece) {
+      if (end - start > this.#chunkBytes) {
         const { name, value } = await this.#nameOf(start, end)
         set(name, await this.#value(value, end))
         continue
@@ -187,7 +187,7 @@ export class LongJson {
     if (this.#bytes[start] !== QUOTE) throw new SyntaxError('A name is missing')
     let end = start + 1
     for (; end < to && this.#bytes[end] !== QUOTE; end++) {
-      if (end - start > this.#piece) throw tooLong('the name of a member')
+      if (end - start > this.#chunkBytes) throw tooLong('the name of a member')
       if (this.#bytes[end] === BACKSLASH) end++
     }
     const colon = await this.#skip(end + 1, to, 1)
@@ -207,19 +207,19 @@ export class LongJson {
     return text
   }
 
-  /** Where a piece of a string ends: about a piece after `from`, but inside no escape or UTF-8 sequence. */
+  /** Where a chunk of a string ends: about a chunk after `from`, but inside no escape or UTF-8 sequence. */
   #cutOfText (from: number, end: number): number {
     const bytes = this.#bytes
-    const target = Math.min(from + this.#piece, end)
+    const target = Math.min(from + this.#chunkBytes, end)
     let cut = from
     while (cut < target) cut += bytes[cut] !== BACKSLASH ? 1 : bytes[cut + 1] === LETTER_U ? 6 : 2
     for (let more = 0; more < 3 && cut < end && (bytes[cut]! & 0xc0) === 0x80; more++) cut++
     return Math.min(cut, end)
   }
 
-  /** Parses a piece in the given frame. @throws SyntaxError */
+  /** Parses a chunk in the given frame. @throws SyntaxError */
   async #short (before: string, from: number, to: number, after: string): Promise<unknown> {
-    if (turns.isSpent) await turns.next(this.#caller)
+    if (turns.isExhausted) await turns.next(this.#caller)
     return JSON.parse(before + this.#bytes.toString('utf8', from, to) + after)
   }
 
@@ -230,7 +230,7 @@ export class LongJson {
       const at = skipSpace(this.#bytes, from, to, step)
       if (at !== to || to === end) return at
       from = to
-      if (turns.isSpent) await turns.next(this.#caller)
+      if (turns.isExhausted) await turns.next(this.#caller)
     }
   }
 }
@@ -246,5 +246,5 @@ function isSpace (byte: number): boolean {
 }
 
 function tooLong (subject: string): ServiceError {
-  return new ServiceError('body_too_large', `Request body holds ${subject} of more than ${PIECE} bytes`)
+  return new ServiceError('body_too_large', `Request body holds ${subject} of more than ${CHUNK_BYTES} bytes`)
 }

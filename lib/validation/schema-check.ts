@@ -11,15 +11,15 @@ const MAX_FIELD_ERRORS = 20
 /** All errors are reported for an input with at most this many values, else only the first. */
 const SMALL_INPUT = 5000
 /** Maximum length of an instant; only a fraction of a second could make it longer. */
-const LONGEST_INSTANT = 64
+const MAX_INSTANT_CHARACTERS = 64
 /** Maximum length of a number in a string; no finite number has more digits before its decimal point. */
-const LONGEST_NUMBER = 400
+const MAX_NUMBER_CHARACTERS = 400
 /** Maximum length of a field's name in an error, because a client can send a name as long as the body. */
-const MAX_NAME = 100
+const MAX_NAME_CHARACTERS = 100
 
 const FORMATS: Record<string, { validate: (text: string) => boolean, rule: string }> = {
   'date-time': {
-    validate: (text) => text.length <= LONGEST_INSTANT && parseInstant(text) !== undefined,
+    validate: (text) => text.length <= MAX_INSTANT_CHARACTERS && parseInstant(text) !== undefined,
     rule: INSTANT_RULE,
   },
   uuid: { validate: isUuid, rule: 'must be a UUID' },
@@ -164,7 +164,7 @@ function isNumeric (type: unknown): boolean {
 }
 
 function readNumber (text: string): string | number {
-  return text.length <= LONGEST_NUMBER && /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text
+  return text.length <= MAX_NUMBER_CHARACTERS && /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text
 }
 
 /** The error `invalid_request` with the wrong fields as the client wrote them. */
@@ -183,7 +183,7 @@ export function validationError (problems: readonly SchemaError[], at = ''): Ser
 
 function nameOf (field: string, at: string): string {
   const name = field === '' ? at.replace(/[:.]\s*$/, '') : `${at}${field}`
-  return name.length > MAX_NAME ? `${name.slice(0, MAX_NAME)}…` : name
+  return name.length > MAX_NAME_CHARACTERS ? `${name.slice(0, MAX_NAME_CHARACTERS)}…` : name
 }
 
 function fieldOf ({ instancePath, params }: SchemaError): string {

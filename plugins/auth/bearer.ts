@@ -43,7 +43,7 @@ export function withTokenErrors (
 ): (request: FastifyRequest) => Promise<RequestContext> {
   return async (request) => {
     // Verifying a signature takes a few tenths of a millisecond, and anybody can send one.
-    if (turns.isSpent) await turns.next(arrivalKeyOf(request))
+    if (turns.isExhausted) await turns.next(arrivalKeyOf(request))
     try {
       return await authenticate(request)
     } catch (error) {

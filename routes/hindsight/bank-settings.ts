@@ -79,23 +79,23 @@ export function patchOf (updates: Readonly<Record<string, unknown>>, at: string,
  * The part of a merge patch that has an effect, without empty sections, because naming a section counts as setting it.
  * @returns undefined when it changes nothing
  */
-export function exactPatch (patch: Patch, standing: Patch): Patch | undefined {
+export function exactPatch (patch: Patch, current: Patch): Patch | undefined {
   const exact: Patch = {}
   for (const [key, value] of Object.entries(patch)) {
-    const stands = standing[key]
+    const currentValue = current[key]
     if (isJsonObject(value)) {
-      const below = isJsonObject(stands) ? stands : {}
+      const below = isJsonObject(currentValue) ? currentValue : {}
       const more = exactPatch(value, below)
-      if (more !== undefined) exact[key] = leavesNothing(more, below) ? null : more
-    } else if (value === null ? stands !== undefined : !isDeepStrictEqual(value, stands)) {
+      if (more !== undefined) exact[key] = isEmptyAfter(more, below) ? null : more
+    } else if (value === null ? currentValue !== undefined : !isDeepStrictEqual(value, currentValue)) {
       exact[key] = value
     }
   }
   return Object.keys(exact).length === 0 ? undefined : exact
 }
 
-function leavesNothing (patch: Patch, standing: Patch): boolean {
-  const keys = new Set([...Object.keys(standing), ...Object.keys(patch)])
+function isEmptyAfter (patch: Patch, current: Patch): boolean {
+  const keys = new Set([...Object.keys(current), ...Object.keys(patch)])
   return [...keys].every((key) => patch[key] === null)
 }
 

@@ -54,9 +54,9 @@ export const bankRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async (ap
   const hasReranker = () => app.memory.modelConditions().reranker !== undefined
   /** A bank is created by its first memory, so a request without settings has no effect. */
   const change = async (bankId: string, patch: Record<string, unknown>, context: RequestContext) => {
-    const standing = await configurations.get(bankId, context)
-    const exact = exactPatch(patch, standing.config)
-    return exact === undefined ? standing : await configurations.patch(bankId, exact, context)
+    const currentConfiguration = await configurations.get(bankId, context)
+    const exact = exactPatch(patch, currentConfiguration.config)
+    return exact === undefined ? currentConfiguration : await configurations.patch(bankId, exact, context)
   }
   const toConfig = (bankId: string, answer: BankConfigAnswer): Static<typeof Config> => (
     { bank_id: bankId, config: configOf(answer, hasReranker()), overrides: overridesOf(answer) }

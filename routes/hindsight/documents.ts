@@ -7,13 +7,13 @@ import { BankId, nullable, strict, type MemoryRecord } from '../../lib/memory/sc
 import { kindOf } from './filters.js'
 import { DEFAULT_PAGE, pageFields } from './list.js'
 import { BANK, BankParams, routeConfig, unsupported, type HindsightOptions } from './route.js'
-import { walk } from './walk.js'
+import { scanMemories } from './memory-scan.js'
 
 /** Ids of one forget. */
-const FORGOTTEN_TOGETHER = 1000
+const FORGET_BATCH = 1000
 /** The longest document, in characters: its text is one member of the answer and is built synchronously. */
-const LONGEST_TEXT = 4 * 1024 * 1024
-const MOST_TAGS = 1000
+const MAX_TEXT_CHARACTERS = 4 * 1024 * 1024
+const MAX_TAGS = 1000
 
 const documentFields = {
   id: Type.String(),
@@ -45,7 +45,7 @@ export const documentRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async
     schema: { hide: true, params: BankParams, querystring: strict(pageFields), response: { 200: Documents } },
   }, async ({ params: { bank_id: bankId }, query: { limit = DEFAULT_PAGE, offset = 0 }, context }) => {
     const documents = new Map<string, Summary>()
-    const release = await walk(app, {
+    const release = await scanMemories(app, {
       bankId,
       context,
       filters: undefined,
@@ -70,13 +70,13 @@ export const documentRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async
     let document: Summary | undefined
     const texts: string[] = []
     const kinds: Record<string, number> = {}
-    const release = await walk(app, {
+    const release = await scanMemories(app, {
       bankId,
       context,
       filters: { documentIds: [id] },
       visit: (memory) => {
         const kept = addTo(document ??= summaryOf(id, memory), memory)
-        if (document.text_length > LONGEST_TEXT) throw tooLarge()
+        if (document.text_length > MAX_TEXT_CHARACTERS) throw tooLarge()
         const kind = kindOf(memory.metadata)
         kinds[kind] = (kinds[kind] ?? 0) + 1
         texts.push(memory.text)
@@ -104,7 +104,7 @@ async function memoryIdsOf (
 ): Promise<string[]> {
   const ids: string[] = []
   const visit = ({ memory_id: id }: MemoryRecord) => ({ goOn: ids.push(id) > 0, kept: 0 })
-  const release = await walk(app, { bankId, context, filters: { documentIds: [documentId] }, visit })
+  const release = await scanMemories(app, { bankId, context, filters: { documentIds: [documentId] }, visit })
   release()
   return ids
 }
@@ -114,8 +114,8 @@ async function forgetAll (
   app: FastifyInstance, bankId: string, ids: readonly string[], context: RequestContext,
 ): Promise<number> {
   let count = 0
-  for (let at = 0; at < ids.length; at += FORGOTTEN_TOGETHER) {
-    const some = ids.slice(at, at + FORGOTTEN_TOGETHER)
+  for (let at = 0; at < ids.length; at += FORGET_BATCH) {
+    const some = ids.slice(at, at + FORGET_BATCH)
     const { deleted_count: deleted } = await app.memory.forget({ bank_id: bankId, memory_ids: some }, context)
     count += deleted
   }
@@ -151,8 +151,8 @@ function addTo (document: Summary, { retained_at: retainedAt, tags, text }: Memo
   let kept = 0
   for (const tag of tags) {
     if (document.tags.has(tag)) continue
-    if (document.tags.size === MOST_TAGS) {
-      throw unsupported(`more than ${MOST_TAGS} tags in a document`, 'GET /v1/banks/{bank_id}/memories has those of each memory')
+    if (document.tags.size === MAX_TAGS) {
+      throw unsupported(`more than ${MAX_TAGS} tags in a document`, 'GET /v1/banks/{bank_id}/memories has those of each memory')
     }
     document.tags.add(tag)
     kept += tag.length
@@ -167,7 +167,7 @@ function listedDocumentOf ({ tags, ...document }: Summary): Static<typeof Listed
 function tooLarge (): ServiceError {
   return new ServiceError(
     'answer_too_large',
-    `The document has more than ${LONGEST_TEXT} characters; GET /v1/banks/{bank_id}/memories gives its memories in pages`,
+    `The document has more than ${MAX_TEXT_CHARACTERS} characters; GET /v1/banks/{bank_id}/memories gives its memories in pages`,
   )
 }
 

@@ -4,7 +4,7 @@ import { strict, type MemoryRecord } from '../../lib/memory/schemas.js'
 import { ListedFact, listedFactOf } from './facts.js'
 import { KINDS, kindFilter, Tags, tagFilter, TagsMatch } from './filters.js'
 import { BANK, BankParams, routeConfig, unsupported, type HindsightOptions } from './route.js'
-import { LONGEST_WALK, tooLong, walk } from './walk.js'
+import { MAX_MEMORIES_READ, tooLong, scanMemories } from './memory-scan.js'
 
 export const DEFAULT_PAGE = 100
 const MAX_PAGE = 1000
@@ -49,11 +49,11 @@ export const listRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async (ap
     }
     const isFiltered = Object.keys(filters).length > 0 || q !== undefined
     if (!isFiltered && offset >= count) return { items: [], total: count, limit, offset }
-    if (offset >= LONGEST_WALK) throw tooLong()
+    if (offset >= MAX_MEMORIES_READ) throw tooLong()
     const wanted = q?.toLowerCase()
     const shown: MemoryRecord[] = []
     let matched = 0
-    const release = await walk(app, {
+    const release = await scanMemories(app, {
       bankId,
       context,
       filters,

@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type, type Static } from 'typebox'
-import { inTurns } from '../../lib/concurrency/steps.js'
+import { runInTurns } from '../../lib/concurrency/steps.js'
 import { callerOf } from '../../lib/identity/context.js'
 import { nullable, strict, type Hit, type RecallAnswer } from '../../lib/memory/schemas.js'
 import { query } from '../../lib/memory/schemas/filters.js'
@@ -15,7 +15,7 @@ const DEPTH = { low: 100, mid: 300, high: 1000 } as const
 const DEFAULT_MAX_TOKENS = 4096
 const DEFAULT_CHUNK_TOKENS = 8192
 /** Bounds the chunks, because they are one member of the answer, which is built synchronously. */
-const MOST_CHUNK_TOKENS = 131_072
+const MAX_CHUNK_TOKENS = 131_072
 
 const tokens = Type.Optional(Type.Integer({ minimum: 1 }))
 const part = Type.Optional(strict({ max_tokens: tokens }))
@@ -32,7 +32,7 @@ const RecallBody = strict({
   include: Type.Optional(strict({
     entities: part,
     chunks: Type.Optional(strict({
-      max_tokens: Type.Optional(Type.Integer({ minimum: 1, maximum: MOST_CHUNK_TOKENS })),
+      max_tokens: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_CHUNK_TOKENS })),
     })),
     source_facts: Type.Optional(Type.Object({})),
   })),
@@ -133,17 +133,17 @@ async function chunksOf (
   hits: readonly Hit[], most: number, caller: string,
 ): Promise<Record<string, Static<typeof Chunk>>> {
   const chunks: Array<[string, Static<typeof Chunk>]> = []
-  let left = most
+  let remainingTokens = most
   for (const hit of hits) {
     const texts = [hit.text, ...(hit.passages ?? []).slice(0, 1).map(({ text }) => text)]
     for (const [index, text] of texts.entries()) {
-      const count = await inTurns(countSteps(text, left), caller)
-      if (count > left) continue
-      left -= count
+      const count = await runInTurns(countSteps(text, remainingTokens), caller)
+      if (count > remainingTokens) continue
+      remainingTokens -= count
       chunks.push([hit.memory_id, { id: hit.memory_id, text, chunk_index: 0, truncated: index > 0 }])
       break
     }
-    if (left === 0) break
+    if (remainingTokens === 0) break
   }
   return Object.fromEntries(chunks)
 }
@@ -152,12 +152,12 @@ async function chunksOf (
 async function fitting<T> (
   items: readonly T[], textOf: (item: T) => string, most: number, caller: string,
 ): Promise<T[]> {
-  let left = most
+  let remainingTokens = most
   const taken: T[] = []
   for (const item of items) {
-    const count = await inTurns(countSteps(textOf(item), left), caller)
-    if (count > left) break
-    left -= count
+    const count = await runInTurns(countSteps(textOf(item), remainingTokens), caller)
+    if (count > remainingTokens) break
+    remainingTokens -= count
     taken.push(item)
   }
   return taken

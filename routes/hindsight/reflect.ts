@@ -9,7 +9,7 @@ import { kindFilter, Kinds, tagFields, tagFilter } from './filters.js'
 import { BANK, BankParams, routeConfig, unsupported, type HindsightOptions } from './route.js'
 
 /** As in `query`. */
-const LONGEST_QUERY = 8192
+const MAX_QUERY_CHARACTERS = 8192
 
 const anything = Type.Optional(Type.Unknown())
 const noExtra = Type.Optional(Type.Object({}))
@@ -70,8 +70,8 @@ export const reflectRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async 
 function questionOf ({ query: question, context }: Static<typeof ReflectBody>): string {
   if (context === undefined) return question
   const whole = `${question}\n\nAdditional context: ${context}`
-  if (whole.length > LONGEST_QUERY) {
-    throw invalidField('context', `query and context together must have at most ${LONGEST_QUERY} characters`)
+  if (whole.length > MAX_QUERY_CHARACTERS) {
+    throw invalidField('context', `query and context together must have at most ${MAX_QUERY_CHARACTERS} characters`)
   }
   return whole
 }

@@ -67,10 +67,10 @@ await t.test('a request whose body does not come in time is answered, and its by
   let received = ''
   socket.on('data', (data) => { received += data.toString() })
   socket.write(`POST /v1/recall HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n${' '.repeat(70_000)}`)
-  await until(() => app.workBytes.held > 0)
+  await until(() => app.workBytes.reservedBytes > 0)
   await once(socket, 'close')
   t.match(received, /^HTTP\/1\.1 400 [^]*"detail":"The request did not arrive in time","code":"invalid_request"/)
-  await until(() => app.workBytes.held === 0 && app.activeRequests.size === 0)
+  await until(() => app.workBytes.reservedBytes === 0 && app.activeRequests.size === 0)
 })
 
 await t.test('a crowd that comes at once is let in over several turns of the event loop, all of it', async (t) => {

@@ -130,10 +130,10 @@ await t.test('bytes are held from their arrival to the end of the exchange, and 
   const body = JSON.stringify({ bank_id: 'b', query: 'x' }).padEnd(100_000)
   const { socket } = await open()
   socket.write(head('/v1/recall', 'Content-Length: 100000') + body.slice(0, 90_000))
-  await until(() => app.workBytes.held === 4 * 90_000)
+  await until(() => app.workBytes.reservedBytes === 4 * 90_000)
   socket.write(body.slice(90_000))
   await once(socket, 'data')
-  await until(() => app.workBytes.held === 0)
+  await until(() => app.workBytes.reservedBytes === 0)
 })
 
 await t.test('a client that leaves in the middle of its body gives its room back', async (t) => {
@@ -142,9 +142,9 @@ await t.test('a client that leaves in the middle of its body gives its room back
     const { socket } = await open()
     const part = ' '.repeat(70_000)
     socket.write(head('/v1/recall', headers) + (headers.startsWith('T') ? `${part.length.toString(16)}\r\n${part}\r\n` : part))
-    await until(() => app.workBytes.held === 4 * 70_000)
+    await until(() => app.workBytes.reservedBytes === 4 * 70_000)
     socket.destroy()
-    await until(() => app.workBytes.held === 0)
+    await until(() => app.workBytes.reservedBytes === 0)
     await until(() => app.activeRequests.size === 0)
   }
 })
@@ -153,13 +153,13 @@ await t.test('an announced Content-Length reserves no bytes and refuses no other
   const { app, open, post } = await listening(t, { file: { bounds: { work_bytes: 16 * MIB } } })
   for (let index = 0; index < 20; index++) (await open()).socket.write(head('/v1/recall', `Content-Length: ${2 * MIB}`))
   await until(() => app.activeRequests.size === 20)
-  t.equal(app.workBytes.held, 0)
+  t.equal(app.workBytes.reservedBytes, 0)
   t.equal((await post('/v1/recall', { bank_id: 'b', query: 'x', metadata: { a: 'y'.repeat(100_000) } })).statusCode, 200)
 })
 
 await t.test('without room a long body is refused at once and asked to come back, and a short one is let in', async (t) => {
   const { app, open, post } = await listening(t, { file: { bounds: { work_bytes: 16 * MIB } } })
-  const hold = app.workBytes.hold(12 * MIB)
+  const hold = app.workBytes.reserve(12 * MIB)
   const { socket, answer } = await open()
   socket.write(head('/v1/recall', `Content-Length: ${MIB}`))
   t.match(await answer, /^HTTP\/1\.1 503 [^]*retry-after: 1\r\n[^]*"code":"server_busy"/i)
@@ -169,13 +169,13 @@ await t.test('without room a long body is refused at once and asked to come back
   t.equal((await post('/v1/recall', { bank_id: 'b', query: 'x' })).statusCode, 200)
   hold.release()
   t.equal((await post('/v1/recall', { bank_id: 'b', query: 'x', metadata: { a: 'y'.repeat(100_000) } })).statusCode, 200)
-  await until(() => app.workBytes.held === 0)
+  await until(() => app.workBytes.reservedBytes === 0)
 })
 
 await t.test('a body that could never have its room is let in alone', async (t) => {
   const app = await testApp(t, { file: { bounds: { work_bytes: 16 * MIB } } })
   t.equal((await sendText(app, '/v1/recall', '{"bank_id":"b","query":"x"}'.padEnd(9 * MIB))).statusCode, 200)
-  t.equal(app.app.workBytes.held, 0)
+  t.equal(app.app.workBytes.reservedBytes, 0)
 })
 
 await t.test('a client that is refused in the middle of its body gets the answer', async (t) => {
@@ -202,7 +202,7 @@ await t.test('all bytes are released however a request ends', async (t) => {
     t.equal((await sendText(app, '/v1/recall', payload)).statusCode, status)
     t.equal((await app.inject({ method: 'POST', url: '/v1/recall', headers: JSON_TYPE, payload: Readable.from([payload.slice(0, 70_000), payload.slice(70_000)]) })).statusCode, status)
   }
-  t.equal(app.app.workBytes.held, 0)
+  t.equal(app.app.workBytes.reservedBytes, 0)
 })
 
 await t.test('a body that comes in many small chunks is the same body', async (t) => {

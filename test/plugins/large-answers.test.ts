@@ -47,7 +47,7 @@ await t.test('a large answer is what the serializer of its schema writes, in pie
   const list = await app.get('/v1/banks/big/memories?limit=200')
   t.equal(list.headers['content-type'], 'application/json; charset=utf-8')
   t.ok(list.body === fastJson(MemoriesAnswer)(list.json()), 'the same text')
-  t.equal(app.app.workBytes.held, 0)
+  t.equal(app.app.workBytes.reservedBytes, 0)
 })
 
 await t.test('a small answer has its length and is in one piece', async (t) => {
@@ -81,7 +81,7 @@ await t.test('HEAD requests, HTTP/1.0 and pipelined requests get correct respons
   t.equal((await connection.response()).status, 200)
   const { body } = await connection.response()
   t.same(JSON.parse(body), app.app.swagger())
-  t.equal(app.app.workBytes.held, 0)
+  t.equal(app.app.workBytes.reservedBytes, 0)
 })
 
 await t.test('an answer beyond bounds.answer_bytes is refused before anything of it is sent', async (t) => {
@@ -93,7 +93,7 @@ await t.test('an answer beyond bounds.answer_bytes is refused before anything of
   t.equal((await app.post('/v1/recall', { ...all, max_results: 10 })).statusCode, 200)
   t.equal((await app.get('/v1/banks/big/memories?limit=10')).statusCode, 200)
   t.equal((await app.get('/v1/banks/big/export')).statusCode, 200, 'exports are not counted')
-  t.equal(app.app.workBytes.held, 0)
+  t.equal(app.app.workBytes.reservedBytes, 0)
 })
 
 /** A connection that asks and takes only the first bytes of the answer. */
@@ -110,9 +110,9 @@ await t.test('answers that are not read hold their bytes, and what finds no room
   const app = await filled(t, 4, { bounds: { work_bytes: 16 * MIB } })
   multiplyHits(app, 280)
   const url = await app.app.listen({ port: 0, host: '127.0.0.1' })
-  const released = async () => { while (app.app.workBytes.held > 0) await setImmediate() }
+  const released = async () => { while (app.app.workBytes.reservedBytes > 0) await setImmediate() }
   const reader = await unread(t, url, postText('/v1/recall', all))
-  t.ok(app.app.workBytes.held > 12 * MIB, `${app.app.workBytes.held}`)
+  t.ok(app.app.workBytes.reservedBytes > 12 * MIB, `${app.app.workBytes.reservedBytes}`)
   refused(t, await app.post('/v1/recall', all), 503, 'server_busy', { retry_after_seconds: 1 })
   t.equal((await app.post('/v1/recall', { ...all, max_results: 1 })).statusCode, 200, 'small answers go on')
   reader.resume()
@@ -122,7 +122,7 @@ await t.test('answers that are not read hold their bytes, and what finds no room
   leaver.destroy()
   await released()
   t.equal((await app.post('/v1/recall', all)).statusCode, 200)
-  t.equal(app.app.workBytes.held, 0)
+  t.equal(app.app.workBytes.reservedBytes, 0)
 })
 
 await t.test('the answer of a write is sent even without room in the byte budget', async (t) => {
@@ -130,11 +130,11 @@ await t.test('the answer of a write is sent even without room in the byte budget
   const { workBytes, memory } = app.app
   const items = Array.from({ length: 1000 }, (_, index) => ({ content: `Memory ${index}` }))
   // When the work is done, nothing is left for the answer: its body has held its part before.
-  let held = workBytes.hold(0)
+  let held = workBytes.reserve(0)
   const { retainBatch } = memory
   const withoutRoom: typeof retainBatch = async (...given) => {
     const answer = await retainBatch(...given)
-    held = workBytes.hold(workBytes.limit - workBytes.held)
+    held = workBytes.reserve(workBytes.limit - workBytes.reservedBytes)
     return answer
   }
   Object.assign(memory, { retainBatch: withoutRoom })
@@ -159,6 +159,6 @@ await t.test('an answer that breaks in its middle ends the connection', async (t
   await connection.closed
   t.match(connection.rest.slice(0, 100), /^HTTP\/1\.1 200/)
   t.notMatch(connection.rest.slice(-10), /\r\n0\r\n\r\n$/, 'no end of the chunks')
-  while (app.app.workBytes.held > 0) await setImmediate()
+  while (app.app.workBytes.reservedBytes > 0) await setImmediate()
   t.pass('and holds nothing')
 })

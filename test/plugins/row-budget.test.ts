@@ -50,15 +50,15 @@ await t.test('rows of a database', async (t) => {
     const { app: gateway } = app
     const items = (from: number) => Array.from({ length: 40 }, (_, index) => ({ content: `${CONTENT} ${from + index}` }))
     const seen: number[] = []
-    const watched = t.capture(gateway.workBytes, 'hold', gateway.workBytes.hold.bind(gateway.workBytes))
+    const watched = t.capture(gateway.workBytes, 'reserve', gateway.workBytes.reserve.bind(gateway.workBytes))
     t.equal((await app.post('/v1/retain/batch', { bank_id: 'near', items: items(0) })).statusCode, 200)
-    beforeRest = async () => { seen.push(gateway.workBytes.held) }
+    beforeRest = async () => { seen.push(gateway.workBytes.reservedBytes) }
     // 40 searches find 20 memories of 50 KB each, twice over 80 MB together; four of them at a time have room.
     t.equal((await app.post('/v1/retain/batch', { bank_id: 'near', items: items(40) })).statusCode, 200)
     t.ok(watched().length > 0)
     t.ok(seen.length >= 40 && Math.max(...seen) > 2 * MIB, `${seen.length} searches, ${Math.max(...seen)} bytes`)
-    t.equal(gateway.workBytes.held, 0)
-    const all = gateway.workBytes.hold(15 * MIB)
+    t.equal(gateway.workBytes.reservedBytes, 0)
+    const all = gateway.workBytes.reserve(15 * MIB)
     refused(t, await app.post('/v1/retain', { bank_id: 'near', content: `${CONTENT} 80` }), 503, 'server_busy')
     all.release()
     t.equal((await app.post('/v1/retain', { bank_id: 'near', content: `${CONTENT} 80` })).statusCode, 200)
@@ -71,8 +71,8 @@ await t.test('rows of a database', async (t) => {
       t.ok(admitted.length > 0, `${admitted.length}`)
       t.ok(readers.some(({ status }) => status === 503))
       // The rest of each answer is in the buffers of the system, whose size is not ours.
-      t.ok(app.app.workBytes.held > 0)
-      t.ok(app.app.workBytes.held <= 16 * MIB)
+      t.ok(app.app.workBytes.reservedBytes > 0)
+      t.ok(app.app.workBytes.reservedBytes <= 16 * MIB)
       t.equal((await app.get('/v1/banks/big/memories?limit=1')).statusCode, 200, 'small answers go on')
       admitted.forEach(({ socket }, index) => {
         if (index % 2 === 0) socket.resume()
@@ -81,14 +81,14 @@ await t.test('rows of a database', async (t) => {
       await whole(app)
       t.equal((await app.get(LIST)).json().memories.length, MEMORIES)
       t.equal((await app.post('/v1/recall', RECALL)).json().hits.length, MEMORIES)
-      t.equal(app.app.workBytes.held, 0)
+      t.equal(app.app.workBytes.reservedBytes, 0)
     }
   })
 
   await t.test('what finds no room is refused before it is read', async (t) => {
     let rests = 0
     beforeRest = async () => { rests += 1 }
-    const held = app.app.workBytes.hold(14 * MIB)
+    const held = app.app.workBytes.reserve(14 * MIB)
     for (const response of [
       await app.get(LIST), await app.post('/v1/recall', RECALL), await app.post('/v1/reflect', { bank_id: 'big', query: 'ferry harbour' }),
       await app.inject({ method: 'POST', url: '/v1/reflect', headers: { accept: 'text/event-stream' }, payload: { bank_id: 'big', query: 'ferry harbour' } }),
@@ -96,17 +96,17 @@ await t.test('rows of a database', async (t) => {
     ]) refused(t, response, 503, 'server_busy', { retry_after_seconds: 1 })
     t.equal(rests, 0)
     held.release()
-    t.equal(app.app.workBytes.held, 0)
+    t.equal(app.app.workBytes.reservedBytes, 0)
   })
 
   await t.test('a small answer that was made of many rows holds nothing of them', async (t) => {
     let held = 0
-    beforeRest = async () => { held = app.app.workBytes.held }
+    beforeRest = async () => { held = app.app.workBytes.reservedBytes }
     t.equal((await app.post('/v1/recall', { ...RECALL, max_results: 1 })).statusCode, 200)
     t.ok(held > 4 * MIB, `${held}`)
-    t.equal(app.app.workBytes.held, 0)
+    t.equal(app.app.workBytes.reservedBytes, 0)
     t.equal((await app.post('/v1/reflect', { bank_id: 'big', query: 'ferry harbour' })).statusCode, 200)
-    t.equal(app.app.workBytes.held, 0)
+    t.equal(app.app.workBytes.reservedBytes, 0)
   })
 
   await t.test('a client that leaves while its rows come gives them back when they have come', async (t) => {
@@ -124,7 +124,7 @@ await t.test('rows of a database', async (t) => {
       await reached
       socket.destroy()
       while (app.app.activeRequests.size > 0) await setImmediate()
-      t.ok(app.app.workBytes.held > 4 * MIB, 'the rows are still to come')
+      t.ok(app.app.workBytes.reservedBytes > 4 * MIB, 'the rows are still to come')
       go()
       await whole(app)
       t.pass('nothing is held')
@@ -135,7 +135,7 @@ await t.test('rows of a database', async (t) => {
     beforeRest = async () => { throw new Error('gone') }
     refused(t, await app.get(LIST), 503, 'dependency_unavailable')
     refused(t, await app.post('/v1/recall', RECALL), 503, 'dependency_unavailable')
-    t.equal(app.app.workBytes.held, 0)
+    t.equal(app.app.workBytes.reservedBytes, 0)
   })
 })
 
@@ -150,5 +150,5 @@ async function unread (t: Test, url: string, text: string): Promise<{ socket: So
 }
 
 async function whole ({ app }: TestApp): Promise<void> {
-  while (app.workBytes.held > 0) await setImmediate()
+  while (app.workBytes.reservedBytes > 0) await setImmediate()
 }

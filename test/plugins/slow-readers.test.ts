@@ -94,7 +94,7 @@ await t.test('a client that takes nothing is cut off after bounds.stalled_second
   t.match(app.log.filter(({ msg }) => msg === CUT_OFF), [{ level: 30, request_id: 'the-export' }])
   await settled(server)
   t.equal(app.app.activeRequests.size, 0)
-  t.equal(app.app.workBytes.held, 0)
+  t.equal(app.app.workBytes.reservedBytes, 0)
 })
 
 await t.test('a client that reads on is left alone, however long it takes, and one that then stops is not', async (t) => {

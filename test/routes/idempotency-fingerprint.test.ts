@@ -49,14 +49,14 @@ await t.test('of any text, as a text and as its bytes', async () => {
 })
 
 await t.test('wherever a long text is cut', async (t) => {
-  const PIECE = 256 * 1024
+  const CHUNK_SIZE = 256 * 1024
   const filled = (units: number) => 'x'.repeat(units)
   const texts = [
-    ...[-2, -1, 0, 1].flatMap((shift) => ['😀', '\ud83d', '\ude00', 'é', '\n', '"'].map((sign) => `${filled(PIECE + shift)}${sign}${filled(10)}`)),
+    ...[-2, -1, 0, 1].flatMap((shift) => ['😀', '\ud83d', '\ude00', 'é', '\n', '"'].map((sign) => `${filled(CHUNK_SIZE + shift)}${sign}${filled(10)}`)),
     `${`${'{"text":"línea"}'.repeat(40)}\n`.repeat(2000)}`,
-    `\ufeff${filled(PIECE * 2)}\ufeff`,
-    '😀'.repeat(PIECE),
-    '\ud83d'.repeat(PIECE + 1),
+    `\ufeff${filled(CHUNK_SIZE * 2)}\ufeff`,
+    '😀'.repeat(CHUNK_SIZE),
+    '\ud83d'.repeat(CHUNK_SIZE + 1),
   ]
   for (const [index, text] of texts.entries()) {
     t.equal(await fingerprint({}, text), inOneGo({}, text), `text ${index}`)
@@ -65,8 +65,8 @@ await t.test('wherever a long text is cut', async (t) => {
   }
   // Bytes that are no UTF-8, before, in and after a cut.
   for (let shift = -4; shift <= 4; shift++) {
-    const bytes = Buffer.from(filled(PIECE * 2))
-    bytes.set([0xf0, 0x9f, 0x98, 0xe2, 0x82, 0xff], PIECE + shift)
+    const bytes = Buffer.from(filled(CHUNK_SIZE * 2))
+    bytes.set([0xf0, 0x9f, 0x98, 0xe2, 0x82, 0xff], CHUNK_SIZE + shift)
     t.equal(await fingerprint({}, bytes), inOneGo({}, bytes.toString('utf8')), `broken bytes at ${shift}`)
   }
 })

@@ -66,7 +66,7 @@ await t.test('an export that is read to its end, and one that HEAD asks for, are
   await until(() => store.ended === 1)
   t.equal((await inject({ method: 'HEAD', url: '/v1/banks/bank/export' })).statusCode, 200)
   await until(() => store.ended === 2)
-  t.equal(app.workBytes.held, 0)
+  t.equal(app.workBytes.reservedBytes, 0)
 })
 
 await t.test('a client that leaves while the store still scans ends its export', async (t) => {
@@ -80,7 +80,7 @@ await t.test('a client that leaves while the store still scans ends its export',
   await until(() => store.signals[0]!.aborted)
   open()
   await until(() => store.ended === 1 && app.activeRequests.size === 0)
-  t.equal(app.workBytes.held, 0)
+  t.equal(app.workBytes.reservedBytes, 0)
 })
 
 await t.test('a client that leaves in the midst ends its export, before the first memory too', async (t) => {
@@ -93,7 +93,7 @@ await t.test('a client that leaves in the midst ends its export, before the firs
     await until(() => store.begun === 1 && app.activeRequests.size === 1)
     connection.socket.destroy()
     await until(() => store.ended === 1 && app.activeRequests.size === 0)
-    t.equal(app.workBytes.held, 0)
+    t.equal(app.workBytes.reservedBytes, 0)
   }
 })
 
@@ -116,7 +116,7 @@ await t.test('a client that is gone before its export began ends it', async (t) 
   open()
   await until(() => store.ended === 1)
   t.equal(store.signals[0]!.aborted, true)
-  t.equal(app.workBytes.held, 0)
+  t.equal(app.workBytes.reservedBytes, 0)
 })
 
 await t.test('a caller has so many streams open as bounds.streams_per_caller says, and then 429', async (t) => {
@@ -143,7 +143,7 @@ await t.test('a caller has so many streams open as bounds.streams_per_caller say
   open()
   await connections[1]!.response()
   await until(() => app.activeRequests.size === 0)
-  t.equal(app.workBytes.held, 0)
+  t.equal(app.workBytes.reservedBytes, 0)
 })
 
 await t.test('streams that are refused or over count no more', async (t) => {
@@ -158,7 +158,7 @@ await t.test('streams that are refused or over count no more', async (t) => {
     t.equal((await ask({ ...QUESTION, min_trust: 'trusted' })).statusCode, 200)
     t.equal((await ask({ ...QUESTION, occurred_after: 'never' })).statusCode, 400)
   }
-  t.equal(app.workBytes.held, 0)
+  t.equal(app.workBytes.reservedBytes, 0)
 })
 
 await t.test('lines of an export are those of each memory, however long', async (t) => {

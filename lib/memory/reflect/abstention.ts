@@ -21,11 +21,11 @@ export class AbstentionGate {
   #seen = 0
   #open = false
 
-  /** @returns the text to pass on: nothing, or the text held so far with the piece */
-  push (piece: string): string {
-    if (this.#open) return piece
-    this.#held += piece
-    for (const character of piece) {
+  /** @returns the text to pass on: nothing, or the text held so far with the chunk */
+  push (chunk: string): string {
+    if (this.#open) return chunk
+    this.#held += chunk
+    for (const character of chunk) {
       if (this.#matches(character)) continue
       this.#open = true
       return this.#release()

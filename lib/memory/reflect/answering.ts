@@ -32,39 +32,39 @@ export interface ModelAnswer {
   /** Whether the answer was cut off at max_tokens. */
   truncated: boolean
   structured?: Record<string, unknown>
-  spent: ModelUsage
+  usage: ModelUsage
 }
 
 /**
  * Generates the answer with one call, without streaming.
  * @throws ServiceError quota_exceeded; errors of the call
  */
-export async function answerWhole (question: AnswerRequest): Promise<ModelAnswer> {
+export async function generateAnswer (question: AnswerRequest): Promise<ModelAnswer> {
   const generation = await question.meteredModel.generate(question.call)
-  return { ...await checked(generation, question), truncated: generation.finish === 'length', spent: generation.usage }
+  return { ...await filterCitations(generation, question), truncated: generation.finish === 'length', usage: generation.usage }
 }
 
 /**
  * Streams the answer of one call through the citation filter.
  * @returns the answer as a whole
  */
-export async function * answerInPieces (
+export async function * streamAnswer (
   { meteredModel, call, linkableTexts }: AnswerRequest,
 ): AsyncGenerator<string, ModelAnswer> {
   const filter = new CitationFilter(call.grounding.evidence.length, { sourceTexts: linkableTexts })
   let text = ''
   for await (const part of meteredModel.stream(call)) {
     if (part.type === 'text') {
-      const piece = filter.push(part.text)
-      if (piece === '') continue
-      text += piece
-      yield piece
+      const shown = filter.push(part.text)
+      if (shown === '') continue
+      text += shown
+      yield shown
       continue
     }
     const last = filter.end()
     requireText(part.finish, last.abstained ? 'abstained' : text + last.text)
     if (!last.abstained && last.text !== '') yield last.text
-    return { text: (text + last.text).trim(), abstained: last.abstained, unverified: last.unverified, truncated: part.finish === 'length', spent: part.usage }
+    return { text: (text + last.text).trim(), abstained: last.abstained, unverified: last.unverified, truncated: part.finish === 'length', usage: part.usage }
   }
   throw new UnusableGeneration()
 }
@@ -74,21 +74,24 @@ export async function * answerInPieces (
  * its problems.
  * @throws UnusableGeneration when the second answer violates it too
  */
-export async function answerBySchema (question: AnswerRequest, schema: JsonSchema): Promise<ModelAnswer> {
+export async function generateStructuredAnswer (question: AnswerRequest, schema: JsonSchema): Promise<ModelAnswer> {
   const { meteredModel, call, deadline } = question
   const check = compileResponseSchema(schema)
-  let spent: ModelUsage = NO_USAGE
+  let usage: ModelUsage = NO_USAGE
   let messages = call.messages
   for (const isRepair of [false, true]) {
     const generation = await meteredModel.generate({
-      ...call, messages, ...(isRepair && { timeoutMs: Math.max(1, deadline.leftMs()) }),
+      ...call, messages, ...(isRepair && { timeoutMs: Math.max(1, deadline.remainingMs()) }),
     })
-    spent = addUsage(spent, generation.usage)
+    usage = addUsage(usage, generation.usage)
     const read = readStructured(generation.text, check)
     if (read.ok) {
-      const answer = await checked({ ...generation, text: read.answer }, question)
+      const answer = await filterCitations({ ...generation, text: read.answer }, question)
       return {
-        ...answer, truncated: false, spent, ...(!answer.abstained && { structured: visibleStrings(read.structured) }),
+        ...answer,
+        truncated: false,
+        usage,
+        ...(!answer.abstained && { structured: visibleStrings(read.structured) }),
       }
     }
     messages = [...call.messages, { role: 'assistant', content: generation.text }, { role: 'user', content: repairMessage(read.problems) }]
@@ -99,18 +102,18 @@ export async function answerBySchema (question: AnswerRequest, schema: JsonSchem
 /** Builds the answer from sentences of the evidence, without the configured model. */
 export async function extractiveAnswer (model: LanguageModel, question: AnswerRequest): Promise<ModelAnswer> {
   const { signal: _, ...request } = question.call
-  return { ...await checked(await model.generate(request), question), truncated: false, spent: NO_USAGE }
+  return { ...await filterCitations(await model.generate(request), question), truncated: false, usage: NO_USAGE }
 }
 
-async function checked (generation: Pick<Generation, 'text' | 'finish'>, { call, linkableTexts, caller }: AnswerRequest): Promise<Pick<ModelAnswer, 'text' | 'abstained' | 'unverified'>> {
+async function filterCitations (generation: Pick<Generation, 'text' | 'finish'>, { call, linkableTexts, caller }: AnswerRequest): Promise<Pick<ModelAnswer, 'text' | 'abstained' | 'unverified'>> {
   const filter = new CitationFilter(call.grounding.evidence.length, { sourceTexts: linkableTexts })
-  const pieces: string[] = []
+  const parts: string[] = []
   for (let start = 0; start < generation.text.length; start += CHARACTERS_PER_STEP) {
-    if (turns.isSpent) await turns.next(caller)
-    pieces.push(filter.push(generation.text.slice(start, start + CHARACTERS_PER_STEP)))
+    if (turns.isExhausted) await turns.next(caller)
+    parts.push(filter.push(generation.text.slice(start, start + CHARACTERS_PER_STEP)))
   }
   const { text: rest, abstained, unverified } = filter.end()
-  const text = [...pieces, rest].join('').trim()
+  const text = [...parts, rest].join('').trim()
   requireText(generation.finish, abstained ? 'abstained' : text)
   return { text, abstained, unverified }
 }

@@ -40,7 +40,7 @@ export interface FilteredAnswer extends Citations {
 }
 
 /**
- * Filters an answer that arrives in pieces. Text is held back until its sentence (or row of a table, or line of code)
+ * Filters an answer that arrives in chunks. Text is held back until its sentence (or row of a table, or line of code)
  * is complete, and is shown
  * - with its marks as `[n]`; `[1, 2]`, `[1-3]`, `[^2]`, `【1】` and `[source 2]` are marks too, `(1)` is none (see
  *   readMark);
@@ -51,7 +51,7 @@ export interface FilteredAnswer extends Citations {
  * - without hidden characters. Marks in code (in a fenced block or between backticks) are left as code. If every
  *   sentence would be cut, they are shown at the end, without their marks and as unverified: an answer is never empty
  *   because of its marks. The time is linear in the length of the answer, and the result does not depend on how the
- *   answer is divided into pieces.
+ *   answer is divided into chunks.
  */
 export class CitationFilter {
   readonly #bounds: SourceBounds
@@ -79,8 +79,8 @@ export class CitationFilter {
   }
 
   /** @returns the text that can be shown now; may be empty */
-  push (piece: string): string {
-    this.#reader.push(this.#gate.push(this.#visible.push(piece)))
+  push (chunk: string): string {
+    this.#reader.push(this.#gate.push(this.#visible.push(chunk)))
     return this.#flush()
   }
 

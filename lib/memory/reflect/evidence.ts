@@ -24,7 +24,7 @@ export interface EvidenceBounds {
   minTrust?: Trust | undefined
 }
 
-export interface PickedEvidence {
+export interface SelectedEvidence {
   /** In the order of the ranking; the first is cited as [1]. */
   hits: ScoredCandidate[]
   evidence: LabelledEvidence[]
@@ -36,21 +36,21 @@ export interface PickedEvidence {
  * bank twice is used once. Texts are checked for suspicious content again, because a memory may be older than the
  * current rules.
  */
-export function * evidenceSteps (candidates: readonly ScoredCandidate[], { maxMemories, maxTokens, minTrust = 'suspect' }: EvidenceBounds): Steps<PickedEvidence> {
-  const picked: PickedEvidence = { hits: [], evidence: [] }
+export function * evidenceSteps (candidates: readonly ScoredCandidate[], { maxMemories, maxTokens, minTrust = 'suspect' }: EvidenceBounds): Steps<SelectedEvidence> {
+  const picked: SelectedEvidence = { hits: [], evidence: [] }
   const seen = new Set<string>()
-  let left = maxTokens
+  let remainingTokens = maxTokens
   for (const candidate of candidates) {
-    if (picked.hits.length >= maxMemories || left <= 0) break
+    if (picked.hits.length >= maxMemories || remainingTokens <= 0) break
     const { bank } = candidate
     const memory = yield * withCurrentTrustSteps(candidate.memory)
     if (!isAtLeast(memory.trust, minTrust)) continue
     const key = JSON.stringify([bank.bankId, memory.text, memory.occurredAt])
     if (seen.has(key)) continue
-    const excerpt = yield * excerptSteps(candidate, left)
+    const excerpt = yield * excerptSteps(candidate, remainingTokens)
     if (excerpt === undefined) continue
     seen.add(key)
-    left -= excerpt.tokens
+    remainingTokens -= excerpt.tokens
     picked.hits.push({ ...candidate, memory })
     picked.evidence.push({
       text: visibleText(excerpt.text),
@@ -69,10 +69,10 @@ function * withCurrentTrustSteps (memory: Memory): Steps<Memory> {
 }
 
 function * excerptSteps (
-  { memory, passageCount, passages }: ScoredCandidate, left: number,
+  { memory, passageCount, passages }: ScoredCandidate, remainingTokens: number,
 ): Steps<{ text: string, tokens: number } | undefined> {
   yield * memory.tokens.steps()
-  if (memory.tokens.value <= left) return { text: memory.text, tokens: memory.tokens.value }
+  if (memory.tokens.value <= remainingTokens) return { text: memory.text, tokens: memory.tokens.value }
   if (passageCount === 1) return undefined
   // As many of the best as fit, then sorted by position in the text.
   const chosen: Array<{ start: number, text: string }> = []
@@ -80,7 +80,7 @@ function * excerptSteps (
   for (const { start, end } of passages) {
     const text = memory.text.slice(start, end)
     const cost = (yield * countSteps(text)) + 2
-    if (tokens + cost > left) continue
+    if (tokens + cost > remainingTokens) continue
     tokens += cost
     chosen.push({ start, text })
   }

@@ -1,6 +1,6 @@
 /** Maximum length of a mark's content that is parsed; a single number may be longer. */
-const LONGEST_LIST = 200
-const LONGEST_NUMBER = 9
+const MAX_LIST_CHARACTERS = 200
+const MAX_DIGITS = 9
 const FIRST_YEAR = 1000
 const LAST_YEAR = 2100
 
@@ -26,8 +26,8 @@ export interface Mark {
  * @returns undefined when it is not a mark
  */
 export function readMark (inside: string, sources: number): Mark | undefined {
-  const text = inside.length > LONGEST_LIST ? inside : inside.trim().replace(LABEL, '').replace(/†.*$/u, '')
-  if (text.length > LONGEST_LIST) return /^\d+$/.test(text) ? { cited: [], hasUnknownSource: true, isYear: false } : undefined
+  const text = inside.length > MAX_LIST_CHARACTERS ? inside : inside.trim().replace(LABEL, '').replace(/†.*$/u, '')
+  if (text.length > MAX_LIST_CHARACTERS) return /^\d+$/.test(text) ? { cited: [], hasUnknownSource: true, isYear: false } : undefined
   const spans: Array<[first: number, last: number]> = []
   for (const part of text.split(BETWEEN)) {
     const item = ITEM.exec(part.trim().replace(LABEL, ''))
@@ -49,5 +49,5 @@ export function readMark (inside: string, sources: number): Mark | undefined {
 }
 
 function numberOf (digits: string): number {
-  return digits.length > LONGEST_NUMBER ? Infinity : Number(digits)
+  return digits.length > MAX_DIGITS ? Infinity : Number(digits)
 }

@@ -12,7 +12,7 @@ export const MAX_SCHEMA_DEPTH = 8
 export const MAX_SCHEMA_PROPERTIES = 256
 
 const TYPES = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null']
-const LONGEST_NAME = 100
+const MAX_NAME_CHARACTERS = 100
 /** Deeper than any valid schema, including enum and const. */
 const MAX_JSON_DEPTH = 64
 
@@ -89,8 +89,8 @@ function checkSchema (schema: unknown, path: string, depth: number, budget: Budg
   if (depth > MAX_SCHEMA_DEPTH) throw refused(path, `must not be more than ${MAX_SCHEMA_DEPTH} schemas deep`)
   for (const [keyword, value] of Object.entries(schema)) {
     const check = KEYWORDS.get(keyword)
-    if (check === undefined) throw refused(below(path, keyword), `is not a keyword that is taken; these are: ${[...KEYWORDS.keys()].join(', ')}`)
-    check(value, below(path, keyword), depth, budget)
+    if (check === undefined) throw refused(childPath(path, keyword), `is not a keyword that is taken; these are: ${[...KEYWORDS.keys()].join(', ')}`)
+    check(value, childPath(path, keyword), depth, budget)
   }
 }
 
@@ -106,8 +106,8 @@ function checkProperties (value: unknown, path: string, depth: number, budget: B
     budget.properties += 1
     if (budget.properties > MAX_SCHEMA_PROPERTIES) throw refused(FIELD, `must not have more than ${MAX_SCHEMA_PROPERTIES} properties altogether`)
     // An answer with this property is refused as an attack, so the schema cannot be satisfied.
-    if (name === '__proto__') throw refused(below(path, name), 'is not a name that a property can have')
-    checkSchema(schema, below(path, name), depth + 1, budget)
+    if (name === '__proto__') throw refused(childPath(path, name), 'is not a name that a property can have')
+    checkSchema(schema, childPath(path, name), depth + 1, budget)
   }
 }
 
@@ -136,8 +136,8 @@ function isDeeper (value: unknown, levels: number): boolean {
   return levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1))
 }
 
-function below (path: string, name: string): string {
-  return `${path}.${name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME)}…` : name}`
+function childPath (path: string, name: string): string {
+  return `${path}.${name.length > MAX_NAME_CHARACTERS ? `${name.slice(0, MAX_NAME_CHARACTERS)}…` : name}`
 }
 
 function refused (field: string, message: string): ServiceError {

@@ -11,13 +11,13 @@ const MAX_PROBLEMS = 20
  */
 const MAX_COMPARISONS = 500_000
 /** Maximum length of a name in a problem: the model may invent names as long as its answer. */
-const LONGEST_NAME = 100
+const MAX_NAME_CHARACTERS = 100
 
-interface Place {
+interface CheckContext {
   path: string
   problems: string[]
   /** The remaining comparisons. */
-  left: { count: number }
+  comparisonsLeft: { count: number }
 }
 
 /**
@@ -30,14 +30,14 @@ export function problemsOf (schema: JsonSchema, value: unknown): string[] {
   return problemsWithin(schema, value, { count: MAX_COMPARISONS })
 }
 
-function problemsWithin (schema: JsonSchema, value: unknown, left: Place['left']): string[] {
-  const place: Place = { path: '', problems: [], left }
+function problemsWithin (schema: JsonSchema, value: unknown, comparisonsLeft: CheckContext['comparisonsLeft']): string[] {
+  const place: CheckContext = { path: '', problems: [], comparisonsLeft }
   checkInstance(schema, value, place)
   return place.problems
 }
 
-function checkInstance (schema: unknown, value: unknown, place: Place): void {
-  if (!isJsonObject(schema) || place.problems.length >= MAX_PROBLEMS || !compares(place, 1)) return
+function checkInstance (schema: unknown, value: unknown, place: CheckContext): void {
+  if (!isJsonObject(schema) || place.problems.length >= MAX_PROBLEMS || !consumeComparisons(place, 1)) return
   const types = own(schema, 'type')
   if (types !== undefined && !(Array.isArray(types) ? types : [types]).some((type) => isOfType(value, type))) {
     addProblem(place, `must be ${(Array.isArray(types) ? types : [types]).join(' or ')}`)
@@ -63,15 +63,15 @@ function isOfType (value: unknown, type: unknown): boolean {
   }
 }
 
-function checkAny (schema: JsonSchema, value: unknown, place: Place): void {
+function checkAny (schema: JsonSchema, value: unknown, place: CheckContext): void {
   const values = own(schema, 'enum')
-  if (Array.isArray(values) && compares(place, values.length) && !values.some((allowed) => isDeepStrictEqual(allowed, value))) addProblem(place, 'must be one of the values of enum')
+  if (Array.isArray(values) && consumeComparisons(place, values.length) && !values.some((allowed) => isDeepStrictEqual(allowed, value))) addProblem(place, 'must be one of the values of enum')
   if (Object.hasOwn(schema, 'const') && !isDeepStrictEqual(schema['const'], value)) addProblem(place, 'must be the value of const')
   const alternatives = own(schema, 'anyOf')
-  if (Array.isArray(alternatives) && !alternatives.some((schema: JsonSchema) => problemsWithin(schema, value, place.left).length === 0)) addProblem(place, 'must satisfy one of anyOf')
+  if (Array.isArray(alternatives) && !alternatives.some((schema: JsonSchema) => problemsWithin(schema, value, place.comparisonsLeft).length === 0)) addProblem(place, 'must satisfy one of anyOf')
 }
 
-function checkText (schema: JsonSchema, value: string, place: Place): void {
+function checkText (schema: JsonSchema, value: string, place: CheckContext): void {
   const [min, max] = [numberAt(schema, 'minLength'), numberAt(schema, 'maxLength')]
   const length = min === undefined && max === undefined ? 0 : codePoints(value)
   if (min !== undefined && length < min) addProblem(place, `must have at least ${min} characters`)
@@ -81,7 +81,7 @@ function checkText (schema: JsonSchema, value: string, place: Place): void {
   if (rule !== undefined) addProblem(place, rule)
 }
 
-function checkNumber (schema: JsonSchema, value: number, place: Place): void {
+function checkNumber (schema: JsonSchema, value: number, place: CheckContext): void {
   const bounds: Array<[keyword: string, breaks: (bound: number) => boolean, rule: string]> = [
     ['minimum', (bound) => value < bound, 'at least'],
     ['maximum', (bound) => value > bound, 'at most'],
@@ -94,7 +94,7 @@ function checkNumber (schema: JsonSchema, value: number, place: Place): void {
   }
 }
 
-function checkList (schema: JsonSchema, value: readonly unknown[], place: Place): void {
+function checkList (schema: JsonSchema, value: readonly unknown[], place: CheckContext): void {
   const [min, max] = [numberAt(schema, 'minItems'), numberAt(schema, 'maxItems')]
   if (min !== undefined && value.length < min) addProblem(place, `must have at least ${min} items`)
   if (max !== undefined && value.length > max) addProblem(place, `must have at most ${max} items`)
@@ -106,8 +106,8 @@ function checkList (schema: JsonSchema, value: readonly unknown[], place: Place)
   }
 }
 
-function checkObject (schema: JsonSchema, value: Readonly<Record<string, unknown>>, place: Place): void {
-  const inside = (name: string): Place => ({ ...place, path: place.path === '' ? shortened(name) : `${place.path}.${shortened(name)}` })
+function checkObject (schema: JsonSchema, value: Readonly<Record<string, unknown>>, place: CheckContext): void {
+  const inside = (name: string): CheckContext => ({ ...place, path: place.path === '' ? shortened(name) : `${place.path}.${shortened(name)}` })
   const required = own(schema, 'required')
   for (const name of Array.isArray(required) ? required : []) {
     if (!Object.hasOwn(value, String(name))) addProblem(inside(String(name)), 'is required')
@@ -125,9 +125,9 @@ function checkObject (schema: JsonSchema, value: Readonly<Record<string, unknown
 }
 
 /** Counts comparisons. @returns whether they are within the bound */
-function compares (place: Place, count: number): boolean {
-  place.left.count -= count
-  if (place.left.count >= 0) return true
+function consumeComparisons (place: CheckContext, count: number): boolean {
+  place.comparisonsLeft.count -= count
+  if (place.comparisonsLeft.count >= 0) return true
   addProblem(place, 'is too long to be checked')
   return false
 }
@@ -152,9 +152,9 @@ function codePoints (text: string): number {
 }
 
 function shortened (name: string): string {
-  return name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME)}…` : name
+  return name.length > MAX_NAME_CHARACTERS ? `${name.slice(0, MAX_NAME_CHARACTERS)}…` : name
 }
 
-function addProblem ({ path, problems }: Place, rule: string): void {
+function addProblem ({ path, problems }: CheckContext, rule: string): void {
   if (problems.length < MAX_PROBLEMS) problems.push(path === '' ? rule : `${path}: ${rule}`)
 }

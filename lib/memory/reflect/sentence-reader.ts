@@ -4,13 +4,13 @@ import {
 } from './sentence-ends.js'
 
 /** Maximum number of UTF-16 units that are held while a sentence does not end. */
-const LONGEST_SENTENCE = 20_000
+const MAX_SENTENCE_CHARACTERS = 20_000
 /**
  * Maximum distance at which an open bracket or code span keeps a sentence together; one that is never closed must not
  * hold back the rest.
  */
-const LONGEST_SPAN = 300
-const LONGEST_MARK = 200
+const MAX_SPAN_CHARACTERS = 300
+const MAX_MARK_CHARACTERS = 200
 
 const FENCE = /^\s*(?:>\s?)*(`{3,}|~{3,})([^`[\]]*)$/
 
@@ -31,9 +31,9 @@ export interface UnitSink {
 type Phase = 'body' | 'ended' | 'mark'
 
 /**
- * Splits a text that arrives in pieces into sentences, each with the marks that follow its full stop; a line feed ends
+ * Splits a text that arrives in chunks into sentences, each with the marks that follow its full stop; a line feed ends
  * a sentence too. Unlike text/sentences.ts it decides only by the text before a cut and the next characters, so the
- * cuts do not depend on the pieces. A sentence does not end inside brackets or a code span, after a common abbreviation
+ * cuts do not depend on the chunks. A sentence does not end inside brackets or a code span, after a common abbreviation
  * or an initial, or before a lower-case letter. A sentence of more than 20,000 UTF-16 units is emitted in parts, split
  * at white space if there is any.
  */
@@ -64,8 +64,8 @@ export class SentenceReader {
     this.#sink = sink
   }
 
-  push (piece: string): void {
-    this.#text += piece
+  push (chunk: string): void {
+    this.#text += chunk
     while (this.#at < this.#text.length) this.#step(this.#text[this.#at]!)
     this.#text = this.#text.slice(this.#start)
     this.#at -= this.#start
@@ -85,7 +85,7 @@ export class SentenceReader {
       return
     }
     const offset = this.#at - this.#start
-    if (offset >= LONGEST_SENTENCE) {
+    if (offset >= MAX_SENTENCE_CHARACTERS) {
       this.#cutLong(offset)
       return
     }
@@ -135,8 +135,8 @@ export class SentenceReader {
   }
 
   #inside (offset: number): boolean {
-    if (this.#tickOpen > 0 && offset - this.#tickAt < LONGEST_SPAN) return true
-    return this.#bracketAt >= 0 && offset - this.#bracketAt < LONGEST_SPAN
+    if (this.#tickOpen > 0 && offset - this.#tickAt < MAX_SPAN_CHARACTERS) return true
+    return this.#bracketAt >= 0 && offset - this.#bracketAt < MAX_SPAN_CHARACTERS
   }
 
   #readStop (character: string, offset: number): void {
@@ -184,7 +184,7 @@ export class SentenceReader {
         this.#marked = true
       } else this.#readOther(-1)
     } else if (character === '[' || character === '【') this.#readOther(offset)
-    else if (offset - this.#markAt > LONGEST_MARK) this.#readOther(this.#markAt)
+    else if (offset - this.#markAt > MAX_MARK_CHARACTERS) this.#readOther(this.#markAt)
   }
 
   /** Handles a bracket that is not a mark: it begins the next sentence or continues this one. */

@@ -3,18 +3,18 @@ import { visibleText } from '../../text/visible.js'
 const LINE_END = /\r\n|[\r\u0085\u2028\u2029]/g
 
 /**
- * Makes the visible form of a text that arrives in pieces: hidden characters are removed (text/visible.ts), half of a
+ * Makes the visible form of a text that arrives in chunks: hidden characters are removed (text/visible.ts), half of a
  * surrogate pair becomes U+FFFD, and each line ends in a line feed. The result does not depend on how the text is
- * divided into pieces.
+ * divided into chunks.
  */
 export class VisibleStream {
-  /** Half a surrogate pair or a carriage return, whose treatment depends on the next piece. */
+  /** Half a surrogate pair or a carriage return, whose treatment depends on the next chunk. */
   #held = ''
   /** The last character that was kept. */
   #last = ''
 
-  push (piece: string): string {
-    const text = this.#held + piece
+  push (chunk: string): string {
+    const text = this.#held + chunk
     const last = text.charCodeAt(text.length - 1)
     const undecided = (last >= 0xd800 && last < 0xdc00) || last === 0x0d
     this.#held = undecided ? text.slice(-1) : ''

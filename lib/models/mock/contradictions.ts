@@ -33,20 +33,20 @@ mustnt`.split(/\s+/))
  */
 export function orderContradictions<S extends Statement> (statements: readonly S[]): Array<DatedStatement<S>> {
   const placed: Array<DatedStatement<S>> = []
-  const left = new Set(statements)
+  const remaining = new Set(statements)
   for (const first of statements) {
-    if (left.delete(first)) placed.push(...orderGroup(takeGroup(first, left)))
+    if (remaining.delete(first)) placed.push(...orderGroup(takeGroup(first, remaining)))
   }
   return placed
 }
 
-/** Removes from `left` and returns the statements that contradict the first one, directly or through others. */
-function takeGroup<S extends Statement> (first: S, left: Set<S>): S[] {
+/** Removes from `remaining` and returns the statements that contradict the first one, directly or through others. */
+function takeGroup<S extends Statement> (first: S, remaining: Set<S>): S[] {
   const group = [first]
   for (const member of group) {
-    for (const other of left) {
+    for (const other of remaining) {
       if (!contradict(member, other)) continue
-      left.delete(other)
+      remaining.delete(other)
       group.push(other)
     }
   }

@@ -1,4 +1,4 @@
-import { inTurns, type Steps } from '../../concurrency/steps.js'
+import { runInTurns, type Steps } from '../../concurrency/steps.js'
 import { analyzeSteps } from '../../text/analysis.js'
 import { fnv1a } from '../../text/hashes.js'
 import type { EmbeddingProvider } from '../embedding-provider.js'
@@ -17,7 +17,7 @@ export class MockEmbeddingProvider implements EmbeddingProvider {
   readonly fusionWeight = 0
 
   async embed (texts: readonly string[]): Promise<Float32Array[]> {
-    return await inTurns(hashedBags(texts), this.model)
+    return await runInTurns(hashedBags(texts), this.model)
   }
 
   status (): ModelStatus {

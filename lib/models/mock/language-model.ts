@@ -1,5 +1,5 @@
 import { parseInstant } from '../../time/clock.js'
-import { inTurns, type Steps } from '../../concurrency/steps.js'
+import { runInTurns, type Steps } from '../../concurrency/steps.js'
 import { stem } from '../../text/stems.js'
 import { STOP_WORDS } from '../../text/stop-words.js'
 import { sentenceSteps } from '../../text/sentences.js'
@@ -32,7 +32,7 @@ export class MockLanguageModel implements LanguageModel {
   readonly structured = false
 
   async generate (request: GenerateRequest): Promise<Generation> {
-    return await inTurns(generation(request), `${this.model} ${request.tenantId ?? ''}`)
+    return await runInTurns(generation(request), `${this.model} ${request.tenantId ?? ''}`)
   }
 
   status (): ModelStatus {

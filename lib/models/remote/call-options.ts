@@ -18,7 +18,7 @@ export interface CallOptions {
 }
 
 /** A call that holds its permit. */
-export interface CallUnderWay {
+export interface ActiveCall {
   /** Aborted when the caller leaves and when the provider closes. */
   controller: AbortController
   /** In milliseconds of the timer. */

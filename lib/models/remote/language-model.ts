@@ -132,7 +132,7 @@ export async function makeOpenAiLanguageModel (
   const settings = checkOpenAi(config)
   const endpoint = openAddress(KEY, SERVICE, settings, context, tools)
   const { structured_outputs: takesSchema = false, max_tokens_parameter: ceilingName = 'max_tokens' } = settings
-  return await opened(settings, context, tools, {
+  return await openModel(settings, context, tools, {
     endpoint,
     makeModel: (fetch) => createOpenAICompatible({
       name: OPENAI,
@@ -162,7 +162,7 @@ export async function makeAnthropicLanguageModel (
   }
   const address = { ...settings, base_url: settings.base_url ?? ANTHROPIC_URL }
   const endpoint = openAddress(KEY, SERVICE, address, context, tools, (key) => ({ 'x-api-key': key }))
-  return await opened(settings, context, tools, {
+  return await openModel(settings, context, tools, {
     endpoint,
     makeModel: (fetch) => createAnthropic({
       baseURL: endpoint.baseUrl,
@@ -189,7 +189,7 @@ function sampling ({ temperature, top_p: topP }: Settings): Parts['sampling'] {
   return { ...(temperature !== undefined && { temperature }), ...(topP !== undefined && { topP }) }
 }
 
-async function opened (
+async function openModel (
   settings: Settings,
   { warn = () => {} }: RemoteContext,
   tools: RemoteTools,

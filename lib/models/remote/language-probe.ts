@@ -4,7 +4,7 @@ import type { RemoteTools } from './endpoint.js'
 import { ModelCallError } from './model-call-error.js'
 import { ResilientCalls } from './resilient-calls.js'
 
-interface Probed {
+interface ProbeTarget {
   readonly limits: CallLimits
   ping (signal: AbortSignal): Promise<void>
 }
@@ -15,7 +15,8 @@ interface Probed {
  * @throws ProviderError that names the fault
  */
 export async function probe (
-  key: string, service: string, model: Probed, { warn, tools }: { warn: (message: string) => void, tools: RemoteTools },
+  key: string, service: string, model: ProbeTarget,
+  { warn, tools }: { warn: (message: string) => void, tools: RemoteTools },
 ): Promise<void> {
   // A circuit that opened between the attempts would hide their error.
   const calls = new ResilientCalls({ service, ...model.limits, breaker: { threshold: Infinity, recoveryMs: 0 }, tools })

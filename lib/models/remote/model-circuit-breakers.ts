@@ -4,7 +4,7 @@ import type { ModelStatus } from '../status.js'
 import { ModelCallError } from './model-call-error.js'
 
 /** Reports the end of an attempt: without an error when it was answered, `abandoned` when it was cancelled. */
-export type AttemptEnded = (end: { error?: unknown, abandoned?: boolean }) => void
+export type ReportAttempt = (end: { error?: unknown, abandoned?: boolean }) => void
 
 /** Failures without a call of the endpoint. */
 const NOT_SENT: ReadonlySet<string> = new Set(['overloaded', 'circuit_open'])
@@ -37,10 +37,10 @@ export class ModelCircuitBreakers {
   }
 
   /** Allows an attempt. @throws ModelCallError circuit_open */
-  allow (tenantId: string | undefined): AttemptEnded {
-    const endedForModel = this.#model.allow()
+  tryAcquire (tenantId: string | undefined): ReportAttempt {
+    const endedForModel = this.#model.tryAcquire()
     if (endedForModel === undefined) throw this.#refusal(this.#model.waitMs)
-    const endedForTenant = tenantId === undefined ? undefined : this.#tenants.allow(tenantId)
+    const endedForTenant = tenantId === undefined ? undefined : this.#tenants.tryAcquire(tenantId)
     if (tenantId !== undefined && endedForTenant === undefined) {
       endedForModel('ignored')
       throw this.#tenantRefusal(this.#tenants.waitMs(tenantId))

@@ -1,28 +1,28 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { linkedAbort } from '../../concurrency/aborting.js'
 import type { BreakerOptions } from '../../concurrency/circuit-breaker.js'
-import { within } from '../../concurrency/deadline.js'
+import { withTimeLimit } from '../../concurrency/deadline.js'
 import { exponentialBackOff, retry } from '../../concurrency/retry.js'
 import { Semaphore } from '../../concurrency/semaphore.js'
 import type { ModelStatus } from '../status.js'
-import type { CallOptions, CallPriority, CallUnderWay } from './call-options.js'
+import type { CallOptions, CallPriority, ActiveCall } from './call-options.js'
 import { ModelCallError } from './model-call-error.js'
 import { ModelCircuitBreakers } from './model-circuit-breakers.js'
 import { openStream, ResilientStream } from './resilient-stream.js'
 
 /** The first retry waits up to this long; each further one up to twice as long as the one before. */
-const FIRST_PAUSE_MS = 250
-const LONGEST_PAUSE_MS = 8000
+const BASE_DELAY_MS = 250
+const MAX_DELAY_MS = 8000
 /** A call fails when the endpoint asks for a longer pause than this. */
-const LONGEST_RETRY_AFTER_MS = 60_000
+const MAX_RETRY_AFTER_MS = 60_000
 /**
  * A timeout counts against the endpoint only when the attempt had at least this share of its time. It is below 1
  * because a little time passes before each attempt begins.
  */
-const FULL_ATTEMPT = 0.9
+const FULL_ATTEMPT_SHARE = 0.9
 /** Weight of the last call in the mean duration, and the shortest wait reported to a caller. */
 const LAST_CALL_WEIGHT = 0.2
-const SHORTEST_WAIT_MS = 1000
+const MIN_WAIT_MS = 1000
 
 /** Replacements of timer, random numbers and sleep for tests. */
 export interface ResilienceTools {
@@ -58,7 +58,7 @@ export class ResilientCalls {
   readonly #tools: ResilienceTools
   readonly #semaphores: Record<CallPriority, Semaphore>
   readonly #breakers: ModelCircuitBreakers
-  readonly #underWay = new Set<AbortController>()
+  readonly #activeCalls = new Set<AbortController>()
   #meanMs = 0
   #closed = false
 
@@ -82,7 +82,7 @@ export class ResilientCalls {
   async call<T> (work: (signal: AbortSignal) => Promise<T>, options: CallOptions = {}): Promise<T> {
     const call = await this.#begin(options)
     try {
-      return await this.#retried(async () => await this.#attempt(work, call), call)
+      return await this.#withRetries(async () => await this.#attempt(work, call), call)
     } catch (error) {
       call.controller.signal.throwIfAborted()
       throw error
@@ -106,14 +106,14 @@ export class ResilientCalls {
   ): AsyncIterableIterator<T> {
     return new ResilientStream({
       begin: async (signal) => await this.#begin({ ...options, signal }),
-      open: async (call) => await this.#retried(async () => await openStream(call, {
+      open: async (call) => await this.#withRetries(async () => await openStream(call, {
         open,
         isEnd,
-        ended: this.#breakers.allow(call.tenantId),
-        within: async (work) => await this.#timed(work, call),
+        reportOutcome: this.#breakers.tryAcquire(call.tenantId),
+        withinTimeLimit: async (work) => await this.#withinTimeLimit(work, call),
       }), call),
       leftMs: ({ deadline }) => Math.max(0, deadline - this.#tools.timer()),
-      late: () => this.#late(options.timeoutMs ?? Infinity, true),
+      timeoutError: () => this.#timeoutError(options.timeoutMs ?? Infinity, true),
     }, options.signal)
   }
 
@@ -129,36 +129,36 @@ export class ResilientCalls {
   /** Ends the calls in progress and refuses further ones. */
   close (): void {
     this.#closed = true
-    for (const controller of this.#underWay) controller.abort(this.#closing())
+    for (const controller of this.#activeCalls) controller.abort(this.#closedError())
   }
 
   #semaphore (): Semaphore {
     const { service, maxConcurrency: permits, maxWaiting } = this.#options
     const overloaded = (message: string) => {
-      return new ModelCallError('overloaded', message, { retryAfterMs: Math.max(SHORTEST_WAIT_MS, Math.round(this.#meanMs)) })
+      return new ModelCallError('overloaded', message, { retryAfterMs: Math.max(MIN_WAIT_MS, Math.round(this.#meanMs)) })
     }
     return new Semaphore({
       permits,
       maxWaiting,
-      full: () => overloaded(`All ${permits} calls to the ${service} are under way and ${maxWaiting} wait`),
-      late: (waitMs) => overloaded(`None of the ${permits} calls to the ${service} ended within ${Math.round(waitMs)} ms`),
+      queueFullError: () => overloaded(`All ${permits} calls to the ${service} are under way and ${maxWaiting} wait`),
+      timeoutError: (waitMs) => overloaded(`None of the ${permits} calls to the ${service} ended within ${Math.round(waitMs)} ms`),
     })
   }
 
   /** Waits for a permit. */
-  async #begin (options: CallOptions): Promise<CallUnderWay> {
+  async #begin (options: CallOptions): Promise<ActiveCall> {
     const { signal: callers, timeoutMs = Infinity, attemptTimeoutMs = Infinity, priority = 'background', tenantId } = options
-    if (this.#closed) throw this.#closing()
+    if (this.#closed) throw this.#closedError()
     callers?.throwIfAborted()
     // Checked before waiting for a permit, because calls that hang may hold the permits while the circuit is open.
     this.#breakers.check(tenantId ?? undefined)
     const { controller, unlink } = linkedAbort(callers)
     const { timer } = this.#tools
     const beganAt = timer()
-    this.#underWay.add(controller)
+    this.#activeCalls.add(controller)
     const leave = () => {
       unlink()
-      this.#underWay.delete(controller)
+      this.#activeCalls.delete(controller)
     }
     try {
       const release = await this.#semaphores[priority].acquire({
@@ -186,17 +186,17 @@ export class ResilientCalls {
     }
   }
 
-  async #retried<T> (attempt: () => Promise<T>, { controller: { signal }, deadline }: CallUnderWay): Promise<T> {
+  async #withRetries<T> (attempt: () => Promise<T>, { controller: { signal }, deadline }: ActiveCall): Promise<T> {
     const { timer, sleep } = this.#tools
     return await retry(async () => {
       signal.throwIfAborted()
       return await attempt()
     }, {
-      pauseMs: (error, failures) => {
+      delayMs: (error, failures) => {
         if (signal.aborted || failures > this.#options.maxRetries) return undefined
         if (!(error instanceof ModelCallError && error.isRetryable)) return undefined
-        const pauseMs = this.#pauseAfter(error, failures)
-        return (error.retryAfterMs ?? 0) <= LONGEST_RETRY_AFTER_MS && timer() + pauseMs < deadline ? pauseMs : undefined
+        const delayMs = this.#delayAfter(error, failures)
+        return (error.retryAfterMs ?? 0) <= MAX_RETRY_AFTER_MS && timer() + delayMs < deadline ? delayMs : undefined
       },
       sleep: async (milliseconds) => { await sleep(milliseconds, signal) },
     })
@@ -206,14 +206,14 @@ export class ResilientCalls {
    * Full jitter (Brooker 2015), added to the pause that the endpoint asks for, so that clients which were refused
    * together do not retry together.
    */
-  #pauseAfter ({ retryAfterMs = 0 }: ModelCallError, failures: number): number {
-    return retryAfterMs + this.#tools.random() * exponentialBackOff(failures, FIRST_PAUSE_MS, LONGEST_PAUSE_MS)
+  #delayAfter ({ retryAfterMs = 0 }: ModelCallError, failures: number): number {
+    return retryAfterMs + this.#tools.random() * exponentialBackOff(failures, BASE_DELAY_MS, MAX_DELAY_MS)
   }
 
-  async #attempt<T> (work: (signal: AbortSignal) => Promise<T>, call: CallUnderWay): Promise<T> {
-    const ended = this.#breakers.allow(call.tenantId)
+  async #attempt<T> (work: (signal: AbortSignal) => Promise<T>, call: ActiveCall): Promise<T> {
+    const ended = this.#breakers.tryAcquire(call.tenantId)
     try {
-      const result = await this.#timed(work, call)
+      const result = await this.#withinTimeLimit(work, call)
       ended({})
       return result
     } catch (error) {
@@ -223,17 +223,18 @@ export class ResilientCalls {
   }
 
   /** Runs work within the time of an attempt and the rest of the call's time. */
-  async #timed<T> (work: (signal: AbortSignal) => Promise<T>, call: CallUnderWay): Promise<T> {
+  async #withinTimeLimit<T> (work: (signal: AbortSignal) => Promise<T>, call: ActiveCall): Promise<T> {
     const { controller: { signal }, deadline, attemptTimeoutMs } = call
     const limitMs = Math.max(Math.min(attemptTimeoutMs, deadline - this.#tools.timer()), 0)
-    return await within(limitMs, signal, work, () => this.#late(limitMs, limitMs < attemptTimeoutMs * FULL_ATTEMPT))
+    const isShort = limitMs < attemptTimeoutMs * FULL_ATTEMPT_SHARE
+    return await withTimeLimit(limitMs, signal, work, () => this.#timeoutError(limitMs, isShort))
   }
 
-  #late (limitMs: number, cutShort: boolean): ModelCallError {
+  #timeoutError (limitMs: number, cutShort: boolean): ModelCallError {
     return new ModelCallError('timeout', `The ${this.#options.service} did not answer within ${Math.round(limitMs)} ms`, { cutShort })
   }
 
-  #closing (): ModelCallError {
+  #closedError (): ModelCallError {
     return new ModelCallError('unreachable', `The ${this.#options.service} is asked no more: the provider is closed`)
   }
 }

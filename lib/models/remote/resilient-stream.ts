@@ -1,7 +1,7 @@
 import { linkedAbort } from '../../concurrency/aborting.js'
 import { Deadline } from '../../concurrency/deadline.js'
-import type { CallUnderWay } from './call-options.js'
-import type { AttemptEnded } from './model-circuit-breakers.js'
+import type { ActiveCall } from './call-options.js'
+import type { ReportAttempt } from './model-circuit-breakers.js'
 
 /** A stream whose first part has arrived. */
 export interface OpenedStream<T> {
@@ -14,14 +14,14 @@ export interface OpenedStream<T> {
 export interface StreamAttempt<T> {
   open: (signal: AbortSignal) => AsyncIterable<T>
   isEnd: (part: T) => boolean
-  ended: AttemptEnded
+  reportOutcome: ReportAttempt
   /** Runs work within the time of an attempt. */
-  within: <R>(work: () => Promise<R>) => Promise<R>
+  withinTimeLimit: <R>(work: () => Promise<R>) => Promise<R>
 }
 
 /** Makes one attempt at an answer that comes in parts, and waits for the first. */
 export async function openStream<T> (
-  call: CallUnderWay, { open, isEnd, ended, within }: StreamAttempt<T>,
+  call: ActiveCall, { open, isEnd, reportOutcome: ended, withinTimeLimit: within }: StreamAttempt<T>,
 ): Promise<OpenedStream<T>> {
   const { controller, unlink } = linkedAbort(call.controller.signal)
   let iterator: AsyncIterator<T> | undefined
@@ -51,13 +51,13 @@ export async function openStream<T> (
 
 export interface StreamSource<T> {
   /** Waits for a permit. */
-  begin: (signal: AbortSignal) => Promise<CallUnderWay>
+  begin: (signal: AbortSignal) => Promise<ActiveCall>
   /** Makes attempts until the first part has arrived. */
-  open: (call: CallUnderWay) => Promise<OpenedStream<T>>
+  open: (call: ActiveCall) => Promise<OpenedStream<T>>
   /** Milliseconds that the call has left, at least 0. */
-  leftMs: (call: CallUnderWay) => number
+  leftMs: (call: ActiveCall) => number
   /** The error of a call whose time is over. */
-  late: () => Error
+  timeoutError: () => Error
 }
 
 /** An answer in parts for one reader. The call begins when the first part is requested. */
@@ -104,13 +104,13 @@ async function * readSource<T> (
   }
 }
 
-async function * readCall<T> (source: StreamSource<T>, call: CallUnderWay): Parts<T> {
+async function * readCall<T> (source: StreamSource<T>, call: ActiveCall): Parts<T> {
   const { signal } = call.controller
   let stream: OpenedStream<T> | undefined
   let deadline: Deadline | undefined
   try {
     const opened = stream = await source.open(call)
-    deadline = new Deadline(source.leftMs(call), undefined, undefined, source.late)
+    deadline = new Deadline(source.leftMs(call), undefined, undefined, source.timeoutError)
     // A reader that never asks again must not keep the permit.
     deadline.signal.addEventListener('abort', () => {
       call.controller.abort(deadline?.signal.reason)

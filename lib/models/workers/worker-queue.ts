@@ -44,20 +44,20 @@ interface Entry<Item> extends Job<Item> {
   resolve: (numbers: Float32Array) => void
   reject: (error: Error) => void
   /** Threads that ended while they computed it. */
-  losses: number
+  endedThreads: number
 }
 
 interface Run {
   controller: AbortController
   timer: NodeJS.Timeout
-  began: boolean
+  hasStarted: boolean
   timedOut: boolean
 }
 
 type Answer = Float32Array | { failed: string }
 
 /** Attempts at an item whose thread ends: an item that ends one thread is likely to end every other. */
-const ATTEMPTS = 2
+const MAX_ATTEMPTS = 2
 
 /**
  * Computes in worker threads, urgent items first. Piscina runs the threads. Waiting items are kept here and a thread
@@ -88,9 +88,9 @@ export class WorkerQueue<Item> {
       execArgv: ['--no-warnings'],
       env: options.env,
     })
-    this.#pool.on('message', ({ began }: { began: number }) => { this.#noteStart(began) })
+    this.#pool.on('message', ({ began }: { began: number }) => { this.#markStarted(began) })
     // A thread ended outside a computation, perhaps before it was ready, so runs that have not begun may wait for it.
-    this.#pool.on('error', () => { for (const run of this.#runs.values()) if (!run.began) run.controller.abort() })
+    this.#pool.on('error', () => { for (const run of this.#runs.values()) if (!run.hasStarted) run.controller.abort() })
     for (let thread = 0; thread < options.threads; thread++) void this.#compute([])
   }
 
@@ -145,15 +145,15 @@ export class WorkerQueue<Item> {
   async #compute (batch: Entry<Item>[]): Promise<void> {
     const id = this.#nextId++
     const timer = this.#timer(id, this.#options.loadTimeoutMs)
-    const run: Run = { controller: new AbortController(), timer, began: false, timedOut: false }
+    const run: Run = { controller: new AbortController(), timer, hasStarted: false, timedOut: false }
     this.#runs.set(id, run)
     try {
       const items = batch.map(({ item }) => item)
       const answer = await this.#pool.run({ id, items }, { signal: run.controller.signal })
-      if ('failed' in answer) this.#failed(batch, answer.failed)
+      if ('failed' in answer) this.#handleFailure(batch, answer.failed)
       else resolveBatch(batch, answer)
     } catch (error) {
-      this.#lost(batch, run, error)
+      this.#handleThreadEnd(batch, run, error)
     } finally {
       clearTimeout(run.timer)
       this.#runs.delete(id)
@@ -171,15 +171,15 @@ export class WorkerQueue<Item> {
     }, ms)
   }
 
-  #noteStart (id: number): void {
+  #markStarted (id: number): void {
     const run = this.#runs.get(id)
     if (run === undefined) return
     clearTimeout(run.timer)
-    run.began = true
+    run.hasStarted = true
     run.timer = this.#timer(id, this.#options.timeoutMs)
   }
 
-  #failed (batch: Entry<Item>[], message: string): void {
+  #handleFailure (batch: Entry<Item>[], message: string): void {
     const { name, warn } = this.#options
     if (batch.length === 0) warn?.(`${name} cannot load its model yet: ${message}`)
     // One item that the model rejects must not fail the others, so each is tried alone.
@@ -187,7 +187,7 @@ export class WorkerQueue<Item> {
     else batch[0]!.reject(new Error(`${name}: ${message}`))
   }
 
-  #lost (batch: Entry<Item>[], { timedOut, began }: Run, cause: unknown): void {
+  #handleThreadEnd (batch: Entry<Item>[], { timedOut, hasStarted: began }: Run, cause: unknown): void {
     const { name, timeoutMs, loadTimeoutMs, warn } = this.#options
     const error = this.#closed
       ? this.#closedError()
@@ -196,7 +196,7 @@ export class WorkerQueue<Item> {
         : new Error(`${name} lost its thread`, { cause })
     if (batch.length === 0 && !this.#closed) warn?.(error.message)
     for (const entry of batch) {
-      if (!this.#closed && !timedOut && ++entry.losses < ATTEMPTS) this.#queue.pushRetry(entry)
+      if (!this.#closed && !timedOut && ++entry.endedThreads < MAX_ATTEMPTS) this.#queue.pushRetry(entry)
       else entry.reject(error)
     }
   }
@@ -210,7 +210,7 @@ function newEntry<Item> (item: Item): Entry<Item> {
   const { promise: done, resolve, reject } = withResolvers()
   // The caller may have left, and then nothing handles the rejection.
   done.catch(() => {})
-  return { item, done, resolve, reject, losses: 0 }
+  return { item, done, resolve, reject, endedThreads: 0 }
 }
 
 function withResolvers (): { promise: Promise<Float32Array> } & Pick<Entry<unknown>, 'resolve' | 'reject'> {

@@ -1,9 +1,9 @@
-import { atOnce, type Steps } from '../../concurrency/steps.js'
+import { runSync, type Steps } from '../../concurrency/steps.js'
 import type { Candidate, Memory } from '../../stores/vector-store.js'
 import { documentKey } from '../candidates.js'
 import type { AnalyzedQuery } from '../query.js'
-import { daysFrom } from '../dates.js'
-import { LOOKS_FOR, SCORER_NAMES, SCORERS, type RankingInput, type ScorerName, type ScorerWeights } from './scorers.js'
+import { daysToNearestSpan } from '../dates.js'
+import { SCORER_CONDITIONS, SCORER_NAMES, SCORERS, type RankingInput, type ScorerName, type ScorerWeights } from './scorers.js'
 import type { Signals, SignalReader } from './signals.js'
 
 /** The candidates of a document that count towards its score; the share of each falls with its rank. */
@@ -24,7 +24,7 @@ export type ScoreBreakdown = Record<ScorerName, number>
 export function rankingInputs (
   candidates: readonly Scorable[], query: AnalyzedQuery, reader: SignalReader,
 ): RankingInput[] {
-  return atOnce(rankingInputSteps(candidates, query, reader))
+  return runSync(rankingInputSteps(candidates, query, reader))
 }
 
 /** `rankingInputs` in steps. */
@@ -41,7 +41,7 @@ export function * rankingInputSteps (
     }
     read.push(signals)
   }
-  const namedSpeaker = askedSpeaker(read, query)
+  const namedSpeaker = findNamedSpeaker(read, query)
   const isLarge = candidates.length > CANDIDATES_PER_STEP
   if (isLarge) yield
   const documents = documentShares(candidates)
@@ -57,8 +57,8 @@ export function * rankingInputSteps (
       scores,
       signals,
       document: documents[index]!,
-      daysAway: seeksTime ? daysAway(memory, signals, query) : Infinity,
-      isAskedSpeaker: namedSpeaker !== undefined && signals.speakerName === namedSpeaker,
+      timeDistanceDays: seeksTime ? daysAway(memory, signals, query) : Infinity,
+      isNamedSpeaker: namedSpeaker !== undefined && signals.speakerName === namedSpeaker,
     })
   }
   return inputs
@@ -75,7 +75,7 @@ export function * scoreSteps (
   const isLarge = inputs.length > CANDIDATES_PER_STEP
   for (const name of SCORER_NAMES) {
     const weight = weights[name]
-    if (weight === 0 || LOOKS_FOR[name]?.(query) === false) continue
+    if (weight === 0 || SCORER_CONDITIONS[name]?.(query) === false) continue
     if (isLarge) yield
     const score = SCORERS[name]
     for (let index = 0; index < sums.length; index++) sums[index]! += weight * score(inputs[index]!, query)
@@ -85,7 +85,7 @@ export function * scoreSteps (
 
 /** The weighted sum of the scorers for one input. */
 export function scoreOf (input: RankingInput, query: AnalyzedQuery, weights: ScorerWeights): number {
-  return atOnce(scoreSteps([input], query, weights))[0]!
+  return runSync(scoreSteps([input], query, weights))[0]!
 }
 
 export function scoreBreakdown (input: RankingInput, query: AnalyzedQuery): ScoreBreakdown {
@@ -93,7 +93,7 @@ export function scoreBreakdown (input: RankingInput, query: AnalyzedQuery): Scor
 }
 
 /** @returns the speaker of the candidates whom the query names; undefined when it names none or several */
-function askedSpeaker (read: readonly Signals[], { stems }: AnalyzedQuery): string | undefined {
+function findNamedSpeaker (read: readonly Signals[], { stems }: AnalyzedQuery): string | undefined {
   const seen = new Set([''])
   let named: ReadonlySet<string> | undefined
   let match: string | undefined
@@ -109,7 +109,13 @@ function askedSpeaker (read: readonly Signals[], { stems }: AnalyzedQuery): stri
 }
 
 /** The scores of a document, of all its candidates. */
-interface DocumentScores { lexical: number[], cosines: number[], own: number, together: number, meaning: number }
+interface DocumentScores {
+  lexical: number[]
+  cosines: number[]
+  ownLexical: number
+  lexicalSum: number
+  semanticSum: number
+}
 
 /**
  * The scores of each candidate's document. A memory without a document counts as a document of its own, and nothing is
@@ -117,54 +123,54 @@ interface DocumentScores { lexical: number[], cosines: number[], own: number, to
  */
 function documentShares (candidates: readonly Scorable[]): Array<RankingInput['document']> {
   const documents = new Map<string, DocumentScores>()
-  let maxTogether = Number.MIN_VALUE
-  let maxOwn = Number.MIN_VALUE
-  let maxMeaning = Number.MIN_VALUE
+  let maxLexicalSum = Number.MIN_VALUE
+  let maxOwnLexical = Number.MIN_VALUE
+  let maxSemanticSum = Number.MIN_VALUE
   const of = candidates.map((candidate) => {
     const { lexical = 0, own = 0, semantic = 0 } = candidate.scores
-    if (own > maxOwn) maxOwn = own
+    if (own > maxOwnLexical) maxOwnLexical = own
     if (candidate.memory.documentId === null) {
-      if (lexical > maxTogether) maxTogether = lexical
-      if (semantic > maxMeaning) maxMeaning = semantic
+      if (lexical > maxLexicalSum) maxLexicalSum = lexical
+      if (semantic > maxSemanticSum) maxSemanticSum = semantic
       return undefined
     }
     const key = documentKey(candidate)
     let document = documents.get(key)
     if (document === undefined) {
-      document = { lexical: [], cosines: [], own: 0, together: 0, meaning: 0 }
+      document = { lexical: [], cosines: [], ownLexical: 0, lexicalSum: 0, semanticSum: 0 }
       documents.set(key, document)
     }
     document.lexical.push(lexical)
     document.cosines.push(semantic)
-    if (own > document.own) document.own = own
+    if (own > document.ownLexical) document.ownLexical = own
     return document
   })
   for (const document of documents.values()) {
-    document.together = discounted(document.lexical)
-    document.meaning = discounted(document.cosines)
-    if (document.together > maxTogether) maxTogether = document.together
-    if (document.meaning > maxMeaning) maxMeaning = document.meaning
+    document.lexicalSum = discountedSum(document.lexical)
+    document.semanticSum = discountedSum(document.cosines)
+    if (document.lexicalSum > maxLexicalSum) maxLexicalSum = document.lexicalSum
+    if (document.semanticSum > maxSemanticSum) maxSemanticSum = document.semanticSum
   }
   return candidates.map(({ scores: { lexical = 0, own = 0, semantic = 0 } }, index) => {
     const document = of[index]
     return document === undefined
-      ? { together: lexical / maxTogether, best: own / maxOwn, meaning: semantic / maxMeaning }
+      ? { lexical: lexical / maxLexicalSum, ownLexical: own / maxOwnLexical, semantic: semantic / maxSemanticSum }
       : {
-          together: document.together / maxTogether,
-          best: document.own / maxOwn,
-          meaning: document.meaning / maxMeaning,
+          lexical: document.lexicalSum / maxLexicalSum,
+          ownLexical: document.ownLexical / maxOwnLexical,
+          semantic: document.semanticSum / maxSemanticSum,
         }
   })
 }
 
 /** The sum of the best few scores, each divided by its rank. */
-function discounted (scores: number[]): number {
+function discountedSum (scores: number[]): number {
   if (scores.length === 1) return scores[0]!
   return scores.sort((a, b) => b - a).slice(0, DOCUMENT_DEPTH).reduce((sum, score, rank) => sum + score / (rank + 1), 0)
 }
 
 function daysAway ({ occurredAt }: Memory, signals: Signals, { spans }: AnalyzedQuery): number {
   if (spans.length === 0) return Infinity
-  const distances = signals.explicitTimes.map(({ from }) => daysFrom(spans, from))
-  return Math.min(occurredAt === null ? Infinity : daysFrom(spans, occurredAt), ...distances)
+  const distances = signals.explicitTimes.map(({ from }) => daysToNearestSpan(spans, from))
+  return Math.min(occurredAt === null ? Infinity : daysToNearestSpan(spans, occurredAt), ...distances)
 }

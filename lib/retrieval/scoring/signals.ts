@@ -23,15 +23,15 @@ export interface Signals {
    */
   hashes: Int32Array
   /** Whether the speaker talks of themselves. */
-  firstPerson: boolean
+  isFirstPerson: boolean
   /** Whether it states when something happened or will happen. */
-  tellsTime: boolean
+  mentionsTime: boolean
   /** Capitalised names in it, from 0 for none to 1 for three or more. */
-  names: number
+  nameScore: number
   /** Whether the text ends in a question. */
-  question: boolean
+  endsInQuestion: boolean
   /** Whether it begins like a reaction to someone else: thanks, praise, agreement, a greeting. */
-  reaction: boolean
+  isReaction: boolean
 }
 
 /** Only the beginning of a long text is read. */
@@ -54,7 +54,7 @@ const NAME = /(?<![.!?]\s|^)\b\p{Lu}\p{Ll}+/gu
 const REACTION = new RegExp(String.raw`^(?:wow|thanks|thank|that['’]?s|that (?:is|sounds)|congrats|congratulations|awesome|yeah|yep|yes|sounds|great|cool|nice|amazing|absolutely|definitely|good|${
   'so glad|glad|sure|totally|no problem|you[\'’]re|aww?|haha|oh|sorry|bye|take care|hey|hi|hello'})\b`, 'i')
 
-const NOBODY: readonly string[] = []
+const NO_SPEAKER: readonly string[] = []
 
 interface CachedSignals {
   text: string
@@ -80,8 +80,8 @@ export class SignalReader {
 
   /** Signals depend on the memory alone and an entry is compared with it, so the same id in two banks does no harm. */
   read (memory: Memory): Signals {
-    const known = this.known(memory)
-    if (known !== undefined) return known
+    const cached = this.known(memory)
+    if (cached !== undefined) return cached
     const { memoryId, text, metadata } = memory
     const signals = readSignals(memory)
     this.#keep(memoryId, { text, speaker: metadata['speaker'], at: memory.occurredAt ?? memory.retainedAt, signals })
@@ -121,7 +121,7 @@ export function readSignals ({ text, metadata, occurredAt, retainedAt }: Pick<Me
   const speaker = typeof metadata['speaker'] === 'string' ? metadata['speaker'] : named?.[1]
   const said = named === null ? head : head.slice(named[0].length)
   const stems = contentStems(said)
-  const speakerStems = speaker === undefined ? NOBODY : words(speaker).map(stem)
+  const speakerStems = speaker === undefined ? NO_SPEAKER : words(speaker).map(stem)
   let times: readonly TimeSpan[] | undefined
   return {
     get explicitTimes () {
@@ -133,11 +133,11 @@ export function readSignals ({ text, metadata, occurredAt, retainedAt }: Pick<Me
     role: speaker === undefined ? undefined : roleOf(speaker.trim()),
     stems,
     hashes: Int32Array.from(stems, fnv1a),
-    firstPerson: FIRST_PERSON.test(said),
-    tellsTime: TIME.test(said),
-    names: Math.min(3, said.match(NAME)?.length ?? 0) / 3,
-    question: endsInQuestion(said),
-    reaction: REACTION.test(said),
+    isFirstPerson: FIRST_PERSON.test(said),
+    mentionsTime: TIME.test(said),
+    nameScore: Math.min(3, said.match(NAME)?.length ?? 0) / 3,
+    endsInQuestion: endsInQuestion(said),
+    isReaction: REACTION.test(said),
   }
 }
 

@@ -15,8 +15,8 @@ export class BankEntries {
   /** Entries that expire, ascending by expiry. */
   readonly #expiring = new SortedList(byExpiry)
   /** Staged entries with an id or fingerprint of an entry that is about to be removed. */
-  readonly #waitingById = new SplitMap<Entry>()
-  readonly #waitingByFingerprint = new SplitMap<Entry>()
+  readonly #replacementsById = new SplitMap<Entry>()
+  readonly #replacementsByFingerprint = new SplitMap<Entry>()
 
   /** The earliest expiry of a memory. */
   get nextExpiry (): number {
@@ -24,11 +24,11 @@ export class BankEntries {
   }
 
   byId (memoryId: string): Entry | undefined {
-    return visible(this.#byId.get(memoryId)) ?? visible(this.#waitingById.get(memoryId))
+    return visible(this.#byId.get(memoryId)) ?? visible(this.#replacementsById.get(memoryId))
   }
 
   byFingerprint (fingerprint: string): Entry | undefined {
-    return visible(this.#byFingerprint.get(fingerprint)) ?? visible(this.#waitingByFingerprint.get(fingerprint))
+    return visible(this.#byFingerprint.get(fingerprint)) ?? visible(this.#replacementsByFingerprint.get(fingerprint))
   }
 
   /** Oldest first. @param isBefore starts at the oldest entry for which it is false */
@@ -55,7 +55,7 @@ export class BankEntries {
   }
 
   /** `accept`, which also rejects expired entries if there are any left. */
-  accepting (accept: Accept, now: number): Accept {
+  withoutExpired (accept: Accept, now: number): Accept {
     if (now < this.nextExpiry) return accept
     return (memory) => isUnexpired(memory, now) && (accept === undefined || accept(memory))
   }
@@ -66,15 +66,15 @@ export class BankEntries {
     if (entry.isUnembedded) this.#unembedded.add(entry)
     const { memoryId, expiresAt } = entry.memory
     if (expiresAt !== null) this.#expiring.add(entry)
-    putOrWait(this.#byId, this.#waitingById, memoryId, entry)
-    putOrWait(this.#byFingerprint, this.#waitingByFingerprint, entry.fingerprint, entry)
+    setOrQueue(this.#byId, this.#replacementsById, memoryId, entry)
+    setOrQueue(this.#byFingerprint, this.#replacementsByFingerprint, entry.fingerprint, entry)
   }
 
   /** Registers a waiting entry under its id and fingerprint, after the entry that had them was removed. */
   settle (entry: Entry): void {
     const { memory: { memoryId }, fingerprint } = entry
-    if (this.#waitingById.delete(memoryId)) this.#byId.set(memoryId, entry)
-    if (this.#waitingByFingerprint.delete(fingerprint)) this.#byFingerprint.set(fingerprint, entry)
+    if (this.#replacementsById.delete(memoryId)) this.#byId.set(memoryId, entry)
+    if (this.#replacementsByFingerprint.delete(fingerprint)) this.#byFingerprint.set(fingerprint, entry)
   }
 
   /** To be called after an entry received its vectors. */
@@ -97,7 +97,7 @@ function visible (entry: Entry | undefined): Entry | undefined {
   return entry?.isVisible === true ? entry : undefined
 }
 
-function putOrWait (map: SplitMap<Entry>, waiting: SplitMap<Entry>, key: string, entry: Entry): void {
+function setOrQueue (map: SplitMap<Entry>, waiting: SplitMap<Entry>, key: string, entry: Entry): void {
   if (map.get(key) === undefined) map.set(key, entry)
   else waiting.set(key, entry)
 }

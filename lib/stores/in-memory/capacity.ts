@@ -6,7 +6,7 @@ import type { ProviderConfig } from '../../providers/registry.js'
 import type { Memory, NewMemory } from '../vector-store.js'
 
 /** Default share of the heap that a store may use: the rest is for requests, and for copies during changes. */
-const SHARE = 0.4
+const HEAP_SHARE = 0.4
 
 // Bytes, measured with `node --expose-gc` on memories of one word and of thousands.
 const MEMORY_BYTES = 500
@@ -38,7 +38,7 @@ export class Capacity {
   readonly maximumBytes: number
   #usedBytes = 0
 
-  constructor (maximumBytes = Math.floor(getHeapStatistics().heap_size_limit * SHARE)) {
+  constructor (maximumBytes = Math.floor(getHeapStatistics().heap_size_limit * HEAP_SHARE)) {
     this.maximumBytes = maximumBytes
   }
 

@@ -6,7 +6,7 @@ import type { Accept, Entry, Neighbours } from './entry.js'
 import { MAX_NEIGHBOURS, scoreWithNeighbours, type QueryFactors, type Scratch } from './lexical-scoring.js'
 
 /** Number of candidates that one step processes. */
-const PIECE = 1024
+const CANDIDATES_PER_STEP = 1024
 /** The distance in places from the neighbour in each slot to the candidate. */
 const PLACES = [2, 1, -1, -2] as const
 
@@ -50,26 +50,26 @@ export class Candidates {
 
   /** The score of a memory, whether or not it is a candidate. @param scores by candidate */
   scoreOf (entry: Entry, scores: Float64Array): number {
-    const place = this.#options.scratch.places[entry.head]!
+    const place = this.#options.scratch.candidateNumbers[entry.head]!
     return place === 0 ? this.ownScoreOf(entry) : scores[Math.abs(place) - 1]!
   }
 
   /** Makes a memory a candidate, unless it is one already. @returns its number */
   add (entry: Entry): number {
-    const { places, placed } = this.#options.scratch
+    const { candidateNumbers, numberedOrdinals } = this.#options.scratch
     const { head } = entry
-    const known = places[head]!
+    const known = candidateNumbers[head]!
     if (known !== 0) return Math.abs(known) - 1
     const number = this.entries.push(entry) - 1
     const ordinal = this.#bestPassage(entry)
     this.ownScores[number] = this.ownScoreOf(entry)
     // The counts of a candidate are those of its best passage. A negative place means that the head is not that
     // passage.
-    places[head] = ordinal === head ? number + 1 : -number - 1
-    placed.push(head)
+    candidateNumbers[head] = ordinal === head ? number + 1 : -number - 1
+    numberedOrdinals.push(head)
     if (ordinal >= 0 && ordinal !== head) {
-      places[ordinal] = number + 1
-      placed.push(ordinal)
+      candidateNumbers[ordinal] = number + 1
+      numberedOrdinals.push(ordinal)
     }
     return number
   }
@@ -89,7 +89,7 @@ export class Candidates {
   * #openWindows (): Steps<void> {
     const pool = this.entries.length
     for (let member = 0; member < pool; member++) {
-      if (member % (PIECE / 4) === PIECE / 4 - 1) yield
+      if (member % (CANDIDATES_PER_STEP / 4) === CANDIDATES_PER_STEP / 4 - 1) yield
       const entry = this.entries[member]!
       const before = this.#before(entry)
       const after = this.#after(entry)
@@ -148,7 +148,7 @@ export class Candidates {
     const neighbourWeights = new Float64Array(count * MAX_NEIGHBOURS)
     const saturation = new Float64Array(count)
     for (let candidate = 0; candidate < count; candidate++) {
-      if (candidate % PIECE === PIECE - 1) yield
+      if (candidate % CANDIDATES_PER_STEP === CANDIDATES_PER_STEP - 1) yield
       const entry = this.entries[candidate]!
       const length = this.#lengthOf(entry, this.ownScores[candidate]!)
       saturation[candidate] = factors.saturation(length)

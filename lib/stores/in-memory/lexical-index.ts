@@ -1,11 +1,11 @@
-import { atOnce, type Steps } from '../../concurrency/steps.js'
+import { runSync, type Steps } from '../../concurrency/steps.js'
 import { ABSENT, ADDING, DocumentTable, LexicalDocument, PRESENT, REMOVING } from './document-table.js'
 import { isWeight, PostingsPool, type Postings, type Slab } from './postings.js'
 import { SplitMap } from '../split-map.js'
 
 // The states of the documents that searches see, as bits: before and after the change is committed.
-const FOUND_BEFORE = 1 << PRESENT | 1 << REMOVING
-const FOUND_AFTER = 1 << PRESENT | 1 << ADDING
+const VISIBLE_BEFORE_COMMIT = 1 << PRESENT | 1 << REMOVING
+const VISIBLE_AFTER_COMMIT = 1 << PRESENT | 1 << ADDING
 const MIN_DEAD = 64
 const DEAD_SHARE = 0.2
 /** Maximum number of terms of an index that is swept in one step. */
@@ -26,7 +26,7 @@ export class LexicalIndex<T> {
   /** By ordinal; undefined where a document was taken out. */
   #documents: Array<LexicalDocument<T> | undefined> = []
   #table = new DocumentTable()
-  #found = FOUND_BEFORE
+  #visibleStates = VISIBLE_BEFORE_COMMIT
   #isChanging = false
   /** Ordinals of removed documents that postings may still contain, until the next sweep. */
   #dead: number[] = []
@@ -55,7 +55,7 @@ export class LexicalIndex<T> {
   }
 
   get #isCommitted (): boolean {
-    return this.#found === FOUND_AFTER
+    return this.#visibleStates === VISIBLE_AFTER_COMMIT
   }
 
   /** Starts a change: additions and removals are not visible before `commit`. */
@@ -65,7 +65,7 @@ export class LexicalIndex<T> {
 
   /** Makes all additions and removals since `begin` visible at once. */
   commit (): void {
-    this.#found = FOUND_AFTER
+    this.#visibleStates = VISIBLE_AFTER_COMMIT
   }
 
   /** To be called, after `commit`, for each document that was added or removed since `begin`. */
@@ -73,8 +73,8 @@ export class LexicalIndex<T> {
     const { ordinal, postings } = document
     const added = this.#table.states[ordinal] === ADDING
     for (const each of postings) {
-      each.owners += added ? 1 : -1
-      each.change -= added ? 1 : -1
+      each.documentFrequency += added ? 1 : -1
+      each.frequencyChange -= added ? 1 : -1
     }
     const [size, length] = added ? [1, this.#table.lengths[ordinal]!] : [-1, -this.#table.lengths[ordinal]!]
     this.#size += size
@@ -82,16 +82,16 @@ export class LexicalIndex<T> {
     this.#totalLength += length
     this.#lengthChange -= length
     if (added) this.#table.states[ordinal] = PRESENT
-    else this.#takeOut(document)
+    else this.#deleteDocument(document)
   }
 
   /** To be called when all documents are settled. */
   end (): void {
-    this.#found = FOUND_BEFORE
+    this.#visibleStates = VISIBLE_BEFORE_COMMIT
     this.#isChanging = false
     this.#sizeChange = 0
     this.#lengthChange = 0
-    this.#tidy()
+    this.#compact()
   }
 
   /**
@@ -110,10 +110,10 @@ export class LexicalIndex<T> {
       // As it is stored: a count too small for 32 bits would score 0, which a search interprets as "not touched".
       const weight = Math.fround(count)
       if (!isWeight(weight)) continue
-      const postings = this.#vocabulary.get(term) ?? this.#learn(term)
+      const postings = this.#vocabulary.get(term) ?? this.#createPostings(term)
       this.#pool.push(postings, ordinal, weight)
-      if (isChanging) postings.change += 1
-      else postings.owners += 1
+      if (isChanging) postings.frequencyChange += 1
+      else postings.documentFrequency += 1
       held.push(postings)
     }
     lengths[ordinal] = length
@@ -134,12 +134,12 @@ export class LexicalIndex<T> {
     this.#count(-1, -this.#table.lengths[ordinal]!)
     if (this.#isChanging) {
       this.#table.states[ordinal] = REMOVING
-      for (const each of postings) each.change -= 1
+      for (const each of postings) each.frequencyChange -= 1
       return
     }
-    for (const each of postings) each.owners -= 1
-    this.#takeOut(document)
-    this.#tidy()
+    for (const each of postings) each.documentFrequency -= 1
+    this.#deleteDocument(document)
+    this.#compact()
   }
 
   /** Deletes removed documents from the postings of all terms. Nothing may be added or removed during the sweep. */
@@ -157,7 +157,7 @@ export class LexicalIndex<T> {
   /** The number of documents that contain the term. */
   frequency (term: string): number {
     const postings = this.#vocabulary.get(term)
-    return postings === undefined ? 0 : postings.owners + (this.#isCommitted ? postings.change : 0)
+    return postings === undefined ? 0 : postings.documentFrequency + (this.#isCommitted ? postings.frequencyChange : 0)
   }
 
   // For searches: results of the following members are valid until the next change of the index or sweep.
@@ -183,13 +183,14 @@ export class LexicalIndex<T> {
   }
 
   /**
-   * The slab range that lists the documents with the term, in order of insertion; some may not be visible (`isFound`).
+   * The slab range that lists the documents with the term, in order of insertion; some may not be visible
+   * (`isVisible`).
    */
-  listOf (term: string): (Slab & { from: number, to: number }) | undefined {
+  postingsOf (term: string): (Slab & { from: number, to: number }) | undefined {
     const postings = this.#vocabulary.get(term)
     if (postings === undefined) return undefined
     const { ordinals, weights } = this.#pool.slabOf(postings)
-    const from = this.#pool.placeOf(postings)
+    const from = this.#pool.offsetOf(postings)
     return { ordinals, weights, from, to: from + postings.count }
   }
 
@@ -199,8 +200,8 @@ export class LexicalIndex<T> {
   }
 
   /** Whether a listed document is visible. */
-  isFound (ordinal: number): boolean {
-    return (this.#found >> this.#table.states[ordinal]! & 1) === 1
+  isVisible (ordinal: number): boolean {
+    return (this.#visibleStates >> this.#table.states[ordinal]! & 1) === 1
   }
 
   #count (documents: number, length: number): void {
@@ -213,13 +214,13 @@ export class LexicalIndex<T> {
     }
   }
 
-  #learn (term: string): Postings {
-    const postings = this.#pool.open(term)
+  #createPostings (term: string): Postings {
+    const postings = this.#pool.create(term)
     this.#vocabulary.set(postings.term, postings)
     return postings
   }
 
-  #takeOut ({ ordinal, postings }: LexicalDocument<T>): void {
+  #deleteDocument ({ ordinal, postings }: LexicalDocument<T>): void {
     this.#documents[ordinal] = undefined
     this.#table.states[ordinal] = ABSENT
     this.#dead.push(ordinal)
@@ -233,7 +234,7 @@ export class LexicalIndex<T> {
   }
 
   /** Resets an index that became empty, and sweeps a small one at once. The owner sweeps a large one in steps. */
-  #tidy (): void {
+  #compact (): void {
     if (this.#size === 0) {
       this.#pool = new PostingsPool()
       this.#documents = []
@@ -242,7 +243,7 @@ export class LexicalIndex<T> {
       this.#totalLength = 0
       this.#table = new DocumentTable()
     } else if (this.needsSweep && this.#vocabulary.size <= SWEEP_BATCH && this.#postings <= SWEEP_BATCH * 4) {
-      atOnce(this.sweep())
+      runSync(this.sweep())
     }
   }
 }

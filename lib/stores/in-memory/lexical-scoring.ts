@@ -4,18 +4,18 @@ import type { LexicalRequest } from '../vector-store.js'
 import type { LexicalIndex } from './lexical-index.js'
 
 /** Number of postings that one step reads, in some tenths of a millisecond. */
-const PIECE = 16_384
+const POSTINGS_PER_STEP = 16_384
 /** Maximum number of scratches kept for reuse. */
-const MAX_SPARE = 4
+const MAX_POOLED_SCRATCHES = 4
 /** Minimum number of documents of a scratch. */
-const MIN_PLACES = 64
+const MIN_SCRATCH_DOCUMENTS = 64
 
 /** Accumulators of a search, by ordinal of a document: all zero between searches. */
 export interface Scratch {
   scores: Float64Array
   /** Ordinals with a score, in the order in which they first received it. */
-  touched: Uint32Array
-  /** Number of ordinals in `touched`. */
+  scoredOrdinals: Uint32Array
+  /** Number of ordinals in `scoredOrdinals`. */
   count: number
   /**
    * By ordinal of a memory's first document: the ordinal, plus 1, of its document with the best score. Only if memories
@@ -29,43 +29,43 @@ export interface Scratch {
    * By ordinal: the number, plus 1, of the candidate whose counts these are; negative if the ordinal only identifies
    * the candidate's memory.
    */
-  places: Int32Array
-  /** The ordinals with a value in `places`. */
-  placed: number[]
+  candidateNumbers: Int32Array
+  /** The ordinals with a value in `candidateNumbers`. */
+  numberedOrdinals: number[]
 }
 
-const spare: Scratch[] = []
+const scratchPool: Scratch[] = []
 
 /**
  * Shared by all indexes, because there are thousands of small banks.
  * @param documents upper bound of the ordinals
  */
 export function takeScratch (documents: number): Scratch {
-  const scratch = spare.pop()
+  const scratch = scratchPool.pop()
   if (scratch !== undefined && scratch.scores.length >= documents) return scratch
-  const length = Math.max(MIN_PLACES, 2 ** Math.ceil(Math.log2(documents)))
+  const length = Math.max(MIN_SCRATCH_DOCUMENTS, 2 ** Math.ceil(Math.log2(documents)))
   return {
     scores: new Float64Array(length),
-    touched: new Uint32Array(length),
+    scoredOrdinals: new Uint32Array(length),
     count: 0,
     best: new Uint32Array(length),
     heads: new Uint32Array(length),
     headCount: 0,
-    places: new Int32Array(length),
-    placed: [],
+    candidateNumbers: new Int32Array(length),
+    numberedOrdinals: [],
   }
 }
 
 /** To be called once for each scratch taken. */
 export function releaseScratch (scratch: Scratch): void {
-  const { scores, touched, count, best, heads, headCount, places, placed } = scratch
-  for (let i = 0; i < count; i++) scores[touched[i]!] = 0
+  const { scores, scoredOrdinals, count, best, heads, headCount, candidateNumbers, numberedOrdinals } = scratch
+  for (let i = 0; i < count; i++) scores[scoredOrdinals[i]!] = 0
   for (let i = 0; i < headCount; i++) best[heads[i]!] = 0
-  for (const ordinal of placed) places[ordinal] = 0
+  for (const ordinal of numberedOrdinals) candidateNumbers[ordinal] = 0
   scratch.count = 0
   scratch.headCount = 0
-  placed.length = 0
-  if (spare.length < MAX_SPARE) spare.push(scratch)
+  numberedOrdinals.length = 0
+  if (scratchPool.length < MAX_POOLED_SCRATCHES) scratchPool.push(scratch)
 }
 
 /** The factors of BM25 that depend on the query and the index but not on a document. */
@@ -73,7 +73,7 @@ export class QueryFactors {
   /** By term: the term adds gain · weight / (weight + saturation) to a score. */
   readonly gains: readonly number[]
   /** An upper bound of any score; includes terms that no document contains. */
-  readonly attainable: number
+  readonly maxScore: number
   // The saturation of a length is flat + slope · length, and at least `minSaturation`.
   readonly minSaturation: number
   readonly flat: number
@@ -85,7 +85,7 @@ export class QueryFactors {
       const frequency = index.frequency(term)
       return (k1 + 1) * Math.log(1 + (index.size - frequency + 0.5) / (frequency + 0.5))
     })
-    this.attainable = this.gains.reduce((sum, gain) => sum + gain, 0)
+    this.maxScore = this.gains.reduce((sum, gain) => sum + gain, 0)
     // If all documents have the length 0, b has no effect.
     const averageLength = index.averageLength > 0 ? index.averageLength : Infinity
     this.#norm = (value) => lengthNorm(value, length, averageLength)
@@ -106,23 +106,23 @@ export class QueryFactors {
 
 /**
  * Writes the own scores of documents to the scratch, with the ordinals that have one. They may include documents that
- * are not visible (`LexicalIndex.isFound`).
+ * are not visible (`LexicalIndex.isVisible`).
  */
 export function * scoreTerms (
   index: LexicalIndex<unknown>, terms: readonly string[], factors: QueryFactors, scratch: Scratch,
 ): Steps<void> {
-  let left = PIECE
+  let postingsLeft = POSTINGS_PER_STEP
   for (const [at, term] of terms.entries()) {
-    const list = index.listOf(term)
+    const list = index.postingsOf(term)
     if (list === undefined) continue
     for (let { from } = list; from < list.to;) {
-      if (left <= 0) {
+      if (postingsLeft <= 0) {
         yield
-        left = PIECE
+        postingsLeft = POSTINGS_PER_STEP
       }
-      const to = Math.min(list.to, from + left)
+      const to = Math.min(list.to, from + postingsLeft)
       addScores(list.ordinals, list.weights, from, to, index.lengths, factors.gains[at]!, factors, scratch)
-      left -= to - from
+      postingsLeft -= to - from
       from = to
     }
   }
@@ -133,13 +133,13 @@ function addScores (
   ordinals: Uint32Array, weights: Float32Array, from: number, to: number, lengths: Float32Array, gain: number,
   { minSaturation, flat, slope }: QueryFactors, scratch: Scratch,
 ): void {
-  const { scores, touched } = scratch
+  const { scores, scoredOrdinals } = scratch
   let { count } = scratch
   for (let i = from; i < to; i++) {
     const ordinal = ordinals[i]!
     const weight = weights[i]!
     const score = scores[ordinal]!
-    if (score === 0) touched[count++] = ordinal
+    if (score === 0) scoredOrdinals[count++] = ordinal
     const norm = flat + slope * lengths[ordinal]!
     scores[ordinal] = score + gain * weight / (weight + (norm > minSaturation ? norm : minSaturation))
   }
@@ -161,30 +161,32 @@ export interface NeighbourScoring {
   scores: Float64Array
 }
 
-/** Scores candidates by their own weights and those of their neighbours. The scratch contains their `places`. */
+/**
+ * Scores candidates by their own weights and those of their neighbours. The scratch contains their `candidateNumbers`.
+ */
 export function * scoreWithNeighbours (
   index: LexicalIndex<unknown>, terms: readonly string[], factors: QueryFactors, scoring: NeighbourScoring,
   scratch: Scratch,
 ): Steps<void> {
   const sums = new Float64Array(scoring.saturation.length)
   const changed = new Int32Array(scoring.saturation.length)
-  let left = PIECE
+  let postingsLeft = POSTINGS_PER_STEP
   for (const [at, term] of terms.entries()) {
-    const list = index.listOf(term)
+    const list = index.postingsOf(term)
     if (list === undefined) continue
     let count = 0
     for (let { from } = list; from < list.to;) {
-      if (left <= 0) {
+      if (postingsLeft <= 0) {
         yield
-        left = PIECE
+        postingsLeft = POSTINGS_PER_STEP
       }
-      const to = Math.min(list.to, from + left)
-      count = addWeights(list.ordinals, list.weights, from, to, scratch.places, scoring, sums, changed, count)
-      left -= to - from
+      const to = Math.min(list.to, from + postingsLeft)
+      count = addWeights(list.ordinals, list.weights, from, to, scratch.candidateNumbers, scoring, sums, changed, count)
+      postingsLeft -= to - from
       from = to
     }
     addGains(factors.gains[at]!, scoring, sums, changed, count)
-    left -= count
+    postingsLeft -= count
   }
 }
 

@@ -8,7 +8,7 @@ import { QueryFactors, releaseScratch, scoreTerms, takeScratch, type Scratch } f
 import { bestOf } from './top-k.js'
 
 /** Number of memories that one step processes. */
-const PIECE = 1024
+const MEMORIES_PER_STEP = 1024
 
 export interface LexicalMatch {
   entry: Entry
@@ -79,8 +79,8 @@ class Search {
     const scores = request.context ? yield * candidates.scoreInContext() : candidates.ownScores
     const best = yield * this.#best(candidates, scores)
     const requestedScores = new Map(requested.map((entry) => {
-      const own = this.#share(candidates.ownScoreOf(entry))
-      return [entry, { score: this.#share(candidates.scoreOf(entry, scores)), own }]
+      const own = this.#normalize(candidates.ownScoreOf(entry))
+      return [entry, { score: this.#normalize(candidates.scoreOf(entry, scores)), own }]
     }))
     return {
       found: best.found,
@@ -93,21 +93,21 @@ class Search {
   /** The ordinal of the best passage of each memory that has a term of the query. */
   * #matches (): Steps<Uint32Array> {
     const { lexical, isUnsplit } = this.#bank
-    const { scores, touched, count, best, heads: memories } = this.#scratch
+    const { scores, scoredOrdinals, count, best, heads: memories } = this.#scratch
     if (isUnsplit) {
       let found = 0
       const matches = new Uint32Array(count)
       for (let i = 0; i < count; i++) {
-        if (i % PIECE === PIECE - 1) yield
-        if (lexical.isFound(touched[i]!)) matches[found++] = touched[i]!
+        if (i % MEMORIES_PER_STEP === MEMORIES_PER_STEP - 1) yield
+        if (lexical.isVisible(scoredOrdinals[i]!)) matches[found++] = scoredOrdinals[i]!
       }
       return matches.subarray(0, found)
     }
     const { heads } = lexical
     for (let i = 0; i < count; i++) {
-      if (i % PIECE === PIECE - 1) yield
-      const ordinal = touched[i]!
-      if (!lexical.isFound(ordinal)) continue
+      if (i % MEMORIES_PER_STEP === MEMORIES_PER_STEP - 1) yield
+      const ordinal = scoredOrdinals[i]!
+      if (!lexical.isVisible(ordinal)) continue
       const head = heads[ordinal]!
       const known = best[head]!
       if (known === 0) memories[this.#scratch.headCount++] = head
@@ -119,7 +119,7 @@ class Search {
 
   /** Whether a passage is better than another of the same memory. */
   #isBetter (ordinal: number, other: number, scores: Float64Array): boolean {
-    const [score, known] = [this.#share(scores[ordinal]!), this.#share(scores[other]!)]
+    const [score, known] = [this.#normalize(scores[ordinal]!), this.#normalize(scores[other]!)]
     const { lexical } = this.#bank
     return score > known || (score === known && lexical.payloadAt(ordinal).start < lexical.payloadAt(other).start)
   }
@@ -130,12 +130,12 @@ class Search {
     const { lexical, embeddedCount, size } = this.#bank
     const isCounting = countsUnembedded && embeddedCount < size
     if (accept === undefined && isLive === undefined && !isCounting) {
-      return { pool: yield * this.#first(matches, limit), total: matches.length, unembedded: 0 }
+      return { pool: yield * this.#bestMatches(matches, limit), total: matches.length, unembedded: 0 }
     }
     let [live, passing, unembedded] = [0, 0, 0]
     const [all, accepted] = [new Uint32Array(matches.length), new Uint32Array(matches.length)]
     for (let i = 0; i < matches.length; i++) {
-      if (i % PIECE === PIECE - 1) yield
+      if (i % MEMORIES_PER_STEP === MEMORIES_PER_STEP - 1) yield
       const { entry } = lexical.payloadAt(matches[i]!)
       if (isLive !== undefined && !isLive(entry.memory)) continue
       all[live++] = matches[i]!
@@ -143,19 +143,19 @@ class Search {
       accepted[passing++] = matches[i]!
       if (isCounting && !entry.isEmbedded) unembedded++
     }
-    const pool = yield * this.#first(all.subarray(0, live), limit)
-    const narrowed = accept === undefined ? [] : yield * this.#first(accepted.subarray(0, passing), limit)
+    const pool = yield * this.#bestMatches(all.subarray(0, live), limit)
+    const narrowed = accept === undefined ? [] : yield * this.#bestMatches(accepted.subarray(0, passing), limit)
     return { pool: [...pool, ...narrowed], total: passing, unembedded }
   }
 
   /** The `poolSize` best by own score, in no particular order. */
-  * #first (ordinals: Uint32Array, limit: number): Steps<number[]> {
+  * #bestMatches (ordinals: Uint32Array, limit: number): Steps<number[]> {
     const { heads } = this.#bank.lexical
     const { scores } = this.#scratch
     const numbers = new Float64Array(ordinals.length)
     for (let i = 0; i < ordinals.length; i++) numbers[i] = scores[ordinals[i]!]!
-    const best = yield * bestOf(numbers, numbers.length, poolSize(limit), this.#slack, (a, b) => (
-      this.#share(numbers[b]!) - this.#share(numbers[a]!) ||
+    const best = yield * bestOf(numbers, numbers.length, poolSize(limit), this.#roundingTolerance, (a, b) => (
+      this.#normalize(numbers[b]!) - this.#normalize(numbers[a]!) ||
       this.#compareHeads(heads[ordinals[a]!]!, heads[ordinals[b]!]!)
     ))
     return best.map((index) => ordinals[index]!)
@@ -171,12 +171,12 @@ class Search {
   }
 
   /** Scores that differ by at most this much may be equal after rounding. */
-  get #slack (): number {
-    return this.#factors.attainable * 2e-12
+  get #roundingTolerance (): number {
+    return this.#factors.maxScore * 2e-12
   }
 
-  #share (score: number): number {
-    return score === 0 ? 0 : toScore(score / this.#factors.attainable)
+  #normalize (score: number): number {
+    return score === 0 ? 0 : toScore(score / this.#factors.maxScore)
   }
 
   /** The best candidates, and the number of those that match only by the terms of their neighbours. */
@@ -187,7 +187,7 @@ class Search {
     const candidates: number[] = []
     let [byContext, unembeddedByContext] = [0, 0]
     for (let candidate = 0; candidate < entries.length; candidate++) {
-      if (candidate % PIECE === PIECE - 1) yield
+      if (candidate % MEMORIES_PER_STEP === MEMORIES_PER_STEP - 1) yield
       const entry = entries[candidate]!
       if (scores[candidate] === 0 || accept?.(entry.memory) === false) continue
       candidates.push(candidate)
@@ -196,16 +196,16 @@ class Search {
       if (!entry.isEmbedded) unembeddedByContext++
     }
     const numbers = Float64Array.from(candidates, (candidate) => scores[candidate]!)
-    const shares = numbers.map((score) => this.#share(score))
+    const shares = numbers.map((score) => this.#normalize(score))
     // Many memories of a large bank have equal scores, and entries are scattered in memory.
     const heads = Uint32Array.from(candidates, (candidate) => entries[candidate]!.head)
     const compare = (a: number, b: number) => shares[b]! - shares[a]! || this.#compareHeads(heads[a]!, heads[b]!)
-    const best = yield * bestOf(numbers, numbers.length, limit, this.#slack, compare)
+    const best = yield * bestOf(numbers, numbers.length, limit, this.#roundingTolerance, compare)
     const found = best.sort(compare).map((index) => {
       const candidate = candidates[index]!
       const entry = entries[candidate]!
       const score = shares[index]!
-      return { entry, score, own: this.#share(ownScores[candidate]!), passages: this.#passagesOf(entry, score) }
+      return { entry, score, own: this.#normalize(ownScores[candidate]!), passages: this.#passagesOf(entry, score) }
     })
     return { found, byContext, unembeddedByContext }
   }
@@ -214,7 +214,7 @@ class Search {
     if (passages.length === 1) return undefined
     const { scores } = this.#scratch
     const matching = passages
-      .map((ref) => ({ ref, score: this.#share(scores[ref.lexical!.ordinal]!) }))
+      .map((ref) => ({ ref, score: this.#normalize(scores[ref.lexical!.ordinal]!) }))
       .filter((passage) => passage.score > 0)
     return matching.length > 0 ? matching : [{ ref: passages[0]!, score }]
   }

@@ -7,9 +7,9 @@ export interface Postings {
   /** Number of documents that are not taken out. */
   live: number
   /** The term's document frequency: those of `live` that readers see, without the current change. */
-  owners: number
-  /** What the current change adds to `owners`. */
-  change: number
+  documentFrequency: number
+  /** What the current change adds to `documentFrequency`. */
+  frequencyChange: number
   /** Number of documents, including those taken out. */
   count: number
   start: number
@@ -23,12 +23,12 @@ export interface Slab {
   weights: Float32Array
 }
 
-const FIRST_PLACES = 64
+const MIN_SLAB_ELEMENTS = 64
 /** V8 represents a substring of at least this length as a view, which keeps the original string in memory. */
-const SLICED_FROM = 13
+const MIN_SLICED_CHARACTERS = 13
 const SLAB_BITS = 17
 /** Number of elements of a slab, and so of those copied when a pool grows. Only a larger block makes a larger slab. */
-const SLAB = 2 ** SLAB_BITS
+const SLAB_ELEMENTS = 2 ** SLAB_BITS
 
 /**
  * The postings of all terms of one index, in typed arrays. A pair of arrays for each term would be simpler, but most
@@ -43,26 +43,26 @@ export class PostingsPool {
   #free: number[][] = []
 
   /** Creates the postings of a term that no document contains yet. */
-  open (term: string): Postings {
+  create (term: string): Postings {
     // The term outlives the text that contains it, so a long one is copied.
-    const own = term.length < SLICED_FROM ? term : Buffer.from(term, 'utf16le').toString('utf16le')
-    return { term: own, live: 0, owners: 0, change: 0, count: 0, start: this.#take(1) }
+    const own = term.length < MIN_SLICED_CHARACTERS ? term : Buffer.from(term, 'utf16le').toString('utf16le')
+    return { term: own, live: 0, documentFrequency: 0, frequencyChange: 0, count: 0, start: this.#allocate(1) }
   }
 
-  /** The slab of a block. To be read again after `open` and `push`. */
+  /** The slab of a block. To be read again after `create` and `push`. */
   slabOf ({ start }: Postings): Slab {
     return this.#slabs[start >>> SLAB_BITS]!
   }
 
   /** The offset of a block in its slab. */
-  placeOf ({ start }: Postings): number {
-    return start & (SLAB - 1)
+  offsetOf ({ start }: Postings): number {
+    return start & (SLAB_ELEMENTS - 1)
   }
 
   push (postings: Postings, ordinal: number, weight: number): void {
-    if (postings.count > 0 && postings.count === powerOfTwo(postings.count)) this.#widen(postings)
+    if (postings.count > 0 && postings.count === powerOfTwo(postings.count)) this.#growBlock(postings)
     const { ordinals, weights } = this.slabOf(postings)
-    const at = this.placeOf(postings) + postings.count
+    const at = this.offsetOf(postings) + postings.count
     ordinals[at] = ordinal
     weights[at] = weight
     postings.count += 1
@@ -81,8 +81,8 @@ export class PostingsPool {
   sweep (postings: Postings, states: Uint8Array): void {
     if (postings.live === postings.count) return
     const slab = this.slabOf(postings)
-    const place = this.placeOf(postings)
-    const kept = keep(slab, place, postings.count, states)
+    const place = this.offsetOf(postings)
+    const kept = compactBlock(slab, place, postings.count, states)
     const size = logarithm(powerOfTwo(kept))
     const from = this.#trim(postings.start, logarithm(powerOfTwo(postings.count)), size)
     for (let half = from - 1; half >= size; half--) this.#freeBlock(postings.start + 2 ** half, half)
@@ -99,7 +99,7 @@ export class PostingsPool {
     const size = Math.max(to, SLAB_BITS)
     const { ordinals, weights } = this.#slabs[start >>> SLAB_BITS]!
     this.#slabs[start >>> SLAB_BITS] = { ordinals: ordinals.slice(0, 2 ** size), weights: weights.slice(0, 2 ** size) }
-    if (start >>> SLAB_BITS === this.#slabs.length - 1) this.#used = SLAB
+    if (start >>> SLAB_BITS === this.#slabs.length - 1) this.#used = SLAB_ELEMENTS
     return size
   }
 
@@ -109,21 +109,21 @@ export class PostingsPool {
     this.#free[size]!.push(start)
   }
 
-  #widen (postings: Postings): void {
+  #growBlock (postings: Postings): void {
     const { start, count } = postings
     const { ordinals, weights } = this.slabOf(postings)
-    const from = this.placeOf(postings)
-    const wider = this.#take(count * 2)
+    const from = this.offsetOf(postings)
+    const wider = this.#allocate(count * 2)
     postings.start = wider
     const to = this.slabOf(postings)
-    const place = this.placeOf(postings)
+    const place = this.offsetOf(postings)
     to.ordinals.set(ordinals.subarray(from, from + count), place)
     to.weights.set(weights.subarray(from, from + count), place)
     this.#freeBlock(start, logarithm(count))
   }
 
   /** @returns the start of a block of this size */
-  #take (places: number): number {
+  #allocate (places: number): number {
     const size = logarithm(places)
     for (let larger = size; larger < this.#free.length; larger++) {
       const free = this.#free[larger]!.pop()
@@ -132,32 +132,32 @@ export class PostingsPool {
       for (let half = larger - 1; half >= size; half--) this.#freeBlock(free + 2 ** half, half)
       return free
     }
-    if (this.#slabs.length === 0 || this.#used + places > SLAB) this.#addSlab(places)
+    if (this.#slabs.length === 0 || this.#used + places > SLAB_ELEMENTS) this.#addSlab(places)
     const last = this.#slabs.length - 1
     const start = this.#used
     this.#used += places
     if (this.#used > this.#slabs[last]!.ordinals.length) {
-      this.#slabs[last] = grown(this.#slabs[last]!, Math.max(FIRST_PLACES, this.#used, Math.ceil(start * 1.5)))
+      this.#slabs[last] = grown(this.#slabs[last]!, Math.max(MIN_SLAB_ELEMENTS, this.#used, Math.ceil(start * 1.5)))
     }
-    return last * SLAB + start
+    return last * SLAB_ELEMENTS + start
   }
 
   /** The rest of the last slab becomes free blocks. */
   #addSlab (places: number): void {
     const last = this.#slabs.length - 1
-    for (let left = Math.min(SLAB, this.#slabs[last]?.ordinals.length ?? 0) - this.#used; left > 0;) {
+    for (let left = Math.min(SLAB_ELEMENTS, this.#slabs[last]?.ordinals.length ?? 0) - this.#used; left > 0;) {
       const size = logarithm(left)
-      this.#freeBlock(last * SLAB + this.#used, size)
+      this.#freeBlock(last * SLAB_ELEMENTS + this.#used, size)
       this.#used += 2 ** size
       left -= 2 ** size
     }
-    this.#slabs.push(slab(last < 0 ? Math.max(FIRST_PLACES, places) : Math.max(SLAB, places)))
+    this.#slabs.push(slab(last < 0 ? Math.max(MIN_SLAB_ELEMENTS, places) : Math.max(SLAB_ELEMENTS, places)))
     this.#used = 0
   }
 }
 
 // Separate from its caller, which runs too rarely to be compiled: that halves the time of a sweep.
-function keep ({ ordinals, weights }: Slab, place: number, count: number, states: Uint8Array): number {
+function compactBlock ({ ordinals, weights }: Slab, place: number, count: number, states: Uint8Array): number {
   let next = place
   for (let i = place; i < place + count; i++) {
     const ordinal = ordinals[i]!
@@ -174,7 +174,7 @@ function slab (places: number): Slab {
 }
 
 function grown ({ ordinals, weights }: Slab, places: number): Slab {
-  const larger = slab(Math.min(places, SLAB))
+  const larger = slab(Math.min(places, SLAB_ELEMENTS))
   larger.ordinals.set(ordinals)
   larger.weights.set(weights)
   return larger

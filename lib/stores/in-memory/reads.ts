@@ -20,7 +20,7 @@ export async function readUnchanged<T> (bank: Bank, work: Steps<T>, turns: Turns
     while (bank.version === version) {
       const step = work.next()
       if (step.done === true) return { value: step.value }
-      if (turns.isSpent) await turns.next(id)
+      if (turns.isExhausted) await turns.next(id)
     }
     return undefined
   } finally {
@@ -30,18 +30,18 @@ export async function readUnchanged<T> (bank: Bank, work: Steps<T>, turns: Turns
 }
 
 /** Number of entries that one step examines. */
-const PIECE = 32
+const ENTRIES_PER_STEP = 32
 
 export function * listPage (
   bank: Bank, { after, limit, order = 'newest', offset = 0 }: ListRequest, accept: Accept,
 ): Steps<Memory[]> {
   const page: Memory[] = []
   let looked = 0
-  let left = offset
+  let toSkip = offset
   for (const entry of order === 'newest' ? newestFirst(bank, after) : oldestFirst(bank, after)) {
     if (page.length >= limit) break
-    if (entry.isVisible && (accept === undefined || accept(entry.memory)) && left-- <= 0) page.push(entry.memory)
-    if (++looked % PIECE === 0) yield
+    if (entry.isVisible && (accept === undefined || accept(entry.memory)) && toSkip-- <= 0) page.push(entry.memory)
+    if (++looked % ENTRIES_PER_STEP === 0) yield
   }
   return page
 }
@@ -68,7 +68,7 @@ export function * countUpTo (bank: Bank, limit: number, accept: Accept): Steps<n
   for (const { isVisible, memory } of bank.entries.ordered()) {
     if (count >= limit) break
     if (isVisible && accept(memory)) count++
-    if (++looked % PIECE === 0) yield
+    if (++looked % ENTRIES_PER_STEP === 0) yield
   }
   return count
 }
@@ -92,7 +92,7 @@ function * neighboursOn (
   let looked = 0
   for (let beside = next(entry); beside !== undefined && found.length < limit; beside = next(beside)) {
     if (beside.isVisible && (accept === undefined || accept(beside.memory))) found.push(beside.memory)
-    if (++looked % PIECE === 0) yield
+    if (++looked % ENTRIES_PER_STEP === 0) yield
   }
   return found
 }
@@ -103,7 +103,7 @@ export function * collectAll (bank: Bank, accept: Accept): Steps<Memory[]> {
   let looked = 0
   for (const entry of bank.entries.ordered()) {
     if (entry.isVisible && (accept === undefined || accept(entry.memory))) memories.push(entry.memory)
-    if (++looked % PIECE === 0) yield
+    if (++looked % ENTRIES_PER_STEP === 0) yield
   }
   return memories
 }
@@ -145,7 +145,7 @@ export function * countDays (bank: Bank, { from, until }: DayRange, accept: Acce
       if (day < from) before++
       else byDay.set(day, (byDay.get(day) ?? 0) + 1)
     }
-    if (++looked % PIECE === 0) yield
+    if (++looked % ENTRIES_PER_STEP === 0) yield
   }
   return { before, byDay }
 }
@@ -158,7 +158,9 @@ export function * summarise (bank: Bank, accept: Accept): Steps<BankSummary> {
 }
 
 /** The statistics of a bank except its tokens, which the caller counts. */
-export function * gather (bank: Bank, accept: Accept): Steps<{ statistics: BankStatistics, counts: TokenCount[] }> {
+export function * collectStatistics (
+  bank: Bank, accept: Accept,
+): Steps<{ statistics: BankStatistics, counts: TokenCount[] }> {
   const statistics = noStatistics(yield * summarise(bank, accept))
   const { tagCounts } = statistics
   const counts: TokenCount[] = []

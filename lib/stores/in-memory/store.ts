@@ -1,9 +1,9 @@
 import { bankKeyString, type BankKey } from '../../identity/context.js'
 import { sumTokens } from '../../text/tokens.js'
-import { ofRunningCaller, turns as sharedTurns } from '../../concurrency/turn-budget.js'
+import { chargedToRunningCaller, turns as sharedTurns } from '../../concurrency/turn-budget.js'
 import type { BankConfigChange } from '../bank-configs.js'
 import { compileFilters } from '../filters.js'
-import { inTurns, type Steps, type Turns } from '../../concurrency/steps.js'
+import { runInTurns, type Steps, type Turns } from '../../concurrency/steps.js'
 import type {
   BankStatistics, BankSummary, DayCounts, DayRange, DocumentReplacement, ImportOutcome, InsertOutcome, LateVectors,
   ListBanksRequest, ListFilters, ListRequest, Memory, Neighbourhood, NeighboursRequest, NewMemory, OnConflict,
@@ -14,8 +14,8 @@ import type { Bank } from './bank.js'
 import { InMemoryBankConfigs } from './bank-configs.js'
 import { Directory } from './directory.js'
 import {
-  collectAll, collectUnembedded, countDays, countUpTo, gather, listPage, neighbourhood, noStatistics, readUnchanged,
-  summarise,
+  collectAll, collectStatistics, collectUnembedded, countDays, countUpTo, listPage, neighbourhood, noStatistics,
+  readUnchanged, summarise,
 } from './reads.js'
 import { Capacity } from './capacity.js'
 import { SearchCollector } from './search.js'
@@ -33,7 +33,7 @@ export interface InMemoryVectorStoreOptions {
   /** Distributes the event loop among callers. */
   turns?: Turns
   /** Maximum number of postings of a write that is done synchronously. */
-  atOnce?: number
+  maxSyncPostings?: number
 }
 
 /**
@@ -43,16 +43,16 @@ export interface InMemoryVectorStoreOptions {
  */
 export class InMemoryVectorStore implements VectorStore {
   readonly bankConfigs: InMemoryBankConfigs
-  readonly #options: { capacity: Capacity, arena: VectorArena, turns: Turns, atOnce: number | undefined }
+  readonly #options: { capacity: Capacity, arena: VectorArena, turns: Turns, maxSyncPostings: number | undefined }
   /** Not for writes: those of a bank are queued, and each begins in the turn of the previous one. */
   readonly #readTurns: Turns
   #directory: Directory
   #writer: InMemoryWriter
 
-  constructor ({ maximumBytes, turns, atOnce }: InMemoryVectorStoreOptions = {}) {
+  constructor ({ maximumBytes, turns, maxSyncPostings }: InMemoryVectorStoreOptions = {}) {
     const capacity = new Capacity(maximumBytes)
-    this.#options = { capacity, arena: new VectorArena(), turns: turns ?? sharedTurns, atOnce }
-    this.#readTurns = turns ?? ofRunningCaller(sharedTurns)
+    this.#options = { capacity, arena: new VectorArena(), turns: turns ?? sharedTurns, maxSyncPostings }
+    this.#readTurns = turns ?? chargedToRunningCaller(sharedTurns)
     this.bankConfigs = new InMemoryBankConfigs(capacity)
     this.#directory = new Directory(capacity)
     this.#writer = new InMemoryWriter({ ...this.#options, directory: this.#directory })
@@ -89,7 +89,7 @@ export class InMemoryVectorStore implements VectorStore {
     const accept = compileFilters(request.filters)
     const gathered = new SearchCollector(request)
     for (const key of request.banks) {
-      if (this.#options.turns.isSpent) await this.#options.turns.next(bankKeyString(key))
+      if (this.#options.turns.isExhausted) await this.#options.turns.next(bankKeyString(key))
       await this.#read(key, request.now, accept, (bank, accept) => gathered.search(bank, accept), undefined)
     }
     return gathered.result()
@@ -98,7 +98,7 @@ export class InMemoryVectorStore implements VectorStore {
   async attachVectors (key: BankKey, late: readonly LateVectors[], now: number): Promise<number> {
     let attached = 0
     for (const { memoryId, vectors } of late) {
-      if (this.#options.turns.isSpent) await this.#options.turns.next(bankKeyString(key))
+      if (this.#options.turns.isExhausted) await this.#options.turns.next(bankKeyString(key))
       await this.#writer.runWhenIdle(key, now, () => {
         const bank = this.#directory.get(bankKeyString(key))
         const entry = bank?.entries.byId(memoryId)
@@ -122,7 +122,7 @@ export class InMemoryVectorStore implements VectorStore {
     request: { now: number, limit: number, after?: BankKey & { memoryId: string } },
   ): Promise<Unembedded[]> {
     const existing = (key: BankKey) => this.#existing(key, request.now)
-    return await inTurns(collectUnembedded(this.#directory, existing, request), '', this.#options.turns)
+    return await runInTurns(collectUnembedded(this.#directory, existing, request), '', this.#options.turns)
   }
 
   async get (key: BankKey, memoryId: string, now: number): Promise<Memory | undefined> {
@@ -162,7 +162,7 @@ export class InMemoryVectorStore implements VectorStore {
     const summaries: BankSummary[] = []
     for (const key of this.#directory.keys(query)) {
       if (summaries.length >= limit) break
-      if (this.#options.turns.isSpent) await this.#options.turns.next(caller)
+      if (this.#options.turns.isExhausted) await this.#options.turns.next(caller)
       if (query.bankId !== undefined && key.bankId !== query.bankId) continue
       const summary = await this.#read(key, now, undefined, summarise, undefined)
       if (summary !== undefined && summary.memoryCount > 0) summaries.push(summary)
@@ -172,7 +172,7 @@ export class InMemoryVectorStore implements VectorStore {
 
   async statistics (key: BankKey, now: number): Promise<BankStatistics> {
     const none = { statistics: noStatistics({ ...key, memoryCount: 0, lastRetainedAt: null }), counts: [] }
-    const { statistics, counts } = await this.#read(key, now, undefined, gather, none)
+    const { statistics, counts } = await this.#read(key, now, undefined, collectStatistics, none)
     // The other statistics are of one moment; only the counting of tokens continues after it.
     return { ...statistics, tokens: await sumTokens(counts) }
   }
@@ -220,7 +220,7 @@ export class InMemoryVectorStore implements VectorStore {
   }
 
   #existing (key: BankKey, now: number): Bank | undefined {
-    this.#writer.expireAtOnce(key, now)
+    this.#writer.expireSync(key, now)
     return this.#directory.get(bankKeyString(key))
   }
 
@@ -235,12 +235,12 @@ export class InMemoryVectorStore implements VectorStore {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const bank = this.#existing(key, now)
       if (bank === undefined) return none
-      const found = await readUnchanged(bank, read(bank, bank.entries.accepting(accept, now)), this.#readTurns)
+      const found = await readUnchanged(bank, read(bank, bank.entries.withoutExpired(accept, now)), this.#readTurns)
       if (found !== undefined) return found.value
     }
     return await this.#writer.runExclusively(key, now, async () => {
       const bank = this.#directory.get(bankKeyString(key))
-      return bank === undefined ? none : await inTurns(read(bank, accept), bank.id, this.#readTurns)
+      return bank === undefined ? none : await runInTurns(read(bank, accept), bank.id, this.#readTurns)
     })
   }
 }

@@ -1,7 +1,7 @@
 import type { Steps } from '../../concurrency/steps.js'
 
 /** Number of numbers that one step examines. */
-const PIECE = 16_384
+const NUMBERS_PER_STEP = 16_384
 
 /**
  * Keeps the first k of the offered items in the order of `compare`: a bounded heap whose root is the last of them,
@@ -60,11 +60,11 @@ export class TopK<T> {
 /**
  * Selects the `k` highest numbers. @returns their indices, in no particular order
  * @param numbers only the first `count` are used
- * @param slack numbers that differ by at most this much may be equal
+ * @param tolerance numbers that differ by at most this much may be equal
  * @param compare orders the indices of such numbers: negative when the first is preferred
  */
 export function * bestOf (
-  numbers: Float64Array, count: number, k: number, slack: number, compare: (a: number, b: number) => number,
+  numbers: Float64Array, count: number, k: number, tolerance: number, compare: (a: number, b: number) => number,
 ): Steps<number[]> {
   if (count <= k) return Array.from({ length: count }, (_, index) => index)
   if (k === 0) return []
@@ -72,31 +72,31 @@ export function * bestOf (
   const best: number[] = []
   const equal: number[] = []
   for (let i = 0; i < count; i++) {
-    if (i % PIECE === PIECE - 1) yield
+    if (i % NUMBERS_PER_STEP === NUMBERS_PER_STEP - 1) yield
     const number = numbers[i]!
-    if (number > threshold + slack) best.push(i)
-    else if (number >= threshold - slack) equal.push(i)
+    if (number > threshold + tolerance) best.push(i)
+    else if (number >= threshold - tolerance) equal.push(i)
   }
   if (best.length + equal.length === k) return [...best, ...equal]
   const first = new TopK(k - best.length, compare)
   for (const [at, index] of equal.entries()) {
-    if (at % PIECE === PIECE - 1) yield
+    if (at % NUMBERS_PER_STEP === NUMBERS_PER_STEP - 1) yield
     first.offer(index)
   }
   for (const index of first.sorted()) best.push(index)
   return best
 }
 
-/** The k-th highest number: merges piece by piece with the k highest of the previous pieces. */
+/** The k-th highest number: merges slice by slice with the k highest of the previous slices. */
 function * nthHighest (numbers: Float64Array, count: number, k: number): Steps<number> {
-  const end = Math.min(count, k + PIECE)
+  const end = Math.min(count, k + NUMBERS_PER_STEP)
   const part = numbers.slice(0, end)
   partition(part, end, k)
-  for (let from = end; from < count; from += PIECE) {
+  for (let from = end; from < count; from += NUMBERS_PER_STEP) {
     yield
-    const piece = numbers.subarray(from, Math.min(count, from + PIECE))
-    part.set(piece, k)
-    partition(part, k + piece.length, k)
+    const slice = numbers.subarray(from, Math.min(count, from + NUMBERS_PER_STEP))
+    part.set(slice, k)
+    partition(part, k + slice.length, k)
   }
   let lowest = Infinity
   for (let i = 0; i < k; i++) if (part[i]! < lowest) lowest = part[i]!

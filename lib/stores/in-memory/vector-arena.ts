@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs'
 import { ServiceError } from '../../errors/service-error.js'
 
 const PAGE_BYTES = 65_536
-const LARGEST_CLASS = 32
-const SMALLEST_CLASS = 6
-const MAX_BYTES = 2 ** LARGEST_CLASS
+const MAX_SIZE_CLASS = 32
+const MIN_SIZE_CLASS = 6
+const MAX_BYTES = 2 ** MAX_SIZE_CLASS
 const GROWTH_BYTES = 16 * PAGE_BYTES
 const FLOAT_BYTES = 4
 const MODULE_URL = new URL('./vectors.wasm', import.meta.url)
@@ -66,7 +66,7 @@ export class VectorArena {
   readonly #maximumBytes: number
   readonly #moduleUrl: URL
   /** Offsets of the free extents of 2 ** index bytes. Initially they cover the memory up to its limit, grown or not. */
-  readonly #free = Array.from({ length: LARGEST_CLASS + 1 }, () => new Set<number>())
+  readonly #free = Array.from({ length: MAX_SIZE_CLASS + 1 }, () => new Set<number>())
   #wasm: { memory: WebAssembly.Memory, dotProducts: DotProducts } | undefined
   #floats = new Float32Array(0)
   /** Scores of one block, followed by the query. */
@@ -78,7 +78,7 @@ export class VectorArena {
     this.#maximumBytes = limitBytes - limitBytes % PAGE_BYTES
     this.#moduleUrl = options.moduleUrl ?? MODULE_URL
     let offset = 0
-    for (let sizeClass = LARGEST_CLASS; sizeClass >= 0; sizeClass--) {
+    for (let sizeClass = MAX_SIZE_CLASS; sizeClass >= 0; sizeClass--) {
       if (offset + 2 ** sizeClass > this.#maximumBytes) continue
       this.#free[sizeClass]!.add(offset)
       offset += 2 ** sizeClass
@@ -106,10 +106,10 @@ export class VectorArena {
    * @throws Error when vectors.wasm was not built
    */
   allocate (bytes: number): Extent {
-    const sizeClass = Math.max(SMALLEST_CLASS, Math.ceil(Math.log2(bytes)))
+    const sizeClass = Math.max(MIN_SIZE_CLASS, Math.ceil(Math.log2(bytes)))
     let found = sizeClass
-    while (found <= LARGEST_CLASS && this.#free[found]!.size === 0) found++
-    if (found > LARGEST_CLASS) throw this.#full(bytes)
+    while (found <= MAX_SIZE_CLASS && this.#free[found]!.size === 0) found++
+    if (found > MAX_SIZE_CLASS) throw this.#full(bytes)
     const offset: number = this.#free[found]!.values().next().value!
     const extent = { offset, bytes: 2 ** sizeClass }
     this.#reserve(offset + extent.bytes)
@@ -126,7 +126,7 @@ export class VectorArena {
   free (extent: Extent): void {
     let { offset } = extent
     let sizeClass = Math.log2(extent.bytes)
-    while (sizeClass < LARGEST_CLASS) {
+    while (sizeClass < MAX_SIZE_CLASS) {
       const buddy = (offset ^ 2 ** sizeClass) >>> 0
       if (!this.#free[sizeClass]!.delete(buddy)) break
       offset = Math.min(offset, buddy)

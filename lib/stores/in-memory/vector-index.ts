@@ -1,4 +1,4 @@
-import { atOnce, type Steps } from '../../concurrency/steps.js'
+import { runSync, type Steps } from '../../concurrency/steps.js'
 import { BLOCK_ROWS, ROW_ALIGNMENT, type Extent, type VectorArena } from './vector-arena.js'
 
 const FIRST_ROWS = 4
@@ -97,7 +97,7 @@ export class VectorIndex<T> {
    * @throws RangeError when the query has another length than the index or an element that is not finite
    */
   search (query: Float32Array, k: number, accept?: (payload: T) => boolean): Array<VectorMatch<T>> {
-    return atOnce(this.searching(query, k, accept))
+    return runSync(this.searching(query, k, accept))
   }
 
   /** `search` in steps. If a vector is removed between them, the search has to be restarted. */

@@ -1,6 +1,6 @@
 import { bankKeyString, type BankKey } from '../../identity/context.js'
 import { KeyedQueue } from '../../concurrency/keyed-queue.js'
-import { atOnce, inTurns, type Steps, type Turns } from '../../concurrency/steps.js'
+import { runSync, runInTurns, type Steps, type Turns } from '../../concurrency/steps.js'
 import { Bank } from './bank.js'
 import type { Directory } from './directory.js'
 import type { Entry } from './entry.js'
@@ -9,7 +9,7 @@ import type { VectorArena } from './vector-arena.js'
 import { estimatePostings, type WritePlan } from './writes.js'
 
 /** Default for the postings of a write that is done synchronously: some two milliseconds. */
-const AT_ONCE = 4000
+const MAX_SYNC_POSTINGS = 4000
 
 export interface InMemoryWriterOptions {
   directory: Directory
@@ -17,7 +17,7 @@ export interface InMemoryWriterOptions {
   arena: VectorArena
   turns: Turns
   /** Maximum number of postings of a write that is done synchronously. */
-  atOnce?: number | undefined
+  maxSyncPostings?: number | undefined
 }
 
 export interface WriteOptions {
@@ -38,18 +38,18 @@ export class InMemoryWriter {
   readonly #capacity: Capacity
   readonly #arena: VectorArena
   readonly #turns: Turns
-  readonly #atOnce: number
+  readonly #maxSyncPostings: number
   readonly #queue = new KeyedQueue()
   /** Banks with queued or running background work. */
-  readonly #tidying = new Set<string>()
+  readonly #backgroundWork = new Set<string>()
   #isClosed = false
 
-  constructor ({ directory, capacity, arena, turns, atOnce = AT_ONCE }: InMemoryWriterOptions) {
+  constructor ({ directory, capacity, arena, turns, maxSyncPostings = MAX_SYNC_POSTINGS }: InMemoryWriterOptions) {
     this.#directory = directory
     this.#capacity = capacity
     this.#arena = arena
     this.#turns = turns
-    this.#atOnce = atOnce
+    this.#maxSyncPostings = maxSyncPostings
   }
 
   /** @param plan computes the change; may be called twice */
@@ -58,21 +58,21 @@ export class InMemoryWriter {
     { items, committed = () => {}, signal }: WriteOptions,
   ): Promise<T> {
     const id = bankKeyString(key)
-    if (this.#queue.length(id) === 0 && this.expireAtOnce(key, now, id)) {
+    if (this.#queue.length(id) === 0 && this.expireSync(key, now, id)) {
       const bank = this.#open(key, id)
-      if (items(bank) <= this.#atOnce) {
-        const planned = atOnce(plan(bank))
-        if (estimatePostings(planned, this.#atOnce) <= this.#atOnce) {
-          this.#applyAtOnce(bank, planned, committed)
+      if (items(bank) <= this.#maxSyncPostings) {
+        const planned = runSync(plan(bank))
+        if (this.#isSmall(planned)) {
+          this.#applySync(bank, planned, committed)
           return planned.outcome
         }
       }
     }
     return await this.runExclusively(key, now, async () => {
       const bank = this.#open(key, id)
-      const planned = await inTurns(plan(bank), id, this.#turns)
-      if (estimatePostings(planned, this.#atOnce) <= this.#atOnce) this.#applyAtOnce(bank, planned, committed)
-      else await this.#applyInPieces(id, bank, planned, committed)
+      const planned = await runInTurns(plan(bank), id, this.#turns)
+      if (this.#isSmall(planned)) this.#applySync(bank, planned, committed)
+      else await this.#applyInSteps(id, bank, planned, committed)
       return planned.outcome
     }, signal)
   }
@@ -88,7 +88,7 @@ export class InMemoryWriter {
 
   /** Runs work on a bank at once, or after the queued writes to it. */
   async runWhenIdle<T> (key: BankKey, now: number, work: () => T): Promise<T> {
-    if (this.#queue.length(bankKeyString(key)) === 0 && this.expireAtOnce(key, now)) return work()
+    if (this.#queue.length(bankKeyString(key)) === 0 && this.expireSync(key, now)) return work()
     return await this.runExclusively(key, now, async () => work())
   }
 
@@ -101,18 +101,18 @@ export class InMemoryWriter {
    * Removes expired memories if they are few; otherwise starts their removal.
    * @returns whether no expired memories are left
    */
-  expireAtOnce (key: BankKey, now: number, id = bankKeyString(key)): boolean {
+  expireSync (key: BankKey, now: number, id = bankKeyString(key)): boolean {
     const bank = this.#directory.get(id)
     if (bank === undefined || now < bank.entries.nextExpiry) return true
     if (this.#queue.length(id) === 0) {
       const removed: Entry[] = []
-      for (const entry of bank.entries.expired(now)) if (removed.push(entry) > this.#atOnce) break
-      if (estimatePostings({ added: [], removed }, this.#atOnce) <= this.#atOnce) {
-        this.#applyAtOnce(bank, { added: [], removed })
+      for (const entry of bank.entries.expired(now)) if (removed.push(entry) > this.#maxSyncPostings) break
+      if (this.#isSmall({ added: [], removed })) {
+        this.#applySync(bank, { added: [], removed })
         return true
       }
     }
-    this.#later(id, async () => { await this.#expire(key, now) })
+    this.#runInBackground(id, async () => { await this.#expire(key, now) })
     return false
   }
 
@@ -125,10 +125,10 @@ export class InMemoryWriter {
     const id = bankKeyString(key)
     const bank = this.#directory.get(id)
     if (bank === undefined || now < bank.entries.nextExpiry) return
-    const removed = await inTurns(collectExpired(bank, now), id, this.#turns)
+    const removed = await runInTurns(collectExpired(bank, now), id, this.#turns)
     const plan = { added: [], removed }
-    if (estimatePostings(plan, this.#atOnce) <= this.#atOnce) this.#applyAtOnce(bank, plan)
-    else await this.#applyInPieces(id, bank, plan)
+    if (this.#isSmall(plan)) this.#applySync(bank, plan)
+    else await this.#applyInSteps(id, bank, plan)
   }
 
   /** The bank, created if it does not exist; the first memory adds it to the directory. */
@@ -136,14 +136,14 @@ export class InMemoryWriter {
     return this.#directory.get(id) ?? new Bank(key, this.#arena)
   }
 
-  #applyAtOnce (bank: Bank, { added, removed }: Pick<WritePlan<unknown>, 'added' | 'removed'>, committed?: () => void): void {
+  #applySync (bank: Bank, { added, removed }: Pick<WritePlan<unknown>, 'added' | 'removed'>, committed?: () => void): void {
     let needed = 0
     for (const memory of added) needed += neededBytes(memory)
     this.#capacity.reserve(needed)
     try {
       if (added.length + removed.length > 0) {
         if (removed.length === bank.size && added.length === 0) this.#directory.drop(bank)
-        else atOnce(bank.apply(added, removed))
+        else runSync(bank.apply(added, removed))
       }
       committed?.()
     } finally {
@@ -151,11 +151,11 @@ export class InMemoryWriter {
       if (bank.size > 0 && added.length > 0) this.#directory.note(bank)
       else this.#noteRemoval(bank)
     }
-    this.#tidy(bank)
+    this.#sweepInBackground(bank)
   }
 
-  async #applyInPieces (id: string, bank: Bank, { added, removed }: Pick<WritePlan<unknown>, 'added' | 'removed'>, committed?: () => void): Promise<void> {
-    const needed = await inTurns(sumOfNeeds(added), id, this.#turns)
+  async #applyInSteps (id: string, bank: Bank, { added, removed }: Pick<WritePlan<unknown>, 'added' | 'removed'>, committed?: () => void): Promise<void> {
+    const needed = await runInTurns(sumOfNeeds(added), id, this.#turns)
     this.#capacity.reserve(needed)
     let reserved = needed
     const releaseReserved = () => {
@@ -179,16 +179,21 @@ export class InMemoryWriter {
       }
       try {
         const options = { hidden: !removesAll, committed: join }
-        await inTurns(changed.apply(added, removesAll ? [] : removed, options), id, this.#turns)
+        await runInTurns(changed.apply(added, removesAll ? [] : removed, options), id, this.#turns)
       } catch (error) {
         if (removesAll) changed.release()
         throw error
       }
       this.#noteRemoval(changed)
-      this.#tidy(changed)
+      this.#sweepInBackground(changed)
     } finally {
       releaseReserved()
     }
+  }
+
+  /** Whether a change is small enough to be made synchronously. */
+  #isSmall (change: Pick<WritePlan<unknown>, 'added' | 'removed'>): boolean {
+    return estimatePostings(change, this.#maxSyncPostings) <= this.#maxSyncPostings
   }
 
   /** Updates the size of a bank after a change, unless the bank was dropped. */
@@ -196,19 +201,21 @@ export class InMemoryWriter {
     if (this.#directory.get(bank.id) === bank) this.#directory.note(bank)
   }
 
-  #tidy (bank: Bank): void {
+  #sweepInBackground (bank: Bank): void {
     if (!bank.lexical.needsSweep) return
     const { id } = bank
-    this.#later(id, async () => { if (this.#directory.get(id) === bank) await inTurns(bank.sweep(), id, this.#turns) })
+    this.#runInBackground(id, async () => {
+      if (this.#directory.get(id) === bank) await runInTurns(bank.sweep(), id, this.#turns)
+    })
   }
 
   /** Runs work in the background after the queued writes to the bank. */
-  #later (id: string, work: () => Promise<void>): void {
-    if (this.#isClosed || this.#tidying.has(id)) return
-    this.#tidying.add(id)
+  #runInBackground (id: string, work: () => Promise<void>): void {
+    if (this.#isClosed || this.#backgroundWork.has(id)) return
+    this.#backgroundWork.add(id)
     // It removes memories that are no longer visible, which should not fail; a persistent error recurs in the next
     // write.
-    this.#queue.run(id, work).catch(() => {}).finally(() => { this.#tidying.delete(id) })
+    this.#queue.run(id, work).catch(() => {}).finally(() => { this.#backgroundWork.delete(id) })
   }
 }
 

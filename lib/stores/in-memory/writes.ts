@@ -11,7 +11,7 @@ import type { Bank } from './bank.js'
 import type { Entry } from './entry.js'
 
 /** Cost of a memory in addition to its postings, in postings. */
-const MEMORY = 8
+const POSTINGS_PER_MEMORY = 8
 
 /** A planned change of a bank. */
 export interface WritePlan<T> {
@@ -23,13 +23,13 @@ export interface WritePlan<T> {
 export function * planInsert (bank: Bank, memories: readonly NewMemory[]): Steps<WritePlan<InsertOutcome[]>> {
   const added = new SplitMap<NewMemory>()
   const inOrder: NewMemory[] = []
-  const outranked: Entry[] = []
+  const replacedByHigherTrust: Entry[] = []
   const outcome: InsertOutcome[] = []
   for (const memory of memories) {
     outcome.push(decide(memory))
     yield
   }
-  return { added: inOrder, removed: outranked, outcome }
+  return { added: inOrder, removed: replacedByHigherTrust, outcome }
 
   function decide (memory: NewMemory): InsertOutcome {
     const earlier = added.get(memory.fingerprint)
@@ -42,7 +42,7 @@ export function * planInsert (bank: Bank, memories: readonly NewMemory[]): Steps
       if (isAtLeast(trust, memory.trust)) {
         return { stored: false, memoryId, passageCount: existing.passages.length, trust }
       }
-      outranked.push(existing)
+      replacedByHigherTrust.push(existing)
     }
     // Generated ids are unique; a second memory with the same id would leave the first in the indexes permanently.
     if (bank.entries.byId(memory.memoryId) !== undefined) throw new Error(`The memory id ${memory.memoryId} is taken`)
@@ -99,13 +99,13 @@ export function * planRemoval (
 export function estimatePostings ({ added, removed }: Pick<WritePlan<unknown>, 'added' | 'removed'>, enough: number): number {
   let weight = 0
   for (const memory of added) {
-    weight += MEMORY
+    weight += POSTINGS_PER_MEMORY
     for (const { terms } of memory.passages) weight += terms.size
     if (weight > enough) break
   }
   for (const { passages } of removed) {
     if (weight > enough) break
-    weight += MEMORY
+    weight += POSTINGS_PER_MEMORY
     for (const { lexical } of passages) weight += lexical?.postings.length ?? 0
   }
   return weight

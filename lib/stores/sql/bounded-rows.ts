@@ -112,7 +112,7 @@ export class LongColumnReader {
     const cut = rows.filter(({ text }) => text === null)
     if (cut.length === 0) return rows as unknown as R[]
     const byId = new Map<string, LongColumns>()
-    await forEachConcurrently(piecesOf(cut), MAX_CONCURRENT_READS, async (piece) => {
+    await forEachConcurrently(splitBySize(cut), MAX_CONCURRENT_READS, async (piece) => {
       for (const row of await this.#read(piece, bank, budget)) byId.set(row.memory_id, row)
     })
     return rows.flatMap((row) => (
@@ -139,7 +139,7 @@ export class LongColumnReader {
 }
 
 /** @returns batches of rows, each ending with the row that reaches STATEMENT_BYTES */
-function piecesOf<R extends { size: number }> (rows: readonly R[]): R[][] {
+function splitBySize<R extends { size: number }> (rows: readonly R[]): R[][] {
   const pieces: R[][] = []
   let bytes = STATEMENT_BYTES
   for (const row of rows) {

@@ -17,8 +17,8 @@ export function busySemaphore (permitted: string, options: Limits): Semaphore {
   const { permits, maxWaiting } = options
   return new Semaphore({
     ...options,
-    full: () => new SqlError('busy', `${maxWaiting} callers wait for one of ${permits} ${permitted}`),
-    late: (waitMs) => new SqlError('busy', `None of the ${permits} ${permitted} came free within ${waitMs} ms`),
+    queueFullError: () => new SqlError('busy', `${maxWaiting} callers wait for one of ${permits} ${permitted}`),
+    timeoutError: (waitMs) => new SqlError('busy', `None of the ${permits} ${permitted} came free within ${waitMs} ms`),
   })
 }
 

@@ -1,6 +1,6 @@
 import { bankKeyString, type BankKey } from '../../identity/context.js'
 import { readTrust } from '../../identity/trust.js'
-import { inTurns } from '../../concurrency/steps.js'
+import { runInTurns } from '../../concurrency/steps.js'
 import { turns } from '../../concurrency/turn-budget.js'
 import { importSteps, type ExistingMemory, type ImportPlan } from '../import-plan.js'
 import { SplitMap } from '../split-map.js'
@@ -35,7 +35,7 @@ export async function planImport (
   const [byId, byFingerprint] = [new SplitMap<ExistingRow>(), new SplitMap<ExistingRow>()]
   const expired: ExistingRow[] = []
   for await (const row of lockExisting(tx, options)) {
-    if (turns.isSpent) await turns.next(caller)
+    if (turns.isExhausted) await turns.next(caller)
     if (byId.get(row.memory_id) !== undefined) continue
     byId.set(row.memory_id, row)
     if (hasExpired(row, now)) expired.push(row)
@@ -48,7 +48,7 @@ export async function planImport (
     },
     byFingerprint: (fingerprint: string) => byFingerprint.get(fingerprint),
   }
-  const plan = await inTurns(importSteps(memories, existing, toExisting, onConflict), caller)
+  const plan = await runInTurns(importSteps(memories, existing, toExisting, onConflict), caller)
   for (const row of plan.removed) expired.push(row)
   return { ...plan, removed: expired }
 }
@@ -58,7 +58,7 @@ async function * lockExisting (
 ): AsyncGenerator<ExistingRow> {
   const caller = bankKeyString(bank)
   for (let start = 0; start < ordered.length; start += LOOKUP_BATCH) {
-    if (turns.isSpent) await turns.next(caller)
+    if (turns.isExhausted) await turns.next(caller)
     const batch = ordered.slice(start, start + LOOKUP_BATCH)
     yield * await tx.query<ExistingRow>(statement, [
       ...bankParameters(bank), batch.map(({ memoryId }) => memoryId), batch.map(({ fingerprint }) => fingerprint),

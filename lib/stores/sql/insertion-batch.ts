@@ -8,9 +8,9 @@ import { unitVectorText } from './vectors.js'
  * Maximum size of one statement: a thousand postings are cheap, a hundred thousand delay all other work, in this
  * process and in the database.
  */
-export const CHUNK = 500
-const POSTINGS = 20_000
-const CHARACTERS = 1024 * 1024
+export const MAX_BATCH_MEMORIES = 500
+const MAX_BATCH_POSTINGS = 20_000
+const MAX_BATCH_CHARACTERS = 1024 * 1024
 
 /**
  * The first eighteen columns have an element for each memory, the next five for each posting, the last three for each
@@ -22,13 +22,13 @@ const VECTOR_COLUMNS = 3
 
 /** Whether the memories fit into one statement. */
 export function isOneBatch (memories: readonly NewMemory[]): boolean {
-  if (memories.length > CHUNK) return false
+  if (memories.length > MAX_BATCH_MEMORIES) return false
   let [postings, characters] = [0, 0]
   for (const { text, passages } of memories) {
     characters += text.length
     for (const { terms } of passages) postings += terms.size
   }
-  return postings <= POSTINGS && characters <= CHARACTERS
+  return postings <= MAX_BATCH_POSTINGS && characters <= MAX_BATCH_CHARACTERS
 }
 
 /**
@@ -42,7 +42,8 @@ export class InsertionBatch {
   #characters = 0
 
   get isFull (): boolean {
-    return this.#memories >= CHUNK || this.#postings >= POSTINGS || this.#characters >= CHARACTERS
+    return this.#memories >= MAX_BATCH_MEMORIES || this.#postings >= MAX_BATCH_POSTINGS ||
+      this.#characters >= MAX_BATCH_CHARACTERS
   }
 
   get arrays (): string[] {

@@ -4,7 +4,7 @@ import { compareText } from '../../text/compare-text.js'
 import { turns } from '../../concurrency/turn-budget.js'
 import type { EmbeddingSpace, InsertOutcome, NewMemory } from '../vector-store.js'
 import type { Queries } from './executor.js'
-import { CHUNK, hasVectors, InsertionBatch } from './insertion-batch.js'
+import { MAX_BATCH_MEMORIES, hasVectors, InsertionBatch } from './insertion-batch.js'
 import { serializationFailure } from './retrying.js'
 import { bankParameters } from './rows.js'
 import { sortInTurns } from './sorting.js'
@@ -98,9 +98,9 @@ export async function insertMemories (
   if (repeats.length === 0) return insertion
   const fingerprints = [...new Set(repeats.map(({ memory }) => memory.fingerprint))]
   const existing = new Map<string, ExistingRow>()
-  for (let start = 0; start < fingerprints.length; start += CHUNK) {
+  for (let start = 0; start < fingerprints.length; start += MAX_BATCH_MEMORIES) {
     const rows = await queries.query<ExistingRow>(
-      statements.findExisting, [...key, [], fingerprints.slice(start, start + CHUNK)],
+      statements.findExisting, [...key, [], fingerprints.slice(start, start + MAX_BATCH_MEMORIES)],
     )
     for (const row of rows) existing.set(row.fingerprint, row)
   }
@@ -119,9 +119,9 @@ export async function insertMemories (
   return insertion
 }
 
-type Placed = { memory: NewMemory, index: number }
+type IndexedMemory = { memory: NewMemory, index: number }
 
-function byFingerprint (a: Placed, b: Placed): number {
+function byFingerprint (a: IndexedMemory, b: IndexedMemory): number {
   return compareText(a.memory.fingerprint, b.memory.fingerprint) || a.index - b.index
 }
 
@@ -140,12 +140,12 @@ export function hasExpired ({ expires_at: expiresAt }: ExistingRow, now: number)
  * until a full garbage collection.
  */
 async function nextBatch (
-  ordered: readonly Placed[], start: number, options: InsertionOptions, caller: string,
+  ordered: readonly IndexedMemory[], start: number, options: InsertionOptions, caller: string,
 ): Promise<{ arrays: string[], end: number }> {
   const batch = new InsertionBatch()
   let end = start
   while (end < ordered.length && (options.counted || !batch.isFull)) {
-    if (turns.isSpent) await turns.next(caller)
+    if (turns.isExhausted) await turns.next(caller)
     batch.add(ordered[end]!.memory)
     end += 1
   }

@@ -66,7 +66,7 @@ class PgliteExecutor implements Executor {
   readonly #permits: Semaphore
   #thread: PgliteThread
   /** The turn in progress and the calls that wait for it; each settles when its turn is over. */
-  readonly #underWay = new Set<Promise<void>>()
+  readonly #inFlight = new Set<Promise<void>>()
   #closing: Promise<void> | undefined
 
   constructor (options: PgliteOptions, lock: DirectoryLock, thread: PgliteThread, start: () => PgliteThread) {
@@ -160,8 +160,8 @@ class PgliteExecutor implements Executor {
   #enter (): () => void {
     let settle!: () => void
     const over = new Promise<void>((resolve) => { settle = resolve })
-    this.#underWay.add(over)
-    return () => { this.#underWay.delete(over); settle() }
+    this.#inFlight.add(over)
+    return () => { this.#inFlight.delete(over); settle() }
   }
 
   /**
@@ -186,7 +186,7 @@ class PgliteExecutor implements Executor {
   async #close (): Promise<void> {
     this.#permits.close(closedError())
     try {
-      await within(Promise.all(this.#underWay), Math.min(CLOSE_MS, this.#options.timeoutMs))
+      await within(Promise.all(this.#inFlight), Math.min(CLOSE_MS, this.#options.timeoutMs))
       await within(this.#thread.request('close', ''), CHECKPOINT_MS)
     } catch {
       // The thread is ended as it is; the database recovers at the next start.

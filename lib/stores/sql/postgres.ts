@@ -29,7 +29,7 @@ const CLOSE_MS = 5000
 interface Pooled {
   connection: Connection
   /** When the connection is too old to be reused. */
-  until: number
+  expiresAt: number
 }
 
 interface ConnectionChoice extends WaitOptions {
@@ -47,7 +47,7 @@ export class PostgresExecutor implements Executor {
   /** Idle connections, the most recently used last, each with the timer that closes it. */
   readonly #idle = new Map<Pooled, NodeJS.Timeout>()
   readonly #used = new Set<Connection>()
-  readonly #underWay = new Set<Promise<unknown>>()
+  readonly #inFlight = new Set<Promise<unknown>>()
   readonly #maintaining = new Set<Connection>()
   #closing: Promise<void> | undefined
 
@@ -140,7 +140,7 @@ export class PostgresExecutor implements Executor {
       clearTimeout(timeout)
       await connection.end()
     }), ...[...this.#maintaining].map(async (connection) => { await connection.end() })]
-    await withTimeout(Promise.allSettled(this.#underWay), CLOSE_MS)
+    await withTimeout(Promise.allSettled(this.#inFlight), CLOSE_MS)
     await Promise.all([...ends, ...[...this.#used].map(async (connection) => { await connection.end() })])
   }
 
@@ -158,38 +158,38 @@ export class PostgresExecutor implements Executor {
   ): Promise<T> {
     const release = await this.#permits.acquire({ signal, flow })
     try {
-      const pooled = this.#take(fresh)
+      const pooled = this.#acquireConnection(fresh)
       this.#used.add(pooled.connection)
       const result = work(pooled.connection)
-      this.#underWay.add(result)
+      this.#inFlight.add(result)
       try {
         return await result
       } finally {
-        this.#underWay.delete(result)
+        this.#inFlight.delete(result)
         this.#used.delete(pooled.connection)
-        this.#putBack(pooled)
+        this.#releaseConnection(pooled)
       }
     } finally {
       release()
     }
   }
 
-  #take (fresh: boolean): Pooled {
+  #acquireConnection (fresh: boolean): Pooled {
     const now = performance.now()
     for (const [pooled, timer] of [...this.#idle].reverse()) {
       this.#idle.delete(pooled)
       clearTimeout(timer)
-      if (!fresh && !pooled.connection.lost && now < pooled.until) return pooled
+      if (!fresh && !pooled.connection.lost && now < pooled.expiresAt) return pooled
       void pooled.connection.end()
       // The new connection replaces this one.
       if (fresh) break
     }
-    return { connection: this.#open(this.#options.statementTimeoutMs), until: now + LIFETIME_MS }
+    return { connection: this.#open(this.#options.statementTimeoutMs), expiresAt: now + LIFETIME_MS }
   }
 
-  #putBack (pooled: Pooled): void {
-    const { connection, until } = pooled
-    if (connection.lost || this.#closing !== undefined || performance.now() >= until) {
+  #releaseConnection (pooled: Pooled): void {
+    const { connection, expiresAt } = pooled
+    if (connection.lost || this.#closing !== undefined || performance.now() >= expiresAt) {
       void connection.end()
       return
     }

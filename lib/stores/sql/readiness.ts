@@ -25,7 +25,7 @@ export class Readiness {
   #space: EmbeddingSpace | undefined
   #warn: (message: string) => void = () => {}
   #ready = false
-  #underWay: Promise<void> | undefined
+  #inFlight: Promise<void> | undefined
 
   constructor (options: ReadinessOptions) {
     this.#options = options
@@ -50,9 +50,9 @@ export class Readiness {
   /** @throws SqlError while the database is unreachable or unsuitable */
   async ensure (): Promise<void> {
     if (this.#ready) return
-    this.#underWay ??= this.#check().then(() => { this.#ready = true }).finally(() => { this.#underWay = undefined })
+    this.#inFlight ??= this.#check().then(() => { this.#ready = true }).finally(() => { this.#inFlight = undefined })
     try {
-      await this.#underWay
+      await this.#inFlight
     } catch (error) {
       throw error instanceof ProviderError ? new SqlError('statement', error.message) : error
     }

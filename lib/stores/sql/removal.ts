@@ -40,7 +40,7 @@ export async function removeOutdated (
  * Removes memories that a memory of the write repeats and that are expired or of lower trust.
  * @returns as removeLocked
  */
-export async function removeOutranked (
+export async function removeLowerTrust (
   tx: Queries, statements: Statements, bank: BankKey, memories: readonly NewMemory[], now: number,
 ): Promise<Counts> {
   const keys = [
@@ -77,8 +77,8 @@ export async function removeChosen (
     await tx.query(statements.removal.remove, [...key, ids, shard])
     return { count, memoryIds: ids.slice(0, idLimit) }
   }
-  const gone = await removeLocked(tx, statements, bank, mapRange(count, idAt))
-  const { memories, embedded, expiring, passages, length } = gone
+  const removedCounts = await removeLocked(tx, statements, bank, mapRange(count, idAt))
+  const { memories, embedded, expiring, passages, length } = removedCounts
   await tx.query(statements.count, [...key, shard, memories, embedded, expiring, passages, length])
   return { count, memoryIds: Array.from({ length: Math.min(count, idLimit) }, (_, index) => idAt(index)) }
 }
@@ -93,8 +93,8 @@ export async function removeLocked (
   const counts = { ...NO_COUNTS }
   let some: string[] = []
   const removeSome = async () => {
-    const [gone] = await tx.query<Counts>(statements.removal.removeUncounted, [...bankParameters(bank), some])
-    const { memories, embedded, expiring, passages, length } = gone!
+    const [removedCounts] = await tx.query<Counts>(statements.removal.removeUncounted, [...bankParameters(bank), some])
+    const { memories, embedded, expiring, passages, length } = removedCounts!
     addCounts(counts, {
       memories: -memories, embedded: -embedded, expiring: -expiring, passages: -passages, length: -length,
     })

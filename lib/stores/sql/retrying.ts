@@ -25,7 +25,7 @@ export function serializationFailure (reason: string): SqlError {
  */
 export async function retrySerializationFailures<T> (work: () => Promise<T>): Promise<T> {
   return await retry(work, {
-    pauseMs: (error, failures) => {
+    delayMs: (error, failures) => {
       if (!isSerializationFailure(error) || failures === ATTEMPTS) return undefined
       return Math.random() * exponentialBackOff(failures, PAUSE_MS)
     },

@@ -1,7 +1,7 @@
 import { turns } from '../../concurrency/turn-budget.js'
 
 /** Number of elements that are sorted or merged in one step. */
-const RUN = 1000
+const RUN_LENGTH = 1000
 
 /**
  * Sorts in steps that yield to other work; a merge sort, so equal elements keep their order.
@@ -11,9 +11,9 @@ export async function sortInTurns<T> (
   items: readonly T[], compare: (a: T, b: T) => number, caller: string,
 ): Promise<T[]> {
   let runs: T[][] = []
-  for (let start = 0; start < items.length; start += RUN) {
-    if (turns.isSpent) await turns.next(caller)
-    runs.push(items.slice(start, start + RUN).sort(compare))
+  for (let start = 0; start < items.length; start += RUN_LENGTH) {
+    if (turns.isExhausted) await turns.next(caller)
+    runs.push(items.slice(start, start + RUN_LENGTH).sort(compare))
   }
   while (runs.length > 1) {
     const merged: T[][] = []
@@ -31,7 +31,7 @@ async function merge<T> (
   const merged: T[] = []
   let [l, r] = [0, 0]
   while (l < left.length || r < right.length) {
-    if (merged.length % RUN === 0 && turns.isSpent) await turns.next(caller)
+    if (merged.length % RUN_LENGTH === 0 && turns.isExhausted) await turns.next(caller)
     if (r === right.length || (l < left.length && compare(left[l]!, right[r]!) <= 0)) merged.push(left[l++]!)
     else merged.push(right[r++]!)
   }

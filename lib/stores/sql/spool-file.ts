@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { atCapacity, ServiceError } from '../../errors/service-error.js'
 import { spoolName } from './spool-leftovers.js'
 
-const CHUNK = 256 * 1024
+const CHUNK_BYTES = 256 * 1024
 const LINE_FEED = 10
 const CAPACITY_ERRORS = new Set(['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE'])
 /** O_TMPFILE of Linux, for which Node.js has no constant: the file never has a name. */
@@ -52,8 +52,10 @@ export class SpoolFile {
   async * lines (): AsyncGenerator<string> {
     let rest: Buffer = Buffer.alloc(0)
     for (let position = 0; ;) {
-      const chunk = Buffer.allocUnsafe(CHUNK)
-      const { bytesRead } = await withCapacityErrors(async () => await this.#handle.read(chunk, 0, CHUNK, position))
+      const chunk = Buffer.allocUnsafe(CHUNK_BYTES)
+      const { bytesRead } = await withCapacityErrors(async () => (
+        await this.#handle.read(chunk, 0, CHUNK_BYTES, position)
+      ))
       if (bytesRead === 0) return
       position += bytesRead
       let start = 0

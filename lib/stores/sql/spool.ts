@@ -1,16 +1,16 @@
 import { tmpdir } from 'node:os'
-import { ByteBudget, type Hold } from '../../concurrency/byte-budget.js'
+import { ByteBudget, type ByteReservation } from '../../concurrency/byte-budget.js'
 import { TokenCount } from '../../text/tokens.js'
 import { turns } from '../../concurrency/turn-budget.js'
 import type { Memory, Scan } from '../vector-store.js'
 import { SpoolFile } from './spool-file.js'
 
 /** Characters of memories kept in memory for all exports together; the rest is written to files. */
-const MAX_HELD_CHARACTERS = 8 * 1024 * 1024
+const MAX_MEMORY_CHARACTERS = 8 * 1024 * 1024
 /** Overhead of a memory in characters, in addition to its text, tags and metadata. */
-const OVERHEAD = 512
+const MEMORY_OVERHEAD_CHARACTERS = 512
 /** Default for the bytes of all files together. */
-const FILE_BYTES = 1024 ** 3
+const MAX_FILE_BYTES = 1024 ** 3
 /** Number of characters written at a time. */
 const WRITE_CHARACTERS = 256 * 1024
 
@@ -18,7 +18,7 @@ export interface SpoolOptions {
   /** Maximum bytes of all files together. Default 1 GiB. */
   fileBytes?: number
   /** Maximum characters kept without a file, for all exports together. Default 8 Mi. */
-  held?: number
+  memoryCharacters?: number
   /** Folder for the files. Default: the system's temporary folder. */
   folder?: string
 }
@@ -38,10 +38,12 @@ export class Spools {
   readonly #budget: CharacterBudget
   readonly #open = new Set<Spool>()
 
-  constructor ({ fileBytes = FILE_BYTES, held = MAX_HELD_CHARACTERS, folder = tmpdir() }: SpoolOptions = {}) {
+  constructor (
+    { fileBytes = MAX_FILE_BYTES, memoryCharacters = MAX_MEMORY_CHARACTERS, folder = tmpdir() }: SpoolOptions = {},
+  ) {
     this.#folder = folder
     this.#files = new ByteBudget(fileBytes)
-    this.#budget = { characters: held }
+    this.#budget = { characters: memoryCharacters }
   }
 
   /**
@@ -51,7 +53,10 @@ export class Spools {
    */
   async spool (pages: AsyncIterable<readonly Memory[]>, caller: string): Promise<Scan> {
     const spool = new Spool({
-      budget: this.#budget, folder: this.#folder, hold: this.#files.hold(0), freed: () => { this.#open.delete(spool) },
+      budget: this.#budget,
+      folder: this.#folder,
+      fileBytes: this.#files.reserve(0),
+      onFree: () => { this.#open.delete(spool) },
     })
     this.#open.add(spool)
     try {
@@ -69,34 +74,34 @@ export class Spools {
   }
 }
 
-interface Holding {
+interface SpoolContext {
   budget: CharacterBudget
   folder: string
   /** The spool's share of the bytes in files. */
-  hold: Hold
-  freed: () => void
+  fileBytes: ByteReservation
+  onFree: () => void
 }
 
 /** One bank, held for its reader. */
 class Spool {
   count = 0
-  readonly #holding: Holding
-  #held: Memory[] = []
+  readonly #context: SpoolContext
+  #inMemory: Memory[] = []
   #characters = 0
   #file: SpoolFile | undefined
   #isFree = false
 
-  constructor (holding: Holding) {
-    this.#holding = holding
+  constructor (holding: SpoolContext) {
+    this.#context = holding
   }
 
   async add (page: readonly Memory[], caller: string): Promise<void> {
     this.count += page.length
     let text = ''
     for (const memory of page) {
-      if (this.#file === undefined && this.#keep(memory)) continue
+      if (this.#file === undefined && this.#addInMemory(memory)) continue
       this.#file ??= await this.#newFile()
-      if (turns.isSpent) await turns.next(caller)
+      if (turns.isExhausted) await turns.next(caller)
       // JSON contains no raw line feed.
       text += `${JSON.stringify(memory)}\n`
       if (text.length < WRITE_CHARACTERS) continue
@@ -108,11 +113,11 @@ class Spool {
 
   async * read (caller: string): AsyncGenerator<Memory, void> {
     try {
-      yield * this.#held
+      yield * this.#inMemory
       this.#release()
       if (this.#file === undefined) return
       for await (const line of this.#file.lines()) {
-        if (turns.isSpent) await turns.next(caller)
+        if (turns.isExhausted) await turns.next(caller)
         yield fromLine(line)
       }
     } finally {
@@ -126,36 +131,36 @@ class Spool {
     this.#isFree = true
     this.#release()
     await this.#file?.close()
-    this.#holding.hold.release()
-    this.#holding.freed()
+    this.#context.fileBytes.release()
+    this.#context.onFree()
   }
 
-  #keep (memory: Memory): boolean {
-    const { budget } = this.#holding
+  #addInMemory (memory: Memory): boolean {
+    const { budget } = this.#context
     const characters = charactersOf(memory)
     if (characters > budget.characters) return false
     budget.characters -= characters
     this.#characters += characters
-    this.#held.push(memory)
+    this.#inMemory.push(memory)
     return true
   }
 
   #release (): void {
-    this.#holding.budget.characters += this.#characters
+    this.#context.budget.characters += this.#characters
     this.#characters = 0
-    this.#held = []
+    this.#inMemory = []
   }
 
   /** The store may be closed while the file is being created. */
   async #newFile (): Promise<SpoolFile> {
-    const file = await SpoolFile.create(this.#holding.folder)
+    const file = await SpoolFile.create(this.#context.folder)
     if (this.#isFree) await file.close()
     return file
   }
 
   async #write (text: string): Promise<void> {
     const bytes = Buffer.from(text)
-    this.#holding.hold.grow(bytes.length)
+    this.#context.fileBytes.grow(bytes.length)
     await this.#file!.write(bytes)
   }
 }
@@ -186,7 +191,7 @@ class SpooledMemories implements AsyncIterableIterator<Memory> {
 }
 
 function charactersOf ({ text, tags, metadata }: Memory): number {
-  let characters = OVERHEAD + text.length
+  let characters = MEMORY_OVERHEAD_CHARACTERS + text.length
   for (const tag of tags) characters += tag.length
   for (const [name, value] of Object.entries(metadata)) characters += name.length + (typeof value === 'string' ? value.length : 8)
   return characters

@@ -44,7 +44,7 @@ const VACUUMED = [
 export class Sweeper {
   readonly #options: SweeperOptions
   #timer: NodeJS.Timeout | undefined
-  #underWay: Promise<void> | undefined
+  #inFlight: Promise<void> | undefined
   #stopped = false
   #warn: (message: string) => void = () => {}
   #analyzing = false
@@ -61,9 +61,9 @@ export class Sweeper {
     const { intervalMs } = this.#options
     if (intervalMs === 0) return
     this.#timer = setInterval(() => {
-      this.#underWay ??= this.sweep(clock())
+      this.#inFlight ??= this.sweep(clock())
         .catch((error: unknown) => { warn(`vector_store: expired memories could not be removed: ${error instanceof Error ? error.message : String(error)}`) })
-        .finally(() => { this.#underWay = undefined })
+        .finally(() => { this.#inFlight = undefined })
     }, intervalMs)
     this.#timer.unref()
   }
@@ -88,7 +88,7 @@ export class Sweeper {
   async stop (): Promise<void> {
     this.#stopped = true
     clearInterval(this.#timer)
-    await this.#underWay
+    await this.#inFlight
   }
 
   /** Removes what has expired at `now`. */

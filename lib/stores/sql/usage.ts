@@ -6,7 +6,7 @@ import { bankParameters } from './rows.js'
 import type { UsageStatements } from './usage-statements.js'
 
 /** Thrown to roll back a reservation of which one entry exceeds its limit. */
-class UsedUp extends Error {
+class LimitReached extends Error {
   readonly usedUp: number
 
   constructor (usedUp: number) {
@@ -22,15 +22,15 @@ class UsedUp extends Error {
 export async function reserveUsage (
   executor: Executor, statements: UsageStatements, entries: readonly UsageReservation[],
 ): Promise<UsageOutcome> {
-  const reserve = async (queries: Queries, { index, entry }: Placed<UsageReservation>) => {
-    const rows = await queries.query(statements.reserve, [...parameters(entry), exact(entry.limit)])
-    if (rows.length === 0) throw new UsedUp(index)
+  const reserve = async (queries: Queries, { index, entry }: IndexedEntry<UsageReservation>) => {
+    const rows = await queries.query(statements.reserve, [...parameters(entry), toSafeInteger(entry.limit)])
+    if (rows.length === 0) throw new LimitReached(index)
   }
   try {
     await eachInOrder(executor, entries, reserve)
     return { granted: true }
   } catch (error) {
-    if (!(error instanceof UsedUp)) throw error
+    if (!(error instanceof LimitReached)) throw error
     return { granted: false, usedUp: error.usedUp }
   }
 }
@@ -44,14 +44,14 @@ export async function adjustUsage (
   })
 }
 
-interface Placed<Entry> {
+interface IndexedEntry<Entry> {
   entry: Entry
   index: number
 }
 
 /** All callers lock the rows in the same order, which prevents deadlocks. */
 async function eachInOrder<Entry extends UsageEntry> (
-  executor: Executor, entries: readonly Entry[], work: (queries: Queries, placed: Placed<Entry>) => Promise<void>,
+  executor: Executor, entries: readonly Entry[], work: (queries: Queries, placed: IndexedEntry<Entry>) => Promise<void>,
 ): Promise<void> {
   const [first, ...rest] = entries
     .map((entry, index) => ({ entry, index }))
@@ -79,10 +79,10 @@ function compareKeys (a: ReadonlyArray<string | number>, b: ReadonlyArray<string
 }
 
 function parameters ({ bank, day, counter, amount }: UsageEntry): Param[] {
-  return [...bankParameters(bank), day, counter, exact(amount)]
+  return [...bankParameters(bank), day, counter, toSafeInteger(amount)]
 }
 
 /** Limits an amount to the range of a count. */
-function exact (amount: number): number {
+function toSafeInteger (amount: number): number {
   return Math.max(-Number.MAX_SAFE_INTEGER, Math.min(amount, Number.MAX_SAFE_INTEGER))
 }

@@ -46,7 +46,7 @@ export class VectorIndexes {
   readonly #options: VectorIndexesOptions
   #indexed: ReadonlySet<string> = new Set()
   #timer: NodeJS.Timeout | undefined
-  #underWay: Promise<void> | undefined
+  #inFlight: Promise<void> | undefined
   #stopped = false
 
   constructor (options: VectorIndexesOptions) {
@@ -58,9 +58,9 @@ export class VectorIndexes {
     const { from, intervalMs = INTERVAL_MS } = this.#options
     if (from === 0 || space === undefined) return
     const run = () => {
-      this.#underWay ??= this.update(space, info)
+      this.#inFlight ??= this.update(space, info)
         .catch((error: unknown) => { if (!this.#stopped) warn(`vector_store: the indexes of big banks could not be looked after: ${error instanceof Error ? error.message : String(error)}`) })
-        .finally(() => { this.#underWay = undefined })
+        .finally(() => { this.#inFlight = undefined })
     }
     run()
     if (intervalMs > 0) this.#timer = setInterval(run, intervalMs).unref()
@@ -76,7 +76,7 @@ export class VectorIndexes {
     clearInterval(this.#timer)
     // A build in progress is left to the server: closing the connection cancels it, and the next update drops what
     // remains.
-    if (!this.#options.build) await this.#underWay
+    if (!this.#options.build) await this.#inFlight
   }
 
   /**

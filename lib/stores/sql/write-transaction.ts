@@ -61,7 +61,7 @@ export class WriteTransactions {
   }
 
   /** Runs single statements, each of which is its own transaction. */
-  alone (bank: BankKey, signal: AbortSignal | undefined): Queries {
+  autocommitted (bank: BankKey, signal: AbortSignal | undefined): Queries {
     return statementsOf(this.#options.executor, { signal, flow: bankKeyString(bank) })
   }
 

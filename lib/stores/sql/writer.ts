@@ -12,7 +12,7 @@ import type { Executor, Queries, SqlError, Transaction } from './executor.js'
 import { planImport } from './import-conflicts.js'
 import { addCounts, insertMemories, type Counts, type Insertion } from './insertion.js'
 import { hasVectors, isOneBatch } from './insertion-batch.js'
-import { removeChosen, removeLocked, removeOutdated, removeOutranked, type Choice } from './removal.js'
+import { removeChosen, removeLocked, removeOutdated, removeLowerTrust, type Choice } from './removal.js'
 import {
   isSerializationFailure, isUniqueViolation, retrySerializationFailures, serializationFailure,
 } from './retrying.js'
@@ -73,7 +73,7 @@ export class SqlWriter {
       // One statement saves two round trips. It fails when a memory that it conflicts with has expired, is just being
       // removed or has lower trust; the transaction below then removes that one first.
       try {
-        const alone = this.#transactions.alone(bank, signal)
+        const alone = this.#transactions.autocommitted(bank, signal)
         const insertion = this.#noteInsertion(bank, await insertMemories(alone, memories, { ...work, counted: true }))
         await this.#noteChanges(insertion.counts.memories)
         return insertion.outcomes
@@ -82,8 +82,8 @@ export class SqlWriter {
       }
     }
     return await this.#transactions.run(bank, { now, idempotency, signal }, async (tx, changes) => {
-      const gone = await removeOutranked(tx, this.#statements, bank, memories, now)
-      return (await this.#add(tx, memories, gone, work, changes)).outcomes
+      const removedCounts = await removeLowerTrust(tx, this.#statements, bank, memories, now)
+      return (await this.#add(tx, memories, removedCounts, work, changes)).outcomes
     }, { keepPlans: memories.length === 1 })
   }
 
@@ -96,10 +96,10 @@ export class SqlWriter {
       // Serializes replacements in a bank, so that each sees the memories stored by the previous one.
       await tx.query(this.#statements.locks.lockImports, bankParameters(bank))
       signal?.throwIfAborted()
-      const gone = await removeOutdated(tx, this.#statements, bank, replacement, memories, now)
-      changes.memories -= gone.memories
-      addCounts(gone, await removeOutranked(tx, this.#statements, bank, memories, now))
-      return (await this.#add(tx, memories, gone, work, changes)).outcomes
+      const removedCounts = await removeOutdated(tx, this.#statements, bank, replacement, memories, now)
+      changes.memories -= removedCounts.memories
+      addCounts(removedCounts, await removeLowerTrust(tx, this.#statements, bank, memories, now))
+      return (await this.#add(tx, memories, removedCounts, work, changes)).outcomes
     }, { bulk: true })
   }
 
@@ -117,8 +117,8 @@ export class SqlWriter {
       signal?.throwIfAborted()
       const plan = await planImport(tx, { bank, memories, ordered, onConflict, now, statement })
       const ids = plan.removed.map(({ memory_id: id }) => id)
-      const gone = await removeLocked(tx, this.#statements, bank, ids)
-      const { outcomes } = await this.#add(tx, plan.added, gone, work, changes).catch((error: unknown) => {
+      const removedCounts = await removeLocked(tx, this.#statements, bank, ids)
+      const { outcomes } = await this.#add(tx, plan.added, removedCounts, work, changes).catch((error: unknown) => {
         throw isUniqueViolation(error) ? collision() : error
       })
       // Another transaction stored one of the memories after its conflicts were looked up, so they are looked up again.
@@ -168,7 +168,7 @@ export class SqlWriter {
     const [ids, ordinals, texts]: [string[], string[], string[]] = [[], [], []]
     for (const { memoryId, vectors } of items) {
       for (const [ordinal, vector] of vectors.entries()) {
-        if (turns.isSpent) await turns.next(bankKeyString(bank))
+        if (turns.isExhausted) await turns.next(bankKeyString(bank))
         ids.push(memoryId)
         ordinals.push(String(ordinal))
         texts.push(unitVectorText(vector))
@@ -188,14 +188,14 @@ export class SqlWriter {
 
   /**
    * Stores memories in a bank from which the memories that they replace have been removed.
-   * @param gone the change of the bank's statistics by that removal
+   * @param removedCounts the change of the bank's statistics by that removal
    */
   async #add (
-    tx: Transaction, memories: readonly NewMemory[], gone: Counts, work: Work, changes: Changes,
+    tx: Transaction, memories: readonly NewMemory[], removedCounts: Counts, work: Work, changes: Changes,
   ): Promise<Insertion> {
     const counted = memories.length === 1 || isOneBatch(memories)
     const insertion = await insertMemories(tx, memories, { ...work, counted })
-    const counts = { ...gone }
+    const counts = { ...removedCounts }
     if (!counted) addCounts(counts, insertion.counts)
     await this.#count(tx, work.bank, work.shard, counts)
     changes.memories += insertion.counts.memories

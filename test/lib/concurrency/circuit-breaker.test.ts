@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import t from 'tap'
-import { CircuitBreaker, type CallEnded, type CallOutcome } from '../../../lib/concurrency/circuit-breaker.js'
+import { CircuitBreaker, type ReportOutcome, type CallOutcome } from '../../../lib/concurrency/circuit-breaker.js'
 import { KeyedCircuitBreakers } from '../../../lib/concurrency/keyed-circuit-breakers.js'
 import fc, { runs } from '../../helpers/fast-check.js'
 
@@ -56,12 +56,12 @@ t.test('a breaker agrees with a model of its rules for any sequence of events', 
     const model = new Model()
     const breaker =
       new CircuitBreaker({ threshold: THRESHOLD, recoveryMs: RECOVERY_MS, halfOpenCalls: TRIALS }, () => model.now)
-    const calls: Array<[symbol, CallEnded]> = []
+    const calls: Array<[symbol, ReportOutcome]> = []
     for (const step of steps satisfies Step[]) {
       if (step.do === 'wait') model.now += step.milliseconds
       else if (step.do === 'enter') {
         const admits = model.admits
-        const settle = breaker.allow()
+        const settle = breaker.tryAcquire()
         assert.equal(settle !== undefined, admits)
         if (settle !== undefined) calls.push([model.enter(), settle])
       } else if (calls.length > 0) {
@@ -86,21 +86,21 @@ t.test('waitMs is the time until the next trial', async (t) => {
   const { timer, advance } = clock()
   const breaker = new CircuitBreaker({ threshold: 1, recoveryMs: 5000 }, timer)
   t.equal(breaker.waitMs, 0)
-  breaker.allow()!('failure')
+  breaker.tryAcquire()!('failure')
   t.equal(breaker.waitMs, 5000)
   advance(4999)
   t.equal(breaker.waitMs, 1)
   advance(1)
   t.equal(breaker.waitMs, 0)
-  breaker.allow()
+  breaker.tryAcquire()
   t.equal(breaker.waitMs, 1000, 'a trial is under way')
 })
 
 t.test('the outcome of a call that began before the circuit opened does not count as a trial', async (t) => {
   const { timer, advance } = clock()
   const breaker = new CircuitBreaker({ threshold: 1, recoveryMs: 1000 }, timer)
-  const [early, late] = [breaker.allow()!, breaker.allow()!]
-  breaker.allow()!('failure')
+  const [early, late] = [breaker.tryAcquire()!, breaker.tryAcquire()!]
+  breaker.tryAcquire()!('failure')
   early('success')
   t.equal(breaker.state, 'open')
   advance(1000)
@@ -114,7 +114,7 @@ t.test('circuit breakers by key', async (t) => {
 
   t.test('a key without failures is forgotten when its calls have ended', async (t) => {
     const breakers = new KeyedCircuitBreakers(options, () => 0)
-    const [first, second] = [breakers.allow('a')!, breakers.allow('a')!]
+    const [first, second] = [breakers.tryAcquire('a')!, breakers.tryAcquire('a')!]
     t.equal(breakers.size, 1)
     first('success')
     t.equal(breakers.size, 1)
@@ -124,19 +124,19 @@ t.test('circuit breakers by key', async (t) => {
 
   t.test('a key with failures is remembered until a call succeeds', async (t) => {
     const breakers = new KeyedCircuitBreakers(options, () => 0)
-    breakers.allow('a')!('failure')
+    breakers.tryAcquire('a')!('failure')
     t.equal(breakers.size, 1)
-    breakers.allow('a')!('success')
+    breakers.tryAcquire('a')!('success')
     t.equal(breakers.size, 0)
   })
 
   t.test('failures of calls that overlap with others are all counted', async (t) => {
     const breakers = new KeyedCircuitBreakers(options, () => 0)
-    const calls = [1, 2, 3].map(() => breakers.allow('a')!)
+    const calls = [1, 2, 3].map(() => breakers.tryAcquire('a')!)
     calls[0]!('success')
     calls[1]!('failure')
     calls[2]!('failure')
-    t.equal(breakers.allow('a'), undefined)
+    t.equal(breakers.tryAcquire('a'), undefined)
     t.equal(breakers.notClosed, 1)
     t.equal(breakers.waitMs('a'), 1000)
     t.equal(breakers.waitMs('b'), 0)
@@ -144,7 +144,7 @@ t.test('circuit breakers by key', async (t) => {
 
   t.test('the least recently used key is evicted first', async (t) => {
     const breakers = new KeyedCircuitBreakers({ ...options, threshold: 1 }, () => 0, 2)
-    for (const key of ['a', 'b', 'c']) breakers.allow(key)!('failure')
+    for (const key of ['a', 'b', 'c']) breakers.tryAcquire(key)!('failure')
     t.equal(breakers.size, 2)
     t.equal(breakers.waitMs('a'), 0)
     t.equal(breakers.waitMs('b'), 1000)

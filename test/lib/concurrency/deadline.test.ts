@@ -36,11 +36,11 @@ t.test("a caller that leaves ends the work with the caller's reason, before or i
 t.test('leftMs follows the timer and is never negative', async (t) => {
   let now = 1000
   const deadline = new Deadline(500, undefined, () => now)
-  t.equal(deadline.leftMs(), 500)
+  t.equal(deadline.remainingMs(), 500)
   now += 200
-  t.equal(deadline.leftMs(), 300)
+  t.equal(deadline.remainingMs(), 300)
   now += 5000
-  t.equal(deadline.leftMs(), 0)
+  t.equal(deadline.remainingMs(), 0)
   deadline.end()
 })
 

@@ -14,23 +14,23 @@ t.test('attempts are made until one succeeds, with the pause that each failure a
   const pauses: number[] = []
   const sleep = async (milliseconds: number) => { pauses.push(milliseconds) }
   const asked: unknown[] = []
-  const pauseMs = (error: unknown, failures: number) => {
+  const delayMs = (error: unknown, failures: number) => {
     asked.push([String(error), failures])
     return failures * 10
   }
-  t.equal(await retry(failing(2), { pauseMs, sleep }), 'attempt 3')
+  t.equal(await retry(failing(2), { delayMs, sleep }), 'attempt 3')
   t.same(asked, [['Error: failure 1', 1], ['Error: failure 2', 2]])
   t.same(pauses, [10, 20])
 })
 
-t.test('the error for which pauseMs is undefined is thrown', async (t) => {
-  const pauseMs = (_error: unknown, failures: number) => failures === 3 ? undefined : 0
-  await t.rejects(retry(failing(9), { pauseMs }), { message: 'failure 3' })
+t.test('the error for which delayMs is undefined is thrown', async (t) => {
+  const delayMs = (_error: unknown, failures: number) => failures === 3 ? undefined : 0
+  await t.rejects(retry(failing(9), { delayMs }), { message: 'failure 3' })
 })
 
 t.test('a pause that rejects ends the retries', async (t) => {
   const left = new Error('left')
-  await t.rejects(retry(failing(1), { pauseMs: () => 0, sleep: async () => { throw left } }), left)
+  await t.rejects(retry(failing(1), { delayMs: () => 0, sleep: async () => { throw left } }), left)
 })
 
 t.test('pauses double up to the longest', async (t) => {

@@ -8,8 +8,8 @@ function semaphore (more: Partial<SemaphoreOptions> = {}): Semaphore {
     permits: 2,
     maxWaiting: 3,
     waitMs: 60_000,
-    full: () => new Error('full'),
-    late: (waitMs) => new Error(`late after ${waitMs} ms`),
+    queueFullError: () => new Error('full'),
+    timeoutError: (waitMs) => new Error(`late after ${waitMs} ms`),
     ...more,
   })
 }

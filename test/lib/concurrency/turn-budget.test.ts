@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
-import { mapInTurns, ofRunningCaller, TurnBudget } from '../../../lib/concurrency/turn-budget.js'
+import { mapInTurns, chargedToRunningCaller, TurnBudget } from '../../../lib/concurrency/turn-budget.js'
 
 /** A budget on a clock that only `spend` moves. */
 function budget (sliceMs = 8): { turns: TurnBudget, spend: (ms: number) => void } {
@@ -10,25 +10,25 @@ function budget (sliceMs = 8): { turns: TurnBudget, spend: (ms: number) => void 
 
 t.test('a turn has no time left after its slice, and the next turn has', async (t) => {
   const { turns, spend } = budget()
-  t.notOk(turns.isSpent, 'nothing was done')
+  t.notOk(turns.isExhausted, 'nothing was done')
   spend(7)
-  t.notOk(turns.isSpent)
+  t.notOk(turns.isExhausted)
   spend(1)
-  t.ok(turns.isSpent)
+  t.ok(turns.isExhausted)
   await setImmediate()
-  t.notOk(turns.isSpent, 'another turn')
+  t.notOk(turns.isExhausted, 'another turn')
 })
 
 t.test('the first turn after an idle period has up to two slices, and no more', async (t) => {
   const { turns, spend } = budget()
-  t.notOk(turns.isSpent)
+  t.notOk(turns.isExhausted)
   await setImmediate()
   spend(8)
-  t.notOk(turns.isSpent, 'the time may have gone by between two turns')
+  t.notOk(turns.isExhausted, 'the time may have gone by between two turns')
   spend(8)
-  t.ok(turns.isSpent)
+  t.ok(turns.isExhausted)
   await setImmediate()
-  t.notOk(turns.isSpent)
+  t.notOk(turns.isExhausted)
 })
 
 t.test('one turn resumes as many tasks as fit into its slice, however many wait', async (t) => {
@@ -57,7 +57,7 @@ t.test('a slice is as long as what the loop did between two slices, and a task i
     await turns.next('alice')
     begun++
     spend(1)
-    spent.push(turns.isSpent)
+    spent.push(turns.isExhausted)
   }))
   await setImmediate()
   t.equal(begun, 2)
@@ -79,9 +79,9 @@ t.test('a task in a long slice has the time of a short one', async (t) => {
   const all = Promise.all(Array.from({ length: 3 }, async () => {
     await turns.next('alice')
     spend(1)
-    spent.push(turns.isSpent)
+    spent.push(turns.isExhausted)
     spend(1)
-    spent.push(turns.isSpent)
+    spent.push(turns.isExhausted)
   }))
   await setImmediate()
   spend(6)
@@ -186,7 +186,7 @@ t.test('a caller is charged with all that its task does before the next one is r
 t.test('work that does not know its caller is charged to the one whose task is running', async (t) => {
   const { turns, spend } = budget()
   const order: string[] = []
-  const store = ofRunningCaller(turns)
+  const store = chargedToRunningCaller(turns)
   const work = async (caller: string) => {
     await turns.next(caller)
     await store.next('a bank')
@@ -196,9 +196,9 @@ t.test('work that does not know its caller is charged to the one whose task is r
   await Promise.all([work('mallory'), work('mallory'), work('alice')])
   t.strictSame(order, ['alice', 'mallory', 'mallory'], 'a bank is no caller of its own')
   await setImmediate()
-  t.equal(turns.running, undefined)
+  t.equal(turns.runningCaller, undefined)
   await store.next('a bank')
-  t.equal(turns.running, 'a bank')
+  t.equal(turns.runningCaller, 'a bank')
 })
 
 t.test('mapInTurns maps a list in order, with the indexes', async (t) => {

@@ -204,7 +204,7 @@ t.test('a memory whose text is replaced never gets the vectors of the old text',
   const called = embeddings.called()
   filler.enqueue(HOME, [old!])
   await called
-  await filler.replacing(HOME, [old!.memoryId], async () => {
+  await filler.runReplacement(HOME, [old!.memoryId], async () => {
     release()
     await store.import(HOME, [replacement], 'overwrite', NOW)
     filler.enqueue(HOME, [replacement])
@@ -232,7 +232,7 @@ t.test('a page that was read before a text was replaced brings nothing back', as
   }
   filler.requestScan()
   await read
-  await filler.replacing(HOME, [old!.memoryId], async () => { await store.import(HOME, [replacement], 'overwrite', NOW) })
+  await filler.runReplacement(HOME, [old!.memoryId], async () => { await store.import(HOME, [replacement], 'overwrite', NOW) })
   goOn()
   await filler.idle()
   t.strictSame(embeddings.calls, [['My car is red.']])
@@ -246,7 +246,7 @@ t.test('a replacement that fails leaves the old text its vectors', async (t) => 
   const called = embeddings.called()
   filler.enqueue(HOME, [old!])
   await called
-  await t.rejects(filler.replacing(HOME, [old!.memoryId], async () => {
+  await t.rejects(filler.runReplacement(HOME, [old!.memoryId], async () => {
     release()
     throw new Error('no room')
   }), new Error('no room'))

@@ -34,7 +34,7 @@ class Keys {
   async once<T> (
     key: IdempotencyKey | undefined, context: RequestContext, work: (keyed?: KeyedWrite) => Promise<T>,
   ): Promise<T> {
-    return await this.#service.once<null, T, T>(
+    return await this.#service.runOnce<null, T, T>(
       key, context, ({ outcome }) => outcome, async (keyed) => ({ context: null, outcome: await work(keyed) }),
     )
   }
@@ -221,19 +221,19 @@ const sum = ({ context, outcome }: { context: number, outcome: number }) => cont
 t.test('a repeat is answered from the context and the outcome that the store has kept', async (t) => {
   const text = recordText({ key: 'k', requestFingerprint: 'body', context: '20' }, 3)
   const keys = new IdempotencyService(testClock(), storeWith(text))
-  t.equal(await keys.once(KEY, ALICE, sum, noWork), 23)
-  await t.rejects(keys.once({ ...KEY, fingerprint: 'other' }, ALICE, sum, noWork), REUSED)
+  t.equal(await keys.runOnce(KEY, ALICE, sum, noWork), 23)
+  await t.rejects(keys.runOnce({ ...KEY, fingerprint: 'other' }, ALICE, sum, noWork), REUSED)
 })
 
 t.test('a record of a release before this one is the answer itself', async (t) => {
   const answer = { stored: true, memory_id: '01936f0e-7b3c-7a10-8d2f-000000000001', chunk_count: 1, deduplicated: false, bank_id: 'team' }
   const keys = new IdempotencyService(testClock(), storeWith(JSON.stringify(answer)))
-  t.strictSame(await keys.once<number, number, unknown>(KEY, ALICE, sum, noWork), answer)
+  t.strictSame(await keys.runOnce<number, number, unknown>(KEY, ALICE, sum, noWork), answer)
 })
 
 t.test('a record of a form that this release does not know is refused, and the work is not done again', async (t) => {
   for (const text of ['{"form":3,"context":1,"outcome":2}', '{"form":2,"context":1}']) {
     const keys = new IdempotencyService(testClock(), storeWith(text))
-    await t.rejects(keys.once(KEY, ALICE, sum, noWork), /which this release does not read/)
+    await t.rejects(keys.runOnce(KEY, ALICE, sum, noWork), /which this release does not read/)
   }
 })

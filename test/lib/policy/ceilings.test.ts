@@ -1,7 +1,7 @@
 import t from 'tap'
 import { defaultSections } from '../../../lib/config/bank-sections.js'
 import type { BankConfiguration, FileConfig } from '../../../lib/config/schema.js'
-import { LIMITS, tightest } from '../../../lib/policy/ceilings.js'
+import { LIMITS, strictestLimits } from '../../../lib/policy/ceilings.js'
 import { withValueAt } from '../../../lib/policy/layers.js'
 import { valueAt } from '../../../lib/validation/json-object.js'
 import { TRUST_LEVELS } from '../../../lib/identity/trust.js'
@@ -71,8 +71,8 @@ t.test('what several banks have in common is looser than none of them, in any or
   fc.assert(fc.property(fc.array(sections, { minLength: 1, maxLength: 4 }), (banks) => {
     const base = defaultSections(1)
     const each = banks.map((own) => operatorSettings({ retrieval: { weights: { semantic: 1 }, rewrite: { enabled: true }, model_rerank: { enabled: true } } }).of('home', own as BankConfiguration))
-    const common = tightest(base, each)
-    const reverse = tightest(base, each.toReversed())
+    const common = strictestLimits(base, each)
+    const reverse = strictestLimits(base, each.toReversed())
     for (const path of Object.keys(LIMITS)) {
       const value = valueAt(common, path)
       for (const bank of [base, ...each]) if (isLooser(path, value, valueAt(bank, path), true)) throw new Error(path)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from '../../helpers/fast-check.js'
 import t from 'tap'
-import { daysFrom, timeSpans } from '../../../lib/retrieval/dates.js'
+import { daysToNearestSpan, timeSpans } from '../../../lib/retrieval/dates.js'
 import { DAY } from './candidates.js'
 
 /** A Thursday. */
@@ -130,10 +130,10 @@ t.test('relative times are counted from the reference', async (t) => {
 t.test('days from spans are 0 within one, and count to the nearest', async (t) => {
   const spans = [{ from: 10 * DAY, to: 12 * DAY }, { from: 20 * DAY, to: 21 * DAY }]
   for (const [instant, days] of [[10, 0], [11.5, 0], [9, 1], [5, 5], [18, 2], [20.5, 0]] as const) {
-    t.equal(daysFrom(spans, instant * DAY), days)
+    t.equal(daysToNearestSpan(spans, instant * DAY), days)
   }
-  t.ok(Math.abs(daysFrom(spans, 13 * DAY) - 1) < 1e-6)
-  t.equal(daysFrom([], 0), Infinity)
+  t.ok(Math.abs(daysToNearestSpan(spans, 13 * DAY) - 1) < 1e-6)
+  t.equal(daysToNearestSpan([], 0), Infinity)
 })
 
 const BEYOND = ['in 9999999 weeks', '99999 years ago', 'in 273000 years', 'in 99999999999999999999 days', '31 February 2023', '0000-00-00']

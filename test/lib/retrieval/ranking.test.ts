@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from '../../helpers/fast-check.js'
 import t from 'tap'
-import { atOnce } from '../../../lib/concurrency/steps.js'
+import { runSync } from '../../../lib/concurrency/steps.js'
 import { rankSteps, type RankingOptions } from '../../../lib/retrieval/ranking.js'
 import { analyzeQuery } from '../../../lib/retrieval/query.js'
 import { SignalReader } from '../../../lib/retrieval/scoring/signals.js'
@@ -9,7 +9,7 @@ import type { Candidate } from '../../../lib/stores/vector-store.js'
 import { candidate, DAY, DEFAULTS, found, HOME, ids, NOW, only } from './candidates.js'
 
 function rank (question: string, candidates: Candidate[], options: Partial<RankingOptions> = {}) {
-  return atOnce(
+  return runSync(
     rankSteps(found(...candidates), analyzeQuery(question, NOW), new SignalReader(), { ...DEFAULTS, ...options }),
   )
 }
@@ -128,6 +128,6 @@ t.test('a ranking is a new list: what was merged stays as it was', async (t) => 
   const merged = found(candidate('a', { lexical: 0.2 }), candidate('b', { lexical: 0.9 }))
   const before = JSON.stringify(merged)
   const frozen = merged.map((one) => Object.freeze(one))
-  atOnce(rankSteps(frozen, analyzeQuery('Which teas were drunk?', NOW), new SignalReader(), { ...DEFAULTS, explain: true }))
+  runSync(rankSteps(frozen, analyzeQuery('Which teas were drunk?', NOW), new SignalReader(), { ...DEFAULTS, explain: true }))
   t.equal(JSON.stringify(merged), before)
 })

@@ -5,10 +5,10 @@ import t from 'tap'
 import { queryTerms, analyzeSteps, analyzeText } from '../../../lib/text/analysis.js'
 import { fingerprintSteps } from '../../../lib/memory/preparation.js'
 import { analyzeQuerySteps } from '../../../lib/retrieval/query.js'
-import { atOnce, type Steps } from '../../../lib/concurrency/steps.js'
+import { runSync, type Steps } from '../../../lib/concurrency/steps.js'
 import { normalForm } from '../../../lib/text/normal-form.js'
-import { partsFor } from '../../../lib/text/parts.js'
-import { plainWords, plainWordsInParts, seenSteps, seenText } from '../../../lib/text/plain-words.js'
+import { splitForFolding } from '../../../lib/text/parts.js'
+import { plainWords, plainWordsInParts, renderedTextSteps, renderedText } from '../../../lib/text/plain-words.js'
 import { suspicion, suspicionSteps } from '../../../lib/text/suspicion.js'
 import { countSteps } from '../../../lib/text/tokens.js'
 import { words, wordsInParts } from '../../../lib/text/words.js'
@@ -19,7 +19,7 @@ const EXPANDING = '\ufdfa'.repeat(50_000)
 t.test('the words of a text in parts are the words of the text', async () => {
   fc.assert(fc.property(oddTexts, (text) => {
     assert.deepEqual([...wordsInParts(text)].flat(), words(text))
-    assert.deepEqual(atOnce(analyzeSteps(text)), analyzeText(text))
+    assert.deepEqual(runSync(analyzeSteps(text)), analyzeText(text))
   }), { numRuns: 300 })
   for (const text of [EXPANDING, '漢'.repeat(20_000), 'a'.repeat(20_000), '가나'.repeat(10_000), '\u0301'.repeat(20_000)]) {
     assert.deepEqual([...wordsInParts(text)].flat(), words(text))
@@ -28,8 +28,8 @@ t.test('the words of a text in parts are the words of the text', async () => {
 
 t.test('a text in parts is seen as it is in one', async () => {
   fc.assert(fc.property(oddTexts, (text) => {
-    const seen = seenText(text)
-    assert.equal(atOnce(seenSteps(text)), seen)
+    const seen = renderedText(text)
+    assert.equal(runSync(renderedTextSteps(text)), seen)
     assert.deepEqual([...plainWordsInParts(seen)].flat(), plainWords(seen))
   }), { numRuns: 300 })
 })
@@ -49,24 +49,24 @@ t.test('a fingerprint is that of the text in one piece', async () => {
   fc.assert(fc.property(oddTexts, (text) => {
     const content = normalForm(text, 'NFC').trim().replace(/[^\S ]\s*| \s+/gu, ' ')
     const expected = hash('sha256', JSON.stringify([content, [], null, null]))
-    assert.equal(atOnce(fingerprintSteps({ text, tags: [], documentId: null, occurredAt: null })), expected)
+    assert.equal(runSync(fingerprintSteps({ text, tags: [], documentId: null, occurredAt: null })), expected)
   }), { numRuns: 300 })
 })
 
 t.test('a question in steps has the terms of its text', async () => {
   fc.assert(fc.property(oddTexts, (text) => {
-    assert.deepEqual(atOnce(analyzeQuerySteps(text, 0)).terms, queryTerms(text))
+    assert.deepEqual(runSync(analyzeQuerySteps(text, 0)).terms, queryTerms(text))
   }), { numRuns: 100 })
 })
 
 t.test('parts put together are the text, and changed one by one they are the changed text', async (t) => {
   const change = (text: string) => normalForm(text, 'NFKC').toLowerCase()
   fc.assert(fc.property(oddTexts, (text) => {
-    const parts = [...partsFor(text, change)]
+    const parts = [...splitForFolding(text, change)]
     assert.equal(parts.join(''), text)
     assert.equal(parts.map(change).join(''), change(text))
   }), { numRuns: 300 })
-  t.strictSame([...partsFor('', change)], [''])
+  t.strictSame([...splitForFolding('', change)], [''])
 })
 
 t.test('work on a long text is left off often', async (t) => {

@@ -1,8 +1,8 @@
 import fc from '../../../helpers/fast-check.js'
 import t from 'tap'
-import { evidenceSteps, type EvidenceBounds, type PickedEvidence } from '../../../../lib/memory/reflect/evidence.js'
+import { evidenceSteps, type EvidenceBounds, type SelectedEvidence } from '../../../../lib/memory/reflect/evidence.js'
 import type { ScoredCandidate } from '../../../../lib/retrieval/candidates.js'
-import { atOnce } from '../../../../lib/concurrency/steps.js'
+import { runSync } from '../../../../lib/concurrency/steps.js'
 import { countTokens, TokenCount } from '../../../../lib/text/tokens.js'
 
 const AT = Date.parse('2026-01-15T10:00:00.000Z')
@@ -34,8 +34,8 @@ function candidate ({ text, bankId = 'home', occurredAt = null, source = null, t
   }
 }
 
-function pickEvidence (candidates: readonly ScoredCandidate[], bounds: EvidenceBounds): PickedEvidence {
-  return atOnce(evidenceSteps(candidates, bounds))
+function pickEvidence (candidates: readonly ScoredCandidate[], bounds: EvidenceBounds): SelectedEvidence {
+  return runSync(evidenceSteps(candidates, bounds))
 }
 
 function textsOf (given: Given[], bounds: Partial<typeof WIDE> = {}): string[] {

@@ -17,21 +17,21 @@ t.test('nothing has no prospects', async (t) => {
 t.test('a memory without a document is a document of its own, and equal ids in two banks are two documents', async (t) => {
   const other = { tenantId: null, bankId: 'other' }
   const alone = looked('kettle', candidate('a', { lexical: 0.4 }), candidate('b', { lexical: 0.2 }))
-  t.strictSame(alone.map(({ document }) => document.together), [1, 0.5])
+  t.strictSame(alone.map(({ document }) => document.lexical), [1, 0.5])
   const apart = looked('kettle', candidate('a', { lexical: 0.4, documentId: 'd' }), candidate('b', { lexical: 0.2, documentId: 'd', bank: other }))
-  t.strictSame(apart.map(({ document }) => document.together), [1, 0.5])
+  t.strictSame(apart.map(({ document }) => document.lexical), [1, 0.5])
   const together = looked('kettle', candidate('a', { lexical: 0.4, documentId: 'd' }), candidate('b', { lexical: 0.2, documentId: 'd', bank: HOME }))
-  t.strictSame(together.map(({ document }) => document.together), [1, 1])
+  t.strictSame(together.map(({ document }) => document.lexical), [1, 1])
 })
 
 t.test('no more than the best of a document count', async (t) => {
   const few = Array.from({ length: 5 }, (_, index) => candidate(`a${index}`, { lexical: 0.4, documentId: 'few' }))
   const many = Array.from({ length: 50 }, (_, index) => candidate(`b${index}`, { lexical: 0.4, documentId: 'many' }))
-  t.strictSame(new Set(looked('kettle', ...few, ...many).map(({ document }) => document.together)), new Set([1]))
+  t.strictSame(new Set(looked('kettle', ...few, ...many).map(({ document }) => document.lexical)), new Set([1]))
 })
 
 t.test('a memory is as near to a time as the nearer of when it occurred and what it tells', async (t) => {
-  const days = (fields: Parameters<typeof candidate>[1], query = 'What broke on 5 March 2025?') => looked(query, candidate('a', fields))[0]!.daysAway
+  const days = (fields: Parameters<typeof candidate>[1], query = 'What broke on 5 March 2025?') => looked(query, candidate('a', fields))[0]!.timeDistanceDays
   t.equal(days({ occurredAt: Date.UTC(2025, 2, 5, 23) }), 0)
   t.equal(days({ occurredAt: Date.UTC(2025, 2, 3) }), 2)
   t.equal(days({ occurredAt: Date.UTC(2025, 2, 3), text: 'It will break on 5 March 2025.' }), 0)
@@ -45,7 +45,7 @@ t.test('the speaker asked for is the only one of those who speak whom the questi
   const nora = candidate('a', { text: 'Nora: A clock.' })
   const otto = candidate('b', { text: 'Otto: A kettle.' })
   const nobody = candidate('c', { text: 'A bell.' })
-  const asked = (query: string) => looked(query, nora, otto, nobody).map(({ isAskedSpeaker }) => isAskedSpeaker)
+  const asked = (query: string) => looked(query, nora, otto, nobody).map(({ isNamedSpeaker }) => isNamedSpeaker)
   t.strictSame(asked('What did Otto mend?'), [false, true, false])
   t.strictSame(asked('What did Ida tell Otto?'), [false, true, false], 'who does not speak is not asked')
   t.strictSame(asked('What did Nora tell Otto?'), [false, false, false])

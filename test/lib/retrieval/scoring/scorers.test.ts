@@ -4,7 +4,7 @@ import t from 'tap'
 import { SCORER_TABLE } from '../../../../lib/config/scorer-table.js'
 import { analyzeQuery } from '../../../../lib/retrieval/query.js'
 import { rankingInputs } from '../../../../lib/retrieval/scoring/inputs.js'
-import { LOOKS_FOR, SCORER_NAMES, SCORERS, type ScorerName } from '../../../../lib/retrieval/scoring/scorers.js'
+import { SCORER_CONDITIONS, SCORER_NAMES, SCORERS, type ScorerName } from '../../../../lib/retrieval/scoring/scorers.js'
 import { SignalReader } from '../../../../lib/retrieval/scoring/signals.js'
 import { candidate, DAY, NOW, type CandidateFields } from '../candidates.js'
 
@@ -125,7 +125,7 @@ t.test('every scorer gives something within 0–1, whatever it is given', async 
       for (const name of SCORER_NAMES) {
         const score = SCORERS[name](prospect, question)
         assert.ok(score >= 0 && score <= 1, `${name} gives ${score}`)
-        if (LOOKS_FOR[name]?.(question) === false) assert.equal(score, 0, `${name} finds nothing of what it looks for in the question`)
+        if (SCORER_CONDITIONS[name]?.(question) === false) assert.equal(score, 0, `${name} finds nothing of what it looks for in the question`)
       }
     }
   }))

@@ -30,11 +30,11 @@ t.test('what is said comes in stems, without the speaker and words that say noth
 })
 
 /** Texts that show a signal, and texts that do not. */
-const cases: Record<'firstPerson' | 'tellsTime' | 'question' | 'reaction', [shown: string[], absent: string[]]> = {
-  firstPerson: [['I mend clocks.', 'The clock is mine.', 'Nora: My clock stopped.', "I'm late."], ['Otto mends clocks.', 'Ian is in.', '']],
-  tellsTime: [['We opened yesterday.', 'Since Monday it rains.', 'The mill of 1850.', 'Two weeks of rain.', 'See you in May.', 'Last night it froze.'], ['We opened.', 'It may rain.', 'Room 12.']],
-  question: [['Is the kettle on?', 'Tell me, is it on? (I cannot see.)'], ['The kettle is on.', 'Is it on? Yes, it is on.']],
-  reaction: [['Wow, a kettle.', 'Nora: Thanks for the kettle.', "That's a fine kettle.", 'Sounds like rain.'], ['The kettle sounds.', 'Wowser kettles.', 'Nora: The kettle, thanks.']],
+const cases: Record<'isFirstPerson' | 'mentionsTime' | 'endsInQuestion' | 'isReaction', [shown: string[], absent: string[]]> = {
+  isFirstPerson: [['I mend clocks.', 'The clock is mine.', 'Nora: My clock stopped.', "I'm late."], ['Otto mends clocks.', 'Ian is in.', '']],
+  mentionsTime: [['We opened yesterday.', 'Since Monday it rains.', 'The mill of 1850.', 'Two weeks of rain.', 'See you in May.', 'Last night it froze.'], ['We opened.', 'It may rain.', 'Room 12.']],
+  endsInQuestion: [['Is the kettle on?', 'Tell me, is it on? (I cannot see.)'], ['The kettle is on.', 'Is it on? Yes, it is on.']],
+  isReaction: [['Wow, a kettle.', 'Nora: Thanks for the kettle.', "That's a fine kettle.", 'Sounds like rain.'], ['The kettle sounds.', 'Wowser kettles.', 'Nora: The kettle, thanks.']],
 }
 for (const [signal, [shown, absent]] of Object.entries(cases) as Array<[keyof typeof cases, [string[], string[]]]>) {
   t.test(`${signal} is shown by what shows it, and by nothing else`, async (t) => {
@@ -44,17 +44,17 @@ for (const [signal, [shown, absent]] of Object.entries(cases) as Array<[keyof ty
 }
 
 t.test('names are told by their capitals, the first word of a sentence left out, up to three', async (t) => {
-  t.equal(read('The kettle is on. Somebody rings.').names, 0)
-  t.equal(read('We met Otto.').names, 1 / 3)
-  t.equal(read('We met Otto in Bergen.').names, 2 / 3)
-  t.equal(read('We met Otto, Nora, Ida and Per in Bergen.').names, 1)
-  t.equal(read('Nora: We met.').names, 0, 'who speaks is none')
+  t.equal(read('The kettle is on. Somebody rings.').nameScore, 0)
+  t.equal(read('We met Otto.').nameScore, 1 / 3)
+  t.equal(read('We met Otto in Bergen.').nameScore, 2 / 3)
+  t.equal(read('We met Otto, Nora, Ida and Per in Bergen.').nameScore, 1)
+  t.equal(read('Nora: We met.').nameScore, 0, 'who speaks is none')
 })
 
 t.test('only the head of a long text is looked at', async (t) => {
-  const { firstPerson, names, stems } = read(`${'kettle '.repeat(1000)} I met Otto.`)
-  t.notOk(firstPerson)
-  t.equal(names, 0)
+  const { isFirstPerson, nameScore, stems } = read(`${'kettle '.repeat(1000)} I met Otto.`)
+  t.notOk(isFirstPerson)
+  t.equal(nameScore, 0)
   t.ok(stems.length < 1000)
 })
 
@@ -86,8 +86,8 @@ t.test('a reader keeps so many characters', async (t) => {
 
 t.test('any text at all is read, names within 0–1', async () => {
   fc.assert(fc.property(fc.string({ unit: 'grapheme' }), (text) => {
-    const { names } = read(text)
-    assert.ok(names >= 0 && names <= 1)
+    const { nameScore } = read(text)
+    assert.ok(nameScore >= 0 && nameScore <= 1)
   }))
 })
 

@@ -9,9 +9,9 @@ const ALL = { kind: 'all' } as const
 const REMOVE = { now: NOW, dryRun: false, idLimit: 10 }
 const change = (document: string | null) => ({ document, updatedAt: NOW, updatedBy: null })
 
-for (const atOnce of [0, 100_000]) {
-  await t.test(`what does not fit is refused and changes nothing, and what is forgotten makes room (${atOnce === 0 ? 'in pieces' : 'at once'})`, async (t) => {
-    const store = new InMemoryVectorStore({ maximumBytes: 60_000, atOnce })
+for (const maxSyncPostings of [0, 100_000]) {
+  await t.test(`what does not fit is refused and changes nothing, and what is forgotten makes room (${maxSyncPostings === 0 ? 'in pieces' : 'at once'})`, async (t) => {
+    const store = new InMemoryVectorStore({ maximumBytes: 60_000, maxSyncPostings })
     t.teardown(async () => { await store.close() })
     const first = await newMemories(Array.from({ length: 20 }, (_, index) => `memory number ${index}`), { documentId: 'book' })
     await store.insert(home, first, NOW)
@@ -31,8 +31,8 @@ for (const atOnce of [0, 100_000]) {
     t.equal((await listAll(store, home)).length, 20)
   })
 
-  await t.test(`every way to remove a memory releases its bytes exactly (${atOnce === 0 ? 'in pieces' : 'at once'})`, async (t) => {
-    const store = new InMemoryVectorStore({ atOnce })
+  await t.test(`every way to remove a memory releases its bytes exactly (${maxSyncPostings === 0 ? 'in pieces' : 'at once'})`, async (t) => {
+    const store = new InMemoryVectorStore({ maxSyncPostings })
     t.teardown(async () => { await store.close() })
     const stays = await newMemory('what stays')
     await store.insert(home, [stays], NOW)

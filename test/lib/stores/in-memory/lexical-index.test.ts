@@ -3,7 +3,7 @@ import t from 'tap'
 import type { LexicalDocument } from '../../../../lib/stores/in-memory/document-table.js'
 import { LexicalIndex } from '../../../../lib/stores/in-memory/lexical-index.js'
 import { QueryFactors, releaseScratch, scoreTerms, takeScratch } from '../../../../lib/stores/in-memory/lexical-scoring.js'
-import { atOnce } from '../../../../lib/concurrency/steps.js'
+import { runSync } from '../../../../lib/concurrency/steps.js'
 
 const PARAMETERS = { k1: 0.9, b: 0.3 }
 
@@ -36,9 +36,9 @@ function searched (
   const scores = new Map<number, number>()
   const scratch = takeScratch(index.capacity)
   try {
-    atOnce(scoreTerms(index, query, factors(index, query, parameters), scratch))
-    for (const ordinal of scratch.touched.subarray(0, scratch.count)) {
-      if (!index.isFound(ordinal)) continue
+    runSync(scoreTerms(index, query, factors(index, query, parameters), scratch))
+    for (const ordinal of scratch.scoredOrdinals.subarray(0, scratch.count)) {
+      if (!index.isVisible(ordinal)) continue
       const id = index.payloadAt(ordinal)
       if (scores.has(id)) throw new Error(`${id} was visited twice`)
       scores.set(id, scratch.scores[ordinal]!)
@@ -117,7 +117,7 @@ await t.test('scores equal those of the plain definition after any adds and remo
       const found = searched(index, terms)
       const wrong = mismatch(found, naive(documents, terms))
       if (wrong !== undefined) throw new Error(wrong)
-      const bound = factors(index, terms).attainable
+      const bound = factors(index, terms).maxScore
       for (const score of found.values()) if (!(score > 0 && score <= bound)) throw new Error(`${score} is not within 0–${bound}`)
       for (const name of terms) {
         const df = documents.filter((document) => document.terms.has(name)).length
@@ -219,12 +219,12 @@ await t.test('an unknown term and an empty query visit nothing', async (t) => {
 
 await t.test('what is attainable is above 0 for any term, also in an empty index', async (t) => {
   const index = new LexicalIndex<number>()
-  t.ok(factors(index, ['a']).attainable > 0)
-  t.equal(factors(index, []).attainable, 0)
+  t.ok(factors(index, ['a']).maxScore > 0)
+  t.equal(factors(index, []).maxScore, 0)
   index.add(1, counts('a'), 1)
-  const a = factors(index, ['a']).attainable
+  const a = factors(index, ['a']).maxScore
   t.ok(a > 0)
-  t.ok(factors(index, ['a', 'unknown']).attainable > a, 'a term in no document counts')
+  t.ok(factors(index, ['a', 'unknown']).maxScore > a, 'a term in no document counts')
 })
 
 await t.test('a count that is no positive number is left out', async (t) => {

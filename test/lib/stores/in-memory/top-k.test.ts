@@ -1,6 +1,6 @@
 import fc from '../../../helpers/fast-check.js'
 import t from 'tap'
-import { atOnce } from '../../../../lib/concurrency/steps.js'
+import { runSync } from '../../../../lib/concurrency/steps.js'
 import { bestOf, TopK } from '../../../../lib/stores/in-memory/top-k.js'
 
 interface Item {
@@ -52,7 +52,7 @@ t.test('items that cannot enter the result cost one comparison each', async (t) 
 })
 
 const bestIndexes = (numbers: readonly number[], k: number, slack = 0) =>
-  atOnce(bestOf(Float64Array.from(numbers), numbers.length, k, slack, (a, b) => a - b)).sort((a, b) => a - b)
+  runSync(bestOf(Float64Array.from(numbers), numbers.length, k, slack, (a, b) => a - b)).sort((a, b) => a - b)
 const sortedIndexes = (numbers: readonly number[], k: number) => numbers.map((number, index) => ({ number, index }))
   .sort((a, b) => b.number - a.number || a.index - b.index)
   .slice(0, k)

@@ -52,7 +52,7 @@ t.test('what is held without a file is one share for all', async (t) => {
 })
 
 t.test('files have a bound, and every way out gives the room back', async (t) => {
-  const { spools, spool, left } = open(t, { held: 0, fileBytes: 9 * MIB })
+  const { spools, spool, left } = open(t, { memoryCharacters: 0, fileBytes: 9 * MIB })
   const large = await memories(4)
   const ways: Array<[about: string, leave: () => Promise<unknown>]> = [
     ['reading to the end', async () => { await collect((await spool(large)).memories) }],
@@ -91,12 +91,12 @@ t.test('files have a bound, and every way out gives the room back', async (t) =>
 })
 
 t.test('a folder that cannot be written to is not the client\'s fault', async (t) => {
-  const { spool } = open(t, { folder: `${t.testdir({})}/missing`, held: 0 })
+  const { spool } = open(t, { folder: `${t.testdir({})}/missing`, memoryCharacters: 0 })
   await t.rejects(spool(await memories(1)), { code: 'dependency_unavailable' })
 })
 
 t.test('closing frees what was not read', async (t) => {
-  const { spool, spools } = open(t, { held: 0, fileBytes: 3 * MIB })
+  const { spool, spools } = open(t, { memoryCharacters: 0, fileBytes: 3 * MIB })
   const { memories: spooled } = await spool(await memories(1))
   await spools.close()
   await t.rejects(collect(spooled))

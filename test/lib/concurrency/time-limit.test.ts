@@ -1,29 +1,29 @@
 import t from 'tap'
-import { DeadlineExceeded, within } from '../../../lib/concurrency/deadline.js'
+import { DeadlineExceeded, withTimeLimit } from '../../../lib/concurrency/deadline.js'
 
 const never = async () => await new Promise<never>(() => {})
 
-t.test('within returns the result of work that ends in time', async (t) => {
-  t.equal(await within(10_000, undefined, async () => 'done'), 'done')
+t.test('withTimeLimit returns the result of work that ends in time', async (t) => {
+  t.equal(await withTimeLimit(10_000, undefined, async () => 'done'), 'done')
 })
 
-t.test('within rejects with the error of the work', async (t) => {
-  await t.rejects(within(10_000, undefined, async () => { throw new Error('broken') }), new Error('broken'))
-  await t.rejects(within(10_000, undefined, () => { throw new Error('at once') }), new Error('at once'))
+t.test('withTimeLimit rejects with the error of the work', async (t) => {
+  await t.rejects(withTimeLimit(10_000, undefined, async () => { throw new Error('broken') }), new Error('broken'))
+  await t.rejects(withTimeLimit(10_000, undefined, () => { throw new Error('at once') }), new Error('at once'))
 })
 
-t.test('within rejects when the time is over, and the signal has the reason', async (t) => {
+t.test('withTimeLimit rejects when the time is over, and the signal has the reason', async (t) => {
   let seen: AbortSignal | undefined
-  const late = within(1, undefined, async (signal) => { seen = signal; return await never() })
+  const late = withTimeLimit(1, undefined, async (signal) => { seen = signal; return await never() })
   await t.rejects(late, new DeadlineExceeded(1))
   t.equal(seen!.aborted, true)
   t.ok(seen!.reason instanceof DeadlineExceeded)
 })
 
-t.test('within rejects with the reason of the caller\'s signal', async (t) => {
+t.test('withTimeLimit rejects with the reason of the caller\'s signal', async (t) => {
   const caller = new AbortController()
   let seen: AbortSignal | undefined
-  const left = within(10_000, caller.signal, async (signal) => { seen = signal; return await never() })
+  const left = withTimeLimit(10_000, caller.signal, async (signal) => { seen = signal; return await never() })
   caller.abort(new Error('hung up'))
   await t.rejects(left, new Error('hung up'))
   t.equal(seen!.aborted, true)
@@ -31,14 +31,14 @@ t.test('within rejects with the reason of the caller\'s signal', async (t) => {
 
 t.test('work does not start when the caller\'s signal is aborted already', async (t) => {
   let begun = false
-  await t.rejects(within(10_000, AbortSignal.abort(new Error('gone')), async () => { begun = true }), new Error('gone'))
+  await t.rejects(withTimeLimit(10_000, AbortSignal.abort(new Error('gone')), async () => { begun = true }), new Error('gone'))
   t.equal(begun, false)
 })
 
 t.test('a rejection after the time is over is not unhandled', async (t) => {
   let fail: (error: Error) => void = () => {}
   await t.rejects(
-    within(1, undefined, async () => await new Promise((_resolve, reject) => { fail = reject })),
+    withTimeLimit(1, undefined, async () => await new Promise((_resolve, reject) => { fail = reject })),
     new DeadlineExceeded(1),
   )
   fail(new Error('too late'))
@@ -54,7 +54,7 @@ t.test('neither timer nor listener remains', async (t) => {
   signal.addEventListener = (...parameters: Parameters<typeof add>) => { listeners++; add(...parameters) }
   signal.removeEventListener = (...parameters: Parameters<typeof remove>) => { listeners--; remove(...parameters) }
   // A timer of an hour would keep the process, and so this test, from ending.
-  await within(3_600_000, signal, async () => 'done')
-  await t.rejects(within(3_600_000, signal, async () => { throw new Error('broken') }))
+  await withTimeLimit(3_600_000, signal, async () => 'done')
+  await t.rejects(withTimeLimit(3_600_000, signal, async () => { throw new Error('broken') }))
   t.equal(listeners, 0)
 })

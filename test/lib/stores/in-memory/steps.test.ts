@@ -14,7 +14,7 @@ const EXPIRY = NOW + 1000
 
 /** Every piece is a turn of its own, which the test lets go on. */
 class SteppedTurns {
-  isSpent = true
+  isExhausted = true
   #waiting: Array<() => void> = []
 
   async next (): Promise<void> {
@@ -43,9 +43,9 @@ class SteppedTurns {
 
   /** Reads at once, while all work in progress is paused. */
   async atOnce<T> (read: () => Promise<T>): Promise<T> {
-    this.isSpent = false
+    this.isExhausted = false
     const result = await read()
-    this.isSpent = true
+    this.isExhausted = true
     return result
   }
 }
@@ -199,10 +199,10 @@ const group = fc.record({ actions: fc.array(action, { minLength: 1, maxLength: 3
 
 await t.test('a reader sees a change as a whole or not at all, at every point of its making, and afterwards exactly what is left', async (t) => {
   const groups = fc.array(group, { minLength: 1, maxLength: 4 })
-  await fc.assert(fc.asyncProperty(groups, fc.constantFrom(0, 0, 50), async (groups, atOnce) => {
+  await fc.assert(fc.asyncProperty(groups, fc.constantFrom(0, 0, 50), async (groups, maxSyncPostings) => {
     const turns = new SteppedTurns()
-    const stepped = new InMemoryVectorStore({ turns, atOnce })
-    const plain = new InMemoryVectorStore({ atOnce: Infinity })
+    const stepped = new InMemoryVectorStore({ turns, maxSyncPostings })
+    const plain = new InMemoryVectorStore({ maxSyncPostings: Infinity })
     const sources = new Map<string, NewMemory>()
     let now = NOW
     for (const { actions, expires } of groups) {

@@ -6,11 +6,11 @@ import type { MemoryRecord } from '../../lib/memory/schemas.js'
 import { unsupported } from './route.js'
 
 /** The most memories that one request reads. Hindsight's pages are offsets, so all memories before a page are read. */
-export const LONGEST_WALK = 10_000
+export const MAX_MEMORIES_READ = 10_000
 const PAGE = 200
 const CHARACTER_BYTES = 2
 
-interface Walk {
+interface MemoryScan {
   bankId: string
   context: RequestContext
   /** Conditions that the store checks. */
@@ -22,15 +22,17 @@ interface Walk {
 /**
  * Reads the memories of a bank, newest first, a page at a time.
  * @returns a function that releases the bytes of the kept memories; call it when the answer is made
- * @throws ServiceError not_supported when there are more than LONGEST_WALK; server_busy
+ * @throws ServiceError not_supported when there are more than MAX_MEMORIES_READ; server_busy
  */
-export async function walk (app: FastifyInstance, { bankId, context, filters, visit }: Walk): Promise<() => void> {
-  const kept = app.workBytes.hold(0)
+export async function scanMemories (
+  app: FastifyInstance, { bankId, context, filters, visit }: MemoryScan,
+): Promise<() => void> {
+  const kept = app.workBytes.reserve(0)
   const caller = callerOf(context)
   let looked = 0
   try {
     for (let cursor: string | null | undefined; cursor !== null;) {
-      const rows = app.workBytes.hold(0)
+      const rows = app.workBytes.reserve(0)
       try {
         const budget = { take: (bytes: number) => { rows.grow(bytes) } }
         const query = {
@@ -40,8 +42,8 @@ export async function walk (app: FastifyInstance, { bankId, context, filters, vi
         }
         const page = await app.memory.banks.memories(bankId, query, context, budget)
         for (const memory of page.memories) {
-          if (turns.isSpent) await turns.next(caller)
-          if (++looked > LONGEST_WALK) throw tooLong()
+          if (turns.isExhausted) await turns.next(caller)
+          if (++looked > MAX_MEMORIES_READ) throw tooLong()
           const { goOn, kept: characters } = visit(memory)
           kept.grow(CHARACTER_BYTES * characters)
           if (!goOn) return () => { kept.release() }
@@ -60,7 +62,7 @@ export async function walk (app: FastifyInstance, { bankId, context, filters, vi
 
 export function tooLong () {
   return unsupported(
-    `more than ${LONGEST_WALK} memories`,
+    `more than ${MAX_MEMORIES_READ} memories`,
     'an answer that has to count or to skip so many is not given; GET /v1/banks/{bank_id}/memories has cursors instead',
   )
 }
