@@ -55,7 +55,8 @@ export class BankConfigurations {
   async patch (
     bankId: string, patch: unknown, context: RequestContext, precondition?: Precondition,
   ): Promise<BankConfigAnswer> {
-    return await this.#change(bankId, context, precondition, true, (existing) => mergePatch(existing, patch))
+    const merge = (existing: BankConfiguration) => mergePatch(existing, patch, BankConfigurationSchema)
+    return await this.#change(bankId, context, precondition, true, merge)
   }
 
   /** Removes the configuration. @throws ServiceError as `put` */

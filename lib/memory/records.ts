@@ -1,6 +1,7 @@
-import { formatInstant, INSTANT_RULE, parseInstant } from '../time/clock.js'
+import { formatInstant, INSTANT_RULE, parseInstant, utcOffsetOf } from '../time/clock.js'
 import { invalidField } from '../errors/service-error.js'
 import type { ScoredCandidate } from '../retrieval/candidates.js'
+import type { ReferenceTime } from '../retrieval/request.js'
 import type { Filters, Memory } from '../stores/vector-store.js'
 import type { Trust } from '../identity/trust.js'
 import type { Hit, MemoryRecord } from './schemas.js'
@@ -43,9 +44,9 @@ export function readFilters (wire: WireFilters): Filters {
   }
 }
 
-/** The instant to which relative times of the query refer, if the request has one. */
-export function readReference ({ reference_time: text }: { reference_time?: string }): number | undefined {
-  return text === undefined ? undefined : instantField('reference_time', text)
+/** What relative times of the query refer to, if the request says so. */
+export function readReference ({ reference_time: text }: { reference_time?: string }): ReferenceTime | undefined {
+  return text === undefined ? undefined : { instant: instantField('reference_time', text), utcOffset: utcOffsetOf(text) }
 }
 
 export function toRecord (bankId: string, memory: Memory): MemoryRecord {

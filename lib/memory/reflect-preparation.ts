@@ -105,7 +105,7 @@ export async function prepareReflect (
       query: request.query,
       evidence,
       boundary: newBoundary(),
-      now: formatInstant(reference ?? clock()),
+      now: formatInstant(reference?.instant ?? clock()),
       missions: banks.flatMap(({ key, settings: { mission } }) => (
         mission === undefined ? [] : [{ bankId: key.bankId, mission }]
       )),

@@ -36,6 +36,12 @@ const SEASONS: ReadonlyMap<string, readonly [number, number]> = new Map([['sprin
 /** Only the beginning of a text is parsed, and only its first periods are kept. */
 const MAX_CHARACTERS = 1000
 const MAX_SPANS = 4
+/** Every month has this many days. */
+const SHORTEST_MONTH_DAYS = 28
+
+type NamedDate = Pick<chronoEn.ParsedResult, 'index' | 'text' | 'start'> & {
+  end?: chronoEn.ParsedResult['end'] | undefined
+}
 
 let loaded: chronoEn.Chrono | undefined
 
@@ -73,16 +79,23 @@ function withShortRuns (eager: chronoEn.Parser): chronoEn.Parser {
 }
 
 /**
- * The times that a text names, by chrono-node: dates, months, years, weekdays and relative times, as UTC. The bare name
- * of a month counts only next to a year, a day or a word such as `in` or `last`.
+ * The times that a text names, by chrono-node: dates, months, years, weekdays and relative times. The bare name of a
+ * month counts only next to a year, a day or a word such as `in` or `last`.
  * @param reference the instant that relative times are counted from
+ * @param utcOffset of the calendar, in milliseconds east of UTC
  */
-export function timeSpans (text: string, reference: number): TimeSpan[] {
+export function timeSpans (text: string, reference: number, utcOffset = 0): TimeSpan[] {
   if (!TIME_WORD.test(text)) return []
+  // A local time is the UTC time of an instant that is moved by the offset.
+  const spans = localTimeSpans(text, reference + utcOffset)
+  return utcOffset === 0 ? spans : spans.map(({ from, to }) => ({ from: from - utcOffset, to: to - utcOffset }))
+}
+
+function localTimeSpans (text: string, reference: number): TimeSpan[] {
   // "7 May,2023": without the space the parser sees no year.
   const looked = text.slice(0, MAX_CHARACTERS).replace(/(\d),(\d{4})\b/g, '$1, $2').replace(BARE_MAY, '$1 in May')
   const spans: TimeSpan[] = []
-  for (const found of loadDateParser().parse(looked, { instant: new Date(reference), timezone: 0 })) {
+  for (const found of parseDates(looked, reference)) {
     const { start } = found
     const year = start.get('year')!
     const month = start.get('month')! - 1
@@ -96,7 +109,10 @@ export function timeSpans (text: string, reference: number): TimeSpan[] {
     else if (PERIOD.test(found.text)) named = [{ from, to: Math.max(reference, from + DAY_MS) }]
     else if (/\bweeks?\s+ago\b/i.test(found.text)) named = [{ from: from - DAY_MS, to: from + 2 * DAY_MS }]
     else if (/\bweeks?\b/i.test(found.text)) named = [{ from: from - 3 * DAY_MS, to: from + 4 * DAY_MS }]
-    else if (/\bmonths?\b/i.test(found.text)) named = [{ from: Date.UTC(year, month), to: Date.UTC(year, month + 1) }]
+    else if (/\bweekends?\b/i.test(found.text)) {
+      const saturday = from - (new Date(from).getUTCDay() === 0 ? DAY_MS : 0)
+      named = [{ from: saturday, to: saturday + 2 * DAY_MS }]
+    } else if (/\bmonths?\b/i.test(found.text)) named = [{ from: Date.UTC(year, month), to: Date.UTC(year, month + 1) }]
     else if (/\byears?\b/i.test(found.text)) named = [{ from: Date.UTC(year, 0), to: Date.UTC(year + 1, 0) }]
     else if (start.isCertain('day') || start.isCertain('weekday')) named = [{ from, to: from + DAY_MS }]
     else if (start.isCertain('month')) {
@@ -113,6 +129,24 @@ export function timeSpans (text: string, reference: number): TimeSpan[] {
     if (spans.length >= MAX_SPANS * MONTH_YEAR_OFFSETS.length) break
   }
   return spans.length > 0 ? spans : yearsIn(looked)
+}
+
+/**
+ * The dates in a text. The parser counts months from the day of the reference: a month before 31 May is 31 April, which
+ * it reads as 1 May. So months are counted from a day that every month has.
+ */
+function parseDates (text: string, reference: number): NamedDate[] {
+  const parse = (part: string, instant: number) => (
+    loadDateParser().parse(part, { instant: new Date(instant), timezone: 0 })
+  )
+  const results = parse(text, reference)
+  const extraDays = new Date(reference).getUTCDate() - SHORTEST_MONTH_DAYS
+  if (extraDays <= 0) return results
+  return results.map((found) => {
+    const { index, text } = found
+    const [again] = /\bmonths?\b/i.test(text) ? parse(text, reference - extraDays * DAY_MS) : []
+    return again === undefined ? found : { index, text, start: again.start, end: again.end }
+  })
 }
 
 /** The years to try for a month without a year, by the word before the month. */

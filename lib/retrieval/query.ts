@@ -93,13 +93,13 @@ function stemsOf (text: string): ReadonlySet<string> {
 /** A question word followed within a few words by a plural: `Which cities`, `What kinds of tea`, `In what two ways`. */
 const LIST = /^\s*(?:(?:in|on|at|for|to)\s+)?(?:what|which|whose)\s+(?:(?!(?:is|was|does|has|did|do|are|were|the)\b)[\p{L}\p{N}'’-]+\s+){0,3}?(?!(?:is|was|does|has|this|us)\b)\p{L}{2,}(?<![su])s\b|\bhow many\b/iu
 
-/** @param now the instant that relative times are counted from */
+/** @param now the instant that relative times are counted from, in a calendar of UTC */
 export function analyzeQuery (text: string, now: number): AnalyzedQuery {
   return runSync(analyzeQuerySteps(text, now))
 }
 
-/** `analyzeQuery` in steps. */
-export function * analyzeQuerySteps (text: string, now: number): Steps<AnalyzedQuery> {
+/** `analyzeQuery` in steps. @param utcOffset as in timeSpans */
+export function * analyzeQuerySteps (text: string, now: number, utcOffset = 0): Steps<AnalyzedQuery> {
   const stems: string[] = []
   const terms = new Set<string>()
   const stopWords = new Set<string>()
@@ -145,7 +145,7 @@ export function * analyzeQuerySteps (text: string, now: number): Steps<AnalyzedQ
     asksForMethod,
     asksForAdvice,
     asksForList: LIST.test(text.slice(0, MAX_LIST_FORM_CHARACTERS)),
-    spans: timeSpans(text, now),
+    spans: timeSpans(text, now, utcOffset),
   }
 }
 

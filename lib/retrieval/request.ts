@@ -22,16 +22,19 @@ export interface RetrievalSettings {
   rerank: RerankOptions
 }
 
+/** An instant in milliseconds, and the offset of its calendar in milliseconds east of UTC. */
+export interface ReferenceTime {
+  instant: number
+  utcOffset: number
+}
+
 export interface RetrievalRequest {
   query: string
   banks: readonly BankKey[]
   settings: RetrievalSettings
   filters: Filters
-  /**
-   * The instant that relative times of the query refer to, in milliseconds; default now. Expiry always follows the
-   * clock.
-   */
-  reference?: number | undefined
+  /** What relative times of the query refer to; default now, in UTC. Expiry always follows the clock. */
+  reference?: ReferenceTime | undefined
   limit: number
   minScore?: number | undefined
   /** The most tokens of all hits together. */

@@ -196,9 +196,11 @@ export class Retriever {
 function * analyzeSteps (
   { query, rewrites = [], reference }: RetrievalRequest, now: number,
 ): Steps<[AnalyzedQuery, ...AnalyzedQuery[]]> {
-  const instant = reference ?? now
-  const queries: [AnalyzedQuery, ...AnalyzedQuery[]] = [yield * analyzeQuerySteps(query, instant)]
-  for (const text of [...splitQuery(query), ...rewrites]) queries.push(yield * analyzeQuerySteps(text, instant))
+  const { instant, utcOffset } = reference ?? { instant: now, utcOffset: 0 }
+  const queries: [AnalyzedQuery, ...AnalyzedQuery[]] = [yield * analyzeQuerySteps(query, instant, utcOffset)]
+  for (const text of [...splitQuery(query), ...rewrites]) {
+    queries.push(yield * analyzeQuerySteps(text, instant, utcOffset))
+  }
   return queries
 }
 

@@ -33,6 +33,17 @@ export function parseInstant (text: string): number | undefined {
   return instant >= FIRST && instant <= LAST ? instant : undefined
 }
 
+/**
+ * The offset of a text that parseInstant reads.
+ * @returns milliseconds east of UTC
+ */
+export function utcOffsetOf (text: string): number {
+  const offset = text.slice(-6)
+  if (!/^[+-]/.test(offset)) return 0
+  const minutes = Number(offset.slice(1, 3)) * 60 + Number(offset.slice(4))
+  return (offset.startsWith('-') ? -minutes : minutes) * 60_000
+}
+
 function daysInMonth (year: number, month: number): number {
   const date = new Date(0)
   date.setUTCFullYear(year, month, 0)

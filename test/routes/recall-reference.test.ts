@@ -27,6 +27,20 @@ await t.test('relative times of the query are counted from reference_time, and f
   t.match(await first({ reference_time: '2999-01-01T00:00:00Z', query: 'What did we paint on 10 August 2024?' }), /south/, 'a date with its year is no relative time')
 })
 
+await t.test('days are those of the calendar at the offset of reference_time', async (t) => {
+  const app = await testApp(t)
+  const [north] = await retainFences(app)
+  const spansAt = async (reference: string) => (
+    (await explain(app, north!, 'What did we paint yesterday?', { reference_time: reference })).stages.times!.spans
+  )
+  t.strictSame(await spansAt('2024-03-01T23:30:00-10:00'), [
+    { from: '2024-02-29T10:00:00.000Z', to: '2024-03-01T10:00:00.000Z' },
+  ])
+  t.strictSame(await spansAt('2024-03-02T09:30:00Z'), [
+    { from: '2024-03-01T00:00:00.000Z', to: '2024-03-02T00:00:00.000Z' },
+  ])
+})
+
 await t.test('it holds for every bank of the request', async (t) => {
   const app = await testApp(t)
   await retainFences(app, 'one')

@@ -27,5 +27,5 @@ export const filters = {
 
 export const referenceTime = Type.Optional(Type.String({
   format: 'date-time',
-  description: 'The instant to which relative times in the query, such as "yesterday" or "two weeks ago", refer; for queries about a past conversation. RFC 3339 with an offset. Default now. It affects nothing else: an expired memory stays expired.',
+  description: 'The instant to which relative times in the query, such as "yesterday" or "two weeks ago", refer; for queries about a past conversation. RFC 3339 with an offset: days, weeks and months are those of the calendar at that offset. Default now, in UTC. It affects nothing else: an expired memory stays expired.',
 }))

@@ -40,3 +40,15 @@ t.test('sixteen levels are merged and seventeen are refused', async (t) => {
   t.strictSame(mergePatch({}, nested(16)), nested(16))
   t.throws(() => mergePatch({}, nested(17)), { code: 'invalid_request' })
 })
+
+await t.test('removing a member that neither the target nor the schema has is refused', async (t) => {
+  const schema = { properties: { homeostasis: { properties: { recall_max_tokens: {} } }, weights: {} } }
+  const merge = (target: unknown, patch: unknown) => mergePatch(target, patch, schema)
+  t.throws(() => merge({}, { homestasis: null }), {
+    code: 'invalid_request', message: 'homestasis: is not a known field; did you mean "homeostasis"?',
+  })
+  t.throws(() => merge({}, { homeostasis: { nope: null } }), { message: 'homeostasis.nope: is not a known field' })
+  const known = { homeostasis: { recall_max_tokens: null }, weights: { any: null } }
+  t.strictSame(merge({}, known), { homeostasis: {}, weights: {} })
+  t.strictSame(merge({ old: 1 }, { old: null }), {}, 'a member that is there may go')
+})

@@ -49,6 +49,8 @@ const cases: Record<string, Record<string, string[]>> = {
     'the past two weeks': ['2026-01-01 2026-01-15'],
     'in the past month': ['2025-12-15 2026-01-15'],
     'last month': ['2025-12-01 2026-01-01'],
+    'last weekend': ['2026-01-10 2026-01-12'],
+    'this weekend': ['2026-01-17 2026-01-19'],
     'next month': ['2026-02-01 2026-03-01'],
     'last year': ['2025-01-01 2026-01-01'],
     'two years ago': ['2024-01-01 2025-01-01'],
@@ -157,4 +159,23 @@ t.test('times for which there are no dates are none', async (t) => {
 
 t.test('a run of durations is read in bounded time', async (t) => {
   for (const unit of ['2 weeks ', '2 weeks     ', ' couple weeks', 'a  couple  of  weeks     and ']) t.type(timeSpans(`2023 ${unit.repeat(40)}`, NOW), Array)
+})
+
+await t.test('months are counted from days that every month has', async (t) => {
+  const at = (text: string, day: string) => named(text, Date.parse(`${day}T10:00:00Z`))
+  t.same(at('Where was lunch last month?', '2024-05-31'), ['2024-04-01 2024-05-01'])
+  t.same(at('last month', '2023-03-29'), ['2023-02-01 2023-03-01'])
+  t.same(at('next month', '2024-01-31'), ['2024-02-01 2024-03-01'])
+  t.same(at('two months ago', '2024-04-30'), ['2024-02-01 2024-03-01'])
+  t.same(at('six months ago', '2024-08-31'), ['2024-02-01 2024-03-01'])
+  t.same(at('in the past two months', '2024-04-30'), ['2024-02-28 2024-04-30'])
+  t.same(at('yesterday or after last month', '2024-05-31'), ['2024-05-30 2024-05-31', '2024-04-01 2024-06-30'])
+})
+
+await t.test('days are those of the calendar at the offset of the reference', async (t) => {
+  const hour = 3_600_000
+  const spans = (text: string, reference: string, hours: number) => timeSpans(text, Date.parse(reference), hours * hour)
+    .map(({ from, to }) => `${new Date(from).toISOString()} ${new Date(to).toISOString()}`)
+  t.same(spans('yesterday', '2024-03-01T23:30:00-10:00', -10), ['2024-02-29T10:00:00.000Z 2024-03-01T10:00:00.000Z'])
+  t.same(spans('in May 2023', '2024-03-01T23:30:00+02:00', 2), ['2023-04-30T22:00:00.000Z 2023-05-31T22:00:00.000Z'])
 })
