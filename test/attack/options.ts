@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { UnusableInput } from '../../bench/checked.js'
+import { UnusableInput } from '../../bench/checker.js'
 import { INPUTS } from './inputs/all.js'
 import { STORES, type Store } from './target.js'
 

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { Type, type Static } from 'typebox'
-import { checker } from '../../bench/checked.js'
+import { checker } from '../../bench/checker.js'
 import { startChild, type ChildServer } from '../../bench/child-server.js'
 import { Child } from './child.js'
 import { ownWait } from './verdict.js'

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterCollection } from '../../bench/collected-memory.js'
+import { memoryAfterGc } from '../../bench/memory-after-gc.js'
 import { seededRandom } from '../../bench/http/vocabulary.js'
 import { send, Tally } from './client.js'
 import type { Input } from './inputs/input.js'
@@ -56,7 +56,7 @@ export async function soak (
   /** When the first round was over; with a run that is shorter nothing was warm. */
   let warm: number | undefined
   const collect = async () => {
-    const told = await afterCollection(target.collector)
+    const told = await memoryAfterGc(target.collector)
     if (told === undefined) return
     kept.push({ minute: minute(), mib: told.rss / MEBIBYTE })
     used.push({ minute: minute(), mib: (told.heapUsed + told.external) / MEBIBYTE })

@@ -1,9 +1,9 @@
 import { Type, type Static } from 'typebox'
-import { checker, UnusableInput } from '../../checked.js'
+import { checker, UnusableInput } from '../../checker.js'
 import { TALK_CATEGORIES } from '../categories.js'
 import type { Conversation, Session } from '../conversation-types.js'
-import { evidenceIds, parseQuestionDate, parseSessionTime, turnContent } from '../protocol.js'
-import { answerable, contentsOf, timeOr } from './form.js'
+import { parseEvidenceIds, parseQuestionDate, parseSessionTime, turnContent } from './fields.js'
+import { answerable, contentsOf, timeOr } from './format.js'
 
 /** Questions of this category intentionally have no answer. */
 const ADVERSARIAL = 5
@@ -47,7 +47,7 @@ const Facts = Type.Object({ ...common, isolated: Type.Literal(true), facts: Type
 export function readTalk (sample: unknown, place: string, name: string): Conversation {
   const { sample_id: id, conversation, qa } = checker(Talk, place)(sample)
   const sessions = sessionsOf(conversation, `${name}, ${id}`)
-  return { id, form: 'talk', depth: DEPTH, sessions, questions: questionsOf(qa, sessions, `${name}, ${id}`) }
+  return { id, format: 'talk', depth: DEPTH, sessions, questions: questionsOf(qa, sessions, `${name}, ${id}`) }
 }
 
 /** Facts, each by itself: without document, time and speaker. */
@@ -56,14 +56,14 @@ export function readFacts (sample: unknown, place: string): Conversation {
   const sessions = facts.map(({ dia_id: fact, text }) => ({
     id: fact, turns: [{ id: fact, contents: contentsOf(text), role: undefined, occurredAt: undefined }],
   }))
-  return { id, form: 'facts', depth: DEPTH, sessions, questions: questionsOf(qa, sessions, place).map((question) => ({ ...question, sessions: [] })) }
+  return { id, format: 'facts', depth: DEPTH, sessions, questions: questionsOf(qa, sessions, place).map((question) => ({ ...question, sessions: [] })) }
 }
 
 function questionsOf (qa: ReadonlyArray<Static<typeof Question>>, sessions: readonly Session[], place: string) {
   return answerable(qa.map(({ question: text, evidence, category, question_date: date }, index) => ({
     text,
     category: TALK_CATEGORIES[category] ?? '',
-    evidence: evidenceIds(evidence),
+    evidence: parseEvidenceIds(evidence),
     askedAt: date === undefined ? undefined : timeOr(parseQuestionDate(date), `${place}: question_date of /qa/${index}`, date, SESSION_TIME),
     left: category === ADVERSARIAL,
   })), sessions)

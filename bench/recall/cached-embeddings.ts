@@ -15,7 +15,7 @@ const { localEmbeddings }: typeof localProvider = await import(new URL('../../di
  * embedded once. Its configuration is that of `local` and `file`. A file belongs to one version of the model: use
  * another when the model changes.
  */
-export class KeptVectors implements EmbeddingProvider {
+export class CachedEmbeddings implements EmbeddingProvider {
   readonly model: string
   readonly dimensions: number
   readonly fusionWeight: number

@@ -1,13 +1,13 @@
 import { Type } from 'typebox'
-import { checker, UnusableInput } from '../../checked.js'
+import { checker, UnusableInput } from '../../checker.js'
 import type { Conversation, Session, Turn } from '../conversation-types.js'
-import { instantOf, MONTHS } from '../protocol.js'
-import { answerable, contentsOf, timeOr } from './form.js'
+import { instantOf, MONTHS } from './fields.js'
+import { answerable, contentsOf, timeOr } from './format.js'
 
 const DEPTH = 25
 const SECOND = 1000
 /** Categories whose answers are absent, or are the whole conversation. */
-const LEFT_OUT: ReadonlySet<string> = new Set(['abstention', 'summarization', 'event_ordering'])
+const EXCLUDED_CATEGORIES: ReadonlySet<string> = new Set(['abstention', 'summarization', 'event_ordering'])
 const ANCHOR = /^([A-Za-z]+)-(\d{1,2})-(\d{4})$/
 /** The number that the generator of the data put at the end of a message: `->-> 1,12`. */
 const MARKER = /\s*->->\s*[\d, ]*$/
@@ -57,9 +57,9 @@ export function readBeam (sample: unknown, place: string): Conversation {
     category: ability,
     evidence: numbersIn(source).map(String),
     askedAt: date === undefined ? undefined : anchorTime(date, place),
-    left: LEFT_OUT.has(ability),
+    left: EXCLUDED_CATEGORIES.has(ability),
   }))), sessions)
-  return { id, form: 'beam', depth: DEPTH, sessions, questions }
+  return { id, format: 'beam', depth: DEPTH, sessions, questions }
 }
 
 /** Numbers, lists and maps of them, as deep as they are. */

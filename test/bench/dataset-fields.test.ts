@@ -1,5 +1,5 @@
 import t from 'tap'
-import { evidenceIds, parseQuestionDate, parseSessionTime, turnContent } from '../../bench/recall/protocol.js'
+import { parseEvidenceIds, parseQuestionDate, parseSessionTime, turnContent } from '../../bench/recall/formats/fields.js'
 
 const read = (text: string) => {
   const instant = parseSessionTime(text)
@@ -31,7 +31,7 @@ await t.test('when a question is asked is read in the form of a session\'s time 
 })
 
 await t.test('an evidence entry can hold several turn ids', async (t) => {
-  t.strictSame(evidenceIds(['D8:6; D9:17', 'D1:1,D20:21']), ['D8:6', 'D9:17', 'D1:1', 'D20:21'])
+  t.strictSame(parseEvidenceIds(['D8:6; D9:17', 'D1:1,D20:21']), ['D8:6', 'D9:17', 'D1:1', 'D20:21'])
 })
 
 await t.test('a turn becomes its speaker, its text and what its photo shows', async (t) => {

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { partOf, readConversations } from '../../bench/recall/conversation.js'
-import { contentsOf } from '../../bench/recall/forms/form.js'
+import { contentsOf } from '../../bench/recall/formats/format.js'
 
 const read = (value: unknown) => readConversations(JSON.stringify(value), 'data.json')
 
@@ -25,7 +25,7 @@ await t.test('a question of LongMemEval is a bank of its own', async (t) => {
   const first = Date.UTC(2023, 4, 20, 7, 47)
   t.strictSame(found, {
     id: 'q1',
-    form: 'longmemeval',
+    format: 'longmemeval',
     depth: 100,
     sessions: [
       // The session that the data have twice is read once, and the blank turn leaves its second free.
@@ -61,7 +61,7 @@ await t.test('a chat of BEAM is a bank of its own, a batch a document', async (t
   const [march, april] = [Date.UTC(2024, 2, 15), Date.UTC(2024, 3, 2)]
   t.strictSame(found, {
     id: '100K/1',
-    form: 'beam',
+    format: 'beam',
     depth: 25,
     sessions: [
       { id: 'batch-1', turns: [{ id: '0', contents: ['Plan this.'], role: 'user', occurredAt: march }, { id: '1', contents: ['A plan.'], role: 'assistant', occurredAt: march + 1000 }] },

@@ -1,4 +1,4 @@
-import { UnusableInput } from '../../checked.js'
+import { UnusableInput } from '../../checker.js'
 import type { Question, Session } from '../conversation-types.js'
 
 /** Characters of a part; a memory may have 50,000. */

@@ -5,7 +5,7 @@ import { ReflectClient, type Mode } from './client.js'
 import type { ScriptedModel } from './scripted-model.js'
 
 /** The time that the gateway adds to a model without delay, in milliseconds. */
-export interface Share {
+export interface Overhead {
   mode: Mode
   calls: number
   /** Calls of the model for one reflect. */
@@ -14,7 +14,7 @@ export interface Share {
   /** The model's own time for the same calls. */
   model_ms: LatencySummary
   /** The difference of the two, call by call. */
-  share_ms: LatencySummary
+  overhead_ms: LatencySummary
   /** The whole duration of sending the same prompt to the model without the gateway. */
   bare_ms: LatencySummary
 }
@@ -23,11 +23,11 @@ const WARM_UP_CALLS = 300
 const MODES: readonly Mode[] = ['plain', 'stream']
 
 /** Reflects one after the other in a bank of 1,000 over one connection. */
-export async function measureShare (model: ScriptedModel, calls: number): Promise<Share[]> {
-  await model.take(0)
+export async function measureOverhead (model: ScriptedModel, calls: number): Promise<Overhead[]> {
+  await model.setDelay(0)
   const gateway = await startReflecting(model.url, 1)
   const client = new ReflectClient(gateway.url, 1)
-  const shares: Share[] = []
+  const overheads: Overhead[] = []
   try {
     const bodies = reflectBodies()
     for (const mode of MODES) {
@@ -39,17 +39,17 @@ export async function measureShare (model: ScriptedModel, calls: number): Promis
       if (own.length !== calls) throw new Error(`The model answered ${own.length} times to ${calls} reflects`)
       // The prompt of a stream is the same but its answer takes longer to write, so the plain request is the reference.
       const bare = await bareCalls(model.url, prompt, calls)
-      shares.push({
+      overheads.push({
         mode,
         calls,
         model_calls_per_reflect: modelCalls / calls,
         reflect_ms: summarize(durations),
         model_ms: summarize(own),
-        share_ms: summarize(durations.map((duration, index) => duration - own[index]!)),
+        overhead_ms: summarize(durations.map((duration, index) => duration - own[index]!)),
         bare_ms: summarize(bare),
       })
     }
-    return shares
+    return overheads
   } finally {
     client.close()
     await gateway.stop()

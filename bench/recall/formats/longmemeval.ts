@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
-import { checker, UnusableInput } from '../../checked.js'
+import { checker, UnusableInput } from '../../checker.js'
 import type { Conversation, Session } from '../conversation-types.js'
-import { parseQuestionDate } from '../protocol.js'
-import { answerable, contentsOf, timeOr } from './form.js'
+import { parseQuestionDate } from './fields.js'
+import { answerable, contentsOf, timeOr } from './format.js'
 
 const DEPTH = 100
 const SECOND = 1000
@@ -43,7 +43,7 @@ export function readLongMemEval (sample: unknown, place: string): Conversation {
     evidence.push(...messages.flatMap((message, index) => message.has_answer === true ? `${session}:${index}` : []))
   })
   const questions = answerable([{ text, category: found.question_type, evidence, sessions: found.answer_session_ids, askedAt: dateOf(found.question_date, `${place}/question_date`) }], sessions)
-  return { id, form: 'longmemeval', depth: DEPTH, sessions, questions }
+  return { id, format: 'longmemeval', depth: DEPTH, sessions, questions }
 }
 
 function dateOf (text: string, place: string): number {

@@ -2,8 +2,8 @@ import { createServer } from 'node:net'
 import { isMainThread } from 'node:worker_threads'
 
 /*
- * Loaded into a measured gateway before its own program, with --expose-gc. It answers each connection to the socket
- * that its URL names (?socket=PATH) with the memory of the process after garbage collection, as JSON.
+ * Is loaded into a measured gateway before the gateway's own program, with --expose-gc. It answers each connection to
+ * the socket that its URL names (?socket=PATH) with the memory of the process after garbage collection, as JSON.
  */
 
 const { gc } = globalThis

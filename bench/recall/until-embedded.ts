@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Type } from 'typebox'
-import { checker } from '../checked.js'
+import { checker } from '../checker.js'
 
 const PAUSE_MS = 200
 const LIMIT_MS = 10 * 60_000

@@ -4,7 +4,7 @@ import { startGateway, type ChildServer } from '../child-server.js'
 import { cpuTimeMs } from '../http/cpu-time.js'
 import { JsonClient } from '../json-client.js'
 import { summarize, type LatencySummary } from '../percentiles.js'
-import { untilEmbedded } from '../recall/embedded.js'
+import { untilEmbedded } from '../recall/until-embedded.js'
 import { overHttp, type MeasuredService } from '../recall/measured-service.js'
 import type { Texts } from './texts.js'
 
@@ -20,7 +20,7 @@ const WARM_UP = 30
 const PAUSE_MS = 10
 const LIMIT_MS = 60 * 60_000
 
-export interface Followed {
+export interface BackfillResult {
   memories: number
   seconds: number
   /** Processor time of the gateway per memory while vectors are made, recalls included. */
@@ -36,7 +36,7 @@ export interface Followed {
  * Latency of recalls in one bank while the vectors of another are made, and before and after that. No query is
  * repeated.
  */
-export async function measureFollow (texts: Texts, memories: number): Promise<Followed> {
+export async function measureBackfill (texts: Texts, memories: number): Promise<BackfillResult> {
   const server = await startGateway(CONFIGURATION)
   const clients = [new JsonClient(server.url), new JsonClient(server.url)]
   try {
@@ -45,7 +45,7 @@ export async function measureFollow (texts: Texts, memories: number): Promise<Fo
     await untilEmbedded(async () => await writing.statistics(ASKED), { limitMs: LIMIT_MS })
     await recalls(asking, texts, WARM_UP)
     const quiet = await recalls(asking, texts, QUIET_RECALLS)
-    const { durations, seconds, cpu } = await whileFollowing(server, { asking, writing, texts, memories })
+    const { durations, seconds, cpu } = await recallDuringBackfill(server, { asking, writing, texts, memories })
     quiet.push(...await recalls(asking, texts, QUIET_RECALLS))
     const [calm, busy] = [summarize(quiet), summarize(durations)]
     return {
@@ -71,21 +71,21 @@ interface Work {
 }
 
 /**
- * Counts only recalls that begin after the last write and end before all vectors are made, because writes have a cost
- * of their own.
+ * Counts only recalls that begin after the last write and end before all vectors are made, because writes have their
+ * own cost.
  */
-async function whileFollowing (
+async function recallDuringBackfill (
   { pid }: ChildServer, { asking, writing, texts, memories }: Work,
 ): Promise<{ durations: number[], seconds: number, cpu: number | undefined }> {
   await write(writing, BACKLOG, texts, memories)
   const started = performance.now()
   const before = cpuTimeMs(pid)
   const done = new AbortController()
-  const followed =
+  const backfilled =
     untilEmbedded(async () => await writing.statistics(BACKLOG), { limitMs: LIMIT_MS }).finally(() => { done.abort() })
   const durations: number[] = []
   while (!done.signal.aborted) durations.push(...await recalls(asking, texts, 1))
-  await followed
+  await backfilled
   const after = cpuTimeMs(pid)
   const cpu = before === undefined || after === undefined ? undefined : after - before
   return { durations, seconds: (performance.now() - started) / 1000, cpu }

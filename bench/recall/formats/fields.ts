@@ -37,7 +37,7 @@ export function instantOf (year: number, month: number, day: number, hour = 0, m
 }
 
 /** @param entries as in the data: each holds one turn id, or several split by `;` or `,` */
-export function evidenceIds (entries: readonly string[]): string[] {
+export function parseEvidenceIds (entries: readonly string[]): string[] {
   return entries.flatMap((entry) => entry.split(/[;,]/)).map((id) => id.trim())
 }
 
