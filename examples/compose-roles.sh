@@ -1,5 +1,6 @@
 #!/bin/sh
-# For compose.yaml: the role that the gateway works with. It may read and write what the owner's migrations make, and change no schema.
+# compose.yaml uses this script to create the role of the gateway. It may read and write the tables that the owner's
+# migrations create, but it may not change the schema.
 set -eu
 psql -v ON_ERROR_STOP=1 -v password="$(cat /run/secrets/server_password)" -U "$POSTGRES_USER" -d "$POSTGRES_DB" <<'SQL'
 create role memory_server login password :'password';

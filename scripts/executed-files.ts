@@ -1,6 +1,7 @@
 /**
- * Prints the files of lib in which a function runs during one default retain and one default recall, by V8's precise
- * coverage. The store is in memory, and both operations have run before, so one-time initialization is not counted.
+ * Prints the files of lib in which a function runs during a retain and during a recall with default settings, as
+ * measured by the precise coverage of V8. The store is in memory, and both operations have run before, so one-time
+ * initialization is not counted.
  */
 import { Session } from 'node:inspector/promises'
 import { fileURLToPath } from 'node:url'
