@@ -64,7 +64,7 @@ export interface TargetOptions {
 let started = 0
 
 /**
- * Starts the built server with a heap limit, folders of its own, and a configuration that has access control and a
+ * Starts the built server with a heap limit, folders of its own, and a configuration that has access idleServer and a
  * webhook.
  */
 export async function startTarget ({ store, heap, databaseUrl, configuration = '', collects = false }: TargetOptions): Promise<Target> {

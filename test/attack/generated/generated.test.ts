@@ -1,7 +1,7 @@
 import t from 'tap'
 import { testApp } from '../../helpers/app.js'
 import { casesOf } from './cases.js'
-import { growthsOf } from './growths.js'
+import { growthsOf } from './long-values.js'
 import { around, isObject, operationsOf, SchemaReader, type Schema } from './schema-walk.js'
 
 const schema: Schema = {
@@ -32,14 +32,14 @@ await t.test('operations are those of the document, with body and query', async 
   t.throws(() => operationsOf({}), { message: /no operation/ })
 })
 
-await t.test('every member, element and value of a map is a place, also inside references and alternatives', async (t) => {
+await t.test('every member, element and value of a map can be replaced, also inside references and alternatives', async (t) => {
   const reader = new SchemaReader(document)
   const places = reader.places(schema).map((place) => place.join('.'))
   for (const place of ['', 'name', 'list', 'list.[]', 'list.[].id', 'list.[].tags', 'list.[].tags.[]', 'map', 'map.{}', 'map.{}.x', 'map.{}.next.x']) t.ok(places.includes(place), place)
   t.equal(new Set(places).size, places.length)
 })
 
-await t.test('a text is put at its place in an otherwise valid request', async (t) => {
+await t.test('a value is put at its place in an otherwise valid request', async (t) => {
   const reader = new SchemaReader(document)
   const filled = (place: string[]) => around(reader, schema, place, { name: 'known' }).join('HERE')
   t.equal(filled([]), 'HERE')
@@ -48,7 +48,7 @@ await t.test('a text is put at its place in an otherwise valid request', async (
   t.equal(filled(['map', '{}']), '{"name":"known","list":[{"id":"01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f"}],"map":{"member":HERE}}')
 })
 
-await t.test('what a place is filled with keeps to the bytes that there are, and lies on both sides of its bounds', async (t) => {
+await t.test('values keep to the limit of bytes, and lie on both sides of the bounds in the schema', async (t) => {
   const growths = growthsOf({ type: 'array', maxItems: 2, items: { type: 'string' } }, ['a'], 'a')
   const texts = new Map(growths.map(({ name, make }) => [name, make(10_000)]))
   for (const [name, text] of texts) t.ok(Buffer.byteLength(text) <= 10_100, `${name}: ${Buffer.byteLength(text)}`)
@@ -59,7 +59,7 @@ await t.test('what a place is filled with keeps to the bytes that there are, and
   t.equal(growthsOf({ type: 'string', maxLength: 3 }, 'a', undefined).find(({ name }) => name === '4 characters')?.make(0), '"aaaa"')
 })
 
-await t.test('every operation of the gateway that takes something is attacked, with and without rights', async (t) => {
+await t.test('every operation with a body or parameters is attacked, with and without rights', async (t) => {
   const { app } = await testApp(t)
   const own: unknown = (await app.inject('/openapi.json')).json()
   const cases = casesOf(own, 1)

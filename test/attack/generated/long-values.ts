@@ -1,16 +1,16 @@
 import type { Json, Schema } from './schema-walk.js'
 
 /*
- * Texts of JSON that grow in one way until a limit of bytes: what a place in a body is filled with.
+ * Generators of long JSON values, which are put at a place in a body.
  */
 
-export interface Growth {
+export interface ValueGenerator {
   name: string
-  /** @param bytes what there is room for */
+  /** @param bytes the maximum length */
   make (bytes: number): string
 }
 
-/** Shorter runs show what is wrong with a value, longer ones what it costs. */
+/** Shorter values show whether a value is handled correctly, longer ones what it costs. */
 const SHORT = 2000
 
 const repeated = (piece: string, bytes: number) =>
@@ -41,10 +41,10 @@ function distinctTexts (bytes: number): string {
   return `[${Array.from({ length: Math.max(1, Math.floor(bytes / 9)) }, (_, index) => `"${index.toString(36).padStart(6, '0')}"`).join(',')}]`
 }
 
-const fixed = (name: string, value: string): Growth => ({ name, make: constant(value) })
+const fixed = (name: string, value: string): ValueGenerator => ({ name, make: constant(value) })
 
 /** Whatever a place should be, it may be given this. */
-const ANYWHERE: readonly Growth[] = [
+const ANYWHERE: readonly ValueGenerator[] = [
   { name: 'list of {}', make: listOf('{}') },
   { name: 'list of numbers', make: listOf('1') },
   { name: 'list of nulls', make: listOf('null') },
@@ -83,8 +83,8 @@ const ANYWHERE: readonly Growth[] = [
  * All ways to fill a place: those that fit anywhere, and what its own schema just allows or just does not.
  * @param sample a valid value of the place; @param element of an element of it, when it is a list
  */
-export function growthsOf (schema: Schema, sample: Json, element: Json | undefined): Growth[] {
-  const own: Growth[] = []
+export function growthsOf (schema: Schema, sample: Json, element: Json | undefined): ValueGenerator[] {
+  const own: ValueGenerator[] = []
   if (element !== undefined) {
     const valid = JSON.stringify(element)
     own.push({ name: 'list of valid elements', make: listOf(valid) })

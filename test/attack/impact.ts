@@ -5,31 +5,31 @@ import { Type, type Static } from 'typebox'
 import { checker } from '../../bench/checker.js'
 import { bankOfSize } from '../../bench/http/workloads.js'
 import { Child } from './child.js'
-import { must, Tally } from './client.js'
+import { sendOk, Tally } from './client.js'
 import type { Input } from './inputs/input.js'
 import { startTarget, type TargetOptions } from './target.js'
 
 const CLIENTS = 500
 const BANK = 'user-ada'
-const HONEST = 'user:ada'
+const CLIENT_PRINCIPAL = 'user:ada'
 const MEMORIES = 1000
 const QUERIES = 200
 const SECONDS = 8
-/** An attacker who is done begins again until the time is over; one that takes longer is let go on so long. */
-const LONGEST_MS = 60_000
-/** What an honest client's p99 may become, as a multiple of what it is without the attacker. */
-const MOST_TIMES = 3
-/** Below this the ratio is the machine's noise. */
-const LEAST_P99_MS = 10
+/** An attack that ends early is repeated until the time is over; one that takes longer may continue for this time. */
+const TIME_LIMIT_MS = 60_000
+/** The maximum p99 of the legitimate clients during the attack, as a multiple of their p99 without it. */
+const MAX_P99_FACTOR = 3
+/** A smaller p99 counts as this one, because the ratio would be noise of the machine. */
+const MIN_P99_MS = 10
 const REFUSED_SHARE = 0.01
 
 const Figures = Type.Object({
   answers: Type.Integer(), refused: Type.Integer(), p50: Type.Number(), p99: Type.Number(), max: Type.Number(),
 })
-const checkFigures = checker(Figures, 'what the honest clients measured')
+const checkFigures = checker(Figures, 'the figures of the legitimate clients')
 
-/** Honest clients without and with an attacker beside them. */
-export interface Beside {
+/** The latency of legitimate clients without and with an attack. */
+export interface Impact {
   input: string
   store: string
   status: string
@@ -39,30 +39,30 @@ export interface Beside {
   verdict: string[]
 }
 
-export async function measureBeside (input: Input, options: TargetOptions): Promise<Beside> {
+export async function measureImpact (input: Input, options: TargetOptions): Promise<Impact> {
   const target = await startTarget({ ...options, configuration: input.configuration ?? '' })
-  let honest: Child | undefined
+  let clients: Child | undefined
   try {
-    // Other programs of the machine must not take it from the server either.
+    // The server gets priority over other programs of the machine.
     for (const thread of threadsOf(target.pid)) priority(-10, thread)
     const { texts } = bankOfSize(MEMORIES)
     const items = texts.map(({ text }) => ({ content: text }))
-    await must(target, { path: '/v1/retain/batch', principal: HONEST, body: JSON.stringify({ bank_id: BANK, items }) })
+    await sendOk(target, { path: '/v1/retain/batch', principal: CLIENT_PRINCIPAL, body: JSON.stringify({ bank_id: BANK, items }) })
     await input.prepare?.(target)
     const queries = texts.slice(0, QUERIES).map(({ telling }) => telling.slice(0, 4).join(' '))
-    honest = new Child('honest.ts', [String(target.port), String(target.pid), String(CLIENTS), BANK, HONEST, JSON.stringify(queries)])
-    await honest.heard()
-    await honest.ask('begin')
+    clients = new Child('legitimate-clients.ts', [String(target.port), String(target.pid), String(CLIENTS), BANK, CLIENT_PRINCIPAL, JSON.stringify(queries)])
+    await clients.nextMessage()
+    await clients.ask('begin')
     await delay(SECONDS * 1000)
-    const without = checkFigures(await honest.ask('end'))
-    // From here on this process is the attacker's: it must not take the processor from those who are attacked.
+    const without = checkFigures(await clients.ask('end'))
+    // From here on this process attacks, and must not take processor time from the server and the legitimate clients.
     priority(10)
     const tally = new Tally()
-    await honest.ask('begin')
+    await clients.ask('begin')
     const until = Date.now() + SECONDS * 1000
     const attacking = attackUntil(until, async () => { await input.run(target, tally) })
-    await Promise.race([attacking, delay(LONGEST_MS, undefined, { ref: false })])
-    const beside = checkFigures(await honest.ask('end'))
+    await Promise.race([attacking, delay(TIME_LIMIT_MS, undefined, { ref: false })])
+    const beside = checkFigures(await clients.ask('end'))
     return {
       input: input.name,
       store: target.store,
@@ -70,11 +70,11 @@ export async function measureBeside (input: Input, options: TargetOptions): Prom
       without,
       with: beside,
       ratio: beside.p99 / without.p99,
-      verdict: faultsBeside(without, beside, target.alive()),
+      verdict: impactFaults(without, beside, target.alive()),
     }
   } finally {
     priority(0)
-    await honest?.stop()
+    await clients?.stop()
     await target.stop()
   }
 }
@@ -84,12 +84,12 @@ async function attackUntil (until: number, run: () => Promise<void>): Promise<vo
   do await run().catch(() => {}); while (Date.now() < until)
 }
 
-export function faultsBeside (
+export function impactFaults (
   without: Static<typeof Figures>, beside: Static<typeof Figures>, alive: boolean,
 ): string[] {
   const faults = alive ? [] : ['the process died']
-  if (beside.answers === 0) faults.push('nobody was answered')
-  else if (beside.p99 > MOST_TIMES * Math.max(LEAST_P99_MS, without.p99)) faults.push(`p99 ${(beside.p99 / without.p99).toFixed(1)} times`)
+  if (beside.answers === 0) faults.push('no request was answered')
+  else if (beside.p99 > MAX_P99_FACTOR * Math.max(MIN_P99_MS, without.p99)) faults.push(`p99 ${(beside.p99 / without.p99).toFixed(1)} times`)
   if (beside.refused > REFUSED_SHARE * beside.answers) faults.push(`${beside.refused} of ${beside.answers} refused`)
   return faults
 }
@@ -106,7 +106,7 @@ function threadsOf (pid: number): number[] {
   }
 }
 
-/** Lower numbers come first; only an administrator may go back to 0, and then all stays as it is. */
+/** Sets a scheduling priority; lower numbers come first. Without the right to do so it changes nothing. */
 function priority (value: number, pid = process.pid): void {
-  try { setPriority(pid, value) } catch { /* As said. */ }
+  try { setPriority(pid, value) } catch { /* It needs more rights, see above. */ }
 }

@@ -6,19 +6,19 @@ import { percentile } from '../../bench/percentiles.js'
 import { scheduled } from './run-queue.js'
 
 /*
- * Well-behaved clients, in a process of their own: each asks for a recall, waits for the answer, thinks, and asks
- * again. Arguments: the port, the process of the server, how many they are, the bank, the principal, and queries as
- * JSON. They ask at the same modest rate on every machine, so that what is measured beside an attacker is the
- * attacker's doing and not a queue of their own. The time in which the server or this process was ready to run and had
- * no processor is taken off: other programs of the machine had it. The message `begin` starts a measurement, `end` ends
- * it and is answered with the figures.
+ * Legitimate clients, in a separate process: each requests a recall, waits for the answer, pauses and repeats that. The
+ * arguments are the port, the process id of the server, the number of clients, the bank, the principal, and queries as
+ * JSON. The rate of requests is low and the same on every machine, so that delays during an attack come from the attack
+ * and not from a queue of these clients. The time in which the server or this process was ready to run but had no
+ * processor is subtracted, because other programs of the machine caused it. The message `begin` starts a measurement,
+ * and `end` ends it and is answered with the figures.
  */
 
-/** On average. 500 clients ask 125 times a second, which takes a tenth of a processor. */
+/** The average pause. 500 clients send 125 requests per second, which takes a tenth of a processor. */
 const THINK_MS = 4000
 const WARM_UP = 200
 
-// What they wait for is the server, and no processor of their own, where the system lets them ask for that.
+// This process has priority, if the system allows it, so that the clients wait only for the server.
 try { setPriority(-10) } catch { /* Not allowed. */ }
 
 const [port, pid, clients, bank, principal, queriesText] = process.argv.slice(2)
@@ -58,8 +58,8 @@ function stopwatch (): () => number {
   }
 }
 
-async function behave (): Promise<void> {
-  // All over the first round, and evenly after it, so that clients do not all ask at the same moment.
+async function runClient (): Promise<void> {
+  // The clients start at random times, so that they do not all send requests at the same moment.
   await delay(Math.random() * THINK_MS)
   while (process.connected) {
     const waited = stopwatch()
@@ -89,6 +89,6 @@ process.on('message', (message) => {
 process.on('disconnect', () => { process.exit(0) })
 
 for (let index = 0; index < WARM_UP; index++) await recall()
-for (let index = 0; index < Number(clients); index++) void behave()
+for (let index = 0; index < Number(clients); index++) void runClient()
 await delay(THINK_MS)
-process.send?.('all have asked')
+process.send?.('warmed up')

@@ -3,9 +3,9 @@ import { Type, type Static } from 'typebox'
 import { checker } from '../../bench/checker.js'
 import { startChild, type ChildServer } from '../../bench/child-server.js'
 import { Child } from './child.js'
-import { ownWait } from './verdict.js'
+import { serverWait } from './verdict.js'
 
-const CONTROL = fileURLToPath(new URL('control.ts', import.meta.url))
+const CONTROL = fileURLToPath(new URL('idle-server.ts', import.meta.url))
 
 const Probed = Type.Object({
   waits: Type.Array(Type.Object({ from: Type.Number(), to: Type.Number(), queuedMs: Type.Number() })),
@@ -22,13 +22,13 @@ export interface Liveness {
   failures: number
   /** The longest waits, on the kept connection and on new ones, without the machine's share. */
   worstMs: number
-  freshWorstMs: number
+  newConnectionWorstMs: number
   /** The longest wait for the idle server: the machine's noise. */
   machineMs: number
 }
 
 /** The idle server, one for all targets. */
-export async function startControl (): Promise<ChildServer> {
+export async function startIdleServer (): Promise<ChildServer> {
   return await startChild(['--import', 'tsx', CONTROL], 'PORT', process.env['PATH'] === undefined ? {} : { PATH: process.env['PATH'] })
 }
 
@@ -36,8 +36,8 @@ export async function startControl (): Promise<ChildServer> {
 export class Prober {
   readonly #child: Child
 
-  constructor (target: { url: string, pid: number }, control: { url: string }) {
-    this.#child = new Child('prober.ts', [...[target, control].map(({ url }) => new URL(url).port), String(target.pid)])
+  constructor (target: { url: string, pid: number }, idleServer: { url: string }) {
+    this.#child = new Child('prober.ts', [...[target, idleServer].map(({ url }) => new URL(url).port), String(target.pid)])
   }
 
   async begin (): Promise<void> {
@@ -47,12 +47,12 @@ export class Prober {
   async end (): Promise<Liveness> {
     const [kept, fresh, idle] = checkProbed(await this.#child.ask('end')) as [Static<typeof Probed>, Static<typeof Probed>, Static<typeof Probed>]
     const worst = (waits: typeof kept.waits, longest: number) =>
-      waits.length === 0 ? longest : Math.max(...waits.map((wait) => ownWait(wait, idle.waits)))
+      waits.length === 0 ? longest : Math.max(...waits.map((wait) => serverWait(wait, idle.waits)))
     return {
       answers: kept.answers,
       failures: kept.failures + fresh.failures,
       worstMs: worst(kept.waits, kept.longest),
-      freshWorstMs: worst(fresh.waits, fresh.longest),
+      newConnectionWorstMs: worst(fresh.waits, fresh.longest),
       machineMs: idle.longest,
     }
   }

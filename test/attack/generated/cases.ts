@@ -2,7 +2,7 @@ import { seededRandom, type Random } from '../../../bench/http/vocabulary.js'
 import type { Request } from '../client.js'
 import { FOREIGN_BANK, OWN_BANK, OWNER, SOURCE, STRANGER } from '../target.js'
 import { BODY_LIMIT } from '../texts.js'
-import { growthsOf, type Growth } from './growths.js'
+import { growthsOf, type ValueGenerator } from './long-values.js'
 import { around, isObject, operationsOf, SchemaReader, type Json, type Operation } from './schema-walk.js'
 
 /** One request that is made from the document. */
@@ -47,7 +47,8 @@ const pathOf = (path: string, caller: Caller) => path.replaceAll(/\{([^}]+)\}/g,
 function bodyCases (reader: SchemaReader, { method, path, body }: Operation, caller: Caller): Case[] {
   if (body === undefined) return []
   const { contentType, schema } = body
-  const make = (where: string, { name, make: text }: Growth, [before, after]: readonly [string, string]): Case => ({
+  type Sides = readonly [before: string, after: string]
+  const make = (where: string, { name, make: text }: ValueGenerator, [before, after]: Sides): Case => ({
     name: `${method} ${path} ${where}: ${name}, as ${caller.principal}`,
     request: () => ({
       method,
@@ -80,7 +81,7 @@ const HEADER = '{"format":"memory-gateway-export","version":1}\n'
 const lines = (line: string) => (bytes: number) => HEADER + `${line}\n`.repeat(Math.max(1, Math.floor((bytes - HEADER.length) / (line.length + 1))))
 
 /** Of a body that is read line by line. */
-const LINES: readonly Growth[] = [
+const LINES: readonly ValueGenerator[] = [
   { name: 'no header', make: (bytes) => '{}\n'.repeat(bytes / 3) },
   { name: 'empty lines', make: lines('') },
   { name: 'the same line again', make: lines('{"text":"a"}') },

@@ -1,38 +1,38 @@
 import { performance } from 'node:perf_hooks'
 import type { ChildServer } from '../../../bench/child-server.js'
-import { must, send, Tally } from '../client.js'
+import { sendOk, send, Tally } from '../client.js'
 import { warmUp, type Result } from '../measure.js'
-import { Prober } from '../probing.js'
+import { Prober } from '../probes.js'
 import { OWN_BANK, OWNER, startTarget, type Target, type TargetOptions } from '../target.js'
-import { faultsOf, isAllowed, isWorthRepeating, type Measured } from '../verdict.js'
+import { faultsOf, isAllowed, mayBeNoise, type Measured } from '../verdict.js'
 import { casesOf, type Case } from './cases.js'
 
-export interface FoundOptions {
+export interface GeneratedOptions {
   seed: number
   seconds: number
 }
 
-/** What was run of what there is. */
-export interface Found {
-  /** What failed, each with what is wrong, and one row for all others. */
+/** The results of the cases that were run in time. */
+export interface GeneratedRun {
+  /** The failed cases, each with its faults, and one row for all others. */
   results: Result[]
   run: number
   cases: number
 }
 
 const REPEATS = 2
-/** What valid bodies have left in the bank is taken out so often. */
+/** The bank is deleted after this many cases, because valid bodies store memories in it. */
 const CLEAN_EVERY = 50
 const CASE_LIMIT_MS = 60_000
 
-/** Sends what is made from the document of the running server, one request after the other, until the time is over. */
-export async function runFound (
-  options: TargetOptions, { seed, seconds }: FoundOptions, control: ChildServer,
-): Promise<Found> {
+/** Sends requests generated from the document of the running server, one after the other, until the time is over. */
+export async function runGenerated (
+  options: TargetOptions, { seed, seconds }: GeneratedOptions, idleServer: ChildServer,
+): Promise<GeneratedRun> {
   const results: Result[] = []
   const total = new Tally()
-  const peak = { worstMs: 0, freshWorstMs: 0, machineMs: 0, peakMb: 0 }
-  let live = await start(options, control)
+  const peak = { worstMs: 0, newConnectionWorstMs: 0, machineMs: 0, peakMb: 0 }
+  let live = await start(options, idleServer)
   const cases = casesOf(await documentOf(live.target), seed)
   const begunAt = performance.now()
   let run = 0
@@ -43,20 +43,20 @@ export async function runFound (
       if (result.verdict.length > 0) results.push(result)
       else {
         peak.worstMs = Math.max(peak.worstMs, result.worstMs)
-        peak.freshWorstMs = Math.max(peak.freshWorstMs, result.freshWorstMs)
+        peak.newConnectionWorstMs = Math.max(peak.newConnectionWorstMs, result.newConnectionWorstMs)
         peak.machineMs = Math.max(peak.machineMs, result.machineMs)
         peak.peakMb = Math.max(peak.peakMb, result.peakMb ?? 0)
       }
       if (!live.target.alive()) {
         await stop(live)
-        live = await start(options, control)
+        live = await start(options, idleServer)
       } else if (run % CLEAN_EVERY === 0) await send(live.target, { method: 'DELETE', path: `/v1/banks/${OWN_BANK}`, principal: OWNER })
     }
   } finally {
     await stop(live)
   }
   const passed: Result = {
-    input: `found: ${run - results.length} of ${cases.length} (seed ${seed})`,
+    input: `generated: ${run - results.length} of ${cases.length} (seed ${seed})`,
     store: options.store,
     status: total.toString(),
     seconds: (performance.now() - begunAt) / 1000,
@@ -78,9 +78,9 @@ interface Live {
   prober: Prober
 }
 
-async function start (options: TargetOptions, control: ChildServer): Promise<Live> {
+async function start (options: TargetOptions, idleServer: ChildServer): Promise<Live> {
   const target = await startTarget(options)
-  const prober = new Prober(target, control)
+  const prober = new Prober(target, idleServer)
   await warmUp(target)
   // The document is made when it is asked for the first time, which is another input's business.
   await documentOf(target)
@@ -93,7 +93,7 @@ async function stop ({ target, prober }: Live): Promise<void> {
 }
 
 async function documentOf (target: Target): Promise<unknown> {
-  await must(target, { path: '/openapi.json' })
+  await sendOk(target, { path: '/openapi.json' })
   return await (await fetch(`${target.url}/openapi.json`)).json()
 }
 
@@ -109,7 +109,7 @@ async function measureCase ({ name, request }: Case, { target, prober }: Live, t
     const measured: Measured = {
       alive: target.alive(),
       worstMs: live.worstMs,
-      freshWorstMs: live.freshWorstMs,
+      newConnectionWorstMs: live.newConnectionWorstMs,
       peakMb: target.peakMb(),
       idleMb: target.idleMb,
       badAnswers: isAllowed(sent.status) ? [] : [sent.status],
@@ -118,7 +118,7 @@ async function measureCase ({ name, request }: Case, { target, prober }: Live, t
       filesLeft: 0,
     }
     const verdict = faultsOf(measured)
-    if (verdict.length > 0 && runs <= REPEATS && isWorthRepeating(measured)) continue
+    if (verdict.length > 0 && runs <= REPEATS && mayBeNoise(measured)) continue
     total.add(sent)
     return {
       input: name,
