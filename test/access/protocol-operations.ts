@@ -57,7 +57,7 @@ function hindsight (
   return { name: `Hindsight: ${name}`, needs, writes, request }
 }
 
-export const DOOR_OPERATIONS: readonly Operation[] = [
+export const PROTOCOL_OPERATIONS: readonly Operation[] = [
   mcp('retain', 'w', true, (bank) => toolCall('retain', { bank_id: bank, content: 'Something new.' })),
   mcp('recall', 'r', false, (bank) => toolCall('recall', { bank_id: bank, ...QUERY })),
   mcp('recall of several banks', 'r', false, (bank) => toolCall('recall', { banks: [bank, bank], ...QUERY })),
