@@ -16,7 +16,7 @@ await t.test('twelve is midnight in the morning and noon after it', async (t) =>
   t.equal(read('12:30 pm on 13 September, 2023'), '2023-09-13T12:30:00.000Z')
 })
 
-await t.test('a time that is none is refused', async (t) => {
+await t.test('an invalid time is refused', async (t) => {
   for (const text of ['', '2023-05-08', '13:56 pm on 8 May, 2023', '0:10 am on 8 May, 2023', '1:60 pm on 8 May, 2023', '1:56 pm on 31 June, 2023', '1:56 pm on 0 May, 2023', '1:56 pm on 8 Mai, 2023']) {
     t.equal(parseSessionTime(text), undefined, text)
   }

@@ -52,7 +52,7 @@ await t.test('the last event of a stream says how it ended', async (t) => {
   t.equal(streamOutcome(`${evidence}event: error\ndata: {"detail":"Late","code":"deadline_exceeded"}\n\n`), '200, then deadline_exceeded')
 })
 
-await t.test('a stream that breaks off, and an answer that is none, end the bench', async (t) => {
+await t.test('an incomplete stream and an answer without content end the bench', async (t) => {
   t.throws(() => streamOutcome('event: evidence\ndata: {"sources":[]}\n\n'), { message: /ended in the middle/ })
   t.throws(() => streamOutcome('event: done\ndata: {"answer":"None.","abstained":true}\n\n'), { message: /had no answer/ })
 })

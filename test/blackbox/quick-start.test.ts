@@ -84,7 +84,7 @@ t.test('without the compiler an existing dist/ is used unchanged, and a missing 
   t.same(await run(folder(t), ['-e', script]), { code: 0, output: '' }, 'where there is only a package.json, as in the first layer of an image, nothing is built')
 })
 
-t.test('packages that only some configurations use may be missing, and what needs them says so', async (t) => {
+t.test('optional packages may be missing, and a configuration that needs one names it', async (t) => {
   const image = folder(t)
   for (const name of ['package.json', 'migrations']) symlinkSync(join(ROOT, name), join(image, name))
   cpSync(join(ROOT, 'dist'), join(image, 'dist'), { recursive: true })
