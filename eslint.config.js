@@ -55,13 +55,9 @@ const LONGER_FILES = [
   'test/lib/memory/embedding-backfill.test.ts',
   'test/lib/stores/in-memory/lexical-index.test.ts',
   'test/lib/stores/sql/migrations.test.ts',
-  'test/lib/stores/sql/pglite.test.ts',
   'test/lib/stores/sql/statements.test.ts',
-  'test/replicas/bank-config.test.ts',
-  'test/routes/bank-config.test.ts',
   'test/routes/reflect-faults.test.ts',
   'test/routes/reload.test.ts',
-  'test/routes/retain-dedup.test.ts',
 ]
 
 export default [

@@ -1,5 +1,5 @@
-// Compiles the modules of this folder to WebAssembly, which is kept in the repository.
-// With --check: compares the two instead, and fails where a module is not what its source gives.
+// Compiles the modules of this folder to WebAssembly files, which are committed to the repository. With --check it
+// compares the committed files with freshly compiled ones instead, and fails when one of them differs.
 import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import asc from 'assemblyscript/asc'
@@ -11,7 +11,7 @@ const MODULES = [
   { source: 'assembly/matrices.ts', target: 'lib/models/local/matrices.wasm' },
 ]
 
-/** Compiles in memory. @returns the module's bytes @throws with the compiler's own messages */
+/** Compiles a source in memory. @returns the bytes of the module @throws Error with the messages of the compiler */
 async function compile (source) {
   let bytes
   const { error, stderr } = await asc.main([
@@ -26,11 +26,11 @@ async function compile (source) {
     '--noAssert',
   ], { writeFile: (_name, contents) => { bytes = contents } })
   if (error) throw new Error(`${error.message}\n${stderr.toString()}`)
-  if (!(bytes instanceof Uint8Array)) throw new Error('The compiler wrote no module.')
+  if (!(bytes instanceof Uint8Array)) throw new Error('The compiler wrote no module')
   return bytes
 }
 
-/** A process that reads the module meanwhile sees the old one or the new one, never a half. */
+/** Replaces a file in one step, so that a process that reads it meanwhile sees either the old or the new content. */
 function replaceFile (path, bytes) {
   const temporary = `${path}.${process.pid}.tmp`
   writeFileSync(temporary, bytes)
@@ -42,8 +42,8 @@ for (const { source, target } of MODULES) {
     const bytes = await compile(source)
     const path = fileURLToPath(new URL(`../${target}`, import.meta.url))
     if (!process.argv.includes('--check')) replaceFile(path, bytes)
-    else if (!readFileSync(path).equals(bytes)) throw new Error(`${target} is not what it gives: run \`npm run build:wasm\` and commit the module`)
-    console.log(`${target}: ${bytes.length} bytes, ${process.argv.includes('--check') ? `as ${source} gives them` : 'written'}`)
+    else if (!readFileSync(path).equals(bytes)) throw new Error(`${target} differs from the compiled source. Run \`npm run build:wasm\` and commit the file`)
+    console.log(`${target}: ${bytes.length} bytes, ${process.argv.includes('--check') ? `matches ${source}` : 'written'}`)
   } catch (error) {
     console.error(`${source}: ${error.message}`)
     process.exitCode = 1

@@ -1,21 +1,21 @@
 /**
- * The inner loops of the sentence encoder, in AssemblyScript: products of matrices of 16-bit integers, eight products
- * to an instruction (WebAssembly SIMD), which is twice as many as of 32-bit floats, and what is done to each number
- * between them. lib/models/local/use-matrices.mjs owns the memory that this module imports.
+ * The inner loops of the sentence encoder, in AssemblyScript: products of matrices of 16-bit integers, and the
+ * element-wise operations between them. An instruction of WebAssembly SIMD multiplies eight 16-bit integers, twice as
+ * many as 32-bit floats. lib/models/local/use-matrices.mjs owns the memory that this module imports.
  *
- * Build: npm run build:wasm. No allocation, no runtime: the module is these functions.
+ * `npm run build:wasm` compiles it. The module consists of these functions only: it has no allocator and no runtime.
  */
 
 /**
- * Rounds rows of floats to integers, each row by a scale of its own: as large as `limit` allows for the row's length
- * and 16 bits for its largest number.
+ * Quantizes rows of floats to 16-bit integers. Each row has its own scale, the largest one with which the Euclidean
+ * length of the row stays within `limit` and its largest number fits into 16 bits.
  *
  * @param from byte offset of the first row, f32
  * @param stride bytes from the start of a row to that of the next
  * @param to byte offset of rows * columns i16
- * @param scales byte offset of rows f32: what an integer of the row is worth
+ * @param scales byte offset of `rows` f32: the value of the integer 1 in each row
  * @param columns a multiple of 8
- * @param limit Euclidean length of a row of integers at most, but for the rounding
+ * @param limit maximum Euclidean length of a row of integers, apart from rounding
  */
 export function round (from: usize, stride: usize, to: usize, scales: usize, rows: u32, columns: u32, limit: f32): void {
   const bytes: usize = <usize>columns << 2
@@ -28,9 +28,9 @@ export function round (from: usize, stride: usize, to: usize, scales: usize, row
       largest = f32x4.max(largest, f32x4.abs(four))
     }
     const length = sqrt<f32>(sumOf(squares))
-    const most = max<f32>(max<f32>(f32x4.extract_lane(largest, 0), f32x4.extract_lane(largest, 1)),
+    const magnitude = max<f32>(max<f32>(f32x4.extract_lane(largest, 0), f32x4.extract_lane(largest, 1)),
       max<f32>(f32x4.extract_lane(largest, 2), f32x4.extract_lane(largest, 3)))
-    const scale: f32 = length > 1e-30 ? min<f32>(limit / length, <f32>32767 / most) : 0
+    const scale: f32 = length > 1e-30 ? min<f32>(limit / length, <f32>32767 / magnitude) : 0
     store<f32>(scales, scale > 0 ? 1 / scale : 0)
     scales += 4
     const factor = f32x4.splat(scale)
@@ -43,15 +43,15 @@ export function round (from: usize, stride: usize, to: usize, scales: usize, row
 }
 
 /**
- * Rounds a matrix to the right side of a product, each column by a scale of its own: as `round` does with rows.
+ * Quantizes a matrix that is the right operand of a product. Each column has its own scale, as each row in `round`.
  *
  * @param from byte offset of the first row, f32
  * @param stride bytes from the start of a row to that of the next
  * @param to byte offset of wholeRows * columns i16, in the order that `multiply` reads
- * @param scales byte offset of columns f32: what an integer of the column is worth
- * @param wholeRows even; rows from `rows` on become zeros
+ * @param scales byte offset of `columns` f32: the value of the integer 1 in each column
+ * @param wholeRows an even number; the rows from `rows` on are filled with zeros
  * @param columns a multiple of 8
- * @param limit Euclidean length of a column of integers at most, but for the rounding
+ * @param limit maximum Euclidean length of a column of integers, apart from rounding
  */
 export function roundColumns (from: usize, stride: usize, to: usize, scales: usize, rows: u32, wholeRows: u32, columns: u32, limit: f32): void {
   const zeros = f32x4.splat(0)
@@ -70,12 +70,12 @@ export function roundColumns (from: usize, stride: usize, to: usize, scales: usi
       largest1 = f32x4.max(largest1, f32x4.abs(high))
       at += stride
     }
-    // A column of zeros stays one: what stands in the divisor's place keeps the scale finite.
-    const least = f32x4.splat(1e-30)
-    const most = f32x4.splat(32767)
-    const longest = f32x4.splat(limit)
-    const factor0 = f32x4.min(f32x4.div(longest, f32x4.max(least, f32x4.sqrt(squares0))), f32x4.div(most, f32x4.max(least, largest0)))
-    const factor1 = f32x4.min(f32x4.div(longest, f32x4.max(least, f32x4.sqrt(squares1))), f32x4.div(most, f32x4.max(least, largest1)))
+    // The minimum keeps the scale of a column of zeros finite.
+    const minDivisor = f32x4.splat(1e-30)
+    const maxInteger = f32x4.splat(32767)
+    const maxLength = f32x4.splat(limit)
+    const factor0 = f32x4.min(f32x4.div(maxLength, f32x4.max(minDivisor, f32x4.sqrt(squares0))), f32x4.div(maxInteger, f32x4.max(minDivisor, largest0)))
+    const factor1 = f32x4.min(f32x4.div(maxLength, f32x4.max(minDivisor, f32x4.sqrt(squares1))), f32x4.div(maxInteger, f32x4.max(minDivisor, largest1)))
     const one = f32x4.splat(1)
     v128.store(scales, f32x4.div(one, factor0))
     v128.store(scales, f32x4.div(one, factor1), 16)
@@ -97,7 +97,7 @@ export function roundColumns (from: usize, stride: usize, to: usize, scales: usi
 }
 
 /**
- * to[i] += what[i]
+ * Adds numbers to others: to[i] += what[i].
  * @param bytes a multiple of 16
  */
 export function add (to: usize, what: usize, bytes: usize): void {
@@ -105,7 +105,7 @@ export function add (to: usize, what: usize, bytes: usize): void {
 }
 
 /**
- * Puts the mean of rows of f32 in the place of the first.
+ * Replaces the first of several rows of f32 by their mean.
  * @param columns a multiple of 4
  */
 export function mean (values: usize, rows: u32, columns: u32): void {
@@ -123,17 +123,17 @@ export function mean (values: usize, rows: u32, columns: u32): void {
 }
 
 /**
- * Brings rows to a mean of 0 and a variance of 1, then multiplies and adds: to[i][j] = normal(from[i])[j] * factors[j]
- * + bias[j].
+ * Layer normalization: brings each row to a mean of 0 and a variance of 1, then scales and shifts it:
+ * to[i][j] = normal(from[i])[j] * factors[j] + bias[j].
  *
  * @param from byte offset of rows * columns f32
  * @param to byte offset of as many
  * @param factors byte offset of f32, one for each column
  * @param bias byte offset of f32, one for each column
  * @param columns a multiple of 4
- * @param least added to the variance
+ * @param epsilon is added to the variance, so that the divisor is not zero
  */
-export function normalize (from: usize, to: usize, factors: usize, bias: usize, rows: u32, columns: u32, least: f32): void {
+export function normalize (from: usize, to: usize, factors: usize, bias: usize, rows: u32, columns: u32, epsilon: f32): void {
   const bytes: usize = <usize>columns << 2
   for (let row: u32 = 0; row < rows; row++) {
     let sum = f32x4.splat(0)
@@ -144,7 +144,7 @@ export function normalize (from: usize, to: usize, factors: usize, bias: usize, 
       const away = f32x4.sub(v128.load(from + at), middle)
       squares = f32x4.add(squares, f32x4.mul(away, away))
     }
-    const factor = f32x4.splat(1 / sqrt<f32>(sumOf(squares) / <f32>columns + least))
+    const factor = f32x4.splat(1 / sqrt<f32>(sumOf(squares) / <f32>columns + epsilon))
     for (let at: usize = 0; at < bytes; at += 16) {
       const normal = f32x4.mul(f32x4.sub(v128.load(from + at), middle), factor)
       v128.store(to + at, f32x4.add(f32x4.mul(normal, v128.load(factors + at)), v128.load(bias + at)))
@@ -155,12 +155,12 @@ export function normalize (from: usize, to: usize, factors: usize, bias: usize, 
 }
 
 /**
- * Writes the product of two matrices: result[i][j] = max(floor, a[i] . b[j] * aScales[i] * bScales[j] + bias[j]). No
- * sum may leave 32 bits: the lengths of a row of a and a column of b, multiplied, must stay below 2 ** 31.
+ * Writes the product of two matrices: result[i][j] = max(floor, a[i] . b[j] * aScales[i] * bScales[j] + bias[j]). The
+ * sums must fit into 32 bits, so the length of a row of a times that of a column of b must be below 2 ** 31.
  *
  * @param a byte offset of the first matrix, i16, row by row
- * @param b byte offset of the second matrix, i16, eight columns by eight: the first two numbers of each of the eight,
- *   the next two, …
+ * @param b byte offset of the second matrix, i16, in panels of eight columns: the first two numbers of each of the
+ *   eight columns, then the next two, and so on
  * @param result byte offset of f32
  * @param stride bytes from the start of a row of the result to that of the next
  * @param aScales byte offset of f32, one for each row of a
@@ -173,7 +173,7 @@ export function normalize (from: usize, to: usize, factors: usize, bias: usize, 
 export function multiply (a: usize, b: usize, result: usize, stride: usize, aScales: usize, bScales: usize, bias: usize, rows: u32, pairs: u32, columns: u32, floor: f32): void {
   const aBytes: usize = <usize>pairs << 2
   const bBytes: usize = <usize>pairs << 5
-  const least = f32x4.splat(floor)
+  const minimum = f32x4.splat(floor)
   for (let column: u32 = 0; column < columns; column += 8) {
     let row0 = a
     let scales = aScales
@@ -182,7 +182,7 @@ export function multiply (a: usize, b: usize, result: usize, stride: usize, aSca
       const row1 = row0 + aBytes
       const row2 = row1 + aBytes
       const row3 = row2 + aBytes
-      // Eight sums of four columns each: as many as the registers hold beside what is multiplied.
+      // Eight accumulators of four columns each: as many as fit into the registers beside the operands.
       let sum00 = i32x4.splat(0)
       let sum01 = i32x4.splat(0)
       let sum10 = i32x4.splat(0)
@@ -214,13 +214,13 @@ export function multiply (a: usize, b: usize, result: usize, stride: usize, aSca
       const bias0 = v128.load(bias)
       const bias1 = v128.load(bias, 16)
       let to = out
-      put(to, sum00, sum01, v128.load32_splat(scales), scale0, scale1, bias0, bias1, least)
+      storeScaled(to, sum00, sum01, v128.load32_splat(scales), scale0, scale1, bias0, bias1, minimum)
       to += stride
-      put(to, sum10, sum11, v128.load32_splat(scales, 4), scale0, scale1, bias0, bias1, least)
+      storeScaled(to, sum10, sum11, v128.load32_splat(scales, 4), scale0, scale1, bias0, bias1, minimum)
       to += stride
-      put(to, sum20, sum21, v128.load32_splat(scales, 8), scale0, scale1, bias0, bias1, least)
+      storeScaled(to, sum20, sum21, v128.load32_splat(scales, 8), scale0, scale1, bias0, bias1, minimum)
       to += stride
-      put(to, sum30, sum31, v128.load32_splat(scales, 12), scale0, scale1, bias0, bias1, least)
+      storeScaled(to, sum30, sum31, v128.load32_splat(scales, 12), scale0, scale1, bias0, bias1, minimum)
       out = to + stride
       row0 = row3 + aBytes
       scales += 16
@@ -233,8 +233,8 @@ export function multiply (a: usize, b: usize, result: usize, stride: usize, aSca
 }
 
 /**
- * Eight floats, each times its factor, as the nearest integers: floats of 1.5 * 2 ** 23 have no digits behind the
- * point.
+ * Multiplies eight floats by their factors and rounds them to the nearest integers. Adding 1.5 * 2 ** 23 rounds,
+ * because floats of that size have no fraction.
  */
 // @ts-ignore: decorator
 @inline
@@ -251,7 +251,7 @@ function sumOf (four: v128): f32 {
 
 // @ts-ignore: decorator
 @inline
-function put (to: usize, low: v128, high: v128, scale: v128, scale0: v128, scale1: v128, bias0: v128, bias1: v128, least: v128): void {
-  v128.store(to, f32x4.max(least, f32x4.add(bias0, f32x4.mul(f32x4.convert_i32x4_s(low), f32x4.mul(scale, scale0)))))
-  v128.store(to, f32x4.max(least, f32x4.add(bias1, f32x4.mul(f32x4.convert_i32x4_s(high), f32x4.mul(scale, scale1)))), 16)
+function storeScaled (to: usize, low: v128, high: v128, scale: v128, scale0: v128, scale1: v128, bias0: v128, bias1: v128, minimum: v128): void {
+  v128.store(to, f32x4.max(minimum, f32x4.add(bias0, f32x4.mul(f32x4.convert_i32x4_s(low), f32x4.mul(scale, scale0)))))
+  v128.store(to, f32x4.max(minimum, f32x4.add(bias1, f32x4.mul(f32x4.convert_i32x4_s(high), f32x4.mul(scale, scale1)))), 16)
 }

@@ -1,9 +1,9 @@
 /**
- * The inner loop of the in-process vector store, in AssemblyScript: dot products of one query with many rows,
- * four floats to an instruction (WebAssembly SIMD). V8 does not vectorise the same loop in JavaScript, which
- * is about ten times slower. lib/stores/in-memory/vector-arena.ts owns the memory that this module imports.
+ * The inner loop of the in-memory vector store, in AssemblyScript: dot products of one query with many rows. An
+ * instruction of WebAssembly SIMD multiplies four floats. V8 does not vectorize the same loop in JavaScript, which is
+ * about ten times slower. lib/stores/in-memory/vector-arena.ts owns the memory that this module imports.
  *
- * Build: npm run build:wasm. No allocation, no runtime: the module is this one function.
+ * `npm run build:wasm` compiles it. The module consists of this function only: it has no allocator and no runtime.
  */
 
 /**
@@ -12,11 +12,11 @@
  * @param query byte offset of the query, `stride` bytes
  * @param rows byte offset of the first row; row i starts at rows + i * stride
  * @param count number of rows
- * @param stride bytes in a row, a multiple of 16: rows of any other length end in zeros, in the query too
- * @param scores byte offset of the output, 4 * count bytes that overlap neither query nor rows
+ * @param stride bytes in a row, a multiple of 16; the query and the rows are padded with zeros to it
+ * @param scores byte offset of the output, 4 * count bytes, which must overlap neither the query nor the rows
  */
 export function dotProducts (query: usize, rows: usize, count: u32, stride: usize, scores: usize): void {
-  // Four sums that do not wait for one another: a single one would be bound by the latency of the addition.
+  // Four independent sums, because a single one would be limited by the latency of the addition.
   const unrolled: usize = stride & ~63
   let row = rows
   for (let i: u32 = 0; i < count; i++) {

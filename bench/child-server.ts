@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { UnusableInput } from './checked.js'
+import { UnusableInput } from './checker.js'
 
 export const GATEWAY = fileURLToPath(new URL('../dist/server.js', import.meta.url))
 /** A database in the process may have to be created or recovered first. */
@@ -32,8 +32,8 @@ export async function startChild (args: readonly string[], portVariable: string,
   const child = spawn(process.execPath, args, { env: { NODE_ENV: 'production', ...env, [portVariable]: String(port) }, stdio: ['ignore', output, 'pipe'] })
   const { pid } = child
   if (pid === undefined) throw new Error(`${process.execPath} could not be started`)
-  let complaints = ''
-  child.stderr?.on('data', (data: Buffer) => { complaints += data.toString() })
+  let errorOutput = ''
+  child.stderr?.on('data', (data: Buffer) => { errorOutput += data.toString() })
   const ended = once(child, 'close')
   const kill = () => { child.kill('SIGKILL') }
   process.once('exit', kill)
@@ -49,7 +49,7 @@ export async function startChild (args: readonly string[], portVariable: string,
     await untilLive(url, () => child.exitCode !== null || child.signalCode !== null)
   } catch (cause) {
     await stop()
-    throw new Error(`${args.at(-1)} did not start: ${complaints.trim() || 'it said nothing'}`, { cause })
+    throw new Error(`${args.at(-1)} did not start: ${errorOutput.trim() || 'it wrote nothing to standard error'}`, { cause })
   }
   return { url, pid, stop }
 }

@@ -1,5 +1,5 @@
 import { checkDatabaseUrl } from '../lib/stores/sql/settings.js'
-import { UnusableInput } from './checked.js'
+import { UnusableInput } from './checker.js'
 
 /** @throws UnusableInput for a `--url` that names no PostgreSQL database */
 export function checkUrl (url: string): string {

@@ -1,8 +1,8 @@
-import { UnusableInput } from './checked.js'
+import { UnusableInput } from './checker.js'
 
 /**
- * Runs a bench as the program: any error is printed and ends it with exit code 1, so that no partial result is taken
- * for a complete one.
+ * Runs a bench as the main program. Any error is printed and ends it with exit code 1, so that nobody takes a partial
+ * result for a complete one.
  * @param usage printed when the options are wrong
  */
 export async function runBench (main: (args: string[]) => Promise<void>, usage: string): Promise<void> {

@@ -31,17 +31,17 @@ const ASSETS = [
   'lib/models/transformers/engine.mjs',
 ]
 
-/** Every file at or below a path, with its size and the time of its last change. */
-function describe (path) {
+/** The name, size and time of the last change of every file at or below a path. */
+function fileStates (path) {
   const found = statSync(join(ROOT, path), { throwIfNoEntry: false })
   if (found === undefined) return []
   if (!found.isDirectory()) return [`${path} ${found.size} ${found.mtimeMs}`]
-  return readdirSync(join(ROOT, path)).flatMap((name) => describe(`${path}/${name}`))
+  return readdirSync(join(ROOT, path)).flatMap((name) => fileStates(`${path}/${name}`))
 }
 
 /** Changes whenever an input is changed, added or removed. */
 function fingerprint (inputs) {
-  return createHash('sha256').update(inputs.flatMap(describe).join('\n')).digest('hex')
+  return createHash('sha256').update(inputs.flatMap(fileStates).join('\n')).digest('hex')
 }
 
 function scripts () {
@@ -103,18 +103,18 @@ export function build ({ optional = false } = {}) {
   if (built && readStamp(STAMP) === inputs) return buildConsole()
   const tsc = installed('typescript/bin/tsc')
   if (tsc !== undefined && existsSync(join(ROOT, 'server.ts'))) {
-    console.error(built ? 'build: dist/ is older than its sources and is brought up to date' : 'build: dist/ is built')
+    console.error(built ? 'build: dist/ is older than its sources and is built again' : 'build: dist/ is built')
     return compile(tsc, inputs) && buildConsole()
   }
   if (built) {
-    if (!optional && readStamp(STAMP) !== undefined) console.error('build: whether dist/ is of these sources is not known, and TypeScript is not installed to build it anew: it is used as it is')
+    if (!optional && readStamp(STAMP) !== undefined) console.error('build: dist/ is used although it may differ from the sources, because TypeScript, which would build it again, is not installed')
     return true
   }
   if (optional) {
     console.error('build: TypeScript is not installed, so dist/ is not built')
     return true
   }
-  console.error('build: there is no dist/, and TypeScript, which builds it, is not installed. `npm ci` without --omit=dev installs it and builds; or bring a dist/ that was built elsewhere.')
+  console.error('build: there is no dist/, and TypeScript, which builds it, is not installed. Run `npm ci` without --omit=dev, which installs it and builds dist/, or copy a dist/ that was built elsewhere.')
   return false
 }
 

@@ -1,7 +1,7 @@
-// Compiles the tests and all that they import into .test-build/, which mirrors the repository: beside the compiled
-// files are the sources and the files that they read, and everything else at the top level is a link. So a test finds
-// its files by the same paths, and Node.js runs it without a TypeScript loader. Only changed files are compiled; `npm
-// run typecheck` checks the types.
+// Compiles the tests and everything that they import into .test-build/, which mirrors the repository: next to the
+// compiled files are the sources and the data files, and every other entry at the top level is a link. A test therefore
+// finds its files by the same paths, and Node.js runs it without a TypeScript loader. Only changed files are compiled;
+// `npm run typecheck` checks the types.
 import { copyFileSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -12,13 +12,13 @@ export const TARGET = join(ROOT, '.test-build')
 
 const MIRRORED = ['app.ts', 'embedded.ts', 'index.ts', 'server.ts', 'bench', 'cli', 'console', 'http', 'lib', 'mcp', 'packages', 'plugins', 'routes', 'scripts', 'test']
 const PACKAGES = readdirSync(join(ROOT, 'packages')).map((name) => `packages/${name}`)
-const LEFT_OUT = new Set([
+const EXCLUDED = new Set([
   '.git', '.cache', '.tap', '.test-build', 'node_modules', 'bench/results',
   ...PACKAGES.flatMap((path) => [`${path}/dist`, `${path}/node_modules`]),
 ])
 
 function filesAt (path) {
-  if (LEFT_OUT.has(path)) return []
+  if (EXCLUDED.has(path)) return []
   const found = statSync(join(ROOT, path), { throwIfNoEntry: false })
   if (found === undefined) return []
   if (!found.isDirectory()) return [path]
@@ -35,7 +35,7 @@ function isCurrent (path, compiled) {
 
 const compiledName = (path) => path.endsWith('.ts') && !path.endsWith('.d.ts') ? path.replace(/\.ts$/, '.js') : undefined
 
-/** A process that reads the file meanwhile sees either the old or the new content, never a part. */
+/** Replaces a file in one step, so that a process that reads it meanwhile sees either the old or the new content. */
 function replaceFile (path, content) {
   const temporary = `${path}.${process.pid}.tmp`
   writeFileSync(temporary, content)
@@ -65,27 +65,27 @@ async function compile (path, compiled) {
   replaceFile(join(TARGET, compiled), `${code}//# sourceMappingURL=${compiled.slice(compiled.lastIndexOf('/') + 1)}.map\n`)
 }
 
-function removeStrangers (folder, known) {
+function removeStaleFiles (folder, known) {
   for (const entry of readdirSync(join(TARGET, folder), { withFileTypes: true })) {
     const path = `${folder}/${entry.name}`
-    if (entry.isDirectory()) removeStrangers(path, known)
+    if (entry.isDirectory()) removeStaleFiles(path, known)
     else if (!known.has(path)) rmSync(join(TARGET, path), { force: true })
   }
 }
 
-function linkTheRest () {
+function linkOtherEntries () {
   for (const name of readdirSync(ROOT)) {
-    if (LEFT_OUT.has(name) || MIRRORED.includes(name)) continue
+    if (EXCLUDED.has(name) || MIRRORED.includes(name)) continue
     const link = join(TARGET, name)
     if (lstatSync(link, { throwIfNoEntry: false }) === undefined) symlinkSync(join('..', name), link)
   }
 }
 
 /**
- * Replaces the module `tap` in .test-build/, so that files that share a process get a test each
+ * Replaces the module `tap` in .test-build/ with one that gives each of the files that share a process its own test
  * (scripts/test-scope.mjs).
  */
-function standBeforeTap () {
+function replaceTapModule () {
   const folder = join(TARGET, 'node_modules/tap')
   const files = {
     'package.json': '{ "name": "tap", "type": "module", "exports": "./index.js" }\n',
@@ -108,8 +108,8 @@ export async function compileTests () {
     if (compiled !== undefined) await compile(path, compiled)
     copy(path)
   }))
-  for (const folder of MIRRORED.filter((path) => !path.endsWith('.ts'))) removeStrangers(folder, known)
-  linkTheRest()
-  standBeforeTap()
+  for (const folder of MIRRORED.filter((path) => !path.endsWith('.ts'))) removeStaleFiles(folder, known)
+  linkOtherEntries()
+  replaceTapModule()
   return paths
 }

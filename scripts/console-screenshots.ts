@@ -1,5 +1,5 @@
-// Takes a picture of each page of the console, in light and dark, into docs/console/: npm run docs:screenshots It
-// starts a gateway with sample data, and needs Chromium (its path is in CHROMIUM).
+// Takes a screenshot of each page of the console, in light and dark colours, for docs/console/. `npm run
+// docs:screenshots` runs it. It starts a gateway with sample data and needs Chromium, whose path is in CHROMIUM.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -14,7 +14,7 @@ const PRINCIPAL = 'user:alice'
 const SIZE = { width: 1280, height: 860 }
 const QUALITY = 72
 
-interface Shot {
+interface Screenshot {
   /** The name of the file, and the heading of the page in docs/console.md. */
   name: string
   /** The path below /console/. */
@@ -24,7 +24,7 @@ interface Shot {
 }
 
 /** In the order of the navigation. */
-const SHOTS: readonly Shot[] = [
+const SCREENSHOTS: readonly Screenshot[] = [
   { name: 'overview', path: '' },
   { name: 'banks', path: `banks?bank=${BANK}` },
   { name: 'memories', path: `memories?bank=${BANK}` },
@@ -45,7 +45,7 @@ access_grants:
   - {bank_id: team, principal: 'service:build-server', permissions: [write]}
 sources:
   ${SOURCE}: {type: webhook, target_bank: team, auth: {type: none}}
-  shop: {type: webhook, target_bank: shop-events, auth: {type: hmac, secret: of-the-pictures}}
+  shop: {type: webhook, target_bank: shop-events, auth: {type: hmac, secret: screenshot-secret}}
 `
 
 const MEMORIES: ReadonlyArray<[content: string, tags: string[]]> = [
@@ -118,7 +118,7 @@ async function fill (url: string): Promise<void> {
   for (const [content] of MEMORIES) await post(`${url}/v1/recall`, { bank_id: BANK, query: content })
 }
 
-async function take (page: Page, { name, path, act }: Shot, url: string): Promise<void> {
+async function take (page: Page, { name, path, act }: Screenshot, url: string): Promise<void> {
   await page.goto(`${url}/console/${path}`)
   await page.getByRole('heading', { level: 1 }).waitFor()
   await page.locator('body:not(:has(.spinner))').waitFor()
@@ -144,7 +144,7 @@ async function main (): Promise<void> {
     await page.getByLabel('Stay signed in').check()
     await page.getByRole('button', { name: 'Sign in', exact: true }).click()
     await page.getByRole('navigation', { name: 'Pages' }).waitFor()
-    for (const shot of SHOTS) await take(page, shot, gateway.url)
+    for (const screenshot of SCREENSHOTS) await take(page, screenshot, gateway.url)
   } finally {
     await browser.close()
     gateway.process.kill('SIGKILL')

@@ -25,7 +25,7 @@ export interface Database {
 export async function openDatabase ({ file, baseDirectory, database }: CommandConfig): Promise<Database> {
   const store = file.vector_store ?? 'postgres'
   const config = file.vector_store_config ?? {}
-  // Its schema or folder would be ignored, and another database changed.
+  // Otherwise the schema or folder of these settings would be ignored, and another database would be changed.
   if (file.vector_store === undefined && Object.keys(config).length > 0) throw new ProviderError('vector_store_config: vector_store is not set; set vector_store')
   if (store === 'pglite') {
     const settings = pgliteSettings(config, { baseDirectory })

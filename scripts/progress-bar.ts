@@ -1,10 +1,10 @@
 import type { WriteStream } from 'node:tty'
 
 const WIDTH = 30
-/** Lines of a log when there is no terminal: one for each tenth. */
+/** Lines that are written when there is no terminal, one for each tenth. */
 const STEPS = 10
 
-/** A line that fills up, on a terminal; elsewhere a line for each tenth. */
+/** A progress bar on a terminal; elsewhere a line for each tenth. */
 export class ProgressBar {
   readonly #out: NodeJS.WritableStream & Partial<Pick<WriteStream, 'isTTY'>>
   readonly #label: string

@@ -36,7 +36,7 @@ export interface Reembedded extends EmbeddingSpace {
   banks: ReembeddedBank[]
 }
 
-export interface Told {
+export interface ReembedLog {
   /** Receives a line for each action. */
   say: (line: string) => void
   warn: (line: string) => void
@@ -48,7 +48,8 @@ export interface Told {
  * @throws ConfigurationError, ProviderError, SqlError; ServiceError when the provider fails
  */
 export async function reembedBanks (
-  environment: NodeJS.ProcessEnv, { bank: onlyBank, tenant: onlyTenant, batch }: ReembedOptions, { say, warn }: Told,
+  environment: NodeJS.ProcessEnv, { bank: onlyBank, tenant: onlyTenant, batch }: ReembedOptions,
+  { say, warn }: ReembedLog,
 ): Promise<Reembedded> {
   const keys = [...DATABASE_KEYS, 'embedding_provider', 'embedding_provider_config'] as const
   const config = loadCommandConfig(environment, { keys })

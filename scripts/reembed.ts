@@ -25,8 +25,8 @@ async function main (args: string[]): Promise<void> {
   const batch = Number(values.batch)
   if (!Number.isInteger(batch) || batch < 1 || batch > 10_000) throw new ProviderError('--batch must be an integer from 1 to 10000')
   applyEnvFile(process.env, process.cwd())
-  const told = { say: (line: string) => { console.log(line) }, warn: (line: string) => { console.error(line) } }
-  await reembedBanks(process.env, { ...values, batch }, told)
+  const log = { say: (line: string) => { console.log(line) }, warn: (line: string) => { console.error(line) } }
+  await reembedBanks(process.env, { ...values, batch }, log)
 }
 
 /** Whether only the message of an error is shown to the operator, without a stack. */

@@ -1,5 +1,5 @@
-// Runs several compiled test files in this process, one after another, each as one test. Their names are in TEST_FILES
-// and not among the arguments, from which tap derives the names of the tests' folders.
+// Runs several compiled test files in this process, one after another, each as one test. Their names are in the
+// variable TEST_FILES and not in the arguments, from which tap derives the names of the tests' folders.
 import { t } from 'tap'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'

@@ -1,4 +1,5 @@
-// The result of `import t from 'tap'` in compiled tests: the test of the file being loaded, else tap's own root.
+// The module that `import t from 'tap'` gets in compiled tests. It exports the test of the file that is being loaded,
+// or the root of tap when no file is being loaded.
 import { t as root } from 'tap'
 
 let current = root

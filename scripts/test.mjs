@@ -1,8 +1,8 @@
-// Runs tests with tap; docs/development.md says which tier is for what.
-//   node scripts/test.mjs [--jobs N] [FILE or FOLDER…]   everything, or what is named
-//   node scripts/test.mjs --database [FILE or FOLDER…]   what needs a database, on that of TEST_DATABASE_URL
-//   node scripts/test.mjs --browser [FILE or FOLDER…]    what needs a browser; it fails where there is no Chromium
-//   node scripts/test.mjs --long [FILE or FOLDER…]       everything, with a new seed and more cases of every property
+// Runs tests with tap. docs/development.md describes when to run which of them.
+//   node scripts/test.mjs [--jobs N] [FILE or FOLDER…]   all tests, or the named ones
+//   node scripts/test.mjs --database [FILE or FOLDER…]   tests that use a database, on that of TEST_DATABASE_URL
+//   node scripts/test.mjs --browser [FILE or FOLDER…]    tests that use a browser; they fail without Chromium
+//   node scripts/test.mjs --long [FILE or FOLDER…]       all tests, with a new seed and more cases of every property
 import { randomInt } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
@@ -14,19 +14,19 @@ import { build } from './build.mjs'
 import { compileTests, TARGET } from './compile-tests.mjs'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
-// Far longer than any file takes on an idle machine: it ends hanging tests and is no measure of speed.
+// Far longer than any file takes on an idle machine, because it only ends tests that hang.
 const TIMEOUT_SECONDS = 900
 const GROUP_FILES = 12
 const GROUP_TIMEOUT_SECONDS = 2400
-const MOST_JOBS = 4
+const MAX_JOBS = 4
 const SLOWEST_SHOWN = 10
 
 /** Matches files that could affect others in the same process or need a process of their own. */
-const WANTS_OWN_PROCESS = /child_process|worker_threads|memoryUsage|\bglobalThis\b|process\.(?:env|on|once|emit|exitCode|chdir|kill)\b|helpers\/(?:server|command|sql-stores|sql-database)\.js|fixtures\/transformers-package|\bopenPglite\b|\bESLint\b|\bintercept\b/
+const NEEDS_OWN_PROCESS = /child_process|worker_threads|memoryUsage|\bglobalThis\b|process\.(?:env|on|once|emit|exitCode|chdir|kill)\b|helpers\/(?:server|command|sql-stores|sql-database)\.js|fixtures\/transformers-package|\bopenPglite\b|\bESLint\b|\bintercept\b/
 const OWN_PROCESS_FOLDERS = /^test\/(?:blackbox|console\/browser|fuzz|ops|lib\/stores\/sql|lib\/models\/local)/
-/** These measure response times, so nothing else runs beside them. */
-const IN_A_BROWSER = /^test\/console\/browser\//
-const ON_A_DATABASE = /helpers\/(?:sql-stores|sql-database)\.js'|\bTEST_(?:DATABASE|POOLER)_URL\b/
+/** Tests that measure response times, so nothing else runs at the same time. */
+const BROWSER_TESTS = /^test\/console\/browser\//
+const USES_DATABASE = /helpers\/(?:sql-stores|sql-database)\.js'|\bTEST_(?:DATABASE|POOLER)_URL\b/
 
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
@@ -42,29 +42,30 @@ const sourceOf = (file) => readFileSync(join(ROOT, file), 'utf8')
 
 function select (paths) {
   const wanted = positionals.map((path) => relative(ROOT, join(process.cwd(), path)))
-  const all = paths.filter((path) => path.endsWith('.test.ts') && IN_A_BROWSER.test(path) === options.browser)
+  const all = paths.filter((path) => path.endsWith('.test.ts') && BROWSER_TESTS.test(path) === options.browser)
   const files = all.filter((path) => (wanted.length === 0 || wanted.some((start) => path === start || path.startsWith(`${start}/`))))
   const missing = wanted.filter((start) => !files.some((path) => path === start || path.startsWith(`${start}/`)))
   if (missing.length > 0) {
     console.error(`There is no test in ${missing.join(', ')}`)
     process.exit(1)
   }
-  return options.database ? files.filter((file) => ON_A_DATABASE.test(sourceOf(file))) : files
+  return options.database ? files.filter((file) => USES_DATABASE.test(sourceOf(file))) : files
 }
 
-/** Groups compatible files, a dozen to a process: each process loads the program and its libraries once. */
+/** Groups compatible files, twelve per process, because each process loads the program and its libraries once. */
 function group (files) {
-  const own = files.filter((file) => OWN_PROCESS_FOLDERS.test(file) || WANTS_OWN_PROCESS.test(sourceOf(file)))
+  const own = files.filter((file) => OWN_PROCESS_FOLDERS.test(file) || NEEDS_OWN_PROCESS.test(sourceOf(file)))
   const shared = files.filter((file) => !own.includes(file))
   const groups = Array.from({ length: Math.ceil(shared.length / GROUP_FILES) }, (_, index) => (
     shared.slice(index * GROUP_FILES, (index + 1) * GROUP_FILES)
   ))
-  // Files with a process of their own take longest and come first, so that none runs alone at the end.
+  // Files with their own process take the longest and come first, so that none of them runs alone at the end.
   return [...own.map((file) => [file]), ...groups]
 }
 
+const isInCi = ![undefined, '', '0', 'false'].includes(process.env.CI)
 /** Whether the random tests get new cases in this run. Otherwise their cases are the same in every run. */
-const explores = options.long || process.env.TEST_SEED !== undefined || ![undefined, '', '0', 'false'].includes(process.env.CI)
+const hasNewSeed = options.long || process.env.TEST_SEED !== undefined || isInCi
 
 /** Environment of the tests. */
 function environment () {
@@ -73,17 +74,17 @@ function environment () {
     ...(options.long && { TEST_LONG: '1' }),
     ...(options.browser && { TEST_BROWSER: 'required' }),
   }
-  if (!explores) return env
+  if (!hasNewSeed) return env
   const seed = String(process.env.TEST_SEED ?? randomInt(2 ** 31))
   console.log(`# seed ${seed}: TEST_SEED=${seed} npm ${options.long ? 'run test:long' : 'test'} repeats the random cases of this run`)
   return { ...env, TEST_SEED: seed }
 }
 
 if (options.database && process.env.TEST_DATABASE_URL === undefined) {
-  console.error('TEST_DATABASE_URL is not set: the URI of a PostgreSQL with pgvector, of a role that may create schemas and databases')
+  console.error('TEST_DATABASE_URL is not set. It must be the URI of a PostgreSQL with pgvector, with a role that may create schemas and databases')
   process.exit(1)
 }
-// Before the build, because tap's timeout runs from its import on.
+// This is done before the build, because the timeout of tap begins with its import.
 t.setTimeout(0)
 if (!build()) process.exit(1)
 const groups = group(select(await compileTests()))
@@ -91,7 +92,7 @@ const env = environment()
 /** Duration in seconds and outcome of each file that has ended. */
 const ended = new Map()
 
-t.jobs = Math.max(1, Number(options.jobs ?? (options.browser ? 1 : Math.min(MOST_JOBS, availableParallelism()))))
+t.jobs = Math.max(1, Number(options.jobs ?? (options.browser ? 1 : Math.min(MAX_JOBS, availableParallelism()))))
 const settled = groups.map(async (files, index) => {
   const alone = files.length === 1
   const name = alone ? files[0] : `files ${files[0]} … ${files.at(-1)}`

@@ -1,6 +1,6 @@
 /**
- * Writes what is generated from lib/config and the settings of providers: docs/configuration.md and .env.example. Run:
- * npx tsx scripts/write-config-docs.ts
+ * Generates docs/configuration.md and .env.example from lib/config and the settings of providers.
+ * `npx tsx scripts/write-config-docs.ts` runs it.
  */
 import { writeFileSync } from 'node:fs'
 import { configurationReference, envExample } from '../lib/config/reference.js'

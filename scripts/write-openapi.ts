@@ -1,4 +1,4 @@
-/** Writes openapi.json, the document of all routes. Run: npx tsx scripts/write-openapi.ts */
+/** Writes openapi.json, the document of all routes. `npx tsx scripts/write-openapi.ts` runs it. */
 import { writeFileSync } from 'node:fs'
 import { OPENAPI_FILE, openApiText } from './openapi-document.js'
 

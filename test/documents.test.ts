@@ -4,7 +4,7 @@ import t from 'tap'
 import { testApp } from './helpers/app.js'
 
 const ROOT = process.cwd()
-const MOST_COLUMNS = 120
+const MAX_COLUMNS = 120
 /** What is made from something else, or belongs to other projects. */
 const PASSED_OVER = new Set(['node_modules', 'dist', 'coverage'])
 
@@ -69,8 +69,8 @@ t.test('there are documents to look at', async (t) => {
 })
 
 for (const [path, text] of documents) {
-  t.test(`${path}: lines have at most ${MOST_COLUMNS} columns, but for tables, code and addresses`, async (t) => {
-    const long = proseOf(text).filter(({ line }) => !line.trimStart().startsWith('|') && [...withoutAddresses(line)].length > MOST_COLUMNS)
+  t.test(`${path}: lines have at most ${MAX_COLUMNS} columns, but for tables, code and addresses`, async (t) => {
+    const long = proseOf(text).filter(({ line }) => !line.trimStart().startsWith('|') && [...withoutAddresses(line)].length > MAX_COLUMNS)
     t.same(long.map(({ number, line }) => `${path}:${number}: ${line}`), [])
   })
 

@@ -4,7 +4,7 @@ import { appendFile, chmod, chown, mkdir } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { UnusableInput } from '../checked.js'
+import { UnusableInput } from '../checker.js'
 
 const run = promisify(execFile)
 const OWNER = 'postgres'
@@ -41,11 +41,11 @@ export class Cluster {
   static async create (bin: string, folder: string): Promise<Cluster> {
     const data = join(folder, 'cluster')
     await mkdir(data)
-    if (isRoot()) await giveAway(data)
+    if (isRoot()) await giveToPostgres(data)
     const port = await freePort()
     const log = `${folder}.log`
     await appendFile(log, '')
-    if (isRoot()) await giveAway(log)
+    if (isRoot()) await giveToPostgres(log)
     const cluster = new Cluster(bin, data, log, port)
     try {
       await run(...cluster.#command('initdb', ['-D', data, '-U', 'app', '-A', 'trust', '-E', 'UTF8', '--no-locale']))
@@ -71,8 +71,8 @@ full_page_writes = on
     await this.#control('start', '-w', '-l', this.#log)
   }
 
-  /** Ends every process of the database at once, so that it recovers as after a crash. */
-  async restartAtOnce (): Promise<void> {
+  /** Ends every process of the database immediately and starts it, so that it recovers as after a crash. */
+  async crashAndRestart (): Promise<void> {
     await this.#control('restart', '-w', '-m', 'immediate', '-l', this.#log)
   }
 
@@ -102,7 +102,7 @@ function isRoot (): boolean {
   return process.getuid?.() === 0
 }
 
-async function giveAway (path: string): Promise<void> {
+async function giveToPostgres (path: string): Promise<void> {
   const [user, group] = ['-u', '-g'].map((option) => Number(execFileSync('id', [option, OWNER], { encoding: 'utf8' })))
   await chown(path, user!, group!)
   // The folders above it were made by mkdtemp, which closes them to other users.

@@ -27,8 +27,8 @@ export async function restartDatabase (rounds: Rounds, cluster: Cluster): Promis
   return await fault(rounds, 'the database is restarted (-m immediate)', async (load) => {
     const pauses: number[] = []
     for (let time = 0; time < RESTARTS; time++) {
-      await rounds.whileLoaded(load)
-      await cluster.restartAtOnce()
+      await rounds.keepLoaded(load)
+      await cluster.crashAndRestart()
       pauses.push(await untilAcknowledged(load))
     }
     return `${RESTARTS} times; the first retain was acknowledged ${pauses.map((ms) => ms.toFixed(0)).join(', ')} ms after the database was back`
@@ -58,44 +58,44 @@ export async function terminateBackends (rounds: Rounds, url: string): Promise<R
 }
 
 /**
- * Fills the disk of the database twice, and frees space again.
- * @param revive restarts the database as an operator would, if it has ended; returns what was done
+ * Fills the disk of the database twice, and frees the space each time.
+ * @param restart restarts the database as an operator would, if it has ended; returns what was done
  */
-export async function fillDisk (rounds: Rounds, disk: SmallDisk, revive: () => Promise<string> = async () => ''): Promise<RoundResult> {
+export async function fillDisk (rounds: Rounds, disk: SmallDisk, restart: () => Promise<string> = async () => ''): Promise<RoundResult> {
   return await fault(rounds, 'the disk is full', async (load) => {
     const notes: string[] = []
     for (const { leave, refusals } of FILLINGS) {
-      await rounds.whileLoaded(load)
+      await rounds.keepLoaded(load)
       const refused = load.count('refused')
       await disk.fill(leave)
       const filled = await until(() => load.count('refused') >= refused + refusals, FILLING_LIMIT_MS)
       const recalls = await recallStatuses(rounds.gateway.client)
-      await disk.makeRoom()
-      const revived = await revive()
+      await disk.freeSpace()
+      const restarted = await restart()
       const ms = await untilAcknowledged(load)
-      notes.push(`${filled === undefined ? `fewer than ${refusals} refused; ` : ''}recall answered ${recalls} meanwhile; ${revived}acknowledged again ${ms.toFixed(0)} ms after the database had room`)
+      notes.push(`${filled === undefined ? `fewer than ${refusals} refused; ` : ''}recall answered ${recalls} meanwhile; ${restarted}acknowledged again ${ms.toFixed(0)} ms after the disk had space again`)
     }
     return notes.join('. ')
   })
 }
 
 /** Causes a fault of the database under continuing load, then also kills the gateway and verifies everything. */
-async function fault (rounds: Rounds, name: string, happen: (load: Load) => Promise<string>): Promise<RoundResult> {
+async function fault (rounds: Rounds, name: string, causeFault: (load: Load) => Promise<string>): Promise<RoundResult> {
   const load = rounds.load(true)
-  await rounds.whileLoaded(load)
+  await rounds.keepLoaded(load)
   let note: string
   let failure: string | undefined
   try {
-    note = await happen(load)
+    note = await causeFault(load)
     await untilReady(rounds.gateway.client)
-    await rounds.whileLoaded(load)
+    await rounds.keepLoaded(load)
   } catch (error) {
-    note = 'see below'
+    note = 'see the failure below'
     failure = error instanceof Error ? error.message : String(error)
   }
   const result = await rounds.verify(name, load)
   result.note = note
-  if (failure !== undefined) result.examples.push(`it did not go on by itself: ${failure}`)
+  if (failure !== undefined) result.examples.push(`the gateway did not recover by itself: ${failure}`)
   return result
 }
 
@@ -108,9 +108,9 @@ async function untilAcknowledged (load: Load): Promise<number> {
   return waited
 }
 
-async function until (isSo: () => boolean, limitMs: number): Promise<number | undefined> {
+async function until (condition: () => boolean, limitMs: number): Promise<number | undefined> {
   const started = performance.now()
-  while (!isSo()) {
+  while (!condition()) {
     if (performance.now() - started > limitMs) return undefined
     await delay(10)
   }

@@ -1,4 +1,4 @@
-import { BATCH, isProperRefusal, type Write } from './writes.js'
+import { BATCH, isExpectedRefusal, type Write } from './writes.js'
 
 export interface Found {
   memoryId: string
@@ -16,11 +16,11 @@ export interface Check {
    */
   lost: number
   /** Memories beyond the first with the same content, or the same id. */
-  twice: number
+  duplicates: number
   /** Batches that exist only in part. */
   partial: number
-  /** Memories that nobody wrote. */
-  strange: number
+  /** Memories that no client wrote. */
+  unknown: number
   /** Answers that are neither 2xx nor 503 nor 409 for a key in flight. */
   wrongAnswers: number
   refused: number
@@ -29,7 +29,7 @@ export interface Check {
   examples: string[]
 }
 
-/** The knowledge of the clients of a run: what was acknowledged, and what was read back once. */
+/** What the clients of a run know: the memories that were acknowledged, and those that were read back once. */
 export class History {
   readonly #written = new Set<string>()
   /** Text by id. */
@@ -46,25 +46,25 @@ export class History {
     const byId = new Map(found.map(({ memoryId, text }) => [memoryId, text]))
     const byText = new Map(found.map(({ memoryId, text }) => [text, memoryId]))
     const lost = [...this.#expected].filter(([id, text]) => byId.get(id) !== text)
-    const strange = found.filter(({ text }) => !this.#written.has(text))
+    const unknown = found.filter(({ text }) => !this.#written.has(text))
     const unacknowledged = new Set(
       writes.flatMap(({ contents }) => contents).filter((content) => byText.has(content) && !acknowledged.has(content)),
     )
     const partial = writes.filter(({ contents }) =>
       ![0, BATCH].includes(contents.filter((content) => byText.has(content)).length) && contents.length === BATCH)
-    const wrong = writes.flatMap(({ outcome }) => outcome.state === 'refused' && !isProperRefusal(outcome.status, outcome.text) ? [outcome] : [])
+    const wrong = writes.flatMap(({ outcome }) => outcome.state === 'refused' && !isExpectedRefusal(outcome.status, outcome.text) ? [outcome] : [])
     if (lost[0] !== undefined) examples.push(`lost: ${lost[0].join(' ')}`)
-    if (strange[0] !== undefined) examples.push(`nobody wrote: ${strange[0].text}`)
-    if (partial[0] !== undefined) examples.push(`in part: ${partial[0].contents.join(' | ')}`)
+    if (unknown[0] !== undefined) examples.push(`not written by any client: ${unknown[0].text}`)
+    if (partial[0] !== undefined) examples.push(`partial batch: ${partial[0].contents.join(' | ')}`)
     if (wrong[0] !== undefined) examples.push(`answered ${wrong[0].status}: ${wrong[0].text.slice(0, 500)}`)
     for (const { memoryId, text } of found) this.#expected.set(memoryId, text)
     return {
       acknowledged: acknowledged.size,
       unacknowledgedFound: unacknowledged.size,
       lost: lost.length,
-      twice: found.length - Math.min(byText.size, byId.size),
+      duplicates: found.length - Math.min(byText.size, byId.size),
       partial: partial.length,
-      strange: strange.length,
+      unknown: unknown.length,
       wrongAnswers: wrong.length,
       refused: writes.filter(({ outcome }) => outcome.state === 'refused').length,
       broken: writes.filter(({ outcome }) => outcome.state === 'broken').length,

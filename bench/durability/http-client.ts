@@ -1,6 +1,6 @@
 import { Agent, request, type IncomingHttpHeaders } from 'node:http'
 
-/** A server that does not answer for this long counts as gone. */
+/** A server that does not answer for this long counts as ended. */
 const LIMIT_MS = 30_000
 
 export interface Exchange {

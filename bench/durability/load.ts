@@ -14,7 +14,7 @@ export interface LoadOptions {
   persistent: boolean
 }
 
-/** Clients that retain without pause until they are stopped or the server is gone. */
+/** Clients that retain without pause until they are stopped or the server has ended. */
 export class Load {
   readonly writes: Write[] = []
   readonly #options: LoadOptions
@@ -66,10 +66,9 @@ export class Load {
     if (kind === 'single') return [{ kind, contents: one() }]
     if (kind === 'batch') return [{ kind, contents: batch() }]
     if (kind === 'keyed') return [{ kind, contents: step % 2 === 0 ? one() : batch(), key: this.#key() }]
-    // The same content twice at once: one memory, a batch in both orders, and one request sent twice.
+    // The same content is sent twice at the same time: as one memory, as a batch in both orders, or as one request.
     const shared = step % 3 === 0 ? one() : batch()
-    const twice = [{ kind, contents: shared }, { kind, contents: shared.toReversed() }]
-    if (step % 3 !== 2) return twice
+    if (step % 3 !== 2) return [{ kind, contents: shared }, { kind, contents: shared.toReversed() }]
     const key = this.#key()
     return [{ kind, contents: shared, key }, { kind, contents: shared, key }]
   }

@@ -9,7 +9,7 @@ import { Cluster } from './cluster.js'
 import { fillDisk, restartDatabase, terminateBackends } from './faults.js'
 import type { Target } from './gateway.js'
 import { readOptions, USAGE, type Options } from './options.js'
-import { formatReport, isWhole, type Report, type StoreReport } from './report.js'
+import { formatReport, hasNoFault, type Report, type StoreReport } from './report.js'
 import { isViolated, Rounds, type RoundResult } from './rounds.js'
 import { SmallDisk } from './small-disk.js'
 import { openDirectory, openUrl, tableFaults } from './tables.js'
@@ -24,10 +24,10 @@ await runBench(async (args) => {
   const report: Report = { bench: 'durability', clients: options.clients, seed: options.seed, node: process.versions.node, stores: [] }
   for (const store of options.stores) report.stores.push(await (store === 'pglite' ? ofPglite(options, folder) : ofPostgres(options, folder)))
   await printReport(report, formatReport, options.json)
-  if (report.stores.every(isWhole)) await rm(folder, { recursive: true })
+  if (report.stores.every(hasNoFault)) await rm(folder, { recursive: true })
   else {
     process.exitCode = 1
-    console.error(`something is wrong; the data are left in ${folder}`)
+    console.error(`A fault was found; the data are kept in ${folder}`)
   }
 }, USAGE)
 
@@ -42,7 +42,7 @@ async function ofPglite (options: Options, folder: string): Promise<StoreReport>
   await run(join(folder, 'pglite'), async (rounds) => { await kills(rounds, options, report.rounds) })
   if (!options.databaseFaults) return report
   await onSmallDisk(join(folder, 'pglite-disk'), report, async (disk) => {
-    await run(join(disk.path, 'data'), async (rounds) => { report.faults.push(tell(await fillDisk(rounds, disk))) })
+    await run(join(disk.path, 'data'), async (rounds) => { report.faults.push(logResult(await fillDisk(rounds, disk))) })
   })
   return report
 }
@@ -71,26 +71,26 @@ async function ofPostgres (options: Options, folder: string): Promise<StoreRepor
       await kills(rounds, options, report.rounds)
       if (!options.databaseFaults) return
       report.faults.push(
-        tell(await restartDatabase(rounds, cluster)), tell(await terminateBackends(rounds, cluster.url)),
+        logResult(await restartDatabase(rounds, cluster)), logResult(await terminateBackends(rounds, cluster.url)),
       )
     })
   })
   if (!options.databaseFaults) return report
   await onSmallDisk(join(folder, 'postgres-disk'), report, async (disk) => {
     await onCluster(pgBin, disk.path, async (cluster) => {
-      const revive = async () => {
+      const restart = async () => {
         if (await cluster.isRunning()) return 'the database had not ended; '
         await cluster.start()
-        return 'the database had ended and was started by hand; '
+        return 'the database had ended and was started again; '
       }
-      await run(cluster.url, async (rounds) => { report.faults.push(tell(await fillDisk(rounds, disk, revive))) })
+      await run(cluster.url, async (rounds) => { report.faults.push(logResult(await fillDisk(rounds, disk, restart))) })
     })
   })
   return report
 }
 
 async function kills (rounds: Rounds, options: Options, results: RoundResult[]): Promise<void> {
-  for (let round = 0; round < options.rounds; round++) results.push(tell(await rounds.kill()))
+  for (let round = 0; round < options.rounds; round++) results.push(logResult(await rounds.kill()))
 }
 
 async function withRounds (target: Target, options: Options, work: (rounds: Rounds) => Promise<void>): Promise<void> {
@@ -144,9 +144,9 @@ function configuration (store: string, config: Record<string, string>): string {
   return JSON.stringify({ vector_store: store, vector_store_config: config, retrieval: { weights: { semantic: 0.5 } } })
 }
 
-function tell (result: RoundResult): RoundResult {
-  const { name, acknowledged, unacknowledgedFound, lost, twice, restartMs, examples } = result
-  console.error(`${name}: ${acknowledged} acknowledged, ${unacknowledgedFound} unacknowledged found, ${lost} lost, ${twice} twice, restart ${restartMs.toFixed(0)} ms`)
+function logResult (result: RoundResult): RoundResult {
+  const { name, acknowledged, unacknowledgedFound, lost, duplicates, restartMs, examples } = result
+  console.error(`${name}: ${acknowledged} acknowledged, ${unacknowledgedFound} unacknowledged found, ${lost} lost, ${duplicates} duplicates, restart ${restartMs.toFixed(0)} ms`)
   for (const example of examples) console.error(`  ${example.slice(0, 1000)}`)
   return result
 }

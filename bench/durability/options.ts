@@ -1,15 +1,15 @@
 import { parseArgs } from 'node:util'
-import { UnusableInput } from '../checked.js'
+import { UnusableInput } from '../checker.js'
 import { checkUrl } from '../database-url.js'
 
 export const USAGE = `npm run bench:durability -- [options]
   --rounds N                      kills of the gateway on each store, 0 to 1000; default 10
-  --clients N                     that write at a time, 1 to 64; default 8
+  --clients N                     clients that write at the same time, 1 to 64; default 8
   --store pglite|postgres|both    default pglite
-  --url URI                       PostgreSQL with pgvector whose role may create schemas; or --pg-bin
-  --pg-bin DIR                    of initdb, pg_ctl and postgres: the bench starts a cluster of its own
-  --database-faults               also ends the database and fills its disk; PostgreSQL needs --pg-bin
-  --seed N                        of the moments of the kills and of the samples; default 1
+  --url URI                       a PostgreSQL with pgvector, whose role may create schemas; or use --pg-bin
+  --pg-bin DIR                    folder of initdb, pg_ctl and postgres; the bench starts its own cluster
+  --database-faults               also stops the database and fills its disk; PostgreSQL needs --pg-bin
+  --seed N                        seed of the random times of the kills and of the samples; default 1
   --json FILE                     also writes the figures there`
 
 const STORES = { pglite: ['pglite'], postgres: ['postgres'], both: ['pglite', 'postgres'] } as const
@@ -66,10 +66,10 @@ function isStores (name: string): name is keyof typeof STORES {
   return Object.hasOwn(STORES, name)
 }
 
-function wholeNumber (option: string, text: string, least: number, most: number): number {
+function wholeNumber (option: string, text: string, min: number, max: number): number {
   const number = Number(text)
-  if (!/^\d{1,10}$/.test(text) || number < least || number > most) {
-    throw new UnusableInput(`${option}: found ${JSON.stringify(text)}, allowed are whole numbers from ${least} to ${most}`)
+  if (!/^\d{1,10}$/.test(text) || number < min || number > max) {
+    throw new UnusableInput(`${option}: found ${JSON.stringify(text)}, allowed are whole numbers from ${min} to ${max}`)
   }
   return number
 }

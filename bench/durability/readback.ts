@@ -1,10 +1,10 @@
 import { Type } from 'typebox'
 import { MemoriesAnswer, RecallAnswer, StatisticsAnswer } from '../../lib/memory/schemas.js'
-import { checker } from '../checked.js'
+import { checker } from '../checker.js'
 import type { Random } from '../http/vocabulary.js'
 import type { Exchange, HttpClient } from './http-client.js'
 import type { Found } from './history.js'
-import { BANK, ownWord, send, type Write } from './writes.js'
+import { BANK, uniqueWord, send, type Write } from './writes.js'
 
 /** Memories that are recalled in a round; half of them are the newest. */
 const RECALLS = 40
@@ -115,7 +115,7 @@ async function statisticsOf (client: HttpClient): Promise<ReturnType<typeof read
  * tables.
  */
 async function isRecalled (client: HttpClient, { memoryId, text }: Found): Promise<boolean> {
-  const { hits } = await json(client.post('/v1/recall', { bank_id: BANK, query: ownWord(text), max_results: 10, explain: true }), readHits)
+  const { hits } = await json(client.post('/v1/recall', { bank_id: BANK, query: uniqueWord(text), max_results: 10, explain: true }), readHits)
   return hits.some(({ memory_id: id, scores }) => id === memoryId && scores?.lexical !== undefined)
 }
 

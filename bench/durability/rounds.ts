@@ -6,8 +6,8 @@ import { Load } from './load.js'
 import { readBack, replay } from './readback.js'
 import { Contents, type Write } from './writes.js'
 
-const LEAST_LOAD_MS = 300
-const MOST_LOAD_MS = 1500
+const MIN_LOAD_MS = 300
+const MAX_LOAD_MS = 1500
 /** Time limit for the first answer, from which the load is timed: a server that has just started is slow. */
 const FIRST_ANSWER_MS = 30_000
 /** In one of this many rounds the restart is killed too. */
@@ -29,7 +29,7 @@ export interface RoundResult extends Check {
   note?: string
 }
 
-/** Rounds on one store, each with the data of those before it. */
+/** Rounds on one store. Each round keeps the data of the rounds before it. */
 export class Rounds {
   readonly results: RoundResult[] = []
   readonly #target: Target
@@ -67,17 +67,17 @@ export class Rounds {
     })
   }
 
-  /** Between 300 and 1500 ms, by the seed, from the first acknowledged retain on. */
-  async whileLoaded (load: Load): Promise<void> {
+  /** Lets the load run for 300 to 1500 ms after the first acknowledged retain; the seed determines the time. */
+  async keepLoaded (load: Load): Promise<void> {
     const started = performance.now()
     while (load.count('acknowledged') === 0 && performance.now() - started < FIRST_ANSWER_MS) await delay(10)
-    await delay(LEAST_LOAD_MS + this.#random() * (MOST_LOAD_MS - LEAST_LOAD_MS))
+    await delay(MIN_LOAD_MS + this.#random() * (MAX_LOAD_MS - MIN_LOAD_MS))
   }
 
   /** Kills the gateway in the middle of the load. */
   async kill (): Promise<RoundResult> {
     const load = this.load(false)
-    await this.whileLoaded(load)
+    await this.keepLoaded(load)
     return await this.verify(`${this.results.length + 1}`, load)
   }
 
@@ -118,6 +118,6 @@ export class Rounds {
   }
 }
 
-export function isViolated ({ lost, twice, partial, strange, wrongAnswers, examples }: RoundResult): boolean {
-  return lost + twice + partial + strange + wrongAnswers + examples.length > 0
+export function isViolated ({ lost, duplicates, partial, unknown, wrongAnswers, examples }: RoundResult): boolean {
+  return lost + duplicates + partial + unknown + wrongAnswers + examples.length > 0
 }

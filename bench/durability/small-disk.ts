@@ -19,7 +19,7 @@ export class SmallDisk {
     process.once('exit', this.#onExit)
   }
 
-  /** @returns a reason in words when it cannot be mounted, for instance because only root may mount */
+  /** @returns the reason as text when it cannot be mounted, for instance because only root may mount */
   static async mount (path: string, megabytes: number): Promise<SmallDisk | string> {
     await mkdir(path)
     try {
@@ -45,7 +45,7 @@ export class SmallDisk {
     }
   }
 
-  async makeRoom (): Promise<void> {
+  async freeSpace (): Promise<void> {
     await rm(this.#ballast, { force: true })
   }
 

@@ -1,8 +1,8 @@
 import type { Executor } from '../../lib/stores/sql/executor.js'
 import { pgliteExecutor, postgresExecutor } from '../../lib/stores/sql/providers.js'
 
-/** Each counts inconsistencies: rows without a counterpart in another table, and wrong sums. */
-const QUESTIONS: Record<string, string> = {
+/** Statements that count inconsistencies: rows without a counterpart in another table, and wrong sums. */
+const CHECKS: Record<string, string> = {
   'memories without all of their postings': `select count(*)::int as count from SCHEMA.memories m
 left join (select tenant_id, bank_id, memory_id, count(distinct term) as terms from SCHEMA.postings group by tenant_id, bank_id, memory_id) p
   using (tenant_id, bank_id, memory_id)
@@ -36,8 +36,8 @@ where (h.document is not null or c.document is not null) and (h.revision, h.docu
  */
 export async function tableFaults (executor: Executor, schema: string): Promise<string[]> {
   const faults: string[] = []
-  for (const [what, question] of Object.entries(QUESTIONS)) {
-    const [row] = await executor.read<{ count: number }>(question.replaceAll('SCHEMA', schema))
+  for (const [what, statement] of Object.entries(CHECKS)) {
+    const [row] = await executor.read<{ count: number }>(statement.replaceAll('SCHEMA', schema))
     if (row!.count > 0) faults.push(`${row!.count} ${what}`)
   }
   return faults

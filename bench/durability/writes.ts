@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { checker } from '../checked.js'
+import { checker } from '../checker.js'
 import { RetainAnswer, RetainBatchAnswer } from '../../lib/memory/schemas.js'
 import type { HttpClient } from './http-client.js'
 
@@ -55,7 +55,7 @@ export async function send (client: HttpClient, round: number, { kind, contents,
  * Whether a server that is overloaded, or without its database, may answer like this: 503, or 409 while the first of
  * two requests with one key is being executed.
  */
-export function isProperRefusal (status: number, text: string): boolean {
+export function isExpectedRefusal (status: number, text: string): boolean {
   if (status === 503) return true
   return status === 409 && readProblem(JSON.parse(text)).code === 'idempotency_key_in_flight'
 }
@@ -63,7 +63,7 @@ export function isProperRefusal (status: number, text: string): boolean {
 const LETTERS = 'bcdfghjkmnpqrtvw'
 const WORD_LENGTH = 7
 
-/** A word that no other number has, and that no stemmer shortens. */
+/** A word that is different for each number, and that the stemmer does not shorten. */
 export function wordOf (number: number): string {
   let word = ''
   for (let rest = number; word.length < WORD_LENGTH; rest = Math.floor(rest / LETTERS.length)) {
@@ -85,6 +85,6 @@ export class Contents {
   }
 }
 
-export function ownWord (content: string): string {
+export function uniqueWord (content: string): string {
   return / wrote down (\w+) /.exec(content)?.[1] ?? content
 }

@@ -76,7 +76,7 @@ export async function makeExamples (
 }
 
 async function memoriesOf (
-  { form, sessions }: Conversation, now: number, embeddings?: EmbeddingProvider,
+  { format, sessions }: Conversation, now: number, embeddings?: EmbeddingProvider,
 ): Promise<{ memories: NewMemory[], ids: Map<string, string> }> {
   const newId = uuidv7Source(() => now)
   const ids = new Map<string, string>()
@@ -99,7 +99,7 @@ async function memoriesOf (
         occurredAt: turn.occurredAt ?? null,
         retainedAt: now,
         expiresAt: null,
-        documentId: form === 'facts' ? null : id,
+        documentId: format === 'facts' ? null : id,
         source: null,
         tokens: TokenCount.known(0),
         trust: 'trusted',

@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 import { parseArgs } from 'node:util'
-import { UnusableInput } from '../checked.js'
+import { UnusableInput } from '../checker.js'
 import { loadConversations } from '../recall/conversation.js'
 import { runBench } from '../run-bench.js'
 import { COLUMNS, makeExamples } from './examples.js'
@@ -8,10 +8,10 @@ import { fitWeights, scoresOf, type Example, type FitOptions } from './softmax.j
 import { openCached } from './vector-cache.js'
 
 const USAGE = `npm run fit:recall -- --data FILE [--data FILE …] [--embedder local --vectors FILE] [--test FILE …] [--without NAME …] [--steps N] [--ridge X] [--ablate]
-  --data FILE      conversations with questions, in any of the forms of docs/recall-quality.md; each is a fold
+  --data FILE      conversations with questions, in any of the formats of docs/recall-quality.md; each is a fold
   --test FILE      conversations that are only measured, with the weights of all the data
   --embedder NAME  fits the semantic weight too, with the vectors of this provider
-  --vectors FILE   keeps those vectors there between runs
+  --vectors FILE   caches those vectors there between runs
   --without NAME   leaves a scorer out
   --ablate         also leaves each scorer out in turn`
 
@@ -43,18 +43,18 @@ await runBench(async (args) => {
   const options: FitOptions = {
     columns: columnsWithout(unused), steps: Number(values.steps), ridge: Number(values.ridge),
   }
-  show('all, left-out conversations', examples, leaveOneOut(examples, options))
+  printRecall('all, leave-one-out', examples, leaveOneOut(examples, options))
   const weights = fitWeights(examples, COLUMNS.length, options)
-  show('all, in the sample', examples, examples.map((example) => scoresOf(example, COLUMNS.length, weights)))
+  printRecall('all, in-sample', examples, examples.map((example) => scoresOf(example, COLUMNS.length, weights)))
   for (const { file, examples } of tests) {
-    show(basename(file), examples, examples.map((example) => scoresOf(example, COLUMNS.length, weights)))
+    printRecall(basename(file), examples, examples.map((example) => scoresOf(example, COLUMNS.length, weights)))
   }
   const unit = weights[0]!
   console.log('\nweights beside a lexical weight of 1')
   COLUMNS.forEach((name, column) => { console.log(`  ${name.padEnd(16)} ${(weights[column]! / unit).toFixed(3)}`) })
   if (values.ablate) {
     for (const name of COLUMNS.slice(1)) {
-      if (!unused.has(name)) show(`without ${name}`, examples, leaveOneOut(examples, { ...options, columns: columnsWithout(new Set([...unused, name])) }))
+      if (!unused.has(name)) printRecall(`without ${name}`, examples, leaveOneOut(examples, { ...options, columns: columnsWithout(new Set([...unused, name])) }))
     }
   }
 }, USAGE)
@@ -72,7 +72,7 @@ function leaveOneOut (examples: readonly Example[], options: FitOptions): Float6
 }
 
 /** Prints recall@10: over all, by category, by conversation; averaged over questions, then over conversations. */
-function show (label: string, examples: readonly Example[], scores: readonly Float64Array[]): void {
+function printRecall (label: string, examples: readonly Example[], scores: readonly Float64Array[]): void {
   const groups = [...new Set(examples.map(({ group }) => group))]
   const recalls = examples.map(({ positives, wanted }, index) => {
     const order = [...scores[index]!.keys()].sort((a, b) => scores[index]![b]! - scores[index]![a]!)

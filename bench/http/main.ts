@@ -14,7 +14,7 @@ import { formatReport, type Report } from './report.js'
 import { makeWorkloads, type Workload } from './workloads.js'
 import { runWrk } from './wrk.js'
 
-const BARE = fileURLToPath(new URL('bare.ts', import.meta.url))
+const BARE = fileURLToPath(new URL('bare-server.ts', import.meta.url))
 const WARM_UP_SECONDS = 1
 /** The defaults, in a file as in production: no rate limit, no quota, no budget. */
 const CONFIGURATION = 'vector_store: in_memory\n'

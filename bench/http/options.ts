@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { UnusableInput } from '../checked.js'
+import { UnusableInput } from '../checker.js'
 import { chooseTool, type LoadToolName } from './load-tool.js'
 import { ROUTES, type Route } from './workloads.js'
 

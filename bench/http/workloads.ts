@@ -1,5 +1,5 @@
 import { RecallAnswer, ReflectAnswer, RetainAnswer } from '../../lib/memory/schemas.js'
-import { checker } from '../checked.js'
+import { checker } from '../checker.js'
 import type { JsonClient } from '../json-client.js'
 import { Corpus, type Text } from './corpus.js'
 import type { Recording } from './recordings.js'

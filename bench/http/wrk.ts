@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { Type } from 'typebox'
-import { checker } from '../checked.js'
+import { checker } from '../checker.js'
 import { reserveNumbers, type LoadResult, type Requests } from './load-tool.js'
 
 const run = promisify(execFile)

@@ -1,4 +1,4 @@
-import { UnusableInput } from '../checked.js'
+import { UnusableInput } from '../checker.js'
 import type { LatencySummary } from '../percentiles.js'
 
 /** The observations of the clients of a run. Durations in milliseconds. */

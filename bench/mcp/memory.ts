@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterCollection, collecting } from '../collected-memory.js'
-import { residentMegabytes } from '../resident.js'
+import { memoryAfterGc, memoryReportOptions } from '../memory-after-gc.js'
+import { residentMegabytes } from '../resident-memory.js'
 
 const SAMPLE_EVERY_MS = 1000
 
@@ -13,9 +13,9 @@ export interface MemoryFigures {
    * Sampled once a second, garbage included: V8 collects it when it needs memory, and keeps memory that it got from the
    * system.
    */
-  resident_mb: { start: number, middle: number, end: number, most: number }
+  resident_mb: { start: number, middle: number, end: number, max: number }
   /** After each requested garbage collection: the memory that the gateway retains. */
-  held_mb: number[]
+  after_gc_mb: number[]
 }
 
 /** Watches the memory of a gateway that was started with `nodeOptions`. */
@@ -31,21 +31,21 @@ export class MemoryWatch {
   }
 
   get #socket (): string {
-    return join(this.#folder, 'told')
+    return join(this.#folder, 'memory.sock')
   }
 
   get nodeOptions (): string[] {
-    return collecting(this.#socket)
+    return memoryReportOptions(this.#socket)
   }
 
   /** @param collectEvery seconds from one collection to the next; each stops the gateway for tens of milliseconds */
   async run (pid: number, collectEvery: number, signal: AbortSignal): Promise<MemoryFigures> {
     const resident: number[] = []
-    const held: number[] = []
-    for (let turn = 0; !signal.aborted; turn++) {
-      if (turn > 0 && turn % collectEvery === 0) {
-        const told = await afterCollection(this.#socket)
-        if (told !== undefined) held.push(Math.round((told.heapUsed + told.external) / 1e5) / 10)
+    const afterGc: number[] = []
+    for (let second = 0; !signal.aborted; second++) {
+      if (second > 0 && second % collectEvery === 0) {
+        const report = await memoryAfterGc(this.#socket)
+        if (report !== undefined) afterGc.push(Math.round((report.heapUsed + report.external) / 1e5) / 10)
       }
       resident.push(Math.round(residentMegabytes(pid) ?? NaN))
       await delay(SAMPLE_EVERY_MS)
@@ -55,9 +55,9 @@ export class MemoryWatch {
         start: resident[0] ?? NaN,
         middle: resident[Math.floor(resident.length / 2)] ?? NaN,
         end: resident.at(-1) ?? NaN,
-        most: Math.max(...resident),
+        max: Math.max(...resident),
       },
-      held_mb: held,
+      after_gc_mb: afterGc,
     }
   }
 

@@ -8,7 +8,7 @@ export interface BuiltService {
   /**
    * Applies another setting to all further recalls; its embedder and the settings that affect writes must be the same.
    */
-  arrange (setting: Pick<Setting, 'pipeline' | 'embedder'>): void
+  applySetting (setting: Pick<Setting, 'pipeline' | 'embedder'>): void
 }
 
 /**
@@ -22,5 +22,5 @@ export async function builtService (setting: Pick<Setting, 'pipeline' | 'embedde
   const load = (of: Pick<Setting, 'pipeline' | 'embedder'>) => loadConfig({ SERVICES_CONFIG_PATH: 'bench.yaml' }, { readFile: () => JSON.stringify(configurationOf(of)) })
   const config = load(setting)
   const service = await createMemoryService(config, new AccessControl(config.settings.access))
-  return { service, arrange: (other) => { service.replaceFile(load(other)) } }
+  return { service, applySetting: (other) => { service.replaceFile(load(other)) } }
 }

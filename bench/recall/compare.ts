@@ -1,4 +1,4 @@
-import { UnusableInput } from '../checked.js'
+import { UnusableInput } from '../checker.js'
 import { formatTable } from '../table.js'
 import { pairedBootstrap, type Difference } from './bootstrap.js'
 import { byCategory, byRole, hasSessions } from './figures.js'
@@ -23,7 +23,7 @@ const OVERALL = {
 }
 
 /** The outcomes of the same question in both runs. */
-type Twins = ReadonlyArray<readonly [Outcome, Outcome]>
+type OutcomePairs = ReadonlyArray<readonly [Outcome, Outcome]>
 
 export interface Comparison extends Difference {
   /** `recall@10`, or with its category: `recall@10, temporal`. */
@@ -36,27 +36,29 @@ export interface Comparison extends Difference {
  * @throws UnusableInput when the runs did not ask the same questions
  */
 export function compare (a: Report, b: Report): Comparison[] {
-  const twins = pairUp(a, b)
-  const [ones, others] = [twins.map(([one]) => one), twins.map(([, other]) => other)]
+  const outcomePairs = pairOutcomes(a, b)
+  const [ones, others] = [outcomePairs.map(([one]) => one), outcomePairs.map(([, other]) => other)]
   // Both runs have the same groups in the same order, because they asked the same questions.
   const paired = (groups: (outcomes: readonly Outcome[]) => Array<[string, Outcome[]]>) => {
     const second = new Map(groups(others))
     return groups(ones).map(
-      ([name, outcomes]): [string, Twins] => [name, outcomes.map((one, index) => [one, second.get(name)![index]!])],
+      ([name, outcomes]): [string, OutcomePairs] => (
+        [name, outcomes.map((one, index) => [one, second.get(name)![index]!])]
+      ),
     )
   }
   return [
-    ...compareFigures(OVERALL, twins, ''),
+    ...compareFigures(OVERALL, outcomePairs, ''),
     ...paired(byCategory).flatMap(([category, group]) => compareFigures(BY_GROUP, group, `, ${category}`)),
     ...paired(byRole).flatMap(([role, group]) => compareFigures(BY_GROUP, group, `, evidence: ${role}`)),
   ]
 }
 
 function compareFigures (
-  figures: Record<string, (outcome: Outcome) => number>, twins: Twins, suffix: string,
+  figures: Record<string, (outcome: Outcome) => number>, outcomePairs: OutcomePairs, suffix: string,
 ): Comparison[] {
   return Object.entries(figures).flatMap(([name, valueOf]) => {
-    const counted = name.startsWith('session') ? twins.filter(([one]) => hasSessions(one)) : twins
+    const counted = name.startsWith('session') ? outcomePairs.filter(([one]) => hasSessions(one)) : outcomePairs
     if (counted.length === 0) return []
     const pairs =
       counted.map(([one, other]) => ({ conversation: one.conversation, a: valueOf(one), b: valueOf(other) }))
@@ -64,7 +66,7 @@ function compareFigures (
   })
 }
 
-function pairUp (a: Report, b: Report): Twins {
+function pairOutcomes (a: Report, b: Report): OutcomePairs {
   const [first, second] = [outcomesOf(a), outcomesOf(b)]
   const keyOf = ({ conversation, question, category, ranks }: Outcome) =>
     JSON.stringify([conversation, question, category, ranks.length])

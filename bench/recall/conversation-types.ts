@@ -32,7 +32,7 @@ export interface Question {
 /** The contents of one bank, and the questions about them. */
 export interface Conversation {
   id: string
-  form: 'talk' | 'facts' | 'longmemeval' | 'beam'
+  format: 'talk' | 'facts' | 'longmemeval' | 'beam'
   /** Hits to request: the deepest rank that any figure uses. */
   depth: number
   sessions: Session[]

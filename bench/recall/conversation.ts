@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { Type } from 'typebox'
-import { checker, UnusableInput } from '../checked.js'
+import { checker, UnusableInput } from '../checker.js'
 import type { Conversation } from './conversation-types.js'
 import { groupBy } from './figures.js'
-import { readBeam } from './forms/beam.js'
-import { readLongMemEval } from './forms/longmemeval.js'
-import { readFacts, readTalk } from './forms/talk.js'
+import { readBeam } from './formats/beam.js'
+import { readLongMemEval } from './formats/longmemeval.js'
+import { readFacts, readTalk } from './formats/talk.js'
 
 export type { Conversation, Question, Session, Turn } from './conversation-types.js'
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Type, type Static } from 'typebox'
-import { checker } from '../checked.js'
+import { checker } from '../checker.js'
 import { formatTable } from '../table.js'
 import { parseJson, readTextFile } from './conversation.js'
 import type { Figures } from './figures.js'
@@ -19,7 +19,7 @@ const Floor = Type.Object({
   /** Measures this many of its conversations, spread over its categories. */
   part: Type.Optional(Type.Integer({ minimum: 1 })),
   /** The data are not part of the project: if they are absent, this floor is skipped with a message. */
-  elsewhere: Type.Optional(Type.Boolean()),
+  external: Type.Optional(Type.Boolean()),
   /** Figures with their minimum values. */
   at_least: Type.Optional(Type.Partial(
     Type.Record(Type.Enum([...FIGURES, ...SESSION_FIGURE_NAMES]), Type.Number({ minimum: 0, maximum: 1 })),
@@ -47,8 +47,8 @@ export async function readFloors (path: string): Promise<Floor[]> {
 }
 
 /** Whether to skip a floor: its data are not part of the project, and are absent. */
-export function isPassedOver ({ data, elsewhere = false }: Floor): boolean {
-  return elsewhere && !existsSync(data)
+export function isSkipped ({ data, external = false }: Floor): boolean {
+  return external && !existsSync(data)
 }
 
 export interface FloorResult {

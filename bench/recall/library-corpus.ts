@@ -7,12 +7,12 @@ const START = Date.UTC(2024, 0, 1)
 const DOCUMENT_TURNS = 20
 const TURN_GAP_MS = 60_000
 const DOCUMENT_GAP_MS = 24 * 3_600_000
-/** A word in more texts than this stays in every copy, as common words do. */
-const RARE = 5
+/** A word in more texts than this is common, and stays the same in every copy. */
+const MAX_RARE_FREQUENCY = 5
 /**
  * The share of the rare words that are unique to a copy: a text twice as long has not twice as many words (Heaps' law).
  */
-const RENEWED = 0.4
+const REPLACED_SHARE = 0.4
 const INVENTED_WORDS = 20_000
 
 export interface CorpusMemory {
@@ -71,8 +71,9 @@ function variation (
     const key = word.toLowerCase()
     const seen = chosen.get(key)
     if (seen !== undefined) return seen
-    const renewed = !STOP_WORDS.has(key) && (isName(word) || ((frequency.get(key) ?? 0) <= RARE && random() < RENEWED))
-    const other = renewed ? fresh() : key
+    const isRare = (frequency.get(key) ?? 0) <= MAX_RARE_FREQUENCY
+    const isReplaced = !STOP_WORDS.has(key) && (isName(word) || (isRare && random() < REPLACED_SHARE))
+    const other = isReplaced ? fresh() : key
     chosen.set(key, other)
     return other
   }

@@ -1,12 +1,12 @@
 import { writeFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { performance } from 'node:perf_hooks'
-import { UnusableInput } from '../checked.js'
+import { UnusableInput } from '../checker.js'
 import { runBench } from '../run-bench.js'
 import { formatTable } from '../table.js'
 import { compare, formatComparison, pairReports } from './compare.js'
 import { loadConversations } from './conversation.js'
-import { checkFloor, formatFloors, isPassedOver, readFloors, type FloorResult } from './floors.js'
+import { checkFloor, formatFloors, isSkipped, readFloors, type FloorResult } from './floors.js'
 import { formatLibrary, measureLibrary, type LibraryFigures } from './library.js'
 import { markdownTable, overview, writeTable } from './markdown-table.js'
 import { readOptions, USAGE, type Options } from './options.js'
@@ -64,8 +64,8 @@ async function tabulate ({ reports: paths, writeTo }: Mode<'table'>): Promise<vo
 async function checkFloors ({ floors: path, store }: Mode<'floor'>): Promise<void> {
   const results: FloorResult[] = []
   for (const floor of await readFloors(path)) {
-    if (isPassedOver(floor)) {
-      console.log(`passed over: ${floor.data} is not there`)
+    if (isSkipped(floor)) {
+      console.log(`skipped: ${floor.data} does not exist`)
       continue
     }
     const data = await loadData(floor.data, floor.part)
@@ -76,7 +76,7 @@ async function checkFloors ({ floors: path, store }: Mode<'floor'>): Promise<voi
   console.log(formatFloors(results))
   const below = results.filter(({ holds }) => !holds)
   if (below.length > 0) {
-    throw new UnusableInput(`below the floor: ${below.map(({ data, figure, value, floor, origin }) => `${figure} on ${basename(data)} is ${value.toFixed(4)}, ${origin} ${floor.toFixed(4)}`).join('; ')}`)
+    throw new UnusableInput(`Below the floor: ${below.map(({ data, figure, value, floor, origin }) => `${figure} on ${basename(data)} is ${value.toFixed(4)}, ${origin} ${floor.toFixed(4)}`).join('; ')}`)
   }
 }
 

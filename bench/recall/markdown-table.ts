@@ -1,5 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import { UnusableInput } from '../checked.js'
+import { UnusableInput } from '../checker.js'
 import { groupBy, type Figures } from './figures.js'
 import { groupsOf, runLabel, type Report } from './report.js'
 

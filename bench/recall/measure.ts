@@ -1,6 +1,6 @@
 import type { RetainAnswer, RetainItem } from '../../lib/memory/schemas.js'
 import type { Conversation, Turn } from './conversation-types.js'
-import { untilEmbedded } from './embedded.js'
+import { untilEmbedded } from './until-embedded.js'
 import type { MeasuredService } from './measured-service.js'
 import { ranksOf } from './metrics.js'
 import { sessionsByFirst, sessionsByScore } from './sessions.js'
@@ -46,15 +46,15 @@ const BATCH_CHARACTERS = 500_000
  * Puts each conversation into a bank of its own, in order, waits until it has its vectors, and asks its questions. The
  * banks are emptied at the end, because the service may be in use.
  * @param bankPrefix must not be in use in the service
- * @param arrangements each is applied before the questions are asked again; by default they are asked once, with the
+ * @param settingChanges each is applied before the questions are asked again; by default they are asked once, with the
  *   present settings
  * @returns a measurement for each arrangement; figures of writes are the same in all
  */
 export async function measure (
   service: MeasuredService, conversations: readonly Conversation[], bankPrefix: string,
-  arrangements: ReadonlyArray<() => void> = [() => {}],
+  settingChanges: ReadonlyArray<() => void> = [() => {}],
 ): Promise<Measurement[]> {
-  const measurements = arrangements.map((): Measurement => ({
+  const measurements = settingChanges.map((): Measurement => ({
     outcomes: [], turns: 0, repeats: 0, retainMs: [], recallMs: [], embeddingWaitMs: 0,
   }))
   for (const conversation of conversations) {
@@ -62,8 +62,8 @@ export async function measure (
     try {
       const { memories, ...written } = await retainTurns(service, bank, conversation)
       const waited = await untilEmbedded(async () => await service.statistics(bank))
-      for (const [index, arrange] of arrangements.entries()) {
-        arrange()
+      for (const [index, applySetting] of settingChanges.entries()) {
+        applySetting()
         const measurement = measurements[index]!
         measurement.turns += memories.size
         measurement.repeats += written.repeats
@@ -94,7 +94,7 @@ async function retainTurns (service: MeasuredService, bank: string, conversation
   const items = itemsOf(conversation)
   // If each question has a bank of its own there are many thousand turns, so they are sent in batches, which keep their
   // order too.
-  if (conversation.form === 'longmemeval') {
+  if (conversation.format === 'longmemeval') {
     for (const batch of batchesOf(items)) {
       const { answer: { results }, durationMs } =
         await service.retainBatch({ bank_id: bank, items: batch.map(({ item }) => item) })
@@ -111,13 +111,13 @@ async function retainTurns (service: MeasuredService, bank: string, conversation
   return written
 }
 
-function itemsOf ({ form, sessions }: Conversation): Item[] {
+function itemsOf ({ format, sessions }: Conversation): Item[] {
   return sessions.flatMap(({ id: session, turns }) => turns.flatMap((turn) => turn.contents.map((content) => ({
     turn,
     session,
     item: {
       content,
-      ...(form !== 'facts' && { document_id: session }),
+      ...(format !== 'facts' && { document_id: session }),
       ...(turn.occurredAt !== undefined && { occurred_at: new Date(turn.occurredAt).toISOString() }),
       ...(turn.role !== undefined && { metadata: { speaker: turn.role } }),
     },

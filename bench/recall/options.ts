@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { UnusableInput } from '../checked.js'
+import { UnusableInput } from '../checker.js'
 import { parseJson } from './conversation.js'
 import { PIPELINES } from './pipelines.js'
 import { STORES, type Embedder, type StoreName } from './setting.js'
@@ -12,16 +12,16 @@ const OWN_DATA = fileURLToPath(new URL('own-conversation.json', import.meta.url)
 const LOCAL = 'local'
 
 export const USAGE = `npm run bench:recall -- [--data FILE …] [--pipeline NAMES …] [--json FILE] [--write-table PAGE] [--url URL | --in-process | --store STORE] [--embedder NAME]
-  --data FILE             conversations or facts with questions, in any of the forms of docs/recall-quality.md; may be given
+  --data FILE             conversations or facts with questions, in any of the formats of docs/recall-quality.md; may be given
                           several times; default: the project's own conversation
   --limit N               measures N conversations of each, spread over the categories of their questions
   --pipeline NAMES        ${Object.keys(PIPELINES).join(', ')}, ${LOCAL} (the default with the embedder of that name), or a file
-                          that ends in .yaml, whose section retrieval is used; several with commas between or given several times
+                          that ends in .yaml, whose section retrieval is used; several separated by commas or given several times
   --json FILE             also writes the figures and the outcome of each question there: a report, or a list when there are several
   --write-table PAGE      also puts the table between the markers of that page
   --url URL               measures the server that runs there (dev mode) instead of starting the built one
   --in-process            measures the built library in this process, without HTTP; each conversation is retained once for all pipelines
-  --vectors FILE          with --in-process: keeps the vectors of ${LOCAL} in that file and takes from it those that it has
+  --vectors FILE          with --in-process: caches the vectors of ${LOCAL} in that file
   --store STORE           in_memory (the default), pglite (in a temporary folder), or postgres (DATABASE_URL, schema bench_recall)
   --embedder NAME         none (the default: the gateway's own default), local, transformers, openai_compatible, auto, or module:Class
   --embedder-config JSON  its embedding_provider_config
@@ -63,7 +63,7 @@ const ALLOWED = {
   floor: ['floor', 'store'],
   library: ['library', 'memories', 'data', 'json', 'pipeline'],
 } as const satisfies Record<Options['mode'], readonly string[]>
-const WITH_SERVER_OF_ITS_OWN = ['in-process', 'store', 'pipeline', 'embedder', 'embedder-config', 'vectors'] as const
+const OWN_SERVER_OPTIONS = ['in-process', 'store', 'pipeline', 'embedder', 'embedder-config', 'vectors'] as const
 
 /**
  * @throws UnusableInput for options that cannot be used together or as they are; parseArgs itself throws for an unknown
@@ -94,8 +94,8 @@ export function readOptions (args: string[]): Options {
   })
   const mode = values.compare === true ? 'compare' : values.table === true ? 'table' : values.floor !== undefined ? 'floor' : values.library === true ? 'library' : 'run'
   const allowed: readonly string[] = ALLOWED[mode]
-  const strangers = Object.keys(values).filter((name) => !allowed.includes(name))
-  if (strangers.length > 0) throw new UnusableInput(`${mode === 'run' ? '' : `--${mode}: `}${strangers.map((name) => `--${name}`).join(', ')} cannot be used here`)
+  const disallowed = Object.keys(values).filter((name) => !allowed.includes(name))
+  if (disallowed.length > 0) throw new UnusableInput(`${mode === 'run' ? '' : `--${mode}: `}${disallowed.map((name) => `--${name}`).join(', ')} cannot be used here`)
   if (mode !== 'compare' && mode !== 'table' && positionals.length > 0) throw new UnusableInput(`found ${positionals.join(' ')}, files are given only to --compare and --table`)
 
   const data = values.data ?? [OWN_DATA]
@@ -116,7 +116,7 @@ export function readOptions (args: string[]): Options {
     case 'run': {
       const common: Common & { mode: 'run' } = { mode, data, limit: values.limit === undefined ? undefined : only(sizesOf(values.limit, '--limit'), '--limit'), json: values.json, writeTo: values['write-table'] }
       if (values.url !== undefined) {
-        const own = WITH_SERVER_OF_ITS_OWN.filter((name) => values[name] !== undefined)
+        const own = OWN_SERVER_OPTIONS.filter((name) => values[name] !== undefined)
         if (own.length > 0) throw new UnusableInput(`--url and ${own.map((name) => `--${name}`).join(', ')} exclude each other`)
         return { ...common, at: 'url', url: values.url }
       }

@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 import { parse } from 'yaml'
 import { SCORER_TABLE } from '../../lib/config/scorer-table.js'
-import { UnusableInput } from '../checked.js'
+import { UnusableInput } from '../checker.js'
 import { readTextFile } from './conversation.js'
 import { isJsonObject } from '../../lib/validation/json-object.js'
 

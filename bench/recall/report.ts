@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { checker, UnusableInput } from '../checked.js'
+import { checker, UnusableInput } from '../checker.js'
 import { summarize } from '../percentiles.js'
 import { formatTable } from '../table.js'
 import { parseJson, readTextFile } from './conversation.js'
@@ -133,7 +133,7 @@ export function formatReport (report: Report): string {
       ...Object.entries(latency)
         .map(([name, { p50, p95, p99 }]) => [name, ...[p50, p95, p99].map((value) => value.toFixed(2))]),
     ]),
-    ...(waited >= 1000 ? [`embeddings were waited for ${(waited / 1000).toFixed(1)} s`] : []),
+    ...(waited >= 1000 ? [`waited ${(waited / 1000).toFixed(1)} s for embeddings`] : []),
   ].join('\n\n')
 }
 

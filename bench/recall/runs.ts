@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import { UnusableInput } from '../checked.js'
+import { UnusableInput } from '../checker.js'
 import { JsonClient } from '../json-client.js'
 import { builtService } from './built-service.js'
 import { loadConversations, partOf, type Conversation } from './conversation.js'
@@ -66,10 +66,10 @@ export async function measureInProcess (data: Data, runs: readonly Run[]): Promi
   )
   const reports = new Map<Run, Report>()
   for (const group of groupBy(settings, writesOf).values()) {
-    const { service, arrange } = await builtService(group[0]!)
+    const { service, applySetting } = await builtService(group[0]!)
     try {
       const measurements = await measure(
-        inProcess(service), data.conversations, bankPrefix(), group.map((setting) => () => { arrange(setting) }),
+        inProcess(service), data.conversations, bankPrefix(), group.map((setting) => () => { applySetting(setting) }),
       )
       group.forEach(({ run: { name, pipeline }, run, embedder }, index) => {
         const names = { pipeline: labelOf(name, pipeline), embedder: embedderLabel(embedder), store: 'in process' }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { startGateway, type ChildServer } from '../child-server.js'
-import { UnusableInput } from '../checked.js'
+import { UnusableInput } from '../checker.js'
 import type { Pipeline } from './pipelines.js'
 
 /** The stores that `--store` knows. */
@@ -19,7 +19,7 @@ export interface Embedder {
 }
 
 /** The embedding provider for `local` with a file. */
-const KEPT_VECTORS = `${fileURLToPath(new URL('kept-vectors.ts', import.meta.url))}:KeptVectors`
+const CACHED_EMBEDDINGS = `${fileURLToPath(new URL('cached-embeddings.ts', import.meta.url))}:CachedEmbeddings`
 
 /** What a run measures: all parts of the gateway's configuration. */
 export interface Setting {
@@ -32,7 +32,7 @@ export interface Setting {
 export function configurationOf ({ pipeline: { retrieval }, embedder: { name, config, vectors } }: Pick<Setting, 'pipeline' | 'embedder'>): Record<string, unknown> {
   return {
     ...(vectors !== undefined
-      ? { embedding_provider: KEPT_VECTORS, embedding_provider_config: { ...config, file: vectors } }
+      ? { embedding_provider: CACHED_EMBEDDINGS, embedding_provider_config: { ...config, file: vectors } }
       : { ...(name !== 'none' && { embedding_provider: name }), ...(config !== undefined && { embedding_provider_config: config }) }),
     ...(retrieval !== undefined && { retrieval }),
   }

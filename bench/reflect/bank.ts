@@ -2,7 +2,7 @@ import { Corpus } from '../http/corpus.js'
 import { bankOfSize, fill } from '../http/workloads.js'
 import { startGateway, type ChildServer } from '../child-server.js'
 import { JsonClient } from '../json-client.js'
-import { COLLECTABLE } from './memory.js'
+import { GC_NODE_OPTIONS } from './memory.js'
 
 const BANK_SIZE = 1000
 const DIFFERENT_QUERIES = 2000
@@ -18,7 +18,7 @@ export function reflectBodies (timeoutMs?: number): string[] {
 
 /** Starts the built gateway with the model and fills its bank of 1,000. */
 export async function startReflecting (modelUrl: string, maxConcurrency: number): Promise<ChildServer> {
-  const gateway = await startGateway(configuration(modelUrl, maxConcurrency), {}, 'ignore', COLLECTABLE)
+  const gateway = await startGateway(configuration(modelUrl, maxConcurrency), {}, 'ignore', GC_NODE_OPTIONS)
   const client = new JsonClient(gateway.url)
   try {
     const { bankId, texts } = bankOfSize(BANK_SIZE)

@@ -3,7 +3,7 @@ import { performance } from 'node:perf_hooks'
 
 export type Mode = 'plain' | 'stream'
 
-export interface Reflected {
+export interface ReflectResult {
   /** Status and code, `200` or `429 overloaded`; for a stream that broke off `200, then deadline_exceeded`. */
   outcome: string
   /** Time from before the request is written until the answer has ended. */
@@ -21,7 +21,7 @@ export class ReflectClient {
   }
 
   /** @param body JSON @throws Error for a malformed answer with status 200, and when the connection fails */
-  async reflect (body: string, mode: Mode): Promise<Reflected> {
+  async reflect (body: string, mode: Mode): Promise<ReflectResult> {
     const startedAt = performance.now()
     const { status, text } = await this.#exchange(body, mode)
     const durationMs = performance.now() - startedAt

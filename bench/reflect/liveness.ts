@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { Type } from 'typebox'
-import { checker } from '../checked.js'
+import { checker } from '../checker.js'
 import { summarize } from '../percentiles.js'
 
 const PROGRAM = fileURLToPath(new URL('prober.ts', import.meta.url))
@@ -26,13 +26,13 @@ export async function probeLive (urls: readonly string[]): Promise<() => Promise
   const kill = () => { prober.kill('SIGKILL') }
   process.once('exit', kill)
   const ended = once(prober, 'close')
-  const heard = async (): Promise<unknown> => {
-    const [message] = await Promise.race([once(prober, 'message'), ended.then(() => { throw new Error('The prober ended without a word') })]) as unknown[]
+  const nextMessage = async (): Promise<unknown> => {
+    const [message] = await Promise.race([once(prober, 'message'), ended.then(() => { throw new Error('The prober ended without a message') })]) as unknown[]
     return message
   }
-  await heard()
+  await nextMessage()
   return async () => {
-    const message = heard()
+    const message = nextMessage()
     prober.send('end')
     const samples = await message
     await ended

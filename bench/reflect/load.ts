@@ -2,9 +2,9 @@ import { setImmediate } from 'node:timers/promises'
 import { summarize } from '../percentiles.js'
 import type { ChildServer } from '../child-server.js'
 import { reflectBodies, startReflecting } from './bank.js'
-import { ReflectClient, type Mode, type Reflected } from './client.js'
+import { ReflectClient, type Mode, type ReflectResult } from './client.js'
 import { probeLive, type Liveness } from './liveness.js'
-import { settledMemory, watchResident, type Memory } from './memory.js'
+import { memoryAfterGc, watchResident, type Memory } from './memory.js'
 import type { Options } from './options.js'
 import type { ScriptedModel } from './scripted-model.js'
 
@@ -30,14 +30,14 @@ export interface Load {
   waves: Wave[]
   live: { gateway: Liveness, model: Liveness }
   /** Maximum concurrent calls of the model. */
-  model_most_at_once: number
+  max_concurrent_model_calls: number
 }
 
 /** The gateway's default (reflect.timeout_ms). */
 const DEFAULT_TIMEOUT_MS = 60_000
 const WARM_UP_CALLS = 300
-const WARM_UP_AT_ONCE = 16
-const WRITTEN_AT_ONCE = 10
+const WARM_UP_CONCURRENCY = 16
+const REQUESTS_PER_TURN = 10
 
 export async function measureLoad (
   model: ScriptedModel, mode: Mode, timeoutMs: number | null, options: Options,
@@ -45,27 +45,27 @@ export async function measureLoad (
   const gateway = await startReflecting(model.url, options.maxConcurrency)
   const client = new ReflectClient(gateway.url, options.concurrent)
   try {
-    await model.take(0)
+    await model.setDelay(0)
     await warmUp(client, mode)
     // Node accepts one connection per turn of the event loop, which is not part of what is measured.
     await client.connect(options.concurrent)
-    await model.take(options.modelMs)
+    await model.setDelay(options.modelMs)
     await model.report()
-    const before = await settledMemory(gateway)
+    const before = await memoryAfterGc(gateway)
     const endProbing = await probeLive([gateway.url, model.url])
     const waves: Wave[] = []
     for (let number = 0; number < options.waves; number++) {
       waves.push(await wave(gateway, client, mode, timeoutMs, options.concurrent))
     }
     const [ofGateway, ofModel] = await endProbing()
-    const { most_at_once: mostAtOnce } = await model.report()
+    const { max_concurrent_calls: maxConcurrentCalls } = await model.report()
     return {
       mode,
       timeout_ms: timeoutMs,
       before,
       waves,
       live: { gateway: ofGateway!, model: ofModel! },
-      model_most_at_once: mostAtOnce,
+      max_concurrent_model_calls: maxConcurrentCalls,
     }
   } finally {
     client.close()
@@ -75,8 +75,9 @@ export async function measureLoad (
 
 async function warmUp (client: ReflectClient, mode: Mode): Promise<void> {
   const bodies = reflectBodies()
-  for (let from = 0; from < WARM_UP_CALLS; from += WARM_UP_AT_ONCE) {
-    await Promise.all(bodies.slice(from, from + WARM_UP_AT_ONCE).map(async (body) => await client.reflect(body, mode)))
+  for (let from = 0; from < WARM_UP_CALLS; from += WARM_UP_CONCURRENCY) {
+    const batch = bodies.slice(from, from + WARM_UP_CONCURRENCY)
+    await Promise.all(batch.map(async (body) => await client.reflect(body, mode)))
   }
 }
 
@@ -85,25 +86,25 @@ async function wave (
 ): Promise<Wave> {
   const bodies = reflectBodies(timeoutMs ?? undefined)
   const endWatch = watchResident(gateway.pid)
-  const reflecting: Array<Promise<Reflected>> = []
+  const reflecting: Array<Promise<ReflectResult>> = []
   while (reflecting.length < concurrent) {
     reflecting.push(client.reflect(bodies[reflecting.length % bodies.length]!, mode))
     // Otherwise the time of the first request would include writing the others.
-    if (reflecting.length % WRITTEN_AT_ONCE === 0) await setImmediate()
+    if (reflecting.length % REQUESTS_PER_TURN === 0) await setImmediate()
   }
-  const reflected = await Promise.all(reflecting)
+  const results = await Promise.all(reflecting)
   const peak = endWatch()
   return {
-    ...summarizeWave(reflected, timeoutMs ?? DEFAULT_TIMEOUT_MS),
+    ...summarizeWave(results, timeoutMs ?? DEFAULT_TIMEOUT_MS),
     rss_peak_mb: peak,
-    after: await settledMemory(gateway),
+    after: await memoryAfterGc(gateway),
   }
 }
 
-export function summarizeWave (reflected: readonly Reflected[], timeoutMs: number): Pick<Wave, 'outcomes' | 'p50_ms' | 'max_ms' | 'late_ms'> {
+export function summarizeWave (results: readonly ReflectResult[], timeoutMs: number): Pick<Wave, 'outcomes' | 'p50_ms' | 'max_ms' | 'late_ms'> {
   const outcomes: Record<string, number> = {}
-  for (const { outcome } of reflected) outcomes[outcome] = (outcomes[outcome] ?? 0) + 1
-  const durations = reflected.map(({ durationMs }) => durationMs)
+  for (const { outcome } of results) outcomes[outcome] = (outcomes[outcome] ?? 0) + 1
+  const durations = results.map(({ durationMs }) => durationMs)
   const longest = Math.max(...durations)
   return { outcomes, p50_ms: summarize(durations).p50, max_ms: longest, late_ms: Math.max(0, longest - timeoutMs) }
 }

@@ -6,7 +6,7 @@ import { measureLoad, type Load } from './load.js'
 import { readOptions, USAGE, type Options } from './options.js'
 import { formatReport, type Report } from './report.js'
 import { ScriptedModel } from './scripted-model.js'
-import { measureShare } from './share.js'
+import { measureOverhead } from './overhead.js'
 import { loadName, targetsOf } from './targets.js'
 
 const MODES: readonly Mode[] = ['plain', 'stream']
@@ -16,9 +16,9 @@ await runBench(async (args) => {
   const before = loadavg()[0]!
   const model = await ScriptedModel.start()
   try {
-    const shares = options.parts.includes('share') ? await measureShare(model, options.calls) : []
+    const overheads = options.parts.includes('overhead') ? await measureOverhead(model, options.calls) : []
     const loads = options.parts.includes('load') ? await measureLoads(model, options) : []
-    const targets = targetsOf(loads, shares)
+    const targets = targetsOf(loads, overheads)
     const report: Report = {
       bench: 'reflect',
       concurrent: options.concurrent,
@@ -28,7 +28,7 @@ await runBench(async (args) => {
       cores: availableParallelism(),
       load_average: { before, after: loadavg()[0]! },
       loads,
-      shares,
+      overheads,
       targets,
     }
     await printReport(report, formatReport, options.json)

@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { residentMegabytes } from '../resident.js'
+import { residentMegabytes } from '../resident-memory.js'
 
 const SAMPLE_MS = 50
 /** Time for sockets to close and for memory to return to the system. */
 const PAUSE_MS = 1000
 const COLLECTION_MS = 500
 
-/** Arguments of node with which collectGarbage() has an effect. SIGWINCH has no meaning for a server otherwise. */
-export const COLLECTABLE = ['--expose-gc', '--import', 'data:text/javascript,process.on("SIGWINCH",()=>{gc()})']
+/** Arguments of node that make the process collect garbage on SIGWINCH, which a server does not use otherwise. */
+export const GC_NODE_OPTIONS = ['--expose-gc', '--import', 'data:text/javascript,process.on("SIGWINCH",()=>{gc()})']
 
 /** The memory of a process, in megabytes; null where there is no /proc. */
 export interface Memory {
@@ -17,26 +17,26 @@ export interface Memory {
 }
 
 /** Memory of an idle process after garbage collection. */
-export async function settledMemory ({ url, pid }: { url: string, pid: number }): Promise<Memory> {
+export async function memoryAfterGc ({ url, pid }: { url: string, pid: number }): Promise<Memory> {
   await delay(PAUSE_MS)
   process.kill(pid, 'SIGWINCH')
   await delay(COLLECTION_MS)
   const found = /^nodejs_heap_size_used_bytes (\S+)$/m.exec(await (await fetch(`${url}/metrics`)).text())
-  if (found === null) throw new Error('The metrics of the gateway do not tell of its heap')
+  if (found === null) throw new Error('The metrics of the gateway do not contain the size of its heap')
   return { rss_mb: residentMegabytes(pid) ?? null, heap_mb: Number(found[1]) / 1e6 }
 }
 
 /** @returns a function that ends the watch and returns the maximum resident memory; null where there is no /proc */
 export function watchResident (pid: number): () => number | null {
-  let most: number | undefined
-  const look = () => {
+  let peak: number | undefined
+  const sample = () => {
     const now = residentMegabytes(pid)
-    if (now !== undefined) most = Math.max(most ?? 0, now)
+    if (now !== undefined) peak = Math.max(peak ?? 0, now)
   }
-  const timer = setInterval(look, SAMPLE_MS)
+  const timer = setInterval(sample, SAMPLE_MS)
   return () => {
     clearInterval(timer)
-    look()
-    return most ?? null
+    sample()
+    return peak ?? null
   }
 }

@@ -18,8 +18,8 @@ const USAGE = { prompt_tokens: 900, completion_tokens: 60, total_tokens: 960 }
 
 let delayMs = 0
 let calls = 0
-let replies = 0
-let mostAtOnce = 0
+let concurrentCalls = 0
+let maxConcurrentCalls = 0
 let ownMs: number[] = []
 let lastBody = '{}'
 
@@ -39,8 +39,8 @@ async function serve (
     delayMs = Number(url.searchParams.get('ms'))
     sendJson(response, {})
   } else if (route === 'GET /report') {
-    sendJson(response, { calls, most_at_once: mostAtOnce, own_ms: ownMs, last_body: lastBody })
-    calls = mostAtOnce = 0
+    sendJson(response, { calls, max_concurrent_calls: maxConcurrentCalls, own_ms: ownMs, last_body: lastBody })
+    calls = maxConcurrentCalls = 0
     ownMs = []
   } else response.writeHead(404).end()
 }
@@ -48,9 +48,9 @@ async function serve (
 async function answer (body: string, response: ServerResponse): Promise<void> {
   const startedAt = performance.now()
   calls += 1
-  mostAtOnce = Math.max(mostAtOnce, ++replies)
+  maxConcurrentCalls = Math.max(maxConcurrentCalls, ++concurrentCalls)
   response.once('close', () => {
-    replies -= 1
+    concurrentCalls -= 1
     ownMs.push(performance.now() - startedAt)
   })
   const asked: unknown = JSON.parse(body)

@@ -1,17 +1,17 @@
 import { parseArgs } from 'node:util'
-import { UnusableInput } from '../checked.js'
+import { UnusableInput } from '../checker.js'
 
-export const PARTS = ['load', 'share'] as const
+export const PARTS = ['load', 'overhead'] as const
 export type Part = typeof PARTS[number]
 
 export const USAGE = `npm run bench:reflect -- [options]
   --only LIST            of ${PARTS.join(', ')}; default: both
-  --concurrent N         reflects at the same moment; default 500
-  --model-ms MS          what the model takes for an answer; default 2000
-  --max-concurrency N    of the gateway's calls to the model; default 64, as in the gateway
-  --timeout-ms MS        time of a reflect where not all can be answered; default 10000
+  --concurrent N         reflects that are sent at the same time; default 500
+  --model-ms MS          time that the model takes for an answer; default 2000
+  --max-concurrency N    concurrent calls of the gateway to the model; default 64, as in the gateway
+  --timeout-ms MS        timeout of a reflect in the load that is too large for it; default 10000
   --waves N              of each kind of load; default 3
-  --calls N              reflects one after the other, for the gateway's own share; default 1000
+  --calls N              reflects one after the other, for the gateway's overhead; default 1000
   --check                exit code 1 when a target is missed
   --json FILE            also writes the figures there`
 
@@ -60,8 +60,8 @@ export function readOptions (args: string[]): Options {
   }
 }
 
-function wholeNumber (option: string, text: string, least: number, most: number): number {
+function wholeNumber (option: string, text: string, min: number, max: number): number {
   const number = /^\d{1,6}$/.test(text) ? Number(text) : NaN
-  if (!(number >= least && number <= most)) throw new UnusableInput(`${option}: found ${JSON.stringify(text)}, allowed are whole numbers from ${least} to ${most}`)
+  if (!(number >= min && number <= max)) throw new UnusableInput(`${option}: found ${JSON.stringify(text)}, allowed are whole numbers from ${min} to ${max}`)
   return number
 }

@@ -11,7 +11,7 @@ const EVERY_MS = 100
 
 const agent = new Agent({ keepAlive: true })
 const samples = process.argv.slice(2).map((url) => ({ url: new URL('/live', url), durations: [] as number[], failures: 0 }))
-let begun = false
+let started = false
 let waiting = 0
 let ending = false
 
@@ -25,23 +25,23 @@ process.once('message', () => {
 function probe (sample: typeof samples[number]): void {
   const startedAt = performance.now()
   waiting += 1
-  const over = (ok: boolean) => {
+  const settle = (ok: boolean) => {
     waiting -= 1
     if (ok) sample.durations.push(performance.now() - startedAt)
     else sample.failures += 1
-    begin()
+    start()
     finish()
   }
   get(sample.url, { agent }, (incoming) => {
-    incoming.resume().on('end', () => { over(incoming.statusCode === 200) })
-  }).on('error', () => { over(false) })
+    incoming.resume().on('end', () => { settle(incoming.statusCode === 200) })
+  }).on('error', () => { settle(false) })
 }
 
-function begin (): void {
-  if (begun || samples.some(({ durations }) => durations.length === 0)) return
-  begun = true
+function start (): void {
+  if (started || samples.some(({ durations }) => durations.length === 0)) return
+  started = true
   for (const { durations } of samples) durations.length = 0
-  process.send?.('begun')
+  process.send?.('started')
 }
 
 function finish (): void {

@@ -1,6 +1,6 @@
 import { formatTable } from '../table.js'
 import type { Load } from './load.js'
-import type { Share } from './share.js'
+import type { Overhead } from './overhead.js'
 import { loadName, type Target } from './targets.js'
 
 export interface Report {
@@ -13,18 +13,18 @@ export interface Report {
   /** Load average over one minute: values near or above the number of cores invalidate absolute figures. */
   load_average: { before: number, after: number }
   loads: Load[]
-  shares: Share[]
+  overheads: Overhead[]
   targets: Target[]
 }
 
 /** The report for people. */
 export function formatReport ({
-  concurrent, model_ms: modelMs, max_concurrency: maxConcurrency, node, cores, load_average: load, loads, shares,
+  concurrent, model_ms: modelMs, max_concurrency: maxConcurrency, node, cores, load_average: load, loads, overheads,
   targets,
 }: Report): string {
   const parts = [`Node ${node}, ${cores} cores, load ${load.before.toFixed(1)} before and ${load.after.toFixed(1)} after`]
   if (loads.length > 0) {
-    parts.push(`${concurrent} reflects at the same moment, a model that takes ${modelMs} ms, ${maxConcurrency} calls of it at a time`)
+    parts.push(`${concurrent} reflects at the same moment, a model that takes ${modelMs} ms, at most ${maxConcurrency} concurrent calls`)
     parts.push(formatTable([
       ['load', 'wave', 'p50 ms', 'max ms', 'late ms', 'RSS peak MB', 'RSS after MB', 'heap after MB', 'answers'],
       ...loads.flatMap((one) => [
@@ -37,36 +37,36 @@ export function formatReport ({
       ]),
     ]))
     parts.push(formatTable([
-      ['GET /live, ms', 'samples', 'p50', 'p99', 'max', 'of the model\'s server: p50', 'p99', 'max', 'calls at once'],
+      ['GET /live, ms', 'samples', 'p50', 'p99', 'max', 'of the model\'s server: p50', 'p99', 'max', 'concurrent calls'],
       ...loads.map((one) => {
         const { live: { gateway, model } } = one
         return [
           loadName(one), String(gateway.samples),
           ...[gateway, model].flatMap(({ p50, p99, max }) => [p50, p99, max].map((value) => value.toFixed(1))),
-          String(one.model_most_at_once),
+          String(one.max_concurrent_model_calls),
         ]
       }),
     ]))
   }
-  if (shares.length > 0) {
+  if (overheads.length > 0) {
     parts.push(formatTable([
       ['one reflect, ms', 'p50', 'p95', 'p99'],
-      ...shares.flatMap(({ mode, reflect_ms: reflect, model_ms: model, share_ms: share, bare_ms: bare }) => [
+      ...overheads.flatMap(({ mode, reflect_ms: reflect, model_ms: model, overhead_ms: overhead, bare_ms: bare }) => [
         [`${mode}: reflect`, ...percentiles(reflect)],
-        ['  of it the model itself', ...percentiles(model)],
-        ['  of it the gateway', ...percentiles(share)],
+        ['  time in the model', ...percentiles(model)],
+        ['  overhead of the gateway', ...percentiles(overhead)],
         ['  the model without the gateway', ...percentiles(bare)],
       ]),
     ]))
   }
   parts.push(formatTable([
     ['target', 'measured', 'at most', ''],
-    ...targets.map(({ what, measured, most, met }) => [what, measured === null ? '–' : measured.toFixed(2), String(most), met === null ? '–' : met ? 'ok' : 'not met']),
+    ...targets.map(({ what, measured, max, met }) => [what, measured === null ? '–' : measured.toFixed(2), String(max), met === null ? '–' : met ? 'ok' : 'not met']),
   ]))
   return parts.join('\n\n')
 }
 
-function percentiles ({ p50, p95, p99 }: Share['share_ms']): string[] {
+function percentiles ({ p50, p95, p99 }: Overhead['overhead_ms']): string[] {
   return [p50, p95, p99].map((value) => value.toFixed(2))
 }
 

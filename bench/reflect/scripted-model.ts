@@ -1,7 +1,7 @@
 import { request } from 'node:http'
 import { fileURLToPath } from 'node:url'
 import { Type, type Static } from 'typebox'
-import { checker } from '../checked.js'
+import { checker } from '../checker.js'
 import { startChild, type ChildServer } from '../child-server.js'
 import { JsonClient } from '../json-client.js'
 
@@ -9,7 +9,7 @@ const PROGRAM = fileURLToPath(new URL('model.ts', import.meta.url))
 
 const ModelReport = Type.Object({
   calls: Type.Integer(),
-  most_at_once: Type.Integer(),
+  max_concurrent_calls: Type.Integer(),
   /**
    * Milliseconds from the last byte of each request to the last byte of its answer, in the order in which answers
    * ended.
@@ -40,7 +40,7 @@ export class ScriptedModel {
   }
 
   /** @param milliseconds that an answer takes; 0: no delay */
-  async take (milliseconds: number): Promise<void> {
+  async setDelay (milliseconds: number): Promise<void> {
     await new Promise<void>((resolve, reject) => {
       request(new URL(`/delay?ms=${milliseconds}`, this.url), { method: 'PUT', agent: false }, (incoming) => { incoming.resume().on('end', resolve) }).on('error', reject).end()
     })

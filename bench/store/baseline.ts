@@ -53,7 +53,7 @@ export async function measureBaseline (
       rank, searches: into.durations.length, p50_ms: summarize(into.durations).p50, database_cpu_ms: cpuEach(into),
     })
   }
-  await database.planAsStores()
+  await database.usePlanSettingsOfStores()
   return results
 }
 

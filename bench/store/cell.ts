@@ -51,18 +51,18 @@ export async function measureCell (
   const results: SearchResult[] = []
   const search = async (request: SearchRequest) => { results.push(await store.search(request)) }
   const raw = async (request: SearchRequest) => { await runRaw(database, request, indexes.has(request.banks[0]!)) }
-  const alone = connections === 1
+  const single = connections === 1
   await runAll(requests.slice(0, warmUp), connections, search)
-  if (alone) await runAll(requests.slice(0, warmUp), 1, raw)
+  if (single) await runAll(requests.slice(0, warmUp), 1, raw)
   results.length = 0
   const [ofStore, ofRaw] = [tally(), tally()]
   const measured = requests.slice(warmUp)
   // The second of the two finds the pages of its turn cached, so their order alternates.
   for (let from = 0, turn = 0; from < measured.length; from += TURN, turn++) {
     const part = measured.slice(from, from + TURN)
-    if (alone && turn % 2 === 1) await timed(database, 'raw', ofRaw, part, 1, raw)
+    if (single && turn % 2 === 1) await timed(database, 'raw', ofRaw, part, 1, raw)
     await timed(database, 'store', ofStore, part, connections, search)
-    if (alone && turn % 2 === 0) await timed(database, 'raw', ofRaw, part, 1, raw)
+    if (single && turn % 2 === 0) await timed(database, 'raw', ofRaw, part, 1, raw)
   }
   const { p50, p95 } = summarize(ofStore.durations)
   return {
@@ -74,8 +74,8 @@ export async function measureCell (
     p95_ms: p95,
     database_cpu_ms: cpuEach(ofStore),
     gateway_cpu_ms: ofStore.gateway.reduce((sum, value) => sum + value, 0) / measured.length,
-    raw_p50_ms: alone ? summarize(ofRaw.durations).p50 : null,
-    raw_cpu_ms: alone ? cpuEach(ofRaw) : null,
+    raw_p50_ms: single ? summarize(ofRaw.durations).p50 : null,
+    raw_cpu_ms: single ? cpuEach(ofRaw) : null,
     found: mean(results.map(({ total }) => total)),
   }
 }

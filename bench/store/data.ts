@@ -77,7 +77,7 @@ export const STRATEGIES = ['hybrid', 'lexical', 'vector'] as const
 export type Strategy = typeof STRATEGIES[number]
 
 /** The filter that one memory in ten passes. */
-export const TENTH: Filters = { tags: { values: ['tag-0'], match: 'any' } }
+export const ONE_TENTH: Filters = { tags: { values: ['tag-0'], match: 'any' } }
 
 /**
  * Searches of one strategy, each with four content words of one of the bank's texts and a vector of its own.

@@ -79,12 +79,12 @@ from pg_extension where extname = 'vector'`)
     await store.start({ space: SPACE, clock: () => NOW, warn: () => {} })
     const [row] = await executor.read<{ mode: string, jit: string }>('select current_setting(\'plan_cache_mode\') as mode, current_setting(\'jit\') as jit')
     this.#planning = row!
-    await this.planAsStores()
+    await this.usePlanSettingsOfStores()
     return { store, indexes }
   }
 
   /** Gives the raw connection the settings that the stores' connections have. */
-  async planAsStores (): Promise<void> {
+  async usePlanSettingsOfStores (): Promise<void> {
     const { mode, jit } = this.#planning
     await this.raw.unsafe('select set_config(\'plan_cache_mode\', $1, false), set_config(\'jit\', $2, false)', [mode, jit])
   }

@@ -6,8 +6,8 @@ import type { BenchDatabase, OpenStore } from './database.js'
 
 const BATCH = 250
 /** Memories that are generated before they are stored, so that no figure includes generating them. */
-const AHEAD = 2000
-const SINGLES = 300
+const GENERATED_AHEAD = 2000
+const SINGLE_WRITES = 300
 
 export interface IngestResult {
   what: string
@@ -49,7 +49,7 @@ export async function ingest (
       const memories = source.fill(bank, Math.min(batch, left))
       calls.push({ bank, memories })
       waiting += memories.length
-      if (waiting >= AHEAD) await flush()
+      if (waiting >= GENERATED_AHEAD) await flush()
     }
   }
   if (calls.length > 0) await flush()
@@ -68,5 +68,5 @@ export async function ingest (
 
 /** Memories one by one, as a retain stores them. */
 export async function ingestSingly (database: BenchDatabase, open: OpenStore, source: MemorySource, what: string, bank: Bank = emptyBank('single')): Promise<IngestResult> {
-  return await ingest(database, open, source, what, [bank], SINGLES, 1)
+  return await ingest(database, open, source, what, [bank], SINGLE_WRITES, 1)
 }

@@ -1,7 +1,7 @@
 import type { SearchRequest } from '../../lib/stores/vector-store.js'
 import { mean } from '../percentiles.js'
 import { runRaw } from './cell.js'
-import { searches, TENTH, type Bank } from './data.js'
+import { searches, ONE_TENTH, type Bank } from './data.js'
 import type { BenchDatabase, OpenStore } from './database.js'
 
 const DEPTH = 10
@@ -22,11 +22,11 @@ export async function measureRecall (
 ): Promise<RecallResult[]> {
   if (!indexes.has(bank.key)) throw new Error('The big bank has no index')
   const results: RecallResult[] = []
-  for (const [filter, filters] of [['none', {}], ['a tag of 10 %', TENTH]] as const) {
+  for (const [filter, filters] of [['none', {}], ['a tag of 10 %', ONE_TENTH]] as const) {
     const shares: Array<{ ten: number, all: number }> = []
     for (const request of searches([bank], 'vector', QUERIES, { seed: 11, filters })) {
       const found = (await store.search(request)).semantic!.map(({ memory }) => memory.memoryId)
-      const exact = await exactly(database, request)
+      const exact = await exactNearest(database, request)
       shares.push({ ten: share(found.slice(0, DEPTH), exact.slice(0, DEPTH)), all: share(found, exact) })
     }
     results.push({
@@ -40,7 +40,7 @@ export async function measureRecall (
 }
 
 /** @returns the ids of the nearest memories, nearest first */
-async function exactly (database: BenchDatabase, request: SearchRequest): Promise<string[]> {
+async function exactNearest (database: BenchDatabase, request: SearchRequest): Promise<string[]> {
   const rows = await runRaw(database, request, false)
   return rows
     .sort((a, b) => Number(b['semantic_score']) - Number(a['semantic_score']))

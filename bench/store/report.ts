@@ -9,7 +9,7 @@ import type { Target } from './targets.js'
 export interface Report {
   bench: 'store'
   database: string
-  /** Memories at first: those of the big bank and those in banks of 100. */
+  /** Memories before banks are added: those of the big bank and those in banks of 100. */
   memories: number
   /** Memories of each of the banks that are added for 10,000 of them. */
   added_bank_size: number
@@ -72,8 +72,8 @@ export function formatReport (report: Report): string {
   parts.push(formatTable([['size', 'MB'], ...report.sizes.map(({ name, bytes }) => [name, (bytes / 1e6).toFixed(1)])]))
   parts.push(formatTable([
     ['target', 'measured', 'wanted', ''],
-    ...report.targets.map(({ what, measured, most, least, met }) => [
-      what, measured === null ? 'n/a' : measured.toFixed(3), most === undefined ? `>= ${least}` : `<= ${most}`, met === null ? 'n/a' : met ? 'ok' : 'not met',
+    ...report.targets.map(({ what, measured, max, min, met }) => [
+      what, measured === null ? 'n/a' : measured.toFixed(3), max === undefined ? `>= ${min}` : `<= ${max}`, met === null ? 'n/a' : met ? 'ok' : 'not met',
     ]),
   ]))
   return parts.join('\n\n')

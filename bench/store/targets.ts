@@ -8,8 +8,8 @@ const PLAIN_CPU_MS = 28.7
 export interface Target {
   what: string
   measured: number | null
-  most?: number
-  least?: number
+  max?: number
+  min?: number
   /** null when it was not measured. */
   met: boolean | null
 }
@@ -41,12 +41,12 @@ export function targetsOf ({ cells, recall, baseline }: Measured): Target[] {
   return targets
 }
 
-function atMost (what: string, measured: number | null, most: number): Target {
-  return { what, measured, most, met: measured === null ? null : measured <= most }
+function atMost (what: string, measured: number | null, max: number): Target {
+  return { what, measured, max, met: measured === null ? null : measured <= max }
 }
 
-function atLeast (what: string, measured: number | null, least: number): Target {
-  return { what, measured, least, met: measured === null ? null : measured >= least }
+function atLeast (what: string, measured: number | null, min: number): Target {
+  return { what, measured, min, met: measured === null ? null : measured >= min }
 }
 
 function difference (a: number, b: number | null): number | null {

@@ -5,10 +5,10 @@ import type { MemoryOverrides } from '../../lib/memory/service.js'
 import type { TestConfig } from '../helpers/config.js'
 import { testApp, type TestApp } from '../helpers/app.js'
 import type { Rights } from './matrix.js'
-import { lacking, PERMISSION, SEED_CONFIG, SEED_TEXT, type Letter, type Operation, type Outcome, type Seed } from './operation.js'
+import { missingPermission, PERMISSION, SEED_CONFIG, SEED_TEXT, type Letter, type Operation, type Outcome, type Seed } from './operation.js'
 import { exportOf } from './operations.js'
 
-/** Asks for nothing and may do everything: for a look from outside. */
+/** A context with all rights, with which the tests examine the state. */
 const NOBODY = { tenantId: null }
 
 export interface Ask {
@@ -39,7 +39,7 @@ export class Gateway {
     const seed = await this.#seed(bank)
     const before = await this.#state(bank)
     const response = await this.#app.inject(withHeaders(operation.request(bank, seed), ask.headers))
-    const lacks = lacking(operation, rights)
+    const lacks = missingPermission(operation, rights)
     const { status, code, detail, requestId } = (operation.outcome ?? routeOutcome)(response)
     const changed = await this.#state(bank) !== before
     if (changed) await this.#reset(bank)

@@ -3,12 +3,13 @@ import { startJwksServer } from '../helpers/jwks-server.js'
 import { NOW, rs256, rsaKey, secondsFromNow } from '../helpers/tokens.js'
 import { Gateway, type Ask } from './gateway.js'
 import { BANKS, CALLERS, DELEGATED, DELEGATED_FILE, GRANT_KINDS, MATRIX, POLICIES, type Settings } from './matrix.js'
-import { DOOR_OPERATIONS } from './door-operations.js'
-import { lacking } from './operation.js'
+import { PROTOCOL_OPERATIONS } from './protocol-operations.js'
+import { missingPermission } from './operation.js'
 import { OPERATIONS, ROUTE_OPERATIONS } from './operations.js'
 import { rightsOf } from './oracle.js'
 
-const DOORS_IN_TURN = 7
+/** Of the operations over other protocols, one in this many is tried in each cell of the matrix. */
+const PROTOCOL_OPERATION_INTERVAL = 7
 const API_KEY = 'the key of the matrix'
 
 function start (t: Test, mode: Settings['mode'], file: Settings['file']): Promise<Gateway> {
@@ -31,10 +32,11 @@ t.test('every operation is allowed exactly where the matrix allows it', async (t
       const wrong: string[] = []
       for (const [caller, bank, rights] of cells) {
         const ask = as(caller, mode)
-        // The other doors in turn: each comes round several times in every mode.
-        const doors = DOOR_OPERATIONS.filter((_, index) => (index + turn) % DOORS_IN_TURN === 0)
+        // The operations over other protocols take turns: each is tried several times in every mode.
+        const overProtocols =
+          PROTOCOL_OPERATIONS.filter((_, index) => (index + turn) % PROTOCOL_OPERATION_INTERVAL === 0)
         turn++
-        for (const operation of [...ROUTE_OPERATIONS, ...doors]) {
+        for (const operation of [...ROUTE_OPERATIONS, ...overProtocols]) {
           wrong.push(...await gateway.check(operation, bank, ask, rights))
           rows++
         }
@@ -47,14 +49,14 @@ t.test('every operation is allowed exactly where the matrix allows it', async (t
   t.ok(rows > 3500, `${rows} rows`)
 })
 
-t.test('a plain reading of the specification agrees with every line written by hand', async (t) => {
+t.test('the oracle agrees with every line of the matrix', async (t) => {
   const known = MATRIX.filter(({ file }) => file.access_control?.owner_patterns === undefined)
   const wrong = known.flatMap(({ name, file, cells }) =>
     cells.filter(([caller, bank, rights]) => rightsOf(caller, bank, file) !== rights).map((cell) => [name, cell]))
   t.same(wrong, [])
 })
 
-t.test('the gateway agrees with the plain reading for every policy, kind of grant, caller and bank', async (t) => {
+t.test('the gateway agrees with the oracle for every policy, kind of grant, caller and bank', async (t) => {
   let turn = 0
   const seen = new Set<string>()
   for (const policy of POLICIES) {
@@ -73,7 +75,7 @@ t.test('the gateway agrees with the plain reading for every policy, kind of gran
             // One operation a pair, in turn: each comes round in every configuration.
             const operation = OPERATIONS[turn++ % OPERATIONS.length]!
             wrong.push(...await gateway.check(operation, bank, ask, rights))
-            seen.add(`${operation.name} ${lacking(operation, rights) === undefined}`)
+            seen.add(`${operation.name} ${missingPermission(operation, rights) === undefined}`)
           }
         }
         turn++

@@ -4,7 +4,7 @@ import type { FileConfig, Grant } from '../../lib/config/schema.js'
 /** What a caller may do on a bank, in the order read, write, forget, admin: the letter where it may, `-` where not. */
 export type Rights = `${'r' | '-'}${'w' | '-'}${'f' | '-'}${'a' | '-'}`
 
-/** Who, on which bank, what. An undefined caller sends no principal. */
+/** The rights of a caller on a bank. An undefined caller sends no principal. */
 export type Cell = readonly [caller: string | undefined, bank: string, rights: Rights]
 
 export interface Settings {
@@ -22,8 +22,8 @@ function under (policy: Policy, ...grants: Grant[]): FileConfig {
   return { access_control: { enabled: true, default_policy: policy }, access_grants: grants }
 }
 
-/** A grant of each permission to a caller of its name. */
-const eachTo = (bankId: string): Grant[] => [
+/** For each permission, a grant to the caller that is named after it. */
+const grantsByCaller = (bankId: string): Grant[] => [
   grant(bankId, 'user:reader', 'read'),
   grant(bankId, 'user:writer', 'write'),
   grant(bankId, 'user:forgetter', 'forget'),
@@ -32,8 +32,8 @@ const eachTo = (bankId: string): Grant[] => [
   grant(bankId, 'user:mixed', 'read', 'forget'),
 ]
 
-/** A grant of each permission on a bank of its name. */
-const eachOn = (principal: string): Grant[] => [
+/** For each permission, a grant on the bank that is named after it. */
+const grantsByBank = (principal: string): Grant[] => [
   grant('team-r', principal, 'read'),
   grant('team-w', principal, 'write'),
   grant('team-f', principal, 'forget'),
@@ -44,11 +44,11 @@ const eachOn = (principal: string): Grant[] => [
 /** The kinds of grants, each of which is tried under each default policy. */
 export const GRANT_KINDS: ReadonlyArray<readonly [name: string, grants: Pick<FileConfig, 'access_grants' | 'banks'>]> = [
   ['no grants', {}],
-  ['a literal bank', { access_grants: eachTo('team') }],
-  ['a bank pattern', { access_grants: eachTo('team-*') }],
-  ['every bank', { access_grants: eachTo('*') }],
-  ['a principal pattern', { access_grants: eachOn('user:*') }],
-  ['every principal', { access_grants: eachOn('*') }],
+  ['a literal bank', { access_grants: grantsByCaller('team') }],
+  ['a bank pattern', { access_grants: grantsByCaller('team-*') }],
+  ['every bank', { access_grants: grantsByCaller('*') }],
+  ['a principal pattern', { access_grants: grantsByBank('user:*') }],
+  ['every principal', { access_grants: grantsByBank('*') }],
   ['every principal on every bank', { access_grants: [grant('*', '*', 'read')] }],
   ['the per-bank form', { banks: { team: { access: [{ principal: 'user:bob', permissions: ['write'] }] }, 'team-*': { access: [{ principal: 'agent:*', permissions: ['*'] }] }, '*': { access: [{ principal: 'bob', permissions: ['admin'] }] } } }],
   ['two grants united', { access_grants: [grant('team', 'user:bob', 'read'), grant('te*', 'user:b*', 'forget')], banks: { team: { access: [{ principal: 'user:*', permissions: ['write'] }] } } }],
@@ -57,7 +57,7 @@ export const POLICIES: readonly Policy[] = ['owner_only', 'open', 'deny']
 export const CALLERS = ['user:bob', 'user:reader', 'user:admin', 'user:all', 'agent:bob', 'user:bob-x', 'user:a:b', 'team:r', 'bob', ':bob', 'user:', 'User:bob', 'user:*', '*'] as const
 export const BANKS = ['team', 'team-r', 'team-w', 'team-all', 'tent', 'bob', 'user-bob', 'user-bob-x', 'bob-x', 'user-a:b', 'a:b'] as const
 
-/** Everything written out by hand: what the specification and the contract say of each caller on each bank. */
+/** The expected rights of each caller on each bank, written by hand from the specification and the contract. */
 export const MATRIX: readonly Settings[] = [
   {
     name: 'owner_only without grants',
@@ -113,7 +113,7 @@ export const MATRIX: readonly Settings[] = [
   {
     name: 'grants of each permission on a literal bank',
     mode: 'api_key',
-    file: under('deny', ...eachTo('team')),
+    file: under('deny', ...grantsByCaller('team')),
     cells: [
       ['user:reader', 'team', 'r---'], ['user:writer', 'team', '-w--'], ['user:forgetter', 'team', '--f-'], ['user:admin', 'team', '---a'],
       ['user:all', 'team', 'rwfa'], ['user:mixed', 'team', 'r-f-'], ['user:reader', 'user-reader', '----'],
@@ -125,7 +125,7 @@ export const MATRIX: readonly Settings[] = [
   {
     name: 'grants of each permission on a bank pattern',
     mode: 'dev',
-    file: under('deny', ...eachTo('team-*')),
+    file: under('deny', ...grantsByCaller('team-*')),
     cells: [
       ['user:reader', 'team-r', 'r---'], ['user:writer', 'team-r', '-w--'], ['user:forgetter', 'team-', '--f-'], ['user:admin', 'team-a-b', '---a'],
       ['user:all', 'team-x', 'rwfa'], ['user:all', 'team', '----'], ['user:all', 'steam-x', '----'], ['user:all', 'TEAM-x', '----'], ['user:*', 'team-r', '----'],
@@ -199,7 +199,7 @@ export const MATRIX: readonly Settings[] = [
   },
 ]
 
-/** With an identity that the caller acts for: both must be allowed. */
+/** A configuration with delegation, in which both the caller and the principal that it acts for need the permission. */
 export const DELEGATED_FILE: FileConfig = {
   ...under('owner_only', grant('team', 'agent:a', '*'), grant('team', 'user:b', 'read', 'write'), grant('team-2', 'agent:a', 'read'), grant('team-3', 'user:b', '*'), grant('user-b', 'agent:h', 'read')),
   identity: { obo_enabled: true },

@@ -5,7 +5,7 @@ export type Letter = 'r' | 'w' | 'f' | 'a'
 
 export const PERMISSION = { r: 'read', w: 'write', f: 'forget', a: 'admin' } as const satisfies Record<Letter, string>
 
-/** What came of an operation. */
+/** The result of an operation. */
 export interface Outcome {
   status: number
   code?: string | undefined
@@ -13,7 +13,7 @@ export interface Outcome {
   requestId?: string | undefined
 }
 
-/** One way to ask for something on a bank. */
+/** A request on a bank. */
 export interface Operation {
   name: string
   /** The permissions that it asks for, by the specification's table, in the order in which it looks for them. */
@@ -26,7 +26,7 @@ export interface Operation {
 }
 
 /** The first permission that an operation lacks; undefined when it is allowed. */
-export function lacking ({ needs }: Operation, rights: Rights): Letter | undefined {
+export function missingPermission ({ needs }: Operation, rights: Rights): Letter | undefined {
   return ([...needs] as Letter[]).find((letter) => !rights.includes(letter))
 }
 

@@ -1,5 +1,5 @@
 import type { InjectOptions } from 'fastify'
-import { DOOR_OPERATIONS } from './door-operations.js'
+import { PROTOCOL_OPERATIONS } from './protocol-operations.js'
 import type { Operation } from './operation.js'
 
 const json = (url: string, payload: Record<string, unknown>): InjectOptions => ({ method: 'POST', url, payload })
@@ -43,4 +43,4 @@ export const ROUTE_OPERATIONS: readonly Operation[] = [
   { name: 'describe the bank', needs: 'r', writes: false, request: (bank) => get(bank) },
 ]
 
-export const OPERATIONS: readonly Operation[] = [...ROUTE_OPERATIONS, ...DOOR_OPERATIONS]
+export const OPERATIONS: readonly Operation[] = [...ROUTE_OPERATIONS, ...PROTOCOL_OPERATIONS]

@@ -2,8 +2,8 @@ import type { FileConfig } from '../../lib/config/schema.js'
 import type { Rights } from './matrix.js'
 
 /*
- * Access control once more, written from the specification and as plainly as it can be, so that the real one has
- * something to be compared with. It knows the default owner patterns only.
+ * A second implementation of access control, written from the specification as simply as possible, which the product is
+ * compared with. It supports the default owner patterns only.
  */
 
 const LETTERS = { read: 'r', write: 'w', forget: 'f', admin: 'a' } as const

@@ -14,7 +14,7 @@ t.test('the same text in the same bank of two tenants is two memories', async (t
   t.same(second.map(({ memory_id: id }) => id), first.map(({ memory_id: id }) => id), 'a repeat is one of its own tenant')
 })
 
-t.test('no way of reading shows another tenant\'s memories', async (t) => {
+t.test('no read operation returns another tenant\'s memories', async (t) => {
   const { of } = await tenants(t)
   const acme = of('acme')
   const { memory_id: id } = await acme.retain(BANK, 'The otter sleeps on the river.', { tags: ['otter'], document_id: 'otter' })
@@ -54,7 +54,7 @@ t.test('no way of reading shows another tenant\'s memories', async (t) => {
   t.same(await acme.recall(BANK, 'otter'), ['The otter sleeps on the river.'])
 })
 
-t.test('a forget takes nothing from another tenant', async (t) => {
+t.test('a forget deletes nothing of another tenant', async (t) => {
   const { of } = await tenants(t)
   const [acme, globex] = [of('acme'), of('globex')]
   const { memory_id: id } = await acme.retain(BANK, 'The otter sleeps.', { tags: ['otter'] })
@@ -65,7 +65,7 @@ t.test('a forget takes nothing from another tenant', async (t) => {
   t.same(await acme.recall(BANK, 'otter'), ['The otter sleeps.'])
 })
 
-t.test('what one tenant stores does not move another\'s scores', async (t) => {
+t.test('the memories of one tenant do not change another\'s scores', async (t) => {
   const { of } = await tenants(t)
   const [acme, globex] = [of('acme'), of('globex')]
   await acme.retain(BANK, 'The otter sleeps on the river.')
@@ -76,7 +76,7 @@ t.test('what one tenant stores does not move another\'s scores', async (t) => {
   t.same(await ask(), before)
 })
 
-t.test('limits and quotas are counted a tenant at a time', async (t) => {
+t.test('limits and quotas are counted for each tenant', async (t) => {
   const { of } = await tenants(t, {
     homeostasis: {
       rate_limits: { retain_per_minute: 2, recall_per_minute: 1, forget_per_minute: 1, global_per_minute: 4 },
@@ -93,7 +93,7 @@ t.test('limits and quotas are counted a tenant at a time', async (t) => {
   }
 })
 
-t.test('an idempotency key of one tenant means nothing in another', async (t) => {
+t.test('an idempotency key of one tenant has no effect in another', async (t) => {
   const { of } = await tenants(t)
   const headers = { 'idempotency-key': 'k' }
   const members = [of('acme'), of('globex'), of(undefined)]
@@ -110,7 +110,7 @@ t.test('an idempotency key of one tenant means nothing in another', async (t) =>
   }
 })
 
-t.test('an export goes into another tenant whole and takes nothing from the first', async (t) => {
+t.test('an export can be imported completely into another tenant, and the first one keeps its memories', async (t) => {
   const { of } = await tenants(t)
   const [acme, globex] = [of('acme'), of('globex')]
   const { memory_id: id } = await acme.retain(BANK, 'The otter sleeps.')
@@ -138,7 +138,7 @@ t.test('a cursor of one tenant pages through the caller\'s own banks and memorie
   }
 })
 
-t.test('tenants whose names are made to be confused are kept apart', async (t) => {
+t.test('tenants with similar or special names are separate', async (t) => {
   const { of, app } = await tenants(t)
   const names = [undefined, 'null', 'undefined', '""', '"acme"', 'acme', 'ACME', 'acme team', 'acme\\u0000team', 'acme","team', '[]', '7', '0', '-1', 'acme\u00a0', 'e\u0301', '\u00e9', '__proto__', 'constructor', '\ud83e\udda6']
   for (const name of names) await of(name).retain(BANK, `Text of ${JSON.stringify(name)}`)
@@ -149,7 +149,7 @@ t.test('tenants whose names are made to be confused are kept apart', async (t) =
   t.same(await of('  ').recall(BANK, 'text'), ['Text of undefined'], 'a blank one is none')
 })
 
-t.test('operators see the banks of all tenants, and of one when they name it', async (t) => {
+t.test('operators see the banks of all tenants, or of one tenant', async (t) => {
   const { of, app } = await tenants(t)
   await of('acme').retain(BANK, 'one')
   await of('acme').retain(BANK, 'two')

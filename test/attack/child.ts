@@ -2,13 +2,13 @@ import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
-/** A program of this folder in a process of its own, which answers each message with one. */
+/** A program of this folder in a separate process, which answers each message with one message. */
 export class Child {
   readonly #child: ChildProcess
   readonly #ended: Promise<unknown>
   readonly #kill = () => { this.#child.kill('SIGKILL') }
 
-  /** @param file its name */
+  /** @param file the name of the program's file */
   constructor (file: string, args: readonly string[]) {
     this.#child = fork(fileURLToPath(new URL(file, import.meta.url)), args, { execArgv: ['--import', 'tsx'] })
     this.#ended = once(this.#child, 'exit')
@@ -16,14 +16,14 @@ export class Child {
   }
 
   async ask (message: string): Promise<unknown> {
-    const heard = this.heard()
+    const answer = this.nextMessage()
     this.#child.send(message)
-    return await heard
+    return await answer
   }
 
   /** The next message. */
-  async heard (): Promise<unknown> {
-    const [answer] = await Promise.race([once(this.#child, 'message'), this.#ended.then(() => { throw new Error('A process of the attack ended without a word') })]) as unknown[]
+  async nextMessage (): Promise<unknown> {
+    const [answer] = await Promise.race([once(this.#child, 'message'), this.#ended.then(() => { throw new Error('A process of the attack ended without a message') })]) as unknown[]
     return answer
   }
 

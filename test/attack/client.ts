@@ -3,9 +3,9 @@ import { connect, type Socket } from 'node:net'
 import { performance } from 'node:perf_hooks'
 import { OWNER } from './target.js'
 
-/** The longest that an answer is waited for. */
+/** The time limit for an answer. */
 export const ANSWER_LIMIT_MS = 120_000
-const KEPT_CHARACTERS = 4096
+const MAX_STORED_CHARACTERS = 4096
 
 export interface Sent {
   /** A status, `closed` when the connection was closed without one, or `timeout`. */
@@ -32,8 +32,8 @@ export const JSON_TYPE = { 'content-type': 'application/json' }
 export const NDJSON_TYPE = { 'content-type': 'application/x-ndjson' }
 
 /**
- * Sends one request on a connection of its own and reads its answer to the end. Never throws: what goes wrong is the
- * status.
+ * Sends one request on a new connection and reads the whole answer. It never throws: failures have a status of their
+ * own.
  */
 export async function send (
   target: { port: number }, { method, path, principal = OWNER, headers = {}, body, limitMs = ANSWER_LIMIT_MS }: Request,
@@ -65,11 +65,11 @@ export async function send (
       got.status = String(incoming.statusCode)
       incoming.on('data', (chunk: Buffer) => {
         got.bytes += chunk.length
-        if (got.text.length < KEPT_CHARACTERS) got.text += chunk.toString('latin1').slice(0, KEPT_CHARACTERS - got.text.length)
+        if (got.text.length < MAX_STORED_CHARACTERS) got.text += chunk.toString('latin1').slice(0, MAX_STORED_CHARACTERS - got.text.length)
       })
       incoming.on('error', () => {})
       incoming.on('close', () => {
-        // What was refused early may still be being sent.
+        // A request that was refused early may still be being sent.
         outgoing.destroy()
         end()
       })
@@ -81,8 +81,8 @@ export async function send (
   return { ...got, code: /"code":"([a-z_]+)"/.exec(got.text)?.[1], milliseconds: performance.now() - startedAt }
 }
 
-/** @throws Error when the answer is not 2xx: what an attack prepares has to be there */
-export async function must (target: { port: number }, given: Request): Promise<Sent> {
+/** Sends a request that has to succeed. @throws Error when the answer is not 2xx */
+export async function sendOk (target: { port: number }, given: Request): Promise<Sent> {
   const sent = await send(target, given)
   if (!sent.status.startsWith('2')) throw new Error(`${given.method ?? ''} ${given.path} answered ${sent.status}: ${sent.text.slice(0, 300)}`)
   return sent
@@ -110,8 +110,8 @@ export class Tally {
   }
 }
 
-/** So many at a time, each as soon as one before it has ended. */
-export async function atOnce<T> (
+/** Runs `work` for all items, at most `width` at a time. */
+export async function runConcurrently<T> (
   width: number, items: readonly T[], work: (item: T, index: number) => Promise<void>,
 ): Promise<void> {
   let next = 0
@@ -123,7 +123,7 @@ export async function atOnce<T> (
   }))
 }
 
-/** A connection on which bytes are written as they stand. */
+/** A connection on which bytes are written unchanged. */
 export function openSocket (target: { port: number }): Socket {
   const socket = connect({ port: target.port, host: '127.0.0.1' })
   socket.on('error', () => {})

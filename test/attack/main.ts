@@ -1,13 +1,13 @@
 import { writeFile } from 'node:fs/promises'
 import { runBench } from '../../bench/run-bench.js'
-import { measureBeside, type Beside } from './beside.js'
-import { runFound } from './found/run.js'
+import { measureImpact, type Impact } from './impact.js'
+import { runGenerated } from './generated/run.js'
 import { INPUTS } from './inputs/all.js'
 import type { Input } from './inputs/input.js'
 import { measureInput, type Result } from './measure.js'
 import { readOptions, USAGE, type Options } from './options.js'
-import { startControl } from './probing.js'
-import { formatBeside, formatProgress, formatResults, formatSoaks } from './report.js'
+import { startIdleServer } from './probes.js'
+import { formatImpacts, formatProgress, formatResults, formatSoaks } from './report.js'
 import { soak, type Soak } from './soak.js'
 
 await runBench(async (args) => {
@@ -29,7 +29,7 @@ interface Ran {
 
 async function run (options: Options): Promise<Ran> {
   if (options.soakMinutes !== undefined) return await soakAll(options, options.soakMinutes)
-  if (options.beside) return await besideAll(options)
+  if (options.impact) return await measureImpacts(options)
   const results = await attack(options)
   return { results, table: formatResults(results) }
 }
@@ -38,16 +38,16 @@ function chosen ({ inputs }: Options): Input[] {
   return INPUTS.filter(({ name }) => inputs.includes(name))
 }
 
-async function besideAll (options: Options): Promise<Ran> {
-  const results: Beside[] = []
+async function measureImpacts (options: Options): Promise<Ran> {
+  const results: Impact[] = []
   for (const store of options.stores) {
     for (const input of chosen(options)) {
-      const result = await measureBeside(input, { store, heap: options.heap, databaseUrl: options.databaseUrl })
-      console.error(formatBeside([result]).split('\n').at(-1))
+      const result = await measureImpact(input, { store, heap: options.heap, databaseUrl: options.databaseUrl })
+      console.error(formatImpacts([result]).split('\n').at(-1))
       results.push(result)
     }
   }
-  return { results, table: formatBeside(results) }
+  return { results, table: formatImpacts(results) }
 }
 
 async function soakAll (options: Options, minutes: number): Promise<Ran> {
@@ -63,24 +63,24 @@ async function soakAll (options: Options, minutes: number): Promise<Ran> {
 
 async function attack (options: Options): Promise<Result[]> {
   const { heap, databaseUrl } = options
-  const control = await startControl()
+  const idleServer = await startIdleServer()
   const results: Result[] = []
   try {
     for (const store of options.stores) {
       for (const input of chosen(options)) {
-        const result = await measureInput(input, { store, heap, databaseUrl }, control)
+        const result = await measureInput(input, { store, heap, databaseUrl }, idleServer)
         console.error(formatProgress(result))
         results.push(result)
       }
-      if (options.found) {
-        const found = await runFound({ store, heap, databaseUrl }, options, control)
-        console.error(`${store}: ${found.run} of ${found.cases} requests that were made from the OpenAPI document, seed ${options.seed}`)
-        for (const result of found.results) console.error(formatProgress(result))
-        results.push(...found.results)
+      if (options.generated) {
+        const generated = await runGenerated({ store, heap, databaseUrl }, options, idleServer)
+        console.error(`${store}: ${generated.run} of ${generated.cases} requests that are generated from the OpenAPI document, seed ${options.seed}`)
+        for (const result of generated.results) console.error(formatProgress(result))
+        results.push(...generated.results)
       }
     }
   } finally {
-    await control.stop()
+    await idleServer.stop()
   }
   return results
 }

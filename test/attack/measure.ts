@@ -1,50 +1,50 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ChildServer } from '../../bench/child-server.js'
-import { must, Tally } from './client.js'
+import { sendOk, Tally } from './client.js'
 import type { Input } from './inputs/input.js'
-import { Prober, type Liveness } from './probing.js'
+import { Prober, type Liveness } from './probes.js'
 import { OWN_BANK, OWNER, startTarget, type Target, type TargetOptions } from './target.js'
-import { faultsOf, isAllowed, isWorthRepeating, type Measured } from './verdict.js'
+import { faultsOf, isAllowed, mayBeNoise, type Measured } from './verdict.js'
 
-/** What came of an input on a store. */
+/** The result of an input on a store. */
 export interface Result extends Measured {
   input: string
   store: string
   status: string
   seconds: number
   machineMs: number
-  /** What is wrong; an input with none has passed. */
+  /** The faults; an input without faults has passed. */
   verdict: string[]
-  /** How often it was run. */
+  /** The number of runs. */
   runs: number
 }
 
-/** An input that takes longer has not ended by itself. */
+/** The time limit of an input. */
 const INPUT_LIMIT_MS = 300_000
 const REPEATS = 2
-/** Connections close, files go and the prober sees what is left of the work. */
+/** Time in which connections close, files are removed and the remaining work ends. */
 const SETTLE_MS = 10_000
-const AFTER_MS = 500
+const DELAY_AFTER_MS = 500
 const WATCH_EVERY_MS = 100
 
-/** Runs an input on a target of its own; one that the machine's noise may have failed is repeated. */
-export async function measureInput (input: Input, options: TargetOptions, control: ChildServer): Promise<Result> {
+/** Runs an input on a new target. It is repeated if noise of the machine may be the cause of a fault. */
+export async function measureInput (input: Input, options: TargetOptions, idleServer: ChildServer): Promise<Result> {
   let best: Result | undefined
   for (let run = 1; run <= 1 + REPEATS; run++) {
-    const result = { ...await measureOnce(input, options, control), runs: run }
-    if (result.verdict.length === 0 || !isWorthRepeating(result)) return result
+    const result = { ...await measureOnce(input, options, idleServer), runs: run }
+    if (result.verdict.length === 0 || !mayBeNoise(result)) return result
     if (best === undefined || result.worstMs < best.worstMs) best = result
   }
   return best!
 }
 
-async function measureOnce (input: Input, options: TargetOptions, control: ChildServer): Promise<Omit<Result, 'runs'>> {
+async function measureOnce (input: Input, options: TargetOptions, idleServer: ChildServer): Promise<Omit<Result, 'runs'>> {
   const target = await startTarget({ ...options, configuration: input.configuration ?? '' })
-  const prober = new Prober(target, control)
+  const prober = new Prober(target, idleServer)
   try {
     await warmUp(target)
     await prepare(input, target)
-    return await underProbes(target, prober, input)
+    return await runWithProbes(target, prober, input)
   } finally {
     await prober.stop()
     await target.stop()
@@ -53,23 +53,23 @@ async function measureOnce (input: Input, options: TargetOptions, control: Child
 
 async function prepare (input: Input, target: Target): Promise<void> {
   await input.prepare?.(target)
-  await delay(AFTER_MS)
+  await delay(DELAY_AFTER_MS)
 }
 
 /** The first request of each kind loads code, which is not measured. */
 export async function warmUp (target: Target): Promise<void> {
-  await must(target, { path: '/v1/retain', body: JSON.stringify({ bank_id: OWN_BANK, content: 'The ferry leaves at nine.' }) })
-  await must(target, { path: '/v1/recall', body: JSON.stringify({ bank_id: OWN_BANK, query: 'ferry' }) })
-  await must(target, { path: '/v1/forget', principal: OWNER, body: JSON.stringify({ bank_id: OWN_BANK, scope: 'all' }) })
+  await sendOk(target, { path: '/v1/retain', body: JSON.stringify({ bank_id: OWN_BANK, content: 'The ferry leaves at nine.' }) })
+  await sendOk(target, { path: '/v1/recall', body: JSON.stringify({ bank_id: OWN_BANK, query: 'ferry' }) })
+  await sendOk(target, { path: '/v1/forget', principal: OWNER, body: JSON.stringify({ bank_id: OWN_BANK, scope: 'all' }) })
 }
 
 /** Runs an input that is prepared. */
-export async function underProbes (target: Target, prober: Prober, input: Input): Promise<Omit<Result, 'runs'>> {
+export async function runWithProbes (target: Target, prober: Prober, input: Input): Promise<Omit<Result, 'runs'>> {
   const before = { descriptors: target.descriptors(), files: target.files() }
   const tally = new Tally()
   target.resetPeak()
   let peakMb = target.peakMb()
-  // The last look before a process dies has the most that it had.
+  // If the process dies, the last sample is kept.
   const look = () => { peakMb = target.peakMb() ?? peakMb }
   const watch = setInterval(look, WATCH_EVERY_MS)
   const startedAt = Date.now()
@@ -80,7 +80,7 @@ export async function underProbes (target: Target, prober: Prober, input: Input)
     await prober.begin()
     faults = await runWithin(input, target, tally)
     seconds = (Date.now() - startedAt) / 1000
-    await delay(AFTER_MS)
+    await delay(DELAY_AFTER_MS)
     live = await prober.end()
     look()
   } finally {
@@ -90,7 +90,7 @@ export async function underProbes (target: Target, prober: Prober, input: Input)
   const measured: Measured = {
     alive: target.alive(),
     worstMs: live.worstMs,
-    freshWorstMs: live.freshWorstMs,
+    newConnectionWorstMs: live.newConnectionWorstMs,
     peakMb,
     idleMb: target.idleMb,
     badAnswers: tally.statuses().filter((status) => !isAllowed(status, input.allowed)).map((status) => `${status} x${tally.count(status)}`),
@@ -120,7 +120,7 @@ async function runWithin (input: Input, target: Target, tally: Tally): Promise<s
   }
 }
 
-/** Waits a while until what the input opened is closed again. */
+/** Waits until the descriptors and files of the input are closed and removed, or the time is over. */
 async function settle (
   target: Target, before: { descriptors: number, files: number },
 ): Promise<{ descriptorsLeft: number, filesLeft: number }> {

@@ -1,35 +1,35 @@
 import { parseArgs } from 'node:util'
-import { UnusableInput } from '../../bench/checked.js'
+import { UnusableInput } from '../../bench/checker.js'
 import { INPUTS } from './inputs/all.js'
 import { STORES, type Store } from './target.js'
 
 export const USAGE = `npm run attack -- [options]
-  --only LIST        inputs by name, or by how their names begin; "found" is those made from the OpenAPI document
-  --store LIST       of ${STORES.join(', ')}; default: all, postgres when TEST_DATABASE_URL is set
-  --heap MB          of the server's old generation; default 512
-  --seconds N        for the bodies made from the OpenAPI document, on each store; default 60
-  --seed N           of the order of those bodies; default 1
-  --list             prints the names of the inputs and ends
-  --beside           500 honest clients beside each input instead: their p50 and p99 without it and with it
-  --soak MINUTES     the inputs in turns on one server instead: memory, files and descriptors
+  --only LIST        inputs by name or prefix of the name; "generated" are those from the OpenAPI document
+  --store LIST       any of ${STORES.join(', ')}; default: all, postgres only with TEST_DATABASE_URL
+  --heap MB          megabytes of the server's old generation; default 512
+  --seconds N        time for the bodies from the OpenAPI document, on each store; default 60
+  --seed N           seed of the order of those bodies; default 1
+  --list             only prints the names of the inputs
+  --impact           instead measures p50 and p99 of 500 legitimate clients, without each input and with it
+  --soak MINUTES     instead runs the inputs in turn on one server, and watches memory, files and descriptors
   --json FILE        also writes the results there`
 
 export interface Options {
   /** Names of inputs. */
   inputs: string[]
-  found: boolean
+  generated: boolean
   stores: Store[]
   heap: number
   seconds: number
   seed: number
   list: boolean
-  beside: boolean
+  impact: boolean
   soakMinutes: number | undefined
   json: string | undefined
   databaseUrl: string | undefined
 }
 
-const FOUND = 'found'
+const GENERATED = 'generated'
 
 /** @throws UnusableInput for a value that cannot be used; parseArgs itself throws for an unknown option */
 export function readOptions (args: string[], env: Readonly<Record<string, string | undefined>>): Options {
@@ -42,12 +42,12 @@ export function readOptions (args: string[], env: Readonly<Record<string, string
       seconds: { type: 'string', default: '60' },
       seed: { type: 'string', default: '1' },
       list: { type: 'boolean', default: false },
-      beside: { type: 'boolean', default: false },
+      impact: { type: 'boolean', default: false },
       soak: { type: 'string' },
       json: { type: 'string' },
     },
   })
-  if (values.beside && values.soak !== undefined) throw new UnusableInput('--beside and --soak are two runs: give one of them')
+  if (values.impact && values.soak !== undefined) throw new UnusableInput('--impact and --soak exclude each other')
   const databaseUrl = env['TEST_DATABASE_URL']
   return {
     ...selectInputs(values.only),
@@ -56,23 +56,23 @@ export function readOptions (args: string[], env: Readonly<Record<string, string
     seconds: wholeNumber('--seconds', values.seconds, 1, 86_400),
     seed: wholeNumber('--seed', values.seed, 0, 999_999_999),
     list: values.list,
-    beside: values.beside,
+    impact: values.impact,
     soakMinutes: values.soak === undefined ? undefined : wholeNumber('--soak', values.soak, 1, 10_000),
     json: values.json,
     databaseUrl,
   }
 }
 
-function selectInputs (only: string | undefined): Pick<Options, 'inputs' | 'found'> {
+function selectInputs (only: string | undefined): Pick<Options, 'inputs' | 'generated'> {
   const names = INPUTS.map(({ name }) => name)
-  if (only === undefined) return { inputs: names, found: true }
+  if (only === undefined) return { inputs: names, generated: true }
   const wanted = words(only)
   // A whole name means that input alone, also where others begin with it.
   const matches = (word: string) => names.includes(word) ? [word] : names.filter((name) => name.startsWith(word))
-  const unknown = wanted.filter((word) => word !== FOUND && matches(word).length === 0)
+  const unknown = wanted.filter((word) => word !== GENERATED && matches(word).length === 0)
   if (unknown.length > 0) throw new UnusableInput(`--only: ${unknown.join(', ')} is not known; --list prints the names`)
   const chosen = new Set(wanted.flatMap(matches))
-  return { inputs: names.filter((name) => chosen.has(name)), found: wanted.includes(FOUND) }
+  return { inputs: names.filter((name) => chosen.has(name)), generated: wanted.includes(GENERATED) }
 }
 
 function selectStores (given: string | undefined, databaseUrl: string | undefined): Store[] {
@@ -86,8 +86,8 @@ function selectStores (given: string | undefined, databaseUrl: string | undefine
 
 const words = (list: string) => list.split(',').map((word) => word.trim()).filter((word) => word !== '')
 
-function wholeNumber (option: string, text: string, least: number, most: number): number {
+function wholeNumber (option: string, text: string, min: number, max: number): number {
   const number = /^\d{1,9}$/.test(text) ? Number(text) : NaN
-  if (!(number >= least && number <= most)) throw new UnusableInput(`${option}: found ${JSON.stringify(text)}, allowed are whole numbers from ${least} to ${most}`)
+  if (!(number >= min && number <= max)) throw new UnusableInput(`${option}: found ${JSON.stringify(text)}, allowed are whole numbers from ${min} to ${max}`)
   return number
 }

@@ -5,23 +5,23 @@ import { queuedMs } from './run-queue.js'
 import { PROBE_EVERY_MS, type Wait } from './verdict.js'
 
 /*
- * Asks two servers for GET /live, whose ports are its first arguments: the one under attack and an idle one. The third
- * is the process of the one under attack. It is a process of its own, so what it waits for is the server and not the
- * client that attacks. Each is asked on a connection that is kept, and the one under attack on new connections too.
- * While a probe is unanswered no other is sent: how many would have been missed follows from how long the first one
- * waited. The message `begin` starts a measurement, `end` ends it and is answered with the waits.
+ * Sends GET /live to two servers, the one under attack and an idle one. The arguments are their ports and the process
+ * id of the server under attack. It runs in a separate process, so that the attacking client does not delay it. Each
+ * server gets probes on a kept connection, and the one under attack also on new connections. While a probe is
+ * unanswered no other is sent, because the number of missed probes follows from the duration of the wait. The message
+ * `begin` starts a measurement, and `end` ends it and is answered with the waits.
  */
 
-const FRESH_EVERY_MS = 50
+const NEW_CONNECTION_EVERY_MS = 50
 const AFTER_FAILURE_MS = 20
-/** At the end an answer that is still owed is waited for no longer. */
-const PATIENCE_MS = 10_000
-/** Shorter waits are not told one by one. */
-const TOLD_FROM_MS = 15
+/** The time limit for outstanding answers at the end. */
+const MAX_FINAL_WAIT_MS = 10_000
+/** Shorter waits are not reported one by one. */
+const MIN_REPORTED_MS = 15
 const REQUEST = (port: number) => `GET /live HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`
 
-// The prober must not wait for the processor itself, where the system lets it ask for that.
-try { setPriority(-10) } catch { /* Not allowed: the idle server shows what is the machine's. */ }
+// This process has priority, if the system allows it, so that it does not wait for the processor itself.
+try { setPriority(-10) } catch { /* Not allowed. The waits for the idle server show the delays of the machine. */ }
 
 const [attacked, idle, pid] = process.argv.slice(2).map(Number)
 
@@ -90,7 +90,7 @@ const probes = PROBED.map(({ port, fresh }) => new (class {
     this.note(now)
     this.answers += 1
     this.refused = false
-    const next = Math.max(0, this.owedSince + (fresh ? FRESH_EVERY_MS : PROBE_EVERY_MS) - now)
+    const next = Math.max(0, this.owedSince + (fresh ? NEW_CONNECTION_EVERY_MS : PROBE_EVERY_MS) - now)
     this.owedSince = undefined
     this.#text = ''
     if (fresh) {
@@ -103,13 +103,13 @@ const probes = PROBED.map(({ port, fresh }) => new (class {
   note (now: number): void {
     if (this.owedSince === undefined) return
     this.longest = Math.max(this.longest, now - this.owedSince)
-    if (now - this.owedSince < TOLD_FROM_MS) return
+    if (now - this.owedSince < MIN_REPORTED_MS) return
     this.waits.push({
       from: this.owedSince, to: now, queuedMs: port === attacked ? queuedMs(pid!) - this.#queuedBefore : 0,
     })
   }
 
-  told (): unknown {
+  result (): unknown {
     return { waits: this.waits, answers: this.answers, failures: this.failures, longest: this.longest }
   }
 })())
@@ -120,7 +120,7 @@ process.on('message', (message) => {
     process.send?.('begun')
   } else if (message === 'end') {
     const endedAt = performance.now()
-    const deadline = endedAt + PATIENCE_MS
+    const deadline = endedAt + MAX_FINAL_WAIT_MS
     // What was sent before the end has to be answered, too.
     const look = () => {
       const now = performance.now()
@@ -130,7 +130,7 @@ process.on('message', (message) => {
         return
       }
       for (const probe of probes) if (probe.owedSince !== undefined && probe.owedSince < endedAt) probe.note(now)
-      process.send?.(probes.map((probe) => probe.told()))
+      process.send?.(probes.map((probe) => probe.result()))
     }
     look()
   }

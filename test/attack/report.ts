@@ -1,4 +1,4 @@
-import type { Beside } from './beside.js'
+import type { Impact } from './impact.js'
 import type { Result } from './measure.js'
 import type { Soak } from './soak.js'
 import type { Sample } from './verdict.js'
@@ -13,14 +13,14 @@ export function formatResults (results: readonly Result[]): string {
     result.status,
     result.seconds.toFixed(1),
     result.worstMs.toFixed(0),
-    result.freshWorstMs.toFixed(0),
+    result.newConnectionWorstMs.toFixed(0),
     peakOf(result),
     verdictOf(result.verdict),
   ])
   return markdown([HEAD, ...rows])
 }
 
-export function formatBeside (results: readonly Beside[]): string {
+export function formatImpacts (results: readonly Impact[]): string {
   const head = ['input', 'store', 'status', 'p50 ms without', 'with', 'p99 ms without', 'with', 'ratio of p99', 'answers a run', 'refused', 'verdict']
   return markdown([head, ...results.map((result) => [
     result.input,

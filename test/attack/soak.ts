@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterCollection } from '../../bench/collected-memory.js'
+import { memoryAfterGc } from '../../bench/memory-after-gc.js'
 import { seededRandom } from '../../bench/http/vocabulary.js'
 import { send, Tally } from './client.js'
 import type { Input } from './inputs/input.js'
 import { warmUp } from './measure.js'
 import { OWN_BANK, OWNER, startTarget, type Target, type TargetOptions } from './target.js'
-import { DESCRIPTORS_SPARED, MOST_MIB_A_MINUTE, slopeOfLastTwoThirds, type Sample } from './verdict.js'
+import { MAX_EXTRA_DESCRIPTORS, MAX_GROWTH_MIB_PER_MINUTE, slopeOfLastTwoThirds, type Sample } from './verdict.js'
 
 /** As short as the inputs have them, for all of them together. */
 const CONFIGURATION = 'bounds: { stalled_seconds: 5, request_seconds: 10 }\n'
@@ -56,7 +56,7 @@ export async function soak (
   /** When the first round was over; with a run that is shorter nothing was warm. */
   let warm: number | undefined
   const collect = async () => {
-    const told = await afterCollection(target.collector)
+    const told = await memoryAfterGc(target.collector)
     if (told === undefined) return
     kept.push({ minute: minute(), mib: told.rss / MEBIBYTE })
     used.push({ minute: minute(), mib: (told.heapUsed + told.external) / MEBIBYTE })
@@ -91,7 +91,7 @@ export async function soak (
       keptMibAMinute: slopeOfLastTwoThirds(kept, warm),
       usedMibAMinute: slopeOfLastTwoThirds(used, warm),
     }
-    const grows = (what: string, slope: number) => slope > MOST_MIB_A_MINUTE ? [`${what} grows by ${slope.toFixed(2)} MiB a minute`] : []
+    const grows = (what: string, slope: number) => slope > MAX_GROWTH_MIB_PER_MINUTE ? [`${what} grows by ${slope.toFixed(2)} MiB a minute`] : []
     return {
       store: target.store,
       minutes,
@@ -108,7 +108,7 @@ export async function soak (
         ...new Set(faults),
         ...grows('resident memory', slopes.keptMibAMinute),
         ...grows('memory in use', slopes.usedMibAMinute),
-        ...(after.descriptors - before.descriptors > DESCRIPTORS_SPARED ? [`${after.descriptors - before.descriptors} descriptors left`] : []),
+        ...(after.descriptors - before.descriptors > MAX_EXTRA_DESCRIPTORS ? [`${after.descriptors - before.descriptors} descriptors left`] : []),
         ...(after.files > before.files ? [`${after.files - before.files} files left`] : []),
       ],
     }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import postgres from 'postgres'
 import { startGateway } from '../../bench/child-server.js'
-import { collecting } from '../../bench/collected-memory.js'
+import { memoryReportOptions } from '../../bench/memory-after-gc.js'
 
 export const STORES = ['in_memory', 'pglite', 'postgres'] as const
 export type Store = typeof STORES[number]
@@ -44,7 +44,7 @@ export interface Target {
   /** The most that was resident since resetPeak(). */
   peakMb (): number | null
   resetPeak (): void
-  /** The path of the socket at which heap-told.mjs tells what it uses. */
+  /** The path of the socket at which memory-after-gc-preload.mjs tells what it uses. */
   collector: string
   stop (): Promise<void>
 }
@@ -64,7 +64,7 @@ export interface TargetOptions {
 let started = 0
 
 /**
- * Starts the built server with a heap limit, folders of its own, and a configuration that has access control and a
+ * Starts the built server with a heap limit, folders of its own, and a configuration that has access idleServer and a
  * webhook.
  */
 export async function startTarget ({ store, heap, databaseUrl, configuration = '', collects = false }: TargetOptions): Promise<Target> {
@@ -81,7 +81,7 @@ export async function startTarget ({ store, heap, databaseUrl, configuration = '
       TMPDIR: temporary,
       ...(store === 'postgres' && databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
     }
-    const server = await startGateway(configurationOf(store, schema, folder) + configuration, env, 'ignore', [`--max-old-space-size=${heap}`, ...(collects ? collecting(collector) : [])])
+    const server = await startGateway(configurationOf(store, schema, folder) + configuration, env, 'ignore', [`--max-old-space-size=${heap}`, ...(collects ? memoryReportOptions(collector) : [])])
     const seen = processOf(server.pid, dataOf(folder))
     return {
       store,

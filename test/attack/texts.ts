@@ -1,9 +1,9 @@
 import { seededRandom } from '../../bench/http/vocabulary.js'
-import { must } from './client.js'
+import { sendOk } from './client.js'
 import { OWN_BANK, type Target } from './target.js'
 
 /** The most that the API takes of one memory. */
-export const LONGEST_CONTENT = 50_000
+export const MAX_CONTENT_LENGTH = 50_000
 export const BODY_LIMIT = 10_485_760
 
 /** Kinds of text that cost an analysis much. A number makes a text unlike the others. */
@@ -46,7 +46,7 @@ export function batchBody (bankId: string, kind: Kind, seed: number, limit = BOD
   const items: string[] = []
   let bytes = head.length + 2
   while (items.length < 1000) {
-    const item = JSON.stringify({ content: KINDS[kind](LONGEST_CONTENT, seed * 1000 + items.length) })
+    const item = JSON.stringify({ content: KINDS[kind](MAX_CONTENT_LENGTH, seed * 1000 + items.length) })
     bytes += Buffer.byteLength(item) + 1
     if (bytes > limit) break
     items.push(item)
@@ -63,7 +63,7 @@ export async function fillBank (
     const items = Array.from({ length: Math.min(size, count - from) }, (_, index) => ({
       content: plainText(characters, from + index), ...(tags !== undefined && { tags }),
     }))
-    await must(target, { path: '/v1/retain/batch', body: JSON.stringify({ bank_id: bankId, items }) })
+    await sendOk(target, { path: '/v1/retain/batch', body: JSON.stringify({ bank_id: bankId, items }) })
   }
 }
 

@@ -1,10 +1,10 @@
 import t from 'tap'
-import { faultsOf, isAllowed, isWorthRepeating, missedProbes, ownWait, slopeOfLastTwoThirds, type Measured } from './verdict.js'
+import { faultsOf, isAllowed, mayBeNoise, missedProbes, serverWait, slopeOfLastTwoThirds, type Measured } from './verdict.js'
 
 const GOOD: Measured = {
   alive: true,
   worstMs: 20,
-  freshWorstMs: 30,
+  newConnectionWorstMs: 30,
   peakMb: 200,
   idleMb: null,
   badAnswers: [],
@@ -13,30 +13,30 @@ const GOOD: Measured = {
   filesLeft: 0,
 }
 
-await t.test('a probe is missed after 100 ms, and one in 5 ms is sent meanwhile', async (t) => {
+await t.test('a probe counts as missed after 100 ms, and then one more every 5 ms', async (t) => {
   t.strictSame([0, 99, 100, 101, 104.9, 105, 200, 1100].map(missedProbes), [0, 0, 0, 1, 1, 2, 21, 201])
 })
 
 const wait = (from: number, to: number, queuedMs = 0) => ({ from, to, queuedMs })
 
-await t.test('what an idle server waits for meanwhile is the machine\'s, and so is what the server itself waits for a processor', async (t) => {
-  t.equal(ownWait(wait(100, 300), []), 200)
-  t.equal(ownWait(wait(100, 300), [wait(0, 90), wait(310, 400)]), 200)
-  t.equal(ownWait(wait(100, 300), [wait(50, 150), wait(200, 220), wait(290, 500)]), 120)
-  t.equal(ownWait(wait(100, 300), [wait(0, 1000)]), 0)
-  t.equal(ownWait(wait(100, 300, 150), []), 50)
+await t.test('delays of an idle server and waits for a processor are subtracted', async (t) => {
+  t.equal(serverWait(wait(100, 300), []), 200)
+  t.equal(serverWait(wait(100, 300), [wait(0, 90), wait(310, 400)]), 200)
+  t.equal(serverWait(wait(100, 300), [wait(50, 150), wait(200, 220), wait(290, 500)]), 120)
+  t.equal(serverWait(wait(100, 300), [wait(0, 1000)]), 0)
+  t.equal(serverWait(wait(100, 300, 150), []), 50)
   // They may be the same time.
-  t.equal(ownWait(wait(100, 300, 150), [wait(50, 150)]), 50)
-  t.equal(ownWait(wait(100, 300, 20), [wait(50, 150)]), 150)
-  t.equal(ownWait(wait(100, 300, 400), []), 0)
+  t.equal(serverWait(wait(100, 300, 150), [wait(50, 150)]), 50)
+  t.equal(serverWait(wait(100, 300, 20), [wait(50, 150)]), 150)
+  t.equal(serverWait(wait(100, 300, 400), []), 0)
 })
 
-await t.test('an input passes when the server answered, lives and left nothing', async (t) => {
+await t.test('an input passes when the server answered, is running and released its resources', async (t) => {
   t.strictSame(faultsOf(GOOD), [])
   // One missed probe may be the machine's.
   t.strictSame(faultsOf({ ...GOOD, worstMs: 103 }), [])
   t.strictSame(faultsOf({ ...GOOD, worstMs: 106 }), ['2 probes missed'])
-  t.strictSame(faultsOf({ ...GOOD, freshWorstMs: 1500.4 }), ['new connections waited 1500 ms'])
+  t.strictSame(faultsOf({ ...GOOD, newConnectionWorstMs: 1500.4 }), ['new connections waited 1500 ms'])
   t.strictSame(faultsOf({ ...GOOD, peakMb: 401 }), ['401 MB'])
   t.strictSame(faultsOf({ ...GOOD, peakMb: null }), [])
   // A database in the process has much to begin with: what is added to it counts, and no more.
@@ -48,21 +48,21 @@ await t.test('an input passes when the server answered, lives and left nothing',
   t.strictSame(faultsOf({ ...GOOD, alive: false, worstMs: 9000 }), ['the process died'])
 })
 
-await t.test('only what noise can do is repeated', async (t) => {
-  t.equal(isWorthRepeating({ ...GOOD, worstMs: 300 }), true)
-  t.equal(isWorthRepeating({ ...GOOD, worstMs: 3000 }), false)
-  t.equal(isWorthRepeating({ ...GOOD, alive: false }), false)
-  t.equal(isWorthRepeating({ ...GOOD, badAnswers: ['500 x1'] }), false)
+await t.test('only faults that noise may cause are repeated', async (t) => {
+  t.equal(mayBeNoise({ ...GOOD, worstMs: 300 }), true)
+  t.equal(mayBeNoise({ ...GOOD, worstMs: 3000 }), false)
+  t.equal(mayBeNoise({ ...GOOD, alive: false }), false)
+  t.equal(mayBeNoise({ ...GOOD, badAnswers: ['500 x1'] }), false)
 })
 
-await t.test('done, refused and busy are answers; a fault and silence are none', async (t) => {
+await t.test('success, refusal and overload are allowed; a fault and a missing answer are not', async (t) => {
   for (const status of ['200', '204', '400', '413', '431', '503', 'closed']) t.equal(isAllowed(status), true, status)
   for (const status of ['500', '502', '504', 'timeout', '302']) t.equal(isAllowed(status), false, status)
   t.equal(isAllowed('200', ['400']), false)
   t.equal(isAllowed('400', ['400']), true)
 })
 
-await t.test('the slope is that of the last two thirds, whatever single ones are', async (t) => {
+await t.test('the slope is that of the last two thirds, whatever single samples are', async (t) => {
   const samples = (mib: (minute: number) => number) =>
     Array.from({ length: 31 }, (_, minute) => ({ minute, mib: mib(minute) }))
   t.equal(slopeOfLastTwoThirds(samples(() => 200)), 0)

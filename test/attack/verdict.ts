@@ -1,47 +1,46 @@
 /*
- * What decides whether an input passes: pure functions over what the prober and the target said.
+ * Decides whether an input passes: pure functions over the measurements of the prober and the target.
  */
 
-/** A probe asks every so many milliseconds ... */
+/** The interval of the probes. */
 export const PROBE_EVERY_MS = 5
-/** ... and is missed when it has no answer by then. */
+/** A probe without an answer after this time counts as missed. */
 export const MISSED_AFTER_MS = 100
-/** A single missed probe may be the machine's; from so many in a row on it is the server's. */
-export const MISSES_IN_A_ROW = 2
+/** The number of missed probes in a row that is a fault; a single one may be noise of the machine. */
+export const MAX_CONSECUTIVE_MISSES = 2
 /**
- * A probe on a new connection also waits until the server takes the connection: the second of a usual liveness probe.
+ * A probe on a new connection also waits until the server accepts it. A second is the usual limit of liveness probes.
  */
-export const FRESH_MISSED_AFTER_MS = 1000
-/** Most that the process may have resident, in megabytes. */
-export const MOST_MEGABYTES = 400
+export const NEW_CONNECTION_MISSED_AFTER_MS = 1000
+/** The maximum resident memory of the process, in megabytes. */
+export const MAX_MEGABYTES = 400
 /**
- * Most that an input may add where the database is in the process and has most of it: what MOST_MEGABYTES leaves to a
- * gateway that has some 150 MB when it does nothing.
+ * The maximum that an input may add when the database is in the process. It is MAX_MEGABYTES minus the some 150 MB of
+ * an idle gateway.
  */
-export const MOST_MEGABYTES_ADDED = 250
-/** The connections of a pool and of the prober may come and go. */
-export const DESCRIPTORS_SPARED = 16
-/** What the soak may grow by. */
-export const MOST_MIB_A_MINUTE = 1
+export const MAX_MEGABYTES_ADDED = 250
+/** Descriptors that may remain open, because the connections of a pool and of the prober change. */
+export const MAX_EXTRA_DESCRIPTORS = 16
+/** The maximum growth during a soak. */
+export const MAX_GROWTH_MIB_PER_MINUTE = 1
 
-/** A time in which a server owed an answer, in milliseconds of one clock. */
+/** A time in which an answer was outstanding, in milliseconds of one clock. */
 export interface Wait {
   from: number
   to: number
   /**
-   * Of it, how long the server was ready to run and the machine had no processor for it; milliseconds, 0 where that is
-   * not known.
+   * The part in which the server was ready to run but had no processor, in milliseconds; 0 where it is not known.
    */
   queuedMs: number
 }
 
 /**
- * How long a server let a probe wait, less what was the machine's: the time in which an idle server of another process
- * was late too, or in which this one was ready to run and had no processor. Both may be the same time, so that the
- * longer one counts.
- * @param idle waits for the idle server, in the order of their beginning, none over another
+ * The part of a wait that the server caused. The delay of the machine is subtracted: the time in which an idle server
+ * in another process was late too, or in which this server was ready to run but had no processor. Both may be the same
+ * time, so only the longer one is subtracted.
+ * @param idle waits for the idle server, in the order of their beginning, without overlaps
  */
-export function ownWait (wait: Wait, idle: readonly Wait[]): number {
+export function serverWait (wait: Wait, idle: readonly Wait[]): number {
   const late =
     idle.reduce((sum, { from, to }) => sum + Math.max(0, Math.min(wait.to, to) - Math.max(wait.from, from)), 0)
   return Math.max(0, wait.to - wait.from - Math.max(late, wait.queuedMs))
@@ -52,59 +51,59 @@ export function missedProbes (waitMs: number): number {
   return waitMs <= MISSED_AFTER_MS ? 0 : Math.floor((waitMs - MISSED_AFTER_MS) / PROBE_EVERY_MS) + 1
 }
 
-/** What came of one input. */
+/** The measurements of one input. */
 export interface Measured {
-  /** Whether the process was there at the end. */
+  /** Whether the process was still running at the end. */
   alive: boolean
   /**
-   * Longest time without an answer on the kept connection and on new ones, the machine's share taken off; milliseconds.
+   * Longest time without an answer on the kept connection and on new ones, without the delay of the machine, in ms.
    */
   worstMs: number
-  freshWorstMs: number
+  newConnectionWorstMs: number
   /** Null where there is no /proc. */
   peakMb: number | null
-  /** What was resident when the server had started, if the database is in its process; null elsewhere. */
+  /** Resident memory after the start, if the database is in the process; null elsewhere. */
   idleMb: number | null
   /** Answers that the rule does not allow, each with its count. */
   badAnswers: readonly string[]
-  /** What the input itself found wrong. */
+  /** Faults that the input itself found. */
   faults: readonly string[]
-  /** Descriptors and temporary files that were left over. */
+  /** Descriptors that remained open, and temporary files that were not removed. */
   descriptorsLeft: number
   filesLeft: number
 }
 
-/** @returns what is wrong; an input with none has passed */
+/** @returns the faults; an input without faults has passed */
 export function faultsOf (measured: Measured): string[] {
   if (!measured.alive) return ['the process died', ...measured.faults]
   const faults = [...measured.faults]
   const missed = missedProbes(measured.worstMs)
-  if (missed >= MISSES_IN_A_ROW) faults.push(`${missed} probes missed`)
-  if (measured.freshWorstMs > FRESH_MISSED_AFTER_MS) faults.push(`new connections waited ${Math.round(measured.freshWorstMs)} ms`)
+  if (missed >= MAX_CONSECUTIVE_MISSES) faults.push(`${missed} probes missed`)
+  if (measured.newConnectionWorstMs > NEW_CONNECTION_MISSED_AFTER_MS) faults.push(`new connections waited ${Math.round(measured.newConnectionWorstMs)} ms`)
   faults.push(...memoryFaults(measured))
   if (measured.badAnswers.length > 0) faults.push(`answers: ${measured.badAnswers.join(', ')}`)
-  if (measured.descriptorsLeft > DESCRIPTORS_SPARED) faults.push(`${measured.descriptorsLeft} descriptors left`)
+  if (measured.descriptorsLeft > MAX_EXTRA_DESCRIPTORS) faults.push(`${measured.descriptorsLeft} descriptors left`)
   if (measured.filesLeft > 0) faults.push(`${measured.filesLeft} files left`)
   return faults
 }
 
 function memoryFaults ({ peakMb, idleMb }: Measured): string[] {
   if (peakMb === null) return []
-  if (idleMb === null) return peakMb > MOST_MEGABYTES ? [`${Math.round(peakMb)} MB`] : []
+  if (idleMb === null) return peakMb > MAX_MEGABYTES ? [`${Math.round(peakMb)} MB`] : []
   const added = peakMb - idleMb
-  return added > MOST_MEGABYTES_ADDED ? [`${Math.round(added)} MB added to ${Math.round(idleMb)} MB`] : []
+  return added > MAX_MEGABYTES_ADDED ? [`${Math.round(added)} MB added to ${Math.round(idleMb)} MB`] : []
 }
 
-/** Whether an answer keeps the rule: done, refused, or too busy; a closed connection is a refusal too. */
+/** Whether an answer is allowed: success, refusal or overload; a closed connection is a refusal too. */
 export function isAllowed (status: string, allowed?: readonly string[]): boolean {
   return allowed === undefined ? /^(?:2\d\d|4\d\d|503|closed)$/.test(status) : allowed.includes(status)
 }
 
 /**
- * A machine's noise can fail an input, but not when it is repeated; a dead process or a second without an answer
- * does not.
+ * Whether noise of the machine may have failed an input, so that it is repeated. A dead process or a second without an
+ * answer is not noise.
  */
-export function isWorthRepeating (measured: Measured): boolean {
+export function mayBeNoise (measured: Measured): boolean {
   return measured.alive && measured.worstMs < 1000 && measured.badAnswers.length === 0
 }
 
@@ -115,9 +114,9 @@ export interface Sample {
 }
 
 /**
- * The rise of the samples of the last two thirds of the time, and none before `warm`: the median of the slopes between
- * any two of them (Theil and Sen), which neither a single high value nor the end of a saw-tooth moves.
- * @param warm the minute from which everything was done once: until then code is compiled and caches fill
+ * The slope of the samples of the last two thirds of the time, but not before `warm`: the median of the slopes between
+ * any two of them (the Theil–Sen estimator), which is robust against single high values and a saw-tooth.
+ * @param warm the minute in which every input has run once; until then code is compiled and caches are filled
  * @returns MiB a minute; NaN for fewer than two samples
  */
 export function slopeOfLastTwoThirds (samples: readonly Sample[], warm = 0): number {

@@ -52,7 +52,7 @@ await t.test('a question may say when it is asked', async (t) => {
 await t.test('isolated facts are sessions of one turn, without time and speaker', async (t) => {
   const [found] = read([{ sample_id: 'facts', isolated: true, facts: [{ dia_id: 'F1', text: 'It rains.' }], qa: [{ question: 'Rain?', evidence: ['F1'], category: 4 }] }])
   t.strictSame(found?.sessions, [{ id: 'F1', turns: [{ id: 'F1', contents: ['It rains.'], role: undefined, occurredAt: undefined }] }])
-  t.match(found, { form: 'facts', questions: [{ evidence: ['F1'], sessions: [] }] })
+  t.match(found, { format: 'facts', questions: [{ evidence: ['F1'], sessions: [] }] })
   t.throws(() => read([{ sample_id: 'facts', isolated: true, qa: [] }]), { message: /must have required property 'facts'/ })
 })
 
@@ -60,24 +60,24 @@ const own = async (name: string) => (await loadConversations(fileURLToPath(new U
 const TALK = ['multi-hop', 'open-domain', 'single-hop', 'temporal']
 const ASSISTANT = ['assistant_said', 'knowledge_update', 'multi_session', 'preferences', 'temporal', 'user_facts']
 const expected = [
-  { name: 'own-conversation.json', form: 'talk', sessions: 7, turns: 134, questions: 42, categories: TALK },
-  { name: 'own-conversation-2.json', form: 'talk', sessions: 8, turns: 142, questions: 42, categories: TALK },
-  { name: 'own-facts.json', form: 'facts', sessions: 120, turns: 120, questions: 60, categories: TALK },
-  { name: 'own-assistant.json', form: 'beam', sessions: 13, turns: 170, questions: 74, categories: ASSISTANT },
+  { name: 'own-conversation.json', format: 'talk', sessions: 7, turns: 134, questions: 42, categories: TALK },
+  { name: 'own-conversation-2.json', format: 'talk', sessions: 8, turns: 142, questions: 42, categories: TALK },
+  { name: 'own-facts.json', format: 'facts', sessions: 120, turns: 120, questions: 60, categories: TALK },
+  { name: 'own-assistant.json', format: 'beam', sessions: 13, turns: 170, questions: 74, categories: ASSISTANT },
 ]
-for (const { name, form, categories, ...counts } of expected) {
+for (const { name, format, categories, ...counts } of expected) {
   await t.test(`${name}, which comes with the project, is sound`, async (t) => {
     const { sessions, questions, ...rest } = await own(name)
     const turns = sessions.flatMap((session) => session.turns)
     t.strictSame({ sessions: sessions.length, turns: turns.length, questions: questions.length }, counts)
-    t.equal(rest.form, form)
+    t.equal(rest.format, format)
     t.equal(new Set(turns.map(({ id }) => id)).size, turns.length, 'turn ids are unique')
     t.equal(new Set(turns.flatMap(({ contents }) => contents)).size, turns.length, 'no turn is said twice')
     t.equal(new Set(questions.map(({ text }) => text)).size, questions.length, 'no question is asked twice')
     t.strictSame([...new Set(questions.map(({ category }) => category))].sort(), categories)
     const times = turns.flatMap(({ occurredAt }) => occurredAt ?? [])
     t.strictSame(times, [...times].sort((a, b) => a - b), 'turns follow each other')
-    t.equal(times.length, form === 'facts' ? 0 : counts.turns)
+    t.equal(times.length, format === 'facts' ? 0 : counts.turns)
     for (const { text, askedAt } of questions) t.ok(askedAt === undefined || askedAt > times[0]!, text)
   })
 }

@@ -3,7 +3,7 @@ import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
 import { figuresOf } from '../../bench/recall/figures.js'
-import { checkFloor, formatFloors, isPassedOver, readFloors } from '../../bench/recall/floors.js'
+import { checkFloor, formatFloors, isSkipped, readFloors } from '../../bench/recall/floors.js'
 import { choosePipeline } from '../../bench/recall/pipelines.js'
 import { outcome } from './outcomes.js'
 
@@ -40,17 +40,17 @@ await t.test('a floor for a figure that the data do not have never holds', async
 
 await t.test('the floors that come with the project can be measured', async (t) => {
   const floors = await readFloors(fileURLToPath(new URL('../../bench/recall/floors.json', import.meta.url)))
-  t.strictSame(floors.filter(({ elsewhere }) => elsewhere !== true).map(({ data }) => basename(data)), ['own-conversation.json', 'own-conversation-2.json', 'own-assistant.json', 'own-facts.json'])
-  for (const { data, elsewhere, not_below: notBelow } of floors) {
-    if (elsewhere !== true) await access(data)
+  t.strictSame(floors.filter(({ external }) => external !== true).map(({ data }) => basename(data)), ['own-conversation.json', 'own-conversation-2.json', 'own-assistant.json', 'own-facts.json'])
+  for (const { data, external, not_below: notBelow } of floors) {
+    if (external !== true) await access(data)
     if (notBelow !== undefined) await choosePipeline(notBelow.pipeline)
   }
 })
 
-await t.test('only data from elsewhere may be absent', async (t) => {
+await t.test('only external data may be absent', async (t) => {
   const folder = t.testdir({ 'd.json': '[]' })
-  const of = (data: string, elsewhere?: boolean) => isPassedOver({
-    data: join(folder, data), ...(elsewhere !== undefined && { elsewhere }),
+  const of = (data: string, external?: boolean) => isSkipped({
+    data: join(folder, data), ...(external !== undefined && { external }),
   })
   t.strictSame([of('d.json', true), of('none.json', true), of('none.json', false), of('none.json')], [false, true, false, false])
 })

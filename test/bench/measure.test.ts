@@ -14,7 +14,7 @@ const AT = Date.UTC(2024, 0, 1)
 const turn = (id: string, contents: string[], role: string | undefined = 'user'): Turn => ({ id, contents, role, occurredAt: AT })
 const conversation = (fields: Partial<Conversation> = {}): Conversation => ({
   id: '100K/1',
-  form: 'longmemeval',
+  format: 'longmemeval',
   depth: 100,
   sessions: [
     { id: 's1', turns: [turn('a', ['Tea it is.']), turn('b', ['A long', 'green tea.'], 'assistant')] },
@@ -80,14 +80,14 @@ await t.test('a batch holds at most 200 turns and 500,000 characters, in order',
   t.strictSame(sent.batches[0]?.items[7], { content: 'turn 7', document_id: 's1', occurred_at: '2024-01-01T00:00:00.000Z', metadata: { speaker: 'user' } })
 })
 
-await t.test('other forms are retained turn by turn', async (t) => {
+await t.test('other formats are retained turn by turn', async (t) => {
   const sent: Parameters<typeof recorder>[0] = nothing()
-  const [measurement] = await measure(recorder(sent), [conversation({ form: 'beam', depth: 25 })], 'test-')
+  const [measurement] = await measure(recorder(sent), [conversation({ format: 'beam', depth: 25 })], 'test-')
   t.strictSame(sent.retains.map(({ bank_id: bank, content }) => [bank, content]), ['Tea it is.', 'A long', 'green tea.', 'Rain.'].map((content) => ['test-100K-1', content]))
   t.strictSame(measurement?.outcomes[0]?.ranks, [Infinity, Infinity])
   t.equal(sent.recalls[0]?.['max_results'], 25)
   const facts = nothing()
-  await measure(recorder(facts), [conversation({ form: 'facts', sessions: [{ id: 'F1', turns: [{ ...turn('F1', ['Rain.']), role: undefined, occurredAt: undefined }] }], questions: [] })], 'test-')
+  await measure(recorder(facts), [conversation({ format: 'facts', sessions: [{ id: 'F1', turns: [{ ...turn('F1', ['Rain.']), role: undefined, occurredAt: undefined }] }], questions: [] })], 'test-')
   t.strictSame(facts.retains, [{ bank_id: 'test-100K-1', content: 'Rain.' }])
 })
 

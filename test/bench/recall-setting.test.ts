@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { untilEmbedded } from '../../bench/recall/embedded.js'
+import { untilEmbedded } from '../../bench/recall/until-embedded.js'
 import { readOptions } from '../../bench/recall/options.js'
 import { choosePipeline, PIPELINES } from '../../bench/recall/pipelines.js'
 import { configurationOf, embedderLabel } from '../../bench/recall/setting.js'

@@ -3,7 +3,7 @@ import { streamOutcome } from '../../bench/reflect/client.js'
 import { summarizeWave, type Load, type Wave } from '../../bench/reflect/load.js'
 import { readOptions } from '../../bench/reflect/options.js'
 import { formatReport } from '../../bench/reflect/report.js'
-import type { Share } from '../../bench/reflect/share.js'
+import type { Overhead } from '../../bench/reflect/overhead.js'
 import { targetsOf } from '../../bench/reflect/targets.js'
 
 const LIVE = { samples: 100, p50: 1, p99: 5, max: 20 }
@@ -21,21 +21,21 @@ function wave (fields: Partial<Wave> = {}): Wave {
 }
 
 function load (waves: Wave[], fields: Partial<Load> = {}): Load {
-  return { mode: 'plain', timeout_ms: 10_000, before: { rss_mb: 140, heap_mb: 60 }, waves, live: { gateway: LIVE, model: LIVE }, model_most_at_once: 64, ...fields }
+  return { mode: 'plain', timeout_ms: 10_000, before: { rss_mb: 140, heap_mb: 60 }, waves, live: { gateway: LIVE, model: LIVE }, max_concurrent_model_calls: 64, ...fields }
 }
 
 const latencies = (p50: number) => ({ p50, p95: 2 * p50, p99: 3 * p50 })
-const share: Share = { mode: 'stream', calls: 10, model_calls_per_reflect: 1, reflect_ms: latencies(5), model_ms: latencies(1), share_ms: latencies(4), bare_ms: latencies(2) }
+const overhead: Overhead = { mode: 'stream', calls: 10, model_calls_per_reflect: 1, reflect_ms: latencies(5), model_ms: latencies(1), overhead_ms: latencies(4), bare_ms: latencies(2) }
 
 await t.test('by default 500 reflects at a time meet a model of 2 s, three times', async (t) => {
   t.strictSame(readOptions([]), {
-    parts: ['load', 'share'], concurrent: 500, modelMs: 2000, maxConcurrency: 64, timeoutMs: 10_000, waves: 3, calls: 1000, check: false, json: undefined,
+    parts: ['load', 'overhead'], concurrent: 500, modelMs: 2000, maxConcurrency: 64, timeoutMs: 10_000, waves: 3, calls: 1000, check: false, json: undefined,
   })
 })
 
 await t.test('options name what is measured and how much', async (t) => {
-  const options = readOptions(['--only', 'share', '--concurrent', '20', '--model-ms', '0', '--waves=2', '--check', '--json', 'out.json'])
-  t.match(options, { parts: ['share'], concurrent: 20, modelMs: 0, waves: 2, check: true, json: 'out.json' })
+  const options = readOptions(['--only', 'overhead', '--concurrent', '20', '--model-ms', '0', '--waves=2', '--check', '--json', 'out.json'])
+  t.match(options, { parts: ['overhead'], concurrent: 20, modelMs: 0, waves: 2, check: true, json: 'out.json' })
 })
 
 await t.test('what is not known, or cannot be, is an error', async (t) => {
@@ -52,7 +52,7 @@ await t.test('the last event of a stream says how it ended', async (t) => {
   t.equal(streamOutcome(`${evidence}event: error\ndata: {"detail":"Late","code":"deadline_exceeded"}\n\n`), '200, then deadline_exceeded')
 })
 
-await t.test('a stream that breaks off, and an answer that is none, end the bench', async (t) => {
+await t.test('an incomplete stream and an answer without content end the bench', async (t) => {
   t.throws(() => streamOutcome('event: evidence\ndata: {"sources":[]}\n\n'), { message: /ended in the middle/ })
   t.throws(() => streamOutcome('event: done\ndata: {"answer":"None.","abstained":true}\n\n'), { message: /had no answer/ })
 })
@@ -75,22 +75,22 @@ await t.test('targets are met at their edge and missed beyond it', async (t) => 
   t.strictSame(beyond.map(({ met }) => met), [false, false, false, false])
 })
 
-await t.test('memory that cannot be read is not measured, and the share has targets of its own', async (t) => {
+await t.test('memory that cannot be read is not measured, and the overhead has targets of its own', async (t) => {
   const unread = wave({ rss_peak_mb: null })
-  const [memory, , , , ofShare, calls] = targetsOf([load([unread, unread])], [share])
+  const [memory, , , , ofOverhead, calls] = targetsOf([load([unread, unread])], [overhead])
   t.match(memory, { measured: null, met: null })
-  t.match(ofShare, { what: 'stream: the gateway\'s share of one reflect, p50, ms', measured: 4, met: true })
+  t.match(ofOverhead, { what: 'stream: the gateway\'s overhead per reflect, p50, ms', measured: 4, met: true })
   t.match(calls, { measured: 1, met: true })
-  t.match(targetsOf([], [{ ...share, share_ms: latencies(10.1), model_calls_per_reflect: 1.1 }]), [
+  t.match(targetsOf([], [{ ...overhead, overhead_ms: latencies(10.1), model_calls_per_reflect: 1.1 }]), [
     { met: false }, { met: false },
   ])
 })
 
-await t.test('the report tells loads, liveness, shares and targets', async (t) => {
+await t.test('the report tells loads, liveness, overheads and targets', async (t) => {
   const loads = [load([wave(), wave({ outcomes: { 200: 320, '429 overloaded': 180 } })])]
   const text = formatReport({
-    bench: 'reflect', concurrent: 500, model_ms: 2000, max_concurrency: 64, node: '20.20.2', cores: 2, load_average: { before: 1, after: 2 }, loads, shares: [share], targets: targetsOf(loads, [share]),
+    bench: 'reflect', concurrent: 500, model_ms: 2000, max_concurrency: 64, node: '20.20.2', cores: 2, load_average: { before: 1, after: 2 }, loads, overheads: [overhead], targets: targetsOf(loads, [overhead]),
   })
-  for (const part of ['plain, 10000 ms each', '320 × 200; 180 × 429 overloaded', 'GET /live', 'of it the gateway', 'memory at its peak']) t.match(text, part)
+  for (const part of ['plain, 10000 ms each', '320 × 200; 180 × 429 overloaded', 'GET /live', 'overhead of the gateway', 'memory at its peak']) t.match(text, part)
   t.notMatch(text, 'NaN')
 })

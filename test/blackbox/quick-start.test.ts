@@ -61,7 +61,7 @@ t.test('a working copy is built once, again when it has changed, and not otherwi
   t.same(await start(), { code: 0, output: 'first server.js --flag\nbuild: dist/ is built\n' })
   t.same(await start(), { code: 0, output: 'first server.js --flag\n' })
   writeProgram(copy, 'second')
-  t.same(await start(), { code: 0, output: 'second server.js --flag\nbuild: dist/ is older than its sources and is brought up to date\n' })
+  t.same(await start(), { code: 0, output: 'second server.js --flag\nbuild: dist/ is older than its sources and is built again\n' })
   rmSync(join(copy, 'dist'), { recursive: true })
   t.equal((await start()).code, 0, 'a dist/ that was removed is built anew')
   for (const asset of ASSETS) t.same(readFileSync(join(copy, 'dist', asset)), readFileSync(join(ROOT, asset)), asset)
@@ -75,7 +75,7 @@ t.test('without the compiler an existing dist/ is used unchanged, and a missing 
   const script = /^node -e "(.*)"$/.exec(prepare)?.[1] ?? ''
   t.match(await run(copy, ['-e', script]), { code: 0, output: 'build: TypeScript is not installed, so dist/ is not built' }, 'an installation for production succeeds')
   const refused = await run(copy, ['scripts/run.mjs', 'server.js'])
-  t.match(refused, { code: 1, output: 'build: there is no dist/, and TypeScript, which builds it, is not installed. `npm ci` without --omit=dev' })
+  t.match(refused, { code: 1, output: 'build: there is no dist/, and TypeScript, which builds it, is not installed. Run `npm ci` without --omit=dev' })
   t.notMatch(refused.output, /\n {4}at /, 'in words, without a stack')
   mkdirSync(join(copy, 'dist'))
   writeFileSync(join(copy, 'dist/server.js'), 'console.log("brought along")\n')
@@ -84,7 +84,7 @@ t.test('without the compiler an existing dist/ is used unchanged, and a missing 
   t.same(await run(folder(t), ['-e', script]), { code: 0, output: '' }, 'where there is only a package.json, as in the first layer of an image, nothing is built')
 })
 
-t.test('packages that only some configurations use may be missing, and what needs them says so', async (t) => {
+t.test('optional packages may be missing, and a configuration that needs one names it', async (t) => {
   const image = folder(t)
   for (const name of ['package.json', 'migrations']) symlinkSync(join(ROOT, name), join(image, name))
   cpSync(join(ROOT, 'dist'), join(image, 'dist'), { recursive: true })

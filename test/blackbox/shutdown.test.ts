@@ -111,7 +111,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   })
 }
 
-t.test('a second signal ends the process at once, and not with 0', async (t) => {
+t.test('a second signal ends the process immediately, with an exit code other than 0', async (t) => {
   const server = await startGated(t, 'GatedStore', { SERVICES_SHUTDOWN_TIMEOUT_MS: '600000' })
   const lookout = await idle(t, server.url)
   const connection = await RawConnection.open(t, server.url)

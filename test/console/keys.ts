@@ -2,7 +2,7 @@ import type { Locator, Page } from 'playwright-core'
 import type { Test } from 'tap'
 
 /** More stops than any page has with the few memories of a test. */
-const MOST_STOPS = 150
+const MAX_STOPS = 150
 
 interface Stop {
   name: string
@@ -59,7 +59,7 @@ export class Keys {
     await target.waitFor()
     if (await hasFocus(target)) return
     const names: string[] = []
-    for (let stops = 0; stops < MOST_STOPS; stops++) {
+    for (let stops = 0; stops < MAX_STOPS; stops++) {
       await this.press(key)
       const { name, isTarget, fault } = await look(this.#page, target)
       if (fault !== '') this.faults.add(`${name}: ${fault}`)

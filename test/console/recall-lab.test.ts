@@ -16,7 +16,7 @@ t.test('ranks that moved between two settings', async (t) => {
   t.same(movesOf([hit('a', 'one')], [hit('a', 'two')]), [{ kind: 'new' }], 'another bank has another memory')
 })
 
-t.test('bars stack what adds on one side of nothing and what takes away on the other', async (t) => {
+t.test('bars stack positive contributions on one side of zero and negative ones on the other', async (t) => {
   const first = partsOf({ scores: { contributions: { lexical: 1, semantic: -0.5 }, signals: { match: 0.5, none: 0 } } })
   const second = partsOf({ scores: { contributions: { lexical: 0.5 } } })
   t.same(first, [{ name: 'lexical', value: 1 }, { name: 'semantic', value: -0.5 }, { name: 'match', value: 0.5 }])

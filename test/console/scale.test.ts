@@ -8,7 +8,7 @@ t.test('the top of a chart is a round number above its values', async (t) => {
   for (const [value, top] of cases) t.ok(Math.abs(roundUp(value) - top) < 1e-9, `${value}: ${roundUp(value)}`)
 })
 
-t.test('a line goes through its values and is broken where there is none', async (t) => {
+t.test('a line connects its values and has a gap where a value is missing', async (t) => {
   t.equal(linePath([0, 5, 10], 100, 50, 10), 'M0.0 50.0l0 0L50.0 25.0L100.0 0.0')
   t.equal(linePath([null, 5, null, 10], 90, 50, 10), 'M30.0 25.0l0 0M90.0 0.0l0 0')
   t.equal(linePath([], 100, 50, 10), '')

@@ -35,7 +35,7 @@ export function embeddingProviderContract (
       t.ok(Number.isFinite(fusionWeight) && fusionWeight >= 0, `${fusionWeight}`)
     })
 
-    t.test('no text gets no vector', async (t) => {
+    t.test('no texts give no vectors', async (t) => {
       t.strictSame(await (await open(t)).embed([], {}), [])
     })
 
@@ -51,7 +51,7 @@ export function embeddingProviderContract (
       })
     })
 
-    t.test('a text with words has a vector that points somewhere', async (t) => {
+    t.test('a text with words has a vector that is not zero', async (t) => {
       const [vector] = await (await open(t)).embed(['Alice lives in Lyon.'], {})
       t.ok(vector!.some((value) => value !== 0))
     })
@@ -74,7 +74,7 @@ export function embeddingProviderContract (
       for (const [index, text] of TEXTS.entries()) t.strictSame(await other.embed([text], {}), [together[index]])
     })
 
-    t.test('calls at the same moment do not mix', async (t) => {
+    t.test('concurrent calls do not get each other\'s results', async (t) => {
       const provider = await open(t)
       const answers = await Promise.all(TEXTS.map(async (text) => await provider.embed([text, text], {})))
       for (const vectors of answers) t.equal(vectors.length, 2)

@@ -63,7 +63,7 @@ export function languageModelContract (
       t.match(text, /\[1\]/)
     })
 
-    t.test('evidence of any kind gets an answer within its ceiling that cites only what there is', async (t) => {
+    t.test('any evidence gets an answer within the token limit that cites only existing sources', async (t) => {
       const model = await open(t)
       await fc.assert(fc.asyncProperty(
         anyQuestion, anyEvidence, fc.integer({ min: 1, max: 120 }),
@@ -74,7 +74,7 @@ export function languageModelContract (
       ), { numRuns: runs })
     })
 
-    t.test('an answer that comes bit by bit is any number of texts and one end', async (t) => {
+    t.test('a streamed answer is any number of texts and one end', async (t) => {
       const model = await open(t)
       // Not every model has this: then nothing is there to be checked.
       if (model.stream === undefined) return
@@ -87,7 +87,7 @@ export function languageModelContract (
       t.ok(end.type === 'end' && Number.isSafeInteger(end.usage.inputTokens) && Number.isSafeInteger(end.usage.outputTokens))
     })
 
-    t.test('calls at the same moment do not mix', async (t) => {
+    t.test('concurrent calls do not get each other\'s answers', async (t) => {
       const model = await open(t)
       const towns = ['Lyon', 'Oslo', 'Kyoto', 'Quito']
       const answers = await Promise.all(towns.map(async (town) => await model.generate(request('Where does Alice live?', evidence(`Alice lives in ${town}.`)))))

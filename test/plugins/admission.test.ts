@@ -35,7 +35,7 @@ await t.test('beyond requests_in_flight a request gets Retry-After, and probes a
   t.equal(app.activeRequests.size, 0)
 })
 
-await t.test('so many connections are open at a time, and a further one is closed at once', async (t) => {
+await t.test('the number of connections is limited, and a further one is closed immediately', async (t) => {
   const { app } = await testApp(t, { file: { bounds: { connections: 2 } } })
   await app.listen({ host: '127.0.0.1', port: 0 })
   const { port } = app.server.address() as { port: number }
@@ -73,7 +73,7 @@ await t.test('a request whose body does not come in time is answered, and its by
   await until(() => app.workBytes.reservedBytes === 0 && app.activeRequests.size === 0)
 })
 
-await t.test('a crowd that comes at once is let in over several turns of the event loop, all of it', async (t) => {
+await t.test('many simultaneous requests are all admitted, over several turns of the event loop', async (t) => {
   const { post } = await testApp(t)
   const body = { bank_id: 'b', content: 'Tea. '.repeat(2000) }
   const answers = await Promise.all(Array.from({ length: 50 }, (_, index) => post('/v1/retain', { ...body, metadata: { index } })))

@@ -157,7 +157,7 @@ await t.test('an announced Content-Length reserves no bytes and refuses no other
   t.equal((await post('/v1/recall', { bank_id: 'b', query: 'x', metadata: { a: 'y'.repeat(100_000) } })).statusCode, 200)
 })
 
-await t.test('without room a long body is refused at once and asked to come back, and a short one is let in', async (t) => {
+await t.test('without free bytes a long body is refused with Retry-After, and a short one is admitted', async (t) => {
   const { app, open, post } = await listening(t, { file: { bounds: { work_bytes: 16 * MIB } } })
   const hold = app.workBytes.reserve(12 * MIB)
   const { socket, answer } = await open()
@@ -172,7 +172,7 @@ await t.test('without room a long body is refused at once and asked to come back
   await until(() => app.workBytes.reservedBytes === 0)
 })
 
-await t.test('a body that could never have its room is let in alone', async (t) => {
+await t.test('a body larger than the whole budget is admitted alone', async (t) => {
   const app = await testApp(t, { file: { bounds: { work_bytes: 16 * MIB } } })
   t.equal((await sendText(app, '/v1/recall', '{"bank_id":"b","query":"x"}'.padEnd(9 * MIB))).statusCode, 200)
   t.equal(app.app.workBytes.reservedBytes, 0)

@@ -106,7 +106,7 @@ async function unread (t: Test, url: string, text: string): Promise<Socket> {
   return socket
 }
 
-await t.test('answers that are not read hold their bytes, and what finds no room is refused at once', async (t) => {
+await t.test('unread answers occupy their bytes, and a request without free bytes is refused immediately', async (t) => {
   const app = await filled(t, 4, { bounds: { work_bytes: 16 * MIB } })
   multiplyHits(app, 280)
   const url = await app.app.listen({ port: 0, host: '127.0.0.1' })

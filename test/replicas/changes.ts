@@ -214,3 +214,18 @@ export function rounds (count: number, size: number, seed: number): Round[] {
   })
   return fc.sample(round, { numRuns: count, seed })
 }
+
+/** The header If-Match of a change. */
+export function ifMatchOf ({ ifMatch }: Change, etag: string): Record<string, string> {
+  switch (ifMatch) {
+    case 'absent': return {}
+    case 'right': return { 'if-match': `"elsewhere", ${etag}` }
+    case 'wrong': return { 'if-match': '"r999999", "elsewhere"' }
+    case 'any': return { 'if-match': '*' }
+  }
+}
+
+/** Whether the malformed members remain after a patch, which may remove them before they are checked. */
+export function stillMalformed (next: Document, wrong: Sections): boolean {
+  return Object.keys(wrong).every((name) => next[name] !== undefined)
+}

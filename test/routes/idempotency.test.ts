@@ -65,7 +65,7 @@ async function heldApp (t: Parameters<typeof testApp>[0]): Promise<{ app: TestAp
 
 for (const [route, send] of Object.entries(routes)) {
   await t.test(route, async (t) => {
-    await t.test('gives the same answer again without doing the work, and says so', async (t) => {
+    await t.test('returns the same answer without executing the request, with Idempotent-Replayed', async (t) => {
       const { app, store } = await heldApp(t)
       const first = await send(app, 'key')
       t.equal(first.statusCode, 200)

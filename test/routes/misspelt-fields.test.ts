@@ -50,7 +50,7 @@ await t.test('a field that is like none is only refused', async (t) => {
   }
 })
 
-await t.test('of thousands of unknown fields the first twenty are told', async (t) => {
+await t.test('of thousands of unknown fields the first twenty are named', async (t) => {
   const { post } = await testApp(t)
   const unknown = Object.fromEntries(Array.from({ length: 4000 }, (_, index) => [`quary${index}`, index]))
   const { errors } = (await post('/v1/recall', { ...RECALL, ...unknown })).json<Refusal>()

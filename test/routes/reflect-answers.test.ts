@@ -57,12 +57,12 @@ await t.test('below the floor no model is asked, and nothing was spent', async (
   t.equal(languageModel.asked.length, before)
 })
 
-await t.test('an answer that max_tokens cut says so', async (t) => {
+await t.test('an answer that max_tokens cut is marked', async (t) => {
   languageModel.answer = () => ({ ...generation('Alice lives in Lyon [1]. She has a'), finish: 'length' })
   t.match(answerOf(await post('/v1/reflect', { bank_id: 'bank', query: 'Where does Alice live?' })), { truncated: true, answer: /^Alice lives in Lyon \[1\]\./ })
 })
 
-await t.test('an answer that a filter of the model held back is none', async (t) => {
+await t.test('an answer that a filter of the model suppressed is not used', async (t) => {
   languageModel.answer = () => ({ ...generation('Alice lives [1].'), finish: 'filtered' })
   const response = await post('/v1/reflect', { bank_id: 'bank', query: 'Where does Alice live?' })
   t.match({ status: response.statusCode, ...response.json() }, { status: 502, code: 'model_output_invalid' })

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { atOnce, must, NDJSON_TYPE, send } from '../client.js'
+import { runConcurrently, sendOk, NDJSON_TYPE, send } from '../client.js'
 import { OWN_BANK, type Target } from '../target.js'
 import { importPath, tinyImport } from '../texts.js'
 import type { Input } from './input.js'
@@ -17,7 +17,7 @@ export const amounts: readonly Input[] = [
     about: '20 idempotency keys with bodies of 10 MiB, and each again',
     allowed: ['200', '409', '503'],
     run: async (target, tally) => {
-      await atOnce(4, Array.from({ length: 40 }, (_, index) => index), async (index) => {
+      await runConcurrently(4, Array.from({ length: 40 }, (_, index) => index), async (index) => {
         const key = `k${index % 20}`
         const body = `{"bank_id":"${OWN_BANK}","content":"Note ${key}."${' '.repeat(10_485_000)}}`
         tally.add(await send(target, { path: '/v1/retain', headers: { 'idempotency-key': key }, body }))
@@ -31,7 +31,7 @@ export const amounts: readonly Input[] = [
     prepare: async (target) => {
       const at = Date.now() + (target.store === 'in_memory' ? 15_000 : 45_000)
       expiry.set(target, at)
-      await must(target, { path: importPath(), headers: NDJSON_TYPE, body: tinyImport(EXPIRING, `,"expires_at":"${new Date(at).toISOString()}"`) })
+      await sendOk(target, { path: importPath(), headers: NDJSON_TYPE, body: tinyImport(EXPIRING, `,"expires_at":"${new Date(at).toISOString()}"`) })
     },
     run: async (target, tally) => {
       await delay(Math.max(0, (expiry.get(target) ?? 0) - Date.now() - 500))
@@ -46,8 +46,8 @@ export const amounts: readonly Input[] = [
     about: `${BANKS} banks, and 50 lists of them at a time`,
     allowed: ['200', '503'],
     prepare: async (target) => {
-      await atOnce(8, Array.from({ length: BANKS }, (_, index) => index), async (index) => {
-        await must(target, { path: '/v1/retain', principal: null, body: JSON.stringify({ bank_id: `many-${index}`, content: 'x' }) })
+      await runConcurrently(8, Array.from({ length: BANKS }, (_, index) => index), async (index) => {
+        await sendOk(target, { path: '/v1/retain', principal: null, body: JSON.stringify({ bank_id: `many-${index}`, content: 'x' }) })
       })
     },
     run: async (target, tally) => {

@@ -1,4 +1,4 @@
-import { atOnce, must, NDJSON_TYPE, send, type Request } from '../client.js'
+import { runConcurrently, sendOk, NDJSON_TYPE, send, type Request } from '../client.js'
 import { OWN_BANK, OWNER, type Target } from '../target.js'
 import { importPath, tinyImport } from '../texts.js'
 import type { Input } from './input.js'
@@ -11,7 +11,7 @@ const TAGS = Array.from({ length: 100 }, (_, index) => `tags=${`t${index}`.padEn
 const METADATA = encodeURIComponent(JSON.stringify(Object.fromEntries(Array.from({ length: 200 }, (_, index) => [`k${index}`, index]))))
 
 const full = (more: string) => async (target: Target) => {
-  await must(target, { path: importPath(), headers: NDJSON_TYPE, body: tinyImport(MEMORIES, more) })
+  await sendOk(target, { path: importPath(), headers: NDJSON_TYPE, body: tinyImport(MEMORIES, more) })
 }
 
 function many (name: string, about: string, requests: (target: Target) => Promise<Request[]> | Request[], more = ''): Input {
@@ -22,7 +22,7 @@ function many (name: string, about: string, requests: (target: Target) => Promis
     prepare: full(more),
     run: async (target, tally) => {
       const all = await requests(target)
-      await atOnce(WIDTH, all, async (request) => { tally.add(await send(target, request)) })
+      await runConcurrently(WIDTH, all, async (request) => { tally.add(await send(target, request)) })
     },
   }
 }
@@ -39,7 +39,7 @@ export const console: readonly Input[] = [
     repeated(40, { path: `${BANK}/growth?days=366` })
   )),
   many('console-neighbours', '50 neighbours of a memory in a document of 50,000, 40 times', async (target) => {
-    const { text } = await must(target, { path: `${BANK}/memories?limit=1&offset=25000` })
+    const { text } = await sendOk(target, { path: `${BANK}/memories?limit=1&offset=25000` })
     const id = /"memory_id":"([^"]+)"/.exec(text)?.[1]
     return repeated(40, { path: `${BANK}/memories/${id}/neighbours?before=50&after=50` })
   }, ',"document_id":"d"'),
@@ -58,8 +58,8 @@ export const console: readonly Input[] = [
     about: 'reports of access over 1000 banks, rules, what-ifs, and the history of the process, 100 at a time',
     allowed: ['200', '400', '403', '404', '413', '503'],
     prepare: async (target) => {
-      await atOnce(8, Array.from({ length: 1000 }, (_, index) => index), async (index) => {
-        await must(target, { path: '/v1/retain', principal: null, body: JSON.stringify({ bank_id: `seen-${index}`, content: 'x' }) })
+      await runConcurrently(8, Array.from({ length: 1000 }, (_, index) => index), async (index) => {
+        await sendOk(target, { path: '/v1/retain', principal: null, body: JSON.stringify({ bank_id: `seen-${index}`, content: 'x' }) })
       })
     },
     run: async (target, tally) => {
@@ -71,7 +71,7 @@ export const console: readonly Input[] = [
         ...repeated(25, operator('/access/rules')),
         ...repeated(25, operator('/history')),
       ]
-      await atOnce(100, requests, async (request) => { tally.add(await send(target, request)) })
+      await runConcurrently(100, requests, async (request) => { tally.add(await send(target, request)) })
     },
   },
 ]

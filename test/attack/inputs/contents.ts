@@ -1,9 +1,9 @@
-import { atOnce, send } from '../client.js'
+import { runConcurrently, send } from '../client.js'
 import { DEDUP_BANK, OWN_BANK } from '../target.js'
-import { batchBody, fillBank, KIND_NAMES, KINDS, LONGEST_CONTENT, type Kind } from '../texts.js'
+import { batchBody, fillBank, KIND_NAMES, KINDS, MAX_CONTENT_LENGTH, type Kind } from '../texts.js'
 import type { Input } from './input.js'
 
-const LONGEST_QUERY = 8192
+const MAX_QUERY_LENGTH = 8192
 const WIDTH = 50
 
 function batch (kind: Kind, bankId: string): Input {
@@ -23,7 +23,7 @@ function retain (kind: Kind): Input {
     allowed: ['200', '503'],
     run: async (target, tally) => {
       await Promise.all(Array.from({ length: WIDTH }, async (_, index) => {
-        tally.add(await send(target, { path: '/v1/retain', body: JSON.stringify({ bank_id: OWN_BANK, content: KINDS[kind](LONGEST_CONTENT, index).trim() }) }))
+        tally.add(await send(target, { path: '/v1/retain', body: JSON.stringify({ bank_id: OWN_BANK, content: KINDS[kind](MAX_CONTENT_LENGTH, index).trim() }) }))
       }))
     },
   }
@@ -37,7 +37,7 @@ function recall (kind: Kind): Input {
     prepare: async (target) => { await fillBank(target, OWN_BANK, 1000, 200) },
     run: async (target, tally) => {
       await Promise.all(Array.from({ length: WIDTH }, async (_, index) => {
-        tally.add(await send(target, { path: '/v1/recall', body: JSON.stringify({ bank_id: OWN_BANK, query: KINDS[kind](LONGEST_QUERY, index), explain: index % 2 === 0 }) }))
+        tally.add(await send(target, { path: '/v1/recall', body: JSON.stringify({ bank_id: OWN_BANK, query: KINDS[kind](MAX_QUERY_LENGTH, index), explain: index % 2 === 0 }) }))
       }))
     },
   }
@@ -53,7 +53,7 @@ export const contents: readonly Input[] = [
     name: 'reflect-long',
     about: '20 reflects at a time over memories of 50,000 characters',
     allowed: ['200', '413', '503'],
-    prepare: async (target) => { await fillBank(target, OWN_BANK, 60, LONGEST_CONTENT) },
+    prepare: async (target) => { await fillBank(target, OWN_BANK, 60, MAX_CONTENT_LENGTH) },
     run: async (target, tally) => {
       await Promise.all(Array.from({ length: 20 }, async () => {
         tally.add(await send(target, { path: '/v1/reflect', body: JSON.stringify({ bank_id: OWN_BANK, query: 'When does the ferry leave the harbour?' }) }))
@@ -66,7 +66,7 @@ export const contents: readonly Input[] = [
     allowed: ['200', '503'],
     run: async (target, tally) => {
       const shared = KINDS.words(5000, 7)
-      await atOnce(10, Array.from({ length: 300 }, (_, index) => index), async (index) => {
+      await runConcurrently(10, Array.from({ length: 300 }, (_, index) => index), async (index) => {
         tally.add(await send(target, { path: '/v1/retain', body: JSON.stringify({ bank_id: DEDUP_BANK, content: `${shared} ending${String.fromCharCode(97 + index % 26)}${String.fromCharCode(97 + index / 26)}` }) }))
       })
     },

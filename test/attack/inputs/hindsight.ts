@@ -1,6 +1,6 @@
-import { atOnce, must, NDJSON_TYPE, send, type Request } from '../client.js'
+import { runConcurrently, sendOk, NDJSON_TYPE, send, type Request } from '../client.js'
 import { OWN_BANK, type Target } from '../target.js'
-import { batchBody, fillBank, importPath, KINDS, LONGEST_CONTENT, tinyImport } from '../texts.js'
+import { batchBody, fillBank, importPath, KINDS, MAX_CONTENT_LENGTH, tinyImport } from '../texts.js'
 import type { Input } from './input.js'
 
 const configuration = 'compatibility: { hindsight: true }\n'
@@ -11,7 +11,7 @@ const TOO_MANY = 49_999
 const allowed = ['200', '400', '404', '413', '501', '503']
 
 const fill = (memories: number, more = '') => async (target: Target) => {
-  await must(target, { path: importPath(), headers: NDJSON_TYPE, body: tinyImport(memories, more) })
+  await sendOk(target, { path: importPath(), headers: NDJSON_TYPE, body: tinyImport(memories, more) })
 }
 
 const json = (path: string, body: object): Request => ({ path: `${BANK}${path}`, body: JSON.stringify(body) })
@@ -24,7 +24,7 @@ function many (name: string, about: string, width: number, requests: () => Reque
     allowed,
     ...(prepare !== undefined && { prepare }),
     run: async (target, tally) => {
-      await atOnce(width, requests(), async (request) => { tally.add(await send(target, request)) })
+      await runConcurrently(width, requests(), async (request) => { tally.add(await send(target, request)) })
     },
   }
 }
@@ -46,16 +46,16 @@ export const hindsight: readonly Input[] = [
   ), fill(TOO_MANY, ',"document_id":"d"')),
   many('hindsight-long-documents', '30 documents of 200 memories of 50,000 characters', 30, () => (
     Array.from({ length: 30 }, (_, index) => ({ path: index % 2 === 0 ? `${BANK}/documents` : `${BANK}/memories/list?limit=200` }))
-  ), async (target) => { await fillBank(target, OWN_BANK, 200, LONGEST_CONTENT) }),
+  ), async (target) => { await fillBank(target, OWN_BANK, 200, MAX_CONTENT_LENGTH) }),
   many('hindsight-recalls', '40 recalls with chunks and a trace over memories of 50,000 characters, and 10 with long queries', 50, () => [
     ...Array.from({ length: 40 }, () => json('/memories/recall', {
       query: 'ferry harbour', budget: 'high', max_tokens: 1_000_000, trace: true, include: { chunks: { max_tokens: 10_000 } },
     })),
     ...Array.from({ length: 10 }, (_, index) => json('/memories/recall', { query: KINDS.dates(8192, index), budget: 'high' })),
-  ], async (target) => { await fillBank(target, OWN_BANK, 100, LONGEST_CONTENT) }),
+  ], async (target) => { await fillBank(target, OWN_BANK, 100, MAX_CONTENT_LENGTH) }),
   many('hindsight-reflects', '20 reflects over memories of 50,000 characters', 20, () => (
     Array.from({ length: 20 }, () => json('/reflect', { query: 'When does the ferry leave the harbour?', budget: 'high', include: { facts: {} } }))
-  ), async (target) => { await fillBank(target, OWN_BANK, 60, LONGEST_CONTENT) }),
+  ), async (target) => { await fillBank(target, OWN_BANK, 60, MAX_CONTENT_LENGTH) }),
   many('hindsight-retains', 'batches of 10 MiB, of 1000 documents, of too many items, and with odd settings', 4, () => [
     { path: `${BANK}/memories`, body: batchBody(OWN_BANK, 'words', 1).replace(/^\{"bank_id":"[^"]*",/, '{') },
     json('/memories', { items: Array.from({ length: 1000 }, (_, index) => ({ content: `Note ${index}`, document_id: `d${index}` })) }),

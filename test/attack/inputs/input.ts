@@ -8,10 +8,10 @@ export interface Input {
   about: string
   /** More sections of the configuration, as YAML. */
   configuration?: string
-  /** Statuses that answer it well; by default any of 2xx, 4xx, 503 and a closed connection. */
+  /** The allowed statuses; by default any of 2xx, 4xx, 503 and a closed connection. */
   allowed?: readonly string[]
-  /** What has to be there before; not measured. */
+  /** Preparation, which is not measured. */
   prepare? (target: Target): Promise<void>
-  /** @returns what it found wrong, where that is more than a status */
+  /** @returns faults that a status does not show */
   run (target: Target, tally: Tally): Promise<readonly string[] | undefined | void>
 }

@@ -1,6 +1,6 @@
-import { atOnce, send, type Request } from '../client.js'
+import { runConcurrently, send, type Request } from '../client.js'
 import { OWN_BANK } from '../target.js'
-import { fillBank, KINDS, LONGEST_CONTENT } from '../texts.js'
+import { fillBank, KINDS, MAX_CONTENT_LENGTH } from '../texts.js'
 import type { Input } from './input.js'
 
 const HEADERS = { accept: 'application/json, text/event-stream', 'mcp-protocol-version': '2025-03-26' }
@@ -30,7 +30,7 @@ export const mcp: readonly Input[] = [
         ...Array.from({ length: 40 }, () => batchOf(BATCH, recall)),
         ...Array.from({ length: 20 }, () => batchOf(10_000, recall)),
       ]
-      await atOnce(60, bodies, async (body) => { tally.add(await send(target, posted(body))) })
+      await runConcurrently(60, bodies, async (body) => { tally.add(await send(target, posted(body))) })
     },
   },
   {
@@ -52,7 +52,7 @@ export const mcp: readonly Input[] = [
         `{"jsonrpc":"2.0","id":9,"method":"${long}"}`,
         `{"jsonrpc":"2.0","id":"${long}","method":"ping"}`,
       ]
-      await atOnce(4, [...bodies, ...bodies], async (body) => { tally.add(await send(target, posted(body))) })
+      await runConcurrently(4, [...bodies, ...bodies], async (body) => { tally.add(await send(target, posted(body))) })
     },
   },
   {
@@ -69,19 +69,19 @@ export const mcp: readonly Input[] = [
         ...Array.from({ length: 100 }, (_, index) => ({ path: '/mcp', method: index % 2 === 0 ? 'GET' : 'DELETE', headers: odd })),
         ...Array.from({ length: 100 }, () => posted(`[${Array.from({ length: 4 }, () => all).flat().join(',')}]`)),
       ]
-      await atOnce(50, requests, async (request) => { tally.add(await send(target, request)) })
+      await runConcurrently(50, requests, async (request) => { tally.add(await send(target, request)) })
     },
   },
   {
     name: 'mcp-tools-large',
     about: '40 calls of tools at a time that answer with 10 MB, and writes of the longest texts with many arguments',
     allowed: ['200', '400', '413', '503'],
-    prepare: async (target) => { await fillBank(target, OWN_BANK, 200, LONGEST_CONTENT) },
+    prepare: async (target) => { await fillBank(target, OWN_BANK, 200, MAX_CONTENT_LENGTH) },
     run: async (target, tally) => {
       const large = toolCall(1, 'recall', `{"bank_id":"${OWN_BANK}","query":"ferry harbour","max_results":1000}`)
       const write = (index: number) => toolCall(2, 'retain', JSON.stringify({
         bank_id: OWN_BANK,
-        content: KINDS.words(LONGEST_CONTENT, index),
+        content: KINDS.words(MAX_CONTENT_LENGTH, index),
         tags: Array.from({ length: 100 }, (_, tag) => `t${tag}`),
         metadata: Object.fromEntries(Array.from({ length: 60 }, (_, key) => [`k${key}`, key])),
       }))
@@ -90,7 +90,7 @@ export const mcp: readonly Input[] = [
         ...Array.from({ length: 20 }, (_, index) => write(index)),
         ...Array.from({ length: 5 }, () => `{"jsonrpc":"2.0","id":3,"method":"resources/read","params":{"uri":"memory://banks/${OWN_BANK}"}}`),
       ]
-      await atOnce(40, bodies, async (body) => { tally.add(await send(target, posted(body))) })
+      await runConcurrently(40, bodies, async (body) => { tally.add(await send(target, posted(body))) })
     },
   },
 ]

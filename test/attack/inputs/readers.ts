@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { openSocket, rawRequest, type Request } from '../client.js'
 import { OWN_BANK, STRANGER, type Target } from '../target.js'
-import { fillBank, LONGEST_CONTENT } from '../texts.js'
+import { fillBank, MAX_CONTENT_LENGTH } from '../texts.js'
 import type { Input } from './input.js'
 
 /** A twelfth of the default, so that an input ends soon. */
@@ -11,7 +11,7 @@ const configuration = `bounds: { stalled_seconds: ${STALLED_SECONDS} }\n`
 const WIDTH = 100
 const ABORTED = 24
 /** 200 memories of 50,000 characters. */
-const ten = async (target: Target) => { await fillBank(target, OWN_BANK, 200, LONGEST_CONTENT) }
+const ten = async (target: Target) => { await fillBank(target, OWN_BANK, 200, MAX_CONTENT_LENGTH) }
 /** A clock that looks now and then, and answers that were admitted late, take their time too. */
 const CUT_OFF_WITHIN_MS = (3 * STALLED_SECONDS + 10) * 1000
 const SPARED = 4

@@ -1,25 +1,25 @@
-import { must, NDJSON_TYPE, send } from '../client.js'
+import { sendOk, NDJSON_TYPE, send } from '../client.js'
 import { OWN_BANK, type Target } from '../target.js'
 import { importPath, tinyImport } from '../texts.js'
 import type { Input } from './input.js'
 
 /** What fits into 10 MiB, and what the bound on lines takes with the header. */
-const MOST_LINES = 619_620
+const MAX_LINES = 619_620
 const WITHIN_BOUND = 49_999
 
 const importing = async (target: Target, body: string, query = '') => await send(target, { path: importPath(OWN_BANK, query), headers: NDJSON_TYPE, body })
 /** A bank as big as one import makes it. */
 const full = async (target: Target) => {
-  await must(target, { path: importPath(), headers: NDJSON_TYPE, body: tinyImport(WITHIN_BOUND) })
+  await sendOk(target, { path: importPath(), headers: NDJSON_TYPE, body: tinyImport(WITHIN_BOUND) })
 }
 
 /** Imports of the smallest memories, and what can be done with as many. */
 export const transfers: readonly Input[] = [
-  { name: 'import-tiny', about: 'an import of 10 MiB, 619,620 memories', run: async (target, tally) => { tally.add(await importing(target, tinyImport(MOST_LINES))) } },
+  { name: 'import-tiny', about: 'an import of 10 MiB, 619,620 memories', run: async (target, tally) => { tally.add(await importing(target, tinyImport(MAX_LINES))) } },
   {
     name: 'import-tiny-overwrite',
     about: 'an import of 10 MiB with on_conflict=overwrite',
-    run: async (target, tally) => { tally.add(await importing(target, tinyImport(MOST_LINES), '?on_conflict=overwrite')) },
+    run: async (target, tally) => { tally.add(await importing(target, tinyImport(MAX_LINES), '?on_conflict=overwrite')) },
   },
   { name: 'import-own-bank', about: 'an import of 50,000 lines, 0.8 MB, into the own bank', allowed: ['200'], run: async (target, tally) => { tally.add(await importing(target, tinyImport(WITHIN_BOUND))) } },
   { name: 'import-again', about: 'the same 50,000 lines again', allowed: ['200'], prepare: full, run: async (target, tally) => { tally.add(await importing(target, tinyImport(WITHIN_BOUND))) } },
@@ -79,7 +79,7 @@ export const transfers: readonly Input[] = [
     name: 'recall-full',
     about: '20 recalls of 1000 hits in a bank of 50,000 memories, and a list of all of them after a forget by tag',
     allowed: ['200', '413', '503'],
-    prepare: async (target) => { await must(target, { path: importPath(), headers: NDJSON_TYPE, body: tinyImport(WITHIN_BOUND, ',"tags":["t"]') }) },
+    prepare: async (target) => { await sendOk(target, { path: importPath(), headers: NDJSON_TYPE, body: tinyImport(WITHIN_BOUND, ',"tags":["t"]') }) },
     run: async (target, tally) => {
       const body = JSON.stringify({ bank_id: OWN_BANK, query: Array.from({ length: 1000 }, (_, index) => index.toString(36).padStart(4, '0')).join(' '), max_results: 1000 })
       tally.add(...await Promise.all(Array.from({ length: 20 }, async () => await send(target, { path: '/v1/recall', body }))))

@@ -24,8 +24,8 @@ export interface ReferenceOptions {
   passes?: (memory: NewMemory) => boolean
 }
 
-/** What stands in for a memory: the counts, the norm and the score of its best passage. */
-interface Stand {
+/** What scored in for a memory: the counts, the norm and the score of its best passage. */
+interface ScoredMemory {
   memory: NewMemory
   terms: ReadonlyMap<string, number>
   norm: number
@@ -54,7 +54,7 @@ export function referenceSearch (
     return weight === 0 ? 0 : idf.get(term)! * (k1 + 1) * weight / (weight + k1 * norm)
   })) / attainable)
 
-  const stands = memories.map((memory): Stand => {
+  const scored = memories.map((memory): ScoredMemory => {
     const scored = memory.passages.map((passage) => {
       const norm = lengthNorm(passage.length, length, average)
       return { terms: passage.terms, norm, own: scoreOf((term) => passage.terms.get(term) ?? 0, norm) }
@@ -70,16 +70,16 @@ export function referenceSearch (
     }
   })
   const matching =
-    stands.filter(({ own }) => own > 0).sort((x, y) => y.own - x.own || compare(x.memory.memoryId, y.memory.memoryId))
+    scored.filter(({ own }) => own > 0).sort((x, y) => y.own - x.own || compare(x.memory.memoryId, y.memory.memoryId))
   const pool = new Set([
     ...matching.slice(0, poolSize(limit)),
     ...matching.filter(({ memory }) => passes(memory)).slice(0, poolSize(limit)),
   ])
 
-  const windows = [...pool].map((stand) => context ? windowOf(stand, stands) : [stand])
+  const windows = [...pool].map((stand) => context ? windowOf(stand, scored) : [stand])
   const candidates = new Set(windows.flat())
   const scores = new Map([...candidates].map((stand): [string, Scored] => {
-    const loans = new Map<Stand, number>()
+    const loans = new Map<ScoredMemory, number>()
     for (const window of windows.filter((window) => window.includes(stand))) {
       for (const lender of window) {
         const places = window.indexOf(lender) - window.indexOf(stand)
@@ -94,7 +94,7 @@ export function referenceSearch (
     const { memory: { memoryId }, own } = stand
     return [memoryId, { memoryId, score, own, passages: stand.passages.length > 0 ? stand.passages : [score] }]
   }))
-  for (const { memory: { memoryId }, own, passages } of stands) {
+  for (const { memory: { memoryId }, own, passages } of scored) {
     if (!scores.has(memoryId)) scores.set(memoryId, { memoryId, score: own, own, passages })
   }
   const found = [...candidates].filter(({ memory }) => passes(memory))
@@ -108,10 +108,10 @@ export function referenceSearch (
 }
 
 /** A memory with its neighbours, in order. */
-function windowOf (stand: Stand, stands: readonly Stand[]): Stand[] {
+function windowOf (stand: ScoredMemory, scored: readonly ScoredMemory[]): ScoredMemory[] {
   const { documentId } = stand.memory
   if (documentId === null) return [stand]
-  const document = stands.filter(({ memory }) => memory.documentId === documentId)
+  const document = scored.filter(({ memory }) => memory.documentId === documentId)
     .sort((x, y) => sequenceInstant(x.memory) - sequenceInstant(y.memory) ||
       compare(x.memory.memoryId, y.memory.memoryId))
   const place = document.indexOf(stand)

@@ -3,11 +3,11 @@ import type { ListFilters, Memory, NewMemory } from '../../../lib/stores/vector-
 import { newMemories, newMemory, NOW } from '../../helpers/memories.js'
 import { bank, listAll, REMOVE, texts, type OpenStore } from './setup.js'
 
-/** What stores may leave out. */
+/** The optional methods of stores for browsing. */
 export function browsingContract (t: Test, open: OpenStore): void {
   const home = bank('home')
 
-  t.test('a list goes in either order, from any place, and skips `offset` memories', async (t) => {
+  t.test('a list has either order, starts at any cursor, and skips `offset` memories', async (t) => {
     const store = await open(t)
     if (store.countMemories === undefined) {
       t.pass('this store lists newest first alone')
@@ -31,7 +31,7 @@ export function browsingContract (t: Test, open: OpenStore): void {
     t.strictSame(page.map(({ text }) => text.slice(0, 8)), names(1, 1, 7), 'a page that is read in parts too')
   })
 
-  t.test('a list and a count know more filters than a search', async (t) => {
+  t.test('a list and a count support more filters than a search', async (t) => {
     const store = await open(t)
     if (store.countMemories === undefined) {
       t.pass('this store does not count')
@@ -66,7 +66,7 @@ export function browsingContract (t: Test, open: OpenStore): void {
     t.equal(await store.countMemories(home, { now: NOW + 5, filters: {}, limit: 100 }), 3, 'what has expired is not counted')
   })
 
-  t.test('neighbours are those of the document, in its order', async (t) => {
+  t.test('neighbours are the memories before and after it in the document', async (t) => {
     const store = await open(t)
     if (store.neighbours === undefined) {
       t.pass('this store knows no neighbours')
@@ -94,7 +94,7 @@ export function browsingContract (t: Test, open: OpenStore): void {
     t.equal(await around(memories[3]!, 1, 1, NOW + 5), undefined, 'one that has expired has none')
   })
 
-  t.test('the days count the memories that stand, by when they were retained', async (t) => {
+  t.test('the counts per day are of the present memories, by the time of the retain', async (t) => {
     const store = await open(t)
     if (store.countByDay === undefined) {
       t.pass('this store does not count by day')

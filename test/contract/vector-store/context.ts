@@ -38,7 +38,7 @@ export function contextContract (t: Test, open: OpenStore): void {
     ({ memory, score, scores }) => [memory.text, { score, own: scores.own! }],
   ))
 
-  t.test('a turn of a talk is found by what was said around it, two turns far', async (t) => {
+  t.test('a turn of a conversation is found by the words of its neighbours, up to two turns away', async (t) => {
     const store = await open(t)
     await store.insert(home, await talk(['zero', 'one', 'what about the otter?', 'three', 'four', 'five']), NOW)
     const scores = await scoresFor(store, 'otter')
@@ -47,7 +47,7 @@ export function contextContract (t: Test, open: OpenStore): void {
     t.equal(scores.get('what about the otter?')!.own, scores.get('what about the otter?')!.score)
   })
 
-  t.test('an answer gains more of its question than a statement of one before it', async (t) => {
+  t.test('an answer gets a higher weight from its question than a statement from the turn before it', async (t) => {
     const store = await open(t)
     await store.insert(home, [...await talk(['an otter?', 'yes'], { documentId: 'asked' }), ...await talk(['an otter.', 'indeed'], { documentId: 'said' })], NOW)
     const scores = await scoresFor(store, 'otter')
@@ -55,7 +55,7 @@ export function contextContract (t: Test, open: OpenStore): void {
     t.ok(scores.get('an otter?')!.score > 0.99 * scores.get('an otter.')!.score)
   })
 
-  t.test('a neighbour that has the word too adds to its score, and nothing to that of its own words', async (t) => {
+  t.test('a neighbour with the same word adds to the score, but not to the score of the own words', async (t) => {
     const store = await open(t)
     await store.insert(home, await talk(['the otter swims', 'the otter sleeps', 'nothing', 'nothing more', 'nothing at all']), NOW)
     await store.insert(home, [await turn('an otter alone', { documentId: null })], NOW)
@@ -64,7 +64,7 @@ export function contextContract (t: Test, open: OpenStore): void {
     t.equal(scores.get('an otter alone')!.score, scores.get('an otter alone')!.own)
   })
 
-  t.test('a lent word is in no frequency: a rare word stays rare', async (t) => {
+  t.test('the context does not change document frequencies, so a rare word stays rare', async (t) => {
     const [store, other] = [await open(t), await open(t)]
     await store.insert(home, await talk(['an otter', 'one', 'two', 'three']), NOW)
     await other.insert(home, await talk(['an otter', 'one', 'two', 'three'], { documentId: null }), NOW)
@@ -72,7 +72,7 @@ export function contextContract (t: Test, open: OpenStore): void {
     t.equal(await own(store), await own(other))
   })
 
-  t.test('what a neighbour lends is the share of the worked rule, by place and question', async (t) => {
+  t.test('the weight of a neighbour depends on its distance and on whether it is a question, as in the worked example', async (t) => {
     const store = await open(t)
     const all = await talk(['zero', 'one?', 'otter', 'three', 'an otter?', 'five', 'six'])
     await store.insert(home, all, NOW)
@@ -86,7 +86,7 @@ export function contextContract (t: Test, open: OpenStore): void {
     }
   })
 
-  t.test('a long neighbour lends less, and a long memory gains less of it', async (t) => {
+  t.test('a long neighbour adds less, and a long memory gets less from its neighbours', async (t) => {
     const store = await open(t)
     const lexical = { terms: ['otter'], k1: 0.9, length: { pivot: 2 }, context: true }
     const all = [...await talk(['otter one two three', 'yes'], { documentId: 'long lends' }), ...await talk(['otter', 'yes one two three four five'], { documentId: 'long borrows' })]
@@ -97,7 +97,7 @@ export function contextContract (t: Test, open: OpenStore): void {
     t.ok(Math.abs(found.get('yes one two three four five')! - share / (share + 0.9 * 3)) < EPSILON, 'a borrower of norm 3')
   })
 
-  t.test('memories without a document, of other documents and of other banks neither lend nor borrow', async (t) => {
+  t.test('memories without a document, of other documents and of other banks are not neighbours', async (t) => {
     const store = await open(t)
     await store.insert(home, [
       ...await talk(['an otter of no document', 'no document'], { documentId: null }),
@@ -108,7 +108,7 @@ export function contextContract (t: Test, open: OpenStore): void {
     t.strictSame([...(await scoresFor(store, 'otter')).keys()].sort(), ['an otter elsewhere', 'an otter of no document'])
   })
 
-  t.test('without context memories are found by their own words alone', async (t) => {
+  t.test('without context memories are found by their own words only', async (t) => {
     const store = await open(t)
     await store.insert(home, await talk(['one', 'what about the otter?', 'yes']), NOW)
     const [candidate, ...others] = (await searchFor(store, [home], '', { lexical: { terms: ['otter'], ...BM25, context: false } })).lexical!
@@ -116,7 +116,7 @@ export function contextContract (t: Test, open: OpenStore): void {
     t.strictSame(candidate!.scores, { lexical: candidate!.score, own: candidate!.score })
   })
 
-  t.test('a memory of several passages lends its best passage, borrows to it, and asks by its last', async (t) => {
+  t.test('of several passages the best one gives and gets context, and the last one decides whether it is a question', async (t) => {
     const store = await open(t)
     const long = await turn('The otter sleeps by the river. An otter, an otter, an otter! Was it a fine day?', { occurredAt: NOW + 1000, chunkMaxCharacters: 32 })
     t.equal(long.passages.length, 3)
@@ -134,7 +134,7 @@ export function contextContract (t: Test, open: OpenStore): void {
     t.ok(Math.abs(answer.score - weight / (weight + 0.9)) < EPSILON)
   })
 
-  t.test('a memory of several passages that only its neighbours find shows its first passage', async (t) => {
+  t.test('a memory of several passages that is found only by its neighbours has its first passage in the hit', async (t) => {
     const store = await open(t)
     const long = await turn('A day like any other one it was. Nothing more to say of it now.', { occurredAt: NOW + 1000, chunkMaxCharacters: 36 })
     t.equal(long.passages.length, 2)
@@ -144,7 +144,7 @@ export function contextContract (t: Test, open: OpenStore): void {
     t.strictSame(found.passages, [{ start: 0, end: long.passages[0]!.end, score: found.score }])
   })
 
-  t.test('memories stand in the order of occurredAt, else of retainedAt, then of their ids', async (t) => {
+  t.test('the order of neighbours is that of occurredAt, else of retainedAt, then of the ids', async (t) => {
     const store = await open(t)
     const [a, b, c, d] = await Promise.all([
       turn('a otter', { occurredAt: NOW - 2 }), turn('b', { retainedAt: NOW - 1 }), turn('c', { occurredAt: NOW }), turn('d', { retainedAt: NOW }),
@@ -154,7 +154,7 @@ export function contextContract (t: Test, open: OpenStore): void {
     t.strictSame([...(await scoresFor(store, 'otter')).keys()], ['a otter', 'b', 'c'])
   })
 
-  t.test('a memory that is inserted between two others is their neighbour as if it had been there from the start', async (t) => {
+  t.test('a memory that is inserted later between two others is their neighbour', async (t) => {
     const store = await open(t)
     const all = await talk(['otter zero?', 'heron one', 'otter two', 'otter heron three?', 'four', 'five', 'heron six'])
     for (const at of [5, 0, 6, 2, 4, 1, 3]) await store.insert(home, [all[at]!], NOW)
@@ -163,7 +163,7 @@ export function contextContract (t: Test, open: OpenStore): void {
     await assertScores(store, home, all, ['otter', 'heron'])
   })
 
-  t.test('what is forgotten lends no longer, and its neighbours close the gap', async (t) => {
+  t.test('a removed memory is no neighbour, and the memories around it become neighbours', async (t) => {
     const store = await open(t)
     const all = await talk(['zero', 'one', 'an otter?', 'three heron', 'four', 'five'], { tags: ['a'] })
     await store.insert(home, all, NOW)
@@ -180,7 +180,7 @@ export function contextContract (t: Test, open: OpenStore): void {
     await assertScores(store, home, [all[1]!], ['otter', 'heron', 'one'])
   })
 
-  t.test('what has expired lends nothing and keeps no place', async (t) => {
+  t.test('an expired memory is no neighbour, and the memories around it become neighbours', async (t) => {
     const store = await open(t)
     const all = await talk(['an otter', 'one', 'two', 'three'])
     const brief = await turn('a brief heron?', { occurredAt: NOW + 500, expiresAt: NOW + 10 })
@@ -191,7 +191,7 @@ export function contextContract (t: Test, open: OpenStore): void {
     await assertScores(store, home, all, ['otter', 'heron'], BM25, NOW + 10)
   })
 
-  t.test('an import that overwrites takes the old context along, also when the memory moves', async (t) => {
+  t.test('an import that overwrites a memory removes its old context, also when the document changes', async (t) => {
     const store = await open(t)
     const all = await talk(['zero', 'one', 'an otter?', 'three', 'four', 'five'])
     await store.insert(home, all, NOW)
@@ -203,7 +203,7 @@ export function contextContract (t: Test, open: OpenStore): void {
     await assertScores(store, home, [elsewhere, all[1]!, all[3]!, all[4]!, moved, all[5]!], ['otter', 'heron', 'zero', 'one', 'five'])
   })
 
-  t.test('the scores are those of the contents, whatever was put in and taken out', async (t) => {
+  t.test('the scores depend only on the present memories, after any sequence of inserts and removals', async (t) => {
     const store = await open(t)
     const word = fc.constantFrom('apple', 'pear', 'plum', 'fig')
     const text = fc.tuple(fc.array(word, { minLength: 1, maxLength: 4 }), fc.constantFrom('', '?')).map(([words, end]) => words.join(' ') + end)
@@ -224,7 +224,7 @@ export function contextContract (t: Test, open: OpenStore): void {
     }), { numRuns: 30 })
   })
 
-  t.test('a candidate has the scores of every strategy that was asked for, whichever found it', async (t) => {
+  t.test('a candidate has the scores of all requested strategies, whichever of them found it', async (t) => {
     const store = await open(t)
     await store.insert(home, [
       await turn('an otter', { occurredAt: NOW, vectors: [[0, 1, 0, 0]] }), await turn('its neighbour', { occurredAt: NOW + 1, vectors: [[1, 1, 0, 0]] }),

@@ -14,7 +14,7 @@ export function expiringContract (t: Test, open: OpenStore): void {
     return { brief, lasting }
   }
 
-  t.test('a memory is there until the millisecond before it expires', async (t) => {
+  t.test('a memory exists until the millisecond before it expires', async (t) => {
     const store = await open(t)
     const { brief } = await fill(store)
     const now = EXPIRY - 1
@@ -52,7 +52,7 @@ export function expiringContract (t: Test, open: OpenStore): void {
     })
   }
 
-  t.test('the id and the fingerprint of an expired memory are free', async (t) => {
+  t.test('the id and the fingerprint of an expired memory can be used again', async (t) => {
     const [store, other] = [await open(t), await open(t)]
     const { brief } = await fill(store)
     const again = { ...brief, expiresAt: null, text: 'again' }
@@ -63,7 +63,7 @@ export function expiringContract (t: Test, open: OpenStore): void {
     t.strictSame(await other.import(home, [again], 'skip', EXPIRY), { imported: 1, skipped: 0, overwritten: 0 })
   })
 
-  t.test('a bank whose last memory has expired is no bank', async (t) => {
+  t.test('a bank whose last memory has expired no longer exists', async (t) => {
     const store = await open(t)
     await store.insert(home, await newMemories(['one', 'two'], { expiresAt: EXPIRY }), NOW)
     t.equal((await store.listBanks({ now: EXPIRY - 1, limit: 10 })).length, 1)

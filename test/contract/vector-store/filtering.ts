@@ -4,7 +4,7 @@ import { FILTER_CASES } from './filter-cases.js'
 import { bank, BM25, lexical, listAll, semantic, texts, type OpenStore } from './setup.js'
 
 export function filteringContract (t: Test, open: OpenStore): void {
-  t.test('a filter decides alike in every strategy, in the total and in a list', async (t) => {
+  t.test('a filter selects the same memories in every strategy, in the total and in a list', async (t) => {
     const store = await open(t)
     for (const [number, { about, filters, memories, expected }] of FILTER_CASES.entries()) {
       const home = bank(`case-${number}`)
@@ -38,7 +38,7 @@ export function filteringContract (t: Test, open: OpenStore): void {
     }
   })
 
-  t.test('a filter takes memories out and leaves the scores of the others alone', async (t) => {
+  t.test('a filter excludes memories without changing the scores of the others', async (t) => {
     const store = await open(t)
     const home = bank('home')
     await store.insert(home, await newMemories(['red apple', 'green apple', 'apple tree in the garden'], { tags: ['a'] }), NOW)

@@ -28,10 +28,10 @@ const WRITES: Array<[
   )],
 ]
 
-/** What a store that keeps records of idempotency keys must do; another passes by having no `findIdempotencyRecord`. */
+/** The contract of stores with idempotency records; a store without `findIdempotencyRecord` passes. */
 export function idempotencyContract (t: Test, open: OpenStore): void {
   for (const [about, write] of WRITES) {
-    t.test(`${about} keeps its context and its outcome under its key, and is done once`, async (t) => {
+    t.test(`${about} stores its context and its outcome under its key, and is executed once`, async (t) => {
       const store = await open(t)
       if (store.findIdempotencyRecord === undefined) return
       await store.insert(HOME, await newMemories(['before']), NOW)
@@ -48,7 +48,7 @@ export function idempotencyContract (t: Test, open: OpenStore): void {
     })
   }
 
-  t.test('the outcome of a repeat is kept with what it says of the stored memory', async (t) => {
+  t.test('the outcome of a repeat is stored with the data of the stored memory', async (t) => {
     const store = await open(t)
     if (store.findIdempotencyRecord === undefined) return
     const memory = await newMemory('once')
@@ -59,7 +59,7 @@ export function idempotencyContract (t: Test, open: OpenStore): void {
     t.strictSame(readRecord(record!.text), { kind: 'outcome', context: CONTEXT, outcome })
   })
 
-  t.test('a write that fails keeps no record', async (t) => {
+  t.test('a failed write stores no record', async (t) => {
     const store = await open(t)
     if (store.findIdempotencyRecord === undefined) return
     const broken = await newMemory('broken', { vectors: [[NaN, 0, 0, 0]] })
@@ -67,7 +67,7 @@ export function idempotencyContract (t: Test, open: OpenStore): void {
     t.equal(await store.findIdempotencyRecord(null, keyed('c').key, NOW), undefined)
   })
 
-  t.test('a key is of its tenant, whatever the bank', async (t) => {
+  t.test('a key belongs to its tenant, whatever the bank', async (t) => {
     const store = await open(t)
     if (store.findIdempotencyRecord === undefined) return
     await store.insert(HOME, await newMemories(['mine']), NOW, keyed('d'))

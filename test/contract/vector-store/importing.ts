@@ -12,7 +12,7 @@ function outcome (imported: number, skipped: number, overwritten: number): Impor
 }
 
 export function importingContract (t: Test, open: OpenStore): void {
-  t.test('an import keeps ids and instants, and what it brings is found', async (t) => {
+  t.test('an import keeps ids and times, and its memories are found', async (t) => {
     const store = await open(t)
     const memories = [await newMemory('older', { retainedAt: NOW - 1000 }), await newMemory('newer', { retainedAt: NOW - 10, vectors: [[1, 0, 0, 0]] })]
     t.strictSame(await store.import(home, memories, 'skip', NOW), outcome(2, 0, 0))
@@ -24,7 +24,7 @@ export function importingContract (t: Test, open: OpenStore): void {
     t.strictSame(texts(await semantic(store, [home], [1, 0, 0, 0])), ['newer'])
   })
 
-  t.test('an import of nothing makes no bank', async (t) => {
+  t.test('an empty import creates no bank', async (t) => {
     const store = await open(t)
     t.strictSame(await store.import(home, [], 'skip', NOW), outcome(0, 0, 0))
     t.strictSame(await store.listBanks({ now: NOW, limit: 10 }), [])
@@ -59,7 +59,7 @@ export function importingContract (t: Test, open: OpenStore): void {
     })
   }
 
-  t.test('a memory that conflicts with one by id and with another by fingerprint takes the place of both', async (t) => {
+  t.test('a memory that conflicts with one by id and with another by fingerprint replaces both', async (t) => {
     const store = await open(t)
     const [one, two] = await newMemories(['one', 'two']) as [NewMemory, NewMemory]
     await store.insert(home, [one, two], NOW)
@@ -69,7 +69,7 @@ export function importingContract (t: Test, open: OpenStore): void {
     t.strictSame(texts(await listAll(store, home)), ['both'])
   })
 
-  t.test('a fingerprint that an overwrite took away is free, and the one it brought is taken', async (t) => {
+  t.test('an overwrite releases the old fingerprint and reserves the new one', async (t) => {
     const store = await open(t)
     const standing = await newMemory('old', { fingerprint: 'old' })
     await store.insert(home, [standing], NOW)
@@ -78,7 +78,7 @@ export function importingContract (t: Test, open: OpenStore): void {
     t.strictSame(await store.insert(home, [await newMemory('new again', { fingerprint: 'new' })], NOW), [{ stored: false, memoryId: standing.memoryId, passageCount: 1, trust: 'trusted' }])
   })
 
-  t.test('an import does the same as its memories one after the other', async (t) => {
+  t.test('an import has the same effect as importing its memories one after the other', async (t) => {
     const store = await open(t)
     const ids = [newId(), newId(), newId()]
     const memory = fc.record({ id: fc.nat(2), print: fc.nat(2) })
@@ -121,7 +121,7 @@ export function importingContract (t: Test, open: OpenStore): void {
     }
   })
 
-  t.test('imports of the same memories at once bring each once', async (t) => {
+  t.test('concurrent imports of the same memories store each once', async (t) => {
     const store = await open(t)
     const memories = await newMemories(['one', 'two', 'three'])
     const outcomes = await Promise.all(Array.from({ length: 8 }, async () => await store.import(home, memories, 'skip', NOW)))

@@ -3,7 +3,7 @@ import type { NewMemory } from '../../../lib/stores/vector-store.js'
 import { newMemories, newMemory, NOW, storedForm } from '../../helpers/memories.js'
 import { bank, comparable, everything, lexical, listAll, scanAll, texts, type OpenStore } from './setup.js'
 
-/** A memory that no store can keep: its embedding is no vector. */
+/** A memory that no store can store, because its embedding is not a vector of numbers. */
 async function unstorable (): Promise<NewMemory> {
   return await newMemory('broken', { vectors: [[NaN, 0, 0, 0]] })
 }
@@ -11,19 +11,19 @@ async function unstorable (): Promise<NewMemory> {
 export function insertingContract (t: Test, open: OpenStore): void {
   const home = bank('home')
 
-  t.test('an insert answers for each memory in order', async (t) => {
+  t.test('an insert returns a result for each memory, in order', async (t) => {
     const store = await open(t)
     const memories = await newMemories(['one', 'two', 'three'])
     t.strictSame(await store.insert(home, memories, NOW), memories.map(({ memoryId }) => ({ stored: true, memoryId })))
   })
 
-  t.test('an insert of nothing makes no bank', async (t) => {
+  t.test('an empty insert creates no bank', async (t) => {
     const store = await open(t)
     t.strictSame(await store.insert(home, [], NOW), [])
     t.strictSame(await store.listBanks({ now: NOW, limit: 10 }), [])
   })
 
-  t.test('what was inserted comes back with every member as it was', async (t) => {
+  t.test('an inserted memory is returned with all of its members unchanged', async (t) => {
     const store = await open(t)
     const memory = await newMemory('Alice lives in Lyon.', {
       tags: ['city', 'person'],
@@ -44,7 +44,7 @@ export function insertingContract (t: Test, open: OpenStore): void {
     t.strictSame((await lexical(store, [home], 'Lyon')).map(({ memory }) => comparable(memory)), [expected], 'in a search')
   })
 
-  t.test('instants of every century come back to the millisecond', async (t) => {
+  t.test('times of every century are stored with milliseconds', async (t) => {
     const store = await open(t)
     for (const text of ['0001-01-01T00:00:00.001Z', '1582-10-04T12:00:00.999Z', '1969-12-31T23:59:59.999Z', '1970-01-01T00:00:00.000Z', '9999-12-31T23:59:59.999Z']) {
       const memory = await newMemory(text, { occurredAt: Date.parse(text), retainedAt: Date.parse(text) })
@@ -53,7 +53,7 @@ export function insertingContract (t: Test, open: OpenStore): void {
     }
   })
 
-  t.test('a repeat of a fingerprint is not stored, and answers the id and the passages of the stored memory', async (t) => {
+  t.test('a repeat of a fingerprint is not stored, and its result has the id and the passages of the stored memory', async (t) => {
     const store = await open(t)
     const first = await newMemory('The kettle is on the stove. The cat is on the mat. The end is near.', { chunkMaxCharacters: 30, fingerprint: 'same' })
     const repeat = await newMemory('the kettle', { fingerprint: 'same' })
@@ -76,7 +76,7 @@ export function insertingContract (t: Test, open: OpenStore): void {
     t.strictSame(texts(await listAll(store, home)).sort(), ['first', 'other'])
   })
 
-  t.test('a repeat beside a new memory does not keep the new one out', async (t) => {
+  t.test('a repeat and a new memory in one call: the new one is stored', async (t) => {
     const store = await open(t)
     const first = await newMemory('first', { fingerprint: 'same' })
     await store.insert(home, [first], NOW)
@@ -87,7 +87,7 @@ export function insertingContract (t: Test, open: OpenStore): void {
     )
   })
 
-  t.test('the same fingerprint in two banks, or two tenants, is no repeat', async (t) => {
+  t.test('the same fingerprint in two banks, or two tenants, is not a repeat', async (t) => {
     const store = await open(t)
     const banks = [home, bank('other'), bank('home', 'acme'), bank('home', 'zeta')]
     for (const key of banks) {
@@ -97,7 +97,7 @@ export function insertingContract (t: Test, open: OpenStore): void {
     for (const key of banks) t.equal((await listAll(store, key)).length, 1)
   })
 
-  t.test('of 20 identical inserts at once one is stored', async (t) => {
+  t.test('of 20 concurrent identical inserts one is stored', async (t) => {
     const store = await open(t)
     const memories = await newMemories(Array.from({ length: 20 }, () => 'at the same moment'))
     const outcomes = (await Promise.all(memories.map(async (memory) => await store.insert(home, [memory], NOW)))).flat()
@@ -108,7 +108,7 @@ export function insertingContract (t: Test, open: OpenStore): void {
     t.equal((await lexical(store, [home], 'moment')).length, 1)
   })
 
-  t.test('batches that share repeats in another order, at once, all succeed and store each once', async (t) => {
+  t.test('concurrent batches with the same memories in different orders all succeed and store each once', async (t) => {
     const store = await open(t)
     const names = ['a', 'b', 'c', 'd', 'e']
     const batches = await Promise.all(Array.from({ length: 10 }, async (_, index) => {
@@ -120,7 +120,7 @@ export function insertingContract (t: Test, open: OpenStore): void {
     t.strictSame(texts(await listAll(store, home)).sort(), names.map((name) => `memory ${name}`))
   })
 
-  t.test('inserts of different memories at once lose none', async (t) => {
+  t.test('concurrent inserts of different memories are all stored', async (t) => {
     const store = await open(t)
     const memories = await newMemories(Array.from({ length: 30 }, (_, index) => `number ${index}`))
     await Promise.all(memories.map(async (memory) => await store.insert(home, [memory], NOW)))
@@ -128,7 +128,7 @@ export function insertingContract (t: Test, open: OpenStore): void {
     t.equal((await lexical(store, [home], 'number')).length, 30)
   })
 
-  t.test('an insert that fails leaves nothing behind, not even a bank', async (t) => {
+  t.test('a failed insert stores nothing and creates no bank', async (t) => {
     const store = await open(t)
     const good = await newMemory('good', { vectors: [[1, 0, 0, 0]] })
     await t.rejects(store.insert(home, [good, await unstorable()], NOW))
@@ -138,7 +138,7 @@ export function insertingContract (t: Test, open: OpenStore): void {
     t.strictSame(await store.insert(home, [good], NOW), [{ stored: true, memoryId: good.memoryId }], 'the fingerprint is free')
   })
 
-  t.test('an insert that fails leaves the bank as it was, its ranking too', async (t) => {
+  t.test('a failed insert does not change the bank or its ranking', async (t) => {
     const store = await open(t)
     await store.insert(home, await newMemories(['a red apple', 'a green apple and a pear']), NOW)
     const before = [await everything(store, home), await lexical(store, [home], 'apple pear')]
@@ -146,7 +146,7 @@ export function insertingContract (t: Test, open: OpenStore): void {
     t.strictSame([await everything(store, home), await lexical(store, [home], 'apple pear')], before)
   })
 
-  t.test('texts of every kind come back as they were and are found', async (t) => {
+  t.test('texts of every kind are stored unchanged and are found', async (t) => {
     const store = await open(t)
     for (const [word, text] of UNUSUAL) {
       const memory = await newMemory(text, { tags: [word, `{"${word}",NULL}`], metadata: { text: word }, documentId: word, source: text.slice(0, 200) })
@@ -158,7 +158,7 @@ export function insertingContract (t: Test, open: OpenStore): void {
     }
   })
 
-  t.test('a text without a space, of any length, is stored, found by its word, and gone when it is forgotten', async (t) => {
+  t.test('a text without a space, of any length, is stored, found by its word, and removed', async (t) => {
     const store = await open(t)
     for (const word of ['a'.repeat(300), 'b'.repeat(10_000), '東'.repeat(3_000), 'é'.repeat(40_000)]) {
       const memory = await newMemory(word, { chunkMaxCharacters: 50_000 })

@@ -8,7 +8,7 @@ import { bank, BM25, lexical, REMOVE, searchFor, texts, type OpenStore } from '.
 
 const EPSILON = 1e-6
 
-/** Whether an answer is the reference's, up to rounding, and sorted as it says of itself. */
+/** Asserts that an answer equals the reference, up to rounding, and is sorted by its scores. */
 export function assertRanking (found: readonly Candidate[], expected: readonly Scored[]): void {
   const byId = new Map(expected.map((scored) => [scored.memoryId, scored]))
   assert.deepEqual(new Set(found.map(({ memory }) => memory.memoryId)), new Set(byId.keys()))
@@ -30,7 +30,7 @@ export function assertRanking (found: readonly Candidate[], expected: readonly S
 export function lexicalContract (t: Test, open: OpenStore): void {
   const home = bank('home')
 
-  t.test('scores and order are those of BM25, whatever was put in and taken out', async (t) => {
+  t.test('scores and order are those of BM25, after any sequence of inserts and removals', async (t) => {
     const store = await open(t)
     const word = fc.constantFrom('apple', 'pear', 'plum', 'fig', 'the', 'kiwi')
     const text = fc.array(word, { minLength: 1, maxLength: 7 }).map((words) => `${words.join(' ')}.`)
@@ -68,7 +68,7 @@ export function lexicalContract (t: Test, open: OpenStore): void {
     ), { numRuns: 40 })
   })
 
-  t.test('a score is the one of a worked example', async (t) => {
+  t.test('a score equals that of a worked example', async (t) => {
     const store = await open(t)
     await store.insert(home, await newMemories(['cat sat cat', 'dog sat']), NOW)
     // N 2, df 1: idf ln 2; tf 2; average length 2.5. What could be reached is idf · (k1 + 1).
@@ -81,7 +81,7 @@ export function lexicalContract (t: Test, open: OpenStore): void {
     }
   })
 
-  t.test('a word that no memory has lowers the scores, because it could have been there', async (t) => {
+  t.test('a query word that no memory has lowers the scores', async (t) => {
     const store = await open(t)
     await store.insert(home, await newMemories(['red apple', 'green pear']), NOW)
     const [alone] = await lexical(store, [home], 'apple')
@@ -128,7 +128,7 @@ export function lexicalContract (t: Test, open: OpenStore): void {
     t.strictSame(await searchFor(store, [home], '…'), { lexical: [], total: 0 })
   })
 
-  t.test('terms are taken as they are, not as a query language', async (t) => {
+  t.test('terms are literal and not a query language', async (t) => {
     const store = await open(t)
     await store.insert(home, await newMemories(['red fox', 'blue fox']), NOW)
     for (const term of ['red & fox', 'fox:*', '!red', 'fo', '%', "'", 'red fox', '__proto__', 'constructor']) {
@@ -153,7 +153,7 @@ export function lexicalContract (t: Test, open: OpenStore): void {
     for (const { bank: key, memory } of together.lexical!) t.ok(await store.get(key, memory.memoryId, NOW), 'a candidate names its bank')
   })
 
-  t.test('the total does not depend on the limit, and no strategy answers unasked', async (t) => {
+  t.test('the total does not depend on the limit, and only requested strategies return candidates', async (t) => {
     const store = await open(t)
     await store.insert(home, await newMemories(Array.from({ length: 12 }, (_, index) => `apple ${index}`)), NOW)
     await store.insert(home, await newMemories(['pear']), NOW)

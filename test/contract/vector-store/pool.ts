@@ -29,7 +29,7 @@ export function poolContract (t: Test, open: OpenStore): void {
   const score = (weight: number) => weight / (weight + 0.9)
   const firsts = async (store: VectorStore, limit: number) => (await lexical(store, [home], 'otter', { limit })).slice(0, 2).map(({ memory, scores }) => [memory.documentId, scores.lexical! > scores.own!])
 
-  t.test('context is that of the best hundred by their own words, of equal ones those of the lowest ids', async (t) => {
+  t.test('only the hundred best memories by their own words get context; equal scores are ordered by id', async (t) => {
     const store = await open(t)
     await store.insert(home, await alone('otter', POOL - 1), NOW)
     const pair = await talk(['otter', 'otter'], 'pair')
@@ -44,7 +44,7 @@ export function poolContract (t: Test, open: OpenStore): void {
     t.strictSame(await firsts(other, POOL + 1), [['pair', true], ['pair', true]], 'a higher limit looks at as many')
   })
 
-  t.test('a neighbour lends only to those in the window of the same member of the pool', async (t) => {
+  t.test('a neighbour adds only to memories in the window of the same member of the pool', async (t) => {
     const store = await open(t)
     await store.insert(home, await alone('otter otter', POOL - 1), NOW)
     const all = await talk(['otter otter', 'one', 'two', 'otter'])
@@ -61,7 +61,7 @@ export function poolContract (t: Test, open: OpenStore): void {
     t.ok(Math.abs(two!.score - score(2 * NEIGHBOUR_WEIGHTS.secondBefore)) < EPSILON, 'the one behind is in no window of the pool')
   })
 
-  t.test('with filters the best of those that pass are looked at too, and their neighbours need not pass', async (t) => {
+  t.test('with filters the pool contains the best memories that pass too, and their neighbours need not pass', async (t) => {
     const store = await open(t)
     await store.insert(home, await alone('otter otter', POOL + 5), NOW)
     const all = await talk(['an otter?', 'yes', 'otter'])
@@ -75,7 +75,7 @@ export function poolContract (t: Test, open: OpenStore): void {
     )
   })
 
-  t.test('a find that passes no filter brings its neighbours that do, when it is among the best of all', async (t) => {
+  t.test('a memory that does not pass the filter makes its neighbours candidates, if it is among the best of all', async (t) => {
     const store = await open(t)
     const all = await talk(['an otter?', 'yes'])
     await store.insert(home, [all[0]!, { ...all[1]!, tags: ['a'] }], NOW)
@@ -87,7 +87,7 @@ export function poolContract (t: Test, open: OpenStore): void {
     t.strictSame((await searchFor(store, [home], 'otter', { filters, limit: 5 })).lexical, [], 'among the best hundred no longer')
   })
 
-  t.test('what the semantic strategy finds has its context when it is a candidate, and speaks for itself when it is none', async (t) => {
+  t.test('a memory found by the semantic strategy has context only if it is a lexical candidate', async (t) => {
     const store = await open(t)
     const meant = ({ passages, ...memory }: NewMemory) => ({
       ...memory, passages: passages.map((passage) => ({ ...passage, vector: Float32Array.of(1, 0, 0, 0) })),
@@ -120,7 +120,7 @@ export function poolContract (t: Test, open: OpenStore): void {
     t.ok(found.some(({ memory, bank: { bankId } }) => memory.text === 'yes' && bankId === 'other'))
   })
 
-  t.test('candidates and scores are those of the definition, in banks that hold more than is looked at', async (t) => {
+  t.test('candidates and scores equal the reference, also in banks larger than the pool', async (t) => {
     const store = await open(t)
     const word = fc.constantFrom('apple', 'pear', 'plum', 'fig', 'kiwi', 'lime')
     const sentence = fc.tuple(fc.array(word, { minLength: 1, maxLength: 5 }), fc.constantFrom('.', '.', '?')).map(([words, end]) => words.join(' ') + end)
@@ -176,7 +176,7 @@ export function poolContract (t: Test, open: OpenStore): void {
     ), { numRuns: runs(8, 60) })
   })
 
-  t.test('memories of a bank of many are found in the same order, whatever the order in which they came', async (t) => {
+  t.test('the order of the hits does not depend on the order of the inserts', async (t) => {
     const [store, other] = [await open(t), await open(t)]
     const words = ['apple', 'pear', 'plum', 'fig', 'lime']
     const all = await Promise.all((await newMemories(Array.from({ length: 160 }, (_, index) => `${words[index % 5]} ${words[index * 7 % 4]} ${'kiwi '.repeat(index % 9)}`))).map(async (memory, index) => ({

@@ -9,11 +9,11 @@ const UNKNOWN = newId()
 export function readingContract (t: Test, open: OpenStore): void {
   const home = bank('home')
 
-  t.test('a store that is open is healthy', async (t) => {
+  t.test('an open store is healthy', async (t) => {
     t.equal((await (await open(t)).health()).healthy, true)
   })
 
-  t.test('an unknown id gets nothing', async (t) => {
+  t.test('an unknown id has no memory', async (t) => {
     const store = await open(t)
     t.equal(await store.get(home, UNKNOWN, NOW), undefined)
     await store.insert(home, await newMemories(['one']), NOW)
@@ -29,7 +29,7 @@ export function readingContract (t: Test, open: OpenStore): void {
     t.strictSame(texts(await listAll(store, home)), texts(memories).toReversed(), 'of one instant by falling id')
   })
 
-  t.test('paging walks every memory exactly once, also while newer ones arrive and others go', async (t) => {
+  t.test('paging returns every memory exactly once, also while others are inserted and removed', async (t) => {
     const store = await open(t)
     const memories: NewMemory[] = []
     for (let index = 0; index < 20; index++) memories.push(await newMemory(`memory ${index}`, { retainedAt: NOW + Math.floor(index / 3) }))
@@ -91,7 +91,7 @@ export function readingContract (t: Test, open: OpenStore): void {
     t.strictSame(await store.listBanks({ now: NOW, bankId: 'a%', tenantId: 'nobody', limit: 100 }), [])
   })
 
-  t.test('a bank\'s summary and figures follow what is in it', async (t) => {
+  t.test('the summary and the statistics of a bank agree with its memories', async (t) => {
     const store = await open(t)
     const memories = [
       await newMemory('The first sentence. The second sentence. The third one.', { chunkMaxCharacters: 24, retainedAt: NOW + 5, tags: ['a', 'b'], occurredAt: NOW - 10 }),
@@ -121,7 +121,7 @@ export function readingContract (t: Test, open: OpenStore): void {
     t.strictSame(await store.listBanks({ now: NOW, limit: 10 }), [], 'an empty bank is no bank')
   })
 
-  t.test('a scan is the bank as it stood when the call was made', async (t) => {
+  t.test('a scan is a snapshot of the bank at the time of the call', async (t) => {
     const store = await open(t)
     const memories: NewMemory[] = []
     for (let index = 0; index < 10; index++) memories.push(await newMemory(`memory ${index}`, { retainedAt: NOW + index, tags: [`n${index}`] }))
@@ -140,7 +140,7 @@ export function readingContract (t: Test, open: OpenStore): void {
     t.strictSame(await scanAll(store, home), [])
   })
 
-  t.test('a scan that is given up leaves the store as usable as before', async (t) => {
+  t.test('an abandoned scan does not affect the store', async (t) => {
     const store = await open(t)
     await store.insert(home, await newMemories(['one', 'two', 'three']), NOW)
     for (let round = 0; round < 20; round++) {

@@ -16,7 +16,7 @@ async function fill (store: VectorStore): Promise<NewMemory[]> {
   return memories
 }
 
-/** Each removal by the texts that it takes. */
+/** Each selector with the texts that it removes. */
 const REMOVALS: Array<[about: string, selector: (memories: NewMemory[]) => Selector, gone: string[]]> = [
   ['one id', (memories) => ({ kind: 'ids', memoryIds: [memories[2]!.memoryId] }), ['red wine']],
   ['an id named twice, and an unknown one', (memories) => ({ kind: 'ids', memoryIds: [memories[0]!.memoryId, memories[0]!.memoryId, newId()] }), ['red apple']],
@@ -30,7 +30,7 @@ const REMOVALS: Array<[about: string, selector: (memories: NewMemory[]) => Selec
 
 export function removingContract (t: Test, open: OpenStore): void {
   for (const [about, selector, gone] of REMOVALS) {
-    t.test(`a removal of ${about} takes that and nothing else`, async (t) => {
+    t.test(`a removal of ${about} removes that and nothing else`, async (t) => {
       const store = await open(t)
       const memories = await fill(store)
       const ids = memories.filter(({ text }) => gone.includes(text)).map(({ memoryId }) => memoryId)
@@ -52,7 +52,7 @@ export function removingContract (t: Test, open: OpenStore): void {
     t.equal((await listAll(store, home)).length, 2)
   })
 
-  t.test('the ids that a removal names are bounded, its count is not', async (t) => {
+  t.test('the number of ids in the result of a removal is limited, its count is not', async (t) => {
     const store = await open(t)
     const memories = await newMemories(Array.from({ length: 12 }, (_, index) => `memory ${index}`))
     await store.insert(home, memories, NOW)
@@ -65,7 +65,7 @@ export function removingContract (t: Test, open: OpenStore): void {
     t.strictSame(await listAll(store, home), [])
   })
 
-  t.test('what was removed is gone from every answer at once', async (t) => {
+  t.test('a removed memory is in no answer immediately afterwards', async (t) => {
     const store = await open(t)
     const memories = await fill(store)
     const [gone] = memories as [NewMemory]
@@ -82,7 +82,7 @@ export function removingContract (t: Test, open: OpenStore): void {
     t.equal((await store.listBanks({ now: NOW, limit: 1 }))[0]?.memoryCount, 3)
   })
 
-  t.test('what was removed no longer weighs in the ranking', async (t) => {
+  t.test('removed memories do not count in the ranking', async (t) => {
     const [store, fresh] = [await open(t), await open(t)]
     const memories = await newMemories(['red apple', 'a green apple among many words of no weight', 'pear tree'])
     const others = await newMemories(['apple apple apple', 'tree tree of apple', 'many other words that make the average longer than it was'])
@@ -94,7 +94,7 @@ export function removingContract (t: Test, open: OpenStore): void {
     found!.forEach(({ score }, index) => t.ok(Math.abs(score - expected![index]!.score) < 1e-6))
   })
 
-  t.test('a removed memory can be retained again: id and fingerprint are free', async (t) => {
+  t.test('a removed memory can be retained again: its id and fingerprint can be used again', async (t) => {
     const store = await open(t)
     const [memory] = await fill(store) as [NewMemory]
     await store.remove(home, { kind: 'all' }, REMOVE)
@@ -102,7 +102,7 @@ export function removingContract (t: Test, open: OpenStore): void {
     t.strictSame(texts(await semantic(store, [home], [1, 0, 0, 0])), ['red apple'])
   })
 
-  t.test('removals at the same moment count each memory once', async (t) => {
+  t.test('concurrent removals count each memory once', async (t) => {
     const store = await open(t)
     await store.insert(home, await newMemories(Array.from({ length: 25 }, (_, index) => `memory ${index}`)), NOW)
     const removals = await Promise.all(Array.from({ length: 8 }, async () => await store.remove(home, { kind: 'all' }, REMOVE)))

@@ -36,7 +36,7 @@ export function replacingContract (t: Test, open: OpenStore): void {
     t.strictSame(texts(await listAll(store, home)), ['of none'])
   })
 
-  t.test('who may remove nothing is refused when something would go, and nothing is written', async (t) => {
+  t.test('without the permission to remove, a replacement that would remove something is refused and writes nothing', async (t) => {
     const store = await openReplacing(t)
     if (store === undefined) return
     const first = await inDiary('first')
@@ -47,7 +47,7 @@ export function replacingContract (t: Test, open: OpenStore): void {
     await t.resolves(store.replaceDocuments(home, guarded, [first], NOW), 'a repeat of what stands')
   })
 
-  t.test('of simultaneous replacements one is left, whole', async (t) => {
+  t.test('of concurrent replacements the memories of exactly one remain', async (t) => {
     const store = await openReplacing(t)
     if (store === undefined) return
     const versions = await Promise.all(Array.from({ length: 6 }, async (_, index) => (

@@ -19,7 +19,7 @@ const vector = fc.array(fc.integer({ min: -20, max: 20 }).map((n) => n / 4), {
 export function semanticContract (t: Test, open: OpenStore, tolerance: number): void {
   const home = bank('home')
 
-  t.test('scores and order are those of the exact cosine, whatever was put in and taken out', async (t) => {
+  t.test('scores and order are those of the exact cosine, after any sequence of inserts and removals', async (t) => {
     const store = await open(t)
     let runs = 0
     await fc.assert(fc.asyncProperty(
@@ -71,7 +71,7 @@ export function semanticContract (t: Test, open: OpenStore, tolerance: number): 
     }
   })
 
-  t.test('opposite vectors are all as unlike: they score 0 and are ordered by memory id', async (t) => {
+  t.test('opposite vectors all score 0 and are ordered by memory id', async (t) => {
     const store = await open(t)
     const far = await newMemory('opposite', { vectors: [[-1, 0, 0, 0]] })
     const near = await newMemory('nearly square', { vectors: [[-0.1, 1, 0, 0]] })
@@ -107,7 +107,7 @@ export function semanticContract (t: Test, open: OpenStore, tolerance: number): 
     t.ok(Math.abs(candidate!.passages[1]!.score - similarity([0.9, 1, 0, 0], [1, 0, 0, 0])) < tolerance)
   })
 
-  t.test('passages of one memory do not crowd other memories out of the limit', async (t) => {
+  t.test('passages of one memory count once in the limit', async (t) => {
     const store = await open(t)
     const sentences = Array.from({ length: 12 }, (_, index) => `Sentence number ${index}.`)
     const crowd = await newMemory(sentences.join(' '), { chunkMaxCharacters: 24, vectors: sentences.map((_, index) => [1, index / 100, 0, 0]) })
@@ -128,7 +128,7 @@ export function semanticContract (t: Test, open: OpenStore, tolerance: number): 
     t.strictSame(cut.map(({ bank: key, memory }) => [key, memory.text]), [[banks[0], 'memory 0'], [banks[1], 'memory 1']])
   })
 
-  t.test('the total is every memory that passes the filters, whatever the limit, and no strategy answers unasked', async (t) => {
+  t.test('the total is every memory that passes the filters, whatever the limit, and only requested strategies return candidates', async (t) => {
     const store = await open(t)
     await store.insert(home, await Promise.all(Array.from({ length: 7 }, async (_, index) => await newMemory(`memory ${index}`, { tags: index < 4 ? ['a'] : [], vectors: [[1, index, 0, 0]] }))), NOW)
     const request = { banks: [home], now: NOW, filters: {}, semantic: { vector: Float32Array.of(0, 1, 0, 0) } }
@@ -141,7 +141,7 @@ export function semanticContract (t: Test, open: OpenStore, tolerance: number): 
     t.equal((await store.search({ ...request, limit: 1, filters: { tags: { values: ['a'], match: 'any' } } })).total, 4)
   })
 
-  t.test('both strategies in one call answer what each answers alone', async (t) => {
+  t.test('both strategies in one call return the same as each in a separate call', async (t) => {
     const store = await open(t)
     const memories = await Promise.all(['red fox', 'blue fox', 'green owl'].map(async (text, index) => await newMemory(text, { vectors: [[1, index, 0, 0]] })))
     await store.insert(home, memories, NOW)

@@ -4,7 +4,7 @@ import type { VectorStore } from '../../../lib/stores/vector-store.js'
 import { newMemories, newMemory, NOW } from '../../helpers/memories.js'
 import { bank, everything, lexical, listAll, REMOVE, scanAll, semantic, texts, type OpenStore } from './setup.js'
 
-/** Keys that a careless store would take for the same bank. */
+/** Keys that a store with a faulty encoding would confuse. */
 const BANKS: BankKey[] = [
   bank('home'),
   bank('Home'),
@@ -74,7 +74,7 @@ export function separationContract (t: Test, open: OpenStore): void {
     })
   })
 
-  t.test('a removal by id, by tag or of all leaves every other bank alone', async (t) => {
+  t.test('a removal by id, by tag or of all does not change other banks', async (t) => {
     const store = await open(t)
     const ids = await fill(store)
     const victim = 4
@@ -87,7 +87,7 @@ export function separationContract (t: Test, open: OpenStore): void {
     t.strictSame(await Promise.all(others.map(async (key) => await listAll(store, key))), before)
   })
 
-  t.test('an import with an id of another bank takes nothing from that bank', async (t) => {
+  t.test('an import with an id of another bank does not change that bank', async (t) => {
     const store = await open(t)
     const memory = await newMemory('the original')
     await store.insert(bank('home', 'acme'), [memory], NOW)
@@ -111,7 +111,7 @@ export function separationContract (t: Test, open: OpenStore): void {
     }
   })
 
-  t.test('what happens in one bank leaves everything that another shows as it was', async (t) => {
+  t.test('operations on one bank do not change the answers of another', async (t) => {
     const store = await open(t)
     await fill(store)
     const [busy, quiet] = [bank('home', 'acme'), bank('home')]

@@ -68,7 +68,7 @@ export function trustContract (t: Test, open: OpenStore): void {
     ])
   })
 
-  t.test('writers of one memory at once leave it as the most trusted of them has it', async (t) => {
+  t.test('after concurrent writes of one memory it has the highest trust of them', async (t) => {
     const store = await open(t)
     for (let round = 0; round < 5; round++) {
       const fingerprint = `round ${round}`

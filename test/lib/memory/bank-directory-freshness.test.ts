@@ -75,7 +75,7 @@ t.test('a request that asks itself is content with the answer, however long the 
   t.equal(questions.length, 1)
 })
 
-t.test('a request that asks itself and gets no answer is 503 at once; one that only joined asks once more', async (t) => {
+t.test('a request whose own read fails is 503 immediately; one that shared the read of another tries again', async (t) => {
   const directory = setUp()
   const { store, tokens, advance } = directory
   store.set('home', 5)

@@ -3,7 +3,7 @@ import t from 'tap'
 import type { BankConfigChanges } from '../../../lib/stores/bank-configs.js'
 import { held, key, setUp } from './directory-support.js'
 
-t.test('many requests on a bank at once are one read, and later ones none', async (t) => {
+t.test('concurrent requests on a bank share one read, and later ones need none', async (t) => {
   const { store, tokens } = setUp()
   store.set('home', 5)
   const answers = await Promise.all(Array.from({ length: 20 }, async () => await tokens('home')))
@@ -82,7 +82,7 @@ t.test('between 1 and 1.8 seconds it is brought up to date in the background, on
   }
 })
 
-t.test('what has changed in the store is read anew, and nothing else', async (t) => {
+t.test('only changed configurations are read again', async (t) => {
   const { store, tokens, advance } = setUp()
   store.set('home', 5)
   store.set('other', 7)
@@ -176,7 +176,7 @@ t.test('a store that cannot say what has changed', async (t) => {
   })
 })
 
-t.test('a store that knows no more what has changed makes everything be read anew', async (t) => {
+t.test('when the store no longer knows the changes, everything is read again', async (t) => {
   const { store, tokens, advance } = setUp()
   await tokens('a', 'b')
   store.set('a', 5)

@@ -29,12 +29,12 @@ t.test('a cursor is safe in a URL', async (t) => {
   for (let index = 0; index < 50; index++) t.match(encodeCursor([NOW + index, newId()]), /^[A-Za-z0-9_-]+$/)
 })
 
-t.test('a cursor of one list is none of the other', async (t) => {
+t.test('a cursor of one list is invalid for the other', async (t) => {
   t.throws(() => decodeCursor(encodeCursor([NOW, newId()]), isBankPlace), REFUSAL)
   t.throws(() => decodeCursor(encodeCursor(['home']), isMemoryPlace), REFUSAL)
 })
 
-t.test('what looks like a cursor and is none is an invalid request', async (t) => {
+t.test('a malformed cursor is an invalid request', async (t) => {
   const id = newId()
   for (const json of [
     '', 'null', '7', '"home"', '{}', '[]', '[null]', '[7]', '[[]]', '["home","more"]', '["home"', '{"0":"home","length":1}',

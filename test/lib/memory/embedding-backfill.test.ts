@@ -123,7 +123,7 @@ t.test('a provider that fails is asked again after longer and longer pauses, and
   t.notMatch(log.join(), /sk-secret|doctor/)
 })
 
-t.test('the pauses are shortened by chance, by half at most', async (t) => {
+t.test('the pauses have random jitter of up to a half', async (t) => {
   const { filler, embeddings, time, write } = setUp(t, { random: () => 0 })
   embeddings.failure = new Error('down')
   filler.enqueue(HOME, await write(['doctor']))
@@ -133,7 +133,7 @@ t.test('the pauses are shortened by chance, by half at most', async (t) => {
 })
 
 for (const [what, spoil] of [['makes the provider reject', 'poison'], ['gets unusable vectors', 'spoiled']] as const) {
-  t.test(`a memory that ${what} does not stop the others and is given up`, async (t) => {
+  t.test(`a memory that ${what} does not stop the others and is not tried again`, async (t) => {
     const { filler, embeddings, time, write, log, lacking } = setUp(t)
     embeddings[spoil] = 'bad'
     const written = await write(['doctor', 'a bad car', 'rain', 'umbrella'])
@@ -157,7 +157,7 @@ for (const [what, spoil] of [['makes the provider reject', 'poison'], ['gets unu
   })
 }
 
-t.test('a lone memory with unusable vectors is tried once more and then given up', async (t) => {
+t.test('a single memory with unusable vectors is tried once more and not again', async (t) => {
   const { filler, embeddings, time, write, log } = setUp(t)
   embeddings.spoiled = 'bad'
   filler.enqueue(HOME, await write(['bad']))

@@ -142,7 +142,7 @@ t.test('a key whose work is under way is refused, whatever the body', async (t) 
   t.strictSame(await call(), { n: 7 })
 })
 
-t.test('of many identical calls at once one does the work', async (t) => {
+t.test('of concurrent identical calls only one does the work', async (t) => {
   const { call, done } = bench()
   const results = await Promise.allSettled(Array.from({ length: 20 }, async () => await call()))
   t.equal(results.filter(({ status }) => status === 'fulfilled').length, 1)
@@ -188,7 +188,7 @@ for (const [about, key, context] of OTHERS) {
   })
 }
 
-t.test('an anonymous caller is not somebody called null or nothing', async (t) => {
+t.test('an anonymous caller differs from principals named null or the empty text', async (t) => {
   const { keys } = bench()
   const key = { key: 'k', operation: 'POST /v1/retain', fingerprint: 'body' }
   for (const [index, context] of [{ tenantId: null }, { tenantId: null, principal: 'null' }, { tenantId: null, principal: '""' }].entries()) {

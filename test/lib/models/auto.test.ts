@@ -31,7 +31,7 @@ t.test('without a model it is local, when its packages are there', async (t) => 
   t.match(said[0], 'info: embedding_provider: auto chose local, because its packages are installed and no model is named: use-lite-en-1, 512 dimensions, English')
 })
 
-t.test('without either it is none, and recall goes by words', async (t) => {
+t.test('without either there are no embeddings, and recall is lexical', async (t) => {
   const { provider, said } = await choose(t, {}, MISSING)
   t.strictSame([provider.model, provider.fusionWeight], ['mock', 0])
   t.strictSame(said, ['warn: embedding_provider: auto chose none, because the packages of local are not installed and no model is named: recall goes by words alone'])

@@ -142,7 +142,7 @@ t.test('a call is refused at once while the circuit is open, even when all slots
   await held
 })
 
-t.test('an error that is none of a call counts as a fault', async (t) => {
+t.test('an unexpected error counts as a fault', async (t) => {
   const { calls } = make({ breaker })
   for (let call = 0; call < 2; call++) await t.rejects(calls.call(async () => { throw new RangeError('a mistake') }), RangeError)
   t.equal(await outcome(calls.call(failing().work)), 'circuit_open')
@@ -175,7 +175,7 @@ t.test('tenants', async (t) => {
     t.strictSame(calls.status().breaker, { state: 'closed', tenantsOpen: 1 })
   })
 
-  t.test('a tenant that is refused takes no place of a trial of the model', async (t) => {
+  t.test('a refused tenant does not use up a trial call of the model', async (t) => {
     const { timer, advance } = stopTime()
     const { calls } = make({ breaker, maxRetries: 0, tools: { timer } })
     for (let call = 0; call < 2; call++) await outcome(calls.call(failing(failure('unreachable')).work))

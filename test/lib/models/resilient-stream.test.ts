@@ -81,7 +81,7 @@ t.test('what fails after the first part is not tried again', async (t) => {
   t.equal(calls.status().running, 0)
 })
 
-t.test('an error that is none of a call comes out as it is', async (t) => {
+t.test('an unexpected error is passed on unchanged', async (t) => {
   const { calls } = make()
   await t.rejects(readAll(streamOf(calls, scripted(['one', new RangeError('a mistake')]))), RangeError)
   await t.rejects(readAll(calls.stream(() => { throw new RangeError('a mistake') }, isEnd)), RangeError)

@@ -159,7 +159,7 @@ t.test('an operation on several banks is charged on all of them or on none', asy
   t.strictSame([await admitted(other, 'recall', ALICE, HOME), await admitted(other, 'recall', ALICE, WORK)], [2, 2])
 })
 
-t.test('a batch costs each of its items, and is let in whole or not at all', async (t) => {
+t.test('a batch counts each of its items, and is admitted as a whole or not at all', async (t) => {
   const { admission } = control({ rate_limits: { retain_per_minute: 10 }, quotas: { retain_per_day: 1000 } })
   await admission.admit('retain', ALICE, [HOME], 7)
   await t.rejects(async () => await admission.admit('retain', ALICE, [HOME], 4), refusal('rate_limited', 'The limit retain_per_minute (10) is used up; try again in 6 s', 6))

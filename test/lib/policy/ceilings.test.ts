@@ -49,7 +49,7 @@ t.test('whatever a bank and its profile set, no limit is ever looser than the op
   }), { numRuns: runs(300, 20_000) })
 })
 
-t.test('what is refused is just what would be looser, and what is not refused is in force as it was set', async () => {
+t.test('exactly the looser values are refused, and all others are in force unchanged', async () => {
   fc.assert(fc.property(sections, sections, (file, own) => {
     const settings = operatorSettings(file as FileConfig)
     const operator = settings.explain('home')

@@ -124,7 +124,7 @@ t.test('facts that stand by themselves are in the order of BM25, when nothing el
   }))
 })
 
-t.test('a ranking is a new list: what was merged stays as it was', async (t) => {
+t.test('a ranking is a new list, and the merged candidates do not change', async (t) => {
   const merged = found(candidate('a', { lexical: 0.2 }), candidate('b', { lexical: 0.9 }))
   const before = JSON.stringify(merged)
   const frozen = merged.map((one) => Object.freeze(one))

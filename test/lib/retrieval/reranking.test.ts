@@ -47,7 +47,7 @@ t.test('the scale of the reranker does not matter', async (t) => {
   t.strictSame(await scores([300, 500, 400]), await scores([-0.1, 0.1, 0]))
 })
 
-t.test('equal scores of the reranker leave the order as it was', async (t) => {
+t.test('equal scores of the reranker keep the order', async (t) => {
   t.strictSame(ids(await rerank(giving([2, 2, 2]), 'tea', falling(0.9, 0.8, 0.7), OPTIONS)), ['a', 'b', 'c'])
 })
 

@@ -8,7 +8,7 @@ import { DAY, memory } from './candidates.js'
 const MARCH = { from: Date.UTC(2025, 2), to: Date.UTC(2025, 3) }
 const JUNE = { from: Date.UTC(2025, 5), to: Date.UTC(2025, 6) }
 
-t.test('a question that names no time is not searched anew', async (t) => {
+t.test('a question without a time needs no second search', async (t) => {
   t.strictSame(spanFilters({ tags: { values: ['a'], match: 'any' } }, []), [])
 })
 

@@ -47,14 +47,14 @@ const { value: json } = fc.letrec<{ value: string }>((tie) => {
 })
 const pieces = fc.integer({ min: 16, max: 80 })
 
-t.test('a text in pieces is the value that it is at once', async () => {
+t.test('a text parsed in pieces has the same value as parsed in one call', async () => {
   await fc.assert(fc.asyncProperty(json, pieces, fc.boolean(), async (source, piece, hasMark) => {
     const bytes = Buffer.from(`${hasMark ? '\uFEFF' : ''}${source}`)
     return isDeepStrictEqual(await inPieces(bytes, piece), atOnce(bytes))
   }), { numRuns: runs(300, 10_000) })
 })
 
-t.test('a text with bytes put in, taken out or changed is refused when it is refused at once', async () => {
+t.test('a modified text is refused in pieces exactly when it is refused in one call', async () => {
   const inserted = fc.constantFrom('', '"', ',', ']', '}', '[', '{', ':', '\\', 'u', ' ', '1', '\u0000')
   const change = fc.record({ at: fc.nat(), out: fc.nat(2), put: inserted })
   const all = fc.array(change, { minLength: 1, maxLength: 3 })
@@ -70,7 +70,7 @@ t.test('a text with bytes put in, taken out or changed is refused when it is ref
   }), { numRuns: runs(300, 10_000) })
 })
 
-t.test('bytes that are no UTF-8 become what they become at once', async () => {
+t.test('invalid UTF-8 is decoded in pieces as in one call', async () => {
   const byte = fc.oneof(fc.integer({ min: 0x80, max: 0xff }), fc.constantFrom(0x41, 0xe2, 0x82, 0xf0, 0x9f))
   await fc.assert(fc.asyncProperty(fc.array(byte, { maxLength: 200 }), pieces, async (inside, piece) => {
     const bytes = Buffer.concat([Buffer.from('"'), Buffer.from(inside), Buffer.from('"')])

@@ -55,7 +55,7 @@ await t.test('api_key mode', async (t) => {
     })
   }
 
-  await t.test('refuses a principal that is none', async (t) => {
+  await t.test('refuses an invalid principal', async (t) => {
     const response = await whoami(app, { 'x-api-key': KEY, 'x-service-principal': 'user:a user:b' })
     t.equal(response.statusCode, 400)
     t.match(response.json(), { code: 'invalid_request', errors: [{ field: 'X-Service-Principal' }] })

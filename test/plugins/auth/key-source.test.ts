@@ -16,7 +16,7 @@ await t.test('a key is given as the same PEM each time, with one fetch', async (
   t.equal(server.requests, 1)
 })
 
-await t.test('callers who come at once share one fetch', async (t) => {
+await t.test('concurrent callers share one fetch', async (t) => {
   const { server, keys } = await setUp(t, [k1])
   const answers = await Promise.all(Array.from({ length: 50 }, (_, index) => ask(keys, index % 2 === 0 ? 'k1' : `x${index}`)))
   t.equal(answers.filter((answer) => answer === 'ok').length, 25)

@@ -28,7 +28,7 @@ t.test('when no sentence shares a word with the question the best evidence speak
   t.equal(await answer('Who is the physician?', ['Alice saw her doctor. It was raining.', 'Bob was there.']), 'Alice saw her doctor. [1]')
 })
 
-t.test('a ceiling that leaves no room for a whole sentence cuts the first between words, and says so', async (t) => {
+t.test('a token limit below the first sentence cuts it between words, and the answer is marked as cut', async (t) => {
   const text = await answer('apple', [`apple ${'and another word '.repeat(50)}.`], 20)
   t.match(text, /^apple and another.* … \[1\]$/)
   t.ok(countTokens(text) <= 20)

@@ -177,7 +177,7 @@ t.test('refuses a lock that it did not write', async (t) => {
   }
 })
 
-t.test('leaves a lock alone that has become another\'s', async (t) => {
+t.test('does not remove a lock that another process has taken over', async (t) => {
   const directory = t.testdir({})
   const lock = await lockDirectory(directory)
   await edit(directory, { host: 'elsewhere' })

@@ -72,7 +72,7 @@ t.test('the same holds for every operation that takes a key', { skip }, async (t
   t.same(await kept(t, schema), { memories: 0, receipts: 3 }, 'the key of forget did not forget the receipts')
 })
 
-t.test('the same request at two processes at once is worked on once', { skip }, async (t) => {
+t.test('the same request to two processes at the same time is executed once', { skip }, async (t) => {
   const schema = freshSchema(t)
   const ids = countingIds()
   const processes =
@@ -87,7 +87,7 @@ t.test('the same request at two processes at once is worked on once', { skip }, 
   t.same(await kept(t, schema), { memories: 10, receipts: 10 })
 })
 
-t.test('two bodies under one key at once: one is done, the other is refused', { skip }, async (t) => {
+t.test('of two concurrent bodies with one key one is executed and the other is refused', { skip }, async (t) => {
   const schema = freshSchema(t)
   const [one, two] = [await gateway(t, schema), await gateway(t, schema, { ids: () => '01936f0e-7b3c-7a10-8d2f-ffffffffffff' })]
   const answers = await Promise.all([retain(one, 'The otter sleeps.'), retain(two, 'The otter wakes.')])
@@ -139,7 +139,7 @@ t.test('a key that was used on one bank is refused on another, by every process 
   t.same(await kept(t, schema), { memories: 1, receipts: 1 })
 })
 
-t.test('a key on two banks at two processes at once: one does its work, the other is refused', { skip }, async (t) => {
+t.test('of two concurrent requests with one key on two banks one is executed and the other is refused', { skip }, async (t) => {
   const schema = freshSchema(t)
   const ids = countingIds()
   const processes =

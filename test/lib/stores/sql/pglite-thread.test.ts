@@ -22,7 +22,7 @@ async function loses (t: Test, promise: Promise<unknown>, message = ''): Promise
   t.notMatch(inspect(error), 'sesame')
 }
 
-t.test('starts a thread anew when one is lost', async (t) => {
+t.test('starts a new thread when one has ended', async (t) => {
   const directory = join(root, 'fake')
   const program = join(root, 'fake.mjs')
   // Answers everything with the number of times it was started, and is lost where the test says so.

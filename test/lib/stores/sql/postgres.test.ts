@@ -17,7 +17,7 @@ async function table (t: Test, executor: PostgresExecutor): Promise<string> {
 }
 
 for (const transactionPooler of [false, true]) {
-  t.test(`what is bound comes back as it was${transactionPooler ? ', through a pooler in transaction mode too' : ''}`, { skip }, async (t) => {
+  t.test(`bound values are returned unchanged${transactionPooler ? ', through a pooler in transaction mode too' : ''}`, { skip }, async (t) => {
     const executor = openPostgres(t, { transactionPooler })
     const back = async (value: Param, cast: string) => (await executor.query<{ value: unknown }>(`select $1::${cast} as value`, [value]))[0]?.value
     for (const text of ['', 'null', 'NULL', '{}', '{a,b}', 'it\'s', '"quoted"', 'back\\slash', '\\\\', '$1', 'line\nfeed\ttab', '🦦 é \u200b', 'x'.repeat(100_000)]) {
@@ -157,7 +157,7 @@ t.test('a transaction is kept whole or not at all', { skip }, async (t) => {
   t.same(await ids(), ['a', 'b', 'c'])
 })
 
-t.test('a transaction that is over takes no statement, so that none lands in another\'s', { skip }, async (t) => {
+t.test('an ended transaction refuses statements, so that none runs in another one', { skip }, async (t) => {
   const executor = openPostgres(t, { poolSize: 1 })
   const kept = await table(t, executor)
   let late: (() => Promise<unknown>) | undefined
@@ -197,7 +197,7 @@ t.test('never more connections than the pool may have, and one that was used is 
   t.ok(pids.includes(again))
 })
 
-t.test('a URI that the driver cannot read takes no slot with it', { skip }, async (t) => {
+t.test('a URI that the driver cannot read does not use up a slot', { skip }, async (t) => {
   const executor = openPostgres(t, { poolSize: 1, poolMaxWaiting: 0, url: 'postgres://app:%zz@127.0.0.1:1/nothing' })
   for (let attempt = 0; attempt < 3; attempt++) await t.rejects(executor.query('select 1'), { message: 'URI malformed' })
 })

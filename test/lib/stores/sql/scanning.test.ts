@@ -72,7 +72,7 @@ await t.test('scans', async (t) => {
     t.equal((await store.scan(home, NOW, new AbortController().signal)).count, 950)
   })
 
-  await t.test('exports beyond the bytes of the bounds get 503, and room comes back', async (t) => {
+  await t.test('exports beyond the byte limit get 503 until others end', async (t) => {
     // Of the twelve megabytes eight are held in the process.
     const bounded = await open(5 * MIB)
     const { get } = await testApp(t, { file: { bounds: { spool_bytes: 5 * MIB } } }, { store: bounded })

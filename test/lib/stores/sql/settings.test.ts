@@ -62,7 +62,7 @@ t.test('an unknown key is refused by its name', (t) => {
   t.end()
 })
 
-t.test('several faults are told together', (t) => {
+t.test('several faults are reported together', (t) => {
   refused(t, () => postgresSettings({ pool_size: 0, bootstrap_schema: 'no', dsm: URI }), /pool_size.*; .*|bootstrap_schema/)
   try {
     postgresSettings({ pool_size: 0, bootstrap_schema: 'no', dsm: URI })

@@ -8,7 +8,7 @@ import { DATABASE_URL, freshSchema, postgresOptions } from '../../../helpers/sql
 
 const home = bank('home')
 
-t.test('a write that waits for a connection is given up', {
+t.test('a write that waits for a connection can be cancelled', {
   skip: DATABASE_URL === undefined ? 'TEST_DATABASE_URL is not set' : false,
 }, async (t) => {
   const executor = new PostgresExecutor(postgresOptions({ poolSize: 1 }))
