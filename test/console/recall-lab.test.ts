@@ -23,11 +23,11 @@ t.test('bars stack what adds on one side of nothing and what takes away on the o
   t.same(first, [{ name: 'lexical', value: 1 }, { name: 'semantic', value: -0.5 }, { name: 'match', value: 0.5 }])
   t.same(contributionNames([second, first]), ['lexical', 'semantic', 'match'])
   const extent = extentOf([first, second])
-  t.same(extent, { least: -0.5, most: 1.5 })
+  t.same(extent, { min: -0.5, max: 1.5 })
   t.same(segmentsOf(first, extent).map(({ start, width }) => [start, width]), [[0.25, 0.5], [0, 0.25], [0.75, 0.25]])
   t.same(segmentsOf(second, extent).map(({ start, width }) => [start, width]), [[0.25, 0.25]])
   t.same(contributionsOf({}), [])
-  t.same(extentOf([]), { least: 0, most: 1 }, 'no bar divides by nothing')
+  t.same(extentOf([]), { min: 0, max: 1 }, 'no bar divides by nothing')
 })
 
 t.test('every knob reaches the request, and those that are not set do not', async (t) => {

@@ -23,7 +23,7 @@ const withFile = {
   },
 }
 
-consoleTest('banks of all, and a configuration that is shown and taken back', withFile, async (t, { page, url, client }) => {
+consoleTest('banks of all, and a configuration that is shown and reset', withFile, async (t, { page, url, client }) => {
   await client().retain({ bank_id: 'team', content: 'We meet on Mondays.' })
   await client().retain({ bank_id: 'user-bob', content: 'Bob rows.' })
   await client({ principal: 'user:bob' }).putBankConfig({
@@ -40,7 +40,7 @@ consoleTest('banks of all, and a configuration that is shown and taken back', wi
   await own.getByText('user:bob').waitFor()
   await own.getByText('<script>alert(1)</script>').waitFor()
   await own.getByText('(U+202E right-to-left override)').waitFor()
-  const values = page.getByRole('table', { name: 'Effective settings' })
+  const values = page.getByRole('table', { name: 'Effective values' })
   await page.getByLabel('Name contains').fill('recall_max')
   t.match(await values.getByRole('row').nth(1).textContent(), /homeostasis\.recall_max_tokens300bank/)
   await hasNoViolation(t, page, 'a configuration')
@@ -53,7 +53,7 @@ consoleTest('banks of all, and a configuration that is shown and taken back', wi
   const confirm = dialog.getByRole('button', { name: 'Reset' })
   t.ok(await confirm.isDisabled())
   await hasNoViolation(t, page, 'the confirmation')
-  await dialog.getByLabel('Type team to go on').fill('team')
+  await dialog.getByLabel('Type team to confirm').fill('team')
   await confirm.click()
   await own.getByText('Nothing is set.').waitFor()
   t.match(await values.getByRole('row').nth(1).textContent(), /homeostasis\.recall_max_tokens500file/)
@@ -71,7 +71,7 @@ consoleTest('the configuration file is applied, and its problems are shown', {
   writeConfig('homeostasis: {recall_max_tokens: 400}\n')
   await apply.click()
   await card.getByText('homeostasis.recall_max_tokens').waitFor()
-  await card.getByText('1 change is in force').waitFor()
+  await card.getByText('1 change is in effect').waitFor()
   writeConfig('homeostasis: {recall_max_tokens: lots}\n')
   await apply.click()
   await card.getByText('configuration_invalid', { exact: true }).waitFor()
@@ -112,10 +112,10 @@ consoleTest('the sources with their health, last event and counts', {
     return status
   }
   t.equal(await send((body) => createHmac('sha256', SECRET).update(body).digest('hex')), 200)
-  await page.getByRole('button', { name: 'Reload' }).click()
+  await page.getByRole('button', { name: 'Reload', exact: true }).click()
   await row.getByText('healthy', { exact: true }).waitFor()
   t.equal(await send(() => '00'), 401)
-  await page.getByRole('button', { name: 'Reload' }).click()
+  await page.getByRole('button', { name: 'Reload', exact: true }).click()
   await page.waitForFunction(() => /11/.test(document.querySelector('tbody')?.textContent ?? ''))
   t.equal(await row.getByRole('cell').nth(3).textContent(), '1', 'one is rejected')
   await hasNoViolation(t, page, 'the sources')

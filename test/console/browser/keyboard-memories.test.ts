@@ -58,7 +58,7 @@ walkTest('Memories', async (t, walk) => {
   await keys.use(choice.getByRole('button', { name: 'Show a preview' }))
   const whole = page.getByRole('dialog', { name: 'Forget the whole bank' })
   await whole.getByText('3 memories would be forgotten').waitFor()
-  await keys.fill(whole.getByLabel('Type team to go on'), 'team')
+  await keys.fill(whole.getByLabel('Type team to confirm'), 'team')
   await keys.use(whole.getByRole('button', { name: 'Cancel' }))
   await keys.isAt(page.getByRole('button', { name: 'Forget…' }), 'back from the second dialog')
 

@@ -14,8 +14,8 @@ walkTest('Overview', async (_t, walk) => {
 
 walkTest('Banks', async (_t, { page, keys }) => {
   await keys.fill(page.getByLabel('Id contains'), 'tea')
-  await keys.use(page.getByRole('button', { name: 'Reload' }))
-  await keys.isAt(page.getByRole('button', { name: 'Reload' }), 'it stays on the button')
+  await keys.use(page.getByRole('button', { name: 'Reload', exact: true }))
+  await keys.isAt(page.getByRole('button', { name: 'Reload', exact: true }), 'it stays on the button')
   await keys.use(page.getByRole('link', { name: 'team', exact: true }))
   await page.getByRole('heading', { name: 'Growth by day' }).waitFor()
   await keys.to(page.getByLabel('Days'))
@@ -107,7 +107,7 @@ walkTest('Access', async (_t, walk) => {
 walkTest('Sources', async (_t, walk) => {
   const { page, keys } = walk
   await giveAdminToken(walk)
-  await keys.use(page.getByRole('button', { name: 'Reload' }))
+  await keys.use(page.getByRole('button', { name: 'Reload', exact: true }))
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
   await keys.use(page.getByRole('button', { name: 'Copy' }))
   await page.getByRole('button', { name: 'Copied' }).waitFor()
@@ -124,7 +124,7 @@ walkTest('Admin', async (t, walk) => {
   const own = page.getByRole('region', { name: 'Set by the admins of the bank' })
   await own.getByText('user:alice').waitFor()
   const opener = own.getByRole('button', { name: 'Reset' })
-  const name = page.getByRole('dialog', { name: 'Reset the configuration' }).getByLabel('Type team to go on')
+  const name = page.getByRole('dialog', { name: 'Reset the configuration' }).getByLabel('Type team to confirm')
   await keys.use(opener)
   await name.waitFor()
   await keys.press('Escape')

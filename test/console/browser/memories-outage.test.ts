@@ -32,6 +32,6 @@ consoleTest('a list goes on when the server is back, and says what is no longer 
   await startServer(t, { SERVICES_PORT: new URL(url()).port })
   await list.getByText('No longer there').first().waitFor()
   t.equal(await page.locator('main .failure').count(), 0)
-  await page.getByRole('button', { name: 'Reload' }).click()
+  await page.getByRole('button', { name: 'Reload', exact: true }).click()
   await page.getByText('The bank has no memories.').waitFor()
 })

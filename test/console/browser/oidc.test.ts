@@ -159,7 +159,7 @@ consoleTest('a browser that opens no window, a window that was closed, and the w
   await signInAtProvider(page)
   await page.getByText('The bank is empty').waitFor()
   expire()
-  await page.getByRole('button', { name: 'Reload' }).click()
+  await page.getByRole('button', { name: 'Reload', exact: true }).click()
   await page.getByText(EXPIRED).waitFor()
   await page.evaluate('window.reallyOpen = window.open; window.open = () => null')
   await signInAtProvider(page)

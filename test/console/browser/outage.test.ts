@@ -13,7 +13,7 @@ consoleTest('a server that goes away is noticed, and the page goes on when it is
   await signInAs(page, 'user:alice')
   await page.getByRole('heading', { name: 'Counts' }).waitFor()
   await killable.kill()
-  await page.getByRole('button', { name: 'Reload' }).click()
+  await page.getByRole('button', { name: 'Reload', exact: true }).click()
   const banner = page.getByText('The server does not answer.')
   await banner.waitFor()
   await page.getByText('The connection failed').first().waitFor()

@@ -31,7 +31,7 @@ consoleTest('a query is tried with two settings, and each hit is accounted for',
   await second.getByText('Filters, times and models').click()
   await second.getByLabel('Tags', { exact: true }).fill('fact')
   await page.keyboard.press('Enter')
-  await second.getByLabel('Most results').fill('2')
+  await second.getByLabel('Maximum results').fill('2')
   await page.getByRole('button', { name: 'Recall', exact: true }).click()
   const others = page.getByRole('list', { name: 'Hits of Setting B' }).locator(':scope > li')
   await others.first().waitFor()

@@ -29,7 +29,7 @@ for (const [status, code, advice] of REFUSALS) {
     const list = page.getByRole('listbox', { name: 'Memories' })
     await list.getByText('Alice drinks tea.').waitFor()
     await refuseAll(page, status, code)
-    await page.getByRole('button', { name: 'Reload' }).click()
+    await page.getByRole('button', { name: 'Reload', exact: true }).click()
     const failure = page.getByRole('main').getByRole('alert').first()
     await failure.getByText(advice).waitFor()
     await failure.getByText('Try again in 3,600 seconds.').waitFor()

@@ -33,7 +33,7 @@ consoleTest('an expired token leads to the sign-in, and from there back to where
   await giveToken(page, tokenOf('user:alice'))
   await page.getByRole('heading', { name: 'Counts' }).waitFor()
   clock.advance((LIFETIME_SECONDS + 1) * 1000)
-  await page.getByRole('button', { name: 'Reload' }).click()
+  await page.getByRole('button', { name: 'Reload', exact: true }).click()
   await page.getByText('The server no longer accepts your credentials.').waitFor()
   t.match(page.url(), /\/console\/banks\?bank=user-alice&days=90$/)
   await giveToken(page, tokenOf('user:alice'))

@@ -89,7 +89,7 @@ consoleTest('two tabs: what one forgets, the other tells of, and forgets the res
   await other.locator('.memories-content').getByText('number 29').waitFor()
   await page.locator('.identity', { hasText: 'user:alice' }).waitFor()
   await client().forget({ bank_id: bank, scope: 'all' })
-  await page.getByRole('button', { name: 'Reload' }).click()
+  await page.getByRole('button', { name: 'Reload', exact: true }).click()
   await page.getByText('The bank has no memories.').waitFor()
 })
 

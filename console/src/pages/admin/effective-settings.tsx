@@ -44,7 +44,7 @@ export function EffectiveSettings ({ answer: { effective, origin } }: { answer: 
         <p role='status'>{formatCount(rows.length, 'value')}</p>
       </div>
       <Table
-        caption='Effective settings' rows={rows} keyOf={({ path }) => path} columns={[
+        caption='Effective values' rows={rows} keyOf={({ path }) => path} columns={[
           {
             title: 'Name',
             isHeader: true,
