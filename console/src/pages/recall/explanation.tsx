@@ -98,22 +98,24 @@ function stepsOf ({ filter, lexical, semantic, times, parts, fusion, scorers, re
     steps.push([title, tone, text + ranked(rerank)])
   }
   if (budget !== undefined) {
-    const { cut_by: cut, min_score: least, max_results: most, max_tokens: tokens, tokens_needed: needed } = budget
-    const bounds = `minimum score ${least}; maximum results ${formatNumber(most)}; tokens including it ${formatNumber(needed)}` +
-      (tokens === null ? '' : ` of ${formatNumber(tokens)}`)
-    steps.push(['Limits', cut.length > 0 ? 'danger' : 'good', `${cut.length > 0 ? `cut by ${cut.join(', ')}` : 'kept'}; ${bounds}`])
+    const { cut_by: cutBy, min_score: minScore, max_results: maxResults, max_tokens: maxTokens } = budget
+    const limits = `minimum score ${minScore}; maximum results ${formatNumber(maxResults)}; ` +
+      `tokens including it ${formatNumber(budget.tokens_needed)}` +
+      (maxTokens === null ? '' : ` of ${formatNumber(maxTokens)}`)
+    const outcome = cutBy.length > 0 ? `cut by ${cutBy.join(', ')}` : 'kept'
+    steps.push(['Limits', cutBy.length > 0 ? 'danger' : 'good', `${outcome}; ${limits}`])
   }
   return steps
 }
 
 function Lexical ({ stage }: { stage: NonNullable<Stages['lexical']> }) {
-  const { terms: { asked, in_memory: held, from_neighbours: fromNeighbours } } = stage
+  const { terms: { asked: queryTerms, in_memory: memoryTerms, from_neighbours: fromNeighbours } } = stage
   return (
     <>
       {ranked(stage)}
       <br />
-      Query words: <SafeText text={asked.length === 0 ? 'none' : asked.join(', ')} />. In the memory:{' '}
-      <SafeText text={held.length === 0 ? 'none' : held.join(', ')} />.
+      Query words: <SafeText text={queryTerms.length === 0 ? 'none' : queryTerms.join(', ')} />. In the memory:{' '}
+      <SafeText text={memoryTerms.length === 0 ? 'none' : memoryTerms.join(', ')} />.
       {fromNeighbours === true && ' Its neighbours in the document contribute.'}
     </>
   )

@@ -34,7 +34,7 @@ t.test('a model retains, recalls, reflects and forgets', async (t) => {
   })
   const kept = await tools.retain.run({ content: 'Alice is allergic to peanuts.', tags: ['health'], occurred_at: null })
   t.match(kept.text, /^Stored\. Its id is [\da-f-]{36}\.$/)
-  t.equal((await tools.retain.run({ content: 'Alice is allergic to peanuts.', tags: ['health'] })).text.slice(0, 21), 'It was known already.')
+  t.equal((await tools.retain.run({ content: 'Alice is allergic to peanuts.', tags: ['health'] })).text.slice(0, 21), 'It was already known.')
 
   const found = await tools.recall.run({ query: 'peanuts' })
   const { hits: [hit] } = dataOf(found)
@@ -67,7 +67,7 @@ t.test('a model names no bank but those it is given', async (t) => {
   for (const field of ['bank', 'banks', 'bank_id']) {
     const result = await fixed.recall.run({ query: 'x', [field]: 'user-bob' })
     t.match(result, { ok: false, error: { code: 'invalid_request' } })
-    t.match(result.text, new RegExp(`${field}: there is no such field, only query`))
+    t.match(result.text, new RegExp(`${field}: is not a field of this tool; its fields are query`))
   }
 
   const several = memoryTools(client(alice), { banks: { 'user-alice': 'what Alice says', team: 'what the team decided' } })
@@ -130,7 +130,7 @@ t.test('a refusal of the gateway tells the model what it can do', async (t) => {
   const denied = await retain.run({ content: 'x' })
   t.match(denied, { ok: false, error: { code: 'access_denied', status: 403, request_id: String } })
   t.equal(denied.text, 'Failed (access_denied): Principal \'user:alice\' is denied \'write\' on bank \'user-bob\'. ' +
-    'This is not allowed, and will not be in this conversation. Do not try it again.')
+    'This is not allowed, and will not be allowed in this conversation. Do not try it again.')
 
   const { recall, retain: own } = memoryTools(client(alice), { bank: 'user-alice', ...options })
   await recall.run({ query: 'x' })
@@ -157,7 +157,7 @@ t.test('what is no input, and a gateway that does not work, are results too', as
   t.match((await recall.run({ query: 'x' })).text, /is currently unavailable\. Continue without it/)
   const gone = memoryTools(server.client({ retries: 0, baseUrl: 'http://127.0.0.1:9' }).client, { bank: 'b' })
   t.match((await gone.retain.run({ content: 'x' })).text, /\(connection_lost\).* It is unknown whether it was done/)
-  t.match((await gone.recall.run({ query: 'x' })).text, /\(connection_lost\).* does not work at present/)
+  t.match((await gone.recall.run({ query: 'x' })).text, /\(connection_lost\).* is currently unavailable/)
 })
 
 t.test('the signal ends a call with its reason, and a mistake of the program is thrown', async (t) => {
