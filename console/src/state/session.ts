@@ -64,12 +64,12 @@ function save (): void {
 }
 
 /** Signs in once the server accepts the credentials, which also shows whether the user is the same as before. */
-export async function signIn (given: Credentials, remember: boolean): Promise<void> {
-  const { principal, tenant_id: tenant, on_behalf_of: other } = await createClient(given).whoami()
+export async function signIn (newCredentials: Credentials, remember: boolean): Promise<void> {
+  const { principal, tenant_id: tenant, on_behalf_of: other } = await createClient(newCredentials).whoami()
   lastUser.value = JSON.stringify([principal, tenant, other])
   isRemembered.value = remember
   isExpired.value = false
-  credentials.value = given
+  credentials.value = newCredentials
   save()
 }
 
@@ -118,19 +118,21 @@ async function adminFetch (input: RequestInfo | URL, init?: RequestInit): Promis
 }
 
 /** A client with some credentials, which need not be those of the session. */
-export function createClient (given: Credentials, fetch: typeof globalThis.fetch = watchedFetch): MemoryGatewayClient {
-  return new MemoryGatewayClient({ baseUrl: GATEWAY_URL, ...given, retries: RETRIES, fetch })
+export function createClient (
+  callerCredentials: Credentials, fetch: typeof globalThis.fetch = watchedFetch,
+): MemoryGatewayClient {
+  return new MemoryGatewayClient({ baseUrl: GATEWAY_URL, ...callerCredentials, retries: RETRIES, fetch })
 }
 
-/** A client of the caller with a fetch of its own. */
+/** A client of the caller with another implementation of fetch. */
 export function createCallerClient (fetch: typeof globalThis.fetch): MemoryGatewayClient {
   return createClient(credentials.value ?? {}, async (input, init) => await callerFetch(input, init, fetch))
 }
 
-/** Calls as the caller; a refusal of the credentials leads to the sign-in. */
+/** The client of the signed-in caller. A refusal of the credentials shows the sign-in page. */
 export const client = computed(() => createCallerClient(watchedFetch))
 
-/** Calls of the operator. No token is needed if the server has no admin token. */
+/** The client of the operator. It needs no token if the server has no admin token. */
 export const admin = computed(() => new MemoryGatewayAdmin({
   baseUrl: GATEWAY_URL,
   retries: RETRIES,

@@ -36,9 +36,9 @@ export function ForgetDialog ({ bank, selection, onDone, onClose }: Props) {
     const request: ForgetRequest = { bank_id: bank, ...selection, dry_run: true }
     const { signal } = controller
     const loadPreview = async () => {
-      const [given, scope] = await Promise.all([client.value.forget(request, { signal }), undoScopeOf(bank, signal)])
-      setUndoScope(given.sample !== undefined && given.deleted_count <= MAX_UNDO ? scope : 'none')
-      setPreview(given)
+      const [answer, scope] = await Promise.all([client.value.forget(request, { signal }), undoScopeOf(bank, signal)])
+      setUndoScope(answer.sample !== undefined && answer.deleted_count <= MAX_UNDO ? scope : 'none')
+      setPreview(answer)
     }
     loadPreview().catch((failure: unknown) => { if (!signal.aborted) setError(failure) })
     return () => { controller.abort() }

@@ -27,9 +27,9 @@ export function ForgetSelectionDialog ({ isOpen, onClose, ...props }: Props) {
   )
 }
 
-function Choice ({ tags: given, tagsMatch, onChoose, onClose }: Omit<Props, 'isOpen'>) {
+function Choice ({ tags: initialTags, tagsMatch, onChoose, onClose }: Omit<Props, 'isOpen'>) {
   const [kind, setKind] = useState<Kind>('tags')
-  const [tags, setTags] = useState<string[]>([...given])
+  const [tags, setTags] = useState<string[]>([...initialTags])
   const [tagsMode, setTagsMode] = useState(tagsMatch)
   const [idsText, setIdsText] = useState('')
   const ids = idsText.split(/[\s,]+/).filter((id) => id !== '')

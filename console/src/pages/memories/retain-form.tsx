@@ -45,10 +45,10 @@ export function RetainForm ({ bank, onRetained, onClose }: Props) {
     setError(undefined)
     setAnswer(undefined)
     try {
-      const given = await client.value.retain(request)
-      setAnswer(given)
-      announce(given.stored ? 'The memory is stored' : 'The bank already has this memory')
-      if (given.stored) {
+      const result = await client.value.retain(request)
+      setAnswer(result)
+      announce(result.stored ? 'The memory is stored' : 'The bank already has this memory')
+      if (result.stored) {
         change({ content: '' })
         field.current?.focus()
       }

@@ -20,6 +20,6 @@ export function rankChangesOf (before: readonly Ranked[], after: readonly Ranked
 
 /** The hits of `before` that `after` does not have. */
 export function missingHits<Hit extends Ranked> (before: readonly Hit[], after: readonly Ranked[]): Hit[] {
-  const kept = new Set(after.map(keyOf))
-  return before.filter((hit) => !kept.has(keyOf(hit)))
+  const keys = new Set(after.map(keyOf))
+  return before.filter((hit) => !keys.has(keyOf(hit)))
 }

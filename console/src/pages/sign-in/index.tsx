@@ -98,7 +98,7 @@ function CredentialsForm ({ config: { auth_mode: mode, oidc } }: { config: Serve
     : principal !== '' && !PRINCIPAL.test(principal) ? 'Usually <type>:<id>, for example user:alice.' : undefined
 
   const submit = async () => {
-    const given: Credentials = {
+    const credentials: Credentials = {
       ...(needsPrincipal && principal !== '' && { principal }),
       ...(needsSecret && (isKey ? { apiKey: secret } : { token: secret.replace(/^bearer\s+/i, '') })),
     }
@@ -106,7 +106,7 @@ function CredentialsForm ({ config: { auth_mode: mode, oidc } }: { config: Serve
     setIsBusy(true)
     setError(undefined)
     try {
-      await signIn(given, remember)
+      await signIn(credentials, remember)
     } catch (failure) {
       setError(failure)
       setIsBusy(false)
