@@ -29,7 +29,7 @@ consoleTest('nonsense in a field is told by what is wrong with it', {
       }
       await failure.waitFor()
       // The client sends no name that would lead elsewhere.
-      const expected = wrong === '..' ? /No name of a bank or memory|invalid_request/ : /invalid_request|not_found/
+      const expected = wrong === '..' ? /Not a valid name of a bank or memory|invalid_request/ : /invalid_request|not_found/
       t.match(await failure.textContent(), expected, `${name}: ${wrong.slice(0, 30)}`)
     }
   }
