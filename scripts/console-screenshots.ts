@@ -71,15 +71,15 @@ async function askReflect (page: Page): Promise<void> {
   await page.getByLabel('Question', { exact: true }).fill('What does Alice drink in the morning?')
   await page.getByRole('button', { name: 'Ask', exact: true }).click()
   await page.getByText('Tokens', { exact: true }).waitFor()
-  await page.locator('.reflect-answer .reflect-mark').first().focus()
+  await page.locator('.reflect-answer .reflect-citation').first().focus()
 }
 
 async function tryAccess (page: Page): Promise<void> {
-  const box = page.getByRole('region', { name: 'What if', exact: true })
+  const box = page.getByRole('region', { name: 'Check a permission', exact: true })
   await box.getByLabel('Principal').fill('agent:planner')
   await box.getByLabel('Bank').fill('team')
   await box.getByLabel('Permission').selectOption('write')
-  await box.getByRole('button', { name: 'Decide' }).click()
+  await box.getByRole('button', { name: 'Check' }).click()
   await box.getByText('Denied', { exact: true }).waitFor()
 }
 

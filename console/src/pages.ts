@@ -15,7 +15,7 @@ export const PAGES: readonly PageEntry[] = [
   {
     id: 'overview',
     title: 'Overview',
-    about: 'What this server runs with, and how it is doing.',
+    about: 'The configuration and the health of this server.',
     load: async () => await import('./pages/overview/index.js'),
   },
   {
@@ -27,7 +27,7 @@ export const PAGES: readonly PageEntry[] = [
   {
     id: 'memories',
     title: 'Memories',
-    about: 'What is remembered, one by one.',
+    about: 'The memories of a bank: list, search, store, forget, export and import them.',
     load: async () => await import('./pages/memories/index.js'),
   },
   {
@@ -39,29 +39,29 @@ export const PAGES: readonly PageEntry[] = [
   {
     id: 'reflect',
     title: 'Reflect',
-    about: 'Answers from memories, with the memories that they rest on.',
+    about: 'Answers from memories, with their sources.',
     load: async () => await import('./pages/reflect/index.js'),
   },
   {
     id: 'access',
     title: 'Access',
-    about: 'Who may do what on which bank, and why.',
+    about: 'Who may do what on which bank, and which rule allows it.',
     load: async () => await import('./pages/access/index.js'),
   },
   {
     id: 'sources',
     title: 'Sources',
-    about: 'What sends memories in by itself.',
+    about: 'The webhook sources, whose events are stored as memories.',
     load: async () => await import('./pages/sources/index.js'),
   },
   {
     id: 'admin',
     title: 'Admin',
-    about: 'For operators: all tenants, and the configuration.',
+    about: 'For operators: the banks of all tenants, and the configuration.',
     load: async () => await import('./pages/admin/index.js'),
   },
 ]
 
 /** The page at the root of the console, and after the return from the identity provider. */
-export const FIRST_PAGE = 'overview'
+export const HOME_PAGE = 'overview'
 export const CALLBACK_PAGE = 'callback'

@@ -34,7 +34,7 @@ export async function useEverything (t: Test, page: Page, mode: string): Promise
   t.equal(await server.count(), 0, 'not without the admin token')
   await page.getByText('needs the admin token').waitFor()
   await page.getByLabel('Admin token').fill(ADMIN)
-  await page.getByRole('button', { name: 'Use it' }).click()
+  await page.getByRole('button', { name: 'Use the token' }).click()
   await server.getByText(STORE, { exact: true }).waitFor()
   await server.getByText(/\d dimensions/).waitFor()
   await page.getByText(new RegExp(`^${mode}: `)).waitFor()

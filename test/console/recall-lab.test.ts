@@ -1,32 +1,33 @@
 import t from 'tap'
-import { lostOf, movesOf } from '../../console/src/pages/recall/compare.js'
-import { extentOf, namesOf, partsOf, segmentsOf } from '../../console/src/pages/recall/parts.js'
-import { beyondExplain, DEFAULTS, explainRequest, recallRequest } from '../../console/src/pages/recall/settings.js'
-import { instantOf, localInputOf } from '../../console/src/text/local-time.js'
-import { readMetadata } from '../../console/src/text/metadata.js'
+import { missingHits, rankChangesOf } from '../../console/src/pages/recall/rank-changes.js'
+import { extentOf, contributionNames, contributionsOf, segmentsOf } from '../../console/src/pages/recall/contributions.js'
+import { unsupportedByExplain, DEFAULTS, explainRequest, recallRequest } from '../../console/src/pages/recall/settings.js'
+import { fromLocalInput, toLocalInput } from '../../console/src/text/local-time.js'
+import { parseMetadata } from '../../console/src/text/metadata.js'
 
 const hit = (id: string, bank = 'b') => ({ bank_id: bank, memory_id: id })
 
 t.test('ranks that moved between two settings', async (t) => {
   const [before, after] = [['a', 'b', 'c', 'd'].map((id) => hit(id)), ['b', 'a', 'x', 'd'].map((id) => hit(id))]
-  t.same(movesOf(before, after), [
+  t.same(rankChangesOf(before, after), [
     { kind: 'up', by: 1, from: 2 }, { kind: 'down', by: 1, from: 1 }, { kind: 'new' }, { kind: 'same' },
   ])
-  t.same(lostOf(before, after), [hit('c')])
-  t.same(movesOf([hit('a', 'one')], [hit('a', 'two')]), [{ kind: 'new' }], 'another bank has another memory')
+  t.same(missingHits(before, after), [hit('c')])
+  t.same(rankChangesOf([hit('a', 'one')], [hit('a', 'two')]), [{ kind: 'new' }], 'another bank has another memory')
 })
 
 t.test('bars stack positive contributions on one side of zero and negative ones on the other', async (t) => {
-  const first = partsOf({ scores: { contributions: { lexical: 1, semantic: -0.5 }, signals: { match: 0.5, none: 0 } } })
-  const second = partsOf({ scores: { contributions: { lexical: 0.5 } } })
+  const contributions = { lexical: 1, semantic: -0.5 }
+  const first = contributionsOf({ scores: { contributions, signals: { match: 0.5, none: 0 } } })
+  const second = contributionsOf({ scores: { contributions: { lexical: 0.5 } } })
   t.same(first, [{ name: 'lexical', value: 1 }, { name: 'semantic', value: -0.5 }, { name: 'match', value: 0.5 }])
-  t.same(namesOf([second, first]), ['lexical', 'semantic', 'match'])
+  t.same(contributionNames([second, first]), ['lexical', 'semantic', 'match'])
   const extent = extentOf([first, second])
-  t.same(extent, { least: -0.5, most: 1.5 })
+  t.same(extent, { min: -0.5, max: 1.5 })
   t.same(segmentsOf(first, extent).map(({ start, width }) => [start, width]), [[0.25, 0.5], [0, 0.25], [0.75, 0.25]])
   t.same(segmentsOf(second, extent).map(({ start, width }) => [start, width]), [[0.25, 0.25]])
-  t.same(partsOf({}), [])
-  t.same(extentOf([]), { least: 0, most: 1 }, 'no bar divides by nothing')
+  t.same(contributionsOf({}), [])
+  t.same(extentOf([]), { min: 0, max: 1 }, 'no bar divides by nothing')
 })
 
 t.test('every knob reaches the request, and those that are not set do not', async (t) => {
@@ -66,22 +67,22 @@ t.test('every knob reaches the request, and those that are not set do not', asyn
     ...shared, banks: ['one', 'two'], explain: true, strategies: ['lexical', 'semantic'], rewrite: true, model_rerank: true,
   })
   t.same(explainRequest('one', 'tea', 'id', all), { ...shared, bank_id: 'one', expect: 'id' })
-  t.same(beyondExplain(all), ['strategies', 'rewrite', 'model_rerank'])
-  t.same(beyondExplain(DEFAULTS), [])
+  t.same(unsupportedByExplain(all), ['strategies', 'rewrite', 'model_rerank'])
+  t.same(unsupportedByExplain(DEFAULTS), [])
 })
 
 t.test('an instant goes into the reader\'s zone and back', async (t) => {
   for (const instant of ['2026-01-31T23:59:58Z', '2026-07-01T00:00:00Z', '0099-01-01T12:00:00Z']) {
-    t.equal(instantOf(localInputOf(instant)), instant)
+    t.equal(fromLocalInput(toLocalInput(instant)), instant)
   }
-  t.same([localInputOf(''), localInputOf('never'), instantOf(''), instantOf('never')], ['', '', '', ''])
+  t.same([toLocalInput(''), toLocalInput('never'), fromLocalInput(''), fromLocalInput('never')], ['', '', '', ''])
 })
 
 t.test('metadata are a flat object or said to be none', async (t) => {
-  t.same(readMetadata(' '), { value: undefined })
-  t.same(readMetadata('{"a":1,"b":null,"c":"x","d":true}'), { value: { a: 1, b: null, c: 'x', d: true } })
-  for (const wrong of ['{', '[]', '7', 'null', '{"a":{}}', '{"a":[1]}']) t.type(readMetadata(wrong).error, 'string', wrong)
-  const { value = {} } = readMetadata('{"__proto__": "x"}')
+  t.same(parseMetadata(' '), { value: undefined })
+  t.same(parseMetadata('{"a":1,"b":null,"c":"x","d":true}'), { value: { a: 1, b: null, c: 'x', d: true } })
+  for (const wrong of ['{', '[]', '7', 'null', '{"a":{}}', '{"a":[1]}']) t.type(parseMetadata(wrong).error, 'string', wrong)
+  const { value = {} } = parseMetadata('{"__proto__": "x"}')
   t.equal(JSON.stringify(value), '{"__proto__":"x"}')
   t.equal(Object.getPrototypeOf(value), Object.prototype)
 })

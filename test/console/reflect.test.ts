@@ -1,6 +1,6 @@
 import t from 'tap'
-import { answerPartsOf, citedCounts } from '../../console/src/pages/reflect/citations.js'
-import { EXAMPLE_SCHEMA, NO_WISHES, requestOf, type Wishes } from '../../console/src/pages/reflect/request.js'
+import { answerPartsOf, countCitations } from '../../console/src/pages/reflect/citations.js'
+import { EXAMPLE_SCHEMA, EMPTY_FORM, requestOf, type ReflectFormValues } from '../../console/src/pages/reflect/request.js'
 import { checkSchemaText } from '../../console/src/pages/reflect/schema-check.js'
 import { checkResponseSchema } from '../../lib/memory/reflect/response-schema.js'
 
@@ -9,7 +9,7 @@ t.test('marks of an answer are those that name a source', async (t) => {
   t.same(answerPartsOf('[0] [3] [x] [01]', 2), ['[0] [3] [x] ', 1])
   t.same(answerPartsOf('', 2), [])
   t.same(answerPartsOf('Tea. [1]', 0), ['Tea. [1]'])
-  t.same([...citedCounts(['a', 1, 2, 1])], [[1, 2], [2, 1]])
+  t.same([...countCitations(['a', 1, 2, 1])], [[1, 2], [2, 1]])
 })
 
 const nested = (levels: number): object => levels === 0
@@ -66,7 +66,7 @@ t.test('a schema is judged as the gateway judges it', async (t) => {
 })
 
 t.test('what is no JSON, is too deep or would be Infinity is refused', async (t) => {
-  t.match(checkSchemaText('{"type": ').problems[0]?.message, /^No JSON: /)
+  t.match(checkSchemaText('{"type": ').problems[0]?.message, /^Not JSON: /)
   t.match(checkSchemaText(`{"type": "object", "const": ${'['.repeat(5000)}${']'.repeat(5000)}}`).problems[0]?.message, /too deep/)
   t.match(checkSchemaText('{"type": "object", "const": 1e999}').problems[0], { path: 'const', message: /finite/ })
   const { problems } = checkSchemaText('{"type": "object", "a": 1, "b": 1}')
@@ -74,13 +74,13 @@ t.test('what is no JSON, is too deep or would be Infinity is refused', async (t)
 })
 
 t.test('the fields come to a request, or to what is missing', async (t) => {
-  const wishes: Wishes = { ...NO_WISHES, bank: 'team', query: ' Tea? ' }
-  t.same(requestOf(wishes), { request: { bank_id: 'team', query: 'Tea?' } })
-  t.same(requestOf({ ...wishes, bank: '' }), { missing: 'bank' })
-  t.same(requestOf({ ...wishes, query: ' ' }), { missing: 'query' })
-  t.same(requestOf({ ...wishes, hasSchema: true, schema: '{' }), { missing: 'schema' })
+  const values: ReflectFormValues = { ...EMPTY_FORM, bank: 'team', query: ' Tea? ' }
+  t.same(requestOf(values), { request: { bank_id: 'team', query: 'Tea?' } })
+  t.same(requestOf({ ...values, bank: '' }), { missing: 'bank' })
+  t.same(requestOf({ ...values, query: ' ' }), { missing: 'query' })
+  t.same(requestOf({ ...values, hasSchema: true, schema: '{' }), { missing: 'schema' })
   const all = requestOf({
-    ...wishes,
+    ...values,
     moreBanks: 'user-bob, team',
     tags: 'a b, c,, a b',
     tagsMatch: 'all',

@@ -42,7 +42,7 @@ function withResolvers<T> (): PromiseWithResolvers<T> {
 
 t.test('two pages are loaded at once, each once, and the newest first', async (t) => {
   const { rows, asked, give, changes } = held()
-  for (const index of [0, 5, 15, 25, 35, 45, 55]) rows.want(index)
+  for (const index of [0, 5, 15, 25, 35, 45, 55]) rows.requestRow(index)
   t.same(asked, [0, 1])
   t.equal(rows.at(7), undefined)
   await give(0)
@@ -54,20 +54,20 @@ t.test('two pages are loaded at once, each once, and the newest first', async (t
   await give(3)
   t.same(asked, [0, 1, 5, 4, 3], 'what was scrolled past long before is not loaded')
   t.equal(changes(), 5)
-  rows.want(3)
+  rows.requestRow(3)
   t.equal(asked.length, 5, 'what is there is not asked for again')
 })
 
 t.test('after a failure nothing is asked for until the reader tries again', async (t) => {
   const { rows, asked, errors, give, fail } = held()
-  rows.want(0)
+  rows.requestRow(0)
   await fail(0)
   t.match(errors, [{ message: 'away' }])
-  rows.want(0)
+  rows.requestRow(0)
   t.same(asked, [0])
   rows.retry()
   t.equal(errors.at(-1), undefined)
-  rows.want(0)
+  rows.requestRow(0)
   await give(0)
   t.equal(rows.at(0), 'row 0')
 })
@@ -82,9 +82,9 @@ t.test('a list that has become shorter has rows that are no longer there', async
 
 t.test('a closed loader asks for nothing and tells nothing', async (t) => {
   const { rows, asked, give, changes } = held()
-  rows.want(0)
+  rows.requestRow(0)
   rows.close()
-  rows.want(10)
+  rows.requestRow(10)
   await give(0)
   t.same(asked, [0])
   t.equal(changes(), 0)

@@ -3,10 +3,10 @@ import { firstPage } from '../state/first-page.js'
 import { client } from '../state/session.js'
 import { useLoad } from '../state/use-load.js'
 import { Field } from './field.js'
-import { TypedInput } from './typed-input.js'
+import { DraftInput } from './draft-input.js'
 
 /** Maximum length of a useful list of suggestions. */
-const SUGGESTED = 200
+const MAX_SUGGESTIONS = 200
 
 interface Props {
   value: string
@@ -17,12 +17,14 @@ interface Props {
 /** The id of a bank, with those that the caller may read as suggestions. */
 export function BankField ({ value, onChange, label = 'Bank' }: Props) {
   const list = useId()
-  const banks = useLoad(async (signal) => await firstPage(client.value.listBanks({ limit: SUGGESTED }, { signal })), [])
+  const banks = useLoad(async (signal) => (
+    await firstPage(client.value.listBanks({ limit: MAX_SUGGESTIONS }, { signal }))
+  ), [])
   return (
     <Field label={label}>
       {(attributes) => (
         <>
-          <TypedInput {...attributes} list={list} value={value} onChange={onChange} />
+          <DraftInput {...attributes} list={list} value={value} onChange={onChange} />
           <datalist id={list}>
             {(banks.data?.banks ?? []).map(({ bank_id: id }) => <option key={id} value={id} />)}
           </datalist>

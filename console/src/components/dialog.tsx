@@ -10,8 +10,8 @@ interface Props {
 }
 
 /**
- * A modal dialog. The browser keeps the focus within it, closes it on Escape and gives the focus back. While the reader
- * signs in again it is hidden, and keeps what was typed.
+ * A modal dialog. The browser keeps the focus within it, closes it on Escape and gives the focus back. While the user
+ * signs in again it is hidden, and keeps its content.
  */
 export function Dialog ({ title, isOpen, onClose, children }: Props) {
   const element = useRef<HTMLDialogElement>(null)
@@ -42,7 +42,7 @@ export function Dialog ({ title, isOpen, onClose, children }: Props) {
 interface ConfirmProps {
   title: string
   isOpen: boolean
-  /** The text that must be typed before the action can be chosen; absent: none. */
+  /** The text that must be typed before the action can be confirmed; absent: none. */
   expected?: string
   action: string
   isBusy?: boolean
@@ -56,29 +56,29 @@ interface ConfirmProps {
 /** Asks for confirmation of an action that cannot be undone. */
 export function ConfirmDialog (
   {
-    title, isOpen, expected, action, isBusy = false, isReady: isKnown = true, onConfirm, onClose, children,
+    title, isOpen, expected, action, isBusy = false, isReady = true, onConfirm, onClose, children,
   }: ConfirmProps,
 ) {
   const [typed, setTyped] = useState('')
   const id = useId()
   useEffect(() => { setTyped('') }, [isOpen])
-  const isReady = (expected === undefined || typed === expected) && isKnown
+  const canConfirm = isReady && (expected === undefined || typed === expected)
   return (
     <Dialog title={title} isOpen={isOpen} onClose={onClose}>
       <form onSubmit={(event) => {
         event.preventDefault()
-        if (isReady && !isBusy) onConfirm()
+        if (canConfirm && !isBusy) onConfirm()
       }}
       >
         {children}
         {expected !== undefined && (
           <div class='field'>
-            <label for={id}>Type <code>{expected}</code> to go on</label>
+            <label for={id}>Type <code>{expected}</code> to confirm</label>
             <input id={id} value={typed} autocomplete='off' spellcheck={false} onInput={({ currentTarget }) => { setTyped(currentTarget.value) }} />
           </div>
         )}
         <div class='actions'>
-          <button type='submit' class='danger' disabled={!isReady} aria-disabled={isBusy}>{isBusy ? 'Working…' : action}</button>
+          <button type='submit' class='danger' disabled={!canConfirm} aria-disabled={isBusy}>{isBusy ? 'Working…' : action}</button>
           <button type='button' onClick={onClose}>Cancel</button>
         </div>
       </form>

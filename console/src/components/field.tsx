@@ -5,7 +5,7 @@ interface Props {
   label: string
   hint?: ComponentChildren
   error?: string | undefined
-  /** The control, with the attributes that bind it to its label, hint and error. */
+  /** Renders the control, with the attributes that connect it with its label, hint and error. */
   children: (attributes: { id: string, 'aria-describedby': string, 'aria-invalid': boolean }) => ComponentChildren
 }
 

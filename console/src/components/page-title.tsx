@@ -1,15 +1,15 @@
 import { useEffect, useRef } from 'preact/hooks'
 
-/** Whether a page was shown before: the focus goes to the title of every page but the first. */
-let isLater = false
+/** Whether a page was shown before: the focus moves to the title of every page except the first. */
+let hasShownPage = false
 
 /** The heading of a page. It takes the focus after a navigation, so that keyboard and screen reader continue there. */
 export function PageTitle ({ title, about }: { title: string, about?: string }) {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
     document.title = `${title} · Memory Gateway`
-    if (isLater) heading.current?.focus()
-    isLater = true
+    if (hasShownPage) heading.current?.focus()
+    hasShownPage = true
   }, [title])
   return (
     <header class='page-title'>

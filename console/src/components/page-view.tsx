@@ -1,25 +1,25 @@
 import type { ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { FIRST_PAGE, PAGES, type PageEntry } from '../pages.js'
-import { recoveries } from '../state/connection.js'
+import { HOME_PAGE, PAGES, type PageEntry } from '../pages.js'
+import { reconnections } from '../state/connection.js'
 import { hrefOf } from '../state/router.js'
 import { ErrorBoundary } from './error-boundary.js'
 import { PageTitle } from './page-title.js'
-import { Empty, Failure, Loading } from './states.js'
+import { EmptyState, Failure, Loading } from './states.js'
 
-const loaded = new Map<string, ComponentType>()
+const loadedPages = new Map<string, ComponentType>()
 
 /** The page with an id, under its title. A hidden one keeps its state. */
 export function PageView ({ id, isHidden = false }: { id: string, isHidden?: boolean }) {
-  const entry = PAGES.find((page) => page.id === (id === '' ? FIRST_PAGE : id))
+  const entry = PAGES.find((page) => page.id === (id === '' ? HOME_PAGE : id))
   if (entry === undefined && isHidden) return null
   if (entry === undefined) {
     return (
       <>
         <PageTitle title='No such page' />
-        <Empty title='The address names no page of the console.'>
-          <p><a href={hrefOf(FIRST_PAGE)}>Go to the overview</a></p>
-        </Empty>
+        <EmptyState title='The console has no page at this address.'>
+          <p><a href={hrefOf(HOME_PAGE)}>Go to the overview</a></p>
+        </EmptyState>
       </>
     )
   }
@@ -34,25 +34,25 @@ export function PageView ({ id, isHidden = false }: { id: string, isHidden?: boo
 }
 
 function LazyPage ({ entry }: { entry: PageEntry }) {
-  const [Page, setPage] = useState<ComponentType | undefined>(() => loaded.get(entry.id))
+  const [Page, setPage] = useState<ComponentType | undefined>(() => loadedPages.get(entry.id))
   const [error, setError] = useState<unknown>(undefined)
-  const [round, setRound] = useState(0)
-  const recovered = recoveries.value
+  const [attempts, setAttempts] = useState(0)
+  const reconnectionCount = reconnections.value
   useEffect(() => {
     if (Page !== undefined) return
     setError(undefined)
     entry.load().then(({ default: component }) => {
-      loaded.set(entry.id, component)
+      loadedPages.set(entry.id, component)
       setPage(() => component)
     }, setError)
-  }, [round, recovered])
+  }, [attempts, reconnectionCount])
   if (error !== undefined) {
     return (
       <>
-        <Failure error={error} retry={() => { setRound(round + 1) }} />
+        <Failure error={error} retry={() => { setAttempts(attempts + 1) }} />
         <p>
-          If the server was updated, the console must be loaded anew:{' '}
-          <button type='button' class='small' onClick={() => { location.reload() }}>Load the console anew</button>
+          If the server was updated, the console must be reloaded:{' '}
+          <button type='button' class='small' onClick={() => { location.reload() }}>Reload the console</button>
         </p>
       </>
     )

@@ -2,14 +2,14 @@ import { useMemo, useState } from 'preact/hooks'
 import { formatNumber } from '../text/format.js'
 import { firstCharacters, textPartsOf } from '../text/visible-text.js'
 
-/** Longer texts are cut until the reader asks for the rest. */
-const SHOWN = 800
+/** Default of `truncateAt`. */
+const DEFAULT_LENGTH = 800
 
 interface Props {
   text: string
-  /** Characters shown at first. Default 800. */
-  shown?: number
-  /** Whether the rest can be shown. Default true; false for a text in a link or a row. */
+  /** Maximum number of characters; the rest is shown on request. Default 800. */
+  truncateAt?: number
+  /** Whether a button shows the rest. Default true; false for a text in a link or a row, where no button may be. */
   isExpandable?: boolean
 }
 
@@ -17,10 +17,10 @@ interface Props {
  * A text from an untrusted source: hidden characters are shown by name, its direction does not affect other text, links
  * are plain text, and it is never HTML.
  */
-export function SafeText ({ text, shown = SHOWN, isExpandable = true }: Props) {
+export function SafeText ({ text, truncateAt = DEFAULT_LENGTH, isExpandable = true }: Props) {
   const [isOpen, setIsOpen] = useState(false)
-  const isCut = text.length > shown && !isOpen
-  const visible = isCut ? firstCharacters(text, shown) : text
+  const isTruncated = text.length > truncateAt && !isOpen
+  const visible = isTruncated ? firstCharacters(text, truncateAt) : text
   const parts = useMemo(() => textPartsOf(visible), [visible])
   return (
     <>
@@ -30,12 +30,12 @@ export function SafeText ({ text, shown = SHOWN, isExpandable = true }: Props) {
           : (
             <span key={index} class='hidden-character' title={part.name}>
               <span aria-hidden='true'>{part.label}</span>
-              <span class='for-screen-readers'>{` (${part.name}) `}</span>
+              <span class='visually-hidden'>{` (${part.name}) `}</span>
             </span>
             ))}
-        {isCut && '…'}
+        {isTruncated && '…'}
       </bdi>
-      {isExpandable && text.length > shown && (
+      {isExpandable && text.length > truncateAt && (
         <button type='button' class='as-link' aria-expanded={isOpen} onClick={() => { setIsOpen(!isOpen) }}>
           {isOpen ? 'Show less' : `Show all ${formatNumber(text.length)} characters`}
         </button>

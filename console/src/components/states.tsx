@@ -5,22 +5,22 @@ import { CopyButton } from './copy-button.js'
 import { SafeText } from './safe-text.js'
 
 /** Shown while something is loading. */
-export function Loading ({ what = 'Loading' }: { what?: string }) {
-  return <p class='state' role='status'><span class='spinner' aria-hidden='true' /> {what}…</p>
+export function Loading ({ label = 'Loading' }: { label?: string }) {
+  return <p class='state' role='status'><span class='spinner' aria-hidden='true' /> {label}…</p>
 }
 
-/** Shown where there is nothing: explains what would be here, and what to do. */
-export function Empty ({ title, children }: { title: string, children?: ComponentChildren }) {
+/** Shown in the place of missing content: says what would be here, and what to do. */
+export function EmptyState ({ title, children }: { title: string, children?: ComponentChildren }) {
   return <div class='state'><p class='state-title'>{title}</p>{children}</div>
 }
 
-/** What a reader can do about an error, by its code. */
+/** What a user can do about an error, by the error's code. */
 const ADVICE: Readonly<Record<string, string>> = {
   access_denied: 'You are signed in, but not allowed to do this. The Access page shows what you may do.',
-  connection_lost: 'The server cannot be reached. The page goes on when it answers again.',
+  connection_lost: 'The server cannot be reached. The page continues when the server answers again.',
   timed_out: 'The server did not answer in time.',
   rate_limited: 'There were too many requests.',
-  dependency_unavailable: 'Something that the server depends on is down.',
+  dependency_unavailable: 'A service that the server depends on is down.',
 }
 
 interface FailureProps {
@@ -29,18 +29,18 @@ interface FailureProps {
   isRetrying?: boolean
 }
 
-/** A failure: what happened in words, its code and request id for copying, and a way to try again. */
+/** An error: its message, advice, its code and request id for copying, and a way to try again. */
 export function Failure ({ error, retry, isRetrying = false }: FailureProps) {
-  const { code, requestId, status, retryAfter, fields } = described(error)
+  const { code, requestId, status, retryAfter, fields } = errorDetails(error)
   const message = error instanceof Error ? error.message : String(error)
   const facts = [['code', code], ['status', status], ['request id', requestId]].filter(([, value]) => value !== undefined)
-  const faults = fields.map(({ field, message: text }) => field === '' ? text : `${field}: ${text}`)
-  // The message joins all faults, which is unreadable when there are many.
-  const isListed = faults.length > 1
-  const copied = [...(isListed ? faults : [message]), ...facts.map(([name, value]) => `${name}: ${value}`)].join('\n')
+  const problems = fields.map(({ field, message: text }) => field === '' ? text : `${field}: ${text}`)
+  // The message of the server joins all problems in one sentence, which is unreadable when there are many.
+  const isListed = problems.length > 1
+  const details = [...(isListed ? problems : [message]), ...facts.map(([name, value]) => `${name}: ${value}`)].join('\n')
   return (
     <div class='failure' role='alert'>
-      <p class='failure-message'><SafeText text={isListed ? `${formatNumber(faults.length)} values are not accepted` : message} /></p>
+      <p class='failure-message'><SafeText text={isListed ? `${formatNumber(problems.length)} values are not accepted` : message} /></p>
       {ADVICE[code] !== undefined && <p>{ADVICE[code]}</p>}
       {retryAfter !== undefined && <p>Try again in {formatNumber(Math.ceil(retryAfter))} seconds.</p>}
       {isListed && (
@@ -55,7 +55,7 @@ export function Failure ({ error, retry, isRetrying = false }: FailureProps) {
         {requestId !== undefined && <><dt>Request id</dt><dd><code>{requestId}</code></dd></>}
       </dl>
       <div class='actions'>
-        <CopyButton text={copied} label='Copy details' what='The description of the error' />
+        <CopyButton text={details} label='Copy details' subject='The description of the error' />
         {retry !== undefined && (
           <button type='button' class='small' onClick={retry} aria-disabled={isRetrying}>
             {isRetrying ? 'Trying again…' : 'Try again'}
@@ -66,7 +66,7 @@ export function Failure ({ error, retry, isRetrying = false }: FailureProps) {
   )
 }
 
-interface Described {
+interface ErrorDetails {
   code: string
   requestId: string | undefined
   status: number | undefined
@@ -74,7 +74,7 @@ interface Described {
   fields: Array<{ field: string, message: string }>
 }
 
-function described (error: unknown): Described {
+function errorDetails (error: unknown): ErrorDetails {
   if (!(error instanceof MemoryGatewayError)) {
     return { code: 'console_error', requestId: undefined, status: undefined, retryAfter: undefined, fields: [] }
   }
@@ -83,19 +83,19 @@ function described (error: unknown): Described {
   return { code, requestId, status, retryAfter, fields }
 }
 
-interface Shown<T> { data: T | undefined, error: unknown, isLoading: boolean, reload: () => void }
+interface LoadState<T> { data: T | undefined, error: unknown, isLoading: boolean, reload: () => void }
 
 /**
- * The states of what `useLoad` loads; the content is shown as soon as there is any, and also beside a later failure.
+ * The states of data that `useLoad` loads. The content is shown as soon as there is any, and also below a later error.
  */
 export function Loadable<T> (
-  { loaded, what, children }: { loaded: Shown<T>, what?: string, children: (data: T) => ComponentChildren },
+  { loaded, label, children }: { loaded: LoadState<T>, label?: string, children: (data: T) => ComponentChildren },
 ) {
   const { data, error, isLoading, reload } = loaded
   return (
     <>
       {error !== undefined && <Failure error={error} retry={reload} isRetrying={isLoading} />}
-      {data === undefined && error === undefined && isLoading && <Loading {...(what !== undefined && { what })} />}
+      {data === undefined && error === undefined && isLoading && <Loading {...(label !== undefined && { label })} />}
       {data !== undefined && children(data)}
     </>
   )

@@ -18,12 +18,12 @@ interface Props<Row> {
   isCaptionHidden?: boolean
 }
 
-/** A table that scrolls sideways within itself on narrow screens. */
+/** A table in a box that scrolls horizontally on narrow screens. */
 export function Table<Row> ({ caption, columns, rows, keyOf, isCaptionHidden = true }: Props<Row>) {
   return (
     <div class='table-box' role='region' aria-label={caption} tabIndex={0}>
       <table>
-        <caption class={isCaptionHidden ? 'for-screen-readers' : ''}>{caption}</caption>
+        <caption class={isCaptionHidden ? 'visually-hidden' : ''}>{caption}</caption>
         <thead>
           <tr>{columns.map(({ title, isNumber }) => <th key={title} scope='col' class={isNumber === true ? 'number' : ''}>{title}</th>)}</tr>
         </thead>

@@ -15,29 +15,29 @@ let isPressed = false
 addEventListener('pointerdown', () => { isPressed = true }, true)
 for (const end of ['pointerup', 'pointercancel']) addEventListener(end, () => { isPressed = false }, true)
 
-/** A set of tags, typed one by one: Enter adds what is typed, and so does leaving the field. */
-export function TagsField ({ label, tags, onChange, hint = 'Enter adds a tag.' }: Props) {
+/** A set of tags, entered one by one: pressing Enter or leaving the field adds the entered tag. */
+export function TagsField ({ label, tags, onChange, hint = 'Press Enter to add a tag.' }: Props) {
   const [typed, setTyped] = useState('')
   const input = useRef<HTMLInputElement>(null)
-  // When a click leaves the field, the new tag is rendered only after the click, so that its target does not move.
-  const [isHeld, setIsHeld] = useState(false)
+  // When a click elsewhere adds a tag, the tag is rendered after the click, so that the click's target does not move.
+  const [isRenderDeferred, setIsRenderDeferred] = useState(false)
   useEffect(() => {
-    if (!isHeld) return
-    const draw = () => {
+    if (!isRenderDeferred) return
+    const renderTag = () => {
       setTimeout(() => {
-        setIsHeld(false)
+        setIsRenderDeferred(false)
         setTyped('')
       })
     }
     const ends = ['pointerup', 'pointercancel']
-    for (const end of ends) addEventListener(end, draw, true)
-    return () => { for (const end of ends) removeEventListener(end, draw, true) }
-  }, [isHeld])
-  const drawn = isHeld ? tags.slice(0, -1) : tags
+    for (const end of ends) addEventListener(end, renderTag, true)
+    return () => { for (const end of ends) removeEventListener(end, renderTag, true) }
+  }, [isRenderDeferred])
+  const visibleTags = isRenderDeferred ? tags.slice(0, -1) : tags
   const add = () => {
     const tag = typed.trim()
     const isNew = tag !== '' && !tags.includes(tag)
-    if (isPressed && isNew) setIsHeld(true)
+    if (isPressed && isNew) setIsRenderDeferred(true)
     else setTyped('')
     if (isNew) onChange([...tags, tag])
   }
@@ -56,15 +56,15 @@ export function TagsField ({ label, tags, onChange, hint = 'Enter adds a tag.' }
           />
         )}
       </Field>
-      {drawn.length > 0 && (
+      {visibleTags.length > 0 && (
         <ul class='tags-field-list' aria-label={`${label}: chosen`}>
-          {drawn.map((tag) => (
+          {visibleTags.map((tag) => (
             <li key={tag} class='tag'>
-              <SafeText text={tag} isExpandable={false} shown={60} />
+              <SafeText text={tag} isExpandable={false} truncateAt={60} />
               <button
                 type='button' class='as-link' aria-label={`Remove ${tag}`}
                 onClick={() => {
-                  onChange(tags.filter((one) => one !== tag))
+                  onChange(tags.filter((other) => other !== tag))
                   // The button disappears with its tag, so the focus needs another place.
                   input.current?.focus()
                 }}

@@ -9,15 +9,16 @@ interface Props {
   row: (index: number) => ComponentChildren
   /** Called for a click on a row, or Enter. */
   onChoose?: (index: number) => void
-  /** Called when the reader comes near the end. */
+  /** Called when the last loaded rows come near the visible part. */
   onNearEnd?: () => void
-  /** The number of all rows, if it is known; `count` of them are loaded. */
+  /** The number of all rows, if it is known; `count` of them can be scrolled to. */
   total?: number
   /** The row that is open beside the list. */
   selected?: number
 }
 
-const BEYOND = 8
+/** Rows that are rendered beyond both ends of the visible part. */
+const OVERSCAN_ROWS = 8
 const NEAR_END_ROWS = 60
 
 /**
@@ -25,32 +26,32 @@ const NEAR_END_ROWS = 60
  * Page Up and Page Down, Home and End move it, Enter chooses it.
  */
 export function VirtualList ({ label, count, rowHeight, row, onChoose, onNearEnd, total, selected }: Props) {
-  const box = useRef<HTMLDivElement>(null)
+  const container = useRef<HTMLDivElement>(null)
   const [range, setRange] = useState<[start: number, end: number]>([0, 0])
   const [active, setActive] = useState(0)
 
-  const look = () => {
-    const { current } = box
+  const updateRange = () => {
+    const { current } = container
     if (current === null) return
     const first = Math.floor(current.scrollTop / rowHeight)
-    const inSight = Math.ceil(current.clientHeight / rowHeight)
+    const visibleRows = Math.ceil(current.clientHeight / rowHeight)
     // In steps, so that most scroll events change nothing.
-    const start = Math.max(0, Math.floor((first - BEYOND) / BEYOND) * BEYOND)
-    const end = Math.min(count, Math.ceil((first + inSight + BEYOND) / BEYOND) * BEYOND)
+    const start = Math.max(0, Math.floor((first - OVERSCAN_ROWS) / OVERSCAN_ROWS) * OVERSCAN_ROWS)
+    const end = Math.min(count, Math.ceil((first + visibleRows + OVERSCAN_ROWS) / OVERSCAN_ROWS) * OVERSCAN_ROWS)
     setRange((old) => old[0] === start && old[1] === end ? old : [start, end])
-    if (first + inSight + NEAR_END_ROWS >= count) onNearEnd?.()
+    if (first + visibleRows + NEAR_END_ROWS >= count) onNearEnd?.()
   }
-  useEffect(look, [count, rowHeight])
+  useEffect(updateRange, [count, rowHeight])
   useEffect(() => {
-    const { current } = box
+    const { current } = container
     if (current === null) return
-    const observer = new ResizeObserver(look)
+    const observer = new ResizeObserver(updateRange)
     observer.observe(current)
     return () => { observer.disconnect() }
   }, [count, rowHeight])
 
   const move = (to: number) => {
-    const { current } = box
+    const { current } = container
     if (current === null || count === 0) return
     const index = Math.max(0, Math.min(count - 1, to))
     setActive(index)
@@ -60,7 +61,7 @@ export function VirtualList ({ label, count, rowHeight, row, onChoose, onNearEnd
     if (bottom > current.scrollTop) current.scrollTop = bottom
   }
   const onKeyDown = (event: KeyboardEvent) => {
-    const page = Math.max(1, Math.floor((box.current?.clientHeight ?? 0) / rowHeight) - 1)
+    const page = Math.max(1, Math.floor((container.current?.clientHeight ?? 0) / rowHeight) - 1)
     const moves: Record<string, number> = {
       ArrowDown: active + 1,
       ArrowUp: active - 1,
@@ -78,14 +79,14 @@ export function VirtualList ({ label, count, rowHeight, row, onChoose, onNearEnd
 
   const [start, end] = range
   const rows = Array.from({ length: Math.max(0, Math.min(end, count) - start) }, (_, offset) => start + offset)
-  const isActiveInSight = active >= start && active < end && active < count
+  const isActiveRendered = active >= start && active < end && active < count
   return (
     <div
-      ref={box} class='virtual-list' role='listbox' aria-label={label} tabIndex={0}
-      {...(isActiveInSight && { 'aria-activedescendant': `row-${active}` })}
-      onScroll={look} onKeyDown={onKeyDown}
+      ref={container} class='virtual-list' role='listbox' aria-label={label} tabIndex={0}
+      {...(isActiveRendered && { 'aria-activedescendant': `row-${active}` })}
+      onScroll={updateRange} onKeyDown={onKeyDown}
     >
-      <div class='virtual-list-all' role='presentation' style={{ height: `${count * rowHeight}px` }}>
+      <div class='virtual-list-content' role='presentation' style={{ height: `${count * rowHeight}px` }}>
         {rows.map((index) => (
           <div
             key={index} id={`row-${index}`} role='option' class={index === active ? 'virtual-row active' : 'virtual-row'}

@@ -1,31 +1,31 @@
 import { signal } from '@preact/signals'
-import { GATEWAY_URL } from '../mount.js'
+import { GATEWAY_URL } from '../urls.js'
 
-const FIRST_WAIT_MS = 1000
-const LONGEST_WAIT_MS = 8000
+const INITIAL_BACKOFF_MS = 1000
+const MAX_BACKOFF_MS = 8000
 
 /** Whether the last request did not reach the server. */
-export const isAway = signal(false)
+export const isUnreachable = signal(false)
 
-/** Counts how often the server has become reachable again, after which failed loads are repeated. */
-export const recoveries = signal(0)
+/** Increases each time the server becomes reachable again; loads that failed are then repeated. */
+export const reconnections = signal(0)
 
 let timer: ReturnType<typeof setTimeout> | undefined
 
 /** Checks repeatedly until the server is reachable again. */
-export async function probe (wait = FIRST_WAIT_MS): Promise<void> {
+export async function probe (delayMs = INITIAL_BACKOFF_MS): Promise<void> {
   clearTimeout(timer)
   try {
     const { ok } = await globalThis.fetch(new URL('live', GATEWAY_URL), { cache: 'no-store' })
     if (ok) {
-      isAway.value = false
-      recoveries.value++
+      isUnreachable.value = false
+      reconnections.value++
       return
     }
   } catch {
     // Still unreachable.
   }
-  timer = setTimeout(() => { void probe(Math.min(wait * 2, LONGEST_WAIT_MS)) }, wait)
+  timer = setTimeout(() => { void probe(Math.min(delayMs * 2, MAX_BACKOFF_MS)) }, delayMs)
 }
 
 /** The browser's fetch, which also detects that the server has become unreachable. */
@@ -33,9 +33,9 @@ export async function watchedFetch (input: RequestInfo | URL, init?: RequestInit
   try {
     return await globalThis.fetch(input, init)
   } catch (error) {
-    const isOurs = init?.signal?.aborted !== true
-    if (isOurs && !isAway.value) {
-      isAway.value = true
+    const isAborted = init?.signal?.aborted === true
+    if (!isAborted && !isUnreachable.value) {
+      isUnreachable.value = true
       void probe()
     }
     throw error

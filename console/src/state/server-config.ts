@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals'
-import { CONSOLE_URL } from '../mount.js'
+import { CONSOLE_URL } from '../urls.js'
 import { watchedFetch } from './connection.js'
 
 export interface OidcConfig {
@@ -10,7 +10,7 @@ export interface OidcConfig {
   parameters: Record<string, string>
 }
 
-/** What the server reveals before sign-in: /console/config.json. */
+/** The settings that the server sends without credentials: /console/config.json. */
 export interface ServerConfig {
   auth_mode: 'dev' | 'api_key' | 'jwt_hs256' | 'jwt_oidc'
   /** Whether the admin routes require a token. */

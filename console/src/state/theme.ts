@@ -5,7 +5,7 @@ export type Theme = 'auto' | 'light' | 'dark'
 const KEY = 'memory-gateway-console-theme'
 const THEMES: readonly Theme[] = ['auto', 'light', 'dark']
 
-function stored (): Theme {
+function readStoredTheme (): Theme {
   try {
     const value = localStorage.getItem(KEY)
     return THEMES.find((theme) => theme === value) ?? 'auto'
@@ -15,7 +15,7 @@ function stored (): Theme {
   }
 }
 
-export const theme = signal<Theme>(stored())
+export const theme = signal<Theme>(readStoredTheme())
 
 /** Applies the choice to the page; `auto` follows the system. */
 export function applyTheme (): void {
@@ -24,7 +24,7 @@ export function applyTheme (): void {
   else dataset['theme'] = theme.value
 }
 
-export function chooseTheme (chosen: Theme): void {
+export function setTheme (chosen: Theme): void {
   theme.value = chosen
   applyTheme()
   try {

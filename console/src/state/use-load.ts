@@ -1,9 +1,9 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
-import { recoveries } from './connection.js'
+import { reconnections } from './connection.js'
 import { credentials } from './session.js'
 
 export interface Loaded<T> {
-  /** The latest data; they stay while they are loaded again, and beside a failure with the same keys. */
+  /** The latest data. They stay while they are reloaded, and next to an error with the same keys. */
   data: T | undefined
   error: unknown
   isLoading: boolean
@@ -15,41 +15,41 @@ interface State<T> extends Omit<Loaded<T>, 'reload'> {
   keys: readonly unknown[]
 }
 
-function isSame (some: readonly unknown[], others: readonly unknown[]): boolean {
-  return some.length === others.length && some.every((key, index) => key === others[index])
+function areEqual (left: readonly unknown[], right: readonly unknown[]): boolean {
+  return left.length === right.length && left.every((key, index) => key === right[index])
 }
 
 /**
- * Loads what a component shows, again whenever one of `keys` changes, and after a failure when the server is reachable
- * again. Late answers are dropped.
+ * Loads the data of a component, again whenever one of `keys` changes, and after a failure as soon as the server is
+ * reachable again. Late answers are ignored.
  */
 export function useLoad<T> (load: (signal: AbortSignal) => Promise<T>, keys: readonly unknown[]): Loaded<T> {
   const [state, setState] = useState<State<T>>({ data: undefined, error: undefined, isLoading: true, keys })
-  const [round, setRound] = useState(0)
-  const recovered = recoveries.value
-  const lastRecovery = useRef(recovered)
-  const latest = useRef(load)
-  latest.current = load
-  const reload = useCallback(() => { setRound((count) => count + 1) }, [])
+  const [reloads, setReloads] = useState(0)
+  const reconnectionCount = reconnections.value
+  const lastReconnection = useRef(reconnectionCount)
+  const latestLoad = useRef(load)
+  latestLoad.current = load
+  const reload = useCallback(() => { setReloads((count) => count + 1) }, [])
 
   useEffect(() => {
     if (credentials.value === undefined) return
     const controller = new AbortController()
-    setState((old) => ({ ...old, isLoading: true, ...(!isSame(old.keys, keys) && { error: undefined }) }))
-    latest.current(controller.signal).then((data) => {
+    setState((old) => ({ ...old, isLoading: true, ...(!areEqual(old.keys, keys) && { error: undefined }) }))
+    latestLoad.current(controller.signal).then((data) => {
       if (!controller.signal.aborted) setState({ data, error: undefined, isLoading: false, keys })
     }, (error: unknown) => {
       if (controller.signal.aborted) return
-      setState((old) => ({ data: isSame(old.keys, keys) ? old.data : undefined, error, isLoading: false, keys }))
+      setState((old) => ({ data: areEqual(old.keys, keys) ? old.data : undefined, error, isLoading: false, keys }))
     })
     return () => { controller.abort() }
-  }, [...keys, round, credentials.value])
+  }, [...keys, reloads, credentials.value])
 
   useEffect(() => {
-    if (lastRecovery.current === recovered) return
-    lastRecovery.current = recovered
+    if (lastReconnection.current === reconnectionCount) return
+    lastReconnection.current = reconnectionCount
     if (state.error !== undefined) reload()
-  }, [recovered, state.error, reload])
+  }, [reconnectionCount, state.error, reload])
 
   const { data, error, isLoading } = state
   return { data, error, isLoading, reload }

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
-import { recoveries } from './connection.js'
+import { reconnections } from './connection.js'
 import { credentials } from './session.js'
 
 export interface Paged<Item> {
@@ -8,7 +8,7 @@ export interface Paged<Item> {
   isLoading: boolean
   hasMore: boolean
   /** Loads the next page; does nothing while one is loading or when there is none. */
-  more: () => void
+  loadMore: () => void
   reload: () => void
 }
 
@@ -21,58 +21,58 @@ interface Progress<Item> {
   isBusy: boolean
 }
 
-function begun<Item> (): Progress<Item> {
+function initialProgress<Item> (): Progress<Item> {
   return { items: [], cursor: undefined, controller: new AbortController(), isBusy: false }
 }
 
 /**
- * A listing by cursor: each page is appended to those before it. It starts over whenever one of `keys` changes.
+ * A listing by cursor: each page is appended to the earlier ones. It restarts whenever one of `keys` changes.
  * @param load returns the page after a cursor; undefined means the first page
  */
 export function usePages<Item> (
   load: (cursor: string | undefined, signal: AbortSignal) => Promise<PageOf<Item>>, keys: readonly unknown[],
 ): Paged<Item> {
-  const progress = useRef(begun<Item>())
-  const [state, setState] = useState<Omit<Paged<Item>, 'more' | 'reload'>>(
+  const progress = useRef(initialProgress<Item>())
+  const [state, setState] = useState<Omit<Paged<Item>, 'loadMore' | 'reload'>>(
     { items: [], error: undefined, isLoading: true, hasMore: false })
-  const [round, setRound] = useState(0)
-  const recovered = recoveries.value
-  const latest = useRef(load)
-  const lastRound = useRef(round)
-  latest.current = load
+  const [reloads, setReloads] = useState(0)
+  const reconnectionCount = reconnections.value
+  const latestLoad = useRef(load)
+  const lastReloads = useRef(reloads)
+  latestLoad.current = load
 
-  const more = useCallback(() => {
-    const mine = progress.current
-    if (mine.isBusy || mine.cursor === null) return
-    mine.isBusy = true
+  const loadMore = useCallback(() => {
+    const current = progress.current
+    if (current.isBusy || current.cursor === null) return
+    current.isBusy = true
     setState((old) => ({ ...old, isLoading: true, error: undefined }))
-    latest.current(mine.cursor, mine.controller.signal).then(({ items, cursor }) => {
-      if (mine !== progress.current) return
+    latestLoad.current(current.cursor, current.controller.signal).then(({ items, cursor }) => {
+      if (current !== progress.current) return
       // One growing list, because copying 100,000 items for each page would be noticeable.
-      mine.items.push(...items)
-      mine.cursor = cursor
-      mine.isBusy = false
-      setState({ items: mine.items, error: undefined, isLoading: false, hasMore: cursor !== null })
+      current.items.push(...items)
+      current.cursor = cursor
+      current.isBusy = false
+      setState({ items: current.items, error: undefined, isLoading: false, hasMore: cursor !== null })
     }, (error: unknown) => {
-      if (mine !== progress.current) return
-      mine.isBusy = false
+      if (current !== progress.current) return
+      current.isBusy = false
       setState((old) => ({ ...old, error, isLoading: false }))
     })
   }, [])
 
   useEffect(() => {
     if (credentials.value === undefined) return
-    const mine = begun<Item>()
-    progress.current = mine
+    const current = initialProgress<Item>()
+    progress.current = current
     // During a reload the earlier items stay, and with them the button that has the focus.
-    const isAnew = lastRound.current !== round
-    lastRound.current = round
-    setState(({ items }) => ({ items: isAnew ? items : [], error: undefined, isLoading: true, hasMore: false }))
-    more()
-    return () => { mine.controller.abort() }
-  }, [...keys, round, credentials.value])
+    const isReload = lastReloads.current !== reloads
+    lastReloads.current = reloads
+    setState(({ items }) => ({ items: isReload ? items : [], error: undefined, isLoading: true, hasMore: false }))
+    loadMore()
+    return () => { current.controller.abort() }
+  }, [...keys, reloads, credentials.value])
 
-  useEffect(() => { if (state.error !== undefined) more() }, [recovered])
+  useEffect(() => { if (state.error !== undefined) loadMore() }, [reconnectionCount])
 
-  return { ...state, more, reload: useCallback(() => { setRound((count) => count + 1) }, []) }
+  return { ...state, loadMore, reload: useCallback(() => { setReloads((count) => count + 1) }, []) }
 }

@@ -12,7 +12,7 @@ export function formatCount (count: number, one: string, several = `${one}s`): s
   return `${formatNumber(count)} ${count === 1 ? one : several}`
 }
 
-/** In the reader's time zone. */
+/** In the user's time zone. */
 export function formatTime (instant: string | number | Date): string {
   const date = new Date(instant)
   return Number.isNaN(date.getTime()) ? String(instant) : DATE_TIME.format(date)

@@ -1,9 +1,9 @@
-// What fetch accepts as the value of a header, without control characters.
-const SENDABLE = /^[\t\x20-\x7e\x80-\xff]*$/
+/** The characters that fetch accepts in the value of a header, without control characters. */
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 
-export const NOT_SENDABLE = 'It has a character that no header can carry.'
+export const INVALID_HEADER_VALUE = 'This contains a character that an HTTP header cannot contain.'
 
-/** Whether credentials can be sent as they are. */
-export function isSendable (text: string): boolean {
-  return SENDABLE.test(text)
+/** Whether fetch can send a text as the value of a header. */
+export function isValidHeaderValue (text: string): boolean {
+  return HEADER_VALUE.test(text)
 }

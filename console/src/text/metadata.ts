@@ -1,24 +1,24 @@
 export type Metadata = Record<string, string | number | boolean | null>
 
-export type ReadMetadata = { value: Metadata | undefined, error?: undefined } | { value?: undefined, error: string }
+export type ParsedMetadata = { value: Metadata | undefined, error?: undefined } | { value?: undefined, error: string }
 
-/** Metadata as a reader types it: a flat JSON object; an empty text means none. */
-export function readMetadata (text: string): ReadMetadata {
+/** Metadata as a user types it: a flat JSON object; an empty text means none. */
+export function parseMetadata (text: string): ParsedMetadata {
   if (text.trim() === '') return { value: undefined }
-  let given: unknown
+  let parsed: unknown
   try {
-    given = JSON.parse(text)
+    parsed = JSON.parse(text)
   } catch {
-    return { error: 'This is not JSON, such as {"kind": "note"}.' }
+    return { error: 'This is not JSON. Example: {"kind": "note"}.' }
   }
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) return { error: 'It must be an object in braces.' }
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return { error: 'This must be a JSON object in braces.' }
   const value: Metadata = {}
-  for (const [name, one] of Object.entries(given) as Array<[string, unknown]>) {
-    if (one !== null && typeof one !== 'string' && typeof one !== 'number' && typeof one !== 'boolean') {
-      return { error: `"${name}" must be a text, a number, true, false or null.` }
+  for (const [name, member] of Object.entries(parsed) as Array<[string, unknown]>) {
+    if (member !== null && typeof member !== 'string' && typeof member !== 'number' && typeof member !== 'boolean') {
+      return { error: `"${name}" must be a string, a number, true, false or null.` }
     }
     // Defined as an own property, whatever its name is.
-    Object.defineProperty(value, name, { value: one, enumerable: true, configurable: true, writable: true })
+    Object.defineProperty(value, name, { value: member, enumerable: true, configurable: true, writable: true })
   }
   return { value }
 }

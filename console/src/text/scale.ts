@@ -1,6 +1,6 @@
 const STEPS = [1, 2, 2.5, 5, 10]
 
-/** A round number that is at least as large, for the top of a chart. */
+/** The smallest round number that is not less than a value, for the top of a chart. */
 export function roundUp (value: number): number {
   if (!(value > 0)) return 1
   const power = 10 ** Math.floor(Math.log10(value))
@@ -18,7 +18,7 @@ export function linePath (values: ReadonlyArray<number | null>, width: number, h
   let isDrawing = false
   for (const [index, value] of values.entries()) {
     if (value !== null) {
-      // A value alone between two gaps is drawn as a dot: a line of zero length with round ends.
+      // A value between two gaps is drawn as a dot: a line of zero length with round ends.
       const point = `${(index * step).toFixed(1)} ${(height - Math.min(value, top) / top * height).toFixed(1)}`
       path += isDrawing ? `L${point}` : `M${point}l0 0`
     }

@@ -1,6 +1,6 @@
-/** A character that a reader would not see, or that would change the direction of the text. */
+/** A character that a user would not see, or that would change the direction of the text. */
 export interface HiddenCharacter {
-  /** Short, to be shown in its place. */
+  /** A short text that is shown in its place. */
   label: string
   /** For screen readers and on hover. */
   name: string
@@ -8,7 +8,7 @@ export interface HiddenCharacter {
 
 export type TextPart = string | HiddenCharacter
 
-// Ignorable and control characters of Unicode, and separators that look like a space; not the tab and the line feed.
+// Default-ignorable, control, format and private-use characters, line and paragraph separators, and surrogates.
 const HIDDEN = /[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}]/u
 /** Joiners and the first variation selectors belong to the preceding character if that combines with them. */
 const JOINER = /^[\u200c\u200d]$/
@@ -20,8 +20,8 @@ const TAKES_JOINER = new RegExp([
 ].join('|'), 'u')
 const TAKES_SELECTOR = /[\p{L}\p{N}\p{S}\p{P}]/u
 const MARK = /\p{M}/u
-/** No script puts more marks on a letter; a tower of them covers the lines around it. */
-const MOST_MARKS = 4
+/** No script puts more combining marks on a letter; a stack of them would cover the neighbouring lines. */
+const MAX_MARKS = 4
 
 const NAMES: Readonly<Record<number, [label: string, name: string]>> = {
   0x00: ['NUL', 'null'],
@@ -51,9 +51,9 @@ const NAMES: Readonly<Record<number, [label: string, name: string]>> = {
   0xfeff: ['BOM', 'zero-width no-break space'],
 }
 
-/** A text in parts: what can be shown as it is, and hidden characters with their names. */
+/** Splits a text into parts that can be shown unchanged and hidden characters with their names. */
 export function textPartsOf (text: string): TextPart[] {
-  // A carriage return before a line feed only ends the line.
+  // CR LF is a line end.
   const source = text.replaceAll('\r\n', '\n')
   const parts: TextPart[] = []
   let plain = ''
@@ -72,7 +72,7 @@ export function textPartsOf (text: string): TextPart[] {
       parts.push(nameOf(character))
     } else {
       marks = MARK.test(character) && !SELECTOR.test(character) ? marks + 1 : 0
-      if (marks > MOST_MARKS) {
+      if (marks > MAX_MARKS) {
         dropped++
         continue
       }
@@ -99,7 +99,7 @@ function nameOf (character: string): HiddenCharacter {
   return { label, name: `${point} ${name}` }
 }
 
-/** The first characters of a text; never half of a character. */
+/** The first characters of a text; a surrogate pair is never split. */
 export function firstCharacters (text: string, count: number): string {
   if (text.length <= count) return text
   const cut = text.slice(0, count)

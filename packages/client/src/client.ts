@@ -24,12 +24,12 @@ export class MemoryGatewayClient {
 
   /** Stores a memory. */
   async retain (request: T.RetainRequest, options?: WriteOptions): Promise<T.RetainAnswer> {
-    return await this.#keyed('/v1/retain', request, options)
+    return await this.#postWithKey('/v1/retain', request, options)
   }
 
   /** Stores up to 1000 memories, all or none. */
   async retainBatch (request: T.RetainBatchRequest, options?: WriteOptions): Promise<T.RetainBatchAnswer> {
-    return await this.#keyed('/v1/retain/batch', request, options)
+    return await this.#postWithKey('/v1/retain/batch', request, options)
   }
 
   /** Searches one bank or several. */
@@ -56,7 +56,7 @@ export class MemoryGatewayClient {
 
   /** Deletes memories. */
   async forget (request: T.ForgetRequest, options?: WriteOptions): Promise<T.ForgetAnswer> {
-    return await this.#keyed('/v1/forget', request, options)
+    return await this.#postWithKey('/v1/forget', request, options)
   }
 
   /** The banks that the caller may read. */
@@ -88,8 +88,8 @@ export class MemoryGatewayClient {
   listMemories (
     { bank_id: bankId, ...query }: T.ListMemoriesRequest, options?: CallOptions,
   ): Listing<T.Memory, T.MemoriesPage> {
-    const url = pathOf`/v1/banks/${bankId}/memories`
-    return new Listing((cursor) => this.#get(url, withCursor(query, cursor), options), ({ memories }) => memories)
+    const path = pathOf`/v1/banks/${bankId}/memories`
+    return new Listing((cursor) => this.#get(path, withCursor(query, cursor), options), ({ memories }) => memories)
   }
 
   async getMemory (
@@ -141,10 +141,10 @@ export class MemoryGatewayClient {
   async importBank (
     { bank_id: bankId, lines, ...query }: T.ImportBankRequest, options: WriteOptions = {},
   ): Promise<T.ImportBankAnswer> {
-    const url = pathOf`/v1/banks/${bankId}/import`
+    const path = pathOf`/v1/banks/${bankId}/import`
     const body = await importBody(lines, options.signal)
-    const headers = { 'content-type': LINES_TYPE, 'idempotency-key': options.idempotencyKey ?? newKey() }
-    return await this.#transport.json({ method: 'POST', path: url, query, body, headers, safety: 'keyed' }, options)
+    const headers = { 'content-type': LINES_TYPE, 'idempotency-key': options.idempotencyKey ?? createKey() }
+    return await this.#transport.json({ method: 'POST', path, query, body, headers, safety: 'keyed' }, options)
   }
 
   /** The identity of the caller as the gateway sees it, and the permissions on a bank. */
@@ -162,20 +162,20 @@ export class MemoryGatewayClient {
     return await this.#transport.json({ method: 'GET', path: '/health', safety: 'never' }, options)
   }
 
-  async #get<Answer> (url: string, query: object, options: CallOptions | undefined): Promise<Answer> {
-    return await this.#transport.json({ method: 'GET', path: url, query, safety: 'read' }, options)
+  async #get<Answer> (path: string, query: object, options: CallOptions | undefined): Promise<Answer> {
+    return await this.#transport.json({ method: 'GET', path, query, safety: 'read' }, options)
   }
 
   async #post<Answer> (
-    url: string, request: object, safety: Safety, options: CallOptions | undefined,
+    path: string, request: object, safety: Safety, options: CallOptions | undefined,
   ): Promise<Answer> {
-    return await this.#transport.json(jsonCall('POST', url, request, safety), options)
+    return await this.#transport.json(jsonCall('POST', path, request, safety), options)
   }
 
   /** A write that the gateway executes once, however often it is sent. */
-  async #keyed<Answer> (url: string, request: object, options: WriteOptions | undefined): Promise<Answer> {
-    const call = jsonCall('POST', url, request, 'keyed')
-    call.headers = { ...call.headers, 'idempotency-key': options?.idempotencyKey ?? newKey() }
+  async #postWithKey<Answer> (path: string, request: object, options: WriteOptions | undefined): Promise<Answer> {
+    const call = jsonCall('POST', path, request, 'keyed')
+    call.headers = { ...call.headers, 'idempotency-key': options?.idempotencyKey ?? createKey() }
     return await this.#transport.json(call, options)
   }
 
@@ -193,11 +193,11 @@ export class MemoryGatewayClient {
   }
 }
 
-function jsonCall (method: Call['method'], url: string, request: object, safety: Safety): Call {
-  return { method, path: url, body: JSON.stringify(request), headers: { 'content-type': JSON_TYPE }, safety }
+function jsonCall (method: Call['method'], path: string, request: object, safety: Safety): Call {
+  return { method, path, body: JSON.stringify(request), headers: { 'content-type': JSON_TYPE }, safety }
 }
 
-/** 128 random bits. `crypto.randomUUID` does not exist on pages without TLS. */
-function newKey (): string {
+/** A random key of 128 bits. `crypto.randomUUID` does not exist on pages without TLS. */
+function createKey (): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }

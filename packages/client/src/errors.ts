@@ -2,7 +2,7 @@ import type { ErrorBody, ErrorCode } from './types.js'
 
 /** Codes of errors that the client itself detects. */
 export type ClientErrorCode =
-  /** There was no connection, or it broke before the answer was complete. */
+  /** The connection failed, or it was closed before the answer was complete. */
   | 'connection_lost'
   /** No complete answer arrived within `timeoutMs`. */
   | 'timed_out'
@@ -47,11 +47,11 @@ export class MemoryGatewayError extends Error {
 /** The error for an answer with a status other than 2xx. */
 export async function errorOf (response: Response, now: () => number): Promise<MemoryGatewayError> {
   const { status, headers } = response
-  const body = objectIn(await response.text())
+  const body = parseObject(await response.text())
   const { code, detail, request_id: bodyRequestId } = body ?? {}
   return new MemoryGatewayError(
     typeof code === 'string' ? code : 'unusable_answer',
-    typeof detail === 'string' ? detail : `The answer has status ${status} and is none of the gateway's`,
+    typeof detail === 'string' ? detail : `The answer has status ${status} and does not come from the gateway`,
     {
       status,
       body,
@@ -69,7 +69,7 @@ export function errorOfEvent (body: Partial<ErrorBody>): MemoryGatewayError {
 }
 
 /** A JSON object; undefined when the text is anything else. */
-export function objectIn (text: string): Partial<ErrorBody> | undefined {
+export function parseObject (text: string): Partial<ErrorBody> | undefined {
   try {
     const value: unknown = JSON.parse(text)
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined
@@ -78,7 +78,7 @@ export function objectIn (text: string): Partial<ErrorBody> | undefined {
   }
 }
 
-/** Seconds. Browsers hide the header from pages of another origin, so the body has the value too. */
+/** The seconds to wait. Browsers hide the header from pages of another origin, so the body contains the value too. */
 function retryAfterOf (
   header: string | null, body: Partial<ErrorBody> | undefined, now: () => number,
 ): number | undefined {

@@ -13,7 +13,9 @@ export async function importBody (lines: ImportSource, signal: AbortSignal | und
   // A string is also iterable, but by its characters.
   if (typeof lines === 'string' || lines instanceof Uint8Array) return new Blob([partOf(lines)])
   // Callers in JavaScript may pass anything.
-  if (typeof lines !== 'object' || lines === null) throw new TypeError('lines must be a text, bytes or an iterable of them')
+  if (typeof lines !== 'object' || lines === null) {
+    throw new TypeError('lines must be a string, bytes or an iterable of them')
+  }
   const parts: Part[] = []
   const iterator = Symbol.asyncIterator in lines ? lines[Symbol.asyncIterator]() : lines[Symbol.iterator]()
   try {

@@ -20,7 +20,7 @@ export interface ClientOptions {
   onBehalfOf?: string
   /** Additional headers of every request. */
   headers?: Readonly<Record<string, string>>
-  /** Milliseconds that a call may take with all its attempts; for a stream, milliseconds of silence. Default 60000. */
+  /** Milliseconds that a call may take with all attempts; for a stream, milliseconds without data. Default 60000. */
   timeoutMs?: number
   /** Attempts after the first. Default 4. */
   retries?: number
@@ -32,11 +32,11 @@ export interface ClientOptions {
 
 /** Options of every call besides its request. */
 export interface CallOptions {
-  /** Ends the call; its reason is thrown. */
+  /** Aborts the call, which then throws the signal's reason. */
   signal?: AbortSignal
-  /** In the place of the client's. */
+  /** Overrides the client's `timeoutMs`. */
   timeoutMs?: number
-  /** In the place of the client's. */
+  /** Overrides the client's `retries`. */
   retries?: number
   /** `X-Request-Id`: 1–128 visible ASCII characters, the same in all attempts. */
   requestId?: string
@@ -52,7 +52,7 @@ export interface WriteOptions extends CallOptions {
 }
 
 export interface Timing {
-  /** Within 0–1. */
+  /** A random number from 0 to 1. */
   random: () => number
   /** Resolves after the time, or rejects with the signal's reason. */
   sleep: (milliseconds: number, signal: AbortSignal) => Promise<void>

@@ -10,7 +10,7 @@ export class Listing<Item, Answer extends Page> implements AsyncIterable<Item> {
     this.#itemsOf = itemsOf
   }
 
-  /** Whole answers. The `next_cursor` of one, sent as `cursor`, continues after it at any later time. */
+  /** The answers, one per page. The `next_cursor` of one, sent as `cursor`, continues after it at any later time. */
   async * pages (): AsyncGenerator<Answer, void> {
     let cursor: string | undefined
     do {

@@ -1,10 +1,10 @@
-/** A path with encoded names. A name that is missing or would change the path is a programming error. */
-export function pathOf (texts: TemplateStringsArray, ...names: string[]): string {
-  return texts.reduce((made, text, index) => {
+/** A path with encoded names. A name that is missing, `.` or `..` would change the path, so it throws a TypeError. */
+export function pathOf (literals: TemplateStringsArray, ...names: string[]): string {
+  return literals.reduce((path, literal, index) => {
     const name: unknown = names[index - 1]
     if (typeof name !== 'string' || /^\.{0,2}$/.test(name)) {
-      throw new TypeError(`No name of a bank or memory: ${String(name)}`)
+      throw new TypeError(`Not a valid name of a bank or memory: ${String(name)}`)
     }
-    return made + encodeURIComponent(name) + text
+    return path + encodeURIComponent(name) + literal
   })
 }

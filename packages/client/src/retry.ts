@@ -6,29 +6,29 @@ import type { MemoryGatewayError } from './errors.js'
  */
 export type Safety = 'read' | 'keyed' | 'once' | 'never'
 
-const FIRST_WAIT_MS = 250
-const LONGEST_WAIT_MS = 8000
-/** Refusals with status 503 that precede any work. */
-const REFUSED = new Set(['server_busy', 'shutting_down', 'identity_provider_unavailable'])
+const INITIAL_BACKOFF_MS = 250
+const MAX_BACKOFF_MS = 8000
+/** Codes with status 503 with which the gateway refuses a request before it executes anything. */
+const REFUSED_BEFORE_WORK = new Set(['server_busy', 'shutting_down', 'identity_provider_unavailable'])
 
-/** Whether another attempt can help and executes nothing twice. */
+/** Whether another attempt can succeed without executing anything twice. */
 export function isRetriable ({ code, status }: MemoryGatewayError, safety: Safety): boolean {
   if (safety === 'never') return false
   if (code === 'connection_lost') return safety !== 'once'
-  // The previous attempt, whose answer was lost, is still being executed.
+  // The gateway is still executing the previous attempt, whose answer was lost.
   if (code === 'idempotency_key_in_flight') return safety === 'keyed'
   // The request has used up all the time that it asked for.
   if (code === 'deadline_exceeded') return false
-  if (status === 503) return safety !== 'once' || REFUSED.has(code)
+  if (status === 503) return safety !== 'once' || REFUSED_BEFORE_WORK.has(code)
   return status === 429
 }
 
 /**
- * Milliseconds until the next attempt. They respect the wait that the gateway asks for, plus a random share, so that
- * clients that were refused together do not retry together.
+ * Milliseconds until the next attempt: at least the time that the gateway asks for, with random jitter, so that clients
+ * that were refused at the same time do not retry at the same time.
  * @param attempt from 0
  */
-export function waitBefore (attempt: number, { retryAfter }: MemoryGatewayError, random: () => number): number {
-  const most = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** attempt)
-  return retryAfter === undefined ? most * random() : retryAfter * 1000 + FIRST_WAIT_MS * random()
+export function retryDelay (attempt: number, { retryAfter }: MemoryGatewayError, random: () => number): number {
+  const maxDelay = Math.min(MAX_BACKOFF_MS, INITIAL_BACKOFF_MS * 2 ** attempt)
+  return retryAfter === undefined ? maxDelay * random() : retryAfter * 1000 + INITIAL_BACKOFF_MS * random()
 }

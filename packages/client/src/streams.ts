@@ -1,29 +1,29 @@
-import { errorOfEvent, MemoryGatewayError, objectIn } from './errors.js'
+import { errorOfEvent, MemoryGatewayError, parseObject } from './errors.js'
 import type { Deadline } from './timing.js'
 import type { ReflectEvent } from './types.js'
 
-/** The lines of a body, each ended by a line feed. Only the silence of the sender counts against the deadline. */
+/** The lines of a body, without their line feeds. The deadline limits only the time in which nothing arrives. */
 export async function * linesOf (
   { body }: Response, deadline: Pick<Deadline, 'restart' | 'pause'>,
 ): AsyncGenerator<string, void> {
   if (body === null) return
   const reader = body.getReader()
   const decoder = new TextDecoder('utf-8', { fatal: true })
-  let rest = ''
+  let partialLine = ''
   try {
     for (;;) {
       deadline.restart()
       const { done, value } = await reader.read()
       deadline.pause()
       const [first = '', ...more] = decode(decoder, value).split('\n')
-      rest += first
+      partialLine += first
       for (const next of more) {
-        yield rest
-        rest = next
+        yield partialLine
+        partialLine = next
       }
       if (done) break
     }
-    if (rest !== '') throw new MemoryGatewayError('connection_lost', 'The answer ends within a line')
+    if (partialLine !== '') throw new MemoryGatewayError('connection_lost', 'The answer ends within a line')
   } finally {
     // Closes the connection if lines are unread; no effect after the end of the body.
     void reader.cancel().catch(() => {})
@@ -34,7 +34,7 @@ function decode (decoder: InstanceType<typeof TextDecoder>, bytes: Uint8Array | 
   try {
     return decoder.decode(bytes, { stream: bytes !== undefined })
   } catch (cause) {
-    throw new MemoryGatewayError('unusable_answer', 'The answer is no UTF-8', { cause })
+    throw new MemoryGatewayError('unusable_answer', 'The answer is not valid UTF-8', { cause })
   }
 }
 
@@ -59,8 +59,8 @@ async function * eventsOf (lines: AsyncIterable<string>): AsyncGenerator<{ event
 /** @throws MemoryGatewayError for the event `error`, and when the stream ends without `done` */
 export async function * reflectEventsOf (lines: AsyncIterable<string>): AsyncGenerator<ReflectEvent, void> {
   for await (const { event, data: text } of eventsOf(lines)) {
-    const data = objectIn(text)
-    if (data === undefined) throw new MemoryGatewayError('unusable_answer', 'An event of the stream is no JSON object')
+    const data = parseObject(text)
+    if (data === undefined) throw new MemoryGatewayError('unusable_answer', 'An event of the stream is not a JSON object')
     if (event === 'error') throw errorOfEvent(data)
     // A newer gateway may send events of other names. The content of known events is not validated.
     if (isReflectEvent(event)) yield { event, data } as unknown as ReflectEvent

@@ -13,42 +13,42 @@ export const systemTiming: Timing = {
   },
 }
 
-/** The result of the work, or the signal's reason as soon as it aborts; the work itself continues. */
+/** Awaits work, or throws the signal's reason as soon as the signal aborts; the work itself continues. */
 export async function untilAborted<Result> (
   work: Result | Promise<Result>, signal: AbortSignal | undefined,
 ): Promise<Result> {
   if (signal === undefined) return await work
-  let leave = () => {}
-  const left = new Promise<void>((resolve) => { leave = resolve })
-  if (signal.aborted) leave()
-  signal.addEventListener('abort', leave)
+  let onAbort = () => {}
+  const aborted = new Promise<void>((resolve) => { onAbort = resolve })
+  if (signal.aborted) onAbort()
+  signal.addEventListener('abort', onAbort)
   try {
-    await Promise.race([left, work])
+    await Promise.race([aborted, work])
     signal.throwIfAborted()
     return await work
   } finally {
-    signal.removeEventListener('abort', leave)
+    signal.removeEventListener('abort', onAbort)
   }
 }
 
-/** The longest delay of a timer; longer timers fire at once. */
-const LONGEST_MS = 2 ** 31 - 1
+/** The maximum delay of a timer; timers with a longer delay fire immediately. */
+const MAX_TIMER_MS = 2 ** 31 - 1
 
-/** A signal that aborts when the caller's does, and when the time is up. */
+/** A signal that aborts when the caller's signal aborts or the time limit expires. */
 export class Deadline {
   readonly #controller = new AbortController()
   readonly #milliseconds: number
   readonly #caller: AbortSignal | undefined
-  readonly #leave = () => { this.#controller.abort(this.#caller?.reason) }
+  readonly #onAbort = () => { this.#controller.abort(this.#caller?.reason) }
   #timer: ReturnType<typeof setTimeout> | undefined
   #endsAt = 0
-  #isOver = false
+  #isExpired = false
 
   constructor (milliseconds: number, caller: AbortSignal | undefined) {
-    this.#milliseconds = Math.min(milliseconds, LONGEST_MS)
+    this.#milliseconds = Math.min(milliseconds, MAX_TIMER_MS)
     this.#caller = caller
-    if (caller?.aborted === true) this.#leave()
-    caller?.addEventListener('abort', this.#leave)
+    if (caller?.aborted === true) this.#onAbort()
+    caller?.addEventListener('abort', this.#onAbort)
     this.restart()
   }
 
@@ -56,12 +56,12 @@ export class Deadline {
     return this.#controller.signal
   }
 
-  /** Whether the time is up. */
-  get isOver (): boolean {
-    return this.#isOver
+  /** Whether the time limit has expired. */
+  get isExpired (): boolean {
+    return this.#isExpired
   }
 
-  /** Milliseconds that are left. */
+  /** The remaining milliseconds. */
   get remaining (): number {
     return this.#endsAt - performance.now()
   }
@@ -71,7 +71,7 @@ export class Deadline {
     this.pause()
     this.#endsAt = performance.now() + this.#milliseconds
     this.#timer = setTimeout(() => {
-      this.#isOver = true
+      this.#isExpired = true
       this.#controller.abort()
     }, this.#milliseconds)
   }
@@ -81,9 +81,9 @@ export class Deadline {
     clearTimeout(this.#timer)
   }
 
-  /** Removes the listener of the caller's signal, and the timer, which would keep a process alive. */
-  end (): void {
+  /** Removes the listener of the caller's signal, and the timer, which would keep the process alive. */
+  dispose (): void {
     this.pause()
-    this.#caller?.removeEventListener('abort', this.#leave)
+    this.#caller?.removeEventListener('abort', this.#onAbort)
   }
 }

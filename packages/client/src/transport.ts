@@ -1,6 +1,6 @@
-import { errorOf, MemoryGatewayError, objectIn } from './errors.js'
+import { errorOf, MemoryGatewayError, parseObject } from './errors.js'
 import type { CallOptions, ClientOptions, Timing } from './options.js'
-import { isRetriable, waitBefore, type Safety } from './retry.js'
+import { isRetriable, retryDelay, type Safety } from './retry.js'
 import { linesOf } from './streams.js'
 import { Deadline, systemTiming, untilAborted } from './timing.js'
 
@@ -18,11 +18,11 @@ export interface Call {
   safety: Safety
 }
 
-/** No error contains the value, because it may contain a password. */
-function baseOf (baseUrl: string | URL): string {
+/** Checks a base URL. Its error does not contain the value, which may contain a password. */
+function normalizeBaseUrl (baseUrl: string | URL): string {
   const url = URL.canParse(String(baseUrl)) ? new URL(baseUrl) : undefined
-  const isPlain = url !== undefined && `${url.username}${url.password}${url.search}${url.hash}` === ''
-  if (!isPlain || !/^https?:$/.test(url.protocol)) {
+  const isAllowed = url !== undefined && `${url.username}${url.password}${url.search}${url.hash}` === ''
+  if (!isAllowed || !/^https?:$/.test(url.protocol)) {
     throw new TypeError('baseUrl must be an http or https URL without credentials, query and fragment')
   }
   return url.href.replace(/\/+$/, '')
@@ -42,7 +42,7 @@ export class Transport {
   readonly #fetch: typeof globalThis.fetch
 
   constructor (options: ClientOptions) {
-    this.#base = baseOf(options.baseUrl)
+    this.#base = normalizeBaseUrl(options.baseUrl)
     checkNumbers(options)
     this.#options = options
     this.#timing = { ...systemTiming, ...options.timing }
@@ -54,14 +54,14 @@ export class Transport {
   async json<Answer> (call: Call, options: CallOptions = {}): Promise<Answer> {
     const deadline = this.#deadline(options)
     try {
-      return await this.#tries(call, options, deadline, async (response) => {
-        const answer = objectIn(await response.text())
-        if (answer === undefined) throw unusable(response, 'The answer is no JSON object')
+      return await this.#sendWithRetries(call, options, deadline, async (response) => {
+        const answer = parseObject(await response.text())
+        if (answer === undefined) throw unusableAnswer(response, 'The answer is not a JSON object')
         // The gateway follows its OpenAPI document, so the members are not validated.
         return answer as Answer
       })
     } finally {
-      deadline.end()
+      deadline.dispose()
     }
   }
 
@@ -71,11 +71,11 @@ export class Transport {
     const { signal } = deadline
     let requestId: string | undefined
     try {
-      const response = await this.#tries(call, options, deadline, async (answer) => {
+      const response = await this.#sendWithRetries(call, options, deadline, async (answer) => {
         if (answer.headers.get('content-type')?.startsWith(contentType) !== true) {
           // An unread body would keep its connection open.
           void answer.body?.cancel().catch(() => {})
-          throw unusable(answer, `The answer is no ${contentType}`)
+          throw unusableAnswer(answer, `The answer is not of type ${contentType}`)
         }
         return answer
       })
@@ -85,9 +85,9 @@ export class Transport {
         yield line
       }
     } catch (error) {
-      throw this.#understood(error, deadline, options, requestId)
+      throw this.#toGatewayError(error, deadline, options, requestId)
     } finally {
-      deadline.end()
+      deadline.dispose()
     }
   }
 
@@ -97,18 +97,18 @@ export class Transport {
     return new Deadline(timeoutMs ?? this.#options.timeoutMs ?? DEFAULT_TIMEOUT_MS, signal)
   }
 
-  async #tries<Result> (
+  async #sendWithRetries<Result> (
     call: Call, options: CallOptions, deadline: Deadline, read: (response: Response) => Promise<Result>,
   ): Promise<Result> {
     const { random, sleep, now } = this.#timing
     const { token } = this.#options
     const retries = options.retries ?? this.#options.retries ?? DEFAULT_RETRIES
     let rejected: string | undefined
-    let isLost = false
+    let hasLostAnswer = false
     for (let attempt = 0; ;) {
       options.signal?.throwIfAborted()
       const bearer = typeof token === 'function'
-        ? await this.#orTimedOut(untilAborted(token(rejected), deadline.signal), deadline, options)
+        ? await this.#awaitWithin(untilAborted(token(rejected), deadline.signal), deadline, options)
         : token
       const request = this.#request(call, options, bearer, deadline.signal)
       let failure: MemoryGatewayError
@@ -117,26 +117,26 @@ export class Transport {
         if (response.ok) return await read(response)
         failure = await errorOf(response, now)
       } catch (error) {
-        failure = this.#understood(error, deadline, options)
+        failure = this.#toGatewayError(error, deadline, options)
       }
       if (failure.status === 401 && typeof token === 'function' && rejected === undefined) {
         rejected = bearer
         continue
       }
-      isLost ||= failure.code === 'connection_lost'
-      const wait = waitBefore(attempt, failure, random)
-      // Waiting for the end of an attempt whose answer was lost is not an attempt: only the deadline limits it.
-      const isAwaited = isLost && failure.code === 'idempotency_key_in_flight'
-      if (!isAwaited && attempt++ >= retries) throw failure
-      if (!isRetriable(failure, call.safety) || wait >= deadline.remaining) throw failure
-      await this.#orTimedOut(sleep(wait, deadline.signal), deadline, options)
+      hasLostAnswer ||= failure.code === 'connection_lost'
+      const delay = retryDelay(attempt, failure, random)
+      // Waiting for an attempt whose answer was lost is not a new attempt: only the deadline limits it.
+      const isWaitingForResult = hasLostAnswer && failure.code === 'idempotency_key_in_flight'
+      if (!isWaitingForResult && attempt++ >= retries) throw failure
+      if (!isRetriable(failure, call.safety) || delay >= deadline.remaining) throw failure
+      await this.#awaitWithin(sleep(delay, deadline.signal), deadline, options)
     }
   }
 
-  /** The work's own error, unless the call has ended meanwhile. */
-  async #orTimedOut<Result> (work: Promise<Result>, deadline: Deadline, options: CallOptions): Promise<Result> {
+  /** Awaits work. Throws its error, or the reason for which the call has ended in the meantime. */
+  async #awaitWithin<Result> (work: Promise<Result>, deadline: Deadline, options: CallOptions): Promise<Result> {
     return await work.catch((error: unknown) => {
-      throw deadline.signal.aborted ? this.#understood(error, deadline, options) : error
+      throw deadline.signal.aborted ? this.#toGatewayError(error, deadline, options) : error
     })
   }
 
@@ -149,9 +149,9 @@ export class Transport {
     for (const [name, value] of Object.entries(query) as Array<[string, unknown]>) {
       for (const one of [value].flat()) if (one !== undefined && one !== null) search.append(name, String(one))
     }
-    // An invalid header is a mistake of the caller, thrown here so that it is not taken for a lost connection.
-    const sent = new Headers(this.#options.headers)
-    const own = {
+    // Throws here for an invalid header, so that this mistake of the caller is not reported as a lost connection.
+    const allHeaders = new Headers(this.#options.headers)
+    const callHeaders = {
       ...headers,
       'x-api-key': apiKey,
       'x-service-principal': principal,
@@ -159,26 +159,26 @@ export class Transport {
       'x-request-id': requestId,
       authorization: bearer === undefined ? undefined : `Bearer ${bearer}`,
     }
-    for (const [name, value] of Object.entries(own)) if (value !== undefined) sent.set(name, value)
+    for (const [name, value] of Object.entries(callHeaders)) if (value !== undefined) allHeaders.set(name, value)
     const url = `${this.#base}${path}?${search}`.replace(/\?$/, '')
     // Following a redirect could send the credentials to another server.
-    return [url, { method, headers: sent, signal, redirect: 'manual', ...(body !== undefined && { body }) }]
+    return [url, { method, headers: allHeaders, signal, redirect: 'manual', ...(body !== undefined && { body }) }]
   }
 
-  /** What an error means. @throws the reason of the caller's signal when that has ended the call */
-  #understood (
+  /** Converts an error of a call. @throws the reason of the caller's signal if that has ended the call */
+  #toGatewayError (
     error: unknown, deadline: Deadline, options: CallOptions, requestId = options.requestId,
   ): MemoryGatewayError {
     options.signal?.throwIfAborted()
     if (error instanceof MemoryGatewayError) return error
-    const told = { cause: error, requestId }
-    return deadline.isOver
-      ? new MemoryGatewayError('timed_out', 'The answer was not there in time', told)
-      : new MemoryGatewayError('connection_lost', 'The connection could not be made, or broke', told)
+    const details = { cause: error, requestId }
+    return deadline.isExpired
+      ? new MemoryGatewayError('timed_out', 'The answer did not arrive in time', details)
+      : new MemoryGatewayError('connection_lost', 'The connection failed', details)
   }
 }
 
-function unusable (response: Response, message: string): MemoryGatewayError {
+function unusableAnswer (response: Response, message: string): MemoryGatewayError {
   const { status } = response
   return new MemoryGatewayError('unusable_answer', message, { status, requestId: requestIdOf(response) })
 }

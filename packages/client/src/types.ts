@@ -87,7 +87,7 @@ export type BankAccess = Schemas['BankAccess']
 export type SourcesAnswer = Schemas['SourcesAnswer']
 export type AdminListBanksRequest = QueryOf<'adminListBanks'>
 export type AdminBanksAnswer = Schemas['AdminBanksAnswer']
-/** Names a bank; without a tenant that of callers who have none, or of every tenant where several may answer. */
+/** Names a bank. Without `tenant_id`: that of callers without a tenant, or of every tenant if the answer is a list. */
 export interface AdminBankRequest extends BankRequest { tenant_id?: string }
 export type AdminHistoryRequest = QueryOf<'adminGetHistory'>
 export type AdminHistory = Schemas['RequestHistory']

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { MemoryGatewayError, type CallOptions, type MemoryGatewayClient } from '../src/index.js'
-import { waitBefore } from '../src/retry.js'
+import { retryDelay } from '../src/retry.js'
 import { systemTiming } from '../src/timing.js'
 import { answering, beginning, hangUp, HostileServer, refusing, silent, type Behaviour } from './hostile-server.js'
 
@@ -159,11 +159,11 @@ t.test('Retry-After is read as seconds, as a date, and from the body', async (t)
 
 t.test('waits grow, and lie between none and all of their length by chance', async (t) => {
   const failure = new MemoryGatewayError('connection_lost', '')
-  const longest = [0, 1, 2, 5, 6, 1000].map((attempt) => waitBefore(attempt, failure, () => 1))
+  const longest = [0, 1, 2, 5, 6, 1000].map((attempt) => retryDelay(attempt, failure, () => 1))
   t.same(longest, [250, 500, 1000, 8000, 8000, 8000])
-  t.equal(waitBefore(3, failure, () => 0), 0)
+  t.equal(retryDelay(3, failure, () => 0), 0)
   const asked = new MemoryGatewayError('rate_limited', '', { retryAfter: 5 })
-  t.same([0, 1].map((chance) => waitBefore(9, asked, () => chance)), [5000, 5250])
+  t.same([0, 1].map((chance) => retryDelay(9, asked, () => chance)), [5000, 5250])
 })
 
 t.test('what is no answer of a gateway is told as such', async (t) => {

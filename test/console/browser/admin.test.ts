@@ -23,7 +23,7 @@ const withFile = {
   },
 }
 
-consoleTest('banks of all, and a configuration that is shown and taken back', withFile, async (t, { page, url, client }) => {
+consoleTest('banks of all, and a configuration that is shown and reset', withFile, async (t, { page, url, client }) => {
   await client().retain({ bank_id: 'team', content: 'We meet on Mondays.' })
   await client().retain({ bank_id: 'user-bob', content: 'Bob rows.' })
   await client({ principal: 'user:bob' }).putBankConfig({
@@ -40,7 +40,7 @@ consoleTest('banks of all, and a configuration that is shown and taken back', wi
   await own.getByText('user:bob').waitFor()
   await own.getByText('<script>alert(1)</script>').waitFor()
   await own.getByText('(U+202E right-to-left override)').waitFor()
-  const values = page.getByRole('table', { name: 'Values in force' })
+  const values = page.getByRole('table', { name: 'Effective values' })
   await page.getByLabel('Name contains').fill('recall_max')
   t.match(await values.getByRole('row').nth(1).textContent(), /homeostasis\.recall_max_tokens300bank/)
   await hasNoViolation(t, page, 'a configuration')
@@ -48,14 +48,14 @@ consoleTest('banks of all, and a configuration that is shown and taken back', wi
   t.equal(await page.evaluate(() => document.documentElement.scrollWidth), 360, 'nothing is beyond the edge')
   t.equal(await page.locator('main script').count(), 0)
 
-  await own.getByRole('button', { name: 'Take back' }).click()
-  const dialog = page.getByRole('dialog', { name: 'Take the configuration back' })
-  const confirm = dialog.getByRole('button', { name: 'Take back' })
+  await own.getByRole('button', { name: 'Reset' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Reset the configuration' })
+  const confirm = dialog.getByRole('button', { name: 'Reset' })
   t.ok(await confirm.isDisabled())
   await hasNoViolation(t, page, 'the confirmation')
-  await dialog.getByLabel('Type team to go on').fill('team')
+  await dialog.getByLabel('Type team to confirm').fill('team')
   await confirm.click()
-  await own.getByText('Nothing.').waitFor()
+  await own.getByText('Nothing is set.').waitFor()
   t.match(await values.getByRole('row').nth(1).textContent(), /homeostasis\.recall_max_tokens500file/)
 })
 
@@ -65,13 +65,13 @@ consoleTest('the configuration file is applied, and its problems are shown', {
   await page.goto(url('admin'))
   await signInAs(page, 'user:alice')
   const card = page.getByRole('region', { name: 'Configuration file' })
-  const apply = card.getByRole('button', { name: 'Apply the file' })
+  const apply = card.getByRole('button', { name: 'Reload the file' })
   await apply.click()
   await card.getByText('Nothing has changed').waitFor()
   writeConfig('homeostasis: {recall_max_tokens: 400}\n')
   await apply.click()
   await card.getByText('homeostasis.recall_max_tokens').waitFor()
-  await card.getByText('1 change is in force').waitFor()
+  await card.getByText('1 change is in effect').waitFor()
   writeConfig('homeostasis: {recall_max_tokens: lots}\n')
   await apply.click()
   await card.getByText('configuration_invalid', { exact: true }).waitFor()
@@ -112,10 +112,10 @@ consoleTest('the sources with their health, last event and counts', {
     return status
   }
   t.equal(await send((body) => createHmac('sha256', SECRET).update(body).digest('hex')), 200)
-  await page.getByRole('button', { name: 'Load anew' }).click()
+  await page.getByRole('button', { name: 'Reload', exact: true }).click()
   await row.getByText('healthy', { exact: true }).waitFor()
   t.equal(await send(() => '00'), 401)
-  await page.getByRole('button', { name: 'Load anew' }).click()
+  await page.getByRole('button', { name: 'Reload', exact: true }).click()
   await page.waitForFunction(() => /11/.test(document.querySelector('tbody')?.textContent ?? ''))
   t.equal(await row.getByRole('cell').nth(3).textContent(), '1', 'one is rejected')
   await hasNoViolation(t, page, 'the sources')

@@ -47,7 +47,7 @@ walkTest('Memories', async (t, walk) => {
   await keys.isAt(notice, 'what was forgotten, and the way back')
   await keys.use(notice.getByRole('button', { name: 'Undo' }))
   await list.getByText('The team swims.').waitFor()
-  await keys.isAt(page.getByRole('heading', { name: 'All' }), 'the list, after the notice')
+  await keys.isAt(page.getByRole('heading', { name: 'All memories' }), 'the list, after the notice')
 
   await keys.to(page.getByRole('button', { name: 'Forget…' }), 'Shift+Tab')
   await keys.press('Enter')
@@ -55,10 +55,10 @@ walkTest('Memories', async (t, walk) => {
   await keys.to(choice.getByLabel('Memories with tags'))
   await keys.press('ArrowDown', 'ArrowDown')
   t.ok(await choice.getByLabel('The whole bank').isChecked())
-  await keys.use(choice.getByRole('button', { name: 'Show what would go' }))
+  await keys.use(choice.getByRole('button', { name: 'Show a preview' }))
   const whole = page.getByRole('dialog', { name: 'Forget the whole bank' })
   await whole.getByText('3 memories would be forgotten').waitFor()
-  await keys.fill(whole.getByLabel('Type team to go on'), 'team')
+  await keys.fill(whole.getByLabel('Type team to confirm'), 'team')
   await keys.use(whole.getByRole('button', { name: 'Cancel' }))
   await keys.isAt(page.getByRole('button', { name: 'Forget…' }), 'back from the second dialog')
 

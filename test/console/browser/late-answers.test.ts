@@ -34,7 +34,7 @@ consoleTest('answers that come late and out of order never take the place of new
   t.equal(await page.locator('.recall-hit', { hasText: 'tea' }).count(), 0, 'hits of the older query do not come')
   await page.getByLabel(/^Bank/).fill('user-bob')
   await page.keyboard.press('Enter')
-  await page.getByText('Ask what an agent would ask.').waitFor()
+  await page.getByText('Enter a query.').waitFor()
   t.equal(await page.locator('.recall-hit, .recall-explained').count(), 0, 'nor does what another bank has stay')
 
   await page.goto(url(`memories?bank=${bank}`))
@@ -59,7 +59,7 @@ consoleTest('answers that come late and out of order never take the place of new
   await page.getByLabel('Document').fill('none')
   await page.getByLabel('Document').press('Enter')
   await gate.has(1)
-  await page.getByRole('button', { name: 'Take all filters away' }).click()
+  await page.getByRole('button', { name: 'Clear all filters' }).click()
   await page.getByRole('listbox', { name: 'Memories' }).getByText('cello').waitFor()
   await gate.release()
   t.equal(await page.getByText('No memory passes the filters.').count(), 0)

@@ -27,11 +27,11 @@ consoleTest('a list goes on when the server is back, and says what is no longer 
   await stop()
   await list.focus()
   await page.keyboard.press('End')
-  await page.getByRole('alert').getByText('The connection could not be made').first().waitFor()
+  await page.getByRole('alert').getByText('The connection failed').first().waitFor()
   // In memory, the server comes back without what it had.
   await startServer(t, { SERVICES_PORT: new URL(url()).port })
   await list.getByText('No longer there').first().waitFor()
   t.equal(await page.locator('main .failure').count(), 0)
-  await page.getByRole('button', { name: 'Load anew' }).click()
+  await page.getByRole('button', { name: 'Reload', exact: true }).click()
   await page.getByText('The bank has no memories.').waitFor()
 })

@@ -19,7 +19,7 @@ async function forgetByTag (page: Page, tag: string): Promise<void> {
   const dialog = page.getByRole('dialog', { name: 'What is to be forgotten?' })
   await dialog.getByLabel('Tags to forget', { exact: true }).fill(tag)
   await page.keyboard.press('Enter')
-  await dialog.getByRole('button', { name: 'Show what would go' }).click()
+  await dialog.getByRole('button', { name: 'Show a preview' }).click()
 }
 
 consoleTest('without admin, an undo stores the contents again as new memories, and says so before', {
@@ -69,7 +69,7 @@ consoleTest('who may not store is told that there is no way back, and who may no
   await page.getByRole('button', { name: 'Sign out' }).click()
   await signInAs(page, 'user:blind')
   await forgetByTag(page, 'food')
-  await dialog.getByText('You may not read the bank, so they are not shown.').waitFor()
+  await dialog.getByText('You may not read the bank, so the memories are not shown.').waitFor()
   t.equal(await dialog.getByText('The team likes food.').count(), 0)
   await dialog.getByText('This cannot be undone').waitFor()
   await dialog.getByRole('button', { name: 'Forget 1 memory' }).click()

@@ -10,7 +10,7 @@ consoleTest('nonsense in a field is told by what is wrong with it', {
   for (const wrong of ['🦀', 'user:\u4e2d\u6587']) {
     await page.getByLabel('Principal').fill(wrong)
     await page.getByRole('button', { name: 'Sign in', exact: true }).click()
-    await page.getByText('It has a character that no header can carry.').waitFor()
+    await page.getByText('This contains a character that an HTTP header cannot contain.').waitFor()
   }
   await signInAs(page, 'user:alice')
   const failure = page.getByRole('main').getByRole('alert').first()
@@ -29,7 +29,7 @@ consoleTest('nonsense in a field is told by what is wrong with it', {
       }
       await failure.waitFor()
       // The client sends no name that would lead elsewhere.
-      const expected = wrong === '..' ? /No name of a bank or memory|invalid_request/ : /invalid_request|not_found/
+      const expected = wrong === '..' ? /Not a valid name of a bank or memory|invalid_request/ : /invalid_request|not_found/
       t.match(await failure.textContent(), expected, `${name}: ${wrong.slice(0, 30)}`)
     }
   }
@@ -42,20 +42,20 @@ consoleTest('a field with a fault in a part of a form that is closed is shown', 
   await signInAs(page, 'user:alice')
   const more = page.locator('summary', { hasText: 'Evidence and answer' })
   await more.click()
-  await page.getByLabel('Tokens of the answer at most').fill('-5')
+  await page.getByLabel('Maximum tokens of the answer').fill('-5')
   await more.click()
   await page.getByLabel('Question', { exact: true }).fill('What does Alice drink?')
   for (const send of ['click', 'keys']) {
     if (send === 'click') await page.getByRole('button', { name: 'Ask', exact: true }).click()
     else await page.getByLabel('Question', { exact: true }).press('Control+Enter')
-    await page.getByLabel('Tokens of the answer at most').and(page.locator(':focus')).waitFor()
+    await page.getByLabel('Maximum tokens of the answer').and(page.locator(':focus')).waitFor()
     t.equal(await page.getByRole('region', { name: 'Answer', exact: true }).count(), 0)
     await more.click()
   }
   await more.click()
-  await page.getByLabel('Tokens of the answer at most').fill('')
+  await page.getByLabel('Maximum tokens of the answer').fill('')
   await page.getByRole('button', { name: 'Ask', exact: true }).click()
-  await page.getByText('All after').waitFor()
+  await page.getByText('Total time').waitFor()
 })
 
 const DEEP = [
@@ -75,6 +75,6 @@ consoleTest('an address that was shared leads through the sign-in to what it nam
   }
   await hasNoViolation(t, page, 'no such page')
   await page.goto(url('callback'))
-  await page.getByText('The server names no identity provider.').waitFor()
+  await page.getByText('The server has no identity provider configured.').waitFor()
   await hasNoViolation(t, page, 'a way back from nowhere')
 })

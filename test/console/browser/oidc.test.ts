@@ -34,7 +34,7 @@ const withClock = {
 }
 
 /** What the server says once a token is too old. */
-const EXPIRED = 'The server no longer takes your credentials.'
+const EXPIRED = 'The server no longer accepts your credentials.'
 
 function expire (): void {
   clock.advance((LIFETIME_SECONDS + 120) * 1000)
@@ -66,13 +66,13 @@ consoleTest('the identity provider signs in with a code and PKCE', oidc, async (
 
 consoleTest('an answer that is not that of the sign-in is refused', oidc, async (t, { page, url }) => {
   await page.goto(url('callback?code=stolen&state=of-another'))
-  await page.getByText('No sign-in was begun in this tab').waitFor()
+  await page.getByText('No sign-in was started in this tab').waitFor()
   t.notMatch(page.url(), /stolen/)
 
   await page.goto(url('banks?bank=team'))
   provider.forgeNonce('of-another')
   await signInAtProvider(page)
-  await page.getByText('The token of the identity provider is not that of the sign-in').waitFor()
+  await page.getByText('The token of the identity provider does not belong to the sign-in').waitFor()
 
   await page.getByRole('button', { name: 'Try again' }).click()
   t.match(page.url(), /\/console\/banks\?bank=team$/, 'where the reader was')
@@ -84,7 +84,7 @@ consoleTest('an answer that is not that of the sign-in is refused', oidc, async 
     sessionStorage.setItem('memory-gateway-console-oidc', JSON.stringify({ state: 'begun-here', tokenEndpoint: '' }))
   })
   await page.goto(url('callback?code=stolen&state=of-another'))
-  await page.getByText('is not that of the sign-in that was begun here').waitFor()
+  await page.getByText('does not belong to the sign-in that was started here').waitFor()
   t.equal(await page.evaluate(() => sessionStorage.length), 0, 'a sign-in is tried once')
 })
 
@@ -159,11 +159,11 @@ consoleTest('a browser that opens no window, a window that was closed, and the w
   await signInAtProvider(page)
   await page.getByText('The bank is empty').waitFor()
   expire()
-  await page.getByRole('button', { name: 'Load anew' }).click()
+  await page.getByRole('button', { name: 'Reload', exact: true }).click()
   await page.getByText(EXPIRED).waitFor()
   await page.evaluate('window.reallyOpen = window.open; window.open = () => null')
   await signInAtProvider(page)
-  await page.getByText('The browser has opened no window for the sign-in').waitFor()
+  await page.getByText('The browser has blocked the window for the sign-in').waitFor()
 
   await page.evaluate('window.open = window.reallyOpen')
   await page.context().route(`${provider.origin}/authorize**`, async (route) => { await route.fulfill({ body: 'Who are you?' }) })
@@ -172,7 +172,7 @@ consoleTest('a browser that opens no window, a window that was closed, and the w
   const window = await opened
   await window.getByText('Who are you?').waitFor()
   await window.close()
-  await page.getByRole('button', { name: 'Open it again' }).waitFor()
+  await page.getByRole('button', { name: 'Open the window again' }).waitFor()
   await page.context().unroute(`${provider.origin}/authorize**`)
   await page.getByRole('button', { name: /^Sign in in this tab/ }).click()
   await page.getByText('The bank is empty').waitFor()

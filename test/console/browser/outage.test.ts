@@ -13,10 +13,10 @@ consoleTest('a server that goes away is noticed, and the page goes on when it is
   await signInAs(page, 'user:alice')
   await page.getByRole('heading', { name: 'Counts' }).waitFor()
   await killable.kill()
-  await page.getByRole('button', { name: 'Load anew' }).click()
+  await page.getByRole('button', { name: 'Reload', exact: true }).click()
   const banner = page.getByText('The server does not answer.')
   await banner.waitFor()
-  await page.getByText('The connection could not be made').first().waitFor()
+  await page.getByText('The connection failed').first().waitFor()
   t.ok(await page.getByRole('heading', { name: 'Counts' }).isVisible(), 'what was loaded stays')
   // A page that was never open cannot be loaded either, and says so in its place.
   await page.getByRole('link', { name: 'Overview' }).click()

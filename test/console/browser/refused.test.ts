@@ -5,7 +5,7 @@ import { consoleTest, hasNoViolation, signInAs } from '../browser.js'
 const RETRY_AFTER_SECONDS = 3600
 const REFUSALS = [
   [429, 'rate_limited', 'There were too many requests.'],
-  [503, 'dependency_unavailable', 'Something that the server depends on is down.'],
+  [503, 'dependency_unavailable', 'A service that the server depends on is down.'],
 ] as const
 
 async function refuseAll (page: Page, status: number, code: string): Promise<void> {
@@ -29,7 +29,7 @@ for (const [status, code, advice] of REFUSALS) {
     const list = page.getByRole('listbox', { name: 'Memories' })
     await list.getByText('Alice drinks tea.').waitFor()
     await refuseAll(page, status, code)
-    await page.getByRole('button', { name: 'Load anew' }).click()
+    await page.getByRole('button', { name: 'Reload', exact: true }).click()
     const failure = page.getByRole('main').getByRole('alert').first()
     await failure.getByText(advice).waitFor()
     await failure.getByText('Try again in 3,600 seconds.').waitFor()

@@ -41,7 +41,7 @@ const CASES: readonly PageCase[] = [
     },
     shows: async (page) => { await page.locator('.recall-hit').waitFor() },
   },
-  { title: 'Reflect', path: `reflect?bank=${BANK}`, act: ask, shows: async (page) => { await page.getByText('All after').waitFor() } },
+  { title: 'Reflect', path: `reflect?bank=${BANK}`, act: ask, shows: async (page) => { await page.getByText('Total time').waitFor() } },
   { title: 'Access', path: 'access', shows: async (page) => { await page.getByRole('table', { name: 'What you may do' }).waitFor() } },
   {
     title: 'Access of anyone',
@@ -51,7 +51,7 @@ const CASES: readonly PageCase[] = [
   { title: 'Rules', path: 'access?view=rules', shows: async (page) => { await page.getByText('Default policy').waitFor() } },
   { title: 'Sources', path: 'sources', shows: async (page) => { await page.getByRole('table', { name: 'Webhook sources' }).waitFor() } },
   { title: 'Admin', path: 'admin', shows: async (page) => { await page.getByRole('table', { name: 'All banks' }).waitFor() } },
-  { title: 'A configuration', path: `admin?bank=${BANK}`, shows: async (page) => { await page.getByRole('table', { name: 'Values in force' }).waitFor() } },
+  { title: 'A configuration', path: `admin?bank=${BANK}`, shows: async (page) => { await page.getByRole('table', { name: 'Effective values' }).waitFor() } },
 ]
 
 const FAULT = { detail: 'Something broke', code: 'internal_error', request_id: 'the-request' }

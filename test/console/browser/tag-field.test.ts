@@ -19,7 +19,7 @@ consoleTest('a tag that is typed and not confirmed counts, and the click that le
   await page.keyboard.press('Escape')
   await page.getByRole('button', { name: 'Forget…' }).click()
   await page.getByLabel('Tags to forget', { exact: true }).fill('drink')
-  await clickWhereItIs('Show what would go')
+  await clickWhereItIs('Show a preview')
   await page.getByText('1 memory would be forgotten').waitFor()
 
   await page.goto(url(`recall?bank=${bank}`))

@@ -47,7 +47,7 @@ consoleTest('a double click sends once', {}, async (t, { page, url, client }) =>
 
   await page.goto(url('admin'))
   await signInAs(page, 'user:alice')
-  await page.getByRole('button', { name: 'Apply the file as it is now' }).dblclick()
+  await page.getByRole('button', { name: 'Reload the file' }).dblclick()
   await page.locator('.failure, .card :text("Nothing has changed since")').first().waitFor()
   t.equal(requests('POST /v1/admin/reload'), 1)
 
@@ -55,7 +55,7 @@ consoleTest('a double click sends once', {}, async (t, { page, url, client }) =>
   await signInAs(page, 'user:alice')
   await page.getByLabel('Question', { exact: true }).fill('What does Alice drink?')
   await page.getByRole('button', { name: 'Ask', exact: true }).dblclick()
-  await page.getByText('All after').waitFor()
+  await page.getByText('Total time').waitFor()
   t.equal(requests('POST /v1/reflect'), 1)
 })
 
@@ -71,7 +71,7 @@ consoleTest('two tabs: what one forgets, the other tells of, and forgets the res
   const choice = page.getByRole('dialog', { name: 'What is to be forgotten?' })
   await choice.getByLabel('Tags to forget', { exact: true }).fill('tea')
   await page.keyboard.press('Enter')
-  await choice.getByRole('button', { name: 'Show what would go' }).click()
+  await choice.getByRole('button', { name: 'Show a preview' }).click()
   await page.getByText('30 memories would be forgotten').waitFor()
 
   const ids = results.flatMap((result) => 'memory_id' in result ? [String(result.memory_id)] : [])
@@ -89,7 +89,7 @@ consoleTest('two tabs: what one forgets, the other tells of, and forgets the res
   await other.locator('.memories-content').getByText('number 29').waitFor()
   await page.locator('.identity', { hasText: 'user:alice' }).waitFor()
   await client().forget({ bank_id: bank, scope: 'all' })
-  await page.getByRole('button', { name: 'Load anew' }).click()
+  await page.getByRole('button', { name: 'Reload', exact: true }).click()
   await page.getByText('The bank has no memories.').waitFor()
 })
 
@@ -138,7 +138,7 @@ consoleTest('a server that is started anew in another auth mode asks for what th
   })
   // A poll of the page may meet the new server first, and the sign-in then covers the button.
   await page.locator('button', { hasText: /^Ask$/ }).dispatchEvent('click')
-  await page.getByText('The server no longer takes your credentials.').waitFor()
+  await page.getByText('The server no longer accepts your credentials.').waitFor()
   await page.getByLabel('API key').fill('the shared secret')
   await page.getByLabel('Principal').fill('user:alice')
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()

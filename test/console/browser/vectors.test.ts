@@ -10,6 +10,6 @@ consoleTest('a bank tells how many of its memories have a vector', {
   await page.goto(url('banks?bank=user-alice'))
   await signInAs(page, 'user:alice')
   await page.getByText('100 % of the memories have a vector of the model.').waitFor()
-  await page.getByText('None waits.').waitFor()
+  await page.getByText('No memory is waiting for one.').waitFor()
   t.equal(await page.getByRole('meter').getAttribute('value'), '1')
 })

@@ -2,13 +2,13 @@ import { Field } from '../../components/field.js'
 
 export interface BankFilterState {
   text: string
-  isOnlyGranted: boolean
+  onlyGranted: boolean
 }
 
-export const NO_FILTER: BankFilterState = { text: '', isOnlyGranted: false }
+export const NO_FILTER: BankFilterState = { text: '', onlyGranted: false }
 
-export function isWanted ({ text, isOnlyGranted }: BankFilterState, bank: string, granted: number): boolean {
-  return bank.toLowerCase().includes(text.trim().toLowerCase()) && (!isOnlyGranted || granted > 0)
+export function matchesFilter ({ text, onlyGranted }: BankFilterState, bank: string, grantedCount: number): boolean {
+  return bank.toLowerCase().includes(text.trim().toLowerCase()) && (!onlyGranted || grantedCount > 0)
 }
 
 interface Props {
@@ -33,8 +33,8 @@ export function BankFilter ({ filter, onChange, hasMore, count }: Props) {
       </Field>
       <label class='check'>
         <input
-          type='checkbox' checked={filter.isOnlyGranted}
-          onChange={({ currentTarget }) => { onChange({ ...filter, isOnlyGranted: currentTarget.checked }) }}
+          type='checkbox' checked={filter.onlyGranted}
+          onChange={({ currentTarget }) => { onChange({ ...filter, onlyGranted: currentTarget.checked }) }}
         />
         Only where something is granted
       </label>

@@ -1,9 +1,9 @@
-import { place } from '../../state/router.js'
+import { route } from '../../state/router.js'
 
-/** The most principals at once, because each needs a request for each page of banks. */
-export const MOST_PRINCIPALS = 50
+/** Maximum number of principals at a time, because each needs a request for each page of banks. */
+export const MAX_PRINCIPALS = 50
 /** More principals than this are shown with a letter for each permission, and without the rules. */
-export const MOST_DETAILED = 6
+export const MAX_DETAILED_PRINCIPALS = 6
 
 /** The callers that an operator inspects, from the URL. */
 export interface Subjects {
@@ -11,16 +11,16 @@ export interface Subjects {
   principals: readonly string[]
   tenant: string
   onBehalfOf: string
-  /** The number of principals in the URL that are left out. */
-  left: number
+  /** The number of principals in the URL that are omitted. */
+  omitted: number
 }
 
 export function subjectsOf (): Subjects {
-  const { params } = place.value
-  const named = [...new Set(params.getAll('principal'))]
+  const { params } = route.value
+  const allPrincipals = [...new Set(params.getAll('principal'))]
   return {
-    principals: named.slice(0, MOST_PRINCIPALS),
-    left: Math.max(0, named.length - MOST_PRINCIPALS),
+    principals: allPrincipals.slice(0, MAX_PRINCIPALS),
+    omitted: Math.max(0, allPrincipals.length - MAX_PRINCIPALS),
     tenant: params.get('tenant') ?? '',
     onBehalfOf: params.get('on_behalf_of') ?? '',
   }

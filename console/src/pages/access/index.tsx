@@ -1,18 +1,18 @@
 import { AdminGate } from '../../components/admin-gate.js'
-import { hrefOf, place } from '../../state/router.js'
+import { hrefOf, route } from '../../state/router.js'
 import './access.css'
-import { Anyone } from './anyone.js'
-import { Mine } from './mine.js'
+import { PrincipalPermissions } from './principal-permissions.js'
+import { OwnPermissions } from './own-permissions.js'
 import { Rules } from './rules.js'
-import { WhatIf } from './what-if.js'
+import { PermissionCheck } from './permission-check.js'
 
 const VIEWS = [['mine', 'You'], ['anyone', 'Anyone'], ['rules', 'Rules']] as const
 
 export default function AccessPage () {
-  const { params } = place.value
+  const { params } = route.value
   // A link that names principals shows them.
-  const asked = params.get('view') ?? (params.has('principal') ? 'anyone' : 'mine')
-  const view = VIEWS.find(([name]) => name === asked)?.[0] ?? 'mine'
+  const requestedView = params.get('view') ?? (params.has('principal') ? 'anyone' : 'mine')
+  const view = VIEWS.find(([name]) => name === requestedView)?.[0] ?? 'mine'
   return (
     <>
       <nav class='access-views' aria-label='Views of access'>
@@ -20,9 +20,9 @@ export default function AccessPage () {
           <a key={name} href={hrefOf('access', { view: name })} {...(name === view && { 'aria-current': 'page' as const })}>{title}</a>
         ))}
       </nav>
-      {view === 'mine' && <Mine />}
-      {view === 'anyone' && <AdminGate what='What others may do'><Anyone /><WhatIf /></AdminGate>}
-      {view === 'rules' && <AdminGate what='The list of rules'><Rules /></AdminGate>}
+      {view === 'mine' && <OwnPermissions />}
+      {view === 'anyone' && <AdminGate feature='What others may do'><PrincipalPermissions /><PermissionCheck /></AdminGate>}
+      {view === 'rules' && <AdminGate feature='The list of rules'><Rules /></AdminGate>}
     </>
   )
 }

@@ -39,12 +39,12 @@ export function Rules () {
                     { title: 'Bank', isHeader: true, cell: ({ bank_id: bank }) => <SafeText text={bank} isExpandable={false} /> },
                     { title: 'Principal', cell: ({ principal }) => <SafeText text={principal} isExpandable={false} /> },
                     { title: 'Permissions', cell: ({ permissions }) => permissions.map((name) => name === '*' ? 'all' : name).join(', ') },
-                    { title: 'Stands in', cell: ({ origin }) => <SafeText text={origin} isExpandable={false} /> },
+                    { title: 'Defined in', cell: ({ origin }) => <span class='access-name'><SafeText text={origin} isExpandable={false} /></span> },
                   ]}
                 />
                 )}
-            {truncated && <p class='hint'>The first {formatNumber(grants.length)}; there are more.</p>}
-            <p class='hint'>Admins of a bank may add grants for it in its configuration; the tables above count them.</p>
+            {truncated && <p class='hint'>Only the first {formatNumber(grants.length)} grants are listed.</p>}
+            <p class='hint'>Admins of a bank may add grants for it in its configuration; the permissions of principals include them.</p>
           </>
         )}
       </Loadable>

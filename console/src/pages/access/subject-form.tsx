@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { Field } from '../../components/field.js'
 import { changeParams } from '../../state/router.js'
-import { MOST_PRINCIPALS, type Subjects } from './identity.js'
+import { MAX_PRINCIPALS, type Subjects } from './identity.js'
 
 /** Principals, a tenant, and for whom they act. The choice is kept in the URL. */
 export function SubjectForm ({ subjects }: { subjects: Subjects }) {
@@ -9,7 +9,7 @@ export function SubjectForm ({ subjects }: { subjects: Subjects }) {
   const [tenant, setTenant] = useState(subjects.tenant)
   const [onBehalfOf, setOnBehalfOf] = useState(subjects.onBehalfOf)
   const principals = [...new Set(names.split(/[\s,]+/).filter((name) => name !== ''))]
-  const isTooMany = principals.length > MOST_PRINCIPALS
+  const isTooMany = principals.length > MAX_PRINCIPALS
   return (
     <form
       class='access-subjects' onSubmit={(event) => {
@@ -22,7 +22,7 @@ export function SubjectForm ({ subjects }: { subjects: Subjects }) {
       <div class='fields'>
         <Field
           label='Principals' hint='Separated by commas.'
-          error={isTooMany ? `At most ${MOST_PRINCIPALS} at a time.` : undefined}
+          error={isTooMany ? `At most ${MAX_PRINCIPALS} at a time.` : undefined}
         >
           {(attributes) => (
             <input
@@ -39,7 +39,7 @@ export function SubjectForm ({ subjects }: { subjects: Subjects }) {
             />
           )}
         </Field>
-        <Field label='On behalf of' hint='Empty: for themselves.'>
+        <Field label='On behalf of' hint='Empty: for nobody else.'>
           {(attributes) => (
             <input
               {...attributes} autocomplete='off' spellcheck={false} value={onBehalfOf}

@@ -1,5 +1,5 @@
 import { CopyButton } from '../../components/copy-button.js'
-import { GATEWAY_URL } from '../../mount.js'
+import { GATEWAY_URL } from '../../urls.js'
 import { serverConfig } from '../../state/server-config.js'
 
 /** Where the metrics for Prometheus are. */
@@ -10,12 +10,12 @@ export function Metrics () {
   return (
     <section class='card' aria-labelledby='metrics'>
       <h2 id='metrics'>Metrics</h2>
-      <p>Figures in the text format of Prometheus, unless the configuration gives them a port of their own.</p>
+      <p>Metrics in the text format of Prometheus. The configuration can move them to a separate port.</p>
       {needsToken
-        ? <p>They ask for the admin token in a header, which a link cannot send.</p>
+        ? <p>They require the admin token in a header, which a link cannot send.</p>
         : <p><a href={href} target='_blank' rel='noreferrer'>Open the metrics</a> (in a new tab)</p>}
       <p><code>{command}</code></p>
-      <CopyButton text={command} what='The command' />
+      <CopyButton text={command} subject='The command' />
     </section>
   )
 }

@@ -1,6 +1,6 @@
 import type { BankStatistics } from 'memory-gateway-client'
 import { SafeText } from '../../components/safe-text.js'
-import { Empty, Loadable } from '../../components/states.js'
+import { EmptyState, Loadable } from '../../components/states.js'
 import { Time } from '../../components/time.js'
 import { hrefOf } from '../../state/router.js'
 import { client } from '../../state/session.js'
@@ -8,7 +8,7 @@ import { useLoad } from '../../state/use-load.js'
 import { formatNumber } from '../../text/format.js'
 import { Growth } from './growth.js'
 
-/** What one bank holds. */
+/** The statistics of one bank. */
 export function BankDetails ({ bank }: { bank: string }) {
   const statistics = useLoad(
     async (signal) => await client.value.getBankStatistics({ bank_id: bank }, { signal }), [bank])
@@ -23,18 +23,18 @@ export function BankDetails ({ bank }: { bank: string }) {
           <a href={hrefOf('reflect', { bank })}>Reflect</a>
           <a href={hrefOf('access', { bank })}>Access</a>
         </span>
-        <button type='button' class='small' onClick={statistics.reload}>Load anew</button>
+        <button type='button' class='small' onClick={statistics.reload}>Reload</button>
       </div>
       <Loadable loaded={statistics}>
         {(found) => found.memory_count === 0
-          ? <Empty title='The bank is empty, or there is none of this name.'><p>A bank comes to life with its first memory.</p></Empty>
-          : <Facts bank={bank} statistics={found} />}
+          ? <EmptyState title='The bank is empty or does not exist.'><p>A bank is created with its first memory.</p></EmptyState>
+          : <Statistics bank={bank} statistics={found} />}
       </Loadable>
     </>
   )
 }
 
-function Facts ({ bank, statistics }: { bank: string, statistics: BankStatistics }) {
+function Statistics ({ bank, statistics }: { bank: string, statistics: BankStatistics }) {
   return (
     <>
       <div class='cards'>
@@ -65,7 +65,7 @@ function Vectors ({ statistics }: { statistics: BankStatistics }) {
     return (
       <section class='card' aria-labelledby='vectors'>
         <h3 id='vectors'>Vectors</h3>
-        <p>Recall goes by words alone: the embedding provider of this server makes no vectors that are searched.</p>
+        <p>Recall uses words only: the embedding provider of this server makes no vectors for searching.</p>
       </section>
     )
   }
@@ -77,8 +77,8 @@ function Vectors ({ statistics }: { statistics: BankStatistics }) {
       <p id='coverage'>{(share * 100).toLocaleString(undefined, { maximumFractionDigits: 1 })} % of the memories have a vector of the model.</p>
       <p>
         {pending === 0
-          ? 'None waits.'
-          : `${formatNumber(pending)} wait; until then they are found by words.`}
+          ? 'No memory is waiting for one.'
+          : `${formatNumber(pending)} are waiting for one; until then they are found by words.`}
       </p>
     </section>
   )
@@ -94,13 +94,13 @@ function Tags ({ bank, statistics: { tags } }: { bank: string, statistics: BankS
           <ul class='banks-tags'>
             {tags.map(({ tag, memory_count: count }) => (
               <li key={tag}>
-                <a class='tag' href={hrefOf('memories', { bank, tag })}><SafeText text={tag} isExpandable={false} shown={60} /></a>{' '}
+                <a class='tag' href={hrefOf('memories', { bank, tag })}><SafeText text={tag} isExpandable={false} truncateAt={60} /></a>{' '}
                 <span class='banks-count'>{formatNumber(count)}</span>
               </li>
             ))}
           </ul>
           )}
-      {tags.length === 100 && <p class='hint'>The hundred most frequent.</p>}
+      {tags.length === 100 && <p class='hint'>Only the 100 most frequent tags are listed.</p>}
     </section>
   )
 }

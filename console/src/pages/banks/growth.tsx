@@ -1,6 +1,6 @@
 import { Chart } from '../../components/chart.js'
 import { Loadable } from '../../components/states.js'
-import { changeParams, place } from '../../state/router.js'
+import { changeParams, route } from '../../state/router.js'
 import { client } from '../../state/session.js'
 import { useLoad } from '../../state/use-load.js'
 import { formatCount, formatNumber } from '../../text/format.js'
@@ -9,7 +9,7 @@ const RANGES = [30, 90, 365]
 
 /** The present memories, by the day on which they were retained. */
 export function Growth ({ bank }: { bank: string }) {
-  const chosen = Number(place.value.params.get('days'))
+  const chosen = Number(route.value.params.get('days'))
   const days = RANGES.find((range) => range === chosen) ?? 30
   const growth = useLoad(
     async (signal) => await client.value.getBankGrowth({ bank_id: bank, days }, { signal }), [bank, days])
@@ -25,14 +25,14 @@ export function Growth ({ bank }: { bank: string }) {
         </select>
       </div>
       <Loadable loaded={growth}>
-        {({ from, until, count_before: before, days: entries }) => (
+        {({ from, until, count_before: countBefore, days: entries }) => (
           <>
             <p>
               {formatCount(entries.reduce((sum, { memory_count: count }) => sum + count, 0), 'memory', 'memories')} from {from} to {until} (days in UTC);
-              {' '}{formatNumber(before)} before. Memories that are forgotten are not counted.
+              {' '}{formatNumber(countBefore)} before. Forgotten memories are not counted.
             </p>
             <Chart
-              title='Memories retained' placeTitle='Day (UTC)' kind='bars' format={formatNumber} places={entries.map(({ day }) => day)}
+              title='Memories retained' labelTitle='Day (UTC)' kind='bars' format={formatNumber} labels={entries.map(({ day }) => day)}
               series={[{ name: 'memories', color: 1, values: entries.map(({ memory_count: count }) => count) }]}
             />
           </>

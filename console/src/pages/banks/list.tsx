@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { Field } from '../../components/field.js'
 import { SafeText } from '../../components/safe-text.js'
-import { Empty, Failure, Loading } from '../../components/states.js'
+import { EmptyState, Failure, Loading } from '../../components/states.js'
 import { Table } from '../../components/table.js'
 import { Time } from '../../components/time.js'
 import { hrefOf } from '../../state/router.js'
@@ -10,26 +10,26 @@ import { firstPage } from '../../state/first-page.js'
 import { usePages } from '../../state/use-pages.js'
 import { formatCount, formatNumber } from '../../text/format.js'
 
-const PAGE = 100
+const PAGE_SIZE = 100
 
 /** The banks that the caller may read. */
 export function BankList () {
   const [filter, setFilter] = useState('')
-  const { items, error, isLoading, hasMore, more, reload } = usePages(async (cursor, signal) => {
-    const query = cursor === undefined ? { limit: PAGE } : { limit: PAGE, cursor }
+  const { items, error, isLoading, hasMore, loadMore, reload } = usePages(async (cursor, signal) => {
+    const query = cursor === undefined ? { limit: PAGE_SIZE } : { limit: PAGE_SIZE, cursor }
     const { banks, next_cursor: next } = await firstPage(client.value.listBanks(query, { signal }))
     return { items: banks, cursor: next }
   }, [])
-  const wanted = filter.trim().toLowerCase()
-  const rows = items.filter(({ bank_id: id }) => id.toLowerCase().includes(wanted))
+  const searchText = filter.trim().toLowerCase()
+  const rows = items.filter(({ bank_id: id }) => id.toLowerCase().includes(searchText))
   const isEmpty = items.length === 0 && !isLoading && error === undefined
   return (
     <>
       {isEmpty && (
-        <Empty title='There is no bank that you may read.'>
-          <p>A bank comes to life with its first memory, which the <a href={hrefOf('memories')}>Memories</a> page retains.</p>
+        <EmptyState title='There is no bank that you may read.'>
+          <p>A bank is created with its first memory. You can store one on the <a href={hrefOf('memories')}>Memories</a> page.</p>
           <p>The <a href={hrefOf('access')}>Access</a> page shows what you may do.</p>
-        </Empty>
+        </EmptyState>
       )}
       {items.length > 0 && (
         <>
@@ -43,7 +43,7 @@ export function BankList () {
               )}
             </Field>
             <p role='status'>{formatCount(rows.length, 'bank')}{hasMore && ' of those loaded'}</p>
-            <button type='button' onClick={reload}>Load anew</button>
+            <button type='button' onClick={reload}>Reload</button>
           </div>
           <Table
             caption='Banks' rows={rows} keyOf={({ bank_id: id }) => id} columns={[
@@ -55,7 +55,7 @@ export function BankList () {
               { title: 'Memories', isNumber: true, cell: ({ memory_count: count }) => formatNumber(count) },
               { title: 'Last retained', cell: ({ last_retained_at: at }) => <Time at={at} /> },
               {
-                title: 'Look at',
+                title: 'Links',
                 cell: ({ bank_id: id }) => (
                   <span class='banks-links'>
                     <a href={hrefOf('memories', { bank: id })} aria-label={`Memories of ${id}`}>Memories</a>
@@ -67,9 +67,9 @@ export function BankList () {
           />
         </>
       )}
-      {error !== undefined && <Failure error={error} retry={more} />}
+      {error !== undefined && <Failure error={error} retry={loadMore} />}
       {isLoading && <Loading />}
-      {hasMore && <div class='actions'><button type='button' aria-disabled={isLoading} onClick={more}>Load more</button></div>}
+      {hasMore && <div class='actions'><button type='button' aria-disabled={isLoading} onClick={loadMore}>Load more</button></div>}
     </>
   )
 }

@@ -4,8 +4,8 @@ import { announce } from '../../state/announcer.js'
 import { client } from '../../state/session.js'
 import { formatBytes, formatCount } from '../../text/format.js'
 
-/** Lines between two yields to the page, which must stay responsive. */
-const LINES_A_STEP = 500
+/** Lines between two updates of the progress. */
+const LINES_PER_BATCH = 500
 const EXPORT_TIMEOUT_MS = 3_600_000
 
 interface Progress { lines: number, bytes: number, total: number | undefined }
@@ -16,10 +16,10 @@ export function ExportPanel ({ bank, onClose }: { bank: string, onClose: () => v
   const [error, setError] = useState<unknown>(undefined)
   const [file, setFile] = useState<string | undefined>(undefined)
   const controller = useRef<AbortController | undefined>(undefined)
-  const made = useRef<string | undefined>(undefined)
+  const objectUrl = useRef<string | undefined>(undefined)
   useEffect(() => () => {
     controller.current?.abort()
-    if (made.current !== undefined) URL.revokeObjectURL(made.current)
+    if (objectUrl.current !== undefined) URL.revokeObjectURL(objectUrl.current)
   }, [])
   const name = `${bank.replaceAll(/[^A-Za-z0-9._-]/g, '_')}.ndjson`
 
@@ -30,23 +30,23 @@ export function ExportPanel ({ bank, onClose }: { bank: string, onClose: () => v
     try {
       const { memory_count: total } = await client.value.getBank({ bank_id: bank }, { signal })
       const parts: Blob[] = []
-      let step: string[] = []
+      let batch: string[] = []
       let lines = -1
       let bytes = 0
-      const put = () => {
-        const part = new Blob(step)
+      const flush = () => {
+        const part = new Blob(batch)
         bytes += part.size
         parts.push(part)
-        step = []
+        batch = []
         setProgress({ lines: Math.max(0, lines), bytes, total })
       }
       for await (const line of client.value.exportBank({ bank_id: bank }, { signal, timeoutMs: EXPORT_TIMEOUT_MS })) {
-        step.push(line, '\n')
-        if (++lines % LINES_A_STEP === 0) put()
+        batch.push(line, '\n')
+        if (++lines % LINES_PER_BATCH === 0) flush()
       }
-      put()
-      made.current = URL.createObjectURL(new Blob(parts, { type: 'application/x-ndjson' }))
-      setFile(made.current)
+      flush()
+      objectUrl.current = URL.createObjectURL(new Blob(parts, { type: 'application/x-ndjson' }))
+      setFile(objectUrl.current)
       announce('The export is complete')
     } catch (failure) {
       if (!signal.aborted) setError(failure)

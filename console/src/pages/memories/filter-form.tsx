@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks'
 import { Field } from '../../components/field.js'
-import { TypedInput } from '../../components/typed-input.js'
-import { InstantField } from '../../components/instant-field.js'
+import { DraftInput } from '../../components/draft-input.js'
+import { DateTimeField } from '../../components/date-time-field.js'
 import { TagsField } from '../../components/tags-field.js'
-import { readMetadata, type Metadata } from '../../text/metadata.js'
+import { parseMetadata, type Metadata } from '../../text/metadata.js'
 import { applyFilters, countFilters, NO_FILTERS, TRUSTS, type Filters } from './filters.js'
 
 interface Props {
@@ -12,20 +12,22 @@ interface Props {
   onMetadata: (metadata: Metadata | undefined) => void
 }
 
-/** All filters of a listing. The URL has all of them except those by metadata. */
+/** The form for all filters of a listing. The URL contains all of them except the filter by metadata. */
 export function FilterForm ({ filters, metadata, onMetadata }: Props) {
   const [metadataText, setMetadataText] = useState(metadata === undefined ? '' : JSON.stringify(metadata))
-  const read = readMetadata(metadataText)
+  const parsed = parseMetadata(metadataText)
   const count = countFilters(filters, metadata)
   const clear = () => {
     setMetadataText('')
     onMetadata(undefined)
     applyFilters({ ...NO_FILTERS, order: filters.order })
   }
-  const instant = (name: 'occurredAfter' | 'occurredBefore' | 'retainedAfter' | 'retainedBefore', label: string, hint: string) => (
-    <InstantField label={label} hint={hint} value={filters[name]} onChange={(at) => { applyFilters({ [name]: at }) }} />
+  const timeField = (name: 'occurredAfter' | 'occurredBefore' | 'retainedAfter' | 'retainedBefore', label: string, hint: string) => (
+    <DateTimeField
+      label={label} hint={hint} value={filters[name]} onChange={(at) => { applyFilters({ [name]: at }) }}
+    />
   )
-  const trust = (name: 'minTrust' | 'trust', label: string) => (
+  const trustSelect = (name: 'minTrust' | 'trust', label: string) => (
     <Field label={label}>
       {(attributes) => (
         <select
@@ -54,35 +56,35 @@ export function FilterForm ({ filters, metadata, onMetadata }: Props) {
             </select>
           )}
         </Field>
-        <Field label='Document' hint='Its exact id.'>
+        <Field label='Document' hint='The exact id.'>
           {(attributes) => (
-            <TypedInput
+            <DraftInput
               {...attributes} value={filters.documentId} maxLength={512}
               onChange={(documentId) => { applyFilters({ documentId }) }}
             />
           )}
         </Field>
-        <Field label='Metadata' hint='A flat JSON object; not kept in the address.' error={read.error}>
+        <Field label='Metadata' hint='A flat JSON object; not kept in the URL.' error={parsed.error}>
           {(attributes) => (
             <input
               {...attributes} value={metadataText} placeholder='{"kind": "note"}' autocomplete='off' spellcheck={false}
               onInput={({ currentTarget }) => { setMetadataText(currentTarget.value) }}
               onChange={({ currentTarget }) => {
-                const { value, error } = readMetadata(currentTarget.value)
+                const { value, error } = parseMetadata(currentTarget.value)
                 if (error === undefined) onMetadata(value)
               }}
             />
           )}
         </Field>
-        {instant('occurredAfter', 'Occurred from', 'In your zone; inclusive.')}
-        {instant('occurredBefore', 'Occurred before', 'In your zone; exclusive.')}
-        {instant('retainedAfter', 'Retained from', 'In your zone; inclusive.')}
-        {instant('retainedBefore', 'Retained before', 'In your zone; exclusive.')}
-        {trust('minTrust', 'Trust at least')}
-        {trust('trust', 'Trust exactly')}
+        {timeField('occurredAfter', 'Occurred from', 'In your time zone; inclusive.')}
+        {timeField('occurredBefore', 'Occurred before', 'In your time zone; exclusive.')}
+        {timeField('retainedAfter', 'Retained from', 'In your time zone; inclusive.')}
+        {timeField('retainedBefore', 'Retained before', 'In your time zone; exclusive.')}
+        {trustSelect('minTrust', 'Minimum trust')}
+        {trustSelect('trust', 'Exact trust')}
       </div>
       <div class='actions'>
-        <button type='button' disabled={count === 0} onClick={clear}>Take all filters away</button>
+        <button type='button' disabled={count === 0} onClick={clear}>Clear all filters</button>
       </div>
     </details>
   )

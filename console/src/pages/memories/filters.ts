@@ -5,7 +5,7 @@ import type { Metadata } from '../../text/metadata.js'
 export const TRUSTS = ['suspect', 'untrusted', 'trusted'] as const
 export type Trust = typeof TRUSTS[number]
 
-/** Which memories are listed. The URL contains the filters that reveal no content. */
+/** The filters of a listing that the URL contains; a filter by metadata could reveal content. */
 export interface Filters {
   tags: string[]
   tagsMatch: 'any' | 'all'
@@ -19,7 +19,7 @@ export interface Filters {
   order: 'newest' | 'oldest'
 }
 
-const NAMES = {
+const PARAMETER_NAMES = {
   occurredAfter: 'occurred_after',
   occurredBefore: 'occurred_before',
   retainedAfter: 'retained_after',
@@ -27,7 +27,7 @@ const NAMES = {
   documentId: 'document',
 } as const
 
-function trustIn (value: string | null): Trust | '' {
+function parseTrust (value: string | null): Trust | '' {
   return TRUSTS.find((trust) => trust === value) ?? ''
 }
 
@@ -36,13 +36,13 @@ export function filtersOf (params: URLSearchParams): Filters {
   return {
     tags: params.getAll('tag'),
     tagsMatch: params.get('tags_match') === 'all' ? 'all' : 'any',
-    occurredAfter: text(NAMES.occurredAfter),
-    occurredBefore: text(NAMES.occurredBefore),
-    retainedAfter: text(NAMES.retainedAfter),
-    retainedBefore: text(NAMES.retainedBefore),
-    documentId: text(NAMES.documentId),
-    minTrust: trustIn(params.get('min_trust')),
-    trust: trustIn(params.get('trust')),
+    occurredAfter: text(PARAMETER_NAMES.occurredAfter),
+    occurredBefore: text(PARAMETER_NAMES.occurredBefore),
+    retainedAfter: text(PARAMETER_NAMES.retainedAfter),
+    retainedBefore: text(PARAMETER_NAMES.retainedBefore),
+    documentId: text(PARAMETER_NAMES.documentId),
+    minTrust: parseTrust(params.get('min_trust')),
+    trust: parseTrust(params.get('trust')),
     order: params.get('order') === 'oldest' ? 'oldest' : 'newest',
   }
 }
@@ -58,7 +58,7 @@ export function applyFilters (changes: Partial<Filters>): void {
     ...(order !== undefined && { order: order === 'oldest' ? 'oldest' : null }),
   }
   for (const name of ['occurredAfter', 'occurredBefore', 'retainedAfter', 'retainedBefore', 'documentId'] as const) {
-    if (changes[name] !== undefined) params[NAMES[name]] = changes[name]
+    if (changes[name] !== undefined) params[PARAMETER_NAMES[name]] = changes[name]
   }
   changeParams(params)
 }
@@ -73,7 +73,7 @@ export function countFilters (filters: Filters, metadata: Metadata | undefined):
 }
 
 /** The filters that a listing and a recall share. */
-function shared ({ tags, tagsMatch, occurredAfter, occurredBefore, minTrust }: Filters) {
+function commonFields ({ tags, tagsMatch, occurredAfter, occurredBefore, minTrust }: Filters) {
   return {
     ...(tags.length > 0 && { tags, tags_match: tagsMatch }),
     ...(occurredAfter !== '' && { occurred_after: occurredAfter }),
@@ -86,7 +86,7 @@ export function listRequest (bank: string, filters: Filters, metadata: Metadata 
   const { retainedAfter, retainedBefore, documentId, trust, order } = filters
   return {
     bank_id: bank,
-    ...shared(filters),
+    ...commonFields(filters),
     ...(metadata !== undefined && { metadata: JSON.stringify(metadata) }),
     ...(retainedAfter !== '' && { retained_after: retainedAfter }),
     ...(retainedBefore !== '' && { retained_before: retainedBefore }),
@@ -96,22 +96,22 @@ export function listRequest (bank: string, filters: Filters, metadata: Metadata 
   }
 }
 
-/** A search by words alone, with the filters that a recall supports. */
+/** A search by words only, with the filters that a recall supports. */
 export function searchRequest (
-  bank: string, query: string, filters: Filters, metadata: Metadata | undefined, most: number,
+  bank: string, query: string, filters: Filters, metadata: Metadata | undefined, maxResults: number,
 ): RecallRequest {
   return {
     bank_id: bank,
     query,
     strategies: ['lexical'],
-    max_results: most,
-    ...shared(filters),
+    max_results: maxResults,
+    ...commonFields(filters),
     ...(metadata !== undefined && { metadata }),
   }
 }
 
 /** Whether a memory passes the filters that a recall does not support. */
-export function passesRest (
+export function matchesRemainingFilters (
   { document_id: document, trust, retained_at: at }: Pick<Memory, 'document_id' | 'trust' | 'retained_at'>,
   filters: Filters,
 ): boolean {

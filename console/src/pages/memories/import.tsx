@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { Field } from '../../components/field.js'
 import { Failure } from '../../components/states.js'
 import { announce } from '../../state/announcer.js'
-import { callerBy } from '../../state/session.js'
+import { createCallerClient } from '../../state/session.js'
 import { formatBytes, formatNumber } from '../../text/format.js'
 import { uploadFetch } from './upload-fetch.js'
 
@@ -15,32 +15,32 @@ interface Props {
   onClose: () => void
 }
 
-/** Imports an export, all of it or nothing; errors are reported with their lines. */
+/** Imports a file of an export. Either all of its memories are stored, or none, and errors name the line. */
 export function ImportPanel ({ bank, onImported, onClose }: Props) {
   const [file, setFile] = useState<File | undefined>(undefined)
   const [conflict, setConflict] = useState<'skip' | 'overwrite'>('skip')
-  const [share, setShare] = useState<number | undefined>(undefined)
+  const [fraction, setFraction] = useState<number | undefined>(undefined)
   const [answer, setAnswer] = useState<ImportBankAnswer | undefined>(undefined)
   const [error, setError] = useState<unknown>(undefined)
   const controller = useRef<AbortController | undefined>(undefined)
   useEffect(() => () => { controller.current?.abort() }, [])
-  const isBusy = share !== undefined
+  const isBusy = fraction !== undefined
 
   const run = async () => {
     if (file === undefined) return
     const { signal } = controller.current = new AbortController()
     setError(undefined)
-    setShare(0)
+    setFraction(0)
     try {
-      const given = await callerBy(uploadFetch(setShare)).importBank(
+      const imported = await createCallerClient(uploadFetch(setFraction)).importBank(
         { bank_id: bank, on_conflict: conflict, lines: file }, { signal, timeoutMs: IMPORT_TIMEOUT_MS })
-      setAnswer(given)
+      setAnswer(imported)
       announce('The import is complete')
       onImported()
     } catch (failure) {
       if (!signal.aborted) setError(failure)
     } finally {
-      setShare(undefined)
+      setFraction(undefined)
     }
   }
 
@@ -50,7 +50,7 @@ export function ImportPanel ({ bank, onImported, onClose }: Props) {
       void run()
     }}
     >
-      <Field label='File' hint={file === undefined ? 'NDJSON, as an export gives it.' : formatBytes(file.size)}>
+      <Field label='File' hint={file === undefined ? 'An NDJSON file from an export.' : formatBytes(file.size)}>
         {(attributes) => (
           <input
             {...attributes} type='file' accept='.ndjson,.jsonl,application/x-ndjson' disabled={isBusy}
@@ -62,7 +62,7 @@ export function ImportPanel ({ bank, onImported, onClose }: Props) {
           />
         )}
       </Field>
-      <Field label='A memory whose id the bank has already'>
+      <Field label='When the bank already has the id of a memory'>
         {(attributes) => (
           <select
             {...attributes} value={conflict} disabled={isBusy}
@@ -71,25 +71,25 @@ export function ImportPanel ({ bank, onImported, onClose }: Props) {
               setAnswer(undefined)
             }}
           >
-            <option value='skip'>stays as it is</option>
-            <option value='overwrite'>is overwritten</option>
+            <option value='skip'>keep the stored memory</option>
+            <option value='overwrite'>overwrite the stored memory</option>
           </select>
         )}
       </Field>
-      <p class='hint'>All of the file is taken, or none of it.</p>
-      {share !== undefined && (
+      <p class='hint'>The import stores all memories of the file, or none.</p>
+      {fraction !== undefined && (
         <>
-          <progress class='memories-progress' aria-label='Import' max={1} {...(share < 1 && { value: share })} />
-          <p role='status'>{share < 1 ? `Sending: ${Math.floor(share * 100)} %` : 'The server stores them…'}</p>
+          <progress class='memories-progress' aria-label='Import' max={1} {...(fraction < 1 && { value: fraction })} />
+          <p role='status'>{fraction < 1 ? `Sending: ${Math.floor(fraction * 100)} %` : 'The server is storing the memories…'}</p>
         </>
       )}
       {error !== undefined && (
         <>
           <Failure error={error} />
-          {namesLine(error) && (
+          {isLineError(error) && (
             <p class='hint'>
-              Nothing of the file is stored. The check ends at the first line that is wrong: those behind it have not
-              been looked at.
+              Nothing of the file is stored. The check ends at the first invalid line: the lines after it have not
+              been checked.
             </p>
           )}
         </>
@@ -109,7 +109,7 @@ export function ImportPanel ({ bank, onImported, onClose }: Props) {
 }
 
 /** Whether an error concerns a line of the file. */
-function namesLine (error: unknown): boolean {
+function isLineError (error: unknown): boolean {
   if (!(error instanceof MemoryGatewayError)) return false
   return /^line \d/i.test(error.message) || (error.body?.errors ?? []).some(({ field }) => /^line \d/.test(String(field)))
 }

@@ -1,19 +1,19 @@
 import { BankField } from '../../components/bank-field.js'
-import { Empty } from '../../components/states.js'
-import { go, place } from '../../state/router.js'
-import { Browser } from './browser.js'
+import { EmptyState } from '../../components/states.js'
+import { navigate, route } from '../../state/router.js'
+import { MemoryBrowser } from './memory-browser.js'
 import './memories.css'
 
 export default function MemoriesPage () {
-  const bank = place.value.params.get('bank') ?? ''
+  const bank = route.value.params.get('bank') ?? ''
   return (
     <>
       <div class='memories-bank'>
-        <BankField value={bank} onChange={(id) => { go('memories', { bank: id }) }} />
+        <BankField value={bank} onChange={(id) => { navigate('memories', { bank: id }) }} />
       </div>
       {bank === ''
-        ? <Empty title='Which bank?'><p>Name one above; the suggestions are those that you may read.</p></Empty>
-        : <Browser key={bank} bank={bank} />}
+        ? <EmptyState title='Choose a bank.'><p>Enter its id above; the suggestions are the banks that you may read.</p></EmptyState>
+        : <MemoryBrowser key={bank} bank={bank} />}
     </>
   )
 }

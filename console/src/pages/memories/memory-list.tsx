@@ -1,7 +1,7 @@
 import { Component } from 'preact'
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { SafeText } from '../../components/safe-text.js'
-import { Empty, Failure, Loading } from '../../components/states.js'
+import { EmptyState, Failure, Loading } from '../../components/states.js'
 import { Time } from '../../components/time.js'
 import { VirtualList } from '../../components/virtual-list.js'
 import { formatNumber } from '../../text/format.js'
@@ -24,29 +24,31 @@ interface Props {
   isFiltered?: boolean
 }
 
-/** A list of memories in rows of equal height, which can be scrolled to any place. */
+/** A list of memories in rows of equal height, which can be scrolled to any position. */
 export function MemoryList ({ label, rows, onChoose, selected, isFiltered = false }: Props) {
-  const { count, isComplete, at, want, error, isLoading, retry } = rows
+  const { count, isComplete, at, requestRow, error, isLoading, retry } = rows
   const height = useMemo(rowHeight, [])
-  const [chosen, setChosen] = useState<number | undefined>(undefined)
-  const isChosenOpen = chosen !== undefined && selected !== undefined && at(chosen)?.id === selected
+  const [openIndex, setOpenIndex] = useState<number | undefined>(undefined)
+  const isOpenInPlace = openIndex !== undefined && selected !== undefined && at(openIndex)?.id === selected
   return (
     <>
       {error !== undefined && <Failure error={error} retry={retry} />}
-      {isLoading && <Loading what='Loading memories' />}
+      {isLoading && <Loading label='Loading memories' />}
       {count === 0 && (isFiltered
-        ? <Empty title='No memory passes the filters.'><p>Take one of them away.</p></Empty>
-        : <Empty title='The bank has no memories.'><p>“Retain” stores the first one.</p></Empty>)}
+        ? <EmptyState title='No memory passes the filters.'><p>Remove a filter.</p></EmptyState>
+        : <EmptyState title='The bank has no memories.'><p>“Retain” stores the first one.</p></EmptyState>)}
       {count !== undefined && count > 0 && (
         <>
-          {!isComplete && <p class='notice'>Only the first {formatNumber(count)} are listed; filters or the other order lead to the rest.</p>}
+          {!isComplete && <p class='notice'>Only the first {formatNumber(count)} are listed; use filters or the other order to see the rest.</p>}
           <VirtualList
-            label={label} count={count} rowHeight={height} total={count} {...(isChosenOpen && { selected: chosen })}
-            row={(index) => <Row index={index} preview={at(index)} want={want} isOpen={at(index)?.id === selected} />}
+            label={label} count={count} rowHeight={height} total={count} {...(isOpenInPlace && { selected: openIndex })}
+            row={(index) => (
+              <Row index={index} preview={at(index)} requestRow={requestRow} isOpen={at(index)?.id === selected} />
+            )}
             onChoose={(index) => {
               const preview = at(index)
               if (preview === undefined || preview === null) return
-              setChosen(index)
+              setOpenIndex(index)
               onChoose(preview.id)
             }}
           />
@@ -57,39 +59,39 @@ export function MemoryList ({ label, rows, onChoose, selected, isFiltered = fals
 }
 
 function Row (
-  { index, preview, want, isOpen }:
-  { index: number, preview: Preview | null | undefined, want: (index: number) => void, isOpen: boolean },
+  { index, preview, requestRow, isOpen }:
+  { index: number, preview: Preview | null | undefined, requestRow: (index: number) => void, isOpen: boolean },
 ) {
   const isMissing = preview === undefined
-  useEffect(() => { if (isMissing) want(index) })
+  useEffect(() => { if (isMissing) requestRow(index) })
   if (preview === undefined) return <span class='memories-waiting'>Loading…</span>
-  if (preview === null) return <span class='memories-waiting'>No longer there: “Load anew” shows what is.</span>
+  if (preview === null) return <span class='memories-waiting'>No longer there. “Reload” updates the list.</span>
   return <PreviewRow preview={preview} isOpen={isOpen} />
 }
 
 interface PreviewProps { preview: Preview, isOpen: boolean }
 
-/** Rendered again only for another memory, because a scrolling list renders all of its rows each time. */
+/** Rerendered only for another memory, because a scrolling list renders all of its rows each time. */
 export class PreviewRow extends Component<PreviewProps> {
   override shouldComponentUpdate ({ preview, isOpen }: PreviewProps): boolean {
     return preview !== this.props.preview || isOpen !== this.props.isOpen
   }
 
   override render () {
-    const { preview: { text, isCut, tags, at, trust, document }, isOpen } = this.props
+    const { preview: { text, isTruncated, tags, at, trust, document }, isOpen } = this.props
     return (
       <div class={isOpen ? 'memories-row open' : 'memories-row'}>
         <p class='memories-text'>
-          <SafeText text={text === '' ? '(empty)' : text.replaceAll(/\s*\n\s*/g, ' ')} isExpandable={false} />{isCut && '…'}
+          <SafeText text={text === '' ? '(empty)' : text.replaceAll(/\s*\n\s*/g, ' ')} isExpandable={false} />{isTruncated && '…'}
         </p>
         <p class='memories-facts'>
           <Time at={at} />
-          <Trusted trust={trust} />
+          <TrustBadge trust={trust} />
           {document !== null && (
-            <span class='memories-document'><SafeText text={document} isExpandable={false} shown={40} /></span>
+            <span class='memories-document'><SafeText text={document} isExpandable={false} truncateAt={40} /></span>
           )}
           {tags.map((tag) => (
-            <span key={tag} class='tag'><SafeText text={tag} isExpandable={false} shown={30} /></span>
+            <span key={tag} class='tag'><SafeText text={tag} isExpandable={false} truncateAt={30} /></span>
           ))}
         </p>
       </div>
@@ -97,8 +99,8 @@ export class PreviewRow extends Component<PreviewProps> {
   }
 }
 
-/** The trust of a memory, if it is lower than usual. */
-export function Trusted ({ trust }: { trust: Preview['trust'] }) {
+/** A badge with the trust of a memory, if it is not `trusted`. */
+export function TrustBadge ({ trust }: { trust: Preview['trust'] }) {
   if (trust === 'trusted') return null
   return <span class={`badge ${trust === 'suspect' ? 'danger' : 'warning'}`}>{trust}</span>
 }

@@ -7,28 +7,28 @@ import { Time } from '../../components/time.js'
 import { hrefOf } from '../../state/router.js'
 import { client } from '../../state/session.js'
 import { useLoad } from '../../state/use-load.js'
-import { Trusted } from './memory-list.js'
+import { TrustBadge } from './memory-list.js'
 
-const BESIDE = 5
-const MOST_BESIDE = 50
+const INITIAL_NEIGHBOURS = 5
+const MAX_NEIGHBOURS = 50
 
 interface Props {
   bank: string
   id: string
-  /** Increases each time the reader chooses the memory, which moves the focus to it. */
-  focusRound: number
+  /** Increases each time the user chooses the memory, which moves the focus to it. */
+  focusRequests: number
   onForget: (memory: Memory) => void
   onClose: () => void
 }
 
 /** One memory, with its neighbours in the same document. */
-export function MemoryView ({ bank, id, focusRound, onForget, onClose }: Props) {
-  const [around, setAround] = useState({ before: BESIDE, after: BESIDE })
+export function MemoryView ({ bank, id, focusRequests, onForget, onClose }: Props) {
+  const [limits, setLimits] = useState({ before: INITIAL_NEIGHBOURS, after: INITIAL_NEIGHBOURS })
   const heading = useRef<HTMLHeadingElement>(null)
-  useEffect(() => { if (focusRound > 0) heading.current?.focus() }, [focusRound])
+  useEffect(() => { if (focusRequests > 0) heading.current?.focus() }, [focusRequests])
   const loaded = useLoad(async (signal) => (
-    await client.value.getMemoryNeighbours({ bank_id: bank, memory_id: id, ...around }, { signal })
-  ), [bank, id, around])
+    await client.value.getMemoryNeighbours({ bank_id: bank, memory_id: id, ...limits }, { signal })
+  ), [bank, id, limits])
   return (
     <section
       class='card memories-view' aria-labelledby='memory'
@@ -38,19 +38,19 @@ export function MemoryView ({ bank, id, focusRound, onForget, onClose }: Props) 
         <h2 id='memory' ref={heading} tabIndex={-1}>One memory</h2>
         <button type='button' class='small' aria-label='Close the memory' onClick={onClose}>✕</button>
       </div>
-      <Loadable loaded={loaded} what='Loading the memory'>
+      <Loadable loaded={loaded} label='Loading the memory'>
         {(answer) => (
           <>
             <Content memory={answer.memory} />
             <div class='actions'>
-              <CopyButton text={id} label='Copy id' what='The id' />
-              <CopyButton text={location.href} label='Copy link' what='The link' />
+              <CopyButton text={id} label='Copy id' subject='The id' />
+              <CopyButton text={location.href} label='Copy link' subject='The link' />
               <a href={hrefOf('recall', { bank, why: id })}>Why is it (not) recalled?</a>
               <button type='button' class='small danger' onClick={() => { onForget(answer.memory) }}>Forget…</button>
             </div>
             <Document
               answer={answer} bank={bank}
-              more={(side) => { setAround({ ...around, [side]: MOST_BESIDE }) }} isMost={around}
+              more={(side) => { setLimits({ ...limits, [side]: MAX_NEIGHBOURS }) }} limits={limits}
             />
           </>
         )}
@@ -67,13 +67,13 @@ function Content ({ memory }: { memory: Memory }) {
   const entries = Object.entries(metadata)
   return (
     <>
-      <div class='memories-content' role='region' aria-label='Content' tabIndex={0}><SafeText text={text} shown={4000} /></div>
+      <div class='memories-content' role='region' aria-label='Content' tabIndex={0}><SafeText text={text} truncateAt={4000} /></div>
       <dl class='facts'>
         <dt>Id</dt><dd><code>{id}</code></dd>
         <dt>Occurred</dt><dd><Time at={occurred} /></dd>
         <dt>Retained</dt><dd><Time at={retained} /></dd>
         {expires !== null && <><dt>Expires</dt><dd><Time at={expires} /></dd></>}
-        <dt>Trust</dt><dd>{trust === 'trusted' ? 'trusted' : <Trusted trust={trust} />}</dd>
+        <dt>Trust</dt><dd>{trust === 'trusted' ? 'trusted' : <TrustBadge trust={trust} />}</dd>
         {source !== null && <><dt>Source</dt><dd><SafeText text={source} /></dd></>}
         <dt>Tags</dt>
         <dd>
@@ -81,7 +81,7 @@ function Content ({ memory }: { memory: Memory }) {
           {tags.map((tag) => (
             <span key={tag}>
               <a class='tag' href={hrefOf('memories', { bank, tag })}>
-                <SafeText text={tag} isExpandable={false} shown={60} />
+                <SafeText text={tag} isExpandable={false} truncateAt={60} />
               </a>{' '}
             </span>
           ))}
@@ -94,7 +94,7 @@ function Content ({ memory }: { memory: Memory }) {
                 {entries.map(([name, value]) => (
                   <li key={name}>
                     <code><SafeText text={name} isExpandable={false} /></code>:{' '}
-                    <SafeText text={JSON.stringify(value)} shown={200} />
+                    <SafeText text={JSON.stringify(value)} truncateAt={200} />
                   </li>
                 ))}
               </ul>
@@ -110,39 +110,39 @@ interface DocumentProps {
   answer: MemoryNeighbours
   bank: string
   more: (side: 'before' | 'after') => void
-  isMost: { before: number, after: number }
+  limits: { before: number, after: number }
 }
 
-function Document ({ answer, bank, more, isMost }: DocumentProps) {
+function Document ({ answer, bank, more, limits }: DocumentProps) {
   const { memory, before, after, more_before: hasBefore, more_after: hasAfter } = answer
   const { document_id: document } = memory
-  if (document === null) return <p class='hint'>It belongs to no document, so it has no neighbours.</p>
-  const rest = (side: 'before' | 'after') => isMost[side] < MOST_BESIDE
+  if (document === null) return <p class='hint'>This memory belongs to no document, so it has no neighbours.</p>
+  const moreButton = (side: 'before' | 'after') => limits[side] < MAX_NEIGHBOURS
     ? <button type='button' class='small' onClick={() => { more(side) }}>Show more {side}</button>
-    : <p class='hint'>There are more {side}: open the first or last one shown.</p>
+    : <p class='hint'>There are more {side}: open the {side === 'before' ? 'first' : 'last'} memory shown to see them.</p>
   return (
     <section aria-labelledby='document'>
       <h3 id='document'>In its document</h3>
       <p>
         <a href={hrefOf('memories', { bank, document, order: 'oldest' })}>
-          <SafeText text={document} isExpandable={false} shown={120} />
+          <SafeText text={document} isExpandable={false} truncateAt={120} />
         </a>
       </p>
-      {hasBefore && rest('before')}
+      {hasBefore && moreButton('before')}
       <ol class='memories-document-list'>
         {[...before, memory, ...after].map((one) => (
           <li key={one.memory_id} class={one === memory ? 'open' : ''} {...(one === memory && { 'aria-current': 'true' as const })}>
             <p class='memories-facts'>
-              <Time at={one.occurred_at ?? one.retained_at} /><Trusted trust={one.trust} />
+              <Time at={one.occurred_at ?? one.retained_at} /><TrustBadge trust={one.trust} />
               {one === memory
-                ? 'this one'
+                ? 'this memory'
                 : <a href={hrefOf('memories', { bank, memory: one.memory_id })} aria-label={`Open memory ${one.memory_id}`}>open</a>}
             </p>
-            <SafeText text={one.text} shown={300} isExpandable={one !== memory} />
+            <SafeText text={one.text} truncateAt={300} isExpandable={one !== memory} />
           </li>
         ))}
       </ol>
-      {hasAfter && rest('after')}
+      {hasAfter && moreButton('after')}
     </section>
   )
 }

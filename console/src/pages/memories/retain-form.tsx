@@ -1,14 +1,14 @@
 import type { RetainAnswer, RetainRequest } from 'memory-gateway-client'
 import { useRef, useState } from 'preact/hooks'
 import { Field } from '../../components/field.js'
-import { InstantField } from '../../components/instant-field.js'
+import { DateTimeField } from '../../components/date-time-field.js'
 import { SafeText } from '../../components/safe-text.js'
 import { Failure } from '../../components/states.js'
 import { TagsField } from '../../components/tags-field.js'
 import { announce } from '../../state/announcer.js'
 import { hrefOf } from '../../state/router.js'
 import { client } from '../../state/session.js'
-import { readMetadata } from '../../text/metadata.js'
+import { parseMetadata } from '../../text/metadata.js'
 
 interface Props {
   bank: string
@@ -25,7 +25,7 @@ export function RetainForm ({ bank, onRetained, onClose }: Props) {
   const [error, setError] = useState<unknown>(undefined)
   const [isBusy, setIsBusy] = useState(false)
   const change = (changes: Partial<typeof EMPTY>) => { setDraft((old) => ({ ...old, ...changes })) }
-  const metadata = readMetadata(draft.metadata)
+  const metadata = parseMetadata(draft.metadata)
   const isReady = draft.content.trim() !== '' && metadata.error === undefined
   const field = useRef<HTMLTextAreaElement>(null)
 
@@ -45,10 +45,10 @@ export function RetainForm ({ bank, onRetained, onClose }: Props) {
     setError(undefined)
     setAnswer(undefined)
     try {
-      const given = await client.value.retain(request)
-      setAnswer(given)
-      announce(given.stored ? 'The memory is stored' : 'The bank had the memory already')
-      if (given.stored) {
+      const result = await client.value.retain(request)
+      setAnswer(result)
+      announce(result.stored ? 'The memory is stored' : 'The bank already has this memory')
+      if (result.stored) {
         change({ content: '' })
         field.current?.focus()
       }
@@ -77,7 +77,7 @@ export function RetainForm ({ bank, onRetained, onClose }: Props) {
     }}
     >
       <p>Into the bank <code><SafeText text={bank} isExpandable={false} /></code>.</p>
-      <Field label='Content' hint='What is to be remembered, up to 50,000 characters.'>
+      <Field label='Content' hint='The text to remember, up to 50,000 characters.'>
         {(attributes) => (
           <textarea
             {...attributes} ref={field} rows={5} value={draft.content} maxLength={50_000}
@@ -95,8 +95,8 @@ export function RetainForm ({ bank, onRetained, onClose }: Props) {
             />
           )}
         </Field>
-        <InstantField label='Occurred at' hint='In your zone.' value={draft.occurredAt} onChange={(occurredAt) => { change({ occurredAt }) }} />
-        <InstantField label='Expires at' hint='In your zone; empty: never.' value={draft.expiresAt} onChange={(expiresAt) => { change({ expiresAt }) }} />
+        <DateTimeField label='Occurred at' hint='In your time zone.' value={draft.occurredAt} onChange={(occurredAt) => { change({ occurredAt }) }} />
+        <DateTimeField label='Expires at' hint='In your time zone; empty: never.' value={draft.expiresAt} onChange={(expiresAt) => { change({ expiresAt }) }} />
         {text('documentId', 'Document')}
         {text('source', 'Source')}
       </div>
@@ -116,13 +116,13 @@ function Outcome ({ bank, answer }: { bank: string, answer: RetainAnswer }) {
   return (
     <div class='notice' role='status'>
       <p>
-        {stored ? `Stored in ${chunks === 1 ? 'one passage' : `${chunks} passages`}` : 'The bank had it already'}
-        {updated === true && ', in the place of one that it nearly repeats'}.{' '}
+        {stored ? `Stored in ${chunks === 1 ? 'one passage' : `${chunks} passages`}` : 'The bank already has this memory'}
+        {updated === true && ', replacing a near-duplicate'}.{' '}
         <a href={hrefOf('memories', { bank, memory: id })}>Open it</a>
       </p>
       {trust !== undefined && <p>Its trust is {trust}.</p>}
       {near !== undefined && (
-        <p>It is near to <code>{near.memory_id}</code> (similarity {near.similarity.toFixed(2)}).</p>
+        <p>It is similar to <code>{near.memory_id}</code> (similarity {near.similarity.toFixed(2)}).</p>
       )}
       {redactions.length > 0 && <p>Metadata removed: <SafeText text={redactions.join(', ')} /></p>}
     </div>

@@ -1,9 +1,9 @@
-/** Loads a part of a long list. */
+/** Loads one page of a long list. */
 export type LoadPage<Item> = (page: number, signal: AbortSignal) => Promise<readonly Item[]>
 
-const AT_ONCE = 2
-/** The most pages that wait to be requested; those that the reader has scrolled past are not loaded. */
-const MOST_WAITING = 3
+const MAX_CONCURRENT = 2
+/** Maximum number of pages that wait to be loaded; pages that the user has scrolled past are dropped. */
+const MAX_PENDING_PAGES = 3
 
 /**
  * The rows of a long list, loaded in pages as they come into view, in any order. The page requested last is loaded
@@ -14,9 +14,9 @@ export class RowLoader<Item> {
   readonly #load: LoadPage<Item>
   readonly #onChange: (error: unknown) => void
   readonly #pages = new Map<number, readonly Item[]>()
-  readonly #busy = new Set<number>()
+  readonly #loading = new Set<number>()
   readonly #controller = new AbortController()
-  #waiting: number[] = []
+  #pending: number[] = []
   #hasFailed = false
 
   constructor (pageSize: number, load: LoadPage<Item>, onChange: (error: unknown) => void) {
@@ -35,10 +35,10 @@ export class RowLoader<Item> {
     this.#pages.set(page, items)
   }
 
-  want (index: number): void {
+  requestRow (index: number): void {
     const page = Math.floor(index / this.pageSize)
-    if (this.#hasFailed || this.#pages.has(page) || this.#busy.has(page)) return
-    this.#waiting = [page, ...this.#waiting.filter((one) => one !== page)].slice(0, MOST_WAITING)
+    if (this.#hasFailed || this.#pages.has(page) || this.#loading.has(page)) return
+    this.#pending = [page, ...this.#pending.filter((other) => other !== page)].slice(0, MAX_PENDING_PAGES)
     this.#next()
   }
 
@@ -50,24 +50,24 @@ export class RowLoader<Item> {
 
   close (): void {
     this.#controller.abort()
-    this.#waiting = []
+    this.#pending = []
   }
 
   #next (): void {
     const { signal } = this.#controller
-    while (!signal.aborted && this.#busy.size < AT_ONCE) {
-      const page = this.#waiting.shift()
+    while (!signal.aborted && this.#loading.size < MAX_CONCURRENT) {
+      const page = this.#pending.shift()
       if (page === undefined) return
-      this.#busy.add(page)
+      this.#loading.add(page)
       this.#load(page, signal).then((items) => {
         this.#pages.set(page, items)
         return undefined
       }, (error: unknown) => {
         this.#hasFailed = true
-        this.#waiting = []
+        this.#pending = []
         return error
       }).then((error) => {
-        this.#busy.delete(page)
+        this.#loading.delete(page)
         if (signal.aborted) return
         this.#onChange(error)
         this.#next()

@@ -1,15 +1,15 @@
 import { useMemo } from 'preact/hooks'
-import { Loadable, Empty } from '../../components/states.js'
+import { Loadable, EmptyState } from '../../components/states.js'
 import { VirtualList } from '../../components/virtual-list.js'
 import { client } from '../../state/session.js'
 import { useLoad } from '../../state/use-load.js'
 import type { Metadata } from '../../text/metadata.js'
 import { formatCount, formatNumber } from '../../text/format.js'
-import { passesRest, searchRequest, type Filters } from './filters.js'
+import { matchesRemainingFilters, searchRequest, type Filters } from './filters.js'
 import { PreviewRow, rowHeight } from './memory-list.js'
 import { previewOf } from './previews.js'
 
-const MOST_HITS = 200
+const MAX_HITS = 200
 
 interface Props {
   bank: string
@@ -17,28 +17,29 @@ interface Props {
   filters: Filters
   metadata: Metadata | undefined
   selected: string | undefined
-  /** Counts what the reader has changed in the bank. */
-  changes: number
+  /** Increases with each change of the bank, after which the search is repeated. */
+  changeCount: number
   onChoose: (id: string) => void
 }
 
-/** The results of a full text search, by relevance. */
-export function SearchResults ({ bank, query, filters, metadata, selected, changes, onChoose }: Props) {
+/** The results of a full-text search, by relevance. */
+export function SearchResults ({ bank, query, filters, metadata, selected, changeCount, onChoose }: Props) {
   const height = useMemo(rowHeight, [])
-  const found = useLoad(async (signal) => {
+  const results = useLoad(async (signal) => {
     const { hits, total_available: total } = await client.value.recall(
-      searchRequest(bank, query, filters, metadata, MOST_HITS), { signal })
-    return { previews: hits.filter((hit) => passesRest(hit, filters)).map(previewOf), hits: hits.length, total }
-  }, [bank, query, JSON.stringify(filters), JSON.stringify(metadata), changes])
+      searchRequest(bank, query, filters, metadata, MAX_HITS), { signal })
+    const previews = hits.filter((hit) => matchesRemainingFilters(hit, filters)).map(previewOf)
+    return { previews, hits: hits.length, total }
+  }, [bank, query, JSON.stringify(filters), JSON.stringify(metadata), changeCount])
   return (
-    <Loadable loaded={found} what='Searching'>
+    <Loadable loaded={results} label='Searching'>
       {({ previews, hits, total }) => previews.length === 0
-        ? <Empty title='No memory has these words.'><p>The search goes by words and their stems, not by meaning: the Recall lab has both.</p></Empty>
+        ? <EmptyState title='No memory has these words.'><p>The search uses words and their stems, not meaning; the Recall lab searches by both.</p></EmptyState>
         : (
           <>
             <p role='status'>
-              {formatCount(previews.length, 'memory', 'memories')}, the best first
-              {hits >= MOST_HITS && `; the ${formatNumber(MOST_HITS)} best of ${formatNumber(total)} are looked at`}.
+              {formatCount(previews.length, 'memory', 'memories')}, best first
+              {hits >= MAX_HITS && `; the ${formatNumber(MAX_HITS)} best of ${formatNumber(total)} are considered`}.
             </p>
             <VirtualList
               label='Memories found' count={previews.length} rowHeight={height} total={previews.length}

@@ -15,21 +15,21 @@ interface Props {
   onClose: () => void
 }
 
-/** What was forgotten, and a way to undo it if there is one. */
+/** How many memories were forgotten, with a button to undo it if that is possible. */
 export function UndoNotice ({ forgotten, onUndone, onClose }: Props) {
-  const { count, undo: kept } = forgotten
-  const box = useRef<HTMLDivElement>(null)
+  const { count, undo: undoData } = forgotten
+  const container = useRef<HTMLDivElement>(null)
   // The forgotten memory may have had the focus.
-  useEffect(() => { box.current?.focus() }, [forgotten])
+  useEffect(() => { container.current?.focus() }, [forgotten])
   const [isBusy, setIsBusy] = useState(false)
   const [error, setError] = useState<unknown>(undefined)
-  const putBack = async () => {
-    if (kept === undefined) return
+  const restore = async () => {
+    if (undoData === undefined) return
     setIsBusy(true)
     setError(undefined)
     try {
-      await undo(kept)
-      announce('What was forgotten is stored again')
+      await undo(undoData)
+      announce('The forgotten memories are stored again')
       onUndone()
       onClose()
     } catch (failure) {
@@ -38,15 +38,15 @@ export function UndoNotice ({ forgotten, onUndone, onClose }: Props) {
     }
   }
   return (
-    <div ref={box} class='card memories-undo' role='region' aria-label='Forgotten' tabIndex={-1}>
+    <div ref={container} class='card memories-undo' role='region' aria-label='Forgotten' tabIndex={-1}>
       <p role='status'>
         {formatCount(count, 'memory is', 'memories are')} forgotten.
-        {kept !== undefined && !kept.isWhole && ' Undo stores the contents again, as new memories with new ids.'}
+        {undoData !== undefined && !undoData.isComplete && ' Undo stores the contents again, as new memories with new ids.'}
       </p>
       {error !== undefined && <Failure error={error} />}
       <div class='actions'>
-        {kept !== undefined && kept.memories.length > 0 && (
-          <button type='button' aria-disabled={isBusy} onClick={() => { if (!isBusy) void putBack() }}>{isBusy ? 'Working…' : 'Undo'}</button>
+        {undoData !== undefined && undoData.memories.length > 0 && (
+          <button type='button' aria-disabled={isBusy} onClick={() => { if (!isBusy) void restore() }}>{isBusy ? 'Working…' : 'Undo'}</button>
         )}
         <button type='button' onClick={onClose}>Dismiss</button>
       </div>

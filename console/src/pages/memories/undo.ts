@@ -1,9 +1,9 @@
 import { MemoryGatewayError, type Memory, type RetainItem } from 'memory-gateway-client'
 import { client } from '../../state/session.js'
 
-/** The most memories that the page keeps in order to restore them. */
-export const MOST_UNDONE = 100
-const AT_ONCE = 4
+/** Maximum number of memories that the page keeps for an undo. */
+export const MAX_UNDO = 100
+const MAX_CONCURRENT = 4
 /** The first line of an export. */
 const HEADER = { format: 'memory-gateway-export', version: 1 } as const
 
@@ -11,15 +11,15 @@ export interface Undo {
   bank: string
   memories: readonly Memory[]
   /** Whether ids, times and trust are restored too, which requires `admin` on the bank. */
-  isWhole: boolean
+  isComplete: boolean
 }
 
 /** Reads whole memories before they are forgotten. Those that are already gone are omitted. */
-export async function readAll (bank: string, ids: readonly string[], known: readonly Memory[]): Promise<Memory[]> {
+export async function readMemories (bank: string, ids: readonly string[], known: readonly Memory[]): Promise<Memory[]> {
   const found = new Map(known.map((memory) => [memory.memory_id, memory]))
   const missing = ids.filter((id) => !found.has(id))
-  for (let start = 0; start < missing.length; start += AT_ONCE) {
-    const read = missing.slice(start, start + AT_ONCE).map(async (id) => await readOne(bank, id))
+  for (let start = 0; start < missing.length; start += MAX_CONCURRENT) {
+    const read = missing.slice(start, start + MAX_CONCURRENT).map(async (id) => await readOne(bank, id))
     for (const memory of (await Promise.all(read)).flat()) found.set(memory.memory_id, memory)
   }
   return ids.flatMap((id) => found.get(id) ?? [])
@@ -35,25 +35,26 @@ async function readOne (bank: string, id: string): Promise<Memory[]> {
 }
 
 /**
- * `whole`: ids, times and trust are restored too; `content`: restored under new ids; `none`: the caller may not store.
+ * What an undo restores. `all`: the memories with their ids, times and trust; `content`: the contents, as new memories;
+ * `none`: nothing, because the caller may not store memories or the page does not have them.
  */
-export type WayBack = 'whole' | 'content' | 'none'
+export type UndoScope = 'all' | 'content' | 'none'
 
 /** The permissions of the caller on the bank decide what an undo restores. */
-export async function wayBackOf (bank: string, signal: AbortSignal): Promise<WayBack> {
+export async function undoScopeOf (bank: string, signal: AbortSignal): Promise<UndoScope> {
   const { permissions = [] } = await client.value.whoami({ bank_id: bank }, { signal })
   const granted = new Set<string>(permissions.map(({ permission }) => permission))
-  return granted.has('admin') ? 'whole' : granted.has('write') ? 'content' : 'none'
+  return granted.has('admin') ? 'all' : granted.has('write') ? 'content' : 'none'
 }
 
 /** Restores memories, except those that have expired meanwhile, which the server would not store. */
-export async function undo ({ bank, memories, isWhole }: Undo): Promise<void> {
-  if (isWhole) {
+export async function undo ({ bank, memories, isComplete }: Undo): Promise<void> {
+  if (isComplete) {
     await client.value.importBank({ bank_id: bank, lines: [HEADER, ...memories] })
     return
   }
-  const lasting = memories.filter(({ expires_at: at }) => at === null || Date.parse(at) > Date.now())
-  if (lasting.length > 0) await client.value.retainBatch({ bank_id: bank, items: lasting.map(itemOf) })
+  const unexpired = memories.filter(({ expires_at: at }) => at === null || Date.parse(at) > Date.now())
+  if (unexpired.length > 0) await client.value.retainBatch({ bank_id: bank, items: unexpired.map(itemOf) })
 }
 
 function itemOf ({ text, tags, metadata, source, ...rest }: Memory): RetainItem {

@@ -1,8 +1,8 @@
 /**
- * A fetch for one upload that reports its progress, which the browser's own does not.
- * @param onProgress receives the share of the body that has been sent, within 0–1
+ * A `fetch` for one upload that reports its progress, which the browser's own does not.
+ * @param onProgress receives the fraction of the body that has been sent, 0 to 1
  */
-export function uploadFetch (onProgress: (share: number) => void): typeof globalThis.fetch {
+export function uploadFetch (onProgress: (fraction: number) => void): typeof globalThis.fetch {
   return async (input, init = {}) => await new Promise((resolve, reject) => {
     const request = new XMLHttpRequest()
     const { signal } = init
@@ -17,7 +17,7 @@ export function uploadFetch (onProgress: (share: number) => void): typeof global
       const { status, statusText, responseText } = request
       resolve(new Response(responseText === '' ? null : responseText, { status, statusText, headers: headersOf(request) }))
     })
-    request.addEventListener('error', () => { reject(new TypeError('The connection could not be made, or broke')) })
+    request.addEventListener('error', () => { reject(new TypeError('The connection failed')) })
     request.addEventListener('abort', () => { reject(new DOMException('Aborted', 'AbortError')) })
     request.addEventListener('loadend', () => { signal?.removeEventListener('abort', abort) })
     const { body } = init

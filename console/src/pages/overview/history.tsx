@@ -1,7 +1,7 @@
 import type { AdminHistory } from 'memory-gateway-client'
 import { useRef } from 'preact/hooks'
 import { Chart } from '../../components/chart.js'
-import { Empty, Loadable } from '../../components/states.js'
+import { EmptyState, Loadable } from '../../components/states.js'
 import { admin, adminToken } from '../../state/session.js'
 import { useLoad } from '../../state/use-load.js'
 import { usePoll } from '../../state/use-poll.js'
@@ -10,45 +10,45 @@ import { formatBytes, formatClock, formatCount, formatMilliseconds, formatNumber
 type Sample = AdminHistory['samples'][number]
 
 const POLL_MS = 10_000
-/** The most steps that are kept: those of an hour. */
-const MOST_STEPS = 361
+/** Maximum number of samples: those of an hour, and the open one. */
+const MAX_SAMPLES = 361
 
-/** Appends new samples to earlier ones; the last earlier step was still open, so its new sample replaces it. */
-function joined (before: readonly Sample[], after: readonly Sample[]): Sample[] {
-  const [first] = after
-  const kept = first === undefined ? before : before.filter(({ at }) => at < first.at)
-  return [...kept, ...after].slice(-MOST_STEPS)
+/** Appends new samples to earlier ones. The last earlier sample was incomplete, so the new one replaces it. */
+function mergeSamples (earlier: readonly Sample[], later: readonly Sample[]): Sample[] {
+  const [first] = later
+  const kept = first === undefined ? earlier : earlier.filter(({ at }) => at < first.at)
+  return [...kept, ...later].slice(-MAX_SAMPLES)
 }
 
 /** Requests, durations and memory of the last hour, as the server keeps them. */
 export function History () {
-  const known = useRef<Sample[]>([])
+  const samplesRef = useRef<Sample[]>([])
   const history = useLoad(async (signal) => {
-    const since = known.current.at(-1)?.at
+    const since = samplesRef.current.at(-1)?.at
     const query = since === undefined ? {} : { since }
     const { samples, interval_seconds: seconds } = await admin.value.getHistory(query, { signal })
-    known.current = joined(known.current, samples)
-    return { samples: known.current, seconds }
+    samplesRef.current = mergeSamples(samplesRef.current, samples)
+    return { samples: samplesRef.current, seconds }
   }, [adminToken.value])
   usePoll(history, POLL_MS)
   return (
     <Loadable loaded={history}>
-      {({ samples, seconds }) => samples.length === 0 ? <Empty title='No request yet.' /> : <Charts samples={samples} seconds={seconds} />}
+      {({ samples, seconds }) => samples.length === 0 ? <EmptyState title='The server has not received a request in the last hour.' /> : <Charts samples={samples} seconds={seconds} />}
     </Loadable>
   )
 }
 
 function Charts ({ samples, seconds }: { samples: readonly Sample[], seconds: number }) {
-  const places = samples.map(({ at }) => formatClock(at))
+  const labels = samples.map(({ at }) => formatClock(at))
   const of = (read: (sample: Sample) => number | null) => samples.map(read)
   const perSecond = (read: (sample: Sample) => number) => samples.map((sample) => read(sample) / seconds)
   const sum = (read: (sample: Sample) => number) => samples.reduce((total, sample) => total + read(sample), 0)
-  const axis = { places, instants: samples.map(({ at }) => at), placeTitle: 'From' }
+  const axis = { labels, timestamps: samples.map(({ at }) => at), labelTitle: 'From' }
   return (
     <>
       <p>
-        {formatCount(sum(({ requests }) => requests), 'request')}, of them {formatNumber(sum((sample) => sample.client_errors))} refused
-        and {formatNumber(sum((sample) => sample.server_errors))} failed by the server.
+        {formatCount(sum(({ requests }) => requests), 'request')}: {formatNumber(sum((sample) => sample.client_errors))} refused
+        (status 4xx) and {formatNumber(sum((sample) => sample.server_errors))} failed (status 5xx).
       </p>
       <div class='cards'>
         <div class='card'>
@@ -63,9 +63,9 @@ function Charts ({ samples, seconds }: { samples: readonly Sample[], seconds: nu
         <div class='card'>
           <Chart
             {...axis} title='Duration' format={formatMilliseconds} series={[
-              { name: 'half', color: 1, values: of((sample) => sample.p50_ms) },
-              { name: '90 of 100', color: 2, values: of((sample) => sample.p90_ms) },
-              { name: '99 of 100', color: 3, values: of((sample) => sample.p99_ms) },
+              { name: 'median', color: 1, values: of((sample) => sample.p50_ms) },
+              { name: '90th percentile', color: 2, values: of((sample) => sample.p90_ms) },
+              { name: '99th percentile', color: 3, values: of((sample) => sample.p99_ms) },
             ]}
           />
         </div>

@@ -1,8 +1,8 @@
 import { AdminGate } from '../../components/admin-gate.js'
 import { Health } from './health.js'
 import { History } from './history.js'
-import { InUse } from './in-use.js'
-import { Server } from './server.js'
+import { ServerStatus } from './server-status.js'
+import { ServerInfo } from './server-info.js'
 import './overview.css'
 
 export default function OverviewPage () {
@@ -10,10 +10,10 @@ export default function OverviewPage () {
     <>
       <div class='cards'>
         <Health />
-        <Server />
+        <ServerInfo />
       </div>
-      <AdminGate what='What this server runs with (its store and its models, and the requests of the last hour)'>
-        <InUse />
+      <AdminGate feature='The configuration of this server (its store, its models and the requests of the last hour)'>
+        <ServerStatus />
         <section aria-labelledby='history'>
           <h2 id='history' class='section-title'>The last hour</h2>
           <History />

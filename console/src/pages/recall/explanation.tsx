@@ -3,31 +3,31 @@ import type { ComponentChildren } from 'preact'
 import { SafeText } from '../../components/safe-text.js'
 import { Time } from '../../components/time.js'
 import { formatNumber } from '../../text/format.js'
-import { formatPart } from './stacked-bar.js'
+import { formatContribution } from './stacked-bar.js'
 
 type Stages = ExplainRecallAnswer['stages']
 type Step = [title: string, tone: '' | 'good' | 'warning' | 'danger', state: string, more?: ComponentChildren]
 
 const VERDICTS: Readonly<Record<ExplainRecallAnswer['verdict'], string>> = {
   returned: 'It is among the hits.',
-  not_in_bank: 'The bank has no such memory, or it has expired.',
-  filtered: 'A filter keeps it out.',
+  not_in_bank: 'The bank has no such memory, or the memory has expired.',
+  filtered: 'A filter excludes it.',
   no_strategy_found_it: 'It matches the query neither by words nor by meaning.',
   not_a_candidate: 'It was found, but ranked too low to be a candidate.',
-  below_min_score: 'Its score is below the least score.',
-  cut_by_max_results: 'Others stand before it, and the number of results is bounded.',
-  cut_by_max_tokens: 'Others stand before it, and the number of tokens is bounded.',
+  below_min_score: 'Its score is below the minimum score.',
+  cut_by_max_results: 'Other memories rank higher, and the number of results is limited.',
+  cut_by_max_tokens: 'Other memories rank higher, and the number of tokens is limited.',
 }
 const STATES: Readonly<Record<string, [tone: Step[1], text: string]>> = {
   candidate: ['good', 'made it a candidate'],
   too_low: ['warning', 'found it, but ranked it below the candidates'],
-  no_match: ['danger', 'did not find it: it has no word of the query'],
-  no_vector: ['danger', 'could not: the memory has no vector yet'],
-  filtered: ['danger', 'not searched: a filter keeps it out'],
-  degraded: ['warning', 'was skipped: a model was down or late'],
-  off: ['', 'is switched off'],
-  judged: ['good', 'judged it'],
-  not_judged: ['warning', 'did not see it: it ranked too low'],
+  no_match: ['danger', 'did not find it: it contains no word of the query'],
+  no_vector: ['danger', 'could not find it: the memory has no vector yet'],
+  filtered: ['danger', 'not searched: a filter excludes it'],
+  degraded: ['warning', 'was skipped: a model was unavailable or too slow'],
+  off: ['', 'is disabled'],
+  judged: ['good', 'scored it'],
+  not_judged: ['warning', 'did not receive it: it ranked too low'],
 }
 
 /** Why a recall returns a memory or does not, stage by stage. */
@@ -39,7 +39,7 @@ export function Explanation ({ answer }: { answer: ExplainRecallAnswer }) {
         <span class={`badge ${found ? 'good' : 'danger'}`}>{verdict}</span> <strong>{VERDICTS[verdict]}</strong>
         {rank !== null && ` Rank ${formatNumber(rank)}`}{score !== null && `, score ${score.toFixed(3)}`}
       </p>
-      {degraded.length > 0 && <p class='notice'>Skipped, as a model was down or late: {degraded.join(', ')}.</p>}
+      {degraded.length > 0 && <p class='notice'>Skipped, because a model was unavailable or too slow: {degraded.join(', ')}.</p>}
       <ol class='recall-steps'>
         {stepsOf(stages).map(([title, tone, state, more]) => (
           <li key={title}><span class={`badge ${tone}`}>{title}</span> {state}{more}</li>
@@ -88,9 +88,9 @@ function stepsOf ({ filter, lexical, semantic, times, parts, fusion, scorers, re
       </ul>
     )])
   }
-  if (fusion !== undefined) steps.push(['Strategies together', '', `rank ${formatNumber(fusion.rank)}; sum ${formatPart(fusion.score)}`])
+  if (fusion !== undefined) steps.push(['Merged strategies', '', `rank ${formatNumber(fusion.rank)}; sum ${formatContribution(fusion.score)}`])
   if (scorers !== undefined) {
-    const signals = Object.entries(scorers.signals).map(([name, value]) => `${name} ${formatPart(value)}`)
+    const signals = Object.entries(scorers.signals).map(([name, value]) => `${name} ${formatContribution(value)}`)
     steps.push(['Scorers', '', `rank ${formatNumber(scorers.rank)}; score ${scorers.score.toFixed(3)}${signals.map((signal) => `; ${signal}`).join('')}`])
   }
   if (rerank !== undefined) {
@@ -98,23 +98,25 @@ function stepsOf ({ filter, lexical, semantic, times, parts, fusion, scorers, re
     steps.push([title, tone, text + ranked(rerank)])
   }
   if (budget !== undefined) {
-    const { cut_by: cut, min_score: least, max_results: most, max_tokens: tokens, tokens_needed: needed } = budget
-    const bounds = `least score ${least}; most results ${formatNumber(most)}; tokens up to it ${formatNumber(needed)}` +
-      (tokens === null ? '' : ` of ${formatNumber(tokens)}`)
-    steps.push(['Bounds', cut.length > 0 ? 'danger' : 'good', `${cut.length > 0 ? `cut by ${cut.join(', ')}` : 'kept'}; ${bounds}`])
+    const { cut_by: cutBy, min_score: minScore, max_results: maxResults, max_tokens: maxTokens } = budget
+    const limits = `minimum score ${minScore}; maximum results ${formatNumber(maxResults)}; ` +
+      `tokens including it ${formatNumber(budget.tokens_needed)}` +
+      (maxTokens === null ? '' : ` of ${formatNumber(maxTokens)}`)
+    const outcome = cutBy.length > 0 ? `cut by ${cutBy.join(', ')}` : 'kept'
+    steps.push(['Limits', cutBy.length > 0 ? 'danger' : 'good', `${outcome}; ${limits}`])
   }
   return steps
 }
 
 function Lexical ({ stage }: { stage: NonNullable<Stages['lexical']> }) {
-  const { terms: { asked, in_memory: held, from_neighbours: fromNeighbours } } = stage
+  const { terms: { asked: queryTerms, in_memory: memoryTerms, from_neighbours: fromNeighbours } } = stage
   return (
     <>
       {ranked(stage)}
       <br />
-      Words asked for: <SafeText text={asked.length === 0 ? 'none' : asked.join(', ')} />. In the memory:{' '}
-      <SafeText text={held.length === 0 ? 'none' : held.join(', ')} />.
-      {fromNeighbours === true && ' Neighbours in its document add to it.'}
+      Query words: <SafeText text={queryTerms.length === 0 ? 'none' : queryTerms.join(', ')} />. In the memory:{' '}
+      <SafeText text={memoryTerms.length === 0 ? 'none' : memoryTerms.join(', ')} />.
+      {fromNeighbours === true && ' Its neighbours in the document contribute.'}
     </>
   )
 }

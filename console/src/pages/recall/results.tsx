@@ -1,10 +1,10 @@
 import type { Hit, RecallAnswer } from 'memory-gateway-client'
 import { SafeText } from '../../components/safe-text.js'
-import { Empty } from '../../components/states.js'
+import { EmptyState } from '../../components/states.js'
 import { formatCount, formatNumber } from '../../text/format.js'
-import { lostOf, movesOf } from './compare.js'
+import { missingHits, rankChangesOf } from './rank-changes.js'
 import { HitView } from './hit-view.js'
-import type { Extent } from './parts.js'
+import type { Extent } from './contributions.js'
 import { Waterfall } from './waterfall.js'
 
 interface Props {
@@ -15,44 +15,44 @@ interface Props {
   names: readonly string[]
   extent: Extent
   showsBank: boolean
-  onWhy: ((hit: Hit) => void) | undefined
+  onExplain: ((hit: Hit) => void) | undefined
 }
 
-/** The answer of one setting. */
-export function Results ({ title, answer, other, names, extent, showsBank, onWhy }: Props) {
+/** The answer of a recall with one of the compared settings. */
+export function Results ({ title, answer, other, names, extent, showsBank, onExplain }: Props) {
   const { hits, total_available: total, truncated, usage, degraded = [], trace } = answer
-  const moves = other === undefined ? [] : movesOf(other.answer.hits, hits)
-  const lost = other === undefined ? [] : lostOf(other.answer.hits, hits)
+  const rankChanges = other === undefined ? [] : rankChangesOf(other.answer.hits, hits)
+  const missing = other === undefined ? [] : missingHits(other.answer.hits, hits)
   return (
     <section class='recall-results' aria-label={title}>
       <h2>{title}</h2>
       <p role='status'>
         {formatCount(hits.length, 'hit')} of {formatCount(total, 'candidate')}, {formatCount(usage.tokens, 'token')}
-        {truncated && '; cut by the bound of tokens'}.
+        {truncated && '; cut by the limit of tokens'}.
       </p>
-      {degraded.length > 0 && <p class='notice'>Skipped, as a model was down or late: {degraded.join(', ')}.</p>}
+      {degraded.length > 0 && <p class='notice'>Skipped, because a model was unavailable or too slow: {degraded.join(', ')}.</p>}
       {trace !== undefined && <Waterfall trace={trace} title={title} />}
       {hits.length === 0
-        ? <Empty title='Nothing was found.'><p>“Why not this one?” below tells what kept a memory out.</p></Empty>
+        ? <EmptyState title='Nothing was found.'><p>“Explain a memory” below shows why a memory was not found.</p></EmptyState>
         : (
           <ol class='recall-hits' aria-label={`Hits of ${title}`}>
             {hits.map((hit, index) => (
               <HitView
                 key={`${hit.bank_id} ${hit.memory_id}`} hit={hit} rank={index + 1} names={names} extent={extent}
-                move={moves[index]} showsBank={showsBank}
-                onWhy={onWhy === undefined ? undefined : () => { onWhy(hit) }}
+                change={rankChanges[index]} showsBank={showsBank}
+                onExplain={onExplain === undefined ? undefined : () => { onExplain(hit) }}
               />
             ))}
           </ol>
           )}
-      {other !== undefined && lost.length > 0 && (
+      {other !== undefined && missing.length > 0 && (
         <details>
-          <summary>{formatNumber(lost.length)} of {other.title} not here</summary>
-          <ul class='recall-lost'>
-            {lost.map((hit) => (
+          <summary>{formatNumber(missing.length)} of {other.title} not here</summary>
+          <ul class='recall-missing'>
+            {missing.map((hit) => (
               <li key={hit.memory_id}>
-                <SafeText text={hit.text} shown={120} isExpandable={false} />{' '}
-                {onWhy !== undefined && <button type='button' class='as-link' onClick={() => { onWhy(hit) }}>why not?</button>}
+                <SafeText text={hit.text} truncateAt={120} isExpandable={false} />{' '}
+                {onExplain !== undefined && <button type='button' class='as-link' onClick={() => { onExplain(hit) }}>why not?</button>}
               </li>
             ))}
           </ul>

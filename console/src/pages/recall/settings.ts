@@ -1,4 +1,4 @@
-import { readMetadata } from '../../text/metadata.js'
+import { parseMetadata } from '../../text/metadata.js'
 
 export const STRATEGIES = ['default', 'lexical', 'semantic', 'both'] as const
 export type StrategyChoice = typeof STRATEGIES[number]
@@ -39,11 +39,11 @@ export const DEFAULTS: Settings = {
   modelRerank: false,
 }
 
-/** Bounds and filters, which a recall and its explanation share. */
-function shared (settings: Settings) {
+/** The limits and filters of a recall and of its explanation. */
+function commonFields (settings: Settings) {
   const { tags, tagsMatch, occurredAfter, occurredBefore, asOf, referenceTime, minTrust } = settings
   const { maxResults, maxTokens, minScore } = settings
-  const { value: metadata } = readMetadata(settings.metadata)
+  const { value: metadata } = parseMetadata(settings.metadata)
   return {
     ...(maxResults !== '' && { max_results: Number(maxResults) }),
     ...(maxTokens !== '' && { max_tokens: Number(maxTokens) }),
@@ -61,26 +61,26 @@ function shared (settings: Settings) {
 export function recallRequest (banks: readonly string[], query: string, settings: Settings) {
   const { strategies, rewrite, modelRerank } = settings
   const [bank = ''] = banks
-  const chosen: Array<'lexical' | 'semantic'> = strategies === 'both' || strategies === 'default'
+  const selected: Array<'lexical' | 'semantic'> = strategies === 'both' || strategies === 'default'
     ? ['lexical', 'semantic']
     : [strategies]
   return {
     query,
     ...(banks.length > 1 ? { banks: [...banks] } : { bank_id: bank }),
     explain: true,
-    ...shared(settings),
-    ...(strategies !== 'default' && { strategies: chosen }),
+    ...commonFields(settings),
+    ...(strategies !== 'default' && { strategies: selected }),
     ...(rewrite && { rewrite }),
     ...(modelRerank && { model_rerank: modelRerank }),
   }
 }
 
 export function explainRequest (bank: string, query: string, expect: string, settings: Settings) {
-  return { query, bank_id: bank, expect, ...shared(settings) }
+  return { query, bank_id: bank, expect, ...commonFields(settings) }
 }
 
 /** The settings that an explanation does not support, so that it may differ from the recall. */
-export function beyondExplain ({ strategies, rewrite, modelRerank }: Settings): string[] {
+export function unsupportedByExplain ({ strategies, rewrite, modelRerank }: Settings): string[] {
   return [
     ...(strategies === 'default' ? [] : ['strategies']), ...(rewrite ? ['rewrite'] : []),
     ...(modelRerank ? ['model_rerank'] : []),

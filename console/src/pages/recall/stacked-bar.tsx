@@ -1,15 +1,15 @@
-import { segmentsOf, type Extent, type Part } from './parts.js'
+import { segmentsOf, type Extent, type Contribution } from './contributions.js'
 
 const COLORS = 6
 
 export function colorOf (name: string, names: readonly string[]): string {
   const index = names.indexOf(name)
-  // When there are more parts than colours, the colours are repeated with hatching.
+  // When there are more contributions than colours, the colours are repeated with hatching.
   return `recall-color-${index % COLORS + 1}${index >= COLORS ? ' recall-hatched' : ''}`
 }
 
 interface Props {
-  parts: readonly Part[]
+  contributions: readonly Contribution[]
   names: readonly string[]
   extent: Extent
 }
@@ -18,17 +18,17 @@ interface Props {
  * The contributions of strategies and scorers as one bar. A table beside it has the same values, so screen readers skip
  * it.
  */
-export function StackedBar ({ parts, names, extent }: Props) {
-  const zero = -extent.least / (extent.most - extent.least)
+export function StackedBar ({ contributions, names, extent }: Props) {
+  const zero = -extent.min / (extent.max - extent.min)
   return (
     <div class='recall-bar' aria-hidden='true'>
-      {segmentsOf(parts, extent).map(({ name, value, start, width }) => (
+      {segmentsOf(contributions, extent).map(({ name, value, start, width }) => (
         <span
           key={name} class={`recall-segment ${colorOf(name, names)}${value < 0 ? ' negative' : ''}`}
-          title={`${name}: ${formatPart(value)}`} style={{ left: `${start * 100}%`, width: `${width * 100}%` }}
+          title={`${name}: ${formatContribution(value)}`} style={{ left: `${start * 100}%`, width: `${width * 100}%` }}
         />
       ))}
-      {extent.least < 0 && <span class='recall-zero' style={{ left: `${zero * 100}%` }} />}
+      {extent.min < 0 && <span class='recall-zero' style={{ left: `${zero * 100}%` }} />}
     </div>
   )
 }
@@ -43,6 +43,6 @@ export function Legend ({ names }: { names: readonly string[] }) {
   )
 }
 
-export function formatPart (value: number): string {
+export function formatContribution (value: number): string {
   return value.toLocaleString(undefined, { minimumFractionDigits: 3, maximumFractionDigits: 3, signDisplay: 'exceptZero' })
 }

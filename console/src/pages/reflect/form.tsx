@@ -1,49 +1,49 @@
 import { useEffect, useRef } from 'preact/hooks'
 import { BankField } from '../../components/bank-field.js'
 import { Field } from '../../components/field.js'
-import { MoreFields } from '../../components/more-fields.js'
-import type { Missing, Wishes } from './request.js'
+import { CollapsibleFields } from '../../components/collapsible-fields.js'
+import type { RequiredField, ReflectFormValues } from './request.js'
 import { SchemaEditor } from './schema-editor.js'
 
 interface Props {
-  wishes: Wishes
-  onChange: (changes: Partial<Wishes>) => void
+  values: ReflectFormValues
+  onChange: (changes: Partial<ReflectFormValues>) => void
   onAsk: () => void
   onCancel: () => void
   isBusy: boolean
-  /** What the last attempted request lacks. */
-  missing: Missing | undefined
+  /** The field that was missing when the user last asked. */
+  missing: RequiredField | undefined
 }
 
-/** The selectors of the fields that may be missing. */
-const PLACES: Readonly<Record<Missing, string>> = { bank: 'input[list]', query: 'textarea', schema: '.reflect-schema' }
+/** The selectors of the required fields. */
+const FIELD_SELECTORS: Readonly<Record<RequiredField, string>> = { bank: 'input[list]', query: 'textarea', schema: '.reflect-schema' }
 
-const TIMES = [
-  ['occurredAfter', 'Happened from', 'Inclusive.'],
-  ['occurredBefore', 'Happened before', 'Exclusive.'],
-  ['asOf', 'As known at', 'Only memories retained by then.'],
-  ['referenceTime', 'Time of the question', 'What "yesterday" refers to. Empty: now.'],
+const TIME_FIELDS = [
+  ['occurredAfter', 'Occurred from', 'Inclusive.'],
+  ['occurredBefore', 'Occurred before', 'Exclusive.'],
+  ['asOf', 'As of', 'Only memories retained by then.'],
+  ['referenceTime', 'Reference time', 'What "yesterday" refers to. Empty: now.'],
 ] as const
 
-/** The question and all options for its evidence and its answer. */
-export function ReflectForm ({ wishes, onChange, onAsk, onCancel, isBusy, missing }: Props) {
+/** The form for a question, with all options for its evidence and its answer. */
+export function ReflectForm ({ values, onChange, onAsk, onCancel, isBusy, missing }: Props) {
   const form = useRef<HTMLFormElement>(null)
   useEffect(() => {
-    if (missing !== undefined) form.current?.querySelector<HTMLElement>(PLACES[missing])?.focus()
+    if (missing !== undefined) form.current?.querySelector<HTMLElement>(FIELD_SELECTORS[missing])?.focus()
   }, [missing])
   return (
     <form
-      ref={form} class='card' aria-label='What is asked' onSubmit={(event) => {
+      ref={form} class='card' aria-label='Question and options' onSubmit={(event) => {
         event.preventDefault()
         onAsk()
       }}
     >
       <div class='reflect-first'>
-        <BankField value={wishes.bank} onChange={(bank) => { onChange({ bank }) }} />
-        <Field label='Question' hint='Ctrl and Enter ask.' error={missing === 'query' ? 'A question is missing.' : undefined}>
+        <BankField value={values.bank} onChange={(bank) => { onChange({ bank }) }} />
+        <Field label='Question' hint='Press Ctrl+Enter to ask.' error={missing === 'query' ? 'A question is missing.' : undefined}>
           {(attributes) => (
             <textarea
-              {...attributes} rows={2} maxLength={8192} value={wishes.query}
+              {...attributes} rows={2} maxLength={8192} value={values.query}
               onInput={({ currentTarget }) => { onChange({ query: currentTarget.value }) }}
               onKeyDown={(event) => {
                 if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return
@@ -55,22 +55,22 @@ export function ReflectForm ({ wishes, onChange, onAsk, onCancel, isBusy, missin
         </Field>
       </div>
       {missing === 'bank' && <p class='field-error' role='alert'>Choose a bank first.</p>}
-      <MoreFields summary='Evidence and answer'><Knobs wishes={wishes} onChange={onChange} /></MoreFields>
+      <CollapsibleFields summary='Evidence and answer'><OptionFields values={values} onChange={onChange} /></CollapsibleFields>
       <div class='check'>
         <input
-          id='reflect-structured' type='checkbox' checked={wishes.hasSchema}
+          id='reflect-structured' type='checkbox' checked={values.hasSchema}
           onChange={({ currentTarget }) => { onChange({ hasSchema: currentTarget.checked }) }}
         />
-        <label for='reflect-structured'>Also answer as an object of a form of mine</label>
+        <label for='reflect-structured'>Also answer as an object that satisfies a JSON Schema</label>
       </div>
-      {wishes.hasSchema && <SchemaEditor value={wishes.schema} onChange={(schema) => { onChange({ schema }) }} />}
-      {missing === 'schema' && <p class='field-error' role='alert'>The schema cannot be used as it is.</p>}
+      {values.hasSchema && <SchemaEditor value={values.schema} onChange={(schema) => { onChange({ schema }) }} />}
+      {missing === 'schema' && <p class='field-error' role='alert'>The schema is not valid.</p>}
       <div class='actions'>
         <button type='submit' class='primary'>Ask</button>
         <button
           type='button' disabled={!isBusy} onClick={() => {
             onCancel()
-            form.current?.querySelector<HTMLElement>(PLACES.query)?.focus()
+            form.current?.querySelector<HTMLElement>(FIELD_SELECTORS.query)?.focus()
           }}
         >Cancel
         </button>
@@ -79,21 +79,21 @@ export function ReflectForm ({ wishes, onChange, onAsk, onCancel, isBusy, missin
   )
 }
 
-function Knobs ({ wishes, onChange }: Pick<Props, 'wishes' | 'onChange'>) {
+function OptionFields ({ values, onChange }: Pick<Props, 'values' | 'onChange'>) {
   return (
-    <div class='fields reflect-knobs'>
+    <div class='fields reflect-options'>
       <Field label='More banks' hint='Separated by commas.'>
         {(attributes) => (
-          <Text attributes={attributes} value={wishes.moreBanks} onText={(moreBanks) => { onChange({ moreBanks }) }} />
+          <TextInput {...attributes} value={values.moreBanks} onChange={(moreBanks) => { onChange({ moreBanks }) }} />
         )}
       </Field>
       <Field label='Tags' hint='Separated by commas.'>
-        {(attributes) => <Text attributes={attributes} value={wishes.tags} onText={(tags) => { onChange({ tags }) }} />}
+        {(attributes) => <TextInput {...attributes} value={values.tags} onChange={(tags) => { onChange({ tags }) }} />}
       </Field>
-      <Field label='Of the tags'>
+      <Field label='Tags match'>
         {(attributes) => (
           <select
-            {...attributes} value={wishes.tagsMatch}
+            {...attributes} value={values.tagsMatch}
             onChange={({ currentTarget }) => { onChange({ tagsMatch: currentTarget.value === 'all' ? 'all' : 'any' }) }}
           >
             <option value='any'>any</option>
@@ -101,41 +101,41 @@ function Knobs ({ wishes, onChange }: Pick<Props, 'wishes' | 'onChange'>) {
           </select>
         )}
       </Field>
-      <Field label='Least trust'>
+      <Field label='Minimum trust'>
         {(attributes) => (
           <select
-            {...attributes} value={wishes.minTrust} onChange={({ currentTarget: { value } }) => {
+            {...attributes} value={values.minTrust} onChange={({ currentTarget: { value } }) => {
               onChange({ minTrust: value === 'trusted' || value === 'untrusted' ? value : '' })
             }}
           >
-            <option value=''>any that the bank takes</option>
+            <option value=''>any that the bank allows</option>
             <option value='untrusted'>untrusted</option>
             <option value='trusted'>trusted</option>
           </select>
         )}
       </Field>
-      {TIMES.map(([name, label, hint]) => (
+      {TIME_FIELDS.map(([name, label, hint]) => (
         <Field key={name} label={label} hint={hint}>
           {(attributes) => (
             <input
-              {...attributes} type='datetime-local' value={wishes[name]}
+              {...attributes} type='datetime-local' value={values[name]}
               onChange={({ currentTarget }) => { onChange({ [name]: currentTarget.value }) }}
             />
           )}
         </Field>
       ))}
-      <Field label='Tokens of the answer at most' hint='Empty: as configured.'>
+      <Field label='Maximum tokens of the answer' hint='Empty: as configured.'>
         {(attributes) => (
           <input
-            {...attributes} type='number' min={1} step={1} value={wishes.maxTokens}
+            {...attributes} type='number' min={1} step={1} value={values.maxTokens}
             onInput={({ currentTarget }) => { onChange({ maxTokens: currentTarget.value }) }}
           />
         )}
       </Field>
-      <Field label='Instructions' hint='Tone, length and language; they add no facts.'>
+      <Field label='Instructions' hint='Tone, length and language of the answer.'>
         {(attributes) => (
           <textarea
-            {...attributes} rows={2} maxLength={4000} value={wishes.instructions}
+            {...attributes} rows={2} maxLength={4000} value={values.instructions}
             onInput={({ currentTarget }) => { onChange({ instructions: currentTarget.value }) }}
           />
         )}
@@ -144,12 +144,16 @@ function Knobs ({ wishes, onChange }: Pick<Props, 'wishes' | 'onChange'>) {
   )
 }
 
-interface TextProps {
-  attributes: Parameters<Parameters<typeof Field>[0]['children']>[0]
+type TextInputProps = Parameters<Parameters<typeof Field>[0]['children']>[0] & {
   value: string
-  onText: (text: string) => void
+  onChange: (text: string) => void
 }
 
-function Text ({ attributes, value, onText }: TextProps) {
-  return <input {...attributes} autocomplete='off' spellcheck={false} value={value} onInput={({ currentTarget }) => { onText(currentTarget.value) }} />
+function TextInput ({ onChange, ...attributes }: TextInputProps) {
+  return (
+    <input
+      {...attributes} autocomplete='off' spellcheck={false}
+      onInput={({ currentTarget }) => { onChange(currentTarget.value) }}
+    />
+  )
 }

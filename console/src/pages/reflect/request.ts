@@ -1,8 +1,8 @@
 import type { ReflectRequest } from 'memory-gateway-client'
 import { checkSchemaText } from './schema-check.js'
 
-/** The reader's choices, as in the fields. */
-export interface Wishes {
+/** The values of the form. */
+export interface ReflectFormValues {
   query: string
   bank: string
   /** More banks, separated by commas or spaces. */
@@ -11,7 +11,7 @@ export interface Wishes {
   tags: string
   tagsMatch: 'any' | 'all'
   minTrust: '' | 'untrusted' | 'trusted'
-  /** In the reader's time zone, as the value of a datetime-local input. */
+  /** In the user's time zone, as the value of a datetime-local input. */
   occurredAfter: string
   occurredBefore: string
   asOf: string
@@ -31,7 +31,7 @@ export const EXAMPLE_SCHEMA = `{
   "required": ["drink"]
 }`
 
-export const NO_WISHES: Omit<Wishes, 'bank'> = {
+export const EMPTY_FORM: Omit<ReflectFormValues, 'bank'> = {
   query: '',
   moreBanks: '',
   tags: '',
@@ -47,32 +47,32 @@ export const NO_WISHES: Omit<Wishes, 'bank'> = {
   schema: EXAMPLE_SCHEMA,
 }
 
-export type Missing = 'query' | 'bank' | 'schema'
+export type RequiredField = 'query' | 'bank' | 'schema'
 
 function listOf (text: string, separator: RegExp): string[] {
   return [...new Set(text.split(separator).map((part) => part.trim()).filter((part) => part !== ''))]
 }
 
-/** The request for the choices, or what is still missing for one. The gateway checks the rest. */
-export function requestOf (wishes: Wishes): { request: ReflectRequest } | { missing: Missing } {
-  const query = wishes.query.trim()
-  const banks = listOf(`${wishes.bank} ${wishes.moreBanks}`, /[\s,]+/)
+/** The request for the values of the form, or the required field that is missing. The gateway checks the rest. */
+export function requestOf (values: ReflectFormValues): { request: ReflectRequest } | { missing: RequiredField } {
+  const query = values.query.trim()
+  const banks = listOf(`${values.bank} ${values.moreBanks}`, /[\s,]+/)
   const [first, ...others] = banks
   if (first === undefined) return { missing: 'bank' }
   if (query === '') return { missing: 'query' }
-  const checked = wishes.hasSchema ? checkSchemaText(wishes.schema) : undefined
+  const checked = values.hasSchema ? checkSchemaText(values.schema) : undefined
   if (checked !== undefined && checked.schema === undefined) return { missing: 'schema' }
-  const tags = listOf(wishes.tags, /,/)
+  const tags = listOf(values.tags, /,/)
   const more = {
     query,
-    ...(tags.length > 0 && { tags, tags_match: wishes.tagsMatch }),
-    ...(wishes.minTrust !== '' && { min_trust: wishes.minTrust }),
-    ...instant('occurred_after', wishes.occurredAfter),
-    ...instant('occurred_before', wishes.occurredBefore),
-    ...instant('as_of', wishes.asOf),
-    ...instant('reference_time', wishes.referenceTime),
-    ...(wishes.maxTokens !== '' && { max_tokens: Number(wishes.maxTokens) }),
-    ...(wishes.instructions.trim() !== '' && { instructions: wishes.instructions.trim() }),
+    ...(tags.length > 0 && { tags, tags_match: values.tagsMatch }),
+    ...(values.minTrust !== '' && { min_trust: values.minTrust }),
+    ...instant('occurred_after', values.occurredAfter),
+    ...instant('occurred_before', values.occurredBefore),
+    ...instant('as_of', values.asOf),
+    ...instant('reference_time', values.referenceTime),
+    ...(values.maxTokens !== '' && { max_tokens: Number(values.maxTokens) }),
+    ...(values.instructions.trim() !== '' && { instructions: values.instructions.trim() }),
     ...(checked?.schema !== undefined && { response_schema: checked.schema }),
   }
   return { request: others.length === 0 ? { bank_id: first, ...more } : { banks, ...more } }
@@ -80,6 +80,6 @@ export function requestOf (wishes: Wishes): { request: ReflectRequest } | { miss
 
 function instant<Name extends string> (name: Name, local: string): Partial<Record<Name, string>> {
   const date = new Date(local)
-  // The compiler types a computed key of a generic name as a mere string.
+  // The compiler widens a computed key of a generic type to string.
   return Number.isNaN(date.getTime()) ? {} : { [name]: date.toISOString() } as Record<Name, string>
 }

@@ -1,4 +1,4 @@
-/** A fault of a schema for which the gateway would refuse it. */
+/** An error in a schema, because of which the gateway would refuse it. */
 export interface SchemaProblem {
   /** Such as `properties.drink.type`; empty: the whole schema. */
   path: string
@@ -12,9 +12,9 @@ export type CheckedSchema =
 const MAX_BYTES = 16 * 1024
 const MAX_DEPTH = 8
 const MAX_PROPERTIES = 256
-/** Deeper than any valid schema, enum and const included. */
+/** Maximum nesting of the JSON text; no valid schema is deeper, including its enum and const values. */
 const MAX_JSON_DEPTH = 64
-/** More would not help somebody who is typing. */
+/** Maximum number of reported problems: more would not help a user who is typing. */
 const MAX_PROBLEMS = 10
 const TYPES = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null']
 const FORMATS = ['date-time', 'date', 'email', 'uri', 'uuid']
@@ -29,10 +29,10 @@ export function checkSchemaText (text: string): CheckedSchema {
   try {
     schema = JSON.parse(text)
   } catch (error) {
-    return { problems: [{ path: '', message: `No JSON: ${error instanceof Error ? error.message : String(error)}` }] }
+    return { problems: [{ path: '', message: `Not JSON: ${error instanceof Error ? error.message : String(error)}` }] }
   }
   const problems = isDeeper(schema, MAX_JSON_DEPTH)
-    ? [{ path: '', message: 'is nested too deep' }]
+    ? [{ path: '', message: 'is nested too deeply' }]
     : new Checker().check(schema)
   return problems.length === 0 && isObject(schema) ? { schema, problems: [] } : { problems }
 }
@@ -43,7 +43,7 @@ class Checker {
 
   readonly #text: Checked = (value, path) => { if (typeof value !== 'string') this.#refuse(path, 'must be a string') }
   readonly #any: Checked = (value, path) => {
-    if (!isFinite(value)) this.#refuse(path, 'must hold finite numbers only')
+    if (!isFinite(value)) this.#refuse(path, 'must contain only finite numbers')
   }
 
   readonly #count: Checked = (value, path) => {
@@ -94,7 +94,7 @@ class Checker {
     for (const [keyword, value] of Object.entries(schema)) {
       const at = path === '' ? keyword : `${path}.${keyword}`
       const check = this.#keywords.get(keyword)
-      if (check === undefined) this.#refuse(at, 'is not a keyword that is taken')
+      if (check === undefined) this.#refuse(at, 'is not a supported keyword')
       // The type of the whole schema has a message of its own.
       else if (at !== 'type') check(value, at, depth)
     }

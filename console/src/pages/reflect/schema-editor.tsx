@@ -8,7 +8,7 @@ interface Props {
   onChange: (text: string) => void
 }
 
-/** A JSON Schema as text, with the faults for which the gateway would refuse it. */
+/** A text field for a JSON Schema, with the errors because of which the gateway would refuse it. */
 export function SchemaEditor ({ value, onChange }: Props) {
   const id = useId()
   const { schema, problems } = checkSchemaText(value)
@@ -22,7 +22,7 @@ export function SchemaEditor ({ value, onChange }: Props) {
       />
       <div id={`${id}-state`} role='status'>
         {problems.length === 0
-          ? <p class='hint'>The schema can be used.</p>
+          ? <p class='hint'>The schema is valid.</p>
           : (
             <ul class='reflect-problems field-error'>
               {problems.map(({ path, message }) => (

@@ -8,12 +8,12 @@ type DataOf<Name extends ReflectEvent['event']> = Extract<ReflectEvent, { event:
 /** The progress of an answer. */
 export interface Run {
   phase: 'searching' | 'answering' | 'done' | 'failed' | 'cancelled'
-  /** The evidence, in the order of the marks. */
+  /** The evidence, in the order of the citation markers. */
   sources: readonly Hit[] | undefined
   /** The part of the answer that has arrived. */
   text: string
   usage: DataOf<'usage'> | undefined
-  conclusion: DataOf<'done'> | undefined
+  result: DataOf<'done'> | undefined
   error: unknown
   /** Whether an object was requested besides the text. */
   hasSchema: boolean
@@ -22,28 +22,28 @@ export interface Run {
   totalMs: number | undefined
 }
 
-const BEGUN: Run = {
+const INITIAL_RUN: Run = {
   phase: 'searching',
   sources: undefined,
   text: '',
   usage: undefined,
-  conclusion: undefined,
+  result: undefined,
   error: undefined,
   hasSchema: false,
   evidenceMs: undefined,
   totalMs: undefined,
 }
 
-export function isUnderWay (run: Run | undefined): boolean {
+export function isRunning (run: Run | undefined): boolean {
   return run?.phase === 'searching' || run?.phase === 'answering'
 }
 
-function after (run: Run, { event, data }: ReflectEvent, elapsedMs: number): Run {
+function applyEvent (run: Run, { event, data }: ReflectEvent, elapsedMs: number): Run {
   switch (event) {
     case 'evidence': return { ...run, phase: 'answering', sources: data.sources, evidenceMs: elapsedMs }
     case 'delta': return { ...run, text: run.text + data.text }
     case 'usage': return { ...run, usage: data }
-    case 'done': return { ...run, phase: 'done', text: data.answer, conclusion: data, totalMs: elapsedMs }
+    case 'done': return { ...run, phase: 'done', text: data.answer, result: data, totalMs: elapsedMs }
   }
 }
 
@@ -53,41 +53,41 @@ function after (run: Run, { event, data }: ReflectEvent, elapsedMs: number): Run
 export function useReflect () {
   const [run, setRun] = useState<Run | undefined>(undefined)
   const controller = useRef<AbortController | undefined>(undefined)
-  const underWay = useRef<string | undefined>(undefined)
+  const pendingQuestion = useRef<string | undefined>(undefined)
   useEffect(() => () => { controller.current?.abort() }, [])
 
   const ask = useCallback(async (request: ReflectRequest) => {
     const question = JSON.stringify(request)
     // A double click would cost two answers of the model.
-    if (underWay.current === question) return
-    underWay.current = question
+    if (pendingQuestion.current === question) return
+    pendingQuestion.current = question
     controller.current?.abort()
-    const mine = new AbortController()
-    controller.current = mine
+    const current = new AbortController()
+    controller.current = current
     const begin = performance.now()
-    const change = (next: (run: Run) => Run) => {
-      if (controller.current === mine) setRun((old) => old === undefined ? old : next(old))
+    const update = (next: (run: Run) => Run) => {
+      if (controller.current === current) setRun((old) => old === undefined ? old : next(old))
     }
-    setRun({ ...BEGUN, hasSchema: request.response_schema !== undefined })
-    announce('The memories are searched')
+    setRun({ ...INITIAL_RUN, hasSchema: request.response_schema !== undefined })
+    announce('Searching the memories')
     try {
-      for await (const event of client.value.reflectStream(request, { signal: mine.signal })) {
-        change((old) => after(old, event, performance.now() - begin))
-        if (event.event === 'evidence') announce(`${event.data.sources.length} memories are evidence; the answer is on its way`)
+      for await (const event of client.value.reflectStream(request, { signal: current.signal })) {
+        update((old) => applyEvent(old, event, performance.now() - begin))
+        if (event.event === 'evidence') announce(`${event.data.sources.length} memories are evidence; generating the answer`)
         if (event.event === 'done') announce(event.data.abstained ? 'The memories do not answer the question' : 'The answer is complete')
       }
     } catch (error) {
       const totalMs = performance.now() - begin
-      const phase = mine.signal.aborted ? 'cancelled' : 'failed'
-      change((old) => ({ ...old, phase, totalMs, ...(phase === 'failed' && { error }) }))
+      const phase = current.signal.aborted ? 'cancelled' : 'failed'
+      update((old) => ({ ...old, phase, totalMs, ...(phase === 'failed' && { error }) }))
     } finally {
-      if (controller.current === mine) underWay.current = undefined
+      if (controller.current === current) pendingQuestion.current = undefined
     }
   }, [])
 
   const cancel = useCallback(() => {
     controller.current?.abort()
-    underWay.current = undefined
+    pendingQuestion.current = undefined
     announce('Cancelled')
   }, [])
 

@@ -2,22 +2,22 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { Field } from '../../components/field.js'
 import { PageTitle } from '../../components/page-title.js'
 import { Failure } from '../../components/states.js'
-import { signInBeside } from '../../state/oidc-window.js'
-import { beginSignIn } from '../../state/oidc.js'
+import { signInWithPopup } from '../../state/oidc-popup.js'
+import { redirectToProvider } from '../../state/oidc.js'
 import { serverConfig, type OidcConfig, type ServerConfig } from '../../state/server-config.js'
-import { isSendable, NOT_SENDABLE } from '../../text/header-value.js'
+import { isValidHeaderValue, INVALID_HEADER_VALUE } from '../../text/header-value.js'
 import { isExpired, isRemembered, signIn, type Credentials } from '../../state/session.js'
 
 const PRINCIPAL = /^[^\s:]+:\S+$/
 
-/** Asks for the credentials of the auth mode. The URL stays, so that the reader returns to the same place. */
+/** Asks for the credentials of the auth mode. The URL stays, so that the user returns to the same page. */
 export function SignInPage () {
   const config = serverConfig.value
   if (config === undefined) return null
   return (
     <div class='narrow'>
       <PageTitle title='Sign in' about={ABOUT[config.auth_mode]} />
-      {isExpired.value && <p class='notice' role='status'>The server no longer takes your credentials. After the sign-in you are where you were.</p>}
+      {isExpired.value && <p class='notice' role='status'>The server no longer accepts your credentials. After you sign in, the page is as you left it.</p>}
       {config.oidc !== undefined && <ProviderForm oidc={config.oidc} />}
       <CredentialsForm config={config} />
     </div>
@@ -25,13 +25,13 @@ export function SignInPage () {
 }
 
 const ABOUT: Record<ServerConfig['auth_mode'], string> = {
-  dev: 'This server is in dev mode: it believes whoever you say you are.',
-  api_key: 'This server asks for its API key, and whom you act as.',
+  dev: 'This server is in dev mode: it accepts any principal without proof.',
+  api_key: 'This server asks for its API key and the principal that you act as.',
   jwt_hs256: 'This server asks for a signed token.',
   jwt_oidc: 'This server asks for a token of its identity provider.',
 }
 
-function Remember ({ value, onChange }: { value: boolean, onChange: (value: boolean) => void }) {
+function RememberCheckbox ({ value, onChange }: { value: boolean, onChange: (value: boolean) => void }) {
   return (
     <label class='check'>
       <input type='checkbox' checked={value} onChange={({ currentTarget }) => { onChange(currentTarget.checked) }} />
@@ -40,27 +40,27 @@ function Remember ({ value, onChange }: { value: boolean, onChange: (value: bool
   )
 }
 
-/** An expired sign-in is renewed in a separate window, so that the page keeps what was typed on it. */
+/** An expired sign-in is renewed in a separate window, so that the page keeps its input. */
 function ProviderForm ({ oidc }: { oidc: OidcConfig }) {
   const [remember, setRemember] = useState(isRemembered.value)
   const [error, setError] = useState<unknown>(undefined)
   const [isWaiting, setIsWaiting] = useState(false)
   const controller = useRef<AbortController | undefined>(undefined)
   useEffect(() => () => { controller.current?.abort() }, [])
-  const leave = () => {
+  const redirect = () => {
     setError(undefined)
-    beginSignIn(oidc, location.pathname + location.search, remember).catch(setError)
+    redirectToProvider(oidc, location.pathname + location.search, remember).catch(setError)
   }
-  const open = async () => {
+  const openPopup = async () => {
     controller.current?.abort()
     const { signal } = controller.current = new AbortController()
     setError(undefined)
     setIsWaiting(true)
     try {
-      await signIn({ token: await signInBeside(oidc, signal) }, remember)
-    } catch (reason) {
+      await signIn({ token: await signInWithPopup(oidc, signal) }, remember)
+    } catch (failure) {
       if (signal.aborted) return
-      setError(reason)
+      setError(failure)
       setIsWaiting(false)
     }
   }
@@ -68,17 +68,17 @@ function ProviderForm ({ oidc }: { oidc: OidcConfig }) {
   return (
     <div class='card'>
       {error !== undefined && <Failure error={error} />}
-      <Remember value={remember} onChange={setRemember} />
-      {isWaiting && <p role='status'>Sign in in the window that was opened. Was it closed? Then open it again.</p>}
+      <RememberCheckbox value={remember} onChange={setRemember} />
+      {isWaiting && <p role='status'>Continue in the window that was opened. If it is closed, open it again.</p>}
       <div class='actions'>
         {isExpired.value
           ? (
             <>
-              <button type='button' class='primary' onClick={() => { void open() }}>{isWaiting ? 'Open it again' : title}</button>
-              <button type='button' onClick={leave}>Sign in in this tab: what was typed is lost</button>
+              <button type='button' class='primary' onClick={() => { void openPopup() }}>{isWaiting ? 'Open the window again' : title}</button>
+              <button type='button' onClick={redirect}>Sign in in this tab (discards your input)</button>
             </>
             )
-          : <button type='button' class='primary' onClick={leave}>{title}</button>}
+          : <button type='button' class='primary' onClick={redirect}>{title}</button>}
       </div>
     </div>
   )
@@ -90,25 +90,25 @@ function CredentialsForm ({ config: { auth_mode: mode, oidc } }: { config: Serve
   const [remember, setRemember] = useState(isRemembered.value)
   const [error, setError] = useState<unknown>(undefined)
   const [isBusy, setIsBusy] = useState(false)
-  const wantsPrincipal = mode === 'dev' || mode === 'api_key'
-  const wantsSecret = mode !== 'dev'
+  const needsPrincipal = mode === 'dev' || mode === 'api_key'
+  const needsSecret = mode !== 'dev'
   const isKey = mode === 'api_key'
-  const principalFault = !isSendable(principal)
-    ? NOT_SENDABLE
+  const principalError = !isValidHeaderValue(principal)
+    ? INVALID_HEADER_VALUE
     : principal !== '' && !PRINCIPAL.test(principal) ? 'Usually <type>:<id>, for example user:alice.' : undefined
 
   const submit = async () => {
-    const given: Credentials = {
-      ...(wantsPrincipal && principal !== '' && { principal }),
-      ...(wantsSecret && (isKey ? { apiKey: secret } : { token: secret.replace(/^bearer\s+/i, '') })),
+    const credentials: Credentials = {
+      ...(needsPrincipal && principal !== '' && { principal }),
+      ...(needsSecret && (isKey ? { apiKey: secret } : { token: secret.replace(/^bearer\s+/i, '') })),
     }
-    if (!isSendable(principal) || !isSendable(secret)) return
+    if (!isValidHeaderValue(principal) || !isValidHeaderValue(secret)) return
     setIsBusy(true)
     setError(undefined)
     try {
-      await signIn(given, remember)
-    } catch (reason) {
-      setError(reason)
+      await signIn(credentials, remember)
+    } catch (failure) {
+      setError(failure)
       setIsBusy(false)
     }
   }
@@ -121,10 +121,10 @@ function CredentialsForm ({ config: { auth_mode: mode, oidc } }: { config: Serve
     >
       {oidc !== undefined && <h2>Or with a token</h2>}
       {error !== undefined && <Failure error={error} />}
-      {wantsSecret && (
+      {needsSecret && (
         <Field
-          label={isKey ? 'API key' : 'Token'} error={isSendable(secret) ? undefined : NOT_SENDABLE}
-          hint={isKey ? 'SERVICE_API_KEY of the server.' : 'A JWT, as it stands behind "Bearer".'}
+          label={isKey ? 'API key' : 'Token'} error={isValidHeaderValue(secret) ? undefined : INVALID_HEADER_VALUE}
+          hint={isKey ? 'SERVICE_API_KEY of the server.' : 'A JWT, without "Bearer".'}
         >
           {(attributes) => (
             <input
@@ -134,10 +134,10 @@ function CredentialsForm ({ config: { auth_mode: mode, oidc } }: { config: Serve
           )}
         </Field>
       )}
-      {wantsPrincipal && (
+      {needsPrincipal && (
         <Field
           label='Principal' hint={mode === 'dev' ? 'For example user:alice. Empty: anonymous.' : 'For example user:alice.'}
-          error={principalFault}
+          error={principalError}
         >
           {(attributes) => (
             <input
@@ -147,7 +147,7 @@ function CredentialsForm ({ config: { auth_mode: mode, oidc } }: { config: Serve
           )}
         </Field>
       )}
-      <Remember value={remember} onChange={setRemember} />
+      <RememberCheckbox value={remember} onChange={setRemember} />
       <div class='actions'><button type='submit' class='primary' disabled={isBusy}>{isBusy ? 'Signing in…' : 'Sign in'}</button></div>
     </form>
   )

@@ -3,5 +3,5 @@ import './sources.css'
 import { SourceList } from './list.js'
 
 export default function SourcesPage () {
-  return <AdminGate what='The list of sources'><SourceList /></AdminGate>
+  return <AdminGate feature='The list of sources'><SourceList /></AdminGate>
 }

@@ -1,7 +1,7 @@
 import type { SourcesAnswer } from 'memory-gateway-client'
 import { CopyButton } from '../../components/copy-button.js'
 import { SafeText } from '../../components/safe-text.js'
-import { Empty, Loadable } from '../../components/states.js'
+import { EmptyState, Loadable } from '../../components/states.js'
 import { Table } from '../../components/table.js'
 import { Time } from '../../components/time.js'
 import { hrefOf } from '../../state/router.js'
@@ -9,7 +9,7 @@ import { admin } from '../../state/session.js'
 import { useLoad } from '../../state/use-load.js'
 import { usePoll } from '../../state/use-poll.js'
 import { formatCount, formatNumber } from '../../text/format.js'
-import { GATEWAY_URL } from '../../mount.js'
+import { GATEWAY_URL } from '../../urls.js'
 
 type Source = SourcesAnswer['sources'][number]
 
@@ -23,27 +23,27 @@ export function SourceList () {
     <Loadable loaded={loaded}>
       {({ sources }) => sources.length === 0
         ? (
-          <Empty title='No source is configured.'>
+          <EmptyState title='No source is configured.'>
             <p>A source takes webhooks and retains each event in a bank.</p>
-            <p>Sources stand under <code>sources</code> in the configuration file.</p>
-          </Empty>
+            <p>Sources are configured under <code>sources</code> in the configuration file.</p>
+          </EmptyState>
           )
-        : <Sources sources={sources} reload={loaded.reload} />}
+        : <SourceTable sources={sources} reload={loaded.reload} />}
     </Loadable>
   )
 }
 
-function Sources ({ sources, reload }: { sources: readonly Source[], reload: () => void }) {
+function SourceTable ({ sources, reload }: { sources: readonly Source[], reload: () => void }) {
   const failing = sources.filter(({ healthy }) => !healthy).length
   return (
     <>
-      <h2 class='for-screen-readers'>Webhook sources</h2>
+      <h2 class='visually-hidden'>Webhook sources</h2>
       <div class='sources-bar'>
         <p role='status'>
           {formatCount(sources.length, 'source')},{' '}
           {failing === 0 ? 'all healthy' : `${formatNumber(failing)} failing`}. Counts are since the start of the server.
         </p>
-        <button type='button' onClick={reload}>Load anew</button>
+        <button type='button' onClick={reload}>Reload</button>
       </div>
       <Table
         caption='Webhook sources' rows={sources} keyOf={({ id }) => id} columns={[
@@ -59,12 +59,12 @@ function Sources ({ sources, reload }: { sources: readonly Source[], reload: () 
           { title: 'Accepted', isNumber: true, cell: ({ accepted }) => formatNumber(accepted) },
           { title: 'Rejected', isNumber: true, cell: ({ rejected }) => formatNumber(rejected) },
           {
-            title: 'Into',
+            title: 'Bank',
             cell: ({ target_bank: bank }) => (
-              <a href={hrefOf('memories', { bank })}><SafeText text={bank} isExpandable={false} shown={60} /></a>
+              <a href={hrefOf('memories', { bank })}><SafeText text={bank} isExpandable={false} truncateAt={60} /></a>
             ),
           },
-          { title: 'Address', cell: ({ id }) => <Address id={id} /> },
+          { title: 'URL', cell: ({ id }) => <WebhookUrl id={id} /> },
         ]}
       />
     </>
@@ -72,22 +72,22 @@ function Sources ({ sources, reload }: { sources: readonly Source[], reload: () 
 }
 
 function Health ({ source: { healthy, message, last_event_at: lastEventAt } }: { source: Source }) {
-  const [look, word] = !healthy ? ['danger', 'failing'] : lastEventAt === null ? ['', 'no event yet'] : ['good', 'healthy']
+  const [level, label] = !healthy ? ['danger', 'failing'] : lastEventAt === null ? ['', 'no event yet'] : ['good', 'healthy']
   return (
     <>
-      <span class={`badge ${look}`}>{word}</span>
-      {!healthy && <div class='sources-message'><SafeText text={message} shown={200} /></div>}
+      <span class={`badge ${level}`}>{label}</span>
+      {!healthy && <div class='sources-message'><SafeText text={message} truncateAt={200} /></div>}
     </>
   )
 }
 
 /** The URL to which the sender posts its events. */
-function Address ({ id }: { id: string }) {
+function WebhookUrl ({ id }: { id: string }) {
   const path = `v1/ingest/webhook/${encodeURIComponent(id)}`
   return (
     <>
       <code><SafeText text={`/${path}`} isExpandable={false} /></code>{' '}
-      <CopyButton text={new URL(path, GATEWAY_URL).href} what='The address' />
+      <CopyButton text={new URL(path, GATEWAY_URL).href} subject='The URL' />
     </>
   )
 }

@@ -1,7 +1,7 @@
 import type { InputSchema } from './types.js'
 
 /** The input of a model does not satisfy the schema of the tool. */
-export class BadInput extends Error {}
+export class InvalidInput extends Error {}
 
 /** Reads the members of a model's input and reports all violations of the schema to the model at once. */
 export class Fields {
@@ -10,31 +10,31 @@ export class Fields {
 
   constructor (input: unknown, { properties }: InputSchema) {
     const isObject = typeof input === 'object' && input !== null && !Array.isArray(input)
-    if (!isObject) throw new BadInput('The input is a JSON object')
+    if (!isObject) throw new InvalidInput('The input must be a JSON object')
     // null means absent: models that fill in every member write it.
     this.#values = new Map(Object.entries(input).filter(([, value]) => value !== null && value !== undefined))
     const known = Object.keys(properties)
     for (const name of this.#values.keys()) {
-      if (!known.includes(name)) this.wrong(`${name}: there is no such field, only ${known.join(', ')}`)
+      if (!known.includes(name)) this.addProblem(`${name}: is not a field of this tool; its fields are ${known.join(', ')}`)
     }
   }
 
   text (name: string): string {
     const value = this.optionalText(name)
-    if (value === undefined) this.wrong(`${name}: is missing`)
+    if (value === undefined) this.addProblem(`${name}: is required`)
     return value ?? ''
   }
 
   optionalText (name: string): string | undefined {
     const value = this.#values.get(name)
     if (value === undefined || typeof value === 'string') return value
-    this.wrong(`${name}: is a string`)
+    this.addProblem(`${name}: must be a string`)
     return undefined
   }
 
   texts (name: string): string[] {
     const value = this.optionalTexts(name)
-    if (value === undefined) this.wrong(`${name}: is missing`)
+    if (value === undefined) this.addProblem(`${name}: is required`)
     return value ?? []
   }
 
@@ -42,16 +42,16 @@ export class Fields {
     const value = this.#values.get(name)
     if (value === undefined) return undefined
     if (Array.isArray(value) && value.every((item): item is string => typeof item === 'string')) return value
-    this.wrong(`${name}: is a list of strings`)
+    this.addProblem(`${name}: must be a list of strings`)
     return undefined
   }
 
-  wrong (problem: string): void {
+  addProblem (problem: string): void {
     this.#problems.push(problem)
   }
 
-  /** To be called when all fields are read. */
+  /** Throws if any field was invalid; called after all fields are read. */
   check (): void {
-    if (this.#problems.length > 0) throw new BadInput(this.#problems.join('; '))
+    if (this.#problems.length > 0) throw new InvalidInput(this.#problems.join('; '))
   }
 }

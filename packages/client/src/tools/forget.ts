@@ -1,9 +1,9 @@
-import { toolOf, type ToolSet } from './tool.js'
+import { createTool, type ToolSet } from './tool.js'
 import type { MemoryTool } from './types.js'
 
 export function forgetTool (set: ToolSet): MemoryTool<'forget'> {
   const { client, banks } = set
-  return toolOf(set, {
+  return createTool(set, {
     name: 'forget',
     description: 'Deletes memories for good. Only when the user asks for it, and only with ids that recall has just ' +
       'given.',
@@ -15,11 +15,11 @@ export function forgetTool (set: ToolSet): MemoryTool<'forget'> {
     isWrite: true,
     run: async (fields, call) => {
       const ids = fields.texts('memory_ids')
-      const bank = banks.in(fields)
+      const bank = banks.bankIn(fields)
       fields.check()
       const data = await client.forget({ bank_id: bank, memory_ids: ids }, call)
-      const left = new Set(ids).size - data.deleted_count
-      return { data, text: `Deleted: ${data.deleted_count}.${left > 0 ? ` Not found: ${left}.` : ''}` }
+      const notFound = new Set(ids).size - data.deleted_count
+      return { data, text: `Deleted: ${data.deleted_count}.${notFound > 0 ? ` Not found: ${notFound}.` : ''}` }
     },
   })
 }

@@ -13,7 +13,7 @@ const DEFAULT_TOOLS: readonly DefaultToolName[] = ['retain', 'recall', 'reflect'
 const DEFAULT_MAX_TOKENS = 1500
 const DEFAULT_MAX_RESULTS = 10
 
-const MAKERS: { [Name in MemoryToolName]: (set: ToolSet) => MemoryTool<Name> } = {
+const TOOL_FACTORIES: { [Name in MemoryToolName]: (set: ToolSet) => MemoryTool<Name> } = {
   retain: retainTool, recall: recallTool, reflect: reflectTool, forget: forgetTool,
 }
 
@@ -26,5 +26,5 @@ export function memoryTools<Name extends MemoryToolName = DefaultToolName> (
   const set: ToolSet = {
     client, maxTokens, maxResults, options, banks: new Banks(options), showsIds: names.includes('forget'),
   }
-  return Object.fromEntries(names.map((name) => [name, MAKERS[name](set)])) as unknown as MemoryTools<Name>
+  return Object.fromEntries(names.map((name) => [name, TOOL_FACTORIES[name](set)])) as unknown as MemoryTools<Name>
 }

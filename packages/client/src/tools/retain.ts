@@ -1,9 +1,9 @@
-import { toolOf, type ToolSet } from './tool.js'
+import { createTool, type ToolSet } from './tool.js'
 import type { MemoryTool } from './types.js'
 
 export function retainTool (set: ToolSet): MemoryTool<'retain'> {
-  const { client, banks, showsIds, options: { retain: always } } = set
-  return toolOf(set, {
+  const { client, banks, showsIds, options: { retain: defaults } } = set
+  return createTool(set, {
     name: 'retain',
     description: 'Stores a fact in long-term memory, for later conversations: preferences, decisions, names, dates, ' +
       'what the user asks you to remember. One call a fact, in a whole sentence that is understood without this ' +
@@ -22,18 +22,18 @@ export function retainTool (set: ToolSet): MemoryTool<'retain'> {
     run: async (fields, call) => {
       const content = fields.text('content')
       const occurredAt = fields.optionalText('occurred_at')
-      const tags = [...new Set([...always?.tags ?? [], ...fields.optionalTexts('tags') ?? []])]
-      const bank = banks.in(fields)
+      const tags = [...new Set([...defaults?.tags ?? [], ...fields.optionalTexts('tags') ?? []])]
+      const bank = banks.bankIn(fields)
       fields.check()
       const data = await client.retain({
-        ...always,
+        ...defaults,
         bank_id: bank,
         content,
         ...(occurredAt !== undefined && { occurred_at: occurredAt }),
         ...(tags.length > 0 && { tags }),
       }, call)
-      const done = data.deduplicated ? 'It was known already.' : 'Stored.'
-      return { data, text: showsIds ? `${done} Its id is ${data.memory_id}.` : done }
+      const outcome = data.deduplicated ? 'It was already known.' : 'Stored.'
+      return { data, text: showsIds ? `${outcome} Its id is ${data.memory_id}.` : outcome }
     },
   })
 }

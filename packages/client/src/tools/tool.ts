@@ -2,7 +2,7 @@ import type { MemoryGatewayClient } from '../client.js'
 import type { CallOptions } from '../options.js'
 import type { Banks } from './banks.js'
 import { Fields } from './fields.js'
-import { refusalOf } from './refusals.js'
+import { toolErrorOf } from './tool-error.js'
 import type {
   InputSchema, MemoryTool, MemoryToolData, MemoryToolName, MemoryToolsOptions, PropertySchema,
 } from './types.js'
@@ -27,7 +27,7 @@ interface Definition<Name extends MemoryToolName> {
   run: (fields: Fields, call: CallOptions) => Promise<{ data: MemoryToolData[Name], text: string }>
 }
 
-export function toolOf<Name extends MemoryToolName> (set: ToolSet, definition: Definition<Name>): MemoryTool<Name> {
+export function createTool<Name extends MemoryToolName> (set: ToolSet, definition: Definition<Name>): MemoryTool<Name> {
   const { name, description, properties, required, isWrite = false, run } = definition
   const inputSchema: InputSchema = { type: 'object', properties, required, additionalProperties: false }
   return {
@@ -42,7 +42,7 @@ export function toolOf<Name extends MemoryToolName> (set: ToolSet, definition: D
         return { ok: true, text, data }
       } catch (error) {
         signal?.throwIfAborted()
-        return refusalOf(error, isWrite)
+        return toolErrorOf(error, isWrite)
       }
     },
   }

@@ -62,7 +62,7 @@ t.test('what the gateway refuses reaches the model as an error it can act on', a
   const [, second, third] = model.doGenerateCalls
   const value = /access_denied.*'user:alice' is denied 'read' on bank 'user-bob'.*Do not try it again/
   t.match(second!.prompt.at(-1), { content: [{ output: { type: 'error-text', value } }] })
-  const wrong = /bank_id: there is no such field.*query: is a string.*Correct the input/
+  const wrong = /bank_id: is not a field of this tool.*query: must be a string.*Correct the input/
   t.match(third!.prompt.at(-1), { content: [{ output: { type: 'error-text', value: wrong } }] })
 })
 

@@ -34,7 +34,7 @@ t.test('a model retains, recalls, reflects and forgets', async (t) => {
   })
   const kept = await tools.retain.run({ content: 'Alice is allergic to peanuts.', tags: ['health'], occurred_at: null })
   t.match(kept.text, /^Stored\. Its id is [\da-f-]{36}\.$/)
-  t.equal((await tools.retain.run({ content: 'Alice is allergic to peanuts.', tags: ['health'] })).text.slice(0, 21), 'It was known already.')
+  t.equal((await tools.retain.run({ content: 'Alice is allergic to peanuts.', tags: ['health'] })).text.slice(0, 21), 'It was already known.')
 
   const found = await tools.recall.run({ query: 'peanuts' })
   const { hits: [hit] } = dataOf(found)
@@ -49,7 +49,7 @@ t.test('a model retains, recalls, reflects and forgets', async (t) => {
   const unknown = '01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f'
   const forgotten = await tools.forget.run({ memory_ids: [hit!.memory_id, unknown] })
   t.equal(forgotten.text, 'Deleted: 1. Not found: 1.')
-  t.equal((await tools.recall.run({ query: 'peanuts' })).text, 'No memory fits.')
+  t.equal((await tools.recall.run({ query: 'peanuts' })).text, 'No memory matches.')
 })
 
 t.test('forget is there only when it is asked for, and ids only then', async (t) => {
@@ -67,16 +67,16 @@ t.test('a model names no bank but those it is given', async (t) => {
   for (const field of ['bank', 'banks', 'bank_id']) {
     const result = await fixed.recall.run({ query: 'x', [field]: 'user-bob' })
     t.match(result, { ok: false, error: { code: 'invalid_request' } })
-    t.match(result.text, new RegExp(`${field}: there is no such field, only query`))
+    t.match(result.text, new RegExp(`${field}: is not a field of this tool; its fields are query`))
   }
 
   const several = memoryTools(client(alice), { banks: { 'user-alice': 'what Alice says', team: 'what the team decided' } })
   t.match(several.retain.inputSchema, { required: ['content', 'bank'], properties: { bank: { enum: ['user-alice', 'team'] } } })
   t.match(several.retain.inputSchema.properties['bank']?.description, /team: what the team decided\./)
   t.equal((await several.retain.run({ content: 'The release is on Friday.', bank: 'team' })).ok, true)
-  t.match((await several.retain.run({ content: 'x', bank: 'user-bob' })).text, /bank: is one of user-alice, team\. Correct/)
-  t.match((await several.retain.run({ content: 'x' })).text, /bank: is missing/)
-  t.match((await several.recall.run({ query: 'release', banks: ['team', 'user-bob'] })).text, /banks: is one of user-alice, team/)
+  t.match((await several.retain.run({ content: 'x', bank: 'user-bob' })).text, /bank: must be one of user-alice, team\. Correct/)
+  t.match((await several.retain.run({ content: 'x' })).text, /bank: is required/)
+  t.match((await several.recall.run({ query: 'release', banks: ['team', 'user-bob'] })).text, /banks: must be one of user-alice, team/)
   for (const banks of [undefined, null, [], ['team']]) {
     t.match((await several.recall.run({ query: 'release', banks })).text, /\[1\] \S+ team: The release is on Friday\./)
   }
@@ -130,7 +130,7 @@ t.test('a refusal of the gateway tells the model what it can do', async (t) => {
   const denied = await retain.run({ content: 'x' })
   t.match(denied, { ok: false, error: { code: 'access_denied', status: 403, request_id: String } })
   t.equal(denied.text, 'Failed (access_denied): Principal \'user:alice\' is denied \'write\' on bank \'user-bob\'. ' +
-    'This is not allowed, and will not be in this conversation. Do not try it again.')
+    'This is not allowed, and will not be allowed in this conversation. Do not try it again.')
 
   const { recall, retain: own } = memoryTools(client(alice), { bank: 'user-alice', ...options })
   await recall.run({ query: 'x' })
@@ -150,14 +150,14 @@ t.test('what is no input, and a gateway that does not work, are results too', as
   for (const input of [undefined, null, 'x', [], { query: 1 }, { query: null }, {}]) {
     t.match(await recall.run(input), { ok: false, error: { code: 'invalid_request' }, text: /^Failed \(invalid_request\): / })
   }
-  t.match((await retain.run({ content: 1, tags: ['a', 2] })).text, /content: is a string; content: is missing; tags: is a list/)
+  t.match((await retain.run({ content: 1, tags: ['a', 2] })).text, /content: must be a string; content: is required; tags: must be a list/)
   t.equal(server.requests.length, 0)
   server.meets(refusing(401, 'unauthenticated'), refusing(503, 'dependency_unavailable'))
   t.match((await recall.run({ query: 'x' })).text, /no other call will succeed/)
-  t.match((await recall.run({ query: 'x' })).text, /does not work at present\. Go on without it/)
+  t.match((await recall.run({ query: 'x' })).text, /is currently unavailable\. Continue without it/)
   const gone = memoryTools(server.client({ retries: 0, baseUrl: 'http://127.0.0.1:9' }).client, { bank: 'b' })
-  t.match((await gone.retain.run({ content: 'x' })).text, /\(connection_lost\).* Whether it was done is not known/)
-  t.match((await gone.recall.run({ query: 'x' })).text, /\(connection_lost\).* does not work at present/)
+  t.match((await gone.retain.run({ content: 'x' })).text, /\(connection_lost\).* It is unknown whether it was done/)
+  t.match((await gone.recall.run({ query: 'x' })).text, /\(connection_lost\).* is currently unavailable/)
 })
 
 t.test('the signal ends a call with its reason, and a mistake of the program is thrown', async (t) => {

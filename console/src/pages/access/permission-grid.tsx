@@ -2,8 +2,8 @@ import { useState } from 'preact/hooks'
 import { SafeText } from '../../components/safe-text.js'
 import { hrefOf, type Params } from '../../state/router.js'
 import { formatCount } from '../../text/format.js'
-import { BankFilter, isWanted, NO_FILTER } from './bank-filter.js'
-import { PERMISSIONS, Principal, type MatrixRow } from './matrix.js'
+import { BankFilter, matchesFilter, NO_FILTER } from './bank-filter.js'
+import { PERMISSIONS, Principal, type MatrixRow } from './permission-matrix.js'
 
 interface Props {
   rows: readonly MatrixRow[]
@@ -12,8 +12,8 @@ interface Props {
   params: Params
 }
 
-/** Many principals at a glance: a row for each bank, a column for each principal, a letter for each permission. */
-export function Grid ({ rows, hasMore, params }: Props) {
+/** A table for many principals: a row for each bank, a column for each principal, a letter for each permission. */
+export function PermissionGrid ({ rows, hasMore, params }: Props) {
   const [filter, setFilter] = useState(NO_FILTER)
   const principals = [...new Set(rows.map(({ principal }) => principal))]
   const byBank = new Map<string, Map<string | null, MatrixRow>>()
@@ -22,7 +22,7 @@ export function Grid ({ rows, hasMore, params }: Props) {
     byBank.set(row.bank_id, found.set(row.principal, row))
   }
   const shown = [...byBank].filter(([bank, found]) => (
-    [...found.values()].some(({ permissions }) => isWanted(filter, bank, permissions.length))))
+    [...found.values()].some(({ permissions }) => matchesFilter(filter, bank, permissions.length))))
   return (
     <>
       <BankFilter
@@ -35,7 +35,7 @@ export function Grid ({ rows, hasMore, params }: Props) {
       </p>
       <div class='table-box access-grid' role='region' aria-label='What many principals may do' tabIndex={0}>
         <table>
-          <caption class='for-screen-readers'>What many principals may do</caption>
+          <caption class='visually-hidden'>What many principals may do</caption>
           <thead>
             <tr>
               <th scope='col'>Bank</th>
@@ -52,9 +52,9 @@ export function Grid ({ rows, hasMore, params }: Props) {
             {shown.map(([bank, found]) => (
               <tr key={bank}>
                 <th scope='row'>
-                  <a href={hrefOf('banks', { bank })}><SafeText text={bank} isExpandable={false} shown={40} /></a>
+                  <a href={hrefOf('banks', { bank })}><SafeText text={bank} isExpandable={false} truncateAt={40} /></a>
                 </th>
-                {principals.map((principal) => <Letters key={principal} row={found.get(principal)} />)}
+                {principals.map((principal) => <PermissionLetters key={principal} row={found.get(principal)} />)}
               </tr>
             ))}
           </tbody>
@@ -64,10 +64,10 @@ export function Grid ({ rows, hasMore, params }: Props) {
   )
 }
 
-function Letters ({ row }: { row: MatrixRow | undefined }) {
+function PermissionLetters ({ row }: { row: MatrixRow | undefined }) {
   const granted = PERMISSIONS.flatMap((name) => row?.permissions.find(({ permission }) => permission === name) ?? [])
   if (granted.length === 0) {
-    return <td class='access-none'><span aria-hidden='true'>·</span><span class='for-screen-readers'>nothing</span></td>
+    return <td class='access-none'><span aria-hidden='true'>·</span><span class='visually-hidden'>nothing</span></td>
   }
   const names = granted.map(({ permission }) => permission)
   return (
@@ -75,7 +75,7 @@ function Letters ({ row }: { row: MatrixRow | undefined }) {
       <span class='access-letters' aria-hidden='true'>
         {PERMISSIONS.map((name) => names.includes(name) ? name[0] : '\u00a0').join('')}
       </span>
-      <span class='for-screen-readers'>{names.join(', ')}</span>
+      <span class='visually-hidden'>{names.join(', ')}</span>
     </td>
   )
 }

@@ -4,7 +4,7 @@ import { SafeText } from '../../components/safe-text.js'
 import { Table } from '../../components/table.js'
 import { hrefOf } from '../../state/router.js'
 import { formatCount } from '../../text/format.js'
-import { BankFilter, isWanted, NO_FILTER } from './bank-filter.js'
+import { BankFilter, matchesFilter, NO_FILTER } from './bank-filter.js'
 
 export const PERMISSIONS = ['read', 'write', 'forget', 'admin'] as const
 export type Permission = typeof PERMISSIONS[number]
@@ -21,10 +21,10 @@ interface Props {
   hasMore: boolean
 }
 
-/** Principal × bank × permission: each cell has the rule that grants the permission, or shows that none does. */
-export function Matrix ({ caption, rows, hasMore }: Props) {
+/** A row for each bank and principal; each cell shows the rule that grants the permission, or that none does. */
+export function PermissionMatrix ({ caption, rows, hasMore }: Props) {
   const [filter, setFilter] = useState(NO_FILTER)
-  const shown = rows.filter(({ bank_id: id, permissions }) => isWanted(filter, id, permissions.length))
+  const shown = rows.filter(({ bank_id: id, permissions }) => matchesFilter(filter, id, permissions.length))
   return (
     <>
       <BankFilter filter={filter} onChange={setFilter} hasMore={hasMore} count={formatCount(shown.length, 'row')} />
@@ -34,7 +34,7 @@ export function Matrix ({ caption, rows, hasMore }: Props) {
             title: 'Bank',
             isHeader: true,
             cell: ({ bank_id: bank }) => (
-              <a class='access-name' href={hrefOf('banks', { bank })}><SafeText text={bank} isExpandable={false} shown={80} /></a>
+              <a class='access-name' href={hrefOf('banks', { bank })}><SafeText text={bank} isExpandable={false} truncateAt={80} /></a>
             ),
           },
           {
@@ -43,7 +43,7 @@ export function Matrix ({ caption, rows, hasMore }: Props) {
           },
           ...PERMISSIONS.map((permission) => ({
             title: permission,
-            cell: (row: MatrixRow) => <Cell row={row} permission={permission} />,
+            cell: (row: MatrixRow) => <PermissionCell row={row} permission={permission} />,
           })),
         ]}
       />
@@ -54,16 +54,16 @@ export function Matrix ({ caption, rows, hasMore }: Props) {
 export function Principal ({ principal }: { principal: string | null }) {
   return principal === null || principal === ''
     ? <em>anonymous</em>
-    : <SafeText text={principal} isExpandable={false} shown={80} />
+    : <SafeText text={principal} isExpandable={false} truncateAt={80} />
 }
 
-function Cell ({ row: { permissions }, permission }: { row: MatrixRow, permission: Permission }) {
+function PermissionCell ({ row: { permissions }, permission }: { row: MatrixRow, permission: Permission }) {
   const found = permissions.find((entry) => entry.permission === permission)
-  if (found === undefined) return <span class='access-none'><span aria-hidden='true'>–</span><span class='for-screen-readers'>no</span></span>
+  if (found === undefined) return <span class='access-none'><span aria-hidden='true'>–</span><span class='visually-hidden'>no</span></span>
   return (
     <span class='access-cell'>
       <span class='badge good'><span aria-hidden='true'>✓ </span>yes</span>
-      <span class='access-rule'><SafeText text={found.granted_by} isExpandable={false} shown={120} /></span>
+      <span class='access-rule'><SafeText text={found.granted_by} isExpandable={false} truncateAt={120} /></span>
     </span>
   )
 }

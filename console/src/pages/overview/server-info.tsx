@@ -7,17 +7,17 @@ import { useLoad } from '../../state/use-load.js'
 import { formatCount } from '../../text/format.js'
 
 const MODES: Readonly<Record<string, string>> = {
-  dev: 'dev: every caller is believed',
+  dev: 'dev: callers name their principal without proof',
   api_key: 'api_key: a shared key, and a principal',
   jwt_hs256: 'jwt_hs256: signed tokens',
   jwt_oidc: 'jwt_oidc: tokens of an identity provider',
 }
-/** Maximum entries of one page of the listing. */
-const LISTED = 200
+/** Maximum number of banks that are counted. */
+const PAGE_SIZE = 200
 
-/** What the server reveals about itself without the admin token. */
-export function Server () {
-  const banks = useLoad(async (signal) => await firstPage(client.value.listBanks({ limit: LISTED }, { signal })), [])
+/** The version and the access rules of the server, which need no admin token, and the banks of the user. */
+export function ServerInfo () {
+  const banks = useLoad(async (signal) => await firstPage(client.value.listBanks({ limit: PAGE_SIZE }, { signal })), [])
   const config = serverConfig.value
   return (
     <section class='card' aria-labelledby='server'>
@@ -25,9 +25,9 @@ export function Server () {
       <dl class='facts'>
         <dt>Version</dt><dd>{config?.version}</dd>
         <dt>Authentication</dt><dd>{MODES[config?.auth_mode ?? ''] ?? config?.auth_mode}</dd>
-        <dt>Admin routes</dt><dd>{config?.admin_token === true ? 'ask for the admin token' : 'open to everybody who reaches the server'}</dd>
+        <dt>Admin routes</dt><dd>{config?.admin_token === true ? 'require the admin token' : 'open to everyone who can reach the server'}</dd>
       </dl>
-      <h3>Yours</h3>
+      <h3>Your banks</h3>
       <Loadable loaded={banks}>
         {({ banks: rows, next_cursor: next }) => (
           <p>

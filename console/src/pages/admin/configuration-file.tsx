@@ -7,7 +7,7 @@ import { admin } from '../../state/session.js'
 import { formatCount } from '../../text/format.js'
 
 /** Reloads the configuration file. */
-export function Reload () {
+export function ConfigurationFile () {
   const [isBusy, setIsBusy] = useState(false)
   const [answer, setAnswer] = useState<ReloadAnswer | undefined>(undefined)
   const [error, setError] = useState<unknown>(undefined)
@@ -18,7 +18,7 @@ export function Reload () {
     try {
       const next = await admin.value.reloadConfiguration()
       setAnswer(next)
-      announce(next.changed.length === 0 ? 'Nothing has changed' : 'The changes are in force')
+      announce(next.changed.length === 0 ? 'Nothing has changed' : 'The changes are in effect')
     } catch (cause) {
       setError(cause)
     }
@@ -27,24 +27,24 @@ export function Reload () {
   return (
     <section class='card' aria-labelledby='reload'>
       <h2 id='reload'>Configuration file</h2>
-      <p>Applies all changes of the file or none: one that has a problem, or needs a restart, changes nothing.</p>
+      <p>Applies all changes of the file or none: if any change is invalid or requires a restart, nothing changes.</p>
       <div class='actions'>
         <button type='button' class='primary' aria-disabled={isBusy} onClick={() => { if (!isBusy) void reload() }}>
-          Apply the file as it is now
+          Reload the file
         </button>
       </div>
-      {isBusy && <Loading what='The file is read' />}
+      {isBusy && <Loading label='Reading the file' />}
       {error !== undefined && <Failure error={error} />}
-      {answer !== undefined && <Changed changed={answer.changed} />}
+      {answer !== undefined && <ChangeList changed={answer.changed} />}
     </section>
   )
 }
 
-function Changed ({ changed }: ReloadAnswer) {
-  if (changed.length === 0) return <p>Nothing has changed since it was last read.</p>
+function ChangeList ({ changed }: ReloadAnswer) {
+  if (changed.length === 0) return <p>Nothing has changed since the file was last read.</p>
   return (
     <>
-      <p>{formatCount(changed.length, 'change is', 'changes are')} in force:</p>
+      <p>{formatCount(changed.length, 'change is', 'changes are')} in effect:</p>
       <ul class='admin-changed'>
         {changed.map((path) => <li key={path}><code><SafeText text={path} isExpandable={false} /></code></li>)}
       </ul>

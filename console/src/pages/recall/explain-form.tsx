@@ -9,7 +9,7 @@ import { listRequest, NO_FILTERS } from '../memories/filters.js'
 import { MemoryList } from '../memories/memory-list.js'
 import { useMemoryRows } from '../memories/use-memory-rows.js'
 import { Explanation } from './explanation.js'
-import { beyondExplain, explainRequest, type Settings } from './settings.js'
+import { unsupportedByExplain, explainRequest, type Settings } from './settings.js'
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
@@ -18,22 +18,22 @@ interface Props {
   query: string
   /** Settings A, and B if two are compared. */
   settings: readonly Settings[]
-  /** The memory to explain, the index of the setting, and a counter of requests by other components. */
-  asked: { id: string, round: number, setting: number }
+  /** A request by another component: the memory, the index of the settings, and a counter, 0 without a request. */
+  requested: { id: string, count: number, setting: number }
 }
 
 interface State { answer?: ExplainRecallAnswer, text?: string | undefined, error?: unknown, isLoading: boolean }
 
-/** Explains why the recall returns one memory or does not. */
-export function WhyNot ({ bank, query, settings, asked }: Props) {
-  const [id, setId] = useState(asked.id)
+/** A form that explains why a recall returns one memory or does not. */
+export function ExplainForm ({ bank, query, settings, requested }: Props) {
+  const [id, setId] = useState(requested.id)
   const [state, setState] = useState<State>({ isLoading: false })
   const [chosen, setChosen] = useState(0)
-  const [isPicking, setIsPicking] = useState(false)
+  const [isPickerOpen, setIsPickerOpen] = useState(false)
   const heading = useRef<HTMLHeadingElement>(null)
   const controller = useRef<AbortController | undefined>(undefined)
   const isId = UUID.test(id.trim())
-  const canAsk = isId && query.trim() !== '' && bank !== ''
+  const canExplain = isId && query.trim() !== '' && bank !== ''
   const index = Math.min(chosen, settings.length - 1)
   const explain = async (memory: string, setting = settings[index]) => {
     if (setting === undefined) return
@@ -54,19 +54,19 @@ export function WhyNot ({ bank, query, settings, asked }: Props) {
     return () => { controller.current?.abort() }
   }, [bank])
   useEffect(() => {
-    setId(asked.id)
-    if (asked.round === 0) return
-    setChosen(asked.setting)
+    setId(requested.id)
+    if (requested.count === 0) return
+    setChosen(requested.setting)
     heading.current?.focus()
-    void explain(asked.id, settings[asked.setting])
-  }, [asked.id, asked.round])
-  const beyond = settings[index] === undefined ? [] : beyondExplain(settings[index])
+    void explain(requested.id, settings[requested.setting])
+  }, [requested.id, requested.count])
+  const unsupported = settings[index] === undefined ? [] : unsupportedByExplain(settings[index])
   return (
-    <section class='card' aria-labelledby='why-not'>
-      <h2 id='why-not' ref={heading} tabIndex={-1}>Why not this one?</h2>
+    <section class='card' aria-labelledby='explain'>
+      <h2 id='explain' ref={heading} tabIndex={-1}>Explain a memory</h2>
       <form onSubmit={(event) => {
         event.preventDefault()
-        if (canAsk) void explain(id)
+        if (canExplain) void explain(id)
       }}
       >
         <Field
@@ -81,7 +81,7 @@ export function WhyNot ({ bank, query, settings, asked }: Props) {
           )}
         </Field>
         {settings.length > 1 && (
-          <Field label='With the knobs of'>
+          <Field label='With the settings of'>
             {(attributes) => (
               <select
                 {...attributes} value={String(index)}
@@ -94,21 +94,21 @@ export function WhyNot ({ bank, query, settings, asked }: Props) {
           </Field>
         )}
         <div class='actions'>
-          <button type='submit' disabled={!canAsk}>Explain</button>
-          <button type='button' disabled={bank === ''} onClick={() => { setIsPicking(true) }}>Pick from the list…</button>
+          <button type='submit' disabled={!canExplain}>Explain</button>
+          <button type='button' disabled={bank === ''} onClick={() => { setIsPickerOpen(true) }}>Choose from the list…</button>
         </div>
       </form>
-      {beyond.length > 0 && <p class='hint'>The explanation does not know {beyond.join(', ')}: it tells of a recall without.</p>}
-      {state.isLoading && <Loading what='Explaining' />}
+      {unsupported.length > 0 && <p class='hint'>The explanation does not support {unsupported.join(', ')}: it describes a recall without.</p>}
+      {state.isLoading && <Loading label='Explaining' />}
       {state.error !== undefined && <Failure error={state.error} />}
-      {state.text !== undefined && <blockquote class='recall-explained'><SafeText text={state.text} shown={240} /></blockquote>}
+      {state.text !== undefined && <blockquote class='recall-explained'><SafeText text={state.text} truncateAt={240} /></blockquote>}
       {state.answer !== undefined && <Explanation answer={state.answer} />}
-      <Dialog title='Pick a memory' isOpen={isPicking} onClose={() => { setIsPicking(false) }}>
-        <Picker
-          bank={bank} onPick={(picked) => {
-            setIsPicking(false)
-            setId(picked)
-            if (query.trim() !== '') void explain(picked)
+      <Dialog title='Choose a memory' isOpen={isPickerOpen} onClose={() => { setIsPickerOpen(false) }}>
+        <MemoryPicker
+          bank={bank} onPick={(memoryId) => {
+            setIsPickerOpen(false)
+            setId(memoryId)
+            if (query.trim() !== '') void explain(memoryId)
           }}
         />
       </Dialog>
@@ -116,7 +116,7 @@ export function WhyNot ({ bank, query, settings, asked }: Props) {
   )
 }
 
-/** The text of the memory, because an id tells the reader nothing. Undefined when it does not exist. */
+/** The text of the memory, because an id tells the user nothing. Undefined when it does not exist. */
 async function textOf (
   bank: string, { memory_id: id, verdict }: ExplainRecallAnswer, signal: AbortSignal,
 ): Promise<string | undefined> {
@@ -129,7 +129,7 @@ async function textOf (
   }
 }
 
-function Picker ({ bank, onPick }: { bank: string, onPick: (id: string) => void }) {
+function MemoryPicker ({ bank, onPick }: { bank: string, onPick: (id: string) => void }) {
   const rows = useMemoryRows(listRequest(bank, NO_FILTERS, undefined))
-  return <MemoryList label='Memories to pick from' rows={rows} onChoose={onPick} />
+  return <MemoryList label='Memories to choose from' rows={rows} onChoose={onPick} />
 }

@@ -5,7 +5,7 @@ import { Field } from '../../components/field.js'
 import type { Selection } from './forget-dialog.js'
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-const MOST_IDS = 1000
+const MAX_IDS = 1000
 
 type Kind = 'tags' | 'ids' | 'all'
 
@@ -18,29 +18,29 @@ interface Props {
   onClose: () => void
 }
 
-/** Asks what to forget. Nothing is forgotten before it has been shown. */
-export function ForgetBy ({ isOpen, onClose, ...rest }: Props) {
+/** Asks which memories to forget. They are shown for confirmation before they are forgotten. */
+export function ForgetSelectionDialog ({ isOpen, onClose, ...props }: Props) {
   return (
     <Dialog title='What is to be forgotten?' isOpen={isOpen} onClose={onClose}>
-      <Choice {...rest} onClose={onClose} />
+      <Choice {...props} onClose={onClose} />
     </Dialog>
   )
 }
 
-function Choice ({ tags: given, tagsMatch, onChoose, onClose }: Omit<Props, 'isOpen'>) {
+function Choice ({ tags: initialTags, tagsMatch, onChoose, onClose }: Omit<Props, 'isOpen'>) {
   const [kind, setKind] = useState<Kind>('tags')
-  const [tags, setTags] = useState<string[]>([...given])
-  const [match, setMatch] = useState(tagsMatch)
-  const [typed, setTyped] = useState('')
-  const ids = typed.split(/[\s,]+/).filter((id) => id !== '')
-  const wrong = ids.find((id) => !UUID.test(id))
-  const idsError = wrong !== undefined
-    ? `"${wrong.slice(0, 40)}" is not an id.`
-    : ids.length > MOST_IDS ? `At most ${MOST_IDS} at once.` : undefined
+  const [tags, setTags] = useState<string[]>([...initialTags])
+  const [tagsMode, setTagsMode] = useState(tagsMatch)
+  const [idsText, setIdsText] = useState('')
+  const ids = idsText.split(/[\s,]+/).filter((id) => id !== '')
+  const invalidId = ids.find((id) => !UUID.test(id))
+  const idsError = invalidId !== undefined
+    ? `"${invalidId.slice(0, 40)}" is not an id.`
+    : ids.length > MAX_IDS ? `At most ${MAX_IDS} at once.` : undefined
   const selection: Selection | undefined = kind === 'all'
     ? { scope: 'all' }
     : kind === 'tags'
-      ? tags.length > 0 ? { tags, tags_match: match } : undefined
+      ? tags.length > 0 ? { tags, tags_match: tagsMode } : undefined
       : ids.length > 0 && idsError === undefined ? { memory_ids: ids } : undefined
   const choice = (value: Kind, label: string) => (
     <label class='check'>
@@ -54,7 +54,7 @@ function Choice ({ tags: given, tagsMatch, onChoose, onClose }: Omit<Props, 'isO
     }}
     >
       <fieldset class='memories-choice'>
-        <legend class='for-screen-readers'>Which memories</legend>
+        <legend class='visually-hidden'>Which memories</legend>
         {choice('tags', 'Memories with tags')}
         {choice('ids', 'Memories by their ids')}
         {choice('all', 'The whole bank')}
@@ -62,11 +62,11 @@ function Choice ({ tags: given, tagsMatch, onChoose, onClose }: Omit<Props, 'isO
       {kind === 'tags' && (
         <>
           <TagsField label='Tags to forget' tags={tags} onChange={setTags} />
-          <Field label='A memory goes that has'>
+          <Field label='Forget memories that have'>
             {(attributes) => (
               <select
-                {...attributes} value={match}
-                onChange={({ currentTarget }) => { setMatch(currentTarget.value === 'all' ? 'all' : 'any') }}
+                {...attributes} value={tagsMode}
+                onChange={({ currentTarget }) => { setTagsMode(currentTarget.value === 'all' ? 'all' : 'any') }}
               >
                 <option value='any'>any of them</option>
                 <option value='all'>all of them</option>
@@ -79,15 +79,15 @@ function Choice ({ tags: given, tagsMatch, onChoose, onClose }: Omit<Props, 'isO
         <Field label='Ids' hint='One a line, or with commas between them.' error={idsError}>
           {(attributes) => (
             <textarea
-              {...attributes} spellcheck={false} value={typed}
-              onInput={({ currentTarget }) => { setTyped(currentTarget.value) }}
+              {...attributes} spellcheck={false} value={idsText}
+              onInput={({ currentTarget }) => { setIdsText(currentTarget.value) }}
             />
           )}
         </Field>
       )}
-      <p class='hint'>The next step shows what would go, and asks again.</p>
+      <p class='hint'>The next step shows the memories and asks for confirmation.</p>
       <div class='actions'>
-        <button type='submit' class='primary' disabled={selection === undefined}>Show what would go</button>
+        <button type='submit' class='primary' disabled={selection === undefined}>Show a preview</button>
         <button type='button' onClick={onClose}>Cancel</button>
       </div>
     </form>

@@ -6,21 +6,21 @@ import { Table } from '../../components/table.js'
 import { formatCount } from '../../text/format.js'
 import { valueAt } from './value-at.js'
 
-const BADGES: Readonly<Record<string, string>> = { bank: 'warning', profile: 'good', file: 'good', default: '' }
+const ORIGIN_BADGES: Readonly<Record<string, string>> = { bank: 'warning', profile: 'good', file: 'good', default: '' }
 const ORIGINS = ['bank', 'profile', 'file', 'default'] as const
 
 /** The settings in force for the bank, each with its origin. */
-export function Effective ({ answer: { effective, origin } }: { answer: BankConfigAnswer }) {
+export function EffectiveSettings ({ answer: { effective, origin } }: { answer: BankConfigAnswer }) {
   const [filter, setFilter] = useState('')
-  const [from, setFrom] = useState('')
-  const wanted = filter.trim().toLowerCase()
+  const [originFilter, setOriginFilter] = useState('')
+  const searchText = filter.trim().toLowerCase()
   const rows = Object.entries(origin)
     .map(([path, source]) => ({ path, source, value: valueAt(effective, path) }))
-    .filter(({ path, source }) => path.toLowerCase().includes(wanted) && (from === '' || source === from))
+    .filter(({ path, source }) => path.toLowerCase().includes(searchText) && (originFilter === '' || source === originFilter))
     .sort((a, b) => a.path < b.path ? -1 : 1)
   return (
     <section class='card' aria-labelledby='effective'>
-      <h3 id='effective'>In force</h3>
+      <h3 id='effective'>Effective settings</h3>
       <div class='admin-bar'>
         <Field label='Name contains'>
           {(attributes) => (
@@ -30,10 +30,13 @@ export function Effective ({ answer: { effective, origin } }: { answer: BankConf
             />
           )}
         </Field>
-        <Field label='From'>
+        <Field label='Origin'>
           {(attributes) => (
-            <select {...attributes} value={from} onChange={({ currentTarget }) => { setFrom(currentTarget.value) }}>
-              <option value=''>anywhere</option>
+            <select
+              {...attributes} value={originFilter}
+              onChange={({ currentTarget }) => { setOriginFilter(currentTarget.value) }}
+            >
+              <option value=''>any origin</option>
               {ORIGINS.map((name) => <option key={name} value={name}>{name}</option>)}
             </select>
           )}
@@ -41,7 +44,7 @@ export function Effective ({ answer: { effective, origin } }: { answer: BankConf
         <p role='status'>{formatCount(rows.length, 'value')}</p>
       </div>
       <Table
-        caption='Values in force' rows={rows} keyOf={({ path }) => path} columns={[
+        caption='Effective values' rows={rows} keyOf={({ path }) => path} columns={[
           {
             title: 'Name',
             isHeader: true,
@@ -51,9 +54,9 @@ export function Effective ({ answer: { effective, origin } }: { answer: BankConf
             title: 'Value',
             cell: ({ value }) => value === undefined
               ? <em>none</em>
-              : <code><SafeText text={value} shown={200} /></code>,
+              : <code><SafeText text={value} truncateAt={200} /></code>,
           },
-          { title: 'From', cell: ({ source }) => <span class={`badge ${BADGES[source] ?? ''}`}>{source}</span> },
+          { title: 'Origin', cell: ({ source }) => <span class={`badge ${ORIGIN_BADGES[source] ?? ''}`}>{source}</span> },
         ]}
       />
     </section>

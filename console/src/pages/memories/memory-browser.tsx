@@ -1,12 +1,12 @@
 import { useRef, useState } from 'preact/hooks'
 import { Dialog } from '../../components/dialog.js'
-import { changeParams, place } from '../../state/router.js'
+import { changeParams, route } from '../../state/router.js'
 import { formatNumber } from '../../text/format.js'
 import type { Metadata } from '../../text/metadata.js'
 import { ExportPanel } from './export.js'
 import { FilterForm } from './filter-form.js'
 import { applyFilters, countFilters, filtersOf, listRequest } from './filters.js'
-import { ForgetBy } from './forget-by.js'
+import { ForgetSelectionDialog } from './forget-selection-dialog.js'
 import { ForgetDialog, type Selection } from './forget-dialog.js'
 import { ImportPanel } from './import.js'
 import { MemoryList } from './memory-list.js'
@@ -16,48 +16,48 @@ import { SearchResults } from './search-results.js'
 import { UndoNotice, type Forgotten } from './undo-notice.js'
 import { useMemoryRows } from './use-memory-rows.js'
 
-type Open = 'retain' | 'forget' | 'export' | 'import'
+type OpenDialog = 'retain' | 'forget' | 'export' | 'import'
 
 /** The memories of one bank. */
-export function Browser ({ bank }: { bank: string }) {
-  const { params } = place.value
+export function MemoryBrowser ({ bank }: { bank: string }) {
+  const { params } = route.value
   const filters = filtersOf(params)
   const memory = params.get('memory') ?? ''
   const [metadata, setMetadata] = useState<Metadata | undefined>(undefined)
   const [query, setQuery] = useState('')
-  const [open, setOpen] = useState<Open | undefined>(undefined)
+  const [openDialog, setOpenDialog] = useState<OpenDialog | undefined>(undefined)
   const [selection, setSelection] = useState<Selection | undefined>(undefined)
   const [forgotten, setForgotten] = useState<Forgotten | undefined>(undefined)
   const heading = useRef<HTMLHeadingElement>(null)
-  const [focusRound, setFocusRound] = useState(0)
-  const [changes, setChanges] = useState(0)
+  const [focusRequests, setFocusRequests] = useState(0)
+  const [changeCount, setChangeCount] = useState(0)
   const isSearching = query !== ''
   const rows = useMemoryRows(isSearching ? undefined : listRequest(bank, filters, metadata))
   const reload = () => {
-    setChanges((count) => count + 1)
+    setChangeCount((count) => count + 1)
     rows.reload()
   }
-  const close = () => { setOpen(undefined) }
+  const close = () => { setOpenDialog(undefined) }
   const choose = (id: string) => {
-    setFocusRound((count) => count + 1)
+    setFocusRequests((count) => count + 1)
     changeParams({ memory: id }, { replace: memory !== '' })
   }
   const closeMemory = () => {
     changeParams({ memory: null })
     document.querySelector<HTMLElement>('.virtual-list')?.focus()
   }
-  const openButton = (name: Open, label: string) => (
-    <button type='button' onClick={() => { setOpen(name) }}>{label}</button>
+  const dialogButton = (name: OpenDialog, label: string) => (
+    <button type='button' onClick={() => { setOpenDialog(name) }}>{label}</button>
   )
   return (
     <>
       <div class='memories-bar'>
         <SearchForm query={query} onSearch={setQuery} />
         <div class='actions'>
-          {openButton('retain', 'Retain…')}
-          {openButton('forget', 'Forget…')}
-          {openButton('export', 'Export…')}
-          {openButton('import', 'Import…')}
+          {dialogButton('retain', 'Retain…')}
+          {dialogButton('forget', 'Forget…')}
+          {dialogButton('export', 'Export…')}
+          {dialogButton('import', 'Import…')}
         </div>
       </div>
       <FilterForm key={bank} filters={filters} metadata={metadata} onMetadata={setMetadata} />
@@ -72,7 +72,7 @@ export function Browser ({ bank }: { bank: string }) {
       <div class={memory === '' ? 'memories-panes' : 'memories-panes two'}>
         <section aria-labelledby='list'>
           <div class='memories-head'>
-            <h2 id='list' ref={heading} tabIndex={-1}>{isSearching ? 'Found' : 'All'}</h2>
+            <h2 id='list' ref={heading} tabIndex={-1}>{isSearching ? 'Search results' : 'All memories'}</h2>
             {!isSearching && (
               <>
                 <p role='status'>{rows.count !== undefined && `${formatNumber(rows.count)}${rows.isComplete ? '' : ' and more'}`}</p>
@@ -83,7 +83,7 @@ export function Browser ({ bank }: { bank: string }) {
                   <option value='newest'>newest first</option>
                   <option value='oldest'>oldest first</option>
                 </select>
-                <button type='button' class='small' onClick={rows.reload}>Load anew</button>
+                <button type='button' class='small' onClick={rows.reload}>Reload</button>
               </>
             )}
           </div>
@@ -91,7 +91,7 @@ export function Browser ({ bank }: { bank: string }) {
             ? (
               <SearchResults
                 key={query} bank={bank} query={query} filters={filters} metadata={metadata} selected={memory}
-                changes={changes} onChoose={choose}
+                changeCount={changeCount} onChoose={choose}
               />
               )
             : (
@@ -103,20 +103,20 @@ export function Browser ({ bank }: { bank: string }) {
         </section>
         {memory !== '' && (
           <MemoryView
-            key={memory} bank={bank} id={memory} focusRound={focusRound} onClose={closeMemory}
+            key={memory} bank={bank} id={memory} focusRequests={focusRequests} onClose={closeMemory}
             onForget={({ memory_id: id }) => { setSelection({ memory_ids: [id] }) }}
           />
         )}
       </div>
-      <Dialog title='Retain a memory' isOpen={open === 'retain'} onClose={close}>
+      <Dialog title='Retain a memory' isOpen={openDialog === 'retain'} onClose={close}>
         <RetainForm bank={bank} onRetained={reload} onClose={close} />
       </Dialog>
-      <Dialog title='Export' isOpen={open === 'export'} onClose={close}><ExportPanel bank={bank} onClose={close} /></Dialog>
-      <Dialog title='Import' isOpen={open === 'import'} onClose={close}>
+      <Dialog title='Export' isOpen={openDialog === 'export'} onClose={close}><ExportPanel bank={bank} onClose={close} /></Dialog>
+      <Dialog title='Import' isOpen={openDialog === 'import'} onClose={close}>
         <ImportPanel bank={bank} onImported={reload} onClose={close} />
       </Dialog>
-      <ForgetBy
-        isOpen={open === 'forget'} tags={filters.tags} tagsMatch={filters.tagsMatch} onClose={close}
+      <ForgetSelectionDialog
+        isOpen={openDialog === 'forget'} tags={filters.tags} tagsMatch={filters.tagsMatch} onClose={close}
         onChoose={(chosen) => {
           close()
           setSelection(chosen)
@@ -135,21 +135,21 @@ export function Browser ({ bank }: { bank: string }) {
   )
 }
 
-/** The search text is kept out of the URL. */
+/** The search form. The URL does not contain the search text, which may be confidential. */
 function SearchForm ({ query, onSearch }: { query: string, onSearch: (query: string) => void }) {
-  const [typed, setTyped] = useState(query)
+  const [text, setText] = useState(query)
   return (
     <form
       role='search' class='memories-search' onSubmit={(event) => {
         event.preventDefault()
-        onSearch(typed.trim())
+        onSearch(text.trim())
       }}
     >
       <label for='memories-query'>Full text</label>
       <input
-        id='memories-query' type='search' value={typed} maxLength={8192} autocomplete='off'
+        id='memories-query' type='search' value={text} maxLength={8192} autocomplete='off'
         onInput={({ currentTarget }) => {
-          setTyped(currentTarget.value)
+          setText(currentTarget.value)
           if (currentTarget.value === '') onSearch('')
         }}
       />
@@ -157,7 +157,7 @@ function SearchForm ({ query, onSearch }: { query: string, onSearch: (query: str
       {query !== '' && (
         <button
           type='button' onClick={() => {
-            setTyped('')
+            setText('')
             onSearch('')
           }}
         >Show all

@@ -7,7 +7,7 @@ import { admin, adminToken } from '../../state/session.js'
 import { useLoad } from '../../state/use-load.js'
 import { usePoll } from '../../state/use-poll.js'
 import { formatCount, formatMilliseconds, formatNumber } from '../../text/format.js'
-import { Condition } from './condition.js'
+import { StatusBadge } from './status-badge.js'
 
 type Store = AdminStatus['vector_store']
 
@@ -21,14 +21,14 @@ const DURABILITY: Readonly<Record<string, string>> = {
 }
 
 /** The configuration that the server runs with, for operators. */
-export function InUse () {
+export function ServerStatus () {
   const status = useLoad(async (signal) => await admin.value.getStatus({ signal }), [adminToken.value])
   usePoll(status, POLL_MS)
   return (
     <section class='card' aria-labelledby='in-use'>
       <h2 id='in-use'>Store and models</h2>
-      <Loadable loaded={status} what='Asking'>
-        {({ started_at: startedAt, access_control: isControlled, ...parts }) => (
+      <Loadable loaded={status} label='Checking'>
+        {({ started_at: startedAt, access_control: isAccessControlled, ...parts }) => (
           <dl class='facts'>
             <dt>Running since</dt><dd><Time at={startedAt} /></dd>
             <dt>Vector store</dt><dd><StoreFacts store={parts.vector_store} /></dd>
@@ -38,7 +38,7 @@ export function InUse () {
             </dd>
             <dt>Language model</dt><dd><Model {...parts.language_model} /></dd>
             <dt>Reranker</dt><dd>{parts.reranker === undefined ? 'none' : <Model {...parts.reranker} />}</dd>
-            <dt>Access control</dt><dd>{isControlled ? 'on' : 'off: every caller may do everything'}</dd>
+            <dt>Access control</dt><dd>{isAccessControlled ? 'on' : 'off: every caller may do everything'}</dd>
           </dl>
         )}
       </Loadable>
@@ -50,7 +50,7 @@ function StoreFacts ({ store }: { store: Store }) {
   const { provider, status, latency_ms: latency, connections, vectors_pending: pending } = store
   return (
     <>
-      <Name name={provider} /> <Condition status={status} />
+      <ProviderName name={provider} /> <StatusBadge status={status} />
       {latency !== null && ` within ${formatMilliseconds(latency)}`}
       {DURABILITY[provider] !== undefined && <span class='overview-detail'>{DURABILITY[provider]}</span>}
       {connections !== undefined && (
@@ -76,12 +76,13 @@ interface ModelProps {
 function Model ({ provider, model, status, children }: ModelProps) {
   return (
     <>
-      <Name name={provider} />{model !== null && <> (<SafeText text={model} isExpandable={false} />)</>}{children}
-      {' '}<Condition status={status} />
+      <ProviderName name={provider} />
+      {model !== null && <> (<SafeText text={model} isExpandable={false} />)</>}{children}
+      {' '}<StatusBadge status={status} />
     </>
   )
 }
 
-function Name ({ name }: { name: string }) {
-  return name === 'custom' ? <>a class of the operator's own</> : <code>{name}</code>
+function ProviderName ({ name }: { name: string }) {
+  return name === 'custom' ? <>custom class</> : <code>{name}</code>
 }

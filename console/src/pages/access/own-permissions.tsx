@@ -1,69 +1,69 @@
 import { useState } from 'preact/hooks'
 import { BankField } from '../../components/bank-field.js'
 import { SafeText } from '../../components/safe-text.js'
-import { Empty, Failure, Loadable, Loading } from '../../components/states.js'
+import { EmptyState, Failure, Loadable, Loading } from '../../components/states.js'
 import { firstPage } from '../../state/first-page.js'
-import { changeParams, place } from '../../state/router.js'
+import { changeParams, route } from '../../state/router.js'
 import { client } from '../../state/session.js'
 import { useLoad } from '../../state/use-load.js'
 import { usePages } from '../../state/use-pages.js'
-import { Matrix, PERMISSIONS, Principal } from './matrix.js'
+import { PermissionMatrix, PERMISSIONS, Principal } from './permission-matrix.js'
 
-const PAGE = 100
+const PAGE_SIZE = 100
 
 /** What the caller may do. */
-export function Mine () {
-  const [about, setAbout] = useState<{ tenant: string | null, onBehalfOf: string | null } | undefined>(undefined)
-  const { items, error, isLoading, hasMore, more } = usePages(async (cursor, signal) => {
-    const query = { limit: PAGE, ...(cursor !== undefined && { cursor }) }
+export function OwnPermissions () {
+  const [identity, setIdentity] = useState<{ tenant: string | null, onBehalfOf: string | null } | undefined>(undefined)
+  const { items, error, isLoading, hasMore, loadMore } = usePages(async (cursor, signal) => {
+    const query = { limit: PAGE_SIZE, ...(cursor !== undefined && { cursor }) }
     const page = await firstPage(client.value.getAccess(query, { signal }))
-    setAbout({ tenant: page.tenant_id, onBehalfOf: page.on_behalf_of })
+    setIdentity({ tenant: page.tenant_id, onBehalfOf: page.on_behalf_of })
     return { items: page.banks.map((bank) => ({ ...bank, principal: page.principal })), cursor: page.next_cursor }
   }, [])
   const isEmpty = items.length === 0 && !isLoading && error === undefined
   return (
     <>
-      <OneBank />
+      <BankPermissions />
       <section class='card' aria-labelledby='access-mine'>
         <h2 id='access-mine'>Banks that you may read</h2>
-        {about !== undefined && (about.tenant !== null || about.onBehalfOf !== null) && (
+        {identity !== undefined && (identity.tenant !== null || identity.onBehalfOf !== null) && (
           <p>
-            {about.tenant !== null && <>In the tenant <SafeText text={about.tenant} isExpandable={false} />. </>}
-            {about.onBehalfOf !== null && (
-              <>On behalf of <SafeText text={about.onBehalfOf} isExpandable={false} />: only what both may do.</>
+            {identity.tenant !== null && <>In the tenant <SafeText text={identity.tenant} isExpandable={false} />. </>}
+            {identity.onBehalfOf !== null && (
+              <>On behalf of <SafeText text={identity.onBehalfOf} isExpandable={false} />: only what both may do.</>
             )}
           </p>
         )}
         {isEmpty && (
-          <Empty title='There is no bank that you may read.'>
-            <p>Whether you may write to one is shown above.</p>
-            <p>An admin of a bank gives rights on it, and so does whoever keeps the configuration file.</p>
-          </Empty>
+          <EmptyState title='There is no bank that you may read.'>
+            <p>You may be allowed to write to a bank that you may not read: check it above.</p>
+            <p>Ask an admin of a bank, or the operator of this server, for permissions.</p>
+          </EmptyState>
         )}
-        {items.length > 0 && <Matrix caption='What you may do' rows={items} hasMore={hasMore} />}
-        {error !== undefined && <Failure error={error} retry={more} />}
+        {items.length > 0 && <PermissionMatrix caption='What you may do' rows={items} hasMore={hasMore} />}
+        {error !== undefined && <Failure error={error} retry={loadMore} />}
         {isLoading && <Loading />}
-        {hasMore && <div class='actions'><button type='button' aria-disabled={isLoading} onClick={more}>Load more</button></div>}
+        {hasMore && <div class='actions'><button type='button' aria-disabled={isLoading} onClick={loadMore}>Load more</button></div>}
       </section>
     </>
   )
 }
 
 /** A bank by its id, which may be one that the caller may not read. */
-function OneBank () {
-  const bank = place.value.params.get('bank') ?? ''
+function BankPermissions () {
+  const bank = route.value.params.get('bank') ?? ''
   return (
-    <section class='card' aria-labelledby='access-one'>
-      <h2 id='access-one'>One bank</h2>
-      <div class='access-one'>
+    <section class='card' aria-labelledby='access-bank'>
+      <h2 id='access-bank'>One bank</h2>
+      <div class='access-bank'>
         <BankField value={bank} onChange={(id) => { changeParams({ bank: id === '' ? null : id }) }} />
       </div>
-      {bank === '' ? <p>Any bank by its id, also one that does not exist yet.</p> : <OnBank key={bank} bank={bank} />}
+      {bank === '' ? <p>Enter the id of any bank, even one that does not exist yet.</p> : <PermissionList key={bank} bank={bank} />}
     </section>
   )
 }
 
-function OnBank ({ bank }: { bank: string }) {
+function PermissionList ({ bank }: { bank: string }) {
   const loaded = useLoad(async (signal) => await client.value.whoami({ bank_id: bank }, { signal }), [bank])
   return (
     <Loadable loaded={loaded}>

@@ -6,8 +6,8 @@ interface Props {
   children: ComponentChildren
 }
 
-/** Fields that are hidden until the reader opens them, or until the browser has to report an invalid one. */
-export function MoreFields ({ summary, children, ...attributes }: Props) {
+/** Fields that are hidden until the user opens them, or until the browser has to report an invalid one. */
+export function CollapsibleFields ({ summary, children, ...attributes }: Props) {
   return (
     <details {...attributes} onInvalidCapture={({ currentTarget }) => { currentTarget.open = true }}>
       <summary>{summary}</summary>

@@ -2,13 +2,13 @@ import type { BankConfigAnswer } from 'memory-gateway-client'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { ConfirmDialog } from '../../components/dialog.js'
 import { SafeText } from '../../components/safe-text.js'
-import { Empty, Failure, Loadable } from '../../components/states.js'
+import { EmptyState, Failure, Loadable } from '../../components/states.js'
 import { Time } from '../../components/time.js'
 import { announce } from '../../state/announcer.js'
 import { hrefOf } from '../../state/router.js'
 import { admin } from '../../state/session.js'
 import { useLoad } from '../../state/use-load.js'
-import { Effective } from './effective.js'
+import { EffectiveSettings } from './effective-settings.js'
 
 interface Props {
   bank: string
@@ -20,21 +20,21 @@ interface Props {
 export function BankConfiguration ({ bank, tenant }: Props) {
   const request = { bank_id: bank, ...(tenant !== null && { tenant_id: tenant }) }
   const loaded = useLoad(async (signal) => await admin.value.getBankConfig(request, { signal }), [])
-  const [isAsking, setIsAsking] = useState(false)
+  const [isConfirming, setIsConfirming] = useState(false)
   const [isBusy, setIsBusy] = useState(false)
-  const [resets, setResets] = useState(0)
+  const [resetCount, setResetCount] = useState(0)
   const heading = useRef<HTMLHeadingElement>(null)
-  // The button for it disappears, so the focus needs another place.
-  useEffect(() => { if (resets > 0) heading.current?.focus() }, [resets])
+  // The reset removes its button, so the focus moves to the heading.
+  useEffect(() => { if (resetCount > 0) heading.current?.focus() }, [resetCount])
   const [error, setError] = useState<unknown>(undefined)
-  const takeBack = async () => {
+  const reset = async () => {
     setIsBusy(true)
     setError(undefined)
     try {
       await admin.value.resetBankConfig(request)
-      announce('The configuration is taken back')
-      setIsAsking(false)
-      setResets((count) => count + 1)
+      announce('The configuration is reset')
+      setIsConfirming(false)
+      setResetCount((count) => count + 1)
       loaded.reload()
     } catch (cause) {
       setError(cause)
@@ -42,12 +42,12 @@ export function BankConfiguration ({ bank, tenant }: Props) {
     setIsBusy(false)
   }
   const close = () => {
-    setIsAsking(false)
+    setIsConfirming(false)
     setError(undefined)
   }
   return (
     <>
-      <p><a href={hrefOf('admin')}>All of administration</a></p>
+      <p><a href={hrefOf('admin')}>Back to all banks</a></p>
       <h2 ref={heading} tabIndex={-1}>
         Configuration of <SafeText text={bank} isExpandable={false} />
         {tenant !== null && <> of the tenant <SafeText text={tenant} isExpandable={false} /></>}
@@ -55,35 +55,35 @@ export function BankConfiguration ({ bank, tenant }: Props) {
       <Loadable loaded={loaded}>
         {(answer) => (
           <>
-            <Own answer={answer} onTakeBack={() => { setIsAsking(true) }} />
-            <Effective answer={answer} />
+            <BankSettings answer={answer} onReset={() => { setIsConfirming(true) }} />
+            <EffectiveSettings answer={answer} />
           </>
         )}
       </Loadable>
       <ConfirmDialog
-        title='Take the configuration back' isOpen={isAsking} expected={bank} action='Take back' isBusy={isBusy}
-        onConfirm={() => { void takeBack() }} onClose={close}
+        title='Reset the configuration' isOpen={isConfirming} expected={bank} action='Reset' isBusy={isBusy}
+        onConfirm={() => { void reset() }} onClose={close}
       >
-        <p>What the admins of the bank have set is taken back.</p>
-        <p>So are the grants in it: whoever has access by them loses it.</p>
-        <p>The history of the bank's configuration keeps what was set, and its admins can set it again.</p>
+        <p>All values that the admins of the bank have set are removed.</p>
+        <p>This includes their grants: whoever has access through them loses it.</p>
+        <p>The history of the bank's configuration keeps these values, and its admins can set them again.</p>
         {error !== undefined && <Failure error={error} />}
       </ConfirmDialog>
     </>
   )
 }
 
-function Own ({ answer, onTakeBack }: { answer: BankConfigAnswer, onTakeBack: () => void }) {
+function BankSettings ({ answer, onReset }: { answer: BankConfigAnswer, onReset: () => void }) {
   const { config, updated_at: updatedAt, updated_by: updatedBy, etag } = answer
   const text = JSON.stringify(config, null, 2)
   return (
     <section class='card' aria-labelledby='own-config'>
       <div class='admin-head'>
         <h3 id='own-config'>Set by the admins of the bank</h3>
-        {updatedAt !== null && <button type='button' class='small danger' onClick={onTakeBack}>Take back…</button>}
+        {updatedAt !== null && <button type='button' class='small danger' onClick={onReset}>Reset…</button>}
       </div>
       {updatedAt === null
-        ? <Empty title='Nothing.'><p>The bank goes by the configuration file and the defaults.</p></Empty>
+        ? <EmptyState title='Nothing is set.'><p>The bank uses the values of the configuration file and the defaults.</p></EmptyState>
         : (
           <>
             <dl class='facts'>
@@ -92,7 +92,7 @@ function Own ({ answer, onTakeBack }: { answer: BankConfigAnswer, onTakeBack: ()
               <dt>Entity tag</dt><dd><code>{etag}</code></dd>
             </dl>
             <pre class='admin-json' tabIndex={0} role='region' aria-label='What the admins have set'>
-              <SafeText text={text} shown={4000} />
+              <SafeText text={text} truncateAt={4000} />
             </pre>
           </>
           )}
