@@ -1,4 +1,5 @@
-import { request as httpRequest } from 'node:http'
+import { once } from 'node:events'
+import { request as httpRequest, type IncomingMessage } from 'node:http'
 import t from 'tap'
 import { InMemoryVectorStore } from '../../lib/stores/in-memory/store.js'
 import type { VectorStore } from '../../lib/stores/vector-store.js'
@@ -145,17 +146,17 @@ for (const [route, send] of Object.entries(routes)) {
 await t.test('a key that is sent twice is 400', async (t) => {
   const { app } = await testApp(t)
   const address = await app.listen({ port: 0, host: '127.0.0.1' })
-  const ask = async (path: string, body: object) => await new Promise<[number | undefined, string]>((resolve, reject) => {
+  const ask = async (path: string, body: object) => {
     const headers = { ...MCP_HEADERS, 'idempotency-key': ['a', 'b'] }
-    httpRequest(`${address}${path}`, { method: 'POST', headers }, async (response) => {
-      resolve([response.statusCode, (await response.setEncoding('utf8').toArray()).join('')])
-    }).on('error', reject).end(JSON.stringify(body))
-  })
+    const request = httpRequest(`${address}${path}`, { method: 'POST', headers }).end(JSON.stringify(body))
+    const [response] = await once(request, 'response') as [IncomingMessage]
+    return { status: response.statusCode, text: (await response.setEncoding('utf8').toArray()).join('') }
+  }
   const memory = { bank_id: 'bank', content: 'One.' }
   for (const [path, body] of [['/v1/retain', memory], ['/mcp', toolCall('retain', memory)]] as const) {
-    const [status, answer] = await ask(path, body)
+    const { status, text } = await ask(path, body)
     t.equal(status, 400, path)
-    t.match(answer, 'Idempotency-Key: must be sent once')
+    t.match(text, 'Idempotency-Key: must be sent once')
   }
 })
 
