@@ -35,7 +35,7 @@ await t.test('what a bank says of content and metadata holds for retain, batch a
   refusedFields(t, await app.post('/v1/retain', { bank_id: 'home', content: 'öööööööö' }), 'content')
   refusedFields(t, await app.post('/v1/retain', { bank_id: 'home', content: 'x', metadata: { a: '1234567890' } }), 'metadata')
   refusedFields(t, await app.post('/v1/retain/batch', { bank_id: 'home', items: [{ content: 'x' }, { content: '12345678901' }] }), 'items[1].content')
-  t.same((await app.post('/v1/retain', { bank_id: 'home', content: 'y', metadata: { 'e\u0301t\u00e9': 1 } })).json().redactions, ['metadata.e\u0301t\u00e9'])
+  t.same((await app.post('/v1/retain', { bank_id: 'home', content: 'y', metadata: JSON.parse('{"e\u0301t\u00e9":1}') as object })).json().redactions, ['metadata.e\u0301t\u00e9'])
   t.same((await app.post('/v1/retain', { bank_id: 'home', content: 'x', metadata: { SECRET: '1234567890' } })).json().redactions, ['metadata.SECRET'])
   await app.retain('other', 'longer than a bank of the name home may have it')
 })
