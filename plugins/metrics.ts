@@ -55,7 +55,15 @@ async function metrics (app: FastifyInstance, { mode, host, port }: MetricsOptio
   app.addHook('onListen', async () => { processRegistry() })
   if (port === undefined) return
   app.addHook('onReady', async () => {
-    server = await MetricsServer.listen({ host, port, contentType: registry.contentType, render })
+    server = await MetricsServer.listen({
+      host,
+      port,
+      contentType: registry.contentType,
+      render,
+      onFailure: (err, id) => {
+        app.log.error({ err, request_id: id, code: 'internal_error' }, 'request failed')
+      },
+    })
     app.log.info(`Metrics are served at ${server.url}`)
   })
   app.addHook('onClose', async () => { await server?.close() })

@@ -4,15 +4,36 @@ import { pathParameter } from '../http/path-parameter.js'
 import { rawBody } from '../http/raw-body.js'
 import type { WebhookSource, WebhookSources } from '../lib/sources/webhook-sources.js'
 
+const JSON_TYPE = 'application/json'
+const NO_BYTES = Buffer.alloc(0)
+
 /**
  * Guards the scope in which it is registered: a request must name a configured source (`:source_id`) and carry its
  * signature. Routes get the body as the bytes that were signed. A route without that parameter refuses every request.
  */
 async function sourceGuard (app: FastifyInstance, { sources }: { sources: WebhookSources }): Promise<void> {
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('application/json', app.readBody)
+  app.addContentTypeParser(JSON_TYPE, app.readBody)
   // Checked before the body is read, so that a request for an unknown source costs nothing.
   app.addHook('onRequest', async (request) => { sourceOf(request, sources) })
+  // Fastify refuses another content type before `preValidation`, and only a sender with the secret may learn that.
+  app.addHook('preParsing', async (request, reply, payload) => {
+    const source = sourceOf(request, sources)
+    if (!source.requiresSignature || request.mediaType === JSON_TYPE) return
+    try {
+      const body = await new Promise<Buffer>((resolve, reject) => {
+        app.readBody(request, payload as FastifyRequest['raw'], (error, bytes = NO_BYTES) => {
+          if (error === null) resolve(bytes)
+          else reject(error)
+        })
+      })
+      await source.authenticate((name) => request.headers[name], body)
+    } catch (error) {
+      // As for a body that a parser refuses: the client may still be sending.
+      reply.header('connection', 'close')
+      throw error
+    }
+  })
   app.addHook('preValidation', async (request) => {
     await sourceOf(request, sources).authenticate((name) => request.headers[name], rawBody(request.body))
   })

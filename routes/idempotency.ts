@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import { isRepeated } from '../http/repeated-header.js'
 import { invalidField } from '../lib/errors/service-error.js'
 import { callerOf } from '../lib/identity/context.js'
 import { IDEMPOTENCY_KEY_RULE, isIdempotencyKey, type IdempotencyKey } from '../lib/memory/idempotency.js'
@@ -8,7 +9,7 @@ import { requestFingerprint } from '../lib/memory/request-fingerprint.js'
 /** The schema for the OpenAPI document. readKey() checks the value, because its error is more specific. */
 export const IdempotencyHeaders = Type.Object({
   'idempotency-key': Type.Optional(Type.String({
-    description: '1–255 visible characters. A request with the same key and body within 24 hours gets the same answer without being executed again.',
+    description: '1–255 printable ASCII characters; sent once. A request with the same key and body within 24 hours gets the same answer without being executed again.',
   })),
 })
 
@@ -21,12 +22,22 @@ export const IdempotencyHeaders = Type.Object({
 export function idempotencyOf (
   request: FastifyRequest, reply: FastifyReply, own?: string,
 ): Promise<IdempotencyKey> | undefined {
-  const key = own ?? request.headers['idempotency-key']
+  const key = own ?? idempotencyHeader(request)
   return key === undefined ? undefined : readKey(key, request, reply)
 }
 
-async function readKey (key: string | string[], request: FastifyRequest, reply: FastifyReply): Promise<IdempotencyKey> {
-  if (typeof key !== 'string' || !isIdempotencyKey(key)) throw invalidField('Idempotency-Key', IDEMPOTENCY_KEY_RULE)
+/** @throws ServiceError invalid_request when the header is sent more than once: Node would join the keys to another */
+export function idempotencyHeader ({ raw, headers }: FastifyRequest): string | undefined {
+  const key = headers['idempotency-key']
+  if (key === undefined) return undefined
+  if (typeof key !== 'string' || isRepeated(raw, 'idempotency-key')) {
+    throw invalidField('Idempotency-Key', 'must be sent once')
+  }
+  return key
+}
+
+async function readKey (key: string, request: FastifyRequest, reply: FastifyReply): Promise<IdempotencyKey> {
+  if (!isIdempotencyKey(key)) throw invalidField('Idempotency-Key', IDEMPOTENCY_KEY_RULE)
   return {
     key,
     operation: `${request.method} ${pathOf(request)}`,

@@ -16,6 +16,7 @@ import { McpHttp } from '../mcp/http.js'
 import { localOperations } from '../mcp/local-operations.js'
 import { Refusals } from '../mcp/refusals.js'
 import { createMcpServer } from '../mcp/server.js'
+import { idempotencyHeader } from './idempotency.js'
 
 /** Maximum characters of an id, a method, the name of a tool and the URI of a resource. */
 const MAX_IDENTIFIER = 8192
@@ -50,7 +51,7 @@ export const mcpRoutes: FastifyPluginAsync<McpRouteOptions> = async (
   const answer = async (request: FastifyRequest, reply: FastifyReply) => {
     const { context, headers } = request
     const body = checkedBody(request, batchMessages)
-    const idempotencyKey = headers['idempotency-key']
+    const idempotencyKey = idempotencyHeader(request)
     const refusals = new Refusals(request.id, (error) => { logFailure(toServiceError(error, request), request) })
     const response = await http.answer({
       headers,
@@ -65,7 +66,7 @@ export const mcpRoutes: FastifyPluginAsync<McpRouteOptions> = async (
         concurrency: 1,
         caller: callerOf(context),
         pinned: pinnedBank(request),
-        idempotencyKey: typeof idempotencyKey === 'string' ? idempotencyKey : undefined,
+        idempotencyKey,
       }),
     })
     app.holdBytes(reply, Buffer.byteLength(response.body))

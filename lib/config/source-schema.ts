@@ -12,7 +12,7 @@ export const SourceSchema = section({
   principal: Type.Optional(text('^[^\\s\\p{C}\\p{Z}]{1,256}$', 'of 1 to 256 visible characters without spaces',
     'Principal that retains the events. Default service:<source_id>.')),
   content_path: Type.Optional(text('^(/([^~/]|~[01])*)+$', 'a JSON pointer such as /data/content',
-    'JSON pointer (RFC 6901) to the content. Default /content, else /text.')),
+    'JSON pointer (RFC 6901) to the content. Default /content, else /text when /content is absent or null.')),
   auth: Type.Union([
     section({ type: Type.Literal('none', { description: 'Anyone may send events.' }) }, 'No authentication.'),
     section({

@@ -14,10 +14,10 @@ import {
  */
 const MAX_CHARACTERS = 16 * 1024 * 1024
 
-/** The form of a caller's key: 1–255 visible ASCII characters or spaces. */
+/** The form of a caller's key: 1–255 printable ASCII characters, of which the space is one. */
 const KEY = /^[\x20-\x7e]{1,255}$/
 
-export const IDEMPOTENCY_KEY_RULE = 'must be 1 to 255 visible characters'
+export const IDEMPOTENCY_KEY_RULE = 'must be 1 to 255 printable ASCII characters'
 
 export function isIdempotencyKey (text: string): boolean {
   return KEY.test(text)

@@ -32,7 +32,6 @@ export interface WireFilters {
 }
 
 export function readFilters (wire: WireFilters): Filters {
-  if (wire.tags_match !== undefined && wire.tags === undefined) throw invalidField('tags_match', 'needs tags')
   return {
     ...(wire.tags !== undefined && { tags: { values: wire.tags, match: wire.tags_match ?? 'any' } }),
     ...(wire.metadata !== undefined && { metadata: wire.metadata }),

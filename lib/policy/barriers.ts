@@ -8,9 +8,14 @@ const MAX_KEYS = 10_000
 /** Cached by the list of the settings, which many items share. */
 const blockedSets = new WeakMap<readonly string[], ReadonlySet<string>>()
 
+/** Equal for keys that differ in case, or in the normalization of Unicode, which no reader can see. */
+function comparable (key: string): string {
+  return key.normalize().toLowerCase().normalize()
+}
+
 function blockedKeys (list: readonly string[]): ReadonlySet<string> {
   let set = blockedSets.get(list)
-  if (set === undefined) blockedSets.set(list, set = new Set(list.map((key) => key.toLowerCase())))
+  if (set === undefined) blockedSets.set(list, set = new Set(list.map(comparable)))
   return set
 }
 
@@ -35,7 +40,7 @@ export function checkText (text: string): string | undefined {
 }
 
 /**
- * Removes blocked keys, compared without regard to case, then checks the rest.
+ * Removes blocked keys, compared without regard to case and normalization, then checks the rest.
  * @returns the metadata to store, the removed keys as `metadata.<key>`, and what is wrong with it
  */
 export function screenMetadata (
@@ -51,7 +56,7 @@ export function screenMetadata (
   const redactions: string[] = []
   const errors: FieldError[] = []
   const kept = Object.entries(metadata).filter(([key, value]) => {
-    if (blocked.has(key.toLowerCase())) {
+    if (blocked.has(comparable(key))) {
       redactions.push(`metadata.${key}`)
       return false
     }

@@ -54,6 +54,10 @@ export class WebhookSource {
     this.#context = { principal, tenantId, trustCeiling: trust }
   }
 
+  get requiresSignature (): boolean {
+    return this.#settings.signature !== undefined
+  }
+
   /** @throws ServiceError unauthenticated when the source requires a signature and the request has no valid one */
   async authenticate (header: HeaderLookup, body: Buffer): Promise<void> {
     const { signature } = this.#settings
@@ -102,8 +106,10 @@ export class WebhookSource {
 
   #content (event: unknown): string {
     const { contentPaths } = this.#settings
-    const path = contentPaths.find((candidate) => resolvePointer(event, candidate) !== undefined) ?? contentPaths[0]!
-    const content = resolvePointer(event, path)
+    // Null means absent, as for an optional field of a request.
+    const valueAt = (path: string) => resolvePointer(event, path) ?? undefined
+    const path = contentPaths.find((candidate) => valueAt(candidate) !== undefined) ?? contentPaths[0]!
+    const content = valueAt(path)
     if (typeof content !== 'string') throw invalidField(path, content === undefined ? 'is required' : 'must be string')
     return content
   }

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import { isRepeated } from '../../http/repeated-header.js'
 import { invalidField } from '../../lib/errors/service-error.js'
 import { isPrincipal } from '../../lib/identity/context.js'
 import { trimWhitespace } from './whitespace.js'
@@ -6,24 +7,16 @@ import { trimWhitespace } from './whitespace.js'
 /**
  * The trimmed value of a header that may be sent once.
  * @param name in lower case
- * @param repeated makes the error for a header that is sent more than once. Node joins some repeated headers and
- *   keeps the first of others; a proxy may choose differently, and the caller's identity must not depend on that.
+ * @param repeated makes the error for a header that is sent more than once. A proxy may choose another of
+ *   the values than Node, and the caller's identity must not depend on that.
  * @returns undefined when the header is absent or blank
  */
 export function headerValue (request: FastifyRequest, name: string, repeated: () => Error): string | undefined {
   const value = request.headers[name]
   if (value === undefined) return undefined
-  if (typeof value !== 'string' || occurrences(request.raw.rawHeaders, name) > 1) throw repeated()
+  if (typeof value !== 'string' || isRepeated(request.raw, name)) throw repeated()
   const trimmed = trimWhitespace(value)
   return trimmed === '' ? undefined : trimmed
-}
-
-function occurrences (rawHeaders: string[], name: string): number {
-  let count = 0
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    if (rawHeaders[index]?.toLowerCase() === name) count += 1
-  }
-  return count
 }
 
 /** @returns the principal of X-Service-Principal; undefined when it is absent or blank @throws 400 when invalid */

@@ -1,7 +1,10 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { errorBody, errorHeaders, HttpError, statusOf } from '../../http/error-responses.js'
 import { listenHost, ListenError } from '../../http/listen-error.js'
+import { ServiceError } from '../../lib/errors/service-error.js'
+import { requestId } from '../request-log.js'
 
 export interface MetricsServerOptions {
   host: string
@@ -9,11 +12,13 @@ export interface MetricsServerOptions {
   port: number
   contentType: string
   render: () => Promise<string>
+  /** Gets the cause of a failed scrape, for the log. */
+  onFailure: (cause: unknown, requestId: string) => void
 }
 
-const PLAIN = 'text/plain; charset=utf-8'
+const METHODS = ['GET', 'HEAD']
 
-/** A server for GET /metrics only. */
+/** A server for GET /metrics only. Its errors have the format of all other routes. */
 export class MetricsServer {
   readonly #server: Server
 
@@ -49,22 +54,30 @@ export class MetricsServer {
 }
 
 async function answer (
-  { method, url = '' }: IncomingMessage,
+  request: IncomingMessage,
   response: ServerResponse,
-  { contentType, render }: Pick<MetricsServerOptions, 'contentType' | 'render'>,
+  { contentType, render, onFailure }: Pick<MetricsServerOptions, 'contentType' | 'render' | 'onFailure'>,
 ): Promise<void> {
-  const send = (status: number, type: string, body: string) => {
-    response.writeHead(status, { 'content-type': type, 'content-length': Buffer.byteLength(body) })
+  const id = requestId(request)
+  const send = (status: number, body: string, headers: Record<string, string>) => {
+    response.writeHead(status, { 'x-request-id': id, 'content-length': Buffer.byteLength(body), ...headers })
     response.end(body)
   }
-  const known = (method === 'GET' || method === 'HEAD') && url.split('?', 1)[0] === '/metrics'
-  if (!known) {
-    send(404, PLAIN, 'Here is GET /metrics and nothing else.\n')
-    return
-  }
   try {
-    send(200, contentType, await render())
-  } catch {
-    send(500, PLAIN, 'The metrics cannot be had.\n')
+    checkTarget(request)
+    send(200, await render(), { 'content-type': contentType })
+  } catch (error) {
+    const known = error instanceof ServiceError ? error : new ServiceError('internal_error', 'Internal server error')
+    if (known !== error) onFailure(error, id)
+    send(statusOf(known), JSON.stringify(errorBody(known, id)), {
+      'content-type': 'application/json; charset=utf-8', ...errorHeaders(known),
+    })
   }
+}
+
+/** @throws ServiceError not_found, method_not_allowed */
+function checkTarget ({ method = '', url = '' }: IncomingMessage): void {
+  if (url.split('?', 1)[0] !== '/metrics') throw new ServiceError('not_found', 'No such route')
+  if (METHODS.includes(method)) return
+  throw new HttpError('method_not_allowed', 'Method not allowed', { allow: METHODS.join(', ') })
 }

@@ -15,6 +15,15 @@ async function withOwnPort (t: Test): Promise<TestApp & { url: string }> {
   return { ...app, url: told[0]! }
 }
 
+/** @returns the body, in the format of all errors */
+async function refusedBy (t: Test, response: Response, status: number, code: string): Promise<{ request_id: string }> {
+  t.equal(response.status, status)
+  t.match(response.headers.get('content-type'), 'application/json')
+  const body = await response.json() as { request_id: string }
+  t.match(body, { detail: String, code, request_id: response.headers.get('x-request-id') ?? 'missing' })
+  return body
+}
+
 await t.test('with a separate port the metrics are served there without a token, and not on the gateway\'s port', async (t) => {
   const { url, get } = await withOwnPort(t)
   await get('/health')
@@ -30,9 +39,17 @@ await t.test('with a separate port the metrics are served there without a token,
 await t.test('that port knows nothing else', async (t) => {
   const { url } = await withOwnPort(t)
   for (const path of ['/', '/v1/banks', '/health', '/metrics/', '/metrics/x', '/v1/admin/banks']) {
-    t.equal((await fetch(new URL(path, url))).status, 404, path)
+    await refusedBy(t, await fetch(new URL(path, url)), 404, 'not_found')
   }
-  for (const method of ['POST', 'DELETE', 'OPTIONS']) t.equal((await fetch(url, { method })).status, 404, method)
+  for (const method of ['POST', 'DELETE', 'OPTIONS']) {
+    const response = await fetch(url, { method })
+    t.equal(response.headers.get('allow'), 'GET, HEAD')
+    await refusedBy(t, response, 405, 'method_not_allowed')
+  }
+  await refusedBy(t, await fetch(new URL('/x', url), { method: 'POST' }), 404, 'not_found')
+  const asked = await fetch(new URL('/x', url), { headers: { 'x-request-id': 'mine' } })
+  t.equal((await refusedBy(t, asked, 404, 'not_found')).request_id, 'mine')
+  t.ok((await fetch(url)).headers.get('x-request-id'))
   t.equal((await fetch(`${url}?x=1`)).status, 200)
   const head = await fetch(url, { method: 'HEAD' })
   t.equal(head.status, 200)

@@ -30,11 +30,12 @@ await t.test('a daily quota of a bank holds from the next request on', async (t)
 
 await t.test('what a bank says of content and metadata holds for retain, batch and import', async (t) => {
   const app = await testApp(t)
-  await putConfig(app, 'home', { homeostasis: { retain_max_content_bytes: 12 }, barriers: { validation: { max_content_length: 10 }, metadata: { blocked_keys: ['secret'], max_metadata_size_bytes: 12 } } })
+  await putConfig(app, 'home', { homeostasis: { retain_max_content_bytes: 12 }, barriers: { validation: { max_content_length: 10 }, metadata: { blocked_keys: ['secret', '\u00e9t\u00e9'], max_metadata_size_bytes: 12 } } })
   refusedFields(t, await app.post('/v1/retain', { bank_id: 'home', content: '12345678901' }), 'content')
   refusedFields(t, await app.post('/v1/retain', { bank_id: 'home', content: 'öööööööö' }), 'content')
   refusedFields(t, await app.post('/v1/retain', { bank_id: 'home', content: 'x', metadata: { a: '1234567890' } }), 'metadata')
   refusedFields(t, await app.post('/v1/retain/batch', { bank_id: 'home', items: [{ content: 'x' }, { content: '12345678901' }] }), 'items[1].content')
+  t.same((await app.post('/v1/retain', { bank_id: 'home', content: 'y', metadata: JSON.parse('{"e\u0301t\u00e9":1}') as object })).json().redactions, ['metadata.e\u0301t\u00e9'])
   t.same((await app.post('/v1/retain', { bank_id: 'home', content: 'x', metadata: { SECRET: '1234567890' } })).json().redactions, ['metadata.SECRET'])
   await app.retain('other', 'longer than a bank of the name home may have it')
 })

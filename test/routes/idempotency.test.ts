@@ -1,7 +1,10 @@
+import { once } from 'node:events'
+import { request as httpRequest, type IncomingMessage } from 'node:http'
 import t from 'tap'
 import { InMemoryVectorStore } from '../../lib/stores/in-memory/store.js'
 import type { VectorStore } from '../../lib/stores/vector-store.js'
 import { testApp, type TestApp } from '../helpers/app.js'
+import { MCP_HEADERS, toolCall } from '../helpers/mcp.js'
 import { HEADER, importInto, ndjson } from './ndjson.js'
 import { refused, refusedFields } from './support.js'
 
@@ -120,7 +123,7 @@ for (const [route, send] of Object.entries(routes)) {
       t.equal(store.writes, 2)
     })
 
-    await t.test('takes keys of 1 to 255 visible characters', async (t) => {
+    await t.test('takes keys of 1 to 255 printable ASCII characters', async (t) => {
       const { app } = await heldApp(t)
       for (const key of ['k', 'k'.repeat(255), 'a b;c="~"']) t.equal((await send(app, key)).statusCode, 200, key.slice(0, 10))
       for (const key of ['', 'k'.repeat(256), 'k\u00e9y', 'a\tb']) refusedFields(t, await send(app, key), 'Idempotency-Key')
@@ -139,6 +142,23 @@ for (const [route, send] of Object.entries(routes)) {
     })
   })
 }
+
+await t.test('a key that is sent twice is 400', async (t) => {
+  const { app } = await testApp(t)
+  const address = await app.listen({ port: 0, host: '127.0.0.1' })
+  const ask = async (path: string, body: object) => {
+    const headers = { ...MCP_HEADERS, 'idempotency-key': ['a', 'b'] }
+    const request = httpRequest(`${address}${path}`, { method: 'POST', headers }).end(JSON.stringify(body))
+    const [response] = await once(request, 'response') as [IncomingMessage]
+    return { status: response.statusCode, text: (await response.setEncoding('utf8').toArray()).join('') }
+  }
+  const memory = { bank_id: 'bank', content: 'One.' }
+  for (const [path, body] of [['/v1/retain', memory], ['/mcp', toolCall('retain', memory)]] as const) {
+    const { status, text } = await ask(path, body)
+    t.equal(status, 400, path)
+    t.match(text, 'Idempotency-Key: must be sent once')
+  }
+})
 
 await t.test('a refusal is not kept', async (t) => {
   const app = await testApp(t, { file: { homeostasis: { rate_limits: { retain_per_minute: 1 } } } })

@@ -119,6 +119,26 @@ await t.test('the signature is judged before what is in the body', async (t) => 
   refused(t, await send(app, 'plain', '{not json', { 'x-signature-256': signatureOf('{not json') }), 400, 'invalid_json')
 })
 
+await t.test('the signature is judged before the content type', async (t) => {
+  for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'nonsense', '']) {
+    for (const headers of [{}, { 'x-signature-256': signatureOf(BODY, 'another secret') }]) {
+      const response = await send(app, 'plain', BODY, { 'content-type': type, ...headers })
+      refused(t, response, 401, 'unauthenticated', REFUSAL)
+    }
+    refused(t, await send(app, 'plain', BODY, { 'content-type': type, 'x-signature-256': RIGHT }), 415, 'unsupported_media_type')
+  }
+  refused(t, await send(app, 'plain', 'x'.repeat(11_000_000), { 'content-type': 'text/plain' }), 413, 'body_too_large')
+})
+
+await t.test('over a socket, too, an unsigned text is 401', async (t) => {
+  const address = app.app.listeningOrigin
+  for (const [body, headers, status] of [[BODY, {}, 401], [BODY, { 'x-signature-256': RIGHT }, 415], ['', {}, 401]] as const) {
+    const response = await fetch(`${address}/v1/ingest/webhook/plain`, { method: 'POST', headers: { 'content-type': 'text/plain', ...headers }, body })
+    t.equal(response.status, status)
+    t.match(await response.json(), { code: String })
+  }
+})
+
 await t.test('an empty body needs a signature too', async (t) => {
   refused(t, await send(app, 'plain', ''), 401, 'unauthenticated', REFUSAL)
   refused(t, await send(app, 'plain', '', { 'x-signature-256': signatureOf('') }), 400, 'invalid_json')

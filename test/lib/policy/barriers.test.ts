@@ -61,6 +61,17 @@ t.test('metadata is kept as it is where nothing is blocked', async (t) => {
   t.strictSame(screenMetadata({}, NONE), { metadata: {}, redactions: [], errors: [] })
 })
 
+t.test('a blocked key is removed in every normalization of its text', async (t) => {
+  const pairs = [
+    ['\u00e9', 'e\u0301'], ['e\u0301', '\u00c9'], ['\u00e9', 'E\u0301'], ['J\u030c', '\u01f0'],
+  ] as const
+  for (const [blocked, given] of pairs) {
+    const blocking = policy({ metadata: { blocked_keys: [blocked] } })
+    const { metadata, redactions } = screenMetadata({ [given]: 1, e: 2 }, blocking)
+    t.strictSame([metadata, redactions], [{ e: 2 }, [`metadata.${given}`]])
+  }
+})
+
 t.test('a blocked key is removed in any case, and named as it was written', async (t) => {
   const blocking = policy({ metadata: { blocked_keys: ['SSN', 'password', '__proto__', 'straße'] } })
   const given = JSON.parse('{"ssn": "1", "Ssn": "2", "PassWord": "3", "pass_word": "4", "__proto__": "5", "STRASSE": "6", "Straße": "7"}') as Metadata
