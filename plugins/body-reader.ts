@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { BodyChunks } from '../http/body-chunks.js'
+import { bodyCodingFault } from '../http/body-coding.js'
 import { turnKeyOf } from '../http/turn-key.js'
 import { budgetExceededError, type ByteReservation } from '../lib/concurrency/byte-budget.js'
 import { ServiceError } from '../lib/errors/service-error.js'
@@ -171,6 +172,12 @@ async function bodyReader (app: FastifyInstance): Promise<void> {
   const readBody: BodyParser<Buffer> = (request, payload, done) => { receive(request, payload, done) }
 
   const readJsonBody: BodyParser<unknown> = (request, payload, done) => {
+    const fault = bodyCodingFault(request.headers)
+    if (fault !== undefined) {
+      discardRest(payload)
+      done(fault)
+      return
+    }
     // A long body with too many values is refused as soon as they have arrived, before all of it is in memory.
     let guard: JsonGuard | undefined
     receive(request, payload, (error, body) => {

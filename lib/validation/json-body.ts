@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import secureJson from 'secure-json-parse'
 import { ServiceError } from '../errors/service-error.js'
 import { checkJsonText, checkLongJson, isWithin, type JsonBounds } from './json-guard.js'
@@ -20,6 +21,7 @@ const INSPECTED = 1000
 export function readJson (body: Buffer, bounds: JsonBounds, caller: string): unknown {
   if (body.length > SHORT_BODY) return readLongJson(body, bounds, caller)
   if (!isWithin(body, bounds)) checkJsonText(body, bounds)
+  refuseOtherEncoding(body)
   try {
     return secureJson.parse(body)
   } catch {
@@ -37,6 +39,7 @@ async function readLongJson (body: Buffer, bounds: JsonBounds, caller: string): 
  * @throws ServiceError invalid_json, body_too_large
  */
 export async function readCheckedJson (body: Buffer, caller: string): Promise<unknown> {
+  refuseOtherEncoding(body)
   let value: unknown
   try {
     value = await new LongJson(body, caller).parse()
@@ -45,6 +48,11 @@ export async function readCheckedJson (body: Buffer, caller: string): Promise<un
   }
   await refusePrototypePoisoning(value, caller)
   return value
+}
+
+/** Decoding replaces bytes that are not UTF-8 by U+FFFD, so another text than that of the client would be stored. */
+function refuseOtherEncoding (body: Buffer): void {
+  if (!isUtf8(body)) throw new ServiceError('invalid_json', 'Request body is not valid UTF-8')
 }
 
 /** Refuses what secure-json-parse refuses, in turns of the event loop. */

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib'
 import { Readable } from 'node:stream'
 import t from 'tap'
 import { testApp } from '../helpers/app.js'
@@ -82,6 +83,24 @@ for (const [url, body] of Object.entries(good)) {
         t.equal((await sendText(url, text, { 'content-type': type })).statusCode, 200)
       })
     }
+
+    await t.test('refuses a body that is compressed or not in UTF-8', async (t) => {
+      const of = async (headers: Record<string, string>, payload: string | Buffer = text) => (
+        await sendText(url, payload, { 'content-type': 'application/json', ...headers })
+      )
+      const compressed = 'Content-Encoding is not supported: send the body uncompressed'
+      for (const payload of [text, gzipSync(text)]) {
+        refused(t, await of({ 'content-encoding': 'gzip' }, payload), 415, 'unsupported_media_type', { detail: compressed })
+      }
+      t.equal((await of({ 'content-encoding': 'identity' })).statusCode, 200)
+      for (const charset of ['iso-8859-1', '"UTF-16"']) {
+        refused(t, await of({ 'content-type': `application/json; charset=${charset}` }), 415, 'unsupported_media_type', {
+          detail: 'The charset of the body must be UTF-8',
+        })
+      }
+      const latin1 = Buffer.from(text.replace(/"(?=[a-z])/, '"\u00e9'), 'latin1')
+      refused(t, await of({}, latin1), 400, 'invalid_json', { detail: 'Request body is not valid UTF-8' })
+    })
 
     const poison = [
       text.replace('{', '{"__proto__":{"admin":true},'),
