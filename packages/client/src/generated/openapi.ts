@@ -622,7 +622,7 @@ export interface paths {
         put?: never;
         /**
          * Retain one event of a webhook source
-         * @description Reads the content, and metadata, tags and occurred_at if present; ignores other members.
+         * @description Reads the content, and metadata, tags and occurred_at if present; ignores other members, and all query parameters.
          */
         post: operations["ingestWebhook"];
         delete?: never;
@@ -858,7 +858,7 @@ export interface components {
                 };
                 /** @description Limits on metadata. */
                 metadata?: {
-                    /** @description Metadata keys that are removed before a memory is stored. Case is ignored. Default: none. */
+                    /** @description Metadata keys that are removed before a memory is stored. Case is ignored, and so is the Unicode normalization. Default: none. */
                     blocked_keys?: string[];
                     /** @description Maximum bytes of the metadata of a memory, as JSON. Default 4096. */
                     max_metadata_size_bytes?: number;
@@ -1272,7 +1272,7 @@ export interface components {
             min_trust?: components["schemas"]["TrustLevel"];
             /**
              * Format: date-time
-             * @description The instant to which relative times in the query, such as "yesterday" or "two weeks ago", refer; for queries about a past conversation. RFC 3339 with an offset. Default now. It affects nothing else: an expired memory stays expired.
+             * @description The instant to which relative times in the query, such as "yesterday" or "two weeks ago", refer; for queries about a past conversation. RFC 3339 with an offset: days, weeks and months are those of the calendar at that offset. Default now, in UTC. It affects nothing else: an expired memory stays expired.
              */
             reference_time?: string;
             /** @description Minimum score. Hits with a lower score are omitted. */
@@ -1835,7 +1835,7 @@ export interface components {
             min_trust?: components["schemas"]["TrustLevel"];
             /**
              * Format: date-time
-             * @description The instant to which relative times in the query, such as "yesterday" or "two weeks ago", refer; for queries about a past conversation. RFC 3339 with an offset. Default now. It affects nothing else: an expired memory stays expired.
+             * @description The instant to which relative times in the query, such as "yesterday" or "two weeks ago", refer; for queries about a past conversation. RFC 3339 with an offset: days, weeks and months are those of the calendar at that offset. Default now, in UTC. It affects nothing else: an expired memory stays expired.
              */
             reference_time?: string;
             /** @description Minimum score. Hits with a lower score are omitted. */
@@ -1882,7 +1882,7 @@ export interface components {
             min_trust?: components["schemas"]["TrustLevel"];
             /**
              * Format: date-time
-             * @description The instant to which relative times in the query, such as "yesterday" or "two weeks ago", refer; for queries about a past conversation. RFC 3339 with an offset. Default now. It affects nothing else: an expired memory stays expired.
+             * @description The instant to which relative times in the query, such as "yesterday" or "two weeks ago", refer; for queries about a past conversation. RFC 3339 with an offset: days, weeks and months are those of the calendar at that offset. Default now, in UTC. It affects nothing else: an expired memory stays expired.
              */
             reference_time?: string;
             /** @description Minimum score. Hits with a lower score are omitted. */
@@ -2008,7 +2008,7 @@ export interface components {
             min_trust?: components["schemas"]["TrustLevel"];
             /**
              * Format: date-time
-             * @description The instant to which relative times in the query, such as "yesterday" or "two weeks ago", refer; for queries about a past conversation. RFC 3339 with an offset. Default now. It affects nothing else: an expired memory stays expired.
+             * @description The instant to which relative times in the query, such as "yesterday" or "two weeks ago", refer; for queries about a past conversation. RFC 3339 with an offset: days, weeks and months are those of the calendar at that offset. Default now, in UTC. It affects nothing else: an expired memory stays expired.
              */
             reference_time?: string;
             /** @description Whether the answer includes its sources. Default true. */
@@ -2054,7 +2054,7 @@ export interface components {
             min_trust?: components["schemas"]["TrustLevel"];
             /**
              * Format: date-time
-             * @description The instant to which relative times in the query, such as "yesterday" or "two weeks ago", refer; for queries about a past conversation. RFC 3339 with an offset. Default now. It affects nothing else: an expired memory stays expired.
+             * @description The instant to which relative times in the query, such as "yesterday" or "two weeks ago", refer; for queries about a past conversation. RFC 3339 with an offset: days, weeks and months are those of the calendar at that offset. Default now, in UTC. It affects nothing else: an expired memory stays expired.
              */
             reference_time?: string;
             /** @description Whether the answer includes its sources. Default true. */
@@ -2230,7 +2230,7 @@ export interface components {
             memory_count: number;
         };
         /**
-         * @description Whether a memory must have any or all of the tags. Default any.
+         * @description Whether a memory must have any or all of the tags. Default any. A search or list without tags ignores it.
          * @enum {string}
          */
         TagsMatch: "any" | "all";
@@ -2376,7 +2376,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description 1–255 visible characters. A request with the same key and body within 24 hours gets the same answer without being executed again. */
+                /** @description 1–255 printable ASCII characters; sent once. A request with the same key and body within 24 hours gets the same answer without being executed again. */
                 "idempotency-key"?: string;
             };
             path?: never;
@@ -2422,7 +2422,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description 1–255 visible characters. A request with the same key and body within 24 hours gets the same answer without being executed again. */
+                /** @description 1–255 printable ASCII characters; sent once. A request with the same key and body within 24 hours gets the same answer without being executed again. */
                 "idempotency-key"?: string;
             };
             path?: never;
@@ -2579,7 +2579,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description 1–255 visible characters. A request with the same key and body within 24 hours gets the same answer without being executed again. */
+                /** @description 1–255 printable ASCII characters; sent once. A request with the same key and body within 24 hours gets the same answer without being executed again. */
                 "idempotency-key"?: string;
             };
             path?: never;
@@ -2776,7 +2776,7 @@ export interface operations {
                 cursor?: string;
                 /** @description An untagged memory never matches a tag filter. */
                 tags?: string[];
-                /** @description Whether a memory must have any or all of the tags. Default any. */
+                /** @description Whether a memory must have any or all of the tags. Default any. A search or list without tags ignores it. */
                 tags_match?: components["schemas"]["TagsMatch"];
                 /**
                  * @description A JSON object of strings, numbers, booleans and nulls. Only memories whose metadata contains all of its members.
@@ -3272,7 +3272,7 @@ export interface operations {
                 config?: "ignore" | "apply";
             };
             header?: {
-                /** @description 1–255 visible characters. A request with the same key and body within 24 hours gets the same answer without being executed again. */
+                /** @description 1–255 printable ASCII characters; sent once. A request with the same key and body within 24 hours gets the same answer without being executed again. */
                 "idempotency-key"?: string;
             };
             path: {
