@@ -27,7 +27,8 @@ export function checker<S extends TSchema> (schema: S, what: string): (value: un
 function describe (errors: readonly ErrorObject[]): string {
   const lines = errors.slice(0, ERRORS_SHOWN).map(({ instancePath, message, params }) => {
     const extra: unknown = params['additionalProperty']
-    return `  ${instancePath === '' ? 'at the top' : instancePath}: ${message}${typeof extra === 'string' ? ` (${extra})` : ''}`
+    return `  ${instancePath === '' ? 'at the top' : instancePath}: ` +
+      `${message}${typeof extra === 'string' ? ` (${extra})` : ''}`
   })
   if (errors.length > ERRORS_SHOWN) lines.push(`  and ${errors.length - ERRORS_SHOWN} more`)
   return lines.join('\n')

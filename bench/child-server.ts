@@ -26,10 +26,14 @@ export interface ChildServer {
  * @param env its whole environment, so that the developer's own does not influence a figure
  * @param output an open file for its standard output instead
  */
-export async function startChild (args: readonly string[], portVariable: string, env: Record<string, string> = {}, output: 'ignore' | number = 'ignore'): Promise<ChildServer> {
+export async function startChild (
+  args: readonly string[], portVariable: string, env: Record<string, string> = {}, output: 'ignore' | number = 'ignore',
+): Promise<ChildServer> {
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
-  const child = spawn(process.execPath, args, { env: { NODE_ENV: 'production', ...env, [portVariable]: String(port) }, stdio: ['ignore', output, 'pipe'] })
+  const child = spawn(process.execPath, args, {
+    env: { NODE_ENV: 'production', ...env, [portVariable]: String(port) }, stdio: ['ignore', output, 'pipe'],
+  })
   const { pid } = child
   if (pid === undefined) throw new Error(`${process.execPath} could not be started`)
   let errorOutput = ''
@@ -49,7 +53,9 @@ export async function startChild (args: readonly string[], portVariable: string,
     await untilLive(url, () => child.exitCode !== null || child.signalCode !== null)
   } catch (cause) {
     await stop()
-    throw new Error(`${args.at(-1)} did not start: ${errorOutput.trim() || 'it wrote nothing to standard error'}`, { cause })
+    throw new Error(
+      `${args.at(-1)} did not start: ${errorOutput.trim() || 'it wrote nothing to standard error'}`, { cause },
+    )
   }
   return { url, pid, stop }
 }
@@ -61,7 +67,10 @@ export async function startChild (args: readonly string[], portVariable: string,
  * @param output an open file for its log
  * @param nodeOptions arguments of node itself
  */
-export async function startGateway (configuration?: string, env: Record<string, string> = {}, output: 'ignore' | number = 'ignore', nodeOptions: readonly string[] = []): Promise<ChildServer> {
+export async function startGateway (
+  configuration?: string, env: Record<string, string> = {}, output: 'ignore' | number = 'ignore',
+  nodeOptions: readonly string[] = [],
+): Promise<ChildServer> {
   if (!existsSync(GATEWAY)) throw new UnusableInput('dist/server.js does not exist: run `npm run build` first')
   if (configuration === undefined) return await startChild([...nodeOptions, GATEWAY], 'SERVICES_PORT', env, output)
   const folder = await mkdtemp(join(tmpdir(), 'memory-gateway-bench-'))

@@ -43,11 +43,15 @@ export class JsonClient {
     method: string, path: string, payload: string | undefined,
   ): Promise<{ status: number, text: string }> {
     return await new Promise((resolve, reject) => {
-      const headers = payload === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(payload) }
+      const headers = payload === undefined
+        ? {}
+        : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(payload) }
       const outgoing = request(new URL(path, this.#base), { method, agent: this.#agent, headers }, (incoming) => {
         const chunks: Buffer[] = []
         incoming.on('data', (chunk: Buffer) => { chunks.push(chunk) })
-        incoming.on('end', () => { resolve({ status: incoming.statusCode ?? 0, text: Buffer.concat(chunks).toString() }) })
+        incoming.on(
+          'end', () => { resolve({ status: incoming.statusCode ?? 0, text: Buffer.concat(chunks).toString() }) },
+        )
         incoming.on('error', reject)
       })
       outgoing.on('error', reject)

@@ -19,5 +19,8 @@ export async function runBench (main: (args: string[]) => Promise<void>, usage: 
 
 /** parseArgs of node:util names the option in its message. */
 function isWrongOption (error: unknown): error is Error {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' && error.code.startsWith('ERR_PARSE_ARGS')
+  return (
+    error instanceof Error && 'code' in error && typeof error.code === 'string' &&
+      error.code.startsWith('ERR_PARSE_ARGS')
+  )
 }

@@ -14,7 +14,9 @@ export class LoggingVectorStore extends InMemoryVectorStore {
     const start = performance.now()
     const result = await super.search(request)
     const duration = performance.now() - start
-    if (duration > this.#slowSearchMs) console.error(`slow search: ${duration.toFixed(1)} ms over ${request.banks.length} banks`)
+    if (duration > this.#slowSearchMs) {
+      console.error(`slow search: ${duration.toFixed(1)} ms over ${request.banks.length} banks`)
+    }
     return result
   }
 }

@@ -2,7 +2,9 @@
 // runs it through `prepare`, where a missing compiler is no error: `npm ci --omit=dev` leaves dist/ unchanged.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync,
+} from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -12,7 +14,10 @@ const STAMP = 'dist/.built'
 const CONSOLE_STAMP = 'dist/.console-built'
 
 /** The sources of dist/: these, and all TypeScript files of scripts/. */
-const INPUTS = ['app.ts', 'embedded.ts', 'index.ts', 'server.ts', 'cli', 'http', 'lib', 'mcp', 'packages/client/src', 'plugins', 'routes', 'scripts/build.mjs', 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json']
+const INPUTS = [
+  'app.ts', 'embedded.ts', 'index.ts', 'server.ts', 'cli', 'http', 'lib', 'mcp', 'packages/client/src', 'plugins',
+  'routes', 'scripts/build.mjs', 'tsconfig.json', 'tsconfig.build.json', 'package-lock.json',
+]
 
 /** The sources of dist/console/. */
 const CONSOLE_INPUTS = ['console', 'packages/client/src', 'scripts/build-console.mjs', 'package-lock.json']
@@ -67,7 +72,9 @@ function installed (name) {
 function compile (tsc, inputs) {
   // When the output is gone, the compiler's incremental state would still make it emit nothing.
   const force = existsSync(join(ROOT, 'dist/server.js')) ? [] : ['--incremental', 'false', '--tsBuildInfoFile', 'null']
-  const { status } = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.build.json', ...force], { cwd: ROOT, stdio: ['ignore', 2, 2] })
+  const { status } = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.build.json', ...force], {
+    cwd: ROOT, stdio: ['ignore', 2, 2],
+  })
   if (status !== 0) return false
   for (const asset of ASSETS) {
     mkdirSync(join(ROOT, 'dist', dirname(asset)), { recursive: true })
@@ -107,14 +114,18 @@ export function build ({ optional = false } = {}) {
     return compile(tsc, inputs) && buildConsole()
   }
   if (built) {
-    if (!optional && readStamp(STAMP) !== undefined) console.error('build: dist/ is used although it may differ from the sources, because TypeScript, which would build it again, is not installed')
+    if (!optional && readStamp(STAMP) !== undefined) {
+      console.error('build: dist/ is used although it may differ from the sources, because TypeScript, which would ' +
+        'build it again, is not installed')
+    }
     return true
   }
   if (optional) {
     console.error('build: TypeScript is not installed, so dist/ is not built')
     return true
   }
-  console.error('build: there is no dist/, and TypeScript, which builds it, is not installed. Run `npm ci` without --omit=dev, which installs it and builds dist/, or copy a dist/ that was built elsewhere.')
+  console.error('build: there is no dist/, and TypeScript, which builds it, is not installed. Run `npm ci` without ' +
+    '--omit=dev, which installs it and builds dist/, or copy a dist/ that was built elsewhere.')
   return false
 }
 

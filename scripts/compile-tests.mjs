@@ -2,7 +2,10 @@
 // compiled files are the sources and the data files, and every other entry at the top level is a link. A test therefore
 // finds its files by the same paths, and Node.js runs it without a TypeScript loader. Only changed files are compiled;
 // `npm run typecheck` checks the types.
-import { copyFileSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync,
+  utimesSync, writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -10,7 +13,10 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url))
 /** The folder of the compiled tests. */
 export const TARGET = join(ROOT, '.test-build')
 
-const MIRRORED = ['app.ts', 'embedded.ts', 'index.ts', 'server.ts', 'bench', 'cli', 'console', 'http', 'lib', 'mcp', 'packages', 'plugins', 'routes', 'scripts', 'test']
+const MIRRORED = [
+  'app.ts', 'embedded.ts', 'index.ts', 'server.ts', 'bench', 'cli', 'console', 'http', 'lib', 'mcp', 'packages',
+  'plugins', 'routes', 'scripts', 'test',
+]
 const PACKAGES = readdirSync(join(ROOT, 'packages')).map((name) => `packages/${name}`)
 const EXCLUDED = new Set([
   '.git', '.cache', '.tap', '.test-build', 'node_modules', 'bench/results',
@@ -33,7 +39,9 @@ function isCurrent (path, compiled) {
   return isSame && (compiled === undefined || existsSync(join(TARGET, compiled)))
 }
 
-const compiledName = (path) => path.endsWith('.ts') && !path.endsWith('.d.ts') ? path.replace(/\.ts$/, '.js') : undefined
+const compiledName = (path) => (
+  path.endsWith('.ts') && !path.endsWith('.d.ts') ? path.replace(/\.ts$/, '.js') : undefined
+)
 
 /** Replaces a file in one step, so that a process that reads it meanwhile sees either the old or the new content. */
 function replaceFile (path, content) {
@@ -62,7 +70,9 @@ async function compile (path, compiled) {
     tsconfigRaw: { compilerOptions: { target: 'es2023', verbatimModuleSyntax: true, useDefineForClassFields: true } },
   })
   replaceFile(join(TARGET, `${compiled}.map`), map)
-  replaceFile(join(TARGET, compiled), `${code}//# sourceMappingURL=${compiled.slice(compiled.lastIndexOf('/') + 1)}.map\n`)
+  replaceFile(
+    join(TARGET, compiled), `${code}//# sourceMappingURL=${compiled.slice(compiled.lastIndexOf('/') + 1)}.map\n`
+  )
 }
 
 function removeStaleFiles (folder, known) {
@@ -89,18 +99,23 @@ function replaceTapModule () {
   const folder = join(TARGET, 'node_modules/tap')
   const files = {
     'package.json': '{ "name": "tap", "type": "module", "exports": "./index.js" }\n',
-    'index.js': `export * from '${new URL('../node_modules/tap/dist/esm/index.js', import.meta.url).href}'\nexport { scope as default, scope as t, scope as tap, test } from '../../../scripts/test-scope.mjs'\n`,
+    'index.js': `export * from '${new URL('../node_modules/tap/dist/esm/index.js', import.meta.url).href}'\nexport { ` +
+      'scope as default, scope as t, scope as tap, test } from \'../../../scripts/test-scope.mjs\'\n',
   }
   mkdirSync(folder, { recursive: true })
   for (const [name, content] of Object.entries(files)) {
-    if (!existsSync(join(folder, name)) || readFileSync(join(folder, name), 'utf8') !== content) replaceFile(join(folder, name), content)
+    if (!existsSync(join(folder, name)) || readFileSync(join(folder, name), 'utf8') !== content) {
+      replaceFile(join(folder, name), content)
+    }
   }
 }
 
 /** @returns the paths of all mirrored files, relative to the repository */
 export async function compileTests () {
   const paths = MIRRORED.flatMap(filesAt)
-  const known = new Set(paths.flatMap((path) => [path, ...(compiledName(path) === undefined ? [] : [compiledName(path), `${compiledName(path)}.map`])]))
+  const known = new Set(paths.flatMap((path) => [
+    path, ...(compiledName(path) === undefined ? [] : [compiledName(path), `${compiledName(path)}.map`]),
+  ]))
   const stale = paths.filter((path) => !isCurrent(path, compiledName(path)))
   for (const folder of new Set(stale.map((path) => dirname(path)))) mkdirSync(join(TARGET, folder), { recursive: true })
   await Promise.all(stale.map(async (path) => {

@@ -137,7 +137,9 @@ async function main (): Promise<void> {
   const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
   try {
     await fill(gateway.url)
-    const context = await browser.newContext({ viewport: SIZE, locale: 'en-GB', timezoneId: 'Europe/Berlin', reducedMotion: 'reduce' })
+    const context = await browser.newContext({
+      viewport: SIZE, locale: 'en-GB', timezoneId: 'Europe/Berlin', reducedMotion: 'reduce',
+    })
     const page = await context.newPage()
     await page.goto(`${gateway.url}/console/`)
     await page.getByLabel('Principal').fill(PRINCIPAL)

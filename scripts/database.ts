@@ -26,17 +26,27 @@ export async function openDatabase ({ file, baseDirectory, database }: CommandCo
   const store = file.vector_store ?? 'postgres'
   const config = file.vector_store_config ?? {}
   // Otherwise the schema or folder of these settings would be ignored, and another database would be changed.
-  if (file.vector_store === undefined && Object.keys(config).length > 0) throw new ProviderError('vector_store_config: vector_store is not set; set vector_store')
+  if (file.vector_store === undefined && Object.keys(config).length > 0) {
+    throw new ProviderError('vector_store_config: vector_store is not set; set vector_store')
+  }
   if (store === 'pglite') {
     const settings = pgliteSettings(config, { baseDirectory })
-    return { executor: await pgliteExecutor(settings), schema: schemaOf(settings), name: `the database in ${settings.data_dir}` }
+    return {
+      executor: await pgliteExecutor(settings),
+      schema: schemaOf(settings),
+      name: `the database in ${settings.data_dir}`,
+    }
   }
-  if (store !== 'postgres') throw new ProviderError(`vector_store: ${store} has no database; this command is for postgres and pglite`)
+  if (store !== 'postgres') {
+    throw new ProviderError(`vector_store: ${store} has no database; this command is for postgres and pglite`)
+  }
   const settings = postgresSettings(config)
   const url = database.migrateUrl !== undefined
     ? checkDatabaseUrl(database.migrateUrl, 'MIGRATE_DATABASE_URL')
     : databaseUrl(settings, database.url)
   const executor = postgresExecutor(settings, url)
   const schema = schemaOf(settings)
-  return { executor, schema, indexes: makeIndexes(settings, executor, schema, true), name: `the database (schema ${schema})` }
+  return {
+    executor, schema, indexes: makeIndexes(settings, executor, schema, true), name: `the database (schema ${schema})`,
+  }
 }

@@ -10,7 +10,11 @@ import { loadConfig } from '../lib/config/load.js'
 
 const LIB = fileURLToPath(new URL('../lib/', import.meta.url))
 const OPERATIONS = [
-  { name: 'retain', url: '/v1/retain', body: { bank_id: 'user-ann', content: 'Ann moved to Porto in March because of her new job.' } },
+  {
+    name: 'retain',
+    url: '/v1/retain',
+    body: { bank_id: 'user-ann', content: 'Ann moved to Porto in March because of her new job.' },
+  },
   { name: 'recall', url: '/v1/recall', body: { bank_id: 'user-ann', query: 'Where did Ann move?' } },
 ]
 
@@ -21,7 +25,9 @@ await session.post('Profiler.enable')
 await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false })
 
 async function call ({ url, body }: typeof OPERATIONS[number]): Promise<void> {
-  const { statusCode, payload } = await app.inject({ method: 'POST', url, headers: { 'x-service-principal': 'user:ann', host: 'localhost' }, payload: body })
+  const { statusCode, payload } = await app.inject({
+    method: 'POST', url, headers: { 'x-service-principal': 'user:ann', host: 'localhost' }, payload: body,
+  })
   if (statusCode >= 300) throw new Error(`${url} answered ${statusCode}: ${payload}`)
 }
 
@@ -32,7 +38,11 @@ for (const operation of OPERATIONS) {
   await call(operation)
   const { result } = await session.post('Profiler.takePreciseCoverage')
   const files = result
-    .filter(({ url, functions }) => url.startsWith(`file://${LIB}`) && functions.some(({ functionName, ranges }) => functionName !== '' && ranges[0]!.count > 0))
+    .filter(({ url, functions }) => (
+      url.startsWith(`file://${LIB}`) && functions.some(({ functionName, ranges }) => (
+        functionName !== '' && ranges[0]!.count > 0
+      ))
+    ))
     .map(({ url }) => fileURLToPath(url).slice(LIB.length))
     .sort()
   console.log(`${operation.name}: ${files.length} files of lib\n${files.map((file) => `  ${file}`).join('\n')}`)

@@ -92,10 +92,13 @@ export async function reembedBanks (
       })
       bar.end()
       done.push({ tenant_id: bank.tenantId, bank_id: bank.bankId, embedded, moved, settled })
-      if (moved || embedded > 0) say(`${label}: ${embedded} memories embedded${moved ? `, moved to ${space.model}` : ''}`)
+      if (moved || embedded > 0) {
+        say(`${label}: ${embedded} memories embedded${moved ? `, moved to ${space.model}` : ''}`)
+      }
     }
     await indexes?.maintain(say)
-    say(`${banks.length} ${banks.length === 1 ? 'bank is' : 'banks are'} of ${space.model} (${space.dimensions} dimensions)`)
+    say(`${banks.length} ${banks.length === 1 ? 'bank is' : 'banks are'} of ${space.model} (${space.dimensions} ` +
+      'dimensions)')
     if (done.some(({ settled }) => !settled)) {
       say('Transactions from before a move are still open; run this once more when they have ended')
     }

@@ -17,13 +17,23 @@ const USAGE = `npm run reembed -- [--bank BANK] [--tenant TENANT] [--batch N]
   --batch N        memories that are embedded at a time; default 64`
 
 async function main (args: string[]): Promise<void> {
-  const { values } = parseArgs({ args, options: { bank: { type: 'string' }, tenant: { type: 'string' }, batch: { type: 'string', default: '64' }, help: { type: 'boolean' } } })
+  const { values } = parseArgs({
+    args,
+    options: {
+      bank: { type: 'string' },
+      tenant: { type: 'string' },
+      batch: { type: 'string', default: '64' },
+      help: { type: 'boolean' },
+    },
+  })
   if (values.help === true) {
     console.log(USAGE)
     return
   }
   const batch = Number(values.batch)
-  if (!Number.isInteger(batch) || batch < 1 || batch > 10_000) throw new ProviderError('--batch must be an integer from 1 to 10000')
+  if (!Number.isInteger(batch) || batch < 1 || batch > 10_000) {
+    throw new ProviderError('--batch must be an integer from 1 to 10000')
+  }
   applyEnvFile(process.env, process.cwd())
   const log = { say: (line: string) => { console.log(line) }, warn: (line: string) => { console.error(line) } }
   await reembedBanks(process.env, { ...values, batch }, log)
@@ -38,6 +48,8 @@ await main(process.argv.slice(2)).catch((error: unknown) => {
   process.exitCode = 1
   const wrongOption = error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS')
   if (wrongOption) console.error(`${error.message}\n\n${USAGE}`)
-  else if (error instanceof ServiceError) console.error(`embedding_provider: ${error.detail}${error.cause instanceof Error ? `: ${error.cause.message}` : ''}`)
-  else console.error(isExpected(error) ? error.message : error)
+  else if (error instanceof ServiceError) {
+    console.error('embedding_provider: ' +
+    `${error.detail}${error.cause instanceof Error ? `: ${error.cause.message}` : ''}`)
+  } else console.error(isExpected(error) ? error.message : error)
 })

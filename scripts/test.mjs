@@ -43,7 +43,9 @@ const sourceOf = (file) => readFileSync(join(ROOT, file), 'utf8')
 function select (paths) {
   const wanted = positionals.map((path) => relative(ROOT, join(process.cwd(), path)))
   const all = paths.filter((path) => path.endsWith('.test.ts') && BROWSER_TESTS.test(path) === options.browser)
-  const files = all.filter((path) => (wanted.length === 0 || wanted.some((start) => path === start || path.startsWith(`${start}/`))))
+  const files = all.filter(
+    (path) => (wanted.length === 0 || wanted.some((start) => path === start || path.startsWith(`${start}/`)))
+  )
   const missing = wanted.filter((start) => !files.some((path) => path === start || path.startsWith(`${start}/`)))
   if (missing.length > 0) {
     console.error(`There is no test in ${missing.join(', ')}`)
@@ -76,12 +78,14 @@ function environment () {
   }
   if (!hasNewSeed) return env
   const seed = String(process.env.TEST_SEED ?? randomInt(2 ** 31))
-  console.log(`# seed ${seed}: TEST_SEED=${seed} npm ${options.long ? 'run test:long' : 'test'} repeats the random cases of this run`)
+  console.log(`# seed ${seed}: TEST_SEED=${seed} npm ${options.long ? 'run test:long' : 'test'} repeats the random ` +
+    'cases of this run')
   return { ...env, TEST_SEED: seed }
 }
 
 if (options.database && process.env.TEST_DATABASE_URL === undefined) {
-  console.error('TEST_DATABASE_URL is not set. It must be the URI of a PostgreSQL with pgvector, with a role that may create schemas and databases')
+  console.error('TEST_DATABASE_URL is not set. It must be the URI of a PostgreSQL with pgvector, with a role that ' +
+    'may create schemas and databases')
   process.exit(1)
 }
 // This is done before the build, because the timeout of tap begins with its import.
@@ -106,7 +110,9 @@ const settled = groups.map(async (files, index) => {
     stdio: 'inherit',
   })
   const note = (file, { ok, time }) => { ended.set(file, { ok, seconds: (time ?? 0) / 1000 }) }
-  if (!alone) running.subtest?.parser.on('child', (child) => { child.on('complete', (results) => { note(child.name, results) }) })
+  if (!alone) {
+    running.subtest?.parser.on('child', (child) => { child.on('complete', (results) => { note(child.name, results) }) })
+  }
   const results = await running
   if (alone) note(name, results ?? { ok: false })
   return index

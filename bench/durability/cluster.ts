@@ -106,7 +106,9 @@ async function giveToPostgres (path: string): Promise<void> {
   const [user, group] = ['-u', '-g'].map((option) => Number(execFileSync('id', [option, OWNER], { encoding: 'utf8' })))
   await chown(path, user!, group!)
   // The folders above it were made by mkdtemp, which closes them to other users.
-  for (let folder = dirname(path); folder.includes('memory-gateway-durability-'); folder = dirname(folder)) await chmod(folder, 0o755)
+  for (let folder = dirname(path); folder.includes('memory-gateway-durability-'); folder = dirname(folder)) {
+    await chmod(folder, 0o755)
+  }
 }
 
 async function freePort (): Promise<number> {

@@ -31,7 +31,8 @@ export async function restartDatabase (rounds: Rounds, cluster: Cluster): Promis
       await cluster.crashAndRestart()
       pauses.push(await untilAcknowledged(load))
     }
-    return `${RESTARTS} times; the first retain was acknowledged ${pauses.map((ms) => ms.toFixed(0)).join(', ')} ms after the database was back`
+    return `${RESTARTS} times; the first retain was acknowledged ${pauses.map((ms) => ms.toFixed(0)).join(', ')} ms ` +
+      'after the database was back'
   })
 }
 
@@ -61,7 +62,9 @@ export async function terminateBackends (rounds: Rounds, url: string): Promise<R
  * Fills the disk of the database twice, and frees the space each time.
  * @param restart restarts the database as an operator would, if it has ended; returns what was done
  */
-export async function fillDisk (rounds: Rounds, disk: SmallDisk, restart: () => Promise<string> = async () => ''): Promise<RoundResult> {
+export async function fillDisk (
+  rounds: Rounds, disk: SmallDisk, restart: () => Promise<string> = async () => '',
+): Promise<RoundResult> {
   return await fault(rounds, 'the disk is full', async (load) => {
     const notes: string[] = []
     for (const { leave, refusals } of FILLINGS) {
@@ -73,7 +76,8 @@ export async function fillDisk (rounds: Rounds, disk: SmallDisk, restart: () => 
       await disk.freeSpace()
       const restarted = await restart()
       const ms = await untilAcknowledged(load)
-      notes.push(`${filled === undefined ? `fewer than ${refusals} refused; ` : ''}recall answered ${recalls} meanwhile; ${restarted}acknowledged again ${ms.toFixed(0)} ms after the disk had space again`)
+      notes.push(`${filled === undefined ? `fewer than ${refusals} refused; ` : ''}recall answered ${recalls} ` +
+        `meanwhile; ${restarted}acknowledged again ${ms.toFixed(0)} ms after the disk had space again`)
     }
     return notes.join('. ')
   })

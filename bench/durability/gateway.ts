@@ -73,7 +73,9 @@ export async function interruptedStart ({ configuration, env }: Target, afterMs:
   const folder = await mkdtemp(join(tmpdir(), 'memory-gateway-bench-'))
   const path = join(folder, 'config.yaml')
   await writeFile(path, configuration)
-  const child = spawn(process.execPath, [GATEWAY], { env: { NODE_ENV: 'production', ...env, SERVICES_CONFIG_PATH: path, SERVICES_PORT: '0' }, stdio: 'ignore' })
+  const child = spawn(process.execPath, [GATEWAY], {
+    env: { NODE_ENV: 'production', ...env, SERVICES_CONFIG_PATH: path, SERVICES_PORT: '0' }, stdio: 'ignore',
+  })
   const ended = once(child, 'close')
   const kill = () => { child.kill('SIGKILL') }
   process.once('exit', kill)
@@ -91,7 +93,9 @@ export async function untilReady (client: HttpClient): Promise<number> {
     const answer = await client.get('/health').catch(() => undefined)
     const waited = performance.now() - started
     if (answer?.status === 200) return waited
-    if (waited > READY_LIMIT_MS) throw new Error(`GET /health was not 200 within ${READY_LIMIT_MS} ms: ${answer?.text ?? 'no answer'}`)
+    if (waited > READY_LIMIT_MS) {
+      throw new Error(`GET /health was not 200 within ${READY_LIMIT_MS} ms: ${answer?.text ?? 'no answer'}`)
+    }
     await delay(10)
   }
 }

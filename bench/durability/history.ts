@@ -41,7 +41,11 @@ export class History {
     const acknowledged = new Set<string>()
     for (const { contents, outcome } of writes) {
       for (const content of contents) this.#written.add(content)
-      if (outcome.state === 'acknowledged') contents.forEach((content, index) => { this.#expect(acknowledged, outcome.memoryIds[index]!, content, examples) })
+      if (outcome.state === 'acknowledged') {
+        contents.forEach(
+          (content, index) => { this.#expect(acknowledged, outcome.memoryIds[index]!, content, examples) },
+        )
+      }
     }
     const byId = new Map(found.map(({ memoryId, text }) => [memoryId, text]))
     const byText = new Map(found.map(({ memoryId, text }) => [text, memoryId]))
@@ -52,7 +56,9 @@ export class History {
     )
     const partial = writes.filter(({ contents }) =>
       ![0, BATCH].includes(contents.filter((content) => byText.has(content)).length) && contents.length === BATCH)
-    const wrong = writes.flatMap(({ outcome }) => outcome.state === 'refused' && !isExpectedRefusal(outcome.status, outcome.text) ? [outcome] : [])
+    const wrong = writes.flatMap(({ outcome }) => (
+      outcome.state === 'refused' && !isExpectedRefusal(outcome.status, outcome.text) ? [outcome] : []
+    ))
     if (lost[0] !== undefined) examples.push(`lost: ${lost[0].join(' ')}`)
     if (unknown[0] !== undefined) examples.push(`not written by any client: ${unknown[0].text}`)
     if (partial[0] !== undefined) examples.push(`partial batch: ${partial[0].contents.join(' | ')}`)

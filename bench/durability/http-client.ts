@@ -35,7 +35,9 @@ export class HttpClient {
 
   async #exchange (method: string, path: string, headers: Record<string, string>, payload?: string): Promise<Exchange> {
     return await new Promise((resolve, reject) => {
-      const entity = payload === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(payload) }
+      const entity = payload === undefined
+        ? {}
+        : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(payload) }
       const options = { method, agent: this.#agent, headers: { ...headers, ...entity } }
       const outgoing = request(new URL(path, this.#base), options, (incoming) => {
         const chunks: Buffer[] = []

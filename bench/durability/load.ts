@@ -53,7 +53,9 @@ export class Load {
         if (!persistent && writes.some(({ outcome }) => outcome.state === 'broken')) return
         await delay(PAUSE_MS)
         // A correct client repeats the request with the same key until it is answered.
-        planned = this.#stopped ? [] : planned.filter(({ key }, index) => key !== undefined && writes[index]!.outcome.state !== 'acknowledged')
+        planned = this.#stopped
+          ? []
+          : planned.filter(({ key }, index) => key !== undefined && writes[index]!.outcome.state !== 'acknowledged')
       }
     }
   }

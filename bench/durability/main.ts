@@ -21,8 +21,12 @@ const DISK_MB = 256
 await runBench(async (args) => {
   const options = readOptions(args)
   const folder = await mkdtemp(join(tmpdir(), 'memory-gateway-durability-'))
-  const report: Report = { bench: 'durability', clients: options.clients, seed: options.seed, node: process.versions.node, stores: [] }
-  for (const store of options.stores) report.stores.push(await (store === 'pglite' ? ofPglite(options, folder) : ofPostgres(options, folder)))
+  const report: Report = {
+    bench: 'durability', clients: options.clients, seed: options.seed, node: process.versions.node, stores: [],
+  }
+  for (const store of options.stores) {
+    report.stores.push(await (store === 'pglite' ? ofPglite(options, folder) : ofPostgres(options, folder)))
+  }
   await printReport(report, formatReport, options.json)
   if (report.stores.every(hasNoFault)) await rm(folder, { recursive: true })
   else {
@@ -42,7 +46,9 @@ async function ofPglite (options: Options, folder: string): Promise<StoreReport>
   await run(join(folder, 'pglite'), async (rounds) => { await kills(rounds, options, report.rounds) })
   if (!options.databaseFaults) return report
   await onSmallDisk(join(folder, 'pglite-disk'), report, async (disk) => {
-    await run(join(disk.path, 'data'), async (rounds) => { report.faults.push(logResult(await fillDisk(rounds, disk))) })
+    await run(
+      join(disk.path, 'data'), async (rounds) => { report.faults.push(logResult(await fillDisk(rounds, disk))) },
+    )
   })
   return report
 }
@@ -56,7 +62,9 @@ async function ofPostgres (options: Options, folder: string): Promise<StoreRepor
     const faults = await tableFaults(executor, quoteSchema(schema))
     report.tableFaults.push(...faults)
     // After a violation the data are kept for inspection.
-    if (faults.length === 0 && ![...report.rounds, ...report.faults].some(isViolated)) await executor.maintain(`drop schema ${quoteSchema(schema)} cascade`)
+    if (faults.length === 0 && ![...report.rounds, ...report.faults].some(isViolated)) {
+      await executor.maintain(`drop schema ${quoteSchema(schema)} cascade`)
+    }
     await executor.close()
   }
   const { url, pgBin } = options
@@ -146,7 +154,8 @@ function configuration (store: string, config: Record<string, string>): string {
 
 function logResult (result: RoundResult): RoundResult {
   const { name, acknowledged, unacknowledgedFound, lost, duplicates, restartMs, examples } = result
-  console.error(`${name}: ${acknowledged} acknowledged, ${unacknowledgedFound} unacknowledged found, ${lost} lost, ${duplicates} duplicates, restart ${restartMs.toFixed(0)} ms`)
+  console.error(`${name}: ${acknowledged} acknowledged, ${unacknowledgedFound} unacknowledged found, ${lost} lost, ` +
+    `${duplicates} duplicates, restart ${restartMs.toFixed(0)} ms`)
   for (const example of examples) console.error(`  ${example.slice(0, 1000)}`)
   return result
 }

@@ -44,11 +44,18 @@ export function readOptions (args: string[]): Options {
     },
   })
   const { store, url, 'pg-bin': pgBin, 'database-faults': databaseFaults } = values
-  if (!isStores(store)) throw new UnusableInput(`--store: found ${JSON.stringify(store)}, allowed are ${Object.keys(STORES).join(', ')}`)
+  if (!isStores(store)) {
+    throw new UnusableInput(`--store: found ${JSON.stringify(store)}, allowed are ${Object.keys(STORES).join(', ')}`)
+  }
   const stores = STORES[store]
   if (store !== 'pglite') {
-    if ((url === undefined) === (pgBin === undefined)) throw new UnusableInput('--store postgres needs one of --url and --pg-bin')
-    if (databaseFaults && pgBin === undefined) throw new UnusableInput('--database-faults ends the database, so PostgreSQL must be the bench\'s own: give --pg-bin')
+    if ((url === undefined) === (pgBin === undefined)) {
+      throw new UnusableInput('--store postgres needs one of --url and --pg-bin')
+    }
+    if (databaseFaults && pgBin === undefined) {
+      throw new UnusableInput('--database-faults ends the database, so PostgreSQL must be the bench\'s own: ' +
+        'give --pg-bin')
+    }
   }
   return {
     rounds: wholeNumber('--rounds', values.rounds, 0, 1000),

@@ -23,7 +23,10 @@ export interface ReadBack {
 const readMemories = checker(MemoriesAnswer, 'a list of memories')
 const readStatistics = checker(StatisticsAnswer, 'the statistics of a bank')
 const readHits = checker(RecallAnswer, 'the answer of a recall')
-const readLine = checker(Type.Object({ memory_id: Type.String(), text: Type.String(), tags: Type.Array(Type.String()) }), 'a line of an export')
+const readLine = checker(
+  Type.Object({ memory_id: Type.String(), text: Type.String(), tags: Type.Array(Type.String()) }),
+  'a line of an export',
+)
 
 /** Reads everything in three ways, and searches for a sample through the indexes. */
 export async function readBack (client: HttpClient, random: Random): Promise<ReadBack> {
@@ -32,14 +35,18 @@ export async function readBack (client: HttpClient, random: Random): Promise<Rea
   const statistics = await statisticsOf(client)
   const disagreements: string[] = []
   const ids = (memories: readonly Found[]) => memories.map(({ memoryId }) => memoryId).sort().join()
-  if (ids(listed) !== ids(found)) disagreements.push(`the list has ${listed.length} memories, the export ${found.length}, and they are not the same`)
+  if (ids(listed) !== ids(found)) {
+    disagreements.push(`the list has ${listed.length} memories, the export ${found.length}, and they are not the same`)
+  }
   const counted = { memory_count: found.length, chunk_count: found.length, tags: countTags(found) }
   const said = {
     memory_count: statistics.memory_count,
     chunk_count: statistics.chunk_count,
     tags: Object.fromEntries(statistics.tags.map(({ tag, memory_count: count }) => [tag, count]).sort()),
   }
-  if (JSON.stringify(said) !== JSON.stringify(counted)) disagreements.push(`statistics say ${JSON.stringify(said)}, the export has ${JSON.stringify(counted)}`)
+  if (JSON.stringify(said) !== JSON.stringify(counted)) {
+    disagreements.push(`statistics say ${JSON.stringify(said)}, the export has ${JSON.stringify(counted)}`)
+  }
   const sample = [...found.slice(-RECALLS / 2), ...pick(found.slice(0, -RECALLS / 2), RECALLS / 2, random)]
   let notRecalled = 0
   for (const memory of sample) if (!await isRecalled(client, memory)) notRecalled++
@@ -62,14 +69,17 @@ export async function replay (
   const examples: string[] = []
   const keyed = new Map<string, Write[]>()
   for (const write of writes) if (write.key !== undefined) keyed.set(write.key, [...keyed.get(write.key) ?? [], write])
-  const groups = [...keyed.values()].map((group) => group.find(({ outcome }) => outcome.state === 'acknowledged') ?? group[0]!)
+  const groups = [...keyed.values()].map((group) => (
+    group.find(({ outcome }) => outcome.state === 'acknowledged') ?? group[0]!
+  ))
   const acknowledged = groups.filter(({ outcome }) => outcome.state === 'acknowledged')
   const sample =
     [...acknowledged.slice(-REPLAYS / 2), ...pick(acknowledged.slice(0, -REPLAYS / 2), REPLAYS / 2, random)]
   let keysWrong = 0
   for (const write of sample) {
     const { outcome } = await send(client, round, { ...write, key: write.key! })
-    if (outcome.state === 'acknowledged' && write.outcome.state === 'acknowledged' && outcome.replayed && outcome.text === write.outcome.text) continue
+    if (outcome.state === 'acknowledged' && write.outcome.state === 'acknowledged' && outcome.replayed &&
+      outcome.text === write.outcome.text) continue
     keysWrong++
     examples.push(`the key ${write.key} was answered ${JSON.stringify(write.outcome)}, then ${JSON.stringify(outcome)}`)
   }
@@ -82,7 +92,8 @@ export async function replay (
     const wasThere = write.contents.every((content) => there.has(content))
     if (again.outcome.state === 'acknowledged' && again.outcome.replayed === wasThere) continue
     keysWrong++
-    examples.push(`the unacknowledged key ${write.key}, whose memories were ${wasThere ? '' : 'not '}there, was answered ${JSON.stringify(again.outcome)}`)
+    examples.push(`the unacknowledged key ${write.key}, whose memories were ${wasThere ? '' : 'not '}there, was ` +
+      `answered ${JSON.stringify(again.outcome)}`)
   }
   return { keys: sample.length + repeats.length, keysWrong, repeats, examples }
 }
@@ -99,7 +110,10 @@ async function listOf (client: HttpClient): Promise<Found[]> {
   const memories: Found[] = []
   let cursor: string | null = ''
   while (cursor !== null) {
-    const page: ReturnType<typeof readMemories> = await json(client.get(`/v1/banks/${BANK}/memories?limit=200${cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`}`), readMemories)
+    const page: ReturnType<typeof readMemories> = await json(
+      client.get(`/v1/banks/${BANK}/memories?limit=200${cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`}`),
+      readMemories,
+    )
     memories.push(...page.memories.map(({ memory_id: memoryId, text, tags }) => ({ memoryId, text, tags })))
     cursor = page.next_cursor
   }
@@ -115,7 +129,9 @@ async function statisticsOf (client: HttpClient): Promise<ReturnType<typeof read
  * tables.
  */
 async function isRecalled (client: HttpClient, { memoryId, text }: Found): Promise<boolean> {
-  const { hits } = await json(client.post('/v1/recall', { bank_id: BANK, query: uniqueWord(text), max_results: 10, explain: true }), readHits)
+  const { hits } = await json(
+    client.post('/v1/recall', { bank_id: BANK, query: uniqueWord(text), max_results: 10, explain: true }), readHits,
+  )
   return hits.some(({ memory_id: id, scores }) => id === memoryId && scores?.lexical !== undefined)
 }
 
@@ -130,7 +146,9 @@ async function json<T> (answered: Promise<Exchange>, read: (value: unknown) => T
 }
 
 function ok (exchange: Exchange): Exchange {
-  if (exchange.status !== 200) throw new Error(`answered ${exchange.status} when everything was to be read back: ${exchange.text.slice(0, 500)}`)
+  if (exchange.status !== 200) {
+    throw new Error(`answered ${exchange.status} when everything was to be read back: ${exchange.text.slice(0, 500)}`)
+  }
   return exchange
 }
 

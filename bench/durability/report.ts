@@ -36,10 +36,18 @@ function formatStore (report: StoreReport): string {
   if (rounds.length > 0) parts.push(formatRounds(`${store}, kill -9`, rounds, true))
   if (faults.length > 0) parts.push(formatRounds(`${store}, fault`, faults, false))
   for (const { name, note } of faults) if (note !== undefined) parts.push(`${name}: ${note}`)
-  if (rounds.some(({ interrupted }) => interrupted)) parts.push('* the first restart was also killed, at a random moment')
+  if (rounds.some(({ interrupted }) => interrupted)) {
+    parts.push('* the first restart was also killed, at a random moment')
+  }
   parts.push(...skipped.map((what) => `skipped: ${what}`))
-  parts.push(tableFaults.length === 0 ? 'tables: postings, vectors and counts agree with the memories' : `tables: ${tableFaults.join('; ')}`)
-  for (const { name, examples } of [...rounds, ...faults]) parts.push(...examples.map((example) => `${name}: ${example}`))
+  parts.push(
+    tableFaults.length === 0
+      ? 'tables: postings, vectors and counts agree with the memories'
+      : `tables: ${tableFaults.join('; ')}`,
+  )
+  for (const { name, examples } of [...rounds, ...faults]) {
+    parts.push(...examples.map((example) => `${name}: ${example}`))
+  }
   return parts.join('\n\n')
 }
 
@@ -49,17 +57,25 @@ function formatRounds (head: string, results: readonly RoundResult[], sum: boole
       result.acknowledged, result.unacknowledgedFound, result.lost, result.duplicates, result.partial, result.refused,
       result.broken,
     ].map(String),
-    `${result.keys - result.keysWrong}/${result.keys}`, `${result.recalled - result.notRecalled}/${result.recalled}`, `${result.restartMs.toFixed(0)}${result.interrupted ? ' *' : ''}`,
+    `${result.keys - result.keysWrong}/${result.keys}`, `${result.recalled - result.notRecalled}/${result.recalled}`,
+    `${result.restartMs.toFixed(0)}${result.interrupted ? ' *' : ''}`,
   ])
   const total = (count: (result: RoundResult) => number) => String(
     results.reduce((all, result) => all + count(result), 0),
   )
   return formatTable([
-    [head, 'acknowledged', 'unacknowledged found', 'lost', 'duplicates', 'partial', 'refused', 'broken', 'keys', 'recalled', 'restart ms'],
+    [
+      head, 'acknowledged', 'unacknowledged found', 'lost', 'duplicates', 'partial', 'refused', 'broken', 'keys',
+      'recalled', 'restart ms',
+    ],
     ...rows,
     ...sum
-      ? [['all', total((result) => result.acknowledged), total((result) => result.unacknowledgedFound), total((result) => result.lost), total((result) => result.duplicates),
-          total((result) => result.partial), total((result) => result.refused), total((result) => result.broken),
+      ? [['all', total((result) => (
+          result.acknowledged
+        )), total((result) => (
+          result.unacknowledgedFound
+        )), total((result) => result.lost), total((result) => result.duplicates),
+        total((result) => result.partial), total((result) => result.refused), total((result) => result.broken),
           `${total((result) => result.keys - result.keysWrong)}/${total((result) => result.keys)}`,
           `${total((result) => result.recalled - result.notRecalled)}/${total((result) => result.recalled)}`, '']]
       : [],

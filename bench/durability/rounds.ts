@@ -106,7 +106,8 @@ export class Rounds {
       interrupted,
       examples: [
         ...ran ? [] : ['the gateway had ended by itself'],
-        ...check.examples, ...disagreements, ...examples, ...notRecalled > 0 ? [`recall did not find ${notRecalled} of ${recalled}`] : [],
+        ...check.examples, ...disagreements, ...examples,
+        ...notRecalled > 0 ? [`recall did not find ${notRecalled} of ${recalled}`] : [],
       ],
     }
     this.results.push(result)

@@ -25,7 +25,8 @@ export class SmallDisk {
     try {
       await run('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m,mode=0755`, 'tmpfs', path])
     } catch (error) {
-      return `a small file system cannot be mounted here: ${error instanceof Error ? error.message.trim() : String(error)}`
+      return 'a small file system cannot be mounted here: ' +
+        `${error instanceof Error ? error.message.trim() : String(error)}`
     }
     return new SmallDisk(path)
   }

@@ -46,7 +46,12 @@ export async function send (client: HttpClient, round: number, { kind, contents,
     if (status < 200 || status > 299) return { state: 'refused', status, text }
     const parsed: unknown = JSON.parse(text)
     const results = items.length === 1 ? [readSingle(parsed)] : readBatch(parsed).results
-    return { state: 'acknowledged', text, memoryIds: results.map(({ memory_id: id }) => id), replayed: headers['idempotent-replayed'] === 'true' }
+    return {
+      state: 'acknowledged',
+      text,
+      memoryIds: results.map(({ memory_id: id }) => id),
+      replayed: headers['idempotent-replayed'] === 'true',
+    }
   }, (): Outcome => ({ state: 'broken' }))
   return { round, kind, contents, key, outcome }
 }
@@ -77,7 +82,8 @@ export class Contents {
   #made = 0
 
   next (round: number, kind: Kind): string {
-    return `The ${kind} client of round ${round} wrote down ${wordOf(this.#made++)} after the meeting, and what was agreed there.`
+    return `The ${kind} client of round ${round} wrote down ${wordOf(this.#made++)} after the meeting, and what was ` +
+      'agreed there.'
   }
 
   several (count: number, round: number, kind: Kind): string[] {

@@ -50,7 +50,9 @@ export async function makeExamples (
       const candidates = mergeCandidates(results)
       const judged = rankingInputs(candidates, question, signals)
       const features = new Float64Array(candidates.length * COLUMNS.length)
-      const best = (strategy: 'lexical' | 'semantic') => Math.max(Number.MIN_VALUE, ...judged.map(({ scores }) => scores[strategy] ?? 0))
+      const best = (strategy: 'lexical' | 'semantic') => Math.max(
+        Number.MIN_VALUE, ...judged.map(({ scores }) => scores[strategy] ?? 0),
+      )
       const [mostLexical, mostSemantic] = [best('lexical'), best('semantic')]
       judged.forEach((prospect, row) => {
         const { scores } = prospect

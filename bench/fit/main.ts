@@ -54,7 +54,11 @@ await runBench(async (args) => {
   COLUMNS.forEach((name, column) => { console.log(`  ${name.padEnd(16)} ${(weights[column]! / unit).toFixed(3)}`) })
   if (values.ablate) {
     for (const name of COLUMNS.slice(1)) {
-      if (!unused.has(name)) printRecall(`without ${name}`, examples, leaveOneOut(examples, { ...options, columns: columnsWithout(new Set([...unused, name])) }))
+      if (!unused.has(name)) {
+        printRecall(`without ${name}`, examples, leaveOneOut(examples, {
+          ...options, columns: columnsWithout(new Set([...unused, name])),
+        }))
+      }
     }
   }
 }, USAGE)
@@ -87,6 +91,8 @@ function printRecall (label: string, examples: readonly Example[], scores: reado
     return (means.reduce((sum, value) => sum + value, 0) / means.length).toFixed(4)
   }
   const categories = [...new Set(examples.map(({ category }) => category))].sort()
-  const byCategory = categories.map((category) => `${category}: ${mean((example) => example.category === category)}`).join(' ')
-  console.log(`${label.padEnd(30)} recall@${DEPTH} ${mean(() => true)} | ${byCategory} | ${groups.map((group) => mean((example) => example.group === group)).join(' ')}`)
+  const byCategory = categories.map((category) => `${category}: ${mean((example) => example.category === category)}`)
+    .join(' ')
+  console.log(`${label.padEnd(30)} recall@${DEPTH} ${mean(() => true)} | ${byCategory} | ` +
+    `${groups.map((group) => mean((example) => example.group === group)).join(' ')}`)
 }

@@ -7,7 +7,9 @@ import { makeProvider } from '../../lib/providers/registry.js'
 /** A provider whose vectors are kept in a file, because computing them takes minutes. */
 export async function openCached (name: string, file: string | undefined): Promise<EmbeddingProvider> {
   const provider = await makeProvider(embeddingProviders, name, {}, process.cwd())
-  const cached = new Map<string, number[]>(file !== undefined && existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) as Array<[string, number[]]> : [])
+  const cached = new Map<string, number[]>(
+    file !== undefined && existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) as Array<[string, number[]]> : [],
+  )
   return {
     dimensions: provider.dimensions,
     fusionWeight: provider.fusionWeight,

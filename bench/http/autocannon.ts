@@ -15,15 +15,21 @@ export async function runAutocannon ({ url, method, bodies, connections, seconds
       method,
       headers: bodies.length > 0 ? { 'content-type': 'application/json' } : {},
       ...(bodies.length > 0 && {
-        setupRequest: (request) => ({ ...request, body: bodies[nextBody++ % bodies.length]!.replace('\t', () => String(++number)) }),
+        setupRequest: (request) => ({
+          ...request, body: bodies[nextBody++ % bodies.length]!.replace('\t', () => String(++number)),
+        }),
       }),
     }],
   })
   const durations: number[] = []
-  instance.on('response', (_client: unknown, _status: number, _bytes: number, milliseconds: number) => { durations.push(milliseconds) })
+  instance.on(
+    'response',
+    (_client: unknown, _status: number, _bytes: number, milliseconds: number) => { durations.push(milliseconds) },
+  )
   const { duration, errors, timeouts, non2xx } = await instance
   if (non2xx > 0 || errors > 0 || timeouts > 0 || durations.length === 0) {
-    throw new Error(`${url}: of ${durations.length} answers ${non2xx} were not 2xx; ${errors} connections failed, ${timeouts} requests timed out`)
+    throw new Error(`${url}: of ${durations.length} answers ${non2xx} were not 2xx; ${errors} connections failed, ` +
+      `${timeouts} requests timed out`)
   }
   const { p50, p95, p99 } = summarize(durations)
   return {

@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs'
 import Fastify from 'fastify'
 import { Type } from 'typebox'
-import { RecallAnswer, RecallRequest, ReflectAnswer, ReflectRequest, RetainAnswer, RetainRequest } from '../../lib/memory/schemas.js'
+import {
+  RecallAnswer, RecallRequest, ReflectAnswer, ReflectRequest, RetainAnswer, RetainRequest,
+} from '../../lib/memory/schemas.js'
 import { checker } from '../checker.js'
 import { Recordings } from './recordings.js'
 

@@ -47,7 +47,9 @@ export async function warmUp (workload: Workload, { gateway, bare, tool }: CellO
 export async function measureCell (workload: Workload, connections: number, options: CellOptions): Promise<CellResult> {
   const cell = `${workload.route}-${connections}`
   const requests = { method: workload.method, bodies: workload.bodies(cell), connections }
-  const gateway = await measureSide(options.gateway, { ...requests, url: `${options.gateway.url}${workload.path}` }, options)
+  const gateway = await measureSide(
+    options.gateway, { ...requests, url: `${options.gateway.url}${workload.path}` }, options,
+  )
   await workload.cleanUp(cell)
   const bare = await measureSide(options.bare, { ...requests, url: `${options.bare.url}${workload.barePath}` }, options)
   const cpuRatio = gateway.cpu_us_per_request === null || bare.cpu_us_per_request === null
@@ -63,7 +65,9 @@ export async function measureCell (workload: Workload, connections: number, opti
   }
 }
 
-async function measureSide ({ pid }: ChildServer, requests: Omit<Requests, 'seconds'>, { tool, seconds, warmUpSeconds }: CellOptions): Promise<SideResult> {
+async function measureSide ({ pid }: ChildServer, requests: Omit<Requests, 'seconds'>, {
+  tool, seconds, warmUpSeconds,
+}: CellOptions): Promise<SideResult> {
   await tool({ ...requests, seconds: warmUpSeconds })
   const before = cpuTimeMs(pid)
   const result = await tool({ ...requests, seconds })

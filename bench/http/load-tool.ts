@@ -29,7 +29,9 @@ export type LoadToolName = 'wrk' | 'autocannon'
 
 /** wrk if installed: it is written in C, while autocannon needs more processor time than a fast route. */
 export function chooseTool (): LoadToolName {
-  return (process.env['PATH'] ?? '').split(delimiter).some((folder) => isExecutable(join(folder, 'wrk'))) ? 'wrk' : 'autocannon'
+  return (process.env['PATH'] ?? '').split(delimiter).some((folder) => isExecutable(join(folder, 'wrk')))
+    ? 'wrk'
+    : 'autocannon'
 }
 
 function isExecutable (path: string): boolean {

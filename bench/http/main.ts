@@ -26,7 +26,9 @@ await runBench(async (args) => {
   const client = new JsonClient(gateway.url)
   try {
     // The overhead is measured on the bank of the reflects.
-    const workloads = await makeWorkloads(client, options.overhead ? [...new Set([...options.routes, 'reflect-1000' as const])] : options.routes)
+    const workloads = await makeWorkloads(
+      client, options.overhead ? [...new Set([...options.routes, 'reflect-1000' as const])] : options.routes,
+    )
     const cells = await measureCells(gateway, workloads.filter(({ route }) => options.routes.includes(route)), options)
     const report: Report = {
       bench: 'http',
@@ -51,7 +53,9 @@ async function measureCells (
 ): Promise<CellResult[]> {
   if (workloads.length === 0) return []
   const bare = await startBare(workloads)
-  const cellOptions = { gateway, bare, tool: tool === 'wrk' ? runWrk : runAutocannon, seconds, warmUpSeconds: WARM_UP_SECONDS }
+  const cellOptions = {
+    gateway, bare, tool: tool === 'wrk' ? runWrk : runAutocannon, seconds, warmUpSeconds: WARM_UP_SECONDS,
+  }
   const cells: CellResult[] = []
   try {
     for (const workload of workloads) {

@@ -34,8 +34,12 @@ export function readOptions (args: string[]): Options {
   const only = new Set(values.only.split(',').map((name) => name.trim()))
   const overhead = only.delete('overhead')
   const routes = ROUTES.filter((route) => only.delete(route))
-  if (only.size > 0) throw new UnusableInput(`--only: ${[...only].join(', ')} is not known; known are ${ROUTES.join(', ')} and overhead`)
-  if (values.tool !== 'wrk' && values.tool !== 'autocannon') throw new UnusableInput(`--tool: found ${values.tool}, allowed are wrk and autocannon`)
+  if (only.size > 0) {
+    throw new UnusableInput(`--only: ${[...only].join(', ')} is not known; known are ${ROUTES.join(', ')} and overhead`)
+  }
+  if (values.tool !== 'wrk' && values.tool !== 'autocannon') {
+    throw new UnusableInput(`--tool: found ${values.tool}, allowed are wrk and autocannon`)
+  }
   return {
     seconds: wholeNumber('--duration', values.duration),
     connections: values.connections.split(',').map((text) => wholeNumber('--connections', text.trim())),
@@ -47,6 +51,8 @@ export function readOptions (args: string[]): Options {
 }
 
 function wholeNumber (option: string, text: string): number {
-  if (!/^[1-9]\d{0,3}$/.test(text)) throw new UnusableInput(`${option}: found ${JSON.stringify(text)}, allowed are whole numbers from 1 to 9999`)
+  if (!/^[1-9]\d{0,3}$/.test(text)) {
+    throw new UnusableInput(`${option}: found ${JSON.stringify(text)}, allowed are whole numbers from 1 to 9999`)
+  }
   return Number(text)
 }

@@ -21,13 +21,17 @@ export function formatReport (
   { tool, seconds, warm_up_seconds: warmUp, node, load_average: load, cores, cells, overhead }: Report,
 ): string {
   const parts = [
-    `${tool}, ${seconds} s a cell after ${warmUp} s of warm-up, Node ${node}, ${cores} cores, load ${load.before.toFixed(1)} before and ${load.after.toFixed(1)} after`,
+    `${tool}, ${seconds} s a cell after ${warmUp} s of warm-up, Node ${node}, ${cores} cores, load ` +
+      `${load.before.toFixed(1)} before and ${load.after.toFixed(1)} after`,
   ]
   if (cells.length > 0) {
     parts.push(formatTable([
       ['route', 'connections', 'server', 'requests/s', 'p50 ms', 'p95 ms', 'p99 ms', 'CPU µs', 'ratio', 'CPU ratio'],
       ...cells.flatMap(({ route, connections, gateway, bare, ratio, cpu_ratio: cpuRatio }) => [
-        [route, String(connections), 'gateway', ...sideCells(gateway), ratio.toFixed(3), cpuRatio === null ? '–' : cpuRatio.toFixed(3)],
+        [
+          route, String(connections), 'gateway', ...sideCells(gateway), ratio.toFixed(3),
+          cpuRatio === null ? '–' : cpuRatio.toFixed(3),
+        ],
         ['', '', 'bare', ...sideCells(bare), '', ''],
       ]),
     ]))
@@ -47,7 +51,10 @@ export function formatReport (
 function sideCells (
   { requests_per_second: rate, p50_ms: p50, p95_ms: p95, p99_ms: p99, cpu_us_per_request: cpu }: SideResult,
 ): string[] {
-  return [Math.round(rate).toString(), milliseconds(p50), milliseconds(p95), milliseconds(p99), cpu === null ? '–' : Math.round(cpu).toString()]
+  return [
+    Math.round(rate).toString(), milliseconds(p50), milliseconds(p95), milliseconds(p99),
+    cpu === null ? '–' : Math.round(cpu).toString(),
+  ]
 }
 
 function milliseconds (value: number): string {

@@ -16,11 +16,15 @@ export function seededRandom (seed: number): Random {
 /** The commonest function words of English, roughly by falling frequency. */
 export const FUNCTION_WORDS: readonly string[] = [
   'the', 'of', 'and', 'to', 'a', 'in', 'is', 'you', 'it', 'that', 'he', 'was', 'for', 'on', 'are', 'with', 'as', 'his',
-  'they', 'be', 'at', 'have', 'this', 'from', 'or', 'had', 'by', 'but', 'not', 'what', 'all', 'were', 'we', 'when', 'there', 'can', 'an', 'which', 'their',
+  'they', 'be', 'at', 'have', 'this', 'from', 'or', 'had', 'by', 'but', 'not', 'what', 'all', 'were', 'we', 'when',
+  'there', 'can', 'an', 'which', 'their',
   'if', 'do', 'how', 'them', 'then', 'she', 'so', 'these', 'her', 'him', 'has', 'more', 'who', 'its', 'did', 'my',
 ]
 
-const ONSETS = ['b', 'br', 'c', 'd', 'dr', 'f', 'g', 'gr', 'h', 'j', 'k', 'l', 'm', 'n', 'p', 'pl', 'r', 's', 'st', 't', 'tr', 'v', 'w', 'z']
+const ONSETS = [
+  'b', 'br', 'c', 'd', 'dr', 'f', 'g', 'gr', 'h', 'j', 'k', 'l', 'm', 'n', 'p', 'pl', 'r', 's', 'st', 't', 'tr', 'v',
+  'w', 'z',
+]
 const VOWELS = ['a', 'e', 'i', 'o', 'u', 'ai', 'ou']
 const CODAS = ['', '', '', 'l', 'm', 'n', 'r', 's', 't', 'nd']
 

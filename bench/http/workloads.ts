@@ -57,7 +57,11 @@ export async function makeWorkloads (client: JsonClient, routes: readonly Route[
     const { bankId, texts } = bankOfSize(size)
     if (!filled.has(bankId)) await fill(client, bankId, texts)
     filled.add(bankId)
-    workloads.push(route === 'reflect-1000' ? await reflect(client, route, bankId, texts) : await recall(client, route, bankId, texts))
+    workloads.push(
+      route === 'reflect-1000'
+        ? await reflect(client, route, bankId, texts)
+        : await recall(client, route, bankId, texts),
+    )
   }
   return workloads
 }
@@ -82,7 +86,9 @@ function live (): Workload {
 async function recall (client: JsonClient, route: Route, bankId: string, texts: readonly Text[]): Promise<Workload> {
   const bodies = recallBodies(bankId, texts, DIFFERENT_BODIES, 2)
   const answer = checkRecall((await client.post('/v1/recall', bodies[0]!)).body)
-  if (answer.hits.length !== MAX_RESULTS) throw new Error(`a recall in ${bankId} found ${answer.hits.length} memories, not ${MAX_RESULTS}`)
+  if (answer.hits.length !== MAX_RESULTS) {
+    throw new Error(`a recall in ${bankId} found ${answer.hits.length} memories, not ${MAX_RESULTS}`)
+  }
   return {
     route,
     method: 'POST',
@@ -115,7 +121,9 @@ async function retain (client: JsonClient): Promise<Workload> {
   const texts = new Corpus(4).texts(DIFFERENT_BODIES)
   const bankOf = (cell: string, index: number) => `bench-${cell}-${index % RETAIN_BANKS}`
   const forget = async (bankId: string) => { await client.post('/v1/forget', { bank_id: bankId, scope: 'all' }) }
-  const answer = checkRetain((await client.post('/v1/retain', { bank_id: bankOf('probe', 0), content: texts[0]!.text })).body)
+  const answer = checkRetain(
+    (await client.post('/v1/retain', { bank_id: bankOf('probe', 0), content: texts[0]!.text })).body,
+  )
   await forget(bankOf('probe', 0))
   return {
     route: 'retain',

@@ -47,7 +47,8 @@ function readSummary (output: string, url: string): LoadResult {
   if (line === undefined) throw new Error(`wrk said for ${url}:\n${output}`)
   const summary = checkSummary(JSON.parse(line))
   if (summary.not_2xx > 0 || summary.socket_errors > 0 || summary.requests === 0) {
-    throw new Error(`${url}: of ${summary.requests} answers ${summary.not_2xx} were not 2xx; ${summary.socket_errors} connections failed`)
+    throw new Error(`${url}: of ${summary.requests} answers ${summary.not_2xx} were not 2xx; ` +
+      `${summary.socket_errors} connections failed`)
   }
   return {
     requests: summary.requests,

@@ -19,7 +19,9 @@ export async function builtService (setting: Pick<Setting, 'pipeline' | 'embedde
   const { createMemoryService }: typeof memoryService = await import(built('memory/service'))
   const { AccessControl }: typeof accessControl = await import(built('access/access-control'))
   const { loadConfig }: typeof configLoad = await import(built('config/load'))
-  const load = (of: Pick<Setting, 'pipeline' | 'embedder'>) => loadConfig({ SERVICES_CONFIG_PATH: 'bench.yaml' }, { readFile: () => JSON.stringify(configurationOf(of)) })
+  const load = (of: Pick<Setting, 'pipeline' | 'embedder'>) => loadConfig({ SERVICES_CONFIG_PATH: 'bench.yaml' }, {
+    readFile: () => JSON.stringify(configurationOf(of)),
+  })
   const config = load(setting)
   const service = await createMemoryService(config, new AccessControl(config.settings.access))
   return { service, applySetting: (other) => { service.replaceFile(load(other)) } }

@@ -8,7 +8,9 @@ const KEY_BYTES = 32
 /** Texts per request; the vectors are written to the file after each. */
 const BATCH = 32
 
-const { localEmbeddings }: typeof localProvider = await import(new URL('../../dist/lib/models/local/embedding-provider.js', import.meta.url).href)
+const { localEmbeddings }: typeof localProvider = await import(
+  new URL('../../dist/lib/models/local/embedding-provider.js', import.meta.url).href,
+)
 
 /**
  * The embeddings of `local`, as the built library makes them, kept in a file by model and text: a large corpus is
@@ -41,7 +43,9 @@ export class CachedEmbeddings implements EmbeddingProvider {
     for (let start = 0; start < lacking.length; start += BATCH) {
       const some = lacking.slice(start, start + BATCH)
       const vectors = await this.#local.embed(some.map(([, text]) => text), options)
-      appendFileSync(this.#file, Buffer.concat(some.flatMap(([key], index) => [Buffer.from(key, 'base64'), Buffer.from(vectors[index]!.buffer)])))
+      appendFileSync(this.#file, Buffer.concat(some.flatMap(([key], index) => [
+        Buffer.from(key, 'base64'), Buffer.from(vectors[index]!.buffer),
+      ])))
       some.forEach(([key], index) => { this.#known.set(key, vectors[index]!) })
     }
     return keys.map((key) => this.#known.get(key)!.slice())

@@ -76,7 +76,8 @@ function pairOutcomes (a: Report, b: Report): OutcomePairs {
     return other === undefined ? [] : [[outcome, other] as const]
   })
   if (first.length === 0 || pairs.length !== first.length || first.length !== second.length) {
-    throw new UnusableInput(`the runs did not ask the same questions: ${first.length} on ${a.data} and ${second.length} on ${b.data}, ${pairs.length} of them the same`)
+    throw new UnusableInput(`the runs did not ask the same questions: ${first.length} on ${a.data} and ` +
+      `${second.length} on ${b.data}, ${pairs.length} of them the same`)
   }
   return pairs
 }
@@ -90,7 +91,10 @@ export function pairReports (a: readonly Report[], b: readonly Report[]): Array<
   const only = (reports: readonly Report[], data: string): Report => {
     const [first, ...more] = reports.filter((report) => report.data === data)
     if (first === undefined) throw new UnusableInput(`${data} was measured in one of the files only`)
-    if (more.length > 0) throw new UnusableInput(`a file holds ${more.length + 1} runs on ${data}: choose one, as in FILE#${first.pipeline}`)
+    if (more.length > 0) {
+      throw new UnusableInput(`a file holds ${more.length + 1} runs on ${data}: choose one, as in ` +
+        `FILE#${first.pipeline}`)
+    }
     return first
   }
   return [...new Set([...a, ...b].map(({ data }) => data))].map((data) => [only(a, data), only(b, data)])
@@ -105,7 +109,10 @@ export function formatComparison (a: Report, b: Report, comparisons: readonly Co
     formatTable([
       ['%', 'questions', 'A', 'B', 'B - A', '95 % interval', 'conversations won by B'],
       ...comparisons.map(({ figure, questions, a: one, b: other, difference, low, high, won, conversations }) =>
-        [figure, String(questions), percent(one), percent(other), signed(difference), `[${signed(low)}, ${signed(high)}]`, `${won}/${conversations}`]),
+        [
+          figure, String(questions), percent(one), percent(other), signed(difference),
+          `[${signed(low)}, ${signed(high)}]`, `${won}/${conversations}`,
+        ]),
     ]),
   ].join('\n\n')
 }

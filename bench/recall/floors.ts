@@ -8,7 +8,9 @@ import type { Figures } from './figures.js'
 
 const FIGURES = ['recall_at_5', 'recall_at_10', 'recall_at_25', 'hit_at_10', 'mrr', 'ndcg_at_10'] as const
 /** Figures of sessions in the order of their first hits. */
-const SESSION_FIGURES = { session_recall_at_5: 'recall_at_5', session_hit_at_5: 'hit_at_5', session_all_at_5: 'all_at_5' } as const
+const SESSION_FIGURES = {
+  session_recall_at_5: 'recall_at_5', session_hit_at_5: 'hit_at_5', session_all_at_5: 'all_at_5',
+} as const
 const SESSION_FIGURE_NAMES = ['session_recall_at_5', 'session_hit_at_5', 'session_all_at_5'] as const
 /** Tolerance for rounding. */
 const ROUNDING = 1e-9
@@ -88,6 +90,8 @@ function valueOf (figures: Figures, name: string): number {
 export function formatFloors (results: readonly FloorResult[]): string {
   return formatTable([
     ['floors', 'figure', 'found', 'floor', 'of', ''],
-    ...results.map(({ data, figure, value, floor, origin, holds }) => [data, figure, value.toFixed(4), floor.toFixed(4), origin, holds ? 'holds' : 'BELOW']),
+    ...results.map(({ data, figure, value, floor, origin, holds }) => [
+      data, figure, value.toFixed(4), floor.toFixed(4), origin, holds ? 'holds' : 'BELOW',
+    ]),
   ])
 }

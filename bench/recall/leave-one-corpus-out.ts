@@ -39,13 +39,19 @@ const EMBEDDER = { name: 'none' }
 function settingOf (
   { pivot, k1, diversity, ...scorers }: Values,
 ): { pipeline: { name: string, retrieval: Record<string, unknown> }, embedder: typeof EMBEDDER } {
-  return { pipeline: { name: 'leave-one-corpus-out', retrieval: { bm25: { pivot, k1 }, diversity, scorers } }, embedder: EMBEDDER }
+  return {
+    pipeline: { name: 'leave-one-corpus-out', retrieval: { bm25: { pivot, k1 }, diversity, scorers } },
+    embedder: EMBEDDER,
+  }
 }
 
 async function measureAll ({ conversations }: Data, settings: readonly Values[]): Promise<Figures[]> {
   const { service, applySetting } = await builtService(settingOf(DEFAULTS))
   try {
-    const measurements = await measure(inProcess(service), conversations, 'leave-one-out-', settings.map((values) => () => { applySetting(settingOf(values)) }))
+    const measurements = await measure(
+      inProcess(service), conversations, 'leave-one-out-',
+      settings.map((values) => () => { applySetting(settingOf(values)) }),
+    )
     return measurements.map(({ outcomes }) => figuresOf(outcomes))
   } finally {
     await service.close()
@@ -81,7 +87,9 @@ function tuned (gains: readonly number[]): Values {
 }
 
 await runBench(async (args) => {
-  const { values } = parseArgs({ args, options: { data: { type: 'string', multiple: true }, test: { type: 'string', multiple: true, default: [] } } })
+  const { values } = parseArgs({
+    args, options: { data: { type: 'string', multiple: true }, test: { type: 'string', multiple: true, default: [] } },
+  })
   const paths = values.data ?? []
   if (paths.length < 2) throw new UnusableInput('--data must be given at least twice')
   const corpora = await Promise.all(paths.map(async (path) => await loadData(path)))
@@ -105,8 +113,14 @@ await runBench(async (args) => {
   ]
   for (const { data, values } of measured) {
     const figures = await measureAll(data, [DEFAULTS, values])
-    const changes = Object.entries(values).filter(([name, value]) => value !== DEFAULTS[name]).map(([name, value]) => `${name} ${value.toFixed(2)}`)
-    rows.push([basename(data.name), ...figures.map(({ recall_at_10: recall, ndcg_at_10: ndcg }) => `${percent(recall)} (${percent(ndcg)})`), changes.join(', ')])
+    const changes = Object.entries(values).filter(([name, value]) => value !== DEFAULTS[name]).map(
+      ([name, value]) => `${name} ${value.toFixed(2)}`,
+    )
+    rows.push([
+      basename(data.name),
+      ...figures.map(({ recall_at_10: recall, ndcg_at_10: ndcg }) => `${percent(recall)} (${percent(ndcg)})`),
+      changes.join(', '),
+    ])
   }
   console.log(`recall@10 (nDCG@10) in per cent\n${formatTable(rows)}`)
 }, USAGE)

@@ -32,7 +32,9 @@ export interface LibraryFigures {
  * Times the built memory library in this process, on the store in memory and without HTTP: single retains of a
  * generated corpus, then recalls with max_results 25, one after the other.
  */
-export async function measureLibrary (conversations: readonly Conversation[], memories: number, setting: Pick<Setting, 'pipeline' | 'embedder'>): Promise<LibraryFigures> {
+export async function measureLibrary (conversations: readonly Conversation[], memories: number, setting: Pick<
+  Setting, 'pipeline' | 'embedder'
+>): Promise<LibraryFigures> {
   const corpus = makeCorpus(conversations, memories)
   const { service } = await builtService(setting)
   try {
@@ -88,7 +90,10 @@ async function timed (work: () => Promise<void>): Promise<Cost> {
 export function formatLibrary (figures: readonly LibraryFigures[]): string {
   const target = (value: number | undefined) => value === undefined ? '' : `<= ${value}`
   return formatTable([
-    ['memories', 'recall p50 ms', 'p95 ms', 'target', 'p99 ms', 'CPU p50 ms', 'CPU p95 ms', 'index CPU ms a memory', 'target', 'on the clock'],
+    [
+      'memories', 'recall p50 ms', 'p95 ms', 'target', 'p99 ms', 'CPU p50 ms', 'CPU p95 ms', 'index CPU ms a memory',
+      'target', 'on the clock',
+    ],
     ...figures.map(({
       memories, recall_ms: { p50, p95, p99 }, recall_cpu_ms: cpu, index_cpu_ms: indexCpu, index_ms: indexMs,
     }) => [

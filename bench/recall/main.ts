@@ -42,7 +42,9 @@ async function run (options: Mode<'run'>): Promise<void> {
 function stepsOf (options: Mode<'run'>, data: Data): Array<() => Promise<Report[]>> {
   const served = 'as served'
   switch (options.at) {
-    case 'url': return [async () => [await measureAt(options.url, data, { pipeline: served, embedder: served, store: served })]]
+    case 'url': return [
+      async () => [await measureAt(options.url, data, { pipeline: served, embedder: served, store: served })],
+    ]
     case 'process': return [async () => await measureInProcess(data, options.runs)]
     case 'server': return options.runs.map((one) => async () => [await measureServer(data, options.store, one)])
   }
@@ -69,14 +71,20 @@ async function checkFloors ({ floors: path, store }: Mode<'floor'>): Promise<voi
       continue
     }
     const data = await loadData(floor.data, floor.part)
-    const overallOf = async (pipeline: string) => (await measureServer(data, store, { name: pipeline, pipeline, embedder: { name: 'none' } })).overall
+    const overallOf = async (pipeline: string) => (
+      (await measureServer(data, store, { name: pipeline, pipeline, embedder: { name: 'none' } })).overall
+    )
     const plain = floor.not_below === undefined ? undefined : await overallOf(floor.not_below.pipeline)
     results.push(...checkFloor(floor, await overallOf('default'), plain))
   }
   console.log(formatFloors(results))
   const below = results.filter(({ holds }) => !holds)
   if (below.length > 0) {
-    throw new UnusableInput(`Below the floor: ${below.map(({ data, figure, value, floor, origin }) => `${figure} on ${basename(data)} is ${value.toFixed(4)}, ${origin} ${floor.toFixed(4)}`).join('; ')}`)
+    throw new UnusableInput(
+      `Below the floor: ${below.map(({ data, figure, value, floor, origin }) => (
+        `${figure} on ${basename(data)} is ${value.toFixed(4)}, ${origin} ${floor.toFixed(4)}`
+      )).join('; ')}`,
+    )
   }
 }
 
@@ -84,7 +92,9 @@ async function timeLibrary ({ data, json, memories, pipeline: name }: Mode<'libr
   const conversations = await loadConversations(data)
   const pipeline = await choosePipeline(name)
   const figures: LibraryFigures[] = []
-  for (const size of memories) figures.push(await measureLibrary(conversations, size, { pipeline, embedder: { name: 'none' } }))
+  for (const size of memories) {
+    figures.push(await measureLibrary(conversations, size, { pipeline, embedder: { name: 'none' } }))
+  }
   const report = { bench: 'recall-library', data: basename(data), pipeline: pipeline.name, figures }
   console.log(`${formatLibrary(figures)}\n\n${JSON.stringify(report)}`)
   await writeJson(json, report)

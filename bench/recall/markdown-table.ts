@@ -6,7 +6,10 @@ import { groupsOf, runLabel, type Report } from './report.js'
 const BEGIN = '<!-- table:begin -->'
 const END = '<!-- table:end -->'
 
-const HEAD = ['data, part', 'questions', 'run', 'recall@5', 'recall@10', 'any@10', 'session any@5', 'any@10', 'all@5', 'MRR', 'nDCG@10'] as const
+const HEAD = [
+  'data, part', 'questions', 'run', 'recall@5', 'recall@10', 'any@10', 'session any@5', 'any@10', 'all@5', 'MRR',
+  'nDCG@10',
+] as const
 
 /**
  * One table over all runs: for each data set all its questions, then each part of them, and a row a run. Figures are in
@@ -28,14 +31,19 @@ export function overview (reports: readonly Report[]): string[][] {
 function cells (run: Report, figures: Figures, at: number): string[] {
   const { questions, recall_at_5: r5, recall_at_10: r10, hit_at_10: any10, mrr, ndcg_at_10: ndcg, sessions } = figures
   const first = sessions?.by_first
-  return [at === 0 ? String(questions) : '', runLabel(run), ...[r5, r10, any10, first?.hit_at_5, first?.hit_at_10, first?.all_at_5, mrr, ndcg].map(percent)]
+  return [
+    at === 0 ? String(questions) : '', runLabel(run),
+    ...[r5, r10, any10, first?.hit_at_5, first?.hit_at_10, first?.all_at_5, mrr, ndcg].map(percent),
+  ]
 }
 
 /** The same in Markdown, with the names of the data in bold. */
 export function markdownTable (reports: readonly Report[]): string {
   const [head = [], ...rows] = overview(reports)
   const names = new Set(reports.map(({ data }) => data))
-  const shown = rows.map(([name = '', ...rest]) => [names.has(name) ? `**${escapeCell(name)}**` : escapeCell(name), ...rest.map(escapeCell)])
+  const shown = rows.map(([name = '', ...rest]) => [
+    names.has(name) ? `**${escapeCell(name)}**` : escapeCell(name), ...rest.map(escapeCell),
+  ])
   return [line(head), `|---|--:|---|${'--:|'.repeat(head.length - 3)}`, ...shown.map(line)].join('\n')
 }
 
@@ -58,7 +66,9 @@ function line (cells: readonly string[]): string {
 export function replaceTable (text: string, table: string): string {
   const [before, rest, ...more] = text.split(BEGIN)
   const [, after, ...evenMore] = rest?.split(END) ?? []
-  if (before === undefined || after === undefined || before.includes(END) || more.length + evenMore.length > 0) throw new UnusableInput(`there must be ${BEGIN} and, after it, ${END}, each once`)
+  if (before === undefined || after === undefined || before.includes(END) || more.length + evenMore.length > 0) {
+    throw new UnusableInput(`there must be ${BEGIN} and, after it, ${END}, each once`)
+  }
   return `${before}${BEGIN}\n\n${table}\n\n${END}${after}`
 }
 

@@ -57,7 +57,10 @@ export type Options =
 
 /** The options allowed in each mode; `--floor` and the like choose it. */
 const ALLOWED = {
-  run: ['data', 'limit', 'json', 'write-table', 'url', 'in-process', 'store', 'pipeline', 'embedder', 'embedder-config', 'vectors'],
+  run: [
+    'data', 'limit', 'json', 'write-table', 'url', 'in-process', 'store', 'pipeline', 'embedder', 'embedder-config',
+    'vectors',
+  ],
   compare: ['compare'],
   table: ['table', 'write-table'],
   floor: ['floor', 'store'],
@@ -92,11 +95,21 @@ export function readOptions (args: string[]): Options {
       memories: { type: 'string' },
     },
   })
-  const mode = values.compare === true ? 'compare' : values.table === true ? 'table' : values.floor !== undefined ? 'floor' : values.library === true ? 'library' : 'run'
+  const mode = values.compare === true
+    ? 'compare'
+    : values.table === true
+      ? 'table'
+      : values.floor !== undefined ? 'floor' : values.library === true ? 'library' : 'run'
   const allowed: readonly string[] = ALLOWED[mode]
   const disallowed = Object.keys(values).filter((name) => !allowed.includes(name))
-  if (disallowed.length > 0) throw new UnusableInput(`${mode === 'run' ? '' : `--${mode}: `}${disallowed.map((name) => `--${name}`).join(', ')} cannot be used here`)
-  if (mode !== 'compare' && mode !== 'table' && positionals.length > 0) throw new UnusableInput(`found ${positionals.join(' ')}, files are given only to --compare and --table`)
+  if (disallowed.length > 0) {
+    throw new UnusableInput(
+      `${mode === 'run' ? '' : `--${mode}: `}${disallowed.map((name) => `--${name}`).join(', ')} cannot be used here`,
+    )
+  }
+  if (mode !== 'compare' && mode !== 'table' && positionals.length > 0) {
+    throw new UnusableInput(`found ${positionals.join(' ')}, files are given only to --compare and --table`)
+  }
 
   const data = values.data ?? [OWN_DATA]
   const pipelines = (values.pipeline ?? ['default']).flatMap((list) => list.split(',')).map((name) => name.trim())
@@ -112,12 +125,26 @@ export function readOptions (args: string[]): Options {
     case 'floor':
       return { mode, floors: values.floor!, store: storeOf(values.store) }
     case 'library':
-      return { mode, data: only(data, '--data'), json: values.json, memories: sizesOf(values.memories ?? '1500,20000'), pipeline: only(pipelines, '--pipeline') }
+      return {
+        mode,
+        data: only(data, '--data'),
+        json: values.json,
+        memories: sizesOf(values.memories ?? '1500,20000'),
+        pipeline: only(pipelines, '--pipeline'),
+      }
     case 'run': {
-      const common: Common & { mode: 'run' } = { mode, data, limit: values.limit === undefined ? undefined : only(sizesOf(values.limit, '--limit'), '--limit'), json: values.json, writeTo: values['write-table'] }
+      const common: Common & { mode: 'run' } = {
+        mode,
+        data,
+        limit: values.limit === undefined ? undefined : only(sizesOf(values.limit, '--limit'), '--limit'),
+        json: values.json,
+        writeTo: values['write-table'],
+      }
       if (values.url !== undefined) {
         const own = OWN_SERVER_OPTIONS.filter((name) => values[name] !== undefined)
-        if (own.length > 0) throw new UnusableInput(`--url and ${own.map((name) => `--${name}`).join(', ')} exclude each other`)
+        if (own.length > 0) {
+          throw new UnusableInput(`--url and ${own.map((name) => `--${name}`).join(', ')} exclude each other`)
+        }
         return { ...common, at: 'url', url: values.url }
       }
       const embedder = embedderOf(values.embedder, values['embedder-config'])
@@ -134,7 +161,9 @@ export function readOptions (args: string[]): Options {
 
 function runOf (name: string, embedder: Embedder): Run {
   if (name !== LOCAL) return { name, pipeline: name, embedder }
-  if (embedder.name !== 'none' && embedder.name !== LOCAL) throw new UnusableInput(`--pipeline ${LOCAL} and --embedder ${embedder.name} exclude each other`)
+  if (embedder.name !== 'none' && embedder.name !== LOCAL) {
+    throw new UnusableInput(`--pipeline ${LOCAL} and --embedder ${embedder.name} exclude each other`)
+  }
   return { name, pipeline: 'default', embedder: { ...embedder, name: LOCAL } }
 }
 
@@ -166,7 +195,9 @@ function embedderOf (name: string = 'none', json: string | undefined): Embedder 
 
 function sizesOf (list: string, option = '--memories'): number[] {
   return list.split(',').map((text) => {
-    if (!/^[1-9]\d{0,6}$/.test(text.trim())) throw new UnusableInput(`${option}: found ${JSON.stringify(text)}, allowed are whole numbers from 1 to 9999999`)
+    if (!/^[1-9]\d{0,6}$/.test(text.trim())) {
+      throw new UnusableInput(`${option}: found ${JSON.stringify(text)}, allowed are whole numbers from 1 to 9999999`)
+    }
     return Number(text)
   })
 }

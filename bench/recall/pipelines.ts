@@ -34,8 +34,13 @@ export interface Pipeline {
  * @throws UnusableInput
  */
 export async function choosePipeline (name: string): Promise<Pipeline> {
-  if (/\.ya?ml$/.test(name)) return { name: basename(name).replace(/\.ya?ml$/, ''), retrieval: retrievalOf(await readTextFile(name), name) }
-  if (!Object.hasOwn(PIPELINES, name)) throw new UnusableInput(`--pipeline: found ${name}, allowed are ${Object.keys(PIPELINES).join(', ')} and a file that ends in .yaml`)
+  if (/\.ya?ml$/.test(name)) {
+    return { name: basename(name).replace(/\.ya?ml$/, ''), retrieval: retrievalOf(await readTextFile(name), name) }
+  }
+  if (!Object.hasOwn(PIPELINES, name)) {
+    throw new UnusableInput(`--pipeline: found ${name}, allowed are ${Object.keys(PIPELINES).join(', ')} and a file ` +
+      'that ends in .yaml')
+  }
   const retrieval = PIPELINES[name]
   return { name, ...(retrieval !== undefined && { retrieval }) }
 }

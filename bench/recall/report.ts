@@ -95,7 +95,9 @@ export async function readReports (path: string): Promise<Report[]> {
   const reports = pipeline === undefined
     ? all
     : labelled.length > 0 ? labelled : all.filter((report) => report.pipeline === pipeline)
-  if (reports.length === 0) throw new UnusableInput(`${file} holds no report${pipeline === undefined ? '' : ` of ${pipeline}`}`)
+  if (reports.length === 0) {
+    throw new UnusableInput(`${file} holds no report${pipeline === undefined ? '' : ` of ${pipeline}`}`)
+  }
   return reports
 }
 
@@ -121,13 +123,28 @@ export function formatReport (report: Report): string {
   const { turns, repeats, overall, embedding_wait_ms: waited, by_conversation: conversations, latency_ms: latency } =
     report
   const each = Object.entries(conversations)
-  const rows: Array<[string, Figures]> = [['overall', overall], ...groupsOf(report), ...(each.length > CONVERSATIONS_SHOWN ? [] : each)]
+  const rows: Array<[string, Figures]> = [
+    ['overall', overall], ...groupsOf(report), ...(each.length > CONVERSATIONS_SHOWN ? [] : each),
+  ]
   const withSessions =
     rows.flatMap(([name, { sessions }]) => sessions === undefined ? [] : [[name, ...sessionCells(sessions)]])
   return [
     `${runTitle(report)}: ${turns} turns${repeats > 0 ? `, ${repeats} of them exact repeats` : ''}`,
-    formatTable([['', 'questions', 'recall@5', 'recall@10', 'recall@25', 'any@10', 'MRR', 'nDCG@10'], ...rows.map(([name, figures]) => [name, ...turnCells(figures)])]),
-    ...(withSessions.length === 0 ? [] : [formatTable([['sessions', 'recall@5', 'recall@10', 'any@5', 'any@10', 'all@5', 'by score: recall@5', 'recall@10', 'any@5', 'any@10', 'all@5'], ...withSessions])]),
+    formatTable([
+      ['', 'questions', 'recall@5', 'recall@10', 'recall@25', 'any@10', 'MRR', 'nDCG@10'],
+      ...rows.map(([name, figures]) => [name, ...turnCells(figures)]),
+    ]),
+    ...(withSessions.length === 0
+      ? []
+      : [
+          formatTable([
+            [
+              'sessions', 'recall@5', 'recall@10', 'any@5', 'any@10', 'all@5',
+              'by score: recall@5', 'recall@10', 'any@5', 'any@10', 'all@5',
+            ],
+            ...withSessions,
+          ]),
+        ]),
     formatTable([
       ['latency, ms', 'p50', 'p95', 'p99'],
       ...Object.entries(latency)
@@ -139,7 +156,10 @@ export function formatReport (report: Report): string {
 
 /** Figures of the parts of a run: by category, then by who said the evidence. */
 export function groupsOf ({ by_category: categories, by_role: roles }: Report): Array<[string, Figures]> {
-  return [...Object.entries(categories), ...Object.entries(roles).map(([role, figures]): [string, Figures] => [`evidence: ${role}`, figures])]
+  return [
+    ...Object.entries(categories),
+    ...Object.entries(roles).map(([role, figures]): [string, Figures] => [`evidence: ${role}`, figures]),
+  ]
 }
 
 /** A run in a word or two: `default`, `local`, `default + openai_compatible (small), postgres`. */

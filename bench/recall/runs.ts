@@ -25,8 +25,15 @@ export interface Data {
 export async function loadData (path: string, limit?: number): Promise<Data> {
   const all = await loadConversations(path)
   const conversations = limit === undefined ? all : partOf(all, limit)
-  if (!conversations.some(({ questions }) => questions.length > 0)) throw new UnusableInput(`${path} has no question with evidence that can be found`)
-  return { name: conversations.length < all.length ? `${basename(path)}, ${conversations.length} of ${all.length}` : basename(path), conversations }
+  if (!conversations.some(({ questions }) => questions.length > 0)) {
+    throw new UnusableInput(`${path} has no question with evidence that can be found`)
+  }
+  return {
+    name: conversations.length < all.length
+      ? `${basename(path)}, ${conversations.length} of ${all.length}`
+      : basename(path),
+    conversations,
+  }
 }
 
 const bankPrefix = () => `bench-${Date.now().toString(36)}-`
@@ -85,7 +92,9 @@ export async function measureInProcess (data: Data, runs: readonly Run[]): Promi
 /**
  * The part of a setting that affects writes or is read only at the start: runs that differ in it cannot share memories.
  */
-function writesOf ({ pipeline: { retrieval = {} }, embedder }: { pipeline: Pipeline, embedder: Setting['embedder'] }): string {
+function writesOf ({
+  pipeline: { retrieval = {} }, embedder,
+}: { pipeline: Pipeline, embedder: Setting['embedder'] }): string {
   const { chunk_max_characters: chunk, weights } = retrieval
   return JSON.stringify([embedder, chunk, embedder.name === 'none' ? undefined : weights])
 }

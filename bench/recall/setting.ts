@@ -29,11 +29,16 @@ export interface Setting {
 }
 
 /** The configuration file of a run, without its store. JSON is YAML. */
-export function configurationOf ({ pipeline: { retrieval }, embedder: { name, config, vectors } }: Pick<Setting, 'pipeline' | 'embedder'>): Record<string, unknown> {
+export function configurationOf ({
+  pipeline: { retrieval }, embedder: { name, config, vectors },
+}: Pick<Setting, 'pipeline' | 'embedder'>): Record<string, unknown> {
   return {
     ...(vectors !== undefined
       ? { embedding_provider: CACHED_EMBEDDINGS, embedding_provider_config: { ...config, file: vectors } }
-      : { ...(name !== 'none' && { embedding_provider: name }), ...(config !== undefined && { embedding_provider_config: config }) }),
+      : {
+          ...(name !== 'none' && { embedding_provider: name }),
+          ...(config !== undefined && { embedding_provider_config: config }),
+        }),
     ...(retrieval !== undefined && { retrieval }),
   }
 }
@@ -52,12 +57,17 @@ export async function startSetting ({ store, ...rest }: Setting): Promise<ChildS
   if (store === 'postgres') {
     const url = process.env['DATABASE_URL']
     if (url === undefined) throw new UnusableInput('--store postgres needs DATABASE_URL')
-    return await startGateway(JSON.stringify({ ...configuration, vector_store: 'postgres', vector_store_config: { schema: 'bench_recall' } }), { ...env, DATABASE_URL: url })
+    return await startGateway(
+      JSON.stringify({ ...configuration, vector_store: 'postgres', vector_store_config: { schema: 'bench_recall' } }),
+      { ...env, DATABASE_URL: url },
+    )
   }
   const folder = await mkdtemp(join(tmpdir(), 'memory-gateway-bench-'))
   const remove = async () => { await rm(folder, { recursive: true, force: true }) }
   try {
-    const server = await startGateway(JSON.stringify({ ...configuration, vector_store: 'pglite', vector_store_config: { data_dir: folder } }), env)
+    const server = await startGateway(
+      JSON.stringify({ ...configuration, vector_store: 'pglite', vector_store_config: { data_dir: folder } }), env,
+    )
     return { ...server, stop: async () => { await server.stop(); await remove() } }
   } catch (error) {
     await remove()
@@ -72,6 +82,8 @@ function keyEnvironment ({ config }: Embedder): Record<string, string> {
   const name = config?.['api_key_env']
   if (typeof name !== 'string') return {}
   const value = process.env[name]
-  if (value === undefined) throw new UnusableInput('--embedder-config: the environment variable of api_key_env is not set')
+  if (value === undefined) {
+    throw new UnusableInput('--embedder-config: the environment variable of api_key_env is not set')
+  }
   return { [name]: value }
 }

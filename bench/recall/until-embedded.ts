@@ -6,7 +6,9 @@ import { checker } from '../checker.js'
 const PAUSE_MS = 200
 const LIMIT_MS = 10 * 60_000
 
-const checkStatistics = checker(Type.Object({ pending_embeddings: Type.Optional(Type.Integer({ minimum: 0 })) }), 'the statistics of a bank')
+const checkStatistics = checker(
+  Type.Object({ pending_embeddings: Type.Optional(Type.Integer({ minimum: 0 })) }), 'the statistics of a bank',
+)
 
 /**
  * Waits until all memories of a bank have their vectors, which are added after the write.
@@ -24,7 +26,9 @@ export async function untilEmbedded (
     const { pending_embeddings: pending = 0 } = checkStatistics(await statistics())
     const passed = performance.now() - started
     if (pending === 0) return passed
-    if (passed > limitMs) throw new Error(`${pending} memories are still without a vector after ${Math.round(limitMs / 1000)} s`)
+    if (passed > limitMs) {
+      throw new Error(`${pending} memories are still without a vector after ${Math.round(limitMs / 1000)} s`)
+    }
     await delay(pauseMs)
   }
 }

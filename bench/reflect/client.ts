@@ -32,7 +32,8 @@ export class ReflectClient {
   async connect (connections: number): Promise<void> {
     await Promise.all(Array.from({ length: connections }, async () => {
       await new Promise<void>((resolve, reject) => {
-        get(new URL('/live', this.#url), { agent: this.#agent }, (incoming) => { incoming.resume().on('end', resolve) }).on('error', reject)
+        get(new URL('/live', this.#url), { agent: this.#agent }, (incoming) => { incoming.resume().on('end', resolve) })
+          .on('error', reject)
       })
     }))
   }
@@ -51,7 +52,9 @@ export class ReflectClient {
       const outgoing = request(this.#url, { method: 'POST', agent: this.#agent, headers }, (incoming) => {
         const chunks: Buffer[] = []
         incoming.on('data', (chunk: Buffer) => { chunks.push(chunk) })
-        incoming.on('end', () => { resolve({ status: incoming.statusCode ?? 0, text: Buffer.concat(chunks).toString() }) })
+        incoming.on(
+          'end', () => { resolve({ status: incoming.statusCode ?? 0, text: Buffer.concat(chunks).toString() }) },
+        )
         incoming.on('error', reject)
       })
       outgoing.on('error', reject)

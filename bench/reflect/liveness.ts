@@ -15,7 +15,10 @@ export interface Liveness {
   max: number
 }
 
-const checkSamples = checker(Type.Array(Type.Object({ durations: Type.Array(Type.Number()), failures: Type.Integer() })), 'what the prober measured')
+const checkSamples = checker(
+  Type.Array(Type.Object({ durations: Type.Array(Type.Number()), failures: Type.Integer() })),
+  'what the prober measured',
+)
 
 /**
  * Starts the prober (prober.ts) and waits until it is connected.
@@ -27,7 +30,9 @@ export async function probeLive (urls: readonly string[]): Promise<() => Promise
   process.once('exit', kill)
   const ended = once(prober, 'close')
   const nextMessage = async (): Promise<unknown> => {
-    const [message] = await Promise.race([once(prober, 'message'), ended.then(() => { throw new Error('The prober ended without a message') })]) as unknown[]
+    const [message] = await Promise.race([
+      once(prober, 'message'), ended.then(() => { throw new Error('The prober ended without a message') }),
+    ]) as unknown[]
     return message
   }
   await nextMessage()
@@ -38,7 +43,9 @@ export async function probeLive (urls: readonly string[]): Promise<() => Promise
     await ended
     process.off('exit', kill)
     return checkSamples(samples).map(({ durations, failures }, index) => {
-      if (failures > 0) throw new Error(`${failures} of ${failures + durations.length} answers of ${urls[index]}/live were not 200`)
+      if (failures > 0) {
+        throw new Error(`${failures} of ${failures + durations.length} answers of ${urls[index]}/live were not 200`)
+      }
       const { p50, p99 } = summarize(durations)
       return { samples: durations.length, p50, p99, max: Math.max(...durations) }
     })

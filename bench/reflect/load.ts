@@ -101,7 +101,9 @@ async function wave (
   }
 }
 
-export function summarizeWave (results: readonly ReflectResult[], timeoutMs: number): Pick<Wave, 'outcomes' | 'p50_ms' | 'max_ms' | 'late_ms'> {
+export function summarizeWave (results: readonly ReflectResult[], timeoutMs: number): Pick<
+  Wave, 'outcomes' | 'p50_ms' | 'max_ms' | 'late_ms'
+> {
   const outcomes: Record<string, number> = {}
   for (const { outcome } of results) outcomes[outcome] = (outcomes[outcome] ?? 0) + 1
   const durations = results.map(({ durationMs }) => durationMs)

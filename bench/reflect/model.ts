@@ -23,7 +23,13 @@ let maxConcurrentCalls = 0
 let ownMs: number[] = []
 let lastBody = '{}'
 
-const server = createServer((request, response) => { void serve(request.method ?? '', new URL(request.url ?? '', 'http://model'), request, response) })
+const server = createServer(
+  (request, response) => {
+    void serve(
+      request.method ?? '', new URL(request.url ?? '', 'http://model'), request, response,
+    )
+  },
+)
 server.keepAliveTimeout = 60_000
 server.listen(Number(process.env['PORT']), '127.0.0.1')
 
@@ -54,11 +60,19 @@ async function answer (body: string, response: ServerResponse): Promise<void> {
     ownMs.push(performance.now() - startedAt)
   })
   const asked: unknown = JSON.parse(body)
-  if (typeof asked === 'object' && asked !== null && 'stream' in asked && asked.stream === true) await sendStream(response)
+  if (typeof asked === 'object' && asked !== null && 'stream' in asked &&
+    asked.stream === true) await sendStream(response)
   else {
     lastBody = body
     await pause(delayMs)
-    sendJson(response, { id: 'chatcmpl-1', object: 'chat.completion', created: 1, model: 'scripted', choices: [{ index: 0, message: { role: 'assistant', content: ANSWER }, finish_reason: 'stop' }], usage: USAGE })
+    sendJson(response, {
+      id: 'chatcmpl-1',
+      object: 'chat.completion',
+      created: 1,
+      model: 'scripted',
+      choices: [{ index: 0, message: { role: 'assistant', content: ANSWER }, finish_reason: 'stop' }],
+      usage: USAGE,
+    })
   }
 }
 
@@ -66,7 +80,11 @@ async function sendStream (response: ServerResponse): Promise<void> {
   const startedAt = performance.now()
   response.writeHead(200, { 'content-type': 'text/event-stream' })
   const send = (choices: object[], more: object = {}) => {
-    response.write(`data: ${JSON.stringify({ id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: 'scripted', choices, ...more })}\n\n`)
+    response.write(
+      `data: ${JSON.stringify({
+        id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: 'scripted', choices, ...more,
+      })}\n\n`,
+    )
   }
   for (const [index, content] of PIECES.entries()) {
     await pause(startedAt + delayMs * (index + 1) / PIECES.length - performance.now())

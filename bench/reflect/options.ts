@@ -45,7 +45,9 @@ export function readOptions (args: string[]): Options {
   })
   const only = new Set(values.only.split(',').map((name) => name.trim()))
   const parts = PARTS.filter((part) => only.delete(part))
-  if (only.size > 0) throw new UnusableInput(`--only: ${[...only].join(', ')} is not known; known are ${PARTS.join(' and ')}`)
+  if (only.size > 0) {
+    throw new UnusableInput(`--only: ${[...only].join(', ')} is not known; known are ${PARTS.join(' and ')}`)
+  }
   return {
     parts,
     concurrent: wholeNumber('--concurrent', values.concurrent, 1, 10_000),
@@ -62,6 +64,8 @@ export function readOptions (args: string[]): Options {
 
 function wholeNumber (option: string, text: string, min: number, max: number): number {
   const number = /^\d{1,6}$/.test(text) ? Number(text) : NaN
-  if (!(number >= min && number <= max)) throw new UnusableInput(`${option}: found ${JSON.stringify(text)}, allowed are whole numbers from ${min} to ${max}`)
+  if (!(number >= min && number <= max)) {
+    throw new UnusableInput(`${option}: found ${JSON.stringify(text)}, allowed are whole numbers from ${min} to ${max}`)
+  }
   return number
 }

@@ -10,7 +10,9 @@ import { performance } from 'node:perf_hooks'
 const EVERY_MS = 100
 
 const agent = new Agent({ keepAlive: true })
-const samples = process.argv.slice(2).map((url) => ({ url: new URL('/live', url), durations: [] as number[], failures: 0 }))
+const samples = process.argv.slice(2).map(
+  (url) => ({ url: new URL('/live', url), durations: [] as number[], failures: 0 }),
+)
 let started = false
 let waiting = 0
 let ending = false

@@ -22,9 +22,11 @@ export function formatReport ({
   concurrent, model_ms: modelMs, max_concurrency: maxConcurrency, node, cores, load_average: load, loads, overheads,
   targets,
 }: Report): string {
-  const parts = [`Node ${node}, ${cores} cores, load ${load.before.toFixed(1)} before and ${load.after.toFixed(1)} after`]
+  const parts = [`Node ${node}, ${cores} cores, load ${load.before.toFixed(1)} before and ` +
+    `${load.after.toFixed(1)} after`]
   if (loads.length > 0) {
-    parts.push(`${concurrent} reflects at the same moment, a model that takes ${modelMs} ms, at most ${maxConcurrency} concurrent calls`)
+    parts.push(`${concurrent} reflects at the same moment, a model that takes ${modelMs} ms, at most ` +
+      `${maxConcurrency} concurrent calls`)
     parts.push(formatTable([
       ['load', 'wave', 'p50 ms', 'max ms', 'late ms', 'RSS peak MB', 'RSS after MB', 'heap after MB', 'answers'],
       ...loads.flatMap((one) => [
@@ -37,7 +39,10 @@ export function formatReport ({
       ]),
     ]))
     parts.push(formatTable([
-      ['GET /live, ms', 'samples', 'p50', 'p99', 'max', 'of the model\'s server: p50', 'p99', 'max', 'concurrent calls'],
+      [
+        'GET /live, ms', 'samples', 'p50', 'p99', 'max', 'of the model\'s server: p50', 'p99', 'max',
+        'concurrent calls',
+      ],
       ...loads.map((one) => {
         const { live: { gateway, model } } = one
         return [
@@ -61,7 +66,9 @@ export function formatReport ({
   }
   parts.push(formatTable([
     ['target', 'measured', 'at most', ''],
-    ...targets.map(({ what, measured, max, met }) => [what, measured === null ? '–' : measured.toFixed(2), String(max), met === null ? '–' : met ? 'ok' : 'not met']),
+    ...targets.map(({ what, measured, max, met }) => [
+      what, measured === null ? '–' : measured.toFixed(2), String(max), met === null ? '–' : met ? 'ok' : 'not met',
+    ]),
   ]))
   return parts.join('\n\n')
 }

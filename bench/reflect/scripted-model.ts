@@ -42,7 +42,10 @@ export class ScriptedModel {
   /** @param milliseconds that an answer takes; 0: no delay */
   async setDelay (milliseconds: number): Promise<void> {
     await new Promise<void>((resolve, reject) => {
-      request(new URL(`/delay?ms=${milliseconds}`, this.url), { method: 'PUT', agent: false }, (incoming) => { incoming.resume().on('end', resolve) }).on('error', reject).end()
+      request(
+        new URL(`/delay?ms=${milliseconds}`, this.url), { method: 'PUT', agent: false },
+        (incoming) => { incoming.resume().on('end', resolve) },
+      ).on('error', reject).end()
     })
   }
 

@@ -21,9 +21,17 @@ export function targetsOf (loads: readonly Load[], overheads: readonly Overhead[
       const name = loadName(load)
       const [first, last] = [load.waves[0], load.waves.at(-1)]
       return [
-        atMost(`${name}: memory at its peak, last wave over first`, ratio(last?.rss_peak_mb, first?.rss_peak_mb), MAX_GROWTH),
-        atMost(`${name}: heap in use afterwards, last wave over first`, ratio(last?.after.heap_mb, first?.after.heap_mb), MAX_GROWTH),
-        atMost(`${name}: the latest answer after its deadline, ms`, Math.max(...load.waves.map(({ late_ms: late }) => late)), MAX_LATENESS_MS),
+        atMost(
+          `${name}: memory at its peak, last wave over first`, ratio(last?.rss_peak_mb, first?.rss_peak_mb), MAX_GROWTH,
+        ),
+        atMost(
+          `${name}: heap in use afterwards, last wave over first`, ratio(last?.after.heap_mb, first?.after.heap_mb),
+          MAX_GROWTH,
+        ),
+        atMost(
+          `${name}: the latest answer after its deadline, ms`, Math.max(...load.waves.map(({ late_ms: late }) => late)),
+          MAX_LATENESS_MS,
+        ),
         atMost(`${name}: slowest GET /live, ms`, load.live.gateway.max, MAX_LIVE_MS),
       ]
     }),

@@ -81,7 +81,9 @@ export async function measureCell (
 }
 
 /** Runs only the statements that the store makes for a search of one bank. */
-export async function runRaw ({ raw, schema }: Pick<BenchDatabase, 'raw' | 'schema'>, request: SearchRequest, indexed: boolean): Promise<Array<Record<string, unknown>>> {
+export async function runRaw ({ raw, schema }: Pick<
+  BenchDatabase, 'raw' | 'schema'
+>, request: SearchRequest, indexed: boolean): Promise<Array<Record<string, unknown>>> {
   const bank = request.banks[0]!
   const run = async <R extends object>({ text, values }: Statement, mode: string): Promise<R[]> => {
     await raw.unsafe(`set plan_cache_mode = ${mode}`)
@@ -96,7 +98,10 @@ export async function runRaw ({ raw, schema }: Pick<BenchDatabase, 'raw' | 'sche
 }
 
 /** Measures processor time per call in the backends and in this process. */
-export async function timed<T> (database: BenchDatabase, of: 'store' | 'raw', into: Tally, items: readonly T[], connections: number, call: (item: T) => Promise<void>): Promise<void> {
+export async function timed<T> (
+  database: BenchDatabase, of: 'store' | 'raw', into: Tally, items: readonly T[], connections: number,
+  call: (item: T) => Promise<void>,
+): Promise<void> {
   const spent = await database.cpuMeter(of)
   const before = process.cpuUsage()
   into.durations.push(...await runAll(items, connections, call))

@@ -42,7 +42,9 @@ export class BenchDatabase {
     const admin = connect(url, `${RAW}-admin`)
     try {
       await admin.unsafe('create extension if not exists vector')
-      const [row] = await admin.unsafe<Array<{ server: string, vector: string }>>(`select current_setting('server_version') as server, extversion as vector
+      const [row] = await admin.unsafe<Array<
+        { server: string, vector: string }
+      >>(`select current_setting('server_version') as server, extversion as vector
 from pg_extension where extname = 'vector'`)
       const schema = quoteSchema(`bench_${Date.now().toString(36)}`)
       return new BenchDatabase(url, schema, `PostgreSQL ${row!.server.split(' ')[0]}, pgvector ${row!.vector}`, admin)
@@ -77,7 +79,8 @@ from pg_extension where extname = 'vector'`)
     })
     this.#stores.push(store)
     await store.start({ space: SPACE, clock: () => NOW, warn: () => {} })
-    const [row] = await executor.read<{ mode: string, jit: string }>('select current_setting(\'plan_cache_mode\') as mode, current_setting(\'jit\') as jit')
+    const [row] = await executor.read<{ mode: string, jit: string }>('select current_setting(\'plan_cache_mode\') as ' +
+      'mode, current_setting(\'jit\') as jit')
     this.#planning = row!
     await this.usePlanSettingsOfStores()
     return { store, indexes }
@@ -86,7 +89,9 @@ from pg_extension where extname = 'vector'`)
   /** Gives the raw connection the settings that the stores' connections have. */
   async usePlanSettingsOfStores (): Promise<void> {
     const { mode, jit } = this.#planning
-    await this.raw.unsafe('select set_config(\'plan_cache_mode\', $1, false), set_config(\'jit\', $2, false)', [mode, jit])
+    await this.raw.unsafe(
+      'select set_config(\'plan_cache_mode\', $1, false), set_config(\'jit\', $2, false)', [mode, jit],
+    )
   }
 
   /** Runs a statement of the bench's own, which is not measured. */
@@ -96,7 +101,9 @@ from pg_extension where extname = 'vector'`)
 
   /** Makes figures independent of the time at which autovacuum runs. */
   async settle (): Promise<void> {
-    const tables = await this.run<{ name: string }>('select relname as name from pg_class where relnamespace = $1::regnamespace and relkind = \'r\'', [this.schema])
+    const tables = await this.run<{ name: string }>(
+      'select relname as name from pg_class where relnamespace = $1::regnamespace and relkind = \'r\'', [this.schema],
+    )
     for (const { name } of tables) await this.run(`vacuum (analyze) ${this.schema}.${name}`)
     await this.run('checkpoint').catch(() => {})
   }
@@ -106,8 +113,12 @@ from pg_extension where extname = 'vector'`)
    * @returns the time used since, in milliseconds; undefined when the database runs on another machine
    */
   async cpuMeter (of: 'store' | 'raw'): Promise<() => number | undefined> {
-    const rows = await this.run<{ pid: number, database: string }>(`select pid, datname as database from pg_stat_activity
-where datname = current_database() and application_name = $1 and backend_type = 'client backend'`, [of === 'store' ? STORE : RAW])
+    const rows = await this.run<{
+      pid: number, database: string
+    }>(`select pid, datname as database from pg_stat_activity
+where datname = current_database() and application_name = $1 and backend_type = 'client backend'`, [of === 'store'
+      ? STORE
+      : RAW])
     const pids = rows.every(({ pid, database }) => isBackend(pid, database)) ? rows.map(({ pid }) => pid) : []
     const read = () => pids.map(processorMs)
     const before = read()

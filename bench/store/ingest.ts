@@ -67,6 +67,8 @@ export async function ingest (
 }
 
 /** Memories one by one, as a retain stores them. */
-export async function ingestSingly (database: BenchDatabase, open: OpenStore, source: MemorySource, what: string, bank: Bank = emptyBank('single')): Promise<IngestResult> {
+export async function ingestSingly (
+  database: BenchDatabase, open: OpenStore, source: MemorySource, what: string, bank: Bank = emptyBank('single'),
+): Promise<IngestResult> {
   return await ingest(database, open, source, what, [bank], SINGLE_WRITES, 1)
 }

@@ -62,8 +62,12 @@ async function measure (database: BenchDatabase, { memories, parts, full, baseli
 
   logProgress('ingest')
   // The big bank comes first, so that the small ones are added to tables that are not empty.
-  if (parts.has('big')) measured.ingest.push(await ingest(database, single, source, 'the big bank', [big], memories / 2))
-  if (parts.has('small')) measured.ingest.push(await ingest(database, single, source, 'banks of 100', small, SMALL_BANK))
+  if (parts.has('big')) {
+    measured.ingest.push(await ingest(database, single, source, 'the big bank', [big], memories / 2))
+  }
+  if (parts.has('small')) {
+    measured.ingest.push(await ingest(database, single, source, 'banks of 100', small, SMALL_BANK))
+  }
   measured.ingest.push(await ingestSingly(database, single, source, 'one by one, a small bank'))
   if (parts.has('big')) {
     logProgress('the index of the big bank')
@@ -83,7 +87,9 @@ async function measure (database: BenchDatabase, { memories, parts, full, baseli
     await buildBaseline(database, big)
     measured.baseline.push(...await measureBaseline(database, searches([big], 'hybrid', WARM_UP + SEARCHES), WARM_UP))
   }
-  if (parts.has('big')) measured.ingest.push(await ingestSingly(database, single, source, 'one by one, the big bank with its index', big))
+  if (parts.has('big')) {
+    measured.ingest.push(await ingestSingly(database, single, source, 'one by one, the big bank with its index', big))
+  }
   if (parts.has('many')) {
     logProgress('many banks')
     const size = full ? SMALL_BANK : MANY_BANK
@@ -95,7 +101,9 @@ async function measure (database: BenchDatabase, { memories, parts, full, baseli
   return measured
 }
 
-async function measureBanks (database: BenchDatabase, single: OpenStore, pooled: OpenStore, name: string, banks: readonly Bank[]): Promise<Report['cells']> {
+async function measureBanks (
+  database: BenchDatabase, single: OpenStore, pooled: OpenStore, name: string, banks: readonly Bank[],
+): Promise<Report['cells']> {
   const cells: Report['cells'] = []
   for (const strategy of STRATEGIES) {
     const requests = searches(banks, strategy, WARM_UP + SEARCHES)

@@ -45,10 +45,13 @@ export function readOptions (args: string[]): Options {
   if (values.url === undefined) throw new UnusableInput(`--url is missing\n\n${USAGE}`)
   const memories = Number(values.memories)
   if (!Number.isInteger(memories) || memories < MIN_MEMORIES || memories > MAX_MEMORIES || memories % 200 !== 0) {
-    throw new UnusableInput(`--memories: found ${JSON.stringify(values.memories)}, allowed are multiples of 200 from ${MIN_MEMORIES} to ${MAX_MEMORIES}`)
+    throw new UnusableInput(`--memories: found ${JSON.stringify(values.memories)}, allowed are multiples of 200 from ` +
+      `${MIN_MEMORIES} to ${MAX_MEMORIES}`)
   }
   const parts = readParts(values['banks-only'])
-  if (values.baseline && !parts.has('big')) throw new UnusableInput('--baseline is measured on the big bank, which --banks-only leaves out')
+  if (values.baseline && !parts.has('big')) {
+    throw new UnusableInput('--baseline is measured on the big bank, which --banks-only leaves out')
+  }
   return {
     url: checkUrl(values.url),
     memories,
@@ -63,7 +66,11 @@ export function readOptions (args: string[]): Options {
 function readParts (text: string): Set<Part> {
   const names = new Set(text.split(',').map((name) => name.trim()))
   const parts = new Set(PARTS.filter((part) => names.delete(part)))
-  if (names.size > 0) throw new UnusableInput(`--banks-only: ${[...names].join(', ')} is not known; known are ${PARTS.join(', ')}`)
-  if (parts.has('many') && !parts.has('small')) throw new UnusableInput('--banks-only: many is compared with small, so it needs it')
+  if (names.size > 0) {
+    throw new UnusableInput(`--banks-only: ${[...names].join(', ')} is not known; known are ${PARTS.join(', ')}`)
+  }
+  if (parts.has('many') && !parts.has('small')) {
+    throw new UnusableInput('--banks-only: many is compared with small, so it needs it')
+  }
   return parts
 }

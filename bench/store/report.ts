@@ -33,7 +33,8 @@ export function formatReport (report: Report): string {
   const { database, memories, added_bank_size: added, dimensions, node, cores, load_average: load, cells, ingest } =
     report
   const parts = [
-    `${database}, ${memories} memories of ${dimensions} dimensions, Node ${node}, ${cores} cores, load ${load.before.toFixed(1)} before and ${load.after.toFixed(1)} after`,
+    `${database}, ${memories} memories of ${dimensions} dimensions, Node ${node}, ${cores} cores, load ` +
+      `${load.before.toFixed(1)} before and ${load.after.toFixed(1)} after`,
     formatTable([
       ['ingest', 'memories', 'batch', 'memories/s', 'p50 ms', 'CPU ms, database', 'CPU ms, gateway'],
       ...ingest.map((row) => [
@@ -42,18 +43,22 @@ export function formatReport (report: Report): string {
       ]),
     ]),
   ]
-  if (report.index_build_seconds !== null) parts.push(`vector index of the big bank: built in ${report.index_build_seconds.toFixed(1)} s`)
+  if (report.index_build_seconds !== null) {
+    parts.push(`vector index of the big bank: built in ${report.index_build_seconds.toFixed(1)} s`)
+  }
   if (cells.length > 0) {
     parts.push(formatTable([
       ['search', 'connections', 'p50 ms', 'p95 ms', 'raw p50', 'CPU ms, database', 'raw', 'CPU ms, gateway', 'found'],
       ...cells.map((cell) => [
-        `${cell.banks}, ${cell.strategy}`, String(cell.connections), ms(cell.p50_ms), ms(cell.p95_ms), ms(cell.raw_p50_ms),
+        `${cell.banks}, ${cell.strategy}`, String(cell.connections), ms(cell.p50_ms), ms(cell.p95_ms),
+        ms(cell.raw_p50_ms),
         ms(cell.database_cpu_ms), ms(cell.raw_cpu_ms), ms(cell.gateway_cpu_ms), cell.found.toFixed(0),
       ]),
     ]))
   }
   if (cells.some(({ banks }) => banks === 'many')) {
-    parts.push(`many: the banks of 100 once there are 10,000 small banks, the added ones of ${added} memories${added < 100 ? ' (100 with --full)' : ''}`)
+    parts.push(`many: the banks of 100 once there are 10,000 small banks, the added ones of ${added} ` +
+      `memories${added < 100 ? ' (100 with --full)' : ''}`)
   }
   if (report.baseline.length > 0) {
     parts.push(formatTable([
@@ -73,7 +78,8 @@ export function formatReport (report: Report): string {
   parts.push(formatTable([
     ['target', 'measured', 'wanted', ''],
     ...report.targets.map(({ what, measured, max, min, met }) => [
-      what, measured === null ? 'n/a' : measured.toFixed(3), max === undefined ? `>= ${min}` : `<= ${max}`, met === null ? 'n/a' : met ? 'ok' : 'not met',
+      what, measured === null ? 'n/a' : measured.toFixed(3), max === undefined ? `>= ${min}` : `<= ${max}`,
+      met === null ? 'n/a' : met ? 'ok' : 'not met',
     ]),
   ]))
   return parts.join('\n\n')

@@ -22,21 +22,39 @@ export interface Measured {
 
 /** The targets of the store, and the measured values. Parts of the bench that did not run have no line. */
 export function targetsOf ({ cells, recall, baseline }: Measured): Target[] {
-  const hybrid = (banks: string) => cells.find((cell) => cell.banks === banks && cell.strategy === 'hybrid' && cell.connections === 1)
+  const hybrid = (banks: string) => cells.find((cell) => (
+    cell.banks === banks && cell.strategy === 'hybrid' && cell.connections === 1
+  ))
   const [small, big, many] = [hybrid('small'), hybrid('big'), hybrid('many')]
   const targets: Target[] = []
   if (small !== undefined) {
-    targets.push(atMost('small bank, hybrid: p50 over the raw statement\'s, ms', difference(small.p50_ms, small.raw_p50_ms), 3))
+    targets.push(atMost(
+      'small bank, hybrid: p50 over the raw statement\'s, ms', difference(small.p50_ms, small.raw_p50_ms), 3,
+    ))
     targets.push(atMost('small bank, hybrid: CPU in the database, ms', small.database_cpu_ms, 1.5))
   }
   if (big !== undefined) {
-    targets.push(atMost(`big bank, hybrid: CPU in the database, ms (half of ${PLAIN_CPU_MS})`, big.database_cpu_ms, PLAIN_CPU_MS / 2))
-    for (const plain of baseline) targets.push(atMost(`big bank, hybrid: CPU, of that of plain ${plain.rank} in this run`, ratio(big.database_cpu_ms, plain.database_cpu_ms), 0.5))
+    targets.push(atMost(
+      `big bank, hybrid: CPU in the database, ms (half of ${PLAIN_CPU_MS})`, big.database_cpu_ms, PLAIN_CPU_MS / 2,
+    ))
+    for (const plain of baseline) {
+      targets.push(atMost(
+        `big bank, hybrid: CPU, of that of plain ${plain.rank} in this run`,
+        ratio(big.database_cpu_ms, plain.database_cpu_ms), 0.5,
+      ))
+    }
   }
-  for (const { filter, recall_at_10: found } of recall) targets.push(atLeast(`big bank, vector: recall@10, filter: ${filter}`, found, 0.97))
+  for (const { filter, recall_at_10: found } of recall) {
+    targets.push(atLeast(`big bank, vector: recall@10, filter: ${filter}`, found, 0.97))
+  }
   if (small !== undefined && many !== undefined) {
-    targets.push(atMost('small bank, hybrid: p50 at 10,000 banks, of that at first', ratio(many.p50_ms, small.p50_ms), 1.3))
-    targets.push(atMost('small bank, hybrid: CPU at 10,000 banks, of that at first', ratio(many.database_cpu_ms, small.database_cpu_ms), 1.3))
+    targets.push(atMost(
+      'small bank, hybrid: p50 at 10,000 banks, of that at first', ratio(many.p50_ms, small.p50_ms), 1.3,
+    ))
+    targets.push(atMost(
+      'small bank, hybrid: CPU at 10,000 banks, of that at first', ratio(many.database_cpu_ms, small.database_cpu_ms),
+      1.3,
+    ))
   }
   return targets
 }

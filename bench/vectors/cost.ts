@@ -16,7 +16,9 @@ export interface Cost {
 
 /** Measures the cost of a vector of `local` by the length of its text, in this process with the built library. */
 export async function measureCost (texts: Texts): Promise<Cost[]> {
-  const { localEmbeddings }: typeof localProvider = await import(new URL('../../dist/lib/models/local/embedding-provider.js', import.meta.url).href)
+  const { localEmbeddings }: typeof localProvider = await import(
+    new URL('../../dist/lib/models/local/embedding-provider.js', import.meta.url).href,
+  )
   const provider = localEmbeddings({}, {})
   try {
     await provider.embed(Array.from({ length: TEXTS }, () => texts.next(200)), {})

@@ -42,7 +42,9 @@ export class CircuitBreaker {
 
   /** `half_open` as soon as a trial may be made. */
   get state (): BreakerState {
-    if (this.#state === 'open' && this.#timer() - this.#openedAt >= this.#options.recoveryMs) this.#transitionTo('half_open')
+    if (this.#state === 'open' && this.#timer() - this.#openedAt >= this.#options.recoveryMs) {
+      this.#transitionTo('half_open')
+    }
     return this.#state
   }
 

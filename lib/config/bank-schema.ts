@@ -47,7 +47,8 @@ export const BarriersSchema = section({
   metadata: sectionOfSettings({
     blocked_keys: setting(Type.Array(words(256), {
       maxItems: 1000,
-      description: 'Metadata keys that are removed before a memory is stored. Case is ignored, and so is the Unicode normalization.',
+      description: 'Metadata keys that are removed before a memory is stored. Case is ignored, and so is the Unicode ' +
+        'normalization.',
     }), [], 'Default: none.'),
     max_metadata_size_bytes: setting(integer('Maximum bytes of the metadata of a memory, as JSON.', 2, 65_536), 4096),
   }, 'Limits on metadata.'),

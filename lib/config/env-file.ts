@@ -74,7 +74,8 @@ function faultsOf (text: string, path: string): string[] {
     if (quote === undefined) {
       // The parser would read the rest of the value, perhaps of a password, as a comment.
       if (/\S#/.test(value)) {
-        problems.push(`${file}: line ${index + 1} has a # in its value: quote the value, or put a space before the # of a comment`)
+        problems.push(`${file}: line ${index + 1} has a # in its value: quote the value, or put a space before the # ` +
+          'of a comment')
       }
       continue
     }

@@ -91,7 +91,11 @@ export class EnvironmentReader {
       const patterns = text.split(',').map((entry) => parseHostPattern(entry.trim()))
       return patterns.includes(undefined) ? undefined : patterns.filter((pattern) => pattern !== undefined)
     }
-    return this.parsed(name, parse, 'are IP addresses and host names without a port, with commas between them; *.example.com stands for all names below example.com')
+    return this.parsed(
+      name, parse,
+      'are IP addresses and host names without a port, with commas between them; *.example.com stands for all names ' +
+        'below example.com',
+    )
   }
 
   origins (name: VariableName): string[] | undefined {
@@ -99,7 +103,10 @@ export class EnvironmentReader {
       const origins = text.split(',').map((entry) => parseOrigin(entry.trim()))
       return origins.includes(undefined) ? undefined : [...new Set(origins.filter((origin) => origin !== undefined))]
     }
-    return this.parsed(name, parse, 'are origins such as https://app.example.com:8443, without a path or a wildcard, with commas between them')
+    return this.parsed(
+      name, parse,
+      'are origins such as https://app.example.com:8443, without a path or a wildcard, with commas between them',
+    )
   }
 
   /** An http(s) URL with a path and without credentials. The problem does not quote it, as it may contain a secret. */
@@ -108,7 +115,8 @@ export class EnvironmentReader {
     if (text === undefined) return undefined
     const fault = faultOfUrl(text)
     if (fault === undefined) return text
-    this.problems.push(`${name}: found ${fault}, allowed is the http or https URL of a key set, with a path and without credentials`)
+    this.problems.push(`${name}: found ${fault}, allowed is the http or https URL of a key set, with a path and ` +
+      'without credentials')
     return undefined
   }
 
@@ -124,7 +132,9 @@ export class EnvironmentReader {
     const value = this.raw(name)
     const fileName = `${name}_FILE`
     const path = this.raw(fileName)
-    if (value !== undefined && path !== undefined) return { problem: `${name} and ${fileName} are both set; set one of them` }
+    if (value !== undefined && path !== undefined) {
+      return { problem: `${name} and ${fileName} are both set; set one of them` }
+    }
     if (path !== undefined) return this.fromFile(fileName, path)
     if (value === undefined) return {}
     return value.trim() === '' ? { problem: `${name} ${EMPTY}` } : { value }
@@ -134,10 +144,15 @@ export class EnvironmentReader {
     if (path.trim() === '') return { problem: `${fileName} ${EMPTY}` }
     try {
       const value = this.readFile(resolve(this.cwd, path.trim())).replace(/\r?\n$/, '')
-      return value.trim() === '' ? { problem: `${fileName}: found an empty file, allowed is a file that holds the value` } : { value }
+      return value.trim() === ''
+        ? { problem: `${fileName}: found an empty file, allowed is a file that holds the value` }
+        : { value }
     } catch (error) {
       // The path is not quoted: a user who confuses the two variables has put the secret there.
-      return { problem: `${fileName}: found a path that cannot be read (${reasonOf(error)}), allowed is a file that holds the value` }
+      return {
+        problem: `${fileName}: found a path that cannot be read (${reasonOf(error)}), allowed is a file that ` +
+          'holds the value',
+      }
     }
   }
 

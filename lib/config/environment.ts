@@ -40,8 +40,8 @@ export function readSettings (reader: EnvironmentReader, problems: string[]): En
     problems.push(`SERVICES_METRICS_PORT: found ${found}, which is SERVICES_PORT, allowed is another port`)
   }
   if (settings.mode === 'dev' && !isLoopback(settings.host) && !settings.allowDevAuth) {
-    problems.push(`SERVICES_HOST: found ${quote(settings.host)} with SERVICE_AUTH_MODE dev, which trusts every caller; ` +
-      'allowed are a loopback address, another SERVICE_AUTH_MODE, or SERVICE_ALLOW_DEV_AUTH=1')
+    problems.push(`SERVICES_HOST: found ${quote(settings.host)} with SERVICE_AUTH_MODE dev, which trusts every ` +
+      'caller; allowed are a loopback address, another SERVICE_AUTH_MODE, or SERVICE_ALLOW_DEV_AUTH=1')
   }
   return settings
 }

@@ -119,7 +119,8 @@ export function loadCommandConfig (
 function inFolder (file: FileConfig, folder: string, problems: string[]): FileConfig {
   const { vector_store: store = 'pglite', vector_store_config: config = {} } = file
   if (store !== 'pglite') {
-    problems.push(`vector_store: found ${quote(store)}, but a folder for memories (--data) requires pglite; remove one of them`)
+    problems.push(`vector_store: found ${quote(store)}, but a folder for memories (--data) requires pglite; remove ` +
+      'one of them')
   }
   return { ...file, vector_store: 'pglite', vector_store_config: { ...config, data_dir: folder } }
 }

@@ -154,7 +154,9 @@ function allowedOf (schema: SchemaNode): string {
 /** The top-level section with the same schema as a nested section. */
 function topLevelSectionWith (schema: SchemaNode): string | undefined {
   const text = withoutDefault(schema)
-  return Object.entries(FileSchema.properties).find(([, top]) => top.type === 'object' && withoutDefault(top) === text)?.[0]
+  return Object.entries(FileSchema.properties).find(([, top]) => (
+    top.type === 'object' && withoutDefault(top) === text
+  ))?.[0]
 }
 
 /** A section of a bank has no defaults: what it leaves out is as for all banks. */

@@ -41,7 +41,9 @@ export function setting<S extends TSchema> (
   schema: S, value: NoInfer<Static<S>>, defaultSentence = `Default ${String(value)}.`,
 ): TDefaulted<S> {
   const { description = '' } = schema as { description?: string }
-  const annotations = { description: [description, defaultSentence].filter((text) => text !== '').join(' '), default: value }
+  const annotations = {
+    description: [description, defaultSentence].filter((text) => text !== '').join(' '), default: value,
+  }
   return Object.assign(Type.Optional(schema), annotations) as unknown as TDefaulted<S>
 }
 

@@ -5,19 +5,44 @@
 export const SCORER_TABLE = {
   match: { weight: 0.5, about: 'The lexical score, relative to the highest that the query could reach.' },
   phrase: { weight: 0.2, about: 'Adjacent words of the query that are adjacent in the memory.' },
-  document: { weight: 0.3, about: 'The sum of the best matches of the same document, relative to the best document found.' },
-  document_best: { weight: 0.2, about: 'The best match in the same document, by the words of the memory alone, relative to the best document found.' },
-  document_meaning: { weight: 0.3, about: 'The sum of the best semantic matches in the same document, relative to the best document found.' },
+  document: {
+    weight: 0.3, about: 'The sum of the best matches of the same document, relative to the best document found.',
+  },
+  document_best: {
+    weight: 0.2,
+    about: 'The best match in the same document, by the words of the memory alone, relative to the best ' +
+      'document found.',
+  },
+  document_meaning: {
+    weight: 0.3,
+    about: 'The sum of the best semantic matches in the same document, relative to the best document found.',
+  },
   speaker: { weight: 0.5, about: 'The query names the speaker.' },
   speaker_self: { weight: 0.15, about: 'The query names the speaker, who talks about themselves.' },
-  user_said: { weight: 0.7, about: 'The speaker is the user (`metadata.speaker`). Full weight for a query that asks for advice; half for one with I, my or we, falling from 8 search terms to none at 13; a quarter for one that asks how I or we did something; none for one about what the assistant said.' },
-  assistant_said: { weight: 0.6, about: 'The speaker is the assistant (`metadata.speaker`), and the query asks what the assistant said, or how I or we did or planned something.' },
+  user_said: {
+    weight: 0.7,
+    about: 'The speaker is the user (`metadata.speaker`). Full weight for a query that asks for advice; half for one ' +
+      'with I, my or we, falling from 8 search terms to none at 13; a quarter for one that asks how I or we did ' +
+      'something; none for one about what the assistant said.',
+  },
+  assistant_said: {
+    weight: 0.6,
+    about: 'The speaker is the assistant (`metadata.speaker`), and the query asks what the assistant said, or how I ' +
+      'or we did or planned something.',
+  },
   date: { weight: 1.5, about: 'Closeness to a time that the query names.' },
   time_told: { weight: 0.2, about: 'The memory contains a time, and the query asks for one.' },
   name_told: { weight: 0.4, about: 'The memory contains names, and the query asks for a name or a place.' },
-  details: { weight: 0.3, about: 'The memory is a short turn of a conversation without user and assistant and contains a time or names.' },
+  details: {
+    weight: 0.3,
+    about: 'The memory is a short turn of a conversation without user and assistant and contains a time or names.',
+  },
   question: { weight: -0.2, about: 'The memory is a short question.' },
-  reaction: { weight: -0.1, about: 'The memory is a turn of fewer than 50 words, without stop words, that starts with a reaction: thanks, praise, agreement or a greeting.' },
+  reaction: {
+    weight: -0.1,
+    about: 'The memory is a turn of fewer than 50 words, without stop words, that starts with a reaction: thanks, ' +
+      'praise, agreement or a greeting.',
+  },
 } as const satisfies Record<string, { weight: number, about: string }>
 
 /** Scorers of earlier versions, and what replaces them. */

@@ -43,7 +43,8 @@ export class Substitution {
 
   private malformed (path: Path): string {
     this.unresolved.add(toPointer(path))
-    this.problems.push(`${formatPath(path)}: "\${" does not begin a reference of the form \${NAME}; write "$\${" for a literal "\${"`)
+    this.problems.push(`${formatPath(path)}: "\${" does not begin a reference of the form \${NAME}; write "$\${" for ` +
+      'a literal "${"')
     return ''
   }
 }

@@ -22,7 +22,10 @@ export function findUnknownVariables (
     const meant = nearMiss(name)
     if (meant !== undefined && !used.some((known) => meant === known || meant === `${known}_FILE`)) continue
     if (meant !== undefined) problems.push(`${printable(name)} is not a known variable; did you mean ${meant}?`)
-    else if (OWN_PREFIX.test(name)) warnings.push(`${printable(name)} is not a known variable and is ignored${hint(name)}`)
+    else if (OWN_PREFIX.test(name)) {
+      warnings.push(`${printable(name)} is not a known variable and is ` +
+      `ignored${hint(name)}`)
+    }
   }
   // Many platforms set PORT and wait for the service to listen on it.
   if (environment['PORT'] !== undefined && environment['SERVICES_PORT'] === undefined) {

@@ -45,7 +45,8 @@ export function * configsWithoutProvider (file: FileConfig): Iterable<string> {
 
 function * database ({ vector_store: store }: FileConfig, variable: string | undefined): Iterable<string> {
   if (store === 'pglite' && variable !== undefined) {
-    yield `${variable} is set and vector_store is pglite, which keeps memories in vector_store_config.data_dir and uses no connection URI; unset it, or set vector_store: postgres`
+    yield `${variable} is set and vector_store is pglite, which keeps memories in vector_store_config.data_dir and ` +
+      'uses no connection URI; unset it, or set vector_store: postgres'
   }
 }
 
@@ -66,12 +67,15 @@ function * languageModel (file: FileConfig): Iterable<string> {
   const { escalation = {}, retrieval = {} } = file
   const isMock = (file.llm_provider ?? DEFAULTS.llm_provider) === 'mock'
   if (isMock && (escalation.degraded_mode !== undefined || hasEntries(escalation.circuit_breaker))) {
-    yield 'escalation: llm_provider is mock, which cannot fail, so nothing uses this section; set llm_provider, or remove the section'
+    yield 'escalation: llm_provider is mock, which cannot fail, so nothing uses this section; set llm_provider, or ' +
+      'remove the section'
   }
   for (const section of ['rewrite', 'model_rerank'] as const) {
     const { enabled, ...details } = retrieval[section] ?? {}
     if (enabled === undefined) for (const key of Object.keys(details)) yield withoutEnabled(`retrieval.${section}`, key)
-    if (enabled === true && isMock) yield `retrieval.${section}.enabled: llm_provider is mock, which does not support it; set llm_provider`
+    if (enabled === true && isMock) {
+      yield `retrieval.${section}.enabled: llm_provider is mock, which does not support it; set llm_provider`
+    }
   }
 }
 
@@ -90,10 +94,13 @@ function * prices (file: FileConfig): Iterable<string> {
 
 function * retrieval (file: FileConfig): Iterable<string> {
   const { rerank, semantic_timeout_ms: semanticTimeout, weights } = file.retrieval ?? {}
-  if (file.reranker === undefined && hasEntries(rerank)) yield 'retrieval.rerank: it has no effect without a reranker; set reranker'
+  if (file.reranker === undefined && hasEntries(rerank)) {
+    yield 'retrieval.rerank: it has no effect without a reranker; set reranker'
+  }
   const isMock = (file.embedding_provider ?? DEFAULTS.embedding_provider) === 'mock'
   if (semanticTimeout !== undefined && isMock && (weights?.semantic ?? 0) === 0) {
-    yield 'retrieval.semantic_timeout_ms: embedding_provider is mock, whose vectors are not searched; set embedding_provider'
+    yield 'retrieval.semantic_timeout_ms: embedding_provider is mock, whose vectors are not searched; set ' +
+      'embedding_provider'
   }
 }
 
@@ -104,9 +111,13 @@ function * banksAndProfiles (file: FileConfig): Iterable<string> {
   for (const [section, named] of entries) {
     for (const [name, { retrieval = {} }] of Object.entries(named)) {
       const at = formatPath([section, name, 'retrieval'])
-      if (file.reranker === undefined && hasEntries(retrieval.rerank)) yield `${at}.rerank: it has no effect without a reranker; set reranker`
+      if (file.reranker === undefined && hasEntries(retrieval.rerank)) {
+        yield `${at}.rerank: it has no effect without a reranker; set reranker`
+      }
       for (const helper of ['rewrite', 'model_rerank'] as const) {
-        if (isMock && retrieval[helper]?.enabled === true) yield `${at}.${helper}.enabled: llm_provider is mock, which does not support it; set llm_provider`
+        if (isMock && retrieval[helper]?.enabled === true) {
+          yield `${at}.${helper}.enabled: llm_provider is mock, which does not support it; set llm_provider`
+        }
       }
     }
   }

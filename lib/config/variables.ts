@@ -2,16 +2,9 @@ import type { AuthMode, Config } from './config.js'
 
 /** The values that a variable may have. All but secrets are trimmed; the case of choices is ignored. */
 export type Kind =
-  | { type: 'text' }
+  | { type: 'text' | 'switch' | 'word' | 'host' | 'hosts' | 'origins' | 'url' | 'path' }
   | { type: 'integer', min: number, max: number }
   | { type: 'choice', values: readonly string[] }
-  | { type: 'switch' }
-  | { type: 'word' }
-  | { type: 'host' }
-  | { type: 'hosts' }
-  | { type: 'origins' }
-  | { type: 'url' }
-  | { type: 'path' }
 
 /** One environment variable. */
 export interface Variable {
@@ -40,33 +33,199 @@ const GIB = 1_073_741_824
 
 /** All environment variables that the service reads. */
 export const VARIABLES = [
-  { name: 'SERVICES_HOST', secret: false, kind: { type: 'host' }, default: '127.0.0.1', description: 'Address to listen on.' },
-  { name: 'SERVICES_PORT', secret: false, kind: { type: 'integer', min: 0, max: 65_535 }, default: '8080', description: 'Port to listen on; 0 lets the system choose.' },
-  { name: 'SERVICES_METRICS_PORT', secret: false, kind: { type: 'integer', min: 0, max: 65_535 }, description: 'Separate port for GET /metrics, on SERVICES_HOST and without authentication; 0 lets the system choose. Unset: /metrics is served on SERVICES_PORT and requires the admin token.' },
-  { name: 'SERVICES_CONFIG_PATH', secret: false, kind: { type: 'path' }, description: 'YAML configuration file; a relative path is relative to the working directory.' },
-  { name: 'SERVICES_MAX_BODY_BYTES', secret: false, kind: { type: 'integer', min: 1_024, max: GIB }, default: '10485760', description: 'Maximum size of a request body in bytes; a larger one gets 413.' },
-  { name: 'SERVICES_HEALTH_TIMEOUT_MS', secret: false, kind: { type: 'integer', min: 1, max: 60_000 }, default: '2000', description: 'Maximum duration of a readiness check in milliseconds.' },
-  { name: 'SERVICES_SHUTDOWN_TIMEOUT_MS', secret: false, kind: { type: 'integer', min: 0, max: 600_000 }, default: '30000', description: 'Milliseconds that requests in flight have to finish when the process stops.' },
-  { name: 'SERVICES_LOG_LEVEL', secret: false, kind: { type: 'choice', values: LOG_LEVELS }, default: 'info', description: 'Lowest level that is logged.' },
-  { name: 'SERVICE_AUTH_MODE', secret: false, kind: { type: 'choice', values: AUTH_MODES }, default: 'dev', description: 'How callers authenticate; jwt means jwt_hs256.' },
-  { name: 'SERVICE_ALLOW_DEV_AUTH', secret: false, kind: { type: 'switch' }, default: '0', mode: 'dev', description: 'Whether dev mode, which trusts every caller, may listen on an address that is not loopback.' },
-  { name: 'SERVICES_ALLOWED_HOSTS', secret: false, kind: { type: 'hosts' }, mode: 'dev', description: 'Comma-separated host names and addresses that dev mode, which trusts every caller, accepts in the Host header, in addition to loopback ones and the address of the connection itself; `*.example.com` matches all subdomains of example.com. A request with another Host gets 403.' },
-  { name: 'SERVICES_CORS_ORIGINS', secret: false, kind: { type: 'origins' }, description: 'Comma-separated origins of web pages whose scripts may call the memory routes from another origin (CORS): scheme, host and port, without a path or a wildcard. Unset: none.' },
-  { name: 'SERVICE_API_KEY', secret: true, kind: { type: 'text' }, mode: 'api_key', required: true, description: 'The key that callers send in X-Api-Key.' },
-  { name: 'SERVICE_JWT_SECRET', secret: true, kind: { type: 'text' }, mode: 'jwt_hs256', required: true, description: 'Secret that signs the tokens; fewer than 32 bytes cause a warning.' },
-  { name: 'SERVICE_JWT_AUDIENCE', secret: false, kind: { type: 'text' }, mode: 'jwt_hs256', description: 'Expected aud claim; unset skips audience validation.' },
-  { name: 'SERVICE_JWT_ISSUER', secret: false, kind: { type: 'text' }, mode: 'jwt_hs256', description: 'Expected iss claim; unset skips issuer validation.' },
-  { name: 'SERVICE_OIDC_JWKS_URL', secret: false, kind: { type: 'url' }, mode: 'jwt_oidc', required: true, description: 'URL of the key set of the identity provider.' },
-  { name: 'SERVICE_OIDC_ISSUER', secret: false, kind: { type: 'text' }, mode: 'jwt_oidc', required: true, description: 'Expected iss claim.' },
-  { name: 'SERVICE_OIDC_AUDIENCE', secret: false, kind: { type: 'text' }, mode: 'jwt_oidc', required: true, description: 'Expected aud claim.' },
-  { name: 'SERVICE_OIDC_ACTOR_TYPE', secret: false, kind: { type: 'word' }, default: 'user', mode: 'jwt_oidc', description: 'Actor type of a token that names none; converted to lower case.' },
-  { name: 'SERVICE_ADMIN_TOKEN', secret: true, kind: { type: 'text' }, description: 'Token that /v1/admin requires in X-Admin-Token. Unset: these routes are open.' },
-  { name: 'DATABASE_URL', secret: true, kind: { type: 'text' }, description: 'Connection URI of the database, for a vector store that uses one.' },
-  { name: 'SERVICES_PG_DSN', secret: true, kind: { type: 'text' }, description: 'The same as DATABASE_URL; set only one of them.' },
-  { name: 'MIGRATE_DATABASE_URL', secret: true, kind: { type: 'text' }, description: 'Connection URI of the role that owns the tables; the command migrate prefers it to DATABASE_URL, and nothing else uses it.' },
-  { name: 'OTEL_EXPORTER_OTLP_ENDPOINT', secret: false, kind: { type: 'text' }, description: 'http or https URL of an OpenTelemetry collector (OTLP over HTTP, JSON); traces are sent to its path v1/traces. Unset: no tracing. The other OTEL_ variables have the meaning that OpenTelemetry specifies.' },
-  { name: 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', secret: false, kind: { type: 'text' }, description: 'Full URL for traces only; takes precedence over OTEL_EXPORTER_OTLP_ENDPOINT.' },
-  { name: 'OTEL_SDK_DISABLED', secret: false, kind: { type: 'text' }, default: 'false', description: 'true: no tracing, whatever else is set.' },
+  {
+    name: 'SERVICES_HOST',
+    secret: false,
+    kind: { type: 'host' },
+    default: '127.0.0.1',
+    description: 'Address to listen on.',
+  },
+  {
+    name: 'SERVICES_PORT',
+    secret: false,
+    kind: { type: 'integer', min: 0, max: 65_535 },
+    default: '8080',
+    description: 'Port to listen on; 0 lets the system choose.',
+  },
+  {
+    name: 'SERVICES_METRICS_PORT',
+    secret: false,
+    kind: { type: 'integer', min: 0, max: 65_535 },
+    description: 'Separate port for GET /metrics, on SERVICES_HOST and without authentication; 0 lets the system ' +
+      'choose. Unset: /metrics is served on SERVICES_PORT and requires the admin token.',
+  },
+  {
+    name: 'SERVICES_CONFIG_PATH',
+    secret: false,
+    kind: { type: 'path' },
+    description: 'YAML configuration file; a relative path is relative to the working directory.',
+  },
+  {
+    name: 'SERVICES_MAX_BODY_BYTES',
+    secret: false,
+    kind: { type: 'integer', min: 1_024, max: GIB },
+    default: '10485760',
+    description: 'Maximum size of a request body in bytes; a larger one gets 413.',
+  },
+  {
+    name: 'SERVICES_HEALTH_TIMEOUT_MS',
+    secret: false,
+    kind: { type: 'integer', min: 1, max: 60_000 },
+    default: '2000',
+    description: 'Maximum duration of a readiness check in milliseconds.',
+  },
+  {
+    name: 'SERVICES_SHUTDOWN_TIMEOUT_MS',
+    secret: false,
+    kind: { type: 'integer', min: 0, max: 600_000 },
+    default: '30000',
+    description: 'Milliseconds that requests in flight have to finish when the process stops.',
+  },
+  {
+    name: 'SERVICES_LOG_LEVEL',
+    secret: false,
+    kind: { type: 'choice', values: LOG_LEVELS },
+    default: 'info',
+    description: 'Lowest level that is logged.',
+  },
+  {
+    name: 'SERVICE_AUTH_MODE',
+    secret: false,
+    kind: { type: 'choice', values: AUTH_MODES },
+    default: 'dev',
+    description: 'How callers authenticate; jwt means jwt_hs256.',
+  },
+  {
+    name: 'SERVICE_ALLOW_DEV_AUTH',
+    secret: false,
+    kind: { type: 'switch' },
+    default: '0',
+    mode: 'dev',
+    description: 'Whether dev mode, which trusts every caller, may listen on an address that is not loopback.',
+  },
+  {
+    name: 'SERVICES_ALLOWED_HOSTS',
+    secret: false,
+    kind: { type: 'hosts' },
+    mode: 'dev',
+    description: 'Comma-separated host names and addresses that dev mode, which trusts every caller, accepts in the ' +
+      'Host header, in addition to loopback ones and the address of the connection itself; `*.example.com` matches ' +
+      'all subdomains of example.com. A request with another Host gets 403.',
+  },
+  {
+    name: 'SERVICES_CORS_ORIGINS',
+    secret: false,
+    kind: { type: 'origins' },
+    description: 'Comma-separated origins of web pages whose scripts may call the memory routes from another origin ' +
+      '(CORS): scheme, host and port, without a path or a wildcard. Unset: none.',
+  },
+  {
+    name: 'SERVICE_API_KEY',
+    secret: true,
+    kind: { type: 'text' },
+    mode: 'api_key',
+    required: true,
+    description: 'The key that callers send in X-Api-Key.',
+  },
+  {
+    name: 'SERVICE_JWT_SECRET',
+    secret: true,
+    kind: { type: 'text' },
+    mode: 'jwt_hs256',
+    required: true,
+    description: 'Secret that signs the tokens; fewer than 32 bytes cause a warning.',
+  },
+  {
+    name: 'SERVICE_JWT_AUDIENCE',
+    secret: false,
+    kind: { type: 'text' },
+    mode: 'jwt_hs256',
+    description: 'Expected aud claim; unset skips audience validation.',
+  },
+  {
+    name: 'SERVICE_JWT_ISSUER',
+    secret: false,
+    kind: { type: 'text' },
+    mode: 'jwt_hs256',
+    description: 'Expected iss claim; unset skips issuer validation.',
+  },
+  {
+    name: 'SERVICE_OIDC_JWKS_URL',
+    secret: false,
+    kind: { type: 'url' },
+    mode: 'jwt_oidc',
+    required: true,
+    description: 'URL of the key set of the identity provider.',
+  },
+  {
+    name: 'SERVICE_OIDC_ISSUER',
+    secret: false,
+    kind: { type: 'text' },
+    mode: 'jwt_oidc',
+    required: true,
+    description: 'Expected iss claim.',
+  },
+  {
+    name: 'SERVICE_OIDC_AUDIENCE',
+    secret: false,
+    kind: { type: 'text' },
+    mode: 'jwt_oidc',
+    required: true,
+    description: 'Expected aud claim.',
+  },
+  {
+    name: 'SERVICE_OIDC_ACTOR_TYPE',
+    secret: false,
+    kind: { type: 'word' },
+    default: 'user',
+    mode: 'jwt_oidc',
+    description: 'Actor type of a token that names none; converted to lower case.',
+  },
+  {
+    name: 'SERVICE_ADMIN_TOKEN',
+    secret: true,
+    kind: { type: 'text' },
+    description: 'Token that /v1/admin requires in X-Admin-Token. Unset: these routes are open.',
+  },
+  {
+    name: 'DATABASE_URL',
+    secret: true,
+    kind: { type: 'text' },
+    description: 'Connection URI of the database, for a vector store that uses one.',
+  },
+  {
+    name: 'SERVICES_PG_DSN',
+    secret: true,
+    kind: { type: 'text' },
+    description: 'The same as DATABASE_URL; set only one of them.',
+  },
+  {
+    name: 'MIGRATE_DATABASE_URL',
+    secret: true,
+    kind: { type: 'text' },
+    description: 'Connection URI of the role that owns the tables; the command migrate prefers it to DATABASE_URL, ' +
+      'and nothing else uses it.',
+  },
+  {
+    name: 'OTEL_EXPORTER_OTLP_ENDPOINT',
+    secret: false,
+    kind: { type: 'text' },
+    description: 'http or https URL of an OpenTelemetry collector (OTLP over HTTP, JSON); traces are sent to its ' +
+      'path v1/traces. Unset: no tracing. The other OTEL_ variables have the meaning that OpenTelemetry specifies.',
+  },
+  {
+    name: 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
+    secret: false,
+    kind: { type: 'text' },
+    description: 'Full URL for traces only; takes precedence over OTEL_EXPORTER_OTLP_ENDPOINT.',
+  },
+  {
+    name: 'OTEL_SDK_DISABLED',
+    secret: false,
+    kind: { type: 'text' },
+    default: 'false',
+    description: 'true: no tracing, whatever else is set.',
+  },
 ] as const satisfies readonly Variable[]
 
 export type VariableName = (typeof VARIABLES)[number]['name']

@@ -62,12 +62,16 @@ export class TreeReader {
   private alias (node: Alias, schema: SchemaNode | undefined, path: Path): unknown {
     this.aliases += 1
     if (this.aliases === ALIAS_LIMIT + 1) {
-      this.fault(path, node, `the file has too many aliases, allowed are ${ALIAS_LIMIT}, counted after they are replaced`)
+      this.fault(
+        path, node, `the file has too many aliases, allowed are ${ALIAS_LIMIT}, counted after they are replaced`,
+      )
     }
     if (this.aliases > ALIAS_LIMIT) return null
     const target = node.resolve(this.document)
     if (target !== undefined && !this.open.has(target)) return this.read(target, schema, path)
-    this.fault(path, node, target === undefined ? 'an alias without an anchor before it' : 'an alias that contains itself')
+    this.fault(
+      path, node, target === undefined ? 'an alias without an anchor before it' : 'an alias that contains itself',
+    )
     return null
   }
 

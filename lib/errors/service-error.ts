@@ -14,15 +14,18 @@ export const ERROR_CODES = {
   idempotency_key_in_flight: 'A request with this Idempotency-Key is still being worked on.',
   conflict: 'Other changes of the same resource were made in the meantime; read it and try again.',
   configuration_invalid: 'The configuration file has problems and was not applied; `problems` lists them.',
-  restart_required: 'The configuration file has changes that need a restart and was not applied; `restart_required` lists them.',
+  restart_required: 'The configuration file has changes that need a restart and was not applied; `restart_required` ' +
+    'lists them.',
   precondition_failed: 'The `If-Match` of the request does not match the configuration in force.',
-  body_too_large: 'The body is longer, deeper or has more elements or lines than the server accepts; `detail` names the limit.',
+  body_too_large: 'The body is longer, deeper or has more elements or lines than the server accepts; `detail` ' +
+    'names the limit.',
   answer_too_large: 'The answer would be larger than the server allows (`bounds.answer_bytes`); request less.',
   unsupported_media_type: 'The route does not accept this Content-Type.',
   rate_limited: 'A per-minute limit is used up; retry after `retry_after_seconds`.',
   quota_exceeded: 'A daily quota is used up; `retry_after_seconds` counts to midnight UTC.',
   overloaded: 'Too many requests wait for a model; retry after `retry_after_seconds`.',
-  too_many_streams: 'The caller has as many exports and event streams open as the server allows (`bounds.streams_per_caller`).',
+  too_many_streams: 'The caller has as many exports and event streams open as the server allows ' +
+    '(`bounds.streams_per_caller`).',
   misconfigured: 'The server lacks a setting that the selected auth mode requires; `detail` names it.',
   internal_error: 'An unexpected fault. The log has its cause under the same request id.',
   not_supported: 'The configured backend cannot do this.',

@@ -2,7 +2,9 @@ import { Type, type Static } from 'typebox'
 import type { ProviderConfig } from '../providers/registry.js'
 import { settingsCheck } from '../providers/settings.js'
 import type { EmbeddingProvider } from './embedding-provider.js'
-import { hasLocalEmbeddings, LOCAL_DIMENSIONS, LOCAL_MODEL, localEmbeddings, type LocalInternals } from './local/embedding-provider.js'
+import {
+  hasLocalEmbeddings, LOCAL_DIMENSIONS, LOCAL_MODEL, localEmbeddings, type LocalInternals,
+} from './local/embedding-provider.js'
 import { LocalEmbeddingSettings, type ModelContext } from './local/settings.js'
 import { MockEmbeddingProvider } from './mock/embedding-provider.js'
 import { transformersEmbeddings, type TransformersInternals } from './transformers/embedding-provider.js'
@@ -40,9 +42,11 @@ export async function autoEmbeddings (
   }
   checkWithoutModel(config)
   if (hasLocalEmbeddings(internals)) {
-    info?.(`${NAME} chose local, because its packages are installed and no model is named: ${LOCAL_MODEL}, ${LOCAL_DIMENSIONS} dimensions, English`)
+    info?.(`${NAME} chose local, because its packages are installed and no model is named: ${LOCAL_MODEL}, ` +
+      `${LOCAL_DIMENSIONS} dimensions, English`)
     return localEmbeddings(config, context, internals)
   }
-  warn?.(`${NAME} chose none, because the packages of local are not installed and no model is named: recall goes by words alone`)
+  warn?.(`${NAME} chose none, because the packages of local are not installed and no model is named: recall goes by ` +
+    'words alone')
   return new MockEmbeddingProvider()
 }

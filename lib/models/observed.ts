@@ -122,7 +122,9 @@ async function observeCall<T> (
 }
 
 function callOutcomeOf (error: unknown, signal: AbortSignal | undefined): CallOutcome {
-  if (signal?.aborted === true) return signal.reason instanceof Error && TIMEOUTS.has(signal.reason.name) ? 'timeout' : 'aborted'
+  if (signal?.aborted === true) {
+    return signal.reason instanceof Error && TIMEOUTS.has(signal.reason.name) ? 'timeout' : 'aborted'
+  }
   if (error instanceof ModelCallError) return error.kind
   // Recognised by its name, because importing its class would load the library of worker threads.
   return error instanceof Error && error.name === 'QueueFullError' ? 'overloaded' : 'error'

@@ -32,7 +32,9 @@ const PERIOD = /^(?:the\s+)?(?:(?:past|last)\s+(?:\w+\s+)?(?:days|weeks|months|y
 const OPEN_PERIOD_MS = 60 * DAY_MS
 const YEAR = /\b(?:(spring|summer|autumn|fall|winter)(?: of| in)? |(in|of|during|since|before|after|by|until|year|early|late|mid|around) )((?:19|20)\d\d)\b/gi
 /** The first month and the month after the last, for the northern hemisphere; winter runs into the next year. */
-const SEASONS: ReadonlyMap<string, readonly [number, number]> = new Map([['spring', [2, 5]], ['summer', [5, 8]], ['autumn', [8, 11]], ['fall', [8, 11]], ['winter', [11, 14]]])
+const SEASONS: ReadonlyMap<
+  string, readonly [number, number]
+> = new Map([['spring', [2, 5]], ['summer', [5, 8]], ['autumn', [8, 11]], ['fall', [8, 11]], ['winter', [11, 14]]])
 /** Only the beginning of a text is parsed, and only its first periods are kept. */
 const MAX_CHARACTERS = 1000
 const MAX_SPANS = 4
@@ -116,7 +118,8 @@ function localTimeSpans (text: string, reference: number): TimeSpan[] {
     else if (/\byears?\b/i.test(found.text)) named = [{ from: Date.UTC(year, 0), to: Date.UTC(year + 1, 0) }]
     else if (start.isCertain('day') || start.isCertain('weekday')) named = [{ from, to: from + DAY_MS }]
     else if (start.isCertain('month')) {
-      const word = IN_MONTH.exec(before)?.[1]?.toLowerCase() ?? (before.length < found.index || /^in\b/i.test(found.text) ? 'in' : undefined)
+      const word = IN_MONTH.exec(before)?.[1]?.toLowerCase() ??
+        (before.length < found.index || /^in\b/i.test(found.text) ? 'in' : undefined)
       if (word === undefined && !start.isCertain('year')) continue
       const years = start.isCertain('year') ? [year] : yearsOfMonth(word!, month, reference)
       named = years.map((one) => ({ from: Date.UTC(one, month), to: Date.UTC(one, month + 1) }))
@@ -168,7 +171,9 @@ function yearsIn (text: string): TimeSpan[] {
 }
 
 function extendInDirection (span: TimeSpan, direction: string | undefined): TimeSpan {
-  if (direction === 'before' || direction === 'until' || direction === 'by') return { from: span.from - OPEN_PERIOD_MS, to: span.from }
+  if (direction === 'before' || direction === 'until' || direction === 'by') {
+    return { from: span.from - OPEN_PERIOD_MS, to: span.from }
+  }
   if (direction === 'after' || direction === 'since') return { from: span.from, to: span.to + OPEN_PERIOD_MS }
   return span
 }

@@ -79,7 +79,8 @@ const FRAME_WORDS = stemsOf(`something anything someone anyone might also many m
 const KIND_OF = /\b(?:kinds?|types?|sorts?) of\b/i
 const KIND_WORDS = stemsOf('kind type sort')
 /** Words that only mark a request for advice. */
-const ADVICE_WORDS = stemsOf('suggest recommend suggestion recommendation tips advice ideas help please give find interesting good best great nice')
+const ADVICE_WORDS = stemsOf('suggest recommend suggestion recommendation tips advice ideas help please give find ' +
+  'interesting good best great nice')
 /** Words that only mark a query for what an assistant said. */
 const ASSISTANT_STATEMENT_WORDS = stemsOf(`recommend recommendation suggest suggestion advise advice tell told say said explain provide give gave remind previous
   earlier conversation chat discussion talk`)

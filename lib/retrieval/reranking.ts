@@ -25,7 +25,9 @@ export async function rerank (
   const scores = await withTimeLimit(options.timeoutMs, signal, async (signal) => (
     await reranker.rerank(query, first.map(({ memory }) => memory.text), { signal })
   ))
-  if (!Array.isArray(scores) || scores.length !== first.length || !scores.every(Number.isFinite)) throw new Error('The reranker gave unusable scores')
+  if (!Array.isArray(scores) || scores.length !== first.length || !scores.every(Number.isFinite)) {
+    throw new Error('The reranker gave unusable scores')
+  }
   const lowest = Math.min(...scores)
   // Halved, because the difference of two large numbers can be infinite.
   const range = Math.max(...scores) / 2 - lowest / 2

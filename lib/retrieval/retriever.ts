@@ -87,7 +87,9 @@ export class Retriever {
     const { timer, telemetry } = this.#options
     const { candidates, stages: ranking, ...ranked } = await this.rank(request)
     const stages = new Stages(timer, telemetry, ranking)
-    const { hits, truncated, tokens } = await stages.compute('budget', truncateSteps(candidates, request), request.caller)
+    const { hits, truncated, tokens } = await stages.compute(
+      'budget', truncateSteps(candidates, request), request.caller,
+    )
     return { ...ranked, hits, truncated, tokens, stages: stages.done }
   }
 
@@ -101,12 +103,18 @@ export class Retriever {
     const stages = new Stages(timer, telemetry)
     const now = clock()
     const queries = await stages.compute('analyze', analyzeSteps(request, now), caller)
-    const vectors = settings.weights.semantic === 0 ? NO_VECTORS : await stages.wait('embed', async () => await this.#embed(queries, request))
+    const vectors = settings.weights.semantic === 0
+      ? NO_VECTORS
+      : await stages.wait('embed', async () => await this.#embed(queries, request))
     const searches = queries.map((query, index) => searchFor(request, query, now, vectors?.[index]))
     const results = await stages.wait('search', async () => await this.#search(searches, queries, request))
-    const { rankings, candidates: scored } = await stages.compute('rank', this.#rankSteps(queries, results, request), caller)
+    const {
+      rankings, candidates: scored,
+    } = await stages.compute('rank', this.#rankSteps(queries, results, request), caller)
     const reranking = this.#rerankerOf(request)
-    const reranked = reranking === undefined ? scored : await stages.wait('rerank', async () => await this.#rerank(reranking, request, scored))
+    const reranked = reranking === undefined
+      ? scored
+      : await stages.wait('rerank', async () => await this.#rerank(reranking, request, scored))
     const [query, ...parts] = queries
     const result = results[0]![0]!
     observe?.({
@@ -119,7 +127,9 @@ export class Retriever {
     return {
       candidates: reranked ?? scored,
       total: result.total,
-      degraded: [...(vectors === undefined ? ['semantic' as const] : []), ...(reranked === undefined ? ['rerank' as const] : [])],
+      degraded: [
+        ...(vectors === undefined ? ['semantic' as const] : []), ...(reranked === undefined ? ['rerank' as const] : []),
+      ],
       stages: stages.done,
       strategies: STRATEGIES.flatMap((name) => {
         const found = result[name]
@@ -134,10 +144,14 @@ export class Retriever {
   ): Promise<Float32Array[] | undefined> {
     const texts = queries.map(({ text }) => text)
     try {
-      return await withTimeLimit(semanticTimeoutMs, signal, async (signal) => await embed(this.#options.embeddings, texts, { signal, purpose: 'query' }))
+      return await withTimeLimit(semanticTimeoutMs, signal, async (signal) => (
+        await embed(this.#options.embeddings, texts, { signal, purpose: 'query' })
+      ))
     } catch (error) {
       if (signal?.aborted !== true && weights.lexical > 0) return undefined
-      throw error instanceof DeadlineExceeded ? new ServiceError('dependency_unavailable', 'The embedding provider is unavailable', { cause: error }) : error
+      throw error instanceof DeadlineExceeded
+        ? new ServiceError('dependency_unavailable', 'The embedding provider is unavailable', { cause: error })
+        : error
     }
   }
 
@@ -182,7 +196,10 @@ export class Retriever {
   }
 
   /** @returns undefined when the reranker fails or is late */
-  async #rerank ({ reranker, options }: NonNullable<RetrievalRequest['reranker']>, { query, signal }: RetrievalRequest, candidates: readonly ScoredCandidate[]): Promise<ScoredCandidate[] | undefined> {
+  async #rerank (
+    { reranker, options }: NonNullable<RetrievalRequest['reranker']>, { query, signal }: RetrievalRequest,
+    candidates: readonly ScoredCandidate[],
+  ): Promise<ScoredCandidate[] | undefined> {
     try {
       return await rerank(reranker, query, candidates, options, signal)
     } catch (error) {
@@ -209,7 +226,9 @@ function searchFor (
   { banks, filters, limit, budget, settings: { weights, bm25 } }: RetrievalRequest,
   { asksForAssistantTurn, terms }: AnalyzedQuery, now: number, vector: Float32Array | undefined,
 ): SearchRequest {
-  const length = asksForAssistantTurn && 'pivot' in bm25.length ? { pivot: bm25.length.pivot * ASSISTANT_LENGTH_FACTOR } : bm25.length
+  const length = asksForAssistantTurn && 'pivot' in bm25.length
+    ? { pivot: bm25.length.pivot * ASSISTANT_LENGTH_FACTOR }
+    : bm25.length
   return {
     banks,
     filters,

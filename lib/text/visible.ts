@@ -7,9 +7,11 @@ const RANGES = [
   // Control characters except the tab and the line feed.
   '\\u{0}-\\u{8}', '\\u{b}-\\u{1f}', '\\u{7f}-\\u{9f}',
   // Soft hyphen, grapheme joiner, fillers, vowels without a shape, Mongolian selectors.
-  '\\u{ad}', '\\u{34f}', '\\u{115f}', '\\u{1160}', '\\u{17b4}', '\\u{17b5}', '\\u{180b}-\\u{180f}', '\\u{3164}', '\\u{ffa0}',
+  '\\u{ad}', '\\u{34f}', '\\u{115f}', '\\u{1160}', '\\u{17b4}', '\\u{17b5}', '\\u{180b}-\\u{180f}', '\\u{3164}',
+  '\\u{ffa0}',
   // Zero-width space, controls of direction, line and paragraph separators, invisible operators.
-  '\\u{61c}', '\\u{200b}', '\\u{200e}', '\\u{200f}', '\\u{2028}-\\u{202e}', '\\u{2060}-\\u{206f}', '\\u{feff}', '\\u{fff0}-\\u{fffb}',
+  '\\u{61c}', '\\u{200b}', '\\u{200e}', '\\u{200f}', '\\u{2028}-\\u{202e}', '\\u{2060}-\\u{206f}', '\\u{feff}',
+  '\\u{fff0}-\\u{fffb}',
   // Shorthand and musical formatting, tags and the selectors of variants beyond the first sixteen.
   '\\u{1bca0}-\\u{1bca3}', '\\u{1d173}-\\u{1d17a}', '\\u{e0000}-\\u{e0fff}',
 ]
@@ -22,7 +24,10 @@ const HIDDEN = new RegExp(RANGES.map((range) => `[${range}]`).join('|'), 'gu')
 const SHAPING = /\u200c|\u200d|[\ufe00-\ufe0f]/
 /** Scripts that are written with joiners (Unicode, chapter 23.2), and what an emoji sequence is joined from. */
 const JOINED = new RegExp([
-  ...['Arab', 'Beng', 'Deva', 'Gujr', 'Guru', 'Khmr', 'Knda', 'Mlym', 'Mong', 'Mymr', 'Nkoo', 'Orya', 'Sinh', 'Syrc', 'Taml', 'Telu', 'Tibt']
+  ...[
+    'Arab', 'Beng', 'Deva', 'Gujr', 'Guru', 'Khmr', 'Knda', 'Mlym', 'Mong', 'Mymr', 'Nkoo', 'Orya', 'Sinh', 'Syrc',
+    'Taml', 'Telu', 'Tibt',
+  ]
     .map((script) => `\\p{scx=${script}}`),
   '\\p{Extended_Pictographic}', '\\p{EMod}', '\\ufe0f',
 ].join('|'), 'u')

@@ -92,7 +92,9 @@ export class JsonGuard {
       if (byte === QUOTE) {
         isInText = true
       } else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) {
-        if (outer.push(elements) > maxDepth) throw this.#refused(`is nested deeper than ${maxDepth} levels`, 'json_depth')
+        if (outer.push(elements) > maxDepth) {
+          throw this.#refused(`is nested deeper than ${maxDepth} levels`, 'json_depth')
+        }
         elements = 0
         isEmpty = true
       }

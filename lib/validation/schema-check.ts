@@ -198,7 +198,9 @@ function messageOf ({ keyword, params, message = 'is invalid', parentSchema = {}
     case 'required':
       return 'is required'
     case 'additionalProperties':
-      return `is not a known field${didYouMean(String(params['additionalProperty']), Object.keys(parentSchema.properties ?? {}))}`
+      return `is not a known field${didYouMean(
+        String(params['additionalProperty']), Object.keys(parentSchema.properties ?? {}),
+      )}`
     case 'enum':
       return `must be one of ${(params['allowedValues'] as unknown[]).map((value) => JSON.stringify(value)).join(', ')}`
     case 'const':
@@ -206,7 +208,9 @@ function messageOf ({ keyword, params, message = 'is invalid', parentSchema = {}
     case 'format':
       return FORMATS[String(params['format'])]?.rule ?? 'is invalid'
     case 'pattern':
-      return typeof parentSchema['x-allowed'] === 'string' ? `must be ${textThatIs(parentSchema['x-allowed'])}` : message
+      return typeof parentSchema['x-allowed'] === 'string'
+        ? `must be ${textThatIs(parentSchema['x-allowed'])}`
+        : message
     default:
       return message
   }

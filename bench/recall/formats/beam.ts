@@ -70,5 +70,8 @@ function numbersIn (value: unknown): number[] {
 
 function anchorTime (text: string, place: string): number {
   const [, month, day, year] = ANCHOR.exec(text) ?? []
-  return timeOr(month === undefined ? undefined : instantOf(Number(year), MONTHS.indexOf(month.toLowerCase()), Number(day)), `${place}: a time_anchor or question_date`, text, 'March-15-2024')
+  return timeOr(
+    month === undefined ? undefined : instantOf(Number(year), MONTHS.indexOf(month.toLowerCase()), Number(day)),
+    `${place}: a time_anchor or question_date`, text, 'March-15-2024',
+  )
 }

@@ -1,6 +1,9 @@
 const SESSION_TIME = /^(\d{1,2}):(\d{2}) (am|pm) on (\d{1,2}) ([A-Za-z]+), (\d{4})$/
 const SLASHED_TIME = /^(\d{4})\/(\d{2})\/(\d{2}) \([A-Z][a-z]{2}\) (\d{2}):(\d{2})$/
-export const MONTHS = ['january', 'february', 'march', 'april', 'may', 'june', 'july', 'august', 'september', 'october', 'november', 'december']
+export const MONTHS = [
+  'january', 'february', 'march', 'april', 'may', 'june', 'july', 'august', 'september', 'october', 'november',
+  'december',
+]
 
 /**
  * Reads a session's time, for instance "1:56 pm on 8 May, 2023", as UTC.

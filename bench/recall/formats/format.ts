@@ -28,7 +28,9 @@ export function sessionsByTurn (sessions: readonly Session[]): Map<string, strin
  * Questions whose evidence exists: evidence that names no turn is omitted, and so is a question without any left. The
  * sessions that contain the evidence are wanted, unless the data name others.
  */
-export function answerable (questions: ReadonlyArray<Omit<Question, 'index' | 'sessions'> & { sessions?: readonly string[], left?: boolean }>, sessions: readonly Session[]): Question[] {
+export function answerable (questions: ReadonlyArray<
+  Omit<Question, 'index' | 'sessions'> & { sessions?: readonly string[], left?: boolean }
+>, sessions: readonly Session[]): Question[] {
   const known = sessionsByTurn(sessions)
   return questions.flatMap(({ sessions: named, left = false, ...question }, index) => {
     const evidence = [...new Set(question.evidence)].filter((id) => known.has(id))

@@ -31,18 +31,36 @@ export function readLongMemEval (sample: unknown, place: string): Conversation {
   const {
     question_id: id, question: text, haystack_sessions: haystack, haystack_session_ids: ids, haystack_dates: dates,
   } = found
-  if (ids.length !== haystack.length || dates.length !== haystack.length) throw new UnusableInput(`${place}: haystack_sessions, haystack_session_ids and haystack_dates are not of one length`)
+  if (ids.length !== haystack.length || dates.length !== haystack.length) {
+    throw new UnusableInput(`${place}: haystack_sessions, haystack_session_ids and haystack_dates are not ` +
+      'of one length')
+  }
   const sessions: Session[] = []
   const evidence: string[] = []
   haystack.forEach((messages, at) => {
     const session = ids[at]!
     if (sessions.some((known) => known.id === session)) return
     const startsAt = dateOf(dates[at]!, `${place}/haystack_dates/${at}`)
-    const turns = messages.map(({ role, content }, index) => ({ id: `${session}:${index}`, contents: contentsOf(content), role, occurredAt: startsAt + index * SECOND }))
+    const turns = messages.map(
+      ({ role, content }, index) => ({
+        id: `${session}:${index}`, contents: contentsOf(content), role, occurredAt: startsAt + index * SECOND,
+      }),
+    )
     sessions.push({ id: session, turns: turns.filter(({ contents }) => contents.length > 0) })
     evidence.push(...messages.flatMap((message, index) => message.has_answer === true ? `${session}:${index}` : []))
   })
-  const questions = answerable([{ text, category: found.question_type, evidence, sessions: found.answer_session_ids, askedAt: dateOf(found.question_date, `${place}/question_date`) }], sessions)
+  const questions = answerable(
+    [
+      {
+        text,
+        category: found.question_type,
+        evidence,
+        sessions: found.answer_session_ids,
+        askedAt: dateOf(found.question_date, `${place}/question_date`),
+      },
+    ],
+    sessions,
+  )
   return { id, format: 'longmemeval', depth: DEPTH, sessions, questions }
 }
 

@@ -56,7 +56,13 @@ export function readFacts (sample: unknown, place: string): Conversation {
   const sessions = facts.map(({ dia_id: fact, text }) => ({
     id: fact, turns: [{ id: fact, contents: contentsOf(text), role: undefined, occurredAt: undefined }],
   }))
-  return { id, format: 'facts', depth: DEPTH, sessions, questions: questionsOf(qa, sessions, place).map((question) => ({ ...question, sessions: [] })) }
+  return {
+    id,
+    format: 'facts',
+    depth: DEPTH,
+    sessions,
+    questions: questionsOf(qa, sessions, place).map((question) => ({ ...question, sessions: [] })),
+  }
 }
 
 function questionsOf (qa: ReadonlyArray<Static<typeof Question>>, sessions: readonly Session[], place: string) {
@@ -64,7 +70,9 @@ function questionsOf (qa: ReadonlyArray<Static<typeof Question>>, sessions: read
     text,
     category: TALK_CATEGORIES[category] ?? '',
     evidence: parseEvidenceIds(evidence),
-    askedAt: date === undefined ? undefined : timeOr(parseQuestionDate(date), `${place}: question_date of /qa/${index}`, date, SESSION_TIME),
+    askedAt: date === undefined
+      ? undefined
+      : timeOr(parseQuestionDate(date), `${place}: question_date of /qa/${index}`, date, SESSION_TIME),
     left: category === ADVERSARIAL,
   })), sessions)
 }

@@ -47,8 +47,12 @@ export function makeEncoder (weight) {
     return {
       width,
       attentionNorm: norm(`${name}/layer_prepostprocess/layer_norm`, width),
-      parts: linear(`${attention}/qkv_transform_single/kernel`, `${attention}/qkv_transform_single/bias`, width, 3 * width),
-      out: linear(`${attention}/output_transform_single/kernel`, `${attention}/output_transform_single/bias`, width, WIDTH),
+      parts: linear(
+        `${attention}/qkv_transform_single/kernel`, `${attention}/qkv_transform_single/bias`, width, 3 * width
+      ),
+      out: linear(
+        `${attention}/output_transform_single/kernel`, `${attention}/output_transform_single/bias`, width, WIDTH
+      ),
       feedNorm: norm(`${name}/FFN/layer_prepostprocess/layer_norm`, WIDTH),
       expand: linear(`${name}/FFN/conv1`, `${name}/FFN/conv1/bias`, WIDTH, HIDDEN),
       contract: linear(`${name}/FFN/conv2`, `${name}/FFN/conv2/bias`, HIDDEN, WIDTH),

@@ -10,7 +10,9 @@ const MIDDLE = /module(?:_apply_default)?\/|Encoder_en\/|KonaTransformer\/|Encod
  * @returns {Promise<{ vocabulary: Array<[string, number]>, weight: (name: string, length: number) => Float32Array }>}
  */
 export async function readWeights (model) {
-  const [{ weightsManifest: [{ paths, weights }] }, vocabulary] = await Promise.all([readJson('model.json'), readJson('vocab.json')])
+  const [
+    { weightsManifest: [{ paths, weights }] }, vocabulary,
+  ] = await Promise.all([readJson('model.json'), readJson('vocab.json')])
   const shards = await Promise.all(paths.map(async (path) => await readFile(new URL(path, model))))
   const bytes = new Uint8Array(Buffer.concat(shards))
   const known = new Map()

@@ -55,7 +55,9 @@ export async function * repairedEvents (body: ReadableStream<Uint8Array>): Async
     const line = [...begun, rest].join('')
     begun = []
     if (LAST.test(line)) isOver = true
-    return line.startsWith('data:') && COUNTING.test(line) ? `data: ${repairUsage(line.slice('data:'.length))}\n` : `${line}\n`
+    return line.startsWith('data:') && COUNTING.test(line)
+      ? `data: ${repairUsage(line.slice('data:'.length))}\n`
+      : `${line}\n`
   }
   try {
     for (;;) {

@@ -70,7 +70,8 @@ export class EmbeddingClient {
     const length = dimensions ?? vectors[0]?.length
     for (const vector of vectors) {
       if (vector.length === 0 || vector.length !== length) {
-        throw this.#unusable(`a vector of ${vector.length} dimensions instead of ${length}; dimensions must be what the model makes`)
+        throw this.#unusable(`a vector of ${vector.length} dimensions instead of ${length}; dimensions must be what ` +
+          'the model makes')
       }
       if (!vector.every(Number.isFinite)) throw this.#unusable('a vector with a number that is too big')
     }
@@ -78,7 +79,9 @@ export class EmbeddingClient {
   }
 
   #unusable (problem: string): ModelCallError {
-    return new ModelCallError('unusable', `The ${this.#options.endpoint.service} answered with ${problem}`, { status: 200 })
+    return new ModelCallError(
+      'unusable', `The ${this.#options.endpoint.service} answered with ${problem}`, { status: 200 },
+    )
   }
 }
 

@@ -155,7 +155,8 @@ async function probe (client: EmbeddingClient, timeoutMs: number): Promise<numbe
     return vector!.length
   } catch (error) {
     if (!(error instanceof ModelCallError)) throw error
-    throw new ProviderError(`${KEY}: the dimensions of the model are not known: ${error.message}. Set dimensions, or mend base_url, model or the key`)
+    throw new ProviderError(`${KEY}: the dimensions of the model are not known: ${error.message}. Set dimensions, or ` +
+      'mend base_url, model or the key')
   }
 }
 
@@ -164,6 +165,10 @@ async function probe (client: EmbeddingClient, timeoutMs: number): Promise<numbe
  * no part of it, so that a model can move; nor is the prefix of queries, whose vectors are not stored; the length is
  * compared separately.
  */
-function spaceOf ({ model, document_prefix: prefix = '', input_type: inputType = false }: RemoteEmbeddingSettings): string {
-  return `${model}${inputType ? ' input_type=document' : ''}${prefix === '' ? '' : ` document_prefix=${JSON.stringify(prefix)}`}`
+function spaceOf ({
+  model, document_prefix: prefix = '', input_type: inputType = false,
+}: RemoteEmbeddingSettings): string {
+  return `${model}${inputType ? ' input_type=document' : ''}${prefix === ''
+    ? ''
+    : ` document_prefix=${JSON.stringify(prefix)}`}`
 }

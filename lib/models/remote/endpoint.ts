@@ -62,7 +62,9 @@ export function openAddress (
   const apiKey = readKey(key, settings, context)
   const headers = checkHeaders(key, apiKey === undefined ? {} : keyHeader(apiKey), settings.headers ?? {})
   const queryParams = settings.query_params ?? {}
-  const secrets = [apiKey ?? '', ...Object.values(headers), ...Object.values(queryParams)].filter((secret) => secret !== '')
+  const secrets = [
+    apiKey ?? '', ...Object.values(headers), ...Object.values(queryParams),
+  ].filter((secret) => secret !== '')
   const complete = (request: Post) => (
     { ...request, headers: new Headers({ ...Object.fromEntries(new Headers(request.headers)), ...headers }) }
   )
@@ -102,7 +104,8 @@ function checkUrl (key: string, text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   const plain = url !== undefined && [url.username, url.password, url.search, url.hash].every((part) => part === '')
   if (plain) return text.replace(/\/+$/, '')
-  throw new ProviderError(`${key}.base_url: must be an http or https URL without user, password, query and fragment; a key belongs in api_key or headers, a query in query_params (the value is not shown)`)
+  throw new ProviderError(`${key}.base_url: must be an http or https URL without user, password, query and fragment; ` +
+    'a key belongs in api_key or headers, a query in query_params (the value is not shown)')
 }
 
 function readKey (
@@ -113,7 +116,9 @@ function readKey (
   if (names.length > 1) throw new ProviderError(`${key}: only one of ${names.join(', ')} may be set`)
   if (variable !== undefined) {
     const value = environment[variable]
-    if (value === undefined || value === '') throw new ProviderError(`${key}.api_key_env: ${variableInWords(variable)} is not set`)
+    if (value === undefined || value === '') {
+      throw new ProviderError(`${key}.api_key_env: ${variableInWords(variable)} is not set`)
+    }
     return value
   }
   return path === undefined ? plain : readKeyFile(`${key}.api_key_file`, resolve(baseDirectory, path))

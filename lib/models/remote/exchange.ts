@@ -90,7 +90,9 @@ function bounded (
           return
         }
         const { status } = response
-        controller.error(new ModelCallError('unusable', `The ${service} answered with more than ${maxBytes} bytes`, { status }))
+        controller.error(new ModelCallError(
+          'unusable', `The ${service} answered with more than ${maxBytes} bytes`, { status },
+        ))
         await reader?.cancel()
       } catch (error) {
         controller.error(signal.aborted

@@ -1,13 +1,19 @@
 import { createAnthropic } from '@ai-sdk/anthropic'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
-import type { LanguageModelV3, LanguageModelV3CallOptions, LanguageModelV3Message, SharedV3Warning } from '@ai-sdk/provider'
+import type {
+  LanguageModelV3, LanguageModelV3CallOptions, LanguageModelV3Message, SharedV3Warning,
+} from '@ai-sdk/provider'
 import { ProviderError, type ProviderConfig } from '../../providers/registry.js'
 import { settingsCheck } from '../../providers/settings.js'
 import { DEFAULT_LIMITS, type CallLimits, type LimitedModel } from '../call-limits.js'
-import type { GenerateRequest, Generation, GenerationPart, JsonSchema, LanguageModel, Message } from '../language-model.js'
+import type {
+  GenerateRequest, Generation, GenerationPart, JsonSchema, LanguageModel, Message,
+} from '../language-model.js'
 import { openAddress, type Endpoint, type RemoteContext, type RemoteTools } from './endpoint.js'
 import { probe } from './language-probe.js'
-import { ANTHROPIC_MAX_TOKENS, ANTHROPIC_URL, AnthropicLanguageSettings, OpenAiLanguageSettings } from './language-settings.js'
+import {
+  ANTHROPIC_MAX_TOKENS, ANTHROPIC_URL, AnthropicLanguageSettings, OpenAiLanguageSettings,
+} from './language-settings.js'
 import { ModelCallError } from './model-call-error.js'
 import { SdkCall } from './sdk-call.js'
 

@@ -60,7 +60,8 @@ export class ModelCircuitBreakers {
   }
 
   #tenantRefusal (retryAfterMs: number): ModelCallError {
-    const message = `The ${this.#service} failed ${this.#threshold} times in a row for this tenant and is not asked by it for a while`
+    const message = `The ${this.#service} failed ${this.#threshold} times in a row for this tenant and is not asked ` +
+      'by it for a while'
     return new ModelCallError('circuit_open', message, { retryAfterMs: Math.ceil(retryAfterMs) })
   }
 }

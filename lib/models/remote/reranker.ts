@@ -102,5 +102,7 @@ function readScores (answer: string, count: number): number[] | undefined {
     [member(result, 'index'), member(result, 'relevance_score') ?? member(result, 'score')]
   )))
   const ordered = Array.from({ length: count }, (_, index) => scores.get(index))
-  return ordered.every((score): score is number => typeof score === 'number' && Number.isFinite(score)) ? ordered : undefined
+  return ordered.every((score): score is number => typeof score === 'number' && Number.isFinite(score))
+    ? ordered
+    : undefined
 }

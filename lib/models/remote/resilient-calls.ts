@@ -135,19 +135,24 @@ export class ResilientCalls {
   #semaphore (): Semaphore {
     const { service, maxConcurrency: permits, maxWaiting } = this.#options
     const overloaded = (message: string) => {
-      return new ModelCallError('overloaded', message, { retryAfterMs: Math.max(MIN_WAIT_MS, Math.round(this.#meanMs)) })
+      return new ModelCallError('overloaded', message, {
+        retryAfterMs: Math.max(MIN_WAIT_MS, Math.round(this.#meanMs)),
+      })
     }
     return new Semaphore({
       permits,
       maxWaiting,
       queueFullError: () => overloaded(`All ${permits} calls to the ${service} are under way and ${maxWaiting} wait`),
-      timeoutError: (waitMs) => overloaded(`None of the ${permits} calls to the ${service} ended within ${Math.round(waitMs)} ms`),
+      timeoutError: (waitMs) => overloaded(`None of the ${permits} calls to the ${service} ended within ` +
+        `${Math.round(waitMs)} ms`),
     })
   }
 
   /** Waits for a permit. */
   async #begin (options: CallOptions): Promise<ActiveCall> {
-    const { signal: callers, timeoutMs = Infinity, attemptTimeoutMs = Infinity, priority = 'background', tenantId } = options
+    const {
+      signal: callers, timeoutMs = Infinity, attemptTimeoutMs = Infinity, priority = 'background', tenantId,
+    } = options
     if (this.#closed) throw this.#closedError()
     callers?.throwIfAborted()
     // Checked before waiting for a permit, because calls that hang may hold the permits while the circuit is open.
@@ -231,7 +236,9 @@ export class ResilientCalls {
   }
 
   #timeoutError (limitMs: number, cutShort: boolean): ModelCallError {
-    return new ModelCallError('timeout', `The ${this.#options.service} did not answer within ${Math.round(limitMs)} ms`, { cutShort })
+    return new ModelCallError(
+      'timeout', `The ${this.#options.service} did not answer within ${Math.round(limitMs)} ms`, { cutShort },
+    )
   }
 
   #closedError (): ModelCallError {

@@ -97,7 +97,9 @@ export class SdkCall {
         } else if (part.type === 'finish') {
           const rest = filter.end()
           if (rest !== '') yield { type: 'text', text: rest }
-          yield { type: 'end', usage: usageOf(part.usage, request, texts.join('')), finish: finishOf(part.finishReason) }
+          yield {
+            type: 'end', usage: usageOf(part.usage, request, texts.join('')), finish: finishOf(part.finishReason),
+          }
           return
         }
       }
@@ -162,7 +164,8 @@ export class SdkCall {
   }
 
   #unusable (): ModelCallError {
-    const message = `The ${this.#options.endpoint.service} answered with something else than an answer of a language model`
+    const message = `The ${this.#options.endpoint.service} answered with something else than an answer of a ` +
+      'language model'
     return new ModelCallError('unusable', message, { status: 200 })
   }
 }

@@ -36,7 +36,9 @@ export async function transformersEmbeddings (
 ): Promise<EmbeddingProvider> {
   const checked = check(config)
   const settings = { ...WORKER_DEFAULTS, ...checked }
-  const { pooling = 'mean', dtype = 'default', query_prefix: queryPrefix = '', document_prefix: documentPrefix = '' } = settings
+  const {
+    pooling = 'mean', dtype = 'default', query_prefix: queryPrefix = '', document_prefix: documentPrefix = '',
+  } = settings
   const [url] = requirePackages(NAME, [module] as const)
   const queue = new WorkerQueue<string>({
     name: NAME,

@@ -65,7 +65,9 @@ async function scorer ({ AutoTokenizer, AutoModelForSequenceClassification }, mo
 /** Copies the numbers, because the runtime's own memory must not be transferred to another thread. */
 function finite ({ type, data }) {
   // Half precision can come as raw bits, which would be read as whole numbers.
-  if (type !== 'float32') throw new Error(`the model gave numbers of the type ${type} and not float32; another dtype may help`)
+  if (type !== 'float32') {
+    throw new Error(`the model gave numbers of the type ${type} and not float32; another dtype may help`)
+  }
   const numbers = Float32Array.from(data)
   if (!numbers.every(Number.isFinite)) throw new Error('the model gave something that is not a finite number')
   return numbers

@@ -103,7 +103,8 @@ export class WorkerQueue<Item> {
     if (this.#closed) throw new Error(`${name} is closed`)
     const waiting = this.#queue.waiting(urgent)
     if (waiting + items.length > maxWaiting) {
-      throw new QueueFullError(`${name} takes no more: ${waiting} wait, ${items.length} would come and ${maxWaiting} may wait (max_queue)`)
+      throw new QueueFullError(`${name} takes no more: ${waiting} wait, ${items.length} would come and ${maxWaiting} ` +
+        'may wait (max_queue)')
     }
     const entries = items.map(newEntry)
     for (const entry of entries) this.#queue.push(entry, urgent)
@@ -192,7 +193,9 @@ export class WorkerQueue<Item> {
     const error = this.#closed
       ? this.#closedError()
       : timedOut
-        ? new Error(`${name} did not ${began ? `answer within ${timeoutMs}` : `load its model within ${loadTimeoutMs}`} ms`)
+        ? new Error(
+          `${name} did not ${began ? `answer within ${timeoutMs}` : `load its model within ${loadTimeoutMs}`} ms`,
+        )
         : new Error(`${name} lost its thread`, { cause })
     if (batch.length === 0 && !this.#closed) warn?.(error.message)
     for (const entry of batch) {

@@ -3,7 +3,9 @@ import type { Candidate, Memory } from '../../stores/vector-store.js'
 import { documentKey } from '../candidates.js'
 import type { AnalyzedQuery } from '../query.js'
 import { daysToNearestSpan } from '../dates.js'
-import { SCORER_CONDITIONS, SCORER_NAMES, SCORERS, type RankingInput, type ScorerName, type ScorerWeights } from './scorers.js'
+import {
+  SCORER_CONDITIONS, SCORER_NAMES, SCORERS, type RankingInput, type ScorerName, type ScorerWeights,
+} from './scorers.js'
 import type { Signals, SignalReader } from './signals.js'
 
 /** The candidates of a document that count towards its score; the share of each falls with its rank. */

@@ -112,10 +112,14 @@ export class SignalReader {
 
 /** Whether the entry is of the memory's present text: an import can replace the text under an id. */
 function isCurrent ({ text, speaker, at }: CachedSignals, memory: Memory): boolean {
-  return text === memory.text && speaker === memory.metadata['speaker'] && at === (memory.occurredAt ?? memory.retainedAt)
+  return (
+    text === memory.text && speaker === memory.metadata['speaker'] && at === (memory.occurredAt ?? memory.retainedAt)
+  )
 }
 
-export function readSignals ({ text, metadata, occurredAt, retainedAt }: Pick<Memory, 'text' | 'metadata' | 'occurredAt' | 'retainedAt'>): Signals {
+export function readSignals ({
+  text, metadata, occurredAt, retainedAt,
+}: Pick<Memory, 'text' | 'metadata' | 'occurredAt' | 'retainedAt'>): Signals {
   const head = text.length > MAX_CHARACTERS ? text.slice(0, MAX_CHARACTERS) : text
   const named = SPEAKER.exec(head)
   const speaker = typeof metadata['speaker'] === 'string' ? metadata['speaker'] : named?.[1]

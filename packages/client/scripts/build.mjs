@@ -20,6 +20,8 @@ if (tsc === undefined) {
   console.error('build: typescript is not installed, so memory-gateway-client is not built')
 } else {
   rmSync(`${ROOT}/dist`, { recursive: true, force: true })
-  const { status } = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.build.json'], { cwd: ROOT, stdio: ['ignore', 2, 2] })
+  const { status } = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.build.json'], {
+    cwd: ROOT, stdio: ['ignore', 2, 2],
+  })
   process.exitCode = status ?? 1
 }

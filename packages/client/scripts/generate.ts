@@ -7,7 +7,8 @@ import { committedTypes, GENERATED, typesOfDocument } from './openapi-types.js'
 const types = await typesOfDocument()
 if (process.argv.includes('--check')) {
   if (types !== await committedTypes()) {
-    console.error('src/generated/openapi.ts is not of the present OpenAPI document: npm run generate -w packages/client')
+    console.error('src/generated/openapi.ts is not of the present OpenAPI document: npm run generate -w ' +
+      'packages/client')
     process.exitCode = 1
   }
 } else {

@@ -6,7 +6,9 @@ import {
   type MemoryToolsOptions,
 } from './tools/index.js'
 
-export { MemoryGatewayRetriever, type MemoryDocumentMetadata, type MemoryRetrieverFields } from './langchain-retriever.js'
+export {
+  MemoryGatewayRetriever, type MemoryDocumentMetadata, type MemoryRetrieverFields,
+} from './langchain-retriever.js'
 export type * from './tools/types.js'
 
 /** The content of its message is the text for the model; the artifact is the `MemoryToolResult`. */

@@ -60,7 +60,9 @@ async function * eventsOf (lines: AsyncIterable<string>): AsyncGenerator<{ event
 export async function * reflectEventsOf (lines: AsyncIterable<string>): AsyncGenerator<ReflectEvent, void> {
   for await (const { event, data: text } of eventsOf(lines)) {
     const data = parseObject(text)
-    if (data === undefined) throw new MemoryGatewayError('unusable_answer', 'An event of the stream is not a JSON object')
+    if (data === undefined) {
+      throw new MemoryGatewayError('unusable_answer', 'An event of the stream is not a JSON object')
+    }
     if (event === 'error') throw errorOfEvent(data)
     // A newer gateway may send events of other names. The content of known events is not validated.
     if (isReflectEvent(event)) yield { event, data } as unknown as ReflectEvent

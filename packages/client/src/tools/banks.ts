@@ -23,7 +23,9 @@ export class Banks {
   /** The property of a tool that works on one bank. */
   get property (): Record<string, PropertySchema> {
     if (this.#singleBank !== undefined) return {}
-    return { bank: { type: 'string', description: `Which memory bank to use.${this.#purposes}`, enum: [...this.names] } }
+    return {
+      bank: { type: 'string', description: `Which memory bank to use.${this.#purposes}`, enum: [...this.names] },
+    }
   }
 
   /** The property of a tool that searches. */

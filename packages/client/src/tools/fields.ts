@@ -15,7 +15,9 @@ export class Fields {
     this.#values = new Map(Object.entries(input).filter(([, value]) => value !== null && value !== undefined))
     const known = Object.keys(properties)
     for (const name of this.#values.keys()) {
-      if (!known.includes(name)) this.addProblem(`${name}: is not a field of this tool; its fields are ${known.join(', ')}`)
+      if (!known.includes(name)) {
+        this.addProblem(`${name}: is not a field of this tool; its fields are ${known.join(', ')}`)
+      }
     }
   }
 

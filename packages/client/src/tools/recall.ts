@@ -24,8 +24,8 @@ export function recallTool (set: ToolSet): MemoryTool<'recall'> {
   }
   return createTool(set, {
     name: 'recall',
-    description: 'Searches long-term memory and returns the memories that match best, with their dates. Use it before ' +
-      'you answer whatever may depend on earlier conversations: preferences, decisions, people, plans.',
+    description: 'Searches long-term memory and returns the memories that match best, with their dates. Use it ' +
+      'before you answer whatever may depend on earlier conversations: preferences, decisions, people, plans.',
     properties: {
       query: { type: 'string', description: 'What to look for, in words that the memory may have.' },
       occurred_after: { type: 'string', description: 'Only what happened from then on: RFC 3339 with an offset.' },
