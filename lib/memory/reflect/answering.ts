@@ -99,7 +99,8 @@ export async function answerBySchema (question: AnswerRequest, schema: JsonSchem
 /** Builds the answer from sentences of the evidence, without the configured model. */
 export async function extractiveAnswer (model: LanguageModel, question: AnswerRequest): Promise<ModelAnswer> {
   const { signal: _, ...request } = question.call
-  return { ...await checked(await model.generate(request), question), truncated: false, spent: NO_USAGE }
+  const generation = await model.generate(request)
+  return { ...await checked(generation, question), truncated: generation.finish === 'length', spent: NO_USAGE }
 }
 
 async function checked (generation: Pick<Generation, 'text' | 'finish'>, { call, linkableTexts, caller }: AnswerRequest): Promise<Pick<ModelAnswer, 'text' | 'abstained' | 'unverified'>> {
