@@ -48,7 +48,15 @@ export class McpHttp {
   }
 
   /** @throws the signal's reason when the client disconnects */
-  async answer ({ headers, body, signal, makeServer }: McpExchange): Promise<McpResponse> {
+  async answer (exchange: McpExchange): Promise<McpResponse> {
+    const response = await this.#answerBody(exchange)
+    // The SDK answers a batch with one request like that request alone; JSON-RPC answers a batch with an array.
+    return Array.isArray(exchange.body) && response.status === 200 && response.body.startsWith('{')
+      ? { ...response, body: `[${response.body}]` }
+      : response
+  }
+
+  async #answerBody ({ headers, body, signal, makeServer }: McpExchange): Promise<McpResponse> {
     // The stream would stay open as long as the client wishes, and the server has no events to send on it.
     if (isListen(body)) return methodNotFound(body.id)
     const request = new Request(ADDRESS, { method: 'POST', headers: protocolHeaders(headers), signal })

@@ -8,17 +8,23 @@ import { BankConfigAnswer, BankConfigHistoryAnswer, DeleteBankAnswer } from '../
 import { BankParams } from './banks.js'
 import { answers, BODY_ERRORS, CALLER_ERRORS, LIMIT_ERRORS } from './responses.js'
 
+/** The precondition that the bank has no configuration of its own. */
+const NO_CONFIGURATION = [0]
 const ENTITY_TAG = /^(W\/)?"[\x21\x23-\x7e]*"$/
 const MERGE_PATCH = 'application/merge-patch+json'
 /** A configuration has at most 32 KiB; white space and escapes can make its JSON text longer. */
 const BODY_LIMIT = 256 * 1024
 
 const config = { scope: 'memory', permission: 'admin' } as const
-const IfMatch = Type.Object({
+const Preconditions = Type.Object({
   'if-match': Type.Optional(Type.String({
     maxLength: 4096,
     description: 'Entity tags, or `*` for any configuration that is set. Nothing is changed unless one of them is in force.',
     examples: ['"r17"'],
+  })),
+  'if-none-match': Type.Optional(Type.String({
+    description: 'Only `*`: nothing is changed if a configuration is set. Not together with If-Match.',
+    examples: ['*'],
   })),
 })
 const Patch = Type.Unsafe<Record<string, unknown>>({
@@ -54,7 +60,7 @@ export const bankConfigRoutes: FastifyPluginAsyncTypebox = async (app) => {
       summary: 'Set the configuration of a bank',
       description: 'Replaces the configuration. A bank can set tighter limits than the server\'s file, never looser ones. The configuration takes effect at once on this replica, and within two seconds on every other. `retrieval` and `reflect` apply to requests on this bank, and to requests on several banks when all of them have the same values.',
       params: BankParams,
-      headers: IfMatch,
+      headers: Preconditions,
       body: Type.Object(BankConfigurationSchema.properties, {
         additionalProperties: false,
         title: 'BankConfig',
@@ -76,7 +82,7 @@ export const bankConfigRoutes: FastifyPluginAsyncTypebox = async (app) => {
       summary: 'Change parts of the configuration of a bank',
       description: 'A merge patch (RFC 7396), as `application/merge-patch+json` or `application/json`.',
       params: BankParams,
-      headers: IfMatch,
+      headers: Preconditions,
       body: { content: { [MERGE_PATCH]: { schema: Patch }, 'application/json': { schema: Patch } } },
       response: answers({ 200: BankConfigAnswer }, BODY_ERRORS, ...changeErrors),
     },
@@ -92,7 +98,7 @@ export const bankConfigRoutes: FastifyPluginAsyncTypebox = async (app) => {
       tags: ['banks'],
       summary: 'Reset the configuration of a bank',
       params: BankParams,
-      headers: IfMatch,
+      headers: Preconditions,
       response: answers({ 200: BankConfigAnswer }, ...changeErrors),
     },
   }, async (request, reply) => {
@@ -129,9 +135,18 @@ function tagged (reply: FastifyReply, answer: BankConfigAnswer): BankConfigAnswe
   return answer
 }
 
-/** Reads If-Match (RFC 9110, section 13.1.1); a weak or unknown tag matches no configuration. */
+/**
+ * Reads If-Match and If-None-Match (RFC 9110, section 13.1); a weak or unknown tag matches no configuration.
+ * @throws ServiceError invalid_request
+ */
 function preconditionOf ({ headers }: Pick<FastifyRequest, 'headers'>): Precondition | undefined {
   const value = headers['if-match']?.trim()
+  const none = headers['if-none-match']?.trim()
+  if (none !== undefined) {
+    if (none !== '*') throw invalidField('If-None-Match', 'must be *')
+    if (value !== undefined) throw invalidField('If-None-Match', 'cannot be sent together with If-Match')
+    return NO_CONFIGURATION
+  }
   if (value === undefined) return undefined
   if (value === '*') return 'set'
   const tags = value.split(',').map((tag) => tag.trim())

@@ -16,7 +16,7 @@ export const ERROR_CODES = {
   configuration_invalid: 'The configuration file has problems and was not applied; `problems` lists them.',
   restart_required: 'The configuration file has changes that need a restart and was not applied; `restart_required` ' +
     'lists them.',
-  precondition_failed: 'The `If-Match` of the request does not match the configuration in force.',
+  precondition_failed: 'The `If-Match` or `If-None-Match` of the request does not hold for the configuration in force.',
   body_too_large: 'The body is longer, deeper or has more elements or lines than the server accepts; `detail` ' +
     'names the limit.',
   answer_too_large: 'The answer would be larger than the server allows (`bounds.answer_bytes`); request less.',

@@ -246,5 +246,5 @@ export function revisionOf (etag: string): number | undefined {
 function requirePrecondition (precondition: Precondition | undefined, existing: StoredConfig | undefined): void {
   if (precondition === undefined) return
   const holds = precondition === 'set' ? existing !== undefined : precondition.includes(existing?.revision ?? 0)
-  if (!holds) throw new ServiceError('precondition_failed', 'The configuration of the bank is not the one that If-Match names')
+  if (!holds) throw new ServiceError('precondition_failed', 'The configuration of the bank is not one that If-Match or If-None-Match allows')
 }

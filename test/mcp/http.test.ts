@@ -2,6 +2,15 @@ import t from 'tap'
 import { testApp } from '../helpers/app.js'
 import { answerOf, MCP_HEADERS, rpc, toolCall } from '../helpers/mcp.js'
 
+/** What a request of the revision 2026-07-28 says in its parameters. */
+const META = {
+  _meta: {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientInfo': { name: 't', version: '1' },
+    'io.modelcontextprotocol/clientCapabilities': {},
+  },
+}
+
 t.test('there are no streams and no sessions', async (t) => {
   const { inject, post } = await testApp(t)
   for (const method of ['GET', 'DELETE'] as const) {
@@ -43,6 +52,19 @@ t.test('a batch', async (t) => {
   t.same(answers.map(({ id }) => id).sort(), [1, 2, 3])
   for (const { result } of answers) t.match(answerOf(result), { stored: true })
 
+  const notified = { jsonrpc: '2.0', method: 'notifications/initialized' }
+  for (const batch of [[rpc('ping')], [rpc('ping'), notified], [notified, rpc('no/such')], [rpc('ping'), rpc('ping')]]) {
+    const answered = await post('/mcp', batch, headers)
+    t.equal(answered.statusCode, 200)
+    t.match(answered.json(), [{ jsonrpc: '2.0', id: 1 }])
+    t.ok(Array.isArray(answered.json()))
+  }
+  t.equal((await post('/mcp', [notified], headers)).body, '')
+  for (const wrong of [[], [7], [rpc('ping'), 7]]) t.match((await post('/mcp', wrong, headers)).json(), { id: null, error: { code: -32600 } })
+  const modern = await post('/mcp', [rpc('ping', META)], { ...MCP_HEADERS, 'mcp-protocol-version': '2026-07-28' })
+  t.equal(modern.statusCode, 400)
+  t.match(modern.json(), { id: null, error: { code: -32600 } })
+
   const long = await post('/mcp', [1, 2, 3, 4].map(retain), headers)
   t.equal(long.statusCode, 400)
   t.match(long.json(), { id: null, error: { code: -32600, message: /mcp\.batch_messages/, data: { code: 'invalid_request' } } })
@@ -67,7 +89,7 @@ t.test('what is repeated in a response or looked up has a bound, alone and in a 
 })
 
 t.test('faults of the protocol are errors of JSON-RPC with the status of HTTP', async (t) => {
-  const { inject, post } = await testApp(t, { maxBodyBytes: 2048 })
+  const { inject } = await testApp(t, { maxBodyBytes: 2048 })
   const send = async (payload: string, headers: Record<string, string> = MCP_HEADERS) => await inject({ method: 'POST', url: '/mcp', headers, payload })
   const deep = `${'['.repeat(100)}${']'.repeat(100)}`
   for (const [payload, status, code] of [
@@ -85,8 +107,24 @@ t.test('faults of the protocol are errors of JSON-RPC with the status of HTTP', 
   const typed = await send('{}', { ...MCP_HEADERS, 'content-type': 'text/plain' })
   t.equal(typed.statusCode, 415)
   t.match(typed.json(), { error: { data: { code: 'unsupported_media_type', request_id: String } } })
-  const unknown = await post('/mcp', rpc('no/such'), MCP_HEADERS)
-  t.match(unknown.json(), { id: 1, error: { code: -32601 } })
+})
+
+t.test('what the server does not have is an error of JSON-RPC; its HTTP status depends on the revision', async (t) => {
+  const { post } = await testApp(t)
+  for (const version of ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25', '2026-07-28']) {
+    const isModern = version === '2026-07-28'
+    const ask = async (method: string, params: Record<string, unknown>, name?: string) => {
+      const about = isModern ? { 'mcp-method': method, ...(name !== undefined && { 'mcp-name': name }) } : {}
+      const headers = { ...MCP_HEADERS, ...about, 'mcp-protocol-version': version }
+      const response = await post('/mcp', rpc(method, { ...params, ...(isModern && META) }), headers)
+      return [response.statusCode, response.json().error.code]
+    }
+    t.same(await ask('no/such', {}), [isModern ? 404 : 200, -32601], version)
+    t.same(await ask('subscriptions/listen', { notifications: {} }), [404, -32601], version)
+    t.same(await ask('tools/call', { name: 'nosuch', arguments: {} }, 'nosuch'), [200, -32602], version)
+    t.same(await ask('prompts/get', { name: 'nosuch' }, 'nosuch'), [200, -32602], version)
+    t.same(await ask('resources/read', { uri: 'memory://x' }, 'memory://x'), [200, -32602], version)
+  }
 })
 
 t.test('the Origin of a web page', async (t) => {

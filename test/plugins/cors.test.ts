@@ -35,7 +35,7 @@ await t.test('a preflight of a listed origin is answered without credentials, fo
     t.equal(answer.headers['access-control-allow-methods'], 'GET, HEAD, POST, PUT, PATCH, DELETE')
     t.equal(answer.headers['access-control-max-age'], '600')
     const allowed = String(answer.headers['access-control-allow-headers']).toLowerCase().split(', ')
-    for (const name of ['authorization', 'content-type', 'idempotency-key', 'if-match', 'x-api-key', 'x-request-id', 'x-service-principal', 'x-service-on-behalf-of']) t.ok(allowed.includes(name), name)
+    for (const name of ['authorization', 'content-type', 'idempotency-key', 'if-match', 'if-none-match', 'x-api-key', 'x-request-id', 'x-service-principal', 'x-service-on-behalf-of']) t.ok(allowed.includes(name), name)
     t.notOk(allowed.includes('x-admin-token') || allowed.includes('*'))
     t.notOk('access-control-allow-credentials' in answer.headers)
     t.match(answer.headers.vary, /Origin/)

@@ -41,3 +41,33 @@ await t.test('If-Match', async (t) => {
     t.same(answers.map(({ statusCode }) => statusCode).sort(), [200, 412, 412, 412])
   })
 })
+
+await t.test('If-None-Match', async (t) => {
+  for (const method of ['PUT', 'PATCH'] as const) {
+    await t.test(`lets ${method} only create a configuration`, async (t) => {
+      const app = await testApp(t)
+      const ask = async (headers: Record<string, string>) => await askConfig(app, method, 'home', { mission: 'New.' }, headers)
+      for (const value of ['"r0"', '"r1"', 'x', '', '*, *']) refusedFields(t, await ask({ 'if-none-match': value }), 'If-None-Match')
+      refusedFields(t, await ask({ 'if-none-match': '*', 'if-match': '"r0"' }), 'If-None-Match')
+      t.same((await getConfig(app, 'home')).config, {})
+      t.equal((await ask({ 'if-none-match': ' * ' })).statusCode, 200)
+      refused(t, await ask({ 'if-none-match': '*' }), 412, 'precondition_failed', { detail: /If-None-Match/ })
+      t.equal((await historyOf(app, 'home')).length, 1)
+      await askConfig(app, 'DELETE', 'home')
+      t.equal((await ask({ 'if-none-match': '*' })).statusCode, 200, 'again after a reset')
+    })
+  }
+
+  await t.test('keeps DELETE from removing a configuration', async (t) => {
+    const app = await testApp(t)
+    await putConfig(app, 'home', { mission: 'Old.' })
+    refused(t, await askConfig(app, 'DELETE', 'home', undefined, { 'if-none-match': '*' }), 412, 'precondition_failed')
+    t.same((await getConfig(app, 'home')).config, { mission: 'Old.' })
+  })
+
+  await t.test('lets only the first of several in', async (t) => {
+    const app = await testApp(t)
+    const answers = await Promise.all([1, 2, 3, 4].map(async (tokens) => await askConfig(app, 'PUT', 'home', { homeostasis: { recall_max_tokens: tokens } }, { 'if-none-match': '*' })))
+    t.same(answers.map(({ statusCode }) => statusCode).sort(), [200, 412, 412, 412])
+  })
+})

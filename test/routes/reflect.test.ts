@@ -1,5 +1,6 @@
 import t from 'tap'
 import { testApp } from '../helpers/app.js'
+import { parseEvents } from '../helpers/events.js'
 import { generation, ScriptedModel } from './reflecting.js'
 import { as, hitsOf, ONE_PERMISSION_EACH, refused, refusedFields } from './support.js'
 
@@ -32,6 +33,18 @@ await t.test('the answer is made of sentences of the evidence, each cited by its
   t.match(answer, /Alice drinks green tea\./)
   t.equal(usage.tokens, usage.input_tokens + usage.output_tokens)
   t.ok(usage.input_tokens > 0 && usage.output_tokens > 0)
+})
+
+await t.test('an answer that max_tokens cut says so, whole and streamed', async (t) => {
+  const body = { bank_id: 'bank', query: 'What does Alice drink?' }
+  for (const max of [1, 8, 12]) {
+    const { answer, truncated, usage } = (await post('/v1/reflect', { ...body, max_tokens: max })).json()
+    t.ok(usage.output_tokens <= max, answer)
+    t.equal(truncated, true, answer)
+  }
+  t.notOk(Object.hasOwn((await post('/v1/reflect', { ...body, max_tokens: 100 })).json(), 'truncated'))
+  const stream = await post('/v1/reflect', { ...body, max_tokens: 8 }, { accept: 'text/event-stream' })
+  t.match(parseEvents(stream.body).at(-1), { event: 'done', data: { truncated: true } })
 })
 
 await t.test('the sources are the hits of a recall', async (t) => {

@@ -102,7 +102,8 @@ export async function generateStructuredAnswer (question: AnswerRequest, schema:
 /** Builds the answer from sentences of the evidence, without the configured model. */
 export async function extractiveAnswer (model: LanguageModel, question: AnswerRequest): Promise<ModelAnswer> {
   const { signal: _, ...request } = question.call
-  return { ...await filterCitations(await model.generate(request), question), truncated: false, usage: NO_USAGE }
+  const generation = await model.generate(request)
+  return { ...await filterCitations(generation, question), truncated: generation.finish === 'length', usage: NO_USAGE }
 }
 
 async function filterCitations (generation: Pick<Generation, 'text' | 'finish'>, { call, linkableTexts, caller }: AnswerRequest): Promise<Pick<ModelAnswer, 'text' | 'abstained' | 'unverified'>> {

@@ -33,8 +33,8 @@ export interface SelectedEvidence {
 /**
  * Selects the best candidates within the bounds. One that does not fit is skipped for a smaller one after it; of a
  * memory that was split for search, the matching passages are used when the whole does not fit. A text that is in a
- * bank twice is used once. Texts are checked for suspicious content again, because a memory may be older than the
- * current rules.
+ * bank twice with the same time is used once. Texts are checked for suspicious content again, because a memory may be
+ * older than the current rules.
  */
 export function * evidenceSteps (candidates: readonly ScoredCandidate[], { maxMemories, maxTokens, minTrust = 'suspect' }: EvidenceBounds): Steps<SelectedEvidence> {
   const picked: SelectedEvidence = { hits: [], evidence: [] }

@@ -41,13 +41,17 @@ export class MockLanguageModel implements LanguageModel {
 }
 
 function * generation ({ messages, grounding, maxTokens }: GenerateRequest): Steps<Generation> {
-  const text = yield * answer(grounding.question, grounding.evidence, maxTokens)
+  const { text, isCut } = yield * answer(grounding.question, grounding.evidence, maxTokens)
   let inputTokens = 0
   for (const { content } of messages) inputTokens += yield * countSteps(content)
-  return { text, usage: { inputTokens, outputTokens: yield * countSteps(text) } }
+  const usage = { inputTokens, outputTokens: yield * countSteps(text) }
+  return { text, usage, finish: isCut ? 'length' : 'stop' }
 }
 
-function * answer (question: string, evidence: readonly Evidence[], maxTokens: number): Steps<string> {
+/** @returns the answer, and whether `maxTokens` left out a part of it */
+function * answer (
+  question: string, evidence: readonly Evidence[], maxTokens: number,
+): Steps<{ text: string, isCut: boolean }> {
   const quotes: Quote[] = []
   for (const [index, { text, occurredAt }] of evidence.entries()) {
     for (const { start, end } of yield * sentenceSteps(text)) {
@@ -65,17 +69,19 @@ function * answer (question: string, evidence: readonly Evidence[], maxTokens: n
   const chosen = yield * choose([...new Set(words.contentTerms.length > 0 ? words.contentTerms : words.terms)], quotes)
   const parts: string[] = []
   let tokens = 0
+  let isCut = false
   for (const placed of orderContradictions(chosen)) {
     const part = written(placed)
     const cost = (yield * countSteps(part, maxTokens)) + 1
     if (tokens + cost > maxTokens) {
+      isCut = true
       if (parts.length === 0) parts.push(yield * shorten(placed.statement, maxTokens))
       break
     }
     parts.push(part)
     tokens += cost
   }
-  return parts.join(' ')
+  return { text: parts.join(' '), isCut }
 }
 
 function * readWords (text: string): Steps<Pick<Statement, 'terms' | 'contentTerms'>> {
