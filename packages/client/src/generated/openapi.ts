@@ -622,7 +622,7 @@ export interface paths {
         put?: never;
         /**
          * Retain one event of a webhook source
-         * @description Reads the content, and metadata, tags and occurred_at if present; ignores other members.
+         * @description Reads the content, and metadata, tags and occurred_at if present; ignores other members, and all query parameters.
          */
         post: operations["ingestWebhook"];
         delete?: never;
@@ -858,7 +858,7 @@ export interface components {
                 };
                 /** @description Limits on metadata. */
                 metadata?: {
-                    /** @description Metadata keys that are removed before a memory is stored. Case is ignored. Default: none. */
+                    /** @description Metadata keys that are removed before a memory is stored. Case is ignored, and so is the Unicode normalization. Default: none. */
                     blocked_keys?: string[];
                     /** @description Maximum bytes of the metadata of a memory, as JSON. Default 4096. */
                     max_metadata_size_bytes?: number;
@@ -1175,7 +1175,7 @@ export interface components {
          *     - `conflict`: Other changes of the same resource were made in the meantime; read it and try again.
          *     - `configuration_invalid`: The configuration file has problems and was not applied; `problems` lists them.
          *     - `restart_required`: The configuration file has changes that need a restart and was not applied; `restart_required` lists them.
-         *     - `precondition_failed`: The `If-Match` of the request does not match the configuration in force.
+         *     - `precondition_failed`: The `If-Match` or `If-None-Match` of the request does not hold for the configuration in force.
          *     - `body_too_large`: The body is longer, deeper or has more elements or lines than the server accepts; `detail` names the limit.
          *     - `answer_too_large`: The answer would be larger than the server allows (`bounds.answer_bytes`); request less.
          *     - `unsupported_media_type`: The route does not accept this Content-Type.
@@ -2230,7 +2230,7 @@ export interface components {
             memory_count: number;
         };
         /**
-         * @description Whether a memory must have any or all of the tags. Default any.
+         * @description Whether a memory must have any or all of the tags. Default any. A search or list without tags ignores it.
          * @enum {string}
          */
         TagsMatch: "any" | "all";
@@ -2376,7 +2376,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description 1–255 visible characters. A request with the same key and body within 24 hours gets the same answer without being executed again. */
+                /** @description 1–255 printable ASCII characters; sent once. A request with the same key and body within 24 hours gets the same answer without being executed again. */
                 "idempotency-key"?: string;
             };
             path?: never;
@@ -2422,7 +2422,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description 1–255 visible characters. A request with the same key and body within 24 hours gets the same answer without being executed again. */
+                /** @description 1–255 printable ASCII characters; sent once. A request with the same key and body within 24 hours gets the same answer without being executed again. */
                 "idempotency-key"?: string;
             };
             path?: never;
@@ -2579,7 +2579,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description 1–255 visible characters. A request with the same key and body within 24 hours gets the same answer without being executed again. */
+                /** @description 1–255 printable ASCII characters; sent once. A request with the same key and body within 24 hours gets the same answer without being executed again. */
                 "idempotency-key"?: string;
             };
             path?: never;
@@ -2776,7 +2776,7 @@ export interface operations {
                 cursor?: string;
                 /** @description An untagged memory never matches a tag filter. */
                 tags?: string[];
-                /** @description Whether a memory must have any or all of the tags. Default any. */
+                /** @description Whether a memory must have any or all of the tags. Default any. A search or list without tags ignores it. */
                 tags_match?: components["schemas"]["TagsMatch"];
                 /**
                  * @description A JSON object of strings, numbers, booleans and nulls. Only memories whose metadata contains all of its members.
@@ -3038,6 +3038,11 @@ export interface operations {
                  * @example "r17"
                  */
                 "if-match"?: string;
+                /**
+                 * @description Only `*`: nothing is changed if a configuration is set. Not together with If-Match.
+                 * @example *
+                 */
+                "if-none-match"?: string;
             };
             path: {
                 /**
@@ -3098,6 +3103,11 @@ export interface operations {
                  * @example "r17"
                  */
                 "if-match"?: string;
+                /**
+                 * @description Only `*`: nothing is changed if a configuration is set. Not together with If-Match.
+                 * @example *
+                 */
+                "if-none-match"?: string;
             };
             path: {
                 /**
@@ -3146,6 +3156,11 @@ export interface operations {
                  * @example "r17"
                  */
                 "if-match"?: string;
+                /**
+                 * @description Only `*`: nothing is changed if a configuration is set. Not together with If-Match.
+                 * @example *
+                 */
+                "if-none-match"?: string;
             };
             path: {
                 /**
@@ -3272,7 +3287,7 @@ export interface operations {
                 config?: "ignore" | "apply";
             };
             header?: {
-                /** @description 1–255 visible characters. A request with the same key and body within 24 hours gets the same answer without being executed again. */
+                /** @description 1–255 printable ASCII characters; sent once. A request with the same key and body within 24 hours gets the same answer without being executed again. */
                 "idempotency-key"?: string;
             };
             path: {
