@@ -1,6 +1,7 @@
 import { loadConfig, type LoadOptions } from '../../lib/config/load.js'
 import { ConfigurationError } from '../../lib/config/problems.js'
 import type { Config } from '../../lib/config/config.js'
+import { FileSchema } from '../../lib/config/schema.js'
 import { configsWithoutProvider } from '../../lib/config/unused.js'
 import { ProviderError } from '../../lib/providers/registry.js'
 import { settingsCheck } from '../../lib/providers/settings.js'
@@ -22,7 +23,9 @@ export function checkedConfig (environment: NodeJS.ProcessEnv, options: LoadOpti
 /** Settings of the registered providers; a class of the operator's own checks its own. */
 function providerProblems ({ file }: Config): string[] {
   return KEYS.flatMap((key) => {
-    const settings = PROVIDER_SETTINGS.find((known) => known.key === key && known.name === file[key])
+    // The other defaults have no settings (configsWithoutProvider).
+    const name = file[key] ?? (key === 'vector_store' ? FileSchema.properties.vector_store.default : undefined)
+    const settings = PROVIDER_SETTINGS.find((known) => known.key === key && known.name === name)
     if (settings === undefined) return []
     try {
       settingsCheck(`${key}_config`, settings.schema)(file[`${key}_config`] ?? {})

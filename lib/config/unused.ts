@@ -2,10 +2,10 @@ import { formatPath } from './paths.js'
 import { quote } from './problems.js'
 import { FileSchema, type FileConfig } from './schema.js'
 
-const PROVIDERS = ['vector_store', 'llm_provider', 'embedding_provider', 'reranker'] as const
+/** Those whose default has no settings. The default of vector_store, in_memory, has some. */
+const PROVIDERS = ['llm_provider', 'embedding_provider', 'reranker'] as const
 const SCHEMAS = FileSchema.properties
 const DEFAULTS = {
-  vector_store: SCHEMAS.vector_store.default,
   llm_provider: SCHEMAS.llm_provider.default,
   embedding_provider: SCHEMAS.embedding_provider.default,
   reranker: undefined,
@@ -29,7 +29,7 @@ export function unusedSettings (file: FileConfig, databaseVariable: string | und
 }
 
 /**
- * A problem for each map of settings whose provider is not set; the default providers have no settings. The caller is
+ * A problem for each map of settings whose provider is not set and has no default with settings. The caller is
  * the code that creates providers, so that programs which build the service themselves get the problem too.
  */
 export function * configsWithoutProvider (file: FileConfig): Iterable<string> {

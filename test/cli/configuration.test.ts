@@ -14,6 +14,8 @@ t.test('config check says that all is right, or every problem', async (t) => {
   const cwd = t.testdir({
     'right.yaml': 'vector_store: pglite\nvector_store_config: {data_dir: data}\n',
     'wrong.yaml': 'vector_stor: pglite\n',
+    'memory.yaml': 'vector_store_config: {max_bytes: 1048576}\n',
+    'default.yaml': 'vector_store_config: {dsn: x}\n',
     'provider.yaml': 'vector_store: pglite\nvector_store_config: {data_dri: data}\n',
   })
   const right = await runCli(['config', 'check', '--config', 'right.yaml'], { cwd })
@@ -27,6 +29,8 @@ t.test('config check says that all is right, or every problem', async (t) => {
   const provider = await runCli(['config', 'check', '--config', 'provider.yaml', '--json'], { cwd })
   t.equal(provider.code, 1)
   t.match(JSON.parse(provider.stdout), { ok: false, problems: [/vector_store_config\.data_dri/] })
+  t.equal((await runCli(['config', 'check', '--config', 'memory.yaml'], { cwd })).code, 0, 'settings of the default store')
+  t.match(await runCli(['config', 'check', '--config', 'default.yaml'], { cwd }), { code: 1, stderr: /vector_store_config\.dsn: is not a known key/ })
   t.equal((await runCli(['config', 'chek'])).code, 2)
 })
 

@@ -66,9 +66,15 @@ t.test('when one cannot be had, those that were made are closed', async (t) => {
 })
 
 t.test('the settings of a provider that is not chosen end the start', async (t) => {
-  for (const [key, fallback] of [['vector_store', 'in_memory'], ['llm_provider', 'mock'], ['embedding_provider', 'mock']] as const) {
+  for (const [key, fallback] of [['llm_provider', 'mock'], ['embedding_provider', 'mock']] as const) {
     await t.rejects(open({ [`${key}_config`]: { dsn: 'Zq-secret' } }), new ProviderError(`${key}_config: ${key} is not set, and its default ${fallback} has no settings; set ${key}`))
   }
   await t.rejects(open({ reranker_config: { model: 'x' } }), new ProviderError('reranker_config: it has no effect without reranker; set reranker'))
   await t.resolves(open({ vector_store_config: {}, reranker_config: {} }))
+})
+
+t.test('the default store takes its settings', async (t) => {
+  const { store } = await open({ vector_store_config: { max_bytes: 1_048_576 } })
+  t.ok(store)
+  await t.rejects(open({ vector_store_config: { dsn: 'Zq-secret' } }), new ProviderError('vector_store_config.dsn: is not a known key'))
 })

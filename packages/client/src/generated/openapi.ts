@@ -1175,7 +1175,7 @@ export interface components {
          *     - `conflict`: Other changes of the same resource were made in the meantime; read it and try again.
          *     - `configuration_invalid`: The configuration file has problems and was not applied; `problems` lists them.
          *     - `restart_required`: The configuration file has changes that need a restart and was not applied; `restart_required` lists them.
-         *     - `precondition_failed`: The `If-Match` of the request does not match the configuration in force.
+         *     - `precondition_failed`: The `If-Match` or `If-None-Match` of the request does not hold for the configuration in force.
          *     - `body_too_large`: The body is longer, deeper or has more elements or lines than the server accepts; `detail` names the limit.
          *     - `answer_too_large`: The answer would be larger than the server allows (`bounds.answer_bytes`); request less.
          *     - `unsupported_media_type`: The route does not accept this Content-Type.
@@ -3038,6 +3038,11 @@ export interface operations {
                  * @example "r17"
                  */
                 "if-match"?: string;
+                /**
+                 * @description Only `*`: nothing is changed if a configuration is set. Not together with If-Match.
+                 * @example *
+                 */
+                "if-none-match"?: string;
             };
             path: {
                 /**
@@ -3098,6 +3103,11 @@ export interface operations {
                  * @example "r17"
                  */
                 "if-match"?: string;
+                /**
+                 * @description Only `*`: nothing is changed if a configuration is set. Not together with If-Match.
+                 * @example *
+                 */
+                "if-none-match"?: string;
             };
             path: {
                 /**
@@ -3146,6 +3156,11 @@ export interface operations {
                  * @example "r17"
                  */
                 "if-match"?: string;
+                /**
+                 * @description Only `*`: nothing is changed if a configuration is set. Not together with If-Match.
+                 * @example *
+                 */
+                "if-none-match"?: string;
             };
             path: {
                 /**
