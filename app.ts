@@ -152,8 +152,8 @@ export async function assemble (
   const mode = host?.authenticate === undefined ? config.auth.mode : 'host'
   await app.register(errors)
   await app.register(boundsPlugin, { bounds: boundsOf(config.file.bounds, config.maxBodyBytes) })
-  await app.register(requestLog, { accessLog: host?.accessLog ?? true })
   await app.register(activeRequests)
+  await app.register(requestLog, { accessLog: host?.accessLog ?? true })
   await app.register(readThrottling)
   await app.register(pipelining)
   await app.register(slowReaders, { ownsServer })

@@ -2,7 +2,8 @@ import {
   createMcpHandler, isLegacyRequest, ProtocolErrorCode, WebStandardStreamableHTTPServerTransport, type McpHttpHandler,
   type Server,
 } from '@modelcontextprotocol/server'
-import { unlessAborted } from '../lib/concurrency/aborting.js'
+import { linkedAbort, unlessAborted } from '../lib/concurrency/aborting.js'
+import { ServiceError } from '../lib/errors/service-error.js'
 
 /** The headers of a request that the protocol reads. */
 const PROTOCOL_HEADERS = [
@@ -11,6 +12,9 @@ const PROTOCOL_HEADERS = [
 
 /** The SDK requires an absolute address but does not use it. */
 const ADDRESS = 'http://localhost/mcp'
+
+/** Every operation has shorter limits, so only an answer that never comes takes so long. */
+const ANSWER_TIMEOUT_MS = 3_600_000
 
 export interface McpExchange {
   headers: Readonly<Record<string, string | string[] | undefined>>
@@ -35,9 +39,11 @@ export interface McpResponse {
 export class McpHttp {
   readonly #servers = new WeakMap<Request, () => Server>()
   readonly #modern: McpHttpHandler
+  readonly #answerTimeoutMs: number
 
   /** @param onerror gets the protocol faults of clients */
-  constructor (onerror: (error: Error) => void) {
+  constructor (onerror: (error: Error) => void, answerTimeoutMs = ANSWER_TIMEOUT_MS) {
+    this.#answerTimeoutMs = answerTimeoutMs
     // Node.js loads these classes on first use, which takes some 30 ms; here no request waits for it.
     void [Request, Response]
     this.#modern = createMcpHandler(({ requestInfo }) => {
@@ -47,18 +53,28 @@ export class McpHttp {
     }, { legacy: 'reject', onerror })
   }
 
-  /** @throws the signal's reason when the client disconnects */
+  /** @throws the signal's reason when the client disconnects; ServiceError deadline_exceeded */
   async answer (exchange: McpExchange): Promise<McpResponse> {
-    const response = await this.#answerBody(exchange)
-    // The SDK answers a batch with one request like that request alone; JSON-RPC answers a batch with an array.
-    return Array.isArray(exchange.body) && response.status === 200 && response.body.startsWith('{')
-      ? { ...response, body: `[${response.body}]` }
-      : response
-  }
-
-  async #answerBody ({ headers, body, signal, makeServer }: McpExchange): Promise<McpResponse> {
+    const { body } = exchange
     // The stream would stay open as long as the client wishes, and the server has no events to send on it.
     if (isListen(body)) return methodNotFound(body.id)
+    const { controller, unlink } = linkedAbort(exchange.signal)
+    const timer = setTimeout(() => {
+      controller.abort(new ServiceError('deadline_exceeded', 'The messages were not answered in time'))
+    }, this.#answerTimeoutMs)
+    try {
+      const response = await this.#answerUntil(controller.signal, exchange)
+      // The SDK answers a batch with one request like that request alone; JSON-RPC answers a batch with an array.
+      return Array.isArray(body) && response.status === 200 && response.body.startsWith('{')
+        ? { ...response, body: `[${response.body}]` }
+        : response
+    } finally {
+      clearTimeout(timer)
+      unlink()
+    }
+  }
+
+  async #answerUntil (signal: AbortSignal, { headers, body, makeServer }: McpExchange): Promise<McpResponse> {
     const request = new Request(ADDRESS, { method: 'POST', headers: protocolHeaders(headers), signal })
     if (await isLegacyRequest(request, body)) return await this.#answerLegacy(request, body, makeServer)
     this.#servers.set(request, makeServer)
@@ -67,6 +83,8 @@ export class McpHttp {
 
   async #answerLegacy (request: Request, body: unknown, makeServer: () => Server): Promise<McpResponse> {
     const server = makeServer()
+    // The SDK never answers a request that another message of its batch cancels, and would wait for that answer.
+    server.setNotificationHandler('notifications/cancelled', () => {})
     // Without a generator of session ids, the transport has no sessions.
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
     await server.connect(transport)
@@ -74,7 +92,7 @@ export class McpHttp {
       const response = transport.handleRequest(request, { parsedBody: body })
       return await complete(await unlessAborted(response, request.signal))
     } finally {
-      // Cancels what the request has begun, if the client has disconnected.
+      // Cancels what the request has begun, if the client has disconnected or the time is over.
       await server.close()
     }
   }

@@ -2,6 +2,9 @@ import type { ServerResponse } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 
+/** The status of a request whose client disconnects before the response. nginx logs the same. */
+export const CLIENT_CLOSED_REQUEST = 499
+
 /** @param sent whether the whole response was sent */
 export type RequestEndListener = (request: FastifyRequest, reply: FastifyReply, sent: boolean) => void
 

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Clock } from '../lib/time/clock.js'
+import { CLIENT_CLOSED_REQUEST } from './active-requests.js'
 import { RequestHistory, STEP_MS } from '../lib/telemetry/request-history.js'
 
 declare module 'fastify' {
@@ -20,7 +21,9 @@ async function history (app: FastifyInstance, { clock }: { clock: Clock }): Prom
   app.activeRequests.onEnd((request, { statusCode, elapsedTime }, sent) => {
     const { scope } = request.routeOptions.config
     // A request whose client disconnected is not a success; it counts with the same status as in the metrics.
-    if (scope === 'memory' || scope === 'source') history.observe(sent ? statusCode : 499, elapsedTime)
+    if (scope === 'memory' || scope === 'source') {
+      history.observe(sent ? statusCode : CLIENT_CLOSED_REQUEST, elapsedTime)
+    }
   })
   let timer: NodeJS.Timeout | undefined
   app.addHook('onListen', async () => {

@@ -2,13 +2,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { AuthMode } from '../lib/config/config.js'
 import type { Telemetry } from '../lib/telemetry/telemetry.js'
+import { CLIENT_CLOSED_REQUEST } from './active-requests.js'
 import { CollectedMetrics } from './metrics/collected-metrics.js'
 import { Instruments } from './metrics/instruments.js'
 import { MetricsServer } from './metrics/metrics-server.js'
 import { processRegistry } from './metrics/process.js'
 
-/** The status of a request whose client disconnects before the response. nginx logs the same. */
-const CLIENT_CLOSED_REQUEST = 499
 const UNKNOWN_ROUTE = 'unknown'
 
 /** The metrics of one gateway. */

@@ -42,7 +42,7 @@ function compile ({ routeTable }: FastifyInstance): Array<{ pattern: RegExp, all
   return [...methods]
     .sort(([a], [b]) => Number(a.includes(':')) - Number(b.includes(':')))
     .map(([url, names]) => ({
-      pattern: new RegExp(`^${url.replace(/[.]/g, '\\.').replace(/:\w+/g, '[^/]+')}$`),
+      pattern: new RegExp(`^${url.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&').replace(/:\w+/g, '[^/]+')}$`),
       allow: [...names].sort().join(', '),
     }))
 }

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, RawRequestDefaultExpression } from 'fastify'
 import fp from 'fastify-plugin'
 import { sendError } from '../http/error-handling.js'
+import { CLIENT_CLOSED_REQUEST } from './active-requests.js'
 import { requestLogger } from './request-logger.js'
 
 declare module 'fastify' {
@@ -57,25 +58,34 @@ async function requestLog (app: FastifyInstance, { accessLog }: RequestLogOption
     done()
   })
   if (!accessLog) return
-  app.addHook('onResponse', (request, reply, done) => {
+  const log = (request: FastifyRequest, { elapsedTime }: FastifyReply, status: number) => {
     const { config, url } = request.routeOptions
     const level = config.accessLog ?? 'info'
-    if (!shown[level]) {
-      done()
-      return
-    }
+    if (!shown[level]) return
     // The gateway's logger writes the line; the request's own logger would be created for it alone.
     app.log[level]({
       request_id: request.id,
       method: request.method,
       route: url ?? null,
-      status: reply.statusCode,
-      duration_ms: Math.round(reply.elapsedTime * 1000) / 1000,
+      status,
+      duration_ms: Math.round(elapsedTime * 1000) / 1000,
       // Routes outside the memory scope have no caller.
       principal_type: request.hasContext ? principalType(request.context.principal) : 'none',
     }, 'request completed')
+  }
+  // The hook onResponse does not run when the client disconnects.
+  app.activeRequests.onEnd((request, reply, sent) => {
+    log(request, reply, sent ? reply.statusCode : CLIENT_CLOSED_REQUEST)
+  })
+  app.addHook('onResponse', (request, reply, done) => {
+    if (request.routeOptions.config.watched === false) log(request, reply, reply.statusCode)
     done()
   })
 }
 
-export default fp(requestLog, { name: 'request-log', fastify: '5.x', dependencies: ['errors'] })
+export default fp(requestLog, {
+  name: 'request-log',
+  fastify: '5.x',
+  dependencies: ['errors', 'active-requests'],
+  decorators: { fastify: ['activeRequests'] },
+})

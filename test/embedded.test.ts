@@ -53,6 +53,18 @@ await t.test('errors, 404 and 405 have the form of the contract below the prefix
   t.same([broken.statusCode, broken.json().message, broken.json().code], [418, 'a fault', undefined])
 })
 
+await t.test('a prefix may have characters that mean something in regular expressions', async (t) => {
+  for (const prefix of ['/c++', '/a.b', '/t$x', '/a(b', '/mem+ory/v[1']) {
+    const { app } = await host(t)
+    await app.register(memoryGateway, options({ prefix }))
+    t.equal((await app.inject(`${prefix}/v1/whoami`)).statusCode, 200)
+    const other = await app.inject(`${prefix}/v1/recall`)
+    refused(t, other, 405, 'method_not_allowed')
+    t.equal(other.headers.allow, 'POST')
+    refused(t, await app.inject(`${prefix}/v1/nothing`), 404, 'not_found')
+  }
+})
+
 await t.test('the app\'s own routes keep their checks, parsers, limits, hooks and headers', async (t) => {
   const { app, log } = await host(t, { ...SERVER, bodyLimit: 300_000 })
   await app.register(memoryGateway, options({ config: loadConfig({ SERVICES_MAX_BODY_BYTES: '2048' }) }))

@@ -17,13 +17,17 @@ export function compilePattern (pattern: string): Matcher {
  */
 export function compilePrincipalPattern (pattern: string): Matcher {
   const matchesExactly = compilePattern(pattern)
-  const colon = pattern.indexOf(':')
-  const type = colon === -1 ? pattern : pattern.slice(0, colon)
-  const lowered = `${type.toLowerCase()}${pattern.slice(type.length)}`
+  const lowered = pattern.includes(':') ? withLowerType(pattern) : pattern.toLowerCase()
   // A literal without a colon is a plain id.
-  if (lowered === pattern || (colon === -1 && isLiteral(pattern))) return matchesExactly
+  if (lowered === pattern || (!pattern.includes(':') && isLiteral(pattern))) return matchesExactly
   const matchesLowered = compilePattern(lowered)
   return (name) => matchesExactly(name) || (name.includes(':') && matchesLowered(name))
+}
+
+/** The principal with its type in lower case; one without a type as it is. */
+export function withLowerType (principal: string): string {
+  const colon = principal.indexOf(':')
+  return colon === -1 ? principal : `${principal.slice(0, colon).toLowerCase()}${principal.slice(colon)}`
 }
 
 export function isLiteral (pattern: string): boolean {

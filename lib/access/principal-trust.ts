@@ -1,6 +1,6 @@
 import type { RequestContext } from '../identity/context.js'
 import { lowestTrust, type Trust } from '../identity/trust.js'
-import { compilePrincipalPattern, isLiteral, type Matcher } from './patterns.js'
+import { compilePrincipalPattern, isLiteral, withLowerType, type Matcher } from './patterns.js'
 
 export interface TrustRule {
   /** A principal, or a prefix before one trailing `*`. */
@@ -27,7 +27,8 @@ export class PrincipalTrust {
   /**
    * The level of the most specific rule: a literal before a pattern, a longer pattern before a shorter one, and of two
    * equal patterns the lower level; `trusted` without a rule. With an on-behalf-of identity it is the lower level of
-   * both principals. It never exceeds the context's ceiling.
+   * both principals. Types are compared in lower case, so that no spelling of a type evades a rule. The level never
+   * exceeds the context's ceiling.
    */
   of ({ principal, onBehalfOf, trustCeiling = 'trusted' }: RequestContext): Trust {
     const levels = [principal, ...(onBehalfOf === undefined ? [] : [onBehalfOf])].map((name) => this.#ofPrincipal(name))
@@ -36,7 +37,8 @@ export class PrincipalTrust {
 
   /** @param name undefined for an anonymous caller, whom only a lone `*` matches */
   #ofPrincipal (name: string | undefined): Trust {
-    const isFor = ({ principal, matches }: CompiledRule) => name === undefined ? principal === '*' : matches(name)
+    const lowered = name === undefined ? undefined : withLowerType(name)
+    const isFor = ({ principal, matches }: CompiledRule) => lowered === undefined ? principal === '*' : matches(lowered)
     return this.#rules.find(isFor)?.trust ?? 'trusted'
   }
 }

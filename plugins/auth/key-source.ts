@@ -50,10 +50,14 @@ export class KeySource {
    */
   async pem (kid: unknown): Promise<string> {
     if (!isKid(kid)) throw new TokenRefused('unknown signing key')
-    if (!this.#isFresh(this.#clock()) || this.#keys?.has(kid) !== true) await this.#refresh(kid)
+    const askedAt = this.#clock()
+    if (!this.#isFresh(askedAt) || this.#keys?.has(kid) !== true) {
+      const refreshed = this.#refresh(kid)
+      if (!this.#isOutage(askedAt) || this.#keysAt(askedAt)?.has(kid) !== true) await refreshed
+    }
 
     const now = this.#clock()
-    const keys = isWithin(this.#fetchedAt, now, STALE_MS) ? this.#keys : undefined
+    const keys = this.#keysAt(now)
     if (keys === undefined || keys.size === 0) throw this.#unavailable(now)
     const pem = keys.pem(kid)
     if (pem === undefined) throw new TokenRefused('unknown signing key')
@@ -62,6 +66,16 @@ export class KeySource {
 
   #isFresh (now: number): boolean {
     return isWithin(this.#fetchedAt, now, FRESH_MS)
+  }
+
+  /** Whether the last fetch failed, not long ago: a provider that hangs would make every caller wait in vain. */
+  #isOutage (now: number): boolean {
+    return isWithin(this.#failedAt, now, FRESH_MS)
+  }
+
+  /** The last keys, unless they are too old. */
+  #keysAt (now: number): SigningKeys | undefined {
+    return isWithin(this.#fetchedAt, now, STALE_MS) ? this.#keys : undefined
   }
 
   /** Waits for a fetch, a new one or one in progress; returns at once during a cooldown. Never rejects. */

@@ -1,7 +1,9 @@
 import { discoverOAuthProtectedResourceMetadata, extractWWWAuthenticateParams } from '@modelcontextprotocol/client'
 import t from 'tap'
-import type { TestConfig } from '../helpers/config.js'
+import memoryGateway from '../../index.js'
+import { testConfig, type TestConfig } from '../helpers/config.js'
 import { testApp } from '../helpers/app.js'
+import { host, options } from '../helpers/host.js'
 import { startJwksServer } from '../helpers/jwks-server.js'
 import { addressOf, answerOf, connectMcp, MCP_HEADERS, refusalOf, REVISIONS, rpc } from '../helpers/mcp.js'
 import { hs256, NOW, rs256, rsaKey, secondsFromNow } from '../helpers/tokens.js'
@@ -86,6 +88,23 @@ t.test('jwt_oidc: with a proxy in front the metadata has the configured address'
   const challenge = (await post('/mcp', rpc('tools/list'), MCP_HEADERS)).headers['www-authenticate']
   t.equal(challenge, 'Bearer resource_metadata="https://memory.example.com/api/.well-known/oauth-protected-resource/mcp"')
   t.match((await get('/.well-known/oauth-protected-resource')).json(), { resource: 'https://memory.example.com/api/mcp' })
+})
+
+t.test('jwt_oidc: the addresses of a gateway in another app have its prefix', async (t) => {
+  for (const [prefix, filled] of [['/memory', '/memory'], ['memory', '/memory'], ['/:team/é', '/a%20%22b%22/%C3%A9']] as const) {
+    const { app } = await host(t)
+    await app.register(memoryGateway, options({ prefix, config: testConfig(oidc) }))
+    const url = await addressOf(app)
+    for (const path of ['/mcp', '/mcp/banks/user-ada']) {
+      const challenged = await app.inject({ method: 'POST', url: `${filled}${path}`, headers: { ...MCP_HEADERS, host: new URL(url).host }, payload: '{}' })
+      t.equal(challenged.statusCode, 401)
+      t.equal(challenged.headers['www-authenticate'], `Bearer resource_metadata="${url}${filled}/.well-known/oauth-protected-resource${path}"`)
+      const [, metadataUrl] = /"(.+)"/.exec(String(challenged.headers['www-authenticate']))!
+      const metadata = await fetch(metadataUrl!)
+      t.equal(metadata.status, 200)
+      t.match(await metadata.json(), { resource: `${url}${filled}${path}`, authorization_servers: [ISSUER] })
+    }
+  }
 })
 
 t.test('the other modes have no metadata', async (t) => {

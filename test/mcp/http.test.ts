@@ -1,4 +1,6 @@
 import t from 'tap'
+import { Server } from '@modelcontextprotocol/server'
+import { McpHttp } from '../../mcp/http.js'
 import { testApp } from '../helpers/app.js'
 import { answerOf, MCP_HEADERS, rpc, toolCall } from '../helpers/mcp.js'
 
@@ -70,6 +72,55 @@ t.test('a batch', async (t) => {
   t.match(long.json(), { id: null, error: { code: -32600, message: /mcp\.batch_messages/, data: { code: 'invalid_request' } } })
   const keyed = await post('/mcp', [retain(1)], { ...headers, 'idempotency-key': 'k' })
   t.match(keyed.json(), { error: { code: -32600, message: /Idempotency-Key/ } })
+})
+
+t.test('a batch that cancels its own requests is answered', async (t) => {
+  const { post } = await testApp(t)
+  const headers = { ...MCP_HEADERS, 'mcp-protocol-version': '2025-03-26' }
+  const recall = (id: number | string) => toolCall('recall', { bank_id: 'b', query: 'x' }, id)
+  const cancel = (requestId: number | string) => ({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } })
+  for (const batch of [[recall(1), cancel(1)], [cancel(1), recall(1)]]) {
+    t.match((await post('/mcp', batch, headers)).json(), { id: 1, result: { structuredContent: { memories: [] } } })
+  }
+  const two = await post('/mcp', [recall(1), recall('a'), cancel('a')], headers)
+  t.match(two.json(), [{ id: 1, result: {} }, { id: 'a', result: {} }])
+  for (const body of [cancel(1), [cancel(1)], [cancel(1), cancel(2)]]) t.equal((await post('/mcp', body, headers)).statusCode, 202)
+  t.equal((await post('/mcp', [], headers)).statusCode, 400)
+})
+
+t.test('messages of a batch that share an id, have none or are responses delay no answer', async (t) => {
+  const { post } = await testApp(t)
+  const ping = (id: unknown) => ({ jsonrpc: '2.0', id, method: 'ping' })
+  for (const [batch, status] of [
+    [[ping(1), ping(1)], 200],
+    [[ping(1), ping('1'), ping(1)], 200],
+    [[ping(1), { jsonrpc: '2.0', id: 1, result: {} }], 200],
+    [[ping(1), { jsonrpc: '2.0', id: 1, error: { code: 1, message: 'x' } }], 200],
+    [[ping(1), { jsonrpc: '2.0', method: 'notifications/unknown' }], 200],
+    [[ping(1), ping(null)], 400],
+    [[ping(1), ping(1.5)], 400],
+    [[ping(1), {}], 400],
+    [[ping(1), [ping(2)]], 400],
+  ] as const) {
+    t.equal((await post('/mcp', batch, { ...MCP_HEADERS, 'mcp-protocol-version': '2025-03-26' })).statusCode, status, JSON.stringify(batch))
+  }
+})
+
+t.test('an answer that never comes ends with deadline_exceeded, and its work is cancelled', async (t) => {
+  const http = new McpHttp(() => {}, 20)
+  t.teardown(async () => { await http.close() })
+  let cancelled = false
+  const makeServer = () => {
+    const server = new Server({ name: 't', version: '1' }, { capabilities: { tools: {} } })
+    server.setRequestHandler('tools/list', async (_request, { mcpReq: { signal } }) => {
+      signal.addEventListener('abort', () => { cancelled = true })
+      return await new Promise(() => {})
+    })
+    return server
+  }
+  const { signal } = new AbortController()
+  await t.rejects(http.answer({ headers: MCP_HEADERS, body: rpc('tools/list'), signal, makeServer }), { code: 'deadline_exceeded' })
+  t.ok(cancelled)
 })
 
 t.test('what is repeated in a response or looked up has a bound, alone and in a batch', async (t) => {

@@ -1,6 +1,9 @@
 import t from 'tap'
 import type { InjectOptions } from 'fastify'
+import { InMemoryVectorStore } from '../../lib/stores/in-memory/store.js'
+import { RawConnection } from '../blackbox/raw.js'
 import { testApp, type TestApp } from '../helpers/app.js'
+import { until } from '../helpers/waiting.js'
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 const VISIBLE = Array.from({ length: 0x7e - 0x21 + 1 }, (_, index) => String.fromCharCode(0x21 + index)).join('')
@@ -113,6 +116,24 @@ await t.test('no line holds content, query, principal, bank, tag, credential or 
   }
   t.equal(accessLines(app).length, 15)
   t.notMatch(JSON.stringify(app.log), /sekret/i)
+})
+
+await t.test('a request whose client disconnects is one line with status 499', async (t) => {
+  const store = new InMemoryVectorStore()
+  store.search = async () => await new Promise(() => {})
+  const app = await testApp(t, {}, { store })
+  const url = await app.app.listen({ host: '127.0.0.1', port: 0 })
+  const body = JSON.stringify({ bank_id: 'b', query: 'x' })
+  for (const [id, sent] of [['whole-body', body], ['half-body', body.slice(0, 5)]] as const) {
+    const connection = await RawConnection.open(t, url)
+    connection.write(`POST /v1/recall HTTP/1.1\r\nHost: localhost\r\nX-Request-Id: ${id}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${sent}`)
+    await until(() => app.app.activeRequests.size === 1)
+    t.same(accessLines(app), [])
+    connection.socket.destroy()
+    await until(() => app.app.activeRequests.size === 0)
+    t.match(accessLines(app), [{ request_id: id, method: 'POST', route: '/v1/recall', status: 499, duration_ms: Number }])
+    app.log.length = 0
+  }
 })
 
 await t.test('probes are logged at debug and not at info', async (t) => {

@@ -37,6 +37,16 @@ t.test('of two identities the lower one holds', async (t) => {
   t.equal(of(RULES, { principal: 'user:alice', onBehalfOf: 'user:bob' }), 'trusted')
 })
 
+t.test('the type of a principal is compared in lower case, and its id with regard to case', async (t) => {
+  for (const rules of [RULES, RULES.map(({ principal, trust }) => ({ principal: principal.replace(/^\w+/, (type) => type.toUpperCase()), trust }))]) {
+    for (const principal of ['bot:1', 'Bot:1', 'BOT:1', 'user:web2', 'User:web2']) t.equal(of(rules, { principal }), 'untrusted', principal)
+    for (const principal of ['User:web', 'user:WEB2', 'Bot']) t.equal(of(rules, { principal }), 'trusted', principal)
+    t.equal(of(rules, { principal: 'user:alice', onBehalfOf: 'Bot:1' }), 'untrusted')
+  }
+  t.equal(of([{ principal: 'Ada', trust: 'untrusted' }], { principal: 'Ada' }), 'untrusted', 'a principal without a type is an id')
+  t.equal(of([{ principal: 'Ada', trust: 'untrusted' }], { principal: 'ada' }), 'trusted')
+})
+
 t.test('an anonymous caller is meant by a lone star only', async (t) => {
   t.equal(of([{ principal: 'u*', trust: 'untrusted' }], {}), 'trusted')
   t.equal(of([{ principal: '*', trust: 'untrusted' }], {}), 'untrusted')

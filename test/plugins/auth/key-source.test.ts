@@ -1,6 +1,7 @@
 import t from 'tap'
 import { sending } from '../../helpers/jwks-server.js'
 import { rsaKey } from '../../helpers/tokens.js'
+import { until } from '../../helpers/waiting.js'
 import { ask, setUp } from './key-source-setup.js'
 
 const SECOND = 1000
@@ -94,6 +95,7 @@ await t.test('while the provider is down the last keys serve for an hour, with a
   t.equal(server.requests, 2)
   advance(30 * SECOND)
   t.equal(await ask(keys, 'k1'), 'ok')
+  await until(() => failures.length === 2)
   t.equal(server.requests, 3)
   advance(50 * MINUTE - 30 * SECOND - 1)
   t.equal(await ask(keys, 'k1'), 'ok')
@@ -107,6 +109,40 @@ await t.test('while the provider is down the last keys serve for an hour, with a
   t.equal(await ask(keys, 'k1'), 'unavailable 10')
   advance(10 * SECOND)
   t.equal(await ask(keys, 'k1'), 'ok')
+})
+
+await t.test('while the provider hangs only the first fetch is awaited, and one that succeeds is in force at once', async (t) => {
+  const { server, keys, failures, advance } = await setUp(t, [k1], 50)
+  t.equal(await ask(keys, 'k1'), 'ok')
+  server.answer(() => {})
+  advance(10 * MINUTE)
+  t.equal(await ask(keys, 'k1'), 'ok')
+  t.equal(failures.length, 1, 'the provider may have withdrawn the key')
+
+  let respond: () => void = () => {}
+  const send = sending(200, JSON.stringify({ keys: [k2.jwk] }))
+  server.answer((request, response) => { respond = () => { send(request, response) } })
+  advance(30 * SECOND)
+  const answers = await Promise.all(['k1', 'k1', 'k1'].map(async (kid) => await ask(keys, kid)))
+  t.same([answers, failures.length], [['ok', 'ok', 'ok'], 1])
+  const unknown = ask(keys, 'k2')
+  await until(() => server.requests === 3)
+  respond()
+  t.equal(await unknown, 'ok', 'a caller with an unknown key waits')
+  t.equal(await ask(keys, 'k1'), 'refused')
+  t.equal(server.requests, 3)
+})
+
+await t.test('ten minutes after a failed fetch the next is awaited again', async (t) => {
+  const { server, keys, failures, advance } = await setUp(t, [k1])
+  t.equal(await ask(keys, 'k1'), 'ok')
+  server.answer(sending(500, '{}'))
+  advance(10 * MINUTE)
+  t.equal(await ask(keys, 'k1'), 'ok')
+  server.publish(k2)
+  advance(10 * MINUTE)
+  t.equal(await ask(keys, 'k1'), 'refused')
+  t.equal(failures.length, 1)
 })
 
 await t.test('without any key every caller is asked to retry later', async (t) => {

@@ -29,6 +29,30 @@ t.test('settings are those of the gateway\'s own API, in other words', async (t)
   t.match(await client.setMission('home', ''), { mission: '' })
 })
 
+t.test('a change that another overtakes is made for the configuration of the other', async (t) => {
+  const { app, client, get, inject } = await gateway(t)
+  const { configurations } = app.memory
+  const patch = configurations.patch.bind(configurations)
+  const own = async (method: 'PUT' | 'PATCH', config: object) => await inject({
+    method,
+    url: '/v1/banks/home/config',
+    headers: { 'content-type': 'application/json' },
+    payload: JSON.stringify(config),
+  })
+  await own('PUT', { retrieval: { chunk_max_characters: 1000 } })
+  let overtaking = 1
+  configurations.patch = async (...given) => {
+    if (overtaking-- > 0) await patch('home', { retrieval: { diversity: overtaking % 2 === 0 ? 0.5 : 0.6 } }, { tenantId: null })
+    return await patch(...given)
+  }
+  t.same((await client.resetBankConfig('home')).overrides, {})
+  t.match((await get('/v1/banks/home/config')).json(), { config: { retrieval: { diversity: 0.5 } } })
+
+  overtaking = 100
+  const error = await rejection(HindsightError, client.updateBankConfig('home', { retainChunkSize: 500 }))
+  t.match(error, { statusCode: 409 })
+})
+
 t.test('a bank that sets nothing has no configuration', async (t) => {
   const { client, get } = await gateway(t)
   t.same(await client.createBank('home'), {
