@@ -106,24 +106,26 @@ export class QueryFactors {
 
 /**
  * Writes the own scores of documents to the scratch, with the ordinals that have one. They may include documents that
- * are not visible (`LexicalIndex.isVisible`).
+ * are not visible (`LexicalIndex.isVisible`). After each `yield` the postings are looked up again: a change that is not
+ * committed yet may have moved them to a wider block, but it only appends to them.
  */
 export function * scoreTerms (
   index: LexicalIndex<unknown>, terms: readonly string[], factors: QueryFactors, scratch: Scratch,
 ): Steps<void> {
   let postingsLeft = POSTINGS_PER_STEP
   for (const [at, term] of terms.entries()) {
-    const list = index.postingsOf(term)
-    if (list === undefined) continue
-    for (let { from } = list; from < list.to;) {
+    let list = index.postingsOf(term)
+    for (let read = 0; list !== undefined && read < list.to - list.from;) {
       if (postingsLeft <= 0) {
         yield
         postingsLeft = POSTINGS_PER_STEP
+        list = index.postingsOf(term)!
       }
+      const from = list.from + read
       const to = Math.min(list.to, from + postingsLeft)
       addScores(list.ordinals, list.weights, from, to, index.lengths, factors.gains[at]!, factors, scratch)
       postingsLeft -= to - from
-      from = to
+      read += to - from
     }
   }
 }
@@ -172,18 +174,19 @@ export function * scoreWithNeighbours (
   const changed = new Int32Array(scoring.saturation.length)
   let postingsLeft = POSTINGS_PER_STEP
   for (const [at, term] of terms.entries()) {
-    const list = index.postingsOf(term)
-    if (list === undefined) continue
+    let list = index.postingsOf(term)
     let count = 0
-    for (let { from } = list; from < list.to;) {
+    for (let read = 0; list !== undefined && read < list.to - list.from;) {
       if (postingsLeft <= 0) {
         yield
         postingsLeft = POSTINGS_PER_STEP
+        list = index.postingsOf(term)!
       }
+      const from = list.from + read
       const to = Math.min(list.to, from + postingsLeft)
       count = addWeights(list.ordinals, list.weights, from, to, scratch.candidateNumbers, scoring, sums, changed, count)
       postingsLeft -= to - from
-      from = to
+      read += to - from
     }
     addGains(factors.gains[at]!, scoring, sums, changed, count)
     postingsLeft -= count
