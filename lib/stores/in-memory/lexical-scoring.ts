@@ -2,6 +2,7 @@ import type { Steps } from '../../concurrency/steps.js'
 import { lengthNorm } from '../context.js'
 import type { LexicalRequest } from '../vector-store.js'
 import type { LexicalIndex } from './lexical-index.js'
+import type { LexicalStatistics } from './live-statistics.js'
 
 /** Number of postings that one step reads, in some tenths of a millisecond. */
 const POSTINGS_PER_STEP = 16_384
@@ -80,14 +81,14 @@ export class QueryFactors {
   readonly slope: number
   readonly #norm: (length: number) => number
 
-  constructor (index: LexicalIndex<unknown>, { terms, k1, length }: Pick<LexicalRequest, 'terms' | 'k1' | 'length'>) {
+  constructor (statistics: LexicalStatistics, { terms, k1, length }: Pick<LexicalRequest, 'terms' | 'k1' | 'length'>) {
     this.gains = terms.map((term) => {
-      const frequency = index.frequency(term)
-      return (k1 + 1) * Math.log(1 + (index.size - frequency + 0.5) / (frequency + 0.5))
+      const frequency = statistics.frequency(term)
+      return (k1 + 1) * Math.log(1 + (statistics.size - frequency + 0.5) / (frequency + 0.5))
     })
     this.maxScore = this.gains.reduce((sum, gain) => sum + gain, 0)
     // If all documents have the length 0, b has no effect.
-    const averageLength = index.averageLength > 0 ? index.averageLength : Infinity
+    const averageLength = statistics.averageLength > 0 ? statistics.averageLength : Infinity
     this.#norm = (value) => lengthNorm(value, length, averageLength)
     this.minSaturation = 'pivot' in length ? k1 : 0
     this.flat = 'pivot' in length ? 0 : k1 * (1 - length.b)

@@ -32,7 +32,7 @@ function bankOf (memories: readonly NewMemory[]): Bank {
 }
 
 function search (bank: Bank, terms: readonly string[], context: boolean): Steps<LexicalResult> {
-  const options = { limit: 50, accept: undefined, isLive: undefined, requested: [], countsUnembedded: false }
+  const options = { limit: 50, accept: undefined, now: NOW, requested: [], countsUnembedded: false }
   return lexicalSearch(bank, { terms, k1: 1, length: { pivot: 2 }, context }, options)
 }
 
