@@ -69,8 +69,8 @@ export class SortedList<T> {
   }
 
   /**
-   * Ascending. Items added or removed during the iteration may or may not be yielded; every other item is, exactly
-   * once.
+   * Ascending. Items that are added or removed during the iteration, or compare equal to a removed one, are yielded at
+   * most once; every other item is, exactly once.
    * @param isBefore the iteration starts at the first item for which it is false
    */
   * forwards (isBefore?: (item: T) => boolean): Generator<T> {
@@ -86,10 +86,15 @@ export class SortedList<T> {
       const moves = this.#moves
       const item = items[index]!
       yield item
-      index++
       if (this.#moves !== moves) {
-        ({ chunk, index } = this.#placeOf((other) => other === item || this.#compare(other, item) < 0))
+        const place = this.#find(item)
+        if (place === undefined) {
+          ({ chunk, index } = this.#placeOf((other) => this.#compare(other, item) <= 0))
+          continue
+        }
+        ({ chunk, index } = place)
       }
+      index++
     }
   }
 
@@ -110,7 +115,7 @@ export class SortedList<T> {
       const item = this.#chunks[chunk]![index]!
       yield item
       if (this.#moves !== moves) {
-        ({ chunk, index } = this.#placeOf((other) => other !== item && this.#compare(other, item) < 0))
+        ({ chunk, index } = this.#find(item) ?? this.#placeOf((other) => this.#compare(other, item) < 0))
       }
     }
   }

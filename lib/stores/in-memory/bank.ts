@@ -229,6 +229,8 @@ export class Bank {
       this.#version++
       yield
     }
+    // The end may sweep the lexical index at once, so a search that began since the last document must restart.
+    this.#version++
     yield * this.#indexes.end()
     this.#change = undefined
   }

@@ -160,7 +160,8 @@ export class LexicalIndex<T> {
     return postings === undefined ? 0 : postings.documentFrequency + (this.#isCommitted ? postings.frequencyChange : 0)
   }
 
-  // For searches: results of the following members are valid until the next change of the index or sweep.
+  // For searches: results of the following members are valid until the next change of the index or sweep, committed or
+  // not; a search that was suspended reads them again.
 
   /** The average length of documents; 0 when all lengths are 0 or there are none. */
   get averageLength (): number {

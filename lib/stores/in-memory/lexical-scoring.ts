@@ -2,6 +2,7 @@ import type { Steps } from '../../concurrency/steps.js'
 import { lengthNorm } from '../context.js'
 import type { LexicalRequest } from '../vector-store.js'
 import type { LexicalIndex } from './lexical-index.js'
+import type { LexicalStatistics } from './live-statistics.js'
 
 /** Number of postings that one step reads, in some tenths of a millisecond. */
 const POSTINGS_PER_STEP = 16_384
@@ -80,14 +81,14 @@ export class QueryFactors {
   readonly slope: number
   readonly #norm: (length: number) => number
 
-  constructor (index: LexicalIndex<unknown>, { terms, k1, length }: Pick<LexicalRequest, 'terms' | 'k1' | 'length'>) {
+  constructor (statistics: LexicalStatistics, { terms, k1, length }: Pick<LexicalRequest, 'terms' | 'k1' | 'length'>) {
     this.gains = terms.map((term) => {
-      const frequency = index.frequency(term)
-      return (k1 + 1) * Math.log(1 + (index.size - frequency + 0.5) / (frequency + 0.5))
+      const frequency = statistics.frequency(term)
+      return (k1 + 1) * Math.log(1 + (statistics.size - frequency + 0.5) / (frequency + 0.5))
     })
     this.maxScore = this.gains.reduce((sum, gain) => sum + gain, 0)
     // If all documents have the length 0, b has no effect.
-    const averageLength = index.averageLength > 0 ? index.averageLength : Infinity
+    const averageLength = statistics.averageLength > 0 ? statistics.averageLength : Infinity
     this.#norm = (value) => lengthNorm(value, length, averageLength)
     this.minSaturation = 'pivot' in length ? k1 : 0
     this.flat = 'pivot' in length ? 0 : k1 * (1 - length.b)
@@ -106,24 +107,26 @@ export class QueryFactors {
 
 /**
  * Writes the own scores of documents to the scratch, with the ordinals that have one. They may include documents that
- * are not visible (`LexicalIndex.isVisible`).
+ * are not visible (`LexicalIndex.isVisible`). After each `yield` the postings are looked up again: a change that is not
+ * committed yet may have moved them to a wider block, but it only appends to them.
  */
 export function * scoreTerms (
   index: LexicalIndex<unknown>, terms: readonly string[], factors: QueryFactors, scratch: Scratch,
 ): Steps<void> {
   let postingsLeft = POSTINGS_PER_STEP
   for (const [at, term] of terms.entries()) {
-    const list = index.postingsOf(term)
-    if (list === undefined) continue
-    for (let { from } = list; from < list.to;) {
+    let list = index.postingsOf(term)
+    for (let read = 0; list !== undefined && read < list.to - list.from;) {
       if (postingsLeft <= 0) {
         yield
         postingsLeft = POSTINGS_PER_STEP
+        list = index.postingsOf(term)!
       }
+      const from = list.from + read
       const to = Math.min(list.to, from + postingsLeft)
       addScores(list.ordinals, list.weights, from, to, index.lengths, factors.gains[at]!, factors, scratch)
       postingsLeft -= to - from
-      from = to
+      read += to - from
     }
   }
 }
@@ -172,18 +175,19 @@ export function * scoreWithNeighbours (
   const changed = new Int32Array(scoring.saturation.length)
   let postingsLeft = POSTINGS_PER_STEP
   for (const [at, term] of terms.entries()) {
-    const list = index.postingsOf(term)
-    if (list === undefined) continue
+    let list = index.postingsOf(term)
     let count = 0
-    for (let { from } = list; from < list.to;) {
+    for (let read = 0; list !== undefined && read < list.to - list.from;) {
       if (postingsLeft <= 0) {
         yield
         postingsLeft = POSTINGS_PER_STEP
+        list = index.postingsOf(term)!
       }
+      const from = list.from + read
       const to = Math.min(list.to, from + postingsLeft)
       count = addWeights(list.ordinals, list.weights, from, to, scratch.candidateNumbers, scoring, sums, changed, count)
       postingsLeft -= to - from
-      from = to
+      read += to - from
     }
     addGains(factors.gains[at]!, scoring, sums, changed, count)
     postingsLeft -= count

@@ -1,10 +1,11 @@
 import type { Steps } from '../../concurrency/steps.js'
 import { poolSize, toScore } from '../context.js'
-import type { LexicalRequest } from '../vector-store.js'
+import type { LexicalRequest, Memory } from '../vector-store.js'
 import type { Bank } from './bank.js'
-import { byMemoryId, type Accept, type Entry, type PassageRef } from './entry.js'
-import { Candidates } from './lexical-candidates.js'
+import { byMemoryId, isUnexpired, type Accept, type Entry, type PassageRef } from './entry.js'
+import { Candidates, type CandidatesOptions } from './lexical-candidates.js'
 import { QueryFactors, releaseScratch, scoreTerms, takeScratch, type Scratch } from './lexical-scoring.js'
+import { statisticsWithout } from './live-statistics.js'
 import { bestOf } from './top-k.js'
 
 /** Number of memories that one step processes. */
@@ -34,8 +35,8 @@ export interface LexicalSearch {
   limit: number
   /** Which memories are found. The neighbours of a memory add to its score whether or not they are accepted. */
   accept: Accept
-  /** Which memories exist for the search; undefined when every memory of the bank does. */
-  isLive: Accept
+  /** Memories that have expired at this time do not exist for the search, even while they are being removed. */
+  now: number
   /** Memories whose scores the caller needs, whether or not they are among the best. */
   requested: readonly Entry[]
   /** Whether `unembedded` is counted. */
@@ -46,9 +47,15 @@ export interface LexicalSearch {
 export function * lexicalSearch (bank: Bank, request: LexicalRequest, search: LexicalSearch): Steps<LexicalResult> {
   const scratch = takeScratch(bank.lexical.capacity)
   try {
-    const factors = new QueryFactors(bank.lexical, request)
+    const { now } = search
+    const hasExpired = now >= bank.entries.nextExpiry
+    const statistics = hasExpired
+      ? yield * statisticsWithout(bank.entries.expired(now), bank.lexical, request.terms)
+      : bank.lexical
+    const factors = new QueryFactors(statistics, request)
     yield * scoreTerms(bank.lexical, request.terms, factors, scratch)
-    return yield * new Search(bank, request, search, factors, scratch).run()
+    const isLive = hasExpired ? (memory: Memory) => isUnexpired(memory, now) : undefined
+    return yield * new Search({ bank, request, factors, scratch, isLive }, search).run()
   } finally {
     releaseScratch(scratch)
   }
@@ -60,17 +67,21 @@ class Search {
   readonly #search: LexicalSearch
   readonly #factors: QueryFactors
   readonly #scratch: Scratch
+  /** Which memories exist for the search; undefined when every memory of the bank does. */
+  readonly #isLive: Accept
 
-  constructor (bank: Bank, request: LexicalRequest, search: LexicalSearch, factors: QueryFactors, scratch: Scratch) {
+  constructor ({ bank, request, factors, scratch, isLive }: CandidatesOptions, search: LexicalSearch) {
     this.#bank = bank
     this.#request = request
     this.#search = search
     this.#factors = factors
     this.#scratch = scratch
+    this.#isLive = isLive
   }
 
   * run (): Steps<LexicalResult> {
-    const { requested, isLive } = this.#search
+    const { requested } = this.#search
+    const isLive = this.#isLive
     const [bank, request, factors, scratch] = [this.#bank, this.#request, this.#factors, this.#scratch]
     const matches = yield * this.#matches()
     const { pool, total, unembedded } = yield * this.#choosePool(matches)
@@ -126,7 +137,8 @@ class Search {
 
   /** The pool, by the ordinals of the best passages. */
   * #choosePool (matches: Uint32Array): Steps<{ pool: readonly number[], total: number, unembedded: number }> {
-    const { limit, accept, isLive, countsUnembedded } = this.#search
+    const { limit, accept, countsUnembedded } = this.#search
+    const isLive = this.#isLive
     const { lexical, embeddedCount, size } = this.#bank
     const isCounting = countsUnembedded && embeddedCount < size
     if (accept === undefined && isLive === undefined && !isCounting) {

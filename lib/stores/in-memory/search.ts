@@ -1,7 +1,7 @@
 import { compareText } from '../../text/compare-text.js'
-import type { Candidate, CandidateScores, Memory, SearchRequest, SearchResult } from '../vector-store.js'
+import type { Candidate, CandidateScores, SearchRequest, SearchResult } from '../vector-store.js'
 import type { Bank } from './bank.js'
-import { byMemoryId, isUnexpired, type Accept, type Entry, type PassageRef } from './entry.js'
+import { byMemoryId, type Accept, type Entry, type PassageRef } from './entry.js'
 import type { Steps } from '../../concurrency/steps.js'
 import { lexicalSearch, type LexicalResult, type LexicalMatch } from './lexical-search.js'
 import { TopK } from './top-k.js'
@@ -32,12 +32,11 @@ export class SearchCollector {
   * search (bank: Bank, accept: Accept): Steps<void> {
     const { lexical, semantic, limit, now } = this.#request
     const byMeaning = semantic === undefined ? [] : yield * semanticMatches(bank, semantic.vector, limit, accept)
-    const isLive = now < bank.entries.nextExpiry ? undefined : (memory: Memory) => isUnexpired(memory, now)
     const requested = byMeaning.slice(0, limit).map(({ entry }) => entry)
     const countsUnembedded = semantic !== undefined
     const byWords = lexical === undefined
       ? undefined
-      : yield * lexicalSearch(bank, lexical, { limit, accept, isLive, requested, countsUnembedded })
+      : yield * lexicalSearch(bank, lexical, { limit, accept, now, requested, countsUnembedded })
     const embedded = semantic === undefined ? 0 : yield * countEmbedded(bank, accept)
     // No step follows from here on, so the found memories still exist.
     if (byWords !== undefined) this.#offerLexical(bank, byWords.found)

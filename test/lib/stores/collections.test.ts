@@ -58,6 +58,41 @@ await t.test('who reads a sorted list that changes meanwhile is given every item
   }
 })
 
+await t.test('who reads a sorted list is given an item once, although an equal one is added or takes its place', async (t) => {
+  for (const direction of ['forwards', 'backwards'] as const) {
+    for (const replaces of [false, true]) {
+      for (let at = 0; at < 1100; at += 100) {
+        const list = new SortedList<{ n: number, isNew: boolean }>((a, b) => a.n - b.n)
+        const old = Array.from({ length: 1100 }, (_, n) => ({ n, isNew: false }))
+        for (const item of old) list.add(item)
+        const seen: number[] = []
+        for (const item of list[direction]()) {
+          if (!item.isNew) seen.push(item.n)
+          if (item !== old[at]) continue
+          for (const { n } of old) list.add({ n, isNew: true })
+          if (replaces) list.remove(item)
+        }
+        const expected = old.map(({ n }) => n)
+        t.strictSame(seen, direction === 'forwards' ? expected : expected.toReversed(), `${direction}, at ${at}`)
+      }
+    }
+  }
+})
+
+await t.test('who reads a sorted list whose item is replaced by an equal one is not given that one too', async (t) => {
+  const list = new SortedList<{ n: number }>((a, b) => a.n - b.n)
+  for (let n = 0; n < 10; n++) list.add({ n })
+  for (const direction of ['forwards', 'backwards'] as const) {
+    const seen: number[] = []
+    for (const item of list[direction]()) {
+      seen.push(item.n)
+      list.remove(item)
+      list.add({ n: item.n })
+    }
+    t.strictSame(seen.sort((a, b) => a - b), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9], direction)
+  }
+})
+
 await t.test('a split map is as a map, when it has parts too', async (t) => {
   const split = new SplitMap<number>()
   const plain = new Map<string, number>()
