@@ -62,11 +62,14 @@ export interface EmbeddingSpace {
 /** Vectors computed after the write, one for each passage of the memory, in order. */
 export interface LateVectors {
   memoryId: string
+  /** Of the memory whose text the vectors are computed from; another write may have replaced it since. */
+  fingerprint: string
   vectors: readonly Float32Array[]
 }
 
 export interface Unembedded {
   bank: BankKey
   memory: Memory
+  fingerprint: string
   passages: ReadonlyArray<{ start: number, end: number }>
 }
