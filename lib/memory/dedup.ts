@@ -27,7 +27,7 @@ function trustOf (target: ItemTarget): Trust {
 
 /** The plan of a bank without `dedup`: every item is written. */
 export function planWithoutDedup (items: readonly PreparedMemory[]): RetainPlan {
-  const memories = items.map((memory, index): PlannedMemory => ({ index, memory, replaces: false }))
+  const memories = items.map((memory, index): PlannedMemory => ({ index, memory, replaces: undefined }))
   return { memories, items: memories.map((target) => ({ kind: 'stored', target })) }
 }
 
@@ -70,7 +70,7 @@ export async function planDedup (
     if (repeated !== undefined) {
       if (isPlanned(repeated) || isAtLeast(repeated.trust, trust)) return { kind: 'skipped', target: repeated }
       replaced.add(repeated.memoryId)
-      return { kind: 'stored', target: earlier.add(item, profile, false) }
+      return { kind: 'stored', target: earlier.add(item, profile) }
     }
     const ofBank = await stored.nearDuplicatesOf(profile, candidates)
     const ofRequest = await earlier.nearDuplicatesOf(item, profile)
@@ -78,10 +78,10 @@ export async function planDedup (
       .filter(({ similarity }) => similarity >= threshold && similarity > 0)
       .sort((a, b) => b.similarity - a.similarity)
     const [nearest] = found
-    if (nearest === undefined) return { kind: 'stored', target: earlier.add(item, profile, false) }
+    if (nearest === undefined) return { kind: 'stored', target: earlier.add(item, profile) }
     if (action === 'warn') return { kind: 'stored', target: earlier.addNearDuplicate(item, profile), near: nearest }
     const near = found.find(({ target }) => action === 'skip' ? isAtLeast(trustOf(target), trust) : isAtLeast(trust, trustOf(target)))
-    if (near === undefined) return { kind: 'stored', target: earlier.add(item, profile, false), near: nearest }
+    if (near === undefined) return { kind: 'stored', target: earlier.add(item, profile), near: nearest }
     if (action === 'skip') return { kind: 'skipped', target: near.target, near }
     if (isPlanned(near.target)) {
       earlier.replace(near.target, item, profile)
@@ -89,7 +89,9 @@ export async function planDedup (
     }
     const { memoryId } = near.target
     replaced.add(memoryId)
-    return { kind: 'updated', target: earlier.add(withId(item, memoryId), profile, true), near }
+    const { memory: compared } = candidates.find(({ memory }) => memory.memoryId === memoryId)!
+    const target = earlier.add(withId(item, memoryId), profile, fingerprintOf(compared))
+    return { kind: 'updated', target, near }
   }
   const decisions: ItemDecision[] = []
   for await (const compared of prefetch(items, MAX_CONCURRENT_SEARCHES, async (item) => await stored.search(item))) {

@@ -49,6 +49,11 @@ export interface Memory {
 export interface NewMemory extends Memory {
   /** Equal for exact repeats within a bank; no two stored memories of a bank share one. */
   fingerprint: string
+  /**
+   * Of an import with `supersede`: the fingerprint of the stored memory of the same id that this one replaces. Absent:
+   * it is not meant to replace one.
+   */
+  supersedes?: string | undefined
   passages: readonly Passage[]
 }
 
