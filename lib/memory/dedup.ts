@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { reservationOf, type RowBudget } from '../concurrency/byte-budget.js'
 import type { BankKey } from '../identity/context.js'
-import type { Candidate, SearchResult, VectorStore } from '../stores/vector-store.js'
+import type { Candidate, Filters, SearchResult, VectorStore } from '../stores/vector-store.js'
 import { isAtLeast, type Trust } from '../identity/trust.js'
 import { turns } from '../concurrency/turn-budget.js'
 import type { BankSettings } from './bank-settings.js'
@@ -131,23 +131,33 @@ class StoredMemories {
   }
 
   async search ({ memory }: PreparedMemory): Promise<Compared> {
-    const { store, key, now, budget } = this.#bank
+    const { budget } = this.#bank
     if (turns.isExhausted) await turns.next(this.#caller)
     const { profile, longest: terms } = await profileOf(memory.text, this.#caller)
     const hold = budget && reservationOf(budget)
     const release = () => { hold?.release() }
     if (terms.length === 0) return { profile, candidates: [], release }
-    const { lexical = [] }: Partial<SearchResult> = await store.search({
-      banks: [key],
-      now,
-      filters: {},
-      lexical: { terms, ...BM25 },
-      limit: CANDIDATES,
-      budget: hold && { take: (bytes) => { hold.grow(bytes) } },
-    })
-    // The same words in another document have another context, so they are not a repeat.
-    const candidates = lexical.filter((candidate) => candidate.memory.documentId === memory.documentId)
-    return { profile, candidates, release }
+    const bounded = hold && { take: (bytes: number) => { hold.grow(bytes) } }
+    return { profile, candidates: await this.#candidates(memory.documentId, terms, bounded), release }
+  }
+
+  /**
+   * The nearest memories of the document: the same words in another have another context, so they are not a repeat. For
+   * a filter the store looks up every match, so memories without a document are first searched without one; that is
+   * enough unless the nearest memories include others.
+   */
+  async #candidates (documentId: string | null, terms: string[], budget?: RowBudget): Promise<Candidate[]> {
+    const { store, key, now } = this.#bank
+    const find = async (filters: Filters): Promise<{ all: Candidate[], ofDocument: Candidate[] }> => {
+      const { lexical: all = [] }: Partial<SearchResult> = await store.search({
+        banks: [key], now, filters, lexical: { terms, ...BM25 }, limit: CANDIDATES, budget,
+      })
+      return { all, ofDocument: all.filter(({ memory }) => memory.documentId === documentId) }
+    }
+    const filters = { documentIds: [documentId] }
+    const { all, ofDocument } = await find(documentId === null ? {} : filters)
+    const isComplete = all.length < CANDIDATES || ofDocument.length === all.length
+    return isComplete ? ofDocument : (await find(filters)).ofDocument
   }
 
   async exactRepeatOf (
