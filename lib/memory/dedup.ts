@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { reservationOf, type RowBudget } from '../concurrency/byte-budget.js'
+import { reservationOf, type ByteReservation, type RowBudget } from '../concurrency/byte-budget.js'
 import type { BankKey } from '../identity/context.js'
 import type { Candidate, Filters, SearchResult, VectorStore } from '../stores/vector-store.js'
 import { isAtLeast, type Trust } from '../identity/trust.js'
@@ -137,8 +137,7 @@ class StoredMemories {
     const hold = budget && reservationOf(budget)
     const release = () => { hold?.release() }
     if (terms.length === 0) return { profile, candidates: [], release }
-    const bounded = hold && { take: (bytes: number) => { hold.grow(bytes) } }
-    return { profile, candidates: await this.#candidates(memory.documentId, terms, bounded), release }
+    return { profile, candidates: await this.#candidates(memory.documentId, terms, hold), release }
   }
 
   /**
@@ -146,18 +145,24 @@ class StoredMemories {
    * a filter the store looks up every match, so memories without a document are first searched without one; that is
    * enough unless the nearest memories include others.
    */
-  async #candidates (documentId: string | null, terms: string[], budget?: RowBudget): Promise<Candidate[]> {
+  async #candidates (documentId: string | null, terms: string[], hold?: ByteReservation): Promise<Candidate[]> {
     const { store, key, now } = this.#bank
     const find = async (filters: Filters): Promise<{ all: Candidate[], ofDocument: Candidate[] }> => {
       const { lexical: all = [] }: Partial<SearchResult> = await store.search({
-        banks: [key], now, filters, lexical: { terms, ...BM25 }, limit: CANDIDATES, budget,
+        banks: [key],
+        now,
+        filters,
+        lexical: { terms, ...BM25 },
+        limit: CANDIDATES,
+        budget: hold && { take: (bytes) => { hold.grow(bytes) } },
       })
       return { all, ofDocument: all.filter(({ memory }) => memory.documentId === documentId) }
     }
     const filters = { documentIds: [documentId] }
     const { all, ofDocument } = await find(documentId === null ? {} : filters)
-    const isComplete = all.length < CANDIDATES || ofDocument.length === all.length
-    return isComplete ? ofDocument : (await find(filters)).ofDocument
+    if (all.length < CANDIDATES || ofDocument.length === all.length) return ofDocument
+    hold?.release()
+    return (await find(filters)).ofDocument
   }
 
   async exactRepeatOf (
