@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
-import { reservationOf, type RowBudget } from '../concurrency/byte-budget.js'
+import { reservationOf, type ByteReservation, type RowBudget } from '../concurrency/byte-budget.js'
 import type { BankKey } from '../identity/context.js'
-import type { Candidate, SearchResult, VectorStore } from '../stores/vector-store.js'
+import type { Candidate, Filters, SearchResult, VectorStore } from '../stores/vector-store.js'
 import { isAtLeast, type Trust } from '../identity/trust.js'
 import { turns } from '../concurrency/turn-budget.js'
 import type { BankSettings } from './bank-settings.js'
@@ -27,7 +27,7 @@ function trustOf (target: ItemTarget): Trust {
 
 /** The plan of a bank without `dedup`: every item is written. */
 export function planWithoutDedup (items: readonly PreparedMemory[]): RetainPlan {
-  const memories = items.map((memory, index): PlannedMemory => ({ index, memory, replaces: false }))
+  const memories = items.map((memory, index): PlannedMemory => ({ index, memory, replaces: undefined }))
   return { memories, items: memories.map((target) => ({ kind: 'stored', target })) }
 }
 
@@ -70,7 +70,7 @@ export async function planDedup (
     if (repeated !== undefined) {
       if (isPlanned(repeated) || isAtLeast(repeated.trust, trust)) return { kind: 'skipped', target: repeated }
       replaced.add(repeated.memoryId)
-      return { kind: 'stored', target: earlier.add(item, profile, false) }
+      return { kind: 'stored', target: earlier.add(item, profile) }
     }
     const ofBank = await stored.nearDuplicatesOf(profile, candidates)
     const ofRequest = await earlier.nearDuplicatesOf(item, profile)
@@ -78,10 +78,10 @@ export async function planDedup (
       .filter(({ similarity }) => similarity >= threshold && similarity > 0)
       .sort((a, b) => b.similarity - a.similarity)
     const [nearest] = found
-    if (nearest === undefined) return { kind: 'stored', target: earlier.add(item, profile, false) }
+    if (nearest === undefined) return { kind: 'stored', target: earlier.add(item, profile) }
     if (action === 'warn') return { kind: 'stored', target: earlier.addNearDuplicate(item, profile), near: nearest }
     const near = found.find(({ target }) => action === 'skip' ? isAtLeast(trustOf(target), trust) : isAtLeast(trust, trustOf(target)))
-    if (near === undefined) return { kind: 'stored', target: earlier.add(item, profile, false), near: nearest }
+    if (near === undefined) return { kind: 'stored', target: earlier.add(item, profile), near: nearest }
     if (action === 'skip') return { kind: 'skipped', target: near.target, near }
     if (isPlanned(near.target)) {
       earlier.replace(near.target, item, profile)
@@ -89,7 +89,9 @@ export async function planDedup (
     }
     const { memoryId } = near.target
     replaced.add(memoryId)
-    return { kind: 'updated', target: earlier.add(withId(item, memoryId), profile, true), near }
+    const { memory: compared } = candidates.find(({ memory }) => memory.memoryId === memoryId)!
+    const target = earlier.add(withId(item, memoryId), profile, fingerprintOf(compared))
+    return { kind: 'updated', target, near }
   }
   const decisions: ItemDecision[] = []
   for await (const compared of prefetch(items, MAX_CONCURRENT_SEARCHES, async (item) => await stored.search(item))) {
@@ -129,23 +131,38 @@ class StoredMemories {
   }
 
   async search ({ memory }: PreparedMemory): Promise<Compared> {
-    const { store, key, now, budget } = this.#bank
+    const { budget } = this.#bank
     if (turns.isExhausted) await turns.next(this.#caller)
     const { profile, longest: terms } = await profileOf(memory.text, this.#caller)
     const hold = budget && reservationOf(budget)
     const release = () => { hold?.release() }
     if (terms.length === 0) return { profile, candidates: [], release }
-    const { lexical = [] }: Partial<SearchResult> = await store.search({
-      banks: [key],
-      now,
-      filters: {},
-      lexical: { terms, ...BM25 },
-      limit: CANDIDATES,
-      budget: hold && { take: (bytes) => { hold.grow(bytes) } },
-    })
-    // The same words in another document have another context, so they are not a repeat.
-    const candidates = lexical.filter((candidate) => candidate.memory.documentId === memory.documentId)
-    return { profile, candidates, release }
+    return { profile, candidates: await this.#candidates(memory.documentId, terms, hold), release }
+  }
+
+  /**
+   * The nearest memories of the document: the same words in another have another context, so they are not a repeat. For
+   * a filter the store looks up every match, so memories without a document are first searched without one; that is
+   * enough unless the nearest memories include others.
+   */
+  async #candidates (documentId: string | null, terms: string[], hold?: ByteReservation): Promise<Candidate[]> {
+    const { store, key, now } = this.#bank
+    const find = async (filters: Filters): Promise<{ all: Candidate[], ofDocument: Candidate[] }> => {
+      const { lexical: all = [] }: Partial<SearchResult> = await store.search({
+        banks: [key],
+        now,
+        filters,
+        lexical: { terms, ...BM25 },
+        limit: CANDIDATES,
+        budget: hold && { take: (bytes) => { hold.grow(bytes) } },
+      })
+      return { all, ofDocument: all.filter(({ memory }) => memory.documentId === documentId) }
+    }
+    const filters = { documentIds: [documentId] }
+    const { all, ofDocument } = await find(documentId === null ? {} : filters)
+    if (all.length < CANDIDATES || ofDocument.length === all.length) return ofDocument
+    hold?.release()
+    return (await find(filters)).ofDocument
   }
 
   async exactRepeatOf (

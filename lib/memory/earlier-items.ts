@@ -40,7 +40,7 @@ export class EarlierItems {
     this.#caller = caller
   }
 
-  add (memory: PreparedMemory, profile: TextProfile, replaces: boolean): PlannedMemory {
+  add (memory: PreparedMemory, profile: TextProfile, replaces?: string): PlannedMemory {
     const planned = this.#plan(memory, replaces)
     this.#index(planned, profile)
     return planned
@@ -51,8 +51,8 @@ export class EarlierItems {
    * items would make a million pairs.
    */
   addNearDuplicate (memory: PreparedMemory, profile: TextProfile): PlannedMemory {
-    if (this.#nearDuplicateCount++ < MAX_COMPARED_DUPLICATES) return this.add(memory, profile, false)
-    const planned = this.#plan(memory, false)
+    if (this.#nearDuplicateCount++ < MAX_COMPARED_DUPLICATES) return this.add(memory, profile)
+    const planned = this.#plan(memory, undefined)
     this.#byFingerprint.set(memory.fingerprint, planned)
     return planned
   }
@@ -81,7 +81,7 @@ export class EarlierItems {
     return found
   }
 
-  #plan (memory: PreparedMemory, replaces: boolean): PlannedMemory {
+  #plan (memory: PreparedMemory, replaces: string | undefined): PlannedMemory {
     const planned = { index: this.memories.length, memory, replaces }
     this.memories.push(planned)
     return planned

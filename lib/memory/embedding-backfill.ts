@@ -10,7 +10,7 @@ import { embed } from '../retrieval/passages.js'
 import type { NewMemory, VectorStore } from '../stores/vector-store.js'
 import { detached } from '../telemetry/tracing.js'
 import { loggedReason } from './model-errors.js'
-import { backlogKey, EmbeddingBacklog, ReplacedMemories, type BacklogEntry } from './embedding-backlog.js'
+import { backlogEntry, backlogKey, EmbeddingBacklog, ReplacedMemories, type BacklogEntry } from './embedding-backlog.js'
 
 export interface EmbeddingBackfillOptions extends BackOffTools {
   store: Required<Pick<VectorStore, 'attachVectors' | 'listUnembedded'>>
@@ -81,12 +81,10 @@ export class EmbeddingBackfill {
   }
 
   /** Adds memories that a write has just stored without vectors. */
-  enqueue (bank: BankKey, memories: ReadonlyArray<Pick<NewMemory, 'memoryId' | 'text' | 'passages'>>): void {
-    for (const { memoryId, text, passages } of memories) {
-      const key = backlogKey(bank, memoryId)
-      this.#inProgress.delete(key)
-      // Only the offsets are kept: the terms take memory and are not needed.
-      const entry = { key, bank, memoryId, text, passages: passages.map(({ start, end }) => ({ start, end })) }
+  enqueue (bank: BankKey, memories: ReadonlyArray<Pick<NewMemory, 'memoryId' | 'fingerprint' | 'text' | 'passages'>>): void {
+    for (const memory of memories) {
+      const entry = backlogEntry(bank, memory, memory)
+      this.#inProgress.delete(entry.key)
       if (!this.#waiting.add(entry)) this.#scanWanted = true
     }
     this.#runIfNeeded()
@@ -176,11 +174,11 @@ export class EmbeddingBackfill {
     const page = await store.listUnembedded({ now: clock(), limit: PAGE_SIZE, ...this.#scan })
     const last = page.at(-1)
     this.#scan = last === undefined ? undefined : { after: { ...last.bank, memoryId: last.memory.memoryId } }
-    for (const { bank, memory: { memoryId, text }, passages } of page) {
-      const key = backlogKey(bank, memoryId)
-      if (this.#waiting.has(key) || this.#refused.has(key)) continue
-      if (this.#replacing.has(key)) this.#skippedReplaced = true
-      else if (replaced.has(key) || !this.#waiting.add({ key, bank, memoryId, text, passages })) this.#scanWanted = true
+    for (const unembedded of page) {
+      const entry = backlogEntry(unembedded.bank, unembedded.memory, unembedded)
+      if (this.#waiting.has(entry.key) || this.#refused.has(entry.key)) continue
+      if (this.#replacing.has(entry.key)) this.#skippedReplaced = true
+      else if (replaced.has(entry.key) || !this.#waiting.add(entry)) this.#scanWanted = true
     }
     this.#replaced = undefined
     if (this.#scanFailed) this.#recover()
@@ -195,7 +193,9 @@ export class EmbeddingBackfill {
       const texts = batch.flatMap(({ text, passages }) => passages.map(({ start, end }) => text.slice(start, end)))
       const vectors = await unlessAborted(embed(embeddings, texts, { signal, purpose: 'document' }), signal)
       const late = batch
-        .map(({ key, memoryId, passages }) => ({ key, memoryId, vectors: vectors.splice(0, passages.length) }))
+        .map(({ key, memoryId, fingerprint, passages }) => (
+          { key, memoryId, fingerprint, vectors: vectors.splice(0, passages.length) }
+        ))
         .filter(({ key }) => {
           const replaced = this.#replacing.has(key)
           this.#skippedReplaced ||= replaced

@@ -1,4 +1,5 @@
 import { bankKeyString, type BankKey } from '../identity/context.js'
+import type { Memory, NewMemory, Unembedded } from '../stores/vector-store.js'
 
 /** A memory that lacks its vectors. */
 export interface BacklogEntry {
@@ -6,6 +7,7 @@ export interface BacklogEntry {
   key: string
   bank: BankKey
   memoryId: string
+  fingerprint: string
   text: string
   passages: ReadonlyArray<{ start: number, end: number }>
   /** The number of memories that had received vectors when this one first failed; undefined before that. */
@@ -21,6 +23,15 @@ const BATCH_PASSAGES = 64
 
 export function backlogKey (bank: BankKey, memoryId: string): string {
   return `${memoryId} ${bankKeyString(bank)}`
+}
+
+export function backlogEntry (
+  bank: BankKey, { memoryId, text }: Pick<Memory, 'memoryId' | 'text'>,
+  { fingerprint, passages }: Pick<NewMemory | Unembedded, 'fingerprint' | 'passages'>,
+): BacklogEntry {
+  // Only the offsets are kept: the terms take memory and are not needed.
+  const offsets = passages.map(({ start, end }) => ({ start, end }))
+  return { key: backlogKey(bank, memoryId), bank, memoryId, fingerprint, text, passages: offsets }
 }
 
 /** Memories that wait for their vectors, each once, in order of arrival. */

@@ -44,8 +44,8 @@ export interface PlannedMemory {
   /** Its index in the plan. */
   readonly index: number
   memory: PreparedMemory
-  /** Whether it replaces the memory of the bank with the same id. */
-  readonly replaces: boolean
+  /** The fingerprint of the memory of the bank that it replaces and whose id it keeps, if it replaces one. */
+  readonly replaces: string | undefined
 }
 
 /** The memory that holds an item's content: one of the plan, or one in the bank. */

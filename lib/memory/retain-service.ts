@@ -1,7 +1,7 @@
 import type { RowBudget } from '../concurrency/byte-budget.js'
 import { invalidField, ServiceError } from '../errors/service-error.js'
 import { callerOf, type RequestContext } from '../identity/context.js'
-import { RemovalRefusedError, LowerTrustError } from '../stores/vector-store.js'
+import { LowerTrustError, MemoryChangedError, RemovalRefusedError } from '../stores/vector-store.js'
 import { turns } from '../concurrency/turn-budget.js'
 import { BankQueue } from './bank-queue.js'
 import type { BankSettings } from './bank-settings.js'
@@ -16,6 +16,8 @@ import type { RetainAnswer, RetainBatchAnswer, RetainBatchRequest, RetainItem, R
 
 /** Maximum number of writes that wait for others to the same bank. */
 const MAX_WAITING = 64
+/** Maximum number of plans that replace memories; one is void when such a memory has changed before the write. */
+const MAX_REPLACING_PLANS = 3
 
 /** A retain whose caller has access. */
 interface Retain {
@@ -178,13 +180,17 @@ export class RetainService {
       const plan = await planDedup(prepared, settings, { store, key, now: clock(), budget }, caller)
       return await this.#write(plan, prepared, retain)
     }
-    try {
-      return await attempt(deduplication)
-    } catch (error) {
-      if (!(error instanceof LowerTrustError)) throw error
-      // The plan would replace a memory of higher trust, stored since or missed by the search. So nothing is replaced.
-      return await attempt({ ...deduplication, action: 'warn' })
+    for (let plans = 0; plans < MAX_REPLACING_PLANS; plans++) {
+      try {
+        return await attempt(deduplication)
+      } catch (error) {
+        // The plan would replace a memory of higher trust, stored since or missed by the search: nothing is replaced.
+        if (error instanceof LowerTrustError) break
+        // Another write has replaced or removed a memory that was compared, so what is in the bank now is compared.
+        if (!(error instanceof MemoryChangedError)) throw error
+      }
     }
+    return await attempt({ ...deduplication, action: 'warn' })
   }
 
   /** Writes the plan, all or nothing. */
@@ -204,9 +210,10 @@ export class RetainService {
       indexer.scheduleVectors(bank, memories.filter((_, index) => outcome[index]!.stored))
       return { context, outcome }
     }
-    if (plan.memories.some(({ replaces }) => replaces)) {
+    if (plan.memories.some(({ replaces }) => replaces !== undefined)) {
+      const superseding = memories.map((memory, index) => ({ ...memory, supersedes: plan.memories[index]!.replaces }))
       return await indexer.runReplacement(bank, memories, async () => {
-        const outcome = await store.import(bank, memories, 'supersede', clock(), idempotency, undefined, signal)
+        const outcome = await store.import(bank, superseding, 'supersede', clock(), idempotency, undefined, signal)
         indexer.scheduleVectors(bank, memories)
         return { context, outcome }
       })

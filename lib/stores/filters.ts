@@ -18,7 +18,7 @@ export function compileFilters (filters: ListFilters): Condition | undefined {
   }
   if (metadataText !== undefined) conditions.push(textCondition(metadataText))
   if (documentIds !== undefined) {
-    const allowedIds = new Set<string | null>(documentIds)
+    const allowedIds = new Set(documentIds)
     conditions.push((memory) => allowedIds.has(memory.documentId))
   }
   if (occurredAfter !== undefined) {

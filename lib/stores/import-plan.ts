@@ -1,7 +1,9 @@
 import { isAtLeast, type Trust } from '../identity/trust.js'
 import type { Steps } from '../concurrency/steps.js'
 import { SplitMap } from './split-map.js'
-import { LowerTrustError, type ImportOutcome, type NewMemory, type OnConflict } from './vector-store.js'
+import {
+  LowerTrustError, MemoryChangedError, type ImportOutcome, type NewMemory, type OnConflict,
+} from './vector-store.js'
 
 /** A memory of the bank, with the properties that decide conflicts with an import. */
 export interface ExistingMemory {
@@ -27,7 +29,7 @@ export interface ExistingMemories<S> {
  * Plans an import memory by memory, as if each were imported alone. A conflict is an equal id or an equal fingerprint.
  * @param existing all memories that those of the import can conflict with, in the store's own form
  * @param toExisting extracts the properties that decide conflicts
- * @throws LowerTrustError with `supersede`
+ * @throws LowerTrustError and MemoryChangedError with `supersede`
  */
 export function * importSteps<S extends object> (
   memories: readonly NewMemory[], existing: ExistingMemories<S>, toExisting: (each: S) => ExistingMemory,
@@ -41,6 +43,11 @@ export function * importSteps<S extends object> (
   const placeById = new SplitMap<number | null>()
   const placeByFingerprint = new SplitMap<number | null>()
   for (const memory of memories) {
+    if (onConflict === 'supersede' && memory.supersedes !== undefined) {
+      const replaced = existing.byId(memory.memoryId)
+      const isUnchanged = replaced !== undefined && toExisting(replaced).fingerprint === memory.supersedes
+      if (!isUnchanged) throw new MemoryChangedError()
+    }
     const byId = placeById.get(memory.memoryId)
     const byFingerprint = placeByFingerprint.get(memory.fingerprint)
     const places = new Set([byId, byFingerprint].filter((place) => typeof place === 'number'))

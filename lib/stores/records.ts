@@ -49,6 +49,11 @@ export interface Memory {
 export interface NewMemory extends Memory {
   /** Equal for exact repeats within a bank; no two stored memories of a bank share one. */
   fingerprint: string
+  /**
+   * Of an import with `supersede`: the fingerprint of the stored memory of the same id that this one replaces. Absent:
+   * it is not meant to replace one.
+   */
+  supersedes?: string | undefined
   passages: readonly Passage[]
 }
 
@@ -62,11 +67,14 @@ export interface EmbeddingSpace {
 /** Vectors computed after the write, one for each passage of the memory, in order. */
 export interface LateVectors {
   memoryId: string
+  /** Of the memory whose text the vectors are computed from; another write may have replaced it since. */
+  fingerprint: string
   vectors: readonly Float32Array[]
 }
 
 export interface Unembedded {
   bank: BankKey
   memory: Memory
+  fingerprint: string
   passages: ReadonlyArray<{ start: number, end: number }>
 }

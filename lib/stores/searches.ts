@@ -14,8 +14,8 @@ export interface Filters {
   metadata?: Readonly<Metadata>
   /** The value of the key is one of these texts, or none of them; a memory without the key passes `none of` too. */
   metadataText?: { key: string, is: 'one of' | 'none of', values: readonly string[] }
-  /** The memory belongs to one of these documents. */
-  documentIds?: readonly string[]
+  /** The memory belongs to one of these documents; null stands for memories without a document. */
+  documentIds?: ReadonlyArray<string | null>
   /** Inclusive. A memory without `occurredAt` never matches an occurred bound. */
   occurredAfter?: number
   /** Exclusive. */

@@ -1,9 +1,9 @@
 import { ServiceError } from '../errors/service-error.js'
 import type { BankConfigStore } from './bank-configs.js'
 import { IdempotencyKeyTaken } from './idempotency.js'
-import { RemovalRefusedError, LowerTrustError, type VectorStore } from './vector-store.js'
+import { LowerTrustError, MemoryChangedError, RemovalRefusedError, type VectorStore } from './vector-store.js'
 
-const REFUSALS = [ServiceError, IdempotencyKeyTaken, LowerTrustError, RemovalRefusedError]
+const REFUSALS = [ServiceError, IdempotencyKeyTaken, LowerTrustError, MemoryChangedError, RemovalRefusedError]
 
 /**
  * Calls a store, and replaces unexpected errors by the one error that a client sees. The errors by which a store

@@ -94,8 +94,8 @@ export interface VectorStore {
   search (request: SearchRequest): Promise<SearchResult>
   /**
    * Adds vectors to memories that were stored without. Memories that no longer exist, that have vectors, or whose
-   * number of passages differs are skipped. For a store that has this and `listUnembedded`, memories are written before
-   * their vectors are computed.
+   * fingerprint or number of passages differs are skipped. For a store that has this and `listUnembedded`, memories are
+   * written before their vectors are computed.
    * @returns the number of memories that received vectors
    */
   attachVectors? (bank: BankKey, vectors: readonly LateVectors[], now: number): Promise<number>

@@ -18,7 +18,8 @@ export interface ImportOutcome {
 
 /**
  * How an import resolves a conflict. skip: the existing memory stays. overwrite: the new memory replaces it. supersede:
- * the same, but if an existing memory is of higher trust than its replacement, the call rejects with LowerTrustError.
+ * the same, but the call rejects with LowerTrustError if an existing memory is of higher trust than its replacement,
+ * and with MemoryChangedError if a memory to be replaced is not the one that `supersedes` of its replacement names.
  */
 export type OnConflict = 'skip' | 'overwrite' | 'supersede'
 
@@ -27,6 +28,14 @@ export class LowerTrustError extends Error {
   constructor () {
     super('A memory of higher trust stands')
     this.name = 'LowerTrustError'
+  }
+}
+
+/** A memory that was to be replaced has been replaced by another or removed. Nothing was written. */
+export class MemoryChangedError extends Error {
+  constructor () {
+    super('A memory that was to be replaced has changed')
+    this.name = 'MemoryChangedError'
   }
 }
 

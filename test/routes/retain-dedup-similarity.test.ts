@@ -59,3 +59,13 @@ t.test('a batch of 1,000 different items is stored', async (t) => {
   const answers = await retainBatch(home, Array.from({ length: 1000 }, (_, index) => `the common word and ${'x'.repeat(index % 40 + 1)}${index}`))
   t.equal(answers.filter(({ stored }) => stored).length, 1000)
 })
+
+t.test('a near-duplicate is found however many other documents have the same words', async (t) => {
+  const home = await testApp(t, { file: dedupConfig('skip') })
+  for (let index = 0; index < 30; index++) await home.retain('home', TEXT, { document_id: `document ${index}` })
+  for (const more of [{ document_id: 'mine' }, {}]) {
+    const id = await home.retain('home', TEXT, more)
+    const answer = await retain(home, NEAR_DUPLICATE, more)
+    t.strictSame([answer.stored, answer.near_duplicate?.memory_id], [false, id])
+  }
+})

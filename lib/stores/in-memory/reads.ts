@@ -124,10 +124,10 @@ export function * collectUnembedded (
     const bank = existing(key)
     if (bank === undefined || bank.unembeddedCount === 0) continue
     const from = after !== undefined && compareKeys(key, after) === 0 ? after.memoryId : undefined
-    for (const { memory, passages, isVisible } of bank.entries.unembedded(from)) {
+    for (const { memory, fingerprint, passages, isVisible } of bank.entries.unembedded(from)) {
       if (found.length >= limit) return found
       if (isVisible && isUnexpired(memory, now)) {
-        found.push({ bank: key, memory, passages: passages.map(({ start, end }) => ({ start, end })) })
+        found.push({ bank: key, memory, fingerprint, passages: passages.map(({ start, end }) => ({ start, end })) })
       }
       yield
     }

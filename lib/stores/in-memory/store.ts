@@ -97,12 +97,12 @@ export class InMemoryVectorStore implements VectorStore {
 
   async attachVectors (key: BankKey, late: readonly LateVectors[], now: number): Promise<number> {
     let attached = 0
-    for (const { memoryId, vectors } of late) {
+    for (const { memoryId, fingerprint, vectors } of late) {
       if (this.#options.turns.isExhausted) await this.#options.turns.next(bankKeyString(key))
       await this.#writer.runWhenIdle(key, now, () => {
         const bank = this.#directory.get(bankKeyString(key))
         const entry = bank?.entries.byId(memoryId)
-        if (bank === undefined || entry === undefined) return
+        if (bank === undefined || entry?.fingerprint !== fingerprint) return
         if (entry.passages.length !== vectors.length || entry.isEmbedded) return
         const bytes = vectors.reduce((sum, { byteLength }) => sum + byteLength, 0)
         this.#options.capacity.reserve(bytes)

@@ -59,9 +59,9 @@ export function filterConditions (filters: ListFilters, parameters: Parameters):
     conditions.push(condition)
   }
   if (documentIds !== undefined) {
-    const values = documentIds.filter(isStorable)
-    if (values.length === 0) return undefined
-    conditions.push(`m.document_id = any(${parameters.bind(values)}::text[])`)
+    const condition = documentFilter(documentIds, parameters)
+    if (condition === undefined) return undefined
+    conditions.push(condition)
   }
   if (occurredAfter !== undefined) conditions.push(`m.occurred_at >= ${parameters.bind(occurredAfter)}::float8::bigint`)
   if (occurredBefore !== undefined) conditions.push(`m.occurred_at < ${parameters.bind(occurredBefore)}::float8::bigint`)
@@ -104,6 +104,16 @@ function tagFilter (
     ? `m.tags @> ${placeholder}::text[] and m.tags <@ ${placeholder}::text[]`
     : tagCondition(placeholder, match)
   return orUntagged ? `(m.tags = '{}' or (${condition}))` : condition
+}
+
+/** @returns undefined when no memory can pass */
+function documentFilter (
+  documentIds: NonNullable<ListFilters['documentIds']>, parameters: Parameters,
+): string | undefined {
+  const values = documentIds.filter((id) => id !== null).filter(isStorable)
+  const among = values.length === 0 ? undefined : `m.document_id = any(${parameters.bind(values)}::text[])`
+  if (!documentIds.includes(null)) return among
+  return among === undefined ? 'm.document_id is null' : `(m.document_id is null or ${among})`
 }
 
 /** @returns undefined when no memory can pass */

@@ -17,6 +17,7 @@ interface BankRow {
 }
 
 interface UnembeddedRow extends MemoryRow, BankRow {
+  fingerprint: string
   passage_starts: number[]
   passage_ends: number[]
 }
@@ -104,6 +105,7 @@ export class SqlReader {
     return rows.map((row) => ({
       bank: toBankKey(row),
       memory: toMemory(row),
+      fingerprint: row.fingerprint,
       passages: row.passage_starts.map((start, ordinal) => ({ start, end: row.passage_ends[ordinal]! })),
     }))
   }

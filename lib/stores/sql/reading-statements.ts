@@ -111,7 +111,7 @@ export function unembeddedStatement (
     conditions.push(`(m.tenant_id, m.bank_id, m.memory_id) > (${parameters.bind(tenant)}, ${parameters.bind(bank)}, ${parameters.bind(after.memoryId)}::text::uuid)`)
   }
   return {
-    text: `select m.tenant_id, m.bank_id, ${memoryColumns('m')}, m.passage_starts, m.passage_ends
+    text: `select m.tenant_id, m.bank_id, ${memoryColumns('m')}, m.fingerprint, m.passage_starts, m.passage_ends
 from ${schema}.memories m where ${conditions.join(' and ')} and not exists (
   select from ${schema}.embedding_spaces v where v.tenant_id = m.tenant_id and v.bank_id = m.bank_id
     and (v.model, v.dimensions) <> (${parameters.bind(model)}::text, ${parameters.bind(dimensions)}::int)

@@ -47,6 +47,7 @@ const SETTLE_PAUSES = 150
 
 interface BareMemory {
   memory_id: string
+  fingerprint: string
   text: string
   passage_starts: number[]
   passage_ends: number[]
@@ -115,7 +116,8 @@ group by s.tenant_id, s.bank_id having sum(s.memories) > 0 order by s.tenant_id,
         // The shared lock excludes the removal of the whole bank, which would leave these vectors behind.
         await tx.query(this.#statements.locks.shareBank, key)
         await tx.query(this.#sql.addVectors, [
-          ...key, model, dimensions, memories.length % STATISTICS_SHARDS, memories.map(({ memory_id: id }) => id),
+          ...key, model, dimensions, memories.length % STATISTICS_SHARDS,
+          memories.map(({ memory_id: id }) => id), memories.map(({ fingerprint }) => fingerprint),
           passages.map(({ id }) => id), passages.map(({ ordinal }) => ordinal), vectors.map(unitVectorText),
         ])
       }))
@@ -181,18 +183,20 @@ export function makeReembeddingStatements (schema: string): ReembeddingStatement
   return {
     progress: `select count(*)::int as total, (count(*) filter (where not (${lacking})))::int as done
 from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2`,
-    missing: `select m.memory_id::text as memory_id, m.text, m.passage_starts, m.passage_ends from ${schema}.memories m
+    missing: `select m.memory_id::text as memory_id, m.fingerprint, m.text, m.passage_starts, m.passage_ends from ${schema}.memories m
 where m.tenant_id = $1 and m.bank_id = $2 and ($5::text is null or m.memory_id > $5::text::uuid) and ${lacking}
 order by m.memory_id limit $4::int`,
     // The lock prevents the removal of a memory between the lookup and the insert, which would leave its vector behind.
+    // A memory with another fingerprint has been replaced since its text was read; the next round embeds the new text.
     addVectors: `with existing as (
   select m.memory_id, m.expires_at from ${schema}.memories m
-  where m.tenant_id = $1 and m.bank_id = $2 and m.memory_id = any($6::text[]::uuid[]) order by m.memory_id for no key update
+  join unnest($6::text[]::uuid[], $7::text[]) as g(memory_id, fingerprint) on g.memory_id = m.memory_id and g.fingerprint = m.fingerprint
+  where m.tenant_id = $1 and m.bank_id = $2 and m.memory_id = any($6::text[]::uuid[]) order by m.memory_id for no key update of m
 ),
 added as (
   insert into ${schema}.embeddings (tenant_id, bank_id, memory_id, ordinal, model, dimensions, expires_at, embedding)
   select $1, $2, n.memory_id, n.ordinal, $3, $4::int, s.expires_at, n.embedding::halfvec
-  from unnest($7::text[]::uuid[], $8::text[]::smallint[], $9::text[]) as n(memory_id, ordinal, embedding)
+  from unnest($8::text[]::uuid[], $9::text[]::smallint[], $10::text[]) as n(memory_id, ordinal, embedding)
   join existing s on s.memory_id = n.memory_id
   on conflict (tenant_id, bank_id, memory_id, ordinal, model) do nothing
   returning memory_id

@@ -8,9 +8,9 @@ export interface AttachedRow {
 
 export interface VectorStatements {
   /**
-   * $1 tenant, $2 bank, $3 model, $4 dimensions, $5 shard, $6 now; for each memory $7 its id and $8 its number of
-   * vectors; for each vector $9 memory id, $10 ordinal and $11 text: adds vectors to memories without them. Returns an
-   * AttachedRow.
+   * $1 tenant, $2 bank, $3 model, $4 dimensions, $5 shard, $6 now; for each memory $7 its id, $8 its fingerprint and
+   * $9 its number of vectors; for each vector $10 memory id, $11 ordinal and $12 text: adds vectors to memories without
+   * them. Returns an AttachedRow.
    */
   attach: string
 }
@@ -25,7 +25,8 @@ export function makeVectorStatements (schema: string): VectorStatements {
 ),
 existing as materialized (
   select m.memory_id, m.expires_at from ${schema}.memories m
-  join unnest($7::text[]::uuid[], $8::text[]::int[]) as g(memory_id, vectors) on g.memory_id = m.memory_id and g.vectors = cardinality(m.passage_starts)
+  join unnest($7::text[]::uuid[], $8::text[], $9::text[]::int[]) as g(memory_id, fingerprint, vectors)
+    on g.memory_id = m.memory_id and g.fingerprint = m.fingerprint and g.vectors = cardinality(m.passage_starts)
   where m.tenant_id = $1 and m.bank_id = $2 and m.memory_id = any($7::text[]::uuid[]) and exists (select from space)
     and not m.embedded and (m.expires_at is null or m.expires_at > $6::float8::bigint)
   order by m.memory_id for no key update of m
@@ -33,7 +34,7 @@ existing as materialized (
 added as (
   insert into ${schema}.embeddings (tenant_id, bank_id, memory_id, ordinal, model, dimensions, expires_at, embedding)
   select $1, $2, n.memory_id, n.ordinal, $3, $4::int, s.expires_at, n.embedding::halfvec
-  from unnest($9::text[]::uuid[], $10::text[]::smallint[], $11::text[]) as n(memory_id, ordinal, embedding)
+  from unnest($10::text[]::uuid[], $11::text[]::smallint[], $12::text[]) as n(memory_id, ordinal, embedding)
   join existing s on s.memory_id = n.memory_id
   on conflict (tenant_id, bank_id, memory_id, ordinal, model) do nothing
 ),

@@ -178,8 +178,8 @@ export class SqlWriter {
       // The shared lock excludes the removal of the whole bank, which would leave these vectors behind.
       await tx.query(this.#statements.locks.shareBank, bankParameters(bank))
       const [row] = await tx.query<AttachedRow>(this.#statements.vectors.attach, [
-        ...bankParameters(bank), space.model, space.dimensions, shard, now,
-        items.map(({ memoryId }) => memoryId), items.map(({ vectors }) => String(vectors.length)), ids, ordinals, texts,
+        ...bankParameters(bank), space.model, space.dimensions, shard, now, items.map((late) => late.memoryId),
+        items.map((late) => late.fingerprint), items.map((late) => String(late.vectors.length)), ids, ordinals, texts,
       ])
       if (!row!.is_configured_space) this.#spaces.noteForeign(bank)
       return row!.attached

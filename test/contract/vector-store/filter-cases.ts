@@ -73,6 +73,12 @@ const KINDS: Record<string, MemoryFields> = {
   null: { metadata: { kind: null } },
 }
 
+const DOCUMENTS: Record<string, MemoryFields> = {
+  none: {},
+  diary: { documentId: 'diary' },
+  letter: { documentId: 'letter' },
+}
+
 const tags = (match: 'any' | 'all' | 'exact', ...values: string[]): Filters => ({ tags: { values, match } })
 const orUntagged = (match: 'any' | 'all' | 'exact', ...values: string[]): Filters => (
   { tags: { values, match, orUntagged: true } }
@@ -107,6 +113,9 @@ export const FILTER_CASES: FilterCase[] = [
   { about: 'none of no texts', filters: kinds('none of'), memories: KINDS, expected: Object.keys(KINDS) },
   { about: 'a document', filters: { documentIds: ['diary'] }, memories: KINDS, expected: ['none', 'red'] },
   { about: 'two documents', filters: { documentIds: ['Diary', 'diary', 'x'] }, memories: KINDS, expected: ['none', 'red', 'blue'] },
+  { about: 'outside of documents', filters: { documentIds: [null] }, memories: DOCUMENTS, expected: ['none'] },
+  { about: 'a document, or outside of documents', filters: { documentIds: [null, 'diary'] }, memories: DOCUMENTS, expected: ['none', 'diary'] },
+  { about: 'a document that nobody can have, or outside', filters: { documentIds: ['\u0000', null] }, memories: DOCUMENTS, expected: ['none'] },
   { about: 'no document', filters: { documentIds: [] }, memories: KINDS, expected: [] },
   { about: 'a document that there is not', filters: { documentIds: ['\u0000'] }, memories: KINDS, expected: [] },
   { about: 'metadata null is there and null', filters: value(null), memories: VALUES, expected: ['null'] },

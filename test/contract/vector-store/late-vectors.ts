@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import type { NewMemory, Unembedded, VectorStore } from '../../../lib/stores/vector-store.js'
+import type { LateVectors, NewMemory, Unembedded, VectorStore } from '../../../lib/stores/vector-store.js'
 import { newMemories, newMemory, NOW, storedForm } from '../../helpers/memories.js'
 import { bank, comparable, REMOVE, searchFor, semantic, texts, type OpenStore } from './setup.js'
 
@@ -8,6 +8,10 @@ type Late = VectorStore & Required<Pick<VectorStore, 'attachVectors' | 'listUnem
 const home = bank('home')
 const VECTOR = Float32Array.of(1, 0, 0, 0)
 const all = { now: NOW, limit: 100 }
+
+function lateVectors ({ memoryId, fingerprint }: NewMemory, vectors: readonly Float32Array[] = [VECTOR]): LateVectors {
+  return { memoryId, fingerprint, vectors }
+}
 
 /** Skipped for a store that is given vectors with its memories only. */
 export function lateVectorsContract (t: Test, open: OpenStore): void {
@@ -33,10 +37,10 @@ export function lateVectorsContract (t: Test, open: OpenStore): void {
     const [one, two] = await newMemories(['one', 'two']) as [NewMemory, NewMemory]
     await store.insert(home, [one, two], NOW)
     t.strictSame(await semantic(store, [home], [1, 0, 0, 0]), [])
-    t.equal(await store.attachVectors(home, [{ memoryId: one.memoryId, vectors: [VECTOR] }], NOW), 1)
+    t.equal(await store.attachVectors(home, [lateVectors(one)], NOW), 1)
     t.strictSame(texts(await semantic(store, [home], [1, 0, 0, 0])), ['one'])
     t.equal(
-      await store.attachVectors(home, [{ memoryId: two.memoryId, vectors: [Float32Array.of(1, 1, 0, 0)] }], NOW), 1,
+      await store.attachVectors(home, [lateVectors(two, [Float32Array.of(1, 1, 0, 0)])], NOW), 1,
     )
     const found = await searchFor(store, [home], 'two', { semantic: { vector: VECTOR }, limit: 1 })
     t.strictSame([texts(found.lexical!), texts(found.semantic!), found.total], [['two'], ['one'], 2])
@@ -49,11 +53,11 @@ export function lateVectorsContract (t: Test, open: OpenStore): void {
     const memory = await newMemory('Sentence number one. Sentence number two.', { chunkMaxCharacters: 24 })
     await store.insert(home, [memory], NOW)
     for (const vectors of [[], [VECTOR], [VECTOR, VECTOR, VECTOR]]) {
-      t.equal(await store.attachVectors(home, [{ memoryId: memory.memoryId, vectors }], NOW), 0)
+      t.equal(await store.attachVectors(home, [lateVectors(memory, vectors)], NOW), 0)
     }
     t.equal((await store.listUnembedded(all)).length, 1)
     t.equal(await store.attachVectors(
-      home, [{ memoryId: memory.memoryId, vectors: [Float32Array.of(0, 1, 0, 0), VECTOR] }], NOW,
+      home, [lateVectors(memory, [Float32Array.of(0, 1, 0, 0), VECTOR])], NOW,
     ), 1)
     t.strictSame(
       (await semantic(store, [home], [1, 0, 0, 0]))[0]!.passages.map(({ start }) => start),
@@ -68,7 +72,7 @@ export function lateVectorsContract (t: Test, open: OpenStore): void {
     const brief = await newMemory('brief', { expiresAt: NOW + 10 })
     await store.insert(home, [gone, waiting, ready, brief], NOW)
     await store.remove(home, { kind: 'ids', memoryIds: [gone.memoryId] }, REMOVE)
-    const late = [gone, waiting, ready, brief].map(({ memoryId }) => ({ memoryId, vectors: [VECTOR] }))
+    const late = [gone, waiting, ready, brief].map((memory) => lateVectors(memory))
     t.equal(await store.attachVectors(bank('home', 'acme'), late, NOW), 0)
     t.equal(await store.attachVectors(home, late, NOW + 10), 1)
     t.strictSame((await semantic(store, [home], [0, 1, 0, 0])).map(({ memory, score }) => [memory.text, score]), [['ready', 1], ['waiting', 0]])
@@ -78,11 +82,26 @@ export function lateVectorsContract (t: Test, open: OpenStore): void {
     t.strictSame(names(await store.listUnembedded({ ...all, now: NOW + 10 })), [])
   })
 
+  test('vectors of a text that another has replaced are not stored with the new text', async (t, open) => {
+    const store = await open(t)
+    const old = await newMemory('old')
+    await store.insert(home, [old], NOW)
+    const { memoryId } = old
+    const current = await newMemory('new', { memoryId })
+    await store.import(home, [current], 'overwrite', NOW)
+    t.equal(await store.attachVectors(home, [lateVectors(old)], NOW), 0)
+    t.strictSame((await store.listUnembedded(all)).map(({ memory, fingerprint }) => [memory.text, fingerprint]), [
+      ['new', current.fingerprint],
+    ])
+    t.equal(await store.attachVectors(home, [lateVectors(current)], NOW), 1)
+    t.strictSame(await store.listUnembedded(all), [])
+  })
+
   test('a late vector goes with its memory', async (t, open) => {
     const store = await open(t)
     const [memory] = await newMemories(['one'], { expiresAt: NOW + 10 }) as [NewMemory]
     await store.insert(home, [memory], NOW)
-    await store.attachVectors(home, [{ memoryId: memory.memoryId, vectors: [VECTOR] }], NOW)
+    await store.attachVectors(home, [lateVectors(memory)], NOW)
     t.strictSame(await semantic(store, [home], [1, 0, 0, 0], { now: NOW + 10 }), [])
     await store.remove(home, { kind: 'all' }, REMOVE)
     await store.insert(home, [memory], NOW)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { Test } from 'tap'
 import { isAtLeast, lowestTrust, TRUST_LEVELS } from '../../../lib/identity/trust.js'
 import { newMemories, newMemory, NOW } from '../../helpers/memories.js'
-import { bank, everything, lexical, listAll, semantic, texts, type OpenStore } from './setup.js'
+import { bank, everything, lexical, listAll, REMOVE, semantic, texts, type OpenStore } from './setup.js'
 
 const home = bank('home')
 
@@ -117,4 +117,29 @@ export function trustContract (t: Test, open: OpenStore): void {
       }
     })
   }
+
+  t.test('supersede replaces only the memory that it names by its fingerprint, and is refused as a whole otherwise', async (t) => {
+    const store = await open(t)
+    const compared = await newMemory('apple')
+    const { memoryId } = compared
+    const superseding = { ...await newMemory('pear', { memoryId }), supersedes: compared.fingerprint }
+    const memories = [await newMemory('bystander'), superseding]
+    // By name: a store of a package of its own has its class from another copy of the library here.
+    const refused = { name: 'MemoryChangedError' }
+    await assert.rejects(store.import(home, memories, 'supersede', NOW), refused, 'it is not stored yet')
+    await store.insert(home, [{ ...compared, expiresAt: NOW + 10 }], NOW)
+    await assert.rejects(store.import(home, memories, 'supersede', NOW + 10), refused, 'it has expired')
+    await store.import(home, [await newMemory('plum', { memoryId })], 'overwrite', NOW)
+    const before = await everything(store, home)
+    await assert.rejects(store.import(home, memories, 'supersede', NOW), refused, 'another has replaced it')
+    t.strictSame(await everything(store, home), before)
+    await store.import(home, [compared], 'overwrite', NOW)
+    t.strictSame(await store.import(home, memories, 'supersede', NOW), { imported: 1, skipped: 0, overwritten: 1 })
+    t.strictSame(texts(await listAll(store, home)).sort(), ['bystander', 'pear'])
+    await store.remove(home, { kind: 'ids', memoryIds: [memoryId] }, REMOVE)
+    await assert.rejects(
+      store.import(home, [{ ...superseding, supersedes: superseding.fingerprint }], 'supersede', NOW), refused, 'it is removed',
+    )
+    t.strictSame(texts(await listAll(store, home)), ['bystander'])
+  })
 }

@@ -2,7 +2,7 @@ import t from 'tap'
 import { ServiceError } from '../../../lib/errors/service-error.js'
 import { InMemoryVectorStore } from '../../../lib/stores/in-memory/store.js'
 import { storeWithServiceErrors } from '../../../lib/stores/service-errors.js'
-import { IdempotencyKeyTaken, LowerTrustError, type VectorStore } from '../../../lib/stores/vector-store.js'
+import { IdempotencyKeyTaken, LowerTrustError, MemoryChangedError, type VectorStore } from '../../../lib/stores/vector-store.js'
 
 const OPTIONAL = ['countByDay', 'countMemories', 'neighbours', 'findIdempotencyRecord', 'attachVectors', 'listUnembedded', 'removeBank', 'reserveUsage', 'adjustUsage'] as const
 const NAMES = ['insert', 'import', 'remove', 'search', 'get', 'list', 'listBanks', 'statistics', 'scan', ...OPTIONAL] as const
@@ -35,7 +35,7 @@ for (const how of ['throws', 'rejects'] as const) {
 }
 
 t.test('what a store says of a write that it does not make passes as it is', async (t) => {
-  for (const error of [new ServiceError('server_busy', 'The store is busy'), new IdempotencyKeyTaken(), new LowerTrustError()]) {
+  for (const error of [new ServiceError('server_busy', 'The store is busy'), new IdempotencyKeyTaken(), new LowerTrustError(), new MemoryChangedError()]) {
     await t.rejects(call(storeWithServiceErrors(failing(error, 'rejects')), 'insert'), error)
   }
 })

@@ -20,9 +20,9 @@ t.test('what is done to a bank in one schema waits for nothing in another', POST
     // Each of these takes a lock of the bank, and rejects when it waits for longer than a statement may take.
     const memory = await newMemory('one')
     t.strictSame(await store.import(home, [memory], 'skip', NOW), { imported: 1, skipped: 0, overwritten: 0 })
-    t.equal(
-      await store.attachVectors(home, [{ memoryId: memory.memoryId, vectors: [Float32Array.of(1, 0, 0, 0)] }], NOW), 1,
-    )
+    const { memoryId, fingerprint } = memory
+    const vectors = [Float32Array.of(1, 0, 0, 0)]
+    t.equal(await store.attachVectors(home, [{ memoryId, fingerprint, vectors }], NOW), 1)
     t.equal((await store.remove(home, { kind: 'all' }, { now: NOW, dryRun: false, idLimit: 0 })).count, 1)
     await store.import(home, await newMemories(['two', 'three']), 'skip', NOW)
     t.equal((await store.removeBank(home, NOW)).memoryCount, 2)

@@ -91,6 +91,28 @@ t.test('until the move a bank is searched by its old vectors, and what is writte
   t.strictSame(texts(await semantic(await open(NEW_SPACE), [home], [0, 1, 0], { limit: 1 })), ['green meanwhile'])
 })
 
+t.test('a text that is replaced while the vector of the old text is computed gets a vector of its own', async (t) => {
+  const { open, reembedding, models, statistics } = setUp(t)
+  const old = await open()
+  const memories = await memoriesOf(['red one', 'blue two', 'blue three']) as [NewMemory, NewMemory, NewMemory]
+  await old.insert(home, memories, NOW)
+  const { memoryId } = memories[0]
+  const seen: string[] = []
+  await reembedding({
+    embed: async (list) => {
+      if (seen.length === 0) await old.import(home, [await newMemory('green one', { memoryId, vectors: [[0, 0, 1, 0]] })], 'overwrite', NOW)
+      seen.push(...list)
+      return list.map(colours)
+    },
+  }).reembed(home, () => {})
+  t.ok(seen.includes('red one') && seen.includes('green one'))
+  t.strictSame(await models(), [{ model: 'newer', vectors: 3 }])
+  t.strictSame(await statistics(), { memories: 3, embedded: 3 })
+  const store = await open(NEW_SPACE)
+  t.strictSame((await semantic(store, [home], [1, 0, 0])).filter(({ score }) => score > 0), [])
+  t.strictSame(texts(await semantic(store, [home], [0, 1, 0], { limit: 1 })), ['green one'])
+})
+
 t.test('an interrupted run goes on where it was', async (t) => {
   const { open, reembedding, embedded, models } = setUp(t)
   const old = await open()

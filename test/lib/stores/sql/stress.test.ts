@@ -79,9 +79,9 @@ t.test('with many simultaneous operations on one bank none fails, nothing is lef
       }
       case 'attach': {
         const waiting = await store.listUnembedded!({ now, limit: 5 })
-        await store.attachVectors!(
-          home, waiting.map(({ memory: { memoryId } }) => ({ memoryId, vectors: [Float32Array.of(1, 0, 0, 0)] })), now,
-        )
+        await store.attachVectors!(home, waiting.map(({ memory: { memoryId }, fingerprint }) => (
+          { memoryId, fingerprint, vectors: [Float32Array.of(1, 0, 0, 0)] }
+        )), now)
         return
       }
       case 'insert':
