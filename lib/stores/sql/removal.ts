@@ -1,6 +1,9 @@
 import type { BankKey } from '../../identity/context.js'
-import { RemovalRefusedError, type DocumentReplacement, type NewMemory, type RemoveOutcome } from '../vector-store.js'
+import {
+  RemovalRefusedError, type DocumentReplacement, type NewMemory, type RemoveOutcome, type Selector,
+} from '../vector-store.js'
 import type { Queries } from './executor.js'
+import { isStorable } from './fragments.js'
 import { addCounts, hasExpired, hasHigherTrust, NO_COUNTS, type Counts, type ExistingRow } from './insertion.js'
 import { bankParameters } from './rows.js'
 import type { Statements } from './statements.js'
@@ -16,6 +19,16 @@ export interface Choice {
   /** Ids or tags. */
   chosen?: readonly string[]
   now: number
+}
+
+export function toChoice (
+  selector: Exclude<Selector, { kind: 'all' }>, now: number,
+): Choice & { kind: 'ids' | 'any' | 'all', chosen: readonly string[] } {
+  if (selector.kind === 'ids') return { kind: 'ids', chosen: selector.memoryIds, now }
+  const { tags, match } = selector
+  // No memory has a tag that cannot be stored. PostgreSQL would reject it or take it for another one.
+  const chosen = tags.filter(isStorable)
+  return match === 'all' && chosen.length < tags.length ? { kind: 'any', chosen: [], now } : { kind: match, chosen, now }
 }
 
 /**

@@ -12,7 +12,7 @@ import type { Executor, Queries, SqlError, Transaction } from './executor.js'
 import { planImport } from './import-conflicts.js'
 import { addCounts, insertMemories, type Counts, type Insertion } from './insertion.js'
 import { hasVectors, isOneBatch } from './insertion-batch.js'
-import { removeChosen, removeLocked, removeOutdated, removeLowerTrust, type Choice } from './removal.js'
+import { removeChosen, removeLocked, removeOutdated, removeLowerTrust, toChoice } from './removal.js'
 import {
   isSerializationFailure, isUniqueViolation, retrySerializationFailures, serializationFailure,
 } from './retrying.js'
@@ -139,12 +139,10 @@ export class SqlWriter {
         return await this.#removeAll(tx, bank, { now, idLimit, changes })
       }, { bulk: true })
     }
-    const choice: Choice & { kind: 'ids' | 'any' | 'all' } = selector.kind === 'ids'
-      ? { kind: 'ids', chosen: selector.memoryIds, now }
-      : { kind: selector.match, chosen: selector.tags, now }
+    const choice = toChoice(selector, now)
     return await this.#transactions.run(bank, { now, idempotency, signal }, async (tx, changes) => {
       if (dryRun) {
-        return toOutcome(await tx.query(removal.dryRun[choice.kind], [...key, now, idLimit, choice.chosen!]))
+        return toOutcome(await tx.query(removal.dryRun[choice.kind], [...key, now, idLimit, choice.chosen]))
       }
       const options = { shard: this.#nextShard(), idLimit }
       return removed(await removeChosen(tx, this.#statements, bank, choice, options), changes)

@@ -3461,6 +3461,7 @@ export interface operations {
     adminListBanks: {
         parameters: {
             query?: {
+                /** @description Absent: the banks of all tenants. */
                 tenant_id?: string;
             };
             header?: never;
@@ -3495,6 +3496,7 @@ export interface operations {
     adminGetBank: {
         parameters: {
             query?: {
+                /** @description Absent: the banks of all tenants. */
                 tenant_id?: string;
             };
             header?: never;
