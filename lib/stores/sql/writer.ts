@@ -10,7 +10,7 @@ import type { BankConfigWriter } from './bank-configs.js'
 import { BankSpaces } from './bank-spaces.js'
 import type { Executor, Queries, SqlError, Transaction } from './executor.js'
 import { planImport } from './import-conflicts.js'
-import { addCounts, insertMemories, type Counts, type Insertion } from './insertion.js'
+import { addCounts, insertMemories, type Counts, type Insertion, type InsertionOptions } from './insertion.js'
 import { hasVectors, isOneBatch } from './insertion-batch.js'
 import { removeChosen, removeLocked, removeOutdated, removeLowerTrust, toChoice } from './removal.js'
 import {
@@ -34,13 +34,7 @@ interface ImportOptions extends WriteOptions {
   config?: BankConfigChange | undefined
 }
 
-interface Work {
-  statements: Statements
-  bank: BankKey
-  now: number
-  space: EmbeddingSpace | undefined
-  shard: number
-}
+type Work = Omit<InsertionOptions, 'counted'>
 
 /** Changes banks, each change in one transaction. */
 export class SqlWriter {
@@ -82,8 +76,8 @@ export class SqlWriter {
       }
     }
     return await this.#transactions.run(bank, { now, idempotency, signal }, async (tx, changes) => {
-      const removedCounts = await removeLowerTrust(tx, this.#statements, bank, memories, now)
-      return (await this.#add(tx, memories, removedCounts, work, changes)).outcomes
+      const { counts, replaced } = await removeLowerTrust(tx, this.#statements, bank, memories, now)
+      return (await this.#add(tx, memories, counts, { ...work, replaced }, changes)).outcomes
     }, { keepPlans: memories.length === 1 })
   }
 
@@ -98,8 +92,9 @@ export class SqlWriter {
       signal?.throwIfAborted()
       const removedCounts = await removeOutdated(tx, this.#statements, bank, replacement, memories, now)
       changes.memories -= removedCounts.memories
-      addCounts(removedCounts, await removeLowerTrust(tx, this.#statements, bank, memories, now))
-      return (await this.#add(tx, memories, removedCounts, work, changes)).outcomes
+      const { counts, replaced } = await removeLowerTrust(tx, this.#statements, bank, memories, now)
+      addCounts(removedCounts, counts)
+      return (await this.#add(tx, memories, removedCounts, { ...work, replaced }, changes)).outcomes
     }, { bulk: true })
   }
 
