@@ -73,7 +73,8 @@ export async function insertMemories (
   const insertion: Insertion = { outcomes, counts: { ...NO_COUNTS }, unembedded: 0 }
   const key = bankParameters(bank)
   const caller = bankKeyString(bank)
-  const ordered = await sortInTurns(memories.map((memory, index) => ({ memory, index })), insertionOrder(options), caller)
+  const indexed = memories.map((memory, index) => ({ memory, index }))
+  const ordered = await sortInTurns(indexed, insertionOrder(options), caller)
   const repeats: typeof ordered = []
   const note = (rows: readonly InsertedRow[], batch: typeof ordered) => {
     for (const [at, row] of rows.entries()) {
