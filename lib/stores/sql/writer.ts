@@ -86,16 +86,13 @@ export class SqlWriter {
     { now, idempotency, signal }: WriteOptions,
   ): Promise<InsertOutcome[]> {
     const work = await this.#begin(bank, now, memories.some(hasVectors))
-    return await this.#transactions.run(bank, { now, idempotency, signal }, async (tx, changes) => {
-      // Serializes replacements in a bank, so that each sees the memories stored by the previous one.
-      await tx.query(this.#statements.locks.lockImports, bankParameters(bank))
-      signal?.throwIfAborted()
+    return await this.#transactions.runAsImporter(bank, { now, idempotency, signal }, async (tx, changes) => {
       const removedCounts = await removeOutdated(tx, this.#statements, bank, replacement, memories, now)
       changes.memories -= removedCounts.memories
       const { counts, replaced } = await removeLowerTrust(tx, this.#statements, bank, memories, now)
       addCounts(removedCounts, counts)
       return (await this.#add(tx, memories, removedCounts, { ...work, replaced }, changes)).outcomes
-    }, { bulk: true })
+    })
   }
 
   async import (
@@ -105,11 +102,8 @@ export class SqlWriter {
     if (config?.expected !== undefined) throw new TypeError('A configuration that comes with an import takes the place of whatever is in force')
     const work = await this.#begin(bank, now, memories.some(hasVectors))
     const ordered = await sortInTurns(memories, (a, b) => compareText(a.memoryId, b.memoryId), bankKeyString(bank))
-    const { locks, lockExisting: statement } = this.#statements
-    return await this.#transactions.run(bank, { now, idempotency, signal }, async (tx, changes) => {
-      // Serializes imports into a bank, so that each sees the memories stored by the previous one.
-      await tx.query(locks.lockImports, bankParameters(bank))
-      signal?.throwIfAborted()
+    const { lockExisting: statement } = this.#statements
+    return await this.#transactions.runAsImporter(bank, { now, idempotency, signal }, async (tx, changes) => {
       const plan = await planImport(tx, { bank, memories, ordered, onConflict, now, statement })
       const ids = plan.removed.map(({ memory_id: id }) => id)
       const removedCounts = await removeLocked(tx, this.#statements, bank, ids)
@@ -120,7 +114,7 @@ export class SqlWriter {
       if (outcomes.some(({ stored }) => !stored)) throw collision()
       if (config !== undefined) await this.#configs.write(tx, bank, config)
       return plan.outcome
-    }, { bulk: true })
+    })
   }
 
   async remove (
@@ -145,12 +139,11 @@ export class SqlWriter {
   }
 
   async removeBank (bank: BankKey, now: number): Promise<RemovedBank> {
-    return await this.#transactions.run(bank, { now }, async (tx, changes) => {
-      // The lock excludes imports: their memories and configuration must be removed together or not at all.
-      await tx.query(this.#statements.locks.lockImports, bankParameters(bank))
+    // Memories and configuration of an import must be removed together or not at all.
+    return await this.#transactions.runAsImporter(bank, { now }, async (tx, changes) => {
       const { count } = await this.#removeAll(tx, bank, { now, idLimit: 0, changes })
       return { memoryCount: count, configRemoved: await this.#configs.remove(tx, bank, now) }
-    }, { bulk: true })
+    })
   }
 
   async attachVectors (bank: BankKey, vectors: readonly LateVectors[], now: number): Promise<number> {
