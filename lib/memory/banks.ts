@@ -3,7 +3,9 @@ import type { RowBudget } from '../concurrency/byte-budget.js'
 import { ServiceError } from '../errors/service-error.js'
 import { bankOf, callerOf, OPERATOR, type RequestContext } from '../identity/context.js'
 import { isUuid } from '../validation/ids.js'
-import type { BankSummary } from '../stores/vector-store.js'
+import { mostUsedTags, type TagCount } from '../stores/tag-counts.js'
+import type { BankStatistics, BankSummary } from '../stores/vector-store.js'
+import { runInTurns } from '../concurrency/steps.js'
 import { mapInTurns, turns } from '../concurrency/turn-budget.js'
 import { decodeCursor, encodeCursor, isBankPlace, isMemoryPlace } from './cursor.js'
 import type { Dependencies } from './dependencies.js'
@@ -17,7 +19,6 @@ const MAX_PAGE = 200
 const MAX_COUNT = 100_000
 /** Number of summaries that one read requests from the store; those that the caller may not read are skipped. */
 const READ_AHEAD = 500
-const MAX_TAG_COUNTS = 100
 /** Number of banks whose configurations are read together; each may have 32 KiB. */
 const RESOLVE_BATCH = 25
 /** Number of summaries that one read requests for an operator, who receives all of them. */
@@ -68,6 +69,7 @@ export class Banks {
     const { directory, store, clock, backfill } = this.#deps
     const { key: bank } = await directory.openOne(context, 'read', bankId)
     const statistics = await store.statistics(bank, clock())
+    const tags = await runInTurns(mostUsedTags(tagCountsOf(statistics)), callerOf(context))
     return {
       ...toBankAnswer(statistics),
       chunk_count: statistics.passageCount,
@@ -76,10 +78,7 @@ export class Banks {
       first_retained_at: nullableInstant(statistics.firstRetainedAt),
       first_occurred_at: nullableInstant(statistics.firstOccurredAt),
       last_occurred_at: nullableInstant(statistics.lastOccurredAt),
-      tags: [...statistics.tagCounts]
-        .sort(([tagA, a], [tagB, b]) => b - a || (tagA < tagB ? -1 : 1))
-        .slice(0, MAX_TAG_COUNTS)
-        .map(([tag, memoryCount]) => ({ tag, memory_count: memoryCount })),
+      tags: tags.map(({ tag, count }) => ({ tag, memory_count: count })),
     }
   }
 
@@ -174,6 +173,10 @@ export class Banks {
   async #summaries (request: Omit<Parameters<Dependencies['store']['listBanks']>[0], 'now'>): Promise<BankSummary[]> {
     return await this.#deps.store.listBanks({ now: this.#deps.clock(), ...request })
   }
+}
+
+function * tagCountsOf ({ tagCounts }: BankStatistics): Generator<TagCount> {
+  for (const [tag, count] of tagCounts) yield { tag, count }
 }
 
 function pageSize (limit: number | undefined): number {

@@ -39,6 +39,11 @@ export interface BankStatistics extends BankSummary {
   /** Memories without vectors, counted by a store that accepts late vectors. */
   unembeddedCount?: number
   tokens: number
+  /**
+   * The number of memories by tag, in any order: of the 100 most used tags (`MAX_TAG_COUNTS` of tag-counts.ts), of
+   * equally used ones the first in code-unit order. A bank may have any number of tags, so a store does not read more
+   * than these; what else it returns is left out of the answer.
+   */
   tagCounts: ReadonlyMap<string, number>
   firstRetainedAt: number | null
   firstOccurredAt: number | null

@@ -3,6 +3,8 @@ import type { Steps, Turns } from '../../concurrency/steps.js'
 import { compareText } from '../../text/compare-text.js'
 import { dayOf } from '../../time/days.js'
 import type { BankKey } from '../../identity/context.js'
+import { SplitMap } from '../split-map.js'
+import { mostUsedTags, type TagCount } from '../tag-counts.js'
 import type {
   BankStatistics, BankSummary, DayCounts, DayRange, ListRequest, Memory, Neighbourhood, NeighboursRequest, Unembedded,
 } from '../vector-store.js'
@@ -162,7 +164,7 @@ export function * collectStatistics (
   bank: Bank, accept: Accept,
 ): Steps<{ statistics: BankStatistics, counts: TokenCount[] }> {
   const statistics = noStatistics(yield * summarise(bank, accept))
-  const { tagCounts } = statistics
+  const tagCounts = new SplitMap<TagCount>()
   const counts: TokenCount[] = []
   let unembeddedCount = 0
   for (const entry of bank.entries.ordered()) {
@@ -172,7 +174,11 @@ export function * collectStatistics (
       if (entry.isUnembedded) unembeddedCount++
       counts.push(memory.tokens)
       statistics.firstRetainedAt ??= memory.retainedAt
-      for (const tag of memory.tags) tagCounts.set(tag, (tagCounts.get(tag) ?? 0) + 1)
+      for (const tag of memory.tags) {
+        const known = tagCounts.get(tag)
+        if (known === undefined) tagCounts.set(tag, { tag, count: 1 })
+        else known.count++
+      }
       if (memory.occurredAt !== null) {
         statistics.firstOccurredAt = Math.min(statistics.firstOccurredAt ?? Infinity, memory.occurredAt)
         statistics.lastOccurredAt = Math.max(statistics.lastOccurredAt ?? -Infinity, memory.occurredAt)
@@ -180,11 +186,13 @@ export function * collectStatistics (
     }
     yield
   }
+  const tags = yield * mostUsedTags(tagCounts.values())
+  statistics.tagCounts = new Map(tags.map(({ tag, count }) => [tag, count]))
   return { statistics: { ...statistics, unembeddedCount }, counts }
 }
 
 /** The statistics of a bank without memories. */
-export function noStatistics (summary: BankSummary): BankStatistics & { tagCounts: Map<string, number> } {
+export function noStatistics (summary: BankSummary): BankStatistics {
   return {
     ...summary,
     passageCount: 0,

@@ -1,0 +1,30 @@
+import t from 'tap'
+import { runSync } from '../../../lib/concurrency/steps.js'
+import { InMemoryVectorStore } from '../../../lib/stores/in-memory/store.js'
+import { mostUsedTags } from '../../../lib/stores/tag-counts.js'
+import { newMemory, NOW } from '../../helpers/memories.js'
+
+const home = { tenantId: null, bankId: 'home' }
+
+await t.test('of any number of tags the 100 most used are chosen in small steps, equally used ones by tag', async (t) => {
+  const counts = Array.from({ length: 20_000 }, (_, n) => ({ tag: `tag ${n * 7919 % 20_000}`, count: n % 40 }))
+  const expected = counts.toSorted((a, b) => b.count - a.count || (a.tag < b.tag ? -1 : 1)).slice(0, 100)
+  t.strictSame(runSync(mostUsedTags(counts)), expected)
+  let steps = 0
+  for (const work = mostUsedTags(counts); work.next().done !== true;) steps++
+  t.equal(steps, counts.length)
+  t.strictSame(runSync(mostUsedTags(counts.slice(0, 3))).length, 3)
+  t.strictSame(runSync(mostUsedTags([])), [])
+})
+
+await t.test('the in-memory store gives the 100 most used tags of a bank', async (t) => {
+  const store = new InMemoryVectorStore()
+  t.teardown(async () => { await store.close() })
+  const tags = Array.from({ length: 150 }, (_, n) => `tag ${String(n).padStart(3, '0')}`)
+  await store.insert(home, [await newMemory('one', { tags }), await newMemory('two', { tags: tags.slice(-30) })], NOW)
+  const { tagCounts } = await store.statistics(home, NOW)
+  t.strictSame(
+    [...tagCounts].sort(([a], [b]) => a < b ? -1 : 1),
+    [...tags.slice(0, 70).map((tag) => [tag, 1]), ...tags.slice(-30).map((tag) => [tag, 2])],
+  )
+})
