@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { WebhookSources } from '../lib/sources/webhook-sources.js'
 import type { BankKey } from '../lib/identity/context.js'
-import { AdminBanksAnswer, AdminBanksQuery, BankConfigAnswer } from '../lib/memory/schemas.js'
+import { AdminBanksAnswer, AdminBanksQuery, BankConfigAnswer, TenantId } from '../lib/memory/schemas.js'
 import { BankParams } from './banks.js'
 import { answers, ROUTE_ERRORS } from './responses.js'
 
@@ -38,9 +38,7 @@ const SourcesAnswer = Type.Object({
 })
 
 const OperatorQuery = Type.Object({
-  tenant_id: Type.Optional(Type.String({
-    minLength: 1, maxLength: 512, description: 'Tenant of the bank. Absent: the bank of callers without a tenant.',
-  })),
+  tenant_id: Type.Optional(TenantId('Tenant of the bank. Absent: the bank of callers without a tenant.')),
 }, { additionalProperties: false })
 const ReloadAnswer = Type.Object({
   changed: Type.Array(Type.String(), { description: 'Paths in the configuration file that were changed and are now in force.' }),

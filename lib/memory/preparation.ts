@@ -2,13 +2,13 @@ import { hash } from 'node:crypto'
 import { runSync, runSyncOrInTurns, type Steps } from '../concurrency/steps.js'
 import { invalidRequest, type FieldError } from '../errors/service-error.js'
 import type { Trust } from '../identity/trust.js'
-import type { ContentChecks } from '../policy/bank.js'
-import { checkContent, checkText, screenMetadata } from '../policy/barriers.js'
+import { checkContent, checkDocumentId, checkText, screenMetadata } from '../policy/barriers.js'
 import type { Memory, Metadata } from '../stores/vector-store.js'
 import { normalForm } from '../text/normal-form.js'
 import { PART_CHARACTERS, splitForFolding } from '../text/parts.js'
 import { suspicionSteps } from '../text/suspicion.js'
 import { TokenCount } from '../text/tokens.js'
+import type { OpenBank } from './file-settings.js'
 import { instantField } from './records.js'
 import type { RetainItem } from './schemas.js'
 
@@ -31,7 +31,10 @@ export interface CheckedItem {
  * @param textField the caller's name of the text field
  * @throws ServiceError invalid_request that names every invalid field
  */
-export function checkItem (item: RetainItem, checks: ContentChecks, at: string, textField = 'content'): CheckedItem {
+export function checkItem (
+  item: RetainItem, { key, settings: { contentChecks: checks } }: Pick<OpenBank, 'key' | 'settings'>, at: string,
+  textField = 'content',
+): CheckedItem {
   const errors: FieldError[] = []
   const check = (field: string, problem: string | undefined) => {
     if (problem !== undefined) errors.push({ field: `${at}${field}`, message: problem })
@@ -41,7 +44,7 @@ export function checkItem (item: RetainItem, checks: ContentChecks, at: string, 
   // Tags are a set, so they are stored sorted and without duplicates.
   const tags = item.tags === undefined ? [] : [...new Set(item.tags)].sort()
   for (const tag of tags) check('tags', checkText(tag) ?? (tag.trim() === '' ? 'must not be blank' : undefined))
-  if (item.document_id !== undefined) check('document_id', checkText(item.document_id))
+  if (item.document_id !== undefined) check('document_id', checkDocumentId(item.document_id, key))
   if (item.source !== undefined) check('source', checkText(item.source))
   const { metadata, redactions, errors: wrong } = screenMetadata(item.metadata ?? {}, checks)
   for (const { field, message } of wrong) check(field, message)

@@ -149,11 +149,11 @@ export class RetainService {
   }
 
   /** Checks the fields only; expensive work waits until the items are admitted. */
-  async #check ({ open: { settings }, items, at, caller }: Retain): Promise<CheckedItem[]> {
+  async #check ({ open, items, at, caller }: Retain): Promise<CheckedItem[]> {
     const checked: CheckedItem[] = []
     for (const [index, item] of items.entries()) {
       if (turns.isExhausted) await turns.next(caller)
-      const one = checkItem(item, settings.contentChecks, at(index))
+      const one = checkItem(item, open, at(index))
       if (one.expiresAt !== null && one.expiresAt <= this.#deps.clock()) throw invalidField(`${at(index)}expires_at`, 'must lie in the future')
       checked.push(one)
     }

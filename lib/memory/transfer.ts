@@ -168,7 +168,7 @@ export class Transfer {
     return checked
   }
 
-  #checkLine ({ settings }: OpenBank, value: unknown, { at, now, ceiling }: LineCheck): CheckedLine {
+  #checkLine (open: OpenBank, value: unknown, { at, now, ceiling }: LineCheck): CheckedLine {
     const {
       text: content, memory_id: memoryId, bank_id: _origin, retained_at: retainedAt, tags = [], trust = ceiling, ...rest
     } = readLine(value, at)
@@ -176,7 +176,7 @@ export class Transfer {
       memoryId: memoryId?.toLowerCase() ?? this.#deps.newId(),
       retainedAt: retainedAt === undefined ? now : instantField(`${at}retained_at`, retainedAt),
       trust: lowestTrust(ceiling, trust),
-      item: checkItem({ content, ...rest, ...(tags.length > 0 && { tags }) }, settings.contentChecks, at, 'text'),
+      item: checkItem({ content, ...rest, ...(tags.length > 0 && { tags }) }, open, at, 'text'),
     }
   }
 

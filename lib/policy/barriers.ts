@@ -1,10 +1,16 @@
 import { codePointsUpTo } from '../validation/code-points.js'
+import type { BankKey } from '../identity/context.js'
 import type { FieldError } from '../errors/service-error.js'
 import type { Metadata } from '../stores/vector-store.js'
 import type { ContentChecks } from './bank.js'
 
 /** More keys than fit in the largest size of metadata that can be configured. */
 const MAX_KEYS = 10_000
+/**
+ * Maximum bytes of tenant, bank and document together: PostgreSQL limits the rows of an index to 2704 bytes, and one
+ * index has these three and 80 bytes of other columns. It affects only tenants of more than 256 bytes.
+ */
+const MAX_DOCUMENT_KEY_BYTES = 2560
 /** Cached by the list of the settings, which many items share. */
 const blockedSets = new WeakMap<readonly string[], ReadonlySet<string>>()
 
@@ -37,6 +43,17 @@ export function checkText (text: string): string | undefined {
   if (text.includes('\u0000')) return 'must not contain the character U+0000'
   if (!text.isWellFormed()) return 'must be well-formed Unicode'
   return undefined
+}
+
+/** Checks that every store can keep the document of a memory of this bank. */
+export function checkDocumentId (documentId: string, { tenantId, bankId }: BankKey): string | undefined {
+  const tenant = tenantId ?? ''
+  // A code unit has at most three bytes, so the bytes of most are not counted.
+  const isLong = (tenant.length + bankId.length + documentId.length) * 3 > MAX_DOCUMENT_KEY_BYTES
+  if (isLong && Buffer.byteLength(tenant + bankId + documentId) > MAX_DOCUMENT_KEY_BYTES) {
+    return `must not be larger, together with the names of the tenant and the bank, than ${MAX_DOCUMENT_KEY_BYTES} bytes`
+  }
+  return checkText(documentId)
 }
 
 /**

@@ -55,6 +55,7 @@ await t.test('an operator sees every bank of the tenant for anyone, page by page
   const narrowed = (await get('/v1/admin/access?principal=user:bob&on_behalf_of=user:alice', OPERATOR)).json<Answer>()
   t.same(narrowed.banks.flatMap(({ permissions }) => permissions), [])
   refusedFields(t, await get('/v1/admin/access?principal=a%20b', OPERATOR), 'principal')
+  refusedFields(t, await get('/v1/admin/access?tenant_id=%00', OPERATOR), 'tenant_id')
   refused(t, await get('/v1/admin/access?principal=user:bob'), 401, 'unauthenticated')
 })
 
@@ -73,6 +74,7 @@ await t.test('a what-if tells what a request would, and grants of the bank itsel
   t.match(await check({ principal: 'user:eve', tenant_id: 'acme', bank_id: 'user-bob', permission: 'read' }), { allowed: false })
   refused(t, await post('/v1/admin/access/check', { bank_id: 'team', permission: 'own' }, OPERATOR), 400, 'invalid_request')
   refusedFields(t, await post('/v1/admin/access/check', { on_behalf_of: 'a b', bank_id: 'team', permission: 'read' }, OPERATOR), 'on_behalf_of')
+  for (const tenant of ['\u0000', '\ud800']) refusedFields(t, await post('/v1/admin/access/check', { tenant_id: tenant, bank_id: 'team', permission: 'read' }, OPERATOR), 'tenant_id')
   refused(t, await post('/v1/admin/access/check', { bank_id: 'team', permission: 'read' }), 401, 'unauthenticated')
   const denials = (metrics: string) => /^memory_gateway_access_denied_total (\d+)$/m.exec(metrics)?.[1]
   t.equal(denials(await app.metrics.render()), '1', 'only the forget was refused')

@@ -86,6 +86,7 @@ await t.test('a malformed name or an unknown parameter is 400', async (t) => {
     refusedFields(t, await operate(app, method, 'home*'), 'bank_id')
     refusedFields(t, await operate(app, method, 'home', '?tenant=acme'), 'tenant')
     refusedFields(t, await operate(app, method, 'home', '?tenant_id='), 'tenant_id')
+    refusedFields(t, await operate(app, method, 'home', '?tenant_id=%00'), 'tenant_id')
   }
 })
 

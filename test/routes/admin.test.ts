@@ -88,6 +88,8 @@ await t.test('banks over all tenants', async (t) => {
   await t.test('are refused with a malformed name or an unknown parameter', async (t) => {
     refusedFields(t, await get('/v1/admin/banks?tenant=acme'), 'tenant')
     refusedFields(t, await get('/v1/admin/banks?tenant_id='), 'tenant_id')
+    for (const path of ['/v1/admin/banks', '/v1/admin/banks/a']) refusedFields(t, await get(`${path}?tenant_id=a%00`), 'tenant_id')
+    t.same((await get(`/v1/admin/banks?tenant_id=${encodeURIComponent('a 😀')}`)).json(), { banks: [] })
     refusedFields(t, await get('/v1/admin/banks/a*'), 'bank_id')
   })
 

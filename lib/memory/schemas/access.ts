@@ -1,9 +1,8 @@
 import { Type, type Static } from 'typebox'
 import { PERMISSIONS } from '../../access/access-control.js'
-import { strict, nullable, BankId, pageFields } from './common.js'
+import { strict, nullable, BankId, TenantId, pageFields } from './common.js'
 
 const Permission = Type.Enum([...PERMISSIONS], { title: 'Permission' })
-const TenantId = Type.String({ minLength: 1, maxLength: 512, description: 'Absent: callers without a tenant.' })
 const Principal = (description: string) => Type.String({ minLength: 1, maxLength: 256, description, examples: ['user:alice'] })
 export const AccessQuery = strict(pageFields)
 
@@ -32,7 +31,7 @@ export const AccessAnswer = strict({
 
 const identity = {
   principal: Type.Optional(Principal('Absent: an anonymous caller, which exists only in dev mode.')),
-  tenant_id: Type.Optional(TenantId),
+  tenant_id: Type.Optional(TenantId('Absent: callers without a tenant.')),
   on_behalf_of: Type.Optional(Principal('The principal on whose behalf the caller acts.')),
 }
 

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { BankConfigurationSchema } from '../../config/schema.js'
-import { strict, nullable, nullableInstant, instant, trust, BankId, pageFields } from './common.js'
+import { strict, nullable, nullableInstant, instant, trust, BankId, TenantId, pageFields } from './common.js'
 import { filters } from './filters.js'
 import { MemoryRecord } from './memory-record.js'
 
@@ -66,7 +66,7 @@ export const StatisticsAnswer = strict({
   }],
 })
 
-export const AdminBanksQuery = strict({ tenant_id: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })) })
+export const AdminBanksQuery = strict({ tenant_id: Type.Optional(TenantId('Absent: the banks of all tenants.')) })
 const AdminBank = strict({ tenant_id: nullable(), ...bankFields }, {
   title: 'AdminBank', description: 'A bank of a tenant.',
 })

@@ -11,6 +11,10 @@ export const nullableInstant = (description: string) => nullable({ format: 'date
 export const instant = (description: string) => Type.String({ format: 'date-time', description: `${description} RFC 3339 with an offset.` })
 export const clamped = (description: string) => Type.Integer({ description })
 export const BankId = Type.String({ pattern: BANK_ID_PATTERN, 'x-allowed': BANK_ID_IN_WORDS, description: 'Id of a bank.', examples: ['user-alice'] })
+/** PostgreSQL can store neither U+0000 nor lone surrogates. */
+export const TenantId = (description: string) => Type.String({
+  minLength: 1, maxLength: 512, pattern: '^[^\\u0000\\ud800-\\udfff]*$', 'x-allowed': 'in well-formed Unicode without U+0000', description,
+})
 export const MemoryId = Type.String({ format: 'uuid', description: 'UUIDv7.', examples: ['01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f'] })
 const tagList = (description: string) => (
   Type.Array(Type.String({ minLength: 1, maxLength: 128 }), { minItems: 1, maxItems: 100, description })

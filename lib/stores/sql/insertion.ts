@@ -51,6 +51,8 @@ export interface InsertionOptions {
   now: number
   space: EmbeddingSpace | undefined
   shard: number
+  /** Memories that were removed because one of these has higher trust, by fingerprint. */
+  replaced?: ReadonlyMap<string, ExistingRow>
   /**
    * Whether the statement itself updates the statistics, which then must be the only one. Otherwise the caller does.
    */
@@ -71,7 +73,8 @@ export async function insertMemories (
   const insertion: Insertion = { outcomes, counts: { ...NO_COUNTS }, unembedded: 0 }
   const key = bankParameters(bank)
   const caller = bankKeyString(bank)
-  const ordered = await sortInTurns(memories.map((memory, index) => ({ memory, index })), byFingerprint, caller)
+  const indexed = memories.map((memory, index) => ({ memory, index }))
+  const ordered = await sortInTurns(indexed, insertionOrder(options), caller)
   const repeats: typeof ordered = []
   const note = (rows: readonly InsertedRow[], batch: typeof ordered) => {
     for (const [at, row] of rows.entries()) {
@@ -121,8 +124,18 @@ export async function insertMemories (
 
 type IndexedMemory = { memory: NewMemory, index: number }
 
-function byFingerprint (a: IndexedMemory, b: IndexedMemory): number {
-  return compareText(a.memory.fingerprint, b.memory.fingerprint) || a.index - b.index
+/**
+ * By fingerprint; of exact repeats the first is stored, which is the first of higher trust than the memory that they
+ * replace, if there was one.
+ */
+function insertionOrder ({ replaced }: InsertionOptions): (a: IndexedMemory, b: IndexedMemory) => number {
+  const comesLater = ({ memory }: IndexedMemory): number => {
+    const row = replaced?.get(memory.fingerprint)
+    return row === undefined || hasHigherTrust(memory, row) ? 0 : 1
+  }
+  return (a, b) => (
+    compareText(a.memory.fingerprint, b.memory.fingerprint) || comesLater(a) - comesLater(b) || a.index - b.index
+  )
 }
 
 /** Whether a memory replaces the existing memory that it repeats. */

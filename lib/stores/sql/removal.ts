@@ -1,6 +1,10 @@
 import type { BankKey } from '../../identity/context.js'
-import { RemovalRefusedError, type DocumentReplacement, type NewMemory, type RemoveOutcome } from '../vector-store.js'
+import { isAtLeast } from '../../identity/trust.js'
+import {
+  RemovalRefusedError, type DocumentReplacement, type NewMemory, type RemoveOutcome, type Selector,
+} from '../vector-store.js'
 import type { Queries } from './executor.js'
+import { isStorable } from './fragments.js'
 import { addCounts, hasExpired, hasHigherTrust, NO_COUNTS, type Counts, type ExistingRow } from './insertion.js'
 import { bankParameters } from './rows.js'
 import type { Statements } from './statements.js'
@@ -16,6 +20,16 @@ export interface Choice {
   /** Ids or tags. */
   chosen?: readonly string[]
   now: number
+}
+
+export function toChoice (
+  selector: Exclude<Selector, { kind: 'all' }>, now: number,
+): Choice & { kind: 'ids' | 'any' | 'all', chosen: readonly string[] } {
+  if (selector.kind === 'ids') return { kind: 'ids', chosen: selector.memoryIds, now }
+  const { tags, match } = selector
+  // No memory has a tag that cannot be stored. PostgreSQL would reject it or take it for another one.
+  const chosen = tags.filter(isStorable)
+  return match === 'all' && chosen.length < tags.length ? { kind: 'any', chosen: [], now } : { kind: match, chosen, now }
 }
 
 /**
@@ -38,25 +52,30 @@ export async function removeOutdated (
 
 /**
  * Removes memories that a memory of the write repeats and that are expired or of lower trust.
- * @returns as removeLocked
+ * @returns `counts` as removeLocked; `replaced`: those of lower trust, by fingerprint
  */
 export async function removeLowerTrust (
   tx: Queries, statements: Statements, bank: BankKey, memories: readonly NewMemory[], now: number,
-): Promise<Counts> {
+): Promise<{ counts: Counts, replaced: ReadonlyMap<string, ExistingRow> }> {
   const keys = [
     ...bankParameters(bank),
     memories.map(({ memoryId }) => memoryId),
     memories.map(({ fingerprint }) => fingerprint),
   ]
-  // Of several memories with one fingerprint only the first is stored.
-  const firsts = new Map(memories.toReversed().map((memory) => [memory.fingerprint, memory]))
+  const highest = new Map<string, NewMemory>()
+  for (const memory of memories) {
+    const other = highest.get(memory.fingerprint)
+    if (other === undefined || !isAtLeast(other.trust, memory.trust)) highest.set(memory.fingerprint, memory)
+  }
   const isReplaced = (row: ExistingRow) => {
-    const repeat = firsts.get(row.fingerprint)
+    const repeat = highest.get(row.fingerprint)
     return hasExpired(row, now) || (repeat !== undefined && hasHigherTrust(repeat, row))
   }
   let existing = await tx.query<ExistingRow>(statements.findExisting, keys)
   if (existing.some(isReplaced)) existing = await tx.query<ExistingRow>(statements.lockExisting, keys)
-  return await removeLocked(tx, statements, bank, existing.filter(isReplaced).map(({ memory_id: id }) => id))
+  const removed = existing.filter(isReplaced)
+  const replaced = new Map(removed.filter((row) => !hasExpired(row, now)).map((row) => [row.fingerprint, row]))
+  return { counts: await removeLocked(tx, statements, bank, removed.map(({ memory_id: id }) => id)), replaced }
 }
 
 /**

@@ -67,9 +67,10 @@ export class SqlSearcher {
   }
 
   async search (request: SearchRequest): Promise<SearchResult> {
-    const found: Found[] = []
-    await forEachConcurrently(request.banks, MAX_CONCURRENT_BANKS, async (bank) => {
-      found.push(await this.#searchBank(bank, request))
+    // In the order of the request, so that equal hits of several banks have the same order every time.
+    const found = new Array<Found>(request.banks.length)
+    await forEachConcurrently(request.banks.entries(), MAX_CONCURRENT_BANKS, async ([index, bank]) => {
+      found[index] = await this.#searchBank(bank, request)
     })
     const merge = (strategy: 'lexical' | 'semantic') => (
       mergeCandidates(found.map(({ [strategy]: candidates }) => candidates), request.limit)
@@ -152,7 +153,7 @@ function scoresOf (row: CandidateRow, { lexical, semantic }: SearchRequest): Can
   }
 }
 
-/** @returns the best over all banks: descending, ties by memory id */
+/** @returns the best over all banks: descending, ties by memory id, then in the order of the banks */
 function mergeCandidates (banks: ReadonlyArray<readonly Candidate[]>, limit: number): Candidate[] {
   return banks.flat()
     .sort((a, b) => b.score - a.score || compareText(a.memory.memoryId, b.memory.memoryId))

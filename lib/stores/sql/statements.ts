@@ -1,4 +1,5 @@
 import { DAY_MS } from '../../time/days.js'
+import { MAX_TAG_COUNTS } from '../tag-counts.js'
 import { makeBankLocks, type BankLocks } from './bank-locks.js'
 import { countInto, memoryColumns } from './fragments.js'
 import { neighboursStatement } from './reading-statements.js'
@@ -97,7 +98,10 @@ select count(*)::int as memories, coalesce(sum(cardinality(passage_starts)), 0):
   min(retained_at)::float8 as first_retained_at, max(retained_at)::float8 as last_retained_at,
   min(occurred_at)::float8 as first_occurred_at, max(occurred_at)::float8 as last_occurred_at,
   (select coalesce(json_agg(json_build_array(t.tag, t.uses)), '[]')::text
-   from (select tag, count(*)::int as uses from live, unnest(tags) as tag group by tag) t) as tags
+   from (
+     select tag, count(*)::int as uses from live, unnest(tags) as tag
+     group by tag order by uses desc, tag collate "C" limit ${MAX_TAG_COUNTS}
+   ) t) as tags
 from live`,
     // An index-only scan of the index by age.
     countByDay: `select greatest(floor(m.retained_at::float8 / ${DAY_MS})::int, $4::int - 1) as day, count(*)::int as memories

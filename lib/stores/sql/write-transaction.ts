@@ -1,10 +1,14 @@
 import { bankKeyString, type BankKey } from '../../identity/context.js'
+import { KeyedQueue } from '../../concurrency/keyed-queue.js'
 import { recordText } from '../idempotency.js'
 import { IDEMPOTENCY_LIFETIME_MS, IdempotencyKeyTaken, type IdempotentWrite } from '../vector-store.js'
 import { SqlError, statementsOf, type Executor, type Queries, type Transaction, type TransactionOptions } from './executor.js'
 import { retrySerializationFailures } from './retrying.js'
 import { bankParameters } from './rows.js'
 import type { Statements } from './statements.js'
+
+/** Maximum number of writes that wait for the right to import into one bank. */
+const MAX_WAITING = 100
 
 export interface WriteOptions {
   now: number
@@ -29,6 +33,7 @@ export interface WriteTransactionsOptions {
 /** Runs each write in one transaction, which also keeps the record of its idempotency key. */
 export class WriteTransactions {
   readonly #options: WriteTransactionsOptions
+  readonly #importers = new KeyedQueue()
 
   constructor (options: WriteTransactionsOptions) {
     this.#options = options
@@ -58,6 +63,25 @@ export class WriteTransactions {
     // After the commit, because an analysis of the tables sees nothing before it.
     await noteChanges(changes!.memories)
     return outcome
+  }
+
+  /**
+   * Serializes the work with imports into the bank, so that each sees the memories stored by the previous one. It is
+   * queued before it gets a connection, so that one bank does not hold several of them to wait for the same lock.
+   */
+  async runAsImporter<T> (
+    bank: BankKey, write: WriteOptions, work: (tx: Transaction, changes: Changes) => Promise<T>,
+  ): Promise<T> {
+    const id = bankKeyString(bank)
+    // The first of the queue runs.
+    if (this.#importers.length(id) > MAX_WAITING) {
+      throw new SqlError('busy', `${MAX_WAITING} writes wait for the right to import into the bank`)
+    }
+    return await this.#importers.run(id, async () => await this.run(bank, write, async (tx, changes) => {
+      await tx.query(this.#options.statements.locks.lockImports, bankParameters(bank))
+      write.signal?.throwIfAborted()
+      return await work(tx, changes)
+    }, { bulk: true }), write.signal)
   }
 
   /** Runs single statements, each of which is its own transaction. */

@@ -10,9 +10,9 @@ import type { BankConfigWriter } from './bank-configs.js'
 import { BankSpaces } from './bank-spaces.js'
 import type { Executor, Queries, SqlError, Transaction } from './executor.js'
 import { planImport } from './import-conflicts.js'
-import { addCounts, insertMemories, type Counts, type Insertion } from './insertion.js'
+import { addCounts, insertMemories, type Counts, type Insertion, type InsertionOptions } from './insertion.js'
 import { hasVectors, isOneBatch } from './insertion-batch.js'
-import { removeChosen, removeLocked, removeOutdated, removeLowerTrust, type Choice } from './removal.js'
+import { removeChosen, removeLocked, removeOutdated, removeLowerTrust, toChoice } from './removal.js'
 import {
   isSerializationFailure, isUniqueViolation, retrySerializationFailures, serializationFailure,
 } from './retrying.js'
@@ -34,13 +34,7 @@ interface ImportOptions extends WriteOptions {
   config?: BankConfigChange | undefined
 }
 
-interface Work {
-  statements: Statements
-  bank: BankKey
-  now: number
-  space: EmbeddingSpace | undefined
-  shard: number
-}
+type Work = Omit<InsertionOptions, 'counted'>
 
 /** Changes banks, each change in one transaction. */
 export class SqlWriter {
@@ -82,8 +76,8 @@ export class SqlWriter {
       }
     }
     return await this.#transactions.run(bank, { now, idempotency, signal }, async (tx, changes) => {
-      const removedCounts = await removeLowerTrust(tx, this.#statements, bank, memories, now)
-      return (await this.#add(tx, memories, removedCounts, work, changes)).outcomes
+      const { counts, replaced } = await removeLowerTrust(tx, this.#statements, bank, memories, now)
+      return (await this.#add(tx, memories, counts, { ...work, replaced }, changes)).outcomes
     }, { keepPlans: memories.length === 1 })
   }
 
@@ -92,15 +86,13 @@ export class SqlWriter {
     { now, idempotency, signal }: WriteOptions,
   ): Promise<InsertOutcome[]> {
     const work = await this.#begin(bank, now, memories.some(hasVectors))
-    return await this.#transactions.run(bank, { now, idempotency, signal }, async (tx, changes) => {
-      // Serializes replacements in a bank, so that each sees the memories stored by the previous one.
-      await tx.query(this.#statements.locks.lockImports, bankParameters(bank))
-      signal?.throwIfAborted()
+    return await this.#transactions.runAsImporter(bank, { now, idempotency, signal }, async (tx, changes) => {
       const removedCounts = await removeOutdated(tx, this.#statements, bank, replacement, memories, now)
       changes.memories -= removedCounts.memories
-      addCounts(removedCounts, await removeLowerTrust(tx, this.#statements, bank, memories, now))
-      return (await this.#add(tx, memories, removedCounts, work, changes)).outcomes
-    }, { bulk: true })
+      const { counts, replaced } = await removeLowerTrust(tx, this.#statements, bank, memories, now)
+      addCounts(removedCounts, counts)
+      return (await this.#add(tx, memories, removedCounts, { ...work, replaced }, changes)).outcomes
+    })
   }
 
   async import (
@@ -110,11 +102,8 @@ export class SqlWriter {
     if (config?.expected !== undefined) throw new TypeError('A configuration that comes with an import takes the place of whatever is in force')
     const work = await this.#begin(bank, now, memories.some(hasVectors))
     const ordered = await sortInTurns(memories, (a, b) => compareText(a.memoryId, b.memoryId), bankKeyString(bank))
-    const { locks, lockExisting: statement } = this.#statements
-    return await this.#transactions.run(bank, { now, idempotency, signal }, async (tx, changes) => {
-      // Serializes imports into a bank, so that each sees the memories stored by the previous one.
-      await tx.query(locks.lockImports, bankParameters(bank))
-      signal?.throwIfAborted()
+    const { lockExisting: statement } = this.#statements
+    return await this.#transactions.runAsImporter(bank, { now, idempotency, signal }, async (tx, changes) => {
       const plan = await planImport(tx, { bank, memories, ordered, onConflict, now, statement })
       const ids = plan.removed.map(({ memory_id: id }) => id)
       const removedCounts = await removeLocked(tx, this.#statements, bank, ids)
@@ -125,7 +114,7 @@ export class SqlWriter {
       if (outcomes.some(({ stored }) => !stored)) throw collision()
       if (config !== undefined) await this.#configs.write(tx, bank, config)
       return plan.outcome
-    }, { bulk: true })
+    })
   }
 
   async remove (
@@ -139,12 +128,10 @@ export class SqlWriter {
         return await this.#removeAll(tx, bank, { now, idLimit, changes })
       }, { bulk: true })
     }
-    const choice: Choice & { kind: 'ids' | 'any' | 'all' } = selector.kind === 'ids'
-      ? { kind: 'ids', chosen: selector.memoryIds, now }
-      : { kind: selector.match, chosen: selector.tags, now }
+    const choice = toChoice(selector, now)
     return await this.#transactions.run(bank, { now, idempotency, signal }, async (tx, changes) => {
       if (dryRun) {
-        return toOutcome(await tx.query(removal.dryRun[choice.kind], [...key, now, idLimit, choice.chosen!]))
+        return toOutcome(await tx.query(removal.dryRun[choice.kind], [...key, now, idLimit, choice.chosen]))
       }
       const options = { shard: this.#nextShard(), idLimit }
       return removed(await removeChosen(tx, this.#statements, bank, choice, options), changes)
@@ -152,12 +139,11 @@ export class SqlWriter {
   }
 
   async removeBank (bank: BankKey, now: number): Promise<RemovedBank> {
-    return await this.#transactions.run(bank, { now }, async (tx, changes) => {
-      // The lock excludes imports: their memories and configuration must be removed together or not at all.
-      await tx.query(this.#statements.locks.lockImports, bankParameters(bank))
+    // Memories and configuration of an import must be removed together or not at all.
+    return await this.#transactions.runAsImporter(bank, { now }, async (tx, changes) => {
       const { count } = await this.#removeAll(tx, bank, { now, idLimit: 0, changes })
       return { memoryCount: count, configRemoved: await this.#configs.remove(tx, bank, now) }
-    }, { bulk: true })
+    })
   }
 
   async attachVectors (bank: BankKey, vectors: readonly LateVectors[], now: number): Promise<number> {

@@ -1,5 +1,6 @@
 import type { Test } from 'tap'
 import type { BankKey } from '../../../lib/identity/context.js'
+import { MAX_TAG_COUNTS } from '../../../lib/stores/tag-counts.js'
 import type { BankSummary, Memory, NewMemory } from '../../../lib/stores/vector-store.js'
 import { newId, newMemories, newMemory, NOW } from '../../helpers/memories.js'
 import { bank, collect, comparable, listAll, REMOVE, scanAll, texts, type OpenStore } from './setup.js'
@@ -89,6 +90,19 @@ export function readingContract (t: Test, open: OpenStore): void {
     t.strictSame(await store.listBanks({ now: NOW, bankId: 'a', limit: 100 }), listed.filter(({ bankId }) => bankId === 'a'), 'of a name')
     t.strictSame(await store.listBanks({ now: NOW, bankId: 'a', tenantId: null, limit: 100 }), [{ ...bank('a'), memoryCount: 1, lastRetainedAt: NOW }], 'one bank')
     t.strictSame(await store.listBanks({ now: NOW, bankId: 'a%', tenantId: 'nobody', limit: 100 }), [])
+  })
+
+  t.test('of very many tags the statistics have the most used ones', async (t) => {
+    const store = await open(t)
+    const named = (index: number) => `tag ${String(index).padStart(3, '0')}`
+    const all = Array.from({ length: 300 }, (_, index) => named(index))
+    await store.insert(home, [
+      await newMemory('one', { tags: all }), await newMemory('two', { tags: all.slice(180, 250) }), await newMemory('three', { tags: ['tag 299'] }),
+    ], NOW)
+    const { tagCounts } = await store.statistics(home, NOW)
+    const expected = new Map([...all.slice(180, 250).map((tag) => [tag, 2] as const), ['tag 299', 2], ...all.slice(0, 29).map((tag) => [tag, 1] as const)])
+    t.equal(expected.size, MAX_TAG_COUNTS)
+    t.strictSame(new Map([...tagCounts].sort()), new Map([...expected].sort()))
   })
 
   t.test('the summary and the statistics of a bank agree with its memories', async (t) => {

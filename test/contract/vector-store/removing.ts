@@ -10,6 +10,7 @@ async function fill (store: VectorStore): Promise<NewMemory[]> {
     await newMemory('red apple', { tags: ['red', 'fruit'], vectors: [[1, 0, 0, 0]] }),
     await newMemory('green apple', { tags: ['green', 'fruit'], vectors: [[0, 1, 0, 0]] }),
     await newMemory('red wine', { tags: ['red'], vectors: [[0, 0, 1, 0]] }),
+    await newMemory('stray sign', { tags: ['\ufffd'] }),
     await newMemory('water', { vectors: [[0, 0, 0, 1]] }),
   ]
   await store.insert(home, memories, NOW)
@@ -25,7 +26,11 @@ const REMOVALS: Array<[about: string, selector: (memories: NewMemory[]) => Selec
   ['all of two tags', () => ({ kind: 'tags', tags: ['red', 'fruit'], match: 'all' }), ['red apple']],
   ['a tag that nobody has', () => ({ kind: 'tags', tags: ['re'], match: 'any' }), []],
   ['any of no tags', () => ({ kind: 'tags', tags: [], match: 'any' }), []],
-  ['everything', () => ({ kind: 'all' }), ['red apple', 'green apple', 'red wine', 'water']],
+  ['a tag that is not well-formed', () => ({ kind: 'tags', tags: ['\ud800'], match: 'any' }), []],
+  ['a tag with U+0000', () => ({ kind: 'tags', tags: ['re\u0000d'], match: 'any' }), []],
+  ['any of a tag and two that no memory can have', () => ({ kind: 'tags', tags: ['green', '\u0000', '\udc00'], match: 'any' }), ['green apple']],
+  ['all of a tag and one that no memory can have', () => ({ kind: 'tags', tags: ['red', '\u0000'], match: 'all' }), []],
+  ['everything', () => ({ kind: 'all' }), ['red apple', 'green apple', 'red wine', 'stray sign', 'water']],
 ]
 
 export function removingContract (t: Test, open: OpenStore): void {
@@ -77,9 +82,9 @@ export function removingContract (t: Test, open: OpenStore): void {
     t.strictSame(new Set(texts(await semantic(store, [home], [1, 0, 0, 0]))), new Set(['green apple', 'red wine', 'water']))
     t.equal((await searchFor(store, [home], 'red')).total, 1)
     const statistics = await store.statistics(home, NOW)
-    t.equal(statistics.memoryCount, 3)
+    t.equal(statistics.memoryCount, 4)
     t.equal(statistics.tagCounts.get('red'), 1)
-    t.equal((await store.listBanks({ now: NOW, limit: 1 }))[0]?.memoryCount, 3)
+    t.equal((await store.listBanks({ now: NOW, limit: 1 }))[0]?.memoryCount, 4)
   })
 
   t.test('removed memories do not count in the ranking', async (t) => {

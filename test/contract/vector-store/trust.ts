@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Test } from 'tap'
 import { isAtLeast, lowestTrust, TRUST_LEVELS } from '../../../lib/identity/trust.js'
+import type { NewMemory } from '../../../lib/stores/vector-store.js'
 import { newMemories, newMemory, NOW } from '../../helpers/memories.js'
 import { bank, everything, lexical, listAll, REMOVE, semantic, texts, type OpenStore } from './setup.js'
 
@@ -67,6 +68,28 @@ export function trustContract (t: Test, open: OpenStore): void {
       { stored: false, memoryId: first.memoryId, passageCount: 1, trust: 'suspect' },
     ])
   })
+
+  for (const replacing of [false, true]) {
+    t.test(`of exact repeats within a ${replacing ? 'replacement of a document' : 'call'} the first of higher trust takes the place of the existing memory`, async (t) => {
+      const store = await open(t)
+      const documentId = 'letter'
+      const make = async (trust: NewMemory['trust']) => await newMemory('apple', { fingerprint: 'same', documentId, trust })
+      await store.insert(home, [await make('suspect'), await newMemory('bystander')], NOW)
+      const [low, middle, high] = [await make('suspect'), await make('untrusted'), await make('trusted')]
+      const memories = [low, middle, await newMemory('pear', { documentId }), high, await make('suspect')]
+      const outcomes = replacing
+        ? await store.replaceDocuments!(home, { documentIds: [documentId], keep: [], mayRemove: true }, memories, NOW)
+        : await store.insert(home, memories, NOW)
+      const repeat = { stored: false, memoryId: middle.memoryId, passageCount: 1, trust: 'untrusted' }
+      t.equal(outcomes[0]?.stored, false)
+      t.strictSame(outcomes.slice(1), [
+        { stored: true, memoryId: middle.memoryId }, { stored: true, memoryId: memories[2]!.memoryId }, repeat, repeat,
+      ])
+      t.strictSame(texts(await listAll(store, home)).sort(), ['apple', 'bystander', 'pear'])
+      t.equal((await store.get(home, middle.memoryId, NOW))?.trust, 'untrusted')
+      t.match(await store.statistics(home, NOW), { memoryCount: 3, passageCount: 3 })
+    })
+  }
 
   t.test('after concurrent writes of one memory it has the highest trust of them', async (t) => {
     const store = await open(t)

@@ -3476,6 +3476,7 @@ export interface operations {
     adminListBanks: {
         parameters: {
             query?: {
+                /** @description Absent: the banks of all tenants. */
                 tenant_id?: string;
             };
             header?: never;
@@ -3510,6 +3511,7 @@ export interface operations {
     adminGetBank: {
         parameters: {
             query?: {
+                /** @description Absent: the banks of all tenants. */
                 tenant_id?: string;
             };
             header?: never;

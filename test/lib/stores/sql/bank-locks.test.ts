@@ -1,9 +1,9 @@
 import t from 'tap'
 import { makeBankLocks } from '../../../../lib/stores/sql/bank-locks.js'
-import { bank } from '../../../contract/vector-store/setup.js'
+import { bank, lexical } from '../../../contract/vector-store/setup.js'
 import { newMemories, newMemory, NOW } from '../../../helpers/memories.js'
 import { schemaIn, sqlDatabase, storeIn } from '../../../helpers/sql-database.js'
-import { DATABASE_URL } from '../../../helpers/sql-stores.js'
+import { DATABASE_URL, openPostgres } from '../../../helpers/sql-stores.js'
 
 const database = await sqlDatabase(t)
 const home = bank('home')
@@ -27,6 +27,36 @@ t.test('what is done to a bank in one schema waits for nothing in another', POST
     await store.import(home, await newMemories(['two', 'three']), 'skip', NOW)
     t.equal((await store.removeBank(home, NOW)).memoryCount, 2)
   })
+})
+
+t.test('writes that wait for the right to import into one bank hold one connection', POSTGRES, async (t) => {
+  const schema = schemaIn(t, database)
+  const executor = openPostgres(t, { poolSize: 3, poolWaitMs: 1000 })
+  const store = await storeIn(executor, { schema })
+  const other = bank('other')
+  await store.insert(other, [await newMemory('otter')], NOW)
+  const memories = await newMemories(['one', 'two'], { documentId: 'letter' })
+  const replacement = { documentIds: ['letter'], keep: [], mayRemove: true }
+  const leaving = new AbortController()
+  const writes: Array<Promise<unknown>> = []
+  await database.transaction(async (tx) => {
+    await tx.query(makeBankLocks(schema).lockImports, KEY)
+    for (let count = 0; count < 3; count++) {
+      writes.push(store.removeBank(home, NOW))
+      writes.push(store.replaceDocuments(home, replacement, memories, NOW))
+      writes.push(store.import(home, memories, 'skip', NOW))
+    }
+    const left = t.rejects(store.import(home, memories, 'skip', NOW, undefined, undefined, leaving.signal), new Error('gone'))
+    t.equal((await lexical(store, [other], 'otter')).length, 1, 'others have a connection')
+    t.equal(executor.status().inUse, 1)
+    leaving.abort(new Error('gone'))
+    await left
+    const waiting = Array.from({ length: 101 - writes.length }, async () => await store.removeBank(home, NOW))
+    await t.rejects(store.removeBank(home, NOW), { code: 'dependency_unavailable', message: 'The vector store is busy' })
+    writes.push(...waiting)
+  })
+  await Promise.all(writes)
+  t.equal((await store.statistics(home, NOW)).memoryCount, 0, 'the last of them removes the bank')
 })
 
 t.test('within a schema a bank is had by one as a whole, or by many in part, and imports take turns', POSTGRES, async (t) => {

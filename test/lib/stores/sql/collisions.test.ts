@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
 import type { Executor, Transaction } from '../../../../lib/stores/sql/executor.js'
 import { Reembedding, makeReembeddingStatements, type ReembeddingOptions } from '../../../../lib/stores/sql/reembedding.js'
@@ -73,6 +74,21 @@ t.test('imports that overwrite the same memories at once all succeed', POSTGRES,
   const results = await Promise.allSettled(Array.from({ length: 12 }, async () => await store.import(home, memories, 'overwrite', NOW)))
   t.equal(results.filter(({ status }) => status === 'rejected').length, 0)
   t.equal((await store.statistics(home, NOW)).memoryCount, 50)
+})
+
+t.test('equal hits of several banks come in the order of the request, however long each search takes', async (t) => {
+  const read: Executor['read'] = async (text, params, options) => {
+    if (params?.[1] === 'slow') await setTimeout(50)
+    return await database.read(text, params, options)
+  }
+  const store = await storeIn({ ...before('', async () => {}), read }, { schema: schemaIn(t, database) })
+  const banks = [bank('slow'), bank('quick')]
+  const memories = await newMemories(['otter'], { vectors: [[1, 0, 0, 0]] })
+  for (const each of banks) await store.insert(each, memories, NOW)
+  for (const order of [banks, banks.toReversed()]) {
+    t.strictSame((await lexical(store, order, 'otter')).map(({ bank }) => bank), order)
+    t.strictSame((await semantic(store, order, [1, 0, 0, 0])).map(({ bank }) => bank), order)
+  }
 })
 
 t.test('what has expired is not in the statistics that scores are made of', async (t) => {
