@@ -3,7 +3,7 @@ import { existsSync, lstatSync, readdirSync, readFileSync, statSync, symlinkSync
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
-import { cliServer, PROGRAM, runCli } from '../helpers/cli.js'
+import { cliServer, PROGRAM, runCli, spawnCli } from '../helpers/cli.js'
 
 /* Inputs and outputs that are no ordinary files, and texts that are none: one message, no stack, nothing lost. */
 
@@ -67,6 +67,20 @@ t.test('a full disk is said in one line', FULL, async (t) => {
     env: { PATH: process.env['PATH'] ?? '', XDG_CONFIG_HOME: '/nowhere/at/all', MEMORY_GATEWAY_URL: url },
   })
   t.equal(printed.stderr, 'standard output cannot be written (ENOSPC)\ncode 1\n')
+})
+
+t.test('a command whose messages nobody reads does all of its work and keeps its exit code', async (t) => {
+  const { url, cli } = await cliServer(t)
+  const file = join(t.testdir({ 'many.ndjson': `${HEADER}${Array.from({ length: 10_001 }, (_, index) => `{"text":"Fact ${index}."}\n`).join('')}` }), 'many.ndjson')
+  const unheard = async (args: readonly string[], env: Record<string, string> = {}) => {
+    const { process: child, result } = spawnCli(args, { env: { MEMORY_GATEWAY_URL: url, ...env } })
+    child.stderr?.destroy()
+    return await result
+  }
+  t.match(await unheard(['import', 'bank', file, '--json']), { code: 0, stdout: /"imported":10001/ })
+  t.match(JSON.parse((await cli(['banks', '--json'])).stdout), { banks: [{ memory_count: 10_001 }] })
+  t.equal((await unheard(['nonsense'])).code, 2)
+  t.equal((await unheard(['banks'], { MEMORY_GATEWAY_URL: 'http://127.0.0.1:1' })).code, 1)
 })
 
 t.test('an address with a path that the gateway does not have is found out', async (t) => {
