@@ -93,6 +93,18 @@ t.test('token makes what the gateway takes', async (t) => {
   t.match(await runCli(['token', 'user:ada']), { code: 1, stdout: '', stderr: /SERVICE_JWT_SECRET is not set/ })
 })
 
+t.test('init writes the name of its file so that it is read back', async (t) => {
+  const folder = t.testdir({})
+  for (const [index, output] of ['a\\new.yaml', 'q"x.yaml', 'it\'s.yaml', 'ha#sh.yaml'].entries()) {
+    const cwd = join(folder, String(index))
+    mkdirSync(cwd)
+    const written = await runCli(['init', '--output', output], { cwd })
+    t.equal(written.code, 0, written.stderr)
+    const check = await runCli(['config', 'check'], { cwd })
+    t.equal(check.stdout, `${output}: the configuration is valid\n`, check.stderr)
+  }
+})
+
 t.test('init writes what config check finds right', async (t) => {
   const cases = [
     ['--yes'], ['--store', 'postgres', '--auth', 'jwt_oidc', '--access', 'on', '--llm', 'anthropic'],
