@@ -33,10 +33,11 @@ t.test('config check says that all is right, or every problem', async (t) => {
 t.test('config show fills in the defaults and shows no secret', async (t) => {
   const cwd = t.testdir({
     'c.yaml': 'vector_store: postgres\nvector_store_config: {dsn: "postgres://app:hunter2@db:5432/memory"}\n' +
-      'llm_provider: openai_compatible\nllm_provider_config: {base_url: "${BASE}", model: m, api_key_env: KEY}\n' +
+      'llm_provider: openai_compatible\nllm_provider_config: {base_url: "${BASE}", model: m, api_key_env: KEY, headers: {X-Proxy: hunter8}, query_params: {user: hunter9}}\n' +
+      'banks:\n  007: {mission: "${HIDDEN}"}\n  1e3: {mission: "${HIDDEN}"}\n' +
       'sources: {s: {type: webhook, target_bank: b, auth: {type: hmac, secret: "hunter3 and more of it, to be long enough"}}}\n',
   })
-  const env = { SERVICES_CONFIG_PATH: 'c.yaml', BASE: 'https://host.test/hunter4', KEY: 'hunter5', SERVICE_ADMIN_TOKEN: 'hunter6' }
+  const env = { SERVICES_CONFIG_PATH: 'c.yaml', HIDDEN: 'hunter7', BASE: 'https://host.test/hunter4', KEY: 'hunter5', SERVICE_ADMIN_TOKEN: 'hunter6' }
   const shown = await runCli(['config', 'show', '--json'], { cwd, env })
   t.equal(shown.code, 0, shown.stderr)
   t.notMatch(shown.stdout, /hunter/)
@@ -44,7 +45,8 @@ t.test('config show fills in the defaults and shows no secret', async (t) => {
     environment: { SERVICE_ADMIN_TOKEN: '(not shown)', SERVICES_PORT: '8080' },
     file: {
       vector_store_config: { dsn: '(not shown)' },
-      llm_provider_config: { base_url: '${BASE}', model: 'm', api_key_env: 'KEY' },
+      llm_provider_config: { base_url: '${BASE}', model: 'm', api_key_env: 'KEY', headers: { 'X-Proxy': '(not shown)' }, query_params: { user: '(not shown)' } },
+      banks: { '007': { mission: '${HIDDEN}' }, '1e3': { mission: '${HIDDEN}' } },
       access_control: { enabled: false, default_policy: 'owner_only' },
       sources: { s: { auth: { secret: '(not shown)' } } },
     },
