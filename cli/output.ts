@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { codeOf, EXIT } from './failures.js'
 
 /**
- * The reader of the output may stop before its end (`| head`). That is not an error, and the command ends silently. When
- * nobody reads the messages, the work goes on without them. Any other error of the output, such as a full disk, is
+ * The reader of the output may stop before its end (`| head`). That is not an error, and the command ends silently.
+ * When nobody reads the messages, the work goes on without them. Any other error of the output, such as a full disk, is
  * reported.
  */
 export function endOnFaultOfOutput (): void {

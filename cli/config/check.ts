@@ -62,7 +62,7 @@ function problemsOf (
   }
 }
 
-/** Weights with which no recall finds anything. Of the default weights only that of the mock is known before a start. */
+/** Weights with which no recall finds anything. Of the default weights only that of the mock is known here. */
 function weightProblems ({ file, settings }: Config): string[] {
   const semanticWeight = settings.embeddings.name === 'mock' ? 0 : 1
   return new OperatorSettings(file, { semanticWeight, hasReranker: settings.reranker !== undefined }).problems()

@@ -58,7 +58,9 @@ function shown (value: unknown, written: unknown, key: string, isHidden: boolean
   if (typeof value === 'object' && value !== null) {
     const below = recordOf(written)
     const hides = isHidden || SENSITIVE_MAP.test(key)
-    return Object.fromEntries(Object.entries(value).map(([name, child]) => [name, shown(child, below[name], name, hides)]))
+    return Object.fromEntries(Object.entries(value).map(([name, child]) => (
+      [name, shown(child, below[name], name, hides)]
+    )))
   }
   if (isHidden) return HIDDEN
   if (typeof value !== 'string') return value
