@@ -1,3 +1,4 @@
+import { unlessAborted } from '../lib/concurrency/aborting.js'
 import { CommandError, EXIT } from './failures.js'
 
 export function interrupted (message = 'interrupted'): CommandError {
@@ -26,6 +27,19 @@ export async function untilInterrupted<T> (work: (signal: AbortSignal) => Promis
   } finally {
     process.off('SIGINT', onInterrupt)
     process.off('SIGTERM', onInterrupt)
+  }
+}
+
+/**
+ * The items until the signal is aborted, also while the source of the next one is silent.
+ * @throws the reason of the signal
+ */
+export async function * untilAborted<T> (items: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T, void> {
+  const iterator = items[Symbol.asyncIterator]()
+  for (;;) {
+    const next = await unlessAborted(iterator.next(), signal)
+    if (next.done === true) return
+    yield next.value
   }
 }
 

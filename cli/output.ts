@@ -2,13 +2,16 @@ import { once } from 'node:events'
 import { codeOf, EXIT } from './failures.js'
 
 /**
- * The reader of the output may stop before its end (`| head`). That is not an error, and the command ends silently. Any
- * other error of the output, such as a full disk, is reported.
+ * The reader of the output may stop before its end (`| head`). That is not an error, and the command ends silently.
+ * When nobody reads the messages, the work goes on without them. Any other error of the output, such as a full disk, is
+ * reported.
  */
 export function endOnFaultOfOutput (): void {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error) => {
-      if (codeOf(error) === 'EPIPE') process.exit(EXIT.done)
+      const isClosed = codeOf(error) === 'EPIPE'
+      if (isClosed && stream === process.stderr) return
+      if (isClosed) process.exit(EXIT.done)
       if (stream === process.stdout) note(`standard output cannot be written (${codeOf(error) ?? 'unknown'})`)
       process.exit(EXIT.failed)
     })

@@ -44,16 +44,29 @@ function stopGracefully (app: FastifyInstance, config: Config): void {
   })
 }
 
-/** Makes SIGHUP reload the configuration; the outcome is logged. */
-function reloadOnHangup (app: FastifyInstance): void {
-  if (endsWithTerminal) return
-  process.on('SIGHUP', () => {
+/**
+ * Makes SIGHUP reload the configuration; the outcome is logged. A signal during the start takes effect after it.
+ * @returns a function that takes the app once it has started
+ */
+function reloadOnHangup (): (started: FastifyInstance) => void {
+  let app: FastifyInstance | undefined
+  let isPending = false
+  const reload = () => {
+    if (app === undefined) {
+      isPending = true
+      return
+    }
     try {
       app.reloadConfiguration()
     } catch (error) {
       if (!(error instanceof ServiceError)) app.log.error({ err: error }, 'the configuration was not changed')
     }
-  })
+  }
+  if (!endsWithTerminal) process.on('SIGHUP', reload)
+  return (started) => {
+    app = started
+    if (isPending) reload()
+  }
 }
 
 /** Reports the start: as lines for people on a terminal, elsewhere as one log line for programs. */
@@ -72,14 +85,15 @@ export interface ServeOptions {
 
 /** Runs the server: reads the configuration, builds the app, listens, and ends the process on a signal. */
 export async function serve ({ envFile: envFileName, dataFolder }: ServeOptions = {}): Promise<void> {
+  const reloadFrom = reloadOnHangup()
   try {
     const envFile = applyEnvFile(process.env, process.cwd(), envFileName)
     const load = () => loadConfig(process.env, dataFolder === undefined ? {} : { dataFolder })
     const config = load()
     const app = await buildApp(config, { log: { pretty: process.stdout.isTTY }, reloadConfig: load })
     stopGracefully(app, config)
-    reloadOnHangup(app)
     await app.ready()
+    reloadFrom(app)
     // These take long and cannot be split into turns of the event loop, so they are loaded before the first request.
     loadVocabulary()
     loadDateParser()

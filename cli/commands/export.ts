@@ -1,7 +1,11 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { createWriteStream, type WriteStream } from 'node:fs'
+import { constants, createWriteStream, openSync } from 'node:fs'
 import { realpath, rename, rm, stat } from 'node:fs/promises'
+import { Socket } from 'node:net'
+import type { Writable } from 'node:stream'
+import { setTimeout as delay } from 'node:timers/promises'
+import { unlessAborted } from '../../lib/concurrency/aborting.js'
 import { codeOf, CommandError } from '../failures.js'
 import { note, write, writeJson } from '../output.js'
 import { withServer, type ServerOptions } from '../server-command.js'
@@ -13,6 +17,8 @@ export interface ExportOptions extends ServerOptions {
 
 /** A gateway may write a big bank to a temporary file before it sends the first line. */
 const SILENCE_MS = 600_000
+/** Milliseconds between two attempts to open a pipe without a reader. */
+const READER_WAIT_MS = 100
 const BLOCK_CHARACTERS = 64 * 1024
 
 /** Whole lines of an export. */
@@ -36,7 +42,7 @@ export async function exportBank (bank: string, options: ExportOptions): Promise
       for await (const { text } of blocks) await write(text)
       return
     }
-    const count = await writeFile(output, blocks)
+    const count = await writeFile(output, blocks, call.signal)
     if (json) await writeJson({ bank_id: bank, file: output, ...count })
     else note(`${count.memories} memories in ${output}`)
   })
@@ -55,28 +61,29 @@ async function * blocksOf (lines: AsyncIterable<string>): AsyncGenerator<Block, 
   if (block.lines > 0) yield block
 }
 
-async function writeFile (path: string, blocks: AsyncIterable<Block>): Promise<Count> {
+async function writeFile (path: string, blocks: AsyncIterable<Block>, signal: AbortSignal): Promise<Count> {
   try {
     // The target of a symbolic link is replaced, not the link.
     const target = await realpath(path).catch(() => path)
     const present = await stat(target).catch(() => undefined)
     if (present?.isDirectory() === true) throw new CommandError(`${path} is a folder; name a file in it`)
     // A pipe or device is written to and never replaced by a file.
-    if (present !== undefined && !present.isFile()) return await fill(createWriteStream(target), blocks)
-    return await replaceFile(target, blocks)
+    if (present?.isFIFO() === true) return await fill(await openPipe(target, signal), blocks, signal)
+    if (present !== undefined && !present.isFile()) return await fill(createWriteStream(target), blocks, signal)
+    return await replaceFile(target, blocks, signal)
   } catch (error) {
     const isOfSystem = error instanceof Error && 'syscall' in error
     throw isOfSystem ? new CommandError(`${path} cannot be written (${codeOf(error) ?? 'unknown'})`) : error
   }
 }
 
-async function replaceFile (path: string, blocks: AsyncIterable<Block>): Promise<Count> {
+async function replaceFile (path: string, blocks: AsyncIterable<Block>, signal: AbortSignal): Promise<Count> {
   const partial = `${path}.${randomBytes(4).toString('hex')}.part`
   // Only the owner may read the memories.
   const file = createWriteStream(partial, { flags: 'wx', mode: 0o600 })
   try {
     await once(file, 'open')
-    const count = await fill(file, blocks)
+    const count = await fill(file, blocks, signal)
     await rename(partial, path)
     return count
   } catch (error) {
@@ -86,22 +93,36 @@ async function replaceFile (path: string, blocks: AsyncIterable<Block>): Promise
   }
 }
 
-async function fill (file: WriteStream, blocks: AsyncIterable<Block>): Promise<Count> {
+/** Waits for the reader without a blocked thread, which the process would wait for at its end, also after Ctrl-C. */
+async function openPipe (path: string, signal: AbortSignal): Promise<Writable> {
+  for (;;) {
+    try {
+      const fd = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK)
+      return new Socket({ fd, readable: false, writable: true })
+    } catch (error) {
+      if (codeOf(error) !== 'ENXIO') throw error
+    }
+    await delay(READER_WAIT_MS, undefined, { signal })
+  }
+}
+
+async function fill (file: Writable, blocks: AsyncIterable<Block>, signal: AbortSignal): Promise<Count> {
   const progress = new Progress('export')
   // The first line is the header.
   const count: Count = { memories: -1, bytes: 0 }
-  // An error of the file, such as a full disk, ends the waits below.
+  // An error of the file, such as a full disk, ends the waits below, and so does Ctrl-C: a pipe may have a slow reader.
   const failed = new Promise<never>((_resolve, reject) => { file.once('error', reject) })
   failed.catch(() => {})
+  const until = async (event: string) => await unlessAborted(Promise.race([once(file, event), failed]), signal)
   for await (const { text, lines } of blocks) {
     const bytes = Buffer.from(text)
     count.bytes += bytes.length
     count.memories += lines
     progress.update(count.memories)
-    if (!file.write(bytes)) await Promise.race([once(file, 'drain'), failed])
+    if (!file.write(bytes)) await until('drain')
   }
   file.end()
-  await Promise.race([once(file, 'close'), failed])
+  await until('close')
   progress.end()
   return { ...count, memories: Math.max(0, count.memories) }
 }

@@ -1,10 +1,11 @@
+import { unlessAborted } from '../../lib/concurrency/aborting.js'
 import { MemoryGatewayError, type ImportBankAnswer, type MemoryGatewayClient } from '../../packages/client/src/index.js'
 import { CommandError, EXIT, usageError } from '../failures.js'
 import { importLines, openInput, type ImportBatch } from '../import-lines.js'
 import { exportItems } from '../import-export.js'
 import { foreignItems } from '../import-from/items.js'
 import { note, writeJson } from '../output.js'
-import { interrupted } from '../interrupt.js'
+import { interrupted, untilAborted } from '../interrupt.js'
 import { Progress } from '../progress.js'
 import type { Call } from '../gateway.js'
 import { withServer, type ServerOptions } from '../server-command.js'
@@ -42,14 +43,15 @@ export async function importBank (
   if (from !== undefined && config === 'apply') throw usageError('--config apply requires an export of a memory gateway: no other contains a configuration')
   const input = await openInput(file)
   await withServer(options, async (gateway, call) => {
-    const content = from === undefined
-      ? await exportItems(input.lines, input.name)
-      : await foreignItems(from, input.lines, input.name)
+    const reading = from === undefined
+      ? exportItems(input.lines, input.name)
+      : foreignItems(from, input.lines, input.name)
+    const content = await unlessAborted(reading, call.signal)
     const counts: Counts = { imported: 0, skipped: 0, overwritten: 0 }
     const progress = new Progress('import')
     try {
       let isFirst = true
-      for await (const batch of importLines(content)) {
+      for await (const batch of untilAborted(importLines(content), call.signal)) {
         const answer = await sendBatch(gateway, bank, batch, { on_conflict: onConflict, config: isFirst ? config : 'ignore' }, call)
         add(counts, answer)
         progress.update(input.total === undefined ? doneOf(counts) : input.position(), input.total)

@@ -1,13 +1,21 @@
 import { loadConfig, type LoadOptions } from '../../lib/config/load.js'
 import { ConfigurationError } from '../../lib/config/problems.js'
 import type { Config } from '../../lib/config/config.js'
-import { FileSchema } from '../../lib/config/schema.js'
+import type { ProviderChoice } from '../../lib/config/settings.js'
 import { configsWithoutProvider } from '../../lib/config/unused.js'
-import { ProviderError } from '../../lib/providers/registry.js'
+import { embeddingProviders, languageModels, rerankers } from '../../lib/models/registry.js'
+import type { AddressSettings } from '../../lib/models/remote/endpoint-settings.js'
+import { checkAddress } from '../../lib/models/remote/endpoint.js'
+import { ANTHROPIC_URL } from '../../lib/models/remote/language-settings.js'
+import { OperatorSettings } from '../../lib/policy/settings.js'
+import { checkProviderName, ProviderError, type ProviderKind } from '../../lib/providers/registry.js'
 import { settingsCheck } from '../../lib/providers/settings.js'
+import { vectorStores } from '../../lib/stores/registry.js'
+import { databaseUrl, postgresSettings } from '../../lib/stores/sql/settings.js'
 import { PROVIDER_SETTINGS } from '../../scripts/provider-settings.js'
 
-const KEYS = ['vector_store', 'embedding_provider', 'llm_provider', 'reranker'] as const
+/** Providers with the address of an endpoint. */
+const REMOTE = new Set(['openai_compatible', 'anthropic', 'rerank_endpoint'])
 
 /**
  * Checks everything in the configuration that can be checked without starting a provider.
@@ -15,24 +23,47 @@ const KEYS = ['vector_store', 'embedding_provider', 'llm_provider', 'reranker'] 
  */
 export function checkedConfig (environment: NodeJS.ProcessEnv, options: LoadOptions = {}): Config {
   const config = loadConfig(environment, options)
-  const problems = [...configsWithoutProvider(config.file), ...providerProblems(config)]
+  const problems = [...configsWithoutProvider(config.file), ...providerProblems(config), ...weightProblems(config)]
   if (problems.length > 0) throw new ConfigurationError(problems)
   return config
 }
 
-/** Settings of the registered providers; a class of the operator's own checks its own. */
-function providerProblems ({ file }: Config): string[] {
-  return KEYS.flatMap((key) => {
-    // The other defaults have no settings (configsWithoutProvider).
-    const name = file[key] ?? (key === 'vector_store' ? FileSchema.properties.vector_store.default : undefined)
-    const settings = PROVIDER_SETTINGS.find((known) => known.key === key && known.name === name)
+function providerProblems (config: Config): string[] {
+  const { vectorStore, embeddings, languageModel, reranker } = config.settings
+  return [
+    ...problemsOf(config, vectorStores, vectorStore),
+    ...problemsOf(config, embeddingProviders, embeddings),
+    ...problemsOf(config, languageModels, languageModel),
+    ...(reranker === undefined ? [] : problemsOf(config, rerankers, reranker)),
+  ]
+}
+
+/** The name of a provider, and the settings of a registered one; a class of the operator's own checks its own. */
+function problemsOf (
+  { database, environment, baseDirectory }: Config, kind: Pick<ProviderKind<object>, 'key' | 'registered'>,
+  { name, config }: ProviderChoice,
+): string[] {
+  const at = `${kind.key}_config`
+  try {
+    checkProviderName(kind, name)
+    const settings = PROVIDER_SETTINGS.find((known) => known.key === kind.key && known.name === name)
     if (settings === undefined) return []
-    try {
-      settingsCheck(`${key}_config`, settings.schema)(file[`${key}_config`] ?? {})
-      return []
-    } catch (error) {
-      if (error instanceof ProviderError) return [error.message]
-      throw error
+    settingsCheck(at, settings.schema)(config)
+    if (name === 'postgres') databaseUrl(postgresSettings(config), database.url)
+    if (REMOTE.has(name)) {
+      // The schema has checked the types.
+      const address = { base_url: ANTHROPIC_URL, ...config } as AddressSettings
+      checkAddress(at, address, { baseDirectory, environment })
     }
-  })
+    return []
+  } catch (error) {
+    if (error instanceof ProviderError) return [error.message]
+    throw error
+  }
+}
+
+/** Weights with which no recall finds anything. Of the default weights only that of the mock is known here. */
+function weightProblems ({ file, settings }: Config): string[] {
+  const semanticWeight = settings.embeddings.name === 'mock' ? 0 : 1
+  return new OperatorSettings(file, { semanticWeight, hasReranker: settings.reranker !== undefined }).problems()
 }

@@ -1,16 +1,18 @@
 import { readFileSync } from 'node:fs'
-import { parse } from 'yaml'
 import { recordOf } from '../answers.js'
 import { withDefaults } from '../../lib/config/defaults.js'
 import type { Config } from '../../lib/config/config.js'
 import { FileSchema } from '../../lib/config/schema.js'
 import { VARIABLES } from '../../lib/config/variables.js'
+import { readYaml } from '../../lib/config/yaml-document.js'
 
 const HIDDEN = '(not shown)'
 /** Settings whose value may be a secret. */
 const SENSITIVE = /secret|passw|pwd|token$|key$|^key|dsn|credential|private/i
 const URL_WITH_CREDENTIALS = /:\/\/[^\s/]*@/
 const REFERENCE = /\$\{/
+/** Maps of providers whose values may all be secrets, under any name. */
+const SENSITIVE_MAP = /^(?:headers|query_params)$/
 /** Names of variables and lists of keys are not secrets. */
 const NAMES_ONLY = /(?:_env|_keys)$/
 
@@ -27,8 +29,9 @@ export interface Effective {
  * @param path of its file, when it has one
  */
 export function effectiveConfig (config: Config, environment: NodeJS.ProcessEnv, path: string | undefined): Effective {
-  const written: unknown = path === undefined ? {} : parse(readFileSync(path, 'utf8'))
-  return { environment: variables(environment), file: shown(withDefaults(FileSchema, config.file), written, '') }
+  // The texts as they are, with the keys that the configuration has: 007 is one, and another parser makes it 7.
+  const written = path === undefined ? {} : readYaml(readFileSync(path, 'utf8'), FileSchema, path, (text) => text, [])
+  return { environment: variables(environment), file: shown(withDefaults(FileSchema, config.file), written, '', false) }
 }
 
 function variables (environment: NodeJS.ProcessEnv): Record<string, string> {
@@ -43,16 +46,23 @@ function variables (environment: NodeJS.ProcessEnv): Record<string, string> {
   return found
 }
 
-/** @param written the value at the same place of the file, before variables were substituted */
-function shown (value: unknown, written: unknown, key: string): unknown {
+/**
+ * @param written the value at the same place of the file, before variables were substituted
+ * @param isHidden whether it stands in a map of secrets
+ */
+function shown (value: unknown, written: unknown, key: string, isHidden: boolean): unknown {
   if (typeof written === 'string' && REFERENCE.test(written)) return written
   if (Array.isArray(value)) {
-    return value.map((item, index) => shown(item, Array.isArray(written) ? written[index] : undefined, key))
+    return value.map((item, index) => shown(item, Array.isArray(written) ? written[index] : undefined, key, isHidden))
   }
   if (typeof value === 'object' && value !== null) {
     const below = recordOf(written)
-    return Object.fromEntries(Object.entries(value).map(([name, child]) => [name, shown(child, below[name], name)]))
+    const hides = isHidden || SENSITIVE_MAP.test(key)
+    return Object.fromEntries(Object.entries(value).map(([name, child]) => (
+      [name, shown(child, below[name], name, hides)]
+    )))
   }
+  if (isHidden) return HIDDEN
   if (typeof value !== 'string') return value
   const isSecret = (SENSITIVE.test(key) && !NAMES_ONLY.test(key)) || URL_WITH_CREDENTIALS.test(value)
   return isSecret ? HIDDEN : value

@@ -103,8 +103,14 @@ export function envText (
   answers: InitAnswers, configPath: string, secret = () => randomBytes(32).toString('base64url'),
 ): { text: string, missing: string[] } {
   const lines = variables(answers, configPath, secret)
-  const texts = lines.map(({ name, value, description }) => `# ${description}\n${value === undefined ? `#${name}=` : `${name}="${value}"`}\n`)
+  const texts = lines.map(({ name, value, description }) => `# ${description}\n${value === undefined ? `#${name}=` : `${name}=${quoted(value)}`}\n`)
   return { text: texts.join('\n'), missing: lines.filter(({ value }) => value === undefined).map(({ name }) => name) }
+}
+
+/** In quotes that the value lacks, double ones last: within them the reader takes a backslash and n for a line feed. */
+function quoted (value: string): string {
+  const quote = ['\'', '`', '"'].find((one) => !value.includes(one)) ?? '\''
+  return `${quote}${value}${quote}`
 }
 
 function variables (

@@ -5,6 +5,7 @@ import type { FileConfig } from './schema.js'
 import { VARIABLES, type Variable, type VariableName } from './variables.js'
 
 const SECRET_BYTES = 32
+const PRINTABLE_ASCII = /^[\x20-\x7e]*$/
 
 type KnownVariable = Variable & { name: VariableName }
 type IsSet = (name: VariableName) => boolean
@@ -58,12 +59,13 @@ function modeWarning (variable: KnownVariable, { mode, allowDevAuth }: Environme
   return says ? [`${name} is set and has no effect: SERVICE_AUTH_MODE is ${mode}`] : []
 }
 
-/** HTTP strips white space around header values, so such a secret never matches. */
+/** HTTP strips white space around header values and knows ASCII only, so other secrets do not match. */
 function secretWarnings ({ auth, adminToken }: EnvironmentSettings): string[] {
   const sentInHeaders = { SERVICE_API_KEY: auth.apiKey, SERVICE_ADMIN_TOKEN: adminToken }
-  return Object.entries(sentInHeaders)
-    .filter(([, secret]) => secret !== undefined && secret !== secret.trim())
-    .map(([name]) => `${name} begins or ends with white space, which no header can carry: it will never match`)
+  return Object.entries(sentInHeaders).flatMap(([name, secret = 'unset']) => [
+    ...(secret === secret.trim() ? [] : [`${name} begins or ends with white space, which no header can carry: it will never match`]),
+    ...(PRINTABLE_ASCII.test(secret.trim()) ? [] : [`${name} has characters outside printable ASCII, which clients do not send alike in a header, or not at all: it may never match`]),
+  ])
 }
 
 function * accessWarnings ({ mode }: EnvironmentSettings, file: FileConfig): Iterable<string> {

@@ -60,18 +60,28 @@ export async function makeProvider<T extends object> (
 ): Promise<T> {
   const factory = Object.hasOwn(kind.registered, name) ? kind.registered[name] : undefined
   if (factory !== undefined) return await factory(config, { ...context, baseDirectory })
-  const colon = name.lastIndexOf(':')
-  if (colon <= 0 || colon === name.length - 1) {
-    const allowed = Object.keys(kind.registered).join(', ')
-    throw new ProviderError(`${kind.key}: found ${JSON.stringify(name)}, allowed are ${allowed} and module:Class`)
-  }
-  const Class = await loadClass(kind.key, name.slice(0, colon), name.slice(colon + 1), baseDirectory)
+  const [module, className] = splitClassName(kind, name)
+  const Class = await loadClass(kind.key, module, className, baseDirectory)
   const instance = construct(kind.key, name, Class, config)
   const missing = kind.methods.filter((method) => typeof Reflect.get(instance, method) !== 'function')
   if (missing.length > 0) {
     throw new ProviderError(`${kind.key}: ${name} lacks ${missing.map((method) => `${method}()`).join(', ')}`)
   }
   return instance as T
+}
+
+/** @throws ProviderError when the name is neither registered nor `module:Class` */
+export function checkProviderName (kind: Pick<ProviderKind<object>, 'key' | 'registered'>, name: string): void {
+  if (!Object.hasOwn(kind.registered, name)) splitClassName(kind, name)
+}
+
+function splitClassName (
+  { key, registered }: Pick<ProviderKind<object>, 'key' | 'registered'>, name: string,
+): [module: string, className: string] {
+  const colon = name.lastIndexOf(':')
+  if (colon > 0 && colon < name.length - 1) return [name.slice(0, colon), name.slice(colon + 1)]
+  const allowed = Object.keys(registered).join(', ')
+  throw new ProviderError(`${key}: found ${JSON.stringify(name)}, allowed are ${allowed} and module:Class`)
 }
 
 /** @throws ProviderError when the map has a key that the provider does not know */

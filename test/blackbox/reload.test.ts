@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import t from 'tap'
-import { startServer, type RunningServer } from '../helpers/server.js'
+import { spawnServer, startServer, type RunningServer } from '../helpers/server.js'
 import { written } from './gate.js'
 
 const SECRET = 'sk-secret-of-the-sender'
@@ -34,6 +34,25 @@ t.test('SIGHUP takes a changed file over, refuses one with problems or that need
   await hangUp('{}\n', /"changed":\["barriers\.validation\.max_content_length"\][^]*"changed":\["barriers\.validation\.max_content_length"\]/)
   t.equal(await retain(server), 200)
   t.equal(server.process.exitCode, null)
+  server.process.kill('SIGTERM')
+  t.equal(await server.ended, 0)
+})
+
+t.test('SIGHUP during the start ends nothing and reloads after it', async (t) => {
+  const folder = t.testdir({
+    'gateway.yaml': 'vector_store: ./slow.mjs:SlowStore\n',
+    'slow.mjs': `import { InMemoryVectorStore } from 'memory-gateway/lib/stores/in-memory/store.js'
+      export class SlowStore extends InMemoryVectorStore {
+        async start () {
+          console.log('the store starts')
+          await new Promise((resolve) => { setTimeout(resolve, 1000) })
+        }
+      }`,
+  })
+  const server = spawnServer(t, { SERVICES_PORT: '0', SERVICES_CONFIG_PATH: `${folder}/gateway.yaml` })
+  await written(server, /the store starts/)
+  server.process.kill('SIGHUP')
+  await written(server, /the configuration was read again[^]*Memory Gateway is running/)
   server.process.kill('SIGTERM')
   t.equal(await server.ended, 0)
 })

@@ -34,13 +34,37 @@ t.test('config check says that all is right, or every problem', async (t) => {
   t.equal((await runCli(['config', 'chek'])).code, 2)
 })
 
+t.test('config check finds what would end the start', async (t) => {
+  const model = (settings: string) => `llm_provider: openai_compatible\nllm_provider_config: {model: m, ${settings}}\n`
+  const cases: Array<[yaml: string, problem: RegExp]> = [
+    ['vector_store: postgress\n', /^vector_store: found "postgress", allowed are .* and module:Class$/],
+    ['embedding_provider: "./own.mjs:"\n', /^embedding_provider: found/],
+    ['retrieval: {weights: {lexical: 0}}\n', /^retrieval\.weights: one of lexical and semantic must be above 0$/],
+    ['embedding_provider: local\nbanks: {x: {retrieval: {weights: {lexical: 0, semantic: 0}}}}\n', /^banks\.x\.retrieval\.weights: one of/],
+    [model('base_url: "http://user:hunter2@host/v1"'), /^llm_provider_config\.base_url: must be an http or https URL without/],
+    [model('base_url: "http://host/v1", api_key_env: NOT_SET'), /^llm_provider_config\.api_key_env: .* NOT_SET is not set$/],
+    [model('base_url: "http://host/v1", headers: {"bad name": hunter2}'), /^llm_provider_config: one of headers cannot be sent/],
+    ['vector_store: postgres\n', /^vector_store: postgres needs a connection URI/],
+  ]
+  for (const [yaml, problem] of cases) {
+    const cwd = t.testdir({ 'c.yaml': yaml })
+    const { code, stdout } = await runCli(['config', 'check', '--config', 'c.yaml', '--json'], { cwd })
+    t.equal(code, 1, yaml)
+    const { problems } = JSON.parse(stdout) as { problems: string[] }
+    t.match(problems, [problem])
+    t.equal(problems.length, 1)
+    t.notMatch(stdout, /hunter/)
+  }
+})
+
 t.test('config show fills in the defaults and shows no secret', async (t) => {
   const cwd = t.testdir({
     'c.yaml': 'vector_store: postgres\nvector_store_config: {dsn: "postgres://app:hunter2@db:5432/memory"}\n' +
-      'llm_provider: openai_compatible\nllm_provider_config: {base_url: "${BASE}", model: m, api_key_env: KEY}\n' +
+      'llm_provider: openai_compatible\nllm_provider_config: {base_url: "${BASE}", model: m, api_key_env: KEY, headers: {X-Proxy: hunter8}, query_params: {user: hunter9}}\n' +
+      'banks:\n  007: {mission: "${HIDDEN}"}\n  1e3: {mission: "${HIDDEN}"}\n' +
       'sources: {s: {type: webhook, target_bank: b, auth: {type: hmac, secret: "hunter3 and more of it, to be long enough"}}}\n',
   })
-  const env = { SERVICES_CONFIG_PATH: 'c.yaml', BASE: 'https://host.test/hunter4', KEY: 'hunter5', SERVICE_ADMIN_TOKEN: 'hunter6' }
+  const env = { SERVICES_CONFIG_PATH: 'c.yaml', HIDDEN: 'hunter7', BASE: 'https://host.test/hunter4', KEY: 'hunter5', SERVICE_ADMIN_TOKEN: 'hunter6' }
   const shown = await runCli(['config', 'show', '--json'], { cwd, env })
   t.equal(shown.code, 0, shown.stderr)
   t.notMatch(shown.stdout, /hunter/)
@@ -48,7 +72,8 @@ t.test('config show fills in the defaults and shows no secret', async (t) => {
     environment: { SERVICE_ADMIN_TOKEN: '(not shown)', SERVICES_PORT: '8080' },
     file: {
       vector_store_config: { dsn: '(not shown)' },
-      llm_provider_config: { base_url: '${BASE}', model: 'm', api_key_env: 'KEY' },
+      llm_provider_config: { base_url: '${BASE}', model: 'm', api_key_env: 'KEY', headers: { 'X-Proxy': '(not shown)' }, query_params: { user: '(not shown)' } },
+      banks: { '007': { mission: '${HIDDEN}' }, '1e3': { mission: '${HIDDEN}' } },
       access_control: { enabled: false, default_policy: 'owner_only' },
       sources: { s: { auth: { secret: '(not shown)' } } },
     },
@@ -97,6 +122,18 @@ t.test('token makes what the gateway takes', async (t) => {
   t.match(await runCli(['token', 'user:ada']), { code: 1, stdout: '', stderr: /SERVICE_JWT_SECRET is not set/ })
 })
 
+t.test('init writes the name of its file so that it is read back', async (t) => {
+  const folder = t.testdir({})
+  for (const [index, output] of ['a\\new.yaml', 'q"x.yaml', 'it\'s.yaml', 'ha#sh.yaml'].entries()) {
+    const cwd = join(folder, String(index))
+    mkdirSync(cwd)
+    const written = await runCli(['init', '--output', output], { cwd })
+    t.equal(written.code, 0, written.stderr)
+    const check = await runCli(['config', 'check'], { cwd })
+    t.equal(check.stdout, `${output}: the configuration is valid\n`, check.stderr)
+  }
+})
+
 t.test('init writes what config check finds right', async (t) => {
   const cases = [
     ['--yes'], ['--store', 'postgres', '--auth', 'jwt_oidc', '--access', 'on', '--llm', 'anthropic'],
@@ -110,7 +147,9 @@ t.test('init writes what config check finds right', async (t) => {
     const written = await runCli(['init', ...args], { cwd })
     t.same([written.code, written.stdout], [0, ''], written.stderr)
     t.equal(statSync(join(cwd, '.env')).mode & 0o777, 0o600)
-    const check = await runCli(['config', 'check'], { cwd })
+    // Those that init asks the operator to fill in.
+    const env = { DATABASE_URL: 'postgres://db/memory', ANTHROPIC_API_KEY: 'key', OPENAI_API_KEY: 'key' }
+    const check = await runCli(['config', 'check'], { cwd, env: args.includes('--yes') || args.includes('mock') ? {} : env })
     t.equal(check.code, 0, check.stderr)
     t.equal(check.stdout, 'memory-gateway.yaml: the configuration is valid\n')
     const before = readFileSync(join(cwd, '.env'), 'utf8')

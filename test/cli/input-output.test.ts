@@ -1,9 +1,11 @@
-import { execFile } from 'node:child_process'
+import { execFile, execFileSync } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, lstatSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import t from 'tap'
-import { cliServer, PROGRAM, runCli } from '../helpers/cli.js'
+import { cliServer, PROGRAM, runCli, spawnCli, type RunningCli } from '../helpers/cli.js'
 
 /* Inputs and outputs that are no ordinary files, and texts that are none: one message, no stack, nothing lost. */
 
@@ -11,6 +13,8 @@ const NOT_UTF8 = Buffer.from([0x41, 0xff, 0xfe, 0x42])
 /** The first byte of a character of two. */
 const CUT_OFF = Buffer.from([0x41, 0xc3])
 const FULL = { skip: !existsSync('/dev/full') && 'there is no /dev/full' }
+/** Makes a command say on standard output that it handles SIGTERM. */
+const SAYS_READY = `--import=data:text/javascript,${encodeURIComponent("process.on('newListener', (name) => { if (name === 'SIGTERM') console.log('ready') })")}`
 const HEADER = '{"format":"memory-gateway-export","version":1}\n'
 
 t.test('a text that is not UTF-8 is refused, not stored with its bytes replaced', async (t) => {
@@ -67,6 +71,55 @@ t.test('a full disk is said in one line', FULL, async (t) => {
     env: { PATH: process.env['PATH'] ?? '', XDG_CONFIG_HOME: '/nowhere/at/all', MEMORY_GATEWAY_URL: url },
   })
   t.equal(printed.stderr, 'standard output cannot be written (ENOSPC)\ncode 1\n')
+})
+
+t.test('a command whose messages nobody reads does all of its work and keeps its exit code', async (t) => {
+  const { url, cli } = await cliServer(t)
+  const file = join(t.testdir({ 'many.ndjson': `${HEADER}${Array.from({ length: 10_001 }, (_, index) => `{"text":"Fact ${index}."}\n`).join('')}` }), 'many.ndjson')
+  const unheard = async (args: readonly string[], env: Record<string, string> = {}) => {
+    const { process: child, result } = spawnCli(args, { env: { MEMORY_GATEWAY_URL: url, ...env } })
+    child.stderr?.destroy()
+    return await result
+  }
+  t.match(await unheard(['import', 'bank', file, '--json']), { code: 0, stdout: /"imported":10001/ })
+  t.match(JSON.parse((await cli(['banks', '--json'])).stdout), { banks: [{ memory_count: 10_001 }] })
+  t.equal((await unheard(['nonsense'])).code, 2)
+  t.equal((await unheard(['banks'], { MEMORY_GATEWAY_URL: 'http://127.0.0.1:1' })).code, 1)
+})
+
+t.test('one signal ends a command that waits for its input or for the reader of its output', async (t) => {
+  const { url, retain } = await cliServer(t)
+  await retain('bank', 'A text.')
+  const pipe = join(t.testdir(), 'pipe')
+  execFileSync('mkfifo', [pipe])
+  const ended = async ({ process: child, result }: RunningCli) => {
+    await once(child.stdout!, 'data')
+    // It comes to its wait in this time; earlier signals end it too.
+    await delay(1000)
+    child.kill('SIGTERM')
+    const guard = setTimeout(() => { child.kill('SIGKILL') }, 10_000)
+    const { code } = await result
+    clearTimeout(guard)
+    return code
+  }
+  const env = { MEMORY_GATEWAY_URL: url, NODE_OPTIONS: SAYS_READY }
+  t.equal(await ended(spawnCli(['export', 'bank', '--output', pipe], { env })), 130, 'a pipe without a reader')
+  for (const text of ['', `${HEADER}{"text":"x"}\n`]) {
+    const silent = spawnCli(['import', 'bank'], { env, stdin: null })
+    silent.process.stdin?.write(text)
+    t.equal(await ended(silent), 130, 'a silent pipe')
+  }
+})
+
+t.test('control characters of a file do not reach the terminal in messages', async (t) => {
+  const { cli } = await cliServer(t)
+  for (const args of [['import', 'bank'], ['import', 'bank', '--from', 'mem0']]) {
+    const { code, stderr } = await cli(args, { stdin: '\u001b]0;title\u0007\u001b[2J not JSON\n' })
+    t.equal(code, 1)
+    t.match(stderr, /is not JSON: .*\ufffd\]0;title\ufffd/)
+    // eslint-disable-next-line no-control-regex
+    t.notMatch(stderr, /[\u0000-\u0009\u000b-\u001f]/)
+  }
 })
 
 t.test('an address with a path that the gateway does not have is found out', async (t) => {

@@ -10,7 +10,8 @@ export const PROGRAM = fileURLToPath(new URL('../../dist/cli/main.js', import.me
 
 export interface CliOptions {
   env?: Record<string, string>
-  stdin?: string | Uint8Array
+  /** null: standard input stays open and silent. */
+  stdin?: string | Uint8Array | null
   cwd?: string
 }
 
@@ -40,7 +41,7 @@ export function spawnCli (args: readonly string[], { env = {}, stdin = '', cwd =
   child.stderr.on('data', (data: Buffer) => { stderr += data.toString() })
   // A command that reads nothing may have ended before.
   child.stdin.on('error', () => {})
-  child.stdin.end(stdin)
+  if (stdin !== null) child.stdin.end(stdin)
   const result = once(child, 'close').then(([code, signal]: Array<number | NodeJS.Signals | null>) => (
     { code: code ?? signal ?? null, stdout, stderr }
   ))

@@ -66,7 +66,13 @@ function save (): void {
 /** Signs in once the server accepts the credentials, which also shows whether the user is the same as before. */
 export async function signIn (newCredentials: Credentials, remember: boolean): Promise<void> {
   const { principal, tenant_id: tenant, on_behalf_of: other } = await createClient(newCredentials).whoami()
-  lastUser.value = JSON.stringify([principal, tenant, other])
+  const user = JSON.stringify([principal, tenant, other])
+  if (user !== lastUser.value) {
+    // The token of the operator who sat here before is not for another user.
+    adminToken.value = undefined
+    isAdminRefused.value = false
+  }
+  lastUser.value = user
   isRemembered.value = remember
   isExpired.value = false
   credentials.value = newCredentials

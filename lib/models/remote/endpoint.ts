@@ -45,6 +45,27 @@ export type KeyHeader = (key: string) => Readonly<Record<string, string>>
 
 export const bearer: KeyHeader = (key) => ({ authorization: `Bearer ${key}` })
 
+/** The checked address, key and headers of an endpoint. */
+interface Address {
+  baseUrl: string
+  apiKey: string | undefined
+  headers: Record<string, string>
+}
+
+/**
+ * Checks what can be checked of an endpoint without a call, also for `config check`.
+ * @param key as for openAddress()
+ * @throws ProviderError that names the wrong setting and shows no value
+ */
+export function checkAddress (
+  key: string, settings: AddressSettings, context: RemoteContext, keyHeader: KeyHeader = bearer,
+): Address {
+  const baseUrl = checkUrl(key, settings.base_url)
+  const apiKey = readKey(key, settings, context)
+  const headers = checkHeaders(key, apiKey === undefined ? {} : keyHeader(apiKey), settings.headers ?? {})
+  return { baseUrl, apiKey, headers }
+}
+
 /**
  * Reads the address, the key and the headers of an endpoint.
  * @param key the map of the settings in the configuration, for messages: `embedding_provider_config`
@@ -58,9 +79,7 @@ export function openAddress (
   { clock = systemClock }: RemoteTools,
   keyHeader: KeyHeader = bearer,
 ): Endpoint {
-  const baseUrl = checkUrl(key, settings.base_url)
-  const apiKey = readKey(key, settings, context)
-  const headers = checkHeaders(key, apiKey === undefined ? {} : keyHeader(apiKey), settings.headers ?? {})
+  const { baseUrl, apiKey, headers } = checkAddress(key, settings, context, keyHeader)
   const queryParams = settings.query_params ?? {}
   const secrets = [
     apiKey ?? '', ...Object.values(headers), ...Object.values(queryParams),

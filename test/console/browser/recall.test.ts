@@ -74,3 +74,19 @@ consoleTest('a caller without rights, and a knob that the server does not have, 
   await page.getByRole('button', { name: 'Recall', exact: true }).click()
   await page.getByRole('alert').getByText('not_supported').waitFor()
 })
+
+consoleTest('the answer of one setting stays when the server refuses the other', {
+  expectedErrors: [/status of 501/],
+}, async (_t, { page, url, client }) => {
+  await client().retain({ bank_id: 'user-alice', content: 'Alice drinks tea.' })
+  await page.goto(url('recall?bank=user-alice'))
+  await signInAs(page, 'user:alice')
+  await page.getByLabel('Query').fill('tea')
+  await page.getByLabel('Compare with a second setting').check()
+  const second = page.getByRole('group', { name: 'Setting B' })
+  await second.getByText('Filters, times and models').click()
+  await second.getByLabel(/model_rerank/).check()
+  await page.getByRole('button', { name: 'Recall', exact: true }).click()
+  await page.getByRole('alert').getByText('not_supported').waitFor()
+  await page.getByRole('list', { name: 'Hits of Setting A' }).getByText('Alice drinks tea.').waitFor()
+})

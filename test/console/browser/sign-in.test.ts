@@ -74,3 +74,33 @@ consoleTest('the admin token is asked for where a page needs it, and refused one
   await page.getByRole('img', { name: /^Requests per second/ }).waitFor()
   t.notMatch(await storageOf(page), /operators/)
 })
+
+consoleTest('the admin token of one user does not serve the next who signs in on the same tab', {
+  env: { SERVICE_ADMIN_TOKEN: 'for operators' }, expectedErrors: [/status of 401/],
+}, async (t, { page, url }) => {
+  await page.goto(url())
+  await page.getByLabel('Stay signed in').check()
+  await signInAs(page, 'user:alice')
+  await page.getByLabel('Admin token').fill('for operators')
+  await page.getByRole('button', { name: 'Use the token' }).click()
+  const figures = page.getByRole('img', { name: /^Requests per second/ })
+  await figures.waitFor()
+  const list = /\/v1\/banks(?:\?|$)/
+  const expire = async () => {
+    await page.route(list, async (route) => {
+      await route.fulfill({ status: 401, json: { detail: 'expired', code: 'unauthenticated' } })
+    })
+    await page.getByRole('link', { name: 'Banks', exact: true }).click()
+    await waitForPage(page, 'Sign in')
+    await page.unroute(list)
+  }
+  await expire()
+  await signInAs(page, 'user:alice')
+  await page.getByRole('link', { name: 'Overview', exact: true }).click()
+  await figures.waitFor()
+  await expire()
+  await signInAs(page, 'user:bob')
+  await page.getByRole('link', { name: 'Overview', exact: true }).click()
+  await page.getByLabel('Admin token').waitFor()
+  t.notMatch(await storageOf(page), /operators/)
+})

@@ -38,6 +38,7 @@ await t.test('identity that is weaker than it looks is warned of', async (t) => 
     'bytes, not characters': { env: { ...JWT, SERVICE_JWT_SECRET: 'ß'.repeat(16) }, warnings: [] },
     'key set over http': { env: { ...OIDC, SERVICE_OIDC_JWKS_URL: 'http://id.example/k' }, warnings: ['SERVICE_OIDC_JWKS_URL uses http: an attacker on the network can substitute other keys'] },
     'key that no header can carry': { env: { ...KEY, SERVICE_API_KEY: 'k ' }, warnings: ['SERVICE_API_KEY begins or ends with white space, which no header can carry: it will never match'] },
+    'key outside ASCII': { env: { ...KEY, SERVICE_API_KEY: 'clé' }, warnings: ['SERVICE_API_KEY has characters outside printable ASCII, which clients do not send alike in a header, or not at all: it may never match'] },
   })
 })
 

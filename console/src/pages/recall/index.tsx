@@ -49,8 +49,8 @@ export default function RecallPage () {
     controller.current?.abort()
     const { signal } = controller.current = new AbortController()
     setOutcome({ ...NO_OUTCOME, isLoading: true })
+    const answers: RecallAnswer[] = []
     try {
-      const answers: RecallAnswer[] = []
       // One after the other, so that neither slows the other down and the durations can be compared.
       for (const one of usedSettings) {
         answers.push(await client.value.recall(recallRequest(banks, query, one), { signal }))
@@ -59,7 +59,8 @@ export default function RecallPage () {
       setOutcome({ ...NO_OUTCOME, answers })
       announce(answers.map(({ hits }) => formatCount(hits.length, 'hit')).join(' and '))
     } catch (error) {
-      if (!signal.aborted) setOutcome({ ...NO_OUTCOME, error })
+      // The answer of Setting A stays when Setting B is refused.
+      if (!signal.aborted) setOutcome({ ...NO_OUTCOME, answers, error })
     }
   }
   // Results from other banks are discarded.
