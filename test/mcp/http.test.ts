@@ -80,7 +80,7 @@ t.test('a batch that cancels its own requests is answered', async (t) => {
   const recall = (id: number | string) => toolCall('recall', { bank_id: 'b', query: 'x' }, id)
   const cancel = (requestId: number | string) => ({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } })
   for (const batch of [[recall(1), cancel(1)], [cancel(1), recall(1)]]) {
-    t.match((await post('/mcp', batch, headers)).json(), { id: 1, result: { structuredContent: { memories: [] } } })
+    t.match((await post('/mcp', batch, headers)).json(), [{ id: 1, result: { structuredContent: { memories: [] } } }])
   }
   const two = await post('/mcp', [recall(1), recall('a'), cancel('a')], headers)
   t.match(two.json(), [{ id: 1, result: {} }, { id: 'a', result: {} }])
