@@ -36,10 +36,15 @@ export async function untilInterrupted<T> (work: (signal: AbortSignal) => Promis
  */
 export async function * untilAborted<T> (items: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T, void> {
   const iterator = items[Symbol.asyncIterator]()
-  for (;;) {
-    const next = await unlessAborted(iterator.next(), signal)
-    if (next.done === true) return
-    yield next.value
+  try {
+    for (;;) {
+      const next = await unlessAborted(iterator.next(), signal)
+      if (next.done === true) return
+      yield next.value
+    }
+  } finally {
+    // Not awaited, because a silent source may never end.
+    void iterator.return?.()
   }
 }
 

@@ -78,7 +78,7 @@ export class McpHttp {
     const request = new Request(ADDRESS, { method: 'POST', headers: protocolHeaders(headers), signal })
     if (await isLegacyRequest(request, body)) return await this.#answerLegacy(request, body, makeServer)
     this.#servers.set(request, makeServer)
-    return await complete(await unlessAborted(this.#modern.fetch(request, { parsedBody: body }), signal))
+    return await unlessAborted(this.#modern.fetch(request, { parsedBody: body }).then(complete), signal)
   }
 
   async #answerLegacy (request: Request, body: unknown, makeServer: () => Server): Promise<McpResponse> {
@@ -89,8 +89,7 @@ export class McpHttp {
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
     await server.connect(transport)
     try {
-      const response = transport.handleRequest(request, { parsedBody: body })
-      return await complete(await unlessAborted(response, request.signal))
+      return await unlessAborted(transport.handleRequest(request, { parsedBody: body }).then(complete), request.signal)
     } finally {
       // Cancels what the request has begun, if the client has disconnected or the time is over.
       await server.close()

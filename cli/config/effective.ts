@@ -11,6 +11,8 @@ const HIDDEN = '(not shown)'
 const SENSITIVE = /secret|passw|pwd|token$|key$|^key|dsn|credential|private/i
 const URL_WITH_CREDENTIALS = /:\/\/[^\s/]*@/
 const REFERENCE = /\$\{/
+/** A text that shows nothing of a secret, because it consists of references. */
+const ONLY_REFERENCES = /^(?:\$\{[^}]*\}\s*)+$/
 /** Maps of providers whose values may all be secrets, under any name. */
 const SENSITIVE_MAP = /^(?:headers|query_params)$/
 /** Names of variables and lists of keys are not secrets. */
@@ -51,7 +53,9 @@ function variables (environment: NodeJS.ProcessEnv): Record<string, string> {
  * @param isHidden whether it stands in a map of secrets
  */
 function shown (value: unknown, written: unknown, key: string, isHidden: boolean): unknown {
-  if (typeof written === 'string' && REFERENCE.test(written)) return written
+  const isSecretKey = SENSITIVE.test(key) && !NAMES_ONLY.test(key)
+  const reference = isHidden || isSecretKey ? ONLY_REFERENCES : REFERENCE
+  if (typeof written === 'string' && reference.test(written)) return written
   if (Array.isArray(value)) {
     return value.map((item, index) => shown(item, Array.isArray(written) ? written[index] : undefined, key, isHidden))
   }
@@ -64,6 +68,5 @@ function shown (value: unknown, written: unknown, key: string, isHidden: boolean
   }
   if (isHidden) return HIDDEN
   if (typeof value !== 'string') return value
-  const isSecret = (SENSITIVE.test(key) && !NAMES_ONLY.test(key)) || URL_WITH_CREDENTIALS.test(value)
-  return isSecret ? HIDDEN : value
+  return isSecretKey || URL_WITH_CREDENTIALS.test(value) ? HIDDEN : value
 }

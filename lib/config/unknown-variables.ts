@@ -21,10 +21,10 @@ export function findUnknownVariables (
     if (value === undefined || KNOWN_NAMES.includes(name)) continue
     const meant = nearMiss(name)
     if (meant !== undefined && !used.some((known) => meant === known || meant === `${known}_FILE`)) continue
-    if (meant !== undefined) problems.push(`${printable(name)} is not a known variable; did you mean ${meant}?`)
-    else if (OWN_PREFIX.test(name)) {
-      warnings.push(`${printable(name)} is not a known variable and is ` +
-      `ignored${hint(name)}`)
+    if (meant !== undefined) {
+      problems.push(`${printable(name)} is not a known variable; did you mean ${meant}?`)
+    } else if (OWN_PREFIX.test(name)) {
+      warnings.push(`${printable(name)} is not a known variable and is ignored${hint(name)}`)
     }
   }
   // Many platforms set PORT and wait for the service to listen on it.

@@ -20,7 +20,7 @@ export const ERROR_CODES = {
   body_too_large: 'The body is longer, deeper or has more elements or lines than the server accepts; `detail` ' +
     'names the limit.',
   answer_too_large: 'The answer would be larger than the server allows (`bounds.answer_bytes`); request less.',
-  unsupported_media_type: 'The route does not accept this Content-Type.',
+  unsupported_media_type: 'The route does not accept this Content-Type, charset or Content-Encoding.',
   rate_limited: 'A per-minute limit is used up; retry after `retry_after_seconds`.',
   quota_exceeded: 'A daily quota is used up; `retry_after_seconds` counts to midnight UTC.',
   overloaded: 'Too many requests wait for a model; retry after `retry_after_seconds`.',

@@ -1,5 +1,5 @@
 import type { RowBudget } from '../concurrency/byte-budget.js'
-import { formatInstant } from '../time/clock.js'
+import { formatAtOffset, formatInstant } from '../time/clock.js'
 import { Deadline, type Timer } from '../concurrency/deadline.js'
 import { ServiceError } from '../errors/service-error.js'
 import { callerOf, type RequestContext } from '../identity/context.js'
@@ -105,7 +105,7 @@ export async function prepareReflect (
       query: request.query,
       evidence,
       boundary: newBoundary(),
-      now: formatInstant(reference?.instant ?? clock()),
+      now: reference === undefined ? formatInstant(clock()) : formatAtOffset(reference.instant, reference.utcOffset),
       missions: banks.flatMap(({ key, settings: { mission } }) => (
         mission === undefined ? [] : [{ bankId: key.bankId, mission }]
       )),

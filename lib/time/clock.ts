@@ -33,6 +33,15 @@ export function parseInstant (text: string): number | undefined {
   return instant >= FIRST && instant <= LAST ? instant : undefined
 }
 
+/** @returns the instant as RFC 3339 with milliseconds, at an offset in milliseconds east of UTC */
+export function formatAtOffset (instant: number, utcOffset: number): string {
+  const local = instant + utcOffset
+  if (utcOffset === 0 || local < FIRST || local > LAST) return formatInstant(instant)
+  const minutes = Math.abs(utcOffset) / 60_000
+  const [hour, minute] = [Math.floor(minutes / 60), minutes % 60].map((part) => String(part).padStart(2, '0'))
+  return `${formatInstant(local).slice(0, -1)}${utcOffset < 0 ? '-' : '+'}${hour}:${minute}`
+}
+
 /**
  * The offset of a text that parseInstant reads.
  * @returns milliseconds east of UTC

@@ -60,7 +60,7 @@ t.test('config check finds what would end the start', async (t) => {
 t.test('config show fills in the defaults and shows no secret', async (t) => {
   const cwd = t.testdir({
     'c.yaml': 'vector_store: postgres\nvector_store_config: {dsn: "postgres://app:hunter2@db:5432/memory"}\n' +
-      'llm_provider: openai_compatible\nllm_provider_config: {base_url: "${BASE}", model: m, api_key_env: KEY, headers: {X-Proxy: hunter8}, query_params: {user: hunter9}}\n' +
+      'llm_provider: openai_compatible\nllm_provider_config: {base_url: "${BASE}", model: m, api_key_env: KEY, headers: {X-Proxy: hunter8, X-Part: "hunter8-${BASE}", X-Whole: "${BASE}"}, query_params: {user: hunter9}}\n' +
       'banks:\n  007: {mission: "${HIDDEN}"}\n  1e3: {mission: "${HIDDEN}"}\n' +
       'sources: {s: {type: webhook, target_bank: b, auth: {type: hmac, secret: "hunter3 and more of it, to be long enough"}}}\n',
   })
@@ -72,7 +72,7 @@ t.test('config show fills in the defaults and shows no secret', async (t) => {
     environment: { SERVICE_ADMIN_TOKEN: '(not shown)', SERVICES_PORT: '8080' },
     file: {
       vector_store_config: { dsn: '(not shown)' },
-      llm_provider_config: { base_url: '${BASE}', model: 'm', api_key_env: 'KEY', headers: { 'X-Proxy': '(not shown)' }, query_params: { user: '(not shown)' } },
+      llm_provider_config: { base_url: '${BASE}', model: 'm', api_key_env: 'KEY', headers: { 'X-Proxy': '(not shown)', 'X-Part': '(not shown)', 'X-Whole': '${BASE}' }, query_params: { user: '(not shown)' } },
       banks: { '007': { mission: '${HIDDEN}' }, '1e3': { mission: '${HIDDEN}' } },
       access_control: { enabled: false, default_policy: 'owner_only' },
       sources: { s: { auth: { secret: '(not shown)' } } },

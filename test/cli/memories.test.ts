@@ -117,7 +117,7 @@ t.test('a server that is not a gateway is reported as such', async (t) => {
   if (address === null || typeof address === 'string') throw new Error('there is no port')
   const url = `http://127.0.0.1:${address.port}`
   const { code, stderr } = await runCli(['banks'], { env: { MEMORY_GATEWAY_URL: url } })
-  t.same([code, stderr], [1, `the answer from ${url} is not that of a memory gateway (The answer is no JSON object); check MEMORY_GATEWAY_URL\n`])
+  t.same([code, stderr], [1, `the answer from ${url} is not that of a memory gateway (The answer is not a JSON object); check MEMORY_GATEWAY_URL\n`])
 })
 
 t.test('an unreachable server is reported', async (t) => {

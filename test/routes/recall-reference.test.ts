@@ -97,7 +97,7 @@ await t.test('reflect finds its evidence by it, and tells the model that it is t
   t.match(await source({}), /east/)
   t.match(languageModel.last.messages[1]!.content, /^The time is 2026-01-15T10:00:00\.000Z\.$/m)
   t.match(await source({ reference_time: '2024-03-01T13:00:00+01:00' }), /north/)
-  t.match(languageModel.last.messages[1]!.content, /^The time is 2024-03-01T12:00:00\.000Z\.$/m)
+  t.match(languageModel.last.messages[1]!.content, /^The time is 2024-03-01T13:00:00\.000\+01:00\.$/m)
 })
 
 await t.test('so does a reflect that is streamed', async (t) => {

@@ -1,4 +1,5 @@
 import { bankKeyString, type BankKey } from '../../identity/context.js'
+import { linkedAbort } from '../../concurrency/aborting.js'
 import { KeyedQueue } from '../../concurrency/keyed-queue.js'
 import { recordText } from '../idempotency.js'
 import { IDEMPOTENCY_LIFETIME_MS, IdempotencyKeyTaken, type IdempotentWrite } from '../vector-store.js'
@@ -9,6 +10,8 @@ import type { Statements } from './statements.js'
 
 /** Maximum number of writes that wait for the right to import into one bank. */
 const MAX_WAITING = 100
+/** How long a write waits for that right, in milliseconds. */
+const MAX_WAIT_MS = 300_000
 
 export interface WriteOptions {
   now: number
@@ -77,11 +80,23 @@ export class WriteTransactions {
     if (this.#importers.length(id) > MAX_WAITING) {
       throw new SqlError('busy', `${MAX_WAITING} writes wait for the right to import into the bank`)
     }
-    return await this.#importers.run(id, async () => await this.run(bank, write, async (tx, changes) => {
-      await tx.query(this.#options.statements.locks.lockImports, bankParameters(bank))
-      write.signal?.throwIfAborted()
-      return await work(tx, changes)
-    }, { bulk: true }), write.signal)
+    const { controller, unlink } = linkedAbort(write.signal)
+    const timer = setTimeout(() => {
+      controller.abort(new SqlError('busy', 'Other imports into the bank did not end in time'))
+    }, MAX_WAIT_MS)
+    try {
+      return await this.#importers.run(id, async () => {
+        clearTimeout(timer)
+        return await this.run(bank, write, async (tx, changes) => {
+          await tx.query(this.#options.statements.locks.lockImports, bankParameters(bank))
+          write.signal?.throwIfAborted()
+          return await work(tx, changes)
+        }, { bulk: true })
+      }, controller.signal)
+    } finally {
+      clearTimeout(timer)
+      unlink()
+    }
   }
 
   /** Runs single statements, each of which is its own transaction. */

@@ -180,13 +180,14 @@ export class MemoryGatewayClient {
   }
 
   async #changeConfig (
-    method: 'PUT' | 'PATCH' | 'DELETE', { bank_id: bankId, if_match: ifMatch }: T.ResetBankConfigRequest,
+    method: 'PUT' | 'PATCH' | 'DELETE',
+    { bank_id: bankId, if_match: ifMatch, if_none_match: ifNoneMatch }: T.ResetBankConfigRequest,
     body: object | undefined, contentType: string | undefined, options: CallOptions | undefined,
   ): Promise<T.BankConfigAnswer> {
     return await this.#transport.json({
       method,
       path: pathOf`/v1/banks/${bankId}/config`,
-      headers: { 'content-type': contentType, 'if-match': ifMatch },
+      headers: { 'content-type': contentType, 'if-match': ifMatch, 'if-none-match': ifNoneMatch },
       safety: 'once',
       ...(body !== undefined && { body: JSON.stringify(body) }),
     }, options)

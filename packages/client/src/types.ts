@@ -55,6 +55,8 @@ export type BankConfigHistory = Schemas['BankConfigHistory']
 export interface ResetBankConfigRequest extends BankRequest {
   /** The `etag` of the configuration to change: if another one is in force, nothing is changed. */
   if_match?: string
+  /** Nothing is changed if the bank has a configuration. */
+  if_none_match?: '*'
 }
 export interface PutBankConfigRequest extends ResetBankConfigRequest { config: BankConfig }
 export interface PatchBankConfigRequest extends ResetBankConfigRequest {

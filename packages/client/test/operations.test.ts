@@ -93,6 +93,8 @@ t.test('a bank is configured', async (t) => {
   t.same(patched.config, { description: 'Of Alice.' })
   const overtaken = { bank_id: 'bank', config: {}, if_match: put.etag }
   await t.rejects(client.putBankConfig(overtaken), { code: 'precondition_failed', status: 412 })
+  const create = { bank_id: 'bank', config: {}, if_none_match: '*' } as const
+  await t.rejects(client.putBankConfig(create), { code: 'precondition_failed', status: 412 })
   t.equal((await client.getBankConfig({ bank_id: 'bank' })).etag, patched.etag)
   t.same((await client.resetBankConfig({ bank_id: 'bank', if_match: patched.etag })).config, {})
   t.equal((await client.getBankConfigHistory({ bank_id: 'bank' })).history.length, 3)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from '../../helpers/fast-check.js'
 import t from 'tap'
-import { formatInstant, parseInstant, systemClock } from '../../../lib/time/clock.js'
+import { formatAtOffset, formatInstant, parseInstant, systemClock, utcOffsetOf } from '../../../lib/time/clock.js'
 import { anyUtf16 } from '../../helpers/arbitraries.js'
 
 const VALID: Array<[text: string, utc: string]> = [
@@ -113,4 +113,16 @@ t.test('the system clock tells milliseconds since the epoch', async (t) => {
   const before = Date.now()
   const now = systemClock()
   t.ok(before <= now && now <= Date.now())
+})
+
+t.test('an instant is written at an offset', async (t) => {
+  const HOUR = 3_600_000
+  const instant = Date.parse('2024-03-01T23:30:00Z')
+  t.equal(formatAtOffset(instant, 0), '2024-03-01T23:30:00.000Z')
+  t.equal(formatAtOffset(instant, 5.75 * HOUR), '2024-03-02T05:15:00.000+05:45')
+  t.equal(formatAtOffset(instant, -10 * HOUR), '2024-03-01T13:30:00.000-10:00')
+  t.equal(formatAtOffset(Date.parse('9999-12-31T23:59:59Z'), HOUR), '9999-12-31T23:59:59.000Z', 'beyond the years')
+  for (const text of ['2024-03-02T05:15:00.000+05:45', '2024-03-01T13:30:00.000-10:00', '2024-03-01T23:30:00.000Z']) {
+    t.equal(formatAtOffset(parseInstant(text)!, utcOffsetOf(text)), text)
+  }
 })

@@ -1178,7 +1178,7 @@ export interface components {
          *     - `precondition_failed`: The `If-Match` or `If-None-Match` of the request does not hold for the configuration in force.
          *     - `body_too_large`: The body is longer, deeper or has more elements or lines than the server accepts; `detail` names the limit.
          *     - `answer_too_large`: The answer would be larger than the server allows (`bounds.answer_bytes`); request less.
-         *     - `unsupported_media_type`: The route does not accept this Content-Type.
+         *     - `unsupported_media_type`: The route does not accept this Content-Type, charset or Content-Encoding.
          *     - `rate_limited`: A per-minute limit is used up; retry after `retry_after_seconds`.
          *     - `quota_exceeded`: A daily quota is used up; `retry_after_seconds` counts to midnight UTC.
          *     - `overloaded`: Too many requests wait for a model; retry after `retry_after_seconds`.
