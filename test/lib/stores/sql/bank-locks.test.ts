@@ -72,7 +72,10 @@ t.test('within a schema a bank is had by one as a whole, or by many in part, and
   })
   const whileHeld = async (held: string) => await database.transaction(async (tx) => {
     await tx.query(held, KEY)
-    return await Promise.all([lockBank, shareBank, lockImports].map(async (lock) => await isFree(lock)))
+    // One after the other: a shared lock waits behind an exclusive one that waits.
+    const free: boolean[] = []
+    for (const lock of [lockBank, shareBank, lockImports]) free.push(await isFree(lock))
+    return free
   })
   t.strictSame(await whileHeld(lockBank), [false, false, true])
   t.strictSame(await whileHeld(shareBank), [false, true, true])
