@@ -4,7 +4,7 @@ import { ServiceError } from '../lib/errors/service-error.js'
 const CHARSET = /;\s*charset\s*=\s*"?([^\s;"]*)/i
 const UTF_8 = /^(?:utf-?8|us-ascii)$/i
 
-/** Why a body in JSON cannot be read: it is compressed, or in another charset than UTF-8 (RFC 8259, section 8.1). */
+/** Why a body of text cannot be read: it is compressed, or in another charset than UTF-8 (RFC 8259, section 8.1). */
 export function bodyCodingFault (headers: IncomingHttpHeaders): ServiceError | undefined {
   const { 'content-encoding': encoding, 'content-type': type = '' } = headers
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {

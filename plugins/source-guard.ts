@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
+import { bodyCodingFault } from '../http/body-coding.js'
 import { pathParameter } from '../http/path-parameter.js'
 import { rawBody } from '../http/raw-body.js'
 import type { WebhookSource, WebhookSources } from '../lib/sources/webhook-sources.js'
@@ -36,6 +37,8 @@ async function sourceGuard (app: FastifyInstance, { sources }: { sources: Webhoo
   })
   app.addHook('preValidation', async (request) => {
     await sourceOf(request, sources).authenticate((name) => request.headers[name], rawBody(request.body))
+    const fault = bodyCodingFault(request.headers)
+    if (fault !== undefined) throw fault
   })
 }
 

@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import { callerOf } from '../lib/identity/context.js'
 import { exportLine, ImportAnswer, importLine, ImportQuery } from '../lib/memory/schemas.js'
 import { onResponseClose } from '../http/response-close.js'
+import { bodyCodingFault } from '../http/body-coding.js'
 import { backPressured, encodeChunks } from '../http/chunked-body.js'
 import { BankParams } from './banks.js'
 import { disconnectSignal } from '../http/disconnect-signal.js'
@@ -57,6 +58,13 @@ export const transferRoutes: FastifyPluginAsyncTypebox = async (app) => {
   app.post('/v1/banks/:bank_id/import', {
     config: { ...config, bodyBound: 'bounds.import_bytes' },
     bodyLimit: app.bounds.import_bytes,
+    preParsing: async (request, reply) => {
+      const fault = bodyCodingFault(request.headers)
+      if (fault === undefined) return
+      // The client may still be sending.
+      reply.header('connection', 'close')
+      throw fault
+    },
     // The body is documented as a string and arrives as bytes; the import checks it line by line.
     validatorCompiler: (part) => part.httpPart === 'body' ? () => true : app.validatorCompiler!(part),
     schema: {

@@ -127,6 +127,11 @@ await t.test('the signature is judged before the content type', async (t) => {
     }
     refused(t, await send(app, 'plain', BODY, { 'content-type': type, 'x-signature-256': RIGHT }), 415, 'unsupported_media_type')
   }
+  const compressed = { 'content-type': 'application/json', 'content-encoding': 'gzip' }
+  refused(t, await send(app, 'plain', BODY, compressed), 401, 'unauthenticated', REFUSAL)
+  refused(t, await send(app, 'plain', BODY, { ...compressed, 'x-signature-256': RIGHT }), 415, 'unsupported_media_type', {
+    detail: /uncompressed/,
+  })
   refused(t, await send(app, 'plain', 'x'.repeat(11_000_000), { 'content-type': 'text/plain' }), 413, 'body_too_large')
 })
 

@@ -98,6 +98,17 @@ await t.test('an import takes NDJSON and no other type', async (t) => {
   }
 })
 
+await t.test('an import that is compressed or in another charset is 415', async (t) => {
+  const app = await testApp(t)
+  const ask = async (headers: Record<string, string>) => await importInto(app, 'bank', ndjson(HEADER), {
+    'content-type': 'application/x-ndjson', ...headers,
+  })
+  refused(t, await ask({ 'content-encoding': 'gzip' }), 415, 'unsupported_media_type', { detail: /uncompressed/ })
+  refused(t, await ask({ 'content-type': 'application/x-ndjson; charset=latin1' }), 415, 'unsupported_media_type', {
+    detail: 'The charset of the body must be UTF-8',
+  })
+})
+
 await t.test('an import over the body limit is 413, also in chunks without a length', async (t) => {
   const app = await testApp(t, { maxBodyBytes: 1000 })
   const payload = ndjson(HEADER, { text: 'x'.repeat(1000) })
