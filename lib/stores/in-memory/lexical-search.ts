@@ -1,12 +1,12 @@
 import type { Steps } from '../../concurrency/steps.js'
 import { poolSize, toScore } from '../context.js'
+import { bestOf } from '../top-k.js'
 import type { LexicalRequest, Memory } from '../vector-store.js'
 import type { Bank } from './bank.js'
 import { byMemoryId, isUnexpired, type Accept, type Entry, type PassageRef } from './entry.js'
 import { Candidates, type CandidatesOptions } from './lexical-candidates.js'
 import { QueryFactors, releaseScratch, scoreTerms, takeScratch, type Scratch } from './lexical-scoring.js'
 import { statisticsWithout } from './live-statistics.js'
-import { bestOf } from './top-k.js'
 
 /** Number of memories that one step processes. */
 const MEMORIES_PER_STEP = 1024
