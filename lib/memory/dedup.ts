@@ -62,15 +62,17 @@ export async function planDedup (
   if (action === 'off') return planWithoutDedup(items)
   const stored = new StoredMemories(bank, caller)
   const earlier = new EarlierItems(threshold, caller)
-  const replaced = new Set<string>()
+  /** By the id of a memory of the bank: the item that takes its place. */
+  const replaced = new Map<string, PlannedMemory>()
   const decide = async (item: PreparedMemory, { profile, candidates: all }: Compared): Promise<ItemDecision> => {
     const candidates = all.filter(({ memory }) => !replaced.has(memory.memoryId))
     const { trust } = item.memory
     const repeated = earlier.exactRepeatOf(item) ?? await stored.exactRepeatOf(item, candidates)
     if (repeated !== undefined) {
       if (isPlanned(repeated) || isAtLeast(repeated.trust, trust)) return { kind: 'skipped', target: repeated }
-      replaced.add(repeated.memoryId)
-      return { kind: 'stored', target: earlier.add(item, profile) }
+      const target = earlier.add(item, profile)
+      replaced.set(repeated.memoryId, target)
+      return { kind: 'stored', target }
     }
     const ofBank = await stored.nearDuplicatesOf(profile, candidates)
     const ofRequest = await earlier.nearDuplicatesOf(item, profile)
@@ -88,9 +90,9 @@ export async function planDedup (
       return { kind: 'updated', target: near.target, near }
     }
     const { memoryId } = near.target
-    replaced.add(memoryId)
     const { memory: compared } = candidates.find(({ memory }) => memory.memoryId === memoryId)!
     const target = earlier.add(withId(item, memoryId), profile, fingerprintOf(compared))
+    replaced.set(memoryId, target)
     return { kind: 'updated', target, near }
   }
   const decisions: ItemDecision[] = []
@@ -99,7 +101,17 @@ export async function planDedup (
     decisions.push(await decide(items[decisions.length]!, compared))
     compared.release()
   }
-  return { memories: earlier.memories, items: decisions }
+  return { memories: earlier.memories, items: replaced.size === 0 ? decisions : redirected(decisions, replaced) }
+}
+
+/** An item may repeat a memory that a later item replaces: it is then a repeat of that item. */
+function redirected (decisions: readonly ItemDecision[], replaced: ReadonlyMap<string, PlannedMemory>): ItemDecision[] {
+  const standing = (target: ItemTarget) => isPlanned(target) ? target : replaced.get(target.memoryId) ?? target
+  return decisions.map(({ kind, target, near }) => ({
+    kind,
+    target: standing(target),
+    ...(near !== undefined && { near: { ...near, target: standing(near.target) } }),
+  }))
 }
 
 /** Yields the results in order and keeps `count` of them in progress ahead of the consumer. */

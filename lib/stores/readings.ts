@@ -40,9 +40,10 @@ export interface BankStatistics extends BankSummary {
   unembeddedCount?: number
   tokens: number
   /**
-   * The number of memories by tag, in any order: of the 100 most used tags (`MAX_TAG_COUNTS` of tag-counts.ts), of
-   * equally used ones the first in code-unit order. A bank may have any number of tags, so a store does not read more
-   * than these; what else it returns is left out of the answer.
+   * The number of memories by tag, in any order: of the 100 most used tags (`MAX_TAG_COUNTS` of tag-counts.ts). Which
+   * of equally used ones it leaves out at the limit is not defined, but a store always leaves out the same ones. A bank
+   * may have any number of tags, so a store does not read more than these; what else it returns is left out of the
+   * answer.
    */
   tagCounts: ReadonlyMap<string, number>
   firstRetainedAt: number | null

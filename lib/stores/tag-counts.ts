@@ -1,6 +1,6 @@
 import type { Steps } from '../concurrency/steps.js'
 import { compareText } from '../text/compare-text.js'
-import { TopK } from './in-memory/top-k.js'
+import { TopK } from './top-k.js'
 
 /** Number of tags in the statistics of a bank. */
 export const MAX_TAG_COUNTS = 100

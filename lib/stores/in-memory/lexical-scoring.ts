@@ -33,6 +33,8 @@ export interface Scratch {
   candidateNumbers: Int32Array
   /** The ordinals with a value in `candidateNumbers`. */
   numberedOrdinals: number[]
+  /** By term of the query: the number of its postings when the search began. */
+  postingCounts: number[]
 }
 
 const scratchPool: Scratch[] = []
@@ -54,6 +56,7 @@ export function takeScratch (documents: number): Scratch {
     headCount: 0,
     candidateNumbers: new Int32Array(length),
     numberedOrdinals: [],
+    postingCounts: [],
   }
 }
 
@@ -108,22 +111,31 @@ export class QueryFactors {
 /**
  * Writes the own scores of documents to the scratch, with the ordinals that have one. They may include documents that
  * are not visible (`LexicalIndex.isVisible`). After each `yield` the postings are looked up again: a change that is not
- * committed yet may have moved them to a wider block, but it only appends to them.
+ * committed yet may have moved them to a wider block, but it only appends to them. What it appends is not read, because
+ * it is not visible and its ordinals may lie beyond the scratch.
+ * @param scratch taken for the current capacity of the index
  */
 export function * scoreTerms (
   index: LexicalIndex<unknown>, terms: readonly string[], factors: QueryFactors, scratch: Scratch,
 ): Steps<void> {
+  const { postingCounts } = scratch
+  const lists = terms.map((term) => index.postingsOf(term))
+  for (const [at, list] of lists.entries()) postingCounts[at] = list === undefined ? 0 : list.to - list.from
   let postingsLeft = POSTINGS_PER_STEP
+  let areCurrent = true
   for (const [at, term] of terms.entries()) {
-    let list = index.postingsOf(term)
-    for (let read = 0; list !== undefined && read < list.to - list.from;) {
+    const count = postingCounts[at]!
+    if (count === 0) continue
+    let list = areCurrent ? lists[at]! : index.postingsOf(term)!
+    for (let read = 0; read < count;) {
       if (postingsLeft <= 0) {
         yield
         postingsLeft = POSTINGS_PER_STEP
+        areCurrent = false
         list = index.postingsOf(term)!
       }
       const from = list.from + read
-      const to = Math.min(list.to, from + postingsLeft)
+      const to = Math.min(list.from + count, from + postingsLeft)
       addScores(list.ordinals, list.weights, from, to, index.lengths, factors.gains[at]!, factors, scratch)
       postingsLeft -= to - from
       read += to - from
@@ -165,7 +177,8 @@ export interface NeighbourScoring {
 }
 
 /**
- * Scores candidates by their own weights and those of their neighbours. The scratch contains their `candidateNumbers`.
+ * Scores candidates by their own weights and those of their neighbours.
+ * @param scratch contains their `candidateNumbers`, and is the one that `scoreTerms` used for the same terms
  */
 export function * scoreWithNeighbours (
   index: LexicalIndex<unknown>, terms: readonly string[], factors: QueryFactors, scoring: NeighbourScoring,
@@ -175,16 +188,18 @@ export function * scoreWithNeighbours (
   const changed = new Int32Array(scoring.saturation.length)
   let postingsLeft = POSTINGS_PER_STEP
   for (const [at, term] of terms.entries()) {
-    let list = index.postingsOf(term)
+    const postingCount = scratch.postingCounts[at]!
+    if (postingCount === 0) continue
+    let list = index.postingsOf(term)!
     let count = 0
-    for (let read = 0; list !== undefined && read < list.to - list.from;) {
+    for (let read = 0; read < postingCount;) {
       if (postingsLeft <= 0) {
         yield
         postingsLeft = POSTINGS_PER_STEP
         list = index.postingsOf(term)!
       }
       const from = list.from + read
-      const to = Math.min(list.to, from + postingsLeft)
+      const to = Math.min(list.from + postingCount, from + postingsLeft)
       count = addWeights(list.ordinals, list.weights, from, to, scratch.candidateNumbers, scoring, sums, changed, count)
       postingsLeft -= to - from
       read += to - from

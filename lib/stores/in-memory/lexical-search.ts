@@ -1,12 +1,12 @@
 import type { Steps } from '../../concurrency/steps.js'
 import { poolSize, toScore } from '../context.js'
+import { bestOf } from '../top-k.js'
 import type { LexicalRequest, Memory } from '../vector-store.js'
 import type { Bank } from './bank.js'
 import { byMemoryId, isUnexpired, type Accept, type Entry, type PassageRef } from './entry.js'
 import { Candidates, type CandidatesOptions } from './lexical-candidates.js'
 import { QueryFactors, releaseScratch, scoreTerms, takeScratch, type Scratch } from './lexical-scoring.js'
 import { statisticsWithout } from './live-statistics.js'
-import { bestOf } from './top-k.js'
 
 /** Number of memories that one step processes. */
 const MEMORIES_PER_STEP = 1024
@@ -45,14 +45,12 @@ export interface LexicalSearch {
 
 /** Searches one bank by the lexical strategy, as lib/stores/context.ts defines it. */
 export function * lexicalSearch (bank: Bank, request: LexicalRequest, search: LexicalSearch): Steps<LexicalResult> {
+  const { now } = search
+  const hasExpired = now >= bank.entries.nextExpiry
+  const statistics = hasExpired ? yield * statisticsWithout(bank, now, request.terms) : bank.lexical
+  const factors = new QueryFactors(statistics, request)
   const scratch = takeScratch(bank.lexical.capacity)
   try {
-    const { now } = search
-    const hasExpired = now >= bank.entries.nextExpiry
-    const statistics = hasExpired
-      ? yield * statisticsWithout(bank.entries.expired(now), bank.lexical, request.terms)
-      : bank.lexical
-    const factors = new QueryFactors(statistics, request)
     yield * scoreTerms(bank.lexical, request.terms, factors, scratch)
     const isLive = hasExpired ? (memory: Memory) => isUnexpired(memory, now) : undefined
     return yield * new Search({ bank, request, factors, scratch, isLive }, search).run()

@@ -1,10 +1,10 @@
 import { compareText } from '../../text/compare-text.js'
 import type { Candidate, CandidateScores, SearchRequest, SearchResult } from '../vector-store.js'
+import { TopK } from '../top-k.js'
 import type { Bank } from './bank.js'
 import { byMemoryId, type Accept, type Entry, type PassageRef } from './entry.js'
 import type { Steps } from '../../concurrency/steps.js'
 import { lexicalSearch, type LexicalResult, type LexicalMatch } from './lexical-search.js'
-import { TopK } from './top-k.js'
 
 /** Maximum number of passages of a candidate. */
 const MAX_PASSAGES = 3

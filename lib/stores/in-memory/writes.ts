@@ -24,18 +24,19 @@ export function * planInsert (bank: Bank, memories: readonly NewMemory[]): Steps
   const added = new SplitMap<NewMemory>()
   const inOrder: NewMemory[] = []
   const replacedByHigherTrust: Entry[] = []
+  /** By the id of a memory of the bank: the memory of the call that takes its place. */
+  const replacements = new Map<string, NewMemory>()
   const outcome: InsertOutcome[] = []
   for (const memory of memories) {
     outcome.push(decide(memory))
     yield
   }
+  if (replacements.size > 0) yield * correctEarlierRepeats()
   return { added: inOrder, removed: replacedByHigherTrust, outcome }
 
   function decide (memory: NewMemory): InsertOutcome {
     const earlier = added.get(memory.fingerprint)
-    if (earlier !== undefined) {
-      return { stored: false, memoryId: earlier.memoryId, passageCount: earlier.passages.length, trust: earlier.trust }
-    }
+    if (earlier !== undefined) return repeatOf(earlier)
     const existing = bank.entries.byFingerprint(memory.fingerprint)
     if (existing !== undefined) {
       const { memoryId, trust } = existing.memory
@@ -43,6 +44,7 @@ export function * planInsert (bank: Bank, memories: readonly NewMemory[]): Steps
         return { stored: false, memoryId, passageCount: existing.passages.length, trust }
       }
       replacedByHigherTrust.push(existing)
+      replacements.set(memoryId, memory)
     }
     // Generated ids are unique; a second memory with the same id would leave the first in the indexes permanently.
     if (bank.entries.byId(memory.memoryId) !== undefined) throw new Error(`The memory id ${memory.memoryId} is taken`)
@@ -50,6 +52,19 @@ export function * planInsert (bank: Bank, memories: readonly NewMemory[]): Steps
     inOrder.push(memory)
     return { stored: true, memoryId: memory.memoryId }
   }
+
+  /** An item before the one of higher trust may repeat the memory that this removes. */
+  function * correctEarlierRepeats (): Steps<void> {
+    for (const [index, { memoryId }] of outcome.entries()) {
+      const replacement = replacements.get(memoryId)
+      if (replacement !== undefined) outcome[index] = repeatOf(replacement)
+      yield
+    }
+  }
+}
+
+function repeatOf ({ memoryId, passages, trust }: NewMemory): InsertOutcome {
+  return { stored: false, memoryId, passageCount: passages.length, trust }
 }
 
 export function * planReplacement (

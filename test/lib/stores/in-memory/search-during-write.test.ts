@@ -2,6 +2,7 @@ import t from 'tap'
 import { runSync, type Steps } from '../../../../lib/concurrency/steps.js'
 import { Bank } from '../../../../lib/stores/in-memory/bank.js'
 import type { Entry } from '../../../../lib/stores/in-memory/entry.js'
+import { QueryFactors, releaseScratch, scoreTerms, takeScratch } from '../../../../lib/stores/in-memory/lexical-scoring.js'
 import { lexicalSearch, type LexicalResult } from '../../../../lib/stores/in-memory/lexical-search.js'
 import { VectorArena } from '../../../../lib/stores/in-memory/vector-arena.js'
 import type { NewMemory } from '../../../../lib/stores/vector-store.js'
@@ -79,6 +80,25 @@ for (const context of [false, true]) {
     t.equal(runSync(search(bank, ['word'], context)).total, 4)
   })
 }
+
+await t.test('a search does not read postings that a write appends while it is suspended', async (t) => {
+  const terms = ['filler', 'word']
+  const added = Array.from({ length: STEP }, () => memoryWith(...terms))
+  const [bank, write] = written(bankOf(Array.from({ length: STEP + 1 }, () => memoryWith(...terms))), added, [])
+  const { capacity } = bank.lexical
+  const factors = new QueryFactors(bank.lexical, { terms, k1: 1, length: { pivot: 2 } })
+  const scratch = takeScratch(capacity)
+  const scoring = scoreTerms(bank.lexical, terms, factors, scratch)
+  scoring.next()
+  const { version } = bank
+  while (bank.lexical.capacity < capacity + added.length) write.next()
+  t.equal(bank.version, version)
+  runSync(scoring)
+  t.equal(scratch.count, capacity)
+  t.strictSame(scratch.postingCounts, [capacity, capacity])
+  t.equal(Math.max(...scratch.scoredOrdinals.subarray(0, scratch.count)), capacity - 1)
+  releaseScratch(scratch)
+})
 
 await t.test('the end of a write that sweeps the index makes a search restart that began just before it', async (t) => {
   const memories = Array.from({ length: STEP + 2000 }, () => memoryWith('filler'))

@@ -1,4 +1,4 @@
-import type { Steps } from '../../concurrency/steps.js'
+import type { Steps } from '../concurrency/steps.js'
 
 /** Number of numbers that one step examines. */
 const NUMBERS_PER_STEP = 16_384

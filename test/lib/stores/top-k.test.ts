@@ -1,7 +1,7 @@
-import fc from '../../../helpers/fast-check.js'
+import fc from '../../helpers/fast-check.js'
 import t from 'tap'
-import { runSync } from '../../../../lib/concurrency/steps.js'
-import { bestOf, TopK } from '../../../../lib/stores/in-memory/top-k.js'
+import { runSync } from '../../../lib/concurrency/steps.js'
+import { bestOf, TopK } from '../../../lib/stores/top-k.js'
 
 interface Item {
   id: number
