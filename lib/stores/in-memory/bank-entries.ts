@@ -46,9 +46,9 @@ export class BankEntries {
     return this.#unembedded.forwards(after === undefined ? undefined : ({ memory }) => memory.memoryId <= after)
   }
 
-  /** Entries that have expired at `now`. */
-  * expired (now: number): Generator<Entry> {
-    for (const entry of this.#expiring.forwards()) {
+  /** Entries that have expired at `now`. @param after excludes those that had expired at this time */
+  * expired (now: number, after = -Infinity): Generator<Entry> {
+    for (const entry of this.#expiring.forwards(({ memory }) => memory.expiresAt! <= after)) {
       if (entry.memory.expiresAt! > now) return
       yield entry
     }

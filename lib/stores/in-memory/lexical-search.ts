@@ -45,14 +45,12 @@ export interface LexicalSearch {
 
 /** Searches one bank by the lexical strategy, as lib/stores/context.ts defines it. */
 export function * lexicalSearch (bank: Bank, request: LexicalRequest, search: LexicalSearch): Steps<LexicalResult> {
+  const { now } = search
+  const hasExpired = now >= bank.entries.nextExpiry
+  const statistics = hasExpired ? yield * statisticsWithout(bank, now, request.terms) : bank.lexical
+  const factors = new QueryFactors(statistics, request)
   const scratch = takeScratch(bank.lexical.capacity)
   try {
-    const { now } = search
-    const hasExpired = now >= bank.entries.nextExpiry
-    const statistics = hasExpired
-      ? yield * statisticsWithout(bank.entries.expired(now), bank.lexical, request.terms)
-      : bank.lexical
-    const factors = new QueryFactors(statistics, request)
     yield * scoreTerms(bank.lexical, request.terms, factors, scratch)
     const isLive = hasExpired ? (memory: Memory) => isUnexpired(memory, now) : undefined
     return yield * new Search({ bank, request, factors, scratch, isLive }, search).run()
