@@ -97,7 +97,8 @@ await t.test('a search suspended while it counts the expired documents does not 
   const suspended = searching(bank, length, EXPIRY)
   suspended.next()
   const { version } = bank
-  const write = bank.apply(await Promise.all(Array.from({ length: 500 }, async () => await make(EXPIRY))), [], { hidden: true })
+  const added = await Promise.all(Array.from({ length: 500 }, async () => await make(EXPIRY)))
+  const write = bank.apply(added, [], { hidden: true })
   for (let step = 0; step < 1200; step++) write.next()
   t.equal(bank.version, version)
   t.strictSame(shown(runSync(suspended)), expected)
