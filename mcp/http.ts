@@ -2,7 +2,8 @@ import {
   createMcpHandler, isLegacyRequest, ProtocolErrorCode, WebStandardStreamableHTTPServerTransport, type McpHttpHandler,
   type Server,
 } from '@modelcontextprotocol/server'
-import { linkedAbort, unlessAborted } from '../lib/concurrency/aborting.js'
+import { unlessAborted } from '../lib/concurrency/aborting.js'
+import { withTimeLimit } from '../lib/concurrency/deadline.js'
 import { ServiceError } from '../lib/errors/service-error.js'
 
 /** The headers of a request that the protocol reads. */
@@ -58,20 +59,13 @@ export class McpHttp {
     const { body } = exchange
     // The stream would stay open as long as the client wishes, and the server has no events to send on it.
     if (isListen(body)) return methodNotFound(body.id)
-    const { controller, unlink } = linkedAbort(exchange.signal)
-    const timer = setTimeout(() => {
-      controller.abort(new ServiceError('deadline_exceeded', 'The messages were not answered in time'))
-    }, this.#answerTimeoutMs)
-    try {
-      const response = await this.#answerUntil(controller.signal, exchange)
-      // The SDK answers a batch with one request like that request alone; JSON-RPC answers a batch with an array.
-      return Array.isArray(body) && response.status === 200 && response.body.startsWith('{')
-        ? { ...response, body: `[${response.body}]` }
-        : response
-    } finally {
-      clearTimeout(timer)
-      unlink()
-    }
+    const response = await withTimeLimit(this.#answerTimeoutMs, exchange.signal, async (signal) => (
+      await this.#answerUntil(signal, exchange)
+    ), () => new ServiceError('deadline_exceeded', 'The messages were not answered in time'))
+    // The SDK answers a batch with one request like that request alone; JSON-RPC answers a batch with an array.
+    return Array.isArray(body) && response.status === 200 && response.body.startsWith('{')
+      ? { ...response, body: `[${response.body}]` }
+      : response
   }
 
   async #answerUntil (signal: AbortSignal, { headers, body, makeServer }: McpExchange): Promise<McpResponse> {

@@ -1,5 +1,5 @@
 import { bankKeyString, type BankKey } from '../../identity/context.js'
-import { linkedAbort } from '../../concurrency/aborting.js'
+import { Deadline } from '../../concurrency/deadline.js'
 import { KeyedQueue } from '../../concurrency/keyed-queue.js'
 import { recordText } from '../idempotency.js'
 import { IDEMPOTENCY_LIFETIME_MS, IdempotencyKeyTaken, type IdempotentWrite } from '../vector-store.js'
@@ -80,22 +80,20 @@ export class WriteTransactions {
     if (this.#importers.length(id) > MAX_WAITING) {
       throw new SqlError('busy', `${MAX_WAITING} writes wait for the right to import into the bank`)
     }
-    const { controller, unlink } = linkedAbort(write.signal)
-    const timer = setTimeout(() => {
-      controller.abort(new SqlError('busy', 'Other imports into the bank did not end in time'))
-    }, MAX_WAIT_MS)
+    const wait = new Deadline(MAX_WAIT_MS, write.signal, undefined, () => (
+      new SqlError('busy', 'Other imports into the bank did not end in time')
+    ))
     try {
       return await this.#importers.run(id, async () => {
-        clearTimeout(timer)
+        wait.end()
         return await this.run(bank, write, async (tx, changes) => {
           await tx.query(this.#options.statements.locks.lockImports, bankParameters(bank))
           write.signal?.throwIfAborted()
           return await work(tx, changes)
         }, { bulk: true })
-      }, controller.signal)
+      }, wait.signal)
     } finally {
-      clearTimeout(timer)
-      unlink()
+      wait.end()
     }
   }
 
