@@ -95,7 +95,7 @@ await t.test('a search does not read postings that a write appends while it is s
   t.equal(bank.version, version)
   runSync(scoring)
   t.equal(scratch.count, capacity)
-  t.strictSame(scratch.postingCounts, [capacity, capacity])
+  t.strictSame(scratch.postingCounts.slice(0, terms.length), [capacity, capacity])
   t.equal(Math.max(...scratch.scoredOrdinals.subarray(0, scratch.count)), capacity - 1)
   releaseScratch(scratch)
 })
