@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import { codeOf, CommandError, usageError } from './failures.js'
 
-const NAMES = ['MEMORY_GATEWAY_URL', 'MEMORY_GATEWAY_API_KEY', 'MEMORY_GATEWAY_TOKEN', 'MEMORY_GATEWAY_PRINCIPAL'] as const
+const NAMES = [
+  'MEMORY_GATEWAY_URL', 'MEMORY_GATEWAY_API_KEY', 'MEMORY_GATEWAY_TOKEN', 'MEMORY_GATEWAY_PRINCIPAL',
+] as const
 const DEFAULT_URL = 'http://127.0.0.1:8080'
 const PROFILE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 /** The permission bits of group and others. */
@@ -35,7 +37,10 @@ export function readConnection (environment: NodeJS.ProcessEnv, profile?: string
   const isOther = given.MEMORY_GATEWAY_URL !== undefined && given.MEMORY_GATEWAY_URL !== stored.MEMORY_GATEWAY_URL
   const values: Values = { ...(!isOther && withoutOverridden(stored, given)), ...given }
   const { MEMORY_GATEWAY_API_KEY: apiKey, MEMORY_GATEWAY_TOKEN: token, MEMORY_GATEWAY_PRINCIPAL: principal } = values
-  if (apiKey !== undefined && token !== undefined) throw usageError('MEMORY_GATEWAY_API_KEY and MEMORY_GATEWAY_TOKEN are both set; set only the one that the server requires')
+  if (apiKey !== undefined && token !== undefined) {
+    throw usageError('MEMORY_GATEWAY_API_KEY and MEMORY_GATEWAY_TOKEN are both set; set only the one that the ' +
+      'server requires')
+  }
   return {
     url: checkUrl(values.MEMORY_GATEWAY_URL ?? DEFAULT_URL),
     ...(apiKey !== undefined && { apiKey: checkHeader('MEMORY_GATEWAY_API_KEY', apiKey) }),
@@ -68,7 +73,9 @@ export function profileFolder (environment: NodeJS.ProcessEnv): string {
 
 function readProfile (environment: NodeJS.ProcessEnv, chosen: string | undefined): Values {
   const name = chosen ?? 'default'
-  if (!PROFILE_NAME.test(name)) throw usageError('the name of a profile must have 1 to 64 letters, digits or ._- and begin with a letter or digit')
+  if (!PROFILE_NAME.test(name)) {
+    throw usageError('the name of a profile must have 1 to 64 letters, digits or ._- and begin with a letter or digit')
+  }
   const path = join(profileFolder(environment), `${name}.env`)
   let text: string
   try {
@@ -83,21 +90,28 @@ function readProfile (environment: NodeJS.ProcessEnv, chosen: string | undefined
   }
   const values = parseEnv(text)
   const unknown = Object.keys(values).filter((key) => !NAMES.some((known) => known === key))
-  if (unknown.length > 0) throw new CommandError(`the profile ${path} has unknown variables (${unknown.join(', ')}); allowed are ${NAMES.join(', ')}`)
+  if (unknown.length > 0) {
+    throw new CommandError(`the profile ${path} has unknown variables (${unknown.join(', ')}); allowed are ` +
+      `${NAMES.join(', ')}`)
+  }
   return pick(values)
 }
 
 function checkUrl (text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
-  const isRight = url !== undefined && ['http:', 'https:'].includes(url.protocol) && url.search === '' && url.hash === ''
+  const isRight = url !== undefined && ['http:', 'https:'].includes(url.protocol) && url.search === '' &&
+    url.hash === ''
   if (!isRight || url.username !== '' || url.password !== '') {
-    throw usageError('MEMORY_GATEWAY_URL must be an http or https URL without credentials, such as http://127.0.0.1:8080 (the value is not shown)')
+    throw usageError('MEMORY_GATEWAY_URL must be an http or https URL without credentials, such as ' +
+      'http://127.0.0.1:8080 (the value is not shown)')
   }
   return url.href.replace(/\/+$/, '')
 }
 
 /** Checked here, because the error of fetch would contain the value. */
 function checkHeader (name: Name, value: string): string {
-  if (!/^[\x21-\x7e]+$/.test(value)) throw usageError(`${name} must consist of visible ASCII characters without spaces (the value is not shown)`)
+  if (!/^[\x21-\x7e]+$/.test(value)) {
+    throw usageError(`${name} must consist of visible ASCII characters without spaces (the value is not shown)`)
+  }
   return value
 }

@@ -6,7 +6,8 @@ const BANK = 'name of the bank'
 /** Adds the options of every command that calls a server. */
 function ofServer (command: Command): Command {
   return command
-    .option('--profile <name>', 'profile with the server and the credentials (default: MEMORY_GATEWAY_PROFILE, else default)')
+    .option('--profile <name>', 'profile with the server and the credentials (default: MEMORY_GATEWAY_PROFILE, ' +
+      'else default)')
     .option('--json', 'write JSON')
 }
 
@@ -14,7 +15,9 @@ function ofServer (command: Command): Command {
 function filtered (command: Command): Command {
   return command
     .option('--tag <tag>', 'only memories with this tag; may be repeated', collect)
-    .addOption(new Option('--tags-match <how>', 'whether a memory must have any or all of several tags').choices(['any', 'all']))
+    .addOption(new Option(
+      '--tags-match <how>', 'whether a memory must have any or all of several tags',
+    ).choices(['any', 'all']))
     .option('--occurred-after <time>', 'only memories of events at or after this time (RFC 3339)')
     .option('--occurred-before <time>', 'only memories of events before this time')
 }
@@ -45,7 +48,8 @@ export function declareMemoryCommands (program: Command): void {
     .option('--explain', 'show rank and score of each strategy, and the time of each stage')
     .action(async (bank, query, options) => { await (await import('./commands/recall.js')).recall(bank, query, options) })
 
-  filtered(ofServer(program.command('reflect').description('answer a question from memories; the answer is shown as it arrives')))
+  filtered(ofServer(program.command('reflect').description('answer a question from memories; the answer is shown ' +
+    'as it arrives')))
     .argument('<bank>', `${BANK}; several with commas between them are searched together`)
     .argument('<question>', 'the question')
     .option('--max-tokens <number>', 'maximum number of tokens of the answer', integer(1))
@@ -57,7 +61,9 @@ export function declareMemoryCommands (program: Command): void {
     .argument('<bank>', BANK)
     .option('--id <memory>', 'delete the memory with this id; may be repeated', collect)
     .option('--tag <tag>', 'delete memories with this tag; may be repeated', collect)
-    .addOption(new Option('--tags-match <how>', 'whether a memory must have any or all of several tags').choices(['any', 'all']))
+    .addOption(new Option(
+      '--tags-match <how>', 'whether a memory must have any or all of several tags',
+    ).choices(['any', 'all']))
     .option('--all', 'delete the whole bank')
     .option('--dry-run', 'show what would be deleted, and delete nothing')
     .option('--yes', 'do not ask for confirmation before the whole bank is deleted')
@@ -68,12 +74,17 @@ export function declareMemoryCommands (program: Command): void {
     .option('-o, --output <file>', 'file to write; it appears when it is complete (default: standard output)')
     .action(async (bank, options) => { await (await import('./commands/export.js')).exportBank(bank, options) })
 
-  ofServer(program.command('import').description('import an export; safe to repeat after an interruption, because nothing is stored twice'))
+  ofServer(program.command('import').description('import an export; safe to repeat after an interruption, because ' +
+    'nothing is stored twice'))
     .argument('<bank>', BANK)
     .argument('[file]', 'the export; without it, or with -, standard input is read')
     .addOption(new Option('--from <product>', 'product that wrote the export, if it is not a memory gateway')
       .choices(['hindsight', 'mem0', 'langgraph', 'claude', 'chatgpt']))
-    .addOption(new Option('--on-conflict <how>', 'what to do with a memory that is already stored').choices(['skip', 'overwrite']).default('skip'))
-    .addOption(new Option('--config <how>', 'whether the configuration in the export replaces that of the bank').choices(['ignore', 'apply']).default('ignore'))
+    .addOption(new Option(
+      '--on-conflict <how>', 'what to do with a memory that is already stored',
+    ).choices(['skip', 'overwrite']).default('skip'))
+    .addOption(new Option(
+      '--config <how>', 'whether the configuration in the export replaces that of the bank',
+    ).choices(['ignore', 'apply']).default('ignore'))
     .action(async (bank, file, options) => { await (await import('./commands/import.js')).importBank(bank, file, options) })
 }

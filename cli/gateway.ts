@@ -41,7 +41,9 @@ export function openGateway (
     },
     timing: {
       sleep: async (milliseconds, signal) => {
-        if (milliseconds >= NOTABLE_WAIT_MS) note(`the gateway is busy; next attempt in ${Math.ceil(milliseconds / 1000)} s`)
+        if (milliseconds >= NOTABLE_WAIT_MS) {
+          note(`the gateway is busy; next attempt in ${Math.ceil(milliseconds / 1000)} s`)
+        }
         await delay(milliseconds, undefined, { signal })
       },
     },
@@ -56,7 +58,9 @@ export function describeError (error: unknown, { url }: Connection): unknown {
   if (code === 'connection_lost') return unreachable(url, reasonOf(error), error)
   if (code === 'timed_out') return new CommandError(`${url} did not answer in time`, undefined, error)
   if (code === 'unusable_answer') {
-    return new CommandError(`the answer from ${url} is not that of a memory gateway (${message}); check MEMORY_GATEWAY_URL`, undefined, error)
+    return new CommandError(
+      `the answer from ${url} is not that of a memory gateway (${message}); check MEMORY_GATEWAY_URL`, undefined, error,
+    )
   }
   const request = requestId === undefined ? '' : `, request ${requestId}`
   const hint = hintOf(status, message)
@@ -79,7 +83,9 @@ function causeOf (error: unknown): unknown {
 }
 
 function hintOf (status: number | undefined, message: string): string {
-  if (status === 404 && message === 'No such route') return '\nCheck MEMORY_GATEWAY_URL: it must be the address of the gateway without /v1'
+  if (status === 404 && message === 'No such route') {
+    return '\nCheck MEMORY_GATEWAY_URL: it must be the address of the gateway without /v1'
+  }
   return status === 401
     ? '\nSet MEMORY_GATEWAY_API_KEY with MEMORY_GATEWAY_PRINCIPAL, or MEMORY_GATEWAY_TOKEN, or use a profile: ' +
       'see docs/command-line.md'

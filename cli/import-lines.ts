@@ -88,7 +88,8 @@ export class Parts {
   add (part: string): void {
     this.#length += part.length + 1
     if (this.#length > constants.MAX_STRING_LENGTH) {
-      throw new CommandError(`the import has a line or document of more than ${constants.MAX_STRING_LENGTH} characters; split it`)
+      throw new CommandError(`the import has a line or document of more than ${constants.MAX_STRING_LENGTH} ` +
+        'characters; split it')
     }
     this.#parts.push(part)
   }

@@ -38,8 +38,9 @@ export function note (text: string): void {
 
 /** Replaces control characters of stored texts, which could control the terminal. Line feeds and tabs stay. */
 export function printable (text: string): string {
-  // eslint-disable-next-line no-control-regex
-  return text.replaceAll('\r\n', '\n').replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, '\ufffd')
+  return text.replaceAll('\r\n', '\n')
+    // eslint-disable-next-line no-control-regex
+    .replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, '\ufffd')
 }
 
 /** Lines of columns, each as wide as its longest cell. */

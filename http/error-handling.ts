@@ -66,8 +66,11 @@ export function logFailure (error: ServiceError, request: FastifyRequest): void 
     return
   }
   // Work that is cancelled because its client disconnected also fails, which is not a fault.
-  if (request.raw.socket.destroyed) request.log.info({ code: error.code }, 'the client disconnected before the response')
-  else request.log.error({ err: error.cause ?? error, code: error.code }, 'request failed')
+  if (request.raw.socket.destroyed) {
+    request.log.info(
+      { code: error.code }, 'the client disconnected before the response',
+    )
+  } else request.log.error({ err: error.cause ?? error, code: error.code }, 'request failed')
 }
 
 /** Sends an error with the body that the API documents. */

@@ -23,7 +23,9 @@ export const ErrorSchema = Type.Object({
   problems: texts('`configuration_invalid`: what is wrong with the configuration file.'),
   changed: texts('`restart_required`: paths of the configuration file that were changed.'),
   restart_required: texts('`restart_required`: the changed paths that need a restart.'),
-  retry_after_seconds: Type.Optional(Type.Integer({ description: 'Seconds after which a retry can succeed, as in Retry-After.' })),
+  retry_after_seconds: Type.Optional(Type.Integer({
+    description: 'Seconds after which a retry can succeed, as in Retry-After.',
+  })),
 }, { title: 'Error', description: 'The body of every answer with a status of 400 or higher.' })
 
 /**

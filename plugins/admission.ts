@@ -29,7 +29,9 @@ async function admission (app: FastifyInstance, { ownsServer }: { ownsServer: bo
     if (request.routeOptions.config.probe === true) {
       done()
     } else if (app.activeRequests.size > requests) {
-      done(atCapacity('server_busy', `The server works on as many requests as it takes, ${requests} (bounds.requests_in_flight)`))
+      done(atCapacity(
+        'server_busy', `The server works on as many requests as it takes, ${requests} (bounds.requests_in_flight)`,
+      ))
     } else {
       done()
     }
@@ -49,4 +51,6 @@ function mustWait (request: FastifyRequest): boolean {
   return turns.isExhausted || (turns.runningCaller !== undefined && turns.runningCaller !== turnKeyOf(request))
 }
 
-export default fp(admission, { name: 'admission', fastify: '5.x', dependencies: ['bounds', 'errors', 'active-requests', 'metrics'] })
+export default fp(admission, {
+  name: 'admission', fastify: '5.x', dependencies: ['bounds', 'errors', 'active-requests', 'metrics'],
+})

@@ -32,7 +32,8 @@ async function largeAnswers (app: FastifyInstance): Promise<void> {
     const schema = jsonAnswer(route.schema?.response)
     if (schema === undefined) return
     // Answers of writes are short, so they are not sent in parts; onSend counts those that are long anyway.
-    const isReadOnly = [route.method].flat().every((method) => method === 'GET' || method === 'HEAD') || route.config?.permission === 'read'
+    const isReadOnly = [route.method].flat().every((method) => method === 'GET' || method === 'HEAD') ||
+      route.config?.permission === 'read'
     if (!isReadOnly && answerPartsOf(schema).lists.length === 0) return
     route.preSerialization = [inParts(schema), ...[route.preSerialization ?? []].flat()]
   })
@@ -40,7 +41,8 @@ async function largeAnswers (app: FastifyInstance): Promise<void> {
   // Counts the responses that are not sent in parts: documents, and short answers that wait for earlier responses of
   // their connection.
   app.addHook('onSend', (request, reply, payload: unknown, done) => {
-    if (request.method === 'HEAD' || reply.statusCode >= 400 || !(typeof payload === 'string' || Buffer.isBuffer(payload))) {
+    if (request.method === 'HEAD' || reply.statusCode >= 400 ||
+      !(typeof payload === 'string' || Buffer.isBuffer(payload))) {
       done(null, payload)
       return
     }
@@ -78,7 +80,11 @@ function inParts (schema: AnswerSchema): preSerializationHookHandler {
       done(null, backPressured(source))
     }
     const parts = answerPartsOf(schema)
-    const begin = () => { send(request.method === 'HEAD' ? [] : encodeChunks(inTurns(parts.texts(payload), callerIn(request)))) }
+    const begin = () => {
+      send(
+        request.method === 'HEAD' ? [] : encodeChunks(inTurns(parts.texts(payload), callerIn(request))),
+      )
+    }
     if (isRefusable(request)) this.holdAnswer(reply, payload, parts.lists).then(begin, done)
     else begin()
   }
@@ -130,7 +136,13 @@ async function bytesOf (answer: object, lists: readonly string[], limit: number,
     for (const element of lists.includes(name) && Array.isArray(value) ? value : [value]) {
       if (turns.isExhausted) await turns.next(caller)
       bytes += jsonLength(element, limit - bytes, Buffer.byteLength)
-      if (bytes > limit) throw new ServiceError('answer_too_large', `The answer is larger than ${limit} bytes (bounds.answer_bytes); ask for less with max_results, max_tokens or limit`)
+      if (bytes > limit) {
+        throw new ServiceError(
+          'answer_too_large',
+          `The answer is larger than ${limit} bytes (bounds.answer_bytes); ask for less with max_results, ` +
+            'max_tokens or limit',
+        )
+      }
     }
   }
   return bytes

@@ -12,8 +12,8 @@ async function loopbackOnly (app: FastifyInstance): Promise<void> {
     // A Unix socket has no address; only this machine can reach it.
     if (localAddress === undefined || isLoopback(localAddress)) done()
     else {
-      done(new ServiceError('host_not_allowed', 'Dev mode, which trusts every caller, is served on loopback addresses only; ' +
-        'choose another SERVICE_AUTH_MODE, or set SERVICE_ALLOW_DEV_AUTH=1'))
+      done(new ServiceError('host_not_allowed', 'Dev mode, which trusts every caller, is served on loopback ' +
+        'addresses only; choose another SERVICE_AUTH_MODE, or set SERVICE_ALLOW_DEV_AUTH=1'))
     }
   })
 }

@@ -69,7 +69,8 @@ async function metrics (app: FastifyInstance, { mode, host, port }: MetricsOptio
 }
 
 function observe (
-  request: FastifyRequest, { elapsedTime }: FastifyReply, status: number, mode: AuthMode | 'host', instruments: Instruments,
+  request: FastifyRequest, { elapsedTime }: FastifyReply, status: number, mode: AuthMode | 'host',
+  instruments: Instruments,
 ): void {
   const { url = UNKNOWN_ROUTE, config } = request.routeOptions
   instruments.request(request.method, url, status, elapsedTime / 1000)

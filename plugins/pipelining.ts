@@ -38,7 +38,9 @@ async function pipelining (app: FastifyInstance): Promise<void> {
     const before = queued.get(socket)
     if (before === undefined) socket.once('close', () => { endQueued(socket) })
     if (before === MAX_QUEUED) {
-      app.log.info({ request_id: request.id }, 'a client that sends requests without reading the responses is disconnected')
+      app.log.info(
+        { request_id: request.id }, 'a client that sends requests without reading the responses is disconnected',
+      )
       stopParsing(socket)
       socket.destroy()
       return

@@ -26,14 +26,17 @@ async function reload (app: FastifyInstance, { config, load }: ReloadOptions): P
   let { file: inForce, warnings } = config
   const reloadConfiguration = (): Pick<FileChanges, 'changed'> => {
     if (load === undefined) {
-      throw new ServiceError('not_supported', 'This gateway was started without a configuration that could be read again')
+      throw new ServiceError(
+        'not_supported', 'This gateway was started without a configuration that could be read again',
+      )
     }
     const next = withConfigurationErrors(load)
     const outside = changedSecrets(config, next)
     const { changed, restartRequired: keys } = fileChanges(inForce, next.file)
     const restartRequired = [...keys, ...outside]
     if (restartRequired.length > 0) {
-      throw new ServiceError('restart_required', `Nothing was changed: a restart is needed for ${restartRequired.join(', ')}`, {
+      throw new ServiceError('restart_required', 'Nothing was changed: a restart is needed for ' +
+        `${restartRequired.join(', ')}`, {
         members: { changed: [...changed, ...outside], restart_required: restartRequired },
       })
     }

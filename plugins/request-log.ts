@@ -33,7 +33,9 @@ function principalType (principal: string | undefined): string {
 /** Answers a request whose URL the router cannot parse. Fastify runs no hooks for it, so it is logged here. */
 export function answerUnreadableUrl (error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
   sendError(error, request, reply)
-  request.log.info({ method: request.method, route: null, status: reply.statusCode, principal_type: 'none' }, 'request completed')
+  request.log.info(
+    { method: request.method, route: null, status: reply.statusCode, principal_type: 'none' }, 'request completed',
+  )
 }
 
 /** Whether lines of this level are written; other lines are not built at all. */

@@ -1,7 +1,9 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import fp from 'fastify-plugin'
-import { budgetExceededError, type ByteBudget, type ByteReservation, type RowBudget } from '../lib/concurrency/byte-budget.js'
+import {
+  budgetExceededError, type ByteBudget, type ByteReservation, type RowBudget,
+} from '../lib/concurrency/byte-budget.js'
 import { onResponseClose } from '../http/response-close.js'
 import { CHUNK_BYTES } from '../http/chunked-body.js'
 

@@ -22,7 +22,10 @@ async function streams (app: FastifyInstance): Promise<void> {
   app.decorate('openStream', (caller: string, reply: FastifyReply) => {
     const count = open.get(caller) ?? 0
     if (count >= limit) {
-      throw atCapacity('too_many_streams', `The caller has ${limit} exports and event streams open, as many as it may (bounds.streams_per_caller)`)
+      throw atCapacity(
+        'too_many_streams',
+        `The caller has ${limit} exports and event streams open, as many as it may (bounds.streams_per_caller)`,
+      )
     }
     const held = app.workBytes.reserve(STREAM_BYTES)
     open.set(caller, count + 1)

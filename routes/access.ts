@@ -9,7 +9,8 @@ export const accessRoutes: FastifyPluginAsyncTypebox = async (app) => {
       operationId: 'getAccess',
       tags: ['identity'],
       summary: 'List the permissions of the caller on each bank',
-      description: 'Returns the banks that the caller may read, each with the permissions of the caller and the grant or policy that gives each of them.',
+      description: 'Returns the banks that the caller may read, each with the permissions of the caller and the ' +
+        'grant or policy that gives each of them.',
       querystring: AccessQuery,
       response: answers({ 200: AccessAnswer }, CALLER_ERRORS),
     },

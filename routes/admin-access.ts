@@ -5,7 +5,9 @@ import {
 import { answers, BODY_ERRORS, ROUTE_ERRORS } from './responses.js'
 
 const config = { scope: 'admin' } as const
-const errors = ['invalid_request', 'unauthenticated', 'internal_error', 'dependency_unavailable', ...ROUTE_ERRORS] as const
+const errors = [
+  'invalid_request', 'unauthenticated', 'internal_error', 'dependency_unavailable', ...ROUTE_ERRORS,
+] as const
 
 export const adminAccessRoutes: FastifyPluginAsyncTypebox = async (app) => {
   const { accessReport } = app.memory
@@ -16,7 +18,8 @@ export const adminAccessRoutes: FastifyPluginAsyncTypebox = async (app) => {
       operationId: 'adminGetAccess',
       tags: ['admin'],
       summary: 'List the permissions of a principal on each bank',
-      description: 'Returns every bank of the tenant, each with the permissions of the principal and the grant or policy that gives each of them.',
+      description: 'Returns every bank of the tenant, each with the permissions of the principal and the grant or ' +
+        'policy that gives each of them.',
       querystring: AdminAccessQuery,
       response: answers({ 200: AccessAnswer }, errors),
     },
@@ -38,7 +41,8 @@ export const adminAccessRoutes: FastifyPluginAsyncTypebox = async (app) => {
       operationId: 'adminCheckAccess',
       tags: ['admin'],
       summary: 'Check whether a principal has a permission, and why',
-      description: 'Makes the same decision as for a request of that principal. Changes nothing and does not count as a refusal.',
+      description: 'Makes the same decision as for a request of that principal. Changes nothing and does not count ' +
+        'as a refusal.',
       body: AccessCheckRequest,
       response: answers({ 200: AccessDecision }, BODY_ERRORS, errors),
     },

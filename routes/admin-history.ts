@@ -8,15 +8,21 @@ import { answers, ROUTE_ERRORS } from './responses.js'
 const milliseconds = (description: string) => Type.Unsafe<number | null>({ type: ['number', 'null'], description })
 
 const AdminHistoryQuery = Type.Object({
-  since: Type.Optional(Type.String({ format: 'date-time', description: 'Only steps that began at or after this instant. RFC 3339 with an offset.' })),
+  since: Type.Optional(Type.String({
+    format: 'date-time', description: 'Only steps that began at or after this instant. RFC 3339 with an offset.',
+  })),
 }, { additionalProperties: false })
 
 const AdminHistoryAnswer = Type.Object({
   interval_seconds: Type.Integer(),
   samples: Type.Array(Type.Object({
     at: Type.String({ format: 'date-time', description: 'When the step began.' }),
-    requests: Type.Integer({ description: 'Number of requests of callers and webhook sources that ended in the step.' }),
-    client_errors: Type.Integer({ description: 'Requests with a status from 400 to 499, and requests whose client disconnected.' }),
+    requests: Type.Integer({
+      description: 'Number of requests of callers and webhook sources that ended in the step.',
+    }),
+    client_errors: Type.Integer({
+      description: 'Requests with a status from 400 to 499, and requests whose client disconnected.',
+    }),
     server_errors: Type.Integer({ description: 'Requests with a status of 500 or higher.' }),
     p50_ms: milliseconds('Median duration, accurate to 12 percent; null without requests.'),
     p90_ms: milliseconds('90th percentile of the durations, accurate to 12 percent; null without requests.'),
@@ -24,7 +30,9 @@ const AdminHistoryAnswer = Type.Object({
     max_ms: milliseconds('Longest duration; null without requests.'),
     rss_bytes: Type.Integer({ description: 'Resident memory of the process.' }),
     heap_used_bytes: Type.Integer({ description: 'Memory that the JavaScript heap uses.' }),
-  }, { title: 'HistorySample' }), { description: 'The steps of the last hour, oldest first. The last step has not ended yet.' }),
+  }, { title: 'HistorySample' }), {
+    description: 'The steps of the last hour, oldest first. The last step has not ended yet.',
+  }),
 }, {
   title: 'RequestHistory',
   description: 'Requests, their durations and memory use, in steps.',
@@ -54,7 +62,9 @@ export const adminHistoryRoutes: FastifyPluginAsyncTypebox = async (app) => {
       summary: 'Get requests, durations and memory use over the last hour',
       description: 'Covers only this process, since its start.',
       querystring: AdminHistoryQuery,
-      response: answers({ 200: AdminHistoryAnswer }, ['invalid_request', 'unauthenticated', 'internal_error', ...ROUTE_ERRORS]),
+      response: answers({ 200: AdminHistoryAnswer }, [
+        'invalid_request', 'unauthenticated', 'internal_error', ...ROUTE_ERRORS,
+      ]),
     },
   }, async ({ query: { since } }) => ({
     interval_seconds: STEP_MS / 1000,

@@ -12,7 +12,9 @@ import { answers, ROUTE_ERRORS } from './responses.js'
 const AUTH_MODES = ['dev', 'api_key', 'jwt_hs256', 'jwt_oidc', 'host'] as const
 const STORE_CONDITIONS = ['ok', 'unhealthy', 'failed', 'timed_out'] as const
 
-const Provider = Type.String({ description: 'Registered name of the provider; `custom` for a class of the operator\'s own.' })
+const Provider = Type.String({
+  description: 'Registered name of the provider; `custom` for a class of the operator\'s own.',
+})
 const ModelName = Type.Unsafe<string | null>({
   type: ['string', 'null'], description: 'The model; null when the provider names none.',
 })
@@ -24,7 +26,9 @@ const AdminStatusAnswer = Type.Object({
   version: Type.String({ description: 'Version of the gateway.' }),
   started_at: Type.String({ format: 'date-time', description: 'When this process became ready to listen.' }),
   auth: Type.Object({
-    mode: Type.Enum([...AUTH_MODES], { description: '`host`: the program that embeds the gateway authenticates callers.' }),
+    mode: Type.Enum([...AUTH_MODES], {
+      description: '`host`: the program that embeds the gateway authenticates callers.',
+    }),
     missing: Type.Array(Type.String(), {
       description: 'Environment variables that the mode requires and that are not set.',
     }),
@@ -33,7 +37,8 @@ const AdminStatusAnswer = Type.Object({
   vector_store: Type.Object({
     provider: Provider,
     status: Type.Enum([...STORE_CONDITIONS], {
-      description: 'Current state of the store. `unhealthy`: the store reports a fault. `failed`: the check ended in an error.',
+      description: 'Current state of the store. `unhealthy`: the store reports a fault. `failed`: the check ended ' +
+        'in an error.',
     }),
     latency_ms: Type.Unsafe<number | null>({
       type: ['number', 'null'], description: 'Response time in milliseconds; null when the status is not `ok`.',
@@ -44,7 +49,8 @@ const AdminStatusAnswer = Type.Object({
       waiting: Type.Integer({ description: 'Callers that wait for a connection.' }),
     }, { description: 'Connections to the database, when the store uses one.' })),
     vectors_pending: Type.Optional(Type.Integer({
-      description: 'Memories that are known to have no vector yet; absent when vectors are written together with the memory.',
+      description: 'Memories that are known to have no vector yet; absent when vectors are written together with ' +
+        'the memory.',
     })),
   }),
   embedding: Type.Object({

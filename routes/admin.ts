@@ -7,7 +7,9 @@ import { BankParams } from './banks.js'
 import { answers, ROUTE_ERRORS } from './responses.js'
 
 const config = { scope: 'admin' } as const
-const errors = ['invalid_request', 'unauthenticated', 'internal_error', 'dependency_unavailable', ...ROUTE_ERRORS] as const
+const errors = [
+  'invalid_request', 'unauthenticated', 'internal_error', 'dependency_unavailable', ...ROUTE_ERRORS,
+] as const
 
 const SourcesAnswer = Type.Object({
   sources: Type.Array(Type.Object({
@@ -41,7 +43,9 @@ const OperatorQuery = Type.Object({
   tenant_id: Type.Optional(TenantId('Tenant of the bank. Absent: the bank of callers without a tenant.')),
 }, { additionalProperties: false })
 const ReloadAnswer = Type.Object({
-  changed: Type.Array(Type.String(), { description: 'Paths in the configuration file that were changed and are now in force.' }),
+  changed: Type.Array(Type.String(), {
+    description: 'Paths in the configuration file that were changed and are now in force.',
+  }),
 }, { title: 'ReloadAnswer', description: 'The changes that were applied.', examples: [{ changed: ['homeostasis'] }] })
 
 export const adminRoutes: FastifyPluginAsyncTypebox<{ sources: WebhookSources }> = async (app, { sources }) => {
@@ -109,7 +113,8 @@ export const adminRoutes: FastifyPluginAsyncTypebox<{ sources: WebhookSources }>
       operationId: 'reloadConfiguration',
       tags: ['admin'],
       summary: 'Apply a changed configuration file',
-      description: 'Applies all changes or none, as SIGHUP does: a file with a problem, or with a change that needs a restart, changes nothing.',
+      description: 'Applies all changes or none, as SIGHUP does: a file with a problem, or with a change that needs ' +
+        'a restart, changes nothing.',
       response: answers({ 200: ReloadAnswer }, errors, ['configuration_invalid', 'restart_required', 'not_supported']),
     },
   }, async () => app.reloadConfiguration())

@@ -19,7 +19,8 @@ const config = { scope: 'memory', permission: 'admin' } as const
 const Preconditions = Type.Object({
   'if-match': Type.Optional(Type.String({
     maxLength: 4096,
-    description: 'Entity tags, or `*` for any configuration that is set. Nothing is changed unless one of them is in force.',
+    description: 'Entity tags, or `*` for any configuration that is set. Nothing is changed unless one of them ' +
+      'is in force.',
     examples: ['"r17"'],
   })),
   'if-none-match': Type.Optional(Type.String({
@@ -58,7 +59,10 @@ export const bankConfigRoutes: FastifyPluginAsyncTypebox = async (app) => {
       operationId: 'putBankConfig',
       tags: ['banks'],
       summary: 'Set the configuration of a bank',
-      description: 'Replaces the configuration. A bank can set tighter limits than the server\'s file, never looser ones. The configuration takes effect at once on this replica, and within two seconds on every other. `retrieval` and `reflect` apply to requests on this bank, and to requests on several banks when all of them have the same values.',
+      description: 'Replaces the configuration. A bank can set tighter limits than the server\'s file, never looser ' +
+        'ones. The configuration takes effect at once on this replica, and within two seconds on every other. ' +
+        '`retrieval` and `reflect` apply to requests on this bank, and to requests on several banks when all of them ' +
+        'have the same values.',
       params: BankParams,
       headers: Preconditions,
       body: Type.Object(BankConfigurationSchema.properties, {
@@ -123,7 +127,9 @@ export const bankConfigRoutes: FastifyPluginAsyncTypebox = async (app) => {
       operationId: 'deleteBank',
       tags: ['banks'],
       summary: 'Delete a bank',
-      description: 'Deletes the memories of the bank, its configuration and the configuration history, in one transaction. A forget with `scope: all` keeps the configuration. The deletion counts as a forget. For a bank that does not exist, the counts are zero.',
+      description: 'Deletes the memories of the bank, its configuration and the configuration history, in one ' +
+        'transaction. A forget with `scope: all` keeps the configuration. The deletion counts as a forget. For a ' +
+        'bank that does not exist, the counts are zero.',
       params: BankParams,
       response: answers({ 200: DeleteBankAnswer }, CALLER_ERRORS, LIMIT_ERRORS),
     },
@@ -150,6 +156,8 @@ function preconditionOf ({ headers }: Pick<FastifyRequest, 'headers'>): Precondi
   if (value === undefined) return undefined
   if (value === '*') return 'set'
   const tags = value.split(',').map((tag) => tag.trim())
-  if (!tags.every((tag) => ENTITY_TAG.test(tag))) throw invalidField('If-Match', 'must be *, or entity tags in double quotes')
+  if (!tags.every((tag) => ENTITY_TAG.test(tag))) {
+    throw invalidField('If-Match', 'must be *, or entity tags in double quotes')
+  }
   return tags.flatMap((tag) => revisionOf(tag) ?? [])
 }

@@ -1,6 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { BankAnswer, BankId, BanksAnswer, MemoriesAnswer, MemoriesQuery, MemoryRecord, PageQuery, StatisticsAnswer } from '../lib/memory/schemas.js'
+import {
+  BankAnswer, BankId, BanksAnswer, MemoriesAnswer, MemoriesQuery, MemoryRecord, PageQuery, StatisticsAnswer,
+} from '../lib/memory/schemas.js'
 import { answers, CALLER_ERRORS, LARGE_ERRORS } from './responses.js'
 
 export const BankParams = Type.Object({ bank_id: BankId })

@@ -15,7 +15,8 @@ export const forgetRoutes: FastifyPluginAsyncTypebox = async (app) => {
       operationId: 'forget',
       tags: ['memory'],
       summary: 'Delete memories by id or tag, or the whole bank',
-      description: 'Requires exactly one of memory_ids, tags and scope. `scope: "all"` requires the permission `admin`.',
+      description: 'Requires exactly one of memory_ids, tags and scope. `scope: "all"` requires the ' +
+        'permission `admin`.',
       headers: IdempotencyHeaders,
       body: ForgetRequest,
       response: answers({ 200: ForgetAnswer }, BODY_ERRORS, CALLER_ERRORS, IDEMPOTENCY_ERRORS, LIMIT_ERRORS),

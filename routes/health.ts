@@ -12,14 +12,18 @@ const Alive = Type.Object({ status: Type.Literal('ok') }, {
 
 export const ModelConditionField = Type.Enum([...MODEL_CONDITIONS], {
   title: 'ModelCondition',
-  description: '`ok`: the last call was answered. `degraded`: the last call failed, or calls resume after a series of ' +
-    'failures. `failing`: so many calls failed in a row that the model counts as down. `unknown`: no call has been made ' +
-    'yet.',
+  description: '`ok`: the last call was answered. `degraded`: the last call failed, or calls resume after a series ' +
+    'of failures. `failing`: so many calls failed in a row that the model counts as down. `unknown`: no call has ' +
+    'been made yet.',
 })
 
 const Model = (what: string) => Type.Object({
   status: ModelConditionField,
-}, { title: 'ModelHealth', description: `${what}: its condition in the latest calls. This request calls no model. The condition does not affect readiness.` })
+}, {
+  title: 'ModelHealth',
+  description: `${what}: its condition in the latest calls. This request calls no model. The condition does not ` +
+    'affect readiness.',
+})
 
 const Ready = Type.Object({
   status: Type.Literal('ok', { description: 'The service is ready: the vector store answers.' }),
@@ -33,8 +37,14 @@ const Ready = Type.Object({
     reranker: Type.Optional(Model('The reranker, when there is one')),
     auth: Type.Optional(Type.Object({
       status: Type.Literal('misconfigured'),
-      missing: Type.Array(Type.String(), { description: 'Environment variables that SERVICE_AUTH_MODE requires and that are not set.' }),
-    }, { title: 'AuthHealth', description: 'Present only while every request to the memory routes is answered with 500 because of the configuration.' })),
+      missing: Type.Array(Type.String(), {
+        description: 'Environment variables that SERVICE_AUTH_MODE requires and that are not set.',
+      }),
+    }, {
+      title: 'AuthHealth',
+      description: 'Present only while every request to the memory routes is answered with 500 because of the ' +
+        'configuration.',
+    })),
   }),
 }, {
   title: 'HealthAnswer',

@@ -26,7 +26,8 @@ export async function homeRoutes (app: FastifyInstance, { version }: HomeOptions
     }
     return await reply
       .type(`${HTML}; charset=utf-8`)
-      .header('content-security-policy', "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'")
+      .header('content-security-policy', "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; " +
+        "form-action 'none'")
       .header('x-content-type-options', 'nosniff')
       .send(page)
   })

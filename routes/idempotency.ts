@@ -9,7 +9,8 @@ import { requestFingerprint } from '../lib/memory/request-fingerprint.js'
 /** The schema for the OpenAPI document. readKey() checks the value, because its error is more specific. */
 export const IdempotencyHeaders = Type.Object({
   'idempotency-key': Type.Optional(Type.String({
-    description: '1–255 printable ASCII characters; sent once. A request with the same key and body within 24 hours gets the same answer without being executed again.',
+    description: '1–255 printable ASCII characters; sent once. A request with the same key and body within 24 hours ' +
+      'gets the same answer without being executed again.',
   })),
 })
 

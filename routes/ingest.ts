@@ -20,11 +20,14 @@ export const ingestRoutes: FastifyPluginAsyncTypebox<{ sources: WebhookSources }
       operationId: 'ingestWebhook',
       tags: ['sources'],
       summary: 'Retain one event of a webhook source',
-      description: 'Reads the content, and metadata, tags and occurred_at if present; ignores other members, and all query parameters.',
+      description: 'Reads the content, and metadata, tags and occurred_at if present; ignores other members, and all ' +
+        'query parameters.',
       // Senders add parameters of their own to the URL.
       querystring: Type.Object({}, { additionalProperties: true }),
       params: Type.Object({ source_id: Type.String() }),
-      body: { content: { 'application/json': { schema: Type.Unknown({ examples: [{ content: 'Order 17 was shipped.' }] }) } } },
+      body: {
+        content: { 'application/json': { schema: Type.Unknown({ examples: [{ content: 'Order 17 was shipped.' }] }) } },
+      },
       response: answers({ 200: RetainAnswer }, BODY_ERRORS, LIMIT_ERRORS, ROUTE_ERRORS, ERRORS),
     },
   }, async ({ params, body }, reply) => (

@@ -108,7 +108,9 @@ function checkIdentifiers (message: unknown): void {
 function pinnedBank (request: FastifyRequest): string | undefined {
   const bankId = pathParameter(request, 'bank_id')
   if (bankId === undefined) return undefined
-  if (typeof bankId !== 'string' || !isBankId(bankId)) throw invalidField('bank_id', `must be a text ${BANK_ID_IN_WORDS}`)
+  if (typeof bankId !== 'string' || !isBankId(bankId)) {
+    throw invalidField('bank_id', `must be a text ${BANK_ID_IN_WORDS}`)
+  }
   return bankId
 }
 

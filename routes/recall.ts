@@ -12,7 +12,8 @@ export const recallRoutes: FastifyPluginAsyncTypebox = async (app) => {
       operationId: 'recall',
       tags: ['memory'],
       summary: 'Search one bank or several',
-      description: 'Requires exactly one of bank_id and banks. Filters apply within every strategy. A bank that does not exist counts as empty.',
+      description: 'Requires exactly one of bank_id and banks. Filters apply within every strategy. A bank that does ' +
+        'not exist counts as empty.',
       body: RecallRequest,
       response: answers({ 200: RecallAnswer }, ...errors, LARGE_ERRORS, ['not_supported']),
     },
@@ -29,7 +30,8 @@ export const recallRoutes: FastifyPluginAsyncTypebox = async (app) => {
       operationId: 'explainRecall',
       tags: ['memory'],
       summary: 'Explain why a recall returns or excludes a memory',
-      description: 'Runs the recall and reports, for one memory, its rank at each stage and what excluded it. Counts as a recall.',
+      description: 'Runs the recall and reports, for one memory, its rank at each stage and what excluded it. Counts ' +
+        'as a recall.',
       body: ExplainRequest,
       response: answers({ 200: ExplainAnswer }, ...errors),
     },

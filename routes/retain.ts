@@ -15,7 +15,9 @@ export const retainRoutes: FastifyPluginAsyncTypebox = async (app) => {
       operationId: 'retain',
       tags: ['memory'],
       summary: 'Store one memory',
-      description: 'Stores one memory with one id. An exact repeat stores nothing and returns the id of the existing memory, unless the repeat has a more trusted writer and therefore replaces that memory. The answer contains `trust` when the trust of the memory is below `trusted`.',
+      description: 'Stores one memory with one id. An exact repeat stores nothing and returns the id of the existing ' +
+        'memory, unless the repeat has a more trusted writer and therefore replaces that memory. The answer contains ' +
+        '`trust` when the trust of the memory is below `trusted`.',
       headers: IdempotencyHeaders,
       body: RetainRequest,
       response: answers({ 200: RetainAnswer }, ...errors),

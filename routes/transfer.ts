@@ -33,7 +33,8 @@ export const transferRoutes: FastifyPluginAsyncTypebox = async (app) => {
       operationId: 'exportBank',
       tags: ['transfer'],
       summary: 'Export a bank as NDJSON',
-      description: 'Returns a header line, then every memory, oldest first, in the state of the bank when the request arrived.',
+      description: 'Returns a header line, then every memory, oldest first, in the state of the bank when the ' +
+        'request arrived.',
       params: BankParams,
       response: answers({
         200: {
@@ -71,7 +72,9 @@ export const transferRoutes: FastifyPluginAsyncTypebox = async (app) => {
       operationId: 'importBank',
       tags: ['transfer'],
       summary: 'Import an export, all of it or none',
-      description: 'Memories keep their ids and times and undergo the same checks as in a retain. They count towards `import_per_minute` and `import_per_day`, not towards the limits of retain; the import counts once towards `global_per_minute`.',
+      description: 'Memories keep their ids and times and undergo the same checks as in a retain. They count towards ' +
+        '`import_per_minute` and `import_per_day`, not towards the limits of retain; the import counts once towards ' +
+        '`global_per_minute`.',
       params: BankParams,
       querystring: ImportQuery,
       headers: IdempotencyHeaders,

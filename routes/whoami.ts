@@ -9,7 +9,8 @@ export const whoamiRoutes: FastifyPluginAsyncTypebox = async (app) => {
       operationId: 'whoami',
       tags: ['identity'],
       summary: 'Get the identity of the caller, as the service sees it',
-      description: 'With `?bank_id=`, also returns the permissions of the caller on that bank and the grant or policy that gives each of them.',
+      description: 'With `?bank_id=`, also returns the permissions of the caller on that bank and the grant or ' +
+        'policy that gives each of them.',
       querystring: WhoamiQuery,
       response: answers({ 200: WhoamiAnswer }, CALLER_ERRORS),
     },

@@ -12,7 +12,8 @@ export async function banks (options: ServerOptions): Promise<void> {
     if (options.json === true) return await writeJson({ banks: found })
     if (found.length === 0) return note('there is no bank that you may read')
     const rows = found.map((bank) => [
-      printable(textOf(bank['bank_id']) ?? ''), String(numberOf(bank['memory_count']) ?? ''), textOf(bank['last_retained_at']) ?? 'empty',
+      printable(textOf(bank['bank_id']) ?? ''), String(numberOf(bank['memory_count']) ?? ''),
+      textOf(bank['last_retained_at']) ?? 'empty',
     ])
     for (const line of columns([['BANK', 'MEMORIES', 'LAST RETAINED'], ...rows])) await writeLine(line)
   })

@@ -35,7 +35,10 @@ export async function showConfig (options: ConfigCommandOptions): Promise<void> 
   applyConfiguration(options)
   const effective = effectiveConfig(checkedConfig(process.env), process.env, process.env['SERVICES_CONFIG_PATH'])
   if (options.json === true) await writeJson(effective)
-  else await write(`# environment\n${stringify(effective.environment)}\n# configuration file\n${stringify(effective.file)}`)
+  else {
+    await write(`# environment\n${stringify(effective.environment)}\n# configuration ` +
+    `file\n${stringify(effective.file)}`)
+  }
 }
 
 export async function writeSchema (): Promise<void> {

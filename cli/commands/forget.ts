@@ -39,7 +39,9 @@ function requestOf (bank: string, { id, tag, tagsMatch, all = false, dryRun = fa
 }
 
 async function confirm (bank: string): Promise<void> {
-  if (!process.stdin.isTTY) throw usageError('--all deletes the whole bank; use --yes where there is no terminal to confirm it')
+  if (!process.stdin.isTTY) {
+    throw usageError('--all deletes the whole bank; use --yes where there is no terminal to confirm it')
+  }
   const questions = new Questions()
   try {
     const answer = await questions.ask(`This deletes all memories of ${bank}. Type the name of the bank to continue: `)

@@ -40,7 +40,9 @@ export async function importBank (
   bank: string, file: string | undefined, options: ImportCommandOptions,
 ): Promise<void> {
   const { onConflict, config, from, json = false } = options
-  if (from !== undefined && config === 'apply') throw usageError('--config apply requires an export of a memory gateway: no other contains a configuration')
+  if (from !== undefined && config === 'apply') {
+    throw usageError('--config apply requires an export of a memory gateway: no other contains a configuration')
+  }
   const input = await openInput(file)
   await withServer(options, async (gateway, call) => {
     const reading = from === undefined
@@ -52,7 +54,9 @@ export async function importBank (
     try {
       let isFirst = true
       for await (const batch of untilAborted(importLines(content), call.signal)) {
-        const answer = await sendBatch(gateway, bank, batch, { on_conflict: onConflict, config: isFirst ? config : 'ignore' }, call)
+        const answer = await sendBatch(
+          gateway, bank, batch, { on_conflict: onConflict, config: isFirst ? config : 'ignore' }, call,
+        )
         add(counts, answer)
         progress.update(input.total === undefined ? doneOf(counts) : input.position(), input.total)
         isFirst = false
@@ -82,7 +86,9 @@ async function sendBatch (
   } catch (error) {
     if (!(error instanceof MemoryGatewayError)) throw error
     // The server counts lines within the batch, from its header on.
-    const message = error.message.replaceAll(/\b[Ll]ine (\d+)/g, (found, line: string) => places[Number(line) - 1] ?? found)
+    const message = error.message.replaceAll(/\b[Ll]ine (\d+)/g, (found, line: string) => (
+      places[Number(line) - 1] ?? found
+    ))
     throw new MemoryGatewayError(error.code, message, error)
   }
 }
@@ -96,5 +102,6 @@ function doneOf ({ imported, skipped, overwritten }: Counts): number {
 }
 
 function summaryOf ({ imported, skipped, overwritten }: Counts): string {
-  return `${imported} imported, ${skipped} already stored or expired${overwritten > 0 ? `, ${overwritten} overwritten` : ''}`
+  return `${imported} imported, ${skipped} already stored or ` +
+    `expired${overwritten > 0 ? `, ${overwritten} overwritten` : ''}`
 }

@@ -21,7 +21,9 @@ export async function init (options: InitOptions): Promise<void> {
   const { output, data, force = false, json = false } = options
   const envPath = join(dirname(output), '.env')
   const there = [output, envPath].filter((path) => existsSync(path))
-  if (there.length > 0 && !force) throw new CommandError(`${there.join(' and ')} would be overwritten; use --force, or another --output`)
+  if (there.length > 0 && !force) {
+    throw new CommandError(`${there.join(' and ')} would be overwritten; use --force, or another --output`)
+  }
   const answers = await answersOf(options, data)
   const { text, missing } = envText(answers, output)
   writeNew(output, configText(answers), 0o644)

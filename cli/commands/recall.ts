@@ -25,14 +25,16 @@ export async function recall (bank: string, query: string, options: RecallOption
     if (explain === true) for (const line of traceLines(recordOf(answer['trace']))) await writeLine(line)
     const degraded = textsOf(answer['degraded'])
     if (degraded.length > 0) note(`the answer is degraded; missing: ${degraded.join(', ')}`)
-    note(`${hits.length} of ${numberOf(answer['total_available']) ?? hits.length} memories${answer['truncated'] === true ? ', cut off by --max-tokens' : ''}`)
+    note(`${hits.length} of ${numberOf(answer['total_available']) ?? hits.length} ` +
+      `memories${answer['truncated'] === true ? ', cut off by --max-tokens' : ''}`)
   })
 }
 
 /** A hit for people: score, text, and below them where it comes from. */
 export function hitLines (hit: Answer): string[] {
   const facts = [
-    textOf(hit['bank_id']), textOf(hit['memory_id']), textOf(hit['occurred_at']), textsOf(hit['tags']).map((tag) => `#${tag}`).join(' '),
+    textOf(hit['bank_id']), textOf(hit['memory_id']), textOf(hit['occurred_at']),
+    textsOf(hit['tags']).map((tag) => `#${tag}`).join(' '),
     textOf(hit['source']), textOf(hit['document_id']),
   ].filter((fact) => fact !== undefined && fact !== '')
   const text = printable(textOf(hit['text']) ?? '').replaceAll('\n', '\n      ')
@@ -47,16 +49,26 @@ function scoreLines (scores: Answer): string[] {
   return Object.entries(scores).map(([strategy, found]) => {
     if (typeof found === 'number') return `      ${strategy}: ${round(found)}`
     const { rank, score, ...rest } = recordOf(found)
-    const place = [...(typeof rank === 'number' ? [`rank ${rank}`] : []), ...(typeof score === 'number' ? [`score ${round(score)}`] : [])]
-    const added = Object.entries(rest).map(([name, value]) => `${name} ${typeof value === 'number' ? round(value) : String(value)}`)
+    const place = [
+      ...(typeof rank === 'number' ? [`rank ${rank}`] : []),
+      ...(typeof score === 'number' ? [`score ${round(score)}`] : []),
+    ]
+    const added = Object.entries(rest).map(([name, value]) => (
+      `${name} ${typeof value === 'number' ? round(value) : String(value)}`
+    ))
     return `      ${strategy}: ${[...place, ...added].join(', ')}`
   })
 }
 
 function traceLines (trace: Answer): string[] {
-  const stages = recordsOf(trace['stages']).map((stage) => [textOf(stage['name']) ?? '', `${(numberOf(stage['duration_ms']) ?? 0).toFixed(1)} ms`])
+  const stages = recordsOf(trace['stages']).map((stage) => [
+    textOf(stage['name']) ?? '', `${(numberOf(stage['duration_ms']) ?? 0).toFixed(1)} ms`,
+  ])
   const strategies = recordsOf(trace['strategies']).map((found) => (
-    [textOf(found['name']) ?? '', `weight ${numberOf(found['weight']) ?? 0}`, `${numberOf(found['candidates']) ?? 0} candidates`]
+    [
+      textOf(found['name']) ?? '', `weight ${numberOf(found['weight']) ?? 0}`,
+      `${numberOf(found['candidates']) ?? 0} candidates`,
+    ]
   ))
   return ['', ...columns(stages), ...columns(strategies)]
 }

@@ -55,7 +55,9 @@ function readSigning (): Signing {
   const audience = reader.text('SERVICE_JWT_AUDIENCE')
   const issuer = reader.text('SERVICE_JWT_ISSUER')
   if (problems.length > 0) throw new ConfigurationError(problems)
-  if (secret === undefined) throw new CommandError('SERVICE_JWT_SECRET is not set: it is the secret with which the server verifies tokens')
+  if (secret === undefined) {
+    throw new CommandError('SERVICE_JWT_SECRET is not set: it is the secret with which the server verifies tokens')
+  }
   return { secret, audience, issuer }
 }
 

@@ -30,8 +30,12 @@ export async function * databaseFindings (
   config: Config, space: EmbeddingSpace | undefined,
 ): AsyncGenerator<Finding, void> {
   const store = config.settings.vectorStore.name
-  if (store === 'in_memory') return yield skipped('database', 'vector_store is in_memory: memories are lost when the process ends')
-  if (store !== 'postgres' && store !== 'pglite') return yield skipped('database', `vector_store is ${store}, which this command cannot check`)
+  if (store === 'in_memory') {
+    return yield skipped('database', 'vector_store is in_memory: memories are lost when the process ends')
+  }
+  if (store !== 'postgres' && store !== 'pglite') {
+    return yield skipped('database', `vector_store is ${store}, which this command cannot check`)
+  }
   if (store === 'pglite') {
     const { data_dir: folder } = pgliteSettings(config.file.vector_store_config ?? {}, config)
     if (!existsSync(folder)) return yield ok('database', `${folder} is created when the server starts`)
@@ -40,7 +44,10 @@ export async function * databaseFindings (
   try {
     opened = await openDatabase(config)
   } catch (error) {
-    return yield failedWith('database', error, store === 'pglite' ? 'only one process may use a folder: stop the server that uses it' : undefined)
+    return yield failedWith(
+      'database', error,
+      store === 'pglite' ? 'only one process may use a folder: stop the server that uses it' : undefined,
+    )
   }
   try {
     yield * openFindings(opened, config, space)
@@ -67,7 +74,10 @@ select current_setting('server_version') as version, current_user::text as role,
   }
   if (server === undefined) return yield failed('database', 'the database returned no row')
   yield Number.parseInt(server.version) < MIN_POSTGRESQL_VERSION
-    ? failed('database', `PostgreSQL ${server.version} answers`, `move the database to PostgreSQL ${MIN_POSTGRESQL_VERSION} or newer`)
+    ? failed(
+      'database', `PostgreSQL ${server.version} answers`,
+      `move the database to PostgreSQL ${MIN_POSTGRESQL_VERSION} or newer`,
+    )
     : ok('database', `PostgreSQL ${server.version} answers, the role is ${server.role}`)
   yield clockFinding('clock of the database', server.now, { sent, received: Date.now() })
 
@@ -79,7 +89,9 @@ select current_setting('server_version') as version, current_user::text as role,
     // This role cannot read which migrations are applied.
     if (rights?.status === 'failed') return
   }
-  const pending = await pendingMigrations(executor, schema, readMigrations()).catch((error: unknown) => failedWith('migrations', error))
+  const pending = await pendingMigrations(executor, schema, readMigrations()).catch((error: unknown) => (
+    failedWith('migrations', error)
+  ))
   if (!Array.isArray(pending)) return yield pending
   if (pending.length === 0) {
     yield ok('migrations', 'all are applied')
@@ -88,7 +100,9 @@ select current_setting('server_version') as version, current_user::text as role,
     yield failed('migrations', `the database lacks ${pending.join(', ')}`, 'run `memory-gateway migrate`')
   } else {
     yield ok('migrations', `the server applies ${pending.join(', ')}`)
-    if (settings.vectorStore.name === 'postgres') yield await makingFinding({ executor, schema }, server.vector === null)
+    if (settings.vectorStore.name === 'postgres') {
+      yield await makingFinding({ executor, schema }, server.vector === null)
+    }
   }
 }
 
@@ -97,13 +111,22 @@ function extensionFinding ({ vector, available }: DatabaseServer, bootstraps: bo
   if (vector !== null && isRecent(vector)) return ok(check, `pgvector ${vector}`)
   const minimum = MIN_PGVECTOR.join('.')
   if (available === null || !isRecent(available)) {
-    return failed(check, available === null ? 'pgvector is not installed on the database server' : `the database server has pgvector ${available}`,
+    return failed(check, available === null
+      ? 'pgvector is not installed on the database server'
+      : `the database server has pgvector ${available}`,
       `install pgvector ${minimum} or newer there: docs/operations.md, "Roles"`)
   }
-  if (vector !== null) return failed(check, `pgvector ${vector} is older than ${minimum}`, 'run in the database: alter extension vector update;')
+  if (vector !== null) {
+    return failed(
+      check, `pgvector ${vector} is older than ${minimum}`, 'run in the database: alter extension vector update;',
+    )
+  }
   return bootstraps
     ? ok(check, `the server adds pgvector ${available} to the database at start`)
-    : failed(check, 'pgvector is not in the database', 'run `memory-gateway migrate`, or as a superuser in the database: create extension vector with schema public;')
+    : failed(
+      check, 'pgvector is not in the database',
+      'run `memory-gateway migrate`, or as a superuser in the database: create extension vector with schema public;',
+    )
 }
 
 function isRecent (version: string): boolean {

@@ -22,7 +22,9 @@ export const failed = (check: string, message: string, advice?: string): Finding
 
 /** An error as a finding: its message or detail, with its cause if there is one. */
 export function failedWith (check: string, error: unknown, advice?: string): Finding {
-  const detail = error instanceof Error && 'detail' in error && typeof error.detail === 'string' ? error.detail : messageOf(error)
+  const detail = error instanceof Error && 'detail' in error && typeof error.detail === 'string'
+    ? error.detail
+    : messageOf(error)
   const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : ''
   return failed(check, detail.includes(cause.slice(2)) ? detail : `${detail}${cause}`, advice)
 }

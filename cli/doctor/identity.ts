@@ -13,13 +13,21 @@ const SECOND = 1000
 export async function * identityFindings (auth: AuthConfig): AsyncGenerator<Finding, void> {
   const check = 'authentication'
   const missing = missingVariables(auth)
-  if (missing.length > 0) return yield failed(check, `SERVICE_AUTH_MODE ${auth.mode} answers every request with 500`, `set ${missing.join(', ')}`)
+  if (missing.length > 0) {
+    return yield failed(
+      check, `SERVICE_AUTH_MODE ${auth.mode} answers every request with 500`, `set ${missing.join(', ')}`,
+    )
+  }
   const { mode, oidcJwksUrl: url } = auth
   if (mode !== 'jwt_oidc' || url === undefined) return yield ok(check, `SERVICE_AUTH_MODE ${mode}`)
   try {
     const keys = await SigningKeys.of(await fetchJwks(url, TIMEOUT_MS), url)
-    if (keys.size === 0) yield failed(check, 'the key set has no RSA key for RS256 with a kid', 'check SERVICE_OIDC_JWKS_URL and the keys of the identity provider')
-    else yield ok(check, `the identity provider has ${keys.size} ${keys.size === 1 ? 'key' : 'keys'}`)
+    if (keys.size === 0) {
+      yield failed(
+        check, 'the key set has no RSA key for RS256 with a kid',
+        'check SERVICE_OIDC_JWKS_URL and the keys of the identity provider',
+      )
+    } else yield ok(check, `the identity provider has ${keys.size} ${keys.size === 1 ? 'key' : 'keys'}`)
     yield * clockFindings(url)
   } catch (error) {
     yield failedWith(check, error, 'check SERVICE_OIDC_JWKS_URL and the connection to the identity provider')

@@ -45,7 +45,13 @@ export async function embeddingFinding (config: Config): Promise<EmbeddingFound>
   let space: EmbeddingSpace | undefined
   const finding = await checkModel(check, config, embeddingProviders, choice, async (provider, signal) => {
     const [vector] = await provider.embed(['memory gateway'], { purpose: 'query', signal })
-    if (vector?.length !== provider.dimensions) return failed(check, `${choice.name} returns vectors of ${vector?.length ?? 0} dimensions but declares ${provider.dimensions}`, 'set dimensions to the number that the model returns')
+    if (vector?.length !== provider.dimensions) {
+      return failed(
+        check,
+        `${choice.name} returns vectors of ${vector?.length ?? 0} dimensions but declares ${provider.dimensions}`,
+        'set dimensions to the number that the model returns',
+      )
+    }
     if ((weights.semantic ?? provider.fusionWeight) > 0) space = embeddingSpace(config.settings, provider)
     return ok(check, `${choice.name} returns vectors of ${provider.dimensions} dimensions`)
   })
@@ -69,6 +75,8 @@ export async function rerankerFinding (config: Config): Promise<Finding | undefi
   if (choice === undefined) return undefined
   return await checkModel('reranker', config, rerankers, choice, async (reranker, signal) => {
     const scores = await reranker.rerank('sky', ['The sky is blue.', 'Grass is green.'], { signal })
-    return scores.length === 2 ? ok('reranker', `${choice.name} answers`) : failed('reranker', `${choice.name} returned ${scores.length} scores for 2 texts`)
+    return scores.length === 2
+      ? ok('reranker', `${choice.name} answers`)
+      : failed('reranker', `${choice.name} returned ${scores.length} scores for 2 texts`)
   })
 }

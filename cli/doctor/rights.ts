@@ -43,12 +43,18 @@ from pg_class c join pg_namespace n on n.oid = c.relnamespace, unnest($2::text[]
 where n.nspname = $1::text and c.relkind in ('r', 'p') and (c.relname <> 'schema_migrations' or r.name = 'select')
 order by 2, 1`, [schema.replaceAll('"', ''), RIGHTS])
   if (!rows.some(({ right }) => right !== 'usage')) return undefined
-  if (superuser) return warning(CHECK, `the role ${role} is a superuser`, 'give the server a role of its own: docs/operations.md, "Roles"')
+  if (superuser) {
+    return warning(
+      CHECK, `the role ${role} is a superuser`, 'give the server a role of its own: docs/operations.md, "Roles"',
+    )
+  }
   const lacking = rows.filter(({ has }) => !has)
   if (lacking.length === 0) return ok(CHECK, `the role ${role} has the rights that the server needs`)
   const named = lacking.slice(0, NAMED).map(({ right, on }) => `${right} on ${on}`).join(', ')
-  return failed(CHECK, `the role ${role} lacks ${lacking.length} rights: ${named}${lacking.length > NAMED ? ', …' : ''}`,
-    `run in the database: grant usage on schema ${schema} to ${quotedRole}; grant ${RIGHTS.join(', ')} on all tables in schema ${schema} to ${quotedRole};`)
+  return failed(CHECK, `the role ${role} lacks ${lacking.length} rights: ` +
+    `${named}${lacking.length > NAMED ? ', …' : ''}`,
+    `run in the database: grant usage on schema ${schema} to ${quotedRole}; grant ${RIGHTS.join(', ')} on all tables ` +
+      `in schema ${schema} to ${quotedRole};`)
 }
 
 /**
@@ -57,7 +63,11 @@ order by 2, 1`, [schema.replaceAll('"', ''), RIGHTS])
  */
 export async function makingFinding ({ executor, schema }: OpenDatabase, makesExtension: boolean): Promise<Finding> {
   const { role, quotedRole, quotedDatabase, superuser } = await roleOf({ executor, schema })
-  if (superuser) return warning(CHECK, `the role ${role} is a superuser`, 'give the server a role of its own: docs/operations.md, "Roles"')
+  if (superuser) {
+    return warning(
+      CHECK, `the role ${role} is a superuser`, 'give the server a role of its own: docs/operations.md, "Roles"',
+    )
+  }
   const [may] = await executor.read<{ schema: boolean, tables: boolean, extension: boolean }>(`
 select case when to_regnamespace(quote_ident($1::text)) is null then has_database_privilege(current_database(), 'create')
     else has_schema_privilege($1::text, 'create') end as schema,
@@ -66,8 +76,20 @@ select case when to_regnamespace(quote_ident($1::text)) is null then has_databas
     join pg_available_extensions e on e.name = v.name and e.default_version = v.version where e.name = 'vector'), false) as extension`,
   [schema.replaceAll('"', '')])
   const instead = 'or run `memory-gateway migrate` with the URI of a role that may in MIGRATE_DATABASE_URL'
-  if (may?.schema !== true) return failed(CHECK, `the role ${role} may not create the tables`, `run in the database: grant create on database ${quotedDatabase} to ${quotedRole}; ${instead}`)
-  if (!may.tables) return failed(CHECK, `the role ${role} does not own the tables that migrations change`, instead.slice('or '.length))
-  if (makesExtension && !may.extension) return failed(CHECK, `the role ${role} may not add pgvector to the database`, 'run as a superuser in the database: create extension vector with schema public;')
+  if (may?.schema !== true) {
+    return failed(
+      CHECK, `the role ${role} may not create the tables`,
+      `run in the database: grant create on database ${quotedDatabase} to ${quotedRole}; ${instead}`,
+    )
+  }
+  if (!may.tables) {
+    return failed(CHECK, `the role ${role} does not own the tables that migrations change`, instead.slice('or '.length))
+  }
+  if (makesExtension && !may.extension) {
+    return failed(
+      CHECK, `the role ${role} may not add pgvector to the database`,
+      'run as a superuser in the database: create extension vector with schema public;',
+    )
+  }
   return ok(CHECK, `the role ${role} has the rights that the server needs at start`)
 }

@@ -55,7 +55,9 @@ function messageOf (value: unknown, place: string): Found | undefined {
   const { content_type: type, parts } = requireObject(content, `${place}.message.content`)
   // Executed code, browsed pages and the like are not statements of either side.
   if (type !== 'text' && type !== 'multimodal_text') return undefined
-  const text = requireList(parts, `${place}.message.content.parts`).filter((part) => typeof part === 'string' || !isJsonObject(part))
+  const text = requireList(parts, `${place}.message.content.parts`).filter((part) => (
+    typeof part === 'string' || !isJsonObject(part)
+  ))
     .map((part, index) => requireText(part, `${place}.message.content.parts[${index}]`)).join('\n').trim()
   const occurredAt = optionalSeconds(time, `${place}.message.create_time`)
   if (text === '') return undefined

@@ -39,7 +39,9 @@ export function * fromClaude (document: unknown): Generator<Found> {
 function textOf (message: Answer, place: string): string {
   const { content } = message
   if (content === undefined || content === null) return requireText(message['text'], `${place}.text`).trim()
-  const blocks = requireList(content, `${place}.content`).filter((block) => isJsonObject(block) && block['type'] === 'text')
+  const blocks = requireList(content, `${place}.content`).filter((block) => (
+    isJsonObject(block) && block['type'] === 'text'
+  ))
   const said = blocks.map((block, index) => (
     requireText(requireObject(block, `${place}.content`)['text'], `${place}.content[${index}].text`)
   )).join('\n').trim()

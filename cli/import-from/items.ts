@@ -23,12 +23,16 @@ const HEADER = { json: JSON.stringify({ format: 'memory-gateway-export', version
  */
 export async function foreignItems (from: string, lines: AsyncIterable<string>, name: string): Promise<ImportContent> {
   const reader = READERS.get(from)
-  if (reader === undefined) throw usageError(`an import from ${from} is not supported; supported are ${[...READERS.keys()].join(', ')}`)
+  if (reader === undefined) {
+    throw usageError(`an import from ${from} is not supported; supported are ${[...READERS.keys()].join(', ')}`)
+  }
   const items: ImportItem[] = []
   try {
     for (const found of reader(await readDocument(lines, name))) items.push(...splitLongText(found))
   } catch (error) {
-    throw error instanceof UnknownShape ? new CommandError(`${name} is not an export of ${from} in a known form: ${error.message}`) : error
+    throw error instanceof UnknownShape
+      ? new CommandError(`${name} is not an export of ${from} in a known form: ${error.message}`)
+      : error
   }
   return { header: HEADER, items: each(items) }
 }

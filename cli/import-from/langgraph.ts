@@ -1,5 +1,7 @@
 import { type Answer } from '../answers.js'
-import { flatMetadata, optionalInstant, requireList, requireObject, requireText, UnknownShape, type Found } from './shape.js'
+import {
+  flatMetadata, optionalInstant, requireList, requireObject, requireText, UnknownShape, type Found,
+} from './shape.js'
 import { isJsonObject } from '../../lib/validation/json-object.js'
 
 /** Members of a value that hold its text, as the memory tools of LangChain write them. */

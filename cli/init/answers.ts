@@ -34,7 +34,8 @@ export const QUESTIONS: readonly Question[] = [
     text: 'How are memories found?',
     choices: [
       ['local', 'by words and meaning, with a model on this machine (English)'],
-      ['openai_compatible', 'by words and meaning, with an endpoint that speaks the OpenAI API'], ['mock', 'by words alone'],
+      ['openai_compatible', 'by words and meaning, with an endpoint that speaks the OpenAI API'],
+      ['mock', 'by words alone'],
     ],
   },
   {
@@ -59,7 +60,9 @@ export const QUESTIONS: readonly Question[] = [
     key: 'access',
     flag: '--access <switch>',
     text: 'Does each caller have banks of their own?',
-    choices: [['off', 'everybody may use every bank'], ['on', 'user:ada may use the bank user-ada, and what grants allow']],
+    choices: [
+      ['off', 'everybody may use every bank'], ['on', 'user:ada may use the bank user-ada, and what grants allow'],
+    ],
   },
 ]
 

@@ -21,7 +21,9 @@ const STORES: Record<InitAnswers['store'], (answers: InitAnswers) => string> = {
   in_memory: () => `# Memories are lost when the process ends.
 vector_store: in_memory
 `,
-  pglite: ({ data }) => `# Memories are kept in a folder, for one process at a time. A relative path starts at the folder of this file.
+  pglite: (
+    { data },
+  ) => `# Memories are kept in a folder, for one process at a time. A relative path starts at the folder of this file.
 vector_store: pglite
 vector_store_config:
   data_dir: ${JSON.stringify(data)}
@@ -103,7 +105,9 @@ export function envText (
   answers: InitAnswers, configPath: string, secret = () => randomBytes(32).toString('base64url'),
 ): { text: string, missing: string[] } {
   const lines = variables(answers, configPath, secret)
-  const texts = lines.map(({ name, value, description }) => `# ${description}\n${value === undefined ? `#${name}=` : `${name}=${quoted(value)}`}\n`)
+  const texts = lines.map(({ name, value, description }) => (
+    `# ${description}\n${value === undefined ? `#${name}=` : `${name}=${quoted(value)}`}\n`
+  ))
   return { text: texts.join('\n'), missing: lines.filter(({ value }) => value === undefined).map(({ name }) => name) }
 }
 
@@ -119,10 +123,23 @@ function variables (
   const open = (name: string, description: string): VariableLine => ({ name, description })
   const credentials: Record<InitAnswers['auth'], () => VariableLine[]> = {
     dev: () => [],
-    api_key: () => [{ name: 'SERVICE_API_KEY', value: secret(), description: 'The key that callers send in X-Api-Key, with X-Service-Principal.' }],
-    jwt_hs256: () => [{ name: 'SERVICE_JWT_SECRET', value: secret(), description: 'Signs the tokens; `memory-gateway token user:ada` makes one.' }],
+    api_key: () => [
+      {
+        name: 'SERVICE_API_KEY',
+        value: secret(),
+        description: 'The key that callers send in X-Api-Key, with X-Service-Principal.',
+      },
+    ],
+    jwt_hs256: () => [
+      {
+        name: 'SERVICE_JWT_SECRET',
+        value: secret(),
+        description: 'Signs the tokens; `memory-gateway token user:ada` makes one.',
+      },
+    ],
     jwt_oidc: () => [
-      open('SERVICE_OIDC_JWKS_URL', 'Key set of the identity provider.'), open('SERVICE_OIDC_ISSUER', 'Expected iss claim.'),
+      open('SERVICE_OIDC_JWKS_URL', 'Key set of the identity provider.'),
+      open('SERVICE_OIDC_ISSUER', 'Expected iss claim.'),
       open('SERVICE_OIDC_AUDIENCE', 'Expected aud claim.'),
     ],
   }
@@ -130,9 +147,15 @@ function variables (
     { name: 'SERVICES_CONFIG_PATH', value: configPath, description: 'The configuration file.' },
     { name: 'SERVICE_AUTH_MODE', value: auth, description: 'How callers prove who they are.' },
     ...credentials[auth](),
-    { name: 'SERVICE_ADMIN_TOKEN', value: secret(), description: 'The token that /v1/admin asks for in X-Admin-Token.' },
-    ...(store === 'postgres' ? [open('DATABASE_URL', 'postgres://user:password@host:5432/database, with pgvector.')] : []),
-    ...(embeddings === 'openai_compatible' || llm === 'openai_compatible' ? [open('OPENAI_API_KEY', 'API key of the endpoint.')] : []),
+    {
+      name: 'SERVICE_ADMIN_TOKEN', value: secret(), description: 'The token that /v1/admin asks for in X-Admin-Token.',
+    },
+    ...(store === 'postgres'
+      ? [open('DATABASE_URL', 'postgres://user:password@host:5432/database, with pgvector.')]
+      : []),
+    ...(embeddings === 'openai_compatible' || llm === 'openai_compatible'
+      ? [open('OPENAI_API_KEY', 'API key of the endpoint.')]
+      : []),
     ...(llm === 'anthropic' ? [open('ANTHROPIC_API_KEY', 'API key of Anthropic.')] : []),
   ]
 }

@@ -63,8 +63,13 @@ function modeWarning (variable: KnownVariable, { mode, allowDevAuth }: Environme
 function secretWarnings ({ auth, adminToken }: EnvironmentSettings): string[] {
   const sentInHeaders = { SERVICE_API_KEY: auth.apiKey, SERVICE_ADMIN_TOKEN: adminToken }
   return Object.entries(sentInHeaders).flatMap(([name, secret = 'unset']) => [
-    ...(secret === secret.trim() ? [] : [`${name} begins or ends with white space, which no header can carry: it will never match`]),
-    ...(PRINTABLE_ASCII.test(secret.trim()) ? [] : [`${name} has characters outside printable ASCII, which clients do not send alike in a header, or not at all: it may never match`]),
+    ...(secret === secret.trim()
+      ? []
+      : [`${name} begins or ends with white space, which no header can carry: it will never match`]),
+    ...(PRINTABLE_ASCII.test(secret.trim())
+      ? []
+      : [`${name} has characters outside printable ASCII, which clients do not send alike in a header, or not at ` +
+        'all: it may never match']),
   ])
 }
 
@@ -76,7 +81,9 @@ function * accessWarnings ({ mode }: EnvironmentSettings, file: FileConfig): Ite
   if (enabled && !granted && file.access_control?.default_policy === 'deny') {
     yield 'access_control: the default policy is deny and there are no grants, so no caller may do anything'
   }
-  if (!enabled && granted) yield 'access_grants and banks.<id>.access have no effect: access_control.enabled is not true'
+  if (!enabled && granted) {
+    yield 'access_grants and banks.<id>.access have no effect: access_control.enabled is not true'
+  }
   if (file.identity?.obo_enabled === true && mode !== 'jwt_oidc') {
     yield `identity.obo_enabled has no effect: SERVICE_AUTH_MODE is ${mode ?? 'not jwt_oidc'}`
   }
@@ -86,7 +93,10 @@ function sourceWarnings ({ host }: EnvironmentSettings, file: FileConfig): strin
   if (isLoopback(host)) return []
   return Object.entries(file.sources ?? {})
     .filter(([, source]) => source.auth.type === 'none')
-    .map(([id]) => `${formatPath(['sources', id, 'auth'])}: type none on an address that is not loopback lets anyone write to the bank`)
+    .map(([id]) => (
+      `${formatPath(['sources', id, 'auth'])}: type none on an address that is not loopback lets anyone write ` +
+        'to the bank'
+    ))
 }
 
 /** Inside a container a loopback address is the container itself, which rarely runs the database. */
@@ -95,12 +105,14 @@ export function loopbackDatabaseWarning (
 ): string[] {
   if (!inContainer || isLoopback(host)) return []
   const dsn = file.vector_store === 'postgres' ? file.vector_store_config?.['dsn'] : undefined
-  const name = dsn !== undefined ? 'vector_store_config.dsn' : isSet('DATABASE_URL') ? 'DATABASE_URL' : 'SERVICES_PG_DSN'
+  const name = dsn !== undefined
+    ? 'vector_store_config.dsn'
+    : isSet('DATABASE_URL') ? 'DATABASE_URL' : 'SERVICES_PG_DSN'
   const url = dsn ?? database.url
   if (typeof url !== 'string' || !URL.canParse(url) || !isLoopback(new URL(url).hostname)) return []
   return [`${name} names a loopback address, and this process runs in a container, where it is the address of the ` +
-    'container itself, not of the host or another container. Use the service name of the database, unless the database ' +
-    'runs in the same pod']
+    'container itself, not of the host or another container. Use the service name of the database, unless the ' +
+    'database runs in the same pod']
 }
 
 /** Tenants share nothing, so only callers of the source's tenant can read what it sends. */
@@ -109,8 +121,10 @@ function sourceTenantWarnings ({ mode }: EnvironmentSettings, file: FileConfig):
     const hasTenants = mode === 'jwt_oidc'
     if (hasTenants === (tenant !== undefined)) return []
     return hasTenants
-      ? [`${formatPath(['sources', id])}: there is no tenant_id, so only callers without a tenant can read what it sends`]
-      : [`${formatPath(['sources', id, 'tenant_id'])}: callers have no tenant in SERVICE_AUTH_MODE ${mode ?? 'dev'}, so none of them can read what it sends`]
+      ? [`${formatPath(['sources', id])}: there is no tenant_id, so only callers without a tenant can read ` +
+        'what it sends']
+      : [`${formatPath(['sources', id, 'tenant_id'])}: callers have no tenant in SERVICE_AUTH_MODE ${mode ?? 'dev'}, ` +
+        'so none of them can read what it sends']
   })
 }
 
@@ -121,8 +135,8 @@ function * databaseWarnings (
   const { vector_store: store = 'in_memory', vector_store_config: config } = file
   if (variable === undefined) return
   if (store === 'in_memory') {
-    yield `${variable} is set and not used: vector_store is in_memory, so memories are not kept and are lost when the ` +
-      'process ends. To keep them in that database, write "vector_store: postgres" in ' +
+    yield `${variable} is set and not used: vector_store is in_memory, so memories are not kept and are lost when ` +
+      'the process ends. To keep them in that database, write "vector_store: postgres" in ' +
       `${configPath === undefined ? 'a' : 'the'} file that SERVICES_CONFIG_PATH names`
   }
   const dsn = store === 'postgres' ? config?.['dsn'] : undefined

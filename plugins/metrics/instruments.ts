@@ -41,7 +41,8 @@ export class Instruments implements Telemetry {
     )
     this.#requests = new FastHistogram({
       name: `${PREFIX}http_request_duration_seconds`,
-      help: 'Duration of requests until the response is sent, without liveness probes. Status 499: the client disconnected before.',
+      help: 'Duration of requests until the response is sent, without liveness probes. Status 499: the client ' +
+        'disconnected before.',
       labelNames: ['method', 'route', 'status'],
       buckets: REQUEST_BUCKETS,
     })
@@ -52,7 +53,8 @@ export class Instruments implements Telemetry {
       buckets: STAGE_BUCKETS,
     })
     this.#calls = counter(
-      'model_calls_total', 'Calls to models by outcome; a call with its retries counts once.', [...MODEL_LABELS, 'outcome'],
+      'model_calls_total', 'Calls to models by outcome; a call with its retries counts once.',
+      [...MODEL_LABELS, 'outcome'],
     )
     this.#callDurations = new Histogram({
       name: `${PREFIX}model_call_duration_seconds`,
@@ -61,16 +63,23 @@ export class Instruments implements Telemetry {
       buckets: MODEL_BUCKETS,
       registers,
     })
-    this.#tokens = counter('model_tokens_total', 'Tokens of calls to models, as the models count them.', [...MODEL_LABELS, 'direction'])
-    this.#cost = counter('model_cost_total', 'Cost of calls to models in the currency of the price table.', MODEL_LABELS)
+    this.#tokens = counter(
+      'model_tokens_total', 'Tokens of calls to models, as the models count them.', [...MODEL_LABELS, 'direction'],
+    )
+    this.#cost = counter(
+      'model_cost_total', 'Cost of calls to models in the currency of the price table.', MODEL_LABELS,
+    )
     this.#denied = counter('access_denied_total', 'Operations that access control refused.')
     this.#limited = counter('rate_limited_total', 'Operations that a rate limit or a quota refused.', ['kind'])
     this.#authFailures = counter(
-      'auth_failures_total', 'Requests that failed authentication, by auth mode or guard and by status.', ['mode', 'status'],
+      'auth_failures_total', 'Requests that failed authentication, by auth mode or guard and by status.',
+      ['mode', 'status'],
     )
     // The rate of a counter misses its first event unless the counter begins at zero.
     for (const kind of ['rate_limited', 'quota_exceeded']) this.#limited.inc({ kind }, 0)
-    for (const guard of [mode, 'admin_token', 'source_signature']) this.#authFailures.inc({ mode: guard, status: 401 }, 0)
+    for (const guard of [mode, 'admin_token', 'source_signature']) {
+      this.#authFailures.inc({ mode: guard, status: 401 }, 0)
+    }
   }
 
   /** All metrics in Prometheus's text format. */

@@ -25,7 +25,9 @@ export function withChoices (schema: Schema): Schema {
   const branches = Object.entries(choices).map(([chosen, together]) => {
     const others = members.filter((name) => name !== chosen && !together.includes(name))
     // The other members are forbidden explicitly, because compilers accept extra members of a type that lacks them.
-    const refused = Object.fromEntries(others.map((name) => [name, { ...NO_VALUE, description: `Not allowed with ${chosen}.` }]))
+    const refused = Object.fromEntries(others.map((name) => [
+      name, { ...NO_VALUE, description: `Not allowed with ${chosen}.` },
+    ]))
     return { ...common, required: [...required, chosen], properties: { ...properties, ...refused } }
   })
   return {

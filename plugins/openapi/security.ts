@@ -11,7 +11,9 @@ export const SECURITY_SCHEMES = {
     description: 'dev and api_key mode: the principal of the caller, `<type>:<id>`.',
   },
   apiKey: { type: 'apiKey', in: 'header', name: 'X-Api-Key', description: 'api_key mode: the shared secret.' },
-  bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'jwt_hs256 and jwt_oidc mode: the token.' },
+  bearer: {
+    type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'jwt_hs256 and jwt_oidc mode: the token.',
+  },
   adminToken: {
     type: 'apiKey', in: 'header', name: 'X-Admin-Token', description: 'Required when the server has an admin token.',
   },
@@ -19,7 +21,8 @@ export const SECURITY_SCHEMES = {
     type: 'apiKey',
     in: 'header',
     name: 'X-Signature-256',
-    description: 'HMAC-SHA256 of the raw body; the configuration of a source may name another header, or require no signature.',
+    description: 'HMAC-SHA256 of the raw body; the configuration of a source may name another header, or require ' +
+      'no signature.',
   },
 } as const
 

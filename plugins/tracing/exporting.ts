@@ -67,7 +67,9 @@ class ReportingExporter implements SpanExporter {
   export (spans: Export[0], done: Export[1]): void {
     this.#exporter.export(spans, (result) => {
       const failed = result.code !== SUCCESS
-      if (failed && !this.#failing) this.#warn('OTEL_EXPORTER_OTLP_ENDPOINT: traces cannot be sent and are lost until the collector takes them')
+      if (failed && !this.#failing) {
+        this.#warn('OTEL_EXPORTER_OTLP_ENDPOINT: traces cannot be sent and are lost until the collector takes them')
+      }
       if (!failed && this.#failing) this.#info('OTEL_EXPORTER_OTLP_ENDPOINT: traces are sent again')
       this.#failing = failed
       done(result)

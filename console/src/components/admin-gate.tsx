@@ -8,7 +8,9 @@ import { Field } from './field.js'
 /** Shows its content to operators: if the server has an admin token, a form asks for it first. */
 export function AdminGate ({ feature, children }: { feature: string, children: ComponentChildren }) {
   const [token, setToken] = useState('')
-  const error = !isValidHeaderValue(token) ? INVALID_HEADER_VALUE : isAdminRefused.value ? 'The server has refused the admin token.' : undefined
+  const error = !isValidHeaderValue(token)
+    ? INVALID_HEADER_VALUE
+    : isAdminRefused.value ? 'The server has refused the admin token.' : undefined
   // A restarted server may require a token that it did not require before.
   const isTokenRequired = serverConfig.value?.admin_token === true || isAdminRefused.value
   if (!isTokenRequired || adminToken.value !== undefined) return <>{children}</>

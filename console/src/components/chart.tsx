@@ -60,12 +60,18 @@ export function Chart ({ title, labels, timestamps, labelTitle, series, format, 
       <figcaption>
         <span class='chart-title'>{title}</span>
         {series.length > 1 && series.map(({ name, color }) => (
-          <span key={name} class='chart-legend'><span class={`chart-swatch series-${color}`} aria-hidden='true' />{name}</span>
+          <span
+            key={name}
+            class='chart-legend'
+          >
+            <span class={`chart-swatch series-${color}`} aria-hidden='true' />{name}
+          </span>
         ))}
       </figcaption>
       <div ref={container} class='chart-plot'>
         <svg
-          role='img' aria-label={`${title}: a chart; its values are in the table below`} viewBox={`0 0 ${width} ${HEIGHT}`}
+          role='img' aria-label={`${title}: a chart; its values are in the ` +
+            'table below'} viewBox={`0 0 ${width} ${HEIGHT}`}
           preserveAspectRatio='none' onPointerMove={onMove} onPointerLeave={() => { setHovered(undefined) }}
         >
           {[0, 0.5, 1].map((part) => (
@@ -96,7 +102,11 @@ export function Chart ({ title, labels, timestamps, labelTitle, series, format, 
         </svg>
       </div>
       <p class='chart-readout' aria-hidden='true'>
-        {selected !== undefined && [`${labels[selected] ?? ''}${utc(timestamps?.[selected])}`, ...series.map(({ name, values }) => `${name} ${formatOrDash(values[selected], format)}`)].join(' · ')}
+        {selected !== undefined &&
+          [
+            `${labels[selected] ?? ''}${utc(timestamps?.[selected])}`,
+            ...series.map(({ name, values }) => `${name} ${formatOrDash(values[selected], format)}`),
+          ].join(' · ')}
       </p>
       <details onToggle={({ currentTarget }) => { setIsTableOpen(currentTarget.open) }}>
         <summary>{title} as a table</summary>

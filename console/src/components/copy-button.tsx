@@ -21,5 +21,14 @@ export function CopyButton ({ text, label = 'Copy', subject = 'The text' }: Prop
       announce('The browser does not allow copying')
     }
   }
-  return <button type='button' class='small' onClick={() => { void copy() }} onBlur={() => { setState('') }}>{state === '' ? label : state}</button>
+  return (
+    <button
+      type='button'
+      class='small'
+      onClick={() => { void copy() }}
+      onBlur={() => { setState('') }}
+    >
+      {state === '' ? label : state}
+    </button>
+  )
 }

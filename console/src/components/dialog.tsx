@@ -74,11 +74,24 @@ export function ConfirmDialog (
         {expected !== undefined && (
           <div class='field'>
             <label for={id}>Type <code>{expected}</code> to confirm</label>
-            <input id={id} value={typed} autocomplete='off' spellcheck={false} onInput={({ currentTarget }) => { setTyped(currentTarget.value) }} />
+            <input
+              id={id}
+              value={typed}
+              autocomplete='off'
+              spellcheck={false}
+              onInput={({ currentTarget }) => { setTyped(currentTarget.value) }}
+            />
           </div>
         )}
         <div class='actions'>
-          <button type='submit' class='danger' disabled={!canConfirm} aria-disabled={isBusy}>{isBusy ? 'Working…' : action}</button>
+          <button
+            type='submit'
+            class='danger'
+            disabled={!canConfirm}
+            aria-disabled={isBusy}
+          >
+            {isBusy ? 'Working…' : action}
+          </button>
           <button type='button' onClick={onClose}>Cancel</button>
         </div>
       </form>

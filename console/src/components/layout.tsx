@@ -40,7 +40,9 @@ function Navigation () {
     <nav aria-label='Pages'>
       <ul>
         {PAGES.map(({ id, title }) => (
-          <li key={id}><a href={hrefOf(id)} {...(id === current && { 'aria-current': 'page' as const })}>{title}</a></li>
+          <li key={id}>
+            <a href={hrefOf(id)} {...(id === current && { 'aria-current': 'page' as const })}>{title}</a>
+          </li>
         ))}
       </ul>
     </nav>

@@ -33,14 +33,22 @@ interface FailureProps {
 export function Failure ({ error, retry, isRetrying = false }: FailureProps) {
   const { code, requestId, status, retryAfter, fields } = errorDetails(error)
   const message = error instanceof Error ? error.message : String(error)
-  const facts = [['code', code], ['status', status], ['request id', requestId]].filter(([, value]) => value !== undefined)
+  const facts = [['code', code], ['status', status], ['request id', requestId]].filter(([, value]) => (
+    value !== undefined
+  ))
   const problems = fields.map(({ field, message: text }) => field === '' ? text : `${field}: ${text}`)
   // The message of the server joins all problems in one sentence, which is unreadable when there are many.
   const isListed = problems.length > 1
-  const details = [...(isListed ? problems : [message]), ...facts.map(([name, value]) => `${name}: ${value}`)].join('\n')
+  const details = [
+    ...(isListed ? problems : [message]), ...facts.map(([name, value]) => `${name}: ${value}`),
+  ].join('\n')
   return (
     <div class='failure' role='alert'>
-      <p class='failure-message'><SafeText text={isListed ? `${formatNumber(problems.length)} values are not accepted` : message} /></p>
+      <p class='failure-message'><SafeText text={isListed
+        ? `${formatNumber(problems.length)} values are not accepted`
+        : message}
+                                 />
+      </p>
       {ADVICE[code] !== undefined && <p>{ADVICE[code]}</p>}
       {retryAfter !== undefined && <p>Try again in {formatNumber(Math.ceil(retryAfter))} seconds.</p>}
       {isListed && (

@@ -25,7 +25,10 @@ export function Table<Row> ({ caption, columns, rows, keyOf, isCaptionHidden = t
       <table>
         <caption class={isCaptionHidden ? 'visually-hidden' : ''}>{caption}</caption>
         <thead>
-          <tr>{columns.map(({ title, isNumber }) => <th key={title} scope='col' class={isNumber === true ? 'number' : ''}>{title}</th>)}</tr>
+          <tr>{columns.map(({ title, isNumber }) => (
+            <th key={title} scope='col' class={isNumber === true ? 'number' : ''}>{title}</th>
+          ))}
+          </tr>
         </thead>
         <tbody>
           {rows.map((row) => (

@@ -89,7 +89,9 @@ export function VirtualList ({ label, count, rowHeight, row, onChoose, onNearEnd
       <div class='virtual-list-content' role='presentation' style={{ height: `${count * rowHeight}px` }}>
         {rows.map((index) => (
           <div
-            key={index} id={`row-${index}`} role='option' class={index === active ? 'virtual-row active' : 'virtual-row'}
+            key={index} id={`row-${index}`} role='option' class={index === active
+              ? 'virtual-row active'
+              : 'virtual-row'}
             aria-selected={index === selected} aria-posinset={index + 1} aria-setsize={total ?? count}
             style={{ height: `${rowHeight}px`, transform: `translateY(${index * rowHeight}px)` }}
             onClick={() => {

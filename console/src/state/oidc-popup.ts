@@ -19,7 +19,9 @@ const FEATURES = 'popup,width=560,height=720'
  */
 export async function signInWithPopup (config: OidcConfig, signal: AbortSignal): Promise<string> {
   const popup = window.open('', '_blank', FEATURES)
-  if (popup === null) throw new SignInError('The browser has blocked the window for the sign-in: allow this page to open windows.')
+  if (popup === null) {
+    throw new SignInError('The browser has blocked the window for the sign-in: allow this page to open windows.')
+  }
   try {
     const { url, attempt } = await createAuthorizationRequest(config)
     const response = receiveResponse(attempt.state, signal)

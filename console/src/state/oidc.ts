@@ -42,7 +42,9 @@ export async function challengeOf (verifier: string): Promise<string> {
 async function fetchJson (url: string, init: RequestInit, subject: string): Promise<Record<string, unknown>> {
   let response: Response
   try {
-    response = await globalThis.fetch(url, { ...init, signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS), credentials: 'omit' })
+    response = await globalThis.fetch(url, {
+      ...init, signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS), credentials: 'omit',
+    })
   } catch {
     throw new SignInError(`The identity provider does not answer this page (${subject}). It must allow the origin ` +
       `${location.origin}, and console.oidc.origins must list its origins other than that of the issuer.`)
@@ -54,7 +56,8 @@ async function fetchJson (url: string, init: RequestInit, subject: string): Prom
   const members = body as Record<string, unknown>
   if (!response.ok) {
     const { error, error_description: description } = members
-    throw new SignInError(`The identity provider refuses ${subject}: ${String(description ?? error ?? response.status)}`)
+    throw new SignInError(`The identity provider refuses ${subject}: ` +
+      `${String(description ?? error ?? response.status)}`)
   }
   return members
 }
@@ -67,9 +70,12 @@ export async function createAuthorizationRequest (
   { issuer, client_id: clientId, scope, parameters }: OidcConfig,
 ): Promise<{ url: URL, attempt: AuthorizationAttempt }> {
   if (globalThis.crypto.subtle === undefined) {
-    throw new SignInError('Sign-in at the identity provider needs HTTPS (or localhost): browsers provide cryptography only there.')
+    throw new SignInError('Sign-in at the identity provider needs HTTPS (or localhost): browsers provide ' +
+      'cryptography only there.')
   }
-  const metadata = await fetchJson(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`, {}, 'its discovery document')
+  const metadata = await fetchJson(
+    `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`, {}, 'its discovery document',
+  )
   const { issuer: named, authorization_endpoint: authorization, token_endpoint: tokenEndpoint } = metadata
   if (named !== issuer) throw new SignInError(`The identity provider calls itself ${String(named)}, not ${issuer}.`)
   if (typeof authorization !== 'string' || typeof tokenEndpoint !== 'string') {
@@ -89,7 +95,9 @@ export async function createAuthorizationRequest (
     code_challenge_method: 'S256',
   }
   for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value)
-  if (!/^https?:$/.test(url.protocol)) throw new SignInError('The authorization endpoint of the identity provider is not an http or https URL.')
+  if (!/^https?:$/.test(url.protocol)) {
+    throw new SignInError('The authorization endpoint of the identity provider is not an http or https URL.')
+  }
   return { url, attempt: { state, nonce, verifier, tokenEndpoint } }
 }
 
@@ -119,9 +127,13 @@ export async function exchangeCode (
   if (state !== attempt.state) {
     throw new SignInError('The response of the identity provider does not belong to the sign-in that was started here.')
   }
-  if (issuer !== null && issuer !== config.issuer) throw new SignInError('The response comes from another identity provider.')
+  if (issuer !== null && issuer !== config.issuer) {
+    throw new SignInError('The response comes from another identity provider.')
+  }
   const errorCode = params.get('error')
-  if (errorCode !== null) throw new SignInError(`The identity provider says: ${params.get('error_description') ?? errorCode}`)
+  if (errorCode !== null) {
+    throw new SignInError(`The identity provider says: ${params.get('error_description') ?? errorCode}`)
+  }
   if (code === null) throw new SignInError('The identity provider sent no authorization code.')
   const body = new URLSearchParams({
     grant_type: 'authorization_code',

@@ -24,7 +24,9 @@ export function queryOf (params: Params): string {
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(params)) {
     const values = Array.isArray(value) ? value : [value]
-    for (const one of values) if (one !== undefined && one !== null && one !== '' && one !== false) search.append(name, String(one))
+    for (const one of values) {
+      if (one !== undefined && one !== null && one !== '' && one !== false) search.append(name, String(one))
+    }
   }
   const text = search.toString()
   return text === '' ? '' : `?${text}`

@@ -46,5 +46,6 @@ const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB']
 
 export function formatBytes (bytes: number): string {
   const power = bytes < 1024 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log2(bytes) / 10))
-  return `${(bytes / 1024 ** power).toLocaleString(undefined, { maximumFractionDigits: power === 0 ? 0 : 1 })} ${UNITS[power]}`
+  return `${(bytes / 1024 ** power).toLocaleString(undefined, { maximumFractionDigits: power === 0 ? 0 : 1 })} ` +
+    `${UNITS[power]}`
 }

@@ -11,7 +11,9 @@ export function parseMetadata (text: string): ParsedMetadata {
   } catch {
     return { error: 'This is not JSON. Example: {"kind": "note"}.' }
   }
-  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return { error: 'This must be a JSON object in braces.' }
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
+    return { error: 'This must be a JSON object in braces.' }
+  }
   const value: Metadata = {}
   for (const [name, member] of Object.entries(parsed) as Array<[string, unknown]>) {
     if (member !== null && typeof member !== 'string' && typeof member !== 'number' && typeof member !== 'boolean') {

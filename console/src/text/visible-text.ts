@@ -95,7 +95,9 @@ function isHidden (character: string, last: string): boolean {
 function nameOf (character: string): HiddenCharacter {
   const code = character.codePointAt(0) ?? 0
   const point = `U+${code.toString(16).toUpperCase().padStart(4, '0')}`
-  const [label, name] = NAMES[code] ?? [point, code >= 0xe0000 && code <= 0xe007f ? 'tag character' : 'invisible character']
+  const [label, name] = NAMES[code] ?? [
+    point, code >= 0xe0000 && code <= 0xe007f ? 'tag character' : 'invisible character',
+  ]
   return { label, name: `${point} ${name}` }
 }
 

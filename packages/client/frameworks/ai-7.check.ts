@@ -34,7 +34,10 @@ test('an agent recalls, sees the memory as text, and answers', async () => {
   const agent = new ToolLoopAgent({ model, tools: memoryTools(memory, { bank: 'user-alice' }) })
   const { text, steps } = await agent.generate({ prompt: 'What may I not eat?' })
   assert.equal(text, 'No peanuts.')
-  assert.match(JSON.stringify(model.doGenerateCalls[2]?.prompt.at(-1)), /"type":"text","value":"1 of 1 memories.*Alice is allergic/)
+  assert.match(
+    JSON.stringify(model.doGenerateCalls[2]?.prompt.at(-1)),
+    /"type":"text","value":"1 of 1 memories.*Alice is allergic/,
+  )
   const result = steps[1]?.staticToolResults[0]
   assert.ok(result?.toolName === 'recall' && result.output.ok)
   assert.equal(result.output.data.hits[0]?.text, 'Alice is allergic to peanuts.')
@@ -44,7 +47,9 @@ test('what the gateway refuses reaches the model as an error it can act on', asy
   const model = new MockLanguageModelV4({ doGenerate: [calls('recall', { query: 'tea' }), says('I may not.')] })
   const agent = new ToolLoopAgent({ model, tools: memoryTools(memory, { bank: 'user-bob' }) })
   assert.equal((await agent.generate({ prompt: 'What does Bob drink?' })).text, 'I may not.')
-  assert.match(JSON.stringify(model.doGenerateCalls[1]?.prompt.at(-1)), /"type":"error-text","value":"Failed \(access_denied\)/)
+  assert.match(
+    JSON.stringify(model.doGenerateCalls[1]?.prompt.at(-1)), /"type":"error-text","value":"Failed \(access_denied\)/,
+  )
 })
 
 test('forget waits for a person', async () => {

@@ -23,7 +23,9 @@ async function run (name: string, prompt: string): Promise<string> {
     MASTRA_TELEMETRY_DISABLED: '1',
     LANGSMITH_TRACING: 'false',
   }
-  return (await promisify(execFile)(process.execPath, [`${EXAMPLES}/${name}`, prompt], { env, timeout: 120_000 })).stdout
+  return (await promisify(execFile)(
+    process.execPath, [`${EXAMPLES}/${name}`, prompt], { env, timeout: 120_000 },
+  )).stdout
 }
 
 assert.deepEqual(NAMES, ['ai-sdk.ts', 'langchain.ts', 'mastra.ts', 'openai-agents.ts'])

@@ -34,7 +34,8 @@ test('an agent recalls, sees the memory as text, and answers', async () => {
     calls('retain', { content: 'Alice is allergic to peanuts.' }), calls('recall', { query: 'allergic' }),
     says('No peanuts.'),
   )
-  const { text, toolResults } = await agentOf(model, memoryTools(memory, { bank: 'user-alice' })).generate('What may I not eat?')
+  const { text, toolResults } = await agentOf(model, memoryTools(memory, { bank: 'user-alice' }))
+    .generate('What may I not eat?')
   assert.equal(text, 'No peanuts.')
   const prompt = prompts[2] ?? ''
   assert.match(prompt, /1 of 1 memories, best first.*Alice is allergic to peanuts\./)

@@ -15,7 +15,11 @@ function outputOf (item: { type: string, output?: unknown } | undefined): OpenAi
 
 test('an agent recalls, sees the memory as text, and answers', async () => {
   const model = new ScriptedModel([
-    [functionCall('retain', { content: 'Alice is allergic to peanuts.', occurred_at: null, tags: null }, { callId: '1' })],
+    [
+      functionCall(
+        'retain', { content: 'Alice is allergic to peanuts.', occurred_at: null, tags: null }, { callId: '1' },
+      ),
+    ],
     [functionCall('recall', { query: 'allergic', occurred_after: null, occurred_before: null }, { callId: '2' })],
     [assistantMessage('No peanuts.')],
   ])

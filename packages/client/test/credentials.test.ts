@@ -24,7 +24,9 @@ t.test('a token function is asked once more after a 401', async (t) => {
 t.test('a second 401 is thrown, and so is the first of a token that is a string', async (t) => {
   const server = await HostileServer.start(t)
   server.meets(refusing(401, 'unauthenticated'))
-  await t.rejects(server.client({ token: () => 'token' }).client.whoami(), { code: 'unauthenticated', requestId: 'r-1' })
+  await t.rejects(server.client({ token: () => 'token' }).client.whoami(), {
+    code: 'unauthenticated', requestId: 'r-1',
+  })
   t.equal(server.requests.length, 2)
   await t.rejects(server.client({ token: 'token' }).client.whoami(), { code: 'unauthenticated', status: 401 })
   t.equal(server.requests.length, 3)
@@ -61,7 +63,9 @@ t.test('a path of the address is kept, and what is no address is refused', async
   server.meets(answering(200, {}))
   await server.client({ baseUrl: `${server.url}/memory/` }).client.whoami()
   t.equal(server.requests[0]?.url, '/memory/v1/whoami')
-  for (const baseUrl of ['', 'localhost', 'ftp://a', 'file:///a', 'http://a/?b=c', 'http://a/#b', 'http://ada:secret@a']) {
+  for (const baseUrl of [
+    '', 'localhost', 'ftp://a', 'file:///a', 'http://a/?b=c', 'http://a/#b', 'http://ada:secret@a',
+  ]) {
     t.throws(() => server.client({ baseUrl }), {
       name: 'TypeError', message: 'baseUrl must be an http or https URL without credentials, query and fragment',
     }, baseUrl)

@@ -83,7 +83,9 @@ export function answering (status: number, body: unknown, headers: Record<string
 
 /** An error as the gateway answers it. */
 export function refusing (status: number, code: string, headers: Record<string, string> = {}): Behaviour {
-  return answering(status, { detail: `The detail of ${code}`, code, request_id: 'r-1' }, { 'x-request-id': 'r-1', ...headers })
+  return answering(
+    status, { detail: `The detail of ${code}`, code, request_id: 'r-1' }, { 'x-request-id': 'r-1', ...headers },
+  )
 }
 
 /** The head and the beginning of an answer, then nothing more: the connection is cut, or stays open. */

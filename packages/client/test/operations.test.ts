@@ -1,5 +1,7 @@
 import t from 'tap'
-import { MemoryGatewayAdmin, MemoryGatewayClient, MemoryGatewayError, type ImportLine, type ImportSource } from '../src/index.js'
+import {
+  MemoryGatewayAdmin, MemoryGatewayClient, MemoryGatewayError, type ImportLine, type ImportSource,
+} from '../src/index.js'
 import { collect, gateway } from './gateway.js'
 import { answering, HostileServer } from './hostile-server.js'
 
@@ -59,25 +61,33 @@ t.test('a memory is retained, found, explained, read, listed and forgotten', asy
   t.match(await client.reflect({ bank_id: 'user-alice', query: 'What does Alice drink?' }), { abstained: false })
   const memory = { bank_id: 'user-alice', memory_id: retained.memory_id }
   t.match(await client.getMemory(memory), { text: 'Alice drinks tea.', tags: ['drink'] })
-  t.match(await client.getMemoryNeighbours({ ...memory, before: 1 }), { memory: { text: 'Alice drinks tea.' }, before: [] })
+  t.match(await client.getMemoryNeighbours({ ...memory, before: 1 }), {
+    memory: { text: 'Alice drinks tea.' }, before: [],
+  })
   t.match(await client.forget({ bank_id: 'user-alice', tags: ['drink'], dry_run: true }), {
     deleted_count: 1, memory_ids: [retained.memory_id], sample: [{ text: 'Alice drinks tea.' }],
   })
-  t.same(await client.forget({ bank_id: 'user-alice', memory_ids: [retained.memory_id] }), { deleted_count: 1, memory_ids: [retained.memory_id] })
+  t.same(await client.forget({ bank_id: 'user-alice', memory_ids: [retained.memory_id] }), {
+    deleted_count: 1, memory_ids: [retained.memory_id],
+  })
   await t.rejects(client.getMemory(memory), { name: 'MemoryGatewayError', code: 'not_found', status: 404 })
 })
 
 t.test('a listing goes over its pages, and on from a cursor', async (t) => {
   const client = (await gateway(t)).client()
   const contents = Array.from({ length: 7 }, (_, index) => `Fact ${index}.`)
-  const { results } = await client.retainBatch({ bank_id: 'bank', items: contents.map((content) => ({ content, tags: ['a b', 'c'] })) })
+  const { results } = await client.retainBatch({
+    bank_id: 'bank', items: contents.map((content) => ({ content, tags: ['a b', 'c'] })),
+  })
   t.equal(results.length, 7)
   await client.retain({ bank_id: 'bank', content: 'Untagged.' })
   const listing = client.listMemories({ bank_id: 'bank', tags: ['a b', 'c'], tags_match: 'all', limit: 3 })
   t.same((await collect(listing)).map(({ text }) => text).sort(), contents)
   const pages = await collect(listing.pages())
   t.same(pages.map(({ memories }) => memories.length), [3, 3, 1])
-  const rest = client.listMemories({ bank_id: 'bank', tags: ['a b', 'c'], tags_match: 'all', cursor: pages[0]!.next_cursor! })
+  const rest = client.listMemories({
+    bank_id: 'bank', tags: ['a b', 'c'], tags_match: 'all', cursor: pages[0]!.next_cursor!,
+  })
   t.equal((await collect(rest)).length, 4)
   await client.retain({ bank_id: 'other', content: 'One.' })
   t.same((await collect(client.listBanks({ limit: 1 }))).map((bank) => bank.bank_id), ['bank', 'other'])
@@ -145,9 +155,12 @@ t.test('whoami and health', async (t) => {
 
 t.test('an error has the code, the status and the request id of the gateway', async (t) => {
   const client = (await gateway(t)).client()
-  const error = await client.recall({ bank_id: 'a b', query: 'x' }, { requestId: 'my-request' }).catch((error: unknown) => error)
+  const error = await client.recall({ bank_id: 'a b', query: 'x' }, { requestId: 'my-request' })
+    .catch((error: unknown) => error)
   if (!(error instanceof MemoryGatewayError)) throw new Error('no MemoryGatewayError')
-  t.match(error, { code: 'invalid_request', status: 400, requestId: 'my-request', body: { errors: [{ field: 'bank_id' }] } })
+  t.match(error, {
+    code: 'invalid_request', status: 400, requestId: 'my-request', body: { errors: [{ field: 'bank_id' }] },
+  })
   t.match(error.message, /^bank_id: /)
 })
 

@@ -38,7 +38,9 @@ t.test('the whole client has less than 8 kB gzipped, and nothing of Node.js in i
 })
 
 t.test('right uses compile and wrong ones do not, without the types of Node.js', (t) => {
-  const { config } = ts.readConfigFile(pathOf('../tsconfig.json'), ts.sys.readFile) as { config: { compilerOptions: object } }
+  const { config } = ts.readConfigFile(
+    pathOf('../tsconfig.json'), ts.sys.readFile,
+  ) as { config: { compilerOptions: object } }
   const { options } = ts.convertCompilerOptionsFromJson(config.compilerOptions, pathOf('..'))
   // Each wrong use in the file is marked as one: it is an error there when it compiles.
   const program = ts.createProgram([pathOf('uses.ts')], options)

@@ -14,7 +14,9 @@ const READS: Record<string, Method> = {
 }
 const KEYED: Record<string, Method> = {
   retain: async (client, options) => await client.retain({ bank_id: 'bank', content: 'x' }, options),
-  retainBatch: async (client, options) => await client.retainBatch({ bank_id: 'bank', items: [{ content: 'x' }] }, options),
+  retainBatch: async (client, options) => (
+    await client.retainBatch({ bank_id: 'bank', items: [{ content: 'x' }] }, options)
+  ),
   forget: async (client, options) => await client.forget({ bank_id: 'bank', scope: 'all' }, options),
   importBank: async (client, options) => await client.importBank({ bank_id: 'bank', lines: ['x'] }, options),
 }
@@ -54,7 +56,9 @@ t.test('a lost answer is asked for again where nothing is done twice', async (t)
     for (const [name, method] of Object.entries(WITHOUT_KEY)) {
       const server = await HostileServer.start(t)
       server.meets(loss, ALIKE)
-      await t.rejects(method(server.client().client), { code: 'connection_lost', status: undefined }, `${name}, ${what}`)
+      await t.rejects(
+        method(server.client().client), { code: 'connection_lost', status: undefined }, `${name}, ${what}`,
+      )
       t.equal(server.requests.length, 1)
     }
   }
@@ -74,7 +78,9 @@ t.test('all tries of a write have one key, and another write has another', async
   for (const [name, method] of Object.entries(KEYED)) {
     const server = await HostileServer.start(t)
     const { client } = server.client()
-    server.meets(hangUp, refusing(503, 'shutting_down'), refusing(409, 'idempotency_key_in_flight', { 'retry-after': '1' }), ALIKE)
+    server.meets(
+      hangUp, refusing(503, 'shutting_down'), refusing(409, 'idempotency_key_in_flight', { 'retry-after': '1' }), ALIKE,
+    )
     await method(client)
     await method(client)
     const keys = server.requests.map(({ headers }) => String(headers['idempotency-key']))
@@ -99,7 +105,9 @@ t.test('a write whose answer was lost is waited for until the gateway has done i
 
   const other = await HostileServer.start(t)
   other.meets(inFlight)
-  const taken = other.client({ retries: 2 }).client.retain({ bank_id: 'bank', content: 'x' }, { idempotencyKey: 'of-another' })
+  const taken = other.client({ retries: 2 }).client.retain(
+    { bank_id: 'bank', content: 'x' }, { idempotencyKey: 'of-another' },
+  )
   await t.rejects(taken, { code: 'idempotency_key_in_flight', status: 409, retryAfter: 1 })
   t.equal(other.requests.length, 3)
 })
@@ -153,7 +161,9 @@ t.test('Retry-After is read as seconds, as a date, and from the body', async (t)
     const server = await HostileServer.start(t)
     server.meets(answering(429, body, headers))
     const { client } = server.client({ retries: 0, timing: { now: () => now } })
-    await t.rejects(client.whoami(), { code: 'unusable_answer', status: 429, retryAfter }, JSON.stringify([headers, body]))
+    await t.rejects(
+      client.whoami(), { code: 'unusable_answer', status: 429, retryAfter }, JSON.stringify([headers, body]),
+    )
   }
 })
 

@@ -50,12 +50,15 @@ t.test('what is wrong before the first event is an error with its status, and is
 })
 
 t.test('events are read however they are cut and written', async (t) => {
-  const written = `: heartbeat\n\n${event('delta', { text: 'Tée ☕' })}${event('later', {})}event:delta\r\ndata: {"text":\r\ndata:"b"}\r\n\r\n${DONE}`
+  const written = `: heartbeat\n\n${event('delta', { text: 'Tée ☕' })}${event('later', {})}event:delta\r\ndata: ` +
+    `{"text":\r\ndata:"b"}\r\n\r\n${DONE}`
   const expected: ReflectEvent[] = [
     { event: 'delta', data: { text: 'Tée ☕' } }, { event: 'delta', data: { text: 'b' } },
     { event: 'done', data: { answer: 'Tea.', abstained: false } },
   ]
-  for (const behaviour of [answering(200, written, { 'content-type': `${EVENTS}; charset=utf-8` }), byteByByte(EVENTS, written)]) {
+  for (const behaviour of [
+    answering(200, written, { 'content-type': `${EVENTS}; charset=utf-8` }), byteByByte(EVENTS, written),
+  ]) {
     const server = await HostileServer.start(t)
     server.meets(behaviour)
     t.same(await collect(server.client().client.reflectStream(QUESTION)), expected)
@@ -63,7 +66,9 @@ t.test('events are read however they are cut and written', async (t) => {
 })
 
 t.test('an error in the middle of a stream is thrown behind the events before it', async (t) => {
-  const error = { detail: 'The model failed', code: 'dependency_unavailable', request_id: 'r-2', retry_after_seconds: 4 }
+  const error = {
+    detail: 'The model failed', code: 'dependency_unavailable', request_id: 'r-2', retry_after_seconds: 4,
+  }
   const server = await HostileServer.start(t)
   server.meets(answering(200, event('delta', { text: 'Te' }) + event('error', error), { 'content-type': EVENTS }))
   const events = server.client().client.reflectStream(QUESTION)
@@ -80,10 +85,17 @@ t.test('a stream that ends early is an error, never a short answer', async (t) =
     ['cut within an event', beginning(EVENTS, `${delta}event: done\ndata: {"ans`, 'cut'), 'connection_lost'],
     ['ended without done', answering(200, delta, { 'content-type': EVENTS }), 'connection_lost'],
     ['ended within done', answering(200, delta + DONE.slice(0, -9), { 'content-type': EVENTS }), 'connection_lost'],
-    ['ended before the empty line of done', answering(200, delta + DONE.slice(0, -1), { 'content-type': EVENTS }), 'connection_lost'],
+    [
+      'ended before the empty line of done', answering(200, delta + DONE.slice(0, -1), { 'content-type': EVENTS }),
+      'connection_lost',
+    ],
     ['silent', beginning(EVENTS, delta, 'silence'), 'timed_out'],
     ['no JSON', answering(200, `${delta}event: done\ndata: {\n\n`, { 'content-type': EVENTS }), 'unusable_answer'],
-    ['no UTF-8', answering(200, Buffer.concat([Buffer.from(delta), Buffer.from([0xff, 0x0a])]), { 'content-type': EVENTS }), 'unusable_answer'],
+    [
+      'no UTF-8',
+      answering(200, Buffer.concat([Buffer.from(delta), Buffer.from([0xff, 0x0a])]), { 'content-type': EVENTS }),
+      'unusable_answer',
+    ],
   ]
   for (const [what, behaviour, code] of early) {
     const server = await HostileServer.start(t)

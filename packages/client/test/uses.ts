@@ -7,7 +7,9 @@ export async function rightUses (client: MemoryGatewayClient): Promise<string> {
   await client.reflect({ bank_id: 'a', query: 'x', response_schema: { type: 'object', properties: {} } })
   await client.forget({ bank_id: 'a', scope: 'all', dry_run: true })
   await client.forget({ bank_id: 'a', tags: ['x'], tags_match: 'any' })
-  await client.retain({ bank_id: 'a', content: 'x', metadata: { turn: 1, said: true, by: null } }, { idempotencyKey: 'k' })
+  await client.retain(
+    { bank_id: 'a', content: 'x', metadata: { turn: 1, said: true, by: null } }, { idempotencyKey: 'k' },
+  )
   await client.patchBankConfig({ bank_id: 'a', patch: { mission: null } })
   await client.importBank({ bank_id: 'b', lines: client.exportBank({ bank_id: 'a' }) })
   await client.importBank({ bank_id: 'b', lines: [{ format: 'memory-gateway-export', version: 1 }, { text: 'x' }] })

@@ -89,7 +89,9 @@ t.test(`no write is done twice in ${ROUNDS} rounds with cut connections`, async 
   for (let round = 0; round < ROUNDS; round++) {
     const content = `Fact ${round} is told.`
     if (round % 4 === 0) {
-      const { results } = await client.retainBatch({ bank_id: 'bank', items: [{ content }, { content: `${content} Twice.` }] })
+      const { results } = await client.retainBatch({
+        bank_id: 'bank', items: [{ content }, { content: `${content} Twice.` }],
+      })
       if (!results.every(({ stored }) => stored)) t.fail(`the batch of round ${round} was stored twice`)
     } else {
       const { stored } = await client.retain({ bank_id: 'bank', content })
@@ -138,5 +140,7 @@ t.test('without its key a write whose answer was lost would be done again', asyn
       await answering(status, body)(response, request)
     },
   )
-  t.match(await network.client().client.retain({ bank_id: 'bank', content: 'One.' }), { stored: false, deduplicated: true })
+  t.match(await network.client().client.retain({ bank_id: 'bank', content: 'One.' }), {
+    stored: false, deduplicated: true,
+  })
 })

@@ -17,11 +17,18 @@ export default function AccessPage () {
     <>
       <nav class='access-views' aria-label='Views of access'>
         {VIEWS.map(([name, title]) => (
-          <a key={name} href={hrefOf('access', { view: name })} {...(name === view && { 'aria-current': 'page' as const })}>{title}</a>
+          <a
+            key={name}
+            href={hrefOf('access', { view: name })}
+            {...(name === view && { 'aria-current': 'page' as const })}
+          >
+            {title}
+          </a>
         ))}
       </nav>
       {view === 'mine' && <OwnPermissions />}
-      {view === 'anyone' && <AdminGate feature='What others may do'><PrincipalPermissions /><PermissionCheck /></AdminGate>}
+      {view === 'anyone' &&
+        <AdminGate feature='What others may do'><PrincipalPermissions /><PermissionCheck /></AdminGate>}
       {view === 'rules' && <AdminGate feature='The list of rules'><Rules /></AdminGate>}
     </>
   )

@@ -43,7 +43,10 @@ export function OwnPermissions () {
         {items.length > 0 && <PermissionMatrix caption='What you may do' rows={items} hasMore={hasMore} />}
         {error !== undefined && <Failure error={error} retry={loadMore} />}
         {isLoading && <Loading />}
-        {hasMore && <div class='actions'><button type='button' aria-disabled={isLoading} onClick={loadMore}>Load more</button></div>}
+        {hasMore &&
+          <div class='actions'>
+            <button type='button' aria-disabled={isLoading} onClick={loadMore}>Load more</button>
+          </div>}
       </section>
     </>
   )
@@ -58,7 +61,9 @@ function BankPermissions () {
       <div class='access-bank'>
         <BankField value={bank} onChange={(id) => { changeParams({ bank: id === '' ? null : id }) }} />
       </div>
-      {bank === '' ? <p>Enter the id of any bank, even one that does not exist yet.</p> : <PermissionList key={bank} bank={bank} />}
+      {bank === ''
+        ? <p>Enter the id of any bank, even one that does not exist yet.</p>
+        : <PermissionList key={bank} bank={bank} />}
     </section>
   )
 }

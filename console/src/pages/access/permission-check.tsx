@@ -20,7 +20,9 @@ const FIELDS = [
 
 /** For operators: whether a caller would be allowed an operation. Nothing is executed. */
 export function PermissionCheck () {
-  const [input, setInput] = useState<CheckInput>({ principal: '', tenant: '', onBehalfOf: '', bank: '', permission: 'read' })
+  const [input, setInput] = useState<CheckInput>({
+    principal: '', tenant: '', onBehalfOf: '', bank: '', permission: 'read',
+  })
   const [result, setResult] = useState<CheckResult | undefined>(undefined)
   const [isChecking, setIsChecking] = useState(false)
   const requestCount = useRef(0)

@@ -34,7 +34,12 @@ export function PermissionMatrix ({ caption, rows, hasMore }: Props) {
             title: 'Bank',
             isHeader: true,
             cell: ({ bank_id: bank }) => (
-              <a class='access-name' href={hrefOf('banks', { bank })}><SafeText text={bank} isExpandable={false} truncateAt={80} /></a>
+              <a
+                class='access-name'
+                href={hrefOf('banks', { bank })}
+              >
+                <SafeText text={bank} isExpandable={false} truncateAt={80} />
+              </a>
             ),
           },
           {
@@ -59,7 +64,9 @@ export function Principal ({ principal }: { principal: string | null }) {
 
 function PermissionCell ({ row: { permissions }, permission }: { row: MatrixRow, permission: Permission }) {
   const found = permissions.find((entry) => entry.permission === permission)
-  if (found === undefined) return <span class='access-none'><span aria-hidden='true'>–</span><span class='visually-hidden'>no</span></span>
+  if (found === undefined) {
+    return <span class='access-none'><span aria-hidden='true'>–</span><span class='visually-hidden'>no</span></span>
+  }
   return (
     <span class='access-cell'>
       <span class='badge good'><span aria-hidden='true'>✓ </span>yes</span>

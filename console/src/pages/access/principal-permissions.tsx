@@ -57,7 +57,10 @@ function BankPermissions ({ subjects: { principals, tenant, onBehalfOf, omitted 
         : <PermissionMatrix caption='What the principals may do' rows={items} hasMore={hasMore} />)}
       {error !== undefined && <Failure error={error} retry={items.length === 0 ? reload : loadMore} />}
       {isLoading && <Loading />}
-      {hasMore && <div class='actions'><button type='button' aria-disabled={isLoading} onClick={loadMore}>Load more</button></div>}
+      {hasMore &&
+        <div class='actions'>
+          <button type='button' aria-disabled={isLoading} onClick={loadMore}>Load more</button>
+        </div>}
     </>
   )
 }

@@ -20,7 +20,8 @@ export function Rules () {
       <Loadable loaded={rules}>
         {({ enabled, default_policy: policy, owner_patterns: patterns, grants, truncated }) => (
           <>
-            {!enabled && <p class='notice'>Access control is off: everybody may do everything. <code>access_control.enabled</code> switches it on.</p>}
+            {!enabled &&
+              <p class='notice'>Access control is off: everybody may do everything. <code>access_control.enabled</code> switches it on.</p>}
             <dl class='facts'>
               <dt>Default policy</dt><dd>{POLICIES[policy] ?? policy}</dd>
               {policy === 'owner_only' && (
@@ -36,10 +37,22 @@ export function Rules () {
                 <Table
                   caption='Grants of the configuration file' rows={grants.map((grant, index) => ({ ...grant, index }))}
                   keyOf={({ index }) => String(index)} columns={[
-                    { title: 'Bank', isHeader: true, cell: ({ bank_id: bank }) => <SafeText text={bank} isExpandable={false} /> },
+                    {
+                      title: 'Bank',
+                      isHeader: true,
+                      cell: ({ bank_id: bank }) => <SafeText text={bank} isExpandable={false} />,
+                    },
                     { title: 'Principal', cell: ({ principal }) => <SafeText text={principal} isExpandable={false} /> },
-                    { title: 'Permissions', cell: ({ permissions }) => permissions.map((name) => name === '*' ? 'all' : name).join(', ') },
-                    { title: 'Defined in', cell: ({ origin }) => <span class='access-name'><SafeText text={origin} isExpandable={false} /></span> },
+                    {
+                      title: 'Permissions',
+                      cell: ({ permissions }) => permissions.map((name) => name === '*' ? 'all' : name).join(', '),
+                    },
+                    {
+                      title: 'Defined in',
+                      cell: ({ origin }) => (
+                        <span class='access-name'><SafeText text={origin} isExpandable={false} /></span>
+                      ),
+                    },
                   ]}
                 />
                 )}

@@ -62,7 +62,9 @@ function BankTable ({ banks }: { banks: readonly Row[] }) {
                 onChange={({ currentTarget }) => { setTenant(currentTarget.value) }}
               >
                 <option value=''>all</option>
-                {tenants.map((key) => <option key={key} value={key}>{key === NO_TENANT ? 'none' : plainText(key.slice(1))}</option>)}
+                {tenants.map((key) => (
+                  <option key={key} value={key}>{key === NO_TENANT ? 'none' : plainText(key.slice(1))}</option>
+                ))}
               </select>
             )}
           </Field>

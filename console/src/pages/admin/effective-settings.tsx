@@ -16,7 +16,9 @@ export function EffectiveSettings ({ answer: { effective, origin } }: { answer: 
   const searchText = filter.trim().toLowerCase()
   const rows = Object.entries(origin)
     .map(([path, source]) => ({ path, source, value: valueAt(effective, path) }))
-    .filter(({ path, source }) => path.toLowerCase().includes(searchText) && (originFilter === '' || source === originFilter))
+    .filter(({ path, source }) => (
+      path.toLowerCase().includes(searchText) && (originFilter === '' || source === originFilter)
+    ))
     .sort((a, b) => a.path < b.path ? -1 : 1)
   return (
     <section class='card' aria-labelledby='effective'>
@@ -56,7 +58,9 @@ export function EffectiveSettings ({ answer: { effective, origin } }: { answer: 
               ? <em>none</em>
               : <code><SafeText text={value} truncateAt={200} /></code>,
           },
-          { title: 'Origin', cell: ({ source }) => <span class={`badge ${ORIGIN_BADGES[source] ?? ''}`}>{source}</span> },
+          {
+            title: 'Origin', cell: ({ source }) => <span class={`badge ${ORIGIN_BADGES[source] ?? ''}`}>{source}</span>,
+          },
         ]}
       />
     </section>

@@ -74,7 +74,10 @@ function Vectors ({ statistics }: { statistics: BankStatistics }) {
     <section class='card' aria-labelledby='vectors'>
       <h3 id='vectors'>Vectors</h3>
       <meter class='banks-coverage' min={0} max={1} value={share} aria-labelledby='coverage' />
-      <p id='coverage'>{(share * 100).toLocaleString(undefined, { maximumFractionDigits: 1 })} % of the memories have a vector of the model.</p>
+      <p id='coverage'>{(share * 100).toLocaleString(
+        undefined, { maximumFractionDigits: 1 },
+      )} % of the memories have a vector of the model.
+      </p>
       <p>
         {pending === 0
           ? 'No memory is waiting for one.'
@@ -94,7 +97,12 @@ function Tags ({ bank, statistics: { tags } }: { bank: string, statistics: BankS
           <ul class='banks-tags'>
             {tags.map(({ tag, memory_count: count }) => (
               <li key={tag}>
-                <a class='tag' href={hrefOf('memories', { bank, tag })}><SafeText text={tag} isExpandable={false} truncateAt={60} /></a>{' '}
+                <a
+                  class='tag'
+                  href={hrefOf('memories', { bank, tag })}
+                >
+                  <SafeText text={tag} isExpandable={false} truncateAt={60} />
+                </a>{' '}
                 <span class='banks-count'>{formatNumber(count)}</span>
               </li>
             ))}

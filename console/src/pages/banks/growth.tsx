@@ -28,7 +28,9 @@ export function Growth ({ bank }: { bank: string }) {
         {({ from, until, count_before: countBefore, days: entries }) => (
           <>
             <p>
-              {formatCount(entries.reduce((sum, { memory_count: count }) => sum + count, 0), 'memory', 'memories')} from {from} to {until} (days in UTC);
+              {formatCount(
+                entries.reduce((sum, { memory_count: count }) => sum + count, 0), 'memory', 'memories',
+              )} from {from} to {until} (days in UTC);
               {' '}{formatNumber(countBefore)} before. Forgotten memories are not counted.
             </p>
             <Chart

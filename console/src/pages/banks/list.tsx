@@ -50,7 +50,9 @@ export function BankList () {
               {
                 title: 'Bank',
                 isHeader: true,
-                cell: ({ bank_id: id }) => <a href={hrefOf('banks', { bank: id })}><SafeText text={id} isExpandable={false} /></a>,
+                cell: ({ bank_id: id }) => (
+                  <a href={hrefOf('banks', { bank: id })}><SafeText text={id} isExpandable={false} /></a>
+                ),
               },
               { title: 'Memories', isNumber: true, cell: ({ memory_count: count }) => formatNumber(count) },
               { title: 'Last retained', cell: ({ last_retained_at: at }) => <Time at={at} /> },
@@ -69,7 +71,10 @@ export function BankList () {
       )}
       {error !== undefined && <Failure error={error} retry={loadMore} />}
       {isLoading && <Loading />}
-      {hasMore && <div class='actions'><button type='button' aria-disabled={isLoading} onClick={loadMore}>Load more</button></div>}
+      {hasMore &&
+        <div class='actions'>
+          <button type='button' aria-disabled={isLoading} onClick={loadMore}>Load more</button>
+        </div>}
     </>
   )
 }

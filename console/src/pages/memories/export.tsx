@@ -60,8 +60,16 @@ export function ExportPanel ({ bank, onClose }: { bank: string, onClose: () => v
       {error !== undefined && <Failure error={error} retry={() => { void run() }} />}
       {progress !== undefined && (
         <>
-          <progress class='memories-progress' aria-label='Export' max={Math.max(1, progress.total ?? 1)} value={file === undefined ? progress.lines : Math.max(1, progress.total ?? 1)} />
-          <p role='status'>{formatCount(progress.lines, 'memory', 'memories')}, {formatBytes(progress.bytes)}{file !== undefined && ': complete'}</p>
+          <progress
+            class='memories-progress'
+            aria-label='Export'
+            max={Math.max(1, progress.total ?? 1)}
+            value={file === undefined ? progress.lines : Math.max(1, progress.total ?? 1)}
+          />
+          <p role='status'>{formatCount(
+            progress.lines, 'memory', 'memories',
+          )}, {formatBytes(progress.bytes)}{file !== undefined && ': complete'}
+          </p>
         </>
       )}
       <div class='actions'>

@@ -22,7 +22,9 @@ export function FilterForm ({ filters, metadata, onMetadata }: Props) {
     onMetadata(undefined)
     applyFilters({ ...NO_FILTERS, order: filters.order })
   }
-  const timeField = (name: 'occurredAfter' | 'occurredBefore' | 'retainedAfter' | 'retainedBefore', label: string, hint: string) => (
+  const timeField = (
+    name: 'occurredAfter' | 'occurredBefore' | 'retainedAfter' | 'retainedBefore', label: string, hint: string,
+  ) => (
     <DateTimeField
       label={label} hint={hint} value={filters[name]} onChange={(at) => { applyFilters({ [name]: at }) }}
     />
@@ -32,7 +34,11 @@ export function FilterForm ({ filters, metadata, onMetadata }: Props) {
       {(attributes) => (
         <select
           {...attributes} value={filters[name]}
-          onChange={({ currentTarget: { value } }) => { applyFilters({ [name]: TRUSTS.find((one) => one === value) ?? '' }) }}
+          onChange={({ currentTarget: { value } }) => {
+            applyFilters({
+              [name]: TRUSTS.find((one) => one === value) ?? '',
+            })
+          }}
         >
           <option value=''>any</option>
           {TRUSTS.map((level) => <option key={level} value={level}>{level}</option>)}
@@ -49,7 +55,11 @@ export function FilterForm ({ filters, metadata, onMetadata }: Props) {
           {(attributes) => (
             <select
               {...attributes} value={filters.tagsMatch}
-              onChange={({ currentTarget }) => { applyFilters({ tagsMatch: currentTarget.value === 'all' ? 'all' : 'any' }) }}
+              onChange={({ currentTarget }) => {
+                applyFilters({
+                  tagsMatch: currentTarget.value === 'all' ? 'all' : 'any',
+                })
+              }}
             >
               <option value='any'>any of them</option>
               <option value='all'>all of them</option>

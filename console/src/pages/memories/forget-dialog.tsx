@@ -98,9 +98,11 @@ function undoNoticeText (undoScope: UndoScope): string {
   switch (undoScope) {
     case 'none': return 'This cannot be undone. Only up to ' +
       `${formatNumber(MAX_UNDO)} memories that you may read and store can be restored.`
-    case 'content': return 'As long as the page stays open, this can be undone in part: contents, tags and metadata are ' +
-      'stored again, as new memories with new ids and the current time. Restoring ids and times requires admin on the bank.'
-    case 'all': return 'As long as the page stays open, this can be undone: it keeps the memories and can store them again.'
+    case 'content': return 'As long as the page stays open, this can be undone in part: contents, tags and metadata ' +
+      'are stored again, as new memories with new ids and the current time. Restoring ids and times requires admin ' +
+      'on the bank.'
+    case 'all': return 'As long as the page stays open, this can be undone: it keeps the memories and can store ' +
+      'them again.'
   }
 }
 

@@ -80,7 +80,10 @@ export function ImportPanel ({ bank, onImported, onClose }: Props) {
       {fraction !== undefined && (
         <>
           <progress class='memories-progress' aria-label='Import' max={1} {...(fraction < 1 && { value: fraction })} />
-          <p role='status'>{fraction < 1 ? `Sending: ${Math.floor(fraction * 100)} %` : 'The server is storing the memories…'}</p>
+          <p role='status'>{fraction < 1
+            ? `Sending: ${Math.floor(fraction * 100)} %`
+            : 'The server is storing the memories…'}
+          </p>
         </>
       )}
       {error !== undefined && (
@@ -101,7 +104,13 @@ export function ImportPanel ({ bank, onImported, onClose }: Props) {
         </p>
       )}
       <div class='actions'>
-        <button type='submit' class='primary' disabled={file === undefined || isBusy || answer !== undefined}>Import</button>
+        <button
+          type='submit'
+          class='primary'
+          disabled={file === undefined || isBusy || answer !== undefined}
+        >
+          Import
+        </button>
         <button type='button' onClick={onClose}>{isBusy ? 'Cancel' : 'Close'}</button>
       </div>
     </form>
@@ -111,5 +120,7 @@ export function ImportPanel ({ bank, onImported, onClose }: Props) {
 /** Whether an error concerns a line of the file. */
 function isLineError (error: unknown): boolean {
   if (!(error instanceof MemoryGatewayError)) return false
-  return /^line \d/i.test(error.message) || (error.body?.errors ?? []).some(({ field }) => /^line \d/.test(String(field)))
+  return /^line \d/i.test(error.message) || (error.body?.errors ?? []).some(({ field }) => (
+    /^line \d/.test(String(field))
+  ))
 }

@@ -75,10 +75,16 @@ export function MemoryBrowser ({ bank }: { bank: string }) {
             <h2 id='list' ref={heading} tabIndex={-1}>{isSearching ? 'Search results' : 'All memories'}</h2>
             {!isSearching && (
               <>
-                <p role='status'>{rows.count !== undefined && `${formatNumber(rows.count)}${rows.isComplete ? '' : ' and more'}`}</p>
+                <p role='status'>{rows.count !== undefined &&
+                  `${formatNumber(rows.count)}${rows.isComplete ? '' : ' and more'}`}
+                </p>
                 <select
                   class='small' aria-label='Order' value={filters.order}
-                  onChange={({ currentTarget }) => { applyFilters({ order: currentTarget.value === 'oldest' ? 'oldest' : 'newest' }) }}
+                  onChange={({ currentTarget }) => {
+                    applyFilters({
+                      order: currentTarget.value === 'oldest' ? 'oldest' : 'newest',
+                    })
+                  }}
                 >
                   <option value='newest'>newest first</option>
                   <option value='oldest'>oldest first</option>
@@ -111,7 +117,13 @@ export function MemoryBrowser ({ bank }: { bank: string }) {
       <Dialog title='Retain a memory' isOpen={openDialog === 'retain'} onClose={close}>
         <RetainForm bank={bank} onRetained={reload} onClose={close} />
       </Dialog>
-      <Dialog title='Export' isOpen={openDialog === 'export'} onClose={close}><ExportPanel bank={bank} onClose={close} /></Dialog>
+      <Dialog
+        title='Export'
+        isOpen={openDialog === 'export'}
+        onClose={close}
+      >
+        <ExportPanel bank={bank} onClose={close} />
+      </Dialog>
       <Dialog title='Import' isOpen={openDialog === 'import'} onClose={close}>
         <ImportPanel bank={bank} onImported={reload} onClose={close} />
       </Dialog>
@@ -160,7 +172,8 @@ function SearchForm ({ query, onSearch }: { query: string, onSearch: (query: str
             setText('')
             onSearch('')
           }}
-        >Show all
+        >
+          Show all
         </button>
       )}
     </form>

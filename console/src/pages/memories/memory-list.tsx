@@ -39,7 +39,8 @@ export function MemoryList ({ label, rows, onChoose, selected, isFiltered = fals
         : <EmptyState title='The bank has no memories.'><p>“Retain” stores the first one.</p></EmptyState>)}
       {count !== undefined && count > 0 && (
         <>
-          {!isComplete && <p class='notice'>Only the first {formatNumber(count)} are listed; use filters or the other order to see the rest.</p>}
+          {!isComplete &&
+            <p class='notice'>Only the first {formatNumber(count)} are listed; use filters or the other order to see the rest.</p>}
           <VirtualList
             label={label} count={count} rowHeight={height} total={count} {...(isOpenInPlace && { selected: openIndex })}
             row={(index) => (
@@ -82,7 +83,10 @@ export class PreviewRow extends Component<PreviewProps> {
     return (
       <div class={isOpen ? 'memories-row open' : 'memories-row'}>
         <p class='memories-text'>
-          <SafeText text={text === '' ? '(empty)' : text.replaceAll(/\s*\n\s*/g, ' ')} isExpandable={false} />{isTruncated && '…'}
+          <SafeText
+            text={text === '' ? '(empty)' : text.replaceAll(/\s*\n\s*/g, ' ')}
+            isExpandable={false}
+          />{isTruncated && '…'}
         </p>
         <p class='memories-facts'>
           <Time at={at} />

@@ -67,7 +67,14 @@ function Content ({ memory }: { memory: Memory }) {
   const entries = Object.entries(metadata)
   return (
     <>
-      <div class='memories-content' role='region' aria-label='Content' tabIndex={0}><SafeText text={text} truncateAt={4000} /></div>
+      <div
+        class='memories-content'
+        role='region'
+        aria-label='Content'
+        tabIndex={0}
+      >
+        <SafeText text={text} truncateAt={4000} />
+      </div>
       <dl class='facts'>
         <dt>Id</dt><dd><code>{id}</code></dd>
         <dt>Occurred</dt><dd><Time at={occurred} /></dd>
@@ -119,7 +126,11 @@ function Document ({ answer, bank, more, limits }: DocumentProps) {
   if (document === null) return <p class='hint'>This memory belongs to no document, so it has no neighbours.</p>
   const moreButton = (side: 'before' | 'after') => limits[side] < MAX_NEIGHBOURS
     ? <button type='button' class='small' onClick={() => { more(side) }}>Show more {side}</button>
-    : <p class='hint'>There are more {side}: open the {side === 'before' ? 'first' : 'last'} memory shown to see them.</p>
+    : (
+      <p class='hint'>
+        There are more {side}: open the {side === 'before' ? 'first' : 'last'} memory shown to see them.
+      </p>
+      )
   return (
     <section aria-labelledby='document'>
       <h3 id='document'>In its document</h3>
@@ -131,12 +142,20 @@ function Document ({ answer, bank, more, limits }: DocumentProps) {
       {hasBefore && moreButton('before')}
       <ol class='memories-document-list'>
         {[...before, memory, ...after].map((one) => (
-          <li key={one.memory_id} class={one === memory ? 'open' : ''} {...(one === memory && { 'aria-current': 'true' as const })}>
+          <li
+            key={one.memory_id}
+            class={one === memory ? 'open' : ''}
+            {...(one === memory && { 'aria-current': 'true' as const })}
+          >
             <p class='memories-facts'>
               <Time at={one.occurred_at ?? one.retained_at} /><TrustBadge trust={one.trust} />
               {one === memory
                 ? 'this memory'
-                : <a href={hrefOf('memories', { bank, memory: one.memory_id })} aria-label={`Open memory ${one.memory_id}`}>open</a>}
+                : (
+                  <a href={hrefOf('memories', { bank, memory: one.memory_id })} aria-label={`Open memory ${one.memory_id}`}>
+                    open
+                  </a>
+                  )}
             </p>
             <SafeText text={one.text} truncateAt={300} isExpandable={one !== memory} />
           </li>

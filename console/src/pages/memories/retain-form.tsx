@@ -16,7 +16,9 @@ interface Props {
   onClose: () => void
 }
 
-const EMPTY = { content: '', tags: [] as string[], metadata: '', occurredAt: '', expiresAt: '', documentId: '', source: '' }
+const EMPTY = {
+  content: '', tags: [] as string[], metadata: '', occurredAt: '', expiresAt: '', documentId: '', source: '',
+}
 
 /** Stores a memory. */
 export function RetainForm ({ bank, onRetained, onClose }: Props) {
@@ -95,15 +97,32 @@ export function RetainForm ({ bank, onRetained, onClose }: Props) {
             />
           )}
         </Field>
-        <DateTimeField label='Occurred at' hint='In your time zone.' value={draft.occurredAt} onChange={(occurredAt) => { change({ occurredAt }) }} />
-        <DateTimeField label='Expires at' hint='In your time zone; empty: never.' value={draft.expiresAt} onChange={(expiresAt) => { change({ expiresAt }) }} />
+        <DateTimeField
+          label='Occurred at'
+          hint='In your time zone.'
+          value={draft.occurredAt}
+          onChange={(occurredAt) => { change({ occurredAt }) }}
+        />
+        <DateTimeField
+          label='Expires at'
+          hint='In your time zone; empty: never.'
+          value={draft.expiresAt}
+          onChange={(expiresAt) => { change({ expiresAt }) }}
+        />
         {text('documentId', 'Document')}
         {text('source', 'Source')}
       </div>
       {error !== undefined && <Failure error={error} />}
       {answer !== undefined && <Outcome bank={bank} answer={answer} />}
       <div class='actions'>
-        <button type='submit' class='primary' disabled={!isReady} aria-disabled={isBusy}>{isBusy ? 'Storing…' : 'Store'}</button>
+        <button
+          type='submit'
+          class='primary'
+          disabled={!isReady}
+          aria-disabled={isBusy}
+        >
+          {isBusy ? 'Storing…' : 'Store'}
+        </button>
         <button type='button' onClick={onClose}>Close</button>
       </div>
     </form>
@@ -116,7 +135,9 @@ function Outcome ({ bank, answer }: { bank: string, answer: RetainAnswer }) {
   return (
     <div class='notice' role='status'>
       <p>
-        {stored ? `Stored in ${chunks === 1 ? 'one passage' : `${chunks} passages`}` : 'The bank already has this memory'}
+        {stored
+          ? `Stored in ${chunks === 1 ? 'one passage' : `${chunks} passages`}`
+          : 'The bank already has this memory'}
         {updated === true && ', replacing a near-duplicate'}.{' '}
         <a href={hrefOf('memories', { bank, memory: id })}>Open it</a>
       </p>

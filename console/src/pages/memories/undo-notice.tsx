@@ -41,12 +41,19 @@ export function UndoNotice ({ forgotten, onUndone, onClose }: Props) {
     <div ref={container} class='card memories-undo' role='region' aria-label='Forgotten' tabIndex={-1}>
       <p role='status'>
         {formatCount(count, 'memory is', 'memories are')} forgotten.
-        {undoData !== undefined && !undoData.isComplete && ' Undo stores the contents again, as new memories with new ids.'}
+        {undoData !== undefined && !undoData.isComplete &&
+          ' Undo stores the contents again, as new memories with new ids.'}
       </p>
       {error !== undefined && <Failure error={error} />}
       <div class='actions'>
         {undoData !== undefined && undoData.memories.length > 0 && (
-          <button type='button' aria-disabled={isBusy} onClick={() => { if (!isBusy) void restore() }}>{isBusy ? 'Working…' : 'Undo'}</button>
+          <button
+            type='button'
+            aria-disabled={isBusy}
+            onClick={() => { if (!isBusy) void restore() }}
+          >
+            {isBusy ? 'Working…' : 'Undo'}
+          </button>
         )}
         <button type='button' onClick={onClose}>Dismiss</button>
       </div>

@@ -15,7 +15,9 @@ export function uploadFetch (onProgress: (fraction: number) => void): typeof glo
     request.upload.addEventListener('load', () => { onProgress(1) })
     request.addEventListener('load', () => {
       const { status, statusText, responseText } = request
-      resolve(new Response(responseText === '' ? null : responseText, { status, statusText, headers: headersOf(request) }))
+      resolve(new Response(responseText === '' ? null : responseText, {
+        status, statusText, headers: headersOf(request),
+      }))
     })
     request.addEventListener('error', () => { reject(new TypeError('The connection failed')) })
     request.addEventListener('abort', () => { reject(new DOMException('Aborted', 'AbortError')) })

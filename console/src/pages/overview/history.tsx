@@ -33,7 +33,11 @@ export function History () {
   usePoll(history, POLL_MS)
   return (
     <Loadable loaded={history}>
-      {({ samples, seconds }) => samples.length === 0 ? <EmptyState title='The server has not received a request in the last hour.' /> : <Charts samples={samples} seconds={seconds} />}
+      {({ samples, seconds }) => (
+        samples.length === 0
+          ? <EmptyState title='The server has not received a request in the last hour.' />
+          : <Charts samples={samples} seconds={seconds} />
+      )}
     </Loadable>
   )
 }
@@ -47,13 +51,17 @@ function Charts ({ samples, seconds }: { samples: readonly Sample[], seconds: nu
   return (
     <>
       <p>
-        {formatCount(sum(({ requests }) => requests), 'request')}: {formatNumber(sum((sample) => sample.client_errors))} refused
+        {formatCount(sum(({ requests }) => requests), 'request')}:{' '}
+        {formatNumber(sum((sample) => sample.client_errors))} refused
         (status 4xx) and {formatNumber(sum((sample) => sample.server_errors))} failed (status 5xx).
       </p>
       <div class='cards'>
         <div class='card'>
           <Chart
-            {...axis} title='Requests per second' format={(value) => value.toLocaleString(undefined, { maximumFractionDigits: 1 })} series={[
+            {...axis}
+            title='Requests per second'
+            format={(value) => value.toLocaleString(undefined, { maximumFractionDigits: 1 })}
+            series={[
               { name: 'all', color: 1, values: perSecond(({ requests }) => requests) },
               { name: 'status 4xx', color: 3, values: perSecond((sample) => sample.client_errors) },
               { name: 'status 5xx', color: 4, values: perSecond((sample) => sample.server_errors) },

@@ -25,14 +25,18 @@ export function ServerInfo () {
       <dl class='facts'>
         <dt>Version</dt><dd>{config?.version}</dd>
         <dt>Authentication</dt><dd>{MODES[config?.auth_mode ?? ''] ?? config?.auth_mode}</dd>
-        <dt>Admin routes</dt><dd>{config?.admin_token === true ? 'require the admin token' : 'open to everyone who can reach the server'}</dd>
+        <dt>Admin routes</dt>
+        <dd>
+          {config?.admin_token === true ? 'require the admin token' : 'open to everyone who can reach the server'}
+        </dd>
       </dl>
       <h3>Your banks</h3>
       <Loadable loaded={banks}>
         {({ banks: rows, next_cursor: next }) => (
           <p>
-            You may read {next !== null && 'more than '}<a href={hrefOf('banks')}>{formatCount(rows.length, 'bank')}</a> with{' '}
-            {next !== null && 'more than '}{formatCount(rows.reduce((sum, { memory_count: count }) => sum + count, 0), 'memory', 'memories')}.
+            You may read {next !== null && 'more than '}
+            <a href={hrefOf('banks')}>{formatCount(rows.length, 'bank')}</a> with {next !== null && 'more than '}
+            {formatCount(rows.reduce((sum, { memory_count: count }) => sum + count, 0), 'memory', 'memories')}.
           </p>
         )}
       </Loadable>

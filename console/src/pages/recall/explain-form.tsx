@@ -95,13 +95,21 @@ export function ExplainForm ({ bank, query, settings, requested }: Props) {
         )}
         <div class='actions'>
           <button type='submit' disabled={!canExplain}>Explain</button>
-          <button type='button' disabled={bank === ''} onClick={() => { setIsPickerOpen(true) }}>Choose from the list…</button>
+          <button
+            type='button'
+            disabled={bank === ''}
+            onClick={() => { setIsPickerOpen(true) }}
+          >
+            Choose from the list…
+          </button>
         </div>
       </form>
-      {unsupported.length > 0 && <p class='hint'>The explanation does not support {unsupported.join(', ')}: it describes a recall without.</p>}
+      {unsupported.length > 0 &&
+        <p class='hint'>The explanation does not support {unsupported.join(', ')}: it describes a recall without.</p>}
       {state.isLoading && <Loading label='Explaining' />}
       {state.error !== undefined && <Failure error={state.error} />}
-      {state.text !== undefined && <blockquote class='recall-explained'><SafeText text={state.text} truncateAt={240} /></blockquote>}
+      {state.text !== undefined &&
+        <blockquote class='recall-explained'><SafeText text={state.text} truncateAt={240} /></blockquote>}
       {state.answer !== undefined && <Explanation answer={state.answer} />}
       <Dialog title='Choose a memory' isOpen={isPickerOpen} onClose={() => { setIsPickerOpen(false) }}>
         <MemoryPicker

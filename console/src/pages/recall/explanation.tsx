@@ -39,7 +39,8 @@ export function Explanation ({ answer }: { answer: ExplainRecallAnswer }) {
         <span class={`badge ${found ? 'good' : 'danger'}`}>{verdict}</span> <strong>{VERDICTS[verdict]}</strong>
         {rank !== null && ` Rank ${formatNumber(rank)}`}{score !== null && `, score ${score.toFixed(3)}`}
       </p>
-      {degraded.length > 0 && <p class='notice'>Skipped, because a model was unavailable or too slow: {degraded.join(', ')}.</p>}
+      {degraded.length > 0 &&
+        <p class='notice'>Skipped, because a model was unavailable or too slow: {degraded.join(', ')}.</p>}
       <ol class='recall-steps'>
         {stepsOf(stages).map(([title, tone, state, more]) => (
           <li key={title}><span class={`badge ${tone}`}>{title}</span> {state}{more}</li>
@@ -77,21 +78,34 @@ function stepsOf ({ filter, lexical, semantic, times, parts, fusion, scorers, re
     steps.push([title, tone, text + ranked(semantic)])
   }
   if (times !== undefined) {
-    steps.push(['Times', '', times.searched ? 'it occurred in a time that the query names' : 'it did not occur in a time that the query names', (
-      <ul key='times'>{times.spans.map(({ from, to }) => <li key={from}><Time at={from} /> to <Time at={to} /></li>)}</ul>
+    steps.push(['Times', '', times.searched
+      ? 'it occurred in a time that the query names'
+      : 'it did not occur in a time that the query names', (
+        <ul key='times'>{times.spans.map(({ from, to }) => (
+          <li key={from}><Time at={from} /> to <Time at={to} /></li>
+        ))}
+        </ul>
     )])
   }
   if (parts !== undefined) {
     steps.push(['Parts', '', 'the query was split', (
       <ul key='parts'>
-        {parts.map(({ query, rank }) => <li key={query}><SafeText text={query} />: {rank === null ? 'no candidate' : `rank ${rank}`}</li>)}
+        {parts.map(({ query, rank }) => (
+          <li key={query}><SafeText text={query} />: {rank === null ? 'no candidate' : `rank ${rank}`}</li>
+        ))}
       </ul>
     )])
   }
-  if (fusion !== undefined) steps.push(['Merged strategies', '', `rank ${formatNumber(fusion.rank)}; sum ${formatContribution(fusion.score)}`])
+  if (fusion !== undefined) {
+    steps.push(['Merged strategies', '', `rank ${formatNumber(fusion.rank)}; sum ${formatContribution(fusion.score)}`])
+  }
   if (scorers !== undefined) {
     const signals = Object.entries(scorers.signals).map(([name, value]) => `${name} ${formatContribution(value)}`)
-    steps.push(['Scorers', '', `rank ${formatNumber(scorers.rank)}; score ${scorers.score.toFixed(3)}${signals.map((signal) => `; ${signal}`).join('')}`])
+    steps.push([
+      'Scorers', '',
+      `rank ${formatNumber(scorers.rank)}; score ` +
+        `${scorers.score.toFixed(3)}${signals.map((signal) => `; ${signal}`).join('')}`,
+    ])
   }
   if (rerank !== undefined) {
     const [title, tone, text] = stateOf('Reranker', rerank.state)

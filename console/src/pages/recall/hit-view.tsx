@@ -82,7 +82,8 @@ function ScoreTable ({ hit, rank }: { hit: Hit, rank: number }) {
       />
       <p class='hint'>
         {scores.sum !== undefined && `Sum ${formatContribution(scores.sum)}; `}score {score.toFixed(3)}
-        {scores.rerank !== undefined && `; reranker: rank ${scores.rerank.rank}, score ${scores.rerank.score.toFixed(3)}`}.
+        {scores.rerank !== undefined &&
+          `; reranker: rank ${scores.rerank.rank}, score ${scores.rerank.score.toFixed(3)}`}.
       </p>
     </>
   )

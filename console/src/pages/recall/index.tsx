@@ -86,7 +86,11 @@ export default function RecallPage () {
         }}
       >
         <div class='recall-form'>
-          <BankField label='Bank (several: with commas)' value={bankText} onChange={(bank) => { changeParams({ bank, why: null }) }} />
+          <BankField
+            label='Bank (several: with commas)'
+            value={bankText}
+            onChange={(bank) => { changeParams({ bank, why: null }) }}
+          />
           <div class='field'>
             <label for='recall-query'>Query</label>
             <textarea
@@ -102,7 +106,8 @@ export default function RecallPage () {
         </div>
         <div class={isComparing ? 'recall-columns two' : 'recall-columns'}>
           <SearchSettings title='Setting A' settings={first} onChange={(one) => { setSettings([one, second]) }} />
-          {isComparing && <SearchSettings title='Setting B' settings={second} onChange={(one) => { setSettings([first, one]) }} />}
+          {isComparing &&
+            <SearchSettings title='Setting B' settings={second} onChange={(one) => { setSettings([first, one]) }} />}
         </div>
         <div class='actions'>
           <button type='submit' class='primary' disabled={!canRun}>Recall</button>

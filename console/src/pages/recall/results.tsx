@@ -30,7 +30,8 @@ export function Results ({ title, answer, other, names, extent, showsBank, onExp
         {formatCount(hits.length, 'hit')} of {formatCount(total, 'candidate')}, {formatCount(usage.tokens, 'token')}
         {truncated && '; cut by the limit of tokens'}.
       </p>
-      {degraded.length > 0 && <p class='notice'>Skipped, because a model was unavailable or too slow: {degraded.join(', ')}.</p>}
+      {degraded.length > 0 &&
+        <p class='notice'>Skipped, because a model was unavailable or too slow: {degraded.join(', ')}.</p>}
       {trace !== undefined && <Waterfall trace={trace} title={title} />}
       {hits.length === 0
         ? <EmptyState title='Nothing was found.'><p>“Explain a memory” below shows why a memory was not found.</p></EmptyState>
@@ -52,7 +53,8 @@ export function Results ({ title, answer, other, names, extent, showsBank, onExp
             {missing.map((hit) => (
               <li key={hit.memory_id}>
                 <SafeText text={hit.text} truncateAt={120} isExpandable={false} />{' '}
-                {onExplain !== undefined && <button type='button' class='as-link' onClick={() => { onExplain(hit) }}>why not?</button>}
+                {onExplain !== undefined &&
+                  <button type='button' class='as-link' onClick={() => { onExplain(hit) }}>why not?</button>}
               </li>
             ))}
           </ul>

@@ -34,12 +34,18 @@ export function SearchSettings ({ title, settings, onChange }: Props) {
       )}
     </Field>
   )
-  const timeField = (name: 'occurredAfter' | 'occurredBefore' | 'asOf' | 'referenceTime', label: string, hint: string) => (
+  const timeField = (
+    name: 'occurredAfter' | 'occurredBefore' | 'asOf' | 'referenceTime', label: string, hint: string,
+  ) => (
     <DateTimeField label={label} hint={hint} value={settings[name]} onChange={(at) => { change({ [name]: at }) }} />
   )
   const checkbox = (name: 'rewrite' | 'modelRerank', label: string) => (
     <label class='check'>
-      <input type='checkbox' checked={settings[name]} onChange={({ currentTarget }) => { change({ [name]: currentTarget.checked }) }} />
+      <input
+        type='checkbox'
+        checked={settings[name]}
+        onChange={({ currentTarget }) => { change({ [name]: currentTarget.checked }) }}
+      />
       {label}
     </label>
   )
@@ -69,7 +75,11 @@ export function SearchSettings ({ title, settings, onChange }: Props) {
             {(attributes) => (
               <select
                 {...attributes} value={settings.tagsMatch}
-                onChange={({ currentTarget }) => { change({ tagsMatch: currentTarget.value === 'all' ? 'all' : 'any' }) }}
+                onChange={({ currentTarget }) => {
+                  change({
+                    tagsMatch: currentTarget.value === 'all' ? 'all' : 'any',
+                  })
+                }}
               >
                 <option value='any'>any of them</option>
                 <option value='all'>all of them</option>
@@ -88,7 +98,11 @@ export function SearchSettings ({ title, settings, onChange }: Props) {
             {(attributes) => (
               <select
                 {...attributes} value={settings.minTrust}
-                onChange={({ currentTarget: { value } }) => { change({ minTrust: TRUSTS.find((level) => level === value) ?? '' }) }}
+                onChange={({ currentTarget: { value } }) => {
+                  change({
+                    minTrust: TRUSTS.find((level) => level === value) ?? '',
+                  })
+                }}
               >
                 <option value=''>any</option>
                 {TRUSTS.map((level) => <option key={level} value={level}>{level}</option>)}

@@ -44,5 +44,7 @@ export function Legend ({ names }: { names: readonly string[] }) {
 }
 
 export function formatContribution (value: number): string {
-  return value.toLocaleString(undefined, { minimumFractionDigits: 3, maximumFractionDigits: 3, signDisplay: 'exceptZero' })
+  return value.toLocaleString(undefined, {
+    minimumFractionDigits: 3, maximumFractionDigits: 3, signDisplay: 'exceptZero',
+  })
 }

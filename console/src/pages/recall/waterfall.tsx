@@ -16,7 +16,10 @@ export function Waterfall ({ trace, title }: { trace: Trace, title: string }) {
           <div key={name} class='recall-stage'>
             <span class='recall-stage-name'>{name}</span>
             <span class='recall-stage-track'>
-              <span class='recall-stage-bar' style={{ left: `${start / end * 100}%`, width: `${Math.max(0.4, duration / end * 100)}%` }} />
+              <span
+                class='recall-stage-bar'
+                style={{ left: `${start / end * 100}%`, width: `${Math.max(0.4, duration / end * 100)}%` }}
+              />
             </span>
             <span class='number'>{formatMilliseconds(duration)}</span>
           </div>

@@ -22,14 +22,19 @@ export function Answer (
     <section class='card reflect-answer' aria-labelledby='reflect-answer' aria-busy={isRunning(run)}>
       <h2 id='reflect-answer'>Answer</h2>
       <Notices run={run} />
-      {!isEmpty && <p class='reflect-text'>{parts.map((part, index) => <AnswerPartView key={index} part={part} highlighting={highlighting} />)}</p>}
+      {!isEmpty &&
+        <p class='reflect-text'>{parts.map((part, index) => (
+          <AnswerPartView key={index} part={part} highlighting={highlighting} />
+        ))}
+        </p>}
       {progressText !== undefined && <Loading label={progressText} />}
       {phase === 'cancelled' && (
         <p class='notice'>
           {isEmpty ? 'Cancelled before the answer began.' : 'Cancelled: the answer above is incomplete.'}
         </p>
       )}
-      {phase === 'failed' && !isEmpty && <p class='notice'>The answer was interrupted; the text above is incomplete.</p>}
+      {phase === 'failed' && !isEmpty &&
+        <p class='notice'>The answer was interrupted; the text above is incomplete.</p>}
       {phase === 'failed' && <Failure error={error} />}
       {result?.structured !== undefined && <StructuredAnswer value={result.structured} />}
       {run.hasSchema && result !== undefined && result.structured === undefined && (
@@ -44,9 +49,12 @@ function AnswerPartView ({ part, highlighting }: { part: AnswerPart, highlightin
   if (typeof part === 'string') return <SafeText text={part} truncateAt={part.length} isExpandable={false} />
   return (
     <button
-      type='button' class={highlighting.isHighlighted(part) ? 'reflect-citation highlighted' : 'reflect-citation'} data-citation={part}
-      aria-label={`Source [${part}]`} {...highlighting.handlersOf(part)} onClick={() => { highlighting.focusSource(part) }}
-    >{`[${part}]`}
+      type='button' class={highlighting.isHighlighted(part)
+        ? 'reflect-citation highlighted'
+        : 'reflect-citation'} data-citation={part}
+        aria-label={`Source [${part}]`} {...highlighting.handlersOf(part)} onClick={() => { highlighting.focusSource(part) }}
+    >
+      {`[${part}]`}
     </button>
   )
 }
@@ -66,11 +74,13 @@ function Notices ({ run: { result, sources } }: { run: Run }) {
         </p>
       )}
       {unverified === true && <p class='notice'><strong>Unverified.</strong> The answer cites none of its sources.</p>}
-      {truncated === true && <p class='notice'><strong>Truncated.</strong> The answer was cut at the maximum number of tokens.</p>}
+      {truncated === true &&
+        <p class='notice'><strong>Truncated.</strong> The answer was cut at the maximum number of tokens.</p>}
       {degraded.length > 0 && (
         <p class='notice'>
           <strong>Degraded.</strong> Skipped: <SafeText text={degraded.join(', ')} />.
-          {degraded.includes('model') && ' The language model was unavailable; the answer consists of sentences of the memories.'}
+          {degraded.includes('model') &&
+            ' The language model was unavailable; the answer consists of sentences of the memories.'}
         </p>
       )}
     </>
@@ -105,7 +115,8 @@ function UsageFacts ({ run: { usage, evidenceMs, totalMs } }: { run: Run }) {
           <dd>
             {usage.cost === undefined
               ? 'unknown: the configuration has no price of the model'
-              : `${usage.cost.toLocaleString(undefined, { maximumSignificantDigits: 4 })} in the currency of the configured prices`}
+              : `${usage.cost.toLocaleString(undefined, { maximumSignificantDigits: 4 })} in the currency of the ` +
+                'configured prices'}
           </dd>
         </>
       )}

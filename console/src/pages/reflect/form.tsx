@@ -16,7 +16,9 @@ interface Props {
 }
 
 /** The selectors of the required fields. */
-const FIELD_SELECTORS: Readonly<Record<RequiredField, string>> = { bank: 'input[list]', query: 'textarea', schema: '.reflect-schema' }
+const FIELD_SELECTORS: Readonly<Record<RequiredField, string>> = {
+  bank: 'input[list]', query: 'textarea', schema: '.reflect-schema',
+}
 
 const TIME_FIELDS = [
   ['occurredAfter', 'Occurred from', 'Inclusive.'],
@@ -40,7 +42,11 @@ export function ReflectForm ({ values, onChange, onAsk, onCancel, isBusy, missin
     >
       <div class='reflect-first'>
         <BankField value={values.bank} onChange={(bank) => { onChange({ bank }) }} />
-        <Field label='Question' hint='Press Ctrl+Enter to ask.' error={missing === 'query' ? 'A question is missing.' : undefined}>
+        <Field
+          label='Question'
+          hint='Press Ctrl+Enter to ask.'
+          error={missing === 'query' ? 'A question is missing.' : undefined}
+        >
           {(attributes) => (
             <textarea
               {...attributes} rows={2} maxLength={8192} value={values.query}
@@ -55,7 +61,11 @@ export function ReflectForm ({ values, onChange, onAsk, onCancel, isBusy, missin
         </Field>
       </div>
       {missing === 'bank' && <p class='field-error' role='alert'>Choose a bank first.</p>}
-      <CollapsibleFields summary='Evidence and answer'><OptionFields values={values} onChange={onChange} /></CollapsibleFields>
+      <CollapsibleFields summary='Evidence and answer'><OptionFields
+        values={values}
+        onChange={onChange}
+                                                       />
+      </CollapsibleFields>
       <div class='check'>
         <input
           id='reflect-structured' type='checkbox' checked={values.hasSchema}
@@ -72,7 +82,8 @@ export function ReflectForm ({ values, onChange, onAsk, onCancel, isBusy, missin
             onCancel()
             form.current?.querySelector<HTMLElement>(FIELD_SELECTORS.query)?.focus()
           }}
-        >Cancel
+        >
+          Cancel
         </button>
       </div>
     </form>

@@ -84,7 +84,9 @@ class Checker {
     }
     if (schema['type'] !== 'object') this.#refuse('type', 'must be "object"')
     this.#schema(schema, '', 1)
-    if (this.#properties > MAX_PROPERTIES) this.#refuse('', `must not have more than ${MAX_PROPERTIES} properties altogether`)
+    if (this.#properties > MAX_PROPERTIES) {
+      this.#refuse('', `must not have more than ${MAX_PROPERTIES} properties altogether`)
+    }
     return this.#problems.slice(0, MAX_PROBLEMS)
   }
 

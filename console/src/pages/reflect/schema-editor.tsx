@@ -26,7 +26,9 @@ export function SchemaEditor ({ value, onChange }: Props) {
           : (
             <ul class='reflect-problems field-error'>
               {problems.map(({ path, message }) => (
-                <li key={`${path} ${message}`}>{path !== '' && <><code><SafeText text={path} isExpandable={false} /></code> </>}<SafeText text={message} /></li>
+                <li key={`${path} ${message}`}>{path !== '' &&
+                  <><code><SafeText text={path} isExpandable={false} /></code> </>}<SafeText text={message} />
+                </li>
               ))}
             </ul>
             )}
@@ -35,7 +37,8 @@ export function SchemaEditor ({ value, onChange }: Props) {
         <button
           type='button' class='small' disabled={schema === undefined}
           onClick={() => { onChange(JSON.stringify(schema, null, 2)) }}
-        >Format
+        >
+          Format
         </button>
         <button type='button' class='small' onClick={() => { onChange(EXAMPLE_SCHEMA) }}>Insert the example</button>
       </div>

@@ -51,7 +51,8 @@ function Source (
         <button
           type='button' class='reflect-citation' data-source={number} aria-label={name}
           onFocus={onFocus} onBlur={onBlur} onClick={() => { highlighting.focusCitation(number) }}
-        >{`[${number}]`}
+        >
+          {`[${number}]`}
         </button>
         <span class={`badge ${TRUST_BADGES[trust] ?? ''}`}>{trust}</span>
         <span>{count === 0 ? 'not cited' : `cited ${formatCount(count, 'time')}`}</span>
@@ -63,7 +64,9 @@ function Source (
           <SafeText text={bank} isExpandable={false} truncateAt={60} />
         </a>
         <span>{occurredAt === null ? 'retained ' : ''}<Time at={occurredAt ?? retainedAt} /></span>
-        {tags.slice(0, 8).map((tag) => <span key={tag} class='tag'><SafeText text={tag} isExpandable={false} truncateAt={40} /></span>)}
+        {tags.slice(0, 8).map((tag) => (
+          <span key={tag} class='tag'><SafeText text={tag} isExpandable={false} truncateAt={40} /></span>
+        ))}
       </p>
     </li>
   )

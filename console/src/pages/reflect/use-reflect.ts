@@ -73,8 +73,12 @@ export function useReflect () {
     try {
       for await (const event of client.value.reflectStream(request, { signal: current.signal })) {
         update((old) => applyEvent(old, event, performance.now() - begin))
-        if (event.event === 'evidence') announce(`${event.data.sources.length} memories are evidence; generating the answer`)
-        if (event.event === 'done') announce(event.data.abstained ? 'The memories do not answer the question' : 'The answer is complete')
+        if (event.event === 'evidence') {
+          announce(`${event.data.sources.length} memories are evidence; generating the answer`)
+        }
+        if (event.event === 'done') {
+          announce(event.data.abstained ? 'The memories do not answer the question' : 'The answer is complete')
+        }
       }
     } catch (error) {
       const totalMs = performance.now() - begin

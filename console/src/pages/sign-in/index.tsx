@@ -17,7 +17,13 @@ export function SignInPage () {
   return (
     <div class='narrow'>
       <PageTitle title='Sign in' about={ABOUT[config.auth_mode]} />
-      {isExpired.value && <p class='notice' role='status'>The server no longer accepts your credentials. After you sign in, the page is as you left it.</p>}
+      {isExpired.value &&
+        <p
+          class='notice'
+          role='status'
+        >
+          The server no longer accepts your credentials. After you sign in, the page is as you left it.
+        </p>}
       {config.oidc !== undefined && <ProviderForm oidc={config.oidc} />}
       <CredentialsForm config={config} />
     </div>
@@ -74,7 +80,13 @@ function ProviderForm ({ oidc }: { oidc: OidcConfig }) {
         {isExpired.value
           ? (
             <>
-              <button type='button' class='primary' onClick={() => { void openPopup() }}>{isWaiting ? 'Open the window again' : title}</button>
+              <button
+                type='button'
+                class='primary'
+                onClick={() => { void openPopup() }}
+              >
+                {isWaiting ? 'Open the window again' : title}
+              </button>
               <button type='button' onClick={redirect}>Sign in in this tab (discards your input)</button>
             </>
             )
@@ -136,7 +148,9 @@ function CredentialsForm ({ config: { auth_mode: mode, oidc } }: { config: Serve
       )}
       {needsPrincipal && (
         <Field
-          label='Principal' hint={mode === 'dev' ? 'For example user:alice. Empty: anonymous.' : 'For example user:alice.'}
+          label='Principal' hint={mode === 'dev'
+            ? 'For example user:alice. Empty: anonymous.'
+            : 'For example user:alice.'}
           error={principalError}
         >
           {(attributes) => (
@@ -148,7 +162,9 @@ function CredentialsForm ({ config: { auth_mode: mode, oidc } }: { config: Serve
         </Field>
       )}
       <RememberCheckbox value={remember} onChange={setRemember} />
-      <div class='actions'><button type='submit' class='primary' disabled={isBusy}>{isBusy ? 'Signing in…' : 'Sign in'}</button></div>
+      <div class='actions'>
+        <button type='submit' class='primary' disabled={isBusy}>{isBusy ? 'Signing in…' : 'Sign in'}</button>
+      </div>
     </form>
   )
 }

@@ -72,7 +72,9 @@ function SourceTable ({ sources, reload }: { sources: readonly Source[], reload:
 }
 
 function Health ({ source: { healthy, message, last_event_at: lastEventAt } }: { source: Source }) {
-  const [level, label] = !healthy ? ['danger', 'failing'] : lastEventAt === null ? ['', 'no event yet'] : ['good', 'healthy']
+  const [level, label] = !healthy
+    ? ['danger', 'failing']
+    : lastEventAt === null ? ['', 'no event yet'] : ['good', 'healthy']
   return (
     <>
       <span class={`badge ${level}`}>{label}</span>

@@ -26,7 +26,8 @@ t.test('an agent recalls, sees the memory as text, and answers', async (t) => {
   const memory = client({ principal: 'user:alice' })
   const model = new MockLanguageModelV3({
     doGenerate: [
-      calls('retain', { content: 'Alice is allergic to peanuts.' }), calls('recall', { query: 'allergic' }), says('No peanuts.'),
+      calls('retain', { content: 'Alice is allergic to peanuts.' }), calls('recall', { query: 'allergic' }),
+      says('No peanuts.'),
     ],
   })
   const agent = new ToolLoopAgent({ model, tools: memoryTools(memory, { bank: 'user-alice' }) })
@@ -35,11 +36,17 @@ t.test('an agent recalls, sees the memory as text, and answers', async (t) => {
 
   const [first, , third] = model.doGenerateCalls
   t.match(first!.tools, [
-    { name: 'retain', inputSchema: { required: ['content'] } }, { name: 'recall' }, { name: 'reflect', description: /question/ },
+    { name: 'retain', inputSchema: { required: ['content'] } }, { name: 'recall' },
+    { name: 'reflect', description: /question/ },
   ])
   t.match(third!.prompt.at(-1), {
     role: 'tool',
-    content: [{ toolName: 'recall', output: { type: 'text', value: /^1 of 1 memories.*\n\[1\] \S+: Alice is allergic to peanuts\.$/ } }],
+    content: [
+      {
+        toolName: 'recall',
+        output: { type: 'text', value: /^1 of 1 memories.*\n\[1\] \S+: Alice is allergic to peanuts\.$/ },
+      },
+    ],
   })
   const result = steps[1]!.staticToolResults[0]!
   // The type of the output follows from the name of the tool.
@@ -50,7 +57,9 @@ t.test('an agent recalls, sees the memory as text, and answers', async (t) => {
 t.test('what the gateway refuses reaches the model as an error it can act on', async (t) => {
   const { client } = await gateway(t, { file: { access_control: { enabled: true, default_policy: 'owner_only' } } })
   const model = new MockLanguageModelV3({
-    doGenerate: [calls('recall', { query: 'x' }), calls('recall', { query: 1, bank_id: 'user-alice' }), says('I may not.')],
+    doGenerate: [
+      calls('recall', { query: 'x' }), calls('recall', { query: 1, bank_id: 'user-alice' }), says('I may not.'),
+    ],
   })
   const { text } = await generateText({
     model,

@@ -61,7 +61,9 @@ t.test('what the gateway refuses is a message with the status of an error', asyn
 t.test('an input that is not as the schema says is thrown, as tools of LangChain do, and says why', async (t) => {
   const { client } = await gateway(t)
   const [, recall] = memoryTools(client(alice), { bank: 'user-alice' })
-  await t.rejects(recall!.invoke({ query: 'x', bank_id: 'user-bob' }), { message: /did not match expected schema[^]*bank_id/ })
+  await t.rejects(
+    recall!.invoke({ query: 'x', bank_id: 'user-bob' }), { message: /did not match expected schema[^]*bank_id/ },
+  )
 })
 
 t.test('the retriever gives documents, in a chain too', async (t) => {
@@ -79,7 +81,9 @@ t.test('the retriever gives documents, in a chain too', async (t) => {
   t.match(best, {
     id: /^[\da-f-]{36}$/,
     pageContent: 'Alice drinks tea.',
-    metadata: { bank_id: 'user-alice', tags: ['tea'], metadata: { cups: 2 }, document_id: 'd-1', occurred_at: null, score: Number },
+    metadata: {
+      bank_id: 'user-alice', tags: ['tea'], metadata: { cups: 2 }, document_id: 'd-1', occurred_at: null, score: Number,
+    },
   })
   t.equal(best!.id, best!.metadata.memory_id)
   t.ok(best!.metadata.score > next!.metadata.score)
