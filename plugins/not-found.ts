@@ -22,12 +22,22 @@ async function notFound (app: FastifyInstance): Promise<void> {
       done()
       return
     }
-    const path = request.url.split('?', 1)[0]!
+    const path = decodedPath(request.url)
     const allow = paths.find(({ pattern }) => pattern.test(path))?.allow
     done(allow === undefined
       ? new ServiceError('not_found', 'No such route')
       : new HttpError('method_not_allowed', 'Method not allowed', { allow }))
   })
+}
+
+/** The path as the router compares it with the registered ones, which are not percent-encoded. */
+function decodedPath (url: string): string {
+  const path = url.split('?', 1)[0]!
+  try {
+    return decodeURI(path)
+  } catch {
+    return path
+  }
 }
 
 /** The registered paths with their methods; literal paths come first, as in the router. */
