@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
+import { decodedPath } from '../http/decoded-path.js'
 import { HttpError } from '../http/error-responses.js'
 import { ServiceError } from '../lib/errors/service-error.js'
 
@@ -22,22 +23,12 @@ async function notFound (app: FastifyInstance): Promise<void> {
       done()
       return
     }
-    const path = decodedPath(request.url)
+    const path = decodedPath(request.url.split('?', 1)[0]!)
     const allow = paths.find(({ pattern }) => pattern.test(path))?.allow
     done(allow === undefined
       ? new ServiceError('not_found', 'No such route')
       : new HttpError('method_not_allowed', 'Method not allowed', { allow }))
   })
-}
-
-/** The path as the router compares it with the registered ones, which are not percent-encoded. */
-function decodedPath (url: string): string {
-  const path = url.split('?', 1)[0]!
-  try {
-    return decodeURI(path)
-  } catch {
-    return path
-  }
 }
 
 /** The registered paths with their methods; literal paths come first, as in the router. */
