@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
+import { decodedPath } from '../http/decoded-path.js'
 import { HttpError } from '../http/error-responses.js'
 import { ServiceError } from '../lib/errors/service-error.js'
 
@@ -22,7 +23,7 @@ async function notFound (app: FastifyInstance): Promise<void> {
       done()
       return
     }
-    const path = request.url.split('?', 1)[0]!
+    const path = decodedPath(request.url.split('?', 1)[0]!)
     const allow = paths.find(({ pattern }) => pattern.test(path))?.allow
     done(allow === undefined
       ? new ServiceError('not_found', 'No such route')

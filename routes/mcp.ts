@@ -92,7 +92,22 @@ function checkedBody ({ body, headers }: FastifyRequest, batchMessages: number):
     throw invalidField('Idempotency-Key', 'cannot be sent with a batch; the tools have an argument idempotency_key')
   }
   body.forEach(checkIdentifiers)
+  checkIdsDiffer(body)
   return body
+}
+
+/** Answers are matched to requests by their ids, so two requests of a batch with one id could not both be answered. */
+function checkIdsDiffer (messages: readonly unknown[]): void {
+  const ids = new Set<unknown>()
+  for (const message of messages) {
+    const id = valueAt(message, 'id') ?? undefined
+    if (id === undefined || valueAt(message, 'method') === undefined) continue
+    if (ids.has(id)) {
+      const shown = JSON.stringify(id).slice(0, 100)
+      throw new ServiceError('invalid_request', `Two requests of the batch have the id ${shown}`)
+    }
+    ids.add(id)
+  }
 }
 
 /** The server repeats some of these texts in its responses and looks others up, which takes long for megabytes. */

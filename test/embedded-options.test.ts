@@ -67,6 +67,26 @@ await t.test('the app names the callers', async (t) => {
   t.equal((await app.inject({ url: '/memory/v1/whoami', headers: { cookie: 'ada', host: 'app.example' } })).statusCode, 200)
 })
 
+await t.test('a tenant of the app is held to the rules of the tenants in tokens', async (t) => {
+  const { app, log } = await host(t)
+  let tenantId: unknown
+  await app.register(memoryGateway, options({
+    authenticate: () => ({ principal: 'user:ada', tenantId: tenantId as string }),
+  }))
+  for (const valid of ['acme', 'ACME Inc. é', 'x'.repeat(256)]) {
+    tenantId = valid
+    t.match((await app.inject('/memory/v1/whoami')).json(), { tenant_id: valid })
+  }
+  for (const invalid of ['', ' ', 'a\0b', 'a\nb', '\ud800', 'x'.repeat(257), 7]) {
+    tenantId = invalid
+    const response = await app.inject('/memory/v1/whoami')
+    refused(t, response, 500, 'internal_error')
+    t.notMatch(response.body, 'tenantId', 'the caller is told nothing of the fault of the app')
+    t.match(JSON.stringify(log.pop()), /completed/)
+    t.match(JSON.stringify(log.pop()), /authenticate returned a tenantId that is neither null nor 1 to 256 characters/)
+  }
+})
+
 await t.test('dev mode serves only connections that come in on loopback', async (t) => {
   const { app } = await host(t)
   const config = loadConfig({ SERVICE_ALLOW_DEV_AUTH: '1' })

@@ -65,6 +65,17 @@ await t.test('a prefix may have characters that mean something in regular expres
   }
 })
 
+await t.test('percent-encoded characters of a path do not change whether a method is refused with 404 or 405', async (t) => {
+  for (const [prefix, encoded] of [['/é', '/%C3%A9'], ['/a b', '/a%20b'], ['/memory', '/m%65mory']] as const) {
+    const { app } = await host(t)
+    await app.register(memoryGateway, options({ prefix }))
+    t.equal((await app.inject(`${encoded}/v1/whoami`)).statusCode, 200)
+    refused(t, await app.inject(`${encoded}/v1/recall`), 405, 'method_not_allowed')
+    refused(t, await app.inject(`${encoded}/v1%2Frecall`), 404, 'not_found')
+    refused(t, await app.inject(`${encoded}/v1/nothing`), 404, 'not_found')
+  }
+})
+
 await t.test('the app\'s own routes keep their checks, parsers, limits, hooks and headers', async (t) => {
   const { app, log } = await host(t, { ...SERVER, bodyLimit: 300_000 })
   await app.register(memoryGateway, options({ config: loadConfig({ SERVICES_MAX_BODY_BYTES: '2048' }) }))

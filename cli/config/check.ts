@@ -62,8 +62,18 @@ function problemsOf (
   }
 }
 
-/** Weights with which no recall finds anything. Of the default weights only that of the mock is known here. */
+/** Weights with which no recall finds anything. */
 function weightProblems ({ file, settings }: Config): string[] {
-  const semanticWeight = settings.embeddings.name === 'mock' ? 0 : 1
+  const semanticWeight = semanticWeightOf(settings.embeddings)
   return new OperatorSettings(file, { semanticWeight, hasReranker: settings.reranker !== undefined }).problems()
+}
+
+/**
+ * The default weight of the semantic strategy, as far as it decides whether there is one: the mock has none, and some
+ * registered providers have a setting for it. That of an operator's own class is not known here.
+ */
+function semanticWeightOf ({ name, config }: ProviderChoice): number {
+  if (name === 'mock') return 0
+  const { fusion_weight: weight } = config
+  return Object.hasOwn(embeddingProviders.registered, name) && typeof weight === 'number' ? weight : 1
 }

@@ -55,6 +55,16 @@ export function isPrincipal (text: string): boolean {
   return PRINCIPAL.test(text)
 }
 
+/**
+ * Tenants are part of storage keys, so they have no control characters or lone surrogates, which PostgreSQL rejects.
+ */
+const TENANT = /^[^\p{Cc}\p{Cs}]{1,256}$/u
+
+/** A tenant is any 1–256 characters without control characters. */
+export function isTenant (text: string): boolean {
+  return TENANT.test(text)
+}
+
 /** @returns type and id of a `<type>:<id>` principal, both non-empty; undefined for any other form */
 export function splitPrincipal (principal: string): { type: string, id: string } | undefined {
   const parts = TYPED.exec(principal)

@@ -9,6 +9,7 @@ import type { BankConfigChange, BankConfigStore } from '../stores/bank-configs.j
 import type { RemovedBank } from '../stores/vector-store.js'
 import { readStored, type StoredConfig } from './bank-directory.js'
 import type { Dependencies } from './dependencies.js'
+import { etagOf, requirePrecondition, type Precondition } from './entity-tags.js'
 import { mergePatch } from './merge-patch.js'
 import { nullableInstant } from './records.js'
 import { refuseRemoved } from './removed-scorers.js'
@@ -18,9 +19,6 @@ import type { BankConfigAnswer, BankConfigHistoryAnswer, DeleteBankAnswer } from
 const MAX_BYTES = 32_768
 /** Maximum number of attempts of a merge when concurrent changes intervene. */
 const ATTEMPTS = 10
-
-/** A condition of a change: one of these revisions is in force, or any configuration is set. */
-export type Precondition = readonly number[] | 'set'
 
 const checkSchema = schemaCheck(BankConfigurationSchema)
 
@@ -57,6 +55,23 @@ export class BankConfigurations {
   ): Promise<BankConfigAnswer> {
     const merge = (existing: BankConfiguration) => mergePatch(existing, patch, BankConfigurationSchema)
     return await this.#change(bankId, context, precondition, true, merge)
+  }
+
+  /**
+   * Merges the patch that a function makes for the configuration to be changed. When another change intervenes, the
+   * patch is made again.
+   * @param patchFor undefined: the configuration stays as it is, which counts towards no limit
+   * @throws ServiceError as `patch`
+   */
+  async update (
+    bankId: string, patchFor: (existing: BankConfiguration) => object | undefined, context: RequestContext,
+  ): Promise<BankConfigAnswer> {
+    const current = await this.get(bankId, context)
+    if (patchFor(current.config) === undefined) return current
+    return await this.#change(bankId, context, undefined, true, (existing) => {
+      const patch = patchFor(existing)
+      return patch === undefined ? existing : mergePatch(existing, patch, BankConfigurationSchema)
+    })
   }
 
   /** Removes the configuration. @throws ServiceError as `put` */
@@ -137,7 +152,9 @@ export class BankConfigurations {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const existing = needsExisting || precondition !== undefined ? await this.#read(key) : undefined
       requirePrecondition(precondition, existing)
-      const proposed = next(existing?.configuration ?? {})
+      const before = existing?.configuration ?? {}
+      const proposed = next(before)
+      if (proposed === before) return this.#answer(key, existing)
       const change = this.#changeOf(proposed === null ? null : this.#check(bankId, proposed, '', needsExisting ? existing?.configuration : undefined), context)
       const expected = needsExisting || precondition !== undefined ? { expected: existing?.revision ?? 0 } : {}
       const { changed, revision } = await configs.write(key, { ...change, ...expected })
@@ -230,21 +247,4 @@ export class BankConfigurations {
       updated_by: stored?.updatedBy ?? null,
     }
   }
-}
-
-/** An entity tag (RFC 9110, section 8.8.3) of a revision. */
-export function etagOf (revision: number): string {
-  return `"r${revision}"`
-}
-
-/** @returns the revision of an entity tag made by etagOf; undefined for any other */
-export function revisionOf (etag: string): number | undefined {
-  const digits = /^"r(0|[1-9]\d{0,14})"$/.exec(etag)?.[1]
-  return digits === undefined ? undefined : Number(digits)
-}
-
-function requirePrecondition (precondition: Precondition | undefined, existing: StoredConfig | undefined): void {
-  if (precondition === undefined) return
-  const holds = precondition === 'set' ? existing !== undefined : precondition.includes(existing?.revision ?? 0)
-  if (!holds) throw new ServiceError('precondition_failed', 'The configuration of the bank is not one that If-Match or If-None-Match allows')
 }

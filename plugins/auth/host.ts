@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { ServiceError } from '../../lib/errors/service-error.js'
-import { isPrincipal } from '../../lib/identity/context.js'
+import { isPrincipal, isTenant } from '../../lib/identity/context.js'
 import { guardWith } from './authentication.js'
 import { ONLY_IN_OIDC, refuseOnBehalfOfHeader } from './on-behalf-of.js'
 
@@ -9,7 +9,7 @@ import { ONLY_IN_OIDC, refuseOnBehalfOfHeader } from './on-behalf-of.js'
 export interface HostCaller {
   /** 1 to 256 visible characters without spaces; only `<type>:<id>` can own a bank. */
   principal: string
-  /** The tenant of the caller. Default: none. */
+  /** The tenant of the caller: 1 to 256 characters, not all blank, without control characters. Default: none. */
   tenantId?: string | null
 }
 
@@ -28,8 +28,9 @@ async function host (app: FastifyInstance, { authenticate }: { authenticate: Aut
     if (typeof principal !== 'string' || !isPrincipal(principal)) {
       throw new Error('authenticate returned a principal that is not 1 to 256 visible characters without spaces')
     }
-    if (tenantId !== null && (typeof tenantId !== 'string' || tenantId.trim() === '')) {
-      throw new Error('authenticate returned a tenantId that is neither null nor a text')
+    if (tenantId !== null && (typeof tenantId !== 'string' || tenantId.trim() === '' || !isTenant(tenantId))) {
+      throw new Error('authenticate returned a tenantId that is neither null nor 1 to 256 characters with a visible ' +
+        'one and without control characters')
     }
     refuseOnBehalfOfHeader(request, ONLY_IN_OIDC)
     return { principal, tenantId }

@@ -1,4 +1,4 @@
-import { isPrincipal, splitPrincipal, type RequestContext } from '../../lib/identity/context.js'
+import { isPrincipal, isTenant, splitPrincipal, type RequestContext } from '../../lib/identity/context.js'
 import { trimWhitespace } from './whitespace.js'
 import { isFilled, subjectOf, type Claims } from './claims.js'
 import { TokenRefused } from './token-refused.js'
@@ -9,11 +9,6 @@ const MAPPED = new Set(['sub', 'service_actor_type', 'service_principal', 'tid',
 
 /** A `:` in a type would be ambiguous: type `a:b` with id `c` and type `a` with id `b:c` give the same principal. */
 const ACTOR_TYPE = /^[^\s:\p{C}\p{Z}]+$/u
-
-/**
- * Tenants are part of storage keys, so they have no control characters or lone surrogates, which PostgreSQL rejects.
- */
-const TENANT = /^[^\p{Cc}\p{Cs}]{1,256}$/u
 
 /**
  * Maps the claims of a verified OIDC token to a request context. With an `act` claim (RFC 8693 section 4.1) the actor
@@ -84,7 +79,7 @@ function tenantText (claim: unknown): string | undefined {
   if (Number.isSafeInteger(claim)) return String(claim)
   if (typeof claim !== 'string') throw new TokenRefused('invalid tenant')
   if (!isFilled(claim)) return undefined
-  if (!TENANT.test(claim)) throw new TokenRefused('invalid tenant')
+  if (!isTenant(claim)) throw new TokenRefused('invalid tenant')
   return claim
 }
 

@@ -1,14 +1,10 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type, type Static } from 'typebox'
-import { invalidField, ServiceError } from '../../lib/errors/service-error.js'
+import { invalidField } from '../../lib/errors/service-error.js'
 import type { RequestContext } from '../../lib/identity/context.js'
-import { revisionOf } from '../../lib/memory/bank-configurations.js'
 import { strict, type BankConfigAnswer } from '../../lib/memory/schemas.js'
 import { configOf, exactPatch, MISSION, NEUTRAL, overridesOf, patchOf, RESET } from './bank-settings.js'
 import { BANK, BankParams, routeConfig, type HindsightOptions } from './route.js'
-
-/** Maximum number of attempts of a change when concurrent changes intervene. */
-const ATTEMPTS = 10
 
 const trait = Type.Optional(Type.Number())
 const Disposition = strict({ skepticism: trait, literalism: trait, empathy: trait })
@@ -57,20 +53,10 @@ export const bankRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async (ap
   const settings = { hide: true, params: BankParams, response: { 200: Config } }
   const hasReranker = () => app.memory.modelConditions().reranker !== undefined
   /** A bank is created by its first memory, so a request without settings has no effect. */
-  const change = async (bankId: string, patch: Record<string, unknown>, context: RequestContext) => {
-    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      const currentConfiguration = await configurations.get(bankId, context)
-      const exact = exactPatch(patch, currentConfiguration.config)
-      if (exact === undefined) return currentConfiguration
-      try {
-        // The patch may remove a whole section, which is right only for the configuration that it is made for.
-        return await configurations.patch(bankId, exact, context, [revisionOf(currentConfiguration.etag)!])
-      } catch (error) {
-        if (!(error instanceof ServiceError && error.code === 'precondition_failed')) throw error
-      }
-    }
-    throw new ServiceError('conflict', 'The configuration of the bank is changed by others at this moment')
-  }
+  const change = async (bankId: string, patch: Record<string, unknown>, context: RequestContext) => (
+    // The patch may remove a whole section, which is right only for the configuration that it is made for.
+    await configurations.update(bankId, (existing) => exactPatch(patch, existing), context)
+  )
   const toConfig = (bankId: string, answer: BankConfigAnswer): Static<typeof Config> => (
     { bank_id: bankId, config: configOf(answer, hasReranker()), overrides: overridesOf(answer) }
   )

@@ -36,10 +36,13 @@ t.test('config check says that all is right, or every problem', async (t) => {
 
 t.test('config check finds what would end the start', async (t) => {
   const model = (settings: string) => `llm_provider: openai_compatible\nllm_provider_config: {model: m, ${settings}}\n`
+  const embedding = 'embedding_provider: openai_compatible\nembedding_provider_config: {model: m, base_url: "http://host/v1", fusion_weight: 0}\n'
   const cases: Array<[yaml: string, problem: RegExp]> = [
     ['vector_store: postgress\n', /^vector_store: found "postgress", allowed are .* and module:Class$/],
     ['embedding_provider: "./own.mjs:"\n', /^embedding_provider: found/],
     ['retrieval: {weights: {lexical: 0}}\n', /^retrieval\.weights: one of lexical and semantic must be above 0$/],
+    [`${embedding}retrieval: {weights: {lexical: 0}}\n`, /^retrieval\.weights: one of lexical and semantic must be above 0$/],
+    [`${embedding}banks: {x: {retrieval: {weights: {semantic: 1}}}}\n`, /^banks\.x\.retrieval\.weights\.semantic: must be 0 while/],
     ['embedding_provider: local\nbanks: {x: {retrieval: {weights: {lexical: 0, semantic: 0}}}}\n', /^banks\.x\.retrieval\.weights: one of/],
     [model('base_url: "http://user:hunter2@host/v1"'), /^llm_provider_config\.base_url: must be an http or https URL without/],
     [model('base_url: "http://host/v1", api_key_env: NOT_SET'), /^llm_provider_config\.api_key_env: .* NOT_SET is not set$/],

@@ -90,6 +90,21 @@ t.test('jwt_oidc: with a proxy in front the metadata has the configured address'
   t.match((await get('/.well-known/oauth-protected-resource')).json(), { resource: 'https://memory.example.com/api/mcp' })
 })
 
+t.test('jwt_oidc: the metadata is also where RFC 9728 places it for a public URL with a path', async (t) => {
+  for (const path of ['/api', '/a:b/c', '/%C3%A9', '/mcp', '/%zz']) {
+    const { get } = await testApp(t, { ...oidc, file: { mcp: { public_url: `https://memory.example.com${path}` } } }, { clock: () => NOW })
+    for (const endpoint of ['/mcp', '/mcp/banks/user-ada']) {
+      const found = await get(`/.well-known/oauth-protected-resource${path}${endpoint}`)
+      if (path !== '/%zz') t.match(found.json(), { resource: `https://memory.example.com${path}${endpoint}` })
+      t.match((await get(`/.well-known/oauth-protected-resource${endpoint}`)).json(), { resource: `https://memory.example.com${path}${endpoint}` })
+    }
+  }
+  for (const publicUrl of ['https://memory.example.com/a*b', 'https://[::', 'https://memory.example.com']) {
+    const { get } = await testApp(t, { ...oidc, file: { mcp: { public_url: publicUrl } } }, { clock: () => NOW })
+    t.equal((await get('/.well-known/oauth-protected-resource/mcp')).statusCode, 200, 'it starts')
+  }
+})
+
 t.test('jwt_oidc: the addresses of a gateway in another app have its prefix', async (t) => {
   for (const [prefix, filled] of [['/memory', '/memory'], ['memory', '/memory'], ['/:team/é', '/a%20%22b%22/%C3%A9']] as const) {
     const { app } = await host(t)

@@ -55,7 +55,7 @@ t.test('a batch', async (t) => {
   for (const { result } of answers) t.match(answerOf(result), { stored: true })
 
   const notified = { jsonrpc: '2.0', method: 'notifications/initialized' }
-  for (const batch of [[rpc('ping')], [rpc('ping'), notified], [notified, rpc('no/such')], [rpc('ping'), rpc('ping')]]) {
+  for (const batch of [[rpc('ping')], [rpc('ping'), notified], [notified, rpc('no/such')], [rpc('ping', {}, 1), rpc('ping', {}, 2)]]) {
     const answered = await post('/mcp', batch, headers)
     t.equal(answered.statusCode, 200)
     t.match(answered.json(), [{ jsonrpc: '2.0', id: 1 }])
@@ -88,12 +88,11 @@ t.test('a batch that cancels its own requests is answered', async (t) => {
   t.equal((await post('/mcp', [], headers)).statusCode, 400)
 })
 
-t.test('messages of a batch that share an id, have none or are responses delay no answer', async (t) => {
+t.test('messages of a batch that are invalid or responses delay no answer', async (t) => {
   const { post } = await testApp(t)
   const ping = (id: unknown) => ({ jsonrpc: '2.0', id, method: 'ping' })
   for (const [batch, status] of [
-    [[ping(1), ping(1)], 200],
-    [[ping(1), ping('1'), ping(1)], 200],
+    [[ping(1), ping('1'), ping(2)], 200],
     [[ping(1), { jsonrpc: '2.0', id: 1, result: {} }], 200],
     [[ping(1), { jsonrpc: '2.0', id: 1, error: { code: 1, message: 'x' } }], 200],
     [[ping(1), { jsonrpc: '2.0', method: 'notifications/unknown' }], 200],
@@ -104,6 +103,26 @@ t.test('messages of a batch that share an id, have none or are responses delay n
   ] as const) {
     t.equal((await post('/mcp', batch, { ...MCP_HEADERS, 'mcp-protocol-version': '2025-03-26' })).statusCode, status, JSON.stringify(batch))
   }
+})
+
+t.test('a batch in which two requests have one id is refused', async (t) => {
+  const { post } = await testApp(t)
+  const headers = { ...MCP_HEADERS, 'mcp-protocol-version': '2025-03-26' }
+  const retain = (id: unknown) => ({ ...toolCall('retain', { bank_id: 'b', content: 'one fact' }), id })
+  const recall = (id: unknown) => ({ ...toolCall('recall', { bank_id: 'b', query: 'fact' }), id })
+  for (const [batch, id] of [
+    [[retain(1), recall(1)], '1'],
+    [[retain('a'), retain(1), recall('a')], '"a"'],
+  ] as const) {
+    const response = await post('/mcp', batch, headers)
+    t.equal(response.statusCode, 400)
+    t.match(response.json(), {
+      id: null, error: { code: -32600, message: `Two requests of the batch have the id ${id}`, data: { code: 'invalid_request' } },
+    })
+  }
+  t.match((await post('/mcp', [recall(1), recall('1')], headers)).json(), [
+    { id: 1, result: { structuredContent: { memories: [] } } }, { id: '1', result: { structuredContent: { memories: [] } } },
+  ], 'nothing was stored, and a number differs from its text')
 })
 
 t.test('an answer that never comes ends with deadline_exceeded, and its work is cancelled', async (t) => {

@@ -77,15 +77,20 @@ const refusal = (status: number, code: string, headers: Record<string, string> =
 const BOTH = { plain: 'sentences', stream: 'sentences' } as const
 const BEGUN = { plain: 'sentences', stream: 'error' } as const
 const SOMETHING_ELSE = /answered with something else than an answer of a language model/
+/**
+ * The model's call has a little less time than the request. When the event loop is late, both are over in one turn of
+ * it, and either ends the request, with the same answer.
+ */
+const OUT_OF_TIME = new RegExp(`did not answer within \\d+ ms|Not done within ${TIMEOUT_MS} ms`)
 const BROKE_OFF = /broke off its answer/
 
 export const FAULTS: readonly Fault[] = [
   { name: 'none', setting: 'patient', script: [says(USUAL_ANSWER)], plain: ok, asked: 1, withinMs: WORK_MS },
   { name: 'slow, but in time', setting: 'patient', script: [after(80, says(USUAL_ANSWER))], plain: ok, asked: 1, withinMs: WORK_MS + 80 },
-  { name: 'slower than the request may take', setting: 'patient', script: [after(3000, says(USUAL_ANSWER))], more: { timeout_ms: TIMEOUT_MS }, plain: late(/did not answer within \d+ ms/), asked: 1, withinMs: TIMEOUT_MS + WORK_MS, extractive: BOTH },
+  { name: 'slower than the request may take', setting: 'patient', script: [after(3000, says(USUAL_ANSWER))], more: { timeout_ms: TIMEOUT_MS }, plain: late(OUT_OF_TIME), asked: 1, withinMs: TIMEOUT_MS + WORK_MS, extractive: BOTH },
   { name: 'slower than an attempt may take', setting: 'brief', script: [after(3000, says(USUAL_ANSWER))], plain: down(/did not answer within 400 ms/), asked: 1, withinMs: ATTEMPT_MS + WORK_MS },
   { name: 'never an answer', setting: 'brief', script: [silent], plain: down(/did not answer within 400 ms/), asked: 1, withinMs: ATTEMPT_MS + WORK_MS, extractive: BOTH },
-  { name: 'never an answer, and the request may not take long', setting: 'patient', script: [silent], more: { timeout_ms: TIMEOUT_MS }, plain: late(/did not answer within \d+ ms/), asked: 1, withinMs: TIMEOUT_MS + WORK_MS },
+  { name: 'never an answer, and the request may not take long', setting: 'patient', script: [silent], more: { timeout_ms: TIMEOUT_MS }, plain: late(OUT_OF_TIME), asked: 1, withinMs: TIMEOUT_MS + WORK_MS },
   { name: 'cut off in the middle', setting: 'single', script: [cutInTheMiddle(...PIECES)], plain: down(BROKE_OFF), stream: down(BROKE_OFF, { begun: true }), asked: 1, withinMs: WORK_MS, extractive: BEGUN },
   { name: 'stalled in the middle', setting: 'brief', script: [stallInTheMiddle(...PIECES)], plain: down(/did not answer within 400 ms/), stream: down(/did not answer within 400 ms/, { begun: true }), asked: 1, withinMs: ATTEMPT_MS + WORK_MS, extractive: BEGUN },
   { name: 'ended early', setting: 'single', script: [endsEarly(...PIECES)], plain: unusable(SOMETHING_ELSE), stream: down(BROKE_OFF, { begun: true }), asked: 1, withinMs: WORK_MS },

@@ -29,10 +29,12 @@ t.test('settings are those of the gateway\'s own API, in other words', async (t)
   t.match(await client.setMission('home', ''), { mission: '' })
 })
 
-t.test('a change that another overtakes is made for the configuration of the other', async (t) => {
-  const { app, client, get, inject } = await gateway(t)
-  const { configurations } = app.memory
-  const patch = configurations.patch.bind(configurations)
+t.test('a change that another overtakes is made for the configuration of the other, and counts once', async (t) => {
+  const store = new InMemoryVectorStore()
+  const write = store.bankConfigs.write.bind(store.bankConfigs)
+  const { client, get, inject } = await gateway(t, {
+    file: { homeostasis: { rate_limits: { global_per_minute: 4 } } },
+  }, { store })
   const own = async (method: 'PUT' | 'PATCH', config: object) => await inject({
     method,
     url: '/v1/banks/home/config',
@@ -40,10 +42,11 @@ t.test('a change that another overtakes is made for the configuration of the oth
     payload: JSON.stringify(config),
   })
   await own('PUT', { retrieval: { chunk_max_characters: 1000 } })
-  let overtaking = 1
-  configurations.patch = async (...given) => {
-    if (overtaking-- > 0) await patch('home', { retrieval: { diversity: overtaking % 2 === 0 ? 0.5 : 0.6 } }, { tenantId: null })
-    return await patch(...given)
+  let overtaking = 5
+  const document = JSON.stringify({ retrieval: { diversity: 0.5, chunk_max_characters: 900 } })
+  store.bankConfigs.write = async (key, change) => {
+    if (overtaking-- > 0) await write(key, { document, updatedAt: change.updatedAt, updatedBy: null })
+    return await write(key, change)
   }
   t.same((await client.resetBankConfig('home')).overrides, {})
   t.match((await get('/v1/banks/home/config')).json(), { config: { retrieval: { diversity: 0.5 } } })
@@ -51,6 +54,10 @@ t.test('a change that another overtakes is made for the configuration of the oth
   overtaking = 100
   const error = await rejection(HindsightError, client.updateBankConfig('home', { retainChunkSize: 500 }))
   t.match(error, { statusCode: 409 })
+  overtaking = 0
+  t.same((await client.updateBankConfig('home', { retainChunkSize: 900 })).overrides, { retain_chunk_size: 900 }, 'it is set already, so nothing counts')
+  t.equal((await own('PATCH', { description: 'Home' })).statusCode, 200, 'the fourth change')
+  t.equal((await own('PATCH', { description: 'A home' })).statusCode, 429)
 })
 
 t.test('a bank that sets nothing has no configuration', async (t) => {

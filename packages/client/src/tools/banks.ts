@@ -56,6 +56,6 @@ export class Banks {
   }
 
   #checkAllowed (name: string, field: string, fields: Fields): void {
-    if (!this.names.includes(name)) fields.addProblem(`${field}: must be one of ${this.names.join(', ')}`)
+    if (!this.names.includes(name)) fields.addProblem(field, `must be one of ${this.names.join(', ')}`)
   }
 }

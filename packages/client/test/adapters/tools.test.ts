@@ -177,10 +177,11 @@ t.test('what is no input, and a gateway that does not work, are results too', as
       ok: false, error: { code: 'invalid_request' }, text: /^Failed \(invalid_request\): /,
     })
   }
-  t.match(
-    (await retain.run({ content: 1, tags: ['a', 2] })).text,
-    /content: must be a string; content: is required; tags: must be a list/,
-  )
+  t.match((await retain.run({ content: 1, tags: ['a', 2] })).text, /: content: must be a string; tags: must be a list of strings\. Correct/, 'each wrong field is named once')
+  const several = memoryTools(client, { banks: ['a', 'b'] })
+  t.match((await several.retain.run({ content: 'x', bank: 7 })).text, /: bank: must be a string\. Correct/)
+  t.match((await several.retain.run({ content: 'x' })).text, /: bank: is required\. Correct/)
+  t.match((await several.recall.run({ query: 'x', banks: ['c', 'd'] })).text, /: banks: must be one of a, b\. Correct/)
   t.equal(server.requests.length, 0)
   server.meets(refusing(401, 'unauthenticated'), refusing(503, 'dependency_unavailable'))
   t.match((await recall.run({ query: 'x' })).text, /no other call will succeed/)
