@@ -110,7 +110,7 @@ t.test(`no write is done twice in ${ROUNDS} rounds with cut connections`, async 
   t.ok(Math.min(...counts.values()) > 50 && counts.size === 6, 'every loss has come up often')
 })
 
-t.test('forget and import tell what they have done, although the first answer was lost', async (t) => {
+t.test('forget and import report what they did, although the first answer was lost', async (t) => {
   const { target, network, random } = await lossyGateway(t)
   const { client } = network.client({ retries: 40, timing: { random, sleep: async () => {} } })
   for (let round = 0; round < 25; round++) {
@@ -122,7 +122,7 @@ t.test('forget and import tell what they have done, although the first answer wa
   t.equal((await target.client().getBank({ bank_id: 'bank' })).memory_count, 25)
 })
 
-t.test('without its key a write whose answer was lost would be done again', async (t) => {
+t.test('without its key a write whose answer was lost is done again', async (t) => {
   const [target, network] = [await gateway(t), await HostileServer.start(t)]
   const without = ({ headers, ...request }: Received): Received => {
     const { 'idempotency-key': _key, ...rest } = headers
