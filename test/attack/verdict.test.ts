@@ -62,7 +62,7 @@ await t.test('success, refusal and overload are allowed; a fault and a missing a
   t.equal(isAllowed('400', ['400']), true)
 })
 
-await t.test('the slope is that of the last two thirds, whatever single samples are', async (t) => {
+await t.test('the slope is that of the last two thirds, and is robust against single samples', async (t) => {
   const samples = (mib: (minute: number) => number) =>
     Array.from({ length: 31 }, (_, minute) => ({ minute, mib: mib(minute) }))
   t.equal(slopeOfLastTwoThirds(samples(() => 200)), 0)

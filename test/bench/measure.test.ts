@@ -117,7 +117,7 @@ await t.test('a question is asked at its date, where the data has one', async (t
   t.strictSame(measurement?.outcomes.map(({ ranks }) => ranks), [[1], [1], [1, 2]])
 })
 
-await t.test('the bank is emptied when something goes wrong, too', async (t) => {
+await t.test('the bank is emptied also after an error', async (t) => {
   const sent: Parameters<typeof recorder>[0] = nothing()
   const service = { ...recorder(sent), recall: async () => { throw new Error('down') } }
   await t.rejects(measure(service, [conversation()], 'test-'), { message: 'down' })
