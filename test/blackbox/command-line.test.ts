@@ -10,7 +10,7 @@ import { readPage } from './documented.js'
 
 const PROGRAM = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
 
-t.test('the first steps of the page on the command line, run as they stand, write what it shows', async (t) => {
+t.test('the first steps of the page on the command line run unchanged, and write what it shows', async (t) => {
   const [, script = '', shown = ''] = /## First steps\n[^]*?```sh\n([^]*?)```[^]*?```text\n([^]*?)```/.exec(readPage('docs/command-line.md')) ?? []
   t.match(script, /serve.*\n[^]*retain.*\n[^]*recall.*\n[^]*export.*\n[^]*import/)
   const folder = t.testdir({ bin: {}, home: {} })

@@ -46,7 +46,7 @@ t.test('an export of 5,000 memories', async (t) => {
   const server = await large(t)
   const get = async (path: string) => await (await fetch(`${server.url}${path}`)).text()
 
-  await t.test('waits for a slow reader, and is of the bank as it stood when the request came', async (t) => {
+  await t.test('waits for a slow reader, and contains the bank as it was at the time of the request', async (t) => {
     const connection = await stalled(t, server)
     const { read, end } = await progress(server.gate)
     for (let turn = 0; turn < 100; turn++) await get('/v1/whoami')
@@ -80,7 +80,7 @@ t.test('an export of 5,000 memories', async (t) => {
     t.notMatch(server.output(), /"level":[56]0/)
   })
 
-  await t.test('one that is under way when the server stops is finished', async (t) => {
+  await t.test('is finished when the server stops meanwhile', async (t) => {
     const lookout = await RawConnection.open(t, server.url)
     lookout.write(request('GET', '/live'))
     await lookout.response()
@@ -94,7 +94,7 @@ t.test('an export of 5,000 memories', async (t) => {
   })
 })
 
-t.test('bytes that are no HTTP, sent in the midst of an export, put nothing into it', async (t) => {
+t.test('bytes that are not HTTP, sent in the middle of an export, add nothing to it', async (t) => {
   const server = await startGated(t, 'GatedStore')
   for (const content of ['One.', 'Two.', 'Three.']) {
     await (await fetch(`${server.url}/v1/retain`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ bank_id: 'large', content }) })).text()

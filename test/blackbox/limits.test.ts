@@ -50,7 +50,7 @@ t.test('a body over the limit', async (t) => {
     await connection.closed
   })
 
-  await t.test('a body of exactly the limit is taken, with Content-Length and in chunks', async (t) => {
+  await t.test('a body of exactly the limit is accepted, with Content-Length and in chunks', async (t) => {
     const connection = await RawConnection.open(t, url)
     connection.write(request('POST', '/v1/retain', { headers: { 'content-type': 'application/json' }, body: bodyOf(LIMIT) }))
     t.equal((await connection.response()).status, 200)
@@ -61,7 +61,7 @@ t.test('a body over the limit', async (t) => {
     t.equal((await connection.response()).status, 200)
   })
 
-  await t.test('what follows a chunked upload that is refused is not taken for a request', async (t) => {
+  await t.test('what follows a refused chunked upload is not read as a request', async (t) => {
     const connection = await RawConnection.open(t, url)
     connection.write(request('POST', '/v1/retain', { headers: { 'content-type': 'application/json', 'transfer-encoding': 'chunked' } }))
     connection.write(chunk('x'.repeat(LIMIT + 1)))
@@ -99,10 +99,10 @@ const BROKEN: ReadonlyArray<readonly [what: string, bytes: string]> = [
   ['an escape in the URL that is none', 'GET /v1/banks/%zz HTTP/1.1\r\nHost: localhost\r\n\r\n'],
 ]
 
-t.test('a request that is no HTTP', async (t) => {
+t.test('a request that is not HTTP', async (t) => {
   const { url } = await startServer(t, CONFIG)
   for (const [what, bytes] of BROKEN) {
-    await t.test(`${what} is answered 400 in the shape of every error`, async (t) => {
+    await t.test(`${what} is answered 400 in the form of every error`, async (t) => {
       const connection = await RawConnection.open(t, url)
       connection.socket.end(Buffer.from(bytes, 'latin1'))
       const response = await connection.response()
@@ -125,7 +125,7 @@ t.test('a request that is no HTTP', async (t) => {
     t.equal((await connection.response()).status, 200)
   })
 
-  await t.test('the server goes on', async (t) => {
+  await t.test('the server continues to answer', async (t) => {
     t.same(await (await fetch(`${url}/live`)).json(), { status: 'ok' })
   })
 })

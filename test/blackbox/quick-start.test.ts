@@ -54,7 +54,7 @@ function writeProgram (copy: string, said: string): void {
   utimesSync(path, ++seconds, seconds)
 }
 
-t.test('a working copy is built once, again when it has changed, and not otherwise', async (t) => {
+t.test('a working copy is built once, again after a change, and not otherwise', async (t) => {
   const copy = workingCopy(t)
   symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'))
   const start = async () => await run(copy, ['scripts/run.mjs', 'server.js', '--flag'])

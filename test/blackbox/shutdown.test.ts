@@ -56,7 +56,7 @@ t.test('on SIGTERM requests in flight finish, new ones are refused, and the proc
   t.notMatch(server.output(), /"level":[56]0/)
 })
 
-t.test('a body that is still on its way when the signal comes is waited for', async (t) => {
+t.test('the server waits for a body that is still arriving when the signal comes', async (t) => {
   const server = await startServer(t)
   const lookout = await idle(t, server.url)
   const connection = await RawConnection.open(t, server.url)
@@ -72,7 +72,7 @@ t.test('a body that is still on its way when the signal comes is waited for', as
   t.equal(await server.ended, 0)
 })
 
-t.test('a request that begins after the signal on an open connection is sent elsewhere', async (t) => {
+t.test('a request that begins after the signal on an open connection is refused', async (t) => {
   const server = await startGated(t, 'GatedStore')
   await retain(server.url)
   const lookout = await idle(t, server.url)
@@ -103,7 +103,7 @@ t.test('a request that begins after the signal on an open connection is sent els
 })
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-  t.test(`without requests in flight ${signal} ends the process with 0`, async (t) => {
+  t.test(`without requests in flight ${signal} ends the process with exit code 0`, async (t) => {
     const server = await startServer(t)
     const lookout = await idle(t, server.url)
     await stop(server, lookout, signal)
@@ -123,7 +123,7 @@ t.test('a second signal ends the process immediately, with an exit code other th
   t.equal(await connection.responseOrEnd(), undefined)
 })
 
-t.test('a request that outlasts the time it has ends the process with 1', async (t) => {
+t.test('a request that exceeds the time for requests in flight ends the process with exit code 1', async (t) => {
   const server = await startGated(t, 'GatedStore', { SERVICES_SHUTDOWN_TIMEOUT_MS: '50' })
   const connection = await RawConnection.open(t, server.url)
   connection.write(RECALL)
