@@ -22,7 +22,7 @@ async function freshRole (t: Test, database: string): Promise<{ role: string, ur
   return { role, url: url.href }
 }
 
-t.test('doctor says what a database and its role lack, until nothing is lacking', { skip }, async (t) => {
+t.test('doctor reports what a database and its role lack, until nothing is lacking', { skip }, async (t) => {
   const owner = await freshDatabase(t)
   const { role, url } = await freshRole(t, owner)
   const cwd = t.testdir({
