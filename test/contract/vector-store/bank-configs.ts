@@ -48,7 +48,7 @@ export function bankConfigsContract (t: Test, open: OpenStore): void {
     })
   }
 
-  test('a configuration is read as it was set, with its revision, until another takes its place', async (t, { configs }) => {
+  test('a configuration is read as it was set, with its revision, until another replaces it', async (t, { configs }) => {
     t.strictSame(await configs.read([home]), [])
     t.strictSame(await configs.history(home), [])
     const first = await configs.write(home, change('first "quoted" \u2028 ä 🦦 \u0000'))
@@ -62,7 +62,7 @@ export function bankConfigsContract (t: Test, open: OpenStore): void {
     t.strictSame(await inForce(configs, home), { revision: second.revision, document: '{}', updatedAt: NOW + 5, updatedBy: null })
   })
 
-  test('many banks are read at once: each that has a configuration once, the others not', async (t, { configs }) => {
+  test('a read of many banks returns each existing configuration once and no other', async (t, { configs }) => {
     const banks = Array.from({ length: 40 }, (_, index) => bank(`bank-${index}`, index % 2 === 0 ? 'acme' : null))
     for (const key of banks.slice(0, 30)) await configs.write(key, change(key.bankId))
     await configs.write(banks[3]!, change(null))
@@ -78,7 +78,7 @@ export function bankConfigsContract (t: Test, open: OpenStore): void {
     }
   })
 
-  test('a change on another revision than the one in force changes nothing and answers that one', async (t, { configs }) => {
+  test('a change based on another revision than the current one changes nothing and returns the current one', async (t, { configs }) => {
     const none = await configs.write(home, change('on nothing', { expected: 7 }))
     t.strictSame(none, { changed: false, revision: 0 })
     const first = await configs.write(home, change('first', { expected: 0 }))
@@ -93,7 +93,7 @@ export function bankConfigsContract (t: Test, open: OpenStore): void {
     t.strictSame(descriptions(await configs.history(home)), ['second', 'first'])
   })
 
-  test('a configuration that is taken back is gone, and its history says so', async (t, { configs }) => {
+  test('a removed configuration no longer exists, and its history contains the removal', async (t, { configs }) => {
     t.strictSame(await configs.write(home, change(null)), { changed: true, revision: 0 }, 'there is nothing to take back')
     t.strictSame(await configs.write(home, change(null, { expected: 0 })), { changed: true, revision: 0 })
     t.strictSame(await configs.history(home), [])
@@ -112,7 +112,7 @@ export function bankConfigsContract (t: Test, open: OpenStore): void {
     t.strictSame(descriptions(await configs.history(home)), ['again', null, 'set'])
   })
 
-  test('the history has the newest changes of its bank alone, newest first', async (t, { configs }) => {
+  test('the history has the newest changes of its bank only, newest first', async (t, { configs }) => {
     const other = bank('other')
     await configs.write(other, change('of the other'))
     const revisions: number[] = []
@@ -125,7 +125,7 @@ export function bankConfigsContract (t: Test, open: OpenStore): void {
     t.strictSame(descriptions(await configs.history(other)), ['of the other'])
   })
 
-  test('banks of one name in two tenants, and in none, are configured apart', async (t, { configs, removeBank }) => {
+  test('banks of one name in two tenants, and in none, have separate configurations', async (t, { configs, removeBank }) => {
     const keys = [home, bank('home', 'acme'), bank('home', 'zeta')]
     for (const key of keys) await configs.write(key, change(`of ${key.tenantId}`))
     for (const key of keys) {
@@ -141,7 +141,7 @@ export function bankConfigsContract (t: Test, open: OpenStore): void {
     t.equal((await configs.history(home)).length, 1)
   })
 
-  test('what has changed since a revision is listed by bank, once each', async (t, { configs }) => {
+  test('the banks that have changed since a revision are listed, once each', async (t, { configs }) => {
     t.strictSame(await configs.changedSince(-1), { revision: 0, banks: [] })
     t.strictSame(await configs.changedSince(0), { revision: 0, banks: [] })
     const revisions: number[] = []
@@ -169,7 +169,7 @@ export function bankConfigsContract (t: Test, open: OpenStore): void {
     t.equal((await configs.changedSince(revision)).banks?.length, BANK_CONFIG_CHANGES, 'a bank that has changed twice is listed once')
   })
 
-  test('changes are known for a day at least; what came before is said not to be, and the newest stays known', async (t, { configs }) => {
+  test('changes are kept for at least a day, earlier ones are reported as unknown, and the newest is kept', async (t, { configs }) => {
     const later = NOW + BANK_CONFIG_CHANGE_LIFETIME_MS
     const old = await configs.write(bank('old'), change('old'))
     const young = await configs.write(bank('young'), change('young', { updatedAt: NOW + 1 }))
@@ -213,7 +213,7 @@ export function bankConfigsContract (t: Test, open: OpenStore): void {
     t.strictSame(descriptions(await configs.history(home)), ['again'])
   })
 
-  test('a bank of memories alone, of a configuration alone, and of a history alone are removed', async (t, { store, configs, removeBank }) => {
+  test('a bank that has only memories, only a configuration or only a history is removed', async (t, { store, configs, removeBank }) => {
     await store.insert(bank('memories'), await newMemories(['one', 'two', 'three']), NOW)
     await store.insert(bank('memories'), [await newMemory('brief', { expiresAt: NOW + 1 })], NOW)
     await configs.write(bank('configuration'), change('x'))
@@ -236,7 +236,7 @@ export function bankConfigsContract (t: Test, open: OpenStore): void {
     t.strictSame(await store.listBanks({ now: NOW, limit: 10 }), [], 'it makes no bank that holds memories')
   })
 
-  test('an import sets the configuration that it is given, also without memories, and leaves it when it is given none', async (t, { store, configs }) => {
+  test('an import sets the configuration that it is given, also without memories, and otherwise keeps the old one', async (t, { store, configs }) => {
     t.strictSame(await store.import(home, await newMemories(['one', 'two']), 'skip', NOW, undefined, change('imported')), { imported: 2, skipped: 0, overwritten: 0 })
     const first = (await inForce(configs, home))!
     t.strictSame(first, { revision: first.revision, ...change('imported') })
@@ -263,7 +263,7 @@ export function bankConfigsContract (t: Test, open: OpenStore): void {
     t.strictSame(texts(await listAll(store, home)), ['standing'])
   })
 
-  test('an import whose key was used meanwhile leaves the configuration of the first', async (t, { store, configs }) => {
+  test('an import whose key was used meanwhile keeps the configuration of the first', async (t, { store, configs }) => {
     if (store.findIdempotencyRecord === undefined) return
     const idempotency = { key: 'a'.repeat(64), requestFingerprint: 'f', context: 'null' }
     await store.import(home, [], 'skip', NOW, idempotency, change('first'))
@@ -272,7 +272,7 @@ export function bankConfigsContract (t: Test, open: OpenStore): void {
     t.strictSame(descriptions(await configs.history(home)), ['first'])
   })
 
-  test('of many changes on one revision exactly one is made', async (t, { configs }) => {
+  test('of many changes based on one revision exactly one is made', async (t, { configs }) => {
     let expected = 0
     for (let round = 0; round < 3; round++) {
       const outcomes = await Promise.all(Array.from({ length: 20 }, async (_, index) => await configs.write(home, change(`${round}/${index}`, { expected }))))
@@ -287,7 +287,7 @@ export function bankConfigsContract (t: Test, open: OpenStore): void {
     }
   })
 
-  test('changes of many banks at once all have a revision of their own', async (t, { configs }) => {
+  test('concurrent changes of many banks all have different revisions', async (t, { configs }) => {
     const keys = Array.from({ length: 20 }, (_, index) => bank(`bank-${index}`))
     const outcomes = await Promise.all(keys.map(async (key) => await configs.write(key, change(key.bankId))))
     t.equal(new Set(outcomes.map(({ revision }) => revision)).size, keys.length)
