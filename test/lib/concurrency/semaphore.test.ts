@@ -14,7 +14,7 @@ function semaphore (more: Partial<SemaphoreOptions> = {}): Semaphore {
   })
 }
 
-t.test('no more callers than permits hold one, and the next gets one that is released', async (t) => {
+t.test('at most as many callers as permits hold one, and a released permit goes to the next caller', async (t) => {
   const all = semaphore()
   const releases = [await all.acquire(), await all.acquire()]
   let given = false

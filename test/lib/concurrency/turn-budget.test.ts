@@ -8,7 +8,7 @@ function budget (sliceMs = 8): { turns: TurnBudget, spend: (ms: number) => void 
   return { turns: new TurnBudget({ sliceMs, timer: () => now }), spend: (ms) => { now += ms } }
 }
 
-t.test('a turn has no time left after its slice, and the next turn has', async (t) => {
+t.test('a turn has no time left after its slice, and the next turn has time again', async (t) => {
   const { turns, spend } = budget()
   t.notOk(turns.isExhausted, 'nothing was done')
   spend(7)

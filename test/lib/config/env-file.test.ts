@@ -12,7 +12,7 @@ function read (text: string, environment: Environment = {}): Record<string, stri
   })
 }
 
-await t.test('.env adds what it says, in each form of a value', async (t) => {
+await t.test('.env adds its variables, in each form of a value', async (t) => {
   t.same(read([
     '\uFEFF# a comment', '', 'SERVICES_PORT=9000', '  SERVICE_AUTH_MODE = api_key   # why', 'export SERVICE_API_KEY="a#b c"',
     "SINGLE='x'", 'BACK=`y`', 'EMPTY=', 'LINES="one', '# two', 'three" # end', 'LAST=1\r', '',

@@ -38,7 +38,7 @@ for (const [what, { yaml, env, problems }] of Object.entries(refused)) {
   })
 }
 
-await t.test('the other name of the connection URI with pglite ends the start too', async (t) => {
+await t.test('with pglite the other name of the connection URI ends the start too', async (t) => {
   t.match(yamlProblems('vector_store: pglite', { SERVICES_PG_DSN: 'postgres://db/x' }), [/^SERVICES_PG_DSN is set/])
 })
 
@@ -54,7 +54,7 @@ const used: Record<string, string> = {
   'empty sections': 'retrieval: {rerank: {}, rewrite: {}}\nescalation: {circuit_breaker: {}}\nprices: {}\naccess_control: {}',
 }
 for (const [what, yaml] of Object.entries(used)) {
-  await t.test(`what has an effect is taken: ${what}`, async (t) => {
+  await t.test(`a setting that has an effect is accepted: ${what}`, async (t) => {
     t.doesNotThrow(() => loadYaml(yaml))
   })
 }
