@@ -20,7 +20,7 @@ const NOTHING: BankConfigChanges = { revision: 1, banks: [] }
 const CHANGED: BankConfigChanges = { revision: 2, banks: [key('home')] }
 const down = new Error('the database is away')
 
-t.test('a request that finds a question under way which was asked long before waits for another one', async (t) => {
+t.test('a request waits for another query when the one in progress is too old', async (t) => {
   const directory = setUp()
   const { store, tokens, advance } = directory
   store.set('home', 5)
@@ -43,7 +43,7 @@ t.test('a request that finds a question under way which was asked long before wa
   t.equal(questions.length, 2)
 })
 
-t.test('a request does not wait for another one when that under way was asked less than 1.8 seconds ago', async (t) => {
+t.test('a request does not wait for another query when the one in progress is less than 1.8 seconds old', async (t) => {
   const directory = setUp()
   const { store, tokens, advance } = directory
   store.set('home', 5)
@@ -59,7 +59,7 @@ t.test('a request does not wait for another one when that under way was asked le
   t.equal(questions.length, 1)
 })
 
-t.test('a request that asks itself is content with the answer, however long the store takes', async (t) => {
+t.test('a request that makes the query itself accepts its answer, however long the store takes', async (t) => {
   const directory = setUp()
   const { store, tokens, advance } = directory
   store.set('home', 5)
@@ -75,7 +75,7 @@ t.test('a request that asks itself is content with the answer, however long the 
   t.equal(questions.length, 1)
 })
 
-t.test('a request whose own read fails is 503 immediately; one that shared the read of another tries again', async (t) => {
+t.test('a request whose own read fails is 503 immediately, and one that shared the read of another tries again', async (t) => {
   const directory = setUp()
   const { store, tokens, advance } = directory
   store.set('home', 5)
@@ -93,7 +93,7 @@ t.test('a request whose own read fails is 503 immediately; one that shared the r
   t.same(await joining, [5])
 })
 
-t.test('a store that cannot be asked in the background is one warning for many requests after each other, and another after it could', async (t) => {
+t.test('a store that fails in the background causes one warning, and another one after it has recovered', async (t) => {
   const directory = setUp()
   const { store, tokens, advance, warnings } = directory
   store.set('home', 5)

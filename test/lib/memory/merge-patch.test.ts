@@ -20,7 +20,7 @@ const EXAMPLES: ReadonlyArray<readonly [target: unknown, patch: unknown, result:
   [{}, { a: { bb: { ccc: null } } }, { a: { bb: {} } }],
 ]
 
-t.test('the examples of RFC 7396 come out as they stand there, and change neither side', async (t) => {
+t.test('the examples of RFC 7396 give the documented results, and neither argument is modified', async (t) => {
   for (const [target, patch, result] of EXAMPLES) {
     const before = JSON.stringify([target, patch])
     t.strictSame(mergePatch(target, patch), result, before)
@@ -28,7 +28,7 @@ t.test('the examples of RFC 7396 come out as they stand there, and change neithe
   }
 })
 
-t.test('a member of the name __proto__ is a member like any other', async (t) => {
+t.test('a member with the name __proto__ is a member like any other', async (t) => {
   const merged = mergePatch({}, JSON.parse('{"__proto__": {"polluted": 1}}')) as Record<string, unknown>
   t.ok(Object.hasOwn(merged, '__proto__'))
   t.equal(merged['polluted'], undefined)

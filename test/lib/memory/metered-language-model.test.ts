@@ -115,19 +115,19 @@ t.test('the model has the name that it gives itself, else that of its provider',
   t.equal(deskOf({ model: 'm-1' }).desk.model, 'm-1')
 })
 
-t.test('a model is taken for one that can answer in a form unless it says otherwise', async (t) => {
+t.test('a model supports structured answers unless it says otherwise', async (t) => {
   t.equal(deskOf({}).desk.isStructured, true)
   t.equal(deskOf({ structured: false }).desk.isStructured, false)
 })
 
-t.test('a good call is settled with what it used, and told with its duration', async (t) => {
+t.test('a successful call is settled with its usage, and reported with its duration', async (t) => {
   const { desk, told, left } = deskOf({ model: 'm-1' }, { quotas: { model_tokens_per_day: 5000 } })
   t.same(await desk.generate(CALL), GOOD)
   t.equal(await left(), 5000 - 1100)
   t.same(told, [{ kind: 'llm', provider: 'scripted', model: 'm-1', purpose: 'reflect', outcome: 'ok', durationMs: 5, inputTokens: 1000, outputTokens: 100 }])
 })
 
-t.test('a price is of a million tokens, by the name of the model and nothing that an object inherits', async (t) => {
+t.test('a price is per million tokens, by the name of the model, and not by an inherited property', async (t) => {
   const prices = { 'm-1': { input: 3, output: 15 } }
   t.equal((await deskOf({ model: 'm-1' }, { prices }).desk.generate(CALL)).usage.cost, 0.0045)
   t.equal('cost' in (await deskOf({ model: 'm-2' }, { prices }).desk.generate(CALL)).usage, false)
@@ -135,7 +135,7 @@ t.test('a price is of a million tokens, by the name of the model and nothing tha
   t.equal((await deskOf({ model: 'm-1' }, { prices: { 'm-1': { input: 0.1, output: 0.2 } } }).desk.generate({ ...CALL })).usage.cost, 0.00012, 'no digits of binary fractions')
 })
 
-t.test('what a call may use is reserved before it, so no two spend one rest', async (t) => {
+t.test('the maximum of a call is reserved before it, so that two calls do not spend the same remainder', async (t) => {
   const { desk, told } = deskOf({ generate: async () => await desk.generate({ ...CALL, purpose: 'rewrite' }) }, { quotas: { model_tokens_per_day: 2 * (PROMPT_TOKENS + 50) - 1 } })
   const failure = await failureOf(async () => await desk.generate(CALL))
   t.ok(failure instanceof ServiceError)
@@ -161,7 +161,7 @@ for (const [error, outcome, paid] of ends) {
     t.equal(told.length, 1)
   })
 
-  t.test(`so it is for a stream that ends with ${error.name} ${error.message}; what came is paid for too`, async (t) => {
+  t.test(`the same holds for a stream with ${error.name} ${error.message}; its text is paid for too`, async (t) => {
     const { desk, told, left } = deskOf(streamOf(text('Alice lives'), error), { quotas: { model_tokens_per_day: 5000 } })
     t.equal(await failureOf(async () => await collected(desk.stream(CALL))), error)
     t.equal(await left(), paid ? 5000 - PROMPT_TOKENS - countTokens('Alice lives') : 5000)
@@ -179,7 +179,7 @@ for (const [what, given] of Object.entries<unknown>({
   'half a token': { text: 'Lyon.', usage: { inputTokens: 1.5, outputTokens: 1 } },
   'fewer than no tokens': { text: 'Lyon.', usage: { inputTokens: 1, outputTokens: -1 } },
 })) {
-  t.test(`a model that gives ${what} is unusable`, async (t) => {
+  t.test(`a model that returns ${what} is unusable`, async (t) => {
     const { desk, told } = deskOf({ generate: async () => given as Generation })
     t.match(await failureOf(async () => await desk.generate(CALL)), new UnusableGeneration())
     t.match(told, [{ outcome: 'unusable' }])
@@ -214,7 +214,7 @@ t.test('a model that cannot stream gives its answer as one text', async (t) => {
   t.equal(told.length, 1)
 })
 
-t.test('a reader that leaves ends the stream of the model, and pays for what came', async (t) => {
+t.test('a reader that stops ends the stream of the model, and pays for the received text', async (t) => {
   const model = streamOf(text('Alice lives'), text(' in Lyon'), END)
   const { desk, told, left } = deskOf(model, { quotas: { model_tokens_per_day: 5000 } })
   const parts = desk.stream(CALL)[Symbol.asyncIterator]()
@@ -225,7 +225,7 @@ t.test('a reader that leaves ends the stream of the model, and pays for what cam
   t.match(told, [{ outcome: 'aborted' }])
 })
 
-t.test('a call whose caller left is aborted, whatever it ends with; one whose deadline passed was late', async (t) => {
+t.test('a call whose caller left is aborted, however it ends, and one whose deadline passed is late', async (t) => {
   for (const [reason, outcome] of [[LEFT, 'aborted'], [new DeadlineExceeded(5), 'timeout']] as const) {
     const controller = new AbortController()
     const { desk, told, left } = deskOf({
