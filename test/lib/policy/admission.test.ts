@@ -70,7 +70,7 @@ t.test('a bucket holds a minute\'s worth and refills evenly', async (t) => {
   t.equal(await admitted(admission), 6, 'it never holds more than a minute\'s worth')
 })
 
-t.test('a refusal says which limit it was and when to come back, to the second', async (t) => {
+t.test('a refusal names the limit, and the seconds after which a retry succeeds', async (t) => {
   const { admission, clock } = control({ rate_limits: { recall_per_minute: 6 } })
   await admitted(admission)
   await t.rejects(async () => await admission.admit('recall', ALICE, [HOME]), refusal('rate_limited', 'The limit recall_per_minute (6) is used up; try again in 10 s', 10))
@@ -167,7 +167,7 @@ t.test('a batch counts each of its items, and is admitted as a whole or not at a
   t.equal(await admitted(admission, 'retain'), 0)
 })
 
-t.test('a batch that no limit ever lets through is invalid, for waiting would not help', async (t) => {
+t.test('a batch that exceeds a limit by itself is invalid, because waiting would not help', async (t) => {
   const tooMany = (name: string, limit: number) => ({ code: 'invalid_request', detail: `items: are more than ${name} (${limit}) ever lets through; split the batch` })
   const rate = control({ rate_limits: { retain_per_minute: 10 } }).admission
   await t.rejects(async () => await rate.admit('retain', ALICE, [HOME], 11), tooMany('retain_per_minute', 10))
@@ -178,7 +178,7 @@ t.test('a batch that no limit ever lets through is invalid, for waiting would no
   await t.rejects(async () => await quota.admit('retain', ALICE, [HOME], 11), tooMany('retain_per_day', 10))
 })
 
-t.test('a quota counts a UTC day, for all principals of a bank together', async (t) => {
+t.test('a quota counts one UTC day, for all principals of a bank together', async (t) => {
   const { admission, clock } = control({ quotas: { retain_per_day: 3, reflect_per_day: 1 } })
   clock.set('2026-01-15T23:59:30.000Z')
   await admission.admit('retain', ALICE, [HOME], 2)
@@ -196,7 +196,7 @@ t.test('a quota counts a UTC day, for all principals of a bank together', async 
   await t.rejects(async () => await admission.admit('retain', ALICE, [HOME]), { code: 'quota_exceeded', retryAfterSeconds: 86_400 })
 })
 
-t.test('what came to nothing gives its quota back, of its own day', async (t) => {
+t.test('an operation without effect returns its quota, for its own day', async (t) => {
   const { admission, clock } = control({ quotas: { retain_per_day: 3 } })
   const first = await admission.admit('retain', ALICE, [HOME], 2)
   first.release()
@@ -217,7 +217,7 @@ t.test('a release does not return rate tokens, so a failing caller is limited to
   t.equal(await admitted(admission, 'retain'), 1)
 })
 
-t.test('a refused quota leaves the rate untouched', async (t) => {
+t.test('a refused quota leaves the rate limits unchanged', async (t) => {
   const { admission, clock } = control({ rate_limits: { retain_per_minute: 2 }, quotas: { retain_per_day: 1 } })
   t.equal(await admitted(admission, 'retain'), 1)
   for (let attempt = 0; attempt < 5; attempt++) await t.rejects(async () => await admission.admit('retain', ALICE, [HOME]), { code: 'quota_exceeded' })
@@ -225,7 +225,7 @@ t.test('a refused quota leaves the rate untouched', async (t) => {
   t.equal(await admitted(admission, 'retain'), 1)
 })
 
-t.test('a bank\'s own limits hold for it, and the others keep the general ones', async (t) => {
+t.test('a bank\'s own limits hold for it, and the other banks keep the general ones', async (t) => {
   const general = { rate_limits: { recall_per_minute: 2, forget_per_minute: 4 }, quotas: { retain_per_day: 5 } }
   const { admission } = control(general, {
     home: { homeostasis: { rate_limits: { recall_per_minute: 7 }, quotas: { retain_per_day: 1 } } },

@@ -5,7 +5,7 @@ import { InMemoryVectorStore } from '../../../lib/stores/in-memory/store.js'
 import type { UsageEntry, UsageReservation } from '../../../lib/stores/vector-store.js'
 import { usageContract } from '../../contract/vector-store/usage.js'
 
-t.test('counts of the process hold what those of a store hold', async (t) => {
+t.test('counts in the process satisfy the contract of counts in a store', async (t) => {
   usageContract(t, async () => {
     const usage = new ProcessUsage()
     return Object.assign(new InMemoryVectorStore(), {
@@ -49,7 +49,7 @@ t.test('pending corrections are awaited before a bank is refused for an exhauste
   t.equal(store.asked, asked + 3, 'nothing is under way, so nothing is asked again')
 })
 
-t.test('it is idle when every correction is counted', async (t) => {
+t.test('the counters are idle when every correction is counted', async (t) => {
   const store = new SlowCorrections()
   const usage = new UsageCounters({ store })
   await usage.idle()

@@ -61,7 +61,7 @@ const cases: Record<ScorerName, { liked: Case[], passedOver: Case[] }> = {
   reaction: { liked: [told('clock', 'Wow, the clock stopped.')], passedOver: [told('clock', 'The clock stopped.'), told('clock', `Absolutely! ${'The old clock of the copper mill. '.repeat(15)}`)] },
 }
 for (const name of SCORER_NAMES) {
-  t.test(`${name} likes what it is for, and gives 0 where that is absent`, async (t) => {
+  t.test(`${name} scores what it is for, and gives 0 where that is absent`, async (t) => {
     for (const one of cases[name].liked) t.ok(given(name, ...one) > 0, JSON.stringify(one))
     for (const one of cases[name].passedOver) t.equal(given(name, ...one), 0, JSON.stringify(one))
   })
