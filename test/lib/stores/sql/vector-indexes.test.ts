@@ -36,7 +36,7 @@ async function setUp (t: Test, options: Partial<VectorIndexesOptions> = {}) {
   }
 }
 
-t.test('only the biggest banks have an index, each over its own vectors', async (t) => {
+t.test('only the largest banks have an index, each over its own vectors', async (t) => {
   const { fill, make, indexes } = await setUp(t)
   await fill('small', 19)
   await fill('big', 30)
@@ -74,7 +74,7 @@ t.test('a bank with an index is searched through it, under filters too, and find
   t.strictSame(texts(semantic!), ['memory 1 of big'], 'what is forgotten is not found')
 })
 
-t.test('a bank loses its index when it is clearly smaller than those that get one, and without leave to build nothing changes', async (t) => {
+t.test('a bank loses its index when it is clearly smaller than those that get one; without permission nothing changes', async (t) => {
   const { fill, make, store, indexes } = await setUp(t)
   const memories = await fill('big', 24)
   await make({ build: false }).update(CONTRACT_SPACE, () => {})
