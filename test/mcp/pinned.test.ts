@@ -36,7 +36,7 @@ for (const revision of REVISIONS) {
   })
 }
 
-t.test('an invalid name', async (t) => {
+t.test('an invalid bank name', async (t) => {
   const { post } = await testApp(t)
   const response = await post('/mcp/banks/%20x', rpc('tools/list'), MCP_HEADERS)
   t.equal(response.statusCode, 400)
