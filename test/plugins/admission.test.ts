@@ -80,7 +80,7 @@ await t.test('many simultaneous requests are all admitted, over several turns of
   t.ok(answers.every(({ statusCode }) => statusCode === 200))
 })
 
-await t.test('a crowd of one caller does not delay another caller behind the same address', async (t) => {
+await t.test('many requests of one caller do not delay another caller behind the same address', async (t) => {
   const store = new InMemoryVectorStore()
   const list = store.list.bind(store)
   // Longer than a slice of the event loop.

@@ -86,13 +86,13 @@ for (const [name, schema, lists, answer] of answers) {
   })
 }
 
-await t.test('an answer without a list that is optional is whole too', async (t) => {
+await t.test('an answer without an optional list is complete too', async (t) => {
   const parts = answerPartsOf({ type: 'object', properties: { a: { type: 'array', items: { type: 'object', properties: {} } }, b: { type: 'string' } } })
   t.equal([...parts.texts({ b: 'x' })].join(''), '{"b":"x"}')
   t.equal([...parts.texts({ a: [{}, {}], b: 'x' })].join(''), '{"a":[{},{}],"b":"x"}')
 })
 
-await t.test('the parts of an explanation are one', async (t) => {
+await t.test('an explanation is not split into parts', async (t) => {
   t.same(answerPartsOf(ExplainAnswer as AnswerSchema).lists, [])
 })
 

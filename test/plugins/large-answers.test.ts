@@ -34,7 +34,7 @@ function multiplyHits ({ app: { memory } }: TestApp, count: number, change = (_h
 
 const all = { bank_id: 'big', query: 'tea', max_results: 1000 }
 
-await t.test('a large answer is what the serializer of its schema writes, in pieces', async (t) => {
+await t.test('a large answer equals the output of the serializer of its schema, and is sent in pieces', async (t) => {
   const app = await filled(t, 5)
   const recall = await app.post('/v1/recall', all)
   t.equal(recall.statusCode, 200)
@@ -50,7 +50,7 @@ await t.test('a large answer is what the serializer of its schema writes, in pie
   t.equal(app.app.workBytes.reservedBytes, 0)
 })
 
-await t.test('a small answer has its length and is in one piece', async (t) => {
+await t.test('a small answer has a Content-Length and is sent in one piece', async (t) => {
   const app = await filled(t, 1)
   const recall = await app.post('/v1/recall', all)
   t.equal(recall.headers['content-length'], String(Buffer.byteLength(recall.body)))
@@ -84,7 +84,7 @@ await t.test('HEAD requests, HTTP/1.0 and pipelined requests get correct respons
   t.equal(app.app.workBytes.reservedBytes, 0)
 })
 
-await t.test('an answer beyond bounds.answer_bytes is refused before anything of it is sent', async (t) => {
+await t.test('an answer beyond bounds.answer_bytes is refused before any of it is sent', async (t) => {
   const app = await filled(t, 24, { bounds: { answer_bytes: MIB } })
   for (const response of [await app.post('/v1/recall', all), await app.get('/v1/banks/big/memories?limit=200')]) {
     refused(t, response, 413, 'answer_too_large', { detail: /bounds\.answer_bytes.*max_results, max_tokens or limit/ })
@@ -125,7 +125,7 @@ await t.test('unread answers occupy their bytes, and a request without free byte
   t.equal(app.app.workBytes.reservedBytes, 0)
 })
 
-await t.test('the answer of a write is sent even without room in the byte budget', async (t) => {
+await t.test('the answer of a write is sent even when the byte budget is exhausted', async (t) => {
   const app = await testApp(t, { file: { bounds: { work_bytes: 16 * MIB } } })
   const { workBytes, memory } = app.app
   const items = Array.from({ length: 1000 }, (_, index) => ({ content: `Memory ${index}` }))
@@ -147,7 +147,7 @@ await t.test('the answer of a write is sent even without room in the byte budget
   t.equal((await app.get('/openapi.json')).statusCode, 200)
 })
 
-await t.test('an answer that breaks in its middle ends the connection', async (t) => {
+await t.test('an answer that fails in its middle ends the connection', async (t) => {
   const app = await filled(t, 4)
   multiplyHits(app, 100, (hit, index) => {
     // Not enumerable, so that it breaks when it is written, and not when it is weighed.

@@ -36,7 +36,7 @@ await t.test('with a separate port the metrics are served there without a token,
   refused(t, await get('/metrics', { 'x-admin-token': 'admin' }), 404, 'not_found')
 })
 
-await t.test('that port knows nothing else', async (t) => {
+await t.test('that port serves nothing else', async (t) => {
   const { url } = await withOwnPort(t)
   for (const path of ['/', '/v1/banks', '/health', '/metrics/', '/metrics/x', '/v1/admin/banks']) {
     await refusedBy(t, await fetch(new URL(path, url)), 404, 'not_found')

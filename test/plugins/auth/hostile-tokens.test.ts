@@ -165,7 +165,7 @@ const bothCases = (make: (payload: unknown, header: Record<string, unknown>) => 
     what, reason: one.reason, token: make(one.payload === undefined ? claims : one.payload, one.header ?? {}),
   }))
 
-await t.test('the good tokens of this table are good', async (t) => {
+await t.test('the valid tokens of this table are accepted', async (t) => {
   t.equal((await whoamiWith(hs, goodHs)).statusCode, 200)
   t.equal((await whoamiWith(oidc, goodOidc)).statusCode, 200)
   t.equal((await whoamiWith(hs, hs256({ ...claims, exp: 1e300, iat: secondsFromNow(60) }, SECRET))).statusCode, 200)

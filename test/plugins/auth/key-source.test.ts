@@ -9,7 +9,7 @@ const MINUTE = 60 * SECOND
 const k1 = rsaKey('k1')
 const k2 = rsaKey('k2')
 
-await t.test('a key is given as the same PEM each time, with one fetch', async (t) => {
+await t.test('a key is returned as the same PEM each time, with one fetch', async (t) => {
   const { server, keys } = await setUp(t, [k1, k2])
   t.equal(await keys.pem('k1'), k1.publicPem)
   t.equal(await keys.pem('k1'), k1.publicPem)
@@ -165,7 +165,7 @@ await t.test('a clock that is set back does not freeze the keys', async (t) => {
   t.equal(await ask(keys, 'k2'), 'ok')
 })
 
-await t.test('a kid that is no look-up word is refused without a fetch', async (t) => {
+await t.test('a kid that cannot be looked up is refused without a fetch', async (t) => {
   const { server, keys } = await setUp(t, [k1])
   for (const kid of [undefined, null, '', 7, {}, ['k1'], 'x'.repeat(201)]) t.equal(await ask(keys, kid), 'refused')
   t.equal(server.requests, 0)
