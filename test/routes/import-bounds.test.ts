@@ -10,7 +10,7 @@ async function bounded (t: Test, bounds: FileConfig['bounds'], file: FileConfig 
   return await testApp(t, { file: { ...file, bounds: bounds ?? {} } })
 }
 
-await t.test('an import has bounds.import_lines lines, the header and blank ones included, and is refused before any is read', async (t) => {
+await t.test('an import has at most bounds.import_lines lines, including blank ones, and is refused before any is read', async (t) => {
   const app = await bounded(t, { import_lines: 4 })
   const three = ndjson(HEADER, { text: 'One.' }, '', { text: 'Two.' })
   t.equal((await importInto(app, 'home', three)).json().imported, 2)
@@ -21,7 +21,7 @@ await t.test('an import has bounds.import_lines lines, the header and blank ones
   refused(t, await importInto(app, 'home', 'x\n'.repeat(5)), 413, 'body_too_large', { detail: /bounds\.import_lines/ })
 })
 
-await t.test('an import has bounds.import_bytes bytes, whatever the bodies of other routes have', async (t) => {
+await t.test('an import has at most bounds.import_bytes bytes, whatever the limit of other routes is', async (t) => {
   const line = { text: 'x'.repeat(2000) }
   for (const [bytes, maxBodyBytes, status] of [[1024, 1_000_000, 413], [1_000_000, 1024, 200]] as const) {
     const app = await testApp(t, { maxBodyBytes, file: { bounds: { import_bytes: bytes } } })
@@ -43,12 +43,12 @@ await t.test('a line that is longer than any memory of the bank, or nested deepe
   t.equal((await importInto(app, 'home', ndjson(HEADER, { text: '[[[[[[[[[[ \\" {{{{{{{{{{ "[[[[[[[[[[' }))).statusCode, 200, 'brackets in a text are no nesting')
 })
 
-await t.test('the longest text fits a line, in any form of JSON', async (t) => {
+await t.test('the longest text fits into a line, in any form of JSON', async (t) => {
   const app = await bounded(t, {}, { barriers: { validation: { max_content_length: 50_000 } } })
   t.equal((await importInto(app, 'home', ndjson(HEADER, `{"text": "${'\\ud83d\\ude00'.repeat(50_000)}"}`))).json().imported, 1)
 })
 
-await t.test('what is no UTF-8 is refused with its line, and nothing of it is stored as something else', async (t) => {
+await t.test('invalid UTF-8 is refused with its line, and none of it is stored in another form', async (t) => {
   const app = await bounded(t, {})
   const payload = Buffer.concat([Buffer.from(`${ndjson(HEADER, { text: 'Caf\u00e9.' })}{"text": "caf`), Buffer.from([0xe9]), Buffer.from('"}\n')])
   refusedFields(t, await importInto(app, 'home', payload), 'line 3')
@@ -66,7 +66,7 @@ await t.test('the first bad line ends an import, and a batch ends with its first
   t.equal(ids, 2, 'no item of a batch with a bad one is prepared')
 })
 
-await t.test('who may not import learns nothing of the lines', async (t) => {
+await t.test('a caller that may not import learns nothing about the lines', async (t) => {
   const app = await bounded(t, { import_lines: 2 }, ONE_PERMISSION_EACH)
   for (const payload of ['no JSON', 'x\n'.repeat(10), '', ndjson(HEADER, { text: ' ' })]) {
     refused(t, await importInto(app, 'team', payload, as('user:write')), 403, 'access_denied')
@@ -74,7 +74,7 @@ await t.test('who may not import learns nothing of the lines', async (t) => {
   refusedFields(t, await importInto(app, 'team', 'no JSON', as('user:admin')), 'line 1')
 })
 
-await t.test('no reader sees a part of an import, and imports into one bank go one after the other, within a bound', async (t) => {
+await t.test('no reader sees a part of an import, and a bounded number of imports into one bank run in turn', async (t) => {
   const store = new InMemoryVectorStore()
   const takes = store.import.bind(store)
   const reached = latch()

@@ -4,7 +4,7 @@ import { InMemoryVectorStore } from '../../lib/stores/in-memory/store.js'
 import { testApp } from '../helpers/app.js'
 import { refused } from './support.js'
 
-await t.test('a request that cannot be counted gets a refund of every rate', async (t) => {
+await t.test('a request that cannot be counted gets all its rate tokens back', async (t) => {
   const counts = new ProcessUsage()
   let isDown = true
   const store = Object.assign(new InMemoryVectorStore(), {

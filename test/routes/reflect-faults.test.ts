@@ -257,7 +257,7 @@ t.test('in the extractive mode the memories answer for the model, with a warning
 })
 
 for (const protocol of Object.keys(PROTOCOLS) as Protocol[]) {
-  t.test(`after faults in a row the model is not asked, until it is tried again, ${protocol}`, async (t) => {
+  t.test(`after consecutive faults the model is not called until it is tried again, ${protocol}`, async (t) => {
     const server = await startLanguageServer(t)
     const app = await gateway(t, protocol, server.url, SETTINGS.single, {
       circuit_breaker: { failure_threshold: 3, recovery_timeout_seconds: 2 },

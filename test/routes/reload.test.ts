@@ -57,7 +57,7 @@ await t.test('grants of the file are in force after a reload, and not before', a
   t.equal(await read(), 403)
 })
 
-await t.test('access control is switched on, and what a bank may grant switched off, by a reload', async (t) => {
+await t.test('a reload switches access control on, and grants by banks off', async (t) => {
   const enabled = { enabled: true, default_policy: 'deny' as const }
   const app = await start(t, {})
   const read = async (principal: string) => (await app.post('/v1/recall', QUERY, as(principal))).statusCode
@@ -100,7 +100,7 @@ await t.test('limits of the file, for all and for single banks, are in force aft
   t.equal((await app.post('/v1/recall', QUERY)).statusCode, 200)
 })
 
-await t.test('a limit that the file tightens binds what a bank has set before, and lets it go again', async (t) => {
+await t.test('a limit that the file tightens binds earlier values of a bank, until it is loosened again', async (t) => {
   const app = await start(t, { homeostasis: { recall_max_tokens: 500 } })
   await putConfig(app, 'home', { homeostasis: { recall_max_tokens: 400 } })
   app.edit({ homeostasis: { recall_max_tokens: 300 } })
@@ -128,7 +128,7 @@ await t.test('profiles of the file are in force after a reload, for its entries 
   t.equal((await getConfig(app, 'home')).config.profile, 'support')
 })
 
-await t.test('the trust of writers follows the file', async (t) => {
+await t.test('the trust of writers is that of the reloaded file', async (t) => {
   const app = await start(t, {})
   const trustOf = async (content: string) => {
     const id = await app.retain('home', content, {}, as('user:bob'))
@@ -140,7 +140,7 @@ await t.test('the trust of writers follows the file', async (t) => {
   t.equal(await trustOf('The second.'), 'untrusted')
 })
 
-await t.test('what reflect costs, and what it does without its model, follow the file', async (t) => {
+await t.test('prices of models and the extractive mode are those of the reloaded file', async (t) => {
   const languageModel = new ScriptedModel()
   languageModel.answer = () => generation('The otter sleeps on the river [1].')
   const llm = { llm_provider: 'mock' }
@@ -156,7 +156,7 @@ await t.test('what reflect costs, and what it does without its model, follow the
   t.ok(answerOf(await app.post('/v1/reflect', QUERY)).usage.cost! > 0)
 })
 
-await t.test('a section that comes into the file needs a restart only for what only a start reads', async (t) => {
+await t.test('a new section in the file needs a restart only for the settings that only a start reads', async (t) => {
   for (const [file, ...changed] of [
     [{ retrieval: { bm25: { k1: 2 } } }, 'retrieval.bm25.k1'],
     [{ retrieval: { weights: { lexical: 2 } } }, 'retrieval.weights.lexical'],
@@ -174,7 +174,7 @@ await t.test('a section that comes into the file needs a restart only for what o
   }
 })
 
-await t.test('a change that only a start reads is 409, names it, and takes nothing over', async (t) => {
+await t.test('a change that only a start reads is 409, is named, and is not applied', async (t) => {
   const rows: Array<[before: FileConfig, after: FileConfig, ...paths: string[]]> = [
     [{}, { vector_store: 'in_memory' }, 'vector_store'],
     [{}, { llm_provider: 'mock' }, 'llm_provider'],
@@ -206,14 +206,14 @@ await t.test('a change that only a start reads is 409, names it, and takes nothi
   }
 })
 
-await t.test('a file with problems is 409, tells them, and takes nothing over', async (t) => {
+await t.test('a file with problems is 409, is not applied, and its problems are reported', async (t) => {
   const app = await start(t, {})
   app.edit(new ConfigurationError(['homeostasis.recall_max_tokens: found text, allowed is an integer from 1', 'bankz: unknown key']))
   const response = await app.reload()
   refused(t, response, 409, 'configuration_invalid', { problems: ['homeostasis.recall_max_tokens: found text, allowed is an integer from 1', 'bankz: unknown key'] })
   t.match(app.log.filter(({ msg }) => msg === 'the configuration was not changed'), [{ level: 50, problems: ['homeostasis.recall_max_tokens: found text, allowed is an integer from 1', 'bankz: unknown key'] }])
 
-  await t.test('also when only the memory service finds them', async (t) => {
+  await t.test('the same holds for problems that only the memory service finds', async (t) => {
     const rows: Array<[file: FileConfig, problem: RegExp]> = [
       [{ retrieval: { weights: { lexical: 0 } } }, /^retrieval\.weights: one of/],
       [{ banks: { home: { retrieval: { weights: { lexical: 0 } } } } }, /^banks\.home\.retrieval\.weights: one of/],
@@ -227,13 +227,13 @@ await t.test('a file with problems is 409, tells them, and takes nothing over', 
     }
   })
 
-  await t.test('and the next good one is taken over', async (t) => {
+  await t.test('the next valid file is applied', async (t) => {
     app.edit({ barriers: { validation: { max_content_length: 5 } } })
     await takeOver(t, app, ['barriers.validation.max_content_length'])
   })
 })
 
-await t.test('a fault while reading is 500 and tells nothing of its cause', async (t) => {
+await t.test('a fault while reading is 500 and reveals nothing of its cause', async (t) => {
   const app = await start(t, {})
   app.edit(new Error('EIO: /etc/secret-place'))
   const response = await app.reload()
@@ -241,7 +241,7 @@ await t.test('a fault while reading is 500 and tells nothing of its cause', asyn
   t.notMatch(response.body, /EIO|secret-place/)
 })
 
-await t.test('a reload asks for the admin token', async (t) => {
+await t.test('a reload requires the admin token', async (t) => {
   const app = await start(t, {}, { adminToken: 'the admin token' })
   app.edit({ homeostasis: { recall_max_tokens: 5 } })
   for (const headers of [{}, { 'x-admin-token': 'another' }, as('user:admin')]) refused(t, await app.reload(headers), 401, 'unauthenticated')
@@ -250,19 +250,19 @@ await t.test('a reload asks for the admin token', async (t) => {
   t.equal((await getConfig(app, 'home')).effective.homeostasis?.recall_max_tokens, 5)
 })
 
-await t.test('a reload of a file that is as it was changes nothing and says so', async (t) => {
+await t.test('a reload of an unchanged file changes nothing and says so', async (t) => {
   const app = await start(t, { homeostasis: { recall_max_tokens: 5 } })
   app.edit({ homeostasis: { recall_max_tokens: 5 } })
   await takeOver(t, app, [])
   t.match(app.log.filter(({ msg }) => msg === 'the configuration was read again'), [{ level: 30, changed: [] }])
 })
 
-await t.test('a gateway that was given nothing to read again answers 501', async (t) => {
+await t.test('a gateway without anything to reload answers 501', async (t) => {
   const app = await testApp(t)
   refused(t, await app.inject({ method: 'POST', url: '/v1/admin/reload' }), 501, 'not_supported')
 })
 
-await t.test('a webhook goes by the access control that was reloaded', async (t) => {
+await t.test('a webhook uses the reloaded access control', async (t) => {
   const sources = { sources: { crm: openSource({ principal: 'service:crm' }) } }
   const app = await start(t, sources)
   t.equal((await sendJson(app, 'crm', { content: 'One.' })).statusCode, 200)

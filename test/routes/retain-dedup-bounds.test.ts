@@ -36,7 +36,7 @@ await t.test('64 writes wait for others of their bank; a further one is asked to
   refused(t, await write('home', 'Not today.'), 429, 'quota_exceeded')
 })
 
-await t.test('near-duplicates are found among items that tell the same words in other orders', async (t) => {
+await t.test('near-duplicates are found among items that contain the same words in other orders', async (t) => {
   const { post } = await testApp(t, { file: { signal_quality: { dedup: { action: 'warn', threshold: 0.8 } } } })
   const words = WORDS.split(' ')
   // Each has its words in an order of its own, and so repeats none of the others.

@@ -3,7 +3,7 @@ import { testApp } from '../helpers/app.js'
 
 const file = { signal_quality: { dedup: { action: 'update' as const, threshold: 0.7 } } }
 
-t.test('two at the same moment that are like a third, but not like each other, do not both take its place', async (t) => {
+t.test('two simultaneous texts that resemble a third, but not each other, do not both replace it', async (t) => {
   const { post, retain, get } = await testApp(t, { file })
   await retain('home', 'copper kettle stands behind wooden garden shed near old stone')
   const answers = await Promise.all([
@@ -20,7 +20,7 @@ t.test('two at the same moment that are like a third, but not like each other, d
   }
 })
 
-t.test('a thousand that are alike are compared with some of those before them', async (t) => {
+t.test('a thousand similar texts are compared with some of those before them', async (t) => {
   const { post } = await testApp(t, { file: { signal_quality: { dedup: { action: 'warn' } } } })
   const words = Array.from({ length: 60 }, (_, index) => `word${String.fromCharCode(97 + index % 26)}${String.fromCharCode(97 + index / 26)}x`).join(' ')
   const items = Array.from({ length: 1000 }, (_, index) => ({ content: `${words} ${String.fromCharCode(97 + index % 26).repeat(3)}${String.fromCharCode(97 + index / 26 % 26).repeat(2)}q${String.fromCharCode(97 + index / 676)}` }))

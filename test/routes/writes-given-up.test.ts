@@ -70,7 +70,7 @@ async function leaveTheQueue (
   t.strictSame(app.log.filter(({ level }) => Number(level) > 30), [], 'it is no fault')
 }
 
-t.test('an import that waits for another is given up when its client leaves', async (t) => {
+t.test('an import that waits for another is cancelled when its client disconnects', async (t) => {
   const store = new GatedStore()
   const app = await testApp(t, { file: { homeostasis: { quotas: { import_per_day: 2 } } } }, { store })
   const write = (text: string): Write => ({
@@ -81,7 +81,7 @@ t.test('an import that waits for another is given up when its client leaves', as
   t.strictSame(memories.map(({ text }) => text), ['copper kettle', 'silver bucket'])
 })
 
-t.test('so is a retain that waits to be compared with what another stores, and its quota is refunded', async (t) => {
+t.test('a retain that waits for a comparison is cancelled too, and its quota is refunded', async (t) => {
   const store = new GatedStore()
   const file = {
     signal_quality: { dedup: { action: 'update' as const, threshold: 0.7 } },

@@ -15,7 +15,7 @@ async function refusal (work: Promise<unknown>): Promise<[number | undefined, st
   return [statusCode, String(details)]
 }
 
-t.test('what the client says of a memory is kept, and is in the gateway\'s own API too', async (t) => {
+t.test('every field of the client is stored, and is visible in the gateway\'s own API', async (t) => {
   const { client, get } = await gateway(t)
   await client.retainBatch('home', [{
     content: 'Alice drinks green tea.',
@@ -47,7 +47,7 @@ t.test('what the client says of a memory is kept, and is in the gateway\'s own A
   t.match(await client.getDocument('home', 'diary/1:a'), { id: 'diary/1:a', memory_unit_count: 1, nodes_by_fact_type: { world: 1 } })
 })
 
-t.test('a timestamp may be written as Hindsight takes it', async (t) => {
+t.test('a timestamp may have every form that Hindsight accepts', async (t) => {
   const { client } = await gateway(t)
   const when: Record<string, string | null> = {
     '2024-03-01': '2024-03-01T00:00:00.000Z',
@@ -69,7 +69,7 @@ t.test('a timestamp may be written as Hindsight takes it', async (t) => {
   }
 })
 
-t.test('a document is replaced as a whole, or appended to', async (t) => {
+t.test('a document is replaced as a whole, or extended', async (t) => {
   const { client, clock } = await gateway(t)
   await client.retainBatch('home', [{ content: 'one' }, { content: 'two' }], { documentId: 'diary' })
   await client.retain('home', 'of another document', { documentId: 'letter' })
@@ -90,14 +90,14 @@ t.test('a document is replaced as a whole, or appended to', async (t) => {
   t.same(await refusal(client.retain('home', 'a', { updateMode: 'append' })), [400, 'items[0].update_mode: needs document_id'])
 })
 
-t.test('a document is not lost when what is to replace it is refused', async (t) => {
+t.test('a document stays when its replacement is refused', async (t) => {
   const { client } = await gateway(t)
   await client.retain('home', 'one', { documentId: 'diary' })
   t.match(await refusal(client.retainBatch('home', [{ content: 'two' }, { content: ' ' }], { documentId: 'diary' })), [400, /items\[1\]\.content/])
   t.same(await texts(client), ['one'])
 })
 
-t.test('an asynchronous retain is done when it is answered, and once for each operation', async (t) => {
+t.test('an asynchronous retain is complete when it is answered, once per operation', async (t) => {
   const { client } = await gateway(t)
   const put = async (content: string, documentId = 'diary') => await client.retain('home', content, { async: true, operationId: OPERATION, documentId })
   t.same(await put('one'), { success: true, bank_id: 'home', items_count: 1, async: false })
@@ -124,7 +124,7 @@ t.test('a document is replaced in one step, or not at all', async (t) => {
   t.equal((await client.getDocument('home', 'diary'))?.original_text, 'two\n\nthree', 'a repeat touches nothing newer')
 })
 
-t.test('of many simultaneous replacements of a document one is left, whole', async (t) => {
+t.test('of many simultaneous replacements of a document one remains, completely', async (t) => {
   const { client } = await gateway(t)
   await client.retainBatch('home', [{ content: 'the first' }, { content: 'of two' }], { documentId: 'diary' })
   const versions = Array.from({ length: 8 }, (_, index) => [`one of ${index}`, `two of ${index}`, `three of ${index}`])
@@ -135,7 +135,7 @@ t.test('of many simultaneous replacements of a document one is left, whole', asy
   t.ok(versions.some((version) => version.toSorted().join() === left.join()), left.join(', '))
 })
 
-t.test('simultaneous replacements leave one also where near-duplicates are looked for', async (t) => {
+t.test('simultaneous replacements leave one also with the detection of near-duplicates', async (t) => {
   for (const action of ['skip', 'update', 'warn'] as const) {
     const { client } = await gateway(t, { file: { signal_quality: { dedup: { action, threshold: 0.99 } } } })
     await client.retain('home', 'Alice drinks green tea in the garden.', { documentId: 'diary' })
@@ -147,7 +147,7 @@ t.test('simultaneous replacements leave one also where near-duplicates are looke
   }
 })
 
-t.test('what would change the result and is not there is refused, and nothing is stored', async (t) => {
+t.test('an unsupported option that would change the result is refused, and nothing is stored', async (t) => {
   const { client } = await gateway(t)
   t.match(await refusal(client.retain('home', 'a', { entities: [{ text: 'Alice' }] })), [501, /^items\[0\]\.entities: no entities/])
   t.match(await refusal(client.retainBatch('home', [{ content: 'a' }, { content: 'b', strategy: 'x' }])), [501, /^items\[1\]\.strategy: /])

@@ -8,7 +8,7 @@ import { gateway } from './gateway.js'
 
 type Settings = Parameters<HindsightClient['updateBankConfig']>[1]
 
-t.test('settings are those of the gateway\'s own API, in other words', async (t) => {
+t.test('settings are those of the gateway\'s own API under other names', async (t) => {
   const { client, get, inject } = await gateway(t)
   await inject({
     method: 'PUT',
@@ -29,7 +29,7 @@ t.test('settings are those of the gateway\'s own API, in other words', async (t)
   t.match(await client.setMission('home', ''), { mission: '' })
 })
 
-t.test('a change that another overtakes is made for the configuration of the other', async (t) => {
+t.test('a change that another overtakes is applied to the configuration of the other', async (t) => {
   const { app, client, get, inject } = await gateway(t)
   const { configurations } = app.memory
   const patch = configurations.patch.bind(configurations)
@@ -63,7 +63,7 @@ t.test('a bank that sets nothing has no configuration', async (t) => {
   t.match((await get('/v1/banks/home/config')).json(), { config: {} })
 })
 
-t.test('a setting at the value that always holds is taken, any other is refused', async (t) => {
+t.test('a setting at its fixed value is accepted, and any other value is refused', async (t) => {
   const { client, get } = await gateway(t)
   const taken: Settings = {
     retainExtractionMode: 'chunks',
@@ -92,7 +92,7 @@ t.test('a setting at the value that always holds is taken, any other is refused'
   t.match((await get('/v1/banks/home/config')).json(), { config: {} }, 'nothing of a refused change is kept')
 })
 
-t.test('names of variables are taken, unknown names and wrong values are named', async (t) => {
+t.test('names of variables are accepted, and unknown names and wrong values are named', async (t) => {
   const { client, inject } = await gateway(t)
   const patch = async (updates: Record<string, unknown>) => {
     const response = await inject({
@@ -114,14 +114,14 @@ t.test('names of variables are taken, unknown names and wrong values are named',
   t.match(await rejection(HindsightError, client.updateBankConfig('home', { retainChunkSize: 1 })), { statusCode: 400, details: /retrieval\.chunk_max_characters/ })
 })
 
-t.test('reranking is switched off and on where there is a reranker', async (t) => {
+t.test('reranking is switched off and on if there is a reranker', async (t) => {
   const { client } = await gateway(t, {}, { reranker: { rerank: async (_query, texts) => texts.map(() => 1) } })
   t.match((await client.getBankConfig('home')).config, { enable_reranking: true })
   t.match(await client.updateBankConfig('home', { enableReranking: false }), { config: { enable_reranking: false }, overrides: { enable_reranking: false } })
   t.match(await client.updateBankConfig('home', { enableReranking: true }), { config: { enable_reranking: true }, overrides: {} })
 })
 
-t.test('a store that does not know the filters of this API does not start with it', async (t) => {
+t.test('with this API a store that does not support its filters ends the start', async (t) => {
   class PlainStore extends InMemoryVectorStore {
     isClosed = false
 
