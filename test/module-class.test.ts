@@ -85,7 +85,7 @@ t.test('a filter holds for hits by meaning too', async (t) => {
 
 const FAILING = [['ShortEmbeddings', 502, 'model_output_invalid'], ['BrokenEmbeddings', 503, 'dependency_unavailable']] as const
 
-t.test('with the semantic strategy alone unusable embeddings are 502, a failing provider is 503, and neither says why', async (t) => {
+t.test('without the lexical strategy unusable embeddings are 502 and a failing provider is 503', async (t) => {
   for (const [name, status, code] of FAILING) {
     const file: FileConfig = { vector_store: `${STORES}:JournalStore`, embedding_provider: `${EMBEDDINGS}:${name}`, retrieval: { weights: { lexical: 0 } } }
     const { post, get } = await testApp(t, { file, baseDirectory: process.cwd() })

@@ -15,7 +15,7 @@ async function sendText ({ inject }: TestApp, url: string, payload: string, head
   return await inject({ method: 'POST', url, headers: { ...JSON_TYPE, ...headers }, payload })
 }
 
-await t.test('a body that is too deep or has too many values is refused with the bound before it is validated', async (t) => {
+await t.test('a body with too many levels or values is refused with the bound before validation', async (t) => {
   const app = await testApp(t, { file: { bounds: { json_depth: 5, json_values: 100, array_elements: 10 } } })
   const deep = (levels: number) => '{"bank_id":"b","query":"x","metadata":' + '['.repeat(levels - 1) + ']'.repeat(levels - 1) + '}'
   refusedFields(t, await sendText(app, '/v1/recall', deep(5)), 'metadata')

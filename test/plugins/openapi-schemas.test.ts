@@ -57,7 +57,7 @@ await t.test('openapi.json is the document of the present routes', async (t) => 
 })
 
 for (const mode of ['dev', 'api_key', 'jwt_hs256', 'jwt_oidc'] as const satisfies AuthMode[]) {
-  await t.test(`in mode ${mode} the document differs from openapi.json only in the credentials of callers`, async (t) => {
+  await t.test(`in mode ${mode} it differs from openapi.json only in the credentials of callers`, async (t) => {
     const { app: other } = await testApp(t, { auth: { mode } })
     t.ok(JSON.stringify(other.openApiDocumentOfEveryMode()) === JSON.stringify(JSON.parse(committed)))
     const ownSecurity = (text: string) => (JSON.parse(text) as {

@@ -64,7 +64,7 @@ await t.test('rows of a database', async (t) => {
     t.equal((await app.post('/v1/retain', { bank_id: 'near', content: `${CONTENT} 80` })).statusCode, 200)
   })
 
-  await t.test('unread lists and recalls are refused beyond bounds.work_bytes, and those that end release everything', async (t) => {
+  await t.test('unread answers are refused beyond bounds.work_bytes, and those that end release it', async (t) => {
     for (const text of [request('GET', LIST), postText('/v1/recall', RECALL)]) {
       const readers = await Promise.all(Array.from({ length: 12 }, async () => await unread(t, url, text)))
       const admitted = readers.filter(({ status }) => status === 200)

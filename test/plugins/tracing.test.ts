@@ -90,7 +90,7 @@ await t.test('a failed span has the code or the class of its error and not its m
   t.notMatch(collector.payload, /secret/)
 })
 
-await t.test('a request without a route is named by its method alone, and a refused request is a span too', async (t) => {
+await t.test('a request without a route is named by its method, and a refused request is a span too', async (t) => {
   const { app, get, collector } = await traced(t, { adminToken: 'admin' })
   await get('/nothing/here')
   await get('/v1/admin/banks')
@@ -99,7 +99,7 @@ await t.test('a request without a route is named by its method alone, and a refu
   t.match(collector.span('GET /v1/admin/banks').attributes, { 'http.route': '/v1/admin/banks', 'http.response.status_code': 401 })
 })
 
-await t.test('an invalid traceparent begins a new trace, and one that is not sampled is not sampled here', async (t) => {
+await t.test('an invalid traceparent begins a new trace, and an unsampled one stays unsampled', async (t) => {
   const { app, get, collector } = await traced(t)
   await get('/live', { traceparent: `00-${TRACE}-${PARENT}-00` })
   await get('/health', { traceparent: '00-xyz-1-01' })
@@ -160,7 +160,7 @@ await t.test('the service has its name and version, unless the environment names
   t.equal(second.collector.requests[0]!.headers['x-collector-key'], 'abc')
 })
 
-await t.test('a collector that refuses spans affects no request, and is logged once, and again when it recovers', async (t) => {
+await t.test('a collector that refuses spans affects no request, and is logged once until it recovers', async (t) => {
   const { app, get, log, collector } = await traced(t)
   collector.always(answering(400, '{}'))
   for (const count of [1, 2, 3]) {

@@ -67,7 +67,7 @@ await t.test('memories stay when an operator removes a configuration; a second r
   t.match((await app.get('/v1/banks/home')).json(), { memory_count: 1 })
 })
 
-await t.test('tenant_id names the tenant of the bank, and without it the bank is that of callers without a tenant', async (t) => {
+await t.test('tenant_id names the tenant of the bank, and without it the bank has no tenant', async (t) => {
   const { auth, of } = await tenants(t)
   const app = await testApp(t, { auth, adminToken: TOKEN['x-admin-token'] })
   const configOf = async (query: string) => (await operate(app, 'GET', 'home', query)).json<BankConfigAnswer>().config

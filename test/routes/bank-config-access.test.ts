@@ -35,7 +35,7 @@ async function allowed (app: TestApp, bankId: string, headers: Record<string, st
 }
 
 for (const permission of [...PERMISSIONS, '*'] as const) {
-  await t.test(`a bank's grant of ${permission} gives only that, on this bank alone, from the next request on`, async (t) => {
+  await t.test(`a bank's grant of ${permission} gives only that, on this bank, from the next request on`, async (t) => {
     const app = await testApp(t, { file: FILE })
     const bob = as('user:bob')
     t.same(await allowed(app, 'home', bob), [])

@@ -6,7 +6,7 @@ import { hitsOf, longText, refused, refusedFields, textsOf } from './support.js'
 
 const QUERY = 'Where does the otter sleep?'
 
-await t.test('rate limits of a bank hold from the next request on, for this bank alone, until they are removed', async (t) => {
+await t.test('rate limits of a bank hold from the next request on, for this bank only', async (t) => {
   const app = await testApp(t)
   const recall = async (bankId: string) => await app.post('/v1/recall', { bank_id: bankId, query: QUERY })
   for (let count = 0; count < 3; count++) t.equal((await recall('home')).statusCode, 200)

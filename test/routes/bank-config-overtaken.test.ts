@@ -26,7 +26,7 @@ async function start (t: Test, file: FileConfig): Promise<Overtaking> {
 const tokens = (value: number): FileConfig => ({ homeostasis: { recall_max_tokens: value } })
 const PATH = 'homeostasis.recall_max_tokens'
 
-await t.test('a patch of another value is accepted while a stored value exceeds a limit that was tightened since', async (t) => {
+await t.test('a patch of another value is accepted while a stored value exceeds a tightened limit', async (t) => {
   const app = await start(t, tokens(500))
   await putConfig(app, 'home', { ...tokens(400), mission: 'One.' })
   await app.overtake(tokens(300))

@@ -94,7 +94,7 @@ await t.test('pages contain every bank once where both kinds of grants and refus
   t.notOk(app.read.some((bank) => bank.startsWith('file-')), 'what the file grants is not looked up')
 })
 
-await t.test('a caller who is refused everything by the default policy gets an empty list without a cursor', async (t) => {
+await t.test('a caller whom the policy refuses everything gets an empty list without a cursor', async (t) => {
   const app = await counting(t)
   for (const bank of named('shut', 80)) await app.retain(bank, 'x', {}, ADMIN)
   t.same((await app.get('/v1/banks?limit=10', ADA)).json(), { banks: [], next_cursor: null })

@@ -103,7 +103,7 @@ await t.test('with access control', async (t) => {
   })
 
   for (const path of ['', '/stats', '/memories', '/memories/01936f0e-7b3c-7a10-8d2f-000000000001']) {
-    await t.test(`/v1/banks/drop${path} requires read, and is refused alike whether the bank exists or not`, async (t) => {
+    await t.test(`/v1/banks/drop${path} requires read, and is refused alike without the bank`, async (t) => {
       for (const bank of ['drop', 'nowhere']) {
         refused(t, await get(`/v1/banks/${bank}${path}`, as('user:ada')), 403, 'access_denied', { detail: `Principal 'user:ada' is denied 'read' on bank '${bank}'` })
       }

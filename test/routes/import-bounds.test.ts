@@ -10,7 +10,7 @@ async function bounded (t: Test, bounds: FileConfig['bounds'], file: FileConfig 
   return await testApp(t, { file: { ...file, bounds: bounds ?? {} } })
 }
 
-await t.test('an import has at most bounds.import_lines lines, including blank ones, and is refused before any is read', async (t) => {
+await t.test('an import with more than bounds.import_lines lines is refused before any is read', async (t) => {
   const app = await bounded(t, { import_lines: 4 })
   const three = ndjson(HEADER, { text: 'One.' }, '', { text: 'Two.' })
   t.equal((await importInto(app, 'home', three)).json().imported, 2)
@@ -74,7 +74,7 @@ await t.test('a caller that may not import learns nothing about the lines', asyn
   refusedFields(t, await importInto(app, 'team', 'no JSON', as('user:admin')), 'line 1')
 })
 
-await t.test('no reader sees a part of an import, and a bounded number of imports into one bank run in turn', async (t) => {
+await t.test('no reader sees a part of an import, and a bounded number of imports takes turns', async (t) => {
   const store = new InMemoryVectorStore()
   const takes = store.import.bind(store)
   const reached = latch()

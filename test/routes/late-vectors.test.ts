@@ -53,7 +53,7 @@ t.test('a retain waits for a provider that is not deferred', async (t) => {
 })
 
 for (const deferred of [true, false]) {
-  t.test(`a ${deferred ? 'deferred' : 'prompt'} provider that fails stops no retain, and the vectors are added when it is back`, async (t) => {
+  t.test(`a ${deferred ? 'deferred' : 'prompt'} provider that fails stops no retain, and the vectors follow`, async (t) => {
     const home = await gateway(t, { deferred })
     home.embeddings.failure = new Error('401 with key sk-secret')
     await home.retain('home', 'Alice saw her doctor.')

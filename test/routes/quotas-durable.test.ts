@@ -54,7 +54,7 @@ async function statuses (answers: Array<Promise<{ statusCode: number }>>): Promi
   return counts
 }
 
-t.test('two gateways on one database together stay within the daily calls of the model under concurrency', async (t) => {
+t.test('two gateways on one database share the daily calls of the model, also concurrently', async (t) => {
   const schema = schemaIn(t, database)
   const quotas = { model_calls_per_day: 7 }
   const both = [await gateway(t, schema, quotas), await gateway(t, schema, quotas)]
@@ -108,7 +108,7 @@ t.test('two gateways never spend the same tokens twice, and unused ones are avai
   t.equal((await reflect(other, { max_tokens: 50 + most - 34 })).statusCode, 200)
 })
 
-t.test('two gateways share the quotas; a batch counts each item, an exact repeat of a request and an import none', async (t) => {
+t.test('two gateways share the quotas of retain and reflect, and a batch counts each item', async (t) => {
   const schema = schemaIn(t, database)
   const quotas = { retain_per_day: 9, reflect_per_day: 4 }
   const both = [await gateway(t, schema, quotas), await gateway(t, schema, quotas)] as const

@@ -71,7 +71,7 @@ function logged (log: TestApp['log'], requestId: string): boolean {
 }
 
 for (const quotas of [{ model_calls_per_day: 5 }, { model_tokens_per_day: 50_000 }, { reflect_per_day: 5 }]) {
-  t.test(`a store that cannot count ${Object.keys(quotas).join()} is 503, no model is called, and its message is in the log only`, async (t) => {
+  t.test(`a store that cannot count ${Object.keys(quotas).join()} is 503 without a call, and its message is only logged`, async (t) => {
     const app = await faulty(t, quotas)
     app.usage.beforeReserving = fail
     const answer = await reflect(app)
@@ -140,7 +140,7 @@ t.test('no answer waits for a correction, but the shutdown does', async (t) => {
 })
 
 for (const [what, quotas] of [['its budget', { model_calls_per_day: 1 }], ['its quota', { reflect_per_day: 1 }]] as const) {
-  t.test(`a reflect whose deadline passes while the store counts ${what} calls no model, and a late count is refunded`, async (t) => {
+  t.test(`a reflect whose deadline passes while the store counts ${what} calls no model and is refunded`, async (t) => {
     const app = await faulty(t, quotas)
     const { opened, open } = latch()
     app.usage.beforeReserving = async () => { await opened }

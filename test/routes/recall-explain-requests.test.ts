@@ -3,7 +3,7 @@ import { testApp } from '../helpers/app.js'
 import { explain, NOBODY } from './explaining.js'
 import { as, ONE_PERMISSION_EACH, refused, refusedFields } from './support.js'
 
-await t.test('a memory that is missing, expired or in another bank or tenant is reported only as not in the bank', async (t) => {
+await t.test('a missing, expired or foreign memory is reported only as not in the bank', async (t) => {
   const app = await testApp(t)
   const elsewhere = await app.retain('other', 'Alice drinks tea.')
   const expiring = await app.retain('bank', 'Alice drinks tea.', { expires_at: '2026-01-15T11:00:00Z' })

@@ -36,7 +36,7 @@ await t.test('a memory that is a hit is explained with the rank and score that r
   }
 })
 
-await t.test('the lexical stage shows which query words the memory contains, and which its neighbours lend', async (t) => {
+await t.test('the lexical stage shows which query words the memory and its neighbours contain', async (t) => {
   const app = await testApp(t)
   const asked = await app.retain('bank', 'Which instrument does Alice play?', { document_id: 'talk' })
   const answer = await app.retain('bank', 'The cello.', { document_id: 'talk' })

@@ -147,7 +147,7 @@ await t.test('with both, the wordings come first and then the order', async (t) 
   t.equal(response.json().degraded, undefined)
 })
 
-await t.test('the calls count for the budget of the bank, and beyond it the recall continues without them', async (t) => {
+await t.test('the calls count for the budget of the bank, beyond which there are none', async (t) => {
   t.equal((await recall({ queries: ['city of silk'] }, { bank_id: 'poor', rewrite: true })).json().degraded, undefined)
   const response = await recall({ queries: ['city of silk'] }, { bank_id: 'poor', rewrite: true, model_rerank: true })
   t.same(response.json().degraded, ['rewrite', 'rerank'])

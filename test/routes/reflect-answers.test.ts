@@ -40,7 +40,7 @@ await t.test('the addresses in an answer are those of its evidence', async (t) =
 })
 
 for (const text of ['NO_ANSWER', ' "NO_ANSWER." ', '**no_answer**']) {
-  await t.test(`the model abstains with ${JSON.stringify(text)}: the answer says so, has no sources and contains the cost`, async (t) => {
+  await t.test(`the model abstains with ${JSON.stringify(text)}: the answer has no sources, but the cost`, async (t) => {
     const { answer, ...rest } = await says(text)
     t.equal(answer, 'There are no memories that answer this.')
     t.same(rest, { abstained: true, sources: [], usage: { tokens: 34, input_tokens: 30, output_tokens: 4 } })

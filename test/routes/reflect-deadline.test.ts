@@ -118,7 +118,7 @@ await t.test('embeddings that are too late for the recall are skipped, and the a
   t.match(answerOf(await post('/v1/reflect', { ...QUESTION, query: 'submarine' })), { abstained: true, degraded: ['semantic'] })
 })
 
-await t.test('without a deadline in the request that of the configuration holds, and an attempt takes three quarters of it', async (t) => {
+await t.test('without a deadline in the request an attempt takes three quarters of the configured one', async (t) => {
   const hung = Object.assign(new ScriptedModel(), { limits: { maxRetries: 0 } })
   hung.answer = hanging
   const { post, retain } = await testApp(t, { file: { reflect: { timeout_ms: 100 } } }, { languageModel: hung })

@@ -87,7 +87,7 @@ await t.test('a stream that ends without its end is unusable', async (t) => {
   t.match(parseEvents((await strict.post('/v1/reflect', QUESTION, EVENTS)).body).at(-1), { event: 'error', data: { code: 'model_output_invalid' } })
 })
 
-await t.test('in the extractive mode sentences of memories replace a model that hangs until the deadline', async (t) => {
+await t.test('in the extractive mode memories replace a model that hangs until the deadline', async (t) => {
   const { languageModel, post } = extractive
   languageModel.answer = hanging
   t.match(answerOf(await post('/v1/reflect', { ...QUESTION, timeout_ms: 800 })), { degraded: ['model'], answer: /green tea/ })

@@ -123,7 +123,7 @@ await t.test('a long memory that does not fit is included by its matching passag
   for (const passage of String(evidence?.['text']).split(' … ')) t.ok(text.includes(passage), passage)
 })
 
-await t.test('the token limit of a bank bounds the evidence like its recalls, with more candidates than that', async (t) => {
+await t.test('the token limit of a bank bounds the evidence, and not the number of candidates', async (t) => {
   const { retain, evidenceFor } =
     await asking(t, { reflect: { min_score: 0 }, banks: { tight: { homeostasis: { recall_max_tokens: 12 } } } })
   await retain('tight', `Zebras eat grass, zebras eat grass: ${'zebras eat grass and more grass, '.repeat(4)}every day.`)

@@ -41,7 +41,7 @@ async function callsTold (count: number): Promise<void> {
   while (calls.length < count) await new Promise<void>((resolve) => { told.push(resolve) })
 }
 
-await t.test('a client that disconnects while the model works ends the call of the model, which is no fault', async (t) => {
+await t.test('a client that disconnects while the model works ends its call, which is no fault', async (t) => {
   server.next(silent)
   const leave = post(t, url, QUESTION)
   const call = await server.received(server.requests.length + 1)

@@ -47,7 +47,7 @@ await t.test('JSON in a fence or with prose around it is read', async (t) => {
   t.match(answerOf(await ask([`Here it is:\n\`\`\`json\n${GOOD}\n\`\`\``])), { structured: { city: 'Lyon' } })
 })
 
-await t.test('a wrong answer is sent back once, with the problems and without a value of the answer in them', async (t) => {
+await t.test('a wrong answer is sent back once, with its problems and without its values', async (t) => {
   const wrong = JSON.stringify({ answer: 'Lyon [1].', structured: { since: 'long ago', secret: 'x' } })
   const { structured, usage } = answerOf(await ask([wrong, GOOD]))
   t.same(structured, { city: 'Lyon', since: 2019 })

@@ -32,7 +32,7 @@ async function start (t: Test, yaml: string, databaseName: 'DATABASE_URL' | 'SER
 
 const rows = [['SERVICE_ADMIN_TOKEN', 'admin'], ['SERVICE_API_KEY', 'api'], ['MODEL_KEY', 'model']] as const
 for (const [name, file] of rows) {
-  await t.test(`another value in the file of ${name} is 409 that names the variable and no value, and nothing is applied`, async (t) => {
+  await t.test(`another value in the file of ${name} is 409 with the variable and no value`, async (t) => {
     const { log, write, reload } = await start(t, LLM)
     write(file, 'another-secret\n')
     write('gateway.yaml', `${LLM}homeostasis: {recall_max_tokens: 5}\n`)

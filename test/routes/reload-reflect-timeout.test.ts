@@ -51,7 +51,7 @@ for (const [what, headers] of Object.entries(WAYS)) {
   })
 }
 
-await t.test('the longest timeout that a bank or a profile of the file may have counts, until it is removed', async (t) => {
+await t.test('the longest timeout of a bank or a profile of the file counts, until it is removed', async (t) => {
   const { reload, times } = await start(t, timeout(8004))
   for (const more of [{ banks: { other: { reflect: { timeout_ms: 7000 } } } }, {}]) {
     await reload({ ...timeout(8004), ...more })
@@ -65,7 +65,7 @@ await t.test('the longest timeout that a bank or a profile of the file may have 
   }
 })
 
-await t.test('the timeout of the model itself remains a bound for an attempt, however much the file is raised', async (t) => {
+await t.test('the timeout of the model itself remains a bound, however much the file is raised', async (t) => {
   class Brisk extends StreamingModel {
     readonly limits: Partial<CallLimits> = { attemptTimeoutMs: 5001 }
   }

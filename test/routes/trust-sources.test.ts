@@ -19,7 +19,7 @@ async function send ({ inject }: TestApp, id: string, event: Record<string, unkn
   return (await inject({ method: 'POST', url: `/v1/ingest/webhook/${id}`, headers: { 'content-type': 'application/json', 'x-signature-256': signature }, payload })).json<{ trust?: string }>().trust ?? 'trusted'
 }
 
-t.test('a source has its configured trust, by default trusted if it is signed, and never more than its principal', async (t) => {
+t.test('a source has its configured trust, and never more than its principal', async (t) => {
   const file: FileConfig = {
     identity: { trust: [{ principal: 'service:low', trust: 'untrusted' }] },
     sources: {

@@ -96,7 +96,7 @@ t.test('explain names min_trust when it excludes a memory', async (t) => {
   t.match(await explain('untrusted'), { verdict: 'returned', stages: { filter: { passed: true, failed: [] } } })
 })
 
-t.test('an exact repeat keeps the trust of the stored memory, and replaces it when its writer is trusted more', async (t) => {
+t.test('an exact repeat by a more trusted writer replaces the stored memory', async (t) => {
   const app = await testApp(t, { file: { identity: TRUST } })
   const first = await retained(app, 'Alice likes tea.', { metadata: { by: 'bot' } }, as('bot:1'))
   t.match(await retained(app, 'Alice  likes tea.', {}, as('bot:2')), { stored: false, deduplicated: true, memory_id: first.memory_id, trust: 'untrusted' })

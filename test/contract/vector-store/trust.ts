@@ -70,7 +70,7 @@ export function trustContract (t: Test, open: OpenStore): void {
   })
 
   for (const replacing of [false, true]) {
-    t.test(`of exact repeats within a ${replacing ? 'replacement of a document' : 'call'} the first of higher trust replaces the existing memory`, async (t) => {
+    t.test(`of exact repeats within a ${replacing ? 'replacement of a document' : 'call'} the first of higher trust replaces the memory`, async (t) => {
       const store = await open(t)
       if (replacing && store.replaceDocuments === undefined) return
       const documentId = 'letter'

@@ -55,7 +55,7 @@ await t.test('only the migration uses MIGRATE_DATABASE_URL, and then no other UR
   for (const name of ['MIGRATE_DATABASE_URL_FILE', 'MIGRATE_DATABASE_URI']) t.same(problems({ ...env, [name]: '/nowhere' }, {}, REEMBED), [], name)
 })
 
-await t.test('a secret of a command may come from a file, and relative paths are resolved as for the server', async (t) => {
+await t.test('a secret of a command may come from a file, with the relative paths of the server', async (t) => {
   const { database, baseDirectory } = loadCommand({ MIGRATE_DATABASE_URL_FILE: 'secrets/uri', SERVICES_CONFIG_PATH: 'conf/gateway.yaml' }, MIGRATE, { '/work/secrets/uri': `${URI}\n`, '/work/conf/gateway.yaml': '' })
   t.strictSame([database.migrateUrl, baseDirectory], [URI, '/work/conf'])
   t.strictSame(problems({ MIGRATE_DATABASE_URL: 'a', MIGRATE_DATABASE_URL_FILE: '/k' }), ['MIGRATE_DATABASE_URL and MIGRATE_DATABASE_URL_FILE are both set; set one of them'])

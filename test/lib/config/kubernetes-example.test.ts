@@ -80,7 +80,7 @@ t.test('the pods of kubernetes.yaml have no rights that they do not use, and are
   }
 })
 
-t.test('its probes check liveness and readiness, and its grace period exceeds the time for requests in flight', async (t) => {
+t.test('the probes check liveness and readiness, and the grace period exceeds that of requests', async (t) => {
   const { containers: [container], terminationGracePeriodSeconds: grace } = pods.gateway
   const paths = { startupProbe: '/live', livenessProbe: '/live', readinessProbe: '/health' } as const
   const port = Number(variable('SERVICES_PORT').default)

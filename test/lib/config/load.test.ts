@@ -63,7 +63,7 @@ await t.test('only the given environment counts', async (t) => {
   t.equal(loadConfig({}).baseDirectory, process.cwd())
 })
 
-await t.test('a program may pass the configuration as an object, which is checked like the file and not modified', async (t) => {
+await t.test('a program may pass an object as the file, which is checked alike and not modified', async (t) => {
   const file = { access_control: { enabled: true, default_policy: 'deny' as const }, homeostasis: { recall_max_tokens: 100 } }
   const config = loadConfig({ SERVICE_AUTH_MODE: 'api_key', SERVICE_API_KEY: 'key' }, { file, cwd: '/work' })
   t.same(config.file, file)

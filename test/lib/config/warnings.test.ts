@@ -78,7 +78,7 @@ await t.test('an open source on a public address causes a warning that contains 
   })
 })
 
-await t.test('a loopback address for the database of a container causes a warning if the gateway is open to others', async (t) => {
+await t.test('a loopback address for the database causes a warning in a container open to others', async (t) => {
   const DATABASE = 'postgres://user:hunter2@127.0.0.1:5432/memory'
   const PUBLIC: Environment = { ...KEY, SERVICES_HOST: '0.0.0.0' }
   const says = (name: string) => [`${name} names a loopback address, and this process runs in a container, where it is the address of the container itself, ` +
@@ -107,7 +107,7 @@ await t.test('a loopback address for the database of a container causes a warnin
 const LOST = (variable: string, file: string) => `${variable} is set and not used: vector_store is in_memory, so memories are not kept and are lost when the process ends. To keep them in that database, write "vector_store: postgres" in ${file}`
 const URI = 'postgres://user:Zq-secret@db/main'
 
-await t.test('a database that the selected store does not use causes a warning, because memories are lost without it', async (t) => {
+await t.test('a database that the selected store does not use causes a warning', async (t) => {
   const NAMED = 'the file that SERVICES_CONFIG_PATH names'
   check(t, {
     'the default store': { env: { ...QUIET, DATABASE_URL: URI }, warnings: [LOST('DATABASE_URL', NAMED)] },

@@ -75,7 +75,7 @@ t.test('a request that makes the query itself accepts its answer, however long t
   t.equal(questions.length, 1)
 })
 
-t.test('a request whose own read fails is 503 immediately, and one that shared the read of another tries again', async (t) => {
+t.test('a request whose own read fails is 503, and one that shared the read of another tries again', async (t) => {
   const directory = setUp()
   const { store, tokens, advance } = directory
   store.set('home', 5)

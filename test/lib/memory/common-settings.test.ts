@@ -28,7 +28,7 @@ t.test('the semantic strategy is off when one of the banks has it off, at any po
   }
 })
 
-t.test('it is also off when the file has no lexical strategy, because the weights of that bank find memories', async (t) => {
+t.test('it is also off when the file has no lexical strategy, because that bank has one', async (t) => {
   for (const banks of [[weights(2, 0), {}], [{}, weights(2, 0)], [{}, weights(2, 0), weights(0, 5)]]) {
     t.same(weightsOf(LEXICAL_OFF, ...banks), { lexical: 2, semantic: 0 })
   }

@@ -54,7 +54,7 @@ t.test('the sections of a bank override the general ones key by key', async (t) 
   t.equal(settings.of('other').homeostasis.reflect_max_tokens, 6, 'and change nothing for others')
 })
 
-t.test('a literal name precedes a pattern, a longer pattern a shorter one, in any order, and two are never merged', async (t) => {
+t.test('a literal name precedes a pattern, a longer pattern a shorter one, and two are never merged', async (t) => {
   const entry = (tokens: number, bytes?: number) => ({
     homeostasis: { recall_max_tokens: tokens, ...(bytes !== undefined && { retain_max_content_bytes: bytes }) },
   })

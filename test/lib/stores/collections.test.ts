@@ -58,7 +58,7 @@ await t.test('a reader of a sorted list that changes gets every item that stays,
   }
 })
 
-await t.test('a reader of a sorted list gets an item once, although an equal one is added or replaces it', async (t) => {
+await t.test('a reader of a sorted list gets an item once, also when an equal one replaces it', async (t) => {
   for (const direction of ['forwards', 'backwards'] as const) {
     for (const replaces of [false, true]) {
       for (let at = 0; at < 1100; at += 100) {

@@ -121,7 +121,7 @@ await t.test('a secret that looks like a public key is still only a secret', asy
   t.equal((await whoamiWith(app, hs256(full, secret))).statusCode, 200)
 })
 
-await t.test('X-Service-On-Behalf-Of and a delegated token are refused, since they would restrict nothing', async (t) => {
+await t.test('X-Service-On-Behalf-Of and a delegated token are refused, since they restrict nothing', async (t) => {
   const app = await build(t)
   const response = await whoamiWith(app, hs256(full, SECRET), { 'x-service-on-behalf-of': 'user:b' })
   t.equal(response.statusCode, 400)

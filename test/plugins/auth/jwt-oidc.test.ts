@@ -48,7 +48,7 @@ await t.test('jwt_oidc', async (t) => {
   }
 
   for (const type of ['a:b', ':', 'agent:', 'build bot', 'a\u0000b', 'a\u200bb']) {
-    await t.test(`refuses the actor type ${JSON.stringify(type)}, which could move the separator between type and id`, async (t) => {
+    await t.test(`refuses the actor type ${JSON.stringify(type)}, which could move the separator before the id`, async (t) => {
       for (const more of [{}, { service_principal: 'user:alice' }]) {
         const response = await ask({ service_actor_type: type, ...more })
         t.equal(response.statusCode, 401)

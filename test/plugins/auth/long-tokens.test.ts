@@ -60,7 +60,7 @@ const modes: Record<string, {
 }
 
 for (const [mode, { detail, make, auth }] of Object.entries(modes)) {
-  await t.test(`${mode} accepts a token of 16 KiB over the wire, and refuses a longer one in the form of every error`, async (t) => {
+  await t.test(`${mode} accepts a token of 16 KiB, and refuses a longer one in the form of every error`, async (t) => {
     const server = await startJwksServer(key)
     t.teardown(async () => { await server.close() })
     const ask = await serve(t, auth(server.url))

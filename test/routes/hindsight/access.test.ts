@@ -35,7 +35,7 @@ const CALLS: Record<string, Array<[string, (client: HindsightClient, bank: strin
   ],
 }
 
-t.test('the client reports denied access to a caller without the permission, who changes and learns nothing', async (t) => {
+t.test('a caller without the permission is denied access, and changes and learns nothing', async (t) => {
   const { clientOf } = await gateway(t, { file: OWNERS })
   const alice = clientOf({ principal: 'user:alice' })
   const bob = clientOf({ principal: 'user:bob' })

@@ -51,7 +51,7 @@ t.test('a text that is not a mark stays unchanged', async (t) => {
   for (const text of ['Item (1) of [a] and [1.5] at [12:30] on [2019-05-04], - [ ] open [sic] [] [x] [1/2] [A1].', '- [x] done [1]', 'f(x)[i] = [a, b]']) t.equal(shown(text), text)
 })
 
-t.test('a lone year in square brackets is not a mark and gets round ones, unless a source has its number', async (t) => {
+t.test('a lone year in square brackets gets round ones, unless a source has its number', async (t) => {
   t.equal(shown('The treaty [1648] stands [1].'), 'The treaty (1648) stands [1].')
   t.equal(shown('The wars [1618-1648] ended [1].'), 'The wars (1618-1648) ended [1].')
   t.strictSame(filterCitations('Many [1648].', 2000).cited, [1648])

@@ -54,7 +54,7 @@ const anyEvidence = fc.record({
   trust: fc.constantFrom('suspect' as const, 'untrusted' as const, 'trusted' as const),
 })
 
-t.test('for any memories, query and instructions a memory is one readable line, and the boundary is intact', async (t) => {
+t.test('for any input a memory is one readable line, and the boundary is where it should be', async (t) => {
   fc.assert(fc.property(fc.array(anyEvidence, { maxLength: 5 }), anyText, anyText, (evidence, query, instructions) => {
     const { system, user } = promptOf({ evidence, query, instructions })
     const lines = user.split('\n')

@@ -10,7 +10,7 @@ const REMOVE = { now: NOW, dryRun: false, idLimit: 10 }
 const change = (document: string | null) => ({ document, updatedAt: NOW, updatedBy: null })
 
 for (const maxSyncPostings of [0, 100_000]) {
-  await t.test(`a write that does not fit is refused without a change, and forgetting makes room (${maxSyncPostings === 0 ? 'in pieces' : 'at once'})`, async (t) => {
+  await t.test(`a write that does not fit is refused, and forgetting makes room (${maxSyncPostings === 0 ? 'in pieces' : 'at once'})`, async (t) => {
     const store = new InMemoryVectorStore({ maximumBytes: 60_000, maxSyncPostings })
     t.teardown(async () => { await store.close() })
     const first = await newMemories(Array.from({ length: 20 }, (_, index) => `memory number ${index}`), { documentId: 'book' })

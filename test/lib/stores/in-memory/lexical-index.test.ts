@@ -127,7 +127,7 @@ await t.test('scores equal those of the plain definition after any adds and remo
   }), { numRuns: 60 }))
 })
 
-await t.test('scores stay exact while an index is filled, emptied over several compactions and filled again', async (t) => {
+await t.test('scores stay exact while an index is filled, compacted several times and filled again', async (t) => {
   const index = new LexicalIndex<number>()
   const present = new Map<number, { plain: Plain, handle: LexicalDocument<number> }>()
   const add = (id: number) => {

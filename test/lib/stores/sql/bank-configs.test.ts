@@ -116,7 +116,7 @@ t.test('a reader that polls finds every change of many writers, in two stores', 
   t.equal(new Set(revisions).size, revisions.length)
 })
 
-t.test('a change that waits for the commit of another gets the later revision, and is not visible earlier', POSTGRES, async (t) => {
+t.test('a change that waits for another commit has the later revision, and is not seen before', POSTGRES, async (t) => {
   const schema = schemaIn(t, database)
   const store = await storeIn(database, { schema })
   const { lock, lockName } = makeBankConfigChangesStatements(schema)
@@ -151,7 +151,7 @@ t.test('server clocks that disagree leave no gap in the known changes', async (t
   t.same((await bankConfigs.changedSince(2)).banks?.length, 3)
 })
 
-t.test('concurrent imports, removals and changes of a bank all succeed, and it exists completely or not at all', async (t) => {
+t.test('concurrent imports, removals and changes succeed, and a bank is complete or absent', async (t) => {
   const schema = schemaIn(t, database)
   const [one, two] = [await storeIn(database, { schema }), await storeIn(database, { schema })]
   const banks = [home, bank('other'), bank('home', 'acme')]

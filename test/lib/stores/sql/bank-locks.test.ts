@@ -59,7 +59,7 @@ t.test('writes that wait for the right to import into one bank occupy one connec
   t.equal((await store.statistics(home, NOW)).memoryCount, 0, 'the last of them removes the bank')
 })
 
-t.test('within a schema one holds a bank exclusively, or many share it, and imports take turns', POSTGRES, async (t) => {
+t.test('within a schema a lock of a bank is exclusive or shared, and imports take turns', POSTGRES, async (t) => {
   const { lockBank, shareBank, lockImports } = makeBankLocks(schemaIn(t, database))
   const isFree = async (lock: string, key = KEY) => await database.transaction(async (tx) => {
     await tx.query('set local lock_timeout = 50')

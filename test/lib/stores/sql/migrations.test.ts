@@ -134,7 +134,7 @@ t.test('the name of a schema is a plain identifier', (t) => {
   t.end()
 })
 
-t.test('memories from before the migration of trust are trusted, and so are those of a server without it', async (t) => {
+t.test('memories from before the migration of trust, or of a server without it, are trusted', async (t) => {
   const database = await sqlDatabase(t)
   const schema = schemaIn(t, database)
   const migrations = readMigrations()
@@ -222,7 +222,7 @@ t.test('the command reports what is wrong and never the URI', { skip }, async (t
   t.equal((await runCommand('migrate', {}, ['--help'])).code, 0)
 })
 
-t.test('old idempotency records stay, the first of a key on several banks, and old servers can add theirs', async (t) => {
+t.test('old idempotency records stay, the first one of each key, and old servers can add theirs', async (t) => {
   const database = await sqlDatabase(t)
   const schema = schemaIn(t, database)
   const migrations = readMigrations()

@@ -77,7 +77,7 @@ t.test('a write whose backend is killed is not repeated', { skip }, async (t) =>
   t.same(await executor.query('select 1 as one'), [{ one: 1 }], 'and the next finds a connection')
 })
 
-t.test('a transaction whose backend is killed, in or between statements, is undone with no effect outside it', { skip }, async (t) => {
+t.test('a transaction whose backend is killed is undone completely, in and between statements', { skip }, async (t) => {
   const executor = openPostgres(t, { poolSize: 2 })
   const watcher = openPostgres(t)
   const kept = await table(t, watcher)
@@ -126,7 +126,7 @@ t.test('transactions beside one that lost its connection are not affected', { sk
   t.same(await ids(watcher, kept), kepts.sort(), 'what was acknowledged is there, and nothing else')
 })
 
-t.test('a commit that does not arrive is undone, one whose answer is lost is kept, and both reject', { skip }, async (t) => {
+t.test('a commit that does not arrive is undone, one with a lost answer is kept; both reject', { skip }, async (t) => {
   const { proxy, executor, kept } = await behindProxy(t)
   for (const [when, id] of [['before', 'undone'], ['answered', 'kept']] as const) {
     const sprung = proxy.trap('commit', when)
@@ -146,7 +146,7 @@ t.test('a commit that is never answered ends in time', { skip }, async (t) => {
   t.same(await executor.query('select 1 as one'), [{ one: 1 }])
 })
 
-t.test('in a network that drops everything each call ends in time, and calls succeed when it is back', { skip }, async (t) => {
+t.test('each call ends in time when the network drops everything, and succeeds later', { skip }, async (t) => {
   const { proxy, executor } = await behindProxy(t, { ...LIMITS, poolSize: 3 })
   await Promise.all([1, 2, 3].map(async () => await executor.query('select pg_sleep(0.01)')))
   t.equal(proxy.size, 3)
@@ -228,7 +228,7 @@ t.test('close waits for work in progress, and accepts no more', { skip }, async 
   await executor.close()
 })
 
-t.test('close waits neither for a network that drops everything nor for an index that is being built', { skip }, async (t) => {
+t.test('close waits neither for an unresponsive network nor for the build of an index', { skip }, async (t) => {
   const { proxy, executor } = await behindProxy(t, { poolSize: 1 })
   await executor.query('select 1')
   const began = performance.now()

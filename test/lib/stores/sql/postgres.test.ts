@@ -97,7 +97,7 @@ t.test('no error contains a bound value, whatever the database reports about it'
   t.same(await executor.query('select 1 as one'), [{ one: 1 }], 'and the pool works')
 })
 
-t.test('a statement that takes too long ends in time, also in a transaction, and the connection is reused', { skip }, async (t) => {
+t.test('a statement that takes too long ends in time, alone and in a transaction', { skip }, async (t) => {
   const executor = openPostgres(t, { poolSize: 1, statementTimeoutMs: 100 })
   const pid = async () => (await executor.query<{ pid: number }>('select pg_backend_pid() as pid'))[0]!.pid
   const before = await pid()
@@ -110,7 +110,7 @@ t.test('a statement that takes too long ends in time, also in a transaction, and
   t.equal(await pid(), before, 'the server kept its own limit')
 })
 
-t.test('where the server has no time limit the gateway applies it, and tells the server to end the statement', { skip }, async (t) => {
+t.test('where the server has no time limit the gateway applies it, and cancels the statement', { skip }, async (t) => {
   const limits = { poolSize: 1, statementTimeoutMs: 100, connectTimeoutMs: 1000 }
   const executor = openPostgres(t, { ...limits, transactionPooler: true })
   const watcher = openPostgres(t, { poolSize: 1 })
@@ -177,7 +177,7 @@ t.test('a snapshot sees one moment and cannot write', { skip }, async (t) => {
   t.equal((await rejection(SqlError, executor.transaction(async (tx) => await tx.query(`insert into ${kept} values ('b')`), { snapshot: true }))).code, '25006')
 })
 
-t.test('when all connections are in use the next call waits, or is refused at once or after its time limit', { skip }, async (t) => {
+t.test('with all connections in use a call waits, or is refused at once or after a time limit', { skip }, async (t) => {
   for (const { poolMaxWaiting, poolWaitMs } of [
     { poolMaxWaiting: 0, poolWaitMs: 60_000 }, { poolMaxWaiting: 5, poolWaitMs: 10 },
   ]) {

@@ -67,7 +67,7 @@ async function unavailable (t: Test, app: TestApp, proxy: TcpProxy, boundMs: num
   }))
 }
 
-t.test('without bootstrap_schema a database that is not migrated ends the start with the command to run', { skip }, async (t) => {
+t.test('without bootstrap_schema a missing migration ends the start with the command to run', { skip }, async (t) => {
   const { message } = await refusal(config(freshSchema(t), DATABASE_URL, { bootstrap_schema: false }))
   t.match(message, /lacks the migrations 0001_memories\.sql.*: run `npm run migrate`/)
 })

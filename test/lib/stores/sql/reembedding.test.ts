@@ -65,7 +65,7 @@ t.test('a bank moves to another model: every memory has a vector of the new one,
   t.strictSame(await reembedding().reembed(home, () => {}), { embedded: 0, moved: false, settled: true }, 'a second run finds nothing to do')
 })
 
-t.test('until the move a bank is searched by its old vectors, and concurrent writes are neither lost nor left over', async (t) => {
+t.test('a bank is searched by its old vectors until the move, and concurrent writes are kept', async (t) => {
   const { open, reembedding, models, statistics } = setUp(t)
   const old = await open()
   const [first, , third] = await memoriesOf(['red one', 'green two', 'blue three']) as [NewMemory, NewMemory, NewMemory]
@@ -133,7 +133,7 @@ t.test('an interrupted run continues where it was', async (t) => {
   t.strictSame(await models(), [{ model: 'newer', vectors: 4 }])
 })
 
-t.test('a server of the old model searches by words after the move, and the next run embeds what it stores', async (t) => {
+t.test('after the move a server of the old model searches by words, and the next run adds vectors', async (t) => {
   const { open, reembedding, statistics } = setUp(t)
   const warnings: string[] = []
   const old = await open(CONTRACT_SPACE, (message) => { if (message.startsWith('embedding_provider')) warnings.push(message) })

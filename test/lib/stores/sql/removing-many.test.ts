@@ -23,7 +23,7 @@ await t.test('a removal and an import of more memories than one statement takes 
   t.same(row, { memories: 1, postings: 3 }, 'counts and the index of what stays are as if the others had never been')
 })
 
-await t.test('forgetting a bank that the planner does not know yet scans it once, and not once per memory', async (t) => {
+await t.test('a bank without statistics of the planner is scanned once when it is forgotten', async (t) => {
   const database = await sqlDatabase(t)
   const schema = schemaIn(t, database)
   const store = await storeIn(database, { schema })

@@ -74,7 +74,7 @@ t.test('a bank with an index is searched through it, under filters too, and find
   t.strictSame(texts(semantic!), ['memory 1 of big'], 'what is forgotten is not found')
 })
 
-t.test('a bank loses its index when it is clearly smaller than those that get one; without permission nothing changes', async (t) => {
+t.test('a bank that has become clearly smaller loses its index, if indexes may be built', async (t) => {
   const { fill, make, store, indexes } = await setUp(t)
   const memories = await fill('big', 24)
   await make({ build: false }).update(CONTRACT_SPACE, () => {})
