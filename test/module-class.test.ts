@@ -72,7 +72,7 @@ t.test('embeddings from a file find a memory by its meaning, without a common wo
 
   const blind = await testApp(t)
   await blind.retain('home', 'Alice saw her doctor on Monday.')
-  t.strictSame((await blind.post('/v1/recall', { bank_id: 'home', query: 'physician' })).json().hits, [], 'by words alone there is nothing')
+  t.strictSame((await blind.post('/v1/recall', { bank_id: 'home', query: 'physician' })).json().hits, [], 'the lexical strategy finds nothing')
 })
 
 t.test('a filter holds for hits by meaning too', async (t) => {
@@ -94,7 +94,7 @@ t.test('without the lexical strategy unusable embeddings are 502 and a failing p
       t.equal(answer.json().code, code)
       t.notMatch(answer.json().detail, CAUSE)
     }
-    t.strictSame((await get('/v1/banks')).json().banks, [], 'nothing was stored, for the store takes vectors with the write only')
+    t.strictSame((await get('/v1/banks')).json().banks, [], 'nothing is stored, because the store takes no late vectors')
   }
 })
 

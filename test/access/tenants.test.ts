@@ -11,7 +11,7 @@ t.test('the same text in the same bank of two tenants is two memories', async (t
   t.equal(new Set(first.map(({ memory_id: id }) => id)).size, 3)
   const second = await Promise.all(everyone.map((member) => member.retain(BANK, ' The  otter sleeps. ', { document_id: 'd' })))
   t.same(second.map(({ stored }) => stored), [false, false, false])
-  t.same(second.map(({ memory_id: id }) => id), first.map(({ memory_id: id }) => id), 'a repeat is one of its own tenant')
+  t.same(second.map(({ memory_id: id }) => id), first.map(({ memory_id: id }) => id), 'a repeat is found in its own tenant only')
 })
 
 t.test('no read operation returns another tenant\'s memories', async (t) => {
@@ -146,7 +146,7 @@ t.test('tenants with similar or special names are separate', async (t) => {
   const { banks } = (await app.get('/v1/admin/banks')).json<{ banks: Array<{ tenant_id: string | null }> }>()
   t.same(new Set(banks.map(({ tenant_id: id }) => id)), new Set(names.map((name) => name ?? null)))
   t.same(await of(7).recall(BANK, 'text'), ['Text of "7"'], 'a number is its digits')
-  t.same(await of('  ').recall(BANK, 'text'), ['Text of undefined'], 'a blank one is none')
+  t.same(await of('  ').recall(BANK, 'text'), ['Text of undefined'], 'a blank one counts as absent')
 })
 
 t.test('operators see the banks of all tenants, or of one tenant', async (t) => {
@@ -180,5 +180,5 @@ t.test('a denied call uses up no quota of the bank', async (t) => {
   }
   t.equal((await of('acme').post('retain', { bank_id: BANK, content: 'x' })).statusCode, 200)
   t.equal((await of('acme').post('reflect', { bank_id: BANK, query: 'x' })).statusCode, 200)
-  t.equal((await of('acme').post('retain', { bank_id: BANK, content: 'y' })).statusCode, 429, 'the quota is there')
+  t.equal((await of('acme').post('retain', { bank_id: BANK, content: 'y' })).statusCode, 429, 'the quota is available')
 })

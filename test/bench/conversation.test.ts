@@ -72,7 +72,7 @@ for (const { name, format, categories, ...counts } of expected) {
     t.strictSame({ sessions: sessions.length, turns: turns.length, questions: questions.length }, counts)
     t.equal(rest.format, format)
     t.equal(new Set(turns.map(({ id }) => id)).size, turns.length, 'turn ids are unique')
-    t.equal(new Set(turns.flatMap(({ contents }) => contents)).size, turns.length, 'no turn is said twice')
+    t.equal(new Set(turns.flatMap(({ contents }) => contents)).size, turns.length, 'no turn occurs twice')
     t.equal(new Set(questions.map(({ text }) => text)).size, questions.length, 'no question is asked twice')
     t.strictSame([...new Set(questions.map(({ category }) => category))].sort(), categories)
     const times = turns.flatMap(({ occurredAt }) => occurredAt ?? [])

@@ -35,7 +35,7 @@ await t.test('the library is measured as the gateway would be', async (t) => {
   t.equal(second?.retainMs.length, 1, 'one batch')
   const [outcome] = first!.outcomes
   t.strictSame([outcome?.conversation, outcome?.question, outcome?.category, outcome?.roles], ['100K/1', 3, 'drinks', ['assistant', 'user']])
-  t.strictSame(new Set(outcome?.ranks), new Set([1, 2]), 'the long turn counts by its best part')
+  t.strictSame(new Set(outcome?.ranks), new Set([1, 2]), 'the long turn counts with its best part')
   t.strictSame([outcome?.sessionRanks, outcome?.sessionScoreRanks], [[1], [1]])
   t.strictSame(second?.outcomes, first?.outcomes)
   const { memory_count: left } = await service.banks.statistics('test-100K-1', { tenantId: null })

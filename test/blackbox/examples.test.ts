@@ -68,7 +68,7 @@ t.test('postgres.yaml is migrated and starts with the commands that it names', {
   const cwd = copyOfExamples(t)
   const file = join(cwd, 'examples/postgres.yaml')
   const shown = readFileSync(file, 'utf8')
-  t.match(shown, /^ {2}schema: memory_gateway$/m, 'the schema that the documents speak of')
+  t.match(shown, /^ {2}schema: memory_gateway$/m, 'the schema that the documents name')
   writeFileSync(file, shown.replace('schema: memory_gateway', `schema: ${freshSchema(t)}`))
   const { DATABASE_URL: shownUrl, ...rest } = environmentOf('postgres.yaml')
   t.match(shown, `# First: DATABASE_URL=${shownUrl} SERVICES_CONFIG_PATH=${rest['SERVICES_CONFIG_PATH']} npm run migrate`)

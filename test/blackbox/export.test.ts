@@ -75,7 +75,7 @@ t.test('an export of 5,000 memories', async (t) => {
       else connection.socket.destroy()
     }
     await Promise.all(readers.map(async ({ end }) => await end))
-    t.ok(readers.every(({ read }) => read() < COUNT), 'nobody reads to the end for nobody')
+    t.ok(readers.every(({ read }) => read() < COUNT), 'nothing is read to the end without a reader')
     t.equal(JSON.parse(await get('/v1/banks/large/stats')).memory_count, COUNT - 1)
     t.notMatch(server.output(), /"level":[56]0/)
   })
@@ -109,6 +109,6 @@ t.test('bytes that are not HTTP, sent in the middle of an export, add nothing to
   const { status, body } = await connection.response()
   t.equal(status, 200)
   t.same(linesOf(body).slice(1).map(({ text }) => text), ['One.', 'Two.', 'Three.'])
-  t.equal((await connection.response()).status, 400, 'their own answer comes behind it')
+  t.equal((await connection.response()).status, 400, 'their own answer comes after it')
   await connection.closed
 })

@@ -46,7 +46,7 @@ t.test('a body over the limit', async (t) => {
     connection.write(request('POST', '/v1/retain', { headers: { 'content-type': 'application/json', 'content-length': String(LIMIT + 1) } }))
     const response = await connection.response()
     isError(t, response, 413, 'body_too_large')
-    t.equal(response.headers['connection'], 'close', 'the body that may still come is not taken for a request')
+    t.equal(response.headers['connection'], 'close', 'the body that may still come is not read as a request')
     await connection.closed
   })
 
@@ -109,7 +109,7 @@ t.test('a request that is not HTTP', async (t) => {
       isError(t, response, 400, 'invalid_request')
       t.match(response.headers['x-request-id'], UUID)
       await connection.closed
-      t.equal(connection.rest, '', 'one answer and nothing behind it')
+      t.equal(connection.rest, '', 'one answer and nothing after it')
     })
   }
 

@@ -38,7 +38,7 @@ t.test('of twenty simultaneous requests with one idempotency key one does the wo
   const answers = await Promise.all(connections.map(async (connection) => await connection.response()))
   const done = answers.filter(({ status }) => status === 200)
   t.equal(done.filter(({ headers }) => headers['idempotent-replayed'] === undefined).length, 1)
-  t.equal(new Set(done.map(({ body }) => body)).size, 1, 'all that succeed say the same')
+  t.equal(new Set(done.map(({ body }) => body)).size, 1, 'all answers of successful requests are equal')
   t.ok(answers.every(({ status, body }) => status === 200 || (status === 409 && JSON.parse(body).code === 'idempotency_key_in_flight')))
   t.equal((await views(url, 'team')).count, 2)
 })
@@ -94,7 +94,7 @@ t.test('a retain whose client disconnects is stored completely or not at all', a
       const { count, ids } = await settled(url, bank)
       t.ok(count === 0 || (count === 1 && part === 1), `${part} of the request: ${count} stored`)
       for (const view of ids) t.equal(view.length, count)
-      t.equal(new Set(ids.map((view) => view.join())).size, 1, 'every view shows the same')
+      t.equal(new Set(ids.map((view) => view.join())).size, 1, 'all views agree')
       stored += count
 
       // The key of a request that broke off is free, or has the answer of one that did not.

@@ -41,7 +41,7 @@ t.test('banks move to another provider beside a running server, and a server of 
   t.equal(done.code, 0, done.stderr)
   t.match(done.stdout, /^home: 3 memories embedded, moved to \.\/concepts\.mjs:ConceptEmbeddings:3\n1 bank is of/)
   t.match(done.stderr, /home 0\/3 \(0 %\)\nhome 2\/3 \(66 %\)\nhome 3\/3 \(100 %\)/)
-  t.equal((await post(server.url, '/v1/recall', { bank_id: 'home', query: 'umbrella' })).body.hits?.[0]?.text, 'Take an umbrella along.', 'the old server goes on by words')
+  t.equal((await post(server.url, '/v1/recall', { bank_id: 'home', query: 'umbrella' })).body.hits?.[0]?.text, 'Take an umbrella along.', 'the old server continues to search by words')
 
   const next = await startServer(t, newer)
   t.equal((await post(next.url, '/v1/recall', { bank_id: 'home', query: 'Which doctor?' })).body.hits?.[0]?.text, 'The physician comes at nine.')

@@ -6,7 +6,7 @@ async function refusal (t: Test, env: Record<string, string>): Promise<string> {
   const server = spawnServer(t, { SERVICES_PORT: '0', ...env })
   t.equal(await server.ended, 1, 'the exit code is 1')
   const said = server.output()
-  t.notMatch(said, /\n\s+at |node:internal|"level":[56]0/, 'it is said in words, without a stack')
+  t.notMatch(said, /\n\s+at |node:internal|"level":[56]0/, 'the message has no stack')
   t.notMatch(said, /Server listening/)
   return said
 }
@@ -37,7 +37,7 @@ t.test('all problems of the environment and of the file are reported together', 
   for (const name of ['SERVICES_PORT', 'SERVICE_AUTH_MODE', 'SERVICES_HSOT', 'SERVICE_API_KEY', 'SERVICES_HEALTH_TIMEOUT_MS', 'vector_stor', 'access_control.default_policy', 'banks.team.access[0].principal', 'banks.team.access[0].permissions', 'NOWHERE']) {
     t.equal(said.split('\n').filter((line) => line.startsWith('- ') && line.includes(name)).length, 1, `${name} has one line`)
   }
-  t.match(said, /99999.*0.*65535/s, 'what was found and what is allowed')
+  t.match(said, /99999.*0.*65535/s, 'the message says what was found and what is allowed')
 })
 
 t.test('a missing configuration file ends the start', async (t) => {

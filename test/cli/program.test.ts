@@ -75,7 +75,7 @@ t.test('without a command the server is started, with the options of serve', asy
   const answer = await runCli(['banks', '--json'], { env: { MEMORY_GATEWAY_URL: url, MEMORY_GATEWAY_API_KEY: 'from-the-file', MEMORY_GATEWAY_PRINCIPAL: 'user:ada' } })
   t.same([answer.code, answer.stdout], [0, '{"banks":[]}\n'])
   child.kill('SIGINT')
-  t.equal((await result).code, 0, 'it ends with grace')
+  t.equal((await result).code, 0, 'it ends after the requests in flight')
 })
 
 t.test('a start that fails is reported', async (t) => {

@@ -70,7 +70,7 @@ t.test('an input that is not JSON, is too deep or contains an infinite number is
   t.match(checkSchemaText(`{"type": "object", "const": ${'['.repeat(5000)}${']'.repeat(5000)}}`).problems[0]?.message, /too deep/)
   t.match(checkSchemaText('{"type": "object", "const": 1e999}').problems[0], { path: 'const', message: /finite/ })
   const { problems } = checkSchemaText('{"type": "object", "a": 1, "b": 1}')
-  t.same(problems.map(({ path }) => path), ['a', 'b'], 'all problems are told')
+  t.same(problems.map(({ path }) => path), ['a', 'b'], 'all problems are reported')
 })
 
 t.test('the fields become a request, or a message about what is missing', async (t) => {

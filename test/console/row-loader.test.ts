@@ -47,15 +47,15 @@ t.test('two pages are loaded at the same time, each once, and the last requested
   t.equal(rows.at(7), undefined)
   await give(0)
   t.equal(rows.at(7), 'row 7')
-  t.same(asked, [0, 1, 5], 'the last one asked for comes next')
+  t.same(asked, [0, 1, 5], 'the last requested page is loaded next')
   await give(5)
   await give(4)
   await give(1)
   await give(3)
-  t.same(asked, [0, 1, 5, 4, 3], 'what was scrolled past long before is not loaded')
+  t.same(asked, [0, 1, 5, 4, 3], 'a page that was scrolled past is not loaded')
   t.equal(changes(), 5)
   rows.requestRow(3)
-  t.equal(asked.length, 5, 'what is there is not asked for again')
+  t.equal(asked.length, 5, 'a loaded page is not requested again')
 })
 
 t.test('after a failure nothing is requested until the reader tries again', async (t) => {

@@ -29,7 +29,7 @@ export function walkTest (title: string, run: (t: Test, walk: Walk) => Promise<v
     await settled(page)
     await run(t, { page, keys, client: alice })
     await keys.around(title)
-    t.same([...keys.faults], [], 'every stop is seen')
+    t.same([...keys.faults], [], 'every stop is visible')
   })
 }
 

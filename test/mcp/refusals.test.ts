@@ -72,5 +72,5 @@ t.test('an idempotency key makes a repeat return the first answer', async (t) =>
   t.match(refusalOf(await call({ content: 'two' }, { 'idempotency-key': 'k1' })), { code: 'idempotency_key_reused' }, 'the header is the same key')
   t.match(refusalOf(await call({ content: 'two', idempotency_key: '' })), { code: 'invalid_request', errors: [{ field: 'idempotency_key' }] })
   const other = await post('/v1/retain', { bank_id: 'b', content: 'three' }, { 'idempotency-key': 'k1' })
-  t.equal(other.statusCode, 200, 'a key of a tool is none of a route')
+  t.equal(other.statusCode, 200, 'a key of a tool is not one of a route')
 })

@@ -81,7 +81,7 @@ for (const [name, schema, lists, answer] of answers) {
       const texts = [...parts.texts(value)]
       t.equal(texts.join(''), serialize(value))
       const elements = lists.flatMap((member) => value[member])
-      t.ok(texts.length >= elements.length, 'each element is a part by itself')
+      t.ok(texts.length >= elements.length, 'each element is a separate part')
     }), { numRuns: runs(200, 5000) })
   })
 }

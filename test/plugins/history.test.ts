@@ -48,11 +48,11 @@ t.test('steps are closed one by one, also empty ones, and are kept for an hour',
   }
   t.equal(history.samples().length, 361)
   advance(1e12)
-  t.equal(history.samples().length, 361, 'a clock that leaps does not make more')
+  t.equal(history.samples().length, 361, 'a clock that leaps forward makes no more steps')
   t.equal(history.samples().reduce((sum, { requests }) => sum + requests, 0), 0)
   advance(-1e9)
   history.observe(200, 1)
-  t.equal(history.samples().at(-1)!.requests, 1, 'nor does one that goes back')
+  t.equal(history.samples().at(-1)!.requests, 1, 'a clock that goes back makes none either')
 })
 
 t.test('the route reports the requests of callers, and neither those of probes nor of operators', async (t) => {

@@ -27,7 +27,7 @@ t.test('the lines of one turn of the event loop are written together, at its end
   t.strictSame(destination.writes, [['a', 'b']])
   lines.write('c')
   await nextTurn()
-  t.strictSame(destination.writes, [['a', 'b'], ['c']], 'and a later line in its own turn')
+  t.strictSame(destination.writes, [['a', 'b'], ['c']], 'a later line is written in its own turn')
 })
 
 t.test('a fatal line is written at once, after the lines before it', async (t) => {

@@ -84,7 +84,7 @@ await t.test('a client that disconnects before its answer is counted as 499, and
   const body = JSON.stringify({ bank_id: 'b', query: 'x' })
   socket.write(`POST /v1/recall HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`)
   await arrived
-  t.equal(valueOf(await scrape(app), 'memory_gateway_http_requests_in_flight'), 2, 'it and the scrape')
+  t.equal(valueOf(await scrape(app), 'memory_gateway_http_requests_in_flight'), 2, 'the request and the scrape')
   socket.destroy()
   let samples = await scrape(app)
   while (valueOf(samples, COUNT, { route: '/v1/recall', status: '499' }) === undefined) {

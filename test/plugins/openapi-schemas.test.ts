@@ -182,7 +182,7 @@ await t.test('two different schemas of one name end the start', async (t) => {
   t.throws(() => madeOf(one, { ...one, properties: {} }), { message: 'Two different schemas have the name One' })
   t.doesNotThrow(() => madeOf(one, { ...one }))
   const kept = forGenerators({ components: { schemas: { 'def-0': { type: 'object', properties: {} } } } }) as Document
-  t.match(kept.components.schemas, { 'def-0': { type: 'object' } }, 'what is defined already stays')
+  t.match(kept.components.schemas, { 'def-0': { type: 'object' } }, 'an existing definition stays')
 })
 
 await t.test('an annotation that differs between uses stays with each; another is that of the schema', async (t) => {

@@ -30,7 +30,7 @@ await t.test('bodies in chunks of one byte are throttled, but read completely', 
     const { status, body } = await connection.response()
     t.equal(status, 200)
     t.equal(JSON.parse(body.toString()).bank_id, `paced-${index}`)
-    t.match((await post('/v1/retain', { bank_id: `paced-${index}`, content: 'x'.repeat(LENGTH) })).json(), { deduplicated: true }, 'every byte has come')
+    t.match((await post('/v1/retain', { bank_id: `paced-${index}`, content: 'x'.repeat(LENGTH) })).json(), { deduplicated: true }, 'every byte has arrived')
   }
   t.ok(held.count >= connections.length)
 })

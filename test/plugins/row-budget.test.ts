@@ -73,7 +73,7 @@ await t.test('rows of a database', async (t) => {
       // The rest of each answer is in the buffers of the system, whose size is not ours.
       t.ok(app.app.workBytes.reservedBytes > 0)
       t.ok(app.app.workBytes.reservedBytes <= 16 * MIB)
-      t.equal((await app.get('/v1/banks/big/memories?limit=1')).statusCode, 200, 'small answers go on')
+      t.equal((await app.get('/v1/banks/big/memories?limit=1')).statusCode, 200, 'small answers are still sent')
       admitted.forEach(({ socket }, index) => {
         if (index % 2 === 0) socket.resume()
         else socket.destroy()
@@ -124,7 +124,7 @@ await t.test('rows of a database', async (t) => {
       await reached
       socket.destroy()
       while (app.app.activeRequests.size > 0) await setImmediate()
-      t.ok(app.app.workBytes.reservedBytes > 4 * MIB, 'the rows are still to come')
+      t.ok(app.app.workBytes.reservedBytes > 4 * MIB, 'the rows have not arrived yet')
       go()
       await whole(app)
       t.pass('nothing is held')

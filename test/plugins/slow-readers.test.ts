@@ -58,7 +58,7 @@ async function stopped (t: Test, app: TestApp, port: number): Promise<{ client: 
   await come(client, 'data')
   client.pause()
   await settled(server)
-  t.ok(server.writableLength > 0, 'something waits to be taken')
+  t.ok(server.writableLength > 0, 'bytes wait to be read')
   return { client, server }
 }
 
@@ -142,7 +142,7 @@ await t.test('no client is slow while no bytes wait to be read', async (t) => {
     more()
     await settled(server)
   }
-  t.equal(server.destroyed, false, 'an answer that is still made')
+  t.equal(server.destroyed, false, 'an answer that is not complete')
   t.equal(idle.server.destroyed, false, 'a connection without a request')
 })
 

@@ -86,7 +86,7 @@ await t.test('a failed span has the code or the class of its error and not its m
   t.match(collector.span('recall.search'), { status: { code: 2 }, attributes: { 'error.type': 'dependency_unavailable' }, events: [] })
   const requests = collector.spans.filter(({ name }) => name === 'POST /v1/recall')
   t.match(requests.find(({ attributes }) => attributes['http.response.status_code'] === 503), { status: { code: 2 }, attributes: { 'error.type': '503' } })
-  t.match(requests.find(({ attributes }) => attributes['http.response.status_code'] === 400), { status: { code: 0 } }, 'what the client did wrong is no fault of the server')
+  t.match(requests.find(({ attributes }) => attributes['http.response.status_code'] === 400), { status: { code: 0 } }, 'a mistake of the client is no fault of the server')
   t.notMatch(collector.payload, /secret/)
 })
 
@@ -185,5 +185,5 @@ await t.test('a missing collector affects no request', async (t) => {
   for (let round = 0; round < 5; round++) t.equal((await get('/live')).statusCode, 200)
   await app.close()
   const warnings = log.filter(({ msg }) => String(msg).startsWith('OTEL_'))
-  t.ok(warnings.length <= 1, 'and floods no log')
+  t.ok(warnings.length <= 1, 'the log is not flooded')
 })

@@ -85,7 +85,7 @@ await t.test('a principal with a grant of admin by the bank may pass the right o
   await putConfig(app, 'home', grant('user:eve', 'admin'), as('user:bob'))
   t.same(await allowed(app, 'home', as('user:bob')), [])
   t.same(await allowed(app, 'home', as('user:eve')), ['admin'])
-  t.same(await allowed(app, 'home', ADMIN), [...PERMISSIONS], 'what the file grants no bank takes away')
+  t.same(await allowed(app, 'home', ADMIN), [...PERMISSIONS], 'a bank does not revoke grants of the file')
 })
 
 await t.test('an on-behalf-of identity restricts what a bank grants', async (t) => {

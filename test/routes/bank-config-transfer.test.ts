@@ -68,7 +68,7 @@ await t.test('an import with a configuration that is not allowed for the bank st
     t.same(await getConfig(app, 'home'), before)
     t.equal((await app.get('/v1/banks/home/stats')).json().memory_count, 0)
   }
-  t.equal((await importInto(app, 'home', ndjson({ ...HEADER, config: rows[0]![0] }, { text: 'One.' }))).statusCode, 200, 'and is passed over when it is not asked for')
+  t.equal((await importInto(app, 'home', ndjson({ ...HEADER, config: rows[0]![0] }, { text: 'One.' }))).statusCode, 200, 'it is ignored when it is not requested')
 })
 
 await t.test('a refused memory leaves the configuration unchanged', async (t) => {

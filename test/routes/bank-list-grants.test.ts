@@ -91,7 +91,7 @@ await t.test('pages contain every bank once where both kinds of grants and refus
     t.same(found.slice(0, -1).every((page) => page.length === limit), true)
     t.equal(found.length, Math.ceil(expected.length / limit), 'no page is empty')
   }
-  t.notOk(app.read.some((bank) => bank.startsWith('file-')), 'what the file grants is not looked up')
+  t.notOk(app.read.some((bank) => bank.startsWith('file-')), 'a bank that the file grants is not looked up')
 })
 
 await t.test('a caller whom the policy refuses everything gets an empty list without a cursor', async (t) => {

@@ -190,5 +190,5 @@ await t.test('a dry run shows the first ten memories to callers who may read, an
   const hidden = await dryRun('user:forget')
   t.equal(hidden.deleted_count, 12)
   t.notOk('sample' in hidden)
-  t.notOk('sample' in await dryRun('user:all', { dry_run: false }), 'nor is what is gone shown')
+  t.notOk('sample' in await dryRun('user:all', { dry_run: false }), 'a forgotten memory is not shown')
 })

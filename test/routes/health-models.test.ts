@@ -47,7 +47,7 @@ async function setUp (t: Parameters<typeof testApp>[0]) {
       t.equal(response.statusCode, 200)
       t.notMatch(response.body, /internal|secret|sk-|refused/)
       const { status, checks } = response.json<{ status: string, checks: Record<string, { status: string }> }>()
-      t.equal(status, 'ok', 'readiness is the store\'s alone')
+      t.equal(status, 'ok', 'readiness depends on the store alone')
       return Object.fromEntries(Object.entries(checks).filter(([name]) => name !== 'vector_store').map(([name, check]) => [name, check.status]))
     },
     ask: async () => {

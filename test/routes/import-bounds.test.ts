@@ -40,7 +40,7 @@ await t.test('a line that is longer than any memory of the bank, or nested deepe
   const nested = (depth: number) => `{"text": ${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`
   refused(t, await importInto(app, 'home', ndjson(HEADER, nested(9))), 413, 'body_too_large', { detail: /^Line 2 .*8 levels .*\(bounds\.json_depth\)/ })
   refusedFields(t, await importInto(app, 'home', ndjson(HEADER, nested(8))), 'line 2: text')
-  t.equal((await importInto(app, 'home', ndjson(HEADER, { text: '[[[[[[[[[[ \\" {{{{{{{{{{ "[[[[[[[[[[' }))).statusCode, 200, 'brackets in a text are no nesting')
+  t.equal((await importInto(app, 'home', ndjson(HEADER, { text: '[[[[[[[[[[ \\" {{{{{{{{{{ "[[[[[[[[[[' }))).statusCode, 200, 'brackets in a text do not count as nesting')
 })
 
 await t.test('the longest text fits into a line, in any form of JSON', async (t) => {
@@ -53,14 +53,14 @@ await t.test('invalid UTF-8 is refused with its line, and none of it is stored i
   const payload = Buffer.concat([Buffer.from(`${ndjson(HEADER, { text: 'Caf\u00e9.' })}{"text": "caf`), Buffer.from([0xe9]), Buffer.from('"}\n')])
   refusedFields(t, await importInto(app, 'home', payload), 'line 3')
   t.equal((await app.get('/v1/banks/home')).json().memory_count, 0)
-  t.equal((await importInto(app, 'home', Buffer.from(`\ufeff${ndjson(HEADER, { text: 'Caf\u00e9.' })}`))).json().imported, 1, 'a byte order mark is passed over')
+  t.equal((await importInto(app, 'home', Buffer.from(`\ufeff${ndjson(HEADER, { text: 'Caf\u00e9.' })}`))).json().imported, 1, 'a byte order mark is ignored')
 })
 
 await t.test('the first bad line ends an import, and a batch ends with its first bad item', async (t) => {
   let ids = 0
   const app = await testApp(t, {}, { newId: () => `01936f0e-7b3c-7a10-8d2f-${String(ids++).padStart(12, '0')}` })
   refusedFields(t, await importInto(app, 'home', ndjson(HEADER, { text: 'One.' }, { text: ' ' }, { text: 'Two.' }, 'no JSON')), 'line 3: text')
-  t.equal(ids, 2, 'no line behind the bad one is prepared')
+  t.equal(ids, 2, 'no line after the bad one is prepared')
   const items = [{ content: 'One.' }, { content: ' ' }, { content: 'Two.' }, { content: ' ' }]
   refusedFields(t, await app.post('/v1/retain/batch', { bank_id: 'home', items }), 'items[1].content')
   t.equal(ids, 2, 'no item of a batch with a bad one is prepared')

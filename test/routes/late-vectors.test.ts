@@ -35,7 +35,7 @@ t.test('a retain does not wait for a deferred provider, and its vectors are adde
   const batch = await home.post('/v1/retain/batch', { bank_id: 'home', items: [{ content: 'Bob parked the car.' }, { content: 'Alice saw her doctor.' }] })
   t.strictSame(batch.json().results.map(({ stored }: { stored: boolean }) => stored), [true, false])
   t.strictSame(await found(home, 'physician'), [])
-  t.strictSame((await home.post('/v1/recall', { bank_id: 'home', query: 'parked' })).json().hits.length, 1, 'by its words it is found at once')
+  t.strictSame((await home.post('/v1/recall', { bank_id: 'home', query: 'parked' })).json().hits.length, 1, 'it is found by its words at once')
 
   release()
   await home.app.memory.idle()
@@ -60,7 +60,7 @@ for (const deferred of [true, false]) {
     await home.time.pausing()
     const calls = home.embeddings.calls.length
     await home.retain('home', 'Bob parked the car.')
-    t.equal(home.embeddings.calls.length, calls, 'while it fails it is not waited for')
+    t.equal(home.embeddings.calls.length, calls, 'a failing provider is not waited for')
     t.strictSame(await found(home, 'physician'), [])
     t.equal(told(home, 40).length, 1)
     t.strictSame(told(home, 30), [])
@@ -121,7 +121,7 @@ t.test('imported memories get vectors too, and overwritten ones get new vectors'
 
   t.strictSame((await importLines('skip', { text: 'The surgeon called.', memory_id: id }, { text: 'The garage is closed.' })).json(), { imported: 1, skipped: 1, overwritten: 0 })
   await home.app.memory.idle()
-  t.strictSame(await found(home, 'physician'), [], 'what was skipped lends its vectors to nobody')
+  t.strictSame(await found(home, 'physician'), [], 'the vectors of a skipped memory are not used')
   t.strictSame((await found(home, 'automobile')).sort(), ['Bob parked the car.', 'The garage is closed.'])
 })
 

@@ -65,7 +65,7 @@ t.test('two gateways on one database share the daily calls of the model, also co
   t.equal(both[0]!.model.asked.length + both[1]!.model.asked.length, 7)
   for (const one of both) refused(t, await reflect(one), 429, 'quota_exceeded', { detail: /model_calls_per_day \(7\) is used up/, retry_after_seconds: 14 * 3600 })
   for (const { clock } of both) clock.advance(DAY)
-  t.same(await statuses(both.map(async (one) => await reflect(one))), { 200: 2 }, 'a new day begins anew')
+  t.same(await statuses(both.map(async (one) => await reflect(one))), { 200: 2 }, 'a new day begins with no use')
 })
 
 t.test('two gateways never spend the same tokens twice, and unused ones are available to both', async (t) => {

@@ -83,7 +83,7 @@ for (const quotas of [{ model_calls_per_day: 5 }, { model_tokens_per_day: 50_000
     t.notMatch(streamed.body, SECRET)
     t.same(app.model.asked, [])
     app.usage.beforeReserving = async () => {}
-    t.equal((await reflect(app)).statusCode, 200, 'and nothing stands in the way when it is back')
+    t.equal((await reflect(app)).statusCode, 200, 'requests succeed when it is back')
   })
 }
 
@@ -92,7 +92,7 @@ t.test('a retain that cannot be counted is 503 and stores nothing', async (t) =>
   app.usage.beforeReserving = fail
   refused(t, await app.post('/v1/retain', { bank_id: 'home', content: 'Bob lives in Oslo.' }), 503, 'dependency_unavailable')
   t.equal((await app.get('/v1/banks/home')).json<{ memory_count: number }>().memory_count, 1)
-  t.equal((await app.post('/v1/recall', { bank_id: 'home', query: 'Lyon' })).statusCode, 200, 'what has no quota goes on')
+  t.equal((await app.post('/v1/recall', { bank_id: 'home', query: 'Lyon' })).statusCode, 200, 'operations without a quota still work')
   app.usage.beforeReserving = async () => {}
   t.equal((await app.post('/v1/retain', { bank_id: 'home', content: 'Bob lives in Oslo.' })).statusCode, 200)
 })

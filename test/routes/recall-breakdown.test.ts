@@ -47,7 +47,7 @@ await t.test('a recall uses only the strategies that it names', async (t) => {
   const lexical = await recall(['lexical'])
   t.same(names(lexical), ['lexical'])
   t.same(lexical.hits.map(({ text }) => text), [TEXTS[0]])
-  t.notOk(lexical.trace!.stages.some(({ name }) => name === 'embed'), 'no model is asked')
+  t.notOk(lexical.trace!.stages.some(({ name }) => name === 'embed'), 'no model is called')
   const semantic = await recall(['semantic'])
   t.same(names(semantic), ['semantic'])
   t.equal(semantic.hits.length, 3)

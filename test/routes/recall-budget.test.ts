@@ -24,7 +24,7 @@ await t.test('a budget in the request', async (t) => {
   const { order, costs: [first, second, third] } =
     await fill(app) as { order: string[], costs: [number, number, number] }
   const total = first + second + third
-  t.same(order, [SHORT, LONG, LAST], 'what the cases rest on')
+  t.same(order, [SHORT, LONG, LAST], 'the precondition of the cases')
   t.ok(third < second)
 
   const cases: Array<[what: string, budget: number | string, hits: number, truncated: boolean]> = [

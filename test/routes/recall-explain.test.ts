@@ -73,7 +73,7 @@ await t.test('filters', async (t) => {
     t.strictSame(answer, { memory_id: id, found: false, verdict: 'filtered', rank: null, score: null })
     t.strictSame(stages.filter, { passed: false, failed })
     t.match([stages.lexical, stages.semantic], [{ state: 'filtered', rank: null }, { state: 'filtered', rank: null }])
-    t.ok(stages.lexical!.score! > 0 && stages.semantic!.score! > 0.9, 'what it would have scored')
+    t.ok(stages.lexical!.score! > 0 && stages.semantic!.score! > 0.9, 'its score without the bound')
     t.strictSame(Object.keys(stages), ['filter', 'lexical', 'semantic'])
   }
   for (const filters of [{ tags: ['a', 'b'] }, { metadata: { n: 1 } }, { occurred_after: '2025-07-01T00:00:00Z' }, { occurred_before: '2025-07-01T00:00:00.001Z' }, { as_of: '2026-01-15T10:00:00Z' }]) {
@@ -173,7 +173,7 @@ await t.test('bounds', async (t) => {
   const hits = hitsOf(await app.post('/v1/recall', { bank_id: 'bank', query: 'green tea' }))
   const last = hits.at(-1)!
   const tokens = (await app.post('/v1/recall', { bank_id: 'bank', query: 'green tea' })).json<{ usage: { tokens: number } }>().usage.tokens
-  t.ok(hits.length === 3 && last.score < hits[1]!.score, 'what the cases rest on')
+  t.ok(hits.length === 3 && last.score < hits[1]!.score, 'the precondition of the cases')
 
   const cases: Array<[what: string, bounds: Record<string, unknown>, verdict: string, cutBy: string[]]> = [
     ['none', {}, 'returned', []],

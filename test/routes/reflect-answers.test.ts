@@ -84,7 +84,7 @@ await t.test('the model also gets the prompt as data, a token limit, a deadline 
   t.equal(grounding.question, 'Where does Alice live?')
   t.match(grounding.evidence, [{ text: 'Alice lives in Lyon.', bankId: 'bank', occurredAt: null }, { bankId: 'bank' }])
   t.equal(maxTokens, 9)
-  t.ok(timeoutMs! > 0 && timeoutMs! <= 4900, `${timeoutMs}: a little is kept back to say in time that it was late`)
+  t.ok(timeoutMs! > 0 && timeoutMs! <= 4900, `${timeoutMs}: some time remains for the answer that it was late`)
   t.equal(tenantId, null)
   t.same(messages.map(({ role }) => role), ['system', 'user'])
 })

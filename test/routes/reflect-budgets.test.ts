@@ -45,7 +45,7 @@ await t.test('a budget of calls belongs to a bank and a tenant, and refuses befo
   t.equal(languageModel.asked.length, 2)
   t.equal((await ask('calls-b')).statusCode, 200, 'another bank')
   t.equal((await ask('calls-a', {}, other)).statusCode, 200, 'another tenant')
-  t.equal((await ask('free')).statusCode, 200, 'a bank without a budget')
+  t.equal((await ask('free')).statusCode, 200, 'a bank without a budget is not affected')
   refused(t, await ask('calls-b', { bank_id: undefined, banks: ['calls-a', 'calls-b'] }), 429, 'quota_exceeded')
   t.equal((await ask('calls-b')).statusCode, 200, 'the refused one took nothing from the other bank')
   clock.advance(DAY)

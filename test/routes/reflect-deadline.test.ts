@@ -70,7 +70,7 @@ for (const [what, hang] of Object.entries(hangs)) {
     store.search = search
     embeddings.embed = embed
     languageModel.answer = () => generation('Tea [1].')
-    t.equal((await post('/v1/reflect', QUESTION)).statusCode, 200, 'the quota was given back')
+    t.equal((await post('/v1/reflect', QUESTION)).statusCode, 200, 'the quota was refunded')
   })
 }
 

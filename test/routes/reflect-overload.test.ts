@@ -43,7 +43,7 @@ await t.test('with one call at a time and one that waits, the third is refused w
   t.match(answerOf(await second), { answer: 'Alice lives in Lyon. [1]' })
   t.equal(server.requests.length, 2)
   t.equal(server.mostAtOnce, 1)
-  t.equal((await ask()).statusCode, 200, 'of three a day the refused ones have taken none')
+  t.equal((await ask()).statusCode, 200, 'the refused requests have not used the daily quota of three')
 })
 
 await t.test('a waiting call is refused when its time is over, and then occupies no place', async (t) => {
@@ -68,11 +68,11 @@ await t.test('a failing model is not called for a while, then tried by one call,
   server.next(hangUp, says('Lyon. [1]'), hangUp, hangUp)
   const statuses: number[] = []
   for (let index = 0; index < 4; index++) statuses.push((await ask()).statusCode)
-  t.same(statuses, [503, 200, 503, 503], 'a good answer in between begins the count anew')
+  t.same(statuses, [503, 200, 503, 503], 'a successful answer resets the count')
   const refusal = await ask()
   refused(t, refusal, 503, 'dependency_unavailable', { retry_after_seconds: 30 })
   t.equal(refusal.headers['retry-after'], '30')
-  t.equal(server.requests.length, 4, 'it was not asked')
+  t.equal(server.requests.length, 4, 'the model was not called')
   t.match(modelStatus(app).breaker, { state: 'open' })
   t.notMatch(refusal.body, /times in a row|127\.0\.0\.1/)
 })

@@ -98,7 +98,7 @@ t.test('a caller who leaves the queue before its call has used no call', async (
   await t.rejects(asked[0]!)
   t.equal(languageModel.asked.length, 1)
   languageModel.answer = () => generation('Tea [1].')
-  t.same([(await post('/v1/reflect', QUESTION)).statusCode, (await post('/v1/reflect', QUESTION)).statusCode, (await post('/v1/reflect', QUESTION)).statusCode], [200, 200, 429], 'the call that was made counts, the one that waited does not')
+  t.same([(await post('/v1/reflect', QUESTION)).statusCode, (await post('/v1/reflect', QUESTION)).statusCode, (await post('/v1/reflect', QUESTION)).statusCode], [200, 200, 429], 'the call that was made counts, and the one that waited does not')
 })
 
 t.test('the texts of a structured answer have no hidden characters', async (t) => {

@@ -51,7 +51,7 @@ await t.test('a wrong answer is sent back once, with its problems and without it
   const wrong = JSON.stringify({ answer: 'Lyon [1].', structured: { since: 'long ago', secret: 'x' } })
   const { structured, usage } = answerOf(await ask([wrong, GOOD]))
   t.same(structured, { city: 'Lyon', since: 2019 })
-  t.same(usage, { tokens: 68, input_tokens: 60, output_tokens: 8 }, 'both calls are told')
+  t.same(usage, { tokens: 68, input_tokens: 60, output_tokens: 8 }, 'both calls are reported')
   const [first, second] = languageModel.asked
   t.same(second?.messages.slice(0, 2), first?.messages)
   t.same(second?.messages[2], { role: 'assistant', content: wrong })

@@ -28,7 +28,7 @@ await t.test('the answer consists of sentences of the evidence, each cited by it
   t.equal(abstained, false)
   const cited = [...(answer as string).matchAll(/(.+?) \[(\d+)\](?: |$)/g)]
   t.ok(cited.length > 0)
-  t.equal(cited.map(([whole]) => whole).join(''), answer, 'nothing stands without a mark')
+  t.equal(cited.map(([whole]) => whole).join(''), answer, 'no sentence is without a mark')
   for (const [, sentence, number] of cited) t.ok(sources[Number(number) - 1].text.includes(sentence), `${sentence} is in source ${number}`)
   t.match(answer, /Alice drinks green tea\./)
   t.equal(usage.tokens, usage.input_tokens + usage.output_tokens)

@@ -80,7 +80,7 @@ await t.test('a warning that a reload causes is logged once, and again when it r
   t.equal(warnings(), 1)
   write('gateway.yaml', `${text}homeostasis: {recall_max_tokens: 5}\n`)
   t.equal((await reload()).statusCode, 200)
-  t.equal(warnings(), 1, 'it is not new')
+  t.equal(warnings(), 1, 'the warning is not new')
   for (const [yaml, count] of [['', 1], [text, 2]] as const) {
     write('gateway.yaml', yaml)
     t.equal((await reload()).statusCode, 200)

@@ -124,7 +124,7 @@ await t.test('profiles of the file are in force after a reload, for its entries 
 
   app.edit({})
   t.equal((await app.reload()).statusCode, 200)
-  t.same(await missions(), [undefined, undefined, undefined], 'a profile that is taken out of the file holds no longer')
+  t.same(await missions(), [undefined, undefined, undefined], 'a profile that is removed from the file no longer holds')
   t.equal((await getConfig(app, 'home')).config.profile, 'support')
 })
 

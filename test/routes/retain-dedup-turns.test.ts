@@ -13,7 +13,7 @@ t.test('two simultaneous texts that resemble a third, but not each other, do not
   for (const answer of answers) t.equal(answer.statusCode, 200)
   const { memories } = (await get('/v1/banks/home/memories')).json()
   const ids = answers.map((answer) => answer.json().memory_id as string)
-  t.strictSame(new Set(memories.map(({ memory_id: id }: { memory_id: string }) => id)), new Set(ids), 'what was answered as stored is there')
+  t.strictSame(new Set(memories.map(({ memory_id: id }: { memory_id: string }) => id)), new Set(ids), 'every memory that was reported as stored exists')
   t.equal(new Set(ids).size, memories.length)
   for (const text of ['young apple', 'silver bucket']) {
     t.ok(memories.some(({ text: stored }: { text: string }) => stored.includes(text)), text)

@@ -159,6 +159,6 @@ await t.test('a request that a limit refuses is not prepared; a wrong field is r
   await app.retain('home', 'The first.')
   t.equal(given, 1)
   for (let count = 0; count < 2; count++) t.equal((await app.post('/v1/retain', { bank_id: 'home', content: 'Another.' })).statusCode, 429)
-  t.equal(given, 1, 'no id was made for a memory that was refused')
+  t.equal(given, 1, 'no id was created for a refused memory')
   refused(t, await app.post('/v1/retain', { bank_id: 'home', content: ' ' }), 400, 'invalid_request')
 })

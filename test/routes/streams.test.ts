@@ -136,7 +136,7 @@ await t.test('a caller may have bounds.streams_per_caller open streams, and then
   const events = await inject({ method: 'POST', url: '/v1/reflect', headers: { ...as('user:alice'), accept: 'text/event-stream' }, payload: { bank_id: 'bank', query: 'Which memory?' } })
   refused(t, events, 429, 'too_many_streams')
   store.haltAfter = Infinity
-  t.equal((await get('user:bob')).statusCode, 200, 'another caller has streams of its own')
+  t.equal((await get('user:bob')).statusCode, 200, 'another caller has its own streams')
   connections[0]!.socket.destroy()
   await until(() => app.activeRequests.size === 1)
   t.equal((await get('user:alice')).statusCode, 200)

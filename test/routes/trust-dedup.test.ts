@@ -33,7 +33,7 @@ t.test('update: a less trusted near-duplicate is stored beside the original, whi
   t.notOk('updated' in second!)
   t.same(await listed(app), [[SECOND, 'untrusted'], [FIRST, 'trusted']])
   const [third] = await retained(app, [`${SECOND}!`], BOT)
-  t.match(third, { updated: true, memory_id: second!.memory_id }, 'the next one takes the place of the one that is trusted as little')
+  t.match(third, { updated: true, memory_id: second!.memory_id }, 'the next one replaces the one with the same low trust')
   t.same(await listed(app), [[`${SECOND}!`, 'untrusted'], [FIRST, 'trusted']])
 })
 

@@ -35,7 +35,7 @@ t.test('the most specific rule for the principal decides', async (t) => {
   t.equal(await trustOf('user:web-admin'), 'trusted')
   t.equal(await trustOf('bot:*'), 'untrusted')
   t.equal(await trustOf('service:other'), 'trusted')
-  t.equal(await trustOf(), 'trusted', 'nobody but * means an anonymous caller')
+  t.equal(await trustOf(), 'trusted', 'only * means an anonymous caller')
 })
 
 t.test('only * matches an anonymous caller, and of two equal rules the lower one holds', async (t) => {
@@ -107,5 +107,5 @@ t.test('an exact repeat by a more trusted writer replaces the stored memory', as
   t.same(await listed(app), [['Alice likes tea.', 'trusted']])
   const later = await retained(app, 'Alice likes tea.', {}, as('bot:1'))
   t.match(later, { stored: false, memory_id: better.memory_id })
-  t.notOk('trust' in later, 'what stands is trusted')
+  t.notOk('trust' in later, 'the remaining memory is trusted')
 })

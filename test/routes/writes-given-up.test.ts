@@ -61,13 +61,13 @@ async function leaveTheQueue (
   leaving.destroy()
   while (!app.log.some(({ msg }) => msg === LEFT)) await setImmediate()
   await store.letGo()
-  t.equal((await earlier).statusCode, 200, 'the first is not touched by it')
+  t.equal((await earlier).statusCode, 200, 'the first is not affected')
   const again = inject(marked)
   await store.letGo()
   const answer = await again
   t.equal(answer.statusCode, 200, 'the key of the second is free')
-  t.equal(answer.headers['idempotent-replayed'], undefined, 'and nothing was done under it')
-  t.strictSame(app.log.filter(({ level }) => Number(level) > 30), [], 'it is no fault')
+  t.equal(answer.headers['idempotent-replayed'], undefined, 'no work was done under it')
+  t.strictSame(app.log.filter(({ level }) => Number(level) > 30), [], 'it is not logged as a fault')
 }
 
 t.test('an import that waits for another is cancelled when its client disconnects', async (t) => {

@@ -12,7 +12,7 @@ const pathOf = (relative: string): string => fileURLToPath(new URL(relative, imp
 t.test('the generated types are those of the present OpenAPI document', async (t) => {
   const [committed, present] = [await committedTypes(), await typesOfDocument()]
   // Not t.equal: the difference of two such files takes minutes.
-  t.ok(committed === present, '`npm run generate -w packages/client` makes them anew')
+  t.ok(committed === present, '`npm run generate -w packages/client` writes them')
 })
 
 t.test('the whole client is smaller than 8 kB gzipped, and contains nothing of Node.js', async (t) => {

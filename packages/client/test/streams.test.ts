@@ -70,7 +70,7 @@ t.test('an error in the middle of a stream is thrown after the events before it'
   t.match(await events.next(), { value: { event: 'delta' } })
   const expected = { code: 'dependency_unavailable', message: 'The model failed', requestId: 'r-2', retryAfter: 4 }
   await t.rejects(events.next(), expected)
-  t.equal(server.requests.length, 1, 'a stream that has begun is not tried again')
+  t.equal(server.requests.length, 1, 'a stream that has begun is not retried')
 })
 
 t.test('a stream that ends early is an error, never a short answer', async (t) => {

@@ -107,7 +107,7 @@ t.test(`no write is done twice in ${ROUNDS} rounds with cut connections`, async 
   const texts = (await collect(direct.listMemories({ bank_id: 'bank', limit: 200 }))).map(({ text }) => text)
   t.equal(new Set(texts).size, count)
   t.comment(JSON.stringify(Object.fromEntries(counts)))
-  t.ok(Math.min(...counts.values()) > 50 && counts.size === 6, 'every loss has come up often')
+  t.ok(Math.min(...counts.values()) > 50 && counts.size === 6, 'every kind of loss has occurred often')
 })
 
 t.test('forget and import report what they did, although the first answer was lost', async (t) => {

@@ -20,7 +20,7 @@ async function isHarmless (page: Page): Promise<boolean> {
   return await page.locator(made).count() === 0
 }
 
-consoleTest('hostile memories are text on the Memories page and in the Recall lab', {}, async (t, { page, url, client }) => {
+consoleTest('hostile memories are shown as text on two pages', {}, async (t, { page, url, client }) => {
   const ids: string[] = []
   for (const content of HOSTILE) {
     const { memory_id: id } = await client().retain({

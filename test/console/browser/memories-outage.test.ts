@@ -7,7 +7,7 @@ const COUNT = 300
 
 let stop: () => Promise<void>
 
-consoleTest('a list goes on when the server is back, and says what is no longer there', {
+consoleTest('a list continues when the server is back, and shows which memories no longer exist', {
   expectedErrors: GONE,
   start: async (t) => {
     const server = await startConsoleServer(t, {})

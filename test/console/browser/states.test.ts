@@ -63,7 +63,7 @@ async function fail (route: Route): Promise<void> {
 }
 
 for (const { title, path, act, shows } of CASES) {
-  consoleTest(`${title}: on its way, failed, and there, from 360 pixels to 4k`, {
+  consoleTest(`${title}: loading, failed and loaded, from 360 pixels to 4k`, {
     yaml: YAML, expectedErrors: [/status of 500/],
   }, async (t, { page, url, client }) => {
     await client().retain({ bank_id: BANK, content: 'The team drinks tea.', tags: ['x'.repeat(128)] })

@@ -86,7 +86,7 @@ export function bankConfigsContract (t: Test, open: OpenStore): void {
     for (const expected of [0, first.revision - 1, first.revision + 1]) {
       for (const document of ['stale', null]) t.strictSame(await configs.write(home, change(document, { expected })), { changed: false, revision: first.revision })
     }
-    t.strictSame(await configs.changedSince(-1), { revision: first.revision, banks: [] }, 'what is refused is no change')
+    t.strictSame(await configs.changedSince(-1), { revision: first.revision, banks: [] }, 'a refused change is not in the history')
     const second = await configs.write(home, change('second', { expected: first.revision }))
     t.equal(second.changed, true)
     t.strictSame(await configs.write(home, change('third', { expected: first.revision })), { changed: false, revision: second.revision })
@@ -94,7 +94,7 @@ export function bankConfigsContract (t: Test, open: OpenStore): void {
   })
 
   test('a removed configuration no longer exists, and its history contains the removal', async (t, { configs }) => {
-    t.strictSame(await configs.write(home, change(null)), { changed: true, revision: 0 }, 'there is nothing to take back')
+    t.strictSame(await configs.write(home, change(null)), { changed: true, revision: 0 }, 'there is no configuration to remove')
     t.strictSame(await configs.write(home, change(null, { expected: 0 })), { changed: true, revision: 0 })
     t.strictSame(await configs.history(home), [])
     t.strictSame(await configs.changedSince(-1), { revision: 0, banks: [] })
@@ -106,7 +106,7 @@ export function bankConfigsContract (t: Test, open: OpenStore): void {
     t.ok(taken!.revision > set.revision)
     t.strictSame(taken, { revision: taken!.revision, document: null, updatedAt: NOW + 1, updatedBy: 'user:bob' })
     t.strictSame(await configs.changedSince(set.revision), { revision: taken!.revision, banks: [home] })
-    t.strictSame(await configs.write(home, change('stale', { expected: set.revision })), { changed: false, revision: 0 }, 'an old revision never comes back')
+    t.strictSame(await configs.write(home, change('stale', { expected: set.revision })), { changed: false, revision: 0 }, 'an old revision is never used again')
     const again = await configs.write(home, change('again', { expected: 0 }))
     t.ok(again.revision > taken!.revision)
     t.strictSame(descriptions(await configs.history(home)), ['again', null, 'set'])
@@ -154,7 +154,7 @@ export function bankConfigsContract (t: Test, open: OpenStore): void {
       t.equal(revision, newest)
       t.strictSame(names(found), banks, `since ${since}`)
     }
-    t.strictSame(await configs.changedSince(newest + 1), { revision: newest, banks: undefined }, 'a revision that is yet to come says nothing of what has changed')
+    t.strictSame(await configs.changedSince(newest + 1), { revision: newest, banks: undefined }, 'a future revision gives no changes')
   })
 
   test('too many changed banks are not listed', async (t, { configs }) => {
@@ -184,7 +184,7 @@ export function bankConfigsContract (t: Test, open: OpenStore): void {
     t.strictSame(names((await configs.changedSince(next.revision)).banks), ['last'])
     t.strictSame((await configs.changedSince(onTime.revision)).banks, undefined)
     t.strictSame(await configs.changedSince(last.revision), { revision: last.revision, banks: [] })
-    t.equal((await configs.read([bank('old')])).length, 1, 'the configuration itself outlives that')
+    t.equal((await configs.read([bank('old')])).length, 1, 'the configuration itself is kept')
     t.equal((await configs.history(bank('old'))).length, 1)
   })
 
@@ -205,11 +205,11 @@ export function bankConfigsContract (t: Test, open: OpenStore): void {
     t.equal((await configs.history(other)).length, 2)
     const changes = await configs.changedSince(revision)
     t.ok(changes.revision > revision)
-    t.strictSame(changes.banks, [home], 'others learn of it')
+    t.strictSame(changes.banks, [home], 'others see the change')
     t.strictSame(await removeBank(home, NOW), { memoryCount: 0, configRemoved: false })
-    t.strictSame(await configs.changedSince(changes.revision), { revision: changes.revision, banks: [] }, 'there was nothing to learn of')
+    t.strictSame(await configs.changedSince(changes.revision), { revision: changes.revision, banks: [] }, 'there was no change to see')
     const again = await configs.write(home, change('again', { expected: 0 }))
-    t.ok(again.revision > changes.revision, 'revisions go on rising')
+    t.ok(again.revision > changes.revision, 'revisions continue to increase')
     t.strictSame(descriptions(await configs.history(home)), ['again'])
   })
 
@@ -220,7 +220,7 @@ export function bankConfigsContract (t: Test, open: OpenStore): void {
     await configs.write(bank('history'), change('x'))
     await configs.write(bank('history'), change(null))
     const { revision } = await configs.changedSince(-1)
-    t.strictSame(await removeBank(bank('memories'), NOW + 1), { memoryCount: 3, configRemoved: false }, 'what has expired is not counted')
+    t.strictSame(await removeBank(bank('memories'), NOW + 1), { memoryCount: 3, configRemoved: false }, 'expired memories are not counted')
     t.strictSame(await removeBank(bank('history'), NOW), { memoryCount: 0, configRemoved: false })
     t.strictSame(await configs.history(bank('history')), [])
     t.strictSame(await configs.changedSince(revision), { revision, banks: [] })
@@ -233,7 +233,7 @@ export function bankConfigsContract (t: Test, open: OpenStore): void {
     const { revision } = await configs.write(home, change('stays'))
     await store.remove(home, { kind: 'all' }, REMOVE)
     t.strictSame(await inForce(configs, home), { revision, ...change('stays') })
-    t.strictSame(await store.listBanks({ now: NOW, limit: 10 }), [], 'it makes no bank that holds memories')
+    t.strictSame(await store.listBanks({ now: NOW, limit: 10 }), [], 'it creates no bank with memories')
   })
 
   test('an import sets the configuration that it is given, also without memories', async (t, { store, configs }) => {
@@ -280,7 +280,7 @@ export function bankConfigsContract (t: Test, open: OpenStore): void {
       t.equal(made.length, 1)
       const config = (await inForce(configs, home))!
       t.equal(config.revision, made[0]!.revision)
-      t.ok(outcomes.every(({ revision }) => revision === config.revision), 'the others are told which one is in force')
+      t.ok(outcomes.every(({ revision }) => revision === config.revision), 'the others get the current configuration')
       t.strictSame(descriptions([config]), [`${round}/${outcomes.findIndex(({ changed }) => changed)}`])
       t.equal((await configs.history(home)).length, round + 1)
       expected = config.revision

@@ -132,7 +132,7 @@ export function readingContract (t: Test, open: OpenStore): void {
     })
     t.strictSame(await store.listBanks({ now: NOW, limit: 10 }), [{ ...home, memoryCount: 2, lastRetainedAt: NOW + 7 }])
     await store.remove(home, { kind: 'all' }, REMOVE)
-    t.strictSame(await store.listBanks({ now: NOW, limit: 10 }), [], 'an empty bank is no bank')
+    t.strictSame(await store.listBanks({ now: NOW, limit: 10 }), [], 'an empty bank does not exist')
   })
 
   t.test('a scan is a snapshot of the bank at the time of the call', async (t) => {

@@ -43,7 +43,7 @@ await t.test('the settings that a command uses are checked as the server checks 
   t.match(problems(...yaml('vector_store: [')), [/gateway\.yaml: line 1/])
   const [env, files] = yaml('embedding_provider_config: {api_key_env: MODEL_KEY}', { MODEL_KEY_FILE: '/nowhere' })
   t.match(problems(env, files, REEMBED), [/^MODEL_KEY_FILE: found a path/])
-  t.match(problems(env, files), [], 'the migration asks no model')
+  t.match(problems(env, files), [], 'the migration calls no model')
 })
 
 await t.test('only the migration uses MIGRATE_DATABASE_URL, and then no other URI', async (t) => {

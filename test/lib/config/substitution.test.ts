@@ -37,7 +37,7 @@ await t.test('every reference that cannot be resolved is a problem with its path
     'vector_store_config.a[0]: ${NOPE} cannot be replaced, NOPE is not set',
   ])
   t.same(yamlProblems('vector_store: ${A}', { A: ' ' }), ['vector_store: ${A} cannot be replaced, A is set but empty; unset it or give it a value'])
-  t.same(yamlProblems('homeostasis:\n  recall_max_tokens: ${NOPE}').length, 1, 'and the place is not complained of twice')
+  t.same(yamlProblems('homeostasis:\n  recall_max_tokens: ${NOPE}').length, 1, 'the place is not reported twice')
 })
 
 await t.test('names of object methods are not variables', async (t) => {

@@ -93,14 +93,14 @@ await t.test('a loopback address for the database causes a warning in a containe
   t.same(warned({ ...PUBLIC, DATABASE_URL: DATABASE }, { '/run/.containerenv': '' }), says('DATABASE_URL'), 'Podman')
   t.same(warned({ ...PUBLIC, DATABASE_URL: DATABASE, KUBERNETES_SERVICE_HOST: '10.0.0.1' }, {}), says('DATABASE_URL'), 'Kubernetes')
   const dsn = `{vector_store: postgres, vector_store_config: {dsn: "${DATABASE}"}}`
-  t.same(warned({ ...PUBLIC, DATABASE_URL: 'postgres://database/memory' }, inDocker, dsn), says('vector_store_config.dsn'), 'what is used counts')
+  t.same(warned({ ...PUBLIC, DATABASE_URL: 'postgres://database/memory' }, inDocker, dsn), says('vector_store_config.dsn'), 'a setting that is used counts')
 
   t.same(warned({ ...PUBLIC, DATABASE_URL: DATABASE }, {}), [], 'no container')
   t.same(warned({ ...KEY, DATABASE_URL: DATABASE }), [], 'a gateway for this machine alone')
   for (const host of ['database', 'host.containers.internal', '10.0.0.7', '[fd00::1]']) {
     t.same(warned({ ...PUBLIC, DATABASE_URL: `postgres://user@${host}/memory` }), [], host)
   }
-  t.same(warned({ ...PUBLIC, DATABASE_URL: 'no URI' }), [], 'what is no URI is said by the store')
+  t.same(warned({ ...PUBLIC, DATABASE_URL: 'no URI' }), [], 'the store reports an invalid URI')
   t.same(warned(PUBLIC), [], 'no database')
 })
 

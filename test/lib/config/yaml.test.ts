@@ -94,7 +94,7 @@ await t.test('a file that is nested too deeply is a problem, not a crash', async
 await t.test('an empty section or list counts as absent', async (t) => {
   const empty = 'homeostasis:\nbanks:\nsources:\naccess_grants:\nvector_store_config:\naccess_control:\nbarriers:\n  metadata:\n    blocked_keys:\n'
   t.same(loadYaml(empty).file, { barriers: { metadata: {} } })
-  t.same(yamlProblems('sources:\n  tickets:'), ['sources.tickets: found nothing, allowed is a map'], 'but a source does not vanish')
+  t.same(yamlProblems('sources:\n  tickets:'), ['sources.tickets: found nothing, allowed is a map'], 'a source is not removed')
   t.same(yamlProblems('vector_store:'), ['vector_store: found nothing, allowed is a text that is not empty'], 'nor a text')
 })
 

@@ -33,11 +33,11 @@ t.test('a request waits for another query when the one in progress is too old', 
   let isAnswered = false
   const late = Promise.all([tokens('home'), tokens('home'), tokens('home')]).finally(() => { isAnswered = true })
   await setImmediate()
-  t.equal(questions.length, 1, 'the one under way is waited for first')
+  t.equal(questions.length, 1, 'the query in progress is awaited first')
   questions[0]!.settle(NOTHING)
   await setImmediate()
-  t.notOk(isAnswered, 'what was known before the change is not enough')
-  t.equal(questions.length, 2, 'one for all who wait')
+  t.notOk(isAnswered, 'the cached state before the change is not used')
+  t.equal(questions.length, 2, 'one query for all that wait')
   questions[1]!.settle(CHANGED)
   t.same(await late, [[6], [6], [6]])
   t.equal(questions.length, 2)
@@ -111,7 +111,7 @@ t.test('a store that fails in the background causes one warning, and another one
   t.match(warnings[0], /^The configuration of banks could not be brought up to date/)
   advance(1000)
   for (let count = 0; count < 5; count++) await t.rejects(tokens('home'), { code: 'dependency_unavailable' })
-  t.equal(warnings.length, 1, 'nor does the wait for it tell it again')
+  t.equal(warnings.length, 1, 'the wait for it does not log it again')
   store.changes = async () => NOTHING
   t.same(await tokens('home'), [5])
   await outage()

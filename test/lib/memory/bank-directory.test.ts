@@ -46,7 +46,7 @@ t.test('a read that a change overtakes is not cached', async (t) => {
   const late = tokens('home')
   gate.settle()
   t.same([await early, await late, await tokens('home')], [[5], [6], [6]])
-  t.equal(store.reads.length, 3, 'the second read is kept')
+  t.equal(store.reads.length, 3, 'the second read is cached')
 })
 
 t.test('a failed read is 503 for all requests that wait for it, and the next request tries again', async (t) => {
@@ -96,7 +96,7 @@ t.test('only changed configurations are read again', async (t) => {
   t.same(store.reads, [['home', 'other'], ['home']])
   advance(1000)
   await tokens('home')
-  t.same(store.asked, [-1, 1, 9], 'each asks on from where the last one ended')
+  t.same(store.asked, [-1, 1, 9], 'each query continues where the last one ended')
 })
 
 t.test('from 1.8 seconds on a request waits for the refresh', async (t) => {

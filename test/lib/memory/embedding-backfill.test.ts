@@ -63,7 +63,7 @@ t.test('added memories get their vectors, in batches of one bank', async (t) => 
   t.strictSame(await lacking(), [])
   t.strictSame(embeddings.calls.map(({ length }) => length), [1, 1, 32, 7])
   t.strictSame(await found([0, 1, 0], AWAY), ['car'])
-  t.equal(store.scans, 1, 'only the test itself has looked')
+  t.equal(store.scans, 1, 'only the test itself has listed memories')
 })
 
 t.test('a memory of many passages is embedded passage by passage', async (t) => {
@@ -107,7 +107,7 @@ t.test('a failing provider is called again after longer and longer pauses, with 
   for (let round = 0; round < 8; round++) await time.pass()
   await time.pausing()
   t.strictSame(time.pauses, [1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000, 60_000])
-  t.strictSame(embeddings.calls.slice(0, 3).map(({ length }) => length), [3, 1, 1], 'it is probed with little')
+  t.strictSame(embeddings.calls.slice(0, 3).map(({ length }) => length), [3, 1, 1], 'it is probed with a small batch')
   t.equal(log.length, 1)
   t.match(log[0], /^embedding_provider: vectors cannot be made \(The embedding provider is unavailable: Error\)/)
   t.equal(filler.isFailing, true)
@@ -116,7 +116,7 @@ t.test('a failing provider is called again after longer and longer pauses, with 
   await write(['automobile'])
   await time.pass()
   await filler.idle()
-  t.strictSame(await lacking(), [], 'what nobody fed is found by the scan after the recovery')
+  t.strictSame(await lacking(), [], 'other memories are found by the scan after the recovery')
   t.equal(log.length, 2)
   t.match(log[1], /vectors are made again/)
   t.equal(filler.isFailing, false)
@@ -149,7 +149,7 @@ for (const [what, spoil] of [['makes the provider reject', 'poison'], ['gets unu
     const calls = embeddings.calls.length
     filler.requestScan()
     await filler.idle()
-    t.equal(embeddings.calls.length, calls, 'a later scan does not bring it back')
+    t.equal(embeddings.calls.length, calls, 'a later scan does not add it again')
     await write(['physician'])
     filler.requestScan()
     await filler.idle()
@@ -266,7 +266,7 @@ t.test('the backfill can be stopped while the provider is busy, during a pause, 
   t.strictSame(busy.log, [])
   busy.filler.enqueue(HOME, await busy.write(['car']))
   await busy.filler.idle()
-  t.equal(busy.embeddings.calls.length, 1, 'nothing is begun any more')
+  t.equal(busy.embeddings.calls.length, 1, 'no further work begins')
 
   const pausing = setUp(t)
   pausing.embeddings.failure = new Error('down')

@@ -83,7 +83,7 @@ t.test('an answer that comes too late does not end the probe after it', async (t
   const third = probe.check(PATIENCE)
   next.resolve({ healthy: false })
   for (const check of await Promise.all([second, third])) t.match(check, { reason: 'unhealthy' })
-  t.equal(asked(), 2, 'the third shares the question of the second')
+  t.equal(asked(), 2, 'the third shares the probe of the second')
 })
 
 t.test('each probe asks the store again after the last one has ended', async (t) => {

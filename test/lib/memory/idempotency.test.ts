@@ -77,7 +77,7 @@ t.test('a repeat gets the first answer again and does not execute the work', asy
   t.equal(replays, 0)
   t.strictSame(await call({ onReplay }), { n: 1 })
   t.strictSame(await call({ onReplay }), { n: 1 })
-  t.equal(replays, 2, 'and says that it is an earlier one')
+  t.equal(replays, 2, 'it is marked as an earlier answer')
   t.equal(done(), 1)
 })
 
@@ -108,7 +108,7 @@ t.test('a key is kept for 24 hours and is free afterwards', async (t) => {
   clock.advance(1)
   t.strictSame(await call({ fingerprint: 'other' }), { n: 2 })
   clock.advance(DAY - 1)
-  t.strictSame(await call({ fingerprint: 'other' }), { n: 2 }, 'the 24 hours begin anew')
+  t.strictSame(await call({ fingerprint: 'other' }), { n: 2 }, 'the 24 hours begin again')
   t.equal(done(), 2)
 })
 

@@ -50,5 +50,5 @@ await t.test('removing a member that neither the target nor the schema has is re
   t.throws(() => merge({}, { homeostasis: { nope: null } }), { message: 'homeostasis.nope: is not a known field' })
   const known = { homeostasis: { recall_max_tokens: null }, weights: { any: null } }
   t.strictSame(merge({}, known), { homeostasis: {}, weights: {} })
-  t.strictSame(merge({ old: 1 }, { old: null }), {}, 'a member that is there may go')
+  t.strictSame(merge({ old: 1 }, { old: null }), {}, 'an existing member may be removed')
 })

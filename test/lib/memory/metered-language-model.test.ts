@@ -140,7 +140,7 @@ t.test('the maximum of a call is reserved before it, so that two calls do not sp
   const failure = await failureOf(async () => await desk.generate(CALL))
   t.ok(failure instanceof ServiceError)
   t.match(failure, { code: 'quota_exceeded', detail: /model_tokens_per_day/ })
-  t.same(told.map(({ purpose }) => purpose), ['reflect'], 'a call that was not made is not told')
+  t.same(told.map(({ purpose }) => purpose), ['reflect'], 'a call that was not made is not reported')
 })
 
 const ends: Array<[error: Error, outcome: string, paid: boolean]> = [

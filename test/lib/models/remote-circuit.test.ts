@@ -182,7 +182,7 @@ t.test('tenants', async (t) => {
     advance(500)
     t.equal(await outcome(calls.call(failing().work, a)), 'circuit_open')
     advance(500)
-    t.equal(await outcome(calls.call(failing(failure('unusable')).work, a)), 'unusable', 'an answer came, so the model is up')
+    t.equal(await outcome(calls.call(failing(failure('unusable')).work, a)), 'unusable', 'an answer arrived, so the model is up')
     t.equal(calls.status().breaker.state, 'closed')
   })
 

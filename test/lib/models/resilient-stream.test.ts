@@ -70,7 +70,7 @@ t.test('a failure before the first part is retried, with the pauses', async (t) 
   const script = scripted([failure('unreachable')], [failure('rate_limited', { retryAfterMs: 1000 })], ['one', END])
   t.strictSame(await readAll(streamOf(calls, script)), { got: ['one', END] })
   t.strictSame(pauses, [125, 1250])
-  t.strictSame(script.signals.map(({ aborted }) => aborted), [true, true, true], 'each attempt is let go')
+  t.strictSame(script.signals.map(({ aborted }) => aborted), [true, true, true], 'each attempt is released')
 })
 
 t.test('a failure after the first part is not retried', async (t) => {

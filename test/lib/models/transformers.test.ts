@@ -71,7 +71,7 @@ t.test('a model in a folder is found beside the configuration file', async (t) =
   t.equal(await refusal({ model: './no-such-folder' }), 'embedding_provider: transformers: there is no folder "./no-such-folder" with a model')
   const provider = await transformersEmbeddings({ model: './lib' }, SURROUNDINGS, { module: MODULE })
   t.teardown(async () => { await provider.close?.() })
-  t.equal(provider.model, '@huggingface/transformers:./lib:default:mean', 'told by what is configured, wherever that is')
+  t.equal(provider.model, '@huggingface/transformers:./lib:default:mean', 'the name contains the configured path')
 })
 
 t.test('a missing package is reported with the command that installs it', async (t) => {

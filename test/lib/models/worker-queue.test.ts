@@ -22,7 +22,7 @@ t.test('a text that the model rejects fails alone', async (t) => {
   await held
   t.strictSame((await Promise.allSettled(calls)).map(({ status }) => status), ['fulfilled', 'rejected', 'fulfilled'])
   t.equal(await rejection(calls[1]!), 'it: not this one')
-  t.equal(await rejection(embed('fail')), 'it: not this one', 'a failure is not kept')
+  t.equal(await rejection(embed('fail')), 'it: not this one', 'a failure is not cached')
 })
 
 t.test('a lost thread is replaced, and its text is tried once more', async (t) => {

@@ -65,7 +65,7 @@ t.test('a bucket holds a minute\'s worth and refills evenly', async (t) => {
   clock.advance(25 * SECOND)
   t.equal(await admitted(admission), 2)
   clock.advance(5 * SECOND)
-  t.equal(await admitted(admission), 1, 'the half that was left is not lost')
+  t.equal(await admitted(admission), 1, 'the remaining half is not lost')
   clock.advance(HOUR)
   t.equal(await admitted(admission), 6, 'it never holds more than a minute\'s worth')
 })
@@ -143,7 +143,7 @@ t.test('the global limit counts operations of every kind together, beside their 
   t.equal(await admitted(admission, 'recall'), 2)
   t.equal(await admitted(admission, 'forget'), 3)
   await t.rejects(async () => await admission.admit('retain', ALICE, [HOME]), refusal('rate_limited', 'The limit global_per_minute (5) is used up; try again in 12 s', 12))
-  await t.rejects(async () => await admission.admit('recall', ALICE, [HOME]), refusal('rate_limited', 'The limit recall_per_minute (2) is used up; try again in 30 s', 30), 'of several the longest wait is told')
+  await t.rejects(async () => await admission.admit('recall', ALICE, [HOME]), refusal('rate_limited', 'The limit recall_per_minute (2) is used up; try again in 30 s', 30), 'the longest of several waits is reported')
   t.equal(await admitted(admission, 'forget', BOB), 5, 'for each principal')
 })
 
@@ -152,7 +152,7 @@ t.test('an operation on several banks is charged on all of them or on none', asy
   t.equal(await admitted(admission, 'recall', ALICE, WORK), 3)
   await t.rejects(async () => await admission.admit('recall', ALICE, [HOME, WORK]), { code: 'rate_limited' })
   await t.rejects(async () => await admission.admit('recall', ALICE, [WORK, HOME]), { code: 'rate_limited' })
-  t.equal(await admitted(admission, 'recall', ALICE, HOME), 3, 'the refused ones left no charge')
+  t.equal(await admitted(admission, 'recall', ALICE, HOME), 3, 'the refused ones were not charged')
 
   const other = control({ rate_limits: { recall_per_minute: 3 } }).admission
   await other.admit('recall', ALICE, [HOME, WORK])
@@ -208,7 +208,7 @@ t.test('an operation without effect returns its quota, for its own day', async (
   clock.set('2026-01-17T00:00:00.000Z')
   t.equal(await admitted(admission, 'retain'), 3)
   late.release()
-  t.equal(await admitted(admission, 'retain'), 0, 'a release of yesterday gives nothing to today')
+  t.equal(await admitted(admission, 'retain'), 0, 'a release for yesterday returns nothing for today')
 })
 
 t.test('a release does not return rate tokens, so a failing caller is limited too', async (t) => {
@@ -240,11 +240,11 @@ t.test('a clock that is set back removes no tokens and blocks no caller', async 
   const { admission, clock } = control({ rate_limits: { recall_per_minute: 6 } })
   await admission.admit('recall', ALICE, [HOME])
   clock.advance(-HOUR)
-  t.equal(await admitted(admission), 5, 'what was left is still there')
+  t.equal(await admitted(admission), 5, 'the remaining tokens are kept')
   clock.advance(MINUTE)
   t.equal(await admitted(admission), 6)
   clock.advance(-HOUR)
-  t.equal(await admitted(admission), 0, 'nothing is gained either')
+  t.equal(await admitted(admission), 0, 'no tokens are gained either')
   clock.advance(10 * SECOND)
   t.equal(await admitted(admission), 1, 'an empty bucket refills from the new time on')
 })

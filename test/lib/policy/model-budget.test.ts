@@ -61,8 +61,8 @@ t.test('banks and tenants have their own budgets, and a call on several counts f
     work: { homeostasis: { quotas: { model_calls_per_day: 2 } } },
   })
   await calls.reserve([HOME, WORK], () => 0)
-  t.ok(await refusal(calls.reserve([WORK, HOME], () => 0)), 'home has none left')
-  await t.resolves(calls.reserve([WORK], () => 0), 'and the refused call was not counted for work')
+  t.ok(await refusal(calls.reserve([WORK, HOME], () => 0)), 'the bank home has no tokens left')
+  await t.resolves(calls.reserve([WORK], () => 0), 'the refused call was not counted for the bank work')
   t.ok(await refusal(calls.reserve([WORK], () => 0)))
   await t.resolves(calls.reserve([{ tenantId: 't', bankId: 'home' }], () => 0))
 })

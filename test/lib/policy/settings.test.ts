@@ -51,7 +51,7 @@ t.test('the sections of a bank override the general ones key by key', async (t) 
     barriers: { validation: { max_content_length: 7 }, metadata: { blocked_keys: ['b'], max_metadata_size_bytes: 8 } },
     signalQuality: { dedup: { action: 'off', threshold: 0.8 } },
   })
-  t.equal(settings.of('other').homeostasis.reflect_max_tokens, 6, 'and change nothing for others')
+  t.equal(settings.of('other').homeostasis.reflect_max_tokens, 6, 'other banks are not affected')
 })
 
 t.test('a literal name precedes a pattern, a longer pattern a shorter one, and two are never merged', async (t) => {

@@ -39,14 +39,14 @@ t.test('pending corrections are awaited before a bank is refused for an exhauste
   t.equal(await usage.reserve([one('home', 1)]), undefined)
   t.equal(await usage.reserve([one('work', 1)]), undefined)
   usage.adjust([one('home', -1)])
-  t.match(await usage.reserve([one('work', 1)]), { bank: { bankId: 'work' } }, 'another bank waits for nothing')
+  t.match(await usage.reserve([one('work', 1)]), { bank: { bankId: 'work' } }, 'another bank does not wait')
   const asked = store.asked
   const next = usage.reserve([one('home', 1)])
   store.waiting.shift()!()
   t.equal(await next, undefined)
   t.equal(store.asked, asked + 2)
   t.match(await usage.reserve([one('home', 1)]), { counter: 'model_calls_per_day', limit: 1 })
-  t.equal(store.asked, asked + 3, 'nothing is under way, so nothing is asked again')
+  t.equal(store.asked, asked + 3, 'nothing is in progress, so nothing is requested again')
 })
 
 t.test('the counters are idle when every correction is counted', async (t) => {
@@ -56,7 +56,7 @@ t.test('the counters are idle when every correction is counted', async (t) => {
   await usage.reserve([one('home', 1)])
   usage.adjust([one('home', -1)])
   usage.adjust([one('home', 0)])
-  t.equal(store.waiting.length, 1, 'what changes nothing is not asked for')
+  t.equal(store.waiting.length, 1, 'a correction of zero is not requested')
   let isIdle = false
   const idle = usage.idle().then(() => { isIdle = true })
   await new Promise((resolve) => { setImmediate(resolve) })

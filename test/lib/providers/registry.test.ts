@@ -164,5 +164,5 @@ t.test('no message contains a value of the configuration map', async (t) => {
     t.notMatch(message, /hunter2|gateway:|db\.internal|5432|sk-12345|deep-secret|31337/, name)
     t.match(message, /^greeter: /)
   }
-  t.equal(await refusal('./greeter.mjs:Parts', directory, config), 'greeter: ./greeter.mjs:Parts could not be made: … is wrong at …, …,…', 'what is left says what happened')
+  t.equal(await refusal('./greeter.mjs:Parts', directory, config), 'greeter: ./greeter.mjs:Parts could not be made: … is wrong at …, …,…', 'the remaining message says what happened')
 })

@@ -56,7 +56,7 @@ t.test('passages are in order, apart, within the limit, and cover all but white 
       assert.ok(text.slice(start, end).isWellFormed(), 'no half of a pair')
       last = end
     }
-    assert.equal(text.slice(last).trim(), '', 'nothing is left over')
+    assert.equal(text.slice(last).trim(), '', 'no text is left over')
     if (text.length > maxCharacters) for (const piece of pieces(text, maxCharacters)) assert.ok(/^\S/u.test(piece), 'a passage begins with something to read')
   }), { numRuns: runs(500, 3000) })
 })

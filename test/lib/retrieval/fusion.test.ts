@@ -42,7 +42,7 @@ t.test('linear adds the scores by weight, each as a share of the best one', asyn
   const candidates = found(candidate('a', { lexical: 0.4, semantic: 0.5 }), candidate('b', { lexical: 0.1, semantic: 0.25 }), candidate('c', { lexical: 0.2 }))
   t.strictSame(fuse(candidates, { lexical: 1, semantic: 0 }, 'linear'), [1, 0.25, 0.5])
   const rounded = fuse(candidates, { lexical: 2, semantic: 3 }, 'linear').map((sum) => Math.round(sum * 1e9) / 1e9)
-  t.strictSame(rounded, [5, 2, 3.4], 'what has no vector yet is neither near nor far')
+  t.strictSame(rounded, [5, 2, 3.4], 'a memory without a vector is neither near nor far')
 })
 
 t.test('without scores nothing is added', async (t) => {

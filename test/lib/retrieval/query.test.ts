@@ -66,7 +66,7 @@ t.test('terms are those of the index, and stems are in order, without stop words
   t.equal(text, 'Which boats did the boats tow?')
   t.strictSame(terms, ['boat', 'tow'])
   t.strictSame(stems, ['boat', 'boat', 'tow'])
-  t.strictSame(analyzeQuery('who are you', NOW).stems, [], 'though its terms are what it has')
+  t.strictSame(analyzeQuery('who are you', NOW).stems, [], 'although these are its only terms')
 })
 
 t.test('words that only mark a request are not terms, unless there are no others', async (t) => {
@@ -83,7 +83,7 @@ t.test('words that only form a question, or ask what was said, are not terms eit
   t.strictSame(analyzeQuery('What steps did you list for the bread?', NOW).terms, ['list', 'bread'])
   t.strictSame(analyzeQuery('What approach did I take to the bread?', NOW).terms, ['take', 'bread'])
   t.strictSame(analyzeQuery('How high are the steps?', NOW).terms, ['high', 'step'], 'which asks for neither')
-  t.strictSame(analyzeQuery('What did the baker say?', NOW).terms, ['baker', 'sai'], 'where nobody was told')
+  t.strictSame(analyzeQuery('What did the baker say?', NOW).terms, ['baker', 'sai'], 'nobody was told anything')
   t.strictSame(analyzeQuery('What do you mention?', NOW).terms, ['mention'])
 })
 

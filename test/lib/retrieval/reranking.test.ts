@@ -93,7 +93,7 @@ t.test('a reranking that fails, is late or is aborted rejects', async (t) => {
   let seen: AbortSignal | undefined
   const never: Reranker = { rerank: async (_query, _texts, { signal }) => await new Promise(() => { seen = signal }) }
   await t.rejects(rerank(never, 'tea', falling(0.9), { ...OPTIONS, timeoutMs: 1 }), new DeadlineExceeded(1))
-  t.equal(seen?.aborted, true, 'it is told to give up')
+  t.equal(seen?.aborted, true, 'its signal is aborted')
   await t.rejects(rerank(never, 'tea', falling(0.9), OPTIONS, AbortSignal.abort(new Error('gone'))), new Error('gone'))
 })
 

@@ -98,7 +98,7 @@ t.test('a timestamp that differs from the signed one is refused', async (t) => {
   t.notOk(await check({ 'x-signature-256': signTimed(timestamp), 'x-timestamp': [timestamp] }, { rule: TIMED }), 'a list')
   t.notOk(await check({ 'x-signature-256': sign(BODY), 'x-timestamp': timestamp }, { rule: TIMED }), 'a signature over the body alone')
   t.notOk(await check({ 'x-signature-256': sign(`${timestamp}.{}`), 'x-timestamp': timestamp }, { rule: TIMED }), 'another body')
-  t.ok(await check({ 'x-signature-256': signTimed(timestamp), 'x-timestamp': ` ${timestamp} ` }, { rule: TIMED }), 'white space around it is none of it')
+  t.ok(await check({ 'x-signature-256': signTimed(timestamp), 'x-timestamp': ` ${timestamp} ` }, { rule: TIMED }), 'white space around it is ignored')
 })
 
 t.test('a timestamp is Unix seconds in digits', async (t) => {

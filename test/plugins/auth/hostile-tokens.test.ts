@@ -202,6 +202,6 @@ await t.test('jwt_oidc answers 401 when', async (t) => {
       t.equal(response.headers['www-authenticate'], 'Bearer error="invalid_token"')
     })
   }
-  t.equal(trap.requests, 0, 'nothing was fetched from where a token said')
+  t.equal(trap.requests, 0, 'nothing was fetched from an address in a token')
   t.equal(server.requests, 2, 'one fetch for the keys and one for all unknown ones')
 })

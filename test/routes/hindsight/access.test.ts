@@ -48,7 +48,7 @@ t.test('a caller without the permission is denied access, and changes and learns
     }
   }
   t.match(await alice.listMemories('alice'), { total: 1, items: [{ text: 'Alice drinks green tea.' }] })
-  t.match(await bob.recall('bob', 'tea'), { results: [] }, 'his own bank has nothing of hers')
+  t.match(await bob.recall('bob', 'tea'), { results: [] }, 'his own bank contains no memory of hers')
 })
 
 for (const [permission, calls] of Object.entries(CALLS)) {
@@ -114,9 +114,9 @@ t.test('api_key mode accepts the key as the client sends it', async (t) => {
   }
   const path = '/v1/default/banks/alice/memories/list'
   const status = async (headers: Record<string, string>) => (await get(path, { 'x-service-principal': 'user:alice', ...headers })).statusCode
-  t.equal(await status({ 'x-api-key': KEY }), 200, 'as the gateway itself takes it')
+  t.equal(await status({ 'x-api-key': KEY }), 200, 'the form that the gateway itself accepts')
   t.equal(await status({ 'x-api-key': KEY, authorization: `bearer ${KEY}` }), 200)
-  t.equal(await status({ 'x-api-key': KEY, authorization: 'Bearer other' }), 401, 'of two keys both count')
+  t.equal(await status({ 'x-api-key': KEY, authorization: 'Bearer other' }), 401, 'both keys must be valid')
   t.equal(await status({ 'x-api-key': KEY, authorization: 'Basic YTpi' }), 401)
   t.equal((await get('/v1/banks', { authorization: `Bearer ${KEY}`, 'x-service-principal': 'user:alice' })).statusCode, 401, 'only there')
   t.equal((await fetch(`${url}/version`)).status, 200, 'the version is public')

@@ -97,7 +97,7 @@ t.test('every method with a counterpart works', async (t) => {
     if (answer === null) t.equal(given, undefined, name)
     else t.match(given, answer, name)
   }
-  t.match(await client.listMemories(BANK), { total: 0, items: [] }, 'the bank is gone')
+  t.match(await client.listMemories(BANK), { total: 0, items: [] }, 'the bank no longer exists')
 })
 
 t.test('every other method is refused with the reason', async (t) => {

@@ -96,5 +96,5 @@ t.test('a request that would read more than 10,000 memories is refused with what
   }
   t.match(await client.listMemories('home', { limit: 1 }), { total: 10_001 }, 'nothing has changed')
   await client.retain('home', 'new', { documentId: 'log' })
-  t.match(await client.listMemories('home'), { total: 1, items: [{ text: 'new' }] }, 'a replacement looks at no text')
+  t.match(await client.listMemories('home'), { total: 1, items: [{ text: 'new' }] }, 'a replacement reads no text')
 })

@@ -34,7 +34,7 @@ t.test('the answer contains its sources and its usage', async (t) => {
   })
   const prompt = JSON.stringify(languageModel.last.messages)
   t.match(prompt, /What does Alice drink\?.*Additional context: It is about tea\./)
-  t.match(prompt, /Be brief\./, 'the mission is told')
+  t.match(prompt, /Be brief\./, 'the model gets the mission')
   t.equal((await client.reflect('home', 'What does Alice drink?')).based_on, undefined)
 })
 

@@ -25,7 +25,7 @@ t.test('settings are those of the gateway\'s own API under other names', async (
   await client.createBank('home', { mission: 'of the older name' })
   t.match(await client.getBankProfile('home'), { name: 'Home', mission: 'of the older name' })
   t.same((await client.resetBankConfig('home')).overrides, {})
-  t.same(await own(), { description: 'Home', homeostasis: { recall_max_tokens: 2000 }, retrieval: { diversity: 0.5 } }, 'what Hindsight has no word for stays')
+  t.same(await own(), { description: 'Home', homeostasis: { recall_max_tokens: 2000 }, retrieval: { diversity: 0.5 } }, 'settings without a name in Hindsight stay')
   t.match(await client.setMission('home', ''), { mission: '' })
 })
 
@@ -89,7 +89,7 @@ t.test('a setting at its fixed value is accepted, and any other value is refused
     t.match(error, { statusCode: 501, details: new RegExp(`^updates\\.${field}: `) }, name)
   }
   t.match(await rejection(HindsightError, client.createBank('home', { disposition: { skepticism: 1, literalism: 3, empathy: 3 } })), { statusCode: 501, details: /^disposition_skepticism: / })
-  t.match((await get('/v1/banks/home/config')).json(), { config: {} }, 'nothing of a refused change is kept')
+  t.match((await get('/v1/banks/home/config')).json(), { config: {} }, 'no part of a refused change is stored')
 })
 
 t.test('names of variables are accepted, and unknown names and wrong values are named', async (t) => {

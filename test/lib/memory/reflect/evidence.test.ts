@@ -51,7 +51,7 @@ t.test('evidence contains what the prompt shows of a memory', async (t) => {
     { text: 'One.', bankId: 'work', occurredAt: '2026-01-15T09:59:59.000Z', retainedAt: '2026-01-15T10:00:00.000Z', source: 'chat', trust: 'untrusted' },
     { text: 'Two.', bankId: 'home', occurredAt: null, retainedAt: '2026-01-15T10:00:00.000Z', source: null, trust: 'trusted' },
   ])
-  t.equal(hits[1]?.memory.text, 'Tw\u00ado.', 'the source is as it was stored')
+  t.equal(hits[1]?.memory.text, 'Tw\u00ado.', 'the source is the stored text')
 })
 
 t.test('the same text in the same bank at the same time is used once', async (t) => {
@@ -72,7 +72,7 @@ t.test('a split memory that does not fit is given by its best passages, in the o
   const passages: Array<[number, number]> = [[third, text.length], [second, third - 1], [0, second - 1]]
   t.same(textsOf([{ text, passages, passageCount: 3 }], { maxTokens: 60 }), [`${text.slice(second, third - 1).trim()} … ${text.slice(third).trim()}`])
   t.same(textsOf([{ text, passages, passageCount: 3 }], { maxTokens: 20 }), [text.slice(third).trim()])
-  t.same(textsOf([{ text, passages, passageCount: 3 }]), [text], 'the whole, when it fits')
+  t.same(textsOf([{ text, passages, passageCount: 3 }]), [text], 'the whole text, when it fits')
   t.same(textsOf([{ text, passages, passageCount: 3 }], { maxTokens: 5 }), [], 'none of them fits')
   t.same(textsOf([{ text, passages: [], passageCount: 3 }], { maxTokens: 20 }), [], 'none of them matches')
 })
@@ -110,5 +110,5 @@ t.test('a stored text that only now is recognised as suspect has the trust of a 
   t.same(pickEvidence([poison, honest], WIDE).hits.map(({ memory }) => memory.trust), ['suspect', 'untrusted'])
   t.same(pickEvidence([poison, honest], { ...WIDE, minTrust: 'untrusted' }).hits.map(({ memory }) => memory.text), ['Alice lives in Lyon.'])
   t.same(pickEvidence([poison, honest], { ...WIDE, minTrust: 'trusted' }).hits, [])
-  t.equal(poison.memory.trust, 'trusted', 'the stored memory stays as it is')
+  t.equal(poison.memory.trust, 'trusted', 'the stored memory is unchanged')
 })

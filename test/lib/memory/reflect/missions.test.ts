@@ -32,7 +32,7 @@ for (const [what, mission] of Object.entries({
       const lines = linesOf(banks(count, mission))
       t.equal(lines.length, count)
       t.ok(lengthOf(lines) <= 8000, `${count} banks`)
-      t.ok(lengthOf(lines) > Math.min(8000, count * 4000) - 2 * count || count === 1, 'the room is used')
+      t.ok(lengthOf(lines) > Math.min(8000, count * 4000) - 2 * count || count === 1, 'the available length is used')
       for (const line of lines) {
         const read: unknown = JSON.parse(line.slice(line.indexOf('"')))
         t.ok(typeof read === 'string' && read.isWellFormed() && mission.startsWith(read))

@@ -85,7 +85,7 @@ t.test('what the user said counts for less in a longer query, and for nothing in
   t.ok(asked(10) < asked(8) && asked(10) > asked(12) && asked(12) > 0)
   t.equal(asked(13), 0)
   t.equal(asked(14), 0)
-  t.equal(given('user_said', `Can you suggest ${things.join(' ')} for me?`, { text: 'It stands here.', ...USER }), 1, 'but in a request it does')
+  t.equal(given('user_said', `Can you suggest ${things.join(' ')} for me?`, { text: 'It stands here.', ...USER }), 1, 'in a request it counts')
 })
 
 t.test('closeness in time falls day by day', async (t) => {

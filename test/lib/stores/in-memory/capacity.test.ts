@@ -24,7 +24,7 @@ for (const maxSyncPostings of [0, 100_000]) {
     await t.rejects(store.bankConfigs.write(home, change('x'.repeat(60_000))), FULL)
     t.strictSame(await everything(store, home), before)
     t.strictSame(await store.bankConfigs.read([bank('other'), home]), [])
-    t.equal(store.usedBytes, used, 'a refused write keeps no room')
+    t.equal(store.usedBytes, used, 'a refused write reserves no bytes')
     await store.remove(home, ALL, REMOVE)
     t.equal(store.usedBytes, 0)
     await store.insert(home, more.slice(0, 20), NOW)

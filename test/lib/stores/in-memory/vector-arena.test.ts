@@ -51,7 +51,7 @@ await t.test('released memory is reused, whole and in pieces', async (t) => {
   t.equal(arena.usedBytes, usedBytes)
   t.equal(arena.reservedBytes, reservedBytes, 'an index as large takes no new memory')
   const small = Array.from({ length: 150 }, () => filled(arena, 384, 4))
-  t.equal(arena.reservedBytes, reservedBytes, 'nor do many small ones, which share the large extents')
+  t.equal(arena.reservedBytes, reservedBytes, 'many small indexes share the large extents')
   for (const index of small) {
     checkIntact(index, 384)
     index.release()

@@ -219,7 +219,7 @@ await t.test('vectors of another length, with NaN or with infinity are refused',
     t.throws(() => index.search(vector, 1), { name: 'RangeError', message })
   }
   t.equal(index.size, 2)
-  t.equal(index.search(sample(1, 3), 1)[0]?.payload, 1, 'what was there is still found')
+  t.equal(index.search(sample(1, 3), 1)[0]?.payload, 1, 'the earlier vectors are still found')
   for (const dimensions of [0, -1, 1.5, NaN]) {
     t.throws(() => new VectorIndex(arena, dimensions), { name: 'RangeError', message: /whole number of dimensions/ })
   }

@@ -112,7 +112,7 @@ t.test('a reader that polls finds every change of many writers, in two stores', 
   await polling
   await poll()
   t.same([...found].sort(), [...expected].sort())
-  t.equal(since, 100, 'a revision for each change, and none is left out')
+  t.equal(since, 100, 'each change has a revision, and none is omitted')
   t.equal(new Set(revisions).size, revisions.length)
 })
 

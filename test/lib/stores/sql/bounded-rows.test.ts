@@ -80,7 +80,7 @@ await t.test('rows in a budget', async (t) => {
       t.strictSame(await store.list(home, { ...request, budget }), expected)
       const characters = expected.reduce((sum, { text }) => sum + text.length, 0)
       t.equal(budget.asked.length, 1)
-      t.ok(budget.asked[0]! > 2 * characters, 'all of it is counted before the rest is read')
+      t.ok(budget.asked[0]! > 2 * characters, 'all bytes are counted before the rest is read')
       t.ok(Math.max(...answered) < STATEMENT_BYTES + LONG)
       t.ok(answered.length > characters / (STATEMENT_BYTES + LONG), `${characters} characters`)
     }

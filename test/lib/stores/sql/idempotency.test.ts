@@ -81,7 +81,7 @@ t.test('the same request to two processes at the same time is executed once', { 
     const answers = await Promise.all(processes.map(async (process) => await retain(process, `Memory ${round}.`, { 'idempotency-key': `key-${round}` })))
     t.same(answers.map(({ statusCode }) => statusCode), [200, 200, 200])
     t.equal(new Set(answers.map(({ body }) => body)).size, 1, answers.map(({ body }) => body).join(' '))
-    t.equal(answers.filter(({ headers }) => headers['idempotent-replayed'] === undefined).length, 1, 'one did the work')
+    t.equal(answers.filter(({ headers }) => headers['idempotent-replayed'] === undefined).length, 1, 'one executed it')
     t.equal(answers[0]!.json<{ stored: boolean }>().stored, true)
   }
   t.same(await kept(t, schema), { memories: 10, receipts: 10 })
@@ -107,7 +107,7 @@ t.test('a key is free after 24 hours, in each process', { skip }, async (t) => {
   const free = await retain(three, 'The otter wakes.')
   t.equal(free.statusCode, 200, free.body)
   t.equal(free.headers['idempotent-replayed'], undefined)
-  t.same(await kept(t, schema), { memories: 2, receipts: 1 }, 'the new answer stands in the place of the old one')
+  t.same(await kept(t, schema), { memories: 2, receipts: 1 }, 'the new answer replaces the old one')
 })
 
 t.test('a key of one caller has no effect for another', { skip }, async (t) => {

@@ -56,7 +56,7 @@ async function fixture (t: Test, files: Record<string, string> = FILES): Promise
 t.test('every file is applied to a fresh schema in order, and a second run changes nothing', { skip }, async (t) => {
   const { executor, schema, folder, run, steps } = await fixture(t)
   t.same(await pendingMigrations(executor, schema, readMigrations(folder)), Object.keys(FILES))
-  t.same(await executor.query('select 1 from pg_namespace where nspname = $1', [schema.replaceAll('"', '')]), [], 'a look changes nothing')
+  t.same(await executor.query('select 1 from pg_namespace where nspname = $1', [schema.replaceAll('"', '')]), [], 'a check changes nothing')
   t.same(await run(), Object.keys(FILES))
   t.equal(await steps(), 3)
   t.same(await pendingMigrations(executor, schema, readMigrations(folder)), [])
@@ -82,7 +82,7 @@ t.test('a file that fails leaves the files before it applied and nothing of its 
   t.same(await executor.query('select to_regclass($1) is null as missing', [`${schema}.more`]), [{ missing: true }])
   t.same(await pendingMigrations(executor, schema, readMigrations(folder)), ['0002_second.sql', '0003_third.sql'])
   writeFileSync(join(folder, '0002_second.sql'), FILES['0002_second.sql'])
-  t.same(await run(), ['0002_second.sql', '0003_third.sql'], 'once it is mended the rest follows')
+  t.same(await run(), ['0002_second.sql', '0003_third.sql'], 'after the correction the rest is applied')
 })
 
 t.test('a file that was edited or renamed after it was applied is refused', { skip }, async (t) => {
@@ -149,7 +149,7 @@ t.test('memories from before the migration of trust, or of a server without it, 
   const store = await storeIn(database, { schema })
   t.teardown(async () => { await store.close() })
   const list = async (minTrust?: 'untrusted') => (await store.list({ tenantId: null, bankId: 'home' }, { now: NOW, limit: 9, filters: minTrust === undefined ? {} : { minTrust } })).map(({ memoryId, trust }) => [memoryId, trust])
-  t.same(await list(), [[ids[2], 'suspect'], [ids[1], 'trusted'], [ids[0], 'trusted']], 'a level that nobody knows is the lowest')
+  t.same(await list(), [[ids[2], 'suspect'], [ids[1], 'trusted'], [ids[0], 'trusted']], 'an unknown level is the lowest')
   t.same(await list('untrusted'), [[ids[1], 'trusted'], [ids[0], 'trusted']])
 })
 
@@ -252,7 +252,7 @@ returning k.key`, [tenant, bank, key, 'print', JSON.stringify(bank), keptAt, kep
     ['"one"', '"first"', '"theirs"', undefined, undefined])
   t.same(await database.query(`select count(*)::int as records from ${schema}.idempotency_keys`), [{ records: 4 }])
   t.equal((await keep('', 'one', 'new', now)).length, 1, 'a server of the last release adds a key')
-  t.same(await keep('', 'one', 'new', now), [], 'and meets it again')
+  t.same(await keep('', 'one', 'new', now), [], 'it finds the key again')
   await t.rejects(keep('', 'two', 'new', now), { name: 'SqlError', code: '23505' }, 'on another bank it is refused')
   t.equal(await answer(null, 'new'), '"one"')
 })

@@ -74,7 +74,7 @@ t.test('a write whose backend is killed is not repeated', { skip }, async (t) =>
   await watcher.query(`create sequence ${kept}_count`)
   t.equal((await rejection(SqlError, executor.query(`select nextval('${kept}_count'), pg_terminate_backend(pg_backend_pid())`))).kind, 'connection')
   t.same(await watcher.query(`select last_value::int as tries from ${kept}_count`), [{ tries: 1 }])
-  t.same(await executor.query('select 1 as one'), [{ one: 1 }], 'and the next finds a connection')
+  t.same(await executor.query('select 1 as one'), [{ one: 1 }], 'the next call gets a connection')
 })
 
 t.test('a transaction whose backend is killed is undone completely, in and between statements', { skip }, async (t) => {
@@ -123,7 +123,7 @@ t.test('transactions beside one that lost its connection are not affected', { sk
   const settled = await Promise.allSettled(all)
   const kepts = settled.flatMap(({ status }, number) => status === 'fulfilled' ? [String(number)] : [])
   t.equal(kepts.length, 30)
-  t.same(await ids(watcher, kept), kepts.sort(), 'what was acknowledged is there, and nothing else')
+  t.same(await ids(watcher, kept), kepts.sort(), 'only acknowledged rows exist')
 })
 
 t.test('a commit that does not arrive is undone, one with a lost answer is kept; both reject', { skip }, async (t) => {

@@ -154,7 +154,7 @@ t.test('vectors of another model end the start, and the message names both model
   const forgotten = await app.get('/v1/banks')
   t.same(forgotten.json<{ banks: unknown[] }>().banks, [], forgotten.body)
   const moved = await testApp(t, config(schema), { embeddings: embeddings('otter-2') })
-  t.equal((await moved.get('/health')).statusCode, 200, 'a bank without vectors is no obstacle')
+  t.equal((await moved.get('/health')).statusCode, 200, 'a bank without vectors does not prevent the start')
 })
 
 /** A database that says of itself what the test says. */

@@ -20,7 +20,7 @@ await t.test('a removal and an import of more memories than one statement takes 
   t.equal((await store.statistics(home, NOW)).memoryCount, 1)
   const [row] = await database.query<{ memories: number, postings: number }>(`select (select sum(s.memories)::int from ${schema}.bank_statistics s) as memories,
     (select count(*)::int from ${schema}.postings p) as postings`)
-  t.same(row, { memories: 1, postings: 3 }, 'counts and the index of what stays are as if the others had never been')
+  t.same(row, { memories: 1, postings: 3 }, 'the remaining counts and index are those without the others')
 })
 
 await t.test('a bank without statistics of the planner is scanned once when it is forgotten', async (t) => {

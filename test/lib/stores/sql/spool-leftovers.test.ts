@@ -13,7 +13,7 @@ t.test('files of processes that are gone are removed, and nothing else', async (
   const folder = t.testdir(Object.fromEntries([...kept, spoolName(8, WORD), spoolName(9, WORD)].map((name) => [name, 'text'])))
   symlinkSync(join(folder, 'other'), join(folder, spoolName(10, WORD)))
   await removeLeftovers(folder, { now: NOW, isAlive })
-  t.strictSame(readdirSync(folder).sort(), [...kept, spoolName(10, WORD)].sort(), 'a link is nobody\'s export')
+  t.strictSame(readdirSync(folder).sort(), [...kept, spoolName(10, WORD)].sort(), 'a link is not an export')
 })
 
 t.test('a process is alive when the system reports it', async (t) => {
@@ -40,7 +40,7 @@ t.test('exports in folders of earlier releases are removed once no process can b
   t.strictSame(readdirSync(folder).sort(), ['memory-gateway-AbC123', 'memory-gateway-Test99', 'memory-gateway-TooLong1', 'memory-gateway-Young8'])
   t.strictSame(readdirSync(join(folder, 'memory-gateway-AbC123')), ['export-2.ndjson'])
   t.ok(existsSync(join(folder, 'memory-gateway-TooLong1', 'export-1.ndjson')))
-  t.ok(existsSync(join(folder, 'memory-gateway-Test99', 'data', 'file')), 'a folder of something else is left as it is')
+  t.ok(existsSync(join(folder, 'memory-gateway-Test99', 'data', 'file')), 'a folder with other content is unchanged')
 })
 
 t.test('any number of starts may remove them simultaneously, and a missing folder is no error', async (t) => {

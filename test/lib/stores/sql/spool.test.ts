@@ -87,7 +87,7 @@ t.test('files have a bound, and every way to end releases the space', async (t) 
   }
   const standing = await spool(large)
   await t.rejects(spool(large), BUSY)
-  t.equal((await collect(standing.memories)).length, 4, 'who was refused takes nothing from the other')
+  t.equal((await collect(standing.memories)).length, 4, 'a refused export takes no bytes from the other')
 })
 
 t.test('a folder that is not writable is not the fault of the client', async (t) => {

@@ -94,5 +94,5 @@ t.test('the tables that a large write has filled are analyzed after it', async (
   await store.start({ clock: () => NOW, warn: () => {} })
   const rows = async () => (await database.read<{ rows: number }>('select reltuples::float8 as rows from pg_class where oid = to_regclass($1)', [`${schema}.memories`]))[0]!.rows
   await store.import(bank('filled'), await newMemories(Array.from({ length: 300 }, (_, index) => `memory ${index}`)), 'skip', NOW)
-  t.equal(await rows(), 300, 'after the commit: before it there is nothing to be seen')
+  t.equal(await rows(), 300, 'after the commit, because before it nothing is visible')
 })
