@@ -81,13 +81,13 @@ t.test('an export of 5,000 memories', async (t) => {
   })
 
   await t.test('is finished when the server stops meanwhile', async (t) => {
-    const lookout = await RawConnection.open(t, server.url)
-    lookout.write(request('GET', '/live'))
-    await lookout.response()
+    const probe = await RawConnection.open(t, server.url)
+    probe.write(request('GET', '/live'))
+    await probe.response()
     const connection = await stalled(t, server)
     server.process.kill('SIGTERM')
     await written(server, /stopping/)
-    await lookout.closed
+    await probe.closed
     connection.socket.resume()
     t.equal(linesOf((await connection.response()).body).length, COUNT)
     t.equal(await server.ended, 0)

@@ -68,7 +68,7 @@ export function randomRequest (paths: readonly string[]): fc.Arbitrary<Wire> {
 
 type Mutation = (parts: RequestParts) => RequestParts | Wire
 
-/** A valid request with one to three things spoilt. */
+/** A valid request with one to three things mutated. */
 export function mutatedRequest (valid: readonly RequestParts[]): fc.Arbitrary<Wire> {
   const [posts, others] =
     [valid.filter(({ body }) => body !== undefined), valid.filter(({ body }) => body === undefined)]
@@ -107,18 +107,18 @@ const queryMutation: fc.Arbitrary<Mutation> = fc.oneof(
   })),
 )
 
-/** One field somewhere in the body: gone, another value, twice, under another name; or a stranger beside it. */
+/** One field somewhere in the body: gone, another value, twice, under another name; or an unknown one beside it. */
 const bodyMutation: fc.Arbitrary<Mutation> = fc.tuple(fc.constantFrom('drop', 'retype', 'wrap', 'rename', 'add', 'repeat', 'whole'), fc.nat(), oddValue, oddText).map(([kind, which, value, name]): Mutation => (parts) => {
   const { body } = parts
   if (body === undefined) return parts
   if (isText(body)) {
-    // Lines of an import: one of them is spoilt like a body.
+    // Lines of an import: one of them is mutated like a body.
     const lines = body.text.split('\n')
     const at = which % lines.length
     const line = parseLine(lines[at]!)
-    return { ...parts, body: { text: lines.with(at, toJson(line === undefined ? value : spoil(line, kind, which, value, name))).join('\n') } }
+    return { ...parts, body: { text: lines.with(at, toJson(line === undefined ? value : mutate(line, kind, which, value, name))).join('\n') } }
   }
-  return { ...parts, body: spoil(body, kind, which, value, name) }
+  return { ...parts, body: mutate(body, kind, which, value, name) }
 })
 
 function parseLine (line: string): JsonValue | undefined {
@@ -131,7 +131,7 @@ function parseLine (line: string): JsonValue | undefined {
   }
 }
 
-function spoil (body: JsonValue, kind: string, which: number, value: JsonValue, name: string): JsonValue {
+function mutate (body: JsonValue, kind: string, which: number, value: JsonValue, name: string): JsonValue {
   if (typeof body !== 'object' || body === null || Array.isArray(body) || kind === 'whole') return kind === 'wrap' ? [body] : value
   const entries = Object.entries(body)
   const at = which % (entries.length + 1)
@@ -139,8 +139,8 @@ function spoil (body: JsonValue, kind: string, which: number, value: JsonValue, 
   // Every other time the mutation goes one level down, into items and metadata.
   if (which % 2 === 0 && typeof old === 'object' && old !== null) {
     const inner = Array.isArray(old)
-      ? old.map((item, index) => index === which % old.length ? spoil(item, kind, which >> 1, value, name) : item)
-      : spoil(old, kind, which >> 1, value, name)
+      ? old.map((item, index) => index === which % old.length ? mutate(item, kind, which >> 1, value, name) : item)
+      : mutate(old, kind, which >> 1, value, name)
     return { ...body, [key]: inner }
   }
   switch (kind) {

@@ -91,11 +91,11 @@ await t.test('many requests of one caller do not delay another caller behind the
   const { get } = await testApp(t, {}, { store })
   const ask = async (principal: string) => await get('/v1/banks/b/memories', { 'x-service-principal': principal })
   let answered = 0
-  const crowd = Promise.all(Array.from({ length: 40 }, async () => {
+  const requests = Promise.all(Array.from({ length: 40 }, async () => {
     await ask('user:mallory')
     answered++
   }))
   t.equal((await ask('user:ada')).statusCode, 200)
-  t.ok(answered < 20, `${answered} of the crowd were answered first`)
-  await crowd
+  t.ok(answered < 20, `${answered} of the requests were answered first`)
+  await requests
 })

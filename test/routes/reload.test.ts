@@ -34,7 +34,7 @@ async function start (
 }
 
 /** The reload of a file that has to be taken over. */
-async function takeOver (t: Test, app: Reloading, changed: string[]): Promise<void> {
+async function reloaded (t: Test, app: Reloading, changed: string[]): Promise<void> {
   const response = await app.reload()
   t.same({ status: response.statusCode, body: response.json<unknown>() }, { status: 200, body: { changed } })
 }
@@ -48,12 +48,12 @@ await t.test('grants of the file are in force after a reload, and not before', a
   const granted = { ...control, access_grants: [{ bank_id: 'home', principal: 'user:bob', permissions: ['read' as const] }] }
   app.edit(granted)
   t.equal(await read(), 403)
-  await takeOver(t, app, ['access_grants'])
+  await reloaded(t, app, ['access_grants'])
   t.equal(await read(), 200)
   t.same((await app.get('/v1/whoami?bank_id=home', as('user:bob'))).json().permissions, [{ permission: 'read', granted_by: 'access_grants[0]' }])
   app.edit(control)
   t.equal(await read(), 200)
-  await takeOver(t, app, ['access_grants'])
+  await reloaded(t, app, ['access_grants'])
   t.equal(await read(), 403)
 })
 
@@ -65,14 +65,14 @@ await t.test('a reload switches access control on, and grants by banks off', asy
   const admin = { access_grants: [{ bank_id: '*', principal: 'user:admin', permissions: ['admin' as const] }] }
   app.edit({ ...admin, access_control: enabled })
   t.equal(await read('user:bob'), 200)
-  await takeOver(t, app, ['access_grants', 'access_control.enabled', 'access_control.default_policy'])
+  await reloaded(t, app, ['access_grants', 'access_control.enabled', 'access_control.default_policy'])
   t.equal(await read('user:bob'), 403)
   await putConfig(app, 'home', { access: [{ principal: 'user:bob', permissions: ['read'] }] }, as('user:admin'))
   t.equal(await read('user:bob'), 200)
 
   app.edit({ ...admin, access_control: { ...enabled, bank_grants: false } })
   t.equal(await read('user:bob'), 200)
-  await takeOver(t, app, ['access_control.bank_grants'])
+  await reloaded(t, app, ['access_control.bank_grants'])
   t.equal(await read('user:bob'), 403)
   const { config, effective, origin } = await getConfig(app, 'home', as('user:admin'))
   t.same(config.access, [{ principal: 'user:bob', permissions: ['read'] }])
@@ -90,7 +90,7 @@ await t.test('limits of the file, for all and for single banks, are in force aft
   })
   t.equal((await retain('home'))['redactions'], undefined)
   for (let count = 0; count < 3; count++) t.equal((await app.post('/v1/recall', QUERY)).statusCode, 200)
-  await takeOver(t, app, ['barriers.metadata.blocked_keys', 'homeostasis.rate_limits.recall_per_minute', 'banks.tight.barriers.validation.max_content_length'])
+  await reloaded(t, app, ['barriers.metadata.blocked_keys', 'homeostasis.rate_limits.recall_per_minute', 'banks.tight.barriers.validation.max_content_length'])
   t.same((await retain('other'))['redactions'], ['metadata.secret'])
   t.match(await retain('tight'), { errors: [{ field: 'content' }] })
   t.equal((await app.post('/v1/recall', QUERY)).statusCode, 200)
@@ -104,11 +104,11 @@ await t.test('a limit that the file tightens binds earlier values of a bank, unt
   const app = await start(t, { homeostasis: { recall_max_tokens: 500 } })
   await putConfig(app, 'home', { homeostasis: { recall_max_tokens: 400 } })
   app.edit({ homeostasis: { recall_max_tokens: 300 } })
-  await takeOver(t, app, ['homeostasis.recall_max_tokens'])
+  await reloaded(t, app, ['homeostasis.recall_max_tokens'])
   t.match(await getConfig(app, 'home'), { config: { homeostasis: { recall_max_tokens: 400 } }, effective: { homeostasis: { recall_max_tokens: 300 } }, origin: { 'homeostasis.recall_max_tokens': 'file' } })
   refusedFields(t, await askConfig(app, 'PUT', 'home', { homeostasis: { recall_max_tokens: 301 } }), 'homeostasis.recall_max_tokens')
   app.edit({})
-  await takeOver(t, app, ['homeostasis.recall_max_tokens'])
+  await reloaded(t, app, ['homeostasis.recall_max_tokens'])
   t.match(await getConfig(app, 'home'), { effective: { homeostasis: { recall_max_tokens: 400 } }, origin: { 'homeostasis.recall_max_tokens': 'bank' } })
 })
 
@@ -119,7 +119,7 @@ await t.test('profiles of the file are in force after a reload, for its entries 
   const missions = async () => await Promise.all(['home', 'team-a', 'other'].map(async (bankId) => (await getConfig(app, bankId)).effective.mission))
   app.edit(profiles('Two.'))
   t.same(await missions(), ['One.', 'One.', undefined])
-  await takeOver(t, app, ['profiles.support.mission'])
+  await reloaded(t, app, ['profiles.support.mission'])
   t.same(await missions(), ['Two.', 'Two.', undefined])
 
   app.edit({})
@@ -136,7 +136,7 @@ await t.test('the trust of writers is that of the reloaded file', async (t) => {
   }
   app.edit({ identity: { trust: [{ principal: 'user:*', trust: 'untrusted' }] } })
   t.equal(await trustOf('The first.'), 'trusted')
-  await takeOver(t, app, ['identity.trust'])
+  await reloaded(t, app, ['identity.trust'])
   t.equal(await trustOf('The second.'), 'untrusted')
 })
 
@@ -150,7 +150,7 @@ await t.test('prices of models and the extractive mode are those of the reloaded
   t.equal(answerOf(await app.post('/v1/reflect', QUERY)).usage.cost, undefined)
   languageModel.answer = () => { throw new Error('down') }
   t.ok((await app.post('/v1/reflect', QUERY)).statusCode >= 500)
-  await takeOver(t, app, ['prices.scripted.input', 'prices.scripted.output', 'escalation.degraded_mode'])
+  await reloaded(t, app, ['prices.scripted.input', 'prices.scripted.output', 'escalation.degraded_mode'])
   t.match(answerOf(await app.post('/v1/reflect', QUERY)).answer, 'otter')
   languageModel.answer = () => generation('The otter sleeps on the river [1].')
   t.ok(answerOf(await app.post('/v1/reflect', QUERY)).usage.cost! > 0)
@@ -167,10 +167,10 @@ await t.test('a new section in the file needs a restart only for the settings th
   ] as Array<[FileConfig, string]>) {
     const app = await start(t, {})
     app.edit(file)
-    await takeOver(t, app, changed)
+    await reloaded(t, app, changed)
     app.edit({})
-    await takeOver(t, app, changed)
-    await takeOver(t, app, [])
+    await reloaded(t, app, changed)
+    await reloaded(t, app, [])
   }
 })
 
@@ -201,7 +201,7 @@ await t.test('a change that only a start reads is 409, is named, and is not appl
       t.notMatch(response.body + JSON.stringify(app.log), /secret of the sender|another secret/)
 
       app.edit({ ...before, barriers: { validation: { max_content_length: 5 } } })
-      await takeOver(t, app, ['barriers.validation.max_content_length'])
+      await reloaded(t, app, ['barriers.validation.max_content_length'])
     })
   }
 })
@@ -229,7 +229,7 @@ await t.test('a file with problems is 409, is not applied, and its problems are 
 
   await t.test('the next valid file is applied', async (t) => {
     app.edit({ barriers: { validation: { max_content_length: 5 } } })
-    await takeOver(t, app, ['barriers.validation.max_content_length'])
+    await reloaded(t, app, ['barriers.validation.max_content_length'])
   })
 })
 
@@ -253,7 +253,7 @@ await t.test('a reload requires the admin token', async (t) => {
 await t.test('a reload of an unchanged file changes nothing and says so', async (t) => {
   const app = await start(t, { homeostasis: { recall_max_tokens: 5 } })
   app.edit({ homeostasis: { recall_max_tokens: 5 } })
-  await takeOver(t, app, [])
+  await reloaded(t, app, [])
   t.match(app.log.filter(({ msg }) => msg === 'the configuration was read again'), [{ level: 30, changed: [] }])
 })
 

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { openSocket, rawRequest, type Request } from '../client.js'
-import { OWN_BANK, STRANGER, type Target } from '../target.js'
+import { OWN_BANK, OUTSIDER, type Target } from '../target.js'
 import { fillBank, MAX_CONTENT_LENGTH } from '../texts.js'
 import type { Input } from './input.js'
 
@@ -91,7 +91,7 @@ export const readers: readonly Input[] = [
     about: '20 connections with 2000 small requests each, sent without reading',
     configuration,
     run: async (target) => {
-      const request = rawRequest({ path: '/v1/banks', principal: STRANGER }).repeat(2000)
+      const request = rawRequest({ path: '/v1/banks', principal: OUTSIDER }).repeat(2000)
       const sockets = Array.from({ length: 20 }, () => {
         const socket = openSocket(target)
         socket.pause()

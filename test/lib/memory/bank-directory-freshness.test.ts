@@ -5,15 +5,15 @@ import { held, key, setUp } from './directory-support.js'
 
 type Directory = ReturnType<typeof setUp>
 
-/** Makes the store answer each question when the test says so. @returns the questions, in their order */
-function byHand ({ store }: Directory): Array<ReturnType<typeof held<BankConfigChanges>>> {
-  const questions: Array<ReturnType<typeof held<BankConfigChanges>>> = []
+/** Makes the store answer each query for changes when the test says so. @returns the queries, in their order */
+function controlledQueries ({ store }: Directory): Array<ReturnType<typeof held<BankConfigChanges>>> {
+  const queries: Array<ReturnType<typeof held<BankConfigChanges>>> = []
   store.changes = async () => {
-    const question = held<BankConfigChanges>()
-    questions.push(question)
-    return await question.promise
+    const query = held<BankConfigChanges>()
+    queries.push(query)
+    return await query.promise
   }
-  return questions
+  return queries
 }
 
 const NOTHING: BankConfigChanges = { revision: 1, banks: [] }
@@ -25,7 +25,7 @@ t.test('a request waits for another query when the one in progress is too old', 
   const { store, tokens, advance } = directory
   store.set('home', 5)
   await tokens('home')
-  const questions = byHand(directory)
+  const queries = controlledQueries(directory)
   advance(1000)
   t.same(await tokens('home'), [5])
   advance(1800)
@@ -33,14 +33,14 @@ t.test('a request waits for another query when the one in progress is too old', 
   let isAnswered = false
   const late = Promise.all([tokens('home'), tokens('home'), tokens('home')]).finally(() => { isAnswered = true })
   await setImmediate()
-  t.equal(questions.length, 1, 'the query in progress is awaited first')
-  questions[0]!.settle(NOTHING)
+  t.equal(queries.length, 1, 'the query in progress is awaited first')
+  queries[0]!.settle(NOTHING)
   await setImmediate()
   t.notOk(isAnswered, 'the cached state before the change is not used')
-  t.equal(questions.length, 2, 'one query for all that wait')
-  questions[1]!.settle(CHANGED)
+  t.equal(queries.length, 2, 'one query for all that wait')
+  queries[1]!.settle(CHANGED)
   t.same(await late, [[6], [6], [6]])
-  t.equal(questions.length, 2)
+  t.equal(queries.length, 2)
 })
 
 t.test('a request does not wait for another query when the one in progress is less than 1.8 seconds old', async (t) => {
@@ -48,15 +48,15 @@ t.test('a request does not wait for another query when the one in progress is le
   const { store, tokens, advance } = directory
   store.set('home', 5)
   await tokens('home')
-  const questions = byHand(directory)
+  const queries = controlledQueries(directory)
   advance(1000)
   await tokens('home')
   advance(1799)
   const request = tokens('home')
   await setImmediate()
-  questions[0]!.settle(NOTHING)
+  queries[0]!.settle(NOTHING)
   t.same(await request, [5])
-  t.equal(questions.length, 1)
+  t.equal(queries.length, 1)
 })
 
 t.test('a request that makes the query itself accepts its answer, however long the store takes', async (t) => {
@@ -64,15 +64,15 @@ t.test('a request that makes the query itself accepts its answer, however long t
   const { store, tokens, advance } = directory
   store.set('home', 5)
   await tokens('home')
-  const questions = byHand(directory)
+  const queries = controlledQueries(directory)
   store.set('home', 6)
   advance(5000)
   const request = tokens('home')
   await setImmediate()
   advance(5000)
-  questions[0]!.settle(CHANGED)
+  queries[0]!.settle(CHANGED)
   t.same(await request, [6])
-  t.equal(questions.length, 1)
+  t.equal(queries.length, 1)
 })
 
 t.test('a request whose own read fails is 503, and one that shared the read of another tries again', async (t) => {
@@ -80,16 +80,16 @@ t.test('a request whose own read fails is 503, and one that shared the read of a
   const { store, tokens, advance } = directory
   store.set('home', 5)
   await tokens('home')
-  const questions = byHand(directory)
+  const queries = controlledQueries(directory)
   advance(5000)
   const asking = tokens('home')
   await setImmediate()
   const joining = tokens('home')
-  questions[0]!.fail(down)
+  queries[0]!.fail(down)
   await t.rejects(asking, { code: 'dependency_unavailable' })
   await setImmediate()
-  t.equal(questions.length, 2)
-  questions[1]!.settle(NOTHING)
+  t.equal(queries.length, 2)
+  queries[1]!.settle(NOTHING)
   t.same(await joining, [5])
 })
 
