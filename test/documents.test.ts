@@ -5,7 +5,7 @@ import { testApp } from './helpers/app.js'
 
 const ROOT = process.cwd()
 const MAX_COLUMNS = 120
-/** What is made from something else, or belongs to other projects. */
+/** Generated files, and files of other projects. */
 const PASSED_OVER = new Set(['node_modules', 'dist', 'coverage'])
 
 function documentsIn (folder: string): string[] {

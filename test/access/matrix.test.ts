@@ -72,7 +72,7 @@ t.test('the gateway agrees with the oracle for every policy, kind of grant, call
           for (const bank of BANKS) {
             const rights = rightsOf(caller, bank, file)
             wrong.push(...await gateway.checkWhoami(bank, ask, rights))
-            // One operation a pair, in turn: each comes round in every configuration.
+            // The pairs take the operations in turn, so that each operation is tried in every configuration.
             const operation = OPERATIONS[turn++ % OPERATIONS.length]!
             wrong.push(...await gateway.check(operation, bank, ask, rights))
             seen.add(`${operation.name} ${missingPermission(operation, rights) === undefined}`)

@@ -42,7 +42,7 @@ await t.test('the library is measured as the gateway would be', async (t) => {
   t.equal(left, 0, 'the bank is emptied')
 })
 
-/** Takes what it is sent and finds nothing. */
+/** Accepts every request and finds nothing. */
 function recorder (sent: {
   retains: RetainRequest[]
   batches: RetainBatchRequest[]

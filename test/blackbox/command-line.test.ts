@@ -32,7 +32,7 @@ t.test('the first steps of the page on the command line run unchanged, and write
     try {
       process.kill(-shell.pid!, 'SIGKILL')
     } catch {
-      // All of it has ended.
+      // Every process of the group has ended.
     }
   })
   const [stdout, stderr] = await Promise.all([text(shell.stdout), text(shell.stderr), once(shell, 'close')])

@@ -34,7 +34,7 @@ for (const file of files) {
   })
 }
 
-/** A folder with a copy of the examples in it, which goes when the test ends. */
+/** A folder with a copy of the examples, which is removed when the test ends. */
 function copyOfExamples (t: Test): string {
   const folder = mkdtempSync(join(tmpdir(), 'memory-gateway-examples-'))
   t.teardown(() => { rmSync(folder, { recursive: true }) })

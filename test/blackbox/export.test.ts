@@ -21,7 +21,7 @@ async function large (t: Test): Promise<RunningServer & { gate: Gate }> {
   return server
 }
 
-/** An export whose reader takes the first bytes and then none. */
+/** An export whose reader reads the first bytes and then none. */
 async function stalled (t: Test, { url }: RunningServer): Promise<RawConnection> {
   const connection = await RawConnection.open(t, url)
   connection.write(EXPORT)

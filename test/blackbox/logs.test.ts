@@ -3,7 +3,7 @@ import { startServer } from '../helpers/server.js'
 import { written } from './gate.js'
 import { RawConnection, request } from './raw.js'
 
-// Words that stand nowhere but in what is secret or somebody's own.
+// Words that occur only in secrets and in the data of users.
 const API_KEY = 'apikeyword-1f0c'
 const ADMIN_TOKEN = 'admintokenword-2e1d'
 const HOOK_SECRET = 'hooksecretword-3d2e'

@@ -47,7 +47,7 @@ function workingCopy (t: Test): string {
 const GLOBALS = 'declare const console: { log (...texts: string[]): void }\ndeclare const process: { argv: string[] }\n'
 let seconds = 0
 
-/** Each is later than the one before, whatever the resolution of the file system's clock. */
+/** Each time is later than the one before, whatever the resolution of the file system is. */
 function writeProgram (copy: string, said: string): void {
   const path = join(copy, 'server.ts')
   writeFileSync(path, `${GLOBALS}const said: string = '${said}'\nconsole.log(said, process.argv.slice(1).map((text) => text.split('/').at(-1)).join(' '))\n`)

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import { spawnServer, startServer } from '../helpers/server.js'
 
-/** Starts the server, which has to refuse. @returns what it said */
+/** Starts the server, which must refuse to start. @returns its output */
 async function refusal (t: Test, env: Record<string, string>): Promise<string> {
   const server = spawnServer(t, { SERVICES_PORT: '0', ...env })
   t.equal(await server.ended, 1, 'the exit code is 1')

@@ -13,7 +13,7 @@ async function retain (url: string): Promise<void> {
   await response.text()
 }
 
-/** An idle connection, of which a stopping server lets go at once. */
+/** An idle connection, which a stopping server closes at once. */
 async function idle (t: Test, url: string): Promise<RawConnection> {
   const connection = await RawConnection.open(t, url)
   connection.write(request('GET', '/live'))
@@ -43,7 +43,7 @@ t.test('on SIGTERM requests in flight finish, new ones are refused, and the proc
   const { hostname, port } = new URL(server.url)
   const late = connect(Number(port), hostname)
   const [refusal] = await once(late, 'error') as [NodeJS.ErrnoException]
-  // Reset when the system had queued it before the port was given up; in neither case is it let in.
+  // It is reset when the system had queued it before the port was closed; in neither case is it accepted.
   t.match(refusal.code, /^ECONN(REFUSED|RESET)$/)
 
   search.end()

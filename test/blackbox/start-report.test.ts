@@ -11,7 +11,7 @@ const SERVER = fileURLToPath(new URL('../../dist/server.js', import.meta.url))
 const SCRIPT = '/usr/bin/script'
 const RUNNING = 'Memory Gateway is running'
 
-/** The log lines that are there once the report is. */
+/** The log lines up to the report. */
 async function linesOf ({ process: child, output }: RunningServer): Promise<Array<Record<string, unknown>>> {
   while (!output().includes(RUNNING) || !output().endsWith('\n')) await once(child.stdout!, 'data')
   return output().trim().split('\n').map((line) => JSON.parse(line) as Record<string, unknown>)

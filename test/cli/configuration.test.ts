@@ -147,7 +147,7 @@ t.test('config check accepts what init writes', async (t) => {
     const written = await runCli(['init', ...args], { cwd })
     t.same([written.code, written.stdout], [0, ''], written.stderr)
     t.equal(statSync(join(cwd, '.env')).mode & 0o777, 0o600)
-    // Those that init asks the operator to fill in.
+    // The values that init leaves to the operator.
     const env = { DATABASE_URL: 'postgres://db/memory', ANTHROPIC_API_KEY: 'key', OPENAI_API_KEY: 'key' }
     const check = await runCli(['config', 'check'], { cwd, env: args.includes('--yes') || args.includes('mock') ? {} : env })
     t.equal(check.code, 0, check.stderr)

@@ -94,7 +94,7 @@ t.test('one signal ends a command that waits for its input or for the reader of 
   execFileSync('mkfifo', [pipe])
   const ended = async ({ process: child, result }: RunningCli) => {
     await once(child.stdout!, 'data')
-    // It comes to its wait in this time; earlier signals end it too.
+    // The command begins to wait within this time; earlier signals end it too.
     await delay(1000)
     child.kill('SIGTERM')
     const guard = setTimeout(() => { child.kill('SIGKILL') }, 10_000)

@@ -40,7 +40,7 @@ const header = fc.tuple(fc.constantFrom(...HEADERS), oddHeader)
 const headers = fc.array(header, { maxLength: 3 }).map((entries) => Object.fromEntries(entries))
 const query = fc.array(fc.tuple(fc.oneof(fc.constantFrom(...QUERY_NAMES), oddText), oddText), { maxLength: 3 })
 
-/** A request made up from nothing, somewhere near the routes that there are. */
+/** A random request whose path resembles that of a route. */
 export function randomRequest (paths: readonly string[]): fc.Arbitrary<Wire> {
   const path = fc.oneof(
     { weight: 6, arbitrary: fc.tuple(fc.constantFrom(...paths), fc.array(fc.oneof(oddSegment, fc.constantFrom(...BANKS)), { minLength: 2, maxLength: 2 })).map(([path, parts]) => path.replace(/:\w+/g, () => parts.pop() ?? '')) },
@@ -122,7 +122,7 @@ const bodyMutation: fc.Arbitrary<Mutation> = fc.tuple(fc.constantFrom('drop', 'r
 })
 
 function parseLine (line: string): JsonValue | undefined {
-  // What an earlier mutation nested too deeply cannot be written again.
+  // A value that an earlier mutation nested too deeply cannot be serialized.
   if (line.includes('[[[[') || line.includes('{"a":{"a":{"a":')) return undefined
   try {
     return JSON.parse(line) as JsonValue

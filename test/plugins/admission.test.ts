@@ -6,7 +6,7 @@ import { testApp } from '../helpers/app.js'
 import { until } from '../helpers/waiting.js'
 import { refused } from '../routes/support.js'
 
-/** A store in which every search waits until it is let go. */
+/** A store in which every search waits until the test releases it. */
 function waitingStore () {
   const store = new InMemoryVectorStore()
   const waiting: Array<() => void> = []

@@ -9,7 +9,7 @@ import { refused, refusedFields } from '../routes/support.js'
 
 const JSON_TYPE = { 'content-type': 'application/json' }
 
-/** An app in which nearly everything can go wrong. */
+/** An app with a route for nearly every error. */
 async function brittle (t: Parameters<typeof testApp>[0]): Promise<TestApp> {
   const store = new InMemoryVectorStore()
   store.health = async () => ({ healthy: false })

@@ -18,7 +18,7 @@ async function filled (t: Test, count: number, file: TestConfig['file'] = {}): P
   return app
 }
 
-/** Has a recall answer so many hits, however few memories there are. */
+/** Makes a recall return this number of hits, however few memories exist. */
 function multiplyHits ({ app: { memory } }: TestApp, count: number, change = (_hit: Hit, _index: number) => {}): void {
   const { recall } = memory
   const answerInPlace: typeof recall = async (...given) => {

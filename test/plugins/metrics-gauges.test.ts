@@ -5,7 +5,7 @@ import { SteeredEmbeddings } from '../fixtures/steered-embeddings.js'
 import { testApp } from '../helpers/app.js'
 import { scrape, valueOf } from '../helpers/exposition.js'
 
-/** Embeddings that stand as a test says. */
+/** Embeddings with the state that a test sets. */
 class StandingEmbeddings extends SteeredEmbeddings {
   standing: () => ModelStatus = () => ({})
 

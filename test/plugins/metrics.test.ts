@@ -130,7 +130,7 @@ await t.test('denials and refusals by limits are counted, once per operation', a
   t.equal((await app.post('/v1/retain', { bank_id: 'team', content: 'Two.' }, all)).statusCode, 429)
   t.equal((await app.post('/v1/recall', { bank_id: 'team', query: 'one' }, as('user:write'))).statusCode, 403)
   for (const status of [200, 429, 429]) t.equal((await app.post('/v1/recall', { bank_id: 'team', query: 'one' }, all)).statusCode, status)
-  // Asks what is allowed, and so is refused nothing.
+  // It only asks what is allowed, so nothing is refused.
   await app.get('/v1/whoami?bank_id=team', as('user:read'))
   const samples = await scrape(app)
   t.equal(valueOf(samples, 'memory_gateway_access_denied_total'), 1)

@@ -51,7 +51,7 @@ async function settled (socket: Socket): Promise<void> {
   }
 }
 
-/** A client that has begun to take an export, and then takes nothing. */
+/** A client that has begun to read an export, and then reads nothing. */
 async function stopped (t: Test, app: TestApp, port: number): Promise<{ client: Socket, server: Socket }> {
   const { client, server } = await connected(t, app, port)
   client.write(EXPORT)

@@ -6,7 +6,7 @@ import { askConfig, getConfig, patchConfig, putConfig } from './bank-configs.js'
 import { refusedFields } from './support.js'
 
 interface Overtaking extends TestApp {
-  /** Puts another file in force. */
+  /** Makes another file take effect. */
   overtake (file: FileConfig): Promise<void>
 }
 

@@ -8,7 +8,7 @@ import { MCP_HEADERS, toolCall } from '../helpers/mcp.js'
 import { HEADER, importInto, ndjson } from './ndjson.js'
 import { refused, refusedFields } from './support.js'
 
-/** A store whose writes wait until they are let go. */
+/** A store whose writes wait until the test releases them. */
 class HeldStore extends InMemoryVectorStore {
   #open: () => void = () => undefined
   #gate: Promise<void> = Promise.resolve()

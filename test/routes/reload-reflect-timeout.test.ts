@@ -5,7 +5,7 @@ import { testApp } from '../helpers/app.js'
 import { testConfig } from '../helpers/config.js'
 import { generation, parts, StreamingModel } from './reflecting.js'
 
-/** A model that would wait for long itself, so that the file alone bounds its attempts. */
+/** A model with a long timeout of its own, so that only the file bounds its attempts. */
 class PatientModel extends StreamingModel {
   readonly limits: Partial<CallLimits> = { attemptTimeoutMs: 600_000 }
 }

@@ -10,7 +10,7 @@ import { as, refused, refusedFields } from './support.js'
 import { openSource, SECRET, sendJson, signedSource } from './webhooks.js'
 
 interface Reloading extends TestApp {
-  /** Puts another file in the place of the one there is, which changes nothing yet. */
+  /** Replaces the file, which has no effect yet. */
   edit (file: FileConfig | Error): void
   /** POST /v1/admin/reload. */
   reload (headers?: Record<string, string>): ReturnType<TestApp['post']>
@@ -33,7 +33,7 @@ async function start (
   }
 }
 
-/** The reload of a file that has to be taken over. */
+/** A reload that must be applied. */
 async function reloaded (t: Test, app: Reloading, changed: string[]): Promise<void> {
   const response = await app.reload()
   t.same({ status: response.statusCode, body: response.json<unknown>() }, { status: 200, body: { changed } })

@@ -7,7 +7,7 @@ import type { ImportOutcome, IdempotencyRecord } from '../../lib/stores/vector-s
 import { testApp, type TestApp } from '../helpers/app.js'
 import { exportOf, HEADER, ndjson } from './ndjson.js'
 
-/** Holds each write that comes by `import`, as those do that replace a near-duplicate, until it is let go on. */
+/** Delays each write by `import`, as those that replace a near-duplicate, until the test releases it. */
 class GatedStore extends InMemoryVectorStore {
   readonly held: Array<() => void> = []
   /** Requests that have asked for the answer of an earlier one with their key, and wait for their turn next. */

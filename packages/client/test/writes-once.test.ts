@@ -17,7 +17,7 @@ function chances (seed: number): () => number {
   }
 }
 
-/** Gives a request to the gateway as it is. */
+/** Passes a request to the gateway unchanged. */
 async function forward (
   { url }: Gateway, { method, url: path, headers, body }: Received,
 ): Promise<[status: number, body: Buffer]> {
@@ -71,7 +71,7 @@ function lossy (target: Gateway, random: () => number, counts: Map<string, numbe
 interface LossyGateway {
   target: Gateway
   network: HostileServer
-  /** How often each way has been chosen. */
+  /** The number of times that each way was chosen. */
   counts: Map<string, number>
   random: () => number
 }
@@ -93,7 +93,7 @@ t.test(`no write is done twice in ${ROUNDS} rounds with cut connections`, async 
       if (!results.every(({ stored }) => stored)) t.fail(`the batch of round ${round} was stored twice`)
     } else {
       const { stored } = await client.retain({ bank_id: 'bank', content })
-      // The gateway knows a repeat by its text too, and says so: a second write without the key would show here.
+      // The gateway also recognises a repeat by its text and reports it, so a second write without the key shows here.
       if (!stored) t.fail(`round ${round} was stored twice`)
     }
     if (round % 10 === 9) {

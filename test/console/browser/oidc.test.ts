@@ -33,7 +33,7 @@ const withClock = {
   },
 }
 
-/** What the server says once a token is too old. */
+/** The message of the server about an expired token. */
 const EXPIRED = 'The server no longer accepts your credentials.'
 
 function expire (): void {
@@ -185,7 +185,7 @@ consoleTest('a token that the server does not accept is reported at the sign-in'
   ...withClock, expectedErrors: [/status of 401/],
 }, async (t, { page, url }) => {
   await page.goto(url('banks'))
-  // The provider's clock goes wrong: what it signs is over before it comes.
+  // The clock of the provider is wrong: its tokens have expired when they arrive.
   provider.makeTokensOld()
   await signInAtProvider(page)
   await page.getByRole('alert').getByText('unauthenticated', { exact: true }).waitFor()

@@ -1,6 +1,6 @@
 import { consoleTest, hasCount, hasNoViolation, settled, signInAs } from '../browser.js'
 
-/** Contents that would do something if they were taken for more than text. */
+/** Contents that would have an effect if they were not shown as text. */
 const HOSTILE_TAGS = [
   '<script>alert(1)</script>', '<img src=x onerror=alert(1)>', '<svg onload=alert(1)>', 'javascript:alert(1)',
   'https://evil.example/?q=1', 'user\u202egnp.exe', 'pay\u200bpal', '"><iframe src="https://evil.example">',

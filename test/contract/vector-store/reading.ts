@@ -45,7 +45,7 @@ export function readingContract (t: Test, open: OpenStore): void {
       if (last === undefined) break
       after = { retainedAt: last.retainedAt, memoryId: last.memoryId }
       await store.insert(home, [await newMemory(`newer ${round}`, { retainedAt: NOW + 100 + round })], NOW)
-      // What has been shown may go; so may the very memory at which the page ended.
+      // Memories that were returned may be removed, and so may the memory at which the page ended.
       await store.remove(home, { kind: 'ids', memoryIds: [last.memoryId] }, REMOVE)
     }
     t.strictSame(texts(walked), texts(memories).toReversed())

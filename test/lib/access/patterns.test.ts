@@ -2,7 +2,7 @@ import fc from '../../helpers/fast-check.js'
 import t from 'tap'
 import { compilePattern, compilePrincipalPattern, isLiteral } from '../../../lib/access/patterns.js'
 
-/** Names as callers may send them, rich in what a pattern language could read something into. */
+/** Names that callers may send, with many characters that have a meaning in pattern languages. */
 const name = fc.string({ unit: fc.constantFrom('*', '?', '.', '+', '[', ']', '(', ')', '{', '}', '|', '^', '$', '\\', '/', '%', '_', '-', ':', 'a', 'b', 'ä', '😀'), maxLength: 12 })
 
 const CASES: Array<[pattern: string, matching: string[], others: string[]]> = [

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { exponentialBackOff, retry } from '../../../lib/concurrency/retry.js'
 
-/** Work that fails so often with its number, and then succeeds. */
+/** Work that fails this number of times, each with its number, and then succeeds. */
 function failing (times: number): () => Promise<string> {
   let attempts = 0
   return async () => {

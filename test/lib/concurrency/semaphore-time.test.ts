@@ -6,7 +6,7 @@ function semaphore (permits: number): Semaphore {
   return new Semaphore({ permits, maxWaiting: 10, queueFullError: () => new Error('full'), timeoutError: (waitMs) => new Error(`late after ${waitMs} ms`) })
 }
 
-/** Blocks the event loop. */
+/** Blocks the event loop for some time. */
 function block (milliseconds: number): void {
   const until = performance.now() + milliseconds
   while (performance.now() < until);

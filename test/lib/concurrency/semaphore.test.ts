@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import t from 'tap'
 import { Semaphore, type SemaphoreOptions } from '../../../lib/concurrency/semaphore.js'
 
-/** Waits long enough that no test reaches its end by it. */
+/** A wait that is longer than any test. */
 function semaphore (more: Partial<SemaphoreOptions> = {}): Semaphore {
   return new Semaphore({
     permits: 2,

@@ -17,7 +17,7 @@ interface Answer {
 interface Bench {
   clock: TestClock
   keys: Keys
-  /** How often work was done. */
+  /** The number of executions. */
   done: () => number
   /** Work that answers how often it was done; under the key `k` of `POST /v1/retain` with the body `body`, by Alice. */
   call: (key?: Partial<IdempotencyKey>, context?: Partial<RequestContext>) => Promise<Answer>

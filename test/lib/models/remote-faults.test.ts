@@ -158,7 +158,7 @@ const PROVIDERS: Array<{
   },
 ]
 
-/** All that an error shows, in whatever way it is logged. */
+/** Everything that an error shows in any form of logging. */
 function everything (error: unknown): string {
   return [String(error), error instanceof Error ? error.stack : '', JSON.stringify(error), inspect(error, { depth: Infinity, showHidden: true })].join('\n')
 }

@@ -29,7 +29,7 @@ function control (homeostasis: FileConfig['homeostasis'] = {}, banks: FileConfig
   return { clock, admission: { admit } }
 }
 
-/** How many operations, one after the other, are let in. */
+/** The number of consecutive operations that are admitted. */
 async function admitted (admission: KeyedAdmission, operation: Operation = 'recall', context = ALICE, bank = HOME): Promise<number> {
   let count = 0
   while (count < 1000 && await isAdmitted(async () => await admission.admit(operation, context, [bank]))) count++

@@ -17,7 +17,7 @@ t.test('counts in the process satisfy the contract of counts in a store', async 
 
 const one = (bankId: string, amount: number, limit = 1): UsageReservation => ({ bank: { tenantId: null, bankId }, day: 1, counter: 'model_calls_per_day', amount, limit })
 
-/** Counts of the process, whose corrections wait until they are let go. */
+/** Counts of the process whose corrections wait until the test releases them. */
 class SlowCorrections extends ProcessUsage {
   readonly waiting: Array<() => void> = []
   asked = 0

@@ -70,7 +70,7 @@ t.test('for a query of several parts, the scores after those that are spread fal
   t.ok(ranked.every(({ score }, index) => index === 0 || score < ranked[index - 1]!.score))
 })
 
-/** Texts that scorers have opinions of. */
+/** Texts to which scorers give values. */
 const text = fc.constantFrom('plain words', 'Ann: I moved to Oslo in 2020.', 'Bob: Wow, thanks!', 'Did you see the Royal Gardens?', 'Three cups of green tea, yesterday.', 'green tea', '', '?', 'May 5, 2025: we met Cleo Marsh.')
 const question = fc.constantFrom('green tea', 'When did Ann move to Oslo?', 'Which gardens did Bob see in May 2025?', 'How many cups?', 'Who is Cleo?', '', 'What does Ann like?')
 const score = fc.double({ min: 0, max: 1, noNaN: true })

@@ -8,7 +8,7 @@ const otherKey = rsaKey('k1')
 const claims = { iss: ISSUER, aud: AUDIENCE, sub: 'user:alice', exp: secondsFromNow(60) }
 
 const server = await startJwksServer(key)
-/** Where a token asks to have keys fetched from. Nobody may come here. */
+/** The address from which a token asks to fetch keys. It must receive no request. */
 const trap = await startJwksServer(otherKey)
 const hs = await buildAuthApp({ auth: { mode: 'jwt_hs256', jwtSecret: SECRET, jwtAudience: AUDIENCE, jwtIssuer: ISSUER } })
 const oidc = await buildOidcApp(server.url)

@@ -28,7 +28,7 @@ const ASSISTANT = { metadata: { speaker: 'assistant' } }
 
 const TALK = { documentId: 'talk' }
 
-/** For each scorer, what it likes and what it says nothing of. */
+/** For each scorer, a candidate that it raises and one that it does not affect. */
 const cases: Record<ScorerName, { liked: Case[], passedOver: Case[] }> = {
   match: { liked: [['kettle', { lexical: 0.4 }]], passedOver: [['kettle', {}], ['kettle', { semantic: 0.9 }]] },
   phrase: { liked: [told('Where is the copper kettle?', 'A copper kettle shines.')], passedOver: [told('Where is the copper kettle?', 'A kettle of copper shines.'), told('kettle', 'A kettle.'), told('', ''), told('copper kettle', 'Kettle, copper.')] },

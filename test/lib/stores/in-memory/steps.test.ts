@@ -203,7 +203,7 @@ await t.test('at every step a reader sees a change as a whole or not at all', as
         now = EXPIRY
         await checkExpiry(stepped, turns, await look(plain, now))
       }
-      // What there is to be seen: before the first of the changes, which are begun together, and after each of them.
+      // The visible states: before the first of the changes, which begin together, and after each of them.
       const states = [await look(plain, now)]
       const outcomes: unknown[] = []
       for (const each of actions) {
