@@ -84,19 +84,19 @@ const BROKEN: ReadonlyArray<readonly [what: string, bytes: string]> = [
   ['a space in a header name', 'GET /live HTTP/1.1\r\nHost: localhost\r\nBad Name: y\r\n\r\n'],
   ['a NUL in a header', 'GET /live HTTP/1.1\r\nHost: localhost\r\nX: a\0b\r\n\r\n'],
   ['a folded header', 'GET /live HTTP/1.1\r\nHost: localhost\r\nX: a\r\n b\r\n\r\n'],
-  ['a Content-Length that is no number', 'POST /v1/retain HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ten\r\n\r\n'],
+  ['a Content-Length that is not a number', 'POST /v1/retain HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ten\r\n\r\n'],
   ['a negative Content-Length', 'POST /v1/retain HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: -1\r\n\r\n'],
   ['two lengths', 'POST /v1/retain HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}'],
   ['Content-Length beside Transfer-Encoding', 'POST /v1/retain HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
   ['an unknown transfer coding', 'POST /v1/retain HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: rot13\r\n\r\n{}'],
-  ['a chunk whose size is no number', 'POST /v1/retain HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n'],
+  ['a chunk whose size is not a number', 'POST /v1/retain HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n'],
   ['a chunk that is longer than it says', 'POST /v1/retain HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nabcdef\r\n0\r\n\r\n'],
   ['no Host header', 'GET /v1/whoami HTTP/1.1\r\n\r\n'],
   ['two Host headers', 'GET /v1/whoami HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n'],
   ['headers of 40 KiB', `GET /live HTTP/1.1\r\nHost: localhost\r\nX-Long: ${'x'.repeat(40_960)}\r\n\r\n`],
   ['two thousand headers', `GET /live HTTP/1.1\r\nHost: localhost\r\n${Array.from({ length: 2000 }, (_, index) => `X-Header-Number-${index}: x\r\n`).join('')}\r\n`],
   ['a URL of 40 KiB', `GET /${'x'.repeat(40_960)} HTTP/1.1\r\nHost: localhost\r\n\r\n`],
-  ['an escape in the URL that is none', 'GET /v1/banks/%zz HTTP/1.1\r\nHost: localhost\r\n\r\n'],
+  ['an invalid escape in the URL', 'GET /v1/banks/%zz HTTP/1.1\r\nHost: localhost\r\n\r\n'],
 ]
 
 t.test('a request that is not HTTP', async (t) => {

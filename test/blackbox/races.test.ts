@@ -15,7 +15,7 @@ async function poised (t: Test, url: string, count: number, text: string): Promi
   return connections
 }
 
-t.test('of twenty simultaneous identical retains one stores a memory', async (t) => {
+t.test('twenty simultaneous identical retains store one memory', async (t) => {
   const { url } = await startServer(t)
   for (const bank of ['first', 'second', 'third']) {
     const text = post('/v1/retain', { bank_id: bank, content: 'The otter sleeps.', tags: ['a'] })

@@ -73,7 +73,7 @@ t.test('a full disk is reported in one line', FULL, async (t) => {
   t.equal(printed.stderr, 'standard output cannot be written (ENOSPC)\ncode 1\n')
 })
 
-t.test('a command does all of its work and keeps its exit code when nobody reads its messages', async (t) => {
+t.test('a command whose messages are not read does its work and keeps its exit code', async (t) => {
   const { url, cli } = await cliServer(t)
   const file = join(t.testdir({ 'many.ndjson': `${HEADER}${Array.from({ length: 10_001 }, (_, index) => `{"text":"Fact ${index}."}\n`).join('')}` }), 'many.ndjson')
   const unheard = async (args: readonly string[], env: Record<string, string> = {}) => {

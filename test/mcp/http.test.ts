@@ -160,7 +160,7 @@ t.test('faults of the protocol are errors of JSON-RPC with the status of HTTP', 
   t.match(typed.json(), { error: { data: { code: 'unsupported_media_type', request_id: String } } })
 })
 
-t.test('what the server does not have is an error of JSON-RPC; its HTTP status depends on the revision', async (t) => {
+t.test('an unknown name is an error of JSON-RPC; its HTTP status depends on the revision', async (t) => {
   const { post } = await testApp(t)
   for (const version of ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25', '2026-07-28']) {
     const isModern = version === '2026-07-28'
