@@ -5,7 +5,7 @@ import { testApp } from './helpers/app.js'
 
 const ROOT = process.cwd()
 const MAX_COLUMNS = 120
-/** What is made from something else, or belongs to other projects. */
+/** Generated files, and files of other projects. */
 const PASSED_OVER = new Set(['node_modules', 'dist', 'coverage'])
 
 function documentsIn (folder: string): string[] {
@@ -64,17 +64,17 @@ function anchorsOf (text: string): Set<string> {
   return anchors
 }
 
-t.test('there are documents to look at', async (t) => {
+t.test('there are documents to check', async (t) => {
   for (const path of ['README.md', 'docs/README.md', 'lib/README.md']) t.ok(documents.has(path), path)
 })
 
 for (const [path, text] of documents) {
-  t.test(`${path}: lines have at most ${MAX_COLUMNS} columns, but for tables, code and addresses`, async (t) => {
+  t.test(`${path}: lines have at most ${MAX_COLUMNS} columns, except for tables, code and addresses`, async (t) => {
     const long = proseOf(text).filter(({ line }) => !line.trimStart().startsWith('|') && [...withoutAddresses(line)].length > MAX_COLUMNS)
     t.same(long.map(({ number, line }) => `${path}:${number}: ${line}`), [])
   })
 
-  t.test(`${path}: its links lead to what is there`, async (t) => {
+  t.test(`${path}: the targets of its links exist`, async (t) => {
     const dead = linksOf(path, text).filter(({ file, anchor }) => {
       if (!existsSync(join(ROOT, file))) return true
       return anchor !== '' && !anchorsOf(documents.get(file) ?? '').has(anchor)

@@ -101,7 +101,7 @@ await t.test('dev mode serves only connections that come in on loopback', async 
   t.equal((await ask('/memory')).statusCode, 200)
 })
 
-await t.test('what only the app can set is warned of', async (t) => {
+await t.test('the gateway warns of settings that only the app can make', async (t) => {
   const warned = async (server: FastifyServerOptions) => {
     const { app, log } = await host(t, server)
     await app.register(memoryGateway, options())
@@ -112,20 +112,20 @@ await t.test('what only the app can set is warned of', async (t) => {
   t.same(await warned(SERVER), [])
 })
 
-await t.test('a bank id of any length is found where the app allows it', async (t) => {
+await t.test('a bank id of any length is accepted if the app allows it', async (t) => {
   const { app } = await host(t)
   await app.register(memoryGateway, options())
   t.equal((await app.inject(`/memory/v1/banks/${'%61'.repeat(255)}`)).statusCode, 200)
 })
 
-await t.test('the gateway logs its requests when it is asked to', async (t) => {
+await t.test('the gateway logs its requests if the app enables it', async (t) => {
   const { app, log } = await host(t, { ...SERVER, logController: new LogController({ disableRequestLogging: true }) })
   await app.register(memoryGateway, options({ accessLog: true }))
   await app.inject({ url: '/memory/v1/whoami', headers: { 'x-request-id': 'given', 'x-service-principal': 'user:ada' } })
   t.match(log.filter(({ msg }) => msg === 'request completed'), [{ gateway: '/memory', request_id: 'given', route: '/memory/v1/whoami', principal_type: 'user' }])
 })
 
-await t.test('what cannot work, or would be ignored, ends the start', async (t) => {
+await t.test('options that cannot work, or would be ignored, end the start', async (t) => {
   const cases: Array<[RegExp, Partial<MemoryGatewayOptions>, ((app: FastifyInstance) => void)?]> = [
     [/prefix must be a path/, { prefix: '' }],
     [/prefix must be a path/, { prefix: '/' }],

@@ -8,7 +8,7 @@ import { refused } from './routes/support.js'
 
 const JSON_TYPE = { 'content-type': 'application/json' }
 
-await t.test('every route is below the prefix, and the memory service is at hand in the app', async (t) => {
+await t.test('every route is below the prefix, and the memory service is available in the app', async (t) => {
   const { app } = await host(t)
   await app.register(memoryGateway, options())
   const stored = await post(app, '/memory/v1/retain', { bank_id: 'notes', content: 'Otters hold hands' })
@@ -53,7 +53,7 @@ await t.test('errors, 404 and 405 have the form of the contract below the prefix
   t.same([broken.statusCode, broken.json().message, broken.json().code], [418, 'a fault', undefined])
 })
 
-await t.test('a prefix may have characters that mean something in regular expressions', async (t) => {
+await t.test('a prefix may contain special characters of regular expressions', async (t) => {
   for (const prefix of ['/c++', '/a.b', '/t$x', '/a(b', '/mem+ory/v[1']) {
     const { app } = await host(t)
     await app.register(memoryGateway, options({ prefix }))
@@ -117,7 +117,7 @@ await t.test('nothing of the server itself is changed', async (t) => {
   t.same(app.server.listenerCount('checkExpectation'), 0)
 })
 
-await t.test('two gateways in one app have a store, metrics and limits each', async (t) => {
+await t.test('two gateways in one app have separate stores, metrics and limits', async (t) => {
   const { app } = await host(t)
   const limited = loadConfig({}, { file: { homeostasis: { rate_limits: { retain_per_minute: 1 } } } })
   await app.register(memoryGateway, options({ prefix: '/a' }))
@@ -133,7 +133,7 @@ await t.test('two gateways in one app have a store, metrics and limits each', as
   t.equal((await other.recall({ bank_id: 'x', query: 'third' }, { tenantId: null })).total_available, 1)
 })
 
-await t.test('one key of idempotency is another in another gateway', async (t) => {
+await t.test('an idempotency key of one gateway has no effect in another', async (t) => {
   const { app } = await host(t)
   await app.register(memoryGateway, options({ prefix: '/a' }))
   await app.register(memoryGateway, options({ prefix: '/b', decorator: false }))
@@ -143,7 +143,7 @@ await t.test('one key of idempotency is another in another gateway', async (t) =
   t.equal(new Set(ids).size, 2)
 })
 
-await t.test('an app that has the same packages and names for itself keeps them', async (t) => {
+await t.test('an app that uses the same packages and names keeps its own', async (t) => {
   const { app } = await host(t)
   await app.register(fastifyJwt, { secret: 'secret of the app' })
   await app.register(swagger, { openapi: { info: { title: 'The app', version: '1' } } })

@@ -40,7 +40,7 @@ t.test('a store class from a file serves the gateway', async (t) => {
   t.equal(calls.at(-1), 'close', 'the store is closed with the gateway')
 })
 
-t.test('a store that is down is 503, and its words are in the log only', async (t) => {
+t.test('a store that is down is 503, and its message is in the log only', async (t) => {
   const { post, get, log } = await testApp(t, { file: { vector_store: `${STORES}:BrokenStore` }, baseDirectory: process.cwd() })
   for (const answer of [
     await post('/v1/retain', { bank_id: 'home', content: 'one' }),
@@ -55,7 +55,7 @@ t.test('a store that is down is 503, and its words are in the log only', async (
   }
 })
 
-t.test('embeddings from a file find a memory by what it means, without a word in common', async (t) => {
+t.test('embeddings from a file find a memory by its meaning, without a common word', async (t) => {
   const file = { embedding_provider: `${EMBEDDINGS}:ConceptEmbeddings` }
   const { retain, post } = await testApp(t, { file, baseDirectory: process.cwd() })
   const id = await retain('home', 'Alice saw her doctor on Monday.')
@@ -72,10 +72,10 @@ t.test('embeddings from a file find a memory by what it means, without a word in
 
   const blind = await testApp(t)
   await blind.retain('home', 'Alice saw her doctor on Monday.')
-  t.strictSame((await blind.post('/v1/recall', { bank_id: 'home', query: 'physician' })).json().hits, [], 'by words alone there is nothing')
+  t.strictSame((await blind.post('/v1/recall', { bank_id: 'home', query: 'physician' })).json().hits, [], 'the lexical strategy finds nothing')
 })
 
-t.test('a filter holds for what is found by meaning too', async (t) => {
+t.test('a filter holds for hits by meaning too', async (t) => {
   const { retain, post } = await testApp(t, { file: { embedding_provider: `${EMBEDDINGS}:ConceptEmbeddings` }, baseDirectory: process.cwd() })
   await retain('home', 'Alice saw her doctor.')
   await retain('home', 'The surgeon called.', { tags: ['call'] })
@@ -85,7 +85,7 @@ t.test('a filter holds for what is found by meaning too', async (t) => {
 
 const FAILING = [['ShortEmbeddings', 502, 'model_output_invalid'], ['BrokenEmbeddings', 503, 'dependency_unavailable']] as const
 
-t.test('with meaning alone, embeddings that are unusable are 502, a provider that fails is 503, and neither says why', async (t) => {
+t.test('without the lexical strategy unusable embeddings are 502 and a failing provider is 503', async (t) => {
   for (const [name, status, code] of FAILING) {
     const file: FileConfig = { vector_store: `${STORES}:JournalStore`, embedding_provider: `${EMBEDDINGS}:${name}`, retrieval: { weights: { lexical: 0 } } }
     const { post, get } = await testApp(t, { file, baseDirectory: process.cwd() })
@@ -94,11 +94,11 @@ t.test('with meaning alone, embeddings that are unusable are 502, a provider tha
       t.equal(answer.json().code, code)
       t.notMatch(answer.json().detail, CAUSE)
     }
-    t.strictSame((await get('/v1/banks')).json().banks, [], 'nothing was stored, for the store takes vectors with the write only')
+    t.strictSame((await get('/v1/banks')).json().banks, [], 'nothing is stored, because the store takes no late vectors')
   }
 })
 
-t.test('with words beside meaning, embeddings that are unusable or fail leave the finds by words, and the answer says so', async (t) => {
+t.test('with both strategies the lexical hits remain without usable embeddings, and the answer says so', async (t) => {
   for (const [name] of FAILING) {
     const { retain, post } = await testApp(t, { file: { embedding_provider: `${EMBEDDINGS}:${name}` }, baseDirectory: process.cwd() })
     const id = await retain('home', 'one')
@@ -130,7 +130,7 @@ t.test('a language model from a file answers a reflect', async (t) => {
   t.strictSame(answer.usage, { tokens: 9, input_tokens: 5, output_tokens: 4 })
 })
 
-t.test('a language model that answers rubbish is 502', async (t) => {
+t.test('a language model with an unusable answer is 502', async (t) => {
   const usage = { inputTokens: 1, outputTokens: 1 }
   for (const answer of [undefined, null, 7, 'text', [], {}, { text: 'x' }, { text: ' ', usage }, { text: 7, usage }, { text: 'x', usage: null }, { text: 'x', usage: { inputTokens: 1 } }, { text: 'x', usage: { inputTokens: 1.5, outputTokens: NaN } }]) {
     const { post } = await appWithModel(t, 'EchoModel', { answer })
@@ -140,7 +140,7 @@ t.test('a language model that answers rubbish is 502', async (t) => {
   }
 })
 
-t.test('a language model that throws or rejects is 503, and its words are in the log only', async (t) => {
+t.test('a language model that throws or rejects is 503, and its message is in the log only', async (t) => {
   for (const name of ['ThrowingModel', 'RejectingModel']) {
     const { post, log } = await appWithModel(t, name)
     const response = await post('/v1/reflect', { bank_id: 'home', query: 'Where does Alice live?' })
@@ -153,7 +153,7 @@ t.test('a language model that throws or rejects is 503, and its words are in the
   }
 })
 
-t.test('without evidence no model is asked', async (t) => {
+t.test('without evidence no model is called', async (t) => {
   const { post } = await appWithModel(t, 'ThrowingModel')
   const response = await post('/v1/reflect', { bank_id: 'empty', query: 'Where does Alice live?' })
   t.equal(response.statusCode, 200)

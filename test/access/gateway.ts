@@ -34,7 +34,7 @@ export class Gateway {
     return new Gateway(await testApp(t, { ...config, logLevel: 'silent', file: { ...file, compatibility: { hindsight: true } } }, overrides))
   }
 
-  /** Tries one operation as a caller who has `rights` on the bank. @returns what is wrong; empty when all is well */
+  /** Tries one operation as a caller with `rights` on the bank. @returns the faults; empty when there are none */
   async check (operation: Operation, bank: string, ask: Ask, rights: Rights): Promise<string[]> {
     const seed = await this.#seed(bank)
     const before = await this.#state(bank)
@@ -48,7 +48,7 @@ export class Gateway {
     if (lacks === undefined) {
       if (status !== 200) say(`expected 200, got ${status} ${response.body}`)
       if (changed !== operation.writes) say(changed ? 'changed the bank' : 'changed nothing')
-      // Every answer to a reader tells something of the memories that stand there.
+      // Every answer to a reader contains something of the stored memories.
       if (!operation.writes && !new RegExp(`otter|"memory_count":2|${seed.kept}`).test(response.body)) say(`says nothing: ${response.body}`)
       return wrong
     }
@@ -61,7 +61,7 @@ export class Gateway {
     return wrong
   }
 
-  /** Whether whoami tells a caller the same rights. */
+  /** Whether whoami reports the same rights. */
   async checkWhoami (bank: string, ask: Ask, rights: Rights): Promise<string[]> {
     const { body: { permissions: told } } = await this.ask('GET', `/v1/whoami?bank_id=${encodeURIComponent(bank)}`, ask)
     const expected = (Object.keys(PERMISSION) as Letter[]).filter((letter) => rights.includes(letter))

@@ -72,7 +72,7 @@ t.test('the gateway agrees with the oracle for every policy, kind of grant, call
           for (const bank of BANKS) {
             const rights = rightsOf(caller, bank, file)
             wrong.push(...await gateway.checkWhoami(bank, ask, rights))
-            // One operation a pair, in turn: each comes round in every configuration.
+            // The pairs take the operations in turn, so that each operation is tried in every configuration.
             const operation = OPERATIONS[turn++ % OPERATIONS.length]!
             wrong.push(...await gateway.check(operation, bank, ask, rights))
             seen.add(`${operation.name} ${missingPermission(operation, rights) === undefined}`)
@@ -86,7 +86,7 @@ t.test('the gateway agrees with the oracle for every policy, kind of grant, call
   t.equal(seen.size, 2 * OPERATIONS.length, 'every operation was both allowed and denied')
 })
 
-t.test('a recall or reflect of several banks needs read on every one and names the first that lacks it', async (t) => {
+t.test('a recall or reflect of several banks needs read on each, and is refused by the first without it', async (t) => {
   const gateway = await start(t, 'dev', {
     access_control: { enabled: true, default_policy: 'deny' },
     access_grants: [{ bank_id: 'team-*', principal: 'user:bob', permissions: ['read'] }, { bank_id: 'inbox', principal: 'user:bob', permissions: ['write', 'forget', 'admin'] }],

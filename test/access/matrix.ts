@@ -210,7 +210,7 @@ export const DELEGATED: ReadonlyArray<readonly [
   ['agent:a', undefined, 'team', 'rwfa'], ['agent:a', 'user:b', 'team', 'rw--'], ['user:b', undefined, 'team', 'rw--'], ['user:b', 'agent:a', 'team', 'rw--'],
   ['agent:a', 'agent:a', 'team', 'rwfa'], ['agent:a', 'user:c', 'team', '----'], ['agent:c', 'user:b', 'team', '----'], ['agent:c', 'user:c', 'team', '----'],
   ['agent:a', undefined, 'team-2', 'r---'], ['agent:a', 'user:b', 'team-2', '----'], ['user:b', undefined, 'team-3', 'rwfa'], ['agent:a', 'user:b', 'team-3', '----'],
-  // An owner's rights are the owner's: who acts for the owner needs its own.
+  // The rights of an owner are not transferred: a principal that acts for the owner needs its own.
   ['user:b', undefined, 'user-b', 'rwfa'], ['agent:a', 'user:b', 'user-b', '----'], ['user:b', 'agent:a', 'user-b', '----'], ['agent:h', 'user:b', 'user-b', 'r---'],
   ['agent:b', 'user:b', 'b', 'rwfa'], ['agent:a', 'user:*', 'team', '----'], ['agent:a', '*:*', 'team', '----'],
 ]

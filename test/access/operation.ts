@@ -16,7 +16,7 @@ export interface Outcome {
 /** A request on a bank. */
 export interface Operation {
   name: string
-  /** The permissions that it asks for, by the specification's table, in the order in which it looks for them. */
+  /** The permissions that it requires by the table of the specification, in the order in which they are checked. */
   needs: string
   /** Whether it changes the bank when it is allowed. */
   writes: boolean

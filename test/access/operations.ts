@@ -11,7 +11,7 @@ const configure = (method: 'PUT' | 'PATCH' | 'DELETE', bank: string, payload?: R
 
 const HEADER = { format: 'memory-gateway-export', version: 1 }
 
-/** A bank's content as an import takes it. */
+/** The content of a bank in the form of an import. */
 export function exportOf (memories: ReadonlyArray<Record<string, unknown>>): string {
   return [HEADER, ...memories].map((line) => JSON.stringify(line)).join('\n')
 }

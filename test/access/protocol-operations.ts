@@ -2,7 +2,7 @@ import type { InjectOptions, LightMyRequestResponse } from 'fastify'
 import { MCP_HEADERS, rpc, toolCall } from '../helpers/mcp.js'
 import type { Operation, Outcome } from './operation.js'
 
-/* The same memories through the other doors: the Model Context Protocol and the API of Hindsight. */
+/* The same memories through the other interfaces: the Model Context Protocol and the API of Hindsight. */
 
 const QUERY = { query: 'Where does the otter sleep on the river?' }
 

@@ -9,7 +9,7 @@ await t.test('memories of a source can be read only by its own tenant', async (t
     sources: { acme: openSource({ tenant_id: 'acme' }), umbrella: openSource({ tenant_id: 'umbrella' }), none: openSource() },
   })
   for (const id of ['acme', 'umbrella', 'none']) t.equal((await sendJson(app, id, { content: `The parcel of ${id} has arrived.` })).statusCode, 200)
-  t.match((await sendJson(app, 'acme', { content: 'The parcel of umbrella has arrived.' })).json(), { stored: true, deduplicated: false }, 'a repeat of another tenant is none')
+  t.match((await sendJson(app, 'acme', { content: 'The parcel of umbrella has arrived.' })).json(), { stored: true, deduplicated: false }, 'a memory of another tenant is not a repeat')
 
   t.same((await of('acme').recall('inbox', 'parcel')).sort(), ['The parcel of acme has arrived.', 'The parcel of umbrella has arrived.'])
   t.same(await of('umbrella').recall('inbox', 'parcel'), ['The parcel of umbrella has arrived.'])

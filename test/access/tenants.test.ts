@@ -11,7 +11,7 @@ t.test('the same text in the same bank of two tenants is two memories', async (t
   t.equal(new Set(first.map(({ memory_id: id }) => id)).size, 3)
   const second = await Promise.all(everyone.map((member) => member.retain(BANK, ' The  otter sleeps. ', { document_id: 'd' })))
   t.same(second.map(({ stored }) => stored), [false, false, false])
-  t.same(second.map(({ memory_id: id }) => id), first.map(({ memory_id: id }) => id), 'a repeat is one of its own tenant')
+  t.same(second.map(({ memory_id: id }) => id), first.map(({ memory_id: id }) => id), 'a repeat is found in its own tenant only')
 })
 
 t.test('no read operation returns another tenant\'s memories', async (t) => {
@@ -19,26 +19,26 @@ t.test('no read operation returns another tenant\'s memories', async (t) => {
   const acme = of('acme')
   const { memory_id: id } = await acme.retain(BANK, 'The otter sleeps on the river.', { tags: ['otter'], document_id: 'otter' })
   await acme.retain('only-acme', 'An otter.')
-  for (const stranger of [of('globex'), of(undefined), of('ACME'), of('acm'), of('acme '), of('null')]) {
+  for (const otherCaller of [of('globex'), of(undefined), of('ACME'), of('acm'), of('acme '), of('null')]) {
     for (const own of [false, true]) {
-      if (own) await stranger.retain(BANK, 'Nothing of that kind.')
+      if (own) await otherCaller.retain(BANK, 'Nothing of that kind.')
       const read = await Promise.all([
-        stranger.post('recall', { bank_id: BANK, query: 'otter river' }),
-        stranger.post('recall', { banks: [BANK, 'only-acme'], query: 'otter', explain: true }),
-        stranger.post('reflect', { bank_id: BANK, query: 'Where does the otter sleep?' }),
-        stranger.get('banks'),
-        stranger.get(`banks/${BANK}`),
-        stranger.get(`banks/${BANK}/stats`),
-        stranger.get(`banks/${BANK}/memories`),
-        stranger.get(`banks/${BANK}/memories?tags=otter`),
-        stranger.get(`banks/${BANK}/memories/${id}`),
-        stranger.get(`banks/${BANK}/export`),
-        stranger.post('forget', { bank_id: BANK, memory_ids: [id], dry_run: true }),
-        stranger.post('forget', { bank_id: BANK, tags: ['otter'], dry_run: true }),
-        stranger.get(`banks/${BANK}/memories?document_id=otter&total=true`),
-        stranger.get(`banks/${BANK}/memories/${id}/neighbours`),
-        stranger.get(`banks/${BANK}/growth`),
-        stranger.get('access'),
+        otherCaller.post('recall', { bank_id: BANK, query: 'otter river' }),
+        otherCaller.post('recall', { banks: [BANK, 'only-acme'], query: 'otter', explain: true }),
+        otherCaller.post('reflect', { bank_id: BANK, query: 'Where does the otter sleep?' }),
+        otherCaller.get('banks'),
+        otherCaller.get(`banks/${BANK}`),
+        otherCaller.get(`banks/${BANK}/stats`),
+        otherCaller.get(`banks/${BANK}/memories`),
+        otherCaller.get(`banks/${BANK}/memories?tags=otter`),
+        otherCaller.get(`banks/${BANK}/memories/${id}`),
+        otherCaller.get(`banks/${BANK}/export`),
+        otherCaller.post('forget', { bank_id: BANK, memory_ids: [id], dry_run: true }),
+        otherCaller.post('forget', { bank_id: BANK, tags: ['otter'], dry_run: true }),
+        otherCaller.get(`banks/${BANK}/memories?document_id=otter&total=true`),
+        otherCaller.get(`banks/${BANK}/memories/${id}/neighbours`),
+        otherCaller.get(`banks/${BANK}/growth`),
+        otherCaller.get('access'),
       ])
       t.notMatch(read.map(({ body }) => body).join('\n'), /otter|only-acme/, 'nothing shows')
       t.equal(read[8]!.statusCode, 404)
@@ -146,7 +146,7 @@ t.test('tenants with similar or special names are separate', async (t) => {
   const { banks } = (await app.get('/v1/admin/banks')).json<{ banks: Array<{ tenant_id: string | null }> }>()
   t.same(new Set(banks.map(({ tenant_id: id }) => id)), new Set(names.map((name) => name ?? null)))
   t.same(await of(7).recall(BANK, 'text'), ['Text of "7"'], 'a number is its digits')
-  t.same(await of('  ').recall(BANK, 'text'), ['Text of undefined'], 'a blank one is none')
+  t.same(await of('  ').recall(BANK, 'text'), ['Text of undefined'], 'a blank one counts as absent')
 })
 
 t.test('operators see the banks of all tenants, or of one tenant', async (t) => {
@@ -173,12 +173,12 @@ t.test('a denied call uses up no quota of the bank', async (t) => {
     access_grants: [{ bank_id: BANK, principal: 'user:bob', permissions: ['write', 'read'] }],
     homeostasis: { quotas: { retain_per_day: 1, reflect_per_day: 1 } },
   })
-  const stranger = of('acme', { sub: 'eve' })
+  const otherCaller = of('acme', { sub: 'eve' })
   for (let turn = 0; turn < 3; turn++) {
-    t.equal((await stranger.post('retain', { bank_id: BANK, content: 'x' })).statusCode, 403)
-    t.equal((await stranger.post('reflect', { bank_id: BANK, query: 'x' })).statusCode, 403)
+    t.equal((await otherCaller.post('retain', { bank_id: BANK, content: 'x' })).statusCode, 403)
+    t.equal((await otherCaller.post('reflect', { bank_id: BANK, query: 'x' })).statusCode, 403)
   }
   t.equal((await of('acme').post('retain', { bank_id: BANK, content: 'x' })).statusCode, 200)
   t.equal((await of('acme').post('reflect', { bank_id: BANK, query: 'x' })).statusCode, 200)
-  t.equal((await of('acme').post('retain', { bank_id: BANK, content: 'y' })).statusCode, 429, 'the quota is there')
+  t.equal((await of('acme').post('retain', { bank_id: BANK, content: 'y' })).statusCode, 429, 'the quota is available')
 })

@@ -23,7 +23,7 @@ export interface Member {
 
 export interface Tenants {
   app: TestApp
-  /** `user:bob` of a tenant; undefined is no tenant at all. */
+  /** `user:bob` of a tenant; undefined means without a tenant. */
   of (tenant: unknown, claims?: Record<string, unknown>): Member
 }
 

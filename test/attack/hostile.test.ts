@@ -4,7 +4,7 @@ import { runWithProbes, warmUp } from './measure.js'
 import { Prober, startIdleServer } from './probes.js'
 import { startTarget } from './target.js'
 
-/** The inputs that end quickly unless there is a fault. `npm run attack` runs all inputs. */
+/** The inputs that end quickly without a fault. `npm run attack` runs all inputs. */
 const QUICK = [
   'batch-empty-items', 'banks-bad', 'memory-ids-bad', 'tags-numbers', 'metadata-bad', 'webhook-tags', 'items-at-the-limit', 'import-tiny',
   'number-infinite', 'foreign-host', 'nested-arrays', 'nested-objects', 'long-fraction', 'duplicate-keys',

@@ -61,7 +61,7 @@ export function formatSoaks (results: readonly Soak[]): string {
 
 const firstAndLast = (samples: readonly Sample[]) => [samples[0], samples.at(-1)].map((sample) => sample?.mib.toFixed(1) ?? '?').join(', ')
 
-/** The most that was resident, and of it what came with the input where the database has much of it. */
+/** The maximum resident memory, and the part that the input added where the database has much of it. */
 function peakOf ({ peakMb, idleMb }: Result): string {
   if (peakMb === null) return '?'
   return idleMb === null ? peakMb.toFixed(0) : `${peakMb.toFixed(0)} (${(peakMb - idleMb).toFixed(0)} added)`

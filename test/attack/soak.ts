@@ -14,7 +14,7 @@ const MEBIBYTE = 1_048_576
 const MIB_A_MB = 1e6 / MEBIBYTE
 /** After each input and what is deleted after it. */
 const IDLE_MS = 1000
-/** Collecting all garbage is no part of what is soaked, so that it is done seldom. */
+/** A full garbage collection is not part of the soak test, so it is done rarely. */
 const COLLECT_EVERY = 5
 /** After the last input, until files and descriptors are counted. */
 const SETTLE_MS = 15_000
@@ -129,7 +129,7 @@ async function attack (input: Input, target: Target, faults: string[]): Promise<
   return tally.toString()
 }
 
-/** In dev mode who has no name may delete every bank. */
+/** In dev mode an anonymous caller may delete every bank. */
 async function deleteBanks (target: Target): Promise<void> {
   await send(target, { method: 'DELETE', path: `/v1/banks/${OWN_BANK}`, principal: OWNER })
   for (;;) {
@@ -137,7 +137,7 @@ async function deleteBanks (target: Target): Promise<void> {
     const banks = [...text.matchAll(/"bank_id":"([^"]+)"/g)].map(([, bank]) => bank!)
     if (status !== '200' || banks.length === 0) return
     const deleted = await Promise.all(banks.map(async (bank) => await send(target, { method: 'DELETE', path: `/v1/banks/${bank}`, principal: null })))
-    // A bank that cannot be deleted would be asked for for ever.
+    // A bank that cannot be deleted would be requested forever.
     if (deleted.some((sent) => !sent.status.startsWith('2'))) return
   }
 }

@@ -13,9 +13,9 @@ export type Store = typeof STORES[number]
 export const OWNER = 'user:mallory'
 export const OWN_BANK = 'user-mallory'
 export const DEDUP_BANK = 'dedup-mallory'
-export const STRANGER = 'user:nobody'
+export const OUTSIDER = 'user:nobody'
 export const FOREIGN_BANK = 'team-secrets'
-/** The source that anybody may send to. */
+/** The source that accepts any sender. */
 export const SOURCE = 'hooks'
 
 const MEGABYTE = 1e6

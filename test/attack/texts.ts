@@ -2,7 +2,7 @@ import { seededRandom } from '../../bench/http/vocabulary.js'
 import { sendOk } from './client.js'
 import { OWN_BANK, type Target } from './target.js'
 
-/** The most that the API takes of one memory. */
+/** The maximum length that the API accepts for one memory. */
 export const MAX_CONTENT_LENGTH = 50_000
 export const BODY_LIMIT = 10_485_760
 

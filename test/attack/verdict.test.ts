@@ -62,7 +62,7 @@ await t.test('success, refusal and overload are allowed; a fault and a missing a
   t.equal(isAllowed('400', ['400']), true)
 })
 
-await t.test('the slope is that of the last two thirds, whatever single samples are', async (t) => {
+await t.test('the slope is that of the last two thirds, and is robust against single samples', async (t) => {
   const samples = (mib: (minute: number) => number) =>
     Array.from({ length: 31 }, (_, minute) => ({ minute, mib: mib(minute) }))
   t.equal(slopeOfLastTwoThirds(samples(() => 200)), 0)
@@ -71,7 +71,7 @@ await t.test('the slope is that of the last two thirds, whatever single samples 
   t.equal(slopeOfLastTwoThirds(samples((minute) => minute < 10 ? minute * 20 : 200)), 0)
   t.equal(slopeOfLastTwoThirds(samples((minute) => minute < 15 ? minute * 20 : 200), 15), 0)
   t.equal(slopeOfLastTwoThirds(samples((minute) => minute < 15 ? 100 : 3 * minute), 15), 3)
-  // What goes up and down around a level does not rise.
+  // Values around a constant level do not rise.
   t.ok(Math.abs(slopeOfLastTwoThirds(samples((minute) => 200 + (minute % 2 === 0 ? 50 : 0)))) < 0.2)
   t.equal(slopeOfLastTwoThirds(samples((minute) => minute > 28 ? 400 : 200)), 0)
   t.equal(slopeOfLastTwoThirds(samples((minute) => minute > 28 ? 20 : 2 * minute)), 2)

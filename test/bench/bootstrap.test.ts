@@ -11,7 +11,7 @@ await t.test('the difference is that of the means over conversations', async (t)
   t.strictSame([a, b, difference, conversations, won], [0.5, 0.75, 0.25, 2, 1])
 })
 
-await t.test('equal runs differ by nothing, and neither wins a conversation', async (t) => {
+await t.test('equal runs have the difference 0, and neither wins a conversation', async (t) => {
   t.match(pairedBootstrap([...pairs('one', [[1, 1], [0, 0]]), ...pairs('two', [[0.5, 0.5]])]), { difference: 0, low: 0, high: 0, won: 0 })
 })
 
@@ -27,13 +27,13 @@ await t.test('the interval of a mean is that of the normal distribution when the
   t.ok(Math.abs(high - (0.5 + halfWidth)) < 0.01, `${high}`)
 })
 
-await t.test('the same seed gives the same interval, another seed another', async (t) => {
+await t.test('the same seed gives the same interval, and another seed another one', async (t) => {
   const uneven = pairs('one', Array.from({ length: 37 }, (_, index) => [0, (index * 7 % 10) / 10] as const))
   t.strictSame(pairedBootstrap(uneven), pairedBootstrap(uneven))
   t.notSame(pairedBootstrap(uneven), pairedBootstrap(uneven, { seed: 1 }))
 })
 
-await t.test('conversations of one question each vary together', async (t) => {
+await t.test('conversations of one question each are resampled like the questions of one conversation', async (t) => {
   const values = Array.from({ length: 100 }, (_, index) => [0, index % 2] as const)
   const alone = pairedBootstrap(values.flatMap((value, index) => pairs(`c${index}`, [value])))
   t.strictSame([alone.difference, alone.conversations, alone.won], [0.5, 100, 50])

@@ -21,12 +21,12 @@ await t.test('the comparison is printed in per cent', async (t) => {
   t.match(text, /^recall@10 +3 +50\.0 +100\.0 +\+50\.0 +\[\+25\.0, \+75\.0\] +2\/2$/m)
 })
 
-await t.test('facts have no figure of sessions to compare', async (t) => {
+await t.test('isolated facts have no session figures to compare', async (t) => {
   const facts = report([outcome({ sessionRanks: [], sessionScoreRanks: [] })])
   t.notOk(compare(facts, facts).some(({ figure }) => figure.startsWith('session')))
 })
 
-await t.test('runs over other questions are refused', async (t) => {
+await t.test('runs over different questions are refused', async (t) => {
   const fewer = report([outcome({ ranks: [12] })])
   t.throws(() => compare(first, fewer), { message: /did not ask the same questions: 3 on data\.json and 1 on data\.json, 1 of them the same/ })
   t.throws(() => compare(fewer, first), { message: /did not ask the same questions/ })
@@ -34,7 +34,7 @@ await t.test('runs over other questions are refused', async (t) => {
   t.throws(() => compare(report([]), report([])), { message: /did not ask/ })
 })
 
-await t.test('what each side said is compared by itself', async (t) => {
+await t.test('the evidence of each speaker is compared separately', async (t) => {
   const mixed = (ranks: number[]) => report([outcome({ ranks, roles: ['user', 'assistant'] })])
   const found = Object.fromEntries(compare(mixed([1, 30]), mixed([30, 2])).map(({ figure, ...rest }) => [figure, rest]))
   t.match(found['recall@10, evidence: assistant'], { questions: 1, a: 0, b: 1 })
@@ -42,14 +42,14 @@ await t.test('what each side said is compared by itself', async (t) => {
   t.match(found['any@10'], { a: 1, b: 1 })
 })
 
-await t.test('runs are set side by side by their data', async (t) => {
+await t.test('reports are paired by their data', async (t) => {
   const beam = report([outcome()], { data: 'beam.json' })
   t.strictSame(pairReports([first, beam], [beam, second]).map(([a, b]) => [a.data, b.pipeline]), [['data.json', 'other'], ['beam.json', 'default']])
   t.throws(() => pairReports([first], [beam]), { message: /data\.json was measured in one of the files only/ })
   t.throws(() => pairReports([first, second], [first]), { message: 'a file holds 2 runs on data.json: choose one, as in FILE#default' })
 })
 
-await t.test('reports come back from their file as they were', async (t) => {
+await t.test('reports that are read back from their file are unchanged', async (t) => {
   const path = join(t.testdir(), 'report.json')
   await writeFile(path, JSON.stringify(first))
   const [back] = await readReports(path)

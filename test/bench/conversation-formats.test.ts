@@ -20,7 +20,7 @@ const question = {
   ],
 }
 
-await t.test('a question of LongMemEval is a bank of its own', async (t) => {
+await t.test('each question of LongMemEval has its own bank', async (t) => {
   const [found] = read([question])
   const first = Date.UTC(2023, 4, 20, 7, 47)
   t.strictSame(found, {
@@ -36,7 +36,7 @@ await t.test('a question of LongMemEval is a bank of its own', async (t) => {
   })
 })
 
-await t.test('LongMemEval that cannot be used is refused in words that say where', async (t) => {
+await t.test('unusable data of LongMemEval are refused with a message that names the place', async (t) => {
   t.throws(() => read([{ ...question, haystack_dates: [] }]), { message: /\/0: haystack_sessions, haystack_session_ids and haystack_dates are not of one length/ })
   for (const date of ['yesterday', '2023/02/30 (Thu) 10:00', '2023/13/01 (Sun) 10:00', '2023/05/30 (Tue) 24:00']) {
     t.throws(() => read([{ ...question, question_date: date }]), { message: /\/0\/question_date is .* not like "2023\/05\/30 \(Tue\) 10:18"/ }, date)
@@ -56,7 +56,7 @@ const chat = {
   },
 }
 
-await t.test('a chat of BEAM is a bank of its own, a batch a document', async (t) => {
+await t.test('each chat of BEAM has its own bank, and each batch is a document', async (t) => {
   const [found] = read([chat])
   const [march, april] = [Date.UTC(2024, 2, 15), Date.UTC(2024, 3, 2)]
   t.strictSame(found, {
@@ -80,14 +80,14 @@ await t.test('a chat without a time is refused', async (t) => {
   t.throws(() => read([{ ...chat, chat: [{ batch_number: 1, turns: [[{ role: 'user', id: 0, content: 'Hm.', time_anchor: 'Brumaire-18-1799' }]] }] }]), { message: /"Brumaire-18-1799", not like "March-15-2024"/ })
 })
 
-await t.test('a text that is too long for one memory is several', async (t) => {
+await t.test('a text that is too long for one memory becomes several memories', async (t) => {
   t.strictSame(contentsOf('abcdefg', 3), ['abc', 'def', 'g'])
   t.strictSame(contentsOf('ab😀c', 3), ['ab', '😀c'], 'a surrogate pair stays whole')
   t.strictSame(contentsOf('abc   def', 3), ['abc', 'def'], 'a blank part is no memory')
   t.strictSame(contentsOf(' '), [])
 })
 
-await t.test('a part is spread over the categories, and is the same each time', async (t) => {
+await t.test('a sample is spread over the categories, and is the same each time', async (t) => {
   const of = (id: string, category: string) => ({ ...question, question_id: id, question_type: category })
   const all = read([of('a1', 'a'), of('a2', 'a'), of('a3', 'a'), of('b1', 'b'), of('c1', 'c'), of('c2', 'c')])
   t.strictSame(partOf(all, 5).map(({ id }) => id), ['a1', 'b1', 'c1', 'a2', 'c2'])

@@ -11,14 +11,14 @@ const sample = {
 }
 const read = (value: unknown) => readConversations(typeof value === 'string' ? value : JSON.stringify(value), 'data.json')
 
-await t.test('sessions come in the order of their numbers', async (t) => {
+await t.test('sessions are in the order of their numbers', async (t) => {
   const conversation = { ...sample.conversation, session_10: [], session_10_date_time: '1:00 am on 2 June, 2023', session_2: [], session_2_date_time: '1:00 am on 1 June, 2023' }
   const [found] = read([{ ...sample, conversation }])
   t.strictSame(found?.sessions.map(({ id }) => id), ['session_1', 'session_2', 'session_10'])
   t.strictSame(found?.sessions[0]?.turns, [{ id: 'D1:1', contents: ['Ann: Hello!'], role: undefined, occurredAt: Date.UTC(2023, 4, 8, 13, 56) }])
 })
 
-await t.test('a file that cannot be used is refused in words that say where', async (t) => {
+await t.test('an unusable file is refused with a message that names the place', async (t) => {
   const without = (key: 'session_1_date_time') => ({ ...sample.conversation, [key]: undefined })
   t.throws(() => read('nothing'), { message: /^data\.json is not JSON/ })
   t.throws(() => read([]), { message: /data\.json is not as expected/ })
@@ -30,7 +30,7 @@ await t.test('a file that cannot be used is refused in words that say where', as
   await t.rejects(loadConversations('/does/not/exist.json'), { message: /cannot be read/ })
 })
 
-await t.test('what names no turn is no evidence, and a question without evidence or answer is left out', async (t) => {
+await t.test('an entry without a turn is no evidence; a question without evidence or answer is skipped', async (t) => {
   const [found] = read([{
     ...sample,
     qa: [
@@ -66,13 +66,13 @@ const expected = [
   { name: 'own-assistant.json', format: 'beam', sessions: 13, turns: 170, questions: 74, categories: ASSISTANT },
 ]
 for (const { name, format, categories, ...counts } of expected) {
-  await t.test(`${name}, which comes with the project, is sound`, async (t) => {
+  await t.test(`${name}, which is part of the project, is valid`, async (t) => {
     const { sessions, questions, ...rest } = await own(name)
     const turns = sessions.flatMap((session) => session.turns)
     t.strictSame({ sessions: sessions.length, turns: turns.length, questions: questions.length }, counts)
     t.equal(rest.format, format)
     t.equal(new Set(turns.map(({ id }) => id)).size, turns.length, 'turn ids are unique')
-    t.equal(new Set(turns.flatMap(({ contents }) => contents)).size, turns.length, 'no turn is said twice')
+    t.equal(new Set(turns.flatMap(({ contents }) => contents)).size, turns.length, 'no turn occurs twice')
     t.equal(new Set(questions.map(({ text }) => text)).size, questions.length, 'no question is asked twice')
     t.strictSame([...new Set(questions.map(({ category }) => category))].sort(), categories)
     const times = turns.flatMap(({ occurredAt }) => occurredAt ?? [])
@@ -82,7 +82,7 @@ for (const { name, format, categories, ...counts } of expected) {
   })
 }
 
-await t.test('every piece of evidence that the project\'s own data name is there', async (t) => {
+await t.test('every piece of evidence that the data of the project name exists', async (t) => {
   const samples = JSON.parse(await readFile(new URL('../../bench/recall/own-assistant.json', import.meta.url), 'utf8'))
   const named =
     Object.values<Array<{ question: string, source_chat_ids: number[] }>>(samples[0].probing_questions).flat()

@@ -4,7 +4,7 @@ import { inventWords, seededRandom, zipfSampler } from '../../bench/http/vocabul
 import { queryTerms } from '../../lib/text/analysis.js'
 import { STOP_WORDS } from '../../lib/text/stop-words.js'
 
-await t.test('the same seed gives the same texts and queries, another seed others', async (t) => {
+await t.test('the same seed gives the same texts and queries, and another seed other ones', async (t) => {
   const make = (seed: number) => {
     const corpus = new Corpus(seed)
     const texts = corpus.texts(20)

@@ -22,7 +22,7 @@ await t.test('an invalid time is refused', async (t) => {
   }
 })
 
-await t.test('when a question is asked is read in the form of a session\'s time and in that of LongMemEval', async (t) => {
+await t.test('the time of a question is read in the form of a session time and in that of LongMemEval', async (t) => {
   t.equal(parseQuestionDate('1:56 pm on 8 May, 2023'), Date.UTC(2023, 4, 8, 13, 56))
   t.equal(parseQuestionDate('2024/02/29 (Thu) 23:40'), Date.UTC(2024, 1, 29, 23, 40))
   for (const text of ['', '2023-05-08', '2023/05/30 23:40', '2023/02/29 (Wed) 10:00', '2023/13/01 (Mon) 10:00', '2023/05/30 (Tue) 24:00', '2023/05/30 (Tue) 10:60']) {

@@ -15,7 +15,7 @@ await t.test('figures are averaged over a conversation\'s questions, then over c
   t.equal(figures.mrr, 0.5)
 })
 
-await t.test('sessions have figures of their own, in both orders', async (t) => {
+await t.test('sessions have their own figures, in both orders', async (t) => {
   const { sessions } = figuresOf([outcome({ sessionRanks: [5, 6], sessionScoreRanks: [1, 11] }), outcome({
     sessionRanks: [7, Infinity], sessionScoreRanks: [2, 3],
   })])
@@ -23,18 +23,18 @@ await t.test('sessions have figures of their own, in both orders', async (t) => 
   t.strictSame(sessions?.by_score, { recall_at_5: 0.75, recall_at_10: 0.75, hit_at_5: 1, hit_at_10: 1, all_at_5: 0.5 })
 })
 
-await t.test('isolated facts have no figures of sessions', async (t) => {
+await t.test('isolated facts have no session figures', async (t) => {
   t.notOk('sessions' in figuresOf([outcome({ sessionRanks: [], sessionScoreRanks: [] })]))
 })
 
-await t.test('categories of LoCoMo come in the order of their numbers, others by the alphabet', async (t) => {
+await t.test('categories of LoCoMo are in the order of their numbers, and others in alphabetical order', async (t) => {
   const names = (categories: string[]) =>
     byCategory(categories.map((category) => outcome({ category }))).map(([name]) => name)
   t.strictSame(names(['single-hop', 'temporal', 'multi-hop', 'temporal']), ['multi-hop', 'temporal', 'single-hop'])
   t.strictSame(names(['temporal-reasoning', 'knowledge-update']), ['knowledge-update', 'temporal-reasoning'])
 })
 
-await t.test('what each side said is a part of its own', async (t) => {
+await t.test('the evidence of each speaker is a separate part', async (t) => {
   const parts = byRole([outcome({ ranks: [3, 11], roles: ['user', 'assistant'] }), outcome({ question: 1, roles: ['user'] })])
   t.strictSame(parts.map(([role, outcomes]) => [role, outcomes.map(({ ranks }) => ranks)]), [['assistant', [[11]]], ['user', [[3], [1]]]])
   t.strictSame(byRole([outcome()]), [], 'data without roles have no such parts')

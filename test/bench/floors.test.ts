@@ -10,7 +10,7 @@ import { outcome } from './outcomes.js'
 const good = figuresOf([outcome()])
 const half = figuresOf([outcome({ ranks: [1, Infinity] })])
 
-await t.test('a figure on its floor holds, one below it does not', async (t) => {
+await t.test('a figure equal to its floor passes, and one below it fails', async (t) => {
   const [result] = checkFloor({ data: 'd.json', at_least: { recall_at_10: 0.5 } }, half)
   t.match(result, { figure: 'recall_at_10', value: 0.5, floor: 0.5, origin: 'recorded', holds: true })
   const results = checkFloor({ data: 'd.json', at_least: { recall_at_10: 0.51, session_recall_at_5: 1 } }, half)
@@ -27,18 +27,18 @@ await t.test('a pipeline must not be below another one', async (t) => {
   }])
 })
 
-await t.test('sessions have floors of their own', async (t) => {
+await t.test('sessions have their own floors', async (t) => {
   const figures = figuresOf([outcome({ sessionRanks: [1, 6] }), outcome({ sessionRanks: [2] })])
   const results = checkFloor({ data: 'd.json', at_least: { session_hit_at_5: 1, session_all_at_5: 0.51, session_recall_at_5: 0.75 } }, figures)
   t.strictSame(results.map(({ value, holds }) => [value, holds]), [[1, true], [0.5, false], [0.75, true]])
 })
 
-await t.test('a floor for a figure that the data do not have never holds', async (t) => {
+await t.test('a floor for a figure that the data do not have always fails', async (t) => {
   const facts = figuresOf([outcome({ sessionRanks: [], sessionScoreRanks: [] })])
   t.match(checkFloor({ data: 'd.json', at_least: { session_recall_at_5: 0 } }, facts), [{ holds: false }])
 })
 
-await t.test('the floors that come with the project can be measured', async (t) => {
+await t.test('the floors of the project can be measured', async (t) => {
   const floors = await readFloors(fileURLToPath(new URL('../../bench/recall/floors.json', import.meta.url)))
   t.strictSame(floors.filter(({ external }) => external !== true).map(({ data }) => basename(data)), ['own-conversation.json', 'own-conversation-2.json', 'own-assistant.json', 'own-facts.json'])
   for (const { data, external, not_below: notBelow } of floors) {
@@ -55,7 +55,7 @@ await t.test('only external data may be absent', async (t) => {
   t.strictSame([of('d.json', true), of('none.json', true), of('none.json', false), of('none.json')], [false, true, false, false])
 })
 
-await t.test('a file of floors that cannot be used is refused', async (t) => {
+await t.test('an unusable file of floors is refused', async (t) => {
   const path = join(t.testdir(), 'floors.json')
   for (const floor of [{ data: 'd.json', at_least: { recall_at_11: 1 } }, { data: 'd.json', at_least: { mrr: 50 } }, { at_least: {} }, { data: 'd.json', more: 1 }]) {
     await writeFile(path, JSON.stringify({ floors: [floor] }))

@@ -6,7 +6,7 @@ import { makeCorpus } from '../../bench/recall/library-corpus.js'
 const conversations = await loadConversations(fileURLToPath(new URL('../../bench/recall/own-conversation.json', import.meta.url)))
 const wordsOf = (texts: readonly string[]) => texts.flatMap((text) => text.toLowerCase().match(/\p{L}+/gu) ?? [])
 
-await t.test('a corpus has the memories asked for, in documents of 20, the same ones each time', async (t) => {
+await t.test('a corpus has the requested number of memories, in documents of 20, and is reproducible', async (t) => {
   const corpus = makeCorpus(conversations, 405)
   t.equal(corpus.memories.length, 405)
   t.equal(new Set(corpus.memories.map(({ documentId }) => documentId)).size, 21)
@@ -21,7 +21,7 @@ await t.test('the first copy is the conversation itself, and later ones differ f
   t.notMatch(memories[138]?.content, /Marta|Heron/)
 })
 
-await t.test('words grow in number, but more slowly than the texts', async (t) => {
+await t.test('the number of different words grows more slowly than the number of texts', async (t) => {
   const distinct = (size: number) =>
     new Set(wordsOf(makeCorpus(conversations, size).memories.map(({ content }) => content))).size
   const [small, large] = [distinct(134), distinct(1340)]

@@ -35,14 +35,14 @@ await t.test('the library is measured as the gateway would be', async (t) => {
   t.equal(second?.retainMs.length, 1, 'one batch')
   const [outcome] = first!.outcomes
   t.strictSame([outcome?.conversation, outcome?.question, outcome?.category, outcome?.roles], ['100K/1', 3, 'drinks', ['assistant', 'user']])
-  t.strictSame(new Set(outcome?.ranks), new Set([1, 2]), 'the long turn counts by its best part')
+  t.strictSame(new Set(outcome?.ranks), new Set([1, 2]), 'the long turn counts with its best part')
   t.strictSame([outcome?.sessionRanks, outcome?.sessionScoreRanks], [[1], [1]])
   t.strictSame(second?.outcomes, first?.outcomes)
   const { memory_count: left } = await service.banks.statistics('test-100K-1', { tenantId: null })
   t.equal(left, 0, 'the bank is emptied')
 })
 
-/** Takes what it is sent and finds nothing. */
+/** Accepts every request and finds nothing. */
 function recorder (sent: {
   retains: RetainRequest[]
   batches: RetainBatchRequest[]
@@ -117,7 +117,7 @@ await t.test('a question is asked at its date, where the data has one', async (t
   t.strictSame(measurement?.outcomes.map(({ ranks }) => ranks), [[1], [1], [1, 2]])
 })
 
-await t.test('the bank is emptied when something goes wrong, too', async (t) => {
+await t.test('the bank is emptied also after an error', async (t) => {
   const sent: Parameters<typeof recorder>[0] = nothing()
   const service = { ...recorder(sent), recall: async () => { throw new Error('down') } }
   await t.rejects(measure(service, [conversation()], 'test-'), { message: 'down' })

@@ -49,6 +49,6 @@ await t.test('every metric lies in 0–1, and one more piece of evidence found n
   t.pass()
 })
 
-await t.test('all evidence within k, or not', async (t) => {
+await t.test('allAt is 1 only when all evidence is within the first k', async (t) => {
   t.strictSame([allAt([1, 5], 5), allAt([1, 6], 5), allAt([1, Infinity], 5)], [1, 0, 0])
 })

@@ -12,7 +12,7 @@ await t.test('without options the project\'s own conversation is measured with t
   t.strictSame(configurationOf({ pipeline: await choosePipeline('default'), embedder: { name: 'none' } }), {})
 })
 
-await t.test('each way of use takes its own options', async (t) => {
+await t.test('each mode takes its own options', async (t) => {
   t.match(readOptions(['--embedder', 'local', '--embedder-config', '{"threads":1}', '--pipeline', 'bm25']), { runs: [{ name: 'bm25', pipeline: 'bm25', embedder: { name: 'local', config: { threads: 1 } } }] })
   t.strictSame(readOptions(['--compare', 'a.json', 'b.json']), { mode: 'compare', a: 'a.json', b: 'b.json' })
   t.strictSame(readOptions(['--table', 'a.json', 'b.json', '--write-table', 'page.md']), { mode: 'table', reports: ['a.json', 'b.json'], writeTo: 'page.md' })
@@ -21,7 +21,7 @@ await t.test('each way of use takes its own options', async (t) => {
   t.match(readOptions(['--library', '--memories', '10, 20']), { memories: [10, 20] })
 })
 
-await t.test('several data and pipelines are measured in one go', async (t) => {
+await t.test('several data sets and pipelines are measured in one run', async (t) => {
   const options = readOptions(['--data', 'a.json', '--data', 'b.json', '--limit', '3', '--pipeline', 'bm25, default', '--pipeline', 'local', '--write-table', 'page.md'])
   t.match(options, { data: ['a.json', 'b.json'], limit: 3, writeTo: 'page.md' })
   t.match(options, { runs: [{ name: 'bm25' }, { name: 'default', embedder: { name: 'none' } }, { name: 'local', pipeline: 'default', embedder: { name: 'local' } }] })
@@ -29,7 +29,7 @@ await t.test('several data and pipelines are measured in one go', async (t) => {
   t.match(readOptions(['--url', 'http://x']), { mode: 'run', at: 'url', url: 'http://x' })
 })
 
-await t.test('options that do not go together are refused', async (t) => {
+await t.test('options that exclude each other are refused', async (t) => {
   const cases: Array<[string[], RegExp]> = [
     [['--url', 'http://x', '--store', 'pglite'], /--url and --store exclude each other/],
     [['--url', 'http://x', '--embedder', 'local'], /--url and --embedder exclude/],
@@ -78,12 +78,12 @@ await t.test('a pipeline can be the retrieval section of a file', async (t) => {
   await t.rejects(choosePipeline(join(folder, 'none.yaml')), { message: /has no section/ })
 })
 
-await t.test('the name of an embedder tells its model and no other setting', async (t) => {
+await t.test('the name of an embedder contains its model and no other setting', async (t) => {
   t.equal(embedderLabel({ name: 'openai_compatible', config: { model: 'small', api_key: 'secret' } }), 'openai_compatible (small)')
   t.equal(embedderLabel({ name: 'local' }), 'local')
 })
 
-await t.test('embeddings are waited for until none is pending, with a bound', async (t) => {
+await t.test('the measurement waits until no embedding is pending, within a time limit', async (t) => {
   const answers = [{ pending_embeddings: 2, memory_count: 3 }, { pending_embeddings: 1 }, { pending_embeddings: 0 }]
   await untilEmbedded(async () => answers.shift(), { pauseMs: 1 })
   t.equal(answers.length, 0)

@@ -33,12 +33,12 @@ await t.test('by default 500 reflects at a time meet a model of 2 s, three times
   })
 })
 
-await t.test('options name what is measured and how much', async (t) => {
+await t.test('options select what is measured and how much', async (t) => {
   const options = readOptions(['--only', 'overhead', '--concurrent', '20', '--model-ms', '0', '--waves=2', '--check', '--json', 'out.json'])
   t.match(options, { parts: ['overhead'], concurrent: 20, modelMs: 0, waves: 2, check: true, json: 'out.json' })
 })
 
-await t.test('what is not known, or cannot be, is an error', async (t) => {
+await t.test('an unknown or impossible value is an error', async (t) => {
   t.throws(() => readOptions(['--nope']), { code: 'ERR_PARSE_ARGS_UNKNOWN_OPTION' })
   t.throws(() => readOptions(['--only', 'load,speed']), { message: /speed is not known/ })
   t.throws(() => readOptions(['--waves', '1']), { message: /--waves.*from 2/ })
@@ -57,13 +57,13 @@ await t.test('an incomplete stream and an answer without content end the bench',
   t.throws(() => streamOutcome('event: done\ndata: {"answer":"None.","abstained":true}\n\n'), { message: /had no answer/ })
 })
 
-await t.test('a wave counts its outcomes, and how late the latest came', async (t) => {
+await t.test('a wave counts its outcomes, and the delay of the latest one', async (t) => {
   const reflected = [{ outcome: '200', durationMs: 2100 }, { outcome: '200', durationMs: 4100 }, { outcome: '503 deadline_exceeded', durationMs: 10_030 }]
   t.strictSame(summarizeWave(reflected, 10_000), { outcomes: { 200: 2, '503 deadline_exceeded': 1 }, p50_ms: 4100, max_ms: 10_030, late_ms: 30 })
   t.equal(summarizeWave(reflected, 60_000).late_ms, 0)
 })
 
-await t.test('targets are met at their edge and missed beyond it', async (t) => {
+await t.test('targets are met at their limit and missed beyond it', async (t) => {
   const edge = targetsOf([
     load([wave(), wave({ rss_peak_mb: 240, late_ms: 250 })], { live: { gateway: { ...LIVE, max: 50 }, model: LIVE } }),
   ], [])
@@ -75,7 +75,7 @@ await t.test('targets are met at their edge and missed beyond it', async (t) => 
   t.strictSame(beyond.map(({ met }) => met), [false, false, false, false])
 })
 
-await t.test('memory that cannot be read is not measured, and the overhead has targets of its own', async (t) => {
+await t.test('memory that cannot be read is not judged, and the overhead has its own targets', async (t) => {
   const unread = wave({ rss_peak_mb: null })
   const [memory, , , , ofOverhead, calls] = targetsOf([load([unread, unread])], [overhead])
   t.match(memory, { measured: null, met: null })
@@ -86,7 +86,7 @@ await t.test('memory that cannot be read is not measured, and the overhead has t
   ])
 })
 
-await t.test('the report tells loads, liveness, overheads and targets', async (t) => {
+await t.test('the report contains loads, liveness, overheads and targets', async (t) => {
   const loads = [load([wave(), wave({ outcomes: { 200: 320, '429 overloaded': 180 } })])]
   const text = formatReport({
     bench: 'reflect', concurrent: 500, model_ms: 2000, max_concurrency: 64, node: '20.20.2', cores: 2, load_average: { before: 1, after: 2 }, loads, overheads: [overhead], targets: targetsOf(loads, [overhead]),

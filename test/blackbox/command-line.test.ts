@@ -10,7 +10,7 @@ import { readPage } from './documented.js'
 
 const PROGRAM = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
 
-t.test('the first steps of the page on the command line, run as they stand, write what it shows', async (t) => {
+t.test('the first steps of the page on the command line run unchanged, and write what it shows', async (t) => {
   const [, script = '', shown = ''] = /## First steps\n[^]*?```sh\n([^]*?)```[^]*?```text\n([^]*?)```/.exec(readPage('docs/command-line.md')) ?? []
   t.match(script, /serve.*\n[^]*retain.*\n[^]*recall.*\n[^]*export.*\n[^]*import/)
   const folder = t.testdir({ bin: {}, home: {} })
@@ -32,7 +32,7 @@ t.test('the first steps of the page on the command line, run as they stand, writ
     try {
       process.kill(-shell.pid!, 'SIGKILL')
     } catch {
-      // All of it has ended.
+      // Every process of the group has ended.
     }
   })
   const [stdout, stderr] = await Promise.all([text(shell.stdout), text(shell.stderr), once(shell, 'close')])

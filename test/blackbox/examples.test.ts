@@ -27,14 +27,14 @@ function environmentOf (file: string): Record<string, string> {
 }
 
 for (const file of files) {
-  t.test(`${file} starts as it says and becomes ready`, async (t) => {
+  t.test(`${file} starts with the command that it names and becomes ready`, async (t) => {
     const server = await startServer(t, environmentOf(file), { cwd: ROOT })
     const response = await fetch(`${server.url}/health`)
     t.equal(response.status, 200, server.output())
   })
 }
 
-/** A folder with a copy of the examples in it, which goes when the test ends. */
+/** A folder with a copy of the examples, which is removed when the test ends. */
 function copyOfExamples (t: Test): string {
   const folder = mkdtempSync(join(tmpdir(), 'memory-gateway-examples-'))
   t.teardown(() => { rmSync(folder, { recursive: true }) })
@@ -53,7 +53,7 @@ async function contents (url: string): Promise<string[]> {
   return memories.map(({ text }) => text)
 }
 
-t.test('pglite.yaml keeps its memories over a killed process, in the folder beside the examples', async (t) => {
+t.test('pglite.yaml keeps its memories when the process is killed, in the folder beside the examples', async (t) => {
   const cwd = copyOfExamples(t)
   const first = await startServer(t, environmentOf('pglite.yaml'), { cwd })
   t.equal(await retain(first.url, 'Alice drinks green tea.'), 200)
@@ -64,11 +64,11 @@ t.test('pglite.yaml keeps its memories over a killed process, in the folder besi
   t.same(await contents(second.url), ['Alice drinks green tea.'])
 })
 
-t.test('postgres.yaml is migrated and starts as it says', { skip: DATABASE_URL === undefined ? 'TEST_DATABASE_URL is not set' : false }, async (t) => {
+t.test('postgres.yaml is migrated and starts with the commands that it names', { skip: DATABASE_URL === undefined ? 'TEST_DATABASE_URL is not set' : false }, async (t) => {
   const cwd = copyOfExamples(t)
   const file = join(cwd, 'examples/postgres.yaml')
   const shown = readFileSync(file, 'utf8')
-  t.match(shown, /^ {2}schema: memory_gateway$/m, 'the schema that the documents speak of')
+  t.match(shown, /^ {2}schema: memory_gateway$/m, 'the schema that the documents name')
   writeFileSync(file, shown.replace('schema: memory_gateway', `schema: ${freshSchema(t)}`))
   const { DATABASE_URL: shownUrl, ...rest } = environmentOf('postgres.yaml')
   t.match(shown, `# First: DATABASE_URL=${shownUrl} SERVICES_CONFIG_PATH=${rest['SERVICES_CONFIG_PATH']} npm run migrate`)
@@ -86,7 +86,7 @@ t.test('the list of examples names each of them', async (t) => {
   for (const file of examples) t.match(list, `](${file})`)
 })
 
-t.test('personal-assistant.yaml keeps users apart and lets support read', async (t) => {
+t.test('personal-assistant.yaml separates users and lets support read', async (t) => {
   const server = await startServer(t, environmentOf('personal-assistant.yaml'), { cwd: ROOT })
   const call = async (principal: string, path: string, body: unknown) => await fetch(`${server.url}${path}`, {
     method: 'POST',
@@ -101,7 +101,7 @@ t.test('personal-assistant.yaml keeps users apart and lets support read', async 
   t.equal((await call('support:jane', '/v1/retain', memory)).status, 403)
 })
 
-t.test('webhooks.yaml takes a signed event of the shop and refuses an unsigned one', async (t) => {
+t.test('webhooks.yaml accepts a signed event of the shop and refuses an unsigned one', async (t) => {
   const server = await startServer(t, environmentOf('webhooks.yaml'), { cwd: ROOT })
   const body = JSON.stringify({ event: { summary: 'Order 17 was shipped.' } })
   const timestamp = String(Math.floor(Date.now() / 1000))

@@ -21,7 +21,7 @@ async function large (t: Test): Promise<RunningServer & { gate: Gate }> {
   return server
 }
 
-/** An export whose reader takes the first bytes and then none. */
+/** An export whose reader reads the first bytes and then none. */
 async function stalled (t: Test, { url }: RunningServer): Promise<RawConnection> {
   const connection = await RawConnection.open(t, url)
   connection.write(EXPORT)
@@ -46,7 +46,7 @@ t.test('an export of 5,000 memories', async (t) => {
   const server = await large(t)
   const get = async (path: string) => await (await fetch(`${server.url}${path}`)).text()
 
-  await t.test('waits for a slow reader, and is of the bank as it stood when the request came', async (t) => {
+  await t.test('waits for a slow reader, and contains the bank as it was at the time of the request', async (t) => {
     const connection = await stalled(t, server)
     const { read, end } = await progress(server.gate)
     for (let turn = 0; turn < 100; turn++) await get('/v1/whoami')
@@ -75,26 +75,26 @@ t.test('an export of 5,000 memories', async (t) => {
       else connection.socket.destroy()
     }
     await Promise.all(readers.map(async ({ end }) => await end))
-    t.ok(readers.every(({ read }) => read() < COUNT), 'nobody reads to the end for nobody')
+    t.ok(readers.every(({ read }) => read() < COUNT), 'nothing is read to the end without a reader')
     t.equal(JSON.parse(await get('/v1/banks/large/stats')).memory_count, COUNT - 1)
     t.notMatch(server.output(), /"level":[56]0/)
   })
 
-  await t.test('one that is under way when the server stops is finished', async (t) => {
-    const lookout = await RawConnection.open(t, server.url)
-    lookout.write(request('GET', '/live'))
-    await lookout.response()
+  await t.test('is finished when the server stops meanwhile', async (t) => {
+    const probe = await RawConnection.open(t, server.url)
+    probe.write(request('GET', '/live'))
+    await probe.response()
     const connection = await stalled(t, server)
     server.process.kill('SIGTERM')
     await written(server, /stopping/)
-    await lookout.closed
+    await probe.closed
     connection.socket.resume()
     t.equal(linesOf((await connection.response()).body).length, COUNT)
     t.equal(await server.ended, 0)
   })
 })
 
-t.test('bytes that are no HTTP, sent in the midst of an export, put nothing into it', async (t) => {
+t.test('bytes that are not HTTP, sent in the middle of an export, add nothing to it', async (t) => {
   const server = await startGated(t, 'GatedStore')
   for (const content of ['One.', 'Two.', 'Three.']) {
     await (await fetch(`${server.url}/v1/retain`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ bank_id: 'large', content }) })).text()
@@ -109,6 +109,6 @@ t.test('bytes that are no HTTP, sent in the midst of an export, put nothing into
   const { status, body } = await connection.response()
   t.equal(status, 200)
   t.same(linesOf(body).slice(1).map(({ text }) => text), ['One.', 'Two.', 'Three.'])
-  t.equal((await connection.response()).status, 400, 'their own answer comes behind it')
+  t.equal((await connection.response()).status, 400, 'their own answer comes after it')
   await connection.closed
 })

@@ -6,7 +6,7 @@ import { startServer, type RunningServer } from '../helpers/server.js'
 
 const FIXTURE = fileURLToPath(new URL('../fixtures/gated-store.mjs', import.meta.url))
 
-/** The other side of test/fixtures/gated-store.mjs. */
+/** The server to which test/fixtures/gated-store.mjs connects. */
 export class Gate {
   readonly #server: Server
   readonly #waiting: Socket[] = []
@@ -39,7 +39,7 @@ export class Gate {
     return address.port
   }
 
-  /** The connection of the next that waits. */
+  /** The connection of the next search or export that waits. */
   async next (): Promise<Socket> {
     while (this.#waiting.length === 0) await once(this.#server, 'reached')
     return this.#waiting.shift()!

@@ -46,11 +46,11 @@ t.test('a body over the limit', async (t) => {
     connection.write(request('POST', '/v1/retain', { headers: { 'content-type': 'application/json', 'content-length': String(LIMIT + 1) } }))
     const response = await connection.response()
     isError(t, response, 413, 'body_too_large')
-    t.equal(response.headers['connection'], 'close', 'the body that may still come is not taken for a request')
+    t.equal(response.headers['connection'], 'close', 'the body that may still come is not read as a request')
     await connection.closed
   })
 
-  await t.test('a body of exactly the limit is taken, with Content-Length and in chunks', async (t) => {
+  await t.test('a body of exactly the limit is accepted, with Content-Length and in chunks', async (t) => {
     const connection = await RawConnection.open(t, url)
     connection.write(request('POST', '/v1/retain', { headers: { 'content-type': 'application/json' }, body: bodyOf(LIMIT) }))
     t.equal((await connection.response()).status, 200)
@@ -61,7 +61,7 @@ t.test('a body over the limit', async (t) => {
     t.equal((await connection.response()).status, 200)
   })
 
-  await t.test('what follows a chunked upload that is refused is not taken for a request', async (t) => {
+  await t.test('what follows a refused chunked upload is not read as a request', async (t) => {
     const connection = await RawConnection.open(t, url)
     connection.write(request('POST', '/v1/retain', { headers: { 'content-type': 'application/json', 'transfer-encoding': 'chunked' } }))
     connection.write(chunk('x'.repeat(LIMIT + 1)))
@@ -84,32 +84,32 @@ const BROKEN: ReadonlyArray<readonly [what: string, bytes: string]> = [
   ['a space in a header name', 'GET /live HTTP/1.1\r\nHost: localhost\r\nBad Name: y\r\n\r\n'],
   ['a NUL in a header', 'GET /live HTTP/1.1\r\nHost: localhost\r\nX: a\0b\r\n\r\n'],
   ['a folded header', 'GET /live HTTP/1.1\r\nHost: localhost\r\nX: a\r\n b\r\n\r\n'],
-  ['a Content-Length that is no number', 'POST /v1/retain HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ten\r\n\r\n'],
+  ['a Content-Length that is not a number', 'POST /v1/retain HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ten\r\n\r\n'],
   ['a negative Content-Length', 'POST /v1/retain HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: -1\r\n\r\n'],
   ['two lengths', 'POST /v1/retain HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}'],
   ['Content-Length beside Transfer-Encoding', 'POST /v1/retain HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
   ['an unknown transfer coding', 'POST /v1/retain HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: rot13\r\n\r\n{}'],
-  ['a chunk whose size is no number', 'POST /v1/retain HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n'],
+  ['a chunk whose size is not a number', 'POST /v1/retain HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n'],
   ['a chunk that is longer than it says', 'POST /v1/retain HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nabcdef\r\n0\r\n\r\n'],
   ['no Host header', 'GET /v1/whoami HTTP/1.1\r\n\r\n'],
   ['two Host headers', 'GET /v1/whoami HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n'],
   ['headers of 40 KiB', `GET /live HTTP/1.1\r\nHost: localhost\r\nX-Long: ${'x'.repeat(40_960)}\r\n\r\n`],
   ['two thousand headers', `GET /live HTTP/1.1\r\nHost: localhost\r\n${Array.from({ length: 2000 }, (_, index) => `X-Header-Number-${index}: x\r\n`).join('')}\r\n`],
   ['a URL of 40 KiB', `GET /${'x'.repeat(40_960)} HTTP/1.1\r\nHost: localhost\r\n\r\n`],
-  ['an escape in the URL that is none', 'GET /v1/banks/%zz HTTP/1.1\r\nHost: localhost\r\n\r\n'],
+  ['an invalid escape in the URL', 'GET /v1/banks/%zz HTTP/1.1\r\nHost: localhost\r\n\r\n'],
 ]
 
-t.test('a request that is no HTTP', async (t) => {
+t.test('a request that is not HTTP', async (t) => {
   const { url } = await startServer(t, CONFIG)
   for (const [what, bytes] of BROKEN) {
-    await t.test(`${what} is answered 400 in the shape of every error`, async (t) => {
+    await t.test(`${what} is answered 400 in the form of every error`, async (t) => {
       const connection = await RawConnection.open(t, url)
       connection.socket.end(Buffer.from(bytes, 'latin1'))
       const response = await connection.response()
       isError(t, response, 400, 'invalid_request')
       t.match(response.headers['x-request-id'], UUID)
       await connection.closed
-      t.equal(connection.rest, '', 'one answer and nothing behind it')
+      t.equal(connection.rest, '', 'one answer and nothing after it')
     })
   }
 
@@ -125,7 +125,7 @@ t.test('a request that is no HTTP', async (t) => {
     t.equal((await connection.response()).status, 200)
   })
 
-  await t.test('the server goes on', async (t) => {
+  await t.test('the server continues to answer', async (t) => {
     t.same(await (await fetch(`${url}/live`)).json(), { status: 'ok' })
   })
 })

@@ -3,7 +3,7 @@ import { startServer } from '../helpers/server.js'
 import { written } from './gate.js'
 import { RawConnection, request } from './raw.js'
 
-// Words that stand nowhere but in what is secret or somebody's own.
+// Words that occur only in secrets and in the data of users.
 const API_KEY = 'apikeyword-1f0c'
 const ADMIN_TOKEN = 'admintokenword-2e1d'
 const HOOK_SECRET = 'hooksecretword-3d2e'
@@ -76,7 +76,7 @@ t.test('the log is one JSON object a line and contains no secrets and no content
   t.equal(access.find(({ request_id: id }) => id === 'request-18')?.['level'], 20, 'probes are not logged at info')
 })
 
-t.test('every problem that ends the start is a text for people, without a value of a secret', async (t) => {
+t.test('every problem that ends the start is reported in plain text, without the value of a secret', async (t) => {
   const directory = t.testdir({ 'config.yaml': `sources:\n  hook:\n    type: webhook\n    auth: { type: hmac, secret: "${HOOK_SECRET}", heder: x }\n` })
   const failed = await startServer(t, { SERVICE_API_KEY: API_KEY, SERVICE_ADMIN_TOKEN_FILE: '/nowhere', SERVICE_API_KEY_FILE: '/nowhere', DATABASE_URL: `postgres://user:${DATABASE}@x/y`, SERVICES_PG_DSN: 'other', SERVICES_CONFIG_PATH: `${directory}/config.yaml` }).then(() => '', (error: unknown) => String(error))
   t.match(failed, /The configuration has \d+ problems/)

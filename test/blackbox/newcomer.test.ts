@@ -61,7 +61,7 @@ t.test('the servers of the MCP configuration retain and recall', async (t) => {
   }
 })
 
-t.test('the lines for a shell store, find and export', async (t) => {
+t.test('the shell commands store, find and export memories', async (t) => {
   const { url } = await startServer(t)
   const folder = folderOf(t)
   const { stdout } = await run('bash', ['-e', '-c', block('From a shell', 'sh').replaceAll('npx memory-gateway', 'memory-gateway')], {

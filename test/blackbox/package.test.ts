@@ -29,11 +29,11 @@ await t.test('a program compiles strictly against the types of the built package
   t.match(stdout, /retained and recalled\n$/)
 })
 
-await t.test('nothing rests on overrides, which do not reach the users of the package', async (t) => {
+await t.test('no dependency relies on overrides, which have no effect for users of the package', async (t) => {
   t.notOk('overrides' in read('package.json'))
 })
 
-await t.test('every package that users get runs on the least Node.js that the package names', async (t) => {
+await t.test('every package that users get runs on the oldest Node.js that the package names', async (t) => {
   const { packages } = read('package-lock.json') as { packages: Record<string, { dev?: boolean, engines?: { node?: string } }> }
   const users = Object.entries(packages).filter(([path, { dev }]) => path.startsWith('node_modules/') && dev !== true)
   t.ok(users.length > 100)

@@ -47,14 +47,14 @@ function workingCopy (t: Test): string {
 const GLOBALS = 'declare const console: { log (...texts: string[]): void }\ndeclare const process: { argv: string[] }\n'
 let seconds = 0
 
-/** Each is later than the one before, whatever the resolution of the file system's clock. */
+/** Each time is later than the one before, whatever the resolution of the file system is. */
 function writeProgram (copy: string, said: string): void {
   const path = join(copy, 'server.ts')
   writeFileSync(path, `${GLOBALS}const said: string = '${said}'\nconsole.log(said, process.argv.slice(1).map((text) => text.split('/').at(-1)).join(' '))\n`)
   utimesSync(path, ++seconds, seconds)
 }
 
-t.test('a working copy is built once, again when it has changed, and not otherwise', async (t) => {
+t.test('a working copy is built once, again after a change, and not otherwise', async (t) => {
   const copy = workingCopy(t)
   symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'))
   const start = async () => await run(copy, ['scripts/run.mjs', 'server.js', '--flag'])
@@ -63,7 +63,7 @@ t.test('a working copy is built once, again when it has changed, and not otherwi
   writeProgram(copy, 'second')
   t.same(await start(), { code: 0, output: 'second server.js --flag\nbuild: dist/ is older than its sources and is built again\n' })
   rmSync(join(copy, 'dist'), { recursive: true })
-  t.equal((await start()).code, 0, 'a dist/ that was removed is built anew')
+  t.equal((await start()).code, 0, 'a removed dist/ is built again')
   for (const asset of ASSETS) t.same(readFileSync(join(copy, 'dist', asset)), readFileSync(join(ROOT, asset)), asset)
   writeFileSync(join(copy, 'server.ts'), 'export const said: number = "text"\n')
   for (const time of ['the first', 'the second']) t.match(await start(), { code: 1, output: /error TS2322/ }, `what does not compile does not start, ${time} time`)
@@ -76,7 +76,7 @@ t.test('without the compiler an existing dist/ is used unchanged, and a missing 
   t.match(await run(copy, ['-e', script]), { code: 0, output: 'build: TypeScript is not installed, so dist/ is not built' }, 'an installation for production succeeds')
   const refused = await run(copy, ['scripts/run.mjs', 'server.js'])
   t.match(refused, { code: 1, output: 'build: there is no dist/, and TypeScript, which builds it, is not installed. Run `npm ci` without --omit=dev' })
-  t.notMatch(refused.output, /\n {4}at /, 'in words, without a stack')
+  t.notMatch(refused.output, /\n {4}at /, 'the message has no stack')
   mkdirSync(join(copy, 'dist'))
   writeFileSync(join(copy, 'dist/server.js'), 'console.log("brought along")\n')
   t.same(await run(copy, ['-e', script]), { code: 0, output: '' })

@@ -15,7 +15,7 @@ async function poised (t: Test, url: string, count: number, text: string): Promi
   return connections
 }
 
-t.test('twenty identical retains at the same moment store one memory', async (t) => {
+t.test('twenty simultaneous identical retains store one memory', async (t) => {
   const { url } = await startServer(t)
   for (const bank of ['first', 'second', 'third']) {
     const text = post('/v1/retain', { bank_id: bank, content: 'The otter sleeps.', tags: ['a'] })
@@ -30,7 +30,7 @@ t.test('twenty identical retains at the same moment store one memory', async (t)
   }
 })
 
-t.test('of twenty requests with one idempotency key at the same moment one does the work', async (t) => {
+t.test('of twenty simultaneous requests with one idempotency key one does the work', async (t) => {
   const { url } = await startServer(t)
   const text = post('/v1/retain/batch', { bank_id: 'team', items: [{ content: 'One.' }, { content: 'Two.' }] }, { 'idempotency-key': 'k' })
   const connections = await poised(t, url, 20, text)
@@ -38,7 +38,7 @@ t.test('of twenty requests with one idempotency key at the same moment one does 
   const answers = await Promise.all(connections.map(async (connection) => await connection.response()))
   const done = answers.filter(({ status }) => status === 200)
   t.equal(done.filter(({ headers }) => headers['idempotent-replayed'] === undefined).length, 1)
-  t.equal(new Set(done.map(({ body }) => body)).size, 1, 'all that succeed say the same')
+  t.equal(new Set(done.map(({ body }) => body)).size, 1, 'all answers of successful requests are equal')
   t.ok(answers.every(({ status, body }) => status === 200 || (status === 409 && JSON.parse(body).code === 'idempotency_key_in_flight')))
   t.equal((await views(url, 'team')).count, 2)
 })
@@ -71,7 +71,7 @@ async function settled (url: string, bank: string): ReturnType<typeof views> {
   return seen
 }
 
-t.test('a retain whose client hangs up is stored whole or not at all', async (t) => {
+t.test('a retain whose client disconnects is stored completely or not at all', async (t) => {
   const { url } = await startServer(t)
   const content = `The otter sleeps. ${'It is a long text of many passages. '.repeat(500)}`
   let stored = 0
@@ -94,7 +94,7 @@ t.test('a retain whose client hangs up is stored whole or not at all', async (t)
       const { count, ids } = await settled(url, bank)
       t.ok(count === 0 || (count === 1 && part === 1), `${part} of the request: ${count} stored`)
       for (const view of ids) t.equal(view.length, count)
-      t.equal(new Set(ids.map((view) => view.join())).size, 1, 'every view shows the same')
+      t.equal(new Set(ids.map((view) => view.join())).size, 1, 'all views agree')
       stored += count
 
       // The key of a request that broke off is free, or has the answer of one that did not.
@@ -108,7 +108,7 @@ t.test('a retain whose client hangs up is stored whole or not at all', async (t)
   t.ok(stored >= 2, `${stored} of the whole requests were stored, with those whose answers had begun`)
 })
 
-t.test('clients that hang up in the midst of anything leave a server that works', async (t) => {
+t.test('the server still works after clients disconnect in the middle of a request', async (t) => {
   const server = await startServer(t)
   const requests = [
     post('/v1/retain/batch', { bank_id: 'team', items: Array.from({ length: 100 }, (_, index) => ({ content: `Otter ${index}` })) }),

@@ -11,7 +11,7 @@ export interface RawResponse {
 /** A connection on which a test writes bytes and reads HTTP/1.1 answers, in order. */
 export class RawConnection {
   readonly socket: Socket
-  /** Settles when the connection is gone, however it went. */
+  /** Settles when the connection is closed, for whatever reason. */
   readonly closed: Promise<void>
   #received = Buffer.alloc(0)
   #isClosed = false
@@ -60,7 +60,7 @@ export class RawConnection {
     return await this.response().catch(() => undefined)
   }
 
-  /** What has come in and is no whole answer yet. */
+  /** Received bytes that are not a complete answer yet. */
   get rest (): string {
     return this.#received.toString()
   }

@@ -3,17 +3,17 @@ import t from 'tap'
 import { startServer } from '../helpers/server.js'
 import { readPage, runExamples } from './documented.js'
 
-t.test('the examples of the README, copied in order, answer what it shows', async (t) => {
+t.test('the examples of the README, copied in order, get the answers that it shows', async (t) => {
   const { url } = await startServer(t)
   await runExamples(t, readPage('README.md'), url, 2)
 })
 
-t.test('the examples of the page on the HTTP API do so too', async (t) => {
+t.test('the examples of the page on the HTTP API get the answers that it shows', async (t) => {
   const { url } = await startServer(t)
   await runExamples(t, readPage('docs/http-api.md'), url, 6)
 })
 
-t.test('the examples of the page on the configuration of banks do so too', async (t) => {
+t.test('the examples of the page on the configuration of banks get the answers that it shows', async (t) => {
   const page = readPage('docs/bank-configuration.md')
   const start = /```bash\n(.*?) npm start\n```/.exec(page)?.[1] ?? ''
   t.match(readPage('examples/profiles.yaml'), `# Start: ${start} npm start`)
@@ -22,7 +22,7 @@ t.test('the examples of the page on the configuration of banks do so too', async
   await runExamples(t, page, url, 11)
 })
 
-t.test('the page on dependencies has a line for every one', async (t) => {
+t.test('the page on dependencies has a line for each of them', async (t) => {
   const { dependencies, optionalDependencies, devDependencies } =
     JSON.parse(readPage('package.json')) as Record<string, Record<string, string>>
 

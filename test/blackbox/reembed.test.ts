@@ -9,7 +9,7 @@ import { DATABASE_URL, freshSchema } from '../helpers/sql-stores.js'
 
 const PROVIDER = fileURLToPath(new URL('../fixtures/concept-embeddings.mjs', import.meta.url))
 
-t.test('banks move to another provider beside a running server, and the server of the new one finds by meaning', { skip: DATABASE_URL === undefined ? 'TEST_DATABASE_URL is not set' : false }, async (t) => {
+t.test('banks move to another provider beside a running server, and a server of the new one finds by meaning', { skip: DATABASE_URL === undefined ? 'TEST_DATABASE_URL is not set' : false }, async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'memory-gateway-'))
   t.teardown(() => { rmSync(folder, { recursive: true }) })
   cpSync(PROVIDER, join(folder, 'concepts.mjs'))
@@ -41,13 +41,13 @@ t.test('banks move to another provider beside a running server, and the server o
   t.equal(done.code, 0, done.stderr)
   t.match(done.stdout, /^home: 3 memories embedded, moved to \.\/concepts\.mjs:ConceptEmbeddings:3\n1 bank is of/)
   t.match(done.stderr, /home 0\/3 \(0 %\)\nhome 2\/3 \(66 %\)\nhome 3\/3 \(100 %\)/)
-  t.equal((await post(server.url, '/v1/recall', { bank_id: 'home', query: 'umbrella' })).body.hits?.[0]?.text, 'Take an umbrella along.', 'the old server goes on by words')
+  t.equal((await post(server.url, '/v1/recall', { bank_id: 'home', query: 'umbrella' })).body.hits?.[0]?.text, 'Take an umbrella along.', 'the old server continues to search by words')
 
   const next = await startServer(t, newer)
   t.equal((await post(next.url, '/v1/recall', { bank_id: 'home', query: 'Which doctor?' })).body.hits?.[0]?.text, 'The physician comes at nine.')
 })
 
-t.test('wrong options and a store without a database are answered with what is wrong', async (t) => {
+t.test('wrong options and a store without a database are reported', async (t) => {
   const option = await runCommand('reembed', {}, ['--bang'])
   t.equal(option.code, 1)
   t.match(option.stderr, /'--bang'[^]*npm run reembed -- \[--bank BANK\]/)

@@ -1,12 +1,12 @@
 import t, { type Test } from 'tap'
 import { spawnServer, startServer } from '../helpers/server.js'
 
-/** Starts the server, which has to refuse. @returns what it said */
+/** Starts the server, which must refuse to start. @returns its output */
 async function refusal (t: Test, env: Record<string, string>): Promise<string> {
   const server = spawnServer(t, { SERVICES_PORT: '0', ...env })
   t.equal(await server.ended, 1, 'the exit code is 1')
   const said = server.output()
-  t.notMatch(said, /\n\s+at |node:internal|"level":[56]0/, 'it is said in words, without a stack')
+  t.notMatch(said, /\n\s+at |node:internal|"level":[56]0/, 'the message has no stack')
   t.notMatch(said, /Server listening/)
   return said
 }
@@ -37,10 +37,10 @@ t.test('all problems of the environment and of the file are reported together', 
   for (const name of ['SERVICES_PORT', 'SERVICE_AUTH_MODE', 'SERVICES_HSOT', 'SERVICE_API_KEY', 'SERVICES_HEALTH_TIMEOUT_MS', 'vector_stor', 'access_control.default_policy', 'banks.team.access[0].principal', 'banks.team.access[0].permissions', 'NOWHERE']) {
     t.equal(said.split('\n').filter((line) => line.startsWith('- ') && line.includes(name)).length, 1, `${name} has one line`)
   }
-  t.match(said, /99999.*0.*65535/s, 'what was found and what is allowed')
+  t.match(said, /99999.*0.*65535/s, 'the message says what was found and what is allowed')
 })
 
-t.test('a configuration file that is not there is a reason not to start', async (t) => {
+t.test('a missing configuration file ends the start', async (t) => {
   const said = await refusal(t, { SERVICES_CONFIG_PATH: '/nowhere/config.yaml' })
   t.match(said, /SERVICES_CONFIG_PATH: found "\/nowhere\/config.yaml", which cannot be read/)
 })
@@ -52,7 +52,7 @@ const PROVIDERS: ReadonlyArray<readonly [what: string, yaml: string, says: RegEx
   ['a class that throws', 'vector_store: ./store.mjs:Broken', /^vector_store: .\/store.mjs:Broken could not be made: no luck$/m],
 ]
 
-t.test('a provider that cannot be had is a reason not to start', async (t) => {
+t.test('a provider that cannot be loaded ends the start', async (t) => {
   for (const [what, yaml, says] of PROVIDERS) {
     await t.test(what, async (t) => {
       const directory = t.testdir({ 'config.yaml': `${yaml}\n`, 'store.mjs': 'export class Empty {}\nexport class Broken { constructor () { throw new Error(\'no luck\') } }\n' })
@@ -61,13 +61,13 @@ t.test('a provider that cannot be had is a reason not to start', async (t) => {
   }
 })
 
-t.test('dev mode is not for an address that others can reach', async (t) => {
+t.test('dev mode does not start on an address that others can reach', async (t) => {
   for (const host of ['0.0.0.0', 'example.test']) {
     t.match(await refusal(t, { SERVICES_HOST: host }), /SERVICES_HOST: found .* with SERVICE_AUTH_MODE dev, which trusts every caller/, host)
   }
 })
 
-t.test('an address that cannot be listened on is a reason not to start', async (t) => {
+t.test('an address that cannot be listened on ends the start', async (t) => {
   const { port } = new URL((await startServer(t)).url)
   t.equal((await refusal(t, { SERVICES_PORT: port })).trim().split('\n').at(-1), `SERVICES_HOST, SERVICES_PORT: cannot listen on 127.0.0.1, port ${port}: the port is in use`)
   t.match(await refusal(t, { SERVICES_HOST: '192.0.2.1', SERVICE_AUTH_MODE: 'api_key', SERVICE_API_KEY: 'k' }), /cannot listen on 192.0.2.1, port 0: this machine has no such address/)

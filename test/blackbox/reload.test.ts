@@ -11,7 +11,7 @@ async function retain ({ url }: RunningServer): Promise<number> {
   return response.status
 }
 
-t.test('SIGHUP takes a changed file over, refuses one with problems or that needs a restart, and stops nothing', async (t) => {
+t.test('SIGHUP applies a changed file, refuses one with problems or a needed restart, and stops nothing', async (t) => {
   const path = `${t.testdir({ 'gateway.yaml': 'barriers: {validation: {max_content_length: 50}}\n' })}/gateway.yaml`
   const server = await startServer(t, { SERVICES_CONFIG_PATH: path, SERVICE_ADMIN_TOKEN: 'the admin token' })
   const hangUp = async (yaml: string, log: RegExp) => {
@@ -38,7 +38,7 @@ t.test('SIGHUP takes a changed file over, refuses one with problems or that need
   t.equal(await server.ended, 0)
 })
 
-t.test('SIGHUP during the start ends nothing and reloads after it', async (t) => {
+t.test('SIGHUP during the start does not end the process, and reloads after the start', async (t) => {
   const folder = t.testdir({
     'gateway.yaml': 'vector_store: ./slow.mjs:SlowStore\n',
     'slow.mjs': `import { InMemoryVectorStore } from 'memory-gateway/lib/stores/in-memory/store.js'
@@ -57,7 +57,7 @@ t.test('SIGHUP during the start ends nothing and reloads after it', async (t) =>
   t.equal(await server.ended, 0)
 })
 
-t.test('a fault of the machine code ends the process', async (t) => {
+t.test('a segmentation fault ends the process', async (t) => {
   const server = await startServer(t)
   server.process.kill('SIGSEGV')
   await server.ended

@@ -13,7 +13,7 @@ async function retain (url: string): Promise<void> {
   await response.text()
 }
 
-/** An idle connection, of which a stopping server lets go at once. */
+/** An idle connection, which a stopping server closes at once. */
 async function idle (t: Test, url: string): Promise<RawConnection> {
   const connection = await RawConnection.open(t, url)
   connection.write(request('GET', '/live'))
@@ -25,25 +25,25 @@ async function idle (t: Test, url: string): Promise<RawConnection> {
  * Sends the signal and waits until the server has let go of its idle connections, which it does when it stops
  * listening.
  */
-async function stop (server: RunningServer, lookout: RawConnection, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+async function stop (server: RunningServer, probe: RawConnection, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
   server.process.kill(signal)
   await written(server, STOPPING)
-  await lookout.closed
+  await probe.closed
 }
 
 t.test('on SIGTERM requests in flight finish, new ones are refused, and the process exits with 0', async (t) => {
   const server = await startGated(t, 'GatedStore')
   await retain(server.url)
-  const lookout = await idle(t, server.url)
+  const probe = await idle(t, server.url)
   const connection = await RawConnection.open(t, server.url)
   connection.write(RECALL)
   const search = await server.gate.next()
-  await stop(server, lookout)
+  await stop(server, probe)
 
   const { hostname, port } = new URL(server.url)
   const late = connect(Number(port), hostname)
   const [refusal] = await once(late, 'error') as [NodeJS.ErrnoException]
-  // Reset when the system had queued it before the port was given up; in neither case is it let in.
+  // It is reset when the system had queued it before the port was closed; in neither case is it accepted.
   t.match(refusal.code, /^ECONN(REFUSED|RESET)$/)
 
   search.end()
@@ -56,15 +56,15 @@ t.test('on SIGTERM requests in flight finish, new ones are refused, and the proc
   t.notMatch(server.output(), /"level":[56]0/)
 })
 
-t.test('a body that is still on its way when the signal comes is waited for', async (t) => {
+t.test('the server waits for a body that is still arriving when the signal comes', async (t) => {
   const server = await startServer(t)
-  const lookout = await idle(t, server.url)
+  const probe = await idle(t, server.url)
   const connection = await RawConnection.open(t, server.url)
   const body = JSON.stringify({ bank_id: 'team', content: 'The otter sleeps.' })
   connection.write(request('POST', '/v1/retain', { headers: { 'content-type': 'application/json', 'content-length': String(body.length), expect: '100-continue' } }))
   t.equal((await connection.response()).status, 100)
   connection.write(body.slice(0, 10))
-  await stop(server, lookout)
+  await stop(server, probe)
   connection.write(body.slice(10))
   const response = await connection.response()
   t.equal(response.status, 200)
@@ -72,17 +72,17 @@ t.test('a body that is still on its way when the signal comes is waited for', as
   t.equal(await server.ended, 0)
 })
 
-t.test('a request that begins after the signal on an open connection is sent elsewhere', async (t) => {
+t.test('a request that begins after the signal on an open connection is refused', async (t) => {
   const server = await startGated(t, 'GatedStore')
   await retain(server.url)
-  const lookout = await idle(t, server.url)
+  const probe = await idle(t, server.url)
   const [busy, half] = [await RawConnection.open(t, server.url), await RawConnection.open(t, server.url)]
   busy.write(RECALL)
   const search = await server.gate.next()
   // When the first is answered, the beginning of the second has been read with it.
   half.write(`${request('GET', '/live')}GET /v1/whoami HTTP/1.1\r\nHost: localhost\r\n`)
   await half.response()
-  await stop(server, lookout)
+  await stop(server, probe)
   half.write('\r\n')
   const refused = await half.responseOrEnd()
   if (refused !== undefined) {
@@ -97,33 +97,33 @@ t.test('a request that begins after the signal on an open connection is sent els
   busy.write(request('GET', '/v1/whoami'))
   search.end()
   t.equal((await busy.response()).status, 200)
-  t.notOk([200].includes((await busy.responseOrEnd())?.status ?? 0), 'nothing more is worked on')
+  t.notOk([200].includes((await busy.responseOrEnd())?.status ?? 0), 'no further request is executed')
   await busy.closed
   t.equal(await server.ended, 0)
 })
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-  t.test(`without requests in flight ${signal} ends the process with 0`, async (t) => {
+  t.test(`without requests in flight ${signal} ends the process with exit code 0`, async (t) => {
     const server = await startServer(t)
-    const lookout = await idle(t, server.url)
-    await stop(server, lookout, signal)
+    const probe = await idle(t, server.url)
+    await stop(server, probe, signal)
     t.equal(await server.ended, 0)
   })
 }
 
 t.test('a second signal ends the process immediately, with an exit code other than 0', async (t) => {
   const server = await startGated(t, 'GatedStore', { SERVICES_SHUTDOWN_TIMEOUT_MS: '600000' })
-  const lookout = await idle(t, server.url)
+  const probe = await idle(t, server.url)
   const connection = await RawConnection.open(t, server.url)
   connection.write(RECALL)
   await server.gate.next()
-  await stop(server, lookout)
+  await stop(server, probe)
   server.process.kill('SIGTERM')
   t.equal(await server.ended, 1)
   t.equal(await connection.responseOrEnd(), undefined)
 })
 
-t.test('a request that outlasts the time it has ends the process with 1', async (t) => {
+t.test('a request that exceeds the time for requests in flight ends the process with exit code 1', async (t) => {
   const server = await startGated(t, 'GatedStore', { SERVICES_SHUTDOWN_TIMEOUT_MS: '50' })
   const connection = await RawConnection.open(t, server.url)
   connection.write(RECALL)

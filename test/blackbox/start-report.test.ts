@@ -11,7 +11,7 @@ const SERVER = fileURLToPath(new URL('../../dist/server.js', import.meta.url))
 const SCRIPT = '/usr/bin/script'
 const RUNNING = 'Memory Gateway is running'
 
-/** The log lines that are there once the report is. */
+/** The log lines up to the report. */
 async function linesOf ({ process: child, output }: RunningServer): Promise<Array<Record<string, unknown>>> {
   while (!output().includes(RUNNING) || !output().endsWith('\n')) await once(child.stdout!, 'data')
   return output().trim().split('\n').map((line) => JSON.parse(line) as Record<string, unknown>)
@@ -40,7 +40,7 @@ t.test('the start report is one log line without secrets', async (t) => {
   t.equal((await fetch(String(report['docs']))).status, 200)
 })
 
-t.test('the line tells what the configuration chose, and none of its secrets', async (t) => {
+t.test('the line contains the choices of the configuration, and none of its secrets', async (t) => {
   const cwd = t.testdir({
     'gateway.yaml': [
       'access_control: {enabled: true, default_policy: deny}',
@@ -61,7 +61,7 @@ t.test('the line tells what the configuration chose, and none of its secrets', a
   t.notMatch(server.output(), /Zq|db\.internal/)
 })
 
-t.test('on a terminal the start report is lines for people', { skip: existsSync(SCRIPT) ? false : 'there is no script(1) here' }, async (t) => {
+t.test('on a terminal the start report is readable text', { skip: existsSync(SCRIPT) ? false : 'there is no script(1) here' }, async (t) => {
   const child = spawn(SCRIPT, ['-qec', `${process.execPath} ${SERVER}`, '/dev/null'], { env: { PATH: process.env['PATH'] ?? '', SERVICES_PORT: '0' }, stdio: ['pipe', 'pipe', 'inherit'] })
   let output = ''
   child.stdout.on('data', (data: Buffer) => { output += data.toString() })
@@ -90,7 +90,7 @@ t.test('.env in the working directory is read by the server, and the real enviro
   t.match((await linesOf(server)).find(({ msg }) => msg === RUNNING), { configuration: 'no file, .env' })
 })
 
-t.test('a broken .env ends the start of the server and of the commands, in words', async (t) => {
+t.test('a broken .env ends the start of the server and of the commands with a message', async (t) => {
   const cwd = t.testdir({ '.env': 'SERVICE_API_KEY Zq-secret\n' })
   const server = spawnServer(t, {}, { cwd })
   t.equal(await server.ended, 1)
@@ -109,6 +109,6 @@ t.test('a setting that nothing uses ends the start, with its path', async (t) =>
   t.match(server.output(), /^The configuration has 2 problems:\n- escalation: .*\n- retrieval\.rerank: /)
 })
 
-t.test('commands say what they lack as before', async (t) => {
+t.test('commands report what they lack', async (t) => {
   t.match((await runCommand('migrate')).stderr, /postgres needs a connection URI/)
 })

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { startServer } from '../helpers/server.js'
 
-t.test('the server answers from whatever directory it is started in', async (t) => {
+t.test('the server answers in whatever directory it is started', async (t) => {
   for (const cwd of ['/', t.testdir()]) {
     const server = await startServer(t, {}, { cwd })
     t.same(await (await fetch(`${server.url}/live`)).json(), { status: 'ok' })
@@ -13,7 +13,7 @@ t.test('the server answers from whatever directory it is started in', async (t) 
   }
 })
 
-t.test('a relative configuration path starts at the working directory', async (t) => {
+t.test('a relative configuration path is resolved against the working directory', async (t) => {
   const directory = t.testdir({ 'config.yaml': 'access_control: { enabled: true, default_policy: deny }\n' })
   const server = await startServer(t, { SERVICES_CONFIG_PATH: 'config.yaml' }, { cwd: directory })
   t.equal((await fetch(`${server.url}/v1/banks/team`, { headers: { 'x-service-principal': 'user:bob' } })).status, 403)
@@ -26,7 +26,7 @@ t.test('listening beyond loopback requires an auth mode other than dev, or SERVI
   t.equal((await fetch(`http://127.0.0.1:${new URL(other.url).port}/v1/whoami`)).status, 401)
 })
 
-t.test('a mode whose setting is missing starts, and says on each request what is missing', async (t) => {
+t.test('a mode whose setting is missing starts, and the answer to each request says what is missing', async (t) => {
   const server = await startServer(t, { SERVICE_AUTH_MODE: 'api_key' })
   t.equal((await fetch(`${server.url}/live`)).status, 200)
   const response = await fetch(`${server.url}/v1/whoami`)

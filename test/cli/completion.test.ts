@@ -69,7 +69,7 @@ async function typing (
 const PRODUCTS = ['hindsight', 'mem0', 'langgraph', 'claude', 'chatgpt']
 const offered = (names: readonly string[]) => new RegExp(names.map((name) => `(?=[^]*${name})`).join(''))
 
-t.test('bash', skipWithout('bash', 'script'), async (t) => {
+t.test('completion works in bash', skipWithout('bash', 'script'), async (t) => {
   const type = await typing(t, 'bash --norc --noprofile -i', `source ${await scriptOf(t, 'bash')}`)
   // The second TAB lists what the first could not decide.
   t.match(await type('memory-gateway re\t\t', offered(COMMANDS)), /reflect/)
@@ -84,7 +84,7 @@ t.test('bash', skipWithout('bash', 'script'), async (t) => {
   t.match(await type(`\u0015memory-gateway import bank ${await fileWithSpace(t)}\t`, /two\\ words\.ndjson/), 'words')
 })
 
-t.test('zsh', skipWithout('zsh', 'script'), async (t) => {
+t.test('completion works in zsh', skipWithout('zsh', 'script'), async (t) => {
   const setUp = `autoload -Uz compinit; compinit -D -u; source ${await scriptOf(t, 'zsh')}`
   const type = await typing(t, 'zsh -f -i', setUp)
   t.match(await type('memory-gateway re\t', offered(COMMANDS)), /reflect/)
@@ -100,7 +100,7 @@ t.test('zsh', skipWithout('zsh', 'script'), async (t) => {
   t.match(await type(`\u0015memory-gateway import bank ${await fileWithSpace(t)}\t`, /two\\ words\.ndjson/), 'words')
 })
 
-t.test('fish', skipWithout('fish'), async (t) => {
+t.test('completion works in fish', skipWithout('fish'), async (t) => {
   const script = await scriptOf(t, 'fish')
   // What TAB would offer, from fish's own completion.
   const complete = async (line: string) => {

@@ -10,7 +10,7 @@ import { startServer } from '../helpers/server.js'
 
 const EXAMPLES = fileURLToPath(new URL('../../examples/', import.meta.url))
 
-t.test('config check says that all is right, or every problem', async (t) => {
+t.test('config check reports that all is right, or every problem', async (t) => {
   const cwd = t.testdir({
     'right.yaml': 'vector_store: pglite\nvector_store_config: {data_dir: data}\n',
     'wrong.yaml': 'vector_stor: pglite\n',
@@ -34,7 +34,7 @@ t.test('config check says that all is right, or every problem', async (t) => {
   t.equal((await runCli(['config', 'chek'])).code, 2)
 })
 
-t.test('config check finds what would end the start', async (t) => {
+t.test('config check finds every problem that would end the start', async (t) => {
   const model = (settings: string) => `llm_provider: openai_compatible\nllm_provider_config: {model: m, ${settings}}\n`
   const embedding = 'embedding_provider: openai_compatible\nembedding_provider_config: {model: m, base_url: "http://host/v1", fusion_weight: 0}\n'
   const cases: Array<[yaml: string, problem: RegExp]> = [
@@ -87,7 +87,7 @@ t.test('config show fills in the defaults and shows no secret', async (t) => {
   t.equal((await runCli(['config', 'show'], { cwd, env: { SERVICES_CONFIG_PATH: 'gone.yaml' } })).code, 1)
 })
 
-t.test('the JSON Schema takes every example, and variables in the place of values, and refuses what a start refuses', async (t) => {
+t.test('the JSON Schema accepts every example and variables as values, and rejects what a start rejects', async (t) => {
   const { code, stdout } = await runCli(['config', 'schema'])
   t.equal(code, 0)
   const isRight = new Ajv({ strict: false, allowUnionTypes: true }).compile(JSON.parse(stdout))
@@ -100,7 +100,7 @@ t.test('the JSON Schema takes every example, and variables in the place of value
   for (const text of wrong) t.notOk(isRight(parse(text)), text)
 })
 
-t.test('token makes what the gateway takes', async (t) => {
+t.test('token creates a token that the gateway accepts', async (t) => {
   const secret = 'a secret that is long enough for HS256'
   const env = { SERVICE_JWT_SECRET: secret, SERVICE_JWT_AUDIENCE: 'memory', SERVICE_JWT_ISSUER: 'here' }
   const { code, stdout } = await runCli(['token', 'user:ada', '--expires-in', '31536000', '--claim', 'team=blue', '--json'], { env })
@@ -125,7 +125,7 @@ t.test('token makes what the gateway takes', async (t) => {
   t.match(await runCli(['token', 'user:ada']), { code: 1, stdout: '', stderr: /SERVICE_JWT_SECRET is not set/ })
 })
 
-t.test('init writes the name of its file so that it is read back', async (t) => {
+t.test('init writes the name of its file in a form that is read back', async (t) => {
   const folder = t.testdir({})
   for (const [index, output] of ['a\\new.yaml', 'q"x.yaml', 'it\'s.yaml', 'ha#sh.yaml'].entries()) {
     const cwd = join(folder, String(index))
@@ -137,7 +137,7 @@ t.test('init writes the name of its file so that it is read back', async (t) => 
   }
 })
 
-t.test('init writes what config check finds right', async (t) => {
+t.test('config check accepts what init writes', async (t) => {
   const cases = [
     ['--yes'], ['--store', 'postgres', '--auth', 'jwt_oidc', '--access', 'on', '--llm', 'anthropic'],
     ['--store', 'in_memory', '--embeddings', 'openai_compatible', '--llm', 'openai_compatible', '--auth', 'api_key'],
@@ -150,7 +150,7 @@ t.test('init writes what config check finds right', async (t) => {
     const written = await runCli(['init', ...args], { cwd })
     t.same([written.code, written.stdout], [0, ''], written.stderr)
     t.equal(statSync(join(cwd, '.env')).mode & 0o777, 0o600)
-    // Those that init asks the operator to fill in.
+    // The values that init leaves to the operator.
     const env = { DATABASE_URL: 'postgres://db/memory', ANTHROPIC_API_KEY: 'key', OPENAI_API_KEY: 'key' }
     const check = await runCli(['config', 'check'], { cwd, env: args.includes('--yes') || args.includes('mock') ? {} : env })
     t.equal(check.code, 0, check.stderr)

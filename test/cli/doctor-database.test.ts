@@ -22,7 +22,7 @@ async function freshRole (t: Test, database: string): Promise<{ role: string, ur
   return { role, url: url.href }
 }
 
-t.test('doctor says what a database and its role lack, until nothing is lacking', { skip }, async (t) => {
+t.test('doctor reports what a database and its role lack, until nothing is lacking', { skip }, async (t) => {
   const owner = await freshDatabase(t)
   const { role, url } = await freshRole(t, owner)
   const cwd = t.testdir({
@@ -41,7 +41,7 @@ t.test('doctor says what a database and its role lack, until nothing is lacking'
   t.equal(empty.code, 1)
   t.match(empty.of('extension'), { status: 'failed', message: 'pgvector is not in the database', advice: /create extension vector/ })
   t.match(empty.of('migrations'), { status: 'failed', message: /lacks 0001_memories\.sql/, advice: 'run `memory-gateway migrate`' })
-  t.equal(empty.of('rights'), undefined, 'there is nothing to have rights on')
+  t.equal(empty.of('rights'), undefined, 'there are no tables yet')
   const first = await doctor('start.yaml')
   t.match(first.of('migrations'), { status: 'ok', message: /the server applies 0001_memories\.sql/ })
   t.match(first.of('rights'), { status: 'failed', message: `the role ${role} may not create the tables`, advice: new RegExp(`grant create on database \\S+ to ${role}`) })
@@ -51,7 +51,7 @@ t.test('doctor says what a database and its role lack, until nothing is lacking'
   const bare = await doctor('serve.yaml')
   t.match(bare.of('extension'), { status: 'ok' })
   t.match(bare.of('rights'), { status: 'failed', message: new RegExp(`the role ${role} lacks \\d+ rights: delete on bank_`) })
-  t.equal(bare.of('migrations'), undefined, 'they are not for the role to see')
+  t.equal(bare.of('migrations'), undefined, 'the role cannot see them')
   const advice = bare.of('rights')?.advice ?? ''
   t.match(advice, /^run in the database: grant usage/)
   await sql.unsafe(advice.slice('run in the database: '.length))

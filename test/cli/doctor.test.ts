@@ -23,7 +23,7 @@ async function doctor (
   return { ...report, code, of: (check) => report.findings.filter((found) => found.check === check).map(({ status, message }) => `${status}: ${message}`).join('\n') }
 }
 
-t.test('on the defaults all is well, and what is not kept is said', async (t) => {
+t.test('with the defaults doctor finds no problem, and reports what is not stored durably', async (t) => {
   const { code, stdout, stderr } = await runCli(['doctor'])
   t.same([code, stderr], [0, ''])
   t.match(stdout, /^ok {7}configuration: from the environment alone\nwarning {2}configuration: SERVICE_ADMIN_TOKEN/)
@@ -31,13 +31,13 @@ t.test('on the defaults all is well, and what is not kept is said', async (t) =>
   t.equal((await runCli(['doctor', '--dat'])).code, 2)
 })
 
-t.test('a configuration that is wrong ends the examination', async (t) => {
+t.test('an invalid configuration ends the examination', async (t) => {
   const { ok, code, findings } = await doctor([], { env: { SERVICES_PORT: 'x', SERVICE_AUTH_MODE: 'y' } })
   t.same([ok, code], [false, 1])
   t.same(findings.map(({ check, status }) => [check, status]), [['configuration', 'failed'], ['configuration', 'failed']])
 })
 
-t.test('the keys of the identity provider are asked for', async (t) => {
+t.test('doctor fetches the keys of the identity provider', async (t) => {
   const provider = await startJwksServer(rsaKey('one'))
   t.teardown(async () => { await provider.close() })
   const env = { SERVICE_AUTH_MODE: 'jwt_oidc', SERVICE_OIDC_JWKS_URL: provider.url, SERVICE_OIDC_ISSUER: 'i', SERVICE_OIDC_AUDIENCE: 'a' }
@@ -74,7 +74,7 @@ t.test('doctor reports models that do not answer and a missing database', async 
   t.notMatch(JSON.stringify(report), /hunter2/)
 })
 
-t.test('a folder is migrated, found well, and its banks are moved to other vectors', async (t) => {
+t.test('a folder is migrated, passes the examination, and its banks are moved to other vectors', async (t) => {
   const cwd = t.testdir({ 'c.yaml': 'vector_store: pglite\nvector_store_config: {data_dir: data, bootstrap_schema: false}\n' })
   const options = { cwd, env: { SERVICES_CONFIG_PATH: 'c.yaml' } }
   t.match((await doctor([], options)).of('database'), /^ok: .*data is created when the server starts/)
@@ -93,7 +93,7 @@ t.test('a folder is migrated, found well, and its banks are moved to other vecto
   t.match(await runCli(['migrate'], { cwd }), { code: 1, stdout: '', stderr: /needs a connection URI/ })
 })
 
-t.test('clocks that agree within the time of the exchange are taken as equal', async (t) => {
+t.test('clocks that differ by less than the time of the exchange count as equal', async (t) => {
   const at = (theirs: number) => clockFinding('clock', theirs, { sent: 10_000, received: 11_000 }, 1000)
   t.equal(at(9500).status, 'ok')
   t.equal(at(11_000).status, 'ok')

@@ -62,7 +62,7 @@ t.test('an export to a pipe is written to it, and the pipe stays', async (t) => 
   t.ok(statSync(pipe).isFIFO())
 })
 
-t.test('a full disk is said in one line', FULL, async (t) => {
+t.test('a full disk is reported in one line', FULL, async (t) => {
   const { cli, url } = await cliServer(t)
   const { code, stderr } = await cli(['export', 'bank', '--output', '/dev/full'])
   t.same({ code, stderr: stderr.replace(/^export .*\n/gm, '') }, { code: 1, stderr: '/dev/full cannot be written (ENOSPC)\n' })
@@ -73,7 +73,7 @@ t.test('a full disk is said in one line', FULL, async (t) => {
   t.equal(printed.stderr, 'standard output cannot be written (ENOSPC)\ncode 1\n')
 })
 
-t.test('a command whose messages nobody reads does all of its work and keeps its exit code', async (t) => {
+t.test('a command whose messages are not read does its work and keeps its exit code', async (t) => {
   const { url, cli } = await cliServer(t)
   const file = join(t.testdir({ 'many.ndjson': `${HEADER}${Array.from({ length: 10_001 }, (_, index) => `{"text":"Fact ${index}."}\n`).join('')}` }), 'many.ndjson')
   const unheard = async (args: readonly string[], env: Record<string, string> = {}) => {
@@ -94,7 +94,7 @@ t.test('one signal ends a command that waits for its input or for the reader of 
   execFileSync('mkfifo', [pipe])
   const ended = async ({ process: child, result }: RunningCli) => {
     await once(child.stdout!, 'data')
-    // It comes to its wait in this time; earlier signals end it too.
+    // The command begins to wait within this time; earlier signals end it too.
     await delay(1000)
     child.kill('SIGTERM')
     const guard = setTimeout(() => { child.kill('SIGKILL') }, 10_000)
@@ -122,7 +122,7 @@ t.test('control characters of a file do not reach the terminal in messages', asy
   }
 })
 
-t.test('an address with a path that the gateway does not have is found out', async (t) => {
+t.test('an address whose path the gateway does not have is detected', async (t) => {
   const { url } = await cliServer(t)
   const { code, stderr } = await runCli(['banks'], { env: { MEMORY_GATEWAY_URL: `${url}/v1` } })
   t.equal(code, 1)

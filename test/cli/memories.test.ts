@@ -4,7 +4,7 @@ import { createServer } from 'node:net'
 import t from 'tap'
 import { cliServer, runCli } from '../helpers/cli.js'
 
-t.test('what is retained is listed, found, answered from and forgotten', async (t) => {
+t.test('a retained memory is listed, found, used for an answer and forgotten', async (t) => {
   const { cli } = await cliServer(t)
   const stored = await cli([
     'retain', 'user-ada', 'Ada drinks tea in the morning.', '--tag', 'drink', '--metadata', 'cups=2', '--metadata', 'kind=green',
@@ -68,7 +68,7 @@ t.test('a refusal of the server is shown with its code and request id, with exit
   }
 })
 
-t.test('wrong usage is exit code 2 and asks no server', async (t) => {
+t.test('wrong usage has exit code 2 and sends no request', async (t) => {
   const cases: Array<[args: string[], said: RegExp]> = [
     [['retain'], /missing required argument 'bank'/],
     [['recall', 'bank'], /missing required argument 'query'/],
@@ -90,7 +90,7 @@ t.test('wrong usage is exit code 2 and asks no server', async (t) => {
   }
 })
 
-t.test('a gateway that is busy or breaks off is asked again, and a write keeps its key', async (t) => {
+t.test('a request to a gateway that is busy or disconnects is retried, and a write keeps its key', async (t) => {
   const keys: unknown[] = []
   const server = createHttpServer((request, response) => {
     keys.push(request.headers['idempotency-key'])

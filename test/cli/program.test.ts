@@ -75,7 +75,7 @@ t.test('without a command the server is started, with the options of serve', asy
   const answer = await runCli(['banks', '--json'], { env: { MEMORY_GATEWAY_URL: url, MEMORY_GATEWAY_API_KEY: 'from-the-file', MEMORY_GATEWAY_PRINCIPAL: 'user:ada' } })
   t.same([answer.code, answer.stdout], [0, '{"banks":[]}\n'])
   child.kill('SIGINT')
-  t.equal((await result).code, 0, 'it ends with grace')
+  t.equal((await result).code, 0, 'it ends after the requests in flight')
 })
 
 t.test('a start that fails is reported', async (t) => {
@@ -113,7 +113,7 @@ t.test('Ctrl-C ends a command with exit code 130 and leaves no partial files', a
   t.same(await importing.result, { code: 130, stdout: '', stderr: 'interrupted: 0 imported, 0 already stored or expired; the same command continues from here\n' })
 })
 
-t.test('an import says that nobody answers, and does not call it an interruption', async (t) => {
+t.test('an import reports an unreachable server, and does not call it an interruption', async (t) => {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
@@ -149,7 +149,7 @@ t.test('completion knows commands, options and their values', async (t) => {
   t.equal((await runCli(['completion', 'tcsh'])).code, 2)
 })
 
-t.test('credentials come from variables or a profile that is its owner\'s alone', async (t) => {
+t.test('credentials come from variables or from a profile that only its owner can read', async (t) => {
   const { url } = await cliServer(t, { auth: { mode: 'api_key', apiKey: 'the-key' } })
   const home = t.testdir({})
   const folder = join(home, 'memory-gateway')

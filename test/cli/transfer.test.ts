@@ -11,7 +11,7 @@ function textOf (memory: unknown): unknown {
   return typeof memory === 'object' && memory !== null && 'text' in memory ? memory.text : undefined
 }
 
-t.test('an export is read back, and the same import again stores nothing twice', async (t) => {
+t.test('an export can be imported, and the same import again stores nothing twice', async (t) => {
   const { cli, retain } = await cliServer(t)
   await retain('user-ada', 'Ada drinks tea.', { tags: ['drink'] })
   await retain('user-ada', 'Ada lives in Lisbon.')
@@ -33,7 +33,7 @@ t.test('an export is read back, and the same import again stores nothing twice',
   t.same(JSON.parse((await cli(['import', 'copy', path, '--on-conflict', 'overwrite', '--json'])).stdout), { imported: 0, skipped: 0, overwritten: 2 })
 })
 
-t.test('an import that a bad line ended goes on when the line is right', async (t) => {
+t.test('an import that ended at a bad line continues when the line is corrected', async (t) => {
   const { cli } = await cliServer(t)
   const lines = [HEADER, '', ...Array.from({ length: 6000 }, (_, index) => JSON.stringify({ text: `Fact number ${index}.` }))]
   const path = join(t.testdir({}), 'many.ndjson')
@@ -45,7 +45,7 @@ t.test('an import that a bad line ended goes on when the line is right', async (
   t.same(JSON.parse((await cli(['import', 'many', path, '--json'])).stdout), { imported: 1001, skipped: 5000, overwritten: 0 })
 })
 
-t.test('exports of other products are taken over', async (t) => {
+t.test('exports of other products are imported', async (t) => {
   const { cli } = await cliServer(t)
   const cases: Array<[product: string, memories: Array<Record<string, unknown>>]> = [
     ['chatgpt', [
@@ -79,7 +79,7 @@ t.test('exports of other products are taken over', async (t) => {
   }
 })
 
-t.test('what has another form is refused with its place, and nothing is stored', async (t) => {
+t.test('a file of another form is refused with its place, and nothing is stored', async (t) => {
   const { cli } = await cliServer(t)
   const cases: Array<[args: string[], stdin: string, said: string]> = [
     [['bank'], '{"text":"no header"}\n', 'standard input: line 1 is not the header of an export ({"format":"memory-gateway-export",…})\n'],
@@ -101,14 +101,14 @@ t.test('what has another form is refused with its place, and nothing is stored',
   t.same(JSON.parse((await cli(['banks', '--json'])).stdout), { banks: [] })
 })
 
-t.test('a text longer than a memory becomes several', async (t) => {
+t.test('a text longer than a memory becomes several memories', async (t) => {
   const { cli } = await cliServer(t)
   const long = Array.from({ length: 4000 }, (_, index) => `Line ${index} of a long paste.`).join('\n')
   const { code, stdout, stderr } = await cli(['import', 'long', '--from', 'mem0', '--json'], { stdin: JSON.stringify([{ id: 'a', memory: long }]) })
   t.same([code, JSON.parse(stdout)], [0, { imported: 3, skipped: 0, overwritten: 0 }], stderr)
 })
 
-t.test('a file that is not there, and a place that cannot be written', async (t) => {
+t.test('a missing file and a place that cannot be written are reported', async (t) => {
   const { cli, retain } = await cliServer(t)
   await retain('bank', 'A text.')
   t.same(await cli(['import', 'bank', '/nowhere/at/all']), { code: 1, stdout: '', stderr: '/nowhere/at/all cannot be read (ENOENT)\n' })

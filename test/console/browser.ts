@@ -14,7 +14,7 @@ const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 const POSTGRES = 'vector_store: postgres\nvector_store_config: {bootstrap_schema: true}'
 const WIDTH = 1280
 const HEIGHT = 900
-/** Far beyond what any step takes on a quiet machine: it ends what hangs, and is no measure of speed. */
+/** Much longer than any step takes: it ends a test that hangs, and does not measure speed. */
 const PATIENCE_MS = 30_000
 
 export interface ConsoleOptions {
@@ -148,14 +148,14 @@ function watch (page: Page, faults: string[], origins: readonly string[], expect
   })
 }
 
-/** Signs in to a server in dev mode and waits for the page that the URL names. */
+/** Signs in to a server in dev mode and waits for the page of the URL. */
 export async function signInAs (page: Page, principal: string): Promise<void> {
   await page.getByLabel('Principal').fill(principal)
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
   await page.getByRole('navigation', { name: 'Pages' }).waitFor()
 }
 
-/** Waits until nothing on the page is on its way any more. */
+/** Waits until the page has no request in progress. */
 export async function settled (page: Page): Promise<void> {
   await page.locator('body:not(:has(.spinner))').waitFor()
 }

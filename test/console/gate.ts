@@ -1,6 +1,6 @@
 import type { Route } from 'playwright-core'
 
-/** Holds the requests that a test chooses until it lets them go. */
+/** Delays the requests that a test chooses until it releases them. */
 export class Gate {
   readonly #held: Route[] = []
   #wake = () => {}
@@ -10,12 +10,12 @@ export class Gate {
     this.#wake()
   }
 
-  /** Waits until as many are held. */
+  /** Waits until this number of requests is delayed. */
   async has (count: number): Promise<void> {
     while (this.#held.length < count) await new Promise<void>((resolve) => { this.#wake = resolve })
   }
 
-  /** What was aborted meanwhile is gone. */
+  /** Requests that were aborted meanwhile are removed. */
   async release (): Promise<void> {
     for (const route of this.#held.splice(0)) await route.continue().catch(() => {})
   }

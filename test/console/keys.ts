@@ -34,7 +34,7 @@ async function hasFocus (target: Locator): Promise<boolean> {
   return await target.evaluate((element) => element.matches(':focus'))
 }
 
-/** A reader who has a keyboard and no mouse. Every stop on the way must be seen. */
+/** A user with a keyboard and no mouse. The focus must be visible at every stop. */
 export class Keys {
   readonly #t: Test
   readonly #page: Page
@@ -54,7 +54,7 @@ export class Keys {
     await this.#page.keyboard.type(text)
   }
 
-  /** Goes by Tab, or by Shift and Tab, to something. */
+  /** Moves the focus to an element with Tab, or with Shift and Tab. */
   async to (target: Locator, key: 'Tab' | 'Shift+Tab' = 'Tab'): Promise<void> {
     await target.waitFor()
     if (await hasFocus(target)) return
@@ -69,7 +69,7 @@ export class Keys {
     throw new Error(`${key} does not lead to ${target.toString()}, but to ${names.slice(0, 40).join(' · ')}`)
   }
 
-  /** Goes to something and presses a key on it. */
+  /** Moves the focus to an element and presses a key on it. */
   async use (target: Locator, key = 'Enter'): Promise<void> {
     await this.to(target)
     await this.press(key)

@@ -18,9 +18,9 @@ export interface OidcProvider {
   forgeNonce: (nonce: string) => void
   /** Sends the next reader back with this error. */
   refuse: (error: string) => void
-  /** Whom it takes readers for from now on. At first alice. */
+  /** The user whom it signs in from now on. At first alice. */
   takeFor: (subject: string) => void
-  /** Lets every token from now on be over already. */
+  /** Makes every token from now on expired. */
   makeTokensOld: () => void
   /** An access token of a caller who does not come by a browser. */
   tokenFor: (subject: string) => string

@@ -7,7 +7,7 @@ import { parseMetadata } from '../../console/src/text/metadata.js'
 
 const hit = (id: string, bank = 'b') => ({ bank_id: bank, memory_id: id })
 
-t.test('ranks that moved between two settings', async (t) => {
+t.test('the changes of rank between two settings are determined', async (t) => {
   const [before, after] = [['a', 'b', 'c', 'd'].map((id) => hit(id)), ['b', 'a', 'x', 'd'].map((id) => hit(id))]
   t.same(rankChangesOf(before, after), [
     { kind: 'up', by: 1, from: 2 }, { kind: 'down', by: 1, from: 1 }, { kind: 'new' }, { kind: 'same' },
@@ -30,7 +30,7 @@ t.test('bars stack positive contributions on one side of zero and negative ones 
   t.same(extentOf([]), { min: 0, max: 1 }, 'no bar divides by nothing')
 })
 
-t.test('every knob reaches the request, and those that are not set do not', async (t) => {
+t.test('every setting reaches the request, and those that are not set do not', async (t) => {
   t.same(recallRequest(['one'], 'tea', { ...DEFAULTS, maxResults: '' }), { query: 'tea', bank_id: 'one', explain: true })
   const all = {
     ...DEFAULTS,
@@ -71,14 +71,14 @@ t.test('every knob reaches the request, and those that are not set do not', asyn
   t.same(unsupportedByExplain(DEFAULTS), [])
 })
 
-t.test('an instant goes into the reader\'s zone and back', async (t) => {
+t.test('an instant is converted into the time zone of the reader and back', async (t) => {
   for (const instant of ['2026-01-31T23:59:58Z', '2026-07-01T00:00:00Z', '0099-01-01T12:00:00Z']) {
     t.equal(fromLocalInput(toLocalInput(instant)), instant)
   }
   t.same([toLocalInput(''), toLocalInput('never'), fromLocalInput(''), fromLocalInput('never')], ['', '', '', ''])
 })
 
-t.test('metadata are a flat object or said to be none', async (t) => {
+t.test('metadata is a flat object, and anything else is reported', async (t) => {
   t.same(parseMetadata(' '), { value: undefined })
   t.same(parseMetadata('{"a":1,"b":null,"c":"x","d":true}'), { value: { a: 1, b: null, c: 'x', d: true } })
   for (const wrong of ['{', '[]', '7', 'null', '{"a":{}}', '{"a":[1]}']) t.type(parseMetadata(wrong).error, 'string', wrong)

@@ -4,7 +4,7 @@ import { EXAMPLE_SCHEMA, EMPTY_FORM, requestOf, type ReflectFormValues } from '.
 import { checkSchemaText } from '../../console/src/pages/reflect/schema-check.js'
 import { checkResponseSchema } from '../../lib/memory/reflect/response-schema.js'
 
-t.test('marks of an answer are those that name a source', async (t) => {
+t.test('only marks that name a source are marks of an answer', async (t) => {
   t.same(answerPartsOf('Tea. [1] Both [2][1]', 2), ['Tea. ', 1, ' Both ', 2, 1])
   t.same(answerPartsOf('[0] [3] [x] [01]', 2), ['[0] [3] [x] ', 1])
   t.same(answerPartsOf('', 2), [])
@@ -54,7 +54,7 @@ const SCHEMAS: ReadonlyArray<[schema: unknown, path: string | undefined]> = [
   [{ type: 'object', description: 'x'.repeat(16 * 1024) }, ''],
 ]
 
-t.test('a schema is judged as the gateway judges it', async (t) => {
+t.test('a schema is checked as the gateway checks it', async (t) => {
   for (const [schema, path] of SCHEMAS) {
     const text = JSON.stringify(schema)
     const { problems } = checkSchemaText(text)
@@ -65,15 +65,15 @@ t.test('a schema is judged as the gateway judges it', async (t) => {
   }
 })
 
-t.test('what is no JSON, is too deep or would be Infinity is refused', async (t) => {
+t.test('an input that is not JSON, is too deep or contains an infinite number is refused', async (t) => {
   t.match(checkSchemaText('{"type": ').problems[0]?.message, /^Not JSON: /)
   t.match(checkSchemaText(`{"type": "object", "const": ${'['.repeat(5000)}${']'.repeat(5000)}}`).problems[0]?.message, /too deep/)
   t.match(checkSchemaText('{"type": "object", "const": 1e999}').problems[0], { path: 'const', message: /finite/ })
   const { problems } = checkSchemaText('{"type": "object", "a": 1, "b": 1}')
-  t.same(problems.map(({ path }) => path), ['a', 'b'], 'all problems are told')
+  t.same(problems.map(({ path }) => path), ['a', 'b'], 'all problems are reported')
 })
 
-t.test('the fields come to a request, or to what is missing', async (t) => {
+t.test('the fields become a request, or a message about what is missing', async (t) => {
   const values: ReflectFormValues = { ...EMPTY_FORM, bank: 'team', query: ' Tea? ' }
   t.same(requestOf(values), { request: { bank_id: 'team', query: 'Tea?' } })
   t.same(requestOf({ ...values, bank: '' }), { missing: 'bank' })

@@ -40,25 +40,25 @@ function withResolvers<T> (): PromiseWithResolvers<T> {
   return { promise, resolve, reject }
 }
 
-t.test('two pages are loaded at once, each once, and the newest first', async (t) => {
+t.test('two pages are loaded at the same time, each once, and the last requested one first', async (t) => {
   const { rows, asked, give, changes } = held()
   for (const index of [0, 5, 15, 25, 35, 45, 55]) rows.requestRow(index)
   t.same(asked, [0, 1])
   t.equal(rows.at(7), undefined)
   await give(0)
   t.equal(rows.at(7), 'row 7')
-  t.same(asked, [0, 1, 5], 'the last one asked for comes next')
+  t.same(asked, [0, 1, 5], 'the last requested page is loaded next')
   await give(5)
   await give(4)
   await give(1)
   await give(3)
-  t.same(asked, [0, 1, 5, 4, 3], 'what was scrolled past long before is not loaded')
+  t.same(asked, [0, 1, 5, 4, 3], 'a page that was scrolled past is not loaded')
   t.equal(changes(), 5)
   rows.requestRow(3)
-  t.equal(asked.length, 5, 'what is there is not asked for again')
+  t.equal(asked.length, 5, 'a loaded page is not requested again')
 })
 
-t.test('after a failure nothing is asked for until the reader tries again', async (t) => {
+t.test('after a failure nothing is requested until the reader tries again', async (t) => {
   const { rows, asked, errors, give, fail } = held()
   rows.requestRow(0)
   await fail(0)
@@ -72,7 +72,7 @@ t.test('after a failure nothing is asked for until the reader tries again', asyn
   t.equal(rows.at(0), 'row 0')
 })
 
-t.test('a list that has become shorter has rows that are no longer there', async (t) => {
+t.test('rows after the end of a list that has become shorter no longer exist', async (t) => {
   const rows = new RowLoader<string>(2, async () => ['a'], () => {})
   t.equal(rows.at(1), undefined)
   rows.put(0, ['a'])
@@ -80,7 +80,7 @@ t.test('a list that has become shorter has rows that are no longer there', async
   t.equal(rows.at(1), null)
 })
 
-t.test('a closed loader asks for nothing and tells nothing', async (t) => {
+t.test('a closed loader requests nothing and reports nothing', async (t) => {
   const { rows, asked, give, changes } = held()
   rows.requestRow(0)
   rows.close()

@@ -25,7 +25,7 @@ export class KillableServer {
   }
 }
 
-/** A gateway with a model that says what a test wants. */
+/** A gateway with a model whose answers the test sets. */
 export class GatewayWithModel {
   #model: LanguageServer | undefined
 

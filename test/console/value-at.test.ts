@@ -1,7 +1,7 @@
 import t from 'tap'
 import { valueAt } from '../../console/src/pages/admin/value-at.js'
 
-t.test('a value is found by its path, also where names have dots', async (t) => {
+t.test('a value is found by its path, also where names contain dots', async (t) => {
   const value = { a: { b: 1, 'b.c': [2] }, 'a.d': { e: null } }
   t.equal(valueAt(value, 'a.b'), '1')
   t.equal(valueAt(value, 'a.b.c'), '[2]')

@@ -9,7 +9,7 @@ const SETTINGS = { env: { SERVICE_ADMIN_TOKEN: ADMIN }, yaml: yamlFor('user:alic
 
 export interface Walk { page: Page, keys: Keys, client: MemoryGatewayClient }
 
-/** A page that is reached, used and left with keys alone. The mouse of the browser is never moved. */
+/** A page that is opened, used and left with the keyboard alone. The mouse of the browser is never moved. */
 export function walkTest (title: string, run: (t: Test, walk: Walk) => Promise<void>): void {
   consoleTest(`${title}, with the keyboard alone`, SETTINGS, async (t, { page, url, client }) => {
     const keys = new Keys(t, page)
@@ -29,7 +29,7 @@ export function walkTest (title: string, run: (t: Test, walk: Walk) => Promise<v
     await settled(page)
     await run(t, { page, keys, client: alice })
     await keys.around(title)
-    t.same([...keys.faults], [], 'every stop is seen')
+    t.same([...keys.faults], [], 'every stop is visible')
   })
 }
 

@@ -100,7 +100,7 @@ export function languageModelContract (
         const { text } = await model.generate(request(question, given, 100_000))
         const quotes = [...text.matchAll(/(.*?) \[(\d+)\](?: \((?:earlier, )?\d{4}-\d\d-\d\d(?: \d\d:\d\d)?\))?(?: |$)/gsu)]
         assert.ok(quotes.length > 0, text)
-        assert.equal(quotes.map(([whole]) => whole).join(''), text, 'nothing stands outside of the quotes')
+        assert.equal(quotes.map(([whole]) => whole).join(''), text, 'there is no text outside of the quotes')
         for (const [, quote, number] of quotes) assert.ok(given[Number(number) - 1]!.text.includes(quote!), `${quote} is not in [${number}]`)
       }), { numRuns: runs })
     })

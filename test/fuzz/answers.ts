@@ -6,7 +6,7 @@ const MEMBERS = ['detail', 'code', 'request_id', 'errors', 'retry_after_seconds'
 const REQUEST_ID = /^[\x21-\x7e]{1,128}$/
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** What of an answer breaks the contract; undefined when nothing does. */
+/** The violation of the contract by an answer; undefined when there is none. */
 export function faultOf (
   response: LightMyRequestResponse, sent: { method: string, headers: Record<string, string> },
 ): string | undefined {

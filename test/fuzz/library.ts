@@ -9,7 +9,7 @@ import { ModelBank, tagged, type Draft, type Known } from './model.js'
 
 const TENANTS = ['acme', null]
 const BANKS = ['team', 'notes']
-/** Words that no stemmer and no list of stop words touches. */
+/** Words that no stemmer and no list of stop words changes. */
 export const WORDS = ['otter', 'heron', 'birch', 'caf\u00e9', 'moss'] as const
 
 export interface Place {
@@ -52,7 +52,7 @@ export class Twins {
     const item = { bank_id: nameOf(place), ...itemOf(full) }
     const answers =
       await Promise.all(Array.from({ length: times }, async () => await this.#memory.retain(item, contextOf(place))))
-    // Which of those that come at the same moment is stored is not promised; that the others repeat it is.
+    // Which one of simultaneous repeats is stored is not specified, but the others must be repeats of it.
     for (const answer of answers.sort((a, b) => Number(b.stored) - Number(a.stored))) this.#stored(place, full, answer)
   }
 
@@ -114,7 +114,7 @@ export class Twins {
       .import(twice ? [...file.memories, ...file.memories] : file.memories, onConflict, this.#clock()))
   }
 
-  /** Everything there is to read, on both sides. */
+  /** Compares every read on both sides. */
   async compare (): Promise<void> {
     for (const [tenant, models] of this.#models.entries()) {
       for (const [bank, model] of models.entries()) await this.#compareBank({ tenant, bank }, model)

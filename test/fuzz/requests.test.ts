@@ -68,7 +68,7 @@ const SUBJECTS: Record<AuthMode, (t: Test) => Promise<Subject>> = {
 }
 
 for (const [index, [mode, start]] of Object.entries(SUBJECTS).entries()) {
-  t.test(`in mode ${mode} whatever is sent is answered as the contract says`, async (t) => {
+  t.test(`in mode ${mode} the answer to any request satisfies the contract`, async (t) => {
     const subject = await start(t)
     subject.clock.set(new Date(NOW).toISOString())
     const valid = validRequests(subject.app)
@@ -94,13 +94,13 @@ for (const [index, [mode, start]] of Object.entries(SUBJECTS).entries()) {
       }
     })
 
-    await t.test('a request made up at random', async () => {
+    await t.test('a random request', async () => {
       await fc.assert(fc.asyncProperty(randomRequest(paths), fc.boolean(), async (wire, known) => {
         await sound(wire, known ? subject.credentials : {})
       }), { seed: SEED + index, numRuns: RUNS })
     })
 
-    await t.test('a valid request with something spoilt', async () => {
+    await t.test('a mutated valid request', async () => {
       await fc.assert(fc.asyncProperty(mutatedRequest(valid), async (wire) => {
         await sound(wire, subject.credentials)
       }), { seed: SEED + index, numRuns: RUNS })

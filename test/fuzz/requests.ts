@@ -40,7 +40,7 @@ const header = fc.tuple(fc.constantFrom(...HEADERS), oddHeader)
 const headers = fc.array(header, { maxLength: 3 }).map((entries) => Object.fromEntries(entries))
 const query = fc.array(fc.tuple(fc.oneof(fc.constantFrom(...QUERY_NAMES), oddText), oddText), { maxLength: 3 })
 
-/** A request made up from nothing, somewhere near the routes that there are. */
+/** A random request whose path resembles that of a route. */
 export function randomRequest (paths: readonly string[]): fc.Arbitrary<Wire> {
   const path = fc.oneof(
     { weight: 6, arbitrary: fc.tuple(fc.constantFrom(...paths), fc.array(fc.oneof(oddSegment, fc.constantFrom(...BANKS)), { minLength: 2, maxLength: 2 })).map(([path, parts]) => path.replace(/:\w+/g, () => parts.pop() ?? '')) },
@@ -68,7 +68,7 @@ export function randomRequest (paths: readonly string[]): fc.Arbitrary<Wire> {
 
 type Mutation = (parts: RequestParts) => RequestParts | Wire
 
-/** A valid request with one to three things spoilt. */
+/** A valid request with one to three things mutated. */
 export function mutatedRequest (valid: readonly RequestParts[]): fc.Arbitrary<Wire> {
   const [posts, others] =
     [valid.filter(({ body }) => body !== undefined), valid.filter(({ body }) => body === undefined)]
@@ -107,22 +107,22 @@ const queryMutation: fc.Arbitrary<Mutation> = fc.oneof(
   })),
 )
 
-/** One field somewhere in the body: gone, another value, twice, under another name; or a stranger beside it. */
+/** One field somewhere in the body: gone, another value, twice, under another name; or an unknown one beside it. */
 const bodyMutation: fc.Arbitrary<Mutation> = fc.tuple(fc.constantFrom('drop', 'retype', 'wrap', 'rename', 'add', 'repeat', 'whole'), fc.nat(), oddValue, oddText).map(([kind, which, value, name]): Mutation => (parts) => {
   const { body } = parts
   if (body === undefined) return parts
   if (isText(body)) {
-    // Lines of an import: one of them is spoilt like a body.
+    // Lines of an import: one of them is mutated like a body.
     const lines = body.text.split('\n')
     const at = which % lines.length
     const line = parseLine(lines[at]!)
-    return { ...parts, body: { text: lines.with(at, toJson(line === undefined ? value : spoil(line, kind, which, value, name))).join('\n') } }
+    return { ...parts, body: { text: lines.with(at, toJson(line === undefined ? value : mutate(line, kind, which, value, name))).join('\n') } }
   }
-  return { ...parts, body: spoil(body, kind, which, value, name) }
+  return { ...parts, body: mutate(body, kind, which, value, name) }
 })
 
 function parseLine (line: string): JsonValue | undefined {
-  // What an earlier mutation nested too deeply cannot be written again.
+  // A value that an earlier mutation nested too deeply cannot be serialized.
   if (line.includes('[[[[') || line.includes('{"a":{"a":{"a":')) return undefined
   try {
     return JSON.parse(line) as JsonValue
@@ -131,7 +131,7 @@ function parseLine (line: string): JsonValue | undefined {
   }
 }
 
-function spoil (body: JsonValue, kind: string, which: number, value: JsonValue, name: string): JsonValue {
+function mutate (body: JsonValue, kind: string, which: number, value: JsonValue, name: string): JsonValue {
   if (typeof body !== 'object' || body === null || Array.isArray(body) || kind === 'whole') return kind === 'wrap' ? [body] : value
   const entries = Object.entries(body)
   const at = which % (entries.length + 1)
@@ -139,8 +139,8 @@ function spoil (body: JsonValue, kind: string, which: number, value: JsonValue, 
   // Every other time the mutation goes one level down, into items and metadata.
   if (which % 2 === 0 && typeof old === 'object' && old !== null) {
     const inner = Array.isArray(old)
-      ? old.map((item, index) => index === which % old.length ? spoil(item, kind, which >> 1, value, name) : item)
-      : spoil(old, kind, which >> 1, value, name)
+      ? old.map((item, index) => index === which % old.length ? mutate(item, kind, which >> 1, value, name) : item)
+      : mutate(old, kind, which >> 1, value, name)
     return { ...body, [key]: inner }
   }
   switch (kind) {

@@ -1,7 +1,7 @@
 import type { FastifyInstance, HTTPMethods } from 'fastify'
 import type { JsonValue } from './odd-values.js'
 
-/** A request in parts, so that each can be spoilt by itself. */
+/** A request in parts, so that each can be mutated by itself. */
 export interface RequestParts {
   method: string
   /** With `:name` where a parameter goes. */

@@ -37,7 +37,7 @@ export class EventReader {
     this.#chunks = response[Symbol.asyncIterator]() as AsyncIterator<Buffer>
   }
 
-  /** Settles with the head of the answer. @param headers beside Accept and Content-Type */
+  /** Settles with the head of the answer. @param headers in addition to Accept and Content-Type */
   static async open (t: Test, url: string, body: unknown, headers: Record<string, string> = {}): Promise<EventReader> {
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
       const sent = request(url, { method: 'POST', agent: false, headers: { 'content-type': 'application/json', accept: 'text/event-stream', ...headers } }, resolve)
@@ -84,14 +84,14 @@ export class EventReader {
     }
   }
 
-  /** Everything that is still to come. */
+  /** All remaining events. */
   async all (): Promise<ReceivedEvent[]> {
     const events: ReceivedEvent[] = []
     for (let event = await this.next(); event !== undefined; event = await this.next()) events.push(event)
     return events
   }
 
-  /** Breaks the connection. */
+  /** Closes the connection abruptly. */
   leave (): void {
     this.#response.destroy()
   }

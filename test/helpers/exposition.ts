@@ -9,7 +9,7 @@ export interface Sample {
 const SAMPLE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$/
 const LABEL = /([a-zA-Z_]\w*)="((?:[^"\\]|\\.)*)"(?:,|$)/gy
 
-/** Reads Prometheus's text format. @throws for a line that is none of it */
+/** Reads the text format of Prometheus. @throws for a line of another format */
 export function readExposition (text: string): Sample[] {
   return text.split('\n').filter((line) => line !== '' && !line.startsWith('#')).map((line) => {
     const [, name, labels = '', value] = SAMPLE.exec(line) ?? []
@@ -20,7 +20,7 @@ export function readExposition (text: string): Sample[] {
   })
 }
 
-/** What GET /metrics tells at this moment. */
+/** The present samples of GET /metrics. */
 export async function scrape ({ get }: Pick<TestApp, 'get'>, headers: Record<string, string> = {}): Promise<Sample[]> {
   const response = await get('/metrics', headers)
   if (response.statusCode !== 200) throw new Error(`/metrics answered ${response.statusCode}: ${response.body}`)

@@ -6,7 +6,7 @@ const HIDDEN = /[\p{Cf}\p{Default_Ignorable_Code_Point}\u2028\u2029]|(?!\n)\p{Cc
 const LINE_BREAK = /\r\n|[\n\v\f\r\u0085\u2028\u2029]/
 const RECORD = /^\[(\d{1,3})\] (\{.*\})$/s
 
-/** A prompt of reflect, taken to pieces by what its system message says about it. */
+/** The parts of a prompt of reflect, found by the description in its system message. */
 export interface ReadPrompt {
   boundary: string
   /** The lines of the evidence, in order; their numbers begin at 1. */
@@ -15,7 +15,7 @@ export interface ReadPrompt {
   rest: string
   question: string
   instructions: string | undefined
-  /** Why it is not what the system message says; empty when it is. */
+  /** The differences from the description in the system message; empty when there are none. */
   faults: string[]
 }
 

@@ -3,7 +3,7 @@ import type { Test } from 'tap'
 import { loadConfig, type MemoryGatewayOptions } from '../../index.js'
 
 const JSON_TYPE = { 'content-type': 'application/json' }
-/** What a host sets for its server, as docs/library.md says. */
+/** The settings of a host's server that docs/library.md recommends. */
 export const SERVER = { routerOptions: { maxParamLength: 1024 }, requestTimeout: 60_000 }
 
 export interface Host {

@@ -4,7 +4,7 @@ import type { RsaKey } from './tokens.js'
 /** An identity provider on the loopback interface. */
 export interface JwksServer {
   readonly url: string
-  /** How many requests came in. */
+  /** The number of received requests. */
   readonly requests: number
   /** Publishes these keys from now on. */
   publish (...keys: RsaKey[]): void

@@ -22,7 +22,7 @@ export interface Answer {
   usage?: { inputTokens: unknown, outputTokens: unknown } | null
   /** Why it ends. Default `stop`. */
   finish?: 'stop' | 'length' | 'filtered'
-  /** What the model thinks before it answers. Default: nothing. */
+  /** The reasoning of the model before its answer. Default: none. */
   reasoning?: string
 }
 

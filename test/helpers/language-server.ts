@@ -9,7 +9,7 @@ export type { Answer, LanguageRequest, Protocol } from './language-protocols.js'
 
 export type Behaviour = AnyBehaviour<LanguageRequest>
 
-/** What the server says unless a test says otherwise. */
+/** The default answer of the server. */
 export const USUAL_ANSWER = 'Alice lives in Lyon. [1]'
 
 /**
@@ -51,7 +51,7 @@ function textOf (content: unknown): string {
   return Array.isArray(content) ? content.map((part) => String(member(part, 'text') ?? '')).join('') : ''
 }
 
-/** A right answer, at once or bit by bit as the request wants it. */
+/** A correct answer, as a whole or as a stream, as the request asks. */
 export function says (text: string | ((request: LanguageRequest) => string), answer: Omit<Partial<Answer>, 'text'> = {}): Behaviour {
   return (request, response) => {
     const whole: Answer = { text: typeof text === 'string' ? text : text(request), ...answer }
@@ -105,7 +105,7 @@ export function garbage (kind: 'html' | 'json' | 'broken'): Behaviour {
   }
 }
 
-/** An answer that never ends, as fast as the client takes it: spaces, in a stream deltas. */
+/** An endless answer at the speed of the client: spaces, or deltas in a stream. */
 export const endless: Behaviour = (request, response) => {
   if (!request.stream) sendEndlessly(response, 'application/json', '', Buffer.alloc(256 * 1024, ' '))
   else {
@@ -114,7 +114,7 @@ export const endless: Behaviour = (request, response) => {
   }
 }
 
-/** Says the pieces of a stream one by one, each when the test asks for it; works for streaming requests only. */
+/** Sends the pieces of a stream one by one, when the test requests each; for streaming requests only. */
 export function piecemeal (): { behaviour: Behaviour, say: (piece: string) => void, finish: () => void } {
   const commands: Array<string | null> = []
   let wake = () => {}

@@ -63,7 +63,7 @@ function ranked (query: string, texts: readonly string[]): Array<{ index: number
   return texts.map((text, index) => ({ index, score: scoreOf(query, text) })).sort((a, b) => b.score - a.score)
 }
 
-/** A right answer, late. */
+/** A correct answer after a delay. */
 export function slow (milliseconds: number): Behaviour {
   return after(milliseconds, correct)
 }
@@ -80,5 +80,5 @@ export const stallInTheMiddle: Behaviour = (_request, response) => {
   response.write('{"data":[')
 }
 
-/** Sends spaces until the client leaves. */
+/** Sends spaces until the client disconnects. */
 export const endless: Behaviour = (_request, response) => { sendEndlessly(response, 'application/json', '', Buffer.alloc(256 * 1024, ' ')) }

@@ -36,7 +36,7 @@ function unprivileged (): { uid?: number, gid?: number } {
   return { uid: id('-u'), gid: id('-g') }
 }
 
-/** A cluster of its own, which ends and goes with the test. */
+/** A separate cluster, which is stopped and removed when the test ends. */
 export async function plainPostgres (t: Test): Promise<PlainPostgres> {
   if (MAJOR === undefined) throw new Error('There is no such server: skip the test')
   const folder = mkdtempSync(join(tmpdir(), 'plain-postgres-'))
@@ -49,7 +49,7 @@ export async function plainPostgres (t: Test): Promise<PlainPostgres> {
   const options = { ...user, cwd: folder, env: { PATH: process.env['PATH'] ?? '', LC_ALL: 'C.UTF-8' } }
   execFileSync(`${bin}/initdb`, ['-D', data, '-U', 'app', '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync'], { ...options, stdio: 'ignore' })
   for (let tried = 1; ; tried++) {
-    // Somebody else may take the port between the question and the start.
+    // Another process may take the port before the start.
     const port = await freePort()
     const settings = `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories=${folder} -c fsync=off`
     const { status } = spawnSync(`${bin}/pg_ctl`, ['-D', data, '-l', join(folder, 'log'), '-w', '-o', settings, 'start'], { ...options, stdio: 'ignore' })

@@ -11,11 +11,11 @@ export interface ReceivedRequest {
   over: Promise<'answered' | 'left'>
 }
 
-/** What a server does with a request. One for any request serves every server. */
+/** The behaviour of a server for a request. A behaviour for any request can be used with every server. */
 export type Behaviour<R extends ReceivedRequest = ReceivedRequest> =
   (request: R, response: ServerResponse) => void | Promise<void>
 
-/** An HTTP server on the loopback interface that keeps what it received and does with each request what a test says. */
+/** An HTTP server on the loopback interface that records its requests and answers each as a test says. */
 export class ScriptedServer<R extends ReceivedRequest = ReceivedRequest> {
   readonly requests: R[] = []
   /** The highest number of requests that were under way together. */
@@ -93,7 +93,7 @@ export class ScriptedServer<R extends ReceivedRequest = ReceivedRequest> {
     await once(this.#server, 'listening')
   }
 
-  /** Listens no more and breaks every connection. */
+  /** Stops listening and closes every connection abruptly. */
   async close (): Promise<void> {
     if (!this.#server.listening) return
     this.#server.close()
@@ -110,7 +110,7 @@ export class ScriptedServer<R extends ReceivedRequest = ReceivedRequest> {
       counted = false
     }
     void over.then(discount)
-    // A client that leaves in the middle of its request is no fault of the server's.
+    // A client that disconnects in the middle of its request is no fault of the server.
     const body = await readBody(incoming).catch(() => '{}')
     const url = new URL(incoming.url ?? '', 'http://server')
     const request = this.#understand({
@@ -155,7 +155,7 @@ export function answering (status: number, body: string | Buffer, headers: Recor
   }
 }
 
-/** Does the same later. */
+/** Does the same after a delay. */
 export function after<R extends ReceivedRequest> (milliseconds: number, behaviour: Behaviour<R>): Behaviour<R> {
   return async (request, response) => {
     await new Promise((resolve) => { setTimeout(resolve, milliseconds) })
@@ -163,10 +163,10 @@ export function after<R extends ReceivedRequest> (milliseconds: number, behaviou
   }
 }
 
-/** Takes the request and says nothing. */
+/** Reads the request and sends nothing. */
 export const silent: Behaviour = () => {}
 
-/** Closes the connection before a word. */
+/** Closes the connection without an answer. */
 export const hangUp: Behaviour = (_request, response) => { response.socket?.destroy() }
 
 /** Sends a beginning and then the same again and again, as fast as the client takes it, until it leaves. */

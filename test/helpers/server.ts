@@ -8,7 +8,7 @@ const SERVER = fileURLToPath(new URL('../../dist/server.js', import.meta.url))
 export interface RunningServer {
   url: string
   process: ChildProcess
-  /** What it has written so far. */
+  /** Its output so far. */
   output (): string
   /** Settles when it has ended: its exit code, or the signal that ended it. */
   ended: Promise<number | NodeJS.Signals | null>
@@ -19,7 +19,7 @@ function environment (env: Record<string, string>): Record<string, string> {
   return { PATH: process.env['PATH'] ?? '', NODE_ENV: 'test', ...env }
 }
 
-/** Starts the built server as a process of its own; it need not come up. */
+/** Starts the built server as a separate process; the start may fail. */
 export function spawnServer (t: Test, env: Record<string, string> = {}, options: { cwd?: string } = {}): Omit<RunningServer, 'url'> {
   const child = spawn(process.execPath, [SERVER], { env: environment(env), stdio: ['ignore', 'pipe', 'pipe'], ...options })
   let written = ''

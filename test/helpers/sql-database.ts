@@ -26,7 +26,7 @@ export async function pgliteDatabase (t: Test): Promise<Executor> {
   return executor
 }
 
-/** The PostgreSQL of TEST_DATABASE_URL, else a PGlite; which one is said. */
+/** The PostgreSQL of TEST_DATABASE_URL, otherwise a PGlite; the result says which one it is. */
 export async function sqlDatabase (t: Test): Promise<Executor> {
   if (DATABASE_URL === undefined) {
     t.comment('TEST_DATABASE_URL is not set: PGlite takes the place of PostgreSQL')

@@ -26,7 +26,7 @@ export function postgresOptions (more: Partial<PostgresOptions> = {}): PostgresO
   }
 }
 
-/** By chance and not by the id of the process: ids come again, and a process that was killed leaves its schemas. */
+/** Random instead of the process id, because ids recur and a killed process leaves its schemas. */
 const PROCESS = randomBytes(6).toString('hex')
 let schemas = 0
 

@@ -55,7 +55,7 @@ export class TcpProxy {
     this.#port = (server.address() as AddressInfo).port
   }
 
-  /** Cuts what is open and listens no more: the port is closed. */
+  /** Cuts the open connections and stops listening, so that the port is closed. */
   async refuse (): Promise<void> {
     this.listenNoMore()
     const closed = [...this.#accepted].map(async (socket) => { await once(socket, 'close') })
@@ -63,7 +63,7 @@ export class TcpProxy {
     await Promise.all(closed)
   }
 
-  /** New connections are refused; what is open stays. */
+  /** New connections are refused, and open ones stay. */
   listenNoMore (): void {
     const server = this.#server
     this.#server = undefined
@@ -71,7 +71,7 @@ export class TcpProxy {
     server?.close()
   }
 
-  /** Takes connections and never answers; what is open gets no further byte in either direction. */
+  /** Accepts connections and never answers; open ones pass no further byte in either direction. */
   silence (): void {
     this.#silent = true
     for (const { client, server } of this.#pairs) {
@@ -80,7 +80,7 @@ export class TcpProxy {
     }
   }
 
-  /** Ends what is open, as a network does: without a word. */
+  /** Ends the open connections without a message, as a network does. */
   cut (): void {
     for (const socket of this.#accepted) socket.resetAndDestroy()
   }

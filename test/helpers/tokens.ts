@@ -32,7 +32,7 @@ export function segment (value: unknown): string {
   return Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url')
 }
 
-/** Any token at all: header and payload as objects or as JSON text, signed by whatever `signer` does. */
+/** Any token: header and payload are objects or JSON text, and `signer` signs it. */
 export function makeToken (header: unknown, payload: unknown, signer: (input: string) => Buffer | string): string {
   const input = `${segment(header)}.${segment(payload)}`
   const signature = signer(input)

@@ -55,7 +55,7 @@ export class TraceCollector extends ScriptedServer {
     return toRecord(this.#bodies.at(-1)?.resourceSpans[0]?.resource.attributes ?? [])
   }
 
-  /** Everything that was received, as text. */
+  /** All received data, as text. */
   get payload (): string {
     return JSON.stringify(this.requests.map(({ headers, body }: ReceivedRequest) => ({ headers, body })))
   }

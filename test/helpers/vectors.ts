@@ -1,7 +1,7 @@
 import type { VectorArena } from '../../lib/stores/in-memory/vector-arena.js'
 import { VectorIndex } from '../../lib/stores/in-memory/vector-index.js'
 
-/** Another vector for every seed, the same at every call. */
+/** A different vector for every seed, and the same at every call. */
 export function sample (seed: number, dimensions: number): Float32Array {
   return Float32Array.from({ length: dimensions }, (_, at) => Math.sin((seed + 1) * (at + 1)))
 }

@@ -3,7 +3,7 @@ import { acceptedCoding } from '../../http/content-coding.js'
 
 const AVAILABLE = ['br', 'gzip'] as const
 
-t.test('the first coding that the client accepts is taken', async (t) => {
+t.test('the first coding that the client accepts is chosen', async (t) => {
   const cases: Array<[header: string | undefined, expected: string | undefined]> = [
     [undefined, undefined],
     ['', undefined],
@@ -25,7 +25,7 @@ t.test('the first coding that the client accepts is taken', async (t) => {
   }
 })
 
-t.test('what is not there is not taken', async (t) => {
+t.test('a coding that is not available is not chosen', async (t) => {
   t.equal(acceptedCoding('br, gzip', []), undefined)
   t.equal(acceptedCoding('br, gzip', ['gzip']), 'gzip')
 })

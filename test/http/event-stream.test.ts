@@ -49,11 +49,11 @@ t.test('an event is a line with its name and a line of JSON, and line breaks of 
   t.same(parseEvents(text), [{ event: 'delta', data }, { event: 'done', data: null }])
 })
 
-t.test('no events are an empty stream', async (t) => {
+t.test('a source without events gives an empty stream', async (t) => {
   t.equal(await textOf(given()), '')
 })
 
-t.test('in silence a comment is sent, again and again, and nothing of the events is lost', async (t) => {
+t.test('a comment is sent repeatedly during silence, and no event is lost', async (t) => {
   const { opened, open } = latch()
   const stream = eventStream((async function * () {
     yield { event: 'a', data: 1 }
@@ -96,7 +96,7 @@ t.test('the source is read only as fast as the stream', async (t) => {
   stream.destroy()
 })
 
-t.test('a reader that leaves ends the source', async (t) => {
+t.test('a reader that disconnects ends the source', async (t) => {
   const { opened, open } = latch()
   const stream = eventStream((async function * () {
     try {
@@ -111,7 +111,7 @@ t.test('a reader that leaves ends the source', async (t) => {
   t.equal(stream.destroyed, true)
 })
 
-t.test('a step that fails after the reader has left causes no unhandled rejection', async (t) => {
+t.test('a step that fails after the reader has disconnected causes no unhandled rejection', async (t) => {
   const { opened, open } = latch()
   const stream = eventStream((async function * (): AsyncGenerator<ServerSentEvent, void> {
     await opened

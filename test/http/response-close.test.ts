@@ -29,10 +29,10 @@ await t.test('one listener reports the end of a response to all callbacks, in or
   t.equal(added, 2)
   t.same(told, Array.from({ length: COUNT }, (_, index) => [index, true]))
   onResponseClose(over, (answered) => { told.push([COUNT, answered]) })
-  t.same(told.at(-1), [COUNT, true], 'one that asks after the end is told at once')
+  t.same(told.at(-1), [COUNT, true], 'a listener that is added after the end is called at once')
 })
 
-await t.test('a client that leaves has not its whole answer', async (t) => {
+await t.test('a client that disconnects is reported as not having its whole answer', async (t) => {
   const app = Fastify()
   t.teardown(async () => { await app.close() })
   const told: boolean[] = []

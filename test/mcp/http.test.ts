@@ -28,7 +28,7 @@ t.test('there are no streams and no sessions', async (t) => {
   t.match(listening.json(), { id: 1, error: { code: -32601 } })
 })
 
-t.test('older revisions', async (t) => {
+t.test('older revisions are supported, and unknown ones are refused', async (t) => {
   const { post } = await testApp(t)
   for (const version of ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']) {
     const answer = await post('/mcp', rpc('initialize', { protocolVersion: version, capabilities: {}, clientInfo: { name: 't', version: '1' } }), { ...MCP_HEADERS, 'mcp-protocol-version': version })
@@ -46,7 +46,7 @@ t.test('a notification is accepted without an answer', async (t) => {
   t.equal(response.body, '')
 })
 
-t.test('a batch', async (t) => {
+t.test('a batch is answered within its bounds', async (t) => {
   const { post } = await testApp(t, { file: { mcp: { batch_messages: 3 } } })
   const headers = { ...MCP_HEADERS, 'mcp-protocol-version': '2025-03-26' }
   const retain = (index: number) => toolCall('retain', { bank_id: 'b', content: `fact ${index}` }, index)
@@ -142,7 +142,7 @@ t.test('an answer that never comes ends with deadline_exceeded, and its work is 
   t.ok(cancelled)
 })
 
-t.test('what is repeated in a response or looked up has a bound, alone and in a batch', async (t) => {
+t.test('what a response repeats and what a request looks up is bounded, alone and in a batch', async (t) => {
   const { post } = await testApp(t)
   const message = (change: object) => ({ jsonrpc: '2.0', id: 1, method: 'ping', ...change })
   const over = 'x'.repeat(8193)
@@ -179,7 +179,7 @@ t.test('faults of the protocol are errors of JSON-RPC with the status of HTTP', 
   t.match(typed.json(), { error: { data: { code: 'unsupported_media_type', request_id: String } } })
 })
 
-t.test('what the server does not have is an error of JSON-RPC; its HTTP status depends on the revision', async (t) => {
+t.test('an unknown name is an error of JSON-RPC; its HTTP status depends on the revision', async (t) => {
   const { post } = await testApp(t)
   for (const version of ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25', '2026-07-28']) {
     const isModern = version === '2026-07-28'
@@ -197,14 +197,14 @@ t.test('what the server does not have is an error of JSON-RPC; its HTTP status d
   }
 })
 
-t.test('the Origin of a web page', async (t) => {
+t.test('the Origin of a web page is checked', async (t) => {
   const { post } = await testApp(t, { file: { mcp: { public_url: 'https://memory.example.com/', allowed_origins: ['app.example.org'] } } })
   const status = async (origin: string) => (await post('/mcp', rpc('tools/list'), { ...MCP_HEADERS, origin })).statusCode
   for (const origin of ['http://localhost:3000', 'http://127.0.0.1', 'https://memory.example.com', 'https://app.example.org:8443']) t.equal(await status(origin), 200, origin)
   for (const origin of ['https://evil.example', 'null', 'https://memory.example.com.evil.example', 'x']) t.equal(await status(origin), 403, origin)
 })
 
-t.test('the Host', async (t) => {
+t.test('the Host is checked', async (t) => {
   const { post, get } = await testApp(t, { auth: { mode: 'api_key', apiKey: 'k' }, file: { mcp: { allowed_hosts: ['memory.example.com', '*.internal'] } } })
   const ask = async (host: string) => await post('/mcp', rpc('tools/list'), { ...MCP_HEADERS, host, 'x-api-key': 'k', 'x-service-principal': 'user:ada' })
   for (const host of ['memory.example.com', 'Memory.Example.com:8080', 'a.internal', 'localhost:8080']) t.equal((await ask(host)).statusCode, 200, host)
@@ -217,7 +217,7 @@ t.test('the Host', async (t) => {
   t.equal((await dev.post('/mcp', rpc('tools/list'), { ...MCP_HEADERS, host: 'evil.example' })).statusCode, 403, 'dev mode checks every route')
 })
 
-t.test('switched off it is not there', async (t) => {
+t.test('the endpoint does not exist when it is switched off', async (t) => {
   const { post, get } = await testApp(t, { file: { mcp: { enabled: false } } })
   t.equal((await post('/mcp', rpc('tools/list'), MCP_HEADERS)).statusCode, 404)
   t.equal((await get('/.well-known/oauth-protected-resource')).statusCode, 404)

@@ -16,7 +16,7 @@ for (const revision of REVISIONS) {
     t.match(answerOf(await call('retain', { content: 'Ada drinks tea.' })), { bank_id: 'user-ada' })
     t.match(answerOf(await call('recall', { query: 'Who drinks?' })), { memories: [{ bank_id: 'user-ada' }], total_available: 1 })
     t.match(answerOf(await call('reflect', { query: 'Who drinks tea?' })), { sources: [{ bank_id: 'user-ada' }] })
-    t.match(answerOf(await call('forget', { memory_ids: [other] })), { deleted_count: 0 }, 'an id of another bank counts nothing')
+    t.match(answerOf(await call('forget', { memory_ids: [other] })), { deleted_count: 0 }, 'an id of another bank does not count')
 
     for (const args of [{ bank_id: 'user-bob' }, { bank_id: 'user-ada' }, { banks: ['user-bob'] }, { bank_id: null }]) {
       for (const [name, rest] of [['recall', { query: 'x' }], ['retain', { content: 'x' }], ['forget', { scope: 'all' }]] as const) {
@@ -36,7 +36,7 @@ for (const revision of REVISIONS) {
   })
 }
 
-t.test('an invalid name', async (t) => {
+t.test('an invalid bank name', async (t) => {
   const { post } = await testApp(t)
   const response = await post('/mcp/banks/%20x', rpc('tools/list'), MCP_HEADERS)
   t.equal(response.statusCode, 400)

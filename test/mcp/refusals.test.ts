@@ -12,7 +12,7 @@ const ADA = { 'x-service-principal': 'user:ada' }
 
 for (const revision of REVISIONS) {
   t.test(`refusals reach the model in the revision ${revision}`, async (t) => {
-    t.test('access that is denied', async (t) => {
+    t.test('denied access', async (t) => {
       const { app } = await testApp(t, { file: CLOSED })
       const client = await connectMcp(t, app, { revision, headers: ADA })
       const result = await client.callTool({ name: 'retain', arguments: { bank_id: 'team', content: 'x' } })
@@ -20,7 +20,7 @@ for (const revision of REVISIONS) {
       t.same(answerOf(await client.callTool({ name: 'list_banks', arguments: {} })), { banks: [], next_cursor: null })
     })
 
-    t.test('a limit that is used up, with the time until it is not', async (t) => {
+    t.test('an exhausted limit, with the time until it is available again', async (t) => {
       const { app } = await testApp(t, { file: { homeostasis: { rate_limits: { retain_per_minute: 1 } } } })
       const client = await connectMcp(t, app, { revision })
       const retain = async (content: string) => await client.callTool({ name: 'retain', arguments: { bank_id: 'b', content } })
@@ -28,7 +28,7 @@ for (const revision of REVISIONS) {
       t.match(refusalOf(await retain('two')), { code: 'rate_limited', retry_after_seconds: 60 })
     })
 
-    t.test('arguments that are wrong, by their names', async (t) => {
+    t.test('invalid arguments, by their names', async (t) => {
       const { app } = await testApp(t)
       const client = await connectMcp(t, app, { revision })
       const result = await client.callTool({ name: 'recall', arguments: { bank_id: 'b', qurey: 'x', max_tokens: 0 } })
@@ -50,7 +50,7 @@ t.test('access is decided before the form of the arguments', async (t) => {
   t.match(refusalOf(response.json().result), { code: 'access_denied' })
 })
 
-t.test('a fault tells nothing of its cause, and the log has it under the same id', async (t) => {
+t.test('a fault reveals nothing of its cause, which the log has under the same id', async (t) => {
   const store = new InMemoryVectorStore()
   store.search = async () => { throw new Error('secret host') }
   const { post, log } = await testApp(t, {}, { store })
@@ -61,7 +61,7 @@ t.test('a fault tells nothing of its cause, and the log has it under the same id
   t.ok(log.some((line) => line['request_id'] === 'r1' && JSON.stringify(line).includes('secret host')))
 })
 
-t.test('an idempotency key', async (t) => {
+t.test('an idempotency key makes a repeat return the first answer', async (t) => {
   const { post } = await testApp(t)
   const call = async (given: object, headers: Record<string, string> = {}) => (
     (await post('/mcp', toolCall('retain', { bank_id: 'b', ...given }), { ...MCP_HEADERS, ...headers })).json().result
@@ -72,5 +72,5 @@ t.test('an idempotency key', async (t) => {
   t.match(refusalOf(await call({ content: 'two' }, { 'idempotency-key': 'k1' })), { code: 'idempotency_key_reused' }, 'the header is the same key')
   t.match(refusalOf(await call({ content: 'two', idempotency_key: '' })), { code: 'invalid_request', errors: [{ field: 'idempotency_key' }] })
   const other = await post('/v1/retain', { bank_id: 'b', content: 'three' }, { 'idempotency-key': 'k1' })
-  t.equal(other.statusCode, 200, 'a key of a tool is none of a route')
+  t.equal(other.statusCode, 200, 'a key of a tool is not one of a route')
 })

@@ -36,14 +36,14 @@ for (const revision of REVISIONS) {
   })
 }
 
-t.test('a resource without the right to read it', async (t) => {
+t.test('a resource without the permission to read it', async (t) => {
   const { app } = await testApp(t, { file: { access_control: { enabled: true, default_policy: 'deny' } } })
   const client = await connectMcp(t, app, { headers: { 'x-service-principal': 'user:ada' } })
   await t.rejects(client.readResource({ uri: 'memory://banks/team' }), { code: -32000, data: { code: 'access_denied', request_id: String } })
   await t.rejects(client.getPrompt({ name: 'answer_with_memory', arguments: { bank_id: 'team', question: 'x' } }), { code: -32000, data: { code: 'access_denied' } })
 })
 
-t.test('prompts', async (t) => {
+t.test('prompts are listed and filled in', async (t) => {
   const { app, retain } = await testApp(t)
   const id = await retain('team', 'The launch is in May.')
   const client = await connectMcp(t, app)

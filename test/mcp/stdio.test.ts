@@ -87,7 +87,7 @@ for (const revision of REVISIONS) {
 
 const embedded: McpStdioOptions = { source: 'embedded', config: testConfig(), version: '1.0.0' }
 
-t.test('many calls at once are all answered', async (t) => {
+t.test('many simultaneous calls are all answered', async (t) => {
   const { send, next, stdin, ended } = serve(embedded)
   send(rpc('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 't', version: '1' } }, 'i'))
   t.match(await next(), { id: 'i', result: { serverInfo: { version: '1.0.0' } } })
@@ -117,7 +117,7 @@ t.test('the connection ends with the input, with the signal, and with a message 
   await closed.ended
 })
 
-t.test('a server that is not there, or is none', async (t) => {
+t.test('a server that is missing, or is no gateway, is reported', async (t) => {
   const { app } = await testApp(t)
   const url = await addressOf(app)
   for (const [server, code] of [['http://127.0.0.1:1', 'connection_lost'], [`${url}/docs/static`, 'not_found']] as const) {
@@ -131,7 +131,7 @@ t.test('a server that is not there, or is none', async (t) => {
   await t.rejects(runMcpStdio({ ...embedded, bankId: ' ' }), { code: 'invalid_request', detail: /^bank: must be a text of letters/ })
 })
 
-t.test('a line that is no message is reported in one line, and the next one is answered', async (t) => {
+t.test('a line that is not a message is reported in one line, and the next one is answered', async (t) => {
   const { stdin, send, next, ended, log } = serve(embedded)
   stdin.write('{bad\n\n[1]\nnull\n')
   send({ jsonrpc: '2.0', id: 1, method: 'ping' })
@@ -141,7 +141,7 @@ t.test('a line that is no message is reported in one line, and the next one is a
   t.strictSame([...new Set(log)], ['the client has sent a line that is not a message of JSON-RPC; it is ignored'])
 })
 
-t.test('a client that leaves while a call runs is no fault', async (t) => {
+t.test('a client that disconnects while a call runs is no fault', async (t) => {
   const calls = new Set<() => void>()
   const silent = createServer(() => { for (const called of calls) called() })
   t.teardown(() => { silent.closeAllConnections(); silent.close() })

@@ -20,7 +20,7 @@ const QUIET: Record<string, string> = {
 const { panels } = JSON.parse(await readFile(new URL('../../ops/grafana/memory-gateway.json', import.meta.url), 'utf8')) as { panels: Panel[] }
 const expressions = new Map(panels.map(({ title, targets = [] }) => [title, targets[0]?.expr ?? '']))
 
-await t.test('a panel of what may never happen falls back on a metric that every gateway tells from the start', async (t) => {
+await t.test('a panel of rare events falls back on a metric that every gateway exposes from the start', async (t) => {
   const told = new Set((await scrape(await testApp(t))).map(({ name }) => name))
   for (const [title, counted] of Object.entries(QUIET)) {
     const [asked, fallback] = expressions.get(title)!.split(' or on() ')

@@ -50,7 +50,7 @@ function namesIn (expr: string): string[] {
   return expr.replaceAll(/\{[^}]*\}|"[^"]*"/g, '').match(/\b(?:memory_gateway|nodejs|process)_\w+/g) ?? []
 }
 
-await t.test('every metric that dashboard and alerts name is one that the gateway tells of', async (t) => {
+await t.test('every metric in the dashboard and the alerts is one that the gateway exposes', async (t) => {
   for (const { where, expr } of queries) {
     const names = namesIn(expr)
     if (where !== 'MemoryGatewayDown') t.ok(names.length > 0, where)
@@ -66,14 +66,14 @@ await t.test('every metric of the gateway\'s own is on the dashboard', async (t)
   t.same([...types.keys()].filter((name) => name.startsWith('memory_gateway_') && !shown.has(name)), [])
 })
 
-await t.test('counters are asked for their rate, and gauges for their value', async (t) => {
+await t.test('queries use the rate of counters, and the value of gauges', async (t) => {
   for (const { where, expr } of queries) {
     const rated = new Set([...expr.matchAll(/\b(?:rate|increase)\((\w+)/g)].map(([, name]) => name))
     for (const name of namesIn(expr)) t.equal(rated.has(name), types.get(name) !== 'gauge', `${name} of ${where}`)
   }
 })
 
-await t.test('every route that a query names is one that there is', async (t) => {
+await t.test('every route in a query exists', async (t) => {
   const named = queries.flatMap(({ expr }) => [...expr.matchAll(/route(=|!=|=~|!~)"([^"]*)"/g)].map(([, operator, value]) => ({ operator: operator!, value: value! })))
   t.ok(named.length > 3)
   for (const { operator, value } of named) {
@@ -84,14 +84,14 @@ await t.test('every route that a query names is one that there is', async (t) =>
   }
 })
 
-await t.test('the panels have ids of their own and do not overlap', async (t) => {
+await t.test('the panels have unique ids and do not overlap', async (t) => {
   t.equal(new Set(dashboard.panels.map(({ id }) => id)).size, dashboard.panels.length)
   const cells = dashboard.panels.flatMap(({ gridPos: { x, y, w, h } }) => Array.from({ length: w * h }, (_, index) => `${x + index % w},${y + Math.floor(index / w)}`))
   t.equal(new Set(cells).size, cells.length)
   for (const { gridPos: { x, w } } of dashboard.panels) t.ok(x + w <= 24)
 })
 
-await t.test('every alert has a name of its own, a severity, and a summary that says what to do', async (t) => {
+await t.test('every alert has a unique name, a severity, and a summary that says what to do', async (t) => {
   t.equal(parseAllDocuments(read('prometheus/alerts.yaml')).flatMap(({ errors, warnings }) => [...errors, ...warnings]).length, 0)
   t.equal(new Set(rules.map(({ alert }) => alert)).size, rules.length)
   for (const { alert, labels, annotations, for: duration } of rules) {

@@ -6,7 +6,7 @@ import { testApp } from '../helpers/app.js'
 import { until } from '../helpers/waiting.js'
 import { refused } from '../routes/support.js'
 
-/** A store in which every search waits until it is let go. */
+/** A store in which every search waits until the test releases it. */
 function waitingStore () {
   const store = new InMemoryVectorStore()
   const waiting: Array<() => void> = []
@@ -80,7 +80,7 @@ await t.test('many simultaneous requests are all admitted, over several turns of
   t.ok(answers.every(({ statusCode }) => statusCode === 200))
 })
 
-await t.test('a crowd of one caller does not delay another caller behind the same address', async (t) => {
+await t.test('many requests of one caller do not delay another caller behind the same address', async (t) => {
   const store = new InMemoryVectorStore()
   const list = store.list.bind(store)
   // Longer than a slice of the event loop.
@@ -91,11 +91,11 @@ await t.test('a crowd of one caller does not delay another caller behind the sam
   const { get } = await testApp(t, {}, { store })
   const ask = async (principal: string) => await get('/v1/banks/b/memories', { 'x-service-principal': principal })
   let answered = 0
-  const crowd = Promise.all(Array.from({ length: 40 }, async () => {
+  const requests = Promise.all(Array.from({ length: 40 }, async () => {
     await ask('user:mallory')
     answered++
   }))
   t.equal((await ask('user:ada')).statusCode, 200)
-  t.ok(answered < 20, `${answered} of the crowd were answered first`)
-  await crowd
+  t.ok(answered < 20, `${answered} of the requests were answered first`)
+  await requests
 })

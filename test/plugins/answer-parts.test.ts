@@ -81,18 +81,18 @@ for (const [name, schema, lists, answer] of answers) {
       const texts = [...parts.texts(value)]
       t.equal(texts.join(''), serialize(value))
       const elements = lists.flatMap((member) => value[member])
-      t.ok(texts.length >= elements.length, 'each element is a part by itself')
+      t.ok(texts.length >= elements.length, 'each element is a separate part')
     }), { numRuns: runs(200, 5000) })
   })
 }
 
-await t.test('an answer without a list that is optional is whole too', async (t) => {
+await t.test('an answer without an optional list is complete too', async (t) => {
   const parts = answerPartsOf({ type: 'object', properties: { a: { type: 'array', items: { type: 'object', properties: {} } }, b: { type: 'string' } } })
   t.equal([...parts.texts({ b: 'x' })].join(''), '{"b":"x"}')
   t.equal([...parts.texts({ a: [{}, {}], b: 'x' })].join(''), '{"a":[{},{}],"b":"x"}')
 })
 
-await t.test('the parts of an explanation are one', async (t) => {
+await t.test('an explanation is not split into parts', async (t) => {
   t.same(answerPartsOf(ExplainAnswer as AnswerSchema).lists, [])
 })
 

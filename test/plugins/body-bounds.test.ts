@@ -15,7 +15,7 @@ async function sendText ({ inject }: TestApp, url: string, payload: string, head
   return await inject({ method: 'POST', url, headers: { ...JSON_TYPE, ...headers }, payload })
 }
 
-await t.test('a body that is too deep or holds too much is refused with the bound, before it is looked at', async (t) => {
+await t.test('a body with too many levels or values is refused with the bound before validation', async (t) => {
   const app = await testApp(t, { file: { bounds: { json_depth: 5, json_values: 100, array_elements: 10 } } })
   const deep = (levels: number) => '{"bank_id":"b","query":"x","metadata":' + '['.repeat(levels - 1) + ']'.repeat(levels - 1) + '}'
   refusedFields(t, await sendText(app, '/v1/recall', deep(5)), 'metadata')
@@ -26,14 +26,14 @@ await t.test('a body that is too deep or holds too much is refused with the boun
   refused(t, await sendText(app, '/v1/recall', '['.repeat(1000)), 413, 'body_too_large')
 })
 
-await t.test('so is an event of a webhook, and the first of its faults ends the search', async (t) => {
+await t.test('an event of a webhook is refused likewise, and its first fault ends the search', async (t) => {
   const app = await testApp(t, { file: { bounds: { array_elements: 6000 }, sources: { shop: openSource() } } })
   refused(t, await send(app, 'shop', JSON.stringify({ content: 'x', tags: Array(6001).fill(1) })), 413, 'body_too_large', { detail: /bounds\.array_elements/ })
   refusedFields(t, await send(app, 'shop', JSON.stringify({ content: 'x', tags: Array(6000).fill(1) })), 'tags')
   refusedFields(t, await send(app, 'shop', '{"content":"x","metadata":{"n":1e999}}'), 'metadata.n')
 })
 
-await t.test('each route has a limit of its own, and says which', async (t) => {
+await t.test('each route has its own limit, and the error contains it', async (t) => {
   const app = await testApp(t, { file: { bounds: { batch_bytes: 2000, import_bytes: 3000 } } })
   const big = (bytes: number) => JSON.stringify({ bank_id: 'b', items: [{ content: 'x' }] }).padEnd(bytes)
   t.equal((await sendText(app, '/v1/retain/batch', big(2000))).statusCode, 200)
@@ -70,7 +70,7 @@ await t.test('an invalid envelope is refused before access is decided', async (t
   refused(t, await app.post('/v1/recall', { bank_id: 'other', banks: ['other'], query: 'x' }, as('user:read')), 400, 'invalid_request')
 })
 
-await t.test('where the bank is in the path, access is judged before the body is read', async (t) => {
+await t.test('where the bank is in the path, access is decided before the body is read', async (t) => {
   const app = await testApp(t, { file: ONE_PERMISSION_EACH })
   for (const [method, url] of [['POST', '/v1/banks/team/import'], ['PUT', '/v1/banks/team/config'], ['PATCH', '/v1/banks/team/config']] as const) {
     refused(t, await app.inject({ method, url, headers: { ...as('user:read'), 'content-type': 'application/nonsense' }, payload: '{' }), 403, 'access_denied')
@@ -79,7 +79,7 @@ await t.test('where the bank is in the path, access is judged before the body is
   refused(t, await app.get('/v1/banks/a%20b/stats', as('user:read')), 400, 'invalid_request')
 })
 
-await t.test('what a bank itself grants opens it as well', async (t) => {
+await t.test('a grant of the bank itself opens it as well', async (t) => {
   const app = await testApp(t, { file: ONE_PERMISSION_EACH })
   const granted = await app.inject({ method: 'PUT', url: '/v1/banks/team/config', headers: as('user:admin'), payload: { access: [{ principal: 'user:guest', permissions: ['read'] }] } })
   t.equal(granted.statusCode, 200)
@@ -119,7 +119,7 @@ await t.test('numbers must be finite everywhere', async (t) => {
   }
 })
 
-await t.test('an instant with a fraction of any length is none', async (t) => {
+await t.test('an instant with a very long fraction is refused', async (t) => {
   const app = await testApp(t)
   t.equal((await app.post('/v1/retain', { bank_id: 'b', content: 'x', occurred_at: `2025-01-01T00:00:00.${'1'.repeat(20)}Z` })).statusCode, 200)
   refusedFields(t, await app.post('/v1/retain', { bank_id: 'b', content: 'x', occurred_at: `2025-01-01T00:00:00.${'1'.repeat(100_000)}Z` }), 'occurred_at')
@@ -136,7 +136,7 @@ await t.test('bytes are held from their arrival to the end of the exchange, and 
   await until(() => app.workBytes.reservedBytes === 0)
 })
 
-await t.test('a client that leaves in the middle of its body gives its room back', async (t) => {
+await t.test('a client that disconnects in the middle of its body releases its bytes', async (t) => {
   const { app, open } = await listening(t)
   for (const headers of ['Content-Length: 100000', 'Transfer-Encoding: chunked']) {
     const { socket } = await open()
@@ -205,7 +205,7 @@ await t.test('all bytes are released however a request ends', async (t) => {
   t.equal(app.app.workBytes.reservedBytes, 0)
 })
 
-await t.test('a body that comes in many small chunks is the same body', async (t) => {
+await t.test('a body that arrives in many small chunks is read unchanged', async (t) => {
   const app = await testApp(t)
   await app.app.listen({ port: 0, host: '127.0.0.1' })
   const { port } = app.app.server.address() as AddressInfo

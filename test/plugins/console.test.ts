@@ -53,7 +53,7 @@ t.test('the page has no script, style or address of another origin in it', async
   t.notMatch(body, /<style|\bstyle=|\bon[a-z]+=|https?:|data:|\/\//)
 })
 
-t.test('the scripts weigh less than they may', async (t) => {
+t.test('the scripts are smaller than their limit', async (t) => {
   const weights = ASSETS.filter((name) => name.endsWith('.js')).map((name) => {
     const compressed = readdirSync(join(BUILT, 'assets')).includes(`${name}.gz`) ? `${name}.gz` : name
     return readFileSync(join(BUILT, 'assets', compressed)).length
@@ -62,7 +62,7 @@ t.test('the scripts weigh less than they may', async (t) => {
   t.ok(total < SCRIPT_BYTES, `${total} bytes gzipped`)
 })
 
-t.test('every asset is kept for ever, and comes as it is, or compressed by the build', async (t) => {
+t.test('every asset is cached forever, and is sent as it is or compressed by the build', async (t) => {
   const { get } = await testApp(t)
   for (const name of ASSETS) {
     const content = readFileSync(join(BUILT, 'assets', name))
@@ -78,7 +78,7 @@ t.test('every asset is kept for ever, and comes as it is, or compressed by the b
   }
 })
 
-t.test('what the browser has already is not sent again', async (t) => {
+t.test('an asset that the browser already has is not sent again', async (t) => {
   const { get, inject } = await testApp(t)
   for (const url of ['/console/', `/console/assets/${SCRIPT}`, '/console/config.json']) {
     const { headers: { etag }, rawPayload } = await get(url)
@@ -97,13 +97,13 @@ t.test('what the browser has already is not sent again', async (t) => {
   t.not(plain.headers.etag, compressed.headers.etag, 'each form of the page has its own tag')
 })
 
-t.test('the address without a slash leads to the one with it, also below a path of a proxy', async (t) => {
+t.test('the address without a slash redirects to the one with it, also below the path of a proxy', async (t) => {
   const response = await (await testApp(t)).get('/console')
   t.equal(response.statusCode, 308)
   t.equal(response.headers.location, 'console/')
 })
 
-t.test('nothing but what was built is served', async (t) => {
+t.test('only the files of the build are served', async (t) => {
   const { get, inject } = await testApp(t)
   const absent = [
     '/console/assets/none.js', '/console/assets/..%2f..%2fserver.js', '/console/../server.js', '/console/banks/more',
@@ -115,7 +115,7 @@ t.test('nothing but what was built is served', async (t) => {
   t.equal(refused.headers.allow, 'GET, HEAD')
 })
 
-t.test('the page learns how to sign in, and nothing secret', async (t) => {
+t.test('the page receives the sign-in settings, and no secret', async (t) => {
   const dev = await testApp(t)
   t.match((await dev.get('/console/config.json')).json(), { auth_mode: 'dev', admin_token: false, version: /^\d/ })
   const key = await testApp(t, { auth: { mode: 'api_key', apiKey: 'Zq-key' }, adminToken: 'Zq-admin' })
@@ -126,7 +126,7 @@ t.test('the page learns how to sign in, and nothing secret', async (t) => {
   t.notMatch(body, /Zq/)
 })
 
-t.test('an identity provider is named, and may be asked, where console.oidc has a client', async (t) => {
+t.test('an identity provider is named and allowed by the policy, where console.oidc has a client', async (t) => {
   const { issuer, client_id: clientId } = PROVIDER
   const auth = { mode: 'jwt_oidc', oidcIssuer: issuer, oidcAudience: 'memory', oidcJwksUrl: 'https://keys.example.com' } as const
   const oidc = { client_id: clientId, parameters: { audience: 'memory' }, origins: ['https://tokens.example.com'] }
@@ -146,7 +146,7 @@ t.test('an identity provider is named, and may be asked, where console.oidc has 
   t.equal((await otherMode.get('/console/config.json')).json<{ oidc?: object }>().oidc, undefined)
 })
 
-t.test('it is served by default where only this machine can reach the server', async (t) => {
+t.test('the console is served by default where only this machine can reach the server', async (t) => {
   const cases: Array<[host: string, enabled: boolean | undefined, status: number]> = [
     ['127.0.0.1', undefined, 200], ['::1', undefined, 200], ['localhost', undefined, 200], ['127.0.0.1', false, 404],
     ['0.0.0.0', undefined, 404], ['memory.example.com', undefined, 404], ['0.0.0.0', true, 200],
@@ -160,7 +160,7 @@ t.test('it is served by default where only this machine can reach the server', a
   }
 })
 
-t.test('it is no part of the public document', async (t) => {
+t.test('the console is not a part of the public document', async (t) => {
   const { paths } = (await (await testApp(t)).get('/openapi.json')).json<{ paths: object }>()
   t.same(Object.keys(paths).filter((path) => path.startsWith('/console')), [])
 })

@@ -82,7 +82,7 @@ await t.test('OPTIONS without the headers of a preflight is 405 or 404, as witho
   }
 })
 
-await t.test('the admin scope is for no page of another origin, however its path is spelt', async (t) => {
+await t.test('no page of another origin can use the admin scope, however its path is spelt', async (t) => {
   const app = await testApp(t, { ...LISTED, adminToken: undefined })
   for (const url of ['/v1/admin/banks', '/v1/admin/reload', '/v1/%61dmin/reload', '/v1/admin/banks/b/config?tenant_id=x', '/metrics']) {
     t.same(corsHeaders((await preflight(app, url)).headers), [], url)
@@ -90,7 +90,7 @@ await t.test('the admin scope is for no page of another origin, however its path
   }
 })
 
-await t.test('dev mode looks at the host name before it answers a preflight', async (t) => {
+await t.test('dev mode checks the host name before it answers a preflight', async (t) => {
   const app = await testApp(t, { corsOrigins: [PAGE] })
   const refusal = await preflight(app, '/v1/recall', { host: 'evil.example' })
   refused(t, refusal, 403, 'host_not_allowed')

@@ -9,7 +9,7 @@ import { refused, refusedFields } from '../routes/support.js'
 
 const JSON_TYPE = { 'content-type': 'application/json' }
 
-/** An app in which nearly everything can go wrong. */
+/** An app with a route for nearly every error. */
 async function brittle (t: Parameters<typeof testApp>[0]): Promise<TestApp> {
   const store = new InMemoryVectorStore()
   store.health = async () => ({ healthy: false })
@@ -92,14 +92,14 @@ await t.test('a dependency that is down is logged with its cause under the same 
   t.match(log.filter((line) => line['level'] === 50), [{ request_id: response.headers['x-request-id'], err: { message: 'relation "memories" does not exist' } }])
 })
 
-await t.test('what a client did wrong is logged as a request and not as an error', async (t) => {
+await t.test('a mistake of the client is logged as a request and not as an error', async (t) => {
   const { inject, log } = await brittle(t)
   log.length = 0
   for (const [status, , request] of everyStatus) if (status < 500) await inject(request)
   t.same(log.filter((line) => Number(line['level']) > 30), [])
 })
 
-await t.test('a path that does not exist is 404 without asking who calls', async (t) => {
+await t.test('a path that does not exist is 404 without authentication', async (t) => {
   const { inject } = await brittle(t)
   for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const) {
     for (const url of ['/v1', '/v1/', '/v2/recall', '/v1/recall/', '/V1/recall', '/v1/admin', '/v1/admin/other', '/docs-2']) {
@@ -137,7 +137,7 @@ const fastifysOwn: Array<[what: string, status: number, code: string, request: I
   ['an empty body', 400, 'invalid_json', { ...posting('/v1/recall', {}), payload: '' }],
   ['a malformed content type', 415, 'unsupported_media_type', posting('/v1/recall', {}, { 'content-type': '/' })],
 ]
-await t.test('what the framework refuses has the same shape, our words and the request id', async (t) => {
+await t.test('refusals of the framework have the same form, our words and the request id', async (t) => {
   const { inject } = await brittle(t)
   for (const [what, status, code, request] of fastifysOwn) {
     await t.test(what, async (t) => {

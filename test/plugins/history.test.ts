@@ -29,7 +29,7 @@ t.test('durations beyond all buckets and below the first count too', async (t) =
   t.match(history.samples(), [{ requests: 2, longest: 1e9 }])
 })
 
-t.test('steps are closed one by one, empty ones too, and an hour of them is kept', async (t) => {
+t.test('steps are closed one by one, also empty ones, and are kept for an hour', async (t) => {
   const { history, advance, begin } = historyOf()
   history.observe(200, 5)
   history.observe(404, 5)
@@ -48,14 +48,14 @@ t.test('steps are closed one by one, empty ones too, and an hour of them is kept
   }
   t.equal(history.samples().length, 361)
   advance(1e12)
-  t.equal(history.samples().length, 361, 'a clock that leaps does not make more')
+  t.equal(history.samples().length, 361, 'a clock that leaps forward makes no more steps')
   t.equal(history.samples().reduce((sum, { requests }) => sum + requests, 0), 0)
   advance(-1e9)
   history.observe(200, 1)
-  t.equal(history.samples().at(-1)!.requests, 1, 'nor does one that goes back')
+  t.equal(history.samples().at(-1)!.requests, 1, 'a clock that goes back makes none either')
 })
 
-t.test('the route tells what callers did, and neither probes nor operators', async (t) => {
+t.test('the route reports the requests of callers, and neither those of probes nor of operators', async (t) => {
   const { app, get, post, clock } = await testApp(t, { adminToken: 'operator', auth: { mode: 'dev' } })
   const token = { 'x-admin-token': 'operator' }
   await get('/v1/banks')

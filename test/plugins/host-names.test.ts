@@ -15,7 +15,7 @@ const foreign = [
   'localhost/evil', 'localhost,evil.example', 'localhost evil.example', 'localhost:evil', '::1', '[::1', '::1]', '[localhost]', ' ', '*', '*.localhost', 'http://localhost',
 ]
 
-await t.test('dev mode is asked under loopback names and addresses', async (t) => {
+await t.test('dev mode serves loopback names and addresses', async (t) => {
   const { inject } = await testApp(t)
   for (const host of served) t.equal((await inject({ url: '/v1/whoami', headers: { host } })).statusCode, 200, host)
 })
@@ -29,7 +29,7 @@ await t.test('any other Host is refused, and the connection ends', async (t) => 
   }
 })
 
-await t.test('so is every route, whatever the method and whatever guards it', async (t) => {
+await t.test('every route refuses it, whatever its method and its guard', async (t) => {
   const { inject, app } = await testApp(t, { adminToken: 'token' })
   const paths = app.routeTable.flatMap(({ method, url }) => [method].flat().map((name) => ({ method: name as 'GET', url: url.replaceAll(/:\w+/g, 'x').replace('*', 'x') })))
   const others = [{ method: 'GET' as const, url: '/nothing' }, { method: 'OPTIONS' as const, url: '/v1/recall' }, { method: 'DELETE' as const, url: '/live' }]
@@ -41,30 +41,30 @@ await t.test('so is every route, whatever the method and whatever guards it', as
   }
 })
 
-await t.test('no body is read for it', async (t) => {
+await t.test('no body is read for a refused Host', async (t) => {
   const { inject } = await testApp(t)
   refused(t, await inject({ method: 'POST', url: '/v1/recall', headers: { ...HEADERS, host: 'evil.example' }, payload: '{' }), 403, 'host_not_allowed')
 })
 
-await t.test('what the configuration adds is served too, and nothing near it', async (t) => {
+await t.test('names in the configuration are served too, and similar names are not', async (t) => {
   const { inject } = await testApp(t, { allowedHosts: ['gateway.internal', '*.example.com', '10.0.0.1', '2001:db8::1'] })
   const status = async (host: string) => (await inject({ url: '/live', headers: { host } })).statusCode
   for (const host of ['gateway.internal', 'GATEWAY.internal.:8080', 'a.example.com', 'a.b.Example.com:1', '10.0.0.1:80', '[2001:DB8::0:1]:80', 'localhost']) t.equal(await status(host), 200, host)
   for (const host of ['internal', 'x.gateway.internal', 'example.com', '.example.com', 'evilexample.com', 'example.com.evil', '10.0.0.2', '[2001:db8::2]']) t.equal(await status(host), 403, host)
 })
 
-await t.test('a name that was served on one connection opens nothing for another', async (t) => {
+await t.test('a name that was accepted on one connection has no effect on another', async (t) => {
   const { inject } = await testApp(t)
   for (const host of ['localhost', 'evil.example', 'localhost', 'evil.example']) t.equal((await inject({ url: '/live', headers: { host } })).statusCode, host === 'localhost' ? 200 : 403)
 })
 
-await t.test('other modes ask who calls, and under which name does not matter', async (t) => {
+await t.test('other modes authenticate callers, and accept any name', async (t) => {
   const { inject } = await testApp(t, { auth: { mode: 'api_key', apiKey: 'key' } })
   t.equal((await inject({ url: '/live', headers: { host: 'evil.example' } })).statusCode, 200)
   t.equal((await inject({ url: '/v1/whoami', headers: { host: 'evil.example' } })).statusCode, 401)
 })
 
-await t.test('the address that a connection came in at is served, so that probes by address work', async (t) => {
+await t.test('the address at which a connection arrived is accepted, so that probes by address work', async (t) => {
   const { app } = await testApp(t)
   await app.listen({ host: '127.0.0.1', port: 0 })
   const { port } = app.server.address() as { port: number }

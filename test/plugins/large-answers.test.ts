@@ -18,7 +18,7 @@ async function filled (t: Test, count: number, file: TestConfig['file'] = {}): P
   return app
 }
 
-/** Has a recall answer so many hits, however few memories there are. */
+/** Makes a recall return this number of hits, however few memories exist. */
 function multiplyHits ({ app: { memory } }: TestApp, count: number, change = (_hit: Hit, _index: number) => {}): void {
   const { recall } = memory
   const answerInPlace: typeof recall = async (...given) => {
@@ -34,7 +34,7 @@ function multiplyHits ({ app: { memory } }: TestApp, count: number, change = (_h
 
 const all = { bank_id: 'big', query: 'tea', max_results: 1000 }
 
-await t.test('a large answer is what the serializer of its schema writes, in pieces', async (t) => {
+await t.test('a large answer equals the output of the serializer of its schema, and is sent in pieces', async (t) => {
   const app = await filled(t, 5)
   const recall = await app.post('/v1/recall', all)
   t.equal(recall.statusCode, 200)
@@ -50,7 +50,7 @@ await t.test('a large answer is what the serializer of its schema writes, in pie
   t.equal(app.app.workBytes.reservedBytes, 0)
 })
 
-await t.test('a small answer has its length and is in one piece', async (t) => {
+await t.test('a small answer has a Content-Length and is sent in one piece', async (t) => {
   const app = await filled(t, 1)
   const recall = await app.post('/v1/recall', all)
   t.equal(recall.headers['content-length'], String(Buffer.byteLength(recall.body)))
@@ -84,7 +84,7 @@ await t.test('HEAD requests, HTTP/1.0 and pipelined requests get correct respons
   t.equal(app.app.workBytes.reservedBytes, 0)
 })
 
-await t.test('an answer beyond bounds.answer_bytes is refused before anything of it is sent', async (t) => {
+await t.test('an answer beyond bounds.answer_bytes is refused before any of it is sent', async (t) => {
   const app = await filled(t, 24, { bounds: { answer_bytes: MIB } })
   for (const response of [await app.post('/v1/recall', all), await app.get('/v1/banks/big/memories?limit=200')]) {
     refused(t, response, 413, 'answer_too_large', { detail: /bounds\.answer_bytes.*max_results, max_tokens or limit/ })
@@ -114,10 +114,10 @@ await t.test('unread answers occupy their bytes, and a request without free byte
   const reader = await unread(t, url, postText('/v1/recall', all))
   t.ok(app.app.workBytes.reservedBytes > 12 * MIB, `${app.app.workBytes.reservedBytes}`)
   refused(t, await app.post('/v1/recall', all), 503, 'server_busy', { retry_after_seconds: 1 })
-  t.equal((await app.post('/v1/recall', { ...all, max_results: 1 })).statusCode, 200, 'small answers go on')
+  t.equal((await app.post('/v1/recall', { ...all, max_results: 1 })).statusCode, 200, 'small answers are still sent')
   reader.resume()
   await released()
-  t.equal(reader.destroyed, false, 'it has its answer')
+  t.equal(reader.destroyed, false, 'it gets its answer')
   const leaver = await unread(t, url, postText('/v1/recall', all))
   leaver.destroy()
   await released()
@@ -125,7 +125,7 @@ await t.test('unread answers occupy their bytes, and a request without free byte
   t.equal(app.app.workBytes.reservedBytes, 0)
 })
 
-await t.test('the answer of a write is sent even without room in the byte budget', async (t) => {
+await t.test('the answer of a write is sent even when the byte budget is exhausted', async (t) => {
   const app = await testApp(t, { file: { bounds: { work_bytes: 16 * MIB } } })
   const { workBytes, memory } = app.app
   const items = Array.from({ length: 1000 }, (_, index) => ({ content: `Memory ${index}` }))
@@ -147,7 +147,7 @@ await t.test('the answer of a write is sent even without room in the byte budget
   t.equal((await app.get('/openapi.json')).statusCode, 200)
 })
 
-await t.test('an answer that breaks in its middle ends the connection', async (t) => {
+await t.test('an answer that fails in its middle ends the connection', async (t) => {
   const app = await filled(t, 4)
   multiplyHits(app, 100, (hit, index) => {
     // Not enumerable, so that it breaks when it is written, and not when it is weighed.

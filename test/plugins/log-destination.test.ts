@@ -27,10 +27,10 @@ t.test('the lines of one turn of the event loop are written together, at its end
   t.strictSame(destination.writes, [['a', 'b']])
   lines.write('c')
   await nextTurn()
-  t.strictSame(destination.writes, [['a', 'b'], ['c']], 'and a later line in its own turn')
+  t.strictSame(destination.writes, [['a', 'b'], ['c']], 'a later line is written in its own turn')
 })
 
-t.test('a fatal line is written at once, with those before it', async (t) => {
+t.test('a fatal line is written at once, after the lines before it', async (t) => {
   const destination = output()
   const log = pino(
     { base: null, timestamp: false, formatters: { level: (label) => ({ level: label }) } },
@@ -53,13 +53,13 @@ t.test('no line is lost when the process ends in the turn that logged it', async
   t.equal(await written("lines.write('last words\\n')"), 'last words\n')
 })
 
-t.test('more lines than wait at most come whole and in order', async (t) => {
+t.test('more lines than the buffer holds are written completely and in order', async (t) => {
   const numbers = Array.from({ length: 5000 }, (_, index) => String(index))
   const program = "for (let index = 0; index < 5000; index++) lines.write(index + '\\n'); process.exit(0)"
   t.equal(await written(program), `${numbers.join('\n')}\n`)
 })
 
-t.test('a reader of the output that went away ends the process without a fault', async (t) => {
+t.test('a closed output ends the process without a fault', async (t) => {
   const shell = '"$NODE" --input-type=module --eval "$CODE" | head -n 1'
   const code = `
     import { standardOutputLines } from ${JSON.stringify(module)}

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { head, listening } from '../helpers/byte-by-byte.js'
 
-await t.test('a long body that holds too much is refused before the rest of it has come', async (t) => {
+await t.test('a long body with too many values is refused before the rest of it arrives', async (t) => {
   const { open } = await listening(t, { file: { bounds: { array_elements: 6000 } } })
   const { socket, answer } = await open()
   socket.write(`${head('/v1/recall', 'Content-Length: 9000000')}{"query":"x","banks":["${'b'.repeat(60_000)}"${',1'.repeat(10_000)}`)
@@ -10,7 +10,7 @@ await t.test('a long body that holds too much is refused before the rest of it h
   t.match(text, /array_elements/)
 })
 
-await t.test('a long body is read whole, in whatever pieces it comes and whatever else is done', async (t) => {
+await t.test('a long body is read completely, in whatever pieces it arrives and whatever else runs', async (t) => {
   const { open } = await listening(t)
   const body = JSON.stringify({ bank_id: 'b', content: 'The ferry leaves at nine.', metadata: { note: 'x'.repeat(200) } }).padEnd(300_000)
   const whole = await open()

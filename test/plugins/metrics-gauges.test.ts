@@ -5,7 +5,7 @@ import { SteeredEmbeddings } from '../fixtures/steered-embeddings.js'
 import { testApp } from '../helpers/app.js'
 import { scrape, valueOf } from '../helpers/exposition.js'
 
-/** Embeddings that stand as a test says. */
+/** Embeddings with the state that a test sets. */
 class StandingEmbeddings extends SteeredEmbeddings {
   standing: () => ModelStatus = () => ({})
 
@@ -14,7 +14,7 @@ class StandingEmbeddings extends SteeredEmbeddings {
   }
 }
 
-await t.test('breaker, queue and cache are as the provider says at the scrape', async (t) => {
+await t.test('the metrics of breaker, queue and cache are the state of the provider at the scrape', async (t) => {
   const embeddings = new StandingEmbeddings()
   const app = await testApp(t, {}, { embeddings })
   const states = { closed: 0, half_open: 1, open: 2 } as const
@@ -51,7 +51,7 @@ await t.test('a provider that fails to report its state does not affect the othe
   t.equal(valueOf(samples, 'memory_gateway_model_queue_running', { kind: 'reranker' }), 1)
 })
 
-await t.test('connections of the store are told by state, of a store that has some', async (t) => {
+await t.test('connections of the store are counted by state, if the store has some', async (t) => {
   const store = Object.assign(new InMemoryVectorStore(), { poolStatus: () => ({ size: 10, inUse: 3, waiting: 2 }) })
   const samples = await scrape(await testApp(t, {}, { store }))
   t.equal(valueOf(samples, 'memory_gateway_db_pool_connections', { state: 'size' }), 10)

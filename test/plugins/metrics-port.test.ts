@@ -32,11 +32,11 @@ await t.test('with a separate port the metrics are served there without a token,
   t.equal(response.headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8')
   const samples = readExposition(await response.text())
   t.equal(valueOf(samples, 'memory_gateway_http_request_duration_seconds_count', { route: '/health', status: '200' }), 1)
-  t.equal(valueOf(samples, 'memory_gateway_http_requests_in_flight'), 0, 'the scrape is no request of the gateway')
+  t.equal(valueOf(samples, 'memory_gateway_http_requests_in_flight'), 0, 'the scrape is not counted as a request')
   refused(t, await get('/metrics', { 'x-admin-token': 'admin' }), 404, 'not_found')
 })
 
-await t.test('that port knows nothing else', async (t) => {
+await t.test('that port serves nothing else', async (t) => {
   const { url } = await withOwnPort(t)
   for (const path of ['/', '/v1/banks', '/health', '/metrics/', '/metrics/x', '/v1/admin/banks']) {
     await refusedBy(t, await fetch(new URL(path, url)), 404, 'not_found')

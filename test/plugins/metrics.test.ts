@@ -27,7 +27,7 @@ await t.test('requests are counted by method, route pattern and status', async (
   t.equal(valueOf(samples, 'memory_gateway_http_request_duration_seconds_bucket', { route: '/v1/recall', status: '200', le: '+Inf' }), 2)
 })
 
-await t.test('what is no route has one name, whatever its path and method are', async (t) => {
+await t.test('requests without a route have one name, whatever their path and method are', async (t) => {
   const app = await testApp(t)
   for (const url of ['/nothing', '/v1/secret-bank', '/v1/banks/a/b/c/d']) await app.get(url)
   await app.inject({ method: 'DELETE', url: '/v1/banks' })
@@ -50,7 +50,7 @@ await t.test('liveness is not counted, and readiness is', async (t) => {
   t.same(counted, ['GET /health'])
 })
 
-await t.test('a value is counted in the first bucket that holds it and in those above', async (t) => {
+await t.test('a value is counted in the first bucket that contains it and in those above', async (t) => {
   const durations = new FastHistogram({ name: 'test_seconds', help: 'A test.', labelNames: ['what', 'how'], buckets: [0.1, 1] })
   const series = durations.series({ what: 'a "quoted"\nline\\', how: 'b' })
   for (const seconds of [0.1, 0.5, 1, 7]) series.observe(seconds)
@@ -69,7 +69,7 @@ await t.test('failures of authentication are 0 before the first', async (t) => {
   for (const mode of ['api_key', 'admin_token', 'source_signature']) t.equal(valueOf(samples, 'memory_gateway_auth_failures_total', { mode, status: '401' }), 0)
 })
 
-await t.test('a client that leaves before its answer is counted as 499, and no longer as in flight', async (t) => {
+await t.test('a client that disconnects before its answer is counted as 499, and no longer as in flight', async (t) => {
   const store = new InMemoryVectorStore()
   let arrive: () => void = () => {}
   const arrived = new Promise<void>((resolve) => { arrive = resolve })
@@ -84,7 +84,7 @@ await t.test('a client that leaves before its answer is counted as 499, and no l
   const body = JSON.stringify({ bank_id: 'b', query: 'x' })
   socket.write(`POST /v1/recall HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`)
   await arrived
-  t.equal(valueOf(await scrape(app), 'memory_gateway_http_requests_in_flight'), 2, 'it and the scrape')
+  t.equal(valueOf(await scrape(app), 'memory_gateway_http_requests_in_flight'), 2, 'the request and the scrape')
   socket.destroy()
   let samples = await scrape(app)
   while (valueOf(samples, COUNT, { route: '/v1/recall', status: '499' }) === undefined) {
@@ -111,7 +111,7 @@ await t.test('the stages of a recall and the calls to its models are counted', a
   t.equal(valueOf(samples, 'memory_gateway_model_call_duration_seconds_count', { kind: 'reranker' }), 1)
 })
 
-await t.test('a call to a model that fails is counted by what became of it', async (t) => {
+await t.test('a failed call to a model is counted by its outcome', async (t) => {
   const reranker = { rerank: async () => { throw new Error('the text of the memory is: secret') } }
   const app = await testApp(t, {}, { embeddings: new SteeredEmbeddings({ deferred: false }), reranker })
   await app.retain('b', 'The doctor drives a car.')
@@ -119,7 +119,7 @@ await t.test('a call to a model that fails is counted by what became of it', asy
   t.equal(valueOf(await scrape(app), 'memory_gateway_model_calls_total', { kind: 'reranker', outcome: 'error' }), 1)
 })
 
-await t.test('what is denied and what is limited is counted, once an operation', async (t) => {
+await t.test('denials and refusals by limits are counted, once per operation', async (t) => {
   const app = await testApp(t, {
     file: {
       ...ONE_PERMISSION_EACH, homeostasis: { rate_limits: { recall_per_minute: 1 }, quotas: { retain_per_day: 1 } },
@@ -130,7 +130,7 @@ await t.test('what is denied and what is limited is counted, once an operation',
   t.equal((await app.post('/v1/retain', { bank_id: 'team', content: 'Two.' }, all)).statusCode, 429)
   t.equal((await app.post('/v1/recall', { bank_id: 'team', query: 'one' }, as('user:write'))).statusCode, 403)
   for (const status of [200, 429, 429]) t.equal((await app.post('/v1/recall', { bank_id: 'team', query: 'one' }, all)).statusCode, status)
-  // Asks what is allowed, and so is refused nothing.
+  // It only asks what is allowed, so nothing is refused.
   await app.get('/v1/whoami?bank_id=team', as('user:read'))
   const samples = await scrape(app)
   t.equal(valueOf(samples, 'memory_gateway_access_denied_total'), 1)
@@ -138,7 +138,7 @@ await t.test('what is denied and what is limited is counted, once an operation',
   t.equal(valueOf(samples, 'memory_gateway_rate_limited_total', { kind: 'quota_exceeded' }), 1)
 })
 
-await t.test('a request that its guard refuses is counted by what guards it', async (t) => {
+await t.test('a request that its guard refuses is counted by the kind of guard', async (t) => {
   const admin = { 'x-admin-token': 'admin' }
   const app = await testApp(t, {
     auth: { mode: 'api_key', apiKey: 'key' },
@@ -168,7 +168,7 @@ await t.test('the admin token guards /metrics, and without one it is open', asyn
   t.equal((await (await testApp(t)).get('/metrics')).statusCode, 200)
 })
 
-await t.test('no label and no line tells of a bank, a principal, a memory, a query or a path', async (t) => {
+await t.test('no label and no line contains a bank, a principal, a memory, a query or a path', async (t) => {
   const app = await testApp(t, { file: { access_control: { enabled: true, default_policy: 'open' } } }, { embeddings: new SteeredEmbeddings({ deferred: false }) })
   const secret = 'zanzibar'
   const caller = as(`user:${secret}`)
@@ -184,7 +184,7 @@ await t.test('no label and no line tells of a bank, a principal, a memory, a que
   t.notOk(body.includes(id))
 })
 
-await t.test('the process tells of itself, and each gateway of its own requests only', async (t) => {
+await t.test('the process reports itself, and each gateway only its own requests', async (t) => {
   const [one, other] = [await testApp(t), await testApp(t)]
   await one.get('/health')
   const samples = await scrape(other)
@@ -193,7 +193,7 @@ await t.test('the process tells of itself, and each gateway of its own requests 
   t.equal(valueOf(await scrape(one), COUNT, { route: '/health', status: '200' }), 1)
 })
 
-await t.test('every line is of Prometheus\'s format, with a help and a type for each metric, once', async (t) => {
+await t.test('every line has the format of Prometheus, with one help and one type for each metric', async (t) => {
   const { body } = await (await testApp(t)).get('/metrics')
   readExposition(body)
   const types = [...body.matchAll(/^# TYPE (\S+) /gm)].map(([, name]) => name)

@@ -57,7 +57,7 @@ await t.test('openapi.json is the document of the present routes', async (t) => 
 })
 
 for (const mode of ['dev', 'api_key', 'jwt_hs256', 'jwt_oidc'] as const satisfies AuthMode[]) {
-  await t.test(`in mode ${mode} the document differs from it in the credentials of callers alone`, async (t) => {
+  await t.test(`in mode ${mode} it differs from openapi.json only in the credentials of callers`, async (t) => {
     const { app: other } = await testApp(t, { auth: { mode } })
     t.ok(JSON.stringify(other.openApiDocumentOfEveryMode()) === JSON.stringify(JSON.parse(committed)))
     const ownSecurity = (text: string) => (JSON.parse(text) as {
@@ -69,7 +69,7 @@ for (const mode of ['dev', 'api_key', 'jwt_hs256', 'jwt_oidc'] as const satisfie
   })
 }
 
-await t.test('every object that a client sends or gets, alone or in a list, has a name', async (t) => {
+await t.test('every object that a client sends or receives, alone or in a list, has a name', async (t) => {
   const isUnnamed = (schema: Schema | undefined) => schema?.properties !== undefined || schema?.oneOf !== undefined
   const bodies = operations.filter(({ operation }) => mediaOf(operation).some(([, { schema }]) => isUnnamed(schema)))
   const elements = [...operations.map(({ name, operation }) => [name, operation] as const), ...Object.entries(
@@ -90,7 +90,7 @@ await t.test('every enum has its type', async (t) => {
   t.strictSame(enums.filter(({ type }) => type === undefined).map((schema) => schema.enum), [])
 })
 
-await t.test('every answer says what it is, and shows an example', async (t) => {
+await t.test('every answer has a description and an example', async (t) => {
   for (const { name, operation } of operations) {
     for (const [status, { description, content = {} }] of Object.entries(operation.responses)) {
       t.match(description, /\S/, `${name} ${status}`)
@@ -105,7 +105,7 @@ await t.test('every answer says what it is, and shows an example', async (t) => 
   t.match(document.servers, [{ url: '/' }, { url: /^http:/ }])
 })
 
-await t.test('a choice in the document is the choice of the service', async (t) => {
+await t.test('a choice in the document is a choice of the service', async (t) => {
   const ID = '01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f'
   const bodies: Record<string, Array<[body: object, isRight: boolean]>> = {
     recall: [
@@ -134,7 +134,7 @@ await t.test('a choice in the document is the choice of the service', async (t) 
   }
 })
 
-await t.test('the events of a reflect and the lines of an export are what the document says', async (t) => {
+await t.test('the events of a reflect and the lines of an export satisfy the document', async (t) => {
   await app.retain('told', 'Alice drinks tea.', { tags: ['a'] })
   const stream = await app.post('/v1/reflect', { bank_id: 'told', query: 'What does Alice drink?' }, { accept: 'text/event-stream' })
   const events = parseEvents(stream.body)
@@ -182,10 +182,10 @@ await t.test('two different schemas of one name end the start', async (t) => {
   t.throws(() => madeOf(one, { ...one, properties: {} }), { message: 'Two different schemas have the name One' })
   t.doesNotThrow(() => madeOf(one, { ...one }))
   const kept = forGenerators({ components: { schemas: { 'def-0': { type: 'object', properties: {} } } } }) as Document
-  t.match(kept.components.schemas, { 'def-0': { type: 'object' } }, 'what is defined already stays')
+  t.match(kept.components.schemas, { 'def-0': { type: 'object' } }, 'an existing definition stays')
 })
 
-await t.test('an annotation in which uses differ stays with each; another is that of the schema', async (t) => {
+await t.test('an annotation that differs between uses stays with each; another is that of the schema', async (t) => {
   const level = { title: 'Level', enum: ['low', 'high'] }
   const use = (description: string) => ({ title: 'Use', type: 'object', description: 'Used.', properties: { level: { ...level, description } } })
   const $ref = '#/components/schemas/Level'
@@ -199,7 +199,7 @@ await t.test('an annotation in which uses differ stays with each; another is tha
   })
 })
 
-await t.test('what may be null refers to what it is otherwise; a title of several words is no name', async (t) => {
+await t.test('a nullable member refers to its schema, and a title of several words is not a name', async (t) => {
   const spoken = { title: 'A sentence of a package', type: 'object', properties: {} }
   t.strictSame(madeOf({ title: 'Actor', type: ['object', 'null'], properties: {} }, spoken), {
     answers: [{ anyOf: [{ $ref: '#/components/schemas/Actor' }, { type: 'null' }] }, spoken],

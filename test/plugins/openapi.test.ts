@@ -34,7 +34,7 @@ await t.test('the document is valid OpenAPI 3.1 and of this version', async (t) 
   t.equal(document.info.version, version)
 })
 
-await t.test('it has every route, and no other', async (t) => {
+await t.test('the document has every route, and no other', async (t) => {
   t.same([...operations.keys()].sort(), routes.map(({ name }) => name).sort())
 })
 
@@ -56,7 +56,7 @@ const callers = {
   jwt_oidc: [{ bearer: [] }],
 } as const
 for (const [mode, caller] of Object.entries(callers)) {
-  await t.test(`in mode ${mode} each operation asks for what guards its scope`, async (t) => {
+  await t.test(`in mode ${mode} each operation requires the credentials of its scope`, async (t) => {
     const { get } = await testApp(t, { auth: { mode: mode as keyof typeof callers } })
     const { paths, components } = (await get('/openapi.json')).json<Document>()
     const expected: Record<RouteScope, unknown> = {
@@ -143,7 +143,7 @@ await t.test('every code of the table is listed with its meaning', async (t) => 
   }
 })
 
-await t.test('every example is what its schema says', async (t) => {
+await t.test('every example satisfies its schema', async (t) => {
   let checked = 0
   const check = (schema: object, example: unknown, where: string) => {
     checked++
@@ -161,7 +161,7 @@ await t.test('every example is what its schema says', async (t) => {
   t.ok(checked > 100)
 })
 
-await t.test('the example of every JSON request is taken by the service', async (t) => {
+await t.test('the service accepts the example of every JSON request', async (t) => {
   const answered: Record<string, number> = {}
   for (const [name, { requestBody, operationId }] of operations) {
     const content = requestBody?.content['application/json']
@@ -178,7 +178,7 @@ await t.test('the example of every JSON request is taken by the service', async 
   t.same(answered, Object.fromEntries(all.map((id) => [id, 200])))
 })
 
-await t.test('what the service answers is what the document says', async (t) => {
+await t.test('the answers of the service satisfy the document', async (t) => {
   const { get, post, retain } = app
   const id = await retain('shown', 'Alice drinks tea. '.repeat(200), { tags: ['a'], metadata: { n: 1, none: null }, occurred_at: '2025-01-01T00:00:00Z' })
   const answers = {
@@ -227,17 +227,17 @@ await t.test('what the service answers is what the document says', async (t) => 
   }
 })
 
-await t.test('export and import speak NDJSON', async (t) => {
+await t.test('export and import use NDJSON', async (t) => {
   t.same(Object.keys(operations.get('GET /v1/banks/{bank_id}/export')!.responses['200']!.content!), ['application/x-ndjson'])
   t.same(Object.keys(operations.get('POST /v1/banks/{bank_id}/import')!.requestBody!.content), ['application/x-ndjson'])
 })
 
-await t.test('every operation that takes an Idempotency-Key says so', async (t) => {
+await t.test('every operation that accepts an Idempotency-Key documents it', async (t) => {
   const taking = [...operations.values()].filter(({ parameters = [] }) => parameters.some(({ name }) => name === 'idempotency-key'))
   t.same(taking.map(({ operationId }) => operationId).sort(), ['forget', 'importBank', 'retain', 'retainBatch'])
 })
 
-await t.test('/docs shows the document to people', async (t) => {
+await t.test('/docs shows the document in a readable form', async (t) => {
   for (const path of ['/docs', '/docs/']) {
     const response = await app.get(path)
     t.equal(response.statusCode, 200)

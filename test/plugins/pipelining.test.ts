@@ -48,7 +48,7 @@ await t.test('requests that wait are served one after the other', async (t) => {
   t.equal((await app.get('/v1/banks/b/memories')).json<{ memories: unknown[] }>().memories.length, 1)
 })
 
-await t.test('a client that sends more of them is cut off, and nothing of its requests is kept', async (t) => {
+await t.test('a client that sends more requests is disconnected, and none of its requests remains', async (t) => {
   const app = await held(t)
   let seen = 0
   app.app.server.on('request', () => { seen++ })
@@ -62,7 +62,7 @@ await t.test('a client that sends more of them is cut off, and nothing of its re
   t.equal((await app.get('/v1/whoami')).statusCode, 200)
 })
 
-await t.test('a client that leaves ends the requests that wait for others, too', async (t) => {
+await t.test('a client that disconnects ends the requests that wait for others, too', async (t) => {
   const app = await held(t)
   const connection = await RawConnection.open(t, app.url)
   connection.write(HELD + WHOAMI.repeat(4))

@@ -31,19 +31,19 @@ for (const name of names) {
     const app = await limited(t, { rate_limits: { [`${name}_per_minute`]: 3 } })
     const act = operations[name]
 
-    await t.test('lets so many through, then answers 429 and when to come back', async (t) => {
+    await t.test('admits the limit, then answers 429 with the time after which a retry succeeds', async (t) => {
       for (let round = 0; round < 3; round++) t.equal((await act(app)).statusCode, 200)
       const response = await act(app)
       refused(t, response, 429, 'rate_limited', { retry_after_seconds: 20, detail: new RegExp(`${name}_per_minute`) })
       t.equal(response.headers['retry-after'], '20')
     })
-    await t.test('does not touch another principal, another bank or another operation', async (t) => {
+    await t.test('does not affect another principal, another bank or another operation', async (t) => {
       t.equal((await act(app, 'bank', 'user:bob')).statusCode, 200)
       t.equal((await act(app, 'other')).statusCode, 200)
       for (const other of names.filter((one) => one !== name)) t.equal((await operations[other](app)).statusCode, 200)
       t.equal((await act(app)).statusCode, 429)
     })
-    await t.test('fills up again with time, and holds a minute\'s worth', async (t) => {
+    await t.test('refills with time, up to the limit of a minute', async (t) => {
       app.clock.advance(19_999)
       refused(t, await act(app), 429, 'rate_limited', { retry_after_seconds: 1 })
       app.clock.advance(1)
@@ -68,7 +68,7 @@ await t.test('callers without a principal share one bucket', async (t) => {
   refused(t, await post('/v1/recall', { bank_id: 'bank', query: 'x' }), 429, 'rate_limited')
 })
 
-await t.test('each item of a batch counts, and a batch passes whole or not at all', async (t) => {
+await t.test('each item of a batch counts, and a batch is admitted as a whole or not at all', async (t) => {
   const app = await limited(t, { rate_limits: { retain_per_minute: 5 } })
   t.equal((await batch(app, 3)).statusCode, 200)
   refused(t, await batch(app, 3), 429, 'rate_limited', { retry_after_seconds: 12 })
@@ -77,12 +77,12 @@ await t.test('each item of a batch counts, and a batch passes whole or not at al
   refused(t, await operations.retain(app), 429, 'rate_limited')
 })
 
-await t.test('a batch that no wait would let through is 400', async (t) => {
+await t.test('a batch that no wait would admit is 400', async (t) => {
   refusedFields(t, await batch(await limited(t, { rate_limits: { retain_per_minute: 5 } }), 6), 'items')
   refusedFields(t, await batch(await limited(t, { quotas: { retain_per_day: 5 } }), 6), 'items')
 })
 
-await t.test('a request over several banks counts on each, or on none', async (t) => {
+await t.test('a request on several banks counts on each, or on none', async (t) => {
   const { post } = await limited(t, { rate_limits: { recall_per_minute: 2 } })
   const recall = async (...banks: string[]) => (await post('/v1/recall', { banks, query: 'x' }, as('user:ada'))).statusCode
   t.equal(await recall('a', 'b', 'a'), 200)
@@ -92,7 +92,7 @@ await t.test('a request over several banks counts on each, or on none', async (t
   t.equal(await recall('b'), 429)
 })
 
-await t.test('what is refused before it is done does not count', async (t) => {
+await t.test('a request that is refused before its execution does not count', async (t) => {
   const { post } = await limited(t, {
     rate_limits: { retain_per_minute: 1, global_per_minute: 1 }, quotas: { retain_per_day: 1 },
   }, {
@@ -106,7 +106,7 @@ await t.test('what is refused before it is done does not count', async (t) => {
   t.equal((await post('/v1/retain', { bank_id: 'bank', content: 'x' }, as('user:ada'))).statusCode, 200)
 })
 
-await t.test('a bank may have limits of its own, laid over the others key by key', async (t) => {
+await t.test('a bank may have its own limits, which override the others key by key', async (t) => {
   const app = await limited(t, { rate_limits: { recall_per_minute: 1, retain_per_minute: 1 } }, {
     banks: {
       busy: { homeostasis: { rate_limits: { recall_per_minute: 3 } } },
@@ -136,14 +136,14 @@ for (const name of ['retain', 'reflect'] as const) {
       refused(t, response, 429, 'quota_exceeded', { retry_after_seconds: 14 * 3600, detail: new RegExp(`${name}_per_day`) })
       t.equal(response.headers['retry-after'], String(14 * 3600))
     })
-    await t.test('does not touch another bank or another operation', async (t) => {
+    await t.test('does not affect another bank or another operation', async (t) => {
       t.equal((await act(app, 'other')).statusCode, 200)
       for (const other of names.filter((one) => one !== name)) t.equal((await operations[other](app)).statusCode, 200)
     })
     await t.test('may be set for the banks of a pattern', async (t) => {
       t.same([await act(app, 'big-1'), await act(app, 'big-1'), await act(app, 'big-1'), await act(app, 'big-1')].map((response) => response.statusCode), [200, 200, 200, 429])
     })
-    await t.test('begins anew at midnight UTC and not before', async (t) => {
+    await t.test('begins again at midnight UTC and not before', async (t) => {
       app.clock.set('2026-01-15T23:59:59.500Z')
       refused(t, await act(app), 429, 'quota_exceeded', { retry_after_seconds: 1 })
       app.clock.set('2026-01-16T00:00:00.000Z')
@@ -159,7 +159,7 @@ await t.test('each item of a batch counts for the quota', async (t) => {
   t.equal((await batch(app, 2)).statusCode, 200)
 })
 
-await t.test('a fault of ours does not use up the quota', async (t) => {
+await t.test('a fault of the server does not use up the quota', async (t) => {
   const store = new InMemoryVectorStore()
   const insert = store.insert.bind(store)
   store.insert = async () => { throw new Error('down') }
@@ -170,7 +170,7 @@ await t.test('a fault of ours does not use up the quota', async (t) => {
   refused(t, await operations.retain(app), 429, 'quota_exceeded')
 })
 
-await t.test('reading what there is is not limited', async (t) => {
+await t.test('reading is not limited', async (t) => {
   const app = await limited(t, { rate_limits: { global_per_minute: 1, recall_per_minute: 1 } })
   for (const path of ['/v1/banks', '/v1/banks/bank', '/v1/banks/bank/stats', '/v1/banks/bank/memories', '/v1/banks/bank/export', '/v1/whoami']) {
     for (let round = 0; round < 3; round++) t.equal((await app.get(path, as('user:ada'))).statusCode, 200)

@@ -18,7 +18,7 @@ await t.test('max_content_length', async (t) => {
   })
   const status = async (bank: string, content: string) => (await post('/v1/retain', { bank_id: bank, content })).statusCode
 
-  await t.test('bounds the characters of a content after trimming', async (t) => {
+  await t.test('bounds the characters of the content after trimming', async (t) => {
     t.equal(await status('bank', 'a'.repeat(10)), 200)
     t.equal(await status('bank', `  ${'b'.repeat(10)}  `), 200)
     t.equal(await status('bank', '\u{1f511}'.repeat(10)), 200)
@@ -60,7 +60,7 @@ await t.test('max_metadata_size_bytes', async (t) => {
     t.equal((await post('/v1/retain', { bank_id: 'wide', content: 'x', metadata: metadata(10_000) })).statusCode, 200)
     refusedFields(t, await post('/v1/retain', { bank_id: 'wide', content: 'x', metadata: metadata(10_001) }), 'metadata')
   })
-  await t.test('counts what is left when blocked keys are gone', async (t) => {
+  await t.test('counts what remains after blocked keys are removed', async (t) => {
     t.match((await post('/v1/retain', { bank_id: 'bank', content: 'y', metadata: { blob: 'b'.repeat(1000), k: 1 } })).json(), { stored: true, redactions: ['metadata.blob'] })
   })
 })
@@ -94,12 +94,12 @@ await t.test('blocked_keys', async (t) => {
     t.notOk('redactions' in (await post('/v1/retain', { bank_id: 'bank', content: 'Bare.' })).json())
   })
 
-  await t.test('are told for each item of a batch', async (t) => {
+  await t.test('are reported for each item of a batch', async (t) => {
     const { results } = (await post('/v1/retain/batch', { bank_id: 'bank', items: [{ content: 'a' }, { content: 'b', metadata: { ssn: 1 } }] })).json()
     t.same(results.map((result: { redactions?: string[] }) => result.redactions), [undefined, ['metadata.ssn']])
   })
 
-  await t.test('make no other memory: the content decides', async (t) => {
+  await t.test('do not distinguish memories, because the content decides', async (t) => {
     const first = (await post('/v1/retain', { bank_id: 'twice', content: 'x', metadata: { password: 'a' } })).json()
     t.match((await post('/v1/retain', { bank_id: 'twice', content: 'x', metadata: { password: 'b' } })).json(), { deduplicated: true, memory_id: first.memory_id, redactions: ['metadata.password'] })
   })

@@ -21,7 +21,7 @@ async function listening (t: Test) {
   return { ...app, url, held }
 }
 
-await t.test('bodies in chunks of a byte are held between pieces, read whole, and what follows on the connection is answered', async (t) => {
+await t.test('bodies in chunks of one byte are throttled, but read completely', async (t) => {
   const { url, held, post } = await listening(t)
   const connections = await Promise.all(Array.from({ length: 4 }, async () => await RawConnection.open(t, url)))
   for (const [index, connection] of connections.entries()) connection.write(byteByByte(`paced-${index}`) + request('GET', `/v1/banks/paced-${index}`))
@@ -30,7 +30,7 @@ await t.test('bodies in chunks of a byte are held between pieces, read whole, an
     const { status, body } = await connection.response()
     t.equal(status, 200)
     t.equal(JSON.parse(body.toString()).bank_id, `paced-${index}`)
-    t.match((await post('/v1/retain', { bank_id: `paced-${index}`, content: 'x'.repeat(LENGTH) })).json(), { deduplicated: true }, 'every byte has come')
+    t.match((await post('/v1/retain', { bank_id: `paced-${index}`, content: 'x'.repeat(LENGTH) })).json(), { deduplicated: true }, 'every byte has arrived')
   }
   t.ok(held.count >= connections.length)
 })
@@ -43,7 +43,7 @@ await t.test('a body in chunks that is not read does not end the connection', as
   t.equal((await connection.response()).status, 200)
 })
 
-await t.test('every connection of a crowd is answered', async (t) => {
+await t.test('every one of many connections is answered', async (t) => {
   const { url } = await listening(t)
   const connections = await Promise.all(Array.from({ length: 200 }, async () => await RawConnection.open(t, url)))
   for (const connection of connections) connection.write(request('GET', '/v1/whoami').repeat(3))

@@ -16,7 +16,7 @@ await t.test('X-Request-Id', async (t) => {
   const app = await testApp(t)
 
   for (const id of ['a', 'trace-17', 'x'.repeat(128), VISIBLE]) {
-    await t.test(`${id.slice(0, 20)} of ${id.length} visible characters is taken`, async (t) => {
+    await t.test(`${id.slice(0, 20)} of ${id.length} visible characters is accepted`, async (t) => {
       t.equal((await app.get('/live', { 'x-request-id': id })).headers['x-request-id'], id)
     })
   }
@@ -147,7 +147,7 @@ await t.test('probes are logged at debug and not at info', async (t) => {
   t.match(loud.log, [{ level: 20, route: '/live' }, { level: 20, route: '/health/live' }, { level: 20, route: '/health' }])
 })
 
-await t.test('what the configuration warns of is logged at the start', async (t) => {
+await t.test('warnings of the configuration are logged at the start', async (t) => {
   const app = await testApp(t, { warnings: ['SERVICE_ADMIN_TOKEN is not set'] })
   t.match(app.log, [{ level: 40, msg: 'SERVICE_ADMIN_TOKEN is not set' }])
 })

@@ -25,7 +25,7 @@ function routesOf (
 
 const own = app.routeTable.filter((route) => route.schema?.hide !== true)
 
-await t.test('every route says its scope', async (t) => {
+await t.test('every route declares its scope', async (t) => {
   for (const { method, url, config } of app.routeTable) t.match(config?.scope, /^(memory|admin|source|public)$/, `${String(method)} ${url}`)
 })
 
@@ -35,7 +35,7 @@ await t.test('every route below /v1 is guarded', async (t) => {
   t.same(new Set(own.filter(({ url }) => url.startsWith('/v1/admin')).map(({ config }) => config?.scope)), new Set(['admin']))
 })
 
-await t.test('a route of the memory scope asks for the credentials of the auth mode', async (t) => {
+await t.test('a route of the memory scope requires the credentials of the auth mode', async (t) => {
   const routes = routesOf('memory')
   t.ok(routes.length >= 18)
   for (const { method, url } of routes) {
@@ -47,7 +47,7 @@ await t.test('a route of the memory scope asks for the credentials of the auth m
   }
 })
 
-await t.test('a route of the admin scope asks for the admin token', async (t) => {
+await t.test('a route of the admin scope requires the admin token', async (t) => {
   const routes = routesOf('admin')
   t.ok(routes.length >= 6)
   for (const { method, url } of routes) {
@@ -59,7 +59,7 @@ await t.test('a route of the admin scope asks for the admin token', async (t) =>
   }
 })
 
-await t.test('a route of the source scope asks for the signature of a source that exists', async (t) => {
+await t.test('a route of the source scope requires the signature of a source that exists', async (t) => {
   const routes = routesOf('source')
   t.same(routes, [{ method: 'POST', url: '/v1/ingest/webhook/known' }])
   const headers = { 'content-type': 'application/json', 'x-api-key': 'key', 'x-service-principal': 'user:ada', 'x-admin-token': 'admin' }
@@ -69,7 +69,7 @@ await t.test('a route of the source scope asks for the signature of a source tha
   }
 })
 
-await t.test('a public route asks for nothing', async (t) => {
+await t.test('a public route requires nothing', async (t) => {
   const routes = routesOf('public', own)
   t.same(new Set(routes.map(({ url }) => url)), new Set(['/live', '/health/live', '/health']))
   for (const { method, url } of [...routes, { method: 'GET', url: '/openapi.json' } as const, { method: 'GET', url: '/docs/' } as const]) {
@@ -77,7 +77,7 @@ await t.test('a public route asks for nothing', async (t) => {
   }
 })
 
-await t.test('credentials are judged before the body and its type', async (t) => {
+await t.test('credentials are checked before the body and its type', async (t) => {
   const bodies = [
     { headers: { 'content-type': 'application/json' }, payload: '{not json' },
     { headers: { 'content-type': 'nonsense' }, payload: 'x' },
@@ -89,7 +89,7 @@ await t.test('credentials are judged before the body and its type', async (t) =>
   }
 })
 
-await t.test('credentials are judged before parameters', async (t) => {
+await t.test('credentials are checked before parameters', async (t) => {
   for (const url of ['/v1/banks?surprise=1', '/v1/banks/a*', '/v1/whoami?bank_id=*', '/v1/admin/banks?surprise=1']) {
     refused(t, await inject({ url }), 401, 'unauthenticated')
   }
@@ -124,7 +124,7 @@ for (const [what, [mistake, message]] of Object.entries(mistakes)) {
   })
 }
 
-await t.test('a route in the scope that it means lets the app start', async (t) => {
+await t.test('a route in the scope that it declares lets the app start', async (t) => {
   const app = await buildApp(testConfig({ logLevel: 'silent' }))
   t.teardown(async () => { await app.close() })
   app.get('/new', { config: { scope: 'public' } }, async () => 'x')

@@ -46,7 +46,7 @@ await t.test('rows of a database', async (t) => {
   const url = await app.app.listen({ port: 0, host: '127.0.0.1' })
   t.beforeEach(() => { beforeRest = async () => {} })
 
-  await t.test('a write counts the memories that it is compared with, and gives each of them back', async (t) => {
+  await t.test('a write counts the memories that it is compared with, and releases each of them', async (t) => {
     const { app: gateway } = app
     const items = (from: number) => Array.from({ length: 40 }, (_, index) => ({ content: `${CONTENT} ${from + index}` }))
     const seen: number[] = []
@@ -64,7 +64,7 @@ await t.test('rows of a database', async (t) => {
     t.equal((await app.post('/v1/retain', { bank_id: 'near', content: `${CONTENT} 80` })).statusCode, 200)
   })
 
-  await t.test('lists and recalls that are not read are refused past bounds.work_bytes, and those that end give all back', async (t) => {
+  await t.test('unread answers are refused beyond bounds.work_bytes, and those that end release it', async (t) => {
     for (const text of [request('GET', LIST), postText('/v1/recall', RECALL)]) {
       const readers = await Promise.all(Array.from({ length: 12 }, async () => await unread(t, url, text)))
       const admitted = readers.filter(({ status }) => status === 200)
@@ -73,7 +73,7 @@ await t.test('rows of a database', async (t) => {
       // The rest of each answer is in the buffers of the system, whose size is not ours.
       t.ok(app.app.workBytes.reservedBytes > 0)
       t.ok(app.app.workBytes.reservedBytes <= 16 * MIB)
-      t.equal((await app.get('/v1/banks/big/memories?limit=1')).statusCode, 200, 'small answers go on')
+      t.equal((await app.get('/v1/banks/big/memories?limit=1')).statusCode, 200, 'small answers are still sent')
       admitted.forEach(({ socket }, index) => {
         if (index % 2 === 0) socket.resume()
         else socket.destroy()
@@ -85,7 +85,7 @@ await t.test('rows of a database', async (t) => {
     }
   })
 
-  await t.test('what finds no room is refused before it is read', async (t) => {
+  await t.test('an answer without free bytes is refused before it is read', async (t) => {
     let rests = 0
     beforeRest = async () => { rests += 1 }
     const held = app.app.workBytes.reserve(14 * MIB)
@@ -99,7 +99,7 @@ await t.test('rows of a database', async (t) => {
     t.equal(app.app.workBytes.reservedBytes, 0)
   })
 
-  await t.test('a small answer that was made of many rows holds nothing of them', async (t) => {
+  await t.test('a small answer from many rows holds no bytes for them', async (t) => {
     let held = 0
     beforeRest = async () => { held = app.app.workBytes.reservedBytes }
     t.equal((await app.post('/v1/recall', { ...RECALL, max_results: 1 })).statusCode, 200)
@@ -109,7 +109,7 @@ await t.test('rows of a database', async (t) => {
     t.equal(app.app.workBytes.reservedBytes, 0)
   })
 
-  await t.test('a client that leaves while its rows come gives them back when they have come', async (t) => {
+  await t.test('a client that disconnects while its rows arrive releases them when they have arrived', async (t) => {
     for (const text of [request('GET', LIST), postText('/v1/recall', RECALL)]) {
       let go = () => {}
       const held = new Promise<void>((resolve) => { go = resolve })
@@ -124,14 +124,14 @@ await t.test('rows of a database', async (t) => {
       await reached
       socket.destroy()
       while (app.app.activeRequests.size > 0) await setImmediate()
-      t.ok(app.app.workBytes.reservedBytes > 4 * MIB, 'the rows are still to come')
+      t.ok(app.app.workBytes.reservedBytes > 4 * MIB, 'the rows have not arrived yet')
       go()
       await whole(app)
       t.pass('nothing is held')
     }
   })
 
-  await t.test('a database that fails in the middle leaves nothing held', async (t) => {
+  await t.test('a database that fails in the middle leaves no bytes held', async (t) => {
     beforeRest = async () => { throw new Error('gone') }
     refused(t, await app.get(LIST), 503, 'dependency_unavailable')
     refused(t, await app.post('/v1/recall', RECALL), 503, 'dependency_unavailable')

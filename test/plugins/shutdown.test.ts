@@ -50,7 +50,7 @@ await t.test('a request in flight finishes when the server stops', async (t) => 
   await closed
 })
 
-await t.test('a request that comes in while the server stops is sent elsewhere', async (t) => {
+await t.test('a request that arrives while the server stops is refused with Retry-After', async (t) => {
   const { app, stopping, socket } = await listening(t)
   const { first, everything } = reading(socket)
   // The half of a second request keeps the connection from being idle, and so from being closed at once.

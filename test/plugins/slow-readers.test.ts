@@ -51,14 +51,14 @@ async function settled (socket: Socket): Promise<void> {
   }
 }
 
-/** A client that has begun to take an export, and then takes nothing. */
+/** A client that has begun to read an export, and then reads nothing. */
 async function stopped (t: Test, app: TestApp, port: number): Promise<{ client: Socket, server: Socket }> {
   const { client, server } = await connected(t, app, port)
   client.write(EXPORT)
   await come(client, 'data')
   client.pause()
   await settled(server)
-  t.ok(server.writableLength > 0, 'something waits to be taken')
+  t.ok(server.writableLength > 0, 'bytes wait to be read')
   return { client, server }
 }
 
@@ -82,7 +82,7 @@ function endless (app: TestApp, line: () => Promise<string> = async () => 'x'.re
 
 const EXPORT = 'GET /v1/banks/b/export HTTP/1.1\r\nHost: localhost\r\nX-Request-Id: the-export\r\n\r\n'
 
-await t.test('a client that takes nothing is cut off after bounds.stalled_seconds, and the log has its request', async (t) => {
+await t.test('a client that reads nothing is disconnected after bounds.stalled_seconds, and logged', async (t) => {
   const app = await served(t)
   endless(app)
   const { server } = await stopped(t, app, app.port)
@@ -97,7 +97,7 @@ await t.test('a client that takes nothing is cut off after bounds.stalled_second
   t.equal(app.app.workBytes.reservedBytes, 0)
 })
 
-await t.test('a client that reads on is left alone, however long it takes, and one that then stops is not', async (t) => {
+await t.test('a client that continues to read is not disconnected until it stops', async (t) => {
   const app = await served(t)
   endless(app)
   const ends = await stopped(t, app, app.port)
@@ -115,7 +115,7 @@ await t.test('a client that reads on is left alone, however long it takes, and o
   t.equal(server.destroyed, true)
 })
 
-await t.test('a client that takes less than bounds.read_bytes_per_second on average is cut off, though it takes something', async (t) => {
+await t.test('a client that reads fewer than bounds.read_bytes_per_second is disconnected', async (t) => {
   const app = await served(t, { read_bytes_per_second: 1_000_000 })
   endless(app)
   const ends = await stopped(t, app, app.port)
@@ -128,7 +128,7 @@ await t.test('a client that takes less than bounds.read_bytes_per_second on aver
   t.equal(server.destroyed, true)
 })
 
-await t.test('while no bytes wait to be read no client is slow', async (t) => {
+await t.test('no client is slow while no bytes wait to be read', async (t) => {
   const app = await served(t)
   let more = () => {}
   endless(app, async () => await new Promise((resolve) => { more = () => { resolve('one line\n') } }))
@@ -142,11 +142,11 @@ await t.test('while no bytes wait to be read no client is slow', async (t) => {
     more()
     await settled(server)
   }
-  t.equal(server.destroyed, false, 'an answer that is still made')
+  t.equal(server.destroyed, false, 'an answer that is not complete')
   t.equal(idle.server.destroyed, false, 'a connection without a request')
 })
 
-await t.test('an unread answer to another than a request that is known is cut off, too', async (t) => {
+await t.test('an unread answer that belongs to no known request ends the connection, too', async (t) => {
   const app = await served(t)
   const { client, server } = await connected(t, app, app.port)
   client.pause()
@@ -159,7 +159,7 @@ await t.test('an unread answer to another than a request that is known is cut of
   t.match(app.log.filter(({ msg }) => msg === CUT_OFF), [{ request_id: undefined }])
 })
 
-await t.test('a listening gateway looks by itself, by a clock that only goes forward, until it is closed', async (t) => {
+await t.test('a listening gateway checks periodically, with a monotonic clock, until it is closed', async (t) => {
   const timers: Array<{ look: () => void, everyMs: number | undefined, timer: NodeJS.Timeout }> = []
   t.intercept(globalThis, 'setInterval', {
     value: (look: () => void, everyMs?: number) => {

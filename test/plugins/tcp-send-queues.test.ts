@@ -5,7 +5,7 @@ const HEAD = '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when
 const REST = '00:00000000 00000000  1000        0 12345 1 0000000000000000 20 4 30 10 -1'
 const row = (local: string, remote: string, waiting: string) => `   0: ${local} ${remote} 01 ${waiting}:00000000 ${REST}`
 
-await t.test('the bytes that wait are found by the addresses and ports of a connection', async (t) => {
+await t.test('the waiting bytes are found by the addresses and ports of a connection', async (t) => {
   const tables = [
     [HEAD, row('0100007F:1F90', '0A02A8C0:C001', '00010000'), row('0100007F:1F90', '0A02A8C0:C002', '00000000'), ''].join('\n'),
     [

@@ -59,7 +59,7 @@ await t.test('a reflect\'s call of the language model is a span with the names o
   })
 })
 
-await t.test('nothing that is sent holds content, a bank, a principal, an address or a credential', async (t) => {
+await t.test('no span contains content, a bank, a principal, an address or a credential', async (t) => {
   const embeddings = new SteeredEmbeddings({ deferred: false })
   const reranker = { rerank: async (query: string, texts: readonly string[]): Promise<number[]> => { throw new Error(`cannot judge ${query} in ${texts.join()}`) } }
   const { app, post, get, retain, collector } = await traced(t, { auth: { mode: 'api_key', apiKey: 'zanzibar-key' } }, { embeddings, reranker })
@@ -76,7 +76,7 @@ await t.test('nothing that is sent holds content, a bank, a principal, an addres
   t.notMatch(collector.payload, /127\.0\.0\.1","/)
 })
 
-await t.test('a span that fails tells the code or the class of its error and not its message', async (t) => {
+await t.test('a failed span has the code or the class of its error and not its message', async (t) => {
   const store = new InMemoryVectorStore()
   store.search = async () => { throw new TypeError('secret words of the database') }
   const { app, post, collector } = await traced(t, {}, { store })
@@ -86,11 +86,11 @@ await t.test('a span that fails tells the code or the class of its error and not
   t.match(collector.span('recall.search'), { status: { code: 2 }, attributes: { 'error.type': 'dependency_unavailable' }, events: [] })
   const requests = collector.spans.filter(({ name }) => name === 'POST /v1/recall')
   t.match(requests.find(({ attributes }) => attributes['http.response.status_code'] === 503), { status: { code: 2 }, attributes: { 'error.type': '503' } })
-  t.match(requests.find(({ attributes }) => attributes['http.response.status_code'] === 400), { status: { code: 0 } }, 'what the client did wrong is no fault of the server')
+  t.match(requests.find(({ attributes }) => attributes['http.response.status_code'] === 400), { status: { code: 0 } }, 'a mistake of the client is no fault of the server')
   t.notMatch(collector.payload, /secret/)
 })
 
-await t.test('what is no route has no name but its method, and a refused request is a span too', async (t) => {
+await t.test('a request without a route is named by its method, and a refused request is a span too', async (t) => {
   const { app, get, collector } = await traced(t, { adminToken: 'admin' })
   await get('/nothing/here')
   await get('/v1/admin/banks')
@@ -99,7 +99,7 @@ await t.test('what is no route has no name but its method, and a refused request
   t.match(collector.span('GET /v1/admin/banks').attributes, { 'http.route': '/v1/admin/banks', 'http.response.status_code': 401 })
 })
 
-await t.test('a traceparent that is none begins a trace of its own, and one that is not sampled is not sampled here', async (t) => {
+await t.test('an invalid traceparent begins a new trace, and an unsampled one stays unsampled', async (t) => {
   const { app, get, collector } = await traced(t)
   await get('/live', { traceparent: `00-${TRACE}-${PARENT}-00` })
   await get('/health', { traceparent: '00-xyz-1-01' })
@@ -121,7 +121,7 @@ await t.test('two gateways of one process send to their own collectors, side by 
   t.equal(one.collector.span('recall.search').parentSpanId, one.collector.span('POST /v1/recall').spanId)
 })
 
-await t.test('requests that run side by side keep their spans apart', async (t) => {
+await t.test('concurrent requests have separate spans', async (t) => {
   const { app, post, retain, collector } =
     await traced(t, {}, { embeddings: new SteeredEmbeddings({ deferred: false }) })
   await retain('b', 'The doctor drives a car.')
@@ -136,7 +136,7 @@ await t.test('requests that run side by side keep their spans apart', async (t) 
   }
 })
 
-await t.test('vectors that are made after the write belong to no request', async (t) => {
+await t.test('vectors that are computed after the write belong to no request', async (t) => {
   const { app, retain, collector } =
     await traced(t, {}, { embeddings: new SteeredEmbeddings(), store: new InMemoryVectorStore() })
   await retain('b', 'The doctor drives a car.')
@@ -160,7 +160,7 @@ await t.test('the service has its name and version, unless the environment names
   t.equal(second.collector.requests[0]!.headers['x-collector-key'], 'abc')
 })
 
-await t.test('a collector that refuses costs no request, one warning, and a word when it takes spans again', async (t) => {
+await t.test('a collector that refuses spans affects no request, and is logged once until it recovers', async (t) => {
   const { app, get, log, collector } = await traced(t)
   collector.always(answering(400, '{}'))
   for (const count of [1, 2, 3]) {
@@ -178,12 +178,12 @@ await t.test('a collector that refuses costs no request, one warning, and a word
   ])
 })
 
-await t.test('a collector that is not there costs no request', async (t) => {
+await t.test('a missing collector affects no request', async (t) => {
   t.teardown(() => { delete process.env['OTEL_EXPORTER_OTLP_TIMEOUT'] })
   process.env['OTEL_EXPORTER_OTLP_TIMEOUT'] = '500'
   const { app, get, log } = await testApp(t, { tracesUrl: `${await unusedUrl()}/traces` })
   for (let round = 0; round < 5; round++) t.equal((await get('/live')).statusCode, 200)
   await app.close()
   const warnings = log.filter(({ msg }) => String(msg).startsWith('OTEL_'))
-  t.ok(warnings.length <= 1, 'and floods no log')
+  t.ok(warnings.length <= 1, 'the log is not flooded')
 })

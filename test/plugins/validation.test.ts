@@ -26,7 +26,7 @@ async function sendText (
 
 for (const [url, body] of Object.entries(good)) {
   await t.test(url, async (t) => {
-    await t.test('takes its good body', async (t) => {
+    await t.test('accepts its valid body', async (t) => {
       t.equal((await post(url, body)).statusCode, 200)
     })
 
@@ -34,7 +34,7 @@ for (const [url, body] of Object.entries(good)) {
       refusedFields(t, await post(url, { ...body, dryRun: true, BANK_ID: 'x' }), 'dryRun', 'BANK_ID')
     })
 
-    await t.test('takes null for a required field as absent', async (t) => {
+    await t.test('treats null for a required field as absent', async (t) => {
       for (const field of Object.keys(body)) {
         const response = await post(url, { ...body, [field]: null })
         refused(t, response, 400, 'invalid_request')
@@ -79,7 +79,7 @@ for (const [url, body] of Object.entries(good)) {
     })
 
     for (const type of ['application/json; charset=utf-8', 'Application/JSON', 'application/json;charset="utf-8"']) {
-      await t.test(`takes the content type ${type}`, async (t) => {
+      await t.test(`accepts the content type ${type}`, async (t) => {
         t.equal((await sendText(url, text, { 'content-type': type })).statusCode, 200)
       })
     }
@@ -115,13 +115,13 @@ for (const [url, body] of Object.entries(good)) {
       })
     }
 
-    await t.test('takes a body of exactly the limit and refuses one byte more', async (t) => {
+    await t.test('accepts a body of exactly the limit and refuses one byte more', async (t) => {
       const padded = (bytes: number) => text + ' '.repeat(bytes - text.length)
       t.equal((await sendText(url, padded(5000))).statusCode, 200)
       refused(t, await sendText(url, padded(5001)), 413, 'body_too_large')
     })
 
-    await t.test('counts a body that comes in chunks without a length', async (t) => {
+    await t.test('counts a body that arrives in chunks without a length', async (t) => {
       const chunked = async (bytes: number) => await inject({ method: 'POST', url, headers: JSON_TYPE, payload: Readable.from([text, ' '.repeat(1000), ' '.repeat(bytes - text.length - 1000)]) })
       t.equal((await chunked(5000)).statusCode, 200)
       refused(t, await chunked(5001), 413, 'body_too_large')
@@ -136,7 +136,7 @@ await t.test('the limit is 10 MiB by default', async (t) => {
   refused(t, await send(10 * 1024 * 1024 + 1), 413, 'body_too_large')
 })
 
-await t.test('a numeric string is a number where one is asked for', async (t) => {
+await t.test('a numeric string is a number where a number is expected', async (t) => {
   const recall = async (more: Record<string, unknown>) => (await post('/v1/recall', { bank_id: 'b', query: 'tea', ...more })).json()
   t.match(await recall({ max_results: '2' }), { hits: { length: 2 } })
   t.match(await recall({ max_results: '-4' }), { hits: { length: 1 } })
@@ -164,17 +164,17 @@ const uncoerced: Array<[url: string, field: string, value: unknown]> = [
   ['/v1/retain/batch', 'items', { content: 'x' }], ['/v1/retain/batch', 'items', '[]'],
 ]
 for (const [url, field, value] of uncoerced) {
-  await t.test(`${url} does not make something of ${field} ${JSON.stringify(value)}`, async (t) => {
+  await t.test(`${url} does not convert ${field} ${JSON.stringify(value)}`, async (t) => {
     refusedFields(t, await post(url, { ...good[url], [field]: value }), field)
   })
 }
 
-await t.test('what looks like a number stays text in content, tags and metadata', async (t) => {
+await t.test('text that looks like a number stays text in content, tags and metadata', async (t) => {
   const id = await retain('numbers', '17', { tags: ['1'], metadata: { a: '5', b: 5, c: 'true', d: true } })
   t.match((await get(`/v1/banks/numbers/memories/${id}`)).json(), { text: '17', tags: ['1'], metadata: { a: '5', b: 5, c: 'true', d: true } })
 })
 
-await t.test('null within a list is no absent field', async (t) => {
+await t.test('null within a list is not an absent field', async (t) => {
   refusedFields(t, await post('/v1/retain', { bank_id: 'b', content: 'x', tags: [null] }), 'tags[0]')
   refusedFields(t, await post('/v1/retain/batch', { bank_id: 'b', items: [null] }), 'items[0]')
 })
@@ -191,17 +191,17 @@ for (const url of ['/v1/banks', '/v1/banks/b', '/v1/banks/b/stats', '/v1/banks/b
   })
 }
 
-await t.test('a member of a body that was put into the query string is named, not passed over', async (t) => {
+await t.test('a member of a body that is sent in the query string is named, and not ignored', async (t) => {
   refusedFields(t, await post('/v1/recall?max_results=3', { bank_id: 'b', query: 'tea' }), 'max_results')
 })
 
-await t.test('the name of an unknown field is not repeated at any length', async (t) => {
+await t.test('a long name of an unknown field is not repeated completely', async (t) => {
   const response = await post('/v1/recall', { bank_id: 'b', query: 'tea', ['x'.repeat(600)]: 1 })
   t.equal(response.statusCode, 400)
   t.ok(response.body.length < 500, response.body.slice(0, 200))
 })
 
-await t.test('a route without a body takes the empty one of a client that always sends the type, and no other', async (t) => {
+await t.test('a route without a body accepts an empty one with a content type, and no other', async (t) => {
   const app = await testApp(t)
   const ask = async (payload: string) => await app.inject({ method: 'DELETE', url: '/v1/banks/home', headers: { 'content-type': 'application/json' }, payload })
   t.equal((await ask('')).statusCode, 200)
@@ -209,7 +209,7 @@ await t.test('a route without a body takes the empty one of a client that always
   t.equal((await app.inject({ method: 'POST', url: '/v1/recall', headers: { 'content-type': 'application/json' }, payload: '' })).statusCode, 400)
 })
 
-await t.test('lengths count characters, whatever UTF-16 makes of them', async (t) => {
+await t.test('lengths count characters, and not UTF-16 units', async (t) => {
   for (const character of ['a', '\u00e4', '\u{1f600}', '\ud800']) {
     const named = (count: number) => ({ bank_id: 'lengths', query: 'tea', tags: [character.repeat(count)] })
     t.equal((await post('/v1/recall', named(1))).statusCode, 200)

@@ -39,7 +39,7 @@ await t.test('a caller sees the banks that it may read, with every permission an
   t.match(second, { banks: [{ bank_id: 'user-bob' }], next_cursor: null })
 })
 
-await t.test('an operator sees every bank of the tenant for anyone, page by page', async (t) => {
+await t.test('an operator sees every bank of the tenant for any principal, page by page', async (t) => {
   const { get } = await gateway(t)
   const seen: Answer['banks'] = []
   for (let cursor = '', pages = 0; pages < 5; pages++) {
@@ -59,7 +59,7 @@ await t.test('an operator sees every bank of the tenant for anyone, page by page
   refused(t, await get('/v1/admin/access?principal=user:bob'), 401, 'unauthenticated')
 })
 
-await t.test('a what-if tells what a request would, and grants of the bank itself count', async (t) => {
+await t.test('a check of access agrees with a request, and grants of the bank itself count', async (t) => {
   const { app, post, get, inject } = await gateway(t)
   const check = async (body: Record<string, unknown>) => (await post('/v1/admin/access/check', body, OPERATOR)).json<Record<string, unknown>>()
   const denied = await check({ principal: 'user:bob', bank_id: 'team', permission: 'forget' })

@@ -39,7 +39,7 @@ await t.test('an operator sees what the admins of a bank see', async (t) => {
   t.match((await operate(app, 'GET', 'never-seen')).json(), { config: {}, updated_at: null, updated_by: null })
 })
 
-await t.test('what a bank granted is gone at once when an operator takes it back, and the history keeps it', async (t) => {
+await t.test('a grant of a bank ends at once when an operator removes it, and the history keeps it', async (t) => {
   const app = await testApp(t, { adminToken: TOKEN['x-admin-token'], file: FILE })
   const read = async () => (await app.post('/v1/recall', { bank_id: 'home', query: 'x' }, as('user:bob'))).statusCode
   const mallory = { access: [...BOB.access, { principal: 'user:mallory', permissions: ['*'] }] }
@@ -58,7 +58,7 @@ await t.test('what a bank granted is gone at once when an operator takes it back
   t.same((await getConfig(app, 'home', ADMIN)).config, {})
 })
 
-await t.test('memories stay when an operator takes a configuration back, and once more changes nothing', async (t) => {
+await t.test('memories stay when an operator removes a configuration; a second removal changes nothing', async (t) => {
   const app = await testApp(t)
   await app.retain('home', 'The otter sleeps.')
   await putConfig(app, 'home', { mission: 'Help.' })
@@ -67,7 +67,7 @@ await t.test('memories stay when an operator takes a configuration back, and onc
   t.match((await app.get('/v1/banks/home')).json(), { memory_count: 1 })
 })
 
-await t.test('tenant_id names the tenant of the bank, and without it the bank is the one of callers without a tenant', async (t) => {
+await t.test('tenant_id names the tenant of the bank, and without it the bank has no tenant', async (t) => {
   const { auth, of } = await tenants(t)
   const app = await testApp(t, { auth, adminToken: TOKEN['x-admin-token'] })
   const configOf = async (query: string) => (await operate(app, 'GET', 'home', query)).json<BankConfigAnswer>().config
@@ -90,7 +90,7 @@ await t.test('a malformed name or an unknown parameter is 400', async (t) => {
   }
 })
 
-await t.test('a store that fails is 503, and one that keeps no configurations is 501 for taking back', async (t) => {
+await t.test('a store that fails is 503, and a removal in one that keeps no configurations is 501', async (t) => {
   const failing = new InMemoryVectorStore()
   failing.bankConfigs.read = async () => { throw new Error('connect ECONNREFUSED db.internal:5432') }
   failing.bankConfigs.write = async () => { throw new Error('connect ECONNREFUSED db.internal:5432') }

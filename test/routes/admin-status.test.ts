@@ -6,7 +6,7 @@ import { refused } from '../routes/support.js'
 
 const TOKEN = { 'x-admin-token': 'operator' }
 
-await t.test('an operator sees what the server runs with', async (t) => {
+await t.test('an operator sees the state of the server', async (t) => {
   const { get, app, clock } = await testApp(t, {
     adminToken: 'operator', auth: { mode: 'api_key' }, file: { access_control: { enabled: true } },
   }, { store: new InMemoryVectorStore() })

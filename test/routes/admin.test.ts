@@ -32,7 +32,7 @@ await t.test('the admin token', async (t) => {
     }
   }
 
-  await t.test('opens no memory route', async (t) => {
+  await t.test('gives no access to memory routes', async (t) => {
     refused(t, await get('/v1/banks', TOKEN), 401, 'unauthenticated', { detail: 'Invalid or missing API key' })
   })
 })
@@ -70,12 +70,12 @@ await t.test('banks over all tenants', async (t) => {
     t.same((await get('/v1/admin/banks?tenant_id=nobody')).json(), { banks: [] })
   })
 
-  await t.test('of one name are an entry a tenant', async (t) => {
+  await t.test('of the same name are one entry per tenant', async (t) => {
     t.same((await get('/v1/admin/banks/a')).json(), { banks: [entry(null, 'a', 1), entry('acme', 'a', 2)] })
     t.same((await get('/v1/admin/banks/a?tenant_id=acme')).json(), { banks: [entry('acme', 'a', 2)] })
   })
 
-  await t.test('of a name that is not there are 404', async (t) => {
+  await t.test('of an unknown name are 404', async (t) => {
     refused(t, await get('/v1/admin/banks/nowhere'), 404, 'not_found')
     refused(t, await get('/v1/admin/banks/a?tenant_id=zeta'), 404, 'not_found')
   })
@@ -93,7 +93,7 @@ await t.test('banks over all tenants', async (t) => {
     refusedFields(t, await get('/v1/admin/banks/a*'), 'bank_id')
   })
 
-  await t.test('leave out what has expired', async (t) => {
+  await t.test('do not include expired memories', async (t) => {
     await app.memory.retain({ bank_id: 'brief', content: 'x', expires_at: '2026-01-15T10:00:01Z' }, { tenantId: 'acme' })
     t.equal((await get('/v1/admin/banks/brief')).statusCode, 200)
     clock.advance(1000)
@@ -107,7 +107,7 @@ await t.test('more banks than a page of callers holds are all listed', async (t)
   t.equal((await get('/v1/admin/banks')).json().banks.length, 210)
 })
 
-await t.test('a store that fails makes 503', async (t) => {
+await t.test('a failing store gives 503', async (t) => {
   const store = new InMemoryVectorStore()
   store.listBanks = async () => { throw new Error('connect ECONNREFUSED db.internal:5432') }
   const { get } = await testApp(t, {}, { store })

@@ -35,7 +35,7 @@ async function allowed (app: TestApp, bankId: string, headers: Record<string, st
 }
 
 for (const permission of [...PERMISSIONS, '*'] as const) {
-  await t.test(`a bank's grant of ${permission} gives just that, on this bank alone, from the next request on`, async (t) => {
+  await t.test(`a bank's grant of ${permission} gives only that, on this bank, from the next request on`, async (t) => {
     const app = await testApp(t, { file: FILE })
     const bob = as('user:bob')
     t.same(await allowed(app, 'home', bob), [])
@@ -50,7 +50,7 @@ for (const permission of [...PERMISSIONS, '*'] as const) {
   })
 }
 
-await t.test('whoami names the grant of the bank, and that of the file where both give the same', async (t) => {
+await t.test('whoami names the grant of the bank, or that of the file where both give the same', async (t) => {
   const app = await testApp(t, { file: { ...FILE, access_grants: [...FILE.access_grants!, { bank_id: 'home', principal: 'user:bob', permissions: ['read'] }] } })
   await putConfig(app, 'home', { access: [{ principal: 'user:eve', permissions: ['read'] }, { principal: 'user:*', permissions: ['read', 'write'] }] }, ADMIN)
   t.same(await permissionsOf(app, 'home', as('user:bob')), [
@@ -59,7 +59,7 @@ await t.test('whoami names the grant of the bank, and that of the file where bot
   ])
 })
 
-await t.test('the list of banks shows those on which the bank grants read', async (t) => {
+await t.test('the list contains the banks that grant read themselves', async (t) => {
   const app = await testApp(t, { file: FILE })
   for (const bankId of ['a', 'b', 'c']) await app.retain(bankId, 'The otter sleeps.', {}, ADMIN)
   await putConfig(app, 'b', grant('user:bob', 'read'), ADMIN)
@@ -70,7 +70,7 @@ await t.test('the list of banks shows those on which the bank grants read', asyn
   t.same(await listed(), [])
 })
 
-await t.test('a recall of several banks needs read on every one, by whichever grant', async (t) => {
+await t.test('a recall of several banks needs read on each of them, by either kind of grant', async (t) => {
   const app = await testApp(t, { file: FILE })
   await putConfig(app, 'a', grant('user:bob', 'read'), ADMIN)
   const recall = async () => await app.post('/v1/recall', { banks: ['a', 'b'], query: 'otter' }, as('user:bob'))
@@ -79,16 +79,16 @@ await t.test('a recall of several banks needs read on every one, by whichever gr
   t.equal((await recall()).statusCode, 200)
 })
 
-await t.test('who may set the configuration by a grant of the bank may pass the right on, and lose it', async (t) => {
+await t.test('a principal with a grant of admin by the bank may pass the right on, and lose it', async (t) => {
   const app = await testApp(t, { file: FILE })
   await putConfig(app, 'home', grant('user:bob', 'admin'), ADMIN)
   await putConfig(app, 'home', grant('user:eve', 'admin'), as('user:bob'))
   t.same(await allowed(app, 'home', as('user:bob')), [])
   t.same(await allowed(app, 'home', as('user:eve')), ['admin'])
-  t.same(await allowed(app, 'home', ADMIN), [...PERMISSIONS], 'what the file grants no bank takes away')
+  t.same(await allowed(app, 'home', ADMIN), [...PERMISSIONS], 'a bank does not revoke grants of the file')
 })
 
-await t.test('an on-behalf-of identity narrows what a bank grants', async (t) => {
+await t.test('an on-behalf-of identity restricts what a bank grants', async (t) => {
   const key = rsaKey('k1')
   const server = await startJwksServer(key)
   t.teardown(async () => { await server.close() })
@@ -105,7 +105,7 @@ await t.test('an on-behalf-of identity narrows what a bank grants', async (t) =>
   t.same(await permissionsOf(app, 'home', of('agent:a', 'user:b')), [{ permission: 'read', granted_by: 'configuration of the bank, access[0] and configuration of the bank, access[1]' }])
 })
 
-await t.test('the principal of a webhook goes by what its bank grants', async (t) => {
+await t.test('the principal of a webhook has the grants of its bank', async (t) => {
   const app = await testApp(t, { file: { ...FILE, sources: { crm: openSource() } } })
   refused(t, await sendJson(app, 'crm', { content: 'One.' }), 403, 'access_denied')
   await putConfig(app, 'inbox', grant('service:crm', 'write'), ADMIN)

@@ -6,7 +6,7 @@ import { hitsOf, longText, refused, refusedFields, textsOf } from './support.js'
 
 const QUERY = 'Where does the otter sleep?'
 
-await t.test('rate limits of a bank hold from the next request on, for this bank alone, until they are taken back', async (t) => {
+await t.test('rate limits of a bank hold from the next request on, for this bank only', async (t) => {
   const app = await testApp(t)
   const recall = async (bankId: string) => await app.post('/v1/recall', { bank_id: bankId, query: QUERY })
   for (let count = 0; count < 3; count++) t.equal((await recall('home')).statusCode, 200)
@@ -28,7 +28,7 @@ await t.test('a daily quota of a bank holds from the next request on', async (t)
   await app.retain('home', 'Three.')
 })
 
-await t.test('what a bank says of content and metadata holds for retain, batch and import', async (t) => {
+await t.test('the rules of a bank for content and metadata hold for retain, batch and import', async (t) => {
   const app = await testApp(t)
   await putConfig(app, 'home', { homeostasis: { retain_max_content_bytes: 12 }, barriers: { validation: { max_content_length: 10 }, metadata: { blocked_keys: ['secret', '\u00e9t\u00e9'], max_metadata_size_bytes: 12 } } })
   refusedFields(t, await app.post('/v1/retain', { bank_id: 'home', content: '12345678901' }), 'content')
@@ -40,7 +40,7 @@ await t.test('what a bank says of content and metadata holds for retain, batch a
   await app.retain('other', 'longer than a bank of the name home may have it')
 })
 
-await t.test('the tokens of a recall stay under the limit of the bank, and of each of several', async (t) => {
+await t.test('a recall stays within the token limit of the bank, and of each of several banks', async (t) => {
   const app = await testApp(t)
   for (const bankId of ['home', 'other']) for (let index = 0; index < 4; index++) await app.retain(bankId, `The otter number ${index} sleeps on the river ${bankId}.`)
   const tokens = async (more: Record<string, unknown>) => (await app.post('/v1/recall', { query: QUERY, ...more })).json<{ usage: { tokens: number }, truncated: boolean }>()
@@ -86,7 +86,7 @@ await t.test('the mission of a bank, or of its profile, is given to the model', 
   t.notMatch(own, /notary/)
 })
 
-await t.test('how a bank answers: its evidence and the least trust of it', async (t) => {
+await t.test('the settings of a bank for evidence and its minimum trust hold', async (t) => {
   const languageModel = new ScriptedModel()
   languageModel.answer = () => generation('The otter sleeps on the river [1].')
   const app = await testApp(t, { file: { identity: { trust: [{ principal: 'user:guest', trust: 'untrusted' }] } } }, { languageModel })
@@ -105,7 +105,7 @@ await t.test('how a bank answers: its evidence and the least trust of it', async
   t.equal((await evidence()).length, 2)
 })
 
-await t.test('how a bank ranks: another formula gives other scores, here and nowhere else', async (t) => {
+await t.test('another fusion of a bank changes its scores, and no others', async (t) => {
   const app = await testApp(t)
   for (const bankId of ['home', 'other']) {
     await app.retain(bankId, 'The otter sleeps.')
@@ -121,7 +121,7 @@ await t.test('how a bank ranks: another formula gives other scores, here and now
   t.same(await scores('home'), before)
 })
 
-await t.test('a bank\'s length of passages holds for its next retain', async (t) => {
+await t.test('the passage length of a bank holds for its next retain', async (t) => {
   const app = await testApp(t)
   const chunks = async (bankId: string, content: string) => (await app.post('/v1/retain', { bank_id: bankId, content })).json<{ chunk_count: number }>().chunk_count
   await putConfig(app, 'home', { retrieval: { chunk_max_characters: 300 } })
@@ -130,7 +130,7 @@ await t.test('a bank\'s length of passages holds for its next retain', async (t)
   t.ok(mine > others, `${mine} and ${others}`)
 })
 
-await t.test('several banks with the same settings are ranked by these, with different ones by those of the file', async (t) => {
+await t.test('several banks with the same settings are ranked by them, and others by those of the file', async (t) => {
   const app = await testApp(t)
   for (const bankId of ['a', 'b']) {
     await app.retain(bankId, `The otter of ${bankId} sleeps.`)
@@ -145,7 +145,7 @@ await t.test('several banks with the same settings are ranked by these, with dif
   t.notSame(await scores(), byFile)
 })
 
-await t.test('a reflect over several banks keeps to the limits of each', async (t) => {
+await t.test('a reflect over several banks stays within the limits of each', async (t) => {
   const languageModel = new ScriptedModel()
   languageModel.answer = () => generation('The otter sleeps on the river [1].')
   const app = await testApp(t, {}, { languageModel })
@@ -160,7 +160,7 @@ await t.test('a reflect over several banks keeps to the limits of each', async (
   t.equal(await evidence(), 3)
 })
 
-await t.test('memories that stood before a configuration stay as they were', async (t) => {
+await t.test('memories from before a configuration stay unchanged', async (t) => {
   const app = await testApp(t)
   await app.retain('home', 'The otter sleeps on the river.', { metadata: { secret: 'kept' } })
   await putConfig(app, 'home', { barriers: { validation: { max_content_length: 5 }, metadata: { blocked_keys: ['secret'] } } })

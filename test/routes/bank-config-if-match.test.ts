@@ -6,7 +6,7 @@ import { refused, refusedFields } from './support.js'
 await t.test('If-Match', async (t) => {
   const write = { PUT: { mission: 'New.' }, PATCH: { mission: 'New.' }, DELETE: undefined } as const
   for (const method of ['PUT', 'PATCH', 'DELETE'] as const) {
-    await t.test(`is honoured by ${method}`, async (t) => {
+    await t.test(`is respected by ${method}`, async (t) => {
       const app = await testApp(t)
       const ask = async (tag: string) => await askConfig(app, method, 'home', write[method], { 'if-match': tag })
       const isNow = async (config: Record<string, unknown>) => { t.same((await getConfig(app, 'home')).config, config) }
@@ -65,7 +65,7 @@ await t.test('If-None-Match', async (t) => {
     t.same((await getConfig(app, 'home')).config, { mission: 'Old.' })
   })
 
-  await t.test('lets only the first of several in', async (t) => {
+  await t.test('admits only the first of several requests', async (t) => {
     const app = await testApp(t)
     const answers = await Promise.all([1, 2, 3, 4].map(async (tokens) => await askConfig(app, 'PUT', 'home', { homeostasis: { recall_max_tokens: tokens } }, { 'if-none-match': '*' })))
     t.same(answers.map(({ statusCode }) => statusCode).sort(), [200, 412, 412, 412])

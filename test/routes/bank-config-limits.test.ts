@@ -62,7 +62,7 @@ const of = (
 /** A section of a file; the gateway under test gets it as a validated one. */
 const fileOf = (path: string, value: unknown): FileConfig => withValueAt<FileConfig>({}, path, value)
 
-await t.test('every limit has a line here', async (t) => {
+await t.test('every limit has a row in this table', async (t) => {
   t.same([...ROWS.map(({ path }) => path), 'barriers.metadata.blocked_keys'].sort(), Object.keys(LIMITS).sort())
 })
 
@@ -104,7 +104,7 @@ await t.test('where the file sets no limit, a bank sets its own', async (t) => {
   t.match((await putConfig(app, 'home', config)).effective, config)
 })
 
-await t.test('what the operator switched on a bank may switch off, and on again', async (t) => {
+await t.test('a bank may switch off what the operator switched on, and on again', async (t) => {
   const app = await testApp(t, {
     file: { retrieval: { weights: { semantic: 0.5 }, rewrite: { enabled: true }, model_rerank: { enabled: true } } },
   })
@@ -152,7 +152,7 @@ await t.test('the profile of a bank', async (t) => {
   }
   const app = await testApp(t, { file })
 
-  await t.test('holds under what the bank sets itself', async (t) => {
+  await t.test('holds below the settings of the bank itself', async (t) => {
     const { effective, origin } = await putConfig(app, 'home', { profile: 'support', homeostasis: { recall_max_tokens: 400 } })
     t.match(effective, { profile: 'support', mission: 'Support people.', signal_quality: { dedup: { action: 'warn', threshold: 0.9 } }, homeostasis: { recall_max_tokens: 400 } })
     t.match(origin, { profile: 'bank', mission: 'profile', 'signal_quality.dedup.action': 'profile', 'signal_quality.dedup.threshold': 'default', 'homeostasis.recall_max_tokens': 'bank' })
@@ -162,13 +162,13 @@ await t.test('the profile of a bank', async (t) => {
     t.equal((await putConfig(app, 'other', { profile: 'loose', homeostasis: { recall_max_tokens: 10 } })).effective.homeostasis?.recall_max_tokens, 10)
   })
 
-  await t.test('that is not there is 400', async (t) => {
+  await t.test('that does not exist is 400', async (t) => {
     for (const profile of ['nothing', 'Support', 'toString', 'constructor', '__proto__']) refusedFields(t, await askConfig(app, 'PUT', 'home', { profile }), 'profile')
     refusedFields(t, await askConfig(app, 'PUT', 'home', { profile: '' }), 'profile')
   })
 })
 
-await t.test('the settings of a reranker are a bank\'s own where the server has one', async (t) => {
+await t.test('a bank has its own settings of a reranker if the server has one', async (t) => {
   const app = await testApp(t, {}, { reranker: RERANKER })
   t.match((await putConfig(app, 'home', { retrieval: { rerank: { weight: 0.5, candidates: 20 } } })).effective.retrieval?.rerank, { weight: 0.5, candidates: 20, timeout_ms: 1500 })
 })
@@ -189,7 +189,7 @@ await t.test('grants of a bank', async (t) => {
     t.match(response.json().detail, /bank_grants/)
   })
 
-  await t.test('are 400 with a pattern, a permission or a member that is none', async (t) => {
+  await t.test('are 400 with an invalid pattern, permission or member', async (t) => {
     const app = await testApp(t, { file: { access_control: { enabled: true } } })
     refusedFields(t, await askConfig(app, 'PUT', 'home', { access: [{ principal: 'a*b', permissions: ['read'] }] }), 'access[0].principal')
     refusedFields(t, await askConfig(app, 'PUT', 'home', { access: [{ principal: 'a', permissions: ['own'] }] }), 'access[0].permissions[0]')
@@ -198,7 +198,7 @@ await t.test('grants of a bank', async (t) => {
     refused(t, await askConfig(app, 'PUT', 'home', { access: Array.from({ length: 1001 }, () => access[0]) }), 400, 'invalid_request')
   })
 
-  await t.test('are told beside those of the file', async (t) => {
+  await t.test('are returned beside those of the file', async (t) => {
     const app = await testApp(t, { file: { access_control: { enabled: true }, access_grants: [{ bank_id: 'ho*', principal: 'user:eve', permissions: ['*'] }] } })
     t.match(await getConfig(app, 'home'), { effective: { access: [{ principal: 'user:eve', permissions: ['*'] }] }, origin: { access: 'file' } })
     const answer = configAnswer(await askConfig(app, 'PUT', 'home', { access }))

@@ -6,7 +6,7 @@ import { askConfig, getConfig, patchConfig, putConfig } from './bank-configs.js'
 import { refusedFields } from './support.js'
 
 interface Overtaking extends TestApp {
-  /** Puts another file in force. */
+  /** Makes another file take effect. */
   overtake (file: FileConfig): Promise<void>
 }
 
@@ -26,7 +26,7 @@ async function start (t: Test, file: FileConfig): Promise<Overtaking> {
 const tokens = (value: number): FileConfig => ({ homeostasis: { recall_max_tokens: value } })
 const PATH = 'homeostasis.recall_max_tokens'
 
-await t.test('a patch of another value is taken while a stored value is beyond a limit that the file has tightened since', async (t) => {
+await t.test('a patch of another value is accepted while a stored value exceeds a tightened limit', async (t) => {
   const app = await start(t, tokens(500))
   await putConfig(app, 'home', { ...tokens(400), mission: 'One.' })
   await app.overtake(tokens(300))
@@ -34,13 +34,13 @@ await t.test('a patch of another value is taken while a stored value is beyond a
   t.same(config, { homeostasis: { recall_max_tokens: 400, quotas: { retain_per_day: 5 } }, mission: 'Two.' })
   t.equal(effective.homeostasis?.recall_max_tokens, 300, 'the limit of the file holds meanwhile')
 
-  await t.test('but of that value only within the limit, and nothing of the patch is taken otherwise', async (t) => {
+  await t.test('a patch of that value must be within the limit, or nothing of the patch is applied', async (t) => {
     for (const value of [301, 399, 401]) refusedFields(t, await askConfig(app, 'PATCH', 'home', { ...tokens(value), mission: 'Three.' }), PATH)
     t.same((await getConfig(app, 'home')).config, config)
     for (const value of [300, 200]) t.same((await patchConfig(app, 'home', tokens(value))).config.homeostasis?.recall_max_tokens, value)
   })
 
-  await t.test('and no longer once it is within the limit', async (t) => {
+  await t.test('the exception ends once the value is within the limit', async (t) => {
     refusedFields(t, await askConfig(app, 'PATCH', 'home', tokens(400)), PATH)
   })
 })
@@ -52,7 +52,7 @@ await t.test('a PUT must be within the limits as a whole', async (t) => {
   refusedFields(t, await askConfig(app, 'PUT', 'home', { ...config, mission: 'Two.' }), PATH)
 })
 
-await t.test('a patch of another value is taken while the profile of the bank is no longer in the file', async (t) => {
+await t.test('a patch of another value is accepted after the profile of the bank has left the file', async (t) => {
   const app = await start(t, { profiles: { support: { mission: 'Support.' } } })
   await putConfig(app, 'home', { profile: 'support' })
   await app.overtake({})
@@ -61,7 +61,7 @@ await t.test('a patch of another value is taken while the profile of the bank is
   t.same((await patchConfig(app, 'home', { profile: null })).config, { description: 'A bank.' })
 })
 
-await t.test('a patch of another value is taken while grants are no longer allowed', async (t) => {
+await t.test('a patch of another value is accepted while grants are no longer allowed', async (t) => {
   const control = { enabled: true, default_policy: 'open' as const }
   const app = await start(t, { access_control: control })
   const access = [{ principal: 'user:bob', permissions: ['read'] }]
@@ -72,7 +72,7 @@ await t.test('a patch of another value is taken while grants are no longer allow
   t.same((await patchConfig(app, 'home', { access: null })).config, { mission: 'One.' })
 })
 
-await t.test('a patch that takes away what kept a loose profile within the limit is 400', async (t) => {
+await t.test('a patch that removes what kept a loose profile within the limit is 400', async (t) => {
   const app = await start(t, { ...tokens(500), profiles: { loose: tokens(900) } })
   const { config } = await putConfig(app, 'home', { profile: 'loose', ...tokens(400) })
   refusedFields(t, await askConfig(app, 'PATCH', 'home', { homeostasis: { recall_max_tokens: null } }), 'profile')

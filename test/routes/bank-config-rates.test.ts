@@ -25,7 +25,7 @@ await t.test('changes of a configuration count together with operations for glob
   t.equal((await recall(app)).statusCode, 429)
 })
 
-await t.test('each caller and each bank has an own account of changes', async (t) => {
+await t.test('each caller and each bank has its own limit of changes', async (t) => {
   const app = await testApp(t, { file: { homeostasis: { rate_limits: { global_per_minute: 1 } } } })
   for (const [bankId, principal] of [['home', 'user:ada'], ['home', 'user:bob'], ['work', 'user:ada']] as const) {
     t.equal((await askConfig(app, 'PUT', bankId, {}, as(principal))).statusCode, 200)
@@ -33,7 +33,7 @@ await t.test('each caller and each bank has an own account of changes', async (t
   }
 })
 
-await t.test('reading a configuration and its history costs nothing, and is let in when nothing is left', async (t) => {
+await t.test('reading a configuration and its history costs nothing, and is admitted beyond the limit', async (t) => {
   const app = await testApp(t, { file: limited })
   const look = async () => {
     t.equal((await askConfig(app, 'GET', 'home', undefined, ADA)).statusCode, 200)
@@ -63,7 +63,7 @@ await t.test('changes count for no other limit', async (t) => {
   t.equal((await app.post('/v1/forget', { bank_id: 'home', tags: ['none'] }, ADA)).statusCode, 200)
 })
 
-await t.test('a caller without admin is 403 and pays nothing', async (t) => {
+await t.test('a caller without admin is 403, and is not charged', async (t) => {
   const app = await testApp(t, { file: { ...limited, access_control: { enabled: true, default_policy: 'deny' }, access_grants: [{ bank_id: 'home', principal: 'user:ada', permissions: ['read'] }] } })
   for (let count = 0; count < 5; count++) refused(t, await askConfig(app, 'PUT', 'home', {}, ADA), 403, 'access_denied')
   for (let count = 0; count < 3; count++) t.equal((await recall(app)).statusCode, 200)

@@ -15,7 +15,7 @@ await t.test('a stored configuration with a scorer that was removed still works,
   t.strictSame(config, cleaned)
   t.match(effective, { retrieval: { scorers: { phrase: 0.7 }, diversity: 0.3 } })
   t.notOk(Object.hasOwn(effective.retrieval?.scorers ?? {}, 'tells_time'))
-  t.strictSame((await putConfig(app, 'home', config)).config, cleaned, 'what was read can be put back')
+  t.strictSame((await putConfig(app, 'home', config)).config, cleaned, 'what is read can be stored again')
 
   const retained = await app.inject({ method: 'POST', url: '/v1/retain', payload: { bank_id: 'home', content: 'The kettle is blue.' } })
   t.equal(retained.statusCode, 200)

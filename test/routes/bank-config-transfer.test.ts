@@ -6,7 +6,7 @@ import { as, refused, refusedFields } from './support.js'
 
 const CONFIG = { mission: 'Help.', homeostasis: { recall_max_tokens: 500 } }
 
-await t.test('an export carries the configuration that the bank itself has, and none when it has none', async (t) => {
+await t.test('an export contains the bank\'s own configuration, if it has one', async (t) => {
   const app = await testApp(t, { file: { homeostasis: { reflect_max_tokens: 5 } } })
   await app.retain('home', 'The otter sleeps.')
   t.notOk('config' in (await exportOf(app, 'home'))[0])
@@ -16,7 +16,7 @@ await t.test('an export carries the configuration that the bank itself has, and 
   t.notOk('config' in (await exportOf(app, 'home'))[0])
 })
 
-await t.test('an import applies the configuration only when it is asked to', async (t) => {
+await t.test('an import applies the configuration only on request', async (t) => {
   const app = await testApp(t)
   await app.retain('home', 'The otter sleeps.')
   await putConfig(app, 'home', CONFIG)
@@ -31,7 +31,7 @@ await t.test('an import applies the configuration only when it is asked to', asy
   refusedFields(t, await importInto(app, 'copy?config=yes', exported), 'config')
 })
 
-await t.test('an import of an export without a configuration leaves what is set', async (t) => {
+await t.test('an import of an export without a configuration leaves the existing one unchanged', async (t) => {
   const app = await testApp(t)
   const before = await putConfig(app, 'home', CONFIG)
   for (const header of [HEADER, { ...HEADER, config: null }]) {
@@ -40,7 +40,7 @@ await t.test('an import of an export without a configuration leaves what is set'
   }
 })
 
-await t.test('an import without memories applies the configuration, in force at once', async (t) => {
+await t.test('an import without memories applies the configuration immediately', async (t) => {
   const app = await testApp(t)
   await app.retain('home', 'longer than five')
   const response = await importInto(app, 'home?config=apply', ndjson({ ...HEADER, config: { barriers: { validation: { max_content_length: '5' } }, mission: null } }))
@@ -49,7 +49,7 @@ await t.test('an import without memories applies the configuration, in force at 
   refusedFields(t, await app.post('/v1/retain', { bank_id: 'home', content: 'longer than five, too' }), 'content')
 })
 
-await t.test('a configuration that the bank may not have stores nothing', async (t) => {
+await t.test('an import with a configuration that is not allowed for the bank stores nothing', async (t) => {
   const app = await testApp(t, { file: { homeostasis: { recall_max_tokens: 5 } } })
   const before = await putConfig(app, 'home', { mission: 'Stay.' })
   const rows: Array<[config: unknown, field: string]> = [
@@ -68,10 +68,10 @@ await t.test('a configuration that the bank may not have stores nothing', async 
     t.same(await getConfig(app, 'home'), before)
     t.equal((await app.get('/v1/banks/home/stats')).json().memory_count, 0)
   }
-  t.equal((await importInto(app, 'home', ndjson({ ...HEADER, config: rows[0]![0] }, { text: 'One.' }))).statusCode, 200, 'and is passed over when it is not asked for')
+  t.equal((await importInto(app, 'home', ndjson({ ...HEADER, config: rows[0]![0] }, { text: 'One.' }))).statusCode, 200, 'it is ignored when it is not requested')
 })
 
-await t.test('a memory that is refused leaves the configuration', async (t) => {
+await t.test('a refused memory leaves the configuration unchanged', async (t) => {
   const app = await testApp(t)
   const before = await putConfig(app, 'home', { mission: 'Stay.' })
   refused(t, await importInto(app, 'home?config=apply', ndjson({ ...HEADER, config: CONFIG }, { text: '' })), 400, 'invalid_request')

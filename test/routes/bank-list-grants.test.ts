@@ -53,7 +53,7 @@ async function pages ({ get }: TestApp, limit: number, headers: Headers): Promis
 
 const named = (kind: string, count: number) => Array.from({ length: count }, (_, index) => `${kind}-${String(index).padStart(3, '0')}`)
 
-await t.test('a bank that the file grants is listed without a look at its configuration', async (t) => {
+await t.test('a bank that the file grants is listed without a read of its configuration', async (t) => {
   const app = await counting(t)
   const banks = named('file', 60)
   for (const bank of banks) await app.retain(bank, 'x', {}, ADMIN)
@@ -63,7 +63,7 @@ await t.test('a bank that the file grants is listed without a look at its config
   t.same(app.read, [])
 })
 
-await t.test('a bank that only its own configuration grants is listed, as long as it grants it', async (t) => {
+await t.test('a bank that only its own configuration grants is listed as long as it grants it', async (t) => {
   const app = await counting(t)
   for (const bank of ['own', 'other', 'writable']) await app.retain(bank, 'x', {}, ADMIN)
   t.same(await pages(app, 50, ADA), [[]])
@@ -75,7 +75,7 @@ await t.test('a bank that only its own configuration grants is listed, as long a
   t.same(await pages(app, 50, ADA), [[]])
 })
 
-await t.test('pages and cursors hold every bank once where both kinds and refused ones are mixed', async (t) => {
+await t.test('pages contain every bank once where both kinds of grants and refused banks are mixed', async (t) => {
   const app = await counting(t)
   const [ofFile, ofBank, closed] = [named('file', 40), named('bank', 70), named('shut', 45)]
   // Names that alternate: bank-000, bank-000-shut and so on.
@@ -91,16 +91,16 @@ await t.test('pages and cursors hold every bank once where both kinds and refuse
     t.same(found.slice(0, -1).every((page) => page.length === limit), true)
     t.equal(found.length, Math.ceil(expected.length / limit), 'no page is empty')
   }
-  t.notOk(app.read.some((bank) => bank.startsWith('file-')), 'what the file grants is not looked up')
+  t.notOk(app.read.some((bank) => bank.startsWith('file-')), 'a bank that the file grants is not looked up')
 })
 
-await t.test('a caller whom the default policy refuses everything, without grants of banks, gets an empty list without a cursor', async (t) => {
+await t.test('a caller whom the policy refuses everything gets an empty list without a cursor', async (t) => {
   const app = await counting(t)
   for (const bank of named('shut', 80)) await app.retain(bank, 'x', {}, ADMIN)
   t.same((await app.get('/v1/banks?limit=10', ADA)).json(), { banks: [], next_cursor: null })
 })
 
-await t.test('on behalf of another the list has the banks that both may read, by grants to either of them', async (t) => {
+await t.test('on behalf of another principal the list has the banks that both may read, by any grants', async (t) => {
   const key = rsaKey('one')
   const provider = await startJwksServer(key)
   t.teardown(async () => { await provider.close() })

@@ -9,7 +9,7 @@ interface Page {
 
 const EMPTY = { memory_count: 0, last_retained_at: null }
 
-await t.test('the list has each bank with its memories and the time of the last', async (t) => {
+await t.test('the list has each bank with the number of its memories and the time of the last one', async (t) => {
   const { get, retain, clock, post } = await testApp(t)
   t.same((await get('/v1/banks')).json(), { banks: [], next_cursor: null })
   await retain('b', 'one')
@@ -28,7 +28,7 @@ await t.test('the list has each bank with its memories and the time of the last'
   t.same((await get('/v1/banks')).json<Page>().banks.map((bank) => bank.bank_id), ['b'])
 })
 
-await t.test('a memory that expires leaves the figures', async (t) => {
+await t.test('an expired memory is not in the figures', async (t) => {
   const { get, retain, clock } = await testApp(t)
   await retain('a', 'kept')
   clock.advance(1000)
@@ -43,7 +43,7 @@ await t.test('paging', async (t) => {
   const names = Array.from({ length: 203 }, (_, index) => `bank-${String(index).padStart(3, '0')}`)
   for (const name of names) await retain(name, 'x')
 
-  await t.test('gives every bank once, in order, and null for the cursor of the last page', async (t) => {
+  await t.test('returns every bank once, in order, and null as the cursor of the last page', async (t) => {
     const seen: string[] = []
     const sizes: number[] = []
     let cursor: string | null = ''
@@ -63,7 +63,7 @@ await t.test('paging', async (t) => {
     })
   }
 
-  await t.test('a page that ends with the last bank has no next one', async (t) => {
+  await t.test('a page that ends with the last bank has no next page', async (t) => {
     const { next_cursor: cursor } = (await get('/v1/banks?limit=200')).json<Page>()
     t.match((await get(`/v1/banks?limit=3&cursor=${cursor}`)).json(), { banks: { length: 3 }, next_cursor: null })
   })
@@ -87,7 +87,7 @@ await t.test('with access control', async (t) => {
   })
   for (const bank of ['drop', 'team-a', 'team-b', 'user-ada', 'user-bob']) await retain(bank, 'x')
 
-  await t.test('the list has the banks that the caller may read, also over pages', async (t) => {
+  await t.test('the list has the banks that the caller may read, on all pages', async (t) => {
     t.same((await get('/v1/banks', as('user:ada'))).json<Page>().banks.map((bank) => bank.bank_id), ['team-a', 'team-b', 'user-ada'])
     t.same((await get('/v1/banks', as('agent:x'))).json(), { banks: [], next_cursor: null })
     const first = (await get('/v1/banks?limit=2', as('user:bob'))).json<Page>()
@@ -97,13 +97,13 @@ await t.test('with access control', async (t) => {
     t.equal(second.next_cursor, null)
   })
 
-  await t.test('a cursor carries no rights', async (t) => {
+  await t.test('a cursor gives no permissions', async (t) => {
     const { next_cursor: cursor } = (await get('/v1/banks?limit=1')).json<Page>()
     t.same((await get(`/v1/banks?cursor=${cursor}`, as('agent:x'))).json(), { banks: [], next_cursor: null })
   })
 
   for (const path of ['', '/stats', '/memories', '/memories/01936f0e-7b3c-7a10-8d2f-000000000001']) {
-    await t.test(`/v1/banks/drop${path} asks for read, and denies alike whether the bank exists or not`, async (t) => {
+    await t.test(`/v1/banks/drop${path} requires read, and is refused alike without the bank`, async (t) => {
       for (const bank of ['drop', 'nowhere']) {
         refused(t, await get(`/v1/banks/${bank}${path}`, as('user:ada')), 403, 'access_denied', { detail: `Principal 'user:ada' is denied 'read' on bank '${bank}'` })
       }

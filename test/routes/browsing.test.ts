@@ -10,7 +10,7 @@ interface Growth {
   days: Array<{ day: string, memory_count: number }>
 }
 
-await t.test('growth tells every day of the range and what was there before', async (t) => {
+await t.test('growth contains every day of the range, and the count before it', async (t) => {
   const { get, retain, clock } = await testApp(t)
   for (const [at, text] of [['2026-01-30T23:59:59Z', 'one'], ['2026-01-31T00:00:00Z', 'two'], ['2026-02-02T12:00:00Z', 'three']] as const) {
     clock.set(at)
@@ -30,7 +30,7 @@ await t.test('growth tells every day of the range and what was there before', as
   t.equal(none.days.length, 30)
 })
 
-await t.test('the range of growth is clamped, and its last day must be one', async (t) => {
+await t.test('the range of growth is clamped, and its last day must be valid', async (t) => {
   const { get } = await testApp(t)
   t.equal((await get('/v1/banks/b/growth?days=100000')).json<Growth>().days.length, 366)
   t.equal((await get('/v1/banks/b/growth?days=-5')).json<Growth>().days.length, 1)
@@ -58,7 +58,7 @@ interface Neighbours {
 
 const textsIn = (memories: Array<{ text: string }>) => memories.map(({ text }) => text)
 
-await t.test('a list is filtered by what people look for, and tells how many there are', async (t) => {
+await t.test('a list can be filtered in every documented way, and contains the total', async (t) => {
   const { get, retain, clock } = await testApp(t, { file: { identity: { trust: [{ principal: 'user:guest', trust: 'untrusted' }] } } })
   await retain('b', 'one', { metadata: { kind: 'note', n: 1 }, document_id: 'd/1', occurred_at: '2025-01-01T00:00:00Z' })
   clock.advance(1000)
@@ -83,7 +83,7 @@ await t.test('a list is filtered by what people look for, and tells how many the
   t.notOk('total' in (await get('/v1/banks/b/memories')).json<Page>())
 })
 
-await t.test('a cursor goes either way from its place, and an offset passes over', async (t) => {
+await t.test('a cursor pages in both directions from its place, and an offset skips memories', async (t) => {
   const { get, retain, clock } = await testApp(t)
   for (const text of ['one', 'two', 'three', 'four', 'five']) {
     await retain('b', text)
@@ -98,7 +98,7 @@ await t.test('a cursor goes either way from its place, and an offset passes over
   t.match(await page('offset=100000'), { memories: [], next_cursor: null })
 })
 
-await t.test('what is no filter of a list is refused with its name', async (t) => {
+await t.test('an unknown filter of a list is refused with its name', async (t) => {
   const { get } = await testApp(t)
   const wrong: Array<[field: string, value: string]> = [
     ['metadata', '[]'], ['metadata', 'null'], ['metadata', '{"a":{}}'], ['metadata', '{"a":1e999}'], ['metadata', '{a}'],
@@ -122,7 +122,7 @@ await t.test('a memory is shown with its neighbours in the document', async (t) 
   refused(t, await get(`/v1/banks/other/memories/${ids[0]}/neighbours`), 404, 'not_found')
 })
 
-await t.test('a store that has none of this still lists as before', async (t) => {
+await t.test('a store without these methods still lists as before', async (t) => {
   const store = Object.assign(new InMemoryVectorStore(), { countMemories: undefined, neighbours: undefined })
   const { get, retain } = await testApp(t, {}, { store })
   const id = await retain('b', 'one', { metadata: { n: 1 } })
@@ -133,7 +133,7 @@ await t.test('a store that has none of this still lists as before', async (t) =>
   refused(t, await get(`/v1/banks/b/memories/${id}/neighbours`), 501, 'not_supported')
 })
 
-await t.test('growth asks for read, and for a store that counts by day', async (t) => {
+await t.test('growth requires read, and a store that counts by day', async (t) => {
   const file = { access_control: { enabled: true, default_policy: 'deny' as const } }
   const { get } = await testApp(t, { file })
   refused(t, await get('/v1/banks/b/growth', { 'x-service-principal': 'user:bob' }), 403, 'access_denied')

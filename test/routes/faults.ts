@@ -4,7 +4,7 @@ import {
   type Behaviour,
 } from '../helpers/language-server.js'
 
-/** What no log line and no answer of an error may hold. */
+/** Texts that no log line and no error may contain. */
 export const KEY = 'sk-key-of-the-model'
 export const FACT = 'Alice lives in Lyon, behind the blue door.'
 export const QUESTION = 'Where does Alice live, in which town?'

@@ -12,7 +12,7 @@ async function left (bankId: string): Promise<string[]> {
   return memories.map((memory) => memory.text).sort()
 }
 
-await t.test('ids name what is forgotten', async (t) => {
+await t.test('the memories with the given ids are forgotten', async (t) => {
   const ids = [await retain('ids', 'one'), await retain('ids', 'two'), await retain('ids', 'three')]
   const response = await post('/v1/forget', { bank_id: 'ids', memory_ids: [ids[0], ids[2]] })
   t.equal(response.statusCode, 200)
@@ -20,12 +20,12 @@ await t.test('ids name what is forgotten', async (t) => {
   t.same(await left('ids'), ['two'])
 })
 
-await t.test('an id counts once, in whatever case and however often it is named', async (t) => {
+await t.test('an id counts once, in upper or lower case and however often it occurs', async (t) => {
   const id = await retain('case', 'one')
   t.same((await post('/v1/forget', { bank_id: 'case', memory_ids: [id, id.toUpperCase(), id] })).json(), { deleted_count: 1, memory_ids: [id] })
 })
 
-await t.test('an id that is gone or never was counts 0', async (t) => {
+await t.test('an id that is removed or never existed counts 0', async (t) => {
   const id = await retain('gone', 'one')
   await retain('gone', 'two')
   await post('/v1/forget', { bank_id: 'gone', memory_ids: [id] })
@@ -33,7 +33,7 @@ await t.test('an id that is gone or never was counts 0', async (t) => {
   t.same(await left('gone'), ['two'])
 })
 
-await t.test('an id of another bank counts 0 and is left alone', async (t) => {
+await t.test('an id of another bank counts 0 and is not affected', async (t) => {
   const own = await retain('mine', 'mine')
   const foreign = await retain('yours', 'yours')
   t.same((await post('/v1/forget', { bank_id: 'mine', memory_ids: [foreign, own] })).json(), { deleted_count: 1, memory_ids: [own] })
@@ -70,7 +70,7 @@ await t.test('scope all forgets the whole bank and no other', async (t) => {
   t.same(await left('all-2'), ['kept'])
 })
 
-await t.test('a bank whose last memory is gone is no longer listed', async (t) => {
+await t.test('a bank whose last memory is forgotten is no longer listed', async (t) => {
   const id = await retain('last', 'one')
   const listed = async () => (await get('/v1/banks?limit=200')).json().banks.some((bank: { bank_id: string }) => bank.bank_id === 'last')
   t.ok(await listed())
@@ -78,7 +78,7 @@ await t.test('a bank whose last memory is gone is no longer listed', async (t) =
   t.notOk(await listed())
 })
 
-await t.test('a bank that does not exist has nothing to forget', async (t) => {
+await t.test('a forget on a bank that does not exist deletes nothing', async (t) => {
   for (const selector of [{ memory_ids: [UNKNOWN] }, { tags: ['a'] }, { scope: 'all' }]) {
     t.same((await post('/v1/forget', { bank_id: 'nowhere', ...selector })).json(), { deleted_count: 0, memory_ids: [] })
   }
@@ -117,7 +117,7 @@ await t.test('an expired memory is not counted', async (t) => {
   t.same((await post('/v1/forget', { bank_id: 'expired', scope: 'all' })).json(), { deleted_count: 1, memory_ids: [id] })
 })
 
-await t.test('every memory counts, and the first 1000 are named', async (t) => {
+await t.test('every memory counts, and the first 1000 ids are returned', async (t) => {
   const batch = (from: number, count: number) => ({ bank_id: 'many', items: Array.from({ length: count }, (_, index) => ({ content: `Note ${from + index}.`, tags: ['n'] })) })
   await post('/v1/retain/batch', batch(0, 1000))
   await post('/v1/retain/batch', batch(1000, 3))
@@ -127,7 +127,7 @@ await t.test('every memory counts, and the first 1000 are named', async (t) => {
   t.same(await left('many'), [])
 })
 
-await t.test('takes 1000 ids', async (t) => {
+await t.test('a forget accepts 1000 ids', async (t) => {
   const ids = Array.from({ length: 1000 }, (_, index) => `01936f0e-7b3c-7a10-8d2f-${String(index).padStart(12, '0')}`)
   t.equal((await post('/v1/forget', { bank_id: 'ids', memory_ids: ids })).statusCode, 200)
 })
@@ -152,14 +152,14 @@ const wrong: Array<[what: string, field: string, body: Record<string, unknown>]>
   ['an unknown field', 'filter', { scope: 'all', filter: 'x' }],
 ]
 for (const [what, field, body] of wrong) {
-  await t.test(`refuses ${what} and deletes nothing`, async (t) => {
+  await t.test(`a forget with ${what} is refused and deletes nothing`, async (t) => {
     await retain('safe', 'kept', { tags: ['a'] })
     refusedFields(t, await post('/v1/forget', { bank_id: 'safe', ...body }), field)
     t.same(await left('safe'), ['kept'])
   })
 }
 
-await t.test('ids and tags ask for forget, scope all for admin, and a dry run for the same', async (t) => {
+await t.test('ids and tags require forget, scope all requires admin, and a dry run requires the same', async (t) => {
   const { post, get, retain } = await testApp(t, { file: ONE_PERMISSION_EACH })
   await retain('team', 'kept')
   const selectors: Array<[selector: Record<string, unknown>, permission: string]> = [
@@ -177,7 +177,7 @@ await t.test('ids and tags ask for forget, scope all for admin, and a dry run fo
   }
 })
 
-await t.test('a dry run shows the first ten to callers who may read, and to no others', async (t) => {
+await t.test('a dry run shows the first ten memories to callers who may read, and to no others', async (t) => {
   const { post, retain } = await testApp(t, { file: ONE_PERMISSION_EACH })
   for (let index = 0; index < 12; index++) await retain('team', `memory ${index}`, { tags: ['gone'] }, as('user:write'))
   const dryRun = async (principal: string, more: object = {}) => (
@@ -190,5 +190,5 @@ await t.test('a dry run shows the first ten to callers who may read, and to no o
   const hidden = await dryRun('user:forget')
   t.equal(hidden.deleted_count, 12)
   t.notOk('sample' in hidden)
-  t.notOk('sample' in await dryRun('user:all', { dry_run: false }), 'nor is what is gone shown')
+  t.notOk('sample' in await dryRun('user:all', { dry_run: false }), 'a forgotten memory is not shown')
 })

@@ -47,7 +47,7 @@ async function setUp (t: Parameters<typeof testApp>[0]) {
       t.equal(response.statusCode, 200)
       t.notMatch(response.body, /internal|secret|sk-|refused/)
       const { status, checks } = response.json<{ status: string, checks: Record<string, { status: string }> }>()
-      t.equal(status, 'ok', 'readiness is the store\'s alone')
+      t.equal(status, 'ok', 'readiness depends on the store alone')
       return Object.fromEntries(Object.entries(checks).filter(([name]) => name !== 'vector_store').map(([name, check]) => [name, check.status]))
     },
     ask: async () => {
@@ -63,13 +63,13 @@ await t.test('the built-in models, which make no calls, are ok from the start, a
   t.same(checks, { vector_store: checks.vector_store, embedding: { status: 'ok' }, language_model: { status: 'ok' } })
 })
 
-await t.test('models that were not asked yet are unknown, and asking for readiness asks none', async (t) => {
+await t.test('models without a call yet are unknown, and readiness calls none', async (t) => {
   const { conditions, models } = await setUp(t)
   for (let round = 0; round < 3; round++) t.same(await conditions(), { embedding: 'unknown', language_model: 'unknown', reranker: 'unknown' })
   t.equal(models.asked, 0)
 })
 
-await t.test('models are shown as their calls were answered, and fail and recover without a word on readiness', async (t) => {
+await t.test('models have the status of their last calls, which has no effect on readiness', async (t) => {
   const { conditions, models, retain, ask, app } = await setUp(t)
   await retain('bank', 'Alice drinks green tea.')
   await app.memory.idle()

@@ -33,7 +33,7 @@ const down: Record<string, { answer: () => Promise<StoreHealth>, detail: RegExp,
 }
 
 for (const path of ['/live', '/health/live']) {
-  await t.test(`${path} answers that the process is up`, async (t) => {
+  await t.test(`${path} answers that the process runs`, async (t) => {
     const { get, store } = await patient(t)
     const response = await get(path)
     t.equal(response.statusCode, 200)
@@ -41,7 +41,7 @@ for (const path of ['/live', '/health/live']) {
     t.equal(store.asked, 0)
   })
 
-  await t.test(`${path} does not care whether the store is down`, async (t) => {
+  await t.test(`${path} does not depend on the store`, async (t) => {
     const { get, store } = await patient(t)
     for (const { answer } of Object.values(down)) {
       store.answer = answer
@@ -51,7 +51,7 @@ for (const path of ['/live', '/health/live']) {
   })
 }
 
-await t.test('/health asks the store and says how long it took', async (t) => {
+await t.test('/health checks the store and reports the duration', async (t) => {
   const { get, store } = await patient(t)
   const response = await get('/health')
   t.equal(response.statusCode, 200)
@@ -66,7 +66,7 @@ await t.test('/health asks the store and says how long it took', async (t) => {
 })
 
 for (const [what, { answer, detail, cause }] of Object.entries(down)) {
-  await t.test(`a store that ${what} makes 503 that names the check and nothing of the store`, async (t) => {
+  await t.test(`a store that ${what} gives 503 that names the check and reveals nothing of the store`, async (t) => {
     const { get, store, log } = await patient(t)
     store.answer = answer
     const response = await get('/health')
@@ -86,7 +86,7 @@ for (const [what, { answer, detail, cause }] of Object.entries(down)) {
   })
 }
 
-await t.test('a store that is slower than the timeout makes 503, and its late answer changes nothing', async (t) => {
+await t.test('a store that is slower than the timeout gives 503, and its late answer changes nothing', async (t) => {
   const { get, store } = await patient(t)
   let finish: (health: StoreHealth) => void = () => undefined
   store.answer = async () => await new Promise((resolve) => { finish = resolve })
@@ -96,7 +96,7 @@ await t.test('a store that is slower than the timeout makes 503, and its late an
   refused(t, await get('/health'), 503, 'dependency_unavailable', { detail: /unhealthy/ })
 })
 
-await t.test('probes that come while one is under way share its answer', async (t) => {
+await t.test('simultaneous probes share one answer', async (t) => {
   const { get, store } = await patient(t, { healthTimeoutMs: 5000 })
   let finish: (health: StoreHealth) => void = () => undefined
   store.answer = async () => await new Promise((resolve) => { finish = resolve })
@@ -108,7 +108,7 @@ await t.test('probes that come while one is under way share its answer', async (
   t.equal(store.asked, 1)
 })
 
-await t.test('no probe asks who calls, and none is limited', async (t) => {
+await t.test('probes require no credentials and are not limited', async (t) => {
   for (const auth of [{ mode: 'api_key', apiKey: 'key' }, { mode: 'jwt_hs256' }, { mode: 'jwt_oidc' }] as const) {
     const { get } = await patient(t, { auth, adminToken: 'admin', file: { homeostasis: { rate_limits: { global_per_minute: 1 } }, access_control: { enabled: true, default_policy: 'deny' } } })
     for (const path of ['/live', '/health/live', '/health']) {

@@ -6,7 +6,7 @@ import { refused } from './support.js'
 
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
 
-await t.test('a program gets the name, the version and the paths of what there is, and each of them is there', async (t) => {
+await t.test('a program gets the name, the version and the paths, each of which exists', async (t) => {
   const { get } = await testApp(t)
   for (const headers of [{}, { accept: '*/*' }, { accept: 'application/json' }, { accept: 'application/json, text/html;q=0.5' }]) {
     const response = await get('/', headers)
@@ -33,7 +33,7 @@ await t.test('a browser gets a page with the same links', async (t) => {
   for (const path of ['/health', '/openapi.json', '/docs']) t.ok(response.body.includes(`<a href="${path}">${path}</a>`), path)
 })
 
-await t.test('it asks for no credentials and tells nothing of the configuration', async (t) => {
+await t.test('the page requires no credentials and reveals nothing of the configuration', async (t) => {
   const open = await testApp(t)
   const { get } = await testApp(t, {
     auth: { mode: 'api_key', apiKey: 'the-key' }, adminToken: 'the-token', file: { access_control: { enabled: true, default_policy: 'deny' } },
@@ -50,7 +50,7 @@ await t.test('a plugin adds its link before the gateway is ready', async (t) => 
   t.match(page, '<a href="/other">/other</a>: something else')
 })
 
-await t.test('other methods are 405, and HEAD has the headers alone', async (t) => {
+await t.test('other methods are 405, and HEAD returns only the headers', async (t) => {
   const { inject } = await testApp(t)
   for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS'] as const) {
     const response = await inject({ method, url: '/' })

@@ -26,18 +26,18 @@ await t.test('the fingerprint of any JSON body is that of earlier releases', asy
   )
 })
 
-await t.test('of a request without a body too', async (t) => {
+await t.test('the fingerprint of a request without a body is that of earlier releases', async (t) => {
   for (const body of [undefined, null, {}, [], '', 0, { a: undefined, b: [undefined] }]) t.equal(await fingerprint({}, body), inOneGo({}, body), JSON.stringify(body))
 })
 
-await t.test('of a body of thousands of keys, and of lists that are longer than a piece', async (t) => {
+await t.test('the fingerprint of large objects and long lists is that of earlier releases', async (t) => {
   const keys = Object.fromEntries(Array.from({ length: 3000 }, (_, index) => [`${(index * 7919) % 3000}é`, index]))
   t.equal(await fingerprint({}, keys), inOneGo({}, keys))
   const batch = { items: Array.from({ length: 400 }, (_, index) => ({ tags: ['b', 'a'], content: `${index}"\u2028`.repeat(500) })), bank_id: 'bank' }
   t.equal(await fingerprint({ a: '1' }, batch), inOneGo({ a: '1' }, batch))
 })
 
-await t.test('of any text, as a text and as its bytes', async () => {
+await t.test('the fingerprint of any text, or of its bytes, is that of earlier releases', async () => {
   await fc.assert(
     fc.asyncProperty(query, text, async (query, body) => await fingerprint(query, body) === inOneGo(query, body)),
     { numRuns: 500 },
@@ -48,7 +48,7 @@ await t.test('of any text, as a text and as its bytes', async () => {
   }), { numRuns: 500 })
 })
 
-await t.test('wherever a long text is cut', async (t) => {
+await t.test('the fingerprint of a long text does not depend on where it is split', async (t) => {
   const CHUNK_SIZE = 256 * 1024
   const filled = (units: number) => 'x'.repeat(units)
   const texts = [

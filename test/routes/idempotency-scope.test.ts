@@ -26,7 +26,7 @@ await t.test('another principal may use the same key with another body', async (
   for (const name of ['ada', 'bob']) t.equal((await post('/v1/retain', { bank_id: 'bank', content: name }, { ...KEY, ...as(`user:${name}`) })).json().stored, true)
 })
 
-await t.test('a key belongs to its tenant, and to whom the caller acts for', async (t) => {
+await t.test('a key belongs to its tenant, and to the principal that the caller acts for', async (t) => {
   const key = rsaKey('one')
   const provider = await startJwksServer(key)
   t.teardown(async () => { await provider.close() })
@@ -74,7 +74,7 @@ await t.test('an equivalent spelling of a path is the same path', async (t) => {
   refused(t, await retain('/v1/retai%6e', 'Two.'), 409, 'idempotency_key_reused')
 })
 
-await t.test('so is the path of an import, whatever of the bank is encoded', async (t) => {
+await t.test('the path of an import is the same however the bank is encoded', async (t) => {
   const app = await testApp(t)
   const lines = ndjson(HEADER, { text: 'Two.' })
   const first = await importInto(app, 'user:ada@home', lines, KEY)
@@ -87,7 +87,7 @@ await t.test('so is the path of an import, whatever of the bank is encoded', asy
   t.equal((await importInto(app, 'user:ada', lines, KEY)).headers['idempotent-replayed'], undefined, 'another bank is another path')
 })
 
-await t.test('a key belongs to no bank', async (t) => {
+await t.test('a key does not belong to a bank', async (t) => {
   const { post, get } = await testApp(t)
   const retain = async (bank: string) => await post('/v1/retain', { bank_id: bank, content: 'One.' }, KEY)
   const first = await retain('one')
@@ -96,14 +96,14 @@ await t.test('a key belongs to no bank', async (t) => {
   t.same((await get('/v1/banks')).json<{ banks: Array<{ bank_id: string }> }>().banks.map(({ bank_id: bank }) => bank), ['one'])
 })
 
-await t.test('the query of an import is a part of what has to be the same', async (t) => {
+await t.test('the query of an import is compared too', async (t) => {
   const app = await testApp(t)
   const lines = ndjson(HEADER, { text: 'Two.' })
   await importInto(app, 'bank', lines, KEY)
   refused(t, await importInto(app, 'bank?on_conflict=overwrite', lines, KEY), 409, 'idempotency_key_reused')
 })
 
-await t.test('recall, reflect and reading take no key and give no replay', async (t) => {
+await t.test('recall, reflect and reads accept no key and are not replayed', async (t) => {
   const { post, get, retain } = await testApp(t)
   await retain('bank', 'One harbour.')
   for (const path of ['/v1/recall', '/v1/reflect']) {

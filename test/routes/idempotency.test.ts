@@ -8,7 +8,7 @@ import { MCP_HEADERS, toolCall } from '../helpers/mcp.js'
 import { HEADER, importInto, ndjson } from './ndjson.js'
 import { refused, refusedFields } from './support.js'
 
-/** A store whose writes wait until they are let go. */
+/** A store whose writes wait until the test releases them. */
 class HeldStore extends InMemoryVectorStore {
   #open: () => void = () => undefined
   #gate: Promise<void> = Promise.resolve()
@@ -81,7 +81,7 @@ for (const [route, send] of Object.entries(routes)) {
       t.equal(store.writes, 1)
     })
 
-    await t.test('does the work for another key and for none', async (t) => {
+    await t.test('executes the request for another key and without a key', async (t) => {
       const { app, store } = await heldApp(t)
       for (const key of ['key', 'KEY', 'key2']) t.equal((await send(app, key)).headers['idempotent-replayed'], undefined)
       t.equal(store.writes, 3)
@@ -95,7 +95,7 @@ for (const [route, send] of Object.entries(routes)) {
       t.equal((await send(app, 'key')).body, first.body)
     })
 
-    await t.test('refuses a key that is still in flight, and answers it afterwards', async (t) => {
+    await t.test('refuses a key whose request is in progress, and answers it afterwards', async (t) => {
       const { app, store } = await heldApp(t)
       const arrived = store.hold()
       const pending = send(app, 'key')
@@ -123,13 +123,13 @@ for (const [route, send] of Object.entries(routes)) {
       t.equal(store.writes, 2)
     })
 
-    await t.test('takes keys of 1 to 255 printable ASCII characters', async (t) => {
+    await t.test('accepts keys of 1 to 255 printable ASCII characters', async (t) => {
       const { app } = await heldApp(t)
       for (const key of ['k', 'k'.repeat(255), 'a b;c="~"']) t.equal((await send(app, key)).statusCode, 200, key.slice(0, 10))
       for (const key of ['', 'k'.repeat(256), 'k\u00e9y', 'a\tb']) refusedFields(t, await send(app, key), 'Idempotency-Key')
     })
 
-    await t.test('keeps no answer of a fault: the key is free again', async (t) => {
+    await t.test('keeps no answer of a fault, and the key is free again', async (t) => {
       const { app, store } = await heldApp(t)
       const healthy = { insert: store.insert, remove: store.remove, import: store.import }
       const down = async (): Promise<never> => { throw new Error('down') }
@@ -160,7 +160,7 @@ await t.test('a key that is sent twice is 400', async (t) => {
   }
 })
 
-await t.test('a refusal is not kept', async (t) => {
+await t.test('a refusal is not stored', async (t) => {
   const app = await testApp(t, { file: { homeostasis: { rate_limits: { retain_per_minute: 1 } } } })
   const { post, clock } = app
   const key = { 'idempotency-key': 'key' }
@@ -206,12 +206,12 @@ async function pair (t: Parameters<typeof testApp>[0], second: string) {
 }
 
 for (const [what, body] of Object.entries(sameBodies)) {
-  await t.test(`${what} makes no other body`, async (t) => {
+  await t.test(`${what} counts as the same body`, async (t) => {
     t.equal((await pair(t, body)).headers['idempotent-replayed'], 'true')
   })
 }
 for (const [what, body] of Object.entries(otherBodies)) {
-  await t.test(`${what} makes another body`, async (t) => {
+  await t.test(`${what} counts as another body`, async (t) => {
     refused(t, await pair(t, body), 409, 'idempotency_key_reused')
   })
 }

@@ -25,7 +25,7 @@ await t.test('import_per_minute counts the memories, for each principal and bank
   const app = await limited(t, { rate_limits: { import_per_minute: 10 } })
   t.equal((await importInto(app, 'home', memories(7), ADA)).statusCode, 200)
   refused(t, await importInto(app, 'home', memories(4), ADA), 429, 'rate_limited', { detail: /import_per_minute \(10\)/, retry_after_seconds: 6 })
-  t.equal((await importInto(app, 'home', memories(3), ADA)).statusCode, 200, 'what was refused has cost nothing')
+  t.equal((await importInto(app, 'home', memories(3), ADA)).statusCode, 200, 'a refused import costs nothing')
   t.equal((await importInto(app, 'home', memories(10), BOB)).statusCode, 200)
   t.equal((await importInto(app, 'work', memories(10), ADA)).statusCode, 200)
   t.equal((await app.get('/v1/banks/home')).json().memory_count, 20)
@@ -42,7 +42,7 @@ await t.test('import_per_day counts the memories of a bank, of all importers tog
   t.equal((await importInto(app, 'home', memories(5), ADA)).statusCode, 200)
 })
 
-await t.test('repeats and expired memories count too, a header and blank lines do not', async (t) => {
+await t.test('repeats and expired memories count too, but a header and blank lines do not', async (t) => {
   const app = await limited(t, { quotas: { import_per_day: 4 } })
   const lines = ndjson(HEADER, '', { text: 'One.' }, '  ', { text: 'Over.', expires_at: '2026-01-15T09:00:00Z' })
   t.same((await importInto(app, 'home', lines)).json(), { imported: 1, skipped: 1, overwritten: 0 })
@@ -51,7 +51,7 @@ await t.test('repeats and expired memories count too, a header and blank lines d
   refused(t, await importInto(app, 'home', memories(1)), 429, 'quota_exceeded')
 })
 
-await t.test('an import larger than a limit ever lets through is invalid, for waiting would not help', async (t) => {
+await t.test('an import larger than a limit is invalid, because waiting would not help', async (t) => {
   for (const homeostasis of [{ rate_limits: { import_per_minute: 3 } }, { quotas: { import_per_day: 3 } }]) {
     const app = await limited(t, homeostasis)
     refused(t, await importInto(app, 'home', memories(4)), 400, 'invalid_request', { detail: /^The import has more memories than import_per_(minute|day) \(3\) ever lets through/ })
@@ -67,7 +67,7 @@ await t.test('global_per_minute counts an import once, and those of retain do no
   refused(t, await importInto(app, 'home', memories(1)), 429, 'rate_limited', { detail: /global_per_minute \(2\)/ })
 })
 
-await t.test('the limits of imports count no retain', async (t) => {
+await t.test('the limits of imports do not count a retain', async (t) => {
   const app = await limited(t, { rate_limits: { import_per_minute: 1 }, quotas: { import_per_day: 1 } })
   for (const content of ['One.', 'Two.', 'Three.']) await app.retain('home', content)
   t.equal((await importInto(app, 'home', memories(1))).statusCode, 200)
@@ -91,7 +91,7 @@ await t.test('a repeat with the same idempotency key costs nothing', async (t) =
   refused(t, await importInto(app, 'home', ndjson(HEADER, { text: 'Another.' }), key), 409, 'idempotency_key_reused')
 })
 
-await t.test('an import that the store does not take gives the quota of the day back', async (t) => {
+await t.test('an import that the store refuses returns the daily quota', async (t) => {
   const store = new InMemoryVectorStore()
   const takes = store.import.bind(store)
   let isDown = true
@@ -106,7 +106,7 @@ await t.test('an import that the store does not take gives the quota of the day 
   refused(t, await importInto(app, 'home', memories(1)), 429, 'quota_exceeded')
 })
 
-await t.test('a bank may hold itself tighter', async (t) => {
+await t.test('a bank may have tighter limits', async (t) => {
   const app = await limited(t, { quotas: { import_per_day: 100 } })
   await putConfig(app, 'home', { homeostasis: { quotas: { import_per_day: 2 } } })
   refused(t, await importInto(app, 'home', memories(3)), 400, 'invalid_request', { detail: /import_per_day \(2\)/ })

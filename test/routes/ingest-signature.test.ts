@@ -26,7 +26,7 @@ const good: Record<string, Record<string, string>> = {
   'with a prefix in upper case': { 'x-signature-256': `SHA256=${signatureOf(BODY)}` },
 }
 for (const [what, headers] of Object.entries(good)) {
-  await t.test(`a signature ${what} lets in`, async (t) => {
+  await t.test(`a signature ${what} is accepted`, async (t) => {
     t.equal((await send(app, 'plain', BODY, headers)).statusCode, 200)
   })
 }
@@ -69,7 +69,7 @@ await t.test('two signatures are 401, even when one is right', async (t) => {
   t.equal(status, 401)
 })
 
-await t.test('a source may name the header of its signature', async (t) => {
+await t.test('a source may set the name of its signature header', async (t) => {
   t.equal((await send(app, 'named', BODY, { 'x-hub-signature-256': `sha256=${RIGHT}` })).statusCode, 200)
   refused(t, await send(app, 'named', BODY, { 'x-signature-256': RIGHT }), 401, 'unauthenticated', REFUSAL)
 })
@@ -78,7 +78,7 @@ await t.test('with a timestamp header', async (t) => {
   const signed = (timestamp: string) => ({ 'x-timestamp': timestamp, 'x-signature-256': signatureOf(`${timestamp}.${BODY}`) })
 
   for (const offset of [0, 1, -1, 300, -300]) {
-    await t.test(`a timestamp ${offset} s from now lets in`, async (t) => {
+    await t.test(`a timestamp ${offset} s from now is accepted`, async (t) => {
       t.equal((await send(app, 'timed', BODY, signed(String(NOW + offset)))).statusCode, 200)
     })
   }
@@ -103,7 +103,7 @@ await t.test('with a timestamp header', async (t) => {
     })
   }
 
-  await t.test('an event that was good is 401 when it is sent again after five minutes', async (t) => {
+  await t.test('a valid event is 401 when it is sent again after five minutes', async (t) => {
     const later = await testApp(t, { file: { sources: { timed: signedSource({ timestamp_header: 'X-Timestamp' }) } } })
     const headers = signed(String(NOW))
     t.equal((await send(later, 'timed', BODY, headers)).statusCode, 200)
@@ -114,12 +114,12 @@ await t.test('with a timestamp header', async (t) => {
   })
 })
 
-await t.test('the signature is judged before what is in the body', async (t) => {
+await t.test('the signature is checked before the content of the body', async (t) => {
   refused(t, await send(app, 'plain', '{not json'), 401, 'unauthenticated', REFUSAL)
   refused(t, await send(app, 'plain', '{not json', { 'x-signature-256': signatureOf('{not json') }), 400, 'invalid_json')
 })
 
-await t.test('the signature is judged before the content type', async (t) => {
+await t.test('the signature is checked before the content type', async (t) => {
   for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'nonsense', '']) {
     for (const headers of [{}, { 'x-signature-256': signatureOf(BODY, 'another secret') }]) {
       const response = await send(app, 'plain', BODY, { 'content-type': type, ...headers })
@@ -135,7 +135,7 @@ await t.test('the signature is judged before the content type', async (t) => {
   refused(t, await send(app, 'plain', 'x'.repeat(11_000_000), { 'content-type': 'text/plain' }), 413, 'body_too_large')
 })
 
-await t.test('over a socket, too, an unsigned text is 401', async (t) => {
+await t.test('an unsigned text is 401 over a socket, too', async (t) => {
   const address = app.app.listeningOrigin
   for (const [body, headers, status] of [[BODY, {}, 401], [BODY, { 'x-signature-256': RIGHT }, 415], ['', {}, 401]] as const) {
     const response = await fetch(`${address}/v1/ingest/webhook/plain`, { method: 'POST', headers: { 'content-type': 'text/plain', ...headers }, body })
@@ -149,7 +149,7 @@ await t.test('an empty body needs a signature too', async (t) => {
   refused(t, await send(app, 'plain', '', { 'x-signature-256': signatureOf('') }), 400, 'invalid_json')
 })
 
-await t.test('a source without auth takes what anybody sends', async (t) => {
+await t.test('a source without auth accepts events of any sender', async (t) => {
   t.equal((await send(app, 'open', BODY)).statusCode, 200)
   t.equal((await send(app, 'open', BODY, { 'x-signature-256': 'nonsense' })).statusCode, 200)
 })

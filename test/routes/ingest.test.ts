@@ -56,7 +56,7 @@ await t.test('metadata, tags and occurred_at are taken, and nothing else', async
   })
 })
 
-await t.test('null counts as an absent extra', async (t) => {
+await t.test('null counts as an absent optional field', async (t) => {
   t.match(await memoryOf(app, await sendJson(app, 'open', { content: 'Null extras.', metadata: null, tags: null, occurred_at: null })), { tags: { length: 0 }, metadata: {} })
 })
 
@@ -86,11 +86,11 @@ for (const [what, source, field, event] of wrong) {
   })
 }
 
-await t.test('a body that is not JSON, or reaches for the prototype, is 400', async (t) => {
+await t.test('a body that is not JSON, or contains __proto__, is 400', async (t) => {
   for (const body of ['{"content": "x"', 'content=x', '', '{"content":"x","__proto__":{"a":1}}']) refused(t, await send(app, 'open', body), 400, 'invalid_json')
 })
 
-await t.test('another content type is 415, with a charset JSON is still JSON', async (t) => {
+await t.test('another content type is 415, and JSON with a charset is accepted', async (t) => {
   for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/x-ndjson', 'nonsense']) {
     refused(t, await send(app, 'open', '{"content":"x"}', { 'content-type': type }), 415, 'unsupported_media_type', { detail: 'Unsupported Content-Type: this route takes application/json' })
   }
@@ -119,7 +119,7 @@ for (const [what, auth] of Object.entries(modes)) {
   })
 }
 
-await t.test('a source is under access control like anybody', async (t) => {
+await t.test('access control applies to a source as to any caller', async (t) => {
   const file = (principal: string): TestConfig => ({
     file: {
       access_control: { enabled: true, default_policy: 'deny' },
@@ -138,7 +138,7 @@ await t.test('a source is under access control like anybody', async (t) => {
   t.same((await statuses(t, file('agent:crm'))).map((response) => response.statusCode), [403, 200])
 })
 
-await t.test('a source is under the rate limits and barriers of its bank, by its own principal', async (t) => {
+await t.test('the rate limits and barriers of its bank apply to a source, by its own principal', async (t) => {
   const other = await testApp(t, {
     file: {
       homeostasis: { rate_limits: { retain_per_minute: 1 } },
@@ -153,7 +153,7 @@ await t.test('a source is under the rate limits and barriers of its bank, by its
   t.equal((await sendJson(other, 'crm', { content: 'y' })).statusCode, 200)
 })
 
-await t.test('a signed source takes no headers of a caller into account', async (t) => {
+await t.test('a signed source ignores the headers of callers', async (t) => {
   const other = await testApp(t, { file: { sources: { signed: signedSource() } } })
   refused(t, await send(other, 'signed', '{"content":"x"}', { 'x-service-principal': 'service:signed', 'x-admin-token': 'x' }), 401, 'unauthenticated')
 })

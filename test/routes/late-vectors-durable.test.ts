@@ -2,7 +2,7 @@ import t from 'tap'
 import { SteeredEmbeddings, SteeredTime } from '../fixtures/steered-embeddings.js'
 import { testApp } from '../helpers/app.js'
 
-t.test('on a durable store nothing that lacks its vectors is lost over a restart', async (t) => {
+t.test('on a durable store no memory without vectors is lost over a restart', async (t) => {
   const file = { vector_store: 'pglite', vector_store_config: { data_dir: t.testdir({}) } }
   const start = async () => {
     const embeddings = new SteeredEmbeddings()

@@ -28,14 +28,14 @@ function told ({ log }: TestApp, level: number): string[] {
   return log.filter((line) => line['level'] === level && String(line['msg']).startsWith('embedding_provider')).map((line) => String(line['msg']))
 }
 
-t.test('a retain does not wait for a deferred provider, and its vectors follow', async (t) => {
+t.test('a retain does not wait for a deferred provider, and its vectors are added later', async (t) => {
   const home = await gateway(t)
   const release = home.embeddings.hold()
   await home.retain('home', 'Alice saw her doctor.')
   const batch = await home.post('/v1/retain/batch', { bank_id: 'home', items: [{ content: 'Bob parked the car.' }, { content: 'Alice saw her doctor.' }] })
   t.strictSame(batch.json().results.map(({ stored }: { stored: boolean }) => stored), [true, false])
   t.strictSame(await found(home, 'physician'), [])
-  t.strictSame((await home.post('/v1/recall', { bank_id: 'home', query: 'parked' })).json().hits.length, 1, 'by its words it is found at once')
+  t.strictSame((await home.post('/v1/recall', { bank_id: 'home', query: 'parked' })).json().hits.length, 1, 'it is found by its words at once')
 
   release()
   await home.app.memory.idle()
@@ -53,14 +53,14 @@ t.test('a retain waits for a provider that is not deferred', async (t) => {
 })
 
 for (const deferred of [true, false]) {
-  t.test(`a ${deferred ? 'deferred' : 'prompt'} provider that fails stops no retain, and the vectors follow when it is back`, async (t) => {
+  t.test(`a ${deferred ? 'deferred' : 'prompt'} provider that fails stops no retain, and the vectors follow`, async (t) => {
     const home = await gateway(t, { deferred })
     home.embeddings.failure = new Error('401 with key sk-secret')
     await home.retain('home', 'Alice saw her doctor.')
     await home.time.pausing()
     const calls = home.embeddings.calls.length
     await home.retain('home', 'Bob parked the car.')
-    t.equal(home.embeddings.calls.length, calls, 'while it fails it is not waited for')
+    t.equal(home.embeddings.calls.length, calls, 'a failing provider is not waited for')
     t.strictSame(await found(home, 'physician'), [])
     t.equal(told(home, 40).length, 1)
     t.strictSame(told(home, 30), [])
@@ -88,7 +88,7 @@ t.test('unusable vectors stop no retain either', async (t) => {
   t.strictSame(await found(home, 'automobile'), ['Bob parked the car.'])
 })
 
-t.test('a store that takes no vectors later has every write wait, and fail with the provider', async (t) => {
+t.test('with a store that takes no late vectors every write waits for the provider, and fails with it', async (t) => {
   const store: VectorStore = Object.assign(new InMemoryVectorStore(), { attachVectors: undefined })
   const home = await gateway(t, { store })
   await home.retain('home', 'Alice saw her doctor.')
@@ -103,7 +103,7 @@ t.test('a store that takes no vectors later has every write wait, and fail with 
   await home.app.memory.idle()
 })
 
-t.test('what is imported gets its vectors too, and what is overwritten new ones', async (t) => {
+t.test('imported memories get vectors too, and overwritten ones get new vectors', async (t) => {
   const home = await gateway(t)
   const id = await home.retain('home', 'Alice saw her doctor.')
   await home.app.memory.idle()
@@ -121,11 +121,11 @@ t.test('what is imported gets its vectors too, and what is overwritten new ones'
 
   t.strictSame((await importLines('skip', { text: 'The surgeon called.', memory_id: id }, { text: 'The garage is closed.' })).json(), { imported: 1, skipped: 1, overwritten: 0 })
   await home.app.memory.idle()
-  t.strictSame(await found(home, 'physician'), [], 'what was skipped lends its vectors to nobody')
+  t.strictSame(await found(home, 'physician'), [], 'the vectors of a skipped memory are not used')
   t.strictSame((await found(home, 'automobile')).sort(), ['Bob parked the car.', 'The garage is closed.'])
 })
 
-t.test('what a server left without vectors gets them at the next start', async (t) => {
+t.test('memories that a server left without vectors get them at the next start', async (t) => {
   class LastingStore extends InMemoryVectorStore {
     override async close (): Promise<void> {}
   }
@@ -140,7 +140,7 @@ t.test('what a server left without vectors gets them at the next start', async (
   t.strictSame(await found(second, 'physician'), ['Alice saw her doctor.'])
 })
 
-t.test('a server stops while vectors are made, and while a provider fails', async (t) => {
+t.test('a server stops while vectors are computed, and while a provider fails', async (t) => {
   const busy = await gateway(t)
   busy.embeddings.hold()
   const called = busy.embeddings.called()

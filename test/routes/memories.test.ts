@@ -25,7 +25,7 @@ await t.test('a memory has the members of a hit without the score', async (t) =>
   t.same((await get(`/v1/banks/record/memories/${id}`)).json(), hit)
 })
 
-await t.test('the newest come first, those of one instant by falling id', async (t) => {
+await t.test('the newest memories come first, and those of one instant by descending id', async (t) => {
   clock.set('2026-02-01T00:00:00Z')
   await retain('order', 'second')
   await retain('order', 'third')
@@ -58,16 +58,16 @@ await t.test('paging', async (t) => {
     return { seen, sizes }
   }
 
-  await t.test('gives every memory once, in order', async (t) => {
+  await t.test('returns every memory once, in order', async (t) => {
     t.same(await walk('limit=100'), { seen: newestFirst, sizes: [100, 100, 5] })
   })
 
-  await t.test('goes on within the filter', async (t) => {
+  await t.test('continues within the filter', async (t) => {
     const { seen } = await walk('limit=30&tags=even')
     t.same(seen, newestFirst.filter((_, index) => index % 2 === 0))
   })
 
-  await t.test('a full last page has no next one', async (t) => {
+  await t.test('a full last page has no next page', async (t) => {
     t.same((await walk('limit=41')).sizes, [41, 41, 41, 41, 41])
   })
 
@@ -77,7 +77,7 @@ await t.test('paging', async (t) => {
     })
   }
 
-  await t.test('what is retained or forgotten meanwhile neither repeats nor hides the rest', async (t) => {
+  await t.test('concurrent writes cause no repetition and no omission', async (t) => {
     const first = await list('pages/memories?limit=100')
     await retain('pages', 'Newer than all.')
     await post('/v1/forget', { bank_id: 'pages', memory_ids: [first.memories.at(-1)!.memory_id] })
@@ -112,14 +112,14 @@ for (const [query, field] of [
   })
 }
 
-await t.test('one memory is found by its id in whatever case, and only in its own bank', async (t) => {
+await t.test('a memory is found by its id in upper or lower case, and only in its own bank', async (t) => {
   const id = await retain('single', 'one')
   t.match((await get(`/v1/banks/single/memories/${id.toUpperCase()}`)).json(), { memory_id: id, bank_id: 'single', text: 'one' })
   refused(t, await get(`/v1/banks/record/memories/${id}`), 404, 'not_found')
 })
 
 for (const id of ['01936f0e-7b3c-7a10-8d2f-ffffffffffff', 'none', '%20', '..%2F..']) {
-  await t.test(`a memory ${id} that is not there is 404`, async (t) => {
+  await t.test(`a memory ${id} that does not exist is 404`, async (t) => {
     refused(t, await get(`/v1/banks/single/memories/${id}`), 404, 'not_found', { detail: 'No such memory' })
     refused(t, await get(`/v1/banks/nowhere/memories/${id}`), 404, 'not_found', { detail: 'No such memory' })
   })

@@ -30,7 +30,7 @@ await t.test('a refusal of an unknown field says which one was probably meant', 
   }
 })
 
-await t.test('it says so of query strings, of configurations of banks and of the lines of an import too', async (t) => {
+await t.test('query strings, configurations of banks and lines of an import have suggestions too', async (t) => {
   const { get, inject } = await testApp(t)
   const query = await get('/v1/banks/bank/memories?limt=5')
   t.equal(query.json<Refusal>().detail, 'limt: is not a known field; did you mean "limit"?')
@@ -41,7 +41,7 @@ await t.test('it says so of query strings, of configurations of banks and of the
   t.match(imported.json<Refusal>().detail, /taggs: is not a known field; did you mean "tags"\?$/)
 })
 
-await t.test('a field that is like none is only refused', async (t) => {
+await t.test('a field that resembles none is refused without a suggestion', async (t) => {
   const { post } = await testApp(t)
   for (const name of ['top_k', 'x', '', '__proto__', 'constructor', 'wholly different', 'q'.repeat(5000)]) {
     const response = await post('/v1/recall', JSON.parse(`{"bank_id": "bank", "query": "tea", ${JSON.stringify(name)}: 1}`))
@@ -57,7 +57,7 @@ await t.test('of thousands of unknown fields the first twenty are named', async 
   t.strictSame(errors.map(({ field }) => field), Array.from({ length: 20 }, (_, index) => `quary${index}`))
 })
 
-await t.test('what a pattern asks for is said in words', async (t) => {
+await t.test('a required pattern is described in words', async (t) => {
   const { post, get, inject } = await testApp(t)
   const message = 'must be a text of letters, digits and ._:@-, at most 255 characters, the first a letter or digit'
   const refusals = [

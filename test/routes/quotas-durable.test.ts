@@ -54,7 +54,7 @@ async function statuses (answers: Array<Promise<{ statusCode: number }>>): Promi
   return counts
 }
 
-t.test('two gateways on one database together make no more calls of the model than a day has, however many ask at once', async (t) => {
+t.test('two gateways on one database share the daily calls of the model, also concurrently', async (t) => {
   const schema = schemaIn(t, database)
   const quotas = { model_calls_per_day: 7 }
   const both = [await gateway(t, schema, quotas), await gateway(t, schema, quotas)]
@@ -65,10 +65,10 @@ t.test('two gateways on one database together make no more calls of the model th
   t.equal(both[0]!.model.asked.length + both[1]!.model.asked.length, 7)
   for (const one of both) refused(t, await reflect(one), 429, 'quota_exceeded', { detail: /model_calls_per_day \(7\) is used up/, retry_after_seconds: 14 * 3600 })
   for (const { clock } of both) clock.advance(DAY)
-  t.same(await statuses(both.map(async (one) => await reflect(one))), { 200: 2 }, 'a new day begins anew')
+  t.same(await statuses(both.map(async (one) => await reflect(one))), { 200: 2 }, 'a new day begins with no use')
 })
 
-t.test('two gateways never spend one rest of tokens twice, and what was not used is there for both', async (t) => {
+t.test('two gateways never spend the same tokens twice, and unused ones are available to both', async (t) => {
   const schema = schemaIn(t, database)
   const probe = await gateway(t, schemaIn(t, database), { model_tokens_per_day: 100_000 })
   await retain(probe, 'Alice lives in Lyon.')
@@ -108,7 +108,7 @@ t.test('two gateways never spend one rest of tokens twice, and what was not used
   t.equal((await reflect(other, { max_tokens: 50 + most - 34 })).statusCode, 200)
 })
 
-t.test('two gateways together retain and reflect no more than a day has; a batch counts each item, an exact repeat of a request and an import none', async (t) => {
+t.test('two gateways share the quotas of retain and reflect, and a batch counts each item', async (t) => {
   const schema = schemaIn(t, database)
   const quotas = { retain_per_day: 9, reflect_per_day: 4 }
   const both = [await gateway(t, schema, quotas), await gateway(t, schema, quotas)] as const
@@ -127,7 +127,7 @@ t.test('two gateways together retain and reflect no more than a day has; a batch
   })
 })
 
-t.test('a reflect that fails gives its day back for every gateway', async (t) => {
+t.test('a failed reflect returns its daily quota to every gateway', async (t) => {
   const schema = schemaIn(t, database)
   const quotas = { reflect_per_day: 1, model_calls_per_day: 2 }
   const [one, other] = [await gateway(t, schema, quotas), await gateway(t, schema, quotas)]
@@ -140,7 +140,7 @@ t.test('a reflect that fails gives its day back for every gateway', async (t) =>
   refused(t, await reflect(other), 429, 'quota_exceeded', { detail: /reflect_per_day/ })
 })
 
-t.test('a restart forgets nothing of the day, and a new UTC day begins anew', async (t) => {
+t.test('a restart keeps the counts of the day, and a new UTC day begins at zero', async (t) => {
   const schema = schemaIn(t, database)
   const clock = testClock()
   const quotas = { retain_per_day: 2, reflect_per_day: 3, model_calls_per_day: 2 }
@@ -163,7 +163,7 @@ t.test('a restart forgets nothing of the day, and a new UTC day begins anew', as
   t.equal((await retain(third, 'Carol lives in Rome.')).statusCode, 200)
 })
 
-t.test('forgetting everything gives nothing of the day back', async (t) => {
+t.test('forgetting everything returns nothing of the daily quota', async (t) => {
   const one = await gateway(t, schemaIn(t, database), { retain_per_day: 1 })
   await retain(one, 'Alice lives in Lyon.')
   t.equal((await one.post('/v1/forget', { bank_id: 'home', scope: 'all' })).statusCode, 200)

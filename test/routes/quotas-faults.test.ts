@@ -71,7 +71,7 @@ function logged (log: TestApp['log'], requestId: string): boolean {
 }
 
 for (const quotas of [{ model_calls_per_day: 5 }, { model_tokens_per_day: 50_000 }, { reflect_per_day: 5 }]) {
-  t.test(`a store that cannot count ${Object.keys(quotas).join()} is 503, no model is asked, and its words are in the log only`, async (t) => {
+  t.test(`a store that cannot count ${Object.keys(quotas).join()} is 503 without a call, and its message is only logged`, async (t) => {
     const app = await faulty(t, quotas)
     app.usage.beforeReserving = fail
     const answer = await reflect(app)
@@ -83,7 +83,7 @@ for (const quotas of [{ model_calls_per_day: 5 }, { model_tokens_per_day: 50_000
     t.notMatch(streamed.body, SECRET)
     t.same(app.model.asked, [])
     app.usage.beforeReserving = async () => {}
-    t.equal((await reflect(app)).statusCode, 200, 'and nothing stands in the way when it is back')
+    t.equal((await reflect(app)).statusCode, 200, 'requests succeed when it is back')
   })
 }
 
@@ -92,12 +92,12 @@ t.test('a retain that cannot be counted is 503 and stores nothing', async (t) =>
   app.usage.beforeReserving = fail
   refused(t, await app.post('/v1/retain', { bank_id: 'home', content: 'Bob lives in Oslo.' }), 503, 'dependency_unavailable')
   t.equal((await app.get('/v1/banks/home')).json<{ memory_count: number }>().memory_count, 1)
-  t.equal((await app.post('/v1/recall', { bank_id: 'home', query: 'Lyon' })).statusCode, 200, 'what has no quota goes on')
+  t.equal((await app.post('/v1/recall', { bank_id: 'home', query: 'Lyon' })).statusCode, 200, 'operations without a quota still work')
   app.usage.beforeReserving = async () => {}
   t.equal((await app.post('/v1/retain', { bank_id: 'home', content: 'Bob lives in Oslo.' })).statusCode, 200)
 })
 
-t.test('a recall goes on without the help of a model whose call cannot be counted', async (t) => {
+t.test('a recall continues without a model whose call cannot be counted', async (t) => {
   const app = await faulty(t, { model_calls_per_day: 5 }, { retrieval: { rewrite: { enabled: true } } })
   app.usage.beforeReserving = fail
   const answer = await app.post('/v1/recall', { bank_id: 'home', query: 'Lyon', rewrite: true })
@@ -105,14 +105,14 @@ t.test('a recall goes on without the help of a model whose call cannot be counte
   t.same(app.model.asked, [])
 })
 
-t.test('sentences of memories do not stand in for a store that cannot count, which is no fault of the model', async (t) => {
+t.test('extractive answers do not replace a store that cannot count, which is no fault of the model', async (t) => {
   const app = await faulty(t, { model_calls_per_day: 5 }, { escalation: { degraded_mode: 'extractive' } })
   app.usage.beforeReserving = fail
   refused(t, await reflect(app), 503, 'dependency_unavailable')
   t.match(parseEvents((await reflect(app, {}, EVENTS)).body).at(-1), { event: 'error', data: { code: 'dependency_unavailable' } })
 })
 
-t.test('a count that cannot be corrected fails no answer, is logged, and what was reserved stays counted', async (t) => {
+t.test('a count that cannot be corrected fails no answer, is logged, and keeps the reservation', async (t) => {
   const app = await faulty(t, { model_tokens_per_day: 10_000 })
   app.usage.beforeAdjusting = fail
   t.equal((await reflect(app, { max_tokens: 7000 })).statusCode, 200)
@@ -125,7 +125,7 @@ t.test('a count that cannot be corrected fails no answer, is logged, and what wa
   refused(t, await reflect(app, { max_tokens: 7000 }), 429, 'quota_exceeded')
 })
 
-t.test('no answer waits for a correction; the end of the service does', async (t) => {
+t.test('no answer waits for a correction, but the shutdown does', async (t) => {
   const app = await faulty(t, { model_tokens_per_day: 3000 })
   const { opened, open } = latch()
   app.usage.beforeAdjusting = async () => { await opened }
@@ -140,7 +140,7 @@ t.test('no answer waits for a correction; the end of the service does', async (t
 })
 
 for (const [what, quotas] of [['its budget', { model_calls_per_day: 1 }], ['its quota', { reflect_per_day: 1 }]] as const) {
-  t.test(`a reflect whose time is over while the store counts ${what} asks no model, and what is counted later is refunded`, async (t) => {
+  t.test(`a reflect whose deadline passes while the store counts ${what} calls no model and is refunded`, async (t) => {
     const app = await faulty(t, quotas)
     const { opened, open } = latch()
     app.usage.beforeReserving = async () => { await opened }
@@ -155,7 +155,7 @@ for (const [what, quotas] of [['its budget', { model_calls_per_day: 1 }], ['its 
   })
 }
 
-t.test('a store with one of the two methods leaves the counting to the process', async (t) => {
+t.test('with a store that has only one of the two methods the process counts', async (t) => {
   for (const method of ['reserveUsage', 'adjustUsage'] as const) {
     const { retain, post } = await testApp(t, { file: { homeostasis: { quotas: { retain_per_day: 1 } } } }, {
       store: Object.assign(new InMemoryVectorStore(), { [method]: fail }),
@@ -165,7 +165,7 @@ t.test('a store with one of the two methods leaves the counting to the process',
   }
 })
 
-t.test('a database that stops during the counting is 503, and what it had acknowledged is still counted when it is back', { skip: DATABASE_URL === undefined ? 'TEST_DATABASE_URL is not set' : false }, async (t) => {
+t.test('a database that stops while it counts is 503, and keeps the counts that it has acknowledged', { skip: DATABASE_URL === undefined ? 'TEST_DATABASE_URL is not set' : false }, async (t) => {
   const schema = quoteSchema(freshSchema(t))
   const { proxy, url } = await tcpProxy(t, DATABASE_URL!)
   const executor = new PostgresExecutor(postgresOptions({ url, statementTimeoutMs: 1000, connectTimeoutMs: 1000 }))

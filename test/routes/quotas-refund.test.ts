@@ -4,7 +4,7 @@ import { InMemoryVectorStore } from '../../lib/stores/in-memory/store.js'
 import { testApp } from '../helpers/app.js'
 import { refused } from './support.js'
 
-await t.test('a request that cannot be counted gets a refund of every rate', async (t) => {
+await t.test('a request that cannot be counted gets all its rate tokens back', async (t) => {
   const counts = new ProcessUsage()
   let isDown = true
   const store = Object.assign(new InMemoryVectorStore(), {
@@ -22,6 +22,6 @@ await t.test('a request that cannot be counted gets a refund of every rate', asy
   const batch = async (size: number) => await app.post('/v1/retain/batch', { bank_id: 'home', items: Array.from({ length: size }, (_, index) => ({ content: `Text ${index} of ${size}.` })) })
   for (let count = 0; count < 5; count++) refused(t, await batch(3), 503, 'dependency_unavailable')
   isDown = false
-  t.equal((await batch(3)).statusCode, 200, 'a whole minute\'s worth is there')
+  t.equal((await batch(3)).statusCode, 200, 'all tokens of a minute are available')
   refused(t, await batch(1), 429, 'rate_limited', { detail: /_per_minute/ })
 })

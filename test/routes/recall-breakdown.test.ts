@@ -24,7 +24,7 @@ for (const fusion of ['linear', 'rrf'] as const) {
   })
 }
 
-await t.test('stages tell when they began, one after the other', async (t) => {
+await t.test('stages report when they began, in order', async (t) => {
   const { post, retain } = await testApp(t)
   await retain('b', TEXTS[0]!)
   const { trace } = (await post('/v1/recall', { bank_id: 'b', query: 'tea', explain: true })).json<RecallAnswer>()
@@ -37,7 +37,7 @@ await t.test('stages tell when they began, one after the other', async (t) => {
   }
 })
 
-await t.test('a recall goes by the strategies that it names', async (t) => {
+await t.test('a recall uses only the strategies that it names', async (t) => {
   const { post, retain } = await testApp(t, { file: SEMANTIC })
   for (const text of TEXTS) await retain('b', text)
   const recall = async (strategies: string[]) => (
@@ -47,7 +47,7 @@ await t.test('a recall goes by the strategies that it names', async (t) => {
   const lexical = await recall(['lexical'])
   t.same(names(lexical), ['lexical'])
   t.same(lexical.hits.map(({ text }) => text), [TEXTS[0]])
-  t.notOk(lexical.trace!.stages.some(({ name }) => name === 'embed'), 'no model is asked')
+  t.notOk(lexical.trace!.stages.some(({ name }) => name === 'embed'), 'no model is called')
   const semantic = await recall(['semantic'])
   t.same(names(semantic), ['semantic'])
   t.equal(semantic.hits.length, 3)

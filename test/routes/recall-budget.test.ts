@@ -24,7 +24,7 @@ await t.test('a budget in the request', async (t) => {
   const { order, costs: [first, second, third] } =
     await fill(app) as { order: string[], costs: [number, number, number] }
   const total = first + second + third
-  t.same(order, [SHORT, LONG, LAST], 'what the cases rest on')
+  t.same(order, [SHORT, LONG, LAST], 'the precondition of the cases')
   t.ok(third < second)
 
   const cases: Array<[what: string, budget: number | string, hits: number, truncated: boolean]> = [
@@ -47,7 +47,7 @@ await t.test('a budget in the request', async (t) => {
     })
   }
 
-  await t.test('a list that max_results ends is not truncated', async (t) => {
+  await t.test('a list that ends at max_results is not marked as truncated', async (t) => {
     t.match((await post('/v1/recall', { bank_id: 'bank', query: 'green tea', max_tokens: first, max_results: 1 })).json(), { truncated: false, usage: { tokens: first } })
   })
 
@@ -87,7 +87,7 @@ await t.test('recall_max_tokens', async (t) => {
   await t.test('may be set for the banks of a pattern', async (t) => {
     t.match(await recall({ bank_id: 'narrow-1' }), { hits: { length: 0 }, truncated: true })
   })
-  await t.test('of several banks is the tightest of theirs', async (t) => {
+  await t.test('is the smallest of several banks', async (t) => {
     t.match(await recall({ banks: ['wide', 'bank'] }), { usage: { tokens: first }, truncated: true })
     t.match(await recall({ banks: ['wide', 'narrow-1'] }), { hits: { length: 0 }, truncated: true })
   })

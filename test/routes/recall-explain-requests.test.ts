@@ -3,7 +3,7 @@ import { testApp } from '../helpers/app.js'
 import { explain, NOBODY } from './explaining.js'
 import { as, ONE_PERMISSION_EACH, refused, refusedFields } from './support.js'
 
-await t.test('a memory that is not there, has expired, or is of another bank or tenant is not in the bank, and the answer says nothing else', async (t) => {
+await t.test('a missing, expired or foreign memory is reported only as not in the bank', async (t) => {
   const app = await testApp(t)
   const elsewhere = await app.retain('other', 'Alice drinks tea.')
   const expiring = await app.retain('bank', 'Alice drinks tea.', { expires_at: '2026-01-15T11:00:00Z' })
@@ -18,7 +18,7 @@ await t.test('a memory that is not there, has expired, or is of another bank or 
   }
 })
 
-await t.test('a time that the query names is shown, with whether the memory is of it', async (t) => {
+await t.test('a time in the query is shown, with whether the memory matches it', async (t) => {
   const app = await testApp(t)
   const then = await app.retain('bank', 'We painted the fence.', { occurred_at: '2025-03-10T09:00:00Z' })
   const later = await app.retain('bank', 'We painted the gate.', { occurred_at: '2025-08-10T09:00:00Z' })
@@ -42,7 +42,7 @@ await t.test('a query that asks for two things is explained by its parts', async
   t.notOk('parts' in (await explain(app, ann, 'What does Ann like?')).stages)
 })
 
-await t.test('ids may be written in capitals', async (t) => {
+await t.test('ids may be in upper case', async (t) => {
   const app = await testApp(t)
   const id = await app.retain('bank', 'Tea.')
   t.match(await explain(app, id.toUpperCase(), 'tea'), { memory_id: id, verdict: 'returned' })
@@ -73,14 +73,14 @@ await t.test('refuses', async (t) => {
   }
 })
 
-await t.test('it asks for the permission read on the bank', async (t) => {
+await t.test('an explanation requires the permission read on the bank', async (t) => {
   const { post } = await testApp(t, { file: ONE_PERMISSION_EACH })
   const body = { bank_id: 'team', query: 'x', expect: NOBODY }
   for (const principal of ['user:write', 'user:forget', 'user:admin']) refused(t, await post('/v1/recall/explain', body, as(principal)), 403, 'access_denied')
   t.equal((await post('/v1/recall/explain', body, as('user:read'))).statusCode, 200)
 })
 
-await t.test('it counts as a recall', async (t) => {
+await t.test('an explanation counts as a recall', async (t) => {
   const { post } = await testApp(t, { file: { homeostasis: { rate_limits: { recall_per_minute: 2 } } } })
   const body = { bank_id: 'bank', query: 'x' }
   t.equal((await post('/v1/recall', body)).statusCode, 200)

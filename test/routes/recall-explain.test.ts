@@ -18,7 +18,7 @@ async function otters ({ post }: TestApp, count: number): Promise<void> {
 
 const LONG = 'Beyond the bridge, where herons stand and reeds grow high, lives one old otter whom nobody sees by day.'
 
-await t.test('a memory that is a hit is returned at the rank and score that recall gives it', async (t) => {
+await t.test('a memory that is a hit is explained with the rank and score that recall gives it', async (t) => {
   const app = await testApp(t)
   for (const content of ['Alice drinks tea.', 'Bob drinks coffee.', 'Carol grows tea roses.']) await app.retain('bank', content)
   const hits = hitsOf(await app.post('/v1/recall', { bank_id: 'bank', query: 'Who drinks tea?', explain: true }))
@@ -36,7 +36,7 @@ await t.test('a memory that is a hit is returned at the rank and score that reca
   }
 })
 
-await t.test('the lexical stage tells which words of the query the memory holds, and which its neighbours lend', async (t) => {
+await t.test('the lexical stage shows which query words the memory and its neighbours contain', async (t) => {
   const app = await testApp(t)
   const asked = await app.retain('bank', 'Which instrument does Alice play?', { document_id: 'talk' })
   const answer = await app.retain('bank', 'The cello.', { document_id: 'talk' })
@@ -73,7 +73,7 @@ await t.test('filters', async (t) => {
     t.strictSame(answer, { memory_id: id, found: false, verdict: 'filtered', rank: null, score: null })
     t.strictSame(stages.filter, { passed: false, failed })
     t.match([stages.lexical, stages.semantic], [{ state: 'filtered', rank: null }, { state: 'filtered', rank: null }])
-    t.ok(stages.lexical!.score! > 0 && stages.semantic!.score! > 0.9, 'what it would have scored')
+    t.ok(stages.lexical!.score! > 0 && stages.semantic!.score! > 0.9, 'its score without the bound')
     t.strictSame(Object.keys(stages), ['filter', 'lexical', 'semantic'])
   }
   for (const filters of [{ tags: ['a', 'b'] }, { metadata: { n: 1 } }, { occurred_after: '2025-07-01T00:00:00Z' }, { occurred_before: '2025-07-01T00:00:00.001Z' }, { as_of: '2026-01-15T10:00:00Z' }]) {
@@ -83,7 +83,7 @@ await t.test('filters', async (t) => {
   t.match(await explain(app, timeless, 'submarine', { tags: ['a'] }), { verdict: 'filtered', stages: { lexical: { state: 'no_match', score: null } } })
 })
 
-await t.test('what shares no word with the query is found by no strategy, when only words are searched', async (t) => {
+await t.test('a memory without a common word is found by no strategy, when only words are searched', async (t) => {
   const app = await testApp(t)
   const id = await app.retain('bank', 'Alice saw her doctor.')
   const { stages, ...answer } = await explain(app, id, 'physician')
@@ -92,7 +92,7 @@ await t.test('what shares no word with the query is found by no strategy, when o
   t.equal((await explain(app, id, '?!')).verdict, 'no_strategy_found_it')
 })
 
-await t.test('the explanation says that only its meaning found a memory', async (t) => {
+await t.test('the explanation shows that a memory was found by its meaning only', async (t) => {
   const app = await testApp(t, CONCEPTS)
   const id = await app.retain('bank', 'Alice saw her doctor.')
   await app.retain('bank', 'Bob parked the car.')
@@ -105,7 +105,7 @@ await t.test('the explanation says that only its meaning found a memory', async 
   t.equal(stages.fusion!.rank, 1)
 })
 
-await t.test('a memory whose vectors have not come yet has no vector', async (t) => {
+await t.test('a memory whose vectors are still missing has no vector', async (t) => {
   const embeddings = new SteeredEmbeddings()
   const release = embeddings.hold()
   const app = await testApp(t, {}, { embeddings })
@@ -144,7 +144,7 @@ await t.test('a memory after the last candidate is no candidate, and its true ra
   t.match(await explain(app, id, 'otter', { max_results: 500 }), { verdict: 'returned', rank: 121 }, 'a recall of more results has more candidates')
 })
 
-await t.test('a memory that one strategy hands on and the other does not has its rank in both', async (t) => {
+await t.test('a memory that is a candidate of one strategy only has its rank in both', async (t) => {
   const app = await testApp(t, CONCEPTS)
   await otters(app, 120)
   const id = await app.retain('bank', `${LONG} The doctor told so.`)
@@ -155,7 +155,7 @@ await t.test('a memory that one strategy hands on and the other does not has its
   t.match(stages.semantic, { state: 'candidate', rank: 1 })
 })
 
-await t.test('a memory that is not even among the first thousand is beyond them, and its score is shown when something distinguishes it', async (t) => {
+await t.test('a memory beyond the first thousand is reported as such, with its score when it is known', async (t) => {
   const app = await testApp(t)
   await otters(app, 1005)
   const id = await app.retain('bank', LONG)
@@ -173,7 +173,7 @@ await t.test('bounds', async (t) => {
   const hits = hitsOf(await app.post('/v1/recall', { bank_id: 'bank', query: 'green tea' }))
   const last = hits.at(-1)!
   const tokens = (await app.post('/v1/recall', { bank_id: 'bank', query: 'green tea' })).json<{ usage: { tokens: number } }>().usage.tokens
-  t.ok(hits.length === 3 && last.score < hits[1]!.score, 'what the cases rest on')
+  t.ok(hits.length === 3 && last.score < hits[1]!.score, 'the precondition of the cases')
 
   const cases: Array<[what: string, bounds: Record<string, unknown>, verdict: string, cutBy: string[]]> = [
     ['none', {}, 'returned', []],
@@ -196,7 +196,7 @@ await t.test('bounds', async (t) => {
       t.equal(given.some(({ memory_id: id }) => id === last.memory_id), answer.found, 'as recall has it')
     })
   }
-  await t.test('the ceiling of the bank counts, and results are clamped', async (t) => {
+  await t.test('the limit of the bank applies, and results are clamped', async (t) => {
     const id = await app.retain('tight', 'Green tea.')
     t.match(await explain(app, id, 'tea', { bank_id: 'tight', max_tokens: 500, max_results: 5000 }), { verdict: 'cut_by_max_tokens', stages: { budget: { max_tokens: 1, max_results: 1000 } } })
   })
@@ -218,7 +218,7 @@ await t.test('a reranker', async (t) => {
     const id = await fill(app)
     t.match(await explain(app, id, 'tea'), { verdict: 'returned', rank: 2, stages: { scorers: { rank: 2 }, rerank: { state: 'not_judged', rank: null, score: null } } })
   })
-  await t.test('that fails is degraded, and says nothing of itself', async (t) => {
+  await t.test('that fails is reported as degraded, without its message', async (t) => {
     const app = await testApp(t, { file: { reranker: './test/fixtures/rerankers.mjs:BrokenReranker' } })
     const answer = await explain(app, await fill(app), 'tea')
     t.match(answer, { verdict: 'returned', rank: 2, degraded: ['rerank'], stages: { rerank: { state: 'degraded', rank: null, score: null } } })

@@ -16,7 +16,7 @@ async function retainFences ({ retain }: TestApp, bank = 'bank'): Promise<string
   ]
 }
 
-await t.test('relative times of the query are counted from reference_time, and from the clock without it', async (t) => {
+await t.test('relative times of the query refer to reference_time, and without it to the clock', async (t) => {
   const app = await testApp(t)
   await retainFences(app)
   const first = async (more: Record<string, unknown>) => textsOf(await app.post('/v1/recall', { bank_id: 'bank', query: QUERY, ...more }))[0]
@@ -27,7 +27,7 @@ await t.test('relative times of the query are counted from reference_time, and f
   t.match(await first({ reference_time: '2999-01-01T00:00:00Z', query: 'What did we paint on 10 August 2024?' }), /south/, 'a date with its year is no relative time')
 })
 
-await t.test('days are those of the calendar at the offset of reference_time', async (t) => {
+await t.test('days are calendar days at the offset of reference_time', async (t) => {
   const app = await testApp(t)
   const [north] = await retainFences(app)
   const spansAt = async (reference: string) => (
@@ -41,7 +41,7 @@ await t.test('days are those of the calendar at the offset of reference_time', a
   ])
 })
 
-await t.test('it holds for every bank of the request', async (t) => {
+await t.test('reference_time holds for every bank of the request', async (t) => {
   const app = await testApp(t)
   await retainFences(app, 'one')
   await app.retain('two', 'We painted the west fence.', { occurred_at: '2024-02-16T10:00:00Z' })
@@ -49,7 +49,7 @@ await t.test('it holds for every bank of the request', async (t) => {
   t.strictSame(texts.slice(0, 2).map((text) => text.split(' ')[3]).sort(), ['north', 'west'])
 })
 
-await t.test('it holds for other wordings of the query', async (t) => {
+await t.test('reference_time holds for other wordings of the query', async (t) => {
   const languageModel = new ScriptedModel()
   languageModel.answer = () => ({ text: '{"queries": ["Which fence was painted two weeks ago?"]}', usage: { inputTokens: 1, outputTokens: 1 } })
   const file = { retrieval: { rewrite: { enabled: true } } }
@@ -60,7 +60,7 @@ await t.test('it holds for other wordings of the query', async (t) => {
   t.match(await nearer({ reference_time: '2024-08-25T00:00:00Z' }), /south/)
 })
 
-await t.test('what exists is of the clock alone: what has expired stays away, and what is yet to expire stays', async (t) => {
+await t.test('expiry depends on the clock alone, whatever reference_time is', async (t) => {
   const app = await testApp(t)
   await app.retain('bank', 'We painted the old fence.', { occurred_at: '2024-02-16T09:00:00Z', expires_at: '2026-01-15T11:00:00Z' })
   const recall = async (reference: string) => textsOf(await app.post('/v1/recall', { bank_id: 'bank', query: QUERY, reference_time: reference })).length
@@ -69,7 +69,7 @@ await t.test('what exists is of the clock alone: what has expired stays away, an
   t.equal(await recall(THEN), 0)
 })
 
-await t.test('explain tells the times as they are counted from it', async (t) => {
+await t.test('explain shows the times relative to reference_time', async (t) => {
   const app = await testApp(t)
   const [north] = await retainFences(app)
   const { rank, stages } = await explain(app, north!, QUERY, { reference_time: THEN })
@@ -78,7 +78,7 @@ await t.test('explain tells the times as they are counted from it', async (t) =>
   t.equal((await explain(app, north!, QUERY)).stages.times!.searched, false)
 })
 
-await t.test('the first and the last instant that there are count as others do', async (t) => {
+await t.test('the first and the last possible instant are accepted', async (t) => {
   const app = await testApp(t)
   const [north] = await retainFences(app)
   for (const instant of ['0000-01-01T00:00:00Z', '0099-03-01T00:00:00Z', '9999-12-31T23:59:59.999Z']) {
@@ -89,7 +89,7 @@ await t.test('the first and the last instant that there are count as others do',
   }
 })
 
-await t.test('reflect finds its evidence by it, and tells the model that it is the present', async (t) => {
+await t.test('reflect finds its evidence by reference_time, and gives it to the model as the present', async (t) => {
   const languageModel = new ScriptedModel()
   const app = await testApp(t, { file: { reflect: { max_evidence: 1 } } }, { languageModel })
   await retainFences(app)
@@ -100,7 +100,7 @@ await t.test('reflect finds its evidence by it, and tells the model that it is t
   t.match(languageModel.last.messages[1]!.content, /^The time is 2024-03-01T13:00:00\.000\+01:00\.$/m)
 })
 
-await t.test('so does a reflect that is streamed', async (t) => {
+await t.test('a streamed reflect does so too', async (t) => {
   const languageModel = new StreamingModel()
   languageModel.parts = () => parts('The north fence [1].')
   const app = await testApp(t, {}, { languageModel })

@@ -5,7 +5,7 @@ import { testApp } from '../helpers/app.js'
 import { putConfig } from './bank-configs.js'
 import { hitsOf } from './support.js'
 
-await t.test('a recall on several banks embeds no query when one of them has the semantic strategy off, also where the file has no lexical one', async (t) => {
+await t.test('a recall on several banks embeds no query when one has the semantic strategy off', async (t) => {
   const files: FileConfig[] =
     [{ retrieval: { weights: { semantic: 1 } } }, { retrieval: { weights: { lexical: 0, semantic: 1 } } }]
   for (const file of files) {

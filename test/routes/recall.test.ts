@@ -9,7 +9,7 @@ const { post, retain, clock } = await testApp(t)
 const TEA = ['Alice drinks tea.', 'Tea, tea and more tea is what Alice asks for.', 'Bob once spilled tea over the good carpet of his aunt.', 'Nothing but tea.', 'Carol grows tea roses.']
 for (const content of TEA) await retain('tea', content)
 
-await t.test('a hit is the whole record of its memory with a score, and nothing else', async (t) => {
+await t.test('a hit is the complete record of its memory with a score, and nothing else', async (t) => {
   const id = await retain('record', 'Alice moved to Lyon.', { tags: ['home'], metadata: { turn: 3 }, occurred_at: '2025-03-01T09:00:00Z', expires_at: '2030-01-01T00:00:00Z', document_id: 'chat', source: 'mail' })
   const response = await post('/v1/recall', { bank_id: 'record', query: 'Where is Lyon?' })
   t.equal(response.statusCode, 200)
@@ -43,7 +43,7 @@ await t.test('hits come in falling order of scores within 0 and 1', async (t) =>
   t.ok(hits.every(({ score }) => score >= 0 && score <= 1))
 })
 
-await t.test('hits of equal score come by memory id', async (t) => {
+await t.test('hits of equal score are in the order of the memory ids', async (t) => {
   const ids: string[] = []
   for (const name of ['Zoe', 'Adam', 'Mia', 'Ben']) ids.push(await retain('ties', `${name} sings.`))
   const hits = hitsOf(await post('/v1/recall', { bank_id: 'ties', query: 'sings' }))
@@ -51,7 +51,7 @@ await t.test('hits of equal score come by memory id', async (t) => {
   t.same(hits.map((hit) => hit.memory_id), ids)
 })
 
-await t.test('what shares no word with the query is no hit', async (t) => {
+await t.test('a memory without a common word is not a hit', async (t) => {
   const response = await post('/v1/recall', { bank_id: 'tea', query: 'submarine' })
   t.same(response.json(), { hits: [], total_available: 0, truncated: false, usage: { tokens: 0 } })
 })
@@ -69,7 +69,7 @@ await t.test('total_available and the first hits are the same for every max_resu
   }
 })
 
-await t.test('usage counts the tokens of the hits given', async (t) => {
+await t.test('usage counts the tokens of the returned hits', async (t) => {
   const tokens = async (max: number) => (await post('/v1/recall', { bank_id: 'tea', query: 'tea', max_results: max })).json().usage.tokens as number
   const single = await Promise.all(TEA.map(async (content, index) => {
     await retain(`tea-${index}`, content)
@@ -114,7 +114,7 @@ await t.test('a memory that was split is one hit with its whole text and the pas
   t.equal(hitsOf(await post('/v1/recall', { bank_id: 'split', query: 'lighthouse' })).length, 1)
 })
 
-await t.test('min_score leaves out what scores lower, and is inclusive', async (t) => {
+await t.test('min_score excludes lower scores, and is inclusive', async (t) => {
   const all = hitsOf(await post('/v1/recall', { bank_id: 'tea', query: 'alice tea' }))
   const bound = all[1]!.score
   const expected = all.filter((hit) => hit.score >= bound)
@@ -174,7 +174,7 @@ for (const [what, field, body] of wrong) {
   })
 }
 
-await t.test('takes a query of 8192 characters, 64 banks, and null for what is optional', async (t) => {
+await t.test('a recall accepts a query of 8192 characters, 64 banks, and null for optional fields', async (t) => {
   const banks = ['tea', ...Array.from({ length: 63 }, (_, index) => `b${index}`)]
   const nothing = {
     bank_id: null,
@@ -193,7 +193,7 @@ await t.test('takes a query of 8192 characters, 64 banks, and null for what is o
   t.equal(textsOf(await post('/v1/recall', { query: 'tea '.repeat(2048), banks, ...nothing })).length, TEA.length)
 })
 
-await t.test('recall asks for the permission read on every bank named', async (t) => {
+await t.test('a recall requires the permission read on every bank', async (t) => {
   const { post } = await testApp(t, { file: ONE_PERMISSION_EACH })
   for (const principal of ['user:write', 'user:forget', 'user:admin']) {
     refused(t, await post('/v1/recall', { query: 'x', bank_id: 'team' }, as(principal)), 403, 'access_denied', { detail: `Principal '${principal}' is denied 'read' on bank 'team'` })
@@ -203,7 +203,7 @@ await t.test('recall asks for the permission read on every bank named', async (t
   refused(t, response, 403, 'access_denied', { detail: "Principal 'user:read' is denied 'read' on bank 'private'" })
 })
 
-await t.test('a store that fails makes 503 and tells nothing of itself', async (t) => {
+await t.test('a store that fails gives 503 without its message', async (t) => {
   const store = new InMemoryVectorStore()
   store.search = async () => { throw new Error('connect ECONNREFUSED db.internal:5432') }
   const { post } = await testApp(t, {}, { store })

@@ -15,7 +15,7 @@ async function says (text: string, more: Record<string, unknown> = {}) {
   return answerOf(await post('/v1/reflect', { bank_id: 'bank', query: 'Where does Alice live?', ...more }))
 }
 
-await t.test('marks name the sources by their place', async (t) => {
+await t.test('marks name the sources by their position', async (t) => {
   const { answer, sources, usage, ...rest } = await says('Alice lives in Lyon [1]. She has a cat [2].')
   t.equal(answer, 'Alice lives in Lyon [1]. She has a cat [2].')
   t.same(sources.map(({ text }) => text), evidenceIn(languageModel.last).map(({ text }) => text))
@@ -29,35 +29,35 @@ await t.test('a sentence is cut when its mark is beyond the sources; the rest st
   t.match(await says('She owns a yacht [0]. Alice lives in Lyon [1][7].'), { answer: 'Alice lives in Lyon [1].', unverified: undefined })
 })
 
-await t.test('an answer of which no mark names a source is unverified', async (t) => {
+await t.test('an answer without a mark that names a source is unverified', async (t) => {
   t.match(await says('Alice lives in Paris.'), { answer: 'Alice lives in Paris.', unverified: true, abstained: false, sources: { length: 2 } })
   t.match(await says('Alice lives in Paris [9].'), { answer: 'Alice lives in Paris.', unverified: true, abstained: false })
 })
 
-await t.test('the addresses of an answer stand in its evidence', async (t) => {
+await t.test('the addresses in an answer are those of its evidence', async (t) => {
   const { answer } = await says('Alice lives in Lyon [1]. ![map](https://evil.test/?q=Alice) See https://evil.test/a.')
   t.notMatch(answer, /evil/)
 })
 
 for (const text of ['NO_ANSWER', ' "NO_ANSWER." ', '**no_answer**']) {
-  await t.test(`the model abstains with ${JSON.stringify(text)}: the answer says so, gives no sources and tells the cost`, async (t) => {
+  await t.test(`the model abstains with ${JSON.stringify(text)}: the answer has no sources, but the cost`, async (t) => {
     const { answer, ...rest } = await says(text)
     t.equal(answer, 'There are no memories that answer this.')
     t.same(rest, { abstained: true, sources: [], usage: { tokens: 34, input_tokens: 30, output_tokens: 4 } })
   })
 }
 
-await t.test('the word within a sentence is no abstention', async (t) => {
+await t.test('the abstention word within a sentence is no abstention', async (t) => {
   t.match(await says('The code NO_ANSWER stands on her door [1].'), { abstained: false, answer: 'The code NO_ANSWER stands on her door [1].' })
 })
 
-await t.test('below the floor no model is asked, and nothing was spent', async (t) => {
+await t.test('below the minimum score no model is called, and nothing is spent', async (t) => {
   const before = languageModel.asked.length
   t.match(await says('Tea [1].', { query: 'submarines of Peru' }), { abstained: true, sources: { length: 0 }, usage: { tokens: 0 } })
   t.equal(languageModel.asked.length, before)
 })
 
-await t.test('an answer that max_tokens cut is marked', async (t) => {
+await t.test('an answer that max_tokens cuts is marked', async (t) => {
   languageModel.answer = () => ({ ...generation('Alice lives in Lyon [1]. She has a'), finish: 'length' })
   t.match(answerOf(await post('/v1/reflect', { bank_id: 'bank', query: 'Where does Alice live?' })), { truncated: true, answer: /^Alice lives in Lyon \[1\]\./ })
 })
@@ -68,7 +68,7 @@ await t.test('an answer that a filter of the model suppressed is not used', asyn
   t.match({ status: response.statusCode, ...response.json() }, { status: 502, code: 'model_output_invalid' })
 })
 
-await t.test('of an answer of nothing but an image nothing is left, which is no answer', async (t) => {
+await t.test('an answer of only an image is empty, which is no answer', async (t) => {
   languageModel.answer = () => generation('![](https://evil.test/x)')
   t.equal((await post('/v1/reflect', { bank_id: 'bank', query: 'Where does Alice live?' })).statusCode, 502)
 })
@@ -78,18 +78,18 @@ await t.test('include_sources false leaves the evidence in the prompt', async (t
   t.equal(evidenceIn(languageModel.last).length, 2)
 })
 
-await t.test('the model is given the prompt once more as data, a ceiling, a time and the tenant', async (t) => {
+await t.test('the model also gets the prompt as data, a token limit, a deadline and the tenant', async (t) => {
   await says('Tea [1].', { max_tokens: 9, timeout_ms: 5000 })
   const { grounding, maxTokens, timeoutMs, tenantId, messages } = languageModel.last
   t.equal(grounding.question, 'Where does Alice live?')
   t.match(grounding.evidence, [{ text: 'Alice lives in Lyon.', bankId: 'bank', occurredAt: null }, { bankId: 'bank' }])
   t.equal(maxTokens, 9)
-  t.ok(timeoutMs! > 0 && timeoutMs! <= 4900, `${timeoutMs}: a little is kept back to say in time that it was late`)
+  t.ok(timeoutMs! > 0 && timeoutMs! <= 4900, `${timeoutMs}: some time remains for the answer that it was late`)
   t.equal(tenantId, null)
   t.same(messages.map(({ role }) => role), ['system', 'user'])
 })
 
-await t.test('the quota of an abstention counts, for it is an answer', async (t) => {
+await t.test('the quota of an abstention counts, because it is an answer', async (t) => {
   await retain('sure', 'Alice lives in Lyon.')
   languageModel.answer = () => ({ text: 'NO_ANSWER', usage: USAGE })
   const ask = async () => await post('/v1/reflect', { bank_id: 'sure', query: 'Where does Alice live?' })
@@ -97,7 +97,7 @@ await t.test('the quota of an abstention counts, for it is an answer', async (t)
   t.match((await ask()).json(), { code: 'quota_exceeded' })
 })
 
-await t.test('the quota of an answer that did not come is refunded', async (t) => {
+await t.test('the quota of a missing answer is refunded', async (t) => {
   app.clock.advance(24 * 3_600_000)
   const ask = async () => await post('/v1/reflect', { bank_id: 'sure', query: 'Where does Alice live?' })
   languageModel.answer = () => { throw new Error('down') }

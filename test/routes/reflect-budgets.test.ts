@@ -39,13 +39,13 @@ t.beforeEach(() => {
   languageModel.parts = () => parts('Lyon [1].')
 })
 
-await t.test('a budget of calls is a bank\'s and a tenant\'s, and refuses before the call', async (t) => {
+await t.test('a budget of calls belongs to a bank and a tenant, and refuses before the call', async (t) => {
   for (let index = 0; index < 2; index++) t.equal((await ask('calls-a')).statusCode, 200)
   refused(t, await ask('calls-a'), 429, 'quota_exceeded', { detail: /model_calls_per_day \(2\)/, retry_after_seconds: 14 * 3600 })
   t.equal(languageModel.asked.length, 2)
   t.equal((await ask('calls-b')).statusCode, 200, 'another bank')
   t.equal((await ask('calls-a', {}, other)).statusCode, 200, 'another tenant')
-  t.equal((await ask('free')).statusCode, 200, 'a bank without a budget')
+  t.equal((await ask('free')).statusCode, 200, 'a bank without a budget is not affected')
   refused(t, await ask('calls-b', { bank_id: undefined, banks: ['calls-a', 'calls-b'] }), 429, 'quota_exceeded')
   t.equal((await ask('calls-b')).statusCode, 200, 'the refused one took nothing from the other bank')
   clock.advance(DAY)
@@ -58,7 +58,7 @@ await t.test('a stream is counted like any other, and refused as an event after 
   t.equal(languageModel.asked.length, 2)
 })
 
-await t.test('a budget of tokens reckons with the prompt and the ceiling of the answer', async (t) => {
+await t.test('a budget of tokens counts the prompt and the maximum of the answer', async (t) => {
   refused(t, await ask('small', { max_tokens: 50 }), 429, 'quota_exceeded', { detail: /model_tokens_per_day \(100\) leaves no room/ })
   t.same(languageModel.asked, [])
   t.equal((await ask('tokens-a', { max_tokens: 50 })).statusCode, 200)
@@ -68,7 +68,7 @@ await t.test('a budget of tokens reckons with the prompt and the ceiling of the 
   t.equal((await ask('tokens-a', { max_tokens: 3000 - 34 - prompt })).statusCode, 200)
 })
 
-await t.test('a call that never came to the model costs nothing', async (t) => {
+await t.test('a call that did not reach the model costs nothing', async (t) => {
   for (const kind of ['unreachable', 'rejected', 'circuit_open', 'overloaded'] as const) {
     languageModel.answer = () => { throw new ModelCallError(kind, kind, { retryAfterMs: 120_000 }) }
     for (let index = 0; index < 3; index++) t.match((await ask('calls-a')).json(), { code: kind === 'overloaded' ? 'overloaded' : 'dependency_unavailable', retry_after_seconds: 120 })
@@ -88,14 +88,14 @@ await t.test('without evidence nothing is counted', async (t) => {
   t.equal((await ask('calls-a')).statusCode, 200)
 })
 
-await t.test('the repair of a form is a call of its own: without budget for it the request fails', async (t) => {
+await t.test('the repair of a structured answer is a separate call, and fails without a budget for it', async (t) => {
   languageModel.answer = () => generation('no JSON')
   t.equal((await ask('calls-a')).statusCode, 200)
   refused(t, await ask('calls-a', { response_schema: SCHEMA }), 429, 'quota_exceeded')
   t.equal(languageModel.asked.length, 2)
 })
 
-await t.test('with a price the usage tells the cost, that of a repair too', async (t) => {
+await t.test('with a price the usage contains the cost, including that of a repair', async (t) => {
   t.same(answerOf(await ask('free')).usage, { tokens: 34, input_tokens: 30, output_tokens: 4, cost: 0.0001 })
   t.match(parseEvents((await ask('free', {}, { ...one, ...EVENTS })).body).find(({ event }) => event === 'usage')?.data, { tokens: 34, cost: 0.0001 })
   const answers = ['no', JSON.stringify({ answer: 'Lyon [1].', structured: { city: 'Lyon' } })]

@@ -48,7 +48,7 @@ const hangs: Record<string, () => void> = {
   'language model that hears no signal': () => { languageModel.answer = async () => await new Promise<never>(() => {}) },
 }
 for (const [what, hang] of Object.entries(hangs)) {
-  await t.test(`over a ${what} that hangs the deadline is kept, and the quota refunded`, async (t) => {
+  await t.test(`with a ${what} that hangs the deadline is kept, and the quota is refunded`, async (t) => {
     hang()
     refused(t, await post('/v1/reflect', what.startsWith('language') ? LATE_ANSWER : LATE), 503, 'deadline_exceeded', { detail: 'The answer was not ready in time' })
     store.search = search
@@ -58,7 +58,7 @@ for (const [what, hang] of Object.entries(hangs)) {
     refused(t, await post('/v1/reflect', QUESTION), 429, 'quota_exceeded')
   })
 
-  await t.test(`so it is for events, over a ${what}`, async (t) => {
+  await t.test(`the same holds for events, with a ${what} that hangs`, async (t) => {
     hang()
     languageModel.parts = (request) => (async function * () { yield await hanging(request) })()
     const response = await post('/v1/reflect', what.startsWith('language') ? LATE_ANSWER : LATE, EVENTS)
@@ -70,11 +70,11 @@ for (const [what, hang] of Object.entries(hangs)) {
     store.search = search
     embeddings.embed = embed
     languageModel.answer = () => generation('Tea [1].')
-    t.equal((await post('/v1/reflect', QUESTION)).statusCode, 200, 'the quota was given back')
+    t.equal((await post('/v1/reflect', QUESTION)).statusCode, 200, 'the quota was refunded')
   })
 }
 
-await t.test('the log has the reason of what was late, as a fault', (t) => {
+await t.test('the log contains the reason of a late answer, as a fault', (t) => {
   t.ok(logged(app, 50).length > 0)
   t.ok(logged(app, 50).every((message) => message === 'request failed'))
   t.notMatch(JSON.stringify(app.log), /green tea|What does Alice/)
@@ -89,7 +89,7 @@ await t.test('the call of a model that missed the deadline is reported as such',
   t.match(calls[0], { purpose: 'reflect', outcome: 'timeout', inputTokens: undefined })
 })
 
-await t.test('a request may take less time than the configuration says, and not more', async (t) => {
+await t.test('a request may take less time than the configuration allows, and not more', async (t) => {
   const given = async (timeout?: number) => {
     await post('/v1/reflect', { ...QUESTION, bank_id: 'free', ...(timeout !== undefined && { timeout_ms: timeout }) })
     return languageModel.last.timeoutMs!
@@ -106,7 +106,7 @@ for (const timeout of [0, -5, 1.5, 'soon']) {
   })
 }
 
-await t.test('embeddings that come too late for the recall are gone without, and the answer says so', async (t) => {
+await t.test('embeddings that are too late for the recall are skipped, and the answer says so', async (t) => {
   const slow = new MockEmbeddingProvider()
   const { post, retain } = await testApp(
     t, { file: { retrieval: { weights: { semantic: 1 }, semantic_timeout_ms: 20 } } },
@@ -118,7 +118,7 @@ await t.test('embeddings that come too late for the recall are gone without, and
   t.match(answerOf(await post('/v1/reflect', { ...QUESTION, query: 'submarine' })), { abstained: true, degraded: ['semantic'] })
 })
 
-await t.test('without a deadline of the request that of the configuration is kept, of which an attempt takes three quarters', async (t) => {
+await t.test('without a deadline in the request an attempt takes three quarters of the configured one', async (t) => {
   const hung = Object.assign(new ScriptedModel(), { limits: { maxRetries: 0 } })
   hung.answer = hanging
   const { post, retain } = await testApp(t, { file: { reflect: { timeout_ms: 100 } } }, { languageModel: hung })

@@ -37,7 +37,7 @@ const faults: Array<[what: string, answer: () => unknown, status: number, code: 
   ['gives nothing usable', () => generation(' '), 502, 'model_output_invalid'],
 ]
 for (const [what, answer, status, code] of faults) {
-  await t.test(`the model ${what}: an error as a rule, sentences of memories in the extractive mode`, async (t) => {
+  await t.test(`the model ${what}: an error by default, sentences of memories in the extractive mode`, async (t) => {
     strict.languageModel.answer = extractive.languageModel.answer = answer
     const response = await strict.post('/v1/reflect', QUESTION)
     refused(t, response, status, code)
@@ -67,7 +67,7 @@ for (const [what, answer, status, code] of faults) {
   })
 }
 
-await t.test('what has been said is not taken back: a model that fails in the middle of a stream is an error in either mode', async (t) => {
+await t.test('a model that fails after the first word of a stream is an error in either mode', async (t) => {
   for (const { languageModel, post } of [extractive, strict]) {
     languageModel.parts = () => breaking(new Error(SECRET), 'Alice drinks tea [1].\n', 'And she ')
     const events = parseEvents((await post('/v1/reflect', QUESTION, EVENTS)).body)
@@ -77,7 +77,7 @@ await t.test('what has been said is not taken back: a model that fails in the mi
   }
 })
 
-await t.test('a text that was held back has not been said', async (t) => {
+await t.test('a buffered text does not count as sent', async (t) => {
   extractive.languageModel.parts = () => breaking(new Error(SECRET), 'Alice drinks ')
   t.match(parseEvents((await extractive.post('/v1/reflect', QUESTION, EVENTS)).body).at(-1), { event: 'done', data: { degraded: ['model'] } })
 })
@@ -87,13 +87,13 @@ await t.test('a stream that ends without its end is unusable', async (t) => {
   t.match(parseEvents((await strict.post('/v1/reflect', QUESTION, EVENTS)).body).at(-1), { event: 'error', data: { code: 'model_output_invalid' } })
 })
 
-await t.test('a model that hangs until the deadline is answered for by the memories', async (t) => {
+await t.test('in the extractive mode memories replace a model that hangs until the deadline', async (t) => {
   const { languageModel, post } = extractive
   languageModel.answer = hanging
   t.match(answerOf(await post('/v1/reflect', { ...QUESTION, timeout_ms: 800 })), { degraded: ['model'], answer: /green tea/ })
 })
 
-await t.test('sentences of memories have no form: a caller that asked for one gets the fault', async (t) => {
+await t.test('extractive answers have no structure, so a request for a structured answer gets the fault', async (t) => {
   const { languageModel, post } = extractive
   languageModel.answer = () => { throw new Error(SECRET) }
   const schema = { type: 'object', properties: { drink: { type: 'string' } } }
@@ -101,7 +101,7 @@ await t.test('sentences of memories have no form: a caller that asked for one ge
   t.match(parseEvents((await post('/v1/reflect', { ...QUESTION, response_schema: schema }, EVENTS)).body).at(-1), { event: 'error', data: { code: 'dependency_unavailable' } })
 })
 
-await t.test('a budget that is used up is no fault of the model: 429 in the extractive mode too', async (t) => {
+await t.test('an exhausted budget is no fault of the model, and is 429 in the extractive mode too', async (t) => {
   const { languageModel, post } = await failing(t, { escalation: { degraded_mode: 'extractive' }, homeostasis: { quotas: { model_calls_per_day: 1 } } })
   t.equal((await post('/v1/reflect', QUESTION)).statusCode, 200)
   refused(t, await post('/v1/reflect', QUESTION), 429, 'quota_exceeded')

@@ -34,7 +34,7 @@ function textsIn (evidence: Array<Record<string, unknown>>): unknown[] {
 
 const app = await asking(t)
 
-await t.test('filters hold: of tags, metadata, times and trust', async (t) => {
+await t.test('filters by tags, metadata, times and trust hold', async (t) => {
   const { retain, clock, evidenceFor } = app
   await retain('bank', 'The harbour is foggy.', { tags: ['a'], metadata: { pier: 1 }, occurred_at: '2024-01-01T00:00:00Z' })
   clock.advance(1000)
@@ -57,7 +57,7 @@ await t.test('several banks keep their names in prompt and sources', async (t) =
   t.same(evidence.map(({ bank, text }) => `${String(bank)}: ${String(text)}`).sort(), ['left: The lighthouse is red.', 'right: The lighthouse is white.'])
 })
 
-await t.test('a text that a bank contains twice is evidence once; in two banks it is two', async (t) => {
+await t.test('a text that a bank contains twice is evidence once, and in two banks it is evidence twice', async (t) => {
   const { retain, evidenceFor } = app
   await retain('twice', 'The ferry is blue.', { document_id: 'one' })
   await retain('twice', 'The ferry is blue.', { document_id: 'two' })
@@ -66,7 +66,7 @@ await t.test('a text that a bank contains twice is evidence once; in two banks i
   t.equal((await evidenceFor('ferry', { banks: ['twice', 'thrice'] })).length, 2)
 })
 
-await t.test('trust: the floor of the configuration holds, and a request can only raise it', async (t) => {
+await t.test('the minimum trust of the configuration holds, and a request can only raise it', async (t) => {
   const file: FileConfig = { reflect: { min_trust: 'untrusted' }, identity: { trust: [{ principal: 'user:guest', trust: 'untrusted' }] } }
   const { retain, evidenceFor } = await asking(t, file)
   await retain('bank', 'The tower is tall.')
@@ -78,7 +78,7 @@ await t.test('trust: the floor of the configuration holds, and a request can onl
   t.same(await found({ min_trust: 'trusted' }), ['trusted'])
 })
 
-await t.test('the floor of scores decides what is evidence', async (t) => {
+await t.test('the minimum score decides what is evidence', async (t) => {
   for (const [floor, most] of [[0, Infinity], [1, 0]] as const) {
     const { retain, post, evidenceFor, languageModel } = await asking(t, { reflect: { min_score: floor } })
     await retain('bank', 'Alice lives in Lyon.')
@@ -99,7 +99,7 @@ await t.test('max_evidence bounds the number of memories, best first', async (t)
   t.same(textsIn(await evidenceFor('Alice')), hits.slice(0, 2).map(({ text }) => text))
 })
 
-await t.test('max_evidence_tokens bounds their texts: what does not fit is passed over for what does', async (t) => {
+await t.test('max_evidence_tokens bounds their texts, and a text that does not fit is skipped', async (t) => {
   const { retain, evidenceFor, languageModel } = await asking(t, { reflect: { max_evidence_tokens: 30, min_score: 0 } })
   await retain('bank', `Zebras: zebras eat grass. ${'All about zebras and grass, at length and in detail. '.repeat(5)}`)
   await retain('bank', 'Zebras eat grass.')
@@ -111,7 +111,7 @@ await t.test('max_evidence_tokens bounds their texts: what does not fit is passe
   t.equal(languageModel.asked.length, before)
 })
 
-await t.test('a long memory that does not fit is given by the passages that match', async (t) => {
+await t.test('a long memory that does not fit is included by its matching passages', async (t) => {
   const { retain, evidenceFor } =
     await asking(t, { reflect: { max_evidence_tokens: 150, min_score: 0 }, retrieval: { chunk_max_characters: 300 } })
   const text = longText(60)
@@ -123,7 +123,7 @@ await t.test('a long memory that does not fit is given by the passages that matc
   for (const passage of String(evidence?.['text']).split(' … ')) t.ok(text.includes(passage), passage)
 })
 
-await t.test('the ceiling of a bank bounds the evidence as it bounds its recalls, and the candidates are wider than that', async (t) => {
+await t.test('the token limit of a bank bounds the evidence, and not the number of candidates', async (t) => {
   const { retain, evidenceFor } =
     await asking(t, { reflect: { min_score: 0 }, banks: { tight: { homeostasis: { recall_max_tokens: 12 } } } })
   await retain('tight', `Zebras eat grass, zebras eat grass: ${'zebras eat grass and more grass, '.repeat(4)}every day.`)

@@ -215,7 +215,7 @@ t.test('every fault of a language model has one outcome, in time, and one line i
   await inTurns(rows.filter(({ fault }) => fault.alone !== true), AT_ONCE, check)
   await inTurns(rows.filter(({ fault }) => fault.alone === true), 1, check)
   table(t, told)
-  for (const app of apps.values()) t.same(app.log.filter(({ level, request_id: id }) => Number(level) >= 40 && id === undefined), [], 'nothing is logged beside')
+  for (const app of apps.values()) t.same(app.log.filter(({ level, request_id: id }) => Number(level) >= 40 && id === undefined), [], 'nothing else is logged')
   tellsNothing(t, apps.values())
 })
 
@@ -241,7 +241,7 @@ t.test('in the extractive mode the memories answer for the model, with a warning
       t.ok(askedAsOften(askedOf(id), fault, met), `${about}: the model was asked ${askedOf(id)} times of ${fault.asked}`)
       t.ok(met.elapsedMs < fault.withinMs + met.lostMs, `${about}: ${timesOf(met, fault)}`)
       if (fault.extractive![mode] === 'error') {
-        t.match(met.body, { code: 'dependency_unavailable' }, `${about}: what was told cannot be taken back`)
+        t.match(met.body, { code: 'dependency_unavailable' }, `${about}: text that was sent cannot be withdrawn`)
         t.same(noted.map(({ level, msg }) => ({ level, msg })), [{ level: 50, msg: 'request failed' }], about)
         continue
       }
@@ -257,7 +257,7 @@ t.test('in the extractive mode the memories answer for the model, with a warning
 })
 
 for (const protocol of Object.keys(PROTOCOLS) as Protocol[]) {
-  t.test(`after faults in a row the model is not asked, until it is tried again, ${protocol}`, async (t) => {
+  t.test(`after consecutive faults the model is not called until it is tried again, ${protocol}`, async (t) => {
     const server = await startLanguageServer(t)
     const app = await gateway(t, protocol, server.url, SETTINGS.single, {
       circuit_breaker: { failure_threshold: 3, recovery_timeout_seconds: 2 },
@@ -279,7 +279,7 @@ for (const protocol of Object.keys(PROTOCOLS) as Protocol[]) {
       t.match(line, { level: 50, msg: 'request failed', code: 'dependency_unavailable' })
       t.match(messages(line?.['err']), /failed 3 times in a row and is not asked for a while/)
     }
-    t.equal(server.requests.length, 3, 'it was left alone')
+    t.equal(server.requests.length, 3, 'the model was not called')
 
     server.always(says(USUAL_ANSWER))
     while (modelStatus(app).breaker?.state !== 'half_open') await new Promise((resolve) => { setTimeout(resolve, 20) })

@@ -41,7 +41,7 @@ async function callsTold (count: number): Promise<void> {
   while (calls.length < count) await new Promise<void>((resolve) => { told.push(resolve) })
 }
 
-await t.test('a client that leaves while the model works ends the call of the model, and that is no fault', async (t) => {
+await t.test('a client that disconnects while the model works ends its call, which is no fault', async (t) => {
   server.next(silent)
   const leave = post(t, url, QUESTION)
   const call = await server.received(server.requests.length + 1)
@@ -52,7 +52,7 @@ await t.test('a client that leaves while the model works ends the call of the mo
   t.same(logged(app, 40), [])
 })
 
-await t.test('so it is before the first word of a stream', async (t) => {
+await t.test('a client that disconnects before the first word of a stream does so too', async (t) => {
   server.next(silent)
   const reader = await EventReader.open(t, url, QUESTION)
   await reader.until('evidence')
@@ -64,7 +64,7 @@ await t.test('so it is before the first word of a stream', async (t) => {
   t.same(logged(app, 40), [])
 })
 
-await t.test('and in the middle of a stream', async (t) => {
+await t.test('a client that disconnects in the middle of a stream does so too', async (t) => {
   server.next(stallInTheMiddle('Alice lives in Lyon. [1]\n', 'She '))
   const reader = await EventReader.open(t, url, QUESTION)
   await reader.until('delta')
@@ -75,7 +75,7 @@ await t.test('and in the middle of a stream', async (t) => {
   t.same(logged(app, 40), [])
 })
 
-await t.test('and while the model rewrites the query of a recall', async (t) => {
+await t.test('a client that disconnects while the model rewrites the query of a recall does so too', async (t) => {
   server.next(silent)
   const leave = post(t, url.replace('reflect', 'recall'), { ...QUESTION, rewrite: true })
   const call = await server.received(4)
@@ -86,7 +86,7 @@ await t.test('and while the model rewrites the query of a recall', async (t) => 
   t.same(logged(app, 40), [])
 })
 
-await t.test('a client that stays has its answer: the body that was read to its end is not the client that left', async (t) => {
+await t.test('a client that stays gets its answer, although its body was read to the end', async (t) => {
   const { behaviour, say, finish } = piecemeal()
   server.next(behaviour)
   const reader = await EventReader.open(t, url, QUESTION)
@@ -98,6 +98,6 @@ await t.test('a client that stays has its answer: the body that was read to its 
   t.equal(calls[4]?.outcome, 'ok')
 })
 
-await t.test('requests that clients abandoned hold no permit: the model has no call in progress', async (t) => {
+await t.test('requests of disconnected clients hold no permit: the model has no call in progress', async (t) => {
   t.match(app.app.memory.status().models.find(({ kind }) => kind === 'llm')?.status, { running: 0, waiting: 0, breaker: { state: 'closed' } })
 })

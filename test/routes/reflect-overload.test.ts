@@ -17,7 +17,7 @@ async function remote (t: Test, {
   return { server, app, ask: async (body: Record<string, unknown> = {}, headers: Record<string, string> = {}) => await app.post('/v1/reflect', { ...QUESTION, ...body }, headers) }
 }
 
-await t.test('one call at a time and one that waits: the third is refused with a time to come back', async (t) => {
+await t.test('with one call at a time and one that waits, the third is refused with a time to retry', async (t) => {
   const { server, app, ask } = await remote(t, {
     settings: { max_concurrency: 1, max_waiting: 1 }, file: { homeostasis: { quotas: { reflect_per_day: 3 } } },
   })
@@ -33,7 +33,7 @@ await t.test('one call at a time and one that waits: the third is refused with a
     refused(t, third, 429, 'overloaded', { retry_after_seconds: Number(third.headers['retry-after']) })
     t.ok(Number(third.headers['retry-after']) >= 1)
   })
-  await t.test('as an event, when a client wants events', async (t) => {
+  await t.test('as an event, when a client requests events', async (t) => {
     const reader = await EventReader.open(t, await listening(app), QUESTION)
     t.match(await reader.all(), [{ event: 'evidence' }, { event: 'error', data: { code: 'overloaded', retry_after_seconds: Number } }])
   })
@@ -43,10 +43,10 @@ await t.test('one call at a time and one that waits: the third is refused with a
   t.match(answerOf(await second), { answer: 'Alice lives in Lyon. [1]' })
   t.equal(server.requests.length, 2)
   t.equal(server.mostAtOnce, 1)
-  t.equal((await ask()).statusCode, 200, 'of three a day the refused ones have taken none')
+  t.equal((await ask()).statusCode, 200, 'the refused requests have not used the daily quota of three')
 })
 
-await t.test('one that waits is refused when its time is over, and holds no place then', async (t) => {
+await t.test('a waiting call is refused when its time is over, and then occupies no place', async (t) => {
   const { server, app, ask } = await remote(t, { settings: { max_concurrency: 1, max_waiting: 1 } })
   await app.retain('bank', 'Alice lives in Lyon.')
   const release = server.hold()
@@ -58,7 +58,7 @@ await t.test('one that waits is refused when its time is over, and holds no plac
   t.equal((await first).statusCode, 200)
 })
 
-await t.test('a model that fails is given up for a while, tried by one call, and had again', async (t) => {
+await t.test('a failing model is not called for a while, then tried by one call, and used again', async (t) => {
   const { server, app, ask } = await remote(t, {
     file: {
       escalation: { circuit_breaker: { failure_threshold: 2, recovery_timeout_seconds: 30, half_open_max_calls: 1 } },
@@ -68,16 +68,16 @@ await t.test('a model that fails is given up for a while, tried by one call, and
   server.next(hangUp, says('Lyon. [1]'), hangUp, hangUp)
   const statuses: number[] = []
   for (let index = 0; index < 4; index++) statuses.push((await ask()).statusCode)
-  t.same(statuses, [503, 200, 503, 503], 'a good answer in between begins the count anew')
+  t.same(statuses, [503, 200, 503, 503], 'a successful answer resets the count')
   const refusal = await ask()
   refused(t, refusal, 503, 'dependency_unavailable', { retry_after_seconds: 30 })
   t.equal(refusal.headers['retry-after'], '30')
-  t.equal(server.requests.length, 4, 'it was not asked')
+  t.equal(server.requests.length, 4, 'the model was not called')
   t.match(modelStatus(app).breaker, { state: 'open' })
   t.notMatch(refusal.body, /times in a row|127\.0\.0\.1/)
 })
 
-await t.test('after the time of recovery one call tries it', async (t) => {
+await t.test('after the recovery time one call tries the model', async (t) => {
   const { server, app, ask } = await remote(t, {
     file: {
       escalation: {
@@ -117,7 +117,7 @@ await t.test('an answer that the caller did not wait for is no fault of the mode
   t.equal((await ask()).statusCode, 200)
 })
 
-await t.test('what one tenant provokes takes the model from that tenant alone', async (t) => {
+await t.test('faults that one tenant causes open the circuit for that tenant only', async (t) => {
   const { auth, of } = await tenants(t)
   const { server, app, ask } =
     await remote(t, { more: { auth }, file: { escalation: { circuit_breaker: { failure_threshold: 2 } } } })

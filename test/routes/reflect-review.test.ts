@@ -25,7 +25,7 @@ async function onceADay () {
   return { memory: app.app.memory, status: async () => (await app.post('/v1/reflect', QUESTION)).statusCode }
 }
 
-t.test('a caller who leaves with the first words of an answer has used the quota of the day', async (t) => {
+t.test('a caller who disconnects after the first words of an answer has used the daily quota', async (t) => {
   const { memory, status } = await onceADay()
   const events = memory.reflectStream(QUESTION, CALLER)
   t.match((await events.next()).value, { event: 'evidence' })
@@ -34,7 +34,7 @@ t.test('a caller who leaves with the first words of an answer has used the quota
   t.equal(await status(), 429)
 })
 
-t.test('so it is while more words are waited for', async (t) => {
+t.test('a caller who disconnects during the wait for more words has used it too', async (t) => {
   const { memory, status } = await onceADay()
   const caller = new AbortController()
   const events = memory.reflectStream(QUESTION, CALLER, caller.signal)
@@ -46,7 +46,7 @@ t.test('so it is while more words are waited for', async (t) => {
   t.equal(await status(), 429)
 })
 
-t.test('who leaves before the first words has not', async (t) => {
+t.test('a caller who disconnects before the first words has not used it', async (t) => {
   const { memory, status } = await onceADay()
   const events = memory.reflectStream(QUESTION, CALLER)
   t.match((await events.next()).value, { event: 'evidence' })
@@ -62,7 +62,7 @@ t.test('a refusal by a budget of the model is counted with the other quotas', as
   t.match((await get('/metrics')).body, /^memory_gateway_rate_limited_total\{kind="quota_exceeded"\} 1$/m)
 })
 
-t.test('a model that is down at once is down, and not late, however short the deadline is', async (t) => {
+t.test('a model that is down at once is reported as down, and not late, however short the deadline is', async (t) => {
   const { post, retain } = await testApp(t, { file: { llm_provider: 'openai_compatible', llm_provider_config: { base_url: await unusedUrl(), model: 'remote', max_retries: 0 } } })
   await retain('bank', 'Alice drinks green tea.')
   // The first call loads what is needed for it.
@@ -70,7 +70,7 @@ t.test('a model that is down at once is down, and not late, however short the de
   t.match((await post('/v1/reflect', { ...QUESTION, timeout_ms: 199 })).json(), { code: 'dependency_unavailable' })
 })
 
-t.test('a caller who asks for any number of tokens does not lift the bound on what is read of an answer', async (t) => {
+t.test('max_tokens of a caller does not lift the bound on the bytes that are read of an answer', async (t) => {
   const server = await startLanguageServer(t)
   server.always(endless)
   const { post, retain } = await testApp(t, { file: remoteModel(server) })
@@ -80,7 +80,7 @@ t.test('a caller who asks for any number of tokens does not lift the bound on wh
   t.match(response.json(), { code: 'model_output_invalid' })
 })
 
-t.test('a caller who leaves the queue before its call was made has used no call', async (t) => {
+t.test('a caller who leaves the queue before its call has used no call', async (t) => {
   const languageModel = Object.assign(new ScriptedModel(), { limits: { maxConcurrency: 1 } })
   languageModel.answer = hanging
   const { app, post, retain } =
@@ -98,7 +98,7 @@ t.test('a caller who leaves the queue before its call was made has used no call'
   await t.rejects(asked[0]!)
   t.equal(languageModel.asked.length, 1)
   languageModel.answer = () => generation('Tea [1].')
-  t.same([(await post('/v1/reflect', QUESTION)).statusCode, (await post('/v1/reflect', QUESTION)).statusCode, (await post('/v1/reflect', QUESTION)).statusCode], [200, 200, 429], 'the call that was made counts, the one that waited does not')
+  t.same([(await post('/v1/reflect', QUESTION)).statusCode, (await post('/v1/reflect', QUESTION)).statusCode, (await post('/v1/reflect', QUESTION)).statusCode], [200, 200, 429], 'the call that was made counts, and the one that waited does not')
 })
 
 t.test('the texts of a structured answer have no hidden characters', async (t) => {
@@ -110,7 +110,7 @@ t.test('the texts of a structured answer have no hidden characters', async (t) =
   t.same((await post('/v1/reflect', { ...QUESTION, response_schema: schema })).json().structured, { drink: 'tea', all: ['green', 1, null, true] })
 })
 
-t.test('an answer of any length is the same as one that is filtered in one go', async (t) => {
+t.test('an answer of any length equals one that is filtered in one piece', async (t) => {
   const languageModel = new ScriptedModel()
   const text = 'Alice drinks 🍵 tea, as she said [1]. She never did [7].\n'.repeat(1500).trim()
   languageModel.answer = () => generation(text)
@@ -119,7 +119,7 @@ t.test('an answer of any length is the same as one that is filtered in one go', 
   t.equal((await post('/v1/reflect', QUESTION)).json().answer, filterCitations(text, 1).text.trim())
 })
 
-t.test('a client that takes nothing of its stream is cut off', async (t) => {
+t.test('a client that does not read its stream is disconnected', async (t) => {
   const languageModel = new StreamingModel()
   const line = `${'Alice drinks green tea '.repeat(500)}[1].\n`
   languageModel.parts = () => (async function * () { for (;;) yield { type: 'text' as const, text: line } })()
@@ -141,7 +141,7 @@ t.test('a client that takes nothing of its stream is cut off', async (t) => {
   t.pass('the server has closed the connection')
 })
 
-t.test('a caller who asks for too few tokens does not open the circuit for others', async (t) => {
+t.test('a caller with too small max_tokens does not open the circuit for others', async (t) => {
   const server = await startLanguageServer(t)
   server.always((request, response) => { says(request.maxTokens === 1 ? '' : 'Tea [1].', { finish: request.maxTokens === 1 ? 'length' : 'stop', reasoning: 'Well' })(request, response) })
   const { post, retain } =

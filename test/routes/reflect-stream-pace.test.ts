@@ -26,7 +26,7 @@ async function served (t: Test, heartbeatMs: number) {
   }
 }
 
-await t.test('while the model thinks a comment is sent now and then', async (t) => {
+await t.test('comments are sent while the model works', async (t) => {
   const { server, ask } = await served(t, 5)
   const { behaviour, say, finish } = piecemeal()
   server.next(behaviour)
@@ -51,7 +51,7 @@ const MIB = 1024 * 1024
 /** More than all buffers of sockets on the way together. */
 const BOUND = 48 * MIB
 
-await t.test('a client that does not read makes the model wait; one that reads on has more, and one that leaves ends it', async (t) => {
+await t.test('a client that does not read makes the model wait, and one that leaves ends it', async (t) => {
   const { server, ask } = await served(t, 60_000)
   let response: ServerResponse | undefined
   server.next(endlessSentences((given) => { response = given }))

@@ -74,7 +74,7 @@ await t.test('include_sources false leaves the evidence event empty', async (t) 
   t.same((await (await ask({ include_sources: false })).all())[0], { event: 'evidence', data: { sources: [] } })
 })
 
-await t.test('an abstention of the model is no text, and no piece of its word is shown', async (t) => {
+await t.test('an abstention of the model is no text, and no part of its word is shown', async (t) => {
   const { behaviour, say, finish } = piecemeal()
   server.next(behaviour)
   const reader = await ask()
@@ -86,7 +86,7 @@ await t.test('an abstention of the model is no text, and no piece of its word is
   t.equal(deltasOf(events), 'There are no memories that answer this.')
 })
 
-await t.test('without evidence the stream says so, and no model is asked', async (t) => {
+await t.test('without evidence the stream says so, and no model is called', async (t) => {
   const before = server.requests.length
   t.same(await (await ask({ query: 'submarine' })).all(), [
     { event: 'evidence', data: { sources: [] } },
@@ -96,7 +96,7 @@ await t.test('without evidence the stream says so, and no model is asked', async
   t.equal(server.requests.length, before)
 })
 
-await t.test('a character that comes in halves, or byte by byte, is one', async (t) => {
+await t.test('a character that arrives in halves, or byte by byte, is one character', async (t) => {
   server.next((request, response) => {
     const { opening, deltas, ending } = streamedAnswer(request, { text: '', pieces: ['Alice lives in L', 'yon 🏠 – \ud83c', '\udf75 東京 [1].'] })
     response.writeHead(200, { 'content-type': 'text/event-stream' })
@@ -112,7 +112,7 @@ for (const [what, behaviour, code] of [
   ['breaks off', endsEarly('Alice lives in Lyon [1].\n', 'She'), 'dependency_unavailable'],
   ['sends an error', failsInTheMiddle('server_error', 'Alice lives in Lyon [1].\n', 'She'), 'dependency_unavailable'],
 ] as const) {
-  await t.test(`a model that ${what} in the middle ends the stream with an error, in good order`, async (t) => {
+  await t.test(`a model that ${what} in the middle ends the stream properly, with an error`, async (t) => {
     server.next(behaviour)
     const events = await (await ask({}, { 'x-request-id': 'broken' })).all()
     t.same(namesOf(events), ['evidence', 'delta', 'error'])
@@ -120,7 +120,7 @@ for (const [what, behaviour, code] of [
   })
 }
 
-await t.test('each answer is one line in the log', (t) => {
+await t.test('each answer is logged as one line', (t) => {
   const lines = app.log.filter(({ request_id: request, msg }) => request === 'stream-1' && msg === 'request completed')
   t.equal(lines.length, 1)
   t.match(lines[0], { status: 200, route: '/v1/reflect' })
@@ -129,7 +129,7 @@ await t.test('each answer is one line in the log', (t) => {
   t.end()
 })
 
-await t.test('a stream that runs when the server stops comes to its end', async (t) => {
+await t.test('a stream in progress when the server stops is completed', async (t) => {
   const { server, app, ask } = await streaming(t)
   const { behaviour, say, finish } = piecemeal()
   server.next(behaviour)
@@ -143,7 +143,7 @@ await t.test('a stream that runs when the server stops comes to its end', async 
   await closed
 })
 
-await t.test('what is wrong before the first event is an ordinary error', async (t) => {
+await t.test('an error before the first event is an ordinary error', async (t) => {
   refusedFields(t, await limited.post('/v1/reflect', { ...QUESTION, query: ' ' }, asAlice), 'query')
   refused(t, await limited.post('/v1/reflect', QUESTION, { ...EVENTS, ...as('user:bob') }), 403, 'access_denied')
   const statuses: number[] = []

@@ -33,7 +33,7 @@ await t.test('the answer has both a text and the object that satisfies the schem
   t.equal(languageModel.asked.length, 1)
 })
 
-await t.test('the model gets the form in the prompt and as a schema of the whole', async (t) => {
+await t.test('the model gets the schema of its whole answer in the prompt and as data', async (t) => {
   await ask([GOOD])
   const { responseSchema, messages } = languageModel.last
   t.match(responseSchema, { type: 'object', properties: { answer: { type: 'string' }, structured: SCHEMA }, required: ['answer', 'structured'] })
@@ -47,11 +47,11 @@ await t.test('JSON in a fence or with prose around it is read', async (t) => {
   t.match(answerOf(await ask([`Here it is:\n\`\`\`json\n${GOOD}\n\`\`\``])), { structured: { city: 'Lyon' } })
 })
 
-await t.test('what is wrong is sent back once, with the problems and without a value of the answer in them', async (t) => {
+await t.test('a wrong answer is sent back once, with its problems and without its values', async (t) => {
   const wrong = JSON.stringify({ answer: 'Lyon [1].', structured: { since: 'long ago', secret: 'x' } })
   const { structured, usage } = answerOf(await ask([wrong, GOOD]))
   t.same(structured, { city: 'Lyon', since: 2019 })
-  t.same(usage, { tokens: 68, input_tokens: 60, output_tokens: 8 }, 'both calls are told')
+  t.same(usage, { tokens: 68, input_tokens: 60, output_tokens: 8 }, 'both calls are reported')
   const [first, second] = languageModel.asked
   t.same(second?.messages.slice(0, 2), first?.messages)
   t.same(second?.messages[2], { role: 'assistant', content: wrong })
@@ -82,16 +82,16 @@ for (const [what, text] of Object.entries(unusable)) {
   })
 }
 
-await t.test('an answer without words, or words that say nothing, is none', async (t) => {
+await t.test('a structured answer without a meaningful text is no answer', async (t) => {
   refused(t, await ask([JSON.stringify({ answer: ' ', structured: { city: 'Lyon' } })]), 502, 'model_output_invalid')
 })
 
-await t.test('the words are checked like any answer', async (t) => {
+await t.test('the text is checked like any answer', async (t) => {
   t.match(answerOf(await ask([JSON.stringify({ answer: 'Lyon [1]. Paris [4].', structured: { city: 'Lyon' } })])), { answer: 'Lyon [1].', structured: { city: 'Lyon' } })
   t.match(answerOf(await ask([JSON.stringify({ answer: 'Lyon.', structured: { city: 'Lyon' } })])), { unverified: true })
 })
 
-await t.test('an abstention has no object, whatever the model gave for one', async (t) => {
+await t.test('an abstention has no object, whatever the model returned as one', async (t) => {
   for (const structured of [{}, { city: 'Lyon' }, null]) {
     const { answer, ...rest } = answerOf(await ask([JSON.stringify({ answer: 'NO_ANSWER', structured })]))
     t.same(rest, { abstained: true, sources: [], usage: { tokens: 34, input_tokens: 30, output_tokens: 4 } })
@@ -104,7 +104,7 @@ await t.test('without evidence there is no call, and no object', async (t) => {
   t.same(languageModel.asked, [])
 })
 
-await t.test('a stream gives the words in one piece and the object at its end', async (t) => {
+await t.test('a stream has the text in one piece and the object at its end', async (t) => {
   const response = await ask([GOOD], {}, { accept: 'text/event-stream' })
   t.match(response.headers['content-type'], /^text\/event-stream/)
   const events = parseEvents(response.body)
@@ -136,18 +136,18 @@ for (const [what, field, schema] of bad) {
   })
 }
 
-await t.test('nine schemas deep is refused, eight are taken', async (t) => {
+await t.test('a schema of nine levels is refused, and one of eight is accepted', async (t) => {
   const nested = (depth: number): Record<string, unknown> => depth === 1 ? { type: 'object' } : { type: 'object', properties: { a: nested(depth - 1) } }
   const of = (depth: number) => JSON.stringify({ answer: 'Lyon [1].', structured: depth > 0 ? {} : { a: 1 } })
   t.equal((await ask([of(8)], { response_schema: nested(8) })).statusCode, 200)
   t.match((await ask([of(9)], { response_schema: nested(9) })).json(), { code: 'invalid_request' })
 })
 
-await t.test('a bad schema is refused before anything is recalled, also to a client that wants events', async (t) => {
+await t.test('a bad schema is refused before the recall, also for a client that requests events', async (t) => {
   refusedFields(t, await ask([GOOD], { response_schema: {} }, { accept: 'text/event-stream' }), 'response_schema.type')
 })
 
-await t.test('a model that cannot fill in a form makes 501, before a quota is touched', async (t) => {
+await t.test('a model without structured answers gives 501, before a quota is charged', async (t) => {
   const { post, retain } = await testApp(t, { file: { homeostasis: { quotas: { reflect_per_day: 1 } } } })
   await retain('bank', 'Alice lives in Lyon.')
   const body = { bank_id: 'bank', query: 'Where does Alice live?' }

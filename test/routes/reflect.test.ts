@@ -20,7 +20,7 @@ const app = await testApp(t)
 for (const fact of FACTS) await app.retain('bank', fact)
 const { post, retain } = app
 
-await t.test('the answer is made of sentences of the evidence, each cited by its number', async (t) => {
+await t.test('the answer consists of sentences of the evidence, each cited by its number', async (t) => {
   const response = await post('/v1/reflect', { bank_id: 'bank', query: 'What does Alice drink?' })
   t.equal(response.statusCode, 200)
   const { answer, sources, abstained, usage, ...rest } = response.json()
@@ -28,14 +28,14 @@ await t.test('the answer is made of sentences of the evidence, each cited by its
   t.equal(abstained, false)
   const cited = [...(answer as string).matchAll(/(.+?) \[(\d+)\](?: |$)/g)]
   t.ok(cited.length > 0)
-  t.equal(cited.map(([whole]) => whole).join(''), answer, 'nothing stands without a mark')
+  t.equal(cited.map(([whole]) => whole).join(''), answer, 'no sentence is without a mark')
   for (const [, sentence, number] of cited) t.ok(sources[Number(number) - 1].text.includes(sentence), `${sentence} is in source ${number}`)
   t.match(answer, /Alice drinks green tea\./)
   t.equal(usage.tokens, usage.input_tokens + usage.output_tokens)
   t.ok(usage.input_tokens > 0 && usage.output_tokens > 0)
 })
 
-await t.test('an answer that max_tokens cut says so, whole and streamed', async (t) => {
+await t.test('an answer that max_tokens cuts says so, as JSON and as a stream', async (t) => {
   const body = { bank_id: 'bank', query: 'What does Alice drink?' }
   for (const max of [1, 8, 12]) {
     const { answer, truncated, usage } = (await post('/v1/reflect', { ...body, max_tokens: max })).json()
@@ -54,7 +54,7 @@ await t.test('the sources are the hits of a recall', async (t) => {
   t.same((await post('/v1/reflect', body)).json().sources, hits)
 })
 
-await t.test('include_sources false leaves the sources out and the answer as it is', async (t) => {
+await t.test('include_sources false omits the sources and leaves the answer unchanged', async (t) => {
   const body = { bank_id: 'bank', query: 'What does Alice drink?' }
   const { answer } = (await post('/v1/reflect', body)).json()
   t.match((await post('/v1/reflect', { ...body, include_sources: false })).json(), { answer, sources: { length: 0 }, abstained: false })
@@ -76,7 +76,7 @@ for (const [what, body] of Object.entries({
   })
 }
 
-await t.test('the evidence comes from the banks named and through the filters', async (t) => {
+await t.test('the evidence is from the named banks, and passes the filters', async (t) => {
   await retain('left', 'The left harbour is foggy.', { tags: ['a'] })
   await retain('right', 'The right harbour is sunny.', { tags: ['a', 'b'] })
   await retain('other', 'The other harbour is closed.', { tags: ['a', 'b'] })
@@ -88,7 +88,7 @@ await t.test('the evidence comes from the banks named and through the filters', 
   t.same(await texts({ bank_id: 'left' }), ['left'])
 })
 
-await t.test('a forgotten memory is no evidence', async (t) => {
+await t.test('a forgotten memory is not evidence', async (t) => {
   const id = await retain('forgetful', 'The password hint is a llama.')
   await post('/v1/forget', { bank_id: 'forgetful', memory_ids: [id] })
   t.match((await post('/v1/reflect', { bank_id: 'forgetful', query: 'password hint' })).json(), { abstained: true })
@@ -116,14 +116,14 @@ await t.test('the model gets the token limit: that of the request, below that of
   t.equal(await ceiling({ banks: ['bank', 'tight'], max_tokens: 50 }), 10)
 })
 
-await t.test("the model's answer and usage are handed on", async (t) => {
+await t.test('the answer and the usage of the model are passed on', async (t) => {
   languageModel.answer = () => generation('Tea [1].')
   t.match((await scripted.post('/v1/reflect', { bank_id: 'bank', query: 'tea' })).json(), {
     answer: 'Tea [1].', abstained: false, usage: { tokens: 34, input_tokens: 30, output_tokens: 4 },
   })
 })
 
-await t.test('a model that fails makes 503 and tells nothing of itself', async (t) => {
+await t.test('a model that fails gives 503 without its message', async (t) => {
   languageModel.answer = () => { throw new Error('api.models.test refused the key sk-123') }
   const response = await scripted.post('/v1/reflect', { bank_id: 'bank', query: 'tea' })
   refused(t, response, 503, 'dependency_unavailable')
@@ -139,7 +139,7 @@ const unusable: Record<string, unknown> = {
   'usage that is no number': { text: 'Tea.', usage: { inputTokens: NaN, outputTokens: 1 } },
 }
 for (const [what, given] of Object.entries(unusable)) {
-  await t.test(`a model that answers with ${what} makes 502`, async (t) => {
+  await t.test(`a model that answers with ${what} gives 502`, async (t) => {
     languageModel.answer = () => given
     refused(t, await scripted.post('/v1/reflect', { bank_id: 'bank', query: 'tea' }), 502, 'model_output_invalid')
   })
@@ -187,7 +187,7 @@ await t.test('null counts as an absent field', async (t) => {
   t.ok((await post('/v1/reflect', { query: 'tea', bank_id: 'bank', ...nothing })).json().sources.length > 0)
 })
 
-await t.test('reflect asks for the permission read on every bank named', async (t) => {
+await t.test('a reflect requires the permission read on every bank', async (t) => {
   const { post } = await testApp(t, { file: ONE_PERMISSION_EACH })
   for (const principal of ['user:write', 'user:forget', 'user:admin']) {
     refused(t, await post('/v1/reflect', { query: 'x', bank_id: 'team' }, as(principal)), 403, 'access_denied', { detail: `Principal '${principal}' is denied 'read' on bank 'team'` })

@@ -36,7 +36,7 @@ export class ScriptedModel implements LanguageModel {
   }
 }
 
-/** The same bit by bit. */
+/** The same as a stream. */
 export class StreamingModel extends ScriptedModel {
   parts: (request: GenerateRequest) => AsyncIterable<GenerationPart> = () => parts('Tea ', '[1].')
 
@@ -113,7 +113,7 @@ export async function tenants (t: Test): Promise<{ auth: NonNullable<TestConfig[
   }
 }
 
-/** Lets the loop turn until it is so; what is waited for has to come about in this process. */
+/** Waits, turn by turn of the event loop, until the condition holds; its cause must be in this process. */
 export async function until (isSo: () => boolean): Promise<void> {
   while (!isSo()) await setImmediate()
 }

@@ -32,7 +32,7 @@ async function start (t: Test, yaml: string, databaseName: 'DATABASE_URL' | 'SER
 
 const rows = [['SERVICE_ADMIN_TOKEN', 'admin'], ['SERVICE_API_KEY', 'api'], ['MODEL_KEY', 'model']] as const
 for (const [name, file] of rows) {
-  await t.test(`another value in the file of ${name} is 409 that names the variable and no value, and takes nothing over`, async (t) => {
+  await t.test(`another value in the file of ${name} is 409 with the variable and no value`, async (t) => {
     const { log, write, reload } = await start(t, LLM)
     write(file, 'another-secret\n')
     write('gateway.yaml', `${LLM}homeostasis: {recall_max_tokens: 5}\n`)
@@ -62,14 +62,14 @@ for (const name of ['DATABASE_URL', 'SERVICES_PG_DSN'] as const) {
   })
 }
 
-await t.test('several secrets and keys of the file that need a restart are told together', async (t) => {
+await t.test('several secrets and keys of the file that need a restart are reported together', async (t) => {
   const { write, reload } = await start(t, LLM)
   for (const [, file] of rows) write(file, 'another\n')
   write('gateway.yaml', LLM.replace('some-model', 'other-model'))
   t.same((await reload()).json().restart_required, ['llm_provider_config.model', 'SERVICE_API_KEY', 'SERVICE_ADMIN_TOKEN', 'MODEL_KEY'])
 })
 
-await t.test('a warning that a reload brings is logged once, and again when it comes back', async (t) => {
+await t.test('a warning that a reload causes is logged once, and again when it returns', async (t) => {
   const { log, write, reload } = await start(t, '')
   // Grants have no effect while access control is off.
   const text = 'access_grants: [{bank_id: a, principal: "user:a", permissions: [read]}]\n'
@@ -80,7 +80,7 @@ await t.test('a warning that a reload brings is logged once, and again when it c
   t.equal(warnings(), 1)
   write('gateway.yaml', `${text}homeostasis: {recall_max_tokens: 5}\n`)
   t.equal((await reload()).statusCode, 200)
-  t.equal(warnings(), 1, 'it is not new')
+  t.equal(warnings(), 1, 'the warning is not new')
   for (const [yaml, count] of [['', 1], [text, 2]] as const) {
     write('gateway.yaml', yaml)
     t.equal((await reload()).statusCode, 200)

@@ -5,7 +5,7 @@ import { testApp } from '../helpers/app.js'
 import { testConfig } from '../helpers/config.js'
 import { generation, parts, StreamingModel } from './reflecting.js'
 
-/** A model that would wait for long itself, so that the file alone bounds its attempts. */
+/** A model with a long timeout of its own, so that only the file bounds its attempts. */
 class PatientModel extends StreamingModel {
   readonly limits: Partial<CallLimits> = { attemptTimeoutMs: 600_000 }
 }
@@ -51,7 +51,7 @@ for (const [what, headers] of Object.entries(WAYS)) {
   })
 }
 
-await t.test('the longest time that a bank or a profile of the file may have counts, and no longer once it is taken out', async (t) => {
+await t.test('the longest timeout of a bank or a profile of the file counts, until it is removed', async (t) => {
   const { reload, times } = await start(t, timeout(8004))
   for (const more of [{ banks: { other: { reflect: { timeout_ms: 7000 } } } }, {}]) {
     await reload({ ...timeout(8004), ...more })
@@ -65,7 +65,7 @@ await t.test('the longest time that a bank or a profile of the file may have cou
   }
 })
 
-await t.test('what the model itself allows an attempt stays the bound, however much the file is raised', async (t) => {
+await t.test('the timeout of the model itself remains a bound, however much the file is raised', async (t) => {
   class Brisk extends StreamingModel {
     readonly limits: Partial<CallLimits> = { attemptTimeoutMs: 5001 }
   }

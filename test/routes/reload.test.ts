@@ -10,7 +10,7 @@ import { as, refused, refusedFields } from './support.js'
 import { openSource, SECRET, sendJson, signedSource } from './webhooks.js'
 
 interface Reloading extends TestApp {
-  /** Puts another file in the place of the one there is, which changes nothing yet. */
+  /** Replaces the file, which has no effect yet. */
   edit (file: FileConfig | Error): void
   /** POST /v1/admin/reload. */
   reload (headers?: Record<string, string>): ReturnType<TestApp['post']>
@@ -33,8 +33,8 @@ async function start (
   }
 }
 
-/** The reload of a file that has to be taken over. */
-async function takeOver (t: Test, app: Reloading, changed: string[]): Promise<void> {
+/** A reload that must be applied. */
+async function reloaded (t: Test, app: Reloading, changed: string[]): Promise<void> {
   const response = await app.reload()
   t.same({ status: response.statusCode, body: response.json<unknown>() }, { status: 200, body: { changed } })
 }
@@ -48,16 +48,16 @@ await t.test('grants of the file are in force after a reload, and not before', a
   const granted = { ...control, access_grants: [{ bank_id: 'home', principal: 'user:bob', permissions: ['read' as const] }] }
   app.edit(granted)
   t.equal(await read(), 403)
-  await takeOver(t, app, ['access_grants'])
+  await reloaded(t, app, ['access_grants'])
   t.equal(await read(), 200)
   t.same((await app.get('/v1/whoami?bank_id=home', as('user:bob'))).json().permissions, [{ permission: 'read', granted_by: 'access_grants[0]' }])
   app.edit(control)
   t.equal(await read(), 200)
-  await takeOver(t, app, ['access_grants'])
+  await reloaded(t, app, ['access_grants'])
   t.equal(await read(), 403)
 })
 
-await t.test('access control is switched on, and what a bank may grant switched off, by a reload', async (t) => {
+await t.test('a reload switches access control on, and grants by banks off', async (t) => {
   const enabled = { enabled: true, default_policy: 'deny' as const }
   const app = await start(t, {})
   const read = async (principal: string) => (await app.post('/v1/recall', QUERY, as(principal))).statusCode
@@ -65,14 +65,14 @@ await t.test('access control is switched on, and what a bank may grant switched 
   const admin = { access_grants: [{ bank_id: '*', principal: 'user:admin', permissions: ['admin' as const] }] }
   app.edit({ ...admin, access_control: enabled })
   t.equal(await read('user:bob'), 200)
-  await takeOver(t, app, ['access_grants', 'access_control.enabled', 'access_control.default_policy'])
+  await reloaded(t, app, ['access_grants', 'access_control.enabled', 'access_control.default_policy'])
   t.equal(await read('user:bob'), 403)
   await putConfig(app, 'home', { access: [{ principal: 'user:bob', permissions: ['read'] }] }, as('user:admin'))
   t.equal(await read('user:bob'), 200)
 
   app.edit({ ...admin, access_control: { ...enabled, bank_grants: false } })
   t.equal(await read('user:bob'), 200)
-  await takeOver(t, app, ['access_control.bank_grants'])
+  await reloaded(t, app, ['access_control.bank_grants'])
   t.equal(await read('user:bob'), 403)
   const { config, effective, origin } = await getConfig(app, 'home', as('user:admin'))
   t.same(config.access, [{ principal: 'user:bob', permissions: ['read'] }])
@@ -90,7 +90,7 @@ await t.test('limits of the file, for all and for single banks, are in force aft
   })
   t.equal((await retain('home'))['redactions'], undefined)
   for (let count = 0; count < 3; count++) t.equal((await app.post('/v1/recall', QUERY)).statusCode, 200)
-  await takeOver(t, app, ['barriers.metadata.blocked_keys', 'homeostasis.rate_limits.recall_per_minute', 'banks.tight.barriers.validation.max_content_length'])
+  await reloaded(t, app, ['barriers.metadata.blocked_keys', 'homeostasis.rate_limits.recall_per_minute', 'banks.tight.barriers.validation.max_content_length'])
   t.same((await retain('other'))['redactions'], ['metadata.secret'])
   t.match(await retain('tight'), { errors: [{ field: 'content' }] })
   t.equal((await app.post('/v1/recall', QUERY)).statusCode, 200)
@@ -100,15 +100,15 @@ await t.test('limits of the file, for all and for single banks, are in force aft
   t.equal((await app.post('/v1/recall', QUERY)).statusCode, 200)
 })
 
-await t.test('a limit that the file tightens binds what a bank has set before, and lets it go again', async (t) => {
+await t.test('a limit that the file tightens binds earlier values of a bank, until it is loosened again', async (t) => {
   const app = await start(t, { homeostasis: { recall_max_tokens: 500 } })
   await putConfig(app, 'home', { homeostasis: { recall_max_tokens: 400 } })
   app.edit({ homeostasis: { recall_max_tokens: 300 } })
-  await takeOver(t, app, ['homeostasis.recall_max_tokens'])
+  await reloaded(t, app, ['homeostasis.recall_max_tokens'])
   t.match(await getConfig(app, 'home'), { config: { homeostasis: { recall_max_tokens: 400 } }, effective: { homeostasis: { recall_max_tokens: 300 } }, origin: { 'homeostasis.recall_max_tokens': 'file' } })
   refusedFields(t, await askConfig(app, 'PUT', 'home', { homeostasis: { recall_max_tokens: 301 } }), 'homeostasis.recall_max_tokens')
   app.edit({})
-  await takeOver(t, app, ['homeostasis.recall_max_tokens'])
+  await reloaded(t, app, ['homeostasis.recall_max_tokens'])
   t.match(await getConfig(app, 'home'), { effective: { homeostasis: { recall_max_tokens: 400 } }, origin: { 'homeostasis.recall_max_tokens': 'bank' } })
 })
 
@@ -119,16 +119,16 @@ await t.test('profiles of the file are in force after a reload, for its entries 
   const missions = async () => await Promise.all(['home', 'team-a', 'other'].map(async (bankId) => (await getConfig(app, bankId)).effective.mission))
   app.edit(profiles('Two.'))
   t.same(await missions(), ['One.', 'One.', undefined])
-  await takeOver(t, app, ['profiles.support.mission'])
+  await reloaded(t, app, ['profiles.support.mission'])
   t.same(await missions(), ['Two.', 'Two.', undefined])
 
   app.edit({})
   t.equal((await app.reload()).statusCode, 200)
-  t.same(await missions(), [undefined, undefined, undefined], 'a profile that is taken out of the file holds no longer')
+  t.same(await missions(), [undefined, undefined, undefined], 'a profile that is removed from the file no longer holds')
   t.equal((await getConfig(app, 'home')).config.profile, 'support')
 })
 
-await t.test('the trust of writers follows the file', async (t) => {
+await t.test('the trust of writers is that of the reloaded file', async (t) => {
   const app = await start(t, {})
   const trustOf = async (content: string) => {
     const id = await app.retain('home', content, {}, as('user:bob'))
@@ -136,11 +136,11 @@ await t.test('the trust of writers follows the file', async (t) => {
   }
   app.edit({ identity: { trust: [{ principal: 'user:*', trust: 'untrusted' }] } })
   t.equal(await trustOf('The first.'), 'trusted')
-  await takeOver(t, app, ['identity.trust'])
+  await reloaded(t, app, ['identity.trust'])
   t.equal(await trustOf('The second.'), 'untrusted')
 })
 
-await t.test('what reflect costs, and what it does without its model, follow the file', async (t) => {
+await t.test('prices of models and the extractive mode are those of the reloaded file', async (t) => {
   const languageModel = new ScriptedModel()
   languageModel.answer = () => generation('The otter sleeps on the river [1].')
   const llm = { llm_provider: 'mock' }
@@ -150,13 +150,13 @@ await t.test('what reflect costs, and what it does without its model, follow the
   t.equal(answerOf(await app.post('/v1/reflect', QUERY)).usage.cost, undefined)
   languageModel.answer = () => { throw new Error('down') }
   t.ok((await app.post('/v1/reflect', QUERY)).statusCode >= 500)
-  await takeOver(t, app, ['prices.scripted.input', 'prices.scripted.output', 'escalation.degraded_mode'])
+  await reloaded(t, app, ['prices.scripted.input', 'prices.scripted.output', 'escalation.degraded_mode'])
   t.match(answerOf(await app.post('/v1/reflect', QUERY)).answer, 'otter')
   languageModel.answer = () => generation('The otter sleeps on the river [1].')
   t.ok(answerOf(await app.post('/v1/reflect', QUERY)).usage.cost! > 0)
 })
 
-await t.test('a section that comes into the file needs a restart only for what only a start reads', async (t) => {
+await t.test('a new section in the file needs a restart only for the settings that only a start reads', async (t) => {
   for (const [file, ...changed] of [
     [{ retrieval: { bm25: { k1: 2 } } }, 'retrieval.bm25.k1'],
     [{ retrieval: { weights: { lexical: 2 } } }, 'retrieval.weights.lexical'],
@@ -167,14 +167,14 @@ await t.test('a section that comes into the file needs a restart only for what o
   ] as Array<[FileConfig, string]>) {
     const app = await start(t, {})
     app.edit(file)
-    await takeOver(t, app, changed)
+    await reloaded(t, app, changed)
     app.edit({})
-    await takeOver(t, app, changed)
-    await takeOver(t, app, [])
+    await reloaded(t, app, changed)
+    await reloaded(t, app, [])
   }
 })
 
-await t.test('a change that only a start reads is 409, names it, and takes nothing over', async (t) => {
+await t.test('a change that only a start reads is 409, is named, and is not applied', async (t) => {
   const rows: Array<[before: FileConfig, after: FileConfig, ...paths: string[]]> = [
     [{}, { vector_store: 'in_memory' }, 'vector_store'],
     [{}, { llm_provider: 'mock' }, 'llm_provider'],
@@ -201,19 +201,19 @@ await t.test('a change that only a start reads is 409, names it, and takes nothi
       t.notMatch(response.body + JSON.stringify(app.log), /secret of the sender|another secret/)
 
       app.edit({ ...before, barriers: { validation: { max_content_length: 5 } } })
-      await takeOver(t, app, ['barriers.validation.max_content_length'])
+      await reloaded(t, app, ['barriers.validation.max_content_length'])
     })
   }
 })
 
-await t.test('a file with problems is 409, tells them, and takes nothing over', async (t) => {
+await t.test('a file with problems is 409, is not applied, and its problems are reported', async (t) => {
   const app = await start(t, {})
   app.edit(new ConfigurationError(['homeostasis.recall_max_tokens: found text, allowed is an integer from 1', 'bankz: unknown key']))
   const response = await app.reload()
   refused(t, response, 409, 'configuration_invalid', { problems: ['homeostasis.recall_max_tokens: found text, allowed is an integer from 1', 'bankz: unknown key'] })
   t.match(app.log.filter(({ msg }) => msg === 'the configuration was not changed'), [{ level: 50, problems: ['homeostasis.recall_max_tokens: found text, allowed is an integer from 1', 'bankz: unknown key'] }])
 
-  await t.test('also when only the memory service finds them', async (t) => {
+  await t.test('the same holds for problems that only the memory service finds', async (t) => {
     const rows: Array<[file: FileConfig, problem: RegExp]> = [
       [{ retrieval: { weights: { lexical: 0 } } }, /^retrieval\.weights: one of/],
       [{ banks: { home: { retrieval: { weights: { lexical: 0 } } } } }, /^banks\.home\.retrieval\.weights: one of/],
@@ -227,13 +227,13 @@ await t.test('a file with problems is 409, tells them, and takes nothing over', 
     }
   })
 
-  await t.test('and the next good one is taken over', async (t) => {
+  await t.test('the next valid file is applied', async (t) => {
     app.edit({ barriers: { validation: { max_content_length: 5 } } })
-    await takeOver(t, app, ['barriers.validation.max_content_length'])
+    await reloaded(t, app, ['barriers.validation.max_content_length'])
   })
 })
 
-await t.test('a fault while reading is 500 and tells nothing of its cause', async (t) => {
+await t.test('a fault while reading is 500 and reveals nothing of its cause', async (t) => {
   const app = await start(t, {})
   app.edit(new Error('EIO: /etc/secret-place'))
   const response = await app.reload()
@@ -241,7 +241,7 @@ await t.test('a fault while reading is 500 and tells nothing of its cause', asyn
   t.notMatch(response.body, /EIO|secret-place/)
 })
 
-await t.test('a reload asks for the admin token', async (t) => {
+await t.test('a reload requires the admin token', async (t) => {
   const app = await start(t, {}, { adminToken: 'the admin token' })
   app.edit({ homeostasis: { recall_max_tokens: 5 } })
   for (const headers of [{}, { 'x-admin-token': 'another' }, as('user:admin')]) refused(t, await app.reload(headers), 401, 'unauthenticated')
@@ -250,19 +250,19 @@ await t.test('a reload asks for the admin token', async (t) => {
   t.equal((await getConfig(app, 'home')).effective.homeostasis?.recall_max_tokens, 5)
 })
 
-await t.test('a reload of a file that is as it was changes nothing and says so', async (t) => {
+await t.test('a reload of an unchanged file changes nothing and says so', async (t) => {
   const app = await start(t, { homeostasis: { recall_max_tokens: 5 } })
   app.edit({ homeostasis: { recall_max_tokens: 5 } })
-  await takeOver(t, app, [])
+  await reloaded(t, app, [])
   t.match(app.log.filter(({ msg }) => msg === 'the configuration was read again'), [{ level: 30, changed: [] }])
 })
 
-await t.test('a gateway that was given nothing to read again answers 501', async (t) => {
+await t.test('a gateway without anything to reload answers 501', async (t) => {
   const app = await testApp(t)
   refused(t, await app.inject({ method: 'POST', url: '/v1/admin/reload' }), 501, 'not_supported')
 })
 
-await t.test('a webhook goes by the access control that was reloaded', async (t) => {
+await t.test('a webhook uses the reloaded access control', async (t) => {
   const sources = { sources: { crm: openSource({ principal: 'service:crm' }) } }
   const app = await start(t, sources)
   t.equal((await sendJson(app, 'crm', { content: 'One.' })).statusCode, 200)

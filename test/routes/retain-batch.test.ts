@@ -44,7 +44,7 @@ await t.test('null counts as an absent field of an item', async (t) => {
 })
 
 for (const count of [1, 1000]) {
-  await t.test(`a batch takes ${count} items`, async (t) => {
+  await t.test(`a batch of ${count} items is accepted`, async (t) => {
     const response = await post('/v1/retain/batch', { bank_id: `size-${count}`, items: items(count) })
     t.equal(response.json().results.length, count)
     t.equal(await countOf(`size-${count}`), count)
@@ -82,7 +82,7 @@ await t.test('a batch without a bank, without items or with an unknown field is 
   refusedFields(t, await post('/v1/retain/batch', { bank_id: 'b', items: items(1), tags: ['a'] }), 'tags')
 })
 
-await t.test('a batch that the store cannot take leaves nothing behind', async (t) => {
+await t.test('a batch that the store cannot store leaves nothing behind', async (t) => {
   const store = new InMemoryVectorStore()
   const insert = store.insert.bind(store)
   let down = true
@@ -97,7 +97,7 @@ await t.test('a batch that the store cannot take leaves nothing behind', async (
   t.equal((await post('/v1/retain/batch', { bank_id: 'b', items: items(3) })).statusCode, 200)
 })
 
-await t.test('a batch asks for the permission write', async (t) => {
+await t.test('a batch requires the permission write', async (t) => {
   const { post } = await testApp(t, { file: ONE_PERMISSION_EACH })
   const body = { bank_id: 'team', items: items(2) }
   refused(t, await post('/v1/retain/batch', body, as('user:admin')), 403, 'access_denied', { detail: "Principal 'user:admin' is denied 'write' on bank 'team'" })

@@ -25,18 +25,18 @@ await t.test('64 writes wait for others of their bank; a further one is asked to
   const first = write('home', WORDS)
   await reached.opened
   // Which of them comes last is for the turns of the event loop to say: it is the only one that is answered.
-  const crowd = Array.from({ length: 65 }, async (_, index) => await write('home', `Number ${index} is another one.`))
-  refused(t, await Promise.race(crowd), 503, 'server_busy', { retry_after_seconds: 1 })
+  const writes = Array.from({ length: 65 }, async (_, index) => await write('home', `Number ${index} is another one.`))
+  refused(t, await Promise.race(writes), 503, 'server_busy', { retry_after_seconds: 1 })
   t.equal((await write('work', WORDS)).statusCode, 200, 'another bank does not wait')
   released.open()
   t.equal((await first).statusCode, 200)
-  const statuses = (await Promise.all(crowd)).map(({ statusCode }) => statusCode)
+  const statuses = (await Promise.all(writes)).map(({ statusCode }) => statusCode)
   t.equal(statuses.filter((status) => status === 200).length, 64)
   t.equal((await write('home', 'The last of the day.')).statusCode, 200)
   refused(t, await write('home', 'Not today.'), 429, 'quota_exceeded')
 })
 
-await t.test('near-duplicates are found among items that tell the same words in other orders', async (t) => {
+await t.test('near-duplicates are found among items that contain the same words in other orders', async (t) => {
   const { post } = await testApp(t, { file: { signal_quality: { dedup: { action: 'warn', threshold: 0.8 } } } })
   const words = WORDS.split(' ')
   // Each has its words in an order of its own, and so repeats none of the others.

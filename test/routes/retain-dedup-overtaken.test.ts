@@ -61,6 +61,6 @@ t.test('update: beside a memory that is overwritten again and again the content 
   for (const word of ['again', 'daily', 'early', 'gladly', 'slowly']) store.overtaking.push(overwrite(`${NEAR_DUPLICATE} ${word}`))
   const answer = await retain(home, NEAR_DUPLICATE)
   t.strictSame([answer.stored, answer.updated, answer.near_duplicate?.memory_id], [true, undefined, id])
-  t.equal(store.overtaking.length, 1, 'after three plans that replace, and one that does not')
+  t.equal(store.overtaking.length, 1, 'three plans replace, and one does not')
   t.strictSame(await textsOf(home), [NEAR_DUPLICATE, `${NEAR_DUPLICATE} gladly`])
 })

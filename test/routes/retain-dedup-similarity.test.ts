@@ -44,7 +44,7 @@ t.test('a memory of another document is not a near-duplicate', async (t) => {
   const home = await testApp(t, { file: dedupConfig('skip') })
   await home.retain('home', TEXT, { document_id: 'monday' })
   t.equal((await retain(home, NEAR_DUPLICATE, { document_id: 'tuesday' })).stored, true)
-  t.equal((await retain(home, NEAR_DUPLICATE)).stored, true, 'nor is one without a document')
+  t.equal((await retain(home, NEAR_DUPLICATE)).stored, true, 'nor is a memory without a document')
   t.equal((await retain(home, `${TEXT} begin`, { document_id: 'monday' })).stored, false)
 })
 

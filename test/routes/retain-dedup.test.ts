@@ -67,7 +67,7 @@ t.test('update: the new content and its fields replace the existing memory under
   t.strictSame([again.stored, again.deduplicated, again.memory_id], [false, true, id], 'an exact repeat of the new content is recognised')
   t.notOk('near_duplicate' in again)
   t.notOk('updated' in again)
-  t.equal((await retain(home, TEXT, { tags: ['old'] })).updated, true, 'and the old content is no longer a repeat')
+  t.equal((await retain(home, TEXT, { tags: ['old'] })).updated, true, 'the old content is no longer a repeat')
 })
 
 t.test('an updated memory is found by the meaning of its new text', async (t) => {

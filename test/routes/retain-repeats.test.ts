@@ -54,26 +54,26 @@ for (const [index, [what, { first = STANDING, second }]] of Object.entries(other
   })
 }
 
-await t.test('a repeat changes nothing of the stored memory', async (t) => {
+await t.test('a repeat does not change the stored memory', async (t) => {
   const id = await retain('unchanged', 'Keep me.', { metadata: { version: 1 } })
   await retain('unchanged', 'Keep me.', { metadata: { version: 2 }, source: 'later' })
   t.match((await get(`/v1/banks/unchanged/memories/${id}`)).json(), { metadata: { version: 1 }, source: null })
 })
 
-await t.test('of equal requests at the same moment one is stored', async (t) => {
+await t.test('of simultaneous equal requests one is stored', async (t) => {
   const answers = await Promise.all(Array.from({ length: 10 }, async () => (await post('/v1/retain', { bank_id: 'race', content: 'Now.' })).json()))
   t.equal(answers.filter((answer) => answer.stored === true).length, 1)
   t.equal(new Set(answers.map((answer) => answer.memory_id)).size, 1)
   t.equal((await get('/v1/banks/race')).json().memory_count, 1)
 })
 
-await t.test('what was forgotten can be retained anew', async (t) => {
+await t.test('a forgotten memory can be retained again', async (t) => {
   const first = await retain('again', 'Once more.')
   await post('/v1/forget', { bank_id: 'again', memory_ids: [first] })
   t.not(await retain('again', 'Once more.'), first)
 })
 
-await t.test('what has expired can be retained anew', async (t) => {
+await t.test('an expired memory can be retained again', async (t) => {
   const first = await retain('expired', 'For a minute.', { expires_at: '2026-01-15T10:01:00Z' })
   clock.advance(60_000)
   t.not(await retain('expired', 'For a minute.'), first)

@@ -15,7 +15,7 @@ const EVERYTHING = {
   expires_at: '2027-01-01T00:00:00Z',
 }
 
-await t.test('a retain answers the id, the chunks and the bank of the new memory, and nothing else', async (t) => {
+await t.test('a retain returns the id, the chunks and the bank of the new memory, and nothing else', async (t) => {
   const response = await post('/v1/retain', { bank_id: 'answer', content: 'Alice likes tea.' })
   t.equal(response.statusCode, 200)
   const { memory_id: memoryId, ...rest } = response.json()
@@ -23,7 +23,7 @@ await t.test('a retain answers the id, the chunks and the bank of the new memory
   t.same(rest, { stored: true, chunk_count: 1, deduplicated: false, bank_id: 'answer' })
 })
 
-await t.test('everything that was retained comes back, instants in UTC', async (t) => {
+await t.test('every retained field is returned, with instants in UTC', async (t) => {
   const id = await retain('whole', EVERYTHING.content, EVERYTHING)
   t.same((await get(`/v1/banks/whole/memories/${id}`)).json(), {
     memory_id: id,
@@ -46,12 +46,12 @@ await t.test('null counts as an absent field', async (t) => {
   t.match((await get(`/v1/banks/nulls/memories/${id}`)).json(), { ...nothing, tags: [], metadata: {} })
 })
 
-await t.test('content is kept as it was written, without the white space around it', async (t) => {
+await t.test('content is stored as it was written, without surrounding white space', async (t) => {
   const id = await retain('trimmed', ' \n\tTwo  spaces\nand a line. \u00a0\n')
   t.equal((await get(`/v1/banks/trimmed/memories/${id}`)).json().text, 'Two  spaces\nand a line.')
 })
 
-await t.test('a bank comes to life with its first retain', async (t) => {
+await t.test('a bank exists from its first retain on', async (t) => {
   const names = async () => (await get('/v1/banks?limit=200')).json<{ banks: Array<{ bank_id: string }> }>().banks.map((bank) => bank.bank_id)
   t.notOk((await names()).includes('newborn'))
   await retain('newborn', 'First words.')
@@ -89,7 +89,7 @@ const accepted: Record<string, Record<string, unknown>> = {
   'an occurred_at in the future': { content: 'later', occurred_at: '2099-01-01T00:00:00-11:30' },
 }
 for (const [what, body] of Object.entries(accepted)) {
-  await t.test(`takes ${what}`, async (t) => {
+  await t.test(`a retain accepts ${what}`, async (t) => {
     const response = await post('/v1/retain', { bank_id: 'limits', ...body })
     t.equal(response.statusCode, 200, response.body.slice(0, 300))
     t.equal(response.json().stored, true)
@@ -136,13 +136,13 @@ const wrong: Array<[what: string, field: string, body: Record<string, unknown>]>
   ['an unknown field', 'memory', { memory: 'x' }],
 ]
 for (const [what, field, body] of wrong) {
-  await t.test(`refuses ${what}`, async (t) => {
+  await t.test(`a retain refuses ${what}`, async (t) => {
     refusedFields(t, await post('/v1/retain', { bank_id: 'refused', content: 'Good.', ...body }), field)
     t.equal((await get('/v1/banks/refused')).json().memory_count, 0)
   })
 }
 
-await t.test('retain asks for the permission write and for no other', async (t) => {
+await t.test('a retain requires the permission write and no other', async (t) => {
   const { post } = await testApp(t, { file: ONE_PERMISSION_EACH })
   const body = { bank_id: 'team', content: 'Shared.' }
   for (const principal of ['user:read', 'user:forget', 'user:admin', 'user:nobody']) {
@@ -151,7 +151,7 @@ await t.test('retain asks for the permission write and for no other', async (t) 
   t.equal((await post('/v1/retain', body, as('user:write'))).json().stored, true)
 })
 
-await t.test('what a limit refuses has not been prepared, and a wrong field is reported before a limit', async (t) => {
+await t.test('a request that a limit refuses is not prepared; a wrong field is reported before a limit', async (t) => {
   const ids = countingIds()
   let given = 0
   const newId = () => { given++; return ids() }
@@ -159,6 +159,6 @@ await t.test('what a limit refuses has not been prepared, and a wrong field is r
   await app.retain('home', 'The first.')
   t.equal(given, 1)
   for (let count = 0; count < 2; count++) t.equal((await app.post('/v1/retain', { bank_id: 'home', content: 'Another.' })).statusCode, 429)
-  t.equal(given, 1, 'no id was made for a memory that was refused')
+  t.equal(given, 1, 'no id was created for a refused memory')
   refused(t, await app.post('/v1/retain', { bank_id: 'home', content: ' ' }), 400, 'invalid_request')
 })

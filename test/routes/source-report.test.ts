@@ -7,7 +7,7 @@ async function report ({ get }: TestApp, id = 'shop'): Promise<Record<string, un
   return sources.find((source) => source['id'] === id)!
 }
 
-await t.test('every source of the configuration is reported, in its order, whole and without its secret', async (t) => {
+await t.test('every source of the configuration is reported, in its order and without its secret', async (t) => {
   const app = await testApp(t, { file: { sources: { shop: signedSource(), crm: openSource({ target_bank: 'leads' }) } } })
   const response = await app.get('/v1/admin/sources')
   const untouched = { type: 'webhook', healthy: true, message: 'no event yet', last_event_at: null, accepted: 0, rejected: 0 }
@@ -30,7 +30,7 @@ await t.test('an exact repeat is accepted', async (t) => {
   t.match(await report(app), { accepted: 2, rejected: 0, healthy: true })
 })
 
-await t.test('a source whose event was refused is unhealthy until the next that is retained', async (t) => {
+await t.test('a source whose event was refused is unhealthy until an event is retained', async (t) => {
   const app = await testApp(t, { file: { sources: { shop: openSource() } } })
   await sendJson(app, 'shop', { nothing: true })
   t.match(await report(app), { healthy: false, message: /invalid_request/, accepted: 0, rejected: 1, last_event_at: '2026-01-15T10:00:00.000Z' })
@@ -50,7 +50,7 @@ await t.test('a signed event that is not JSON is rejected like any other that ca
   t.match(await report(app), { healthy: false, message: /invalid_json/, rejected: 1, last_event_at: '2026-01-15T10:00:00.000Z' })
 })
 
-await t.test('a bad signature is counted and says nothing about the health of the source', async (t) => {
+await t.test('a bad signature is counted and does not affect the health of the source', async (t) => {
   const app = await testApp(t, { file: { sources: { shop: signedSource() } } })
   await send(app, 'shop', '{"content":"x"}', { 'x-signature-256': signatureOf('something else') })
   t.match(await report(app), { healthy: true, message: 'no event yet', last_event_at: null, accepted: 0, rejected: 1 })

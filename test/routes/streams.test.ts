@@ -60,7 +60,7 @@ async function served (t: Test, file: TestConfig['file'] = {}) {
 
 const EXPORT = request('GET', '/v1/banks/bank/export', { headers: { 'x-service-principal': 'user:alice' } })
 
-await t.test('an export that is read to its end, and one that HEAD asks for, are ended', async (t) => {
+await t.test('an export that is read to its end is ended, and so is one that HEAD requests', async (t) => {
   const { store, inject, until, app } = await served(t)
   t.equal((await inject({ method: 'GET', url: '/v1/banks/bank/export' })).body.trim().split('\n').length, 4)
   await until(() => store.ended === 1)
@@ -69,7 +69,7 @@ await t.test('an export that is read to its end, and one that HEAD asks for, are
   t.equal(app.workBytes.reservedBytes, 0)
 })
 
-await t.test('a client that leaves while the store still scans ends its export', async (t) => {
+await t.test('a client that disconnects while the store still scans ends its export', async (t) => {
   const { store, url, until, app } = await served(t)
   const { opened, open } = latch()
   store.scanning = opened
@@ -83,7 +83,7 @@ await t.test('a client that leaves while the store still scans ends its export',
   t.equal(app.workBytes.reservedBytes, 0)
 })
 
-await t.test('a client that leaves in the midst ends its export, before the first memory too', async (t) => {
+await t.test('a client that disconnects in the middle ends its export, also before the first memory', async (t) => {
   for (const haltAfter of [0, 2]) {
     const { store, url, until, app } = await served(t)
     store.haltAfter = haltAfter
@@ -97,7 +97,7 @@ await t.test('a client that leaves in the midst ends its export, before the firs
   }
 })
 
-await t.test('a client that is gone before its export began ends it', async (t) => {
+await t.test('a client that disconnects before its export begins ends it', async (t) => {
   const { store, app, url, until } = await served(t)
   const { opened, open } = latch()
   const { transfer } = app.memory
@@ -119,7 +119,7 @@ await t.test('a client that is gone before its export began ends it', async (t) 
   t.equal(app.workBytes.reservedBytes, 0)
 })
 
-await t.test('a caller has so many streams open as bounds.streams_per_caller says, and then 429', async (t) => {
+await t.test('a caller may have bounds.streams_per_caller open streams, and then gets 429', async (t) => {
   const { store, url, inject, until, app } = await served(t, { bounds: { streams_per_caller: 2 } })
   const get = async (principal: string) => await inject({ method: 'GET', url: '/v1/banks/bank/export', headers: as(principal) })
   const { opened, open } = latch()
@@ -136,7 +136,7 @@ await t.test('a caller has so many streams open as bounds.streams_per_caller say
   const events = await inject({ method: 'POST', url: '/v1/reflect', headers: { ...as('user:alice'), accept: 'text/event-stream' }, payload: { bank_id: 'bank', query: 'Which memory?' } })
   refused(t, events, 429, 'too_many_streams')
   store.haltAfter = Infinity
-  t.equal((await get('user:bob')).statusCode, 200, 'another caller has streams of its own')
+  t.equal((await get('user:bob')).statusCode, 200, 'another caller has its own streams')
   connections[0]!.socket.destroy()
   await until(() => app.activeRequests.size === 1)
   t.equal((await get('user:alice')).statusCode, 200)
@@ -146,7 +146,7 @@ await t.test('a caller has so many streams open as bounds.streams_per_caller say
   t.equal(app.workBytes.reservedBytes, 0)
 })
 
-await t.test('streams that are refused or over count no more', async (t) => {
+await t.test('streams that are refused or complete no longer count', async (t) => {
   const languageModel = new ScriptedModel()
   languageModel.answer = () => generation('Tea [1].')
   const { inject, retain, app } = await testApp(t, { file: { bounds: { streams_per_caller: 1 } } }, { languageModel })
@@ -161,7 +161,7 @@ await t.test('streams that are refused or over count no more', async (t) => {
   t.equal(app.workBytes.reservedBytes, 0)
 })
 
-await t.test('lines of an export are those of each memory, however long', async (t) => {
+await t.test('each memory has one complete line in an export, however long it is', async (t) => {
   const { inject, retain } = await testApp(t)
   const content = 'caf\u00e9 \ud83c\udf75 "tea"\n'.repeat(3500).trim()
   for (let index = 0; index < 3; index++) await retain('bank', `${index} ${content}`)

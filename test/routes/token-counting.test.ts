@@ -27,7 +27,7 @@ await t.test('a retain counts no tokens; a recall counts those of its hits, once
   t.equal(await recall(), countTokens('Alice drinks green tea.'))
 })
 
-await t.test('the statistics of a bank whose tokens were never counted do not hold the event loop', async (t) => {
+await t.test('statistics of a bank whose tokens were never counted do not block the event loop', async (t) => {
   const app = await testApp(t, {}, { store: new InMemoryVectorStore() })
   const contents = Array.from({ length: 600 }, (_, index) => `${index} ${'The quick brown fox jumps over the lazy dog. '.repeat(60)}`.trim())
   t.equal((await app.post('/v1/retain/batch', { bank_id: 'b', items: contents.map((content) => ({ content })) })).statusCode, 200)
@@ -43,7 +43,7 @@ await t.test('the statistics of a bank whose tokens were never counted do not ho
   t.ok(turns > 3, String(turns))
 })
 
-await t.test('what is stored while the statistics count is in the next ones', async (t) => {
+await t.test('memories that are stored while the statistics count are in the next ones', async (t) => {
   const app = await testApp(t, {}, { store: new InMemoryVectorStore() })
   const contents = Array.from({ length: 100 }, (_, index) => `${index} ${'The quick brown fox jumps over the lazy dog. '.repeat(60)}`.trim())
   await app.post('/v1/retain/batch', { bank_id: 'b', items: contents.map((content) => ({ content })) })

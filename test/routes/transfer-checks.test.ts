@@ -14,26 +14,26 @@ const badLines: Array<[what: string, field: string, line: unknown]> = [
   ['is not JSON', 'line 4', '{"text": "thr'],
   ['is JSON of another kind', 'line 4', '"text"'],
   ['is a list', 'line 4', []],
-  ['reaches for the prototype', 'line 4', '{"text": "x", "__proto__": {"a": 1}}'],
+  ['has a member __proto__', 'line 4', '{"text": "x", "__proto__": {"a": 1}}'],
   ['has no text', 'line 4: text', {}],
   ['has null for its text', 'line 4: text', { text: null }],
   ['has a number for its text', 'line 4: text', { text: 5 }],
   ['has a blank text', 'line 4', { text: ' ' }],
   ['has a text that is too long', 'line 4', { text: 'a'.repeat(50_001) }],
-  ['has an id that is none', 'line 4: memory_id', { text: 'x', memory_id: '17' }],
+  ['has an invalid id', 'line 4: memory_id', { text: 'x', memory_id: '17' }],
   ['has too much metadata', 'line 4: metadata', { text: 'x', metadata: { k: 'v'.repeat(5000) } }],
   ['has an instant without an offset', 'line 4: occurred_at', { text: 'x', occurred_at: '2025-01-01T00:00:00' }],
-  ['has a retained_at that is none', 'line 4: retained_at', { text: 'x', retained_at: 'now' }],
-  ['has an expires_at that is none', 'line 4: expires_at', { text: 'x', expires_at: '2025-02-30T00:00:00Z' }],
+  ['has an invalid retained_at', 'line 4: retained_at', { text: 'x', retained_at: 'now' }],
+  ['has an invalid expires_at', 'line 4: expires_at', { text: 'x', expires_at: '2025-02-30T00:00:00Z' }],
   ['has an unknown member', 'line 4: score', { text: 'x', score: 1 }],
   ['is a second header', 'line 4: text', HEADER],
 ]
 
-await t.test('of an import whose last line is bad nothing is stored, and the error names the line', async (t) => {
+await t.test('an import with a bad last line stores nothing, and the error names the line', async (t) => {
   const app = await testApp(t)
   for (const [what, field, line] of badLines) {
     for (const query of ['', '?on_conflict=overwrite']) {
-      await t.test(`it ${what} ${query}`, async (t) => {
+      await t.test(`the line ${what} ${query}`, async (t) => {
         const response = await importInto(app, `bank${query}`, ndjson(HEADER, ...good, line))
         refused(t, response, 400, 'invalid_request')
         t.ok(
@@ -67,7 +67,7 @@ for (const [what, payload] of Object.entries(badHeaders)) {
   })
 }
 
-await t.test('no value of an import is repeated in its refusal', async (t) => {
+await t.test('a refusal repeats no value of the import', async (t) => {
   const app = await testApp(t)
   for (const payload of [ndjson({ ...HEADER, version: 'hunter2' }), ndjson({ ...HEADER, format: 'hunter2' }), ndjson(HEADER, 'hunter2'), ndjson(HEADER, { text: 'x', memory_id: 'hunter2', occurred_at: 'hunter2' })]) {
     const response = await importInto(app, 'bank', payload)
@@ -88,7 +88,7 @@ await t.test('a request without a body and without a type is refused as empty', 
   refused(t, await inject({ method: 'POST', url: '/v1/banks/bank/import' }), 400, 'invalid_request', { detail: 'The import is empty' })
 })
 
-await t.test('an import takes NDJSON and no other type', async (t) => {
+await t.test('an import accepts NDJSON and no other type', async (t) => {
   const app = await testApp(t)
   for (const type of ['application/x-ndjson', 'application/ndjson', 'application/x-ndjson; charset=utf-8']) {
     t.equal((await importInto(app, 'bank', ndjson(HEADER), { 'content-type': type })).statusCode, 200, type)
@@ -118,7 +118,7 @@ await t.test('an import over the body limit is 413, also in chunks without a len
   t.equal(await countOf(app, 'bank'), 0)
 })
 
-await t.test('only skip and overwrite settle a conflict, and nothing else can be asked for', async (t) => {
+await t.test('only skip and overwrite resolve a conflict, and there is no other parameter', async (t) => {
   const app = await testApp(t)
   refusedFields(t, await importInto(app, 'bank?on_conflict=merge', ndjson(HEADER, ...good)), 'on_conflict')
   refusedFields(t, await importInto(app, 'bank?dry_run=true', ndjson(HEADER, ...good)), 'dry_run')

@@ -36,7 +36,7 @@ await t.test('an export of a bank that does not exist has only its header', asyn
   t.match(await exportOf(await testApp(t), 'nowhere'), [{ ...HEADER, bank_id: 'nowhere', memory_count: 0 }])
 })
 
-await t.test('an export holds nothing that has expired', async (t) => {
+await t.test('an export contains no expired memory', async (t) => {
   const app = await testApp(t)
   await app.retain('bank', 'brief', { expires_at: '2026-01-15T10:00:01Z' })
   await app.retain('bank', 'kept')
@@ -44,7 +44,7 @@ await t.test('an export holds nothing that has expired', async (t) => {
   t.match(await exportOf(app, 'bank'), [{ memory_count: 1 }, { text: 'kept' }])
 })
 
-await t.test('what was exported and imported elsewhere is exported the same, with its ids and times', async (t) => {
+await t.test('an exported bank that is imported elsewhere has the same export, with its ids and times', async (t) => {
   const here = await testApp(t)
   const there = await testApp(t)
   await fill(here, 'bank')
@@ -67,7 +67,7 @@ await t.test("the header's bank and the lines' are information only", async (t) 
   t.ok((await exportOf(app, 'to')).every((line) => line['bank_id'] === 'to'))
 })
 
-await t.test('a line needs no more than its text', async (t) => {
+await t.test('a line needs only its text', async (t) => {
   const app = await testApp(t)
   const nothing = {
     tags: null,
@@ -91,7 +91,7 @@ await t.test('an import of the header alone imports nothing', async (t) => {
   t.same((await importInto(app, 'bank', ndjson(HEADER))).json(), { imported: 0, skipped: 0, overwritten: 0 })
 })
 
-await t.test('line ends of another system, blank lines and no end of line at the end are no hindrance', async (t) => {
+await t.test('other line ends, blank lines and a missing line end at the end are accepted', async (t) => {
   const app = await testApp(t)
   const payload = `\n${JSON.stringify(HEADER)}\r\n\r\n${JSON.stringify({ text: 'one' })}\r\n  \n${JSON.stringify({ text: 'two' })}`
   t.same((await importInto(app, 'bank', payload)).json(), { imported: 2, skipped: 0, overwritten: 0 })
@@ -127,7 +127,7 @@ await t.test('a conflict', async (t) => {
     })
   }
 
-  await t.test('within the import itself counts too', async (t) => {
+  await t.test('is also possible within the import itself', async (t) => {
     const lines = ndjson(HEADER, { text: 'Same.' }, { text: ' Same. ', metadata: { later: true } })
     const skipping = await testApp(t)
     t.same((await importInto(skipping, 'bank', lines)).json(), { imported: 1, skipped: 1, overwritten: 0 })
@@ -136,7 +136,7 @@ await t.test('a conflict', async (t) => {
     t.match(await exportOf(overwriting, 'bank'), [{ memory_count: 1 }, { metadata: { later: true } }])
   })
 
-  await t.test('is none with a memory of another bank', async (t) => {
+  await t.test('does not exist with a memory of another bank', async (t) => {
     const app = await testApp(t)
     const id = await app.retain('other', 'Words.')
     t.same((await importInto(app, 'bank', ndjson(HEADER, { memory_id: id, text: 'Words.' }))).json(), { imported: 1, skipped: 0, overwritten: 0 })
@@ -159,14 +159,14 @@ await t.test('a memory that has expired since it was exported is skipped', async
   t.same((await importInto(app, 'bank', ndjson(HEADER, { text: 'old', expires_at: '2025-01-01T00:00:00Z' }, { text: 'new' }))).json(), { imported: 1, skipped: 1, overwritten: 0 })
 })
 
-await t.test('an import is in every index at once', async (t) => {
+await t.test('an imported memory is in every index at once', async (t) => {
   const app = await testApp(t)
   await importInto(app, 'bank', ndjson(HEADER, { text: 'A heron stands in the pond.', tags: ['bird'] }))
   t.equal(textsOf(await app.post('/v1/recall', { bank_id: 'bank', query: 'heron', tags: ['bird'] })).length, 1)
   t.match((await app.post('/v1/retain', { bank_id: 'bank', content: 'A heron stands in the pond.', tags: ['bird'] })).json(), { deduplicated: true })
 })
 
-await t.test('export and import ask for the permission admin', async (t) => {
+await t.test('export and import require the permission admin', async (t) => {
   const app = await testApp(t, { file: ONE_PERMISSION_EACH })
   for (const principal of ['user:read', 'user:write', 'user:forget']) {
     const denial = { detail: `Principal '${principal}' is denied 'admin' on bank 'team'` }
@@ -177,7 +177,7 @@ await t.test('export and import ask for the permission admin', async (t) => {
   t.equal((await importInto(app, 'team', ndjson(HEADER), as('user:admin'))).statusCode, 200)
 })
 
-await t.test('an import that the store cannot take makes 503 and leaves nothing behind', async (t) => {
+await t.test('an import that the store cannot store gives 503 and leaves nothing behind', async (t) => {
   const store = new InMemoryVectorStore()
   store.import = async () => { throw new Error('disk full') }
   const app = await testApp(t, {}, { store })

@@ -19,7 +19,7 @@ async function send ({ inject }: TestApp, id: string, event: Record<string, unkn
   return (await inject({ method: 'POST', url: `/v1/ingest/webhook/${id}`, headers: { 'content-type': 'application/json', 'x-signature-256': signature }, payload })).json<{ trust?: string }>().trust ?? 'trusted'
 }
 
-t.test('a source is trusted as it is set, by default when it is signed, and never more than its principal', async (t) => {
+t.test('a source has its configured trust, and never more than its principal', async (t) => {
   const file: FileConfig = {
     identity: { trust: [{ principal: 'service:low', trust: 'untrusted' }] },
     sources: {
@@ -60,7 +60,7 @@ t.test('a line of an import can lower the trust of its memory and not raise it',
   refusedFields(t, await importLines(trusted, [{ text: 'x', trust: 'high' }]), 'line 2: trust')
 })
 
-t.test('an export that is read back keeps the trust of every memory', async (t) => {
+t.test('an export that is imported again keeps the trust of every memory', async (t) => {
   const app = await testApp(t, { file: { identity: { trust: [{ principal: 'bot:*', trust: 'untrusted' }] } } })
   await app.retain('b', 'trusted tea')
   await app.retain('b', 'untrusted tea', {}, as('bot:1'))

@@ -17,7 +17,7 @@ async function retained (
   return response.json<RetainAnswer>()
 }
 
-t.test('a memory is trusted unless something says otherwise, and every read tells its trust', async (t) => {
+t.test('a memory is trusted unless something else is configured, and every read returns its trust', async (t) => {
   const app = await testApp(t)
   const answer = await retained(app, 'Alice likes tea.')
   t.notOk('trust' in answer)
@@ -27,7 +27,7 @@ t.test('a memory is trusted unless something says otherwise, and every read tell
   t.match((await app.get('/v1/banks/b/export')).body, /"trust":"trusted"/)
 })
 
-t.test('the best fitting rule for the principal decides', async (t) => {
+t.test('the most specific rule for the principal decides', async (t) => {
   const app = await testApp(t, { file: { identity: TRUST } })
   const trustOf = async (principal?: string) => (await retained(app, `by ${principal}`, {}, principal === undefined ? {} : as(principal))).trust ?? 'trusted'
   t.equal(await trustOf('user:alice'), 'trusted')
@@ -35,17 +35,17 @@ t.test('the best fitting rule for the principal decides', async (t) => {
   t.equal(await trustOf('user:web-admin'), 'trusted')
   t.equal(await trustOf('bot:*'), 'untrusted')
   t.equal(await trustOf('service:other'), 'trusted')
-  t.equal(await trustOf(), 'trusted', 'nobody but * means an anonymous caller')
+  t.equal(await trustOf(), 'trusted', 'only * means an anonymous caller')
 })
 
-t.test('an anonymous caller is meant by * alone, and of two equal rules the lower one holds', async (t) => {
+t.test('only * matches an anonymous caller, and of two equal rules the lower one holds', async (t) => {
   const app = await testApp(t, { file: { identity: { trust: [{ principal: '*', trust: 'untrusted' }, { principal: 'user:a', trust: 'trusted' }, { principal: 'user:b', trust: 'trusted' }, { principal: 'user:b', trust: 'untrusted' }] } } })
   t.equal((await retained(app, 'by nobody')).trust, 'untrusted')
   t.equal((await retained(app, 'by a', {}, as('user:a'))).trust, undefined)
   t.equal((await retained(app, 'by b', {}, as('user:b'))).trust, 'untrusted')
 })
 
-t.test('what looks like an instruction is suspect whatever the trust of its writer, in its text and in its other fields', async (t) => {
+t.test('a text like an instruction is suspect in every field, whatever the trust of its writer', async (t) => {
   const app = await testApp(t)
   t.equal((await retained(app, ORDER)).trust, 'suspect')
   const carriers: Record<string, Record<string, unknown>> = {
@@ -76,7 +76,7 @@ async function threeLevels (t: Test): Promise<TestApp> {
   return app
 }
 
-t.test('min_trust keeps less trusted memories out of a recall and of its total', async (t) => {
+t.test('min_trust excludes less trusted memories from a recall and from its total', async (t) => {
   const { post } = await threeLevels(t)
   const recall = async (more: Record<string, unknown>) => await post('/v1/recall', { bank_id: 'b', query: 'tea', ...more })
   const all = ['trusted tea', 'untrusted tea', `suspect tea. ${ORDER}`]
@@ -88,7 +88,7 @@ t.test('min_trust keeps less trusted memories out of a recall and of its total',
   refusedFields(t, await recall({ min_trust: 'high' }), 'min_trust')
 })
 
-t.test('explain names min_trust when it keeps a memory out', async (t) => {
+t.test('explain names min_trust when it excludes a memory', async (t) => {
   const app = await testApp(t, { file: { identity: TRUST } })
   const { memory_id: expect } = await retained(app, 'untrusted tea', {}, as('bot:1'))
   const explain = async (minTrust: string) => (await app.post('/v1/recall/explain', { bank_id: 'b', query: 'tea', expect, min_trust: minTrust })).json<unknown>()
@@ -96,7 +96,7 @@ t.test('explain names min_trust when it keeps a memory out', async (t) => {
   t.match(await explain('untrusted'), { verdict: 'returned', stages: { filter: { passed: true, failed: [] } } })
 })
 
-t.test('an exact repeat shows the trust of the stored memory, and replaces it when its writer is trusted more', async (t) => {
+t.test('an exact repeat by a more trusted writer replaces the stored memory', async (t) => {
   const app = await testApp(t, { file: { identity: TRUST } })
   const first = await retained(app, 'Alice likes tea.', { metadata: { by: 'bot' } }, as('bot:1'))
   t.match(await retained(app, 'Alice  likes tea.', {}, as('bot:2')), { stored: false, deduplicated: true, memory_id: first.memory_id, trust: 'untrusted' })
@@ -107,5 +107,5 @@ t.test('an exact repeat shows the trust of the stored memory, and replaces it wh
   t.same(await listed(app), [['Alice likes tea.', 'trusted']])
   const later = await retained(app, 'Alice likes tea.', {}, as('bot:1'))
   t.match(later, { stored: false, memory_id: better.memory_id })
-  t.notOk('trust' in later, 'what stands is trusted')
+  t.notOk('trust' in later, 'the remaining memory is trusted')
 })

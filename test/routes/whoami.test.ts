@@ -12,12 +12,12 @@ await t.test('an anonymous caller of dev mode has no principal', async (t) => {
   t.same((await get('/v1/whoami')).json(), NOBODY)
 })
 
-await t.test('a caller learns the principal that the service takes them for', async (t) => {
+await t.test('a caller learns the principal that the service assigns to it', async (t) => {
   const { get } = await testApp(t)
   t.same((await get('/v1/whoami', as(' agent:writer '))).json(), { ...NOBODY, principal: 'agent:writer' })
 })
 
-await t.test('a caller with a token learns actor, tenant and whom they act for', async (t) => {
+await t.test('a caller with a token learns its actor, its tenant and the principal that it acts for', async (t) => {
   const key = rsaKey('one')
   const provider = await startJwksServer(key)
   t.teardown(async () => { await provider.close() })
@@ -31,17 +31,17 @@ await t.test('a caller with a token learns actor, tenant and whom they act for',
   t.match(await whoami({ act: { sub: 'agent:helper' } }), { principal: 'agent:helper', on_behalf_of: 'user:ada', tenant_id: 'acme' })
 })
 
-await t.test('without ?bank_id= nothing is said of permissions', async (t) => {
+await t.test('without ?bank_id= the answer contains no permissions', async (t) => {
   const { get } = await testApp(t, { file: ONE_PERMISSION_EACH })
   t.notOk('permissions' in (await get('/v1/whoami', as('user:all'))).json())
 })
 
-await t.test('with access control off every permission is there', async (t) => {
+await t.test('with access control off every permission is granted', async (t) => {
   const { get } = await testApp(t)
   t.same((await get('/v1/whoami?bank_id=any', as('user:ada'))).json().permissions, EVERYTHING.map((permission) => ({ permission, granted_by: 'access_control disabled' })))
 })
 
-await t.test('permissions name the grant or the policy that gives them', async (t) => {
+await t.test('permissions name the grant or the policy that grants them', async (t) => {
   const { get } = await testApp(t, {
     file: {
       access_control: { enabled: true, default_policy: 'owner_only' },
@@ -63,7 +63,7 @@ await t.test('permissions name the grant or the policy that gives them', async (
   t.same(await permissions('user-bob', 'user:ada'), [])
 })
 
-await t.test('what whoami says is what the service does', async (t) => {
+await t.test('the answer of whoami agrees with the decisions of the service', async (t) => {
   const { get, post } = await testApp(t, { file: ONE_PERMISSION_EACH })
   const does = {
     read: async (principal: string) => await post('/v1/recall', { bank_id: 'team', query: 'x' }, as(principal)),
@@ -80,7 +80,7 @@ await t.test('what whoami says is what the service does', async (t) => {
   }
 })
 
-await t.test('a malformed bank, an unknown parameter and a stranger are refused', async (t) => {
+await t.test('a malformed bank, an unknown parameter and a caller without credentials are refused', async (t) => {
   const { get } = await testApp(t, { auth: { mode: 'api_key', apiKey: 'k' } })
   const headers = { 'x-api-key': 'k', ...as('user:ada') }
   refusedFields(t, await get('/v1/whoami?bank_id=a*', headers), 'bank_id')

@@ -7,7 +7,7 @@ import type { ImportOutcome, IdempotencyRecord } from '../../lib/stores/vector-s
 import { testApp, type TestApp } from '../helpers/app.js'
 import { exportOf, HEADER, ndjson } from './ndjson.js'
 
-/** Holds each write that comes by `import`, as those do that replace a near-duplicate, until it is let go on. */
+/** Delays each write by `import`, as those that replace a near-duplicate, until the test releases it. */
 class GatedStore extends InMemoryVectorStore {
   readonly held: Array<() => void> = []
   /** Requests that have asked for the answer of an earlier one with their key, and wait for their turn next. */
@@ -61,16 +61,16 @@ async function leaveTheQueue (
   leaving.destroy()
   while (!app.log.some(({ msg }) => msg === LEFT)) await setImmediate()
   await store.letGo()
-  t.equal((await earlier).statusCode, 200, 'the first is not touched by it')
+  t.equal((await earlier).statusCode, 200, 'the first is not affected')
   const again = inject(marked)
   await store.letGo()
   const answer = await again
   t.equal(answer.statusCode, 200, 'the key of the second is free')
-  t.equal(answer.headers['idempotent-replayed'], undefined, 'and nothing was done under it')
-  t.strictSame(app.log.filter(({ level }) => Number(level) > 30), [], 'it is no fault')
+  t.equal(answer.headers['idempotent-replayed'], undefined, 'no work was done under it')
+  t.strictSame(app.log.filter(({ level }) => Number(level) > 30), [], 'it is not logged as a fault')
 }
 
-t.test('an import that waits for another is given up when its client leaves', async (t) => {
+t.test('an import that waits for another is cancelled when its client disconnects', async (t) => {
   const store = new GatedStore()
   const app = await testApp(t, { file: { homeostasis: { quotas: { import_per_day: 2 } } } }, { store })
   const write = (text: string): Write => ({
@@ -81,7 +81,7 @@ t.test('an import that waits for another is given up when its client leaves', as
   t.strictSame(memories.map(({ text }) => text), ['copper kettle', 'silver bucket'])
 })
 
-t.test('so is a retain that waits to be compared with what another stores, and its quota is refunded', async (t) => {
+t.test('a retain that waits for a comparison is cancelled too, and its quota is refunded', async (t) => {
   const store = new GatedStore()
   const file = {
     signal_quality: { dedup: { action: 'update' as const, threshold: 0.7 } },

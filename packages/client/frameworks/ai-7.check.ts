@@ -43,7 +43,7 @@ test('an agent recalls, sees the memory as text, and answers', async () => {
   assert.equal(result.output.data.hits[0]?.text, 'Alice is allergic to peanuts.')
 })
 
-test('what the gateway refuses reaches the model as an error it can act on', async () => {
+test('a refusal of the gateway reaches the model as an error that it can act on', async () => {
   const model = new MockLanguageModelV4({ doGenerate: [calls('recall', { query: 'tea' }), says('I may not.')] })
   const agent = new ToolLoopAgent({ model, tools: memoryTools(memory, { bank: 'user-bob' }) })
   assert.equal((await agent.generate({ prompt: 'What does Bob drink?' })).text, 'I may not.')
@@ -52,7 +52,7 @@ test('what the gateway refuses reaches the model as an error it can act on', asy
   )
 })
 
-test('forget waits for a person', async () => {
+test('forget waits for approval by a person', async () => {
   const { memory_id: id } = await memory.retain({ bank_id: 'user-alice', content: 'Alice drinks tea.' })
   const model = new MockLanguageModelV4({ doGenerate: [calls('forget', { memory_ids: [id] })] })
   const agent = new ToolLoopAgent({ model, tools: memoryTools(memory, { bank: 'user-alice', tools: ['forget'] }) })

@@ -44,7 +44,7 @@ test('an agent recalls, sees the memory as text, and answers', async () => {
   assert.match(JSON.stringify(toolResults), /total_available/)
 })
 
-test('what the gateway refuses, and what Mastra does, are results that the model can act on', async () => {
+test('refusals of the gateway and of Mastra are results that the model can act on', async () => {
   const { model, prompts } = scripted(
     calls('recall', { query: 'tea' }), calls('recall', { query: 7, bank_id: 'user-alice' }), says('I may not.'),
   )
@@ -65,7 +65,7 @@ test('forget asks for approval unless the program says otherwise', async () => {
   await assert.rejects(memory.getMemory({ bank_id: 'user-alice', memory_id: id }), { status: 404 })
 })
 
-test('the signal of the run ends the request to the gateway', async () => {
+test('the abort signal of the run ends the request to the gateway', async () => {
   const leaving = new AbortController()
   const silent = await startSilentGateway(() => { leaving.abort() })
   const { model } = scripted(calls('recall', { query: 'tea' }), says('late'))

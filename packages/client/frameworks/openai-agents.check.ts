@@ -36,7 +36,7 @@ test('an agent recalls, sees the memory as text, and answers', async () => {
   assert.deepEqual(parameters.required, Object.keys(parameters.properties))
 })
 
-test('what the gateway refuses is a result that the model can act on', async () => {
+test('a refusal of the gateway is a result that the model can act on', async () => {
   const model = new ScriptedModel([
     [functionCall('recall', { query: 'tea', occurred_after: null, occurred_before: null }, { callId: '1' })],
     [assistantMessage('I may not.')],
@@ -48,7 +48,7 @@ test('what the gateway refuses is a result that the model can act on', async () 
   assert.ok(!told.ok && told.error.status === 403 && told.text.endsWith('Do not try it again.'))
 })
 
-test('forget waits for a person, who approves it', async () => {
+test('forget waits for approval by a person', async () => {
   const { memory_id: id } = await memory.retain({ bank_id: 'user-alice', content: 'Alice drinks tea.' })
   const model = new ScriptedModel([
     [functionCall('forget', { memory_ids: [id] }, { callId: '1' })], [assistantMessage('Gone.')],
@@ -62,7 +62,7 @@ test('forget waits for a person, who approves it', async () => {
   await assert.rejects(memory.getMemory({ bank_id: 'user-alice', memory_id: id }), { status: 404 })
 })
 
-test('the signal of the run ends the request to the gateway', async () => {
+test('the abort signal of the run ends the request to the gateway', async () => {
   const leaving = new AbortController()
   const silent = await startSilentGateway(() => { leaving.abort() })
   const model = new ScriptedModel([

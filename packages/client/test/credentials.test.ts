@@ -8,7 +8,7 @@ t.test('an API key is sent with the principal', async (t) => {
   await t.rejects(client({ apiKey: 'another' }).whoami(), { code: 'unauthenticated', status: 401 })
 })
 
-t.test('a token function is asked once more after a 401', async (t) => {
+t.test('a token function is called once more after a 401', async (t) => {
   const server = await HostileServer.start(t)
   const asked: Array<string | undefined> = []
   const { client, waits } = server.client({ token: async (rejected) => `token-${asked.push(rejected)}` })
@@ -21,7 +21,7 @@ t.test('a token function is asked once more after a 401', async (t) => {
   t.same(waits, [])
 })
 
-t.test('a second 401 is thrown, and so is the first of a token that is a string', async (t) => {
+t.test('a second 401 is thrown, and so is the first one when the token is a string', async (t) => {
   const server = await HostileServer.start(t)
   server.meets(refusing(401, 'unauthenticated'))
   await t.rejects(server.client({ token: () => 'token' }).client.whoami(), {
@@ -32,7 +32,7 @@ t.test('a second 401 is thrown, and so is the first of a token that is a string'
   t.equal(server.requests.length, 3)
 })
 
-t.test('a token function fails with its own error, and hangs no longer than the call may take', async (t) => {
+t.test('a token function fails with its own error, and cannot outlast the timeout of the call', async (t) => {
   const server = await HostileServer.start(t)
   const failing = server.client({ token: async () => { throw new RangeError('no token') } })
   await t.rejects(failing.client.whoami(), RangeError)
@@ -41,7 +41,7 @@ t.test('a token function fails with its own error, and hangs no longer than the 
   t.equal(server.requests.length, 0)
 })
 
-t.test('headers of the caller are sent, and a value that is no header is the caller\'s fault', async (t) => {
+t.test('headers of the caller are sent, and an invalid header value is the fault of the caller', async (t) => {
   const server = await HostileServer.start(t)
   server.meets(answering(200, {}))
   const { client } = server.client({ headers: { 'x-mesh': 'blue' }, onBehalfOf: 'user:bob' })
@@ -58,7 +58,7 @@ t.test('credentials do not follow a redirect', async (t) => {
   t.equal(other.requests.length, 0)
 })
 
-t.test('a path of the address is kept, and what is no address is refused', async (t) => {
+t.test('the path of the base URL is kept, and an invalid URL is refused', async (t) => {
   const server = await HostileServer.start(t)
   server.meets(answering(200, {}))
   await server.client({ baseUrl: `${server.url}/memory/` }).client.whoami()

@@ -14,7 +14,7 @@ export interface Received {
 
 export type Behaviour = (response: ServerResponse, request: Received) => void | Promise<void>
 
-/** A server on the loopback interface that answers as badly as a test says. */
+/** A server on the loopback interface that gives the wrong answers that a test chooses. */
 export class HostileServer {
   readonly requests: Received[] = []
   readonly #server = createServer((request, response) => { void this.#serve(request, response) })
@@ -38,7 +38,7 @@ export class HostileServer {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
   }
 
-  /** The next requests are met like this, one after the other; those behind them like the last. */
+  /** The next requests get these behaviours in order; later ones get the last. */
   meets (...behaviours: Behaviour[]): void {
     this.#script.push(...behaviours)
     this.#usual = behaviours.at(-1) ?? this.#usual
@@ -61,17 +61,17 @@ export class HostileServer {
 
 export async function readBody (request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = []
-  // A client that leaves in the middle of its request is no fault of the server's.
+  // A client that disconnects in the middle of its request is no fault of the server.
   try {
     for await (const chunk of request) chunks.push(chunk as Buffer)
   } catch {}
   return Buffer.concat(chunks)
 }
 
-/** Closes the connection before a word. */
+/** Closes the connection without an answer. */
 export const hangUp: Behaviour = (response) => { response.socket?.destroy() }
 
-/** Takes the request and says nothing. */
+/** Reads the request and sends nothing. */
 export const silent: Behaviour = () => {}
 
 export function answering (status: number, body: unknown, headers: Record<string, string> = {}): Behaviour {
@@ -88,7 +88,7 @@ export function refusing (status: number, code: string, headers: Record<string, 
   )
 }
 
-/** The head and the beginning of an answer, then nothing more: the connection is cut, or stays open. */
+/** The head and the beginning of an answer, after which the connection is closed or stays open. */
 export function beginning (type: string, text: string | Buffer, then: 'cut' | 'silence'): Behaviour {
   return async (response) => {
     response.writeHead(200, { 'content-type': type })

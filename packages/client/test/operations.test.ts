@@ -29,7 +29,7 @@ t.test('every operation of operators is a method of MemoryGatewayAdmin, without 
   t.same(methods.sort(), names.sort())
 })
 
-t.test('an operator reads what the admin token guards', async (t) => {
+t.test('an operator can call the operations that the admin token guards', async (t) => {
   const { url, client } = await gateway(t, { adminToken: 'secret' })
   await client().retain({ bank_id: 'user-alice', content: 'Alice drinks tea.' })
   const admin = new MemoryGatewayAdmin({ baseUrl: url, adminToken: 'secret' })
@@ -73,7 +73,7 @@ t.test('a memory is retained, found, explained, read, listed and forgotten', asy
   await t.rejects(client.getMemory(memory), { name: 'MemoryGatewayError', code: 'not_found', status: 404 })
 })
 
-t.test('a listing goes over its pages, and on from a cursor', async (t) => {
+t.test('a listing returns all pages, and continues from a cursor', async (t) => {
   const client = (await gateway(t)).client()
   const contents = Array.from({ length: 7 }, (_, index) => `Fact ${index}.`)
   const { results } = await client.retainBatch({
@@ -119,7 +119,7 @@ function cut (bytes: Uint8Array, length: number): Uint8Array[] {
   ))
 }
 
-t.test('a bank moves from one place to another', async (t) => {
+t.test('an exported bank can be imported from every kind of source', async (t) => {
   const client = (await gateway(t)).client()
   const items = ['Größe: 3 m.', 'Café ☕', 'Two\nlines.'].map((content) => ({ content }))
   await client.retainBatch({ bank_id: 'from', items })
@@ -146,7 +146,7 @@ t.test('a bank moves from one place to another', async (t) => {
   }
 })
 
-t.test('whoami and health', async (t) => {
+t.test('whoami and health return the answers of the gateway', async (t) => {
   const { client } = await gateway(t)
   const asked = client({ principal: 'user:alice' })
   t.match(await asked.whoami({ bank_id: 'user-alice' }), { principal: 'user:alice', permissions: [{}] })
@@ -164,7 +164,7 @@ t.test('an error has the code, the status and the request id of the gateway', as
   t.match(error.message, /^bank_id: /)
 })
 
-t.test('a name that is missing or leads elsewhere never becomes a path', async (t) => {
+t.test('a name that is missing or would change the path is never sent', async (t) => {
   const server = await HostileServer.start(t)
   server.meets(answering(200, {}))
   const { client } = server.client()
@@ -176,7 +176,7 @@ t.test('a name that is missing or leads elsewhere never becomes a path', async (
   t.equal(server.requests[0]?.url, '/v1/banks/a%2F..%2Fb%3Fc%23d%2520')
 })
 
-t.test('a request of one minute is refused with the time after which it may come again', async (t) => {
+t.test('a rate-limited request is refused with the time after which it can be repeated', async (t) => {
   const { client } = await gateway(t, { file: { homeostasis: { rate_limits: { recall_per_minute: 1 } } } })
   await client().recall({ bank_id: 'bank', query: 'x' })
   const refused = client({ retries: 0 }).recall({ bank_id: 'bank', query: 'x' })

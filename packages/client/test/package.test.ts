@@ -9,13 +9,13 @@ import { committedTypes, typesOfDocument } from '../scripts/openapi-types.js'
 const MOST_BYTES = 8 * 1024
 const pathOf = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url))
 
-t.test('the generated types are of the present OpenAPI document', async (t) => {
+t.test('the generated types are those of the present OpenAPI document', async (t) => {
   const [committed, present] = [await committedTypes(), await typesOfDocument()]
   // Not t.equal: the difference of two such files takes minutes.
-  t.ok(committed === present, '`npm run generate -w packages/client` makes them anew')
+  t.ok(committed === present, '`npm run generate -w packages/client` writes them')
 })
 
-t.test('the whole client has less than 8 kB gzipped, and nothing of Node.js in it', async (t) => {
+t.test('the whole client is smaller than 8 kB gzipped, and contains nothing of Node.js', async (t) => {
   const { outputFiles, metafile } = await build({
     entryPoints: [pathOf('../src/index.ts')],
     bundle: true,
@@ -37,7 +37,7 @@ t.test('the whole client has less than 8 kB gzipped, and nothing of Node.js in i
   t.notMatch(outputFiles[0]!.text, /\b(?:process|Buffer|require|__dirname)\b/)
 })
 
-t.test('right uses compile and wrong ones do not, without the types of Node.js', (t) => {
+t.test('correct uses compile and wrong ones do not, without the types of Node.js', (t) => {
   const { config } = ts.readConfigFile(
     pathOf('../tsconfig.json'), ts.sys.readFile,
   ) as { config: { compilerOptions: object } }
@@ -54,7 +54,7 @@ t.test('right uses compile and wrong ones do not, without the types of Node.js',
   t.end()
 })
 
-t.test('the package has no dependency and gives what it builds', (t) => {
+t.test('the package has only optional peer dependencies, and contains what it builds', (t) => {
   const manifest = JSON.parse(readFileSync(pathOf('../package.json'), 'utf8')) as Record<string, unknown>
   t.equal(manifest['dependencies'], undefined)
   const peers = Object.keys(manifest['peerDependencies'] as object)

@@ -33,7 +33,7 @@ const LOSSES: Record<string, Behaviour> = {
   'half an answer': beginning('application/json', '{"done":', 'cut'),
 }
 
-t.test('a refusal before any work is tried again by every method', async (t) => {
+t.test('every method retries a request that was refused before any work', async (t) => {
   for (const [name, method] of Object.entries(ALL)) {
     const server = await HostileServer.start(t)
     const { client, waits } = server.client()
@@ -45,7 +45,7 @@ t.test('a refusal before any work is tried again by every method', async (t) => 
   }
 })
 
-t.test('a lost answer is asked for again where nothing is done twice', async (t) => {
+t.test('a lost answer is requested again where a repeat has no second effect', async (t) => {
   for (const [what, loss] of Object.entries(LOSSES)) {
     for (const [name, method] of Object.entries({ ...READS, ...KEYED })) {
       const server = await HostileServer.start(t)
@@ -64,7 +64,7 @@ t.test('a lost answer is asked for again where nothing is done twice', async (t)
   }
 })
 
-t.test('a fault that may have come after the work is tried again only where nothing is done twice', async (t) => {
+t.test('a fault that may have come after the work is retried only where a repeat has no second effect', async (t) => {
   for (const [name, method] of Object.entries(ALL)) {
     const server = await HostileServer.start(t)
     server.meets(refusing(503, 'dependency_unavailable'), ALIKE)
@@ -74,7 +74,7 @@ t.test('a fault that may have come after the work is tried again only where noth
   }
 })
 
-t.test('all tries of a write have one key, and another write has another', async (t) => {
+t.test('all attempts of a write have one key, and another write has another key', async (t) => {
   for (const [name, method] of Object.entries(KEYED)) {
     const server = await HostileServer.start(t)
     const { client } = server.client()
@@ -95,7 +95,7 @@ t.test('all tries of a write have one key, and another write has another', async
   t.same(server.requests.map(({ headers }) => headers['idempotency-key']), ['my-key', undefined])
 })
 
-t.test('a write whose answer was lost is waited for until the gateway has done it', async (t) => {
+t.test('a write whose answer was lost is repeated until the gateway has finished it', async (t) => {
   const inFlight = refusing(409, 'idempotency_key_in_flight', { 'retry-after': '1' })
   const server = await HostileServer.start(t)
   server.meets(hangUp, ...Array.from({ length: 20 }, () => inFlight), ALIKE)
@@ -112,7 +112,7 @@ t.test('a write whose answer was lost is waited for until the gateway has done i
   t.equal(other.requests.length, 3)
 })
 
-t.test('what another try cannot help is thrown at once', async (t) => {
+t.test('an error that a retry cannot resolve is thrown at once', async (t) => {
   const failures: Array<[status: number, code: string]> = [
     [400, 'invalid_request'], [403, 'access_denied'], [404, 'not_found'], [409, 'idempotency_key_reused'],
     [413, 'body_too_large'], [500, 'internal_error'], [502, 'model_output_invalid'], [503, 'deadline_exceeded'],
@@ -126,7 +126,7 @@ t.test('what another try cannot help is thrown at once', async (t) => {
   }
 })
 
-t.test('tries come to an end, with the last failure', async (t) => {
+t.test('the attempts end with the last failure', async (t) => {
   const server = await HostileServer.start(t)
   server.meets(hangUp)
   const { client, waits } = server.client()
@@ -139,7 +139,7 @@ t.test('tries come to an end, with the last failure', async (t) => {
   t.equal(server.requests.length, 7 + 2)
 })
 
-t.test('a wait that would outlast the call is not begun', async (t) => {
+t.test('a pause that would outlast the call does not begin', async (t) => {
   const server = await HostileServer.start(t)
   server.meets(refusing(429, 'quota_exceeded', { 'retry-after': '3600' }))
   const { client, waits } = server.client()
@@ -167,7 +167,7 @@ t.test('Retry-After is read as seconds, as a date, and from the body', async (t)
   }
 })
 
-t.test('waits grow, and lie between none and all of their length by chance', async (t) => {
+t.test('pauses grow, and each has a random length between zero and its maximum', async (t) => {
   const failure = new MemoryGatewayError('connection_lost', '')
   const longest = [0, 1, 2, 5, 6, 1000].map((attempt) => retryDelay(attempt, failure, () => 1))
   t.same(longest, [250, 500, 1000, 8000, 8000, 8000])
@@ -176,7 +176,7 @@ t.test('waits grow, and lie between none and all of their length by chance', asy
   t.same([0, 1].map((chance) => retryDelay(9, asked, () => chance)), [5000, 5250])
 })
 
-t.test('what is no answer of a gateway is told as such', async (t) => {
+t.test('a response that does not come from a gateway is reported as such', async (t) => {
   const answers: Behaviour[] = [
     answering(200, '<html>Welcome</html>'), answering(200, '{"hits":['), answering(200, '[]'), answering(200, 'null'),
     answering(200, ''), answering(204, ''), answering(502, '<html>Bad gateway</html>'), answering(418, '{"error":{}}'),
@@ -189,7 +189,7 @@ t.test('what is no answer of a gateway is told as such', async (t) => {
   }
 })
 
-t.test('a call ends when its time is up, whatever of the answer is there', async (t) => {
+t.test('a call ends when its time is up, however much of the answer has arrived', async (t) => {
   for (const behaviour of [silent, beginning('application/json', '{"done":', 'silence')]) {
     const server = await HostileServer.start(t)
     server.meets(behaviour)
@@ -199,7 +199,7 @@ t.test('a call ends when its time is up, whatever of the answer is there', async
   }
 })
 
-t.test('a timeout or a number of tries that is none is the caller\'s fault, and nothing is sent', async (t) => {
+t.test('an invalid timeout or number of retries is the fault of the caller, and nothing is sent', async (t) => {
   const server = await HostileServer.start(t)
   for (const options of [{ timeoutMs: 0 }, { timeoutMs: -1 }, { timeoutMs: NaN }, { retries: -1 }, { retries: NaN }]) {
     const fault = { name: 'RangeError', message: / must be a number / }
@@ -209,7 +209,7 @@ t.test('a timeout or a number of tries that is none is the caller\'s fault, and 
   t.equal(server.requests.length, 0)
 })
 
-t.test('the caller\'s signal ends a call with its own reason', async (t) => {
+t.test('the abort signal of the caller ends a call with its own reason', async (t) => {
   const server = await HostileServer.start(t)
   const reason = new RangeError('enough')
   await t.rejects(server.client().client.whoami({}, { signal: AbortSignal.abort(reason) }), reason)
@@ -234,7 +234,7 @@ t.test('the caller\'s signal ends a call with its own reason', async (t) => {
   await t.rejects(server.client({ timing }).client.whoami({}, { signal: between.signal }), reason)
 })
 
-t.test('a call leaves nothing on the caller\'s signal', async (t) => {
+t.test('a call leaves no listener on the abort signal of the caller', async (t) => {
   const server = await HostileServer.start(t)
   server.meets(ALIKE)
   const { signal } = new AbortController()

@@ -38,7 +38,7 @@ t.test('the events of a reflect are those of its answer', async (t) => {
   t.match(last, { event: 'done', data: { answer: answer.answer, abstained: false } })
 })
 
-t.test('what is wrong before the first event is an error with its status, and is tried again', async (t) => {
+t.test('an error before the first event is thrown with its status, and is retried', async (t) => {
   const real = (await gateway(t)).client()
   const wrong = { bank_id: 'a b', query: 'x' }
   await t.rejects(collect(real.reflectStream(wrong)), { code: 'invalid_request', status: 400 })
@@ -49,7 +49,7 @@ t.test('what is wrong before the first event is an error with its status, and is
   t.match(server.requests.map(({ headers }) => headers.accept), [EVENTS, EVENTS, EVENTS])
 })
 
-t.test('events are read however they are cut and written', async (t) => {
+t.test('events are read correctly, however they are split and written', async (t) => {
   const written = `: heartbeat\n\n${event('delta', { text: 'Tée ☕' })}${event('later', {})}event:delta\r\ndata: ` +
     `{"text":\r\ndata:"b"}\r\n\r\n${DONE}`
   const expected: ReflectEvent[] = [
@@ -65,7 +65,7 @@ t.test('events are read however they are cut and written', async (t) => {
   }
 })
 
-t.test('an error in the middle of a stream is thrown behind the events before it', async (t) => {
+t.test('an error in the middle of a stream is thrown after the events before it', async (t) => {
   const error = {
     detail: 'The model failed', code: 'dependency_unavailable', request_id: 'r-2', retry_after_seconds: 4,
   }
@@ -75,7 +75,7 @@ t.test('an error in the middle of a stream is thrown behind the events before it
   t.match(await events.next(), { value: { event: 'delta' } })
   const expected = { code: 'dependency_unavailable', message: 'The model failed', requestId: 'r-2', retryAfter: 4 }
   await t.rejects(events.next(), expected)
-  t.equal(server.requests.length, 1, 'a stream that has begun is not tried again')
+  t.equal(server.requests.length, 1, 'a stream that has begun is not retried')
 })
 
 t.test('a stream that ends early is an error, never a short answer', async (t) => {
@@ -124,7 +124,7 @@ t.test('an export that ends early is an error, never a short export', async (t) 
   }
 })
 
-t.test('only the silence of the gateway counts, not the time of the reader', async (t) => {
+t.test('only the silence of the gateway counts towards the timeout, not the time of the reader', async (t) => {
   const calls: string[] = []
   const deadline = { restart: () => { calls.push('restart') }, pause: () => { calls.push('pause') } }
   const body = ReadableStream.from(['1\n2\n', '3\n'].map((text) => Buffer.from(text)))
@@ -134,7 +134,7 @@ t.test('only the silence of the gateway counts, not the time of the reader', asy
   t.same(calls, ['restart', 'pause', '1', '2', 'restart', 'pause', '3', 'restart', 'pause'])
 })
 
-t.test('who leaves a stream closes its connection, and a signal ends it with its reason', async (t) => {
+t.test('leaving a stream closes its connection, and an abort signal ends it with its reason', async (t) => {
   const server = await HostileServer.start(t)
   const closed: Array<Promise<unknown>> = []
   server.meets(async (response) => {
@@ -158,7 +158,7 @@ t.test('who leaves a stream closes its connection, and a signal ends it with its
   t.equal(closed.length, 2)
 })
 
-t.test('a listing is left after any page, and asks for no more than is read', async (t) => {
+t.test('a listing can be left after any page, and requests no more pages than are read', async (t) => {
   const server = await HostileServer.start(t)
   server.meets(answering(200, { banks: [{ bank_id: 'a' }, { bank_id: 'b' }], next_cursor: 'c/1' }))
   for await (const bank of server.client().client.listBanks()) if (bank.bank_id === 'b') break

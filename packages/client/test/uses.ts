@@ -1,4 +1,4 @@
-/* Uses of the client that the compiler has to take, and such that it has to refuse. Nothing here is run. */
+/* Uses of the client that the compiler must accept, and others that it must reject. Nothing here is run. */
 import { MemoryGatewayError, type ExportLine, type MemoryGatewayClient } from '../src/index.js'
 
 export async function rightUses (client: MemoryGatewayClient): Promise<string> {

@@ -17,7 +17,7 @@ function chances (seed: number): () => number {
   }
 }
 
-/** Gives a request to the gateway as it is. */
+/** Passes a request to the gateway unchanged. */
 async function forward (
   { url }: Gateway, { method, url: path, headers, body }: Received,
 ): Promise<[status: number, body: Buffer]> {
@@ -71,7 +71,7 @@ function lossy (target: Gateway, random: () => number, counts: Map<string, numbe
 interface LossyGateway {
   target: Gateway
   network: HostileServer
-  /** How often each way has been chosen. */
+  /** The number of times that each way was chosen. */
   counts: Map<string, number>
   random: () => number
 }
@@ -95,7 +95,7 @@ t.test(`no write is done twice in ${ROUNDS} rounds with cut connections`, async 
       if (!results.every(({ stored }) => stored)) t.fail(`the batch of round ${round} was stored twice`)
     } else {
       const { stored } = await client.retain({ bank_id: 'bank', content })
-      // The gateway knows a repeat by its text too, and says so: a second write without the key would show here.
+      // The gateway also recognises a repeat by its text and reports it, so a second write without the key shows here.
       if (!stored) t.fail(`round ${round} was stored twice`)
     }
     if (round % 10 === 9) {
@@ -109,10 +109,10 @@ t.test(`no write is done twice in ${ROUNDS} rounds with cut connections`, async 
   const texts = (await collect(direct.listMemories({ bank_id: 'bank', limit: 200 }))).map(({ text }) => text)
   t.equal(new Set(texts).size, count)
   t.comment(JSON.stringify(Object.fromEntries(counts)))
-  t.ok(Math.min(...counts.values()) > 50 && counts.size === 6, 'every loss has come up often')
+  t.ok(Math.min(...counts.values()) > 50 && counts.size === 6, 'every kind of loss has occurred often')
 })
 
-t.test('forget and import tell what they have done, although the first answer was lost', async (t) => {
+t.test('forget and import report what they did, although the first answer was lost', async (t) => {
   const { target, network, random } = await lossyGateway(t)
   const { client } = network.client({ retries: 40, timing: { random, sleep: async () => {} } })
   for (let round = 0; round < 25; round++) {
@@ -124,7 +124,7 @@ t.test('forget and import tell what they have done, although the first answer wa
   t.equal((await target.client().getBank({ bank_id: 'bank' })).memory_count, 25)
 })
 
-t.test('without its key a write whose answer was lost would be done again', async (t) => {
+t.test('without its key a write whose answer was lost is done again', async (t) => {
   const [target, network] = [await gateway(t), await HostileServer.start(t)]
   const without = ({ headers, ...request }: Received): Received => {
     const { 'idempotency-key': _key, ...rest } = headers

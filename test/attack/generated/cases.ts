@@ -1,6 +1,6 @@
 import { seededRandom, type Random } from '../../../bench/http/vocabulary.js'
 import type { Request } from '../client.js'
-import { FOREIGN_BANK, OWN_BANK, OWNER, SOURCE, STRANGER } from '../target.js'
+import { FOREIGN_BANK, OWN_BANK, OWNER, SOURCE, OUTSIDER } from '../target.js'
 import { BODY_LIMIT } from '../texts.js'
 import { growthsOf, type ValueGenerator } from './long-values.js'
 import { around, isObject, operationsOf, SchemaReader, type Json, type Operation } from './schema-walk.js'
@@ -18,7 +18,7 @@ const URL_ROOM = 12_000
 const MEMORY_ID = '01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f'
 
 /** The owner on her bank, and one without rights on another's; what of a document only the gateway itself knows. */
-const CALLERS = [{ principal: OWNER, bank: OWN_BANK }, { principal: STRANGER, bank: FOREIGN_BANK }] as const
+const CALLERS = [{ principal: OWNER, bank: OWN_BANK }, { principal: OUTSIDER, bank: FOREIGN_BANK }] as const
 type Caller = typeof CALLERS[number]
 
 const knownOf = ({ bank }: Caller): Record<string, Json> => ({

@@ -21,7 +21,7 @@ const document = {
   components: { schemas: { Point: { type: 'object', properties: { x: { type: 'number' }, next: { $ref: '#/components/schemas/Point' } } } } },
 }
 
-await t.test('operations are those of the document, with body and query', async (t) => {
+await t.test('the operations are those of the OpenAPI document, with body and query', async (t) => {
   const operations = operationsOf(document)
   t.strictSame(operations.map(
     ({ method, path, body, query }) => [method, path, body?.contentType, query.map(({ name }) => name)],
@@ -48,7 +48,7 @@ await t.test('a value is put at its place in an otherwise valid request', async 
   t.equal(filled(['map', '{}']), '{"name":"known","list":[{"id":"01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f"}],"map":{"member":HERE}}')
 })
 
-await t.test('values keep to the limit of bytes, and lie on both sides of the bounds in the schema', async (t) => {
+await t.test('values stay within the limit of bytes, and lie on both sides of the bounds of the schema', async (t) => {
   const growths = growthsOf({ type: 'array', maxItems: 2, items: { type: 'string' } }, ['a'], 'a')
   const texts = new Map(growths.map(({ name, make }) => [name, make(10_000)]))
   for (const [name, text] of texts) t.ok(Buffer.byteLength(text) <= 10_100, `${name}: ${Buffer.byteLength(text)}`)

@@ -43,7 +43,7 @@ function distinctTexts (bytes: number): string {
 
 const fixed = (name: string, value: string): ValueGenerator => ({ name, make: constant(value) })
 
-/** Whatever a place should be, it may be given this. */
+/** Values for any place, whatever its schema is. */
 const ANYWHERE: readonly ValueGenerator[] = [
   { name: 'list of {}', make: listOf('{}') },
   { name: 'list of numbers', make: listOf('1') },

@@ -82,7 +82,7 @@ async function start (options: TargetOptions, idleServer: ChildServer): Promise<
   const target = await startTarget(options)
   const prober = new Prober(target, idleServer)
   await warmUp(target)
-  // The document is made when it is asked for the first time, which is another input's business.
+  // The document is created at the first request, which another input measures.
   await documentOf(target)
   return { target, prober }
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { openSocket, rawRequest, send, statusIn, type Tally } from '../client.js'
-import { OWN_BANK, STRANGER, type Target } from '../target.js'
+import { OWN_BANK, OUTSIDER, type Target } from '../target.js'
 import type { Input } from './input.js'
 
 /** A tenth of the default, so that an input ends soon. */
@@ -47,7 +47,7 @@ export const connections: readonly Input[] = [
     about: '500 connections that announce a body of 10 MB and send a byte a second',
     configuration,
     allowed: ['400', '408', '413', '503', 'closed'],
-    run: async (target, tally) => await dripping(target, tally, 500, `POST /v1/retain HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Service-Principal: ${STRANGER}\r\nContent-Type: application/json\r\nContent-Length: 10000000\r\n\r\n{"content":"`),
+    run: async (target, tally) => await dripping(target, tally, 500, `POST /v1/retain HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Service-Principal: ${OUTSIDER}\r\nContent-Type: application/json\r\nContent-Length: 10000000\r\n\r\n{"content":"`),
   },
   {
     name: 'byte-chunks',
@@ -103,7 +103,7 @@ export const connections: readonly Input[] = [
     about: '60 bodies of 10 MB at the same moment, of callers without rights',
     run: async (target, tally) => {
       const body = `{"bank_id":"x","content":"${'x'.repeat(10_000_000)}"}`
-      tally.add(...await Promise.all(Array.from({ length: 60 }, async () => await send(target, { path: '/v1/retain', principal: STRANGER, body, limitMs: 60_000 }))))
+      tally.add(...await Promise.all(Array.from({ length: 60 }, async () => await send(target, { path: '/v1/retain', principal: OUTSIDER, body, limitMs: 60_000 }))))
     },
   },
 ]

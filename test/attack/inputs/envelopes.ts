@@ -1,5 +1,5 @@
 import { JSON_TYPE, send, type Request } from '../client.js'
-import { FOREIGN_BANK, SOURCE, STRANGER } from '../target.js'
+import { FOREIGN_BANK, SOURCE, OUTSIDER } from '../target.js'
 import type { Input } from './input.js'
 
 const many = (text: string, count: number) => `${`${text},`.repeat(count - 1)}${text}`
@@ -9,7 +9,7 @@ function one (name: string, about: string, request: () => Request, more: Partial
   return {
     name,
     about,
-    run: async (target, tally) => { tally.add(await send(target, { principal: STRANGER, ...request() })) },
+    run: async (target, tally) => { tally.add(await send(target, { principal: OUTSIDER, ...request() })) },
     ...more,
   }
 }
@@ -34,7 +34,7 @@ export const envelopes: readonly Input[] = [
     about: '20 bodies at a time of 3 MB of items {}, with and without rights',
     run: async (target, tally) => {
       const body = `{"bank_id":"${FOREIGN_BANK}","items":[${many('{}', 1_000_000)}]}`
-      tally.add(...await Promise.all(Array.from({ length: 20 }, async (_, index) => await send(target, { path: '/v1/retain/batch', principal: index % 2 === 0 ? null : STRANGER, headers: JSON_TYPE, body }))))
+      tally.add(...await Promise.all(Array.from({ length: 20 }, async (_, index) => await send(target, { path: '/v1/retain/batch', principal: index % 2 === 0 ? null : OUTSIDER, headers: JSON_TYPE, body }))))
     },
   },
 ]

@@ -1,5 +1,5 @@
 import { sendOk, send, type Request } from '../client.js'
-import { FOREIGN_BANK, OWN_BANK, OWNER, SOURCE, STRANGER, type Target } from '../target.js'
+import { FOREIGN_BANK, OWN_BANK, OWNER, SOURCE, OUTSIDER, type Target } from '../target.js'
 import type { Input } from './input.js'
 
 const MB = 1_000_000
@@ -14,15 +14,15 @@ function each (name: string, about: string, requests: () => readonly Request[], 
 }
 
 const retain = (members: string, more: Partial<Request> = {}): Request => ({ path: '/v1/retain', body: `{"bank_id":"${OWN_BANK}","content":"x"${members}}`, ...more })
-/** Whoever it is, and a webhook that anybody may send to. */
+/** Both callers, and a webhook that accepts any sender. */
 const toAll = (body: string): Request[] => [
-  { path: '/v1/retain', principal: STRANGER, body },
+  { path: '/v1/retain', principal: OUTSIDER, body },
   { path: '/v1/recall', principal: OWNER, body },
   { path: `/v1/ingest/webhook/${SOURCE}`, principal: null, body },
 ]
 const keys = (count: number) => Array.from({ length: count }, (_, index) => `"${index.toString(36)}":1`).join(',')
 
-/** Nothing that a bank is asked to become may be half applied, or take long to be refused. */
+/** Configurations of a bank that must not be applied in part, and must be refused quickly. */
 function oddConfigurations (): Request[] {
   const path = `/v1/banks/${OWN_BANK}/config`
   const bodies = [
@@ -39,7 +39,7 @@ function oddConfigurations (): Request[] {
   return bodies.flatMap((body) => [
     { method: 'PUT', path, body },
     { method: 'PATCH', path, body },
-    { method: 'PATCH', path: `/v1/banks/${FOREIGN_BANK}/config`, principal: STRANGER, headers: { 'content-type': 'application/merge-patch+json' }, body },
+    { method: 'PATCH', path: `/v1/banks/${FOREIGN_BANK}/config`, principal: OUTSIDER, headers: { 'content-type': 'application/merge-patch+json' }, body },
   ])
 }
 

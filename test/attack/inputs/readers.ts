@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { openSocket, rawRequest, type Request } from '../client.js'
-import { OWN_BANK, STRANGER, type Target } from '../target.js'
+import { OWN_BANK, OUTSIDER, type Target } from '../target.js'
 import { fillBank, MAX_CONTENT_LENGTH } from '../texts.js'
 import type { Input } from './input.js'
 
@@ -12,7 +12,7 @@ const WIDTH = 100
 const ABORTED = 24
 /** 200 memories of 50,000 characters. */
 const ten = async (target: Target) => { await fillBank(target, OWN_BANK, 200, MAX_CONTENT_LENGTH) }
-/** A clock that looks now and then, and answers that were admitted late, take their time too. */
+/** The periodic check, and answers that were admitted late, take time too. */
 const CUT_OFF_WITHIN_MS = (3 * STALLED_SECONDS + 10) * 1000
 const SPARED = 4
 
@@ -60,7 +60,7 @@ function reader (name: string, about: string, request: Request, read: (socket: S
   return { name, about, configuration, prepare: ten, run: async (target) => await holding(target, request, read) }
 }
 
-/** Clients that ask for much and take little. */
+/** Clients that request much and read little. */
 export const readers: readonly Input[] = [
   reader('never-read-recall', `${WIDTH} recalls of 10 MB whose answers nobody reads`, RECALL, nothing),
   reader('never-read-list', `${WIDTH} lists of 10 MB whose answers nobody reads`, LIST, nothing),
@@ -76,7 +76,7 @@ export const readers: readonly Input[] = [
       for (let number = 0; number < ABORTED; number++) {
         const socket = openSocket(target)
         socket.write(rawRequest(EXPORT))
-        // Some before the first byte, some after it: each way out has to remove what was made.
+        // Some end before the first byte and some after it, and each way to end must release what was allocated.
         if (number % 3 > 0) await Promise.race([new Promise((resolve) => { socket.once('data', resolve) }), delay(2000)])
         else await delay(number)
         socket.destroy()
@@ -91,7 +91,7 @@ export const readers: readonly Input[] = [
     about: '20 connections with 2000 small requests each, sent without reading',
     configuration,
     run: async (target) => {
-      const request = rawRequest({ path: '/v1/banks', principal: STRANGER }).repeat(2000)
+      const request = rawRequest({ path: '/v1/banks', principal: OUTSIDER }).repeat(2000)
       const sockets = Array.from({ length: 20 }, () => {
         const socket = openSocket(target)
         socket.pause()

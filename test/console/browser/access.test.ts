@@ -34,7 +34,7 @@ consoleTest('the caller sees each of its permissions with the rule that grants i
   await hasNoViolation(t, page, 'without the admin token')
 })
 
-consoleTest('with the admin token, anyone is looked at, compared and tried', {
+consoleTest('with the admin token the permissions of any principal are shown, compared and checked', {
   ...GUARDED, expectedErrors: [/status of 40[01]/],
 }, async (t, { page, url, client }) => {
   await client().retain({ bank_id: 'user-bob', content: 'Bob rows.' })
@@ -57,7 +57,7 @@ consoleTest('with the admin token, anyone is looked at, compared and tried', {
   await hasCount(t, matrix.getByRole('row'), 4)
   await hasNoViolation(t, page, 'the matrix of anyone')
   await page.setViewportSize({ width: 360, height: 740 })
-  t.equal(await page.evaluate(() => document.documentElement.scrollWidth), 360, 'nothing is beyond the edge')
+  t.equal(await page.evaluate(() => document.documentElement.scrollWidth), 360, 'nothing is wider than the screen')
 
   const box = page.getByRole('region', { name: 'Check a permission', exact: true })
   await box.getByLabel('Principal').fill('user:bob')
@@ -83,7 +83,7 @@ consoleTest('with the admin token, anyone is looked at, compared and tried', {
 
 const MANY = 50
 
-consoleTest('fifty principals on fifty banks are one overview, from which each leads to its rules', {
+consoleTest('fifty principals on fifty banks are one overview, with links to the rules of each', {
   ...GUARDED,
   yaml: `${YAML}${Array.from({ length: MANY }, (_, index) => (
     `  - {bank_id: 'project-${index}', principal: 'user:person-${index}', permissions: [read, write]}\n`
@@ -104,7 +104,7 @@ consoleTest('fifty principals on fifty banks are one overview, from which each l
   await hasCount(t, grid.getByRole('row'), 2)
   await hasNoViolation(t, page, 'the overview of many')
   await page.setViewportSize({ width: 360, height: 740 })
-  t.equal(await page.evaluate(() => document.documentElement.scrollWidth), 360, 'nothing is beyond the edge')
+  t.equal(await page.evaluate(() => document.documentElement.scrollWidth), 360, 'nothing is wider than the screen')
   await grid.getByRole('link', { name: 'user:person-49' }).focus()
   await page.keyboard.press('Enter')
   const matrix = page.getByRole('table', { name: 'What the principals may do' })
@@ -114,7 +114,7 @@ consoleTest('fifty principals on fifty banks are one overview, from which each l
 
 const HOSTILE = '<script>alert(1)</script>\u202egnp'
 
-consoleTest('a hostile name in a shared URL is text, and what the server refuses is told', {
+consoleTest('a hostile name in a shared URL is shown as text, and refusals of the server are shown', {
   expectedErrors: [/status of 400/],
 }, async (t, { page, url, client }) => {
   await client().retain({ bank_id: 'team', content: 'We meet on Mondays.' })
@@ -127,7 +127,7 @@ consoleTest('a hostile name in a shared URL is text, and what the server refuses
   t.equal(await page.locator('main script, main img').count(), 0)
 })
 
-consoleTest('a caller without any right, and a server without access control', {}, async (t, { page, url }) => {
+consoleTest('callers without permissions, or on servers without any, get a message', {}, async (t, { page, url }) => {
   await page.goto(url('access'))
   await signInAs(page, 'user:bob')
   await page.getByText('There is no bank that you may read.').waitFor()

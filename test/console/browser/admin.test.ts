@@ -23,7 +23,7 @@ const withFile = {
   },
 }
 
-consoleTest('banks of all, and a configuration that is shown and reset', withFile, async (t, { page, url, client }) => {
+consoleTest('the banks of all tenants, and the reset of a configuration', withFile, async (t, { page, url, client }) => {
   await client().retain({ bank_id: 'team', content: 'We meet on Mondays.' })
   await client().retain({ bank_id: 'user-bob', content: 'Bob rows.' })
   await client({ principal: 'user:bob' }).putBankConfig({
@@ -45,7 +45,7 @@ consoleTest('banks of all, and a configuration that is shown and reset', withFil
   t.match(await values.getByRole('row').nth(1).textContent(), /homeostasis\.recall_max_tokens300bank/)
   await hasNoViolation(t, page, 'a configuration')
   await page.setViewportSize({ width: 360, height: 740 })
-  t.equal(await page.evaluate(() => document.documentElement.scrollWidth), 360, 'nothing is beyond the edge')
+  t.equal(await page.evaluate(() => document.documentElement.scrollWidth), 360, 'nothing is wider than the screen')
   t.equal(await page.locator('main script').count(), 0)
 
   await own.getByRole('button', { name: 'Reset' }).click()
@@ -91,7 +91,7 @@ sources:
     auth: {type: hmac, secret: ${SECRET}}
 `
 
-consoleTest('the sources with their health, last event and counts', {
+consoleTest('sources are shown with their health, last event and counts', {
   env: { SERVICE_ADMIN_TOKEN: SECRET.repeat(2) }, yaml: SOURCES, expectedErrors: [/status of 401/],
 }, async (t, { page, url }) => {
   await page.goto(url('sources'))
@@ -121,7 +121,7 @@ consoleTest('the sources with their health, last event and counts', {
   await hasNoViolation(t, page, 'the sources')
 })
 
-consoleTest('a server without sources', {}, async (t, { page, url }) => {
+consoleTest('a server without sources has its own message', {}, async (t, { page, url }) => {
   await page.goto(url('sources'))
   await signInAs(page, 'user:alice')
   await page.getByText('No source is configured.').waitFor()

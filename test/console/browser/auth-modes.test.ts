@@ -37,7 +37,7 @@ const MODES: Readonly<Record<string, Mode>> = {
 }
 
 for (const [name, { env, credentials, fill }] of Object.entries(MODES)) {
-  consoleTest(`in ${name} mode each page serves a caller with rights, and tells one without`, {
+  consoleTest(`in ${name} mode each page serves a caller with permissions, and refuses one without`, {
     yaml: yamlFor('user:alice'), env: { ...env, SERVICE_ADMIN_TOKEN: ADMIN }, expectedErrors: [/status of 403/],
   }, async (t, { page, url, client }) => {
     const signIn = async (principal: string) => {

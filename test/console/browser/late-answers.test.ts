@@ -1,7 +1,7 @@
 import { consoleTest, signInAs } from '../browser.js'
 import { Gate } from '../gate.js'
 
-consoleTest('answers that come late and out of order never take the place of newer ones', {}, async (t, { page, url, client }) => {
+consoleTest('late answers never replace newer ones', {}, async (t, { page, url, client }) => {
   const bank = 'user-alice'
   const texts = ['Alice drinks tea.', 'Alice plays the cello.']
   for (const content of texts) await client().retain({ bank_id: bank, content })
@@ -31,11 +31,11 @@ consoleTest('answers that come late and out of order never take the place of new
   await page.getByRole('button', { name: 'Explain', exact: true }).click()
   await explained.waitFor()
   t.equal(await explained.textContent(), shown, 'the explanation is that of the memory that is named')
-  t.equal(await page.locator('.recall-hit', { hasText: 'tea' }).count(), 0, 'hits of the older query do not come')
+  t.equal(await page.locator('.recall-hit', { hasText: 'tea' }).count(), 0, 'hits of the older query are not shown')
   await page.getByLabel(/^Bank/).fill('user-bob')
   await page.keyboard.press('Enter')
   await page.getByText('Enter a query.').waitFor()
-  t.equal(await page.locator('.recall-hit, .recall-explained').count(), 0, 'nor does what another bank has stay')
+  t.equal(await page.locator('.recall-hit, .recall-explained').count(), 0, 'nor are those of another bank')
 
   await page.goto(url(`memories?bank=${bank}`))
   await signInAs(page, 'user:alice')
@@ -49,7 +49,7 @@ consoleTest('answers that come late and out of order never take the place of new
   await page.keyboard.press('Enter')
   await gate.has(1)
   await page.getByText('Searching…').waitFor()
-  t.equal(await found.count(), 0, 'what other words have found is not shown meanwhile')
+  t.equal(await found.count(), 0, 'hits of other words are not shown meanwhile')
   await gate.release()
   await found.getByText('tea').waitFor()
 
@@ -65,7 +65,7 @@ consoleTest('answers that come late and out of order never take the place of new
   t.equal(await page.getByText('No memory passes the filters.').count(), 0)
 })
 
-consoleTest('a server whose answers take longer than the page asks again is still shown', {}, async (t, { page, url }) => {
+consoleTest('the state of a server slower than the polling interval is shown', {}, async (t, { page, url }) => {
   await page.clock.install()
   const gate = new Gate()
   await page.route('**/health', gate.hold)

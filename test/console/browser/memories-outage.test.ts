@@ -7,7 +7,7 @@ const COUNT = 300
 
 let stop: () => Promise<void>
 
-consoleTest('a list goes on when the server is back, and says what is no longer there', {
+consoleTest('a list continues when the server is back, and shows which memories no longer exist', {
   expectedErrors: GONE,
   start: async (t) => {
     const server = await startConsoleServer(t, {})
@@ -28,7 +28,7 @@ consoleTest('a list goes on when the server is back, and says what is no longer 
   await list.focus()
   await page.keyboard.press('End')
   await page.getByRole('alert').getByText('The connection failed').first().waitFor()
-  // In memory, the server comes back without what it had.
+  // With the store in memory the restarted server has no memories.
   await startServer(t, { SERVICES_PORT: new URL(url()).port })
   await list.getByText('No longer there').first().waitFor()
   t.equal(await page.locator('main .failure').count(), 0)

@@ -22,7 +22,7 @@ async function forgetByTag (page: Page, tag: string): Promise<void> {
   await dialog.getByRole('button', { name: 'Show a preview' }).click()
 }
 
-consoleTest('without admin, an undo stores the contents again as new memories, and says so before', {
+consoleTest('without admin an undo stores the contents as new memories, which is announced before', {
   yaml: YAML,
 }, async (t, { page, url, client }) => {
   const bank = { bank_id: 'team' }
@@ -51,7 +51,7 @@ consoleTest('without admin, an undo stores the contents again as new memories, a
   t.equal(after.length, before.length)
 })
 
-consoleTest('who may not store is told that there is no way back, and who may not read sees no content', {
+consoleTest('a caller without write learns that there is no undo, and one without read sees no content', {
   yaml: YAML, expectedErrors: [/status of 403/],
 }, async (t, { page, url, client }) => {
   for (const tag of ['drink', 'food']) {

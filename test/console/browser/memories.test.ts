@@ -9,7 +9,7 @@ access_grants:
   - {bank_id: team, principal: 'user:carol', permissions: [read]}
 `
 
-consoleTest('memories are listed, filtered, searched, opened in their document and shared by address', {}, async (t, { page, url, client }) => {
+consoleTest('memories are listed, filtered, searched and shared by URL', {}, async (t, { page, url, client }) => {
   const bank = 'user-alice'
   for (const [index, content] of ['Alice arrives in Lyon.', 'Alice drinks tea.', 'Alice plays the cello.'].entries()) {
     await client().retain({
@@ -45,7 +45,7 @@ consoleTest('memories are listed, filtered, searched, opened in their document a
   await page.getByLabel('Metadata').blur()
   await page.waitForFunction(() => document.querySelectorAll('[role=option]').length === 1)
   await list.getByText('Alice plays the cello.').waitFor()
-  t.notMatch(page.url(), /index/, 'what metadata say is not in the address')
+  t.notMatch(page.url(), /index/, 'the metadata is not in the URL')
   await page.getByLabel('Metadata').fill('[')
   await page.getByText('This is not JSON').waitFor()
   await page.getByRole('button', { name: 'Clear all filters' }).click()
@@ -60,7 +60,7 @@ consoleTest('memories are listed, filtered, searched, opened in their document a
   await page.keyboard.press('Enter')
   const found = page.getByRole('listbox', { name: 'Memories found' })
   await found.getByText('Alice drinks tea.').waitFor()
-  t.notMatch(page.url(), /tea/, 'what is searched for is not in the address')
+  t.notMatch(page.url(), /tea/, 'the query is not in the URL')
   await found.focus()
   await page.keyboard.press('Enter')
   await page.waitForURL(/memory=[0-9a-f-]{36}/)
@@ -78,7 +78,7 @@ consoleTest('memories are listed, filtered, searched, opened in their document a
   await page.locator('.memories-content').getByText('Alice drinks tea.').waitFor()
 })
 
-consoleTest('a memory is retained, forgotten after it was shown, and put back', {}, async (t, { page, url, client }) => {
+consoleTest('a memory is retained, forgotten after a preview, and restored', {}, async (t, { page, url, client }) => {
   await page.goto(url('memories?bank=user-alice'))
   await signInAs(page, 'user:alice')
   await page.getByText('The bank has no memories.').waitFor()
@@ -163,7 +163,7 @@ consoleTest('a bank is exported and imported, and a wrong line is named', {
   await hasNoViolation(t, page, 'an import')
 })
 
-consoleTest('callers are told what they may not do', {
+consoleTest('callers learn which operations they may not use', {
   yaml: DENIED, expectedErrors: [/status of 403/],
 }, async (t, { page, url, client }) => {
   await client({ principal: 'user:alice' }).retain({ bank_id: 'team', content: 'The team drinks tea.' })

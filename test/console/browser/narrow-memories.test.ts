@@ -17,7 +17,7 @@ async function beyond (page: Page): Promise<Record<number, number>> {
 
 const NONE = Object.fromEntries(WIDTHS.map((width) => [width, 0]))
 
-consoleTest('Memories and the Recall lab fit screens from 360 pixels to 4k, and are used with keys alone', {
+consoleTest('Memories and the Recall lab fit screens from 360 pixels to 4k, and can be used with the keyboard alone', {
   viewport: { width: 360, height: 800 },
 }, async (t, { page, url, client }) => {
   for (let index = 0; index < 30; index++) {

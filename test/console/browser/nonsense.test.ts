@@ -3,7 +3,7 @@ import { consoleTest, hasNoViolation, signInAs } from '../browser.js'
 /** Neither ids, nor numbers, nor names of anything. */
 const NONSENSE = ['..', '../../v1/admin/status', '<script>alert(1)</script>', '%00%2e', "';drop table", '🦀\u202e\u0000', 'a'.repeat(3000)]
 
-consoleTest('nonsense in a field is told by what is wrong with it', {
+consoleTest('an invalid input is shown with its problem', {
   expectedErrors: [/status of 4\d\d/], yaml: 'access_control: {enabled: true, default_policy: open}',
 }, async (t, { page, url }) => {
   await page.goto(url())
@@ -36,7 +36,7 @@ consoleTest('nonsense in a field is told by what is wrong with it', {
   t.equal(await page.locator('main script').count(), 0)
 })
 
-consoleTest('a field with a fault in a part of a form that is closed is shown', {}, async (t, { page, url, client }) => {
+consoleTest('a form opens its closed part when a field in it is invalid', {}, async (t, { page, url, client }) => {
   await client().retain({ bank_id: 'user-alice', content: 'Alice drinks tea.' })
   await page.goto(url('reflect?bank=user-alice'))
   await signInAs(page, 'user:alice')
@@ -64,7 +64,7 @@ const DEEP = [
   ['sources', 'Sources'], ['admin?bank=user-alice', 'Admin'], ['nowhere', 'No such page'],
 ] as const
 
-consoleTest('an address that was shared leads through the sign-in to what it names', {}, async (t, { page, url }) => {
+consoleTest('a shared URL leads through the sign-in to its page', {}, async (t, { page, url }) => {
   for (const [path, title] of DEEP) {
     await page.goto(url(path))
     await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor()

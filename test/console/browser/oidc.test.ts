@@ -33,7 +33,7 @@ const withClock = {
   },
 }
 
-/** What the server says once a token is too old. */
+/** The message of the server about an expired token. */
 const EXPIRED = 'The server no longer accepts your credentials.'
 
 function expire (): void {
@@ -61,10 +61,10 @@ consoleTest('the identity provider signs in with a code and PKCE', oidc, async (
   t.equal(asked['redirect_uri'], url('callback'))
   t.notMatch(await storageOf(page), /verifier|ey[A-Za-z0-9]/)
   await page.goBack()
-  t.notMatch(page.url(), /code=/, 'nor in the history')
+  t.notMatch(page.url(), /code=/, 'it is not in the history either')
 })
 
-consoleTest('an answer that is not that of the sign-in is refused', oidc, async (t, { page, url }) => {
+consoleTest('a response that does not belong to the sign-in is refused', oidc, async (t, { page, url }) => {
   await page.goto(url('callback?code=stolen&state=of-another'))
   await page.getByText('No sign-in was started in this tab').waitFor()
   t.notMatch(page.url(), /stolen/)
@@ -75,7 +75,7 @@ consoleTest('an answer that is not that of the sign-in is refused', oidc, async 
   await page.getByText('The token of the identity provider does not belong to the sign-in').waitFor()
 
   await page.getByRole('button', { name: 'Try again' }).click()
-  t.match(page.url(), /\/console\/banks\?bank=team$/, 'where the reader was')
+  t.match(page.url(), /\/console\/banks\?bank=team$/, 'the same page as before')
   provider.refuse('access_denied')
   await signInAtProvider(page)
   await page.getByText('The identity provider says: The reader is not known.').waitFor()
@@ -88,7 +88,7 @@ consoleTest('an answer that is not that of the sign-in is refused', oidc, async 
   t.equal(await page.evaluate(() => sessionStorage.length), 0, 'a sign-in is tried once')
 })
 
-consoleTest('each page serves a reader of the identity provider, and tells one without rights; sign-out ends it', {
+consoleTest('each page serves a user of the identity provider, or refuses one without permissions', {
   ...oidc, expectedErrors: [/status of 403/],
 }, async (t, { page, url, client }) => {
   await client({ token: provider.tokenFor('alice') }).retain({ bank_id: 'team', content: 'The team meets on Mondays.' })
@@ -100,7 +100,7 @@ consoleTest('each page serves a reader of the identity provider, and tells one w
   await page.getByRole('button', { name: 'Sign out' }).click()
   await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor()
   t.equal(await page.getByRole('navigation', { name: 'Pages' }).count(), 0)
-  t.equal(await page.getByText('The team').count(), 0, 'nothing of the page stays')
+  t.equal(await page.getByText('The team').count(), 0, 'nothing of the page remains')
   await page.goBack()
   await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor()
   provider.takeFor('bob')
@@ -110,7 +110,7 @@ consoleTest('each page serves a reader of the identity provider, and tells one w
   await beRefused(page, 'user:bob')
 })
 
-consoleTest('a token that expires in the middle of work: the sign-in in a window beside loses nothing', withClock, async (t, { page, url }) => {
+consoleTest('a sign-in in a second window loses no work when a token expires', withClock, async (t, { page, url }) => {
   await page.goto(url('memories?bank=user-alice'))
   await signInAtProvider(page)
   await page.getByText('The bank has no memories.').waitFor()
@@ -148,12 +148,12 @@ consoleTest('a token that expires in the middle of work: the sign-in in a window
   provider.takeFor('bob')
   await signIn()
   await page.locator('.identity', { hasText: 'user:bob' }).waitFor()
-  t.equal(await page.getByText('Alice drinks coffee.').count(), 0, 'somebody else begins anew')
+  t.equal(await page.getByText('Alice drinks coffee.').count(), 0, 'another user starts again')
   t.equal(await retain.count(), 0)
   t.notMatch(await storageOf(page), /ey[A-Za-z0-9]|verifier/)
 })
 
-consoleTest('a browser that opens no window, a window that was closed, and the way in the tab itself', withClock, async (t, { page, url }) => {
+consoleTest('without a second window the sign-in continues in the tab itself', withClock, async (t, { page, url }) => {
   await page.goto(url('banks?bank=user-alice'))
   await page.getByLabel('Stay signed in').first().check()
   await signInAtProvider(page)
@@ -181,11 +181,11 @@ consoleTest('a browser that opens no window, a window that was closed, and the w
   await page.getByText('The bank is empty').waitFor()
 })
 
-consoleTest('a token that the server does not take is told at the sign-in', {
+consoleTest('a token that the server does not accept is reported at the sign-in', {
   ...withClock, expectedErrors: [/status of 401/],
 }, async (t, { page, url }) => {
   await page.goto(url('banks'))
-  // The provider's clock goes wrong: what it signs is over before it comes.
+  // The clock of the provider is wrong: its tokens have expired when they arrive.
   provider.makeTokensOld()
   await signInAtProvider(page)
   await page.getByRole('alert').getByText('unauthenticated', { exact: true }).waitFor()

@@ -4,7 +4,7 @@ import { GONE, KillableServer } from '../servers.js'
 
 const killable = new KillableServer()
 
-consoleTest('a server that goes away is noticed, and the page goes on when it is back', {
+consoleTest('a server that stops is noticed, and the page continues when it is back', {
   expectedErrors: GONE,
   start: killable.start,
 }, async (t, { page, url, client }) => {
@@ -17,7 +17,7 @@ consoleTest('a server that goes away is noticed, and the page goes on when it is
   const banner = page.getByText('The server does not answer.')
   await banner.waitFor()
   await page.getByText('The connection failed').first().waitFor()
-  t.ok(await page.getByRole('heading', { name: 'Counts' }).isVisible(), 'what was loaded stays')
+  t.ok(await page.getByRole('heading', { name: 'Counts' }).isVisible(), 'loaded content stays')
   // A page that was never open cannot be loaded either, and says so in its place.
   await page.getByRole('link', { name: 'Overview' }).click()
   await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor()

@@ -1,6 +1,6 @@
 import { consoleTest, hasCount, hasNoViolation, settled, signInAs } from '../browser.js'
 
-/** Contents that would do something if they were taken for more than text. */
+/** Contents that would have an effect if they were not shown as text. */
 const HOSTILE_TAGS = [
   '<script>alert(1)</script>', '<img src=x onerror=alert(1)>', '<svg onload=alert(1)>', 'javascript:alert(1)',
   'https://evil.example/?q=1', 'user\u202egnp.exe', 'pay\u200bpal', '"><iframe src="https://evil.example">',
@@ -14,7 +14,7 @@ access_control: {enabled: true, default_policy: deny}
 access_grants: [{bank_id: team, principal: 'user:alice', permissions: [read, write]}]
 `
 
-consoleTest('a bank is shown with its numbers, growth and tags, whatever the tags say', {}, async (t, { page, url, client }) => {
+consoleTest('a bank is shown with its numbers, growth and any tags', {}, async (t, { page, url, client }) => {
   for (const [index, tag] of HOSTILE_TAGS.entries()) {
     await client().retain({ bank_id: 'user-alice', content: `Fact ${index}.`, tags: [tag, 'all'] })
   }
@@ -36,7 +36,7 @@ consoleTest('a bank is shown with its numbers, growth and tags, whatever the tag
   await hasNoViolation(t, page, 'a bank')
 })
 
-consoleTest('a caller without rights is told so, with the code and the request id', {
+consoleTest('a caller without permissions sees a message with the code and the request id', {
   yaml: DENIED, expectedErrors: [/status of 403/],
 }, async (t, { page, url }) => {
   await page.goto(url('banks?bank=team'))
@@ -52,7 +52,7 @@ consoleTest('a caller without rights is told so, with the code and the request i
   await page.getByText('There is no bank that you may read.').waitFor()
 })
 
-consoleTest('everything is reached by the keyboard', {}, async (t, { page, url }) => {
+consoleTest('everything can be reached by the keyboard', {}, async (t, { page, url }) => {
   await page.goto(url())
   await page.getByLabel('Principal').focus()
   await page.keyboard.type('user:alice')
@@ -69,12 +69,12 @@ consoleTest('everything is reached by the keyboard', {}, async (t, { page, url }
     names.push(await page.evaluate(() => document.activeElement?.textContent ?? ''))
   }
   t.same(names, ['Admin', 'Sources', 'Access', 'Reflect', 'Recall lab', 'Memories', 'Banks'])
-  t.not(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle'), 'none', 'the focus is seen')
+  t.not(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle'), 'none', 'the focus is visible')
   await page.keyboard.press('Enter')
   await page.locator('h1:focus', { hasText: 'Banks' }).waitFor()
 })
 
-consoleTest('the first Tab offers to skip to the content', {}, async (t, { page, url }) => {
+consoleTest('the first Tab key offers to skip to the content', {}, async (t, { page, url }) => {
   await page.goto(url())
   await page.keyboard.press('Tab')
   t.equal(await page.evaluate(() => document.activeElement?.textContent), 'Skip to the content')
@@ -93,7 +93,7 @@ consoleTest('the theme is the system\'s until the reader chooses', {}, async (t,
   t.equal(await ground(), light)
   await page.reload()
   await page.getByLabel('Principal').waitFor()
-  t.equal(await ground(), light, 'the choice is kept')
+  t.equal(await ground(), light, 'the choice is stored')
 })
 
 const WIDTHS = [360, 768, 1920, 3840]

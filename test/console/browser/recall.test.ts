@@ -5,7 +5,7 @@ access_control: {enabled: true, default_policy: deny}
 access_grants: [{bank_id: team, principal: 'user:alice', permissions: [read, write]}]
 `
 
-consoleTest('a query is tried with two settings, and each hit is accounted for', {}, async (t, { page, url, client }) => {
+consoleTest('a query is compared under two settings with explanations', {}, async (t, { page, url, client }) => {
   const bank = 'user-alice'
   const contents = ['Alice drinks green tea.', 'Alice arrives in Lyon.', 'Tea grows in Assam, and tea is traded.', 'Bob cycles.']
   for (const content of contents) await client().retain({ bank_id: bank, content, tags: ['fact'] })
@@ -22,7 +22,7 @@ consoleTest('a query is tried with two settings, and each hit is accounted for',
   await page.getByRole('table', { name: 'Scores of hit 1' }).getByRole('rowheader', { name: 'lexical' }).waitFor()
   await page.getByText('Stages and strategies as tables').click()
   await page.getByRole('table', { name: 'Stages of Setting A' }).getByRole('rowheader', { name: 'search' }).waitFor()
-  t.notMatch(page.url(), /tea/, 'the query is not in the address')
+  t.notMatch(page.url(), /tea/, 'the query is not in the URL')
   await hasNoViolation(t, page, 'an answer')
 
   await page.getByLabel('Compare with a second setting').check()
@@ -36,7 +36,7 @@ consoleTest('a query is tried with two settings, and each hit is accounted for',
   const others = page.getByRole('list', { name: 'Hits of Setting B' }).locator(':scope > li')
   await others.first().waitFor()
   await hasCount(t, others, 2)
-  t.ok(await others.locator('.badge').count() >= 2, 'each tells how it moved')
+  t.ok(await others.locator('.badge').count() >= 2, 'each shows how its rank changed')
   await page.getByText('of Setting A not here').click()
   await hasNoViolation(t, page, 'two settings')
   const lost = page.locator('.recall-missing li', { hasText: 'Alice drinks tea at four.' })
@@ -56,7 +56,7 @@ consoleTest('a query is tried with two settings, and each hit is accounted for',
   await hasNoViolation(t, page, 'an explanation')
 })
 
-consoleTest('a caller without rights, and a knob that the server does not have, are told of', {
+consoleTest('a caller without permissions and an unsupported setting have their own messages', {
   yaml: DENIED, expectedErrors: [/status of 403/, /status of 501/],
 }, async (t, { page, url, client }) => {
   await client({ principal: 'user:alice' }).retain({ bank_id: 'team', content: 'The team drinks tea.' })

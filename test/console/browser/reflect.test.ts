@@ -20,7 +20,7 @@ async function ask (page: Page, question: string): Promise<void> {
 const answerOf = (page: Page) => page.getByRole('region', { name: 'Answer', exact: true })
 const sourcesOf = (page: Page) => page.getByRole('region', { name: 'Sources', exact: true })
 
-consoleTest('an answer comes as a stream, and its marks and sources light each other up', withModel, async (t, { page, url, client }) => {
+consoleTest('an answer is streamed, and marks highlight their sources', withModel, async (t, { page, url, client }) => {
   await client().retain({ bank_id: 'user-alice', content: 'Alice lives in Lyon.' })
   await client().retain({ bank_id: 'user-alice', content: `Alice lives near a bakery. ${HOSTILE}` })
   const { behaviour, say, finish } = piecemeal()
@@ -62,7 +62,7 @@ consoleTest('an answer comes as a stream, and its marks and sources light each o
   t.notMatch(page.url(), /live/, 'the question is not in the URL')
 })
 
-consoleTest('the server fails in the middle of an answer', withModel, async (t, { page, url, client }) => {
+consoleTest('a failure in the middle of an answer is shown', withModel, async (t, { page, url, client }) => {
   await client().retain({ bank_id: 'user-alice', content: 'Alice lives in Lyon.' })
   gateway.model.next(failsInTheMiddle('server_error', 'Alice lives in Lyon. [1] ', 'And then '))
   await page.goto(url('reflect?bank=user-alice'))
@@ -74,7 +74,7 @@ consoleTest('the server fails in the middle of an answer', withModel, async (t, 
   await hasNoViolation(t, page, 'an answer that broke off')
 })
 
-consoleTest('an answer is cancelled, and another question goes on', withModel, async (t, { page, url, client }) => {
+consoleTest('an answer can be cancelled, and another question asked', withModel, async (t, { page, url, client }) => {
   await client().retain({ bank_id: 'user-alice', content: 'Alice lives in Lyon.' })
   const { behaviour, say } = piecemeal()
   gateway.model.next(behaviour, says('Only Lyon.', { finish: 'length' }))
@@ -92,7 +92,7 @@ consoleTest('an answer is cancelled, and another question goes on', withModel, a
   await answerOf(page).getByText('Truncated.').waitFor()
 })
 
-consoleTest('an object of a form of the reader, and what is wrong with its schema', withModel, async (t, { page, url, client }) => {
+consoleTest('an answer follows a schema, whose problems are shown', withModel, async (t, { page, url, client }) => {
   await client().retain({ bank_id: 'user-alice', content: 'Alice drinks tea.' })
   gateway.model.next(says('{"answer": "Alice drinks tea. [1]", "structured": {"drink": "tea"}}'))
   await page.goto(url('reflect?bank=user-alice'))
@@ -114,7 +114,7 @@ consoleTest('an object of a form of the reader, and what is wrong with its schem
   await page.getByRole('region', { name: 'The answer as an object' }).getByText('"drink": "tea"').waitFor()
 })
 
-consoleTest('the memories do not answer the question', {}, async (t, { page, url, client }) => {
+consoleTest('an abstention is shown', {}, async (t, { page, url, client }) => {
   await client().retain({ bank_id: 'user-alice', content: 'Alice drinks tea.' })
   await page.goto(url('reflect?bank=user-alice'))
   await signInAs(page, 'user:alice')
@@ -143,11 +143,11 @@ consoleTest('an answer without the model says so, and fits a narrow screen', {
     const { scrollWidth, clientWidth } = document.documentElement
     return { scrollWidth, clientWidth }
   })
-  t.equal(scrollWidth, clientWidth, 'nothing is beyond the edge')
+  t.equal(scrollWidth, clientWidth, 'nothing is wider than the screen')
   await hasNoViolation(t, page, 'a degraded answer on a narrow screen')
 })
 
-consoleTest('a caller without rights is told so', {
+consoleTest('a caller without permissions sees a message', {
   yaml: 'access_control: {enabled: true, default_policy: deny}', expectedErrors: [/status of 403/],
 }, async (t, { page, url }) => {
   await page.goto(url('reflect?bank=team'))
@@ -157,7 +157,7 @@ consoleTest('a caller without rights is told so', {
   await hasNoViolation(t, page, 'a denial')
 })
 
-consoleTest('the name of a bank that is being typed outlives the arrival of the suggestions', {}, async (t, { page, url, client }) => {
+consoleTest('the typed name of a bank stays when suggestions arrive', {}, async (t, { page, url, client }) => {
   await client().retain({ bank_id: 'team', content: 'The team meets on Mondays.' })
   let release = () => {}
   const gate = new Promise<void>((resolve) => { release = resolve })

@@ -20,7 +20,7 @@ async function refuseAll (page: Page, status: number, code: string): Promise<voi
 }
 
 for (const [status, code, advice] of REFUSALS) {
-  consoleTest(`status ${status} is told at once, with when to try again`, {
+  consoleTest(`status ${status} is shown at once, with the time of the next attempt`, {
     expectedErrors: [new RegExp(`status of ${status}`)],
   }, async (t, { page, url, client }) => {
     await client().retain({ bank_id: 'user-alice', content: 'Alice drinks tea.' })

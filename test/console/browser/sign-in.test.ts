@@ -11,7 +11,7 @@ async function storageOf (page: Page): Promise<string> {
   return await page.evaluate(() => JSON.stringify({ ...sessionStorage, ...localStorage }))
 }
 
-consoleTest('dev mode asks for a principal, which may be left out', {}, async (_t, { page, url }) => {
+consoleTest('dev mode asks for an optional principal', {}, async (_t, { page, url }) => {
   await page.goto(url())
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
   await page.getByText('anonymous').waitFor()
@@ -56,11 +56,11 @@ consoleTest('api_key mode asks for the key and a principal, and says what is wro
   await page.getByLabel('API key').fill(KEY.SERVICE_API_KEY)
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
   await waitForPage(page, 'Banks')
-  t.match(page.url(), /\/console\/banks\?bank=team$/, 'where the reader was')
+  t.match(page.url(), /\/console\/banks\?bank=team$/, 'the same page as before')
   t.notMatch(`${page.url()} ${await storageOf(page)}`, /secret/)
 })
 
-consoleTest('the admin token is asked for where a page needs it, and refused ones are told', {
+consoleTest('a page that needs the admin token asks for it, and reports a refused one', {
   env: { SERVICE_ADMIN_TOKEN: 'for operators' }, expectedErrors: [/status of 401/],
 }, async (t, { page, url }) => {
   await page.goto(url())

@@ -63,7 +63,7 @@ async function fail (route: Route): Promise<void> {
 }
 
 for (const { title, path, act, shows } of CASES) {
-  consoleTest(`${title}: on its way, failed, and there, from 360 pixels to 4k`, {
+  consoleTest(`${title}: loading, failed and loaded, from 360 pixels to 4k`, {
     yaml: YAML, expectedErrors: [/status of 500/],
   }, async (t, { page, url, client }) => {
     await client().retain({ bank_id: BANK, content: 'The team drinks tea.', tags: ['x'.repeat(128)] })
@@ -71,7 +71,7 @@ for (const { title, path, act, shows } of CASES) {
     await page.getByLabel('Stay signed in').check()
     await signInAs(page, 'user:alice')
     await settled(page)
-    // Requests that wait are let go when the interception ends, so it stays all the time.
+    // Waiting requests continue when the interception ends, so it is active all the time.
     let answer: (route: Route) => unknown = (route) => held.push(route)
     const held: Route[] = []
     await page.route(/\/v1\/|\/health$/, async (route) => { await answer(route) })
@@ -82,7 +82,7 @@ for (const { title, path, act, shows } of CASES) {
     await hasNoViolation(t, page, 'on its way')
 
     answer = fail
-    // Those of a page that was left have nobody to be given to.
+    // The requests of a page that was left have no recipient.
     for (const route of held) await fail(route).catch(() => {})
     const failure = main.getByRole('alert').first()
     for (const text of ['Something broke', 'internal_error', 'the-request']) await failure.getByText(text, { exact: true }).first().waitFor()

@@ -1,6 +1,6 @@
 import { consoleTest, signInAs } from '../browser.js'
 
-consoleTest('a tag that is typed and not confirmed counts, and the click that leaves its field is not lost', {}, async (t, { page, url, client }) => {
+consoleTest('an unconfirmed tag counts, and the click outside it too', {}, async (t, { page, url, client }) => {
   const bank = 'user-alice'
   await page.goto(url(`memories?bank=${bank}`))
   await signInAs(page, 'user:alice')

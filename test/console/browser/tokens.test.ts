@@ -27,7 +27,7 @@ const withToken = {
   },
 }
 
-consoleTest('an expired token leads to the sign-in, and from there back to where the reader was', withToken, async (t, { page, url, client }) => {
+consoleTest('an expired token leads to the sign-in, and back', withToken, async (t, { page, url, client }) => {
   await client({ token: tokenOf('user:alice') }).retain({ bank_id: 'user-alice', content: 'Alice drinks tea.' })
   await page.goto(url('banks?bank=user-alice&days=90'))
   await giveToken(page, tokenOf('user:alice'))
@@ -41,7 +41,7 @@ consoleTest('an expired token leads to the sign-in, and from there back to where
   t.equal(await page.getByLabel('Days').inputValue(), '90')
 })
 
-consoleTest('a token that expires in the middle of an import or a question loses nothing of what was typed', withToken, async (t, { page, url }) => {
+consoleTest('an expired token in an import or a question loses no text', withToken, async (t, { page, url }) => {
   const expire = () => { clock.advance((LIFETIME_SECONDS + 1) * 1000) }
   const path = join(t.testdir(), 'team.ndjson')
   writeFileSync(path, '{"format": "memory-gateway-export", "version": 1}\n{"text": "The team drinks tea."}\n')
@@ -78,6 +78,6 @@ consoleTest('a token that expires in the middle of an import or a question loses
   await page.getByText('The server no longer accepts your credentials.').waitFor()
   await giveToken(page, tokenOf('user:bob'))
   await page.locator('.identity', { hasText: 'user:bob' }).waitFor()
-  t.equal(await page.getByLabel('Question', { exact: true }).inputValue(), '', 'somebody else begins anew')
+  t.equal(await page.getByLabel('Question', { exact: true }).inputValue(), '', 'another user starts again')
   t.equal(await page.getByText('The team drinks tea.').count(), 0)
 })

@@ -14,7 +14,7 @@ function counted (page: Page): (key: string) => number {
   return (key) => counts.get(key) ?? 0
 }
 
-consoleTest('a double click sends once', {}, async (t, { page, url, client }) => {
+consoleTest('a double click sends one request', {}, async (t, { page, url, client }) => {
   const bank = 'user-alice'
   const requests = counted(page)
   await page.goto(url(`memories?bank=${bank}`))
@@ -33,7 +33,7 @@ consoleTest('a double click sends once', {}, async (t, { page, url, client }) =>
   await dialog.getByLabel('File').setInputFiles(path)
   await dialog.getByRole('button', { name: 'Import', exact: true }).dblclick()
   await dialog.getByText('Imported: 1;').waitFor()
-  t.ok(await dialog.getByRole('button', { name: 'Import', exact: true }).isDisabled(), 'a file is taken once')
+  t.ok(await dialog.getByRole('button', { name: 'Import', exact: true }).isDisabled(), 'a file is sent once')
   await page.keyboard.press('Escape')
   t.equal((await client().getBank({ bank_id: bank })).memory_count, 2)
 
@@ -43,7 +43,7 @@ consoleTest('a double click sends once', {}, async (t, { page, url, client }) =>
   await page.getByText('1 memory is forgotten.').waitFor()
   await page.getByRole('button', { name: 'Undo' }).dblclick()
   await page.getByRole('listbox').getByText('Alice sings.').waitFor()
-  t.equal((await client().getBank({ bank_id: bank })).memory_count, 2, 'what is put back is there once')
+  t.equal((await client().getBank({ bank_id: bank })).memory_count, 2, 'a restored memory exists once')
 
   await page.goto(url('admin'))
   await signInAs(page, 'user:alice')
@@ -59,7 +59,7 @@ consoleTest('a double click sends once', {}, async (t, { page, url, client }) =>
   t.equal(requests('POST /v1/reflect'), 1)
 })
 
-consoleTest('two tabs: what one forgets, the other tells of, and forgets the rest', {
+consoleTest('a tab reports which memories another tab has forgotten, and forgets the rest', {
   expectedErrors: [/status of 404/],
 }, async (t, { page, url, client }) => {
   const bank = 'user-alice'
@@ -81,7 +81,7 @@ consoleTest('two tabs: what one forgets, the other tells of, and forgets the res
   await page.getByText('1 memory is forgotten.').waitFor()
   await page.getByRole('button', { name: 'Undo' }).click()
   await page.getByRole('listbox', { name: 'Memories' }).getByText('number 29').waitFor()
-  t.equal((await client().getBank({ bank_id: bank })).memory_count, 1, 'what the other tab has forgotten stays so')
+  t.equal((await client().getBank({ bank_id: bank })).memory_count, 1, 'what the other tab forgot is gone')
 
   const other = await page.context().newPage()
   await other.goto(url(`memories?bank=${bank}&memory=${ids[29] ?? ''}`))
@@ -93,7 +93,7 @@ consoleTest('two tabs: what one forgets, the other tells of, and forgets the res
   await page.getByText('The bank has no memories.').waitFor()
 })
 
-consoleTest('back and forward show what the address says', {}, async (t, { page, url, client }) => {
+consoleTest('back and forward show the page of the URL', {}, async (t, { page, url, client }) => {
   for (const name of ['alice', 'bob']) {
     await client().retain({ bank_id: `user-${name}`, content: `${name} drinks tea.` })
   }
@@ -120,7 +120,7 @@ consoleTest('back and forward show what the address says', {}, async (t, { page,
 
 const killable = new KillableServer()
 
-consoleTest('a server that is started anew in another auth mode asks for what that mode needs', {
+consoleTest('a server that is restarted in another auth mode asks for the credentials of that mode', {
   expectedErrors: [...GONE, /status of 401/],
   start: killable.start,
 }, async (t, { page, url, client }) => {
@@ -151,7 +151,7 @@ consoleTest('a server that is started anew in another auth mode asks for what th
 
 const gateway = new GatewayWithModel()
 
-consoleTest('a page that is loaded again in the middle of an answer begins anew', {
+consoleTest('a page that is reloaded in the middle of an answer starts again', {
   start: gateway.startWith({}),
 }, async (t, { page, url, client }) => {
   await client().retain({ bank_id: 'user-alice', content: 'Alice lives in Lyon.' })

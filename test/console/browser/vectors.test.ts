@@ -3,7 +3,7 @@ import { consoleTest, signInAs } from '../browser.js'
 
 const PROVIDER = join(process.cwd(), 'test/fixtures/concept-embeddings.mjs')
 
-consoleTest('a bank tells how many of its memories have a vector', {
+consoleTest('a bank shows how many of its memories have a vector', {
   yaml: `embedding_provider: "${PROVIDER}:ConceptEmbeddings"`,
 }, async (t, { page, url, client }) => {
   await client().retain({ bank_id: 'user-alice', content: 'Alice drinks tea.' })

@@ -48,7 +48,7 @@ export function bankConfigsContract (t: Test, open: OpenStore): void {
     })
   }
 
-  test('a configuration is read as it was set, with its revision, until another takes its place', async (t, { configs }) => {
+  test('a configuration is read with its revision until another replaces it', async (t, { configs }) => {
     t.strictSame(await configs.read([home]), [])
     t.strictSame(await configs.history(home), [])
     const first = await configs.write(home, change('first "quoted" \u2028 ä 🦦 \u0000'))
@@ -62,7 +62,7 @@ export function bankConfigsContract (t: Test, open: OpenStore): void {
     t.strictSame(await inForce(configs, home), { revision: second.revision, document: '{}', updatedAt: NOW + 5, updatedBy: null })
   })
 
-  test('many banks are read at once: each that has a configuration once, the others not', async (t, { configs }) => {
+  test('a read of many banks returns each existing configuration once and no other', async (t, { configs }) => {
     const banks = Array.from({ length: 40 }, (_, index) => bank(`bank-${index}`, index % 2 === 0 ? 'acme' : null))
     for (const key of banks.slice(0, 30)) await configs.write(key, change(key.bankId))
     await configs.write(banks[3]!, change(null))
@@ -78,7 +78,7 @@ export function bankConfigsContract (t: Test, open: OpenStore): void {
     }
   })
 
-  test('a change on another revision than the one in force changes nothing and answers that one', async (t, { configs }) => {
+  test('a change based on an old revision changes nothing and returns the current one', async (t, { configs }) => {
     const none = await configs.write(home, change('on nothing', { expected: 7 }))
     t.strictSame(none, { changed: false, revision: 0 })
     const first = await configs.write(home, change('first', { expected: 0 }))
@@ -86,15 +86,15 @@ export function bankConfigsContract (t: Test, open: OpenStore): void {
     for (const expected of [0, first.revision - 1, first.revision + 1]) {
       for (const document of ['stale', null]) t.strictSame(await configs.write(home, change(document, { expected })), { changed: false, revision: first.revision })
     }
-    t.strictSame(await configs.changedSince(-1), { revision: first.revision, banks: [] }, 'what is refused is no change')
+    t.strictSame(await configs.changedSince(-1), { revision: first.revision, banks: [] }, 'a refused change is not in the history')
     const second = await configs.write(home, change('second', { expected: first.revision }))
     t.equal(second.changed, true)
     t.strictSame(await configs.write(home, change('third', { expected: first.revision })), { changed: false, revision: second.revision })
     t.strictSame(descriptions(await configs.history(home)), ['second', 'first'])
   })
 
-  test('a configuration that is taken back is gone, and its history says so', async (t, { configs }) => {
-    t.strictSame(await configs.write(home, change(null)), { changed: true, revision: 0 }, 'there is nothing to take back')
+  test('a removed configuration no longer exists, and its history contains the removal', async (t, { configs }) => {
+    t.strictSame(await configs.write(home, change(null)), { changed: true, revision: 0 }, 'there is no configuration to remove')
     t.strictSame(await configs.write(home, change(null, { expected: 0 })), { changed: true, revision: 0 })
     t.strictSame(await configs.history(home), [])
     t.strictSame(await configs.changedSince(-1), { revision: 0, banks: [] })
@@ -106,13 +106,13 @@ export function bankConfigsContract (t: Test, open: OpenStore): void {
     t.ok(taken!.revision > set.revision)
     t.strictSame(taken, { revision: taken!.revision, document: null, updatedAt: NOW + 1, updatedBy: 'user:bob' })
     t.strictSame(await configs.changedSince(set.revision), { revision: taken!.revision, banks: [home] })
-    t.strictSame(await configs.write(home, change('stale', { expected: set.revision })), { changed: false, revision: 0 }, 'an old revision never comes back')
+    t.strictSame(await configs.write(home, change('stale', { expected: set.revision })), { changed: false, revision: 0 }, 'an old revision is never used again')
     const again = await configs.write(home, change('again', { expected: 0 }))
     t.ok(again.revision > taken!.revision)
     t.strictSame(descriptions(await configs.history(home)), ['again', null, 'set'])
   })
 
-  test('the history has the newest changes of its bank alone, newest first', async (t, { configs }) => {
+  test('the history has the newest changes of its bank only, newest first', async (t, { configs }) => {
     const other = bank('other')
     await configs.write(other, change('of the other'))
     const revisions: number[] = []
@@ -125,7 +125,7 @@ export function bankConfigsContract (t: Test, open: OpenStore): void {
     t.strictSame(descriptions(await configs.history(other)), ['of the other'])
   })
 
-  test('banks of one name in two tenants, and in none, are configured apart', async (t, { configs, removeBank }) => {
+  test('the configurations of tenants are separate', async (t, { configs, removeBank }) => {
     const keys = [home, bank('home', 'acme'), bank('home', 'zeta')]
     for (const key of keys) await configs.write(key, change(`of ${key.tenantId}`))
     for (const key of keys) {
@@ -141,7 +141,7 @@ export function bankConfigsContract (t: Test, open: OpenStore): void {
     t.equal((await configs.history(home)).length, 1)
   })
 
-  test('what has changed since a revision is listed by bank, once each', async (t, { configs }) => {
+  test('the banks that have changed since a revision are listed, once each', async (t, { configs }) => {
     t.strictSame(await configs.changedSince(-1), { revision: 0, banks: [] })
     t.strictSame(await configs.changedSince(0), { revision: 0, banks: [] })
     const revisions: number[] = []
@@ -154,7 +154,7 @@ export function bankConfigsContract (t: Test, open: OpenStore): void {
       t.equal(revision, newest)
       t.strictSame(names(found), banks, `since ${since}`)
     }
-    t.strictSame(await configs.changedSince(newest + 1), { revision: newest, banks: undefined }, 'a revision that is yet to come says nothing of what has changed')
+    t.strictSame(await configs.changedSince(newest + 1), { revision: newest, banks: undefined }, 'a future revision gives no changes')
   })
 
   test('too many changed banks are not listed', async (t, { configs }) => {
@@ -169,7 +169,7 @@ export function bankConfigsContract (t: Test, open: OpenStore): void {
     t.equal((await configs.changedSince(revision)).banks?.length, BANK_CONFIG_CHANGES, 'a bank that has changed twice is listed once')
   })
 
-  test('changes are known for a day at least; what came before is said not to be, and the newest stays known', async (t, { configs }) => {
+  test('changes are kept for a day at least, and earlier ones are reported as unknown', async (t, { configs }) => {
     const later = NOW + BANK_CONFIG_CHANGE_LIFETIME_MS
     const old = await configs.write(bank('old'), change('old'))
     const young = await configs.write(bank('young'), change('young', { updatedAt: NOW + 1 }))
@@ -184,7 +184,7 @@ export function bankConfigsContract (t: Test, open: OpenStore): void {
     t.strictSame(names((await configs.changedSince(next.revision)).banks), ['last'])
     t.strictSame((await configs.changedSince(onTime.revision)).banks, undefined)
     t.strictSame(await configs.changedSince(last.revision), { revision: last.revision, banks: [] })
-    t.equal((await configs.read([bank('old')])).length, 1, 'the configuration itself outlives that')
+    t.equal((await configs.read([bank('old')])).length, 1, 'the configuration itself is kept')
     t.equal((await configs.history(bank('old'))).length, 1)
   })
 
@@ -205,22 +205,22 @@ export function bankConfigsContract (t: Test, open: OpenStore): void {
     t.equal((await configs.history(other)).length, 2)
     const changes = await configs.changedSince(revision)
     t.ok(changes.revision > revision)
-    t.strictSame(changes.banks, [home], 'others learn of it')
+    t.strictSame(changes.banks, [home], 'others see the change')
     t.strictSame(await removeBank(home, NOW), { memoryCount: 0, configRemoved: false })
-    t.strictSame(await configs.changedSince(changes.revision), { revision: changes.revision, banks: [] }, 'there was nothing to learn of')
+    t.strictSame(await configs.changedSince(changes.revision), { revision: changes.revision, banks: [] }, 'there was no change to see')
     const again = await configs.write(home, change('again', { expected: 0 }))
-    t.ok(again.revision > changes.revision, 'revisions go on rising')
+    t.ok(again.revision > changes.revision, 'revisions continue to increase')
     t.strictSame(descriptions(await configs.history(home)), ['again'])
   })
 
-  test('a bank of memories alone, of a configuration alone, and of a history alone are removed', async (t, { store, configs, removeBank }) => {
+  test('a bank of only memories, configuration or history is removed', async (t, { store, configs, removeBank }) => {
     await store.insert(bank('memories'), await newMemories(['one', 'two', 'three']), NOW)
     await store.insert(bank('memories'), [await newMemory('brief', { expiresAt: NOW + 1 })], NOW)
     await configs.write(bank('configuration'), change('x'))
     await configs.write(bank('history'), change('x'))
     await configs.write(bank('history'), change(null))
     const { revision } = await configs.changedSince(-1)
-    t.strictSame(await removeBank(bank('memories'), NOW + 1), { memoryCount: 3, configRemoved: false }, 'what has expired is not counted')
+    t.strictSame(await removeBank(bank('memories'), NOW + 1), { memoryCount: 3, configRemoved: false }, 'expired memories are not counted')
     t.strictSame(await removeBank(bank('history'), NOW), { memoryCount: 0, configRemoved: false })
     t.strictSame(await configs.history(bank('history')), [])
     t.strictSame(await configs.changedSince(revision), { revision, banks: [] })
@@ -233,10 +233,10 @@ export function bankConfigsContract (t: Test, open: OpenStore): void {
     const { revision } = await configs.write(home, change('stays'))
     await store.remove(home, { kind: 'all' }, REMOVE)
     t.strictSame(await inForce(configs, home), { revision, ...change('stays') })
-    t.strictSame(await store.listBanks({ now: NOW, limit: 10 }), [], 'it makes no bank that holds memories')
+    t.strictSame(await store.listBanks({ now: NOW, limit: 10 }), [], 'it creates no bank with memories')
   })
 
-  test('an import sets the configuration that it is given, also without memories, and leaves it when it is given none', async (t, { store, configs }) => {
+  test('an import sets the configuration that it is given, also without memories', async (t, { store, configs }) => {
     t.strictSame(await store.import(home, await newMemories(['one', 'two']), 'skip', NOW, undefined, change('imported')), { imported: 2, skipped: 0, overwritten: 0 })
     const first = (await inForce(configs, home))!
     t.strictSame(first, { revision: first.revision, ...change('imported') })
@@ -263,7 +263,7 @@ export function bankConfigsContract (t: Test, open: OpenStore): void {
     t.strictSame(texts(await listAll(store, home)), ['standing'])
   })
 
-  test('an import whose key was used meanwhile leaves the configuration of the first', async (t, { store, configs }) => {
+  test('an import whose key was used meanwhile keeps the configuration of the first', async (t, { store, configs }) => {
     if (store.findIdempotencyRecord === undefined) return
     const idempotency = { key: 'a'.repeat(64), requestFingerprint: 'f', context: 'null' }
     await store.import(home, [], 'skip', NOW, idempotency, change('first'))
@@ -272,7 +272,7 @@ export function bankConfigsContract (t: Test, open: OpenStore): void {
     t.strictSame(descriptions(await configs.history(home)), ['first'])
   })
 
-  test('of many changes on one revision exactly one is made', async (t, { configs }) => {
+  test('of many changes based on one revision exactly one is made', async (t, { configs }) => {
     let expected = 0
     for (let round = 0; round < 3; round++) {
       const outcomes = await Promise.all(Array.from({ length: 20 }, async (_, index) => await configs.write(home, change(`${round}/${index}`, { expected }))))
@@ -280,14 +280,14 @@ export function bankConfigsContract (t: Test, open: OpenStore): void {
       t.equal(made.length, 1)
       const config = (await inForce(configs, home))!
       t.equal(config.revision, made[0]!.revision)
-      t.ok(outcomes.every(({ revision }) => revision === config.revision), 'the others are told which one is in force')
+      t.ok(outcomes.every(({ revision }) => revision === config.revision), 'the others get the current configuration')
       t.strictSame(descriptions([config]), [`${round}/${outcomes.findIndex(({ changed }) => changed)}`])
       t.equal((await configs.history(home)).length, round + 1)
       expected = config.revision
     }
   })
 
-  test('changes of many banks at once all have a revision of their own', async (t, { configs }) => {
+  test('concurrent changes of many banks all have different revisions', async (t, { configs }) => {
     const keys = Array.from({ length: 20 }, (_, index) => bank(`bank-${index}`))
     const outcomes = await Promise.all(keys.map(async (key) => await configs.write(key, change(key.bankId))))
     t.equal(new Set(outcomes.map(({ revision }) => revision)).size, keys.length)

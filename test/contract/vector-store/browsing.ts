@@ -63,7 +63,7 @@ export function browsingContract (t: Test, open: OpenStore): void {
     t.equal(await store.countMemories(home, { now: NOW, filters: {}, limit: 3 }), 3)
     t.equal(await store.countMemories(home, { now: NOW, filters: { minTrust: 'untrusted' }, limit: 2 }), 2)
     t.equal(await store.countMemories(bank('nobody'), { now: NOW, filters: {}, limit: 3 }), 0)
-    t.equal(await store.countMemories(home, { now: NOW + 5, filters: {}, limit: 100 }), 3, 'what has expired is not counted')
+    t.equal(await store.countMemories(home, { now: NOW + 5, filters: {}, limit: 100 }), 3, 'expired memories are not counted')
   })
 
   t.test('neighbours are the memories before and after it in the document', async (t) => {
@@ -83,7 +83,7 @@ export function browsingContract (t: Test, open: OpenStore): void {
       return found && [texts(found.before), found.memory.text, texts(found.after)]
     }
     t.strictSame(await around(memories[4]!, 2, 3), [['turn 2', 'turn 3'], 'turn 4', ['turn 5', 'turn 6', 'turn 7']])
-    t.strictSame(await around(memories[4]!, 2, 0, NOW + 5), [['turn 1', 'turn 2'], 'turn 4', []], 'what has expired is passed over')
+    t.strictSame(await around(memories[4]!, 2, 0, NOW + 5), [['turn 1', 'turn 2'], 'turn 4', []], 'expired memories are skipped')
     t.strictSame(await around(memories[0]!, 5, 1), [[], 'turn 0', ['turn 1']])
     t.strictSame(await around(memories[8]!, 1, 5), [['turn 7'], 'turn 8', []])
     t.strictSame(await around(alone, 5, 5), [[], 'alone', []])
@@ -91,7 +91,7 @@ export function browsingContract (t: Test, open: OpenStore): void {
     await store.remove(home, { kind: 'ids', memoryIds: [memories[5]!.memoryId] }, REMOVE)
     t.strictSame(await around(memories[4]!, 0, 1, NOW + 5), [[], 'turn 4', ['turn 6']])
     t.equal(await around(memories[5]!, 1, 1), undefined)
-    t.equal(await around(memories[3]!, 1, 1, NOW + 5), undefined, 'one that has expired has none')
+    t.equal(await around(memories[3]!, 1, 1, NOW + 5), undefined, 'an expired memory has none')
   })
 
   t.test('the counts per day are of the present memories, by the time of the retain', async (t) => {
@@ -113,7 +113,7 @@ export function browsingContract (t: Test, open: OpenStore): void {
     await store.insert(bank('other'), await newMemories(['of another bank']), NOW)
     const asked = { now: NOW, from: today - 1, until: today }
     t.same(await store.countByDay(home, asked), { before: 3, byDay: new Map([[today - 1, 2], [today, 2]]) })
-    t.same(await store.countByDay(home, { ...asked, now: NOW + 1 }), { before: 3, byDay: new Map([[today - 1, 2], [today, 1]]) }, 'what has expired is not counted')
+    t.same(await store.countByDay(home, { ...asked, now: NOW + 1 }), { before: 3, byDay: new Map([[today - 1, 2], [today, 1]]) }, 'expired memories are not counted')
     t.same(await store.countByDay(home, { now: NOW + 1, from: -3, until: -3 }), { before: 0, byDay: new Map([[-3, 2]]) }, 'days before the epoch count too')
     await store.remove(home, { kind: 'ids', memoryIds: [memories[4]!.memoryId] }, REMOVE)
     t.same(await store.countByDay(home, { now: NOW + 1, from: today, until: today }), {

@@ -128,7 +128,7 @@ export function contextContract (t: Test, open: OpenStore): void {
     t.equal(one.passageCount, 3)
     t.strictSame(one.passages.map(({ start, end }) => long.text.slice(start, end)), ['An otter, an otter, an otter!', 'The otter sleeps by the river.'])
     t.equal(one.passages[0]!.score, one.scores.own)
-    t.ok(one.score > one.scores.own!, 'the one before lends it')
+    t.ok(one.score > one.scores.own!, 'the previous memory lends it')
     const answer = found.find(({ memory }) => memory.text === 'it was')!
     const weight = 3 * NEIGHBOUR_WEIGHTS.before.question + NEIGHBOUR_WEIGHTS.secondBefore
     t.ok(Math.abs(answer.score - weight / (weight + 0.9)) < EPSILON)

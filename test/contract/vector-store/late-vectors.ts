@@ -65,7 +65,7 @@ export function lateVectorsContract (t: Test, open: OpenStore): void {
     )
   })
 
-  test('what is gone, has vectors, has expired or is of another bank is passed over', async (t, open) => {
+  test('a memory that is removed, has vectors, has expired or is in another bank is skipped', async (t, open) => {
     const store = await open(t)
     const [gone, waiting] = await newMemories(['gone', 'waiting']) as [NewMemory, NewMemory]
     const ready = await newMemory('ready', { vectors: [[0, 1, 0, 0]] })
@@ -97,7 +97,7 @@ export function lateVectorsContract (t: Test, open: OpenStore): void {
     t.strictSame(await store.listUnembedded(all), [])
   })
 
-  test('a late vector goes with its memory', async (t, open) => {
+  test('a late vector is removed with its memory', async (t, open) => {
     const store = await open(t)
     const [memory] = await newMemories(['one'], { expiresAt: NOW + 10 }) as [NewMemory]
     await store.insert(home, [memory], NOW)

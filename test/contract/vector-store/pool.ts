@@ -34,14 +34,14 @@ export function poolContract (t: Test, open: OpenStore): void {
     await store.insert(home, await alone('otter', POOL - 1), NOW)
     const pair = await talk(['otter', 'otter'], 'pair')
     await store.insert(home, pair, NOW)
-    t.strictSame(await firsts(store, 5), [['pair', true], ['pair', true]], 'the hundredth brings the one that follows it')
+    t.strictSame(await firsts(store, 5), [['pair', true], ['pair', true]], 'the hundredth lends to the memory after it')
 
     const [other] = [await open(t)]
     await other.insert(home, await alone('otter', POOL), NOW)
     await other.insert(home, pair.map((memory) => ({ ...memory, memoryId: memory.memoryId.replace(/^./, 'f') })), NOW)
     t.strictSame(await firsts(other, 5), [[null, false], [null, false]])
-    t.equal((await searchFor(other, [home], 'otter', { limit: 5 })).total, POOL + 2, 'the total counts what is not looked at')
-    t.strictSame(await firsts(other, POOL + 1), [['pair', true], ['pair', true]], 'a higher limit looks at as many')
+    t.equal((await searchFor(other, [home], 'otter', { limit: 5 })).total, POOL + 2, 'the total also counts memories outside of the pool')
+    t.strictSame(await firsts(other, POOL + 1), [['pair', true], ['pair', true]], 'a higher limit enlarges the pool')
   })
 
   t.test('a neighbour adds only to memories in the window of the same member of the pool', async (t) => {
@@ -58,7 +58,7 @@ export function poolContract (t: Test, open: OpenStore): void {
     const other = await open(t)
     await other.insert(home, [...await alone('otter otter', POOL - 1), ...tagged.map((memory, index) => ({ ...memory, tags: index === 3 ? [] : ['a'] }))], NOW)
     const [two] = (await lexical(other, [home], 'otter', { limit: 5, filters: { tags: { values: ['a'], match: 'any' } } })).filter(({ memory }) => memory.text === 'two')
-    t.ok(Math.abs(two!.score - score(2 * NEIGHBOUR_WEIGHTS.secondBefore)) < EPSILON, 'the one behind is in no window of the pool')
+    t.ok(Math.abs(two!.score - score(2 * NEIGHBOUR_WEIGHTS.secondBefore)) < EPSILON, 'the one after it is in no window of the pool')
   })
 
   t.test('with filters the pool contains the best memories that pass too, and their neighbours need not pass', async (t) => {
@@ -84,7 +84,7 @@ export function poolContract (t: Test, open: OpenStore): void {
     t.strictSame(texts(found!), ['yes'])
     t.equal(total, 1)
     await store.insert(home, await alone('otter otter', POOL), NOW)
-    t.strictSame((await searchFor(store, [home], 'otter', { filters, limit: 5 })).lexical, [], 'among the best hundred no longer')
+    t.strictSame((await searchFor(store, [home], 'otter', { filters, limit: 5 })).lexical, [], 'no longer among the best hundred')
   })
 
   t.test('a memory found by the semantic strategy has context only if it is a lexical candidate', async (t) => {

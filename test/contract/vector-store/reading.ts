@@ -21,7 +21,7 @@ export function readingContract (t: Test, open: OpenStore): void {
     t.equal(await store.get(home, UNKNOWN, NOW), undefined)
   })
 
-  t.test('a list is newest first, whatever order the memories came in, and a scan oldest first', async (t) => {
+  t.test('a list is newest first and a scan oldest first, whatever the order of the inserts', async (t) => {
     const store = await open(t)
     const memories: NewMemory[] = []
     for (const retainedAt of [NOW, NOW + 1, NOW + 1, NOW + 1, NOW + 2]) memories.push(await newMemory(`memory ${memories.length}`, { retainedAt }))
@@ -45,13 +45,13 @@ export function readingContract (t: Test, open: OpenStore): void {
       if (last === undefined) break
       after = { retainedAt: last.retainedAt, memoryId: last.memoryId }
       await store.insert(home, [await newMemory(`newer ${round}`, { retainedAt: NOW + 100 + round })], NOW)
-      // What has been shown may go; so may the very memory at which the page ended.
+      // Memories that were returned may be removed, and so may the memory at which the page ended.
       await store.remove(home, { kind: 'ids', memoryIds: [last.memoryId] }, REMOVE)
     }
     t.strictSame(texts(walked), texts(memories).toReversed())
   })
 
-  t.test('paging under a filter skips nothing and repeats nothing', async (t) => {
+  t.test('paging with a filter skips nothing and repeats nothing', async (t) => {
     const store = await open(t)
     for (let index = 0; index < 15; index++) await store.insert(home, [await newMemory(`memory ${index}`, { retainedAt: NOW + index, tags: index % 4 === 0 ? ['wanted'] : ['other'] })], NOW)
     const filters = { tags: { values: ['wanted'], match: 'any' as const } }
@@ -63,7 +63,7 @@ export function readingContract (t: Test, open: OpenStore): void {
     t.strictSame(texts(rest), ['memory 4', 'memory 0'])
   })
 
-  t.test('banks are listed by tenant, none first, then by name in code-unit order', async (t) => {
+  t.test('banks are listed by tenant, those without a tenant first, then by name in code-unit order', async (t) => {
     const store = await open(t)
     const expected: BankKey[] = [
       ...['0', 'B', 'Z', 'a', 'a-b', 'a.b', 'a1', 'aB', 'ab', 'b'].map((bankId) => bank(bankId)),
@@ -92,7 +92,7 @@ export function readingContract (t: Test, open: OpenStore): void {
     t.strictSame(await store.listBanks({ now: NOW, bankId: 'a%', tenantId: 'nobody', limit: 100 }), [])
   })
 
-  t.test('of very many tags the statistics have the most used ones', async (t) => {
+  t.test('with very many tags the statistics contain the most used ones', async (t) => {
     const store = await open(t)
     const named = (index: number) => `tag ${String(index).padStart(3, '0')}`
     const all = Array.from({ length: 300 }, (_, index) => named(index))
@@ -132,7 +132,7 @@ export function readingContract (t: Test, open: OpenStore): void {
     })
     t.strictSame(await store.listBanks({ now: NOW, limit: 10 }), [{ ...home, memoryCount: 2, lastRetainedAt: NOW + 7 }])
     await store.remove(home, { kind: 'all' }, REMOVE)
-    t.strictSame(await store.listBanks({ now: NOW, limit: 10 }), [], 'an empty bank is no bank')
+    t.strictSame(await store.listBanks({ now: NOW, limit: 10 }), [], 'an empty bank does not exist')
   })
 
   t.test('a scan is a snapshot of the bank at the time of the call', async (t) => {

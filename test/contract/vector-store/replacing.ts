@@ -44,7 +44,7 @@ export function replacingContract (t: Test, open: OpenStore): void {
     await store.replaceDocuments(home, guarded, [first], NOW)
     await t.rejects(store.replaceDocuments(home, guarded, [await inDiary('second')], NOW), RemovalRefusedError)
     t.strictSame(texts(await listAll(store, home)), ['first'])
-    await t.resolves(store.replaceDocuments(home, guarded, [first], NOW), 'a repeat of what stands')
+    await t.resolves(store.replaceDocuments(home, guarded, [first], NOW), 'a repeat of a memory that remains')
   })
 
   t.test('of concurrent replacements the memories of exactly one remain', async (t) => {

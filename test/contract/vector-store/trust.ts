@@ -11,7 +11,7 @@ export function trustContract (t: Test, open: OpenStore): void {
   for (const standing of TRUST_LEVELS) {
     for (const coming of TRUST_LEVELS) {
       if (isAtLeast(standing, coming)) {
-        t.test(`an exact repeat that is ${coming} leaves a memory that is ${standing} as it is`, async (t) => {
+        t.test(`an exact repeat that is ${coming} leaves a memory that is ${standing} unchanged`, async (t) => {
           const store = await open(t)
           const first = await newMemory('apple', { fingerprint: 'same', trust: standing, metadata: { by: 'first' } })
           await store.insert(home, [first], NOW)
@@ -23,7 +23,7 @@ export function trustContract (t: Test, open: OpenStore): void {
         })
       } else {
         for (const documentId of [null, 'conversation']) {
-          t.test(`an exact repeat that is ${coming} takes the place of a memory that is ${standing}, ${documentId === null ? 'outside' : 'inside'} of a document`, async (t) => {
+          t.test(`an exact repeat that is ${coming} replaces a memory that is ${standing}, ${documentId === null ? 'outside' : 'inside'} of a document`, async (t) => {
             const store = await open(t)
             const first = await newMemory('apple', { documentId, fingerprint: 'same', trust: standing, metadata: { by: 'first' }, vectors: [[1, 0, 0, 0]] })
             await store.insert(home, [first, await newMemory('bystander', { documentId })], NOW)
@@ -47,7 +47,7 @@ export function trustContract (t: Test, open: OpenStore): void {
     }
   }
 
-  t.test('of exact repeats within a call the first decides, and beside them new memories are stored', async (t) => {
+  t.test('of exact repeats within a call the first one decides, and new memories beside them are stored', async (t) => {
     const store = await open(t)
     const standing = await newMemory('apple', { fingerprint: 'same', trust: 'untrusted' })
     await store.insert(home, [standing], NOW)
@@ -70,7 +70,7 @@ export function trustContract (t: Test, open: OpenStore): void {
   })
 
   for (const replacing of [false, true]) {
-    t.test(`of exact repeats within a ${replacing ? 'replacement of a document' : 'call'} the first of higher trust takes the place of the existing memory`, async (t) => {
+    t.test(`of exact repeats within a ${replacing ? 'replacement of a document' : 'call'} the first of higher trust replaces the memory`, async (t) => {
       const store = await open(t)
       if (replacing && store.replaceDocuments === undefined) return
       const documentId = 'letter'

@@ -37,7 +37,7 @@ export function usageContract (t: Test, open: OpenStore): void {
     })
   }
 
-  test('a count goes up to its limit and no further; what finds no room leaves it as it was', async (t, store) => {
+  test('a count rises up to its limit, and an amount that does not fit leaves it unchanged', async (t, store) => {
     t.strictSame(await store.reserveUsage([wanted(3, 5)]), { granted: true })
     t.strictSame(await store.reserveUsage([wanted(3, 5)]), { granted: false, usedUp: 0 })
     t.strictSame(await store.reserveUsage([wanted(2, 5)]), { granted: true })
@@ -48,12 +48,12 @@ export function usageContract (t: Test, open: OpenStore): void {
     t.strictSame(await store.reserveUsage([]), { granted: true })
   })
 
-  test('the first amount of a day has to fit as well', async (t, store) => {
+  test('the first amount of a day must fit as well', async (t, store) => {
     t.strictSame(await store.reserveUsage([wanted(6, 5)]), { granted: false, usedUp: 0 })
     t.equal(await rest(store, 5), 5)
   })
 
-  test('each bank, tenant, day and counter has a count of its own', async (t, store) => {
+  test('each bank, tenant, day and counter has its own count', async (t, store) => {
     await store.reserveUsage([wanted(5, 5)])
     const others: Array<Partial<UsageEntry>> = [
       { bank: work }, { bank: bank('home', 'acme') }, { bank: bank('home', 'globex') }, { day: DAY + 1 }, { day: DAY - 1 }, { counter: 'tokens' },
@@ -62,7 +62,7 @@ export function usageContract (t: Test, open: OpenStore): void {
     t.equal(await rest(store, 5), 0)
   })
 
-  test('several entries are counted together or not at all, in whatever order they come', async (t, store) => {
+  test('several entries are counted together or not at all, in any order', async (t, store) => {
     const entries = [wanted(1, 2, { bank: work }), wanted(10, 100, { counter: 'tokens' }), wanted(1, 1), wanted(1, 2, { bank: bank('home', 'acme') })]
     t.strictSame(await store.reserveUsage(entries), { granted: true })
     t.strictSame(await store.reserveUsage(entries), { granted: false, usedUp: 2 })
@@ -78,7 +78,7 @@ export function usageContract (t: Test, open: OpenStore): void {
     t.equal(await rest(store, 5), 1)
   })
 
-  test('a count is corrected up, also over its limit, and down, never below nothing', async (t, store) => {
+  test('a correction raises a count, also above its limit, and lowers it, never below zero', async (t, store) => {
     await store.reserveUsage([wanted(5, 10), wanted(5, 10, { bank: work })])
     await store.adjustUsage([by(-2), by(7, { bank: work })])
     t.equal(await rest(store, 10), 7)
@@ -88,13 +88,13 @@ export function usageContract (t: Test, open: OpenStore): void {
     await store.adjustUsage([])
   })
 
-  test('a correction of a count that is not there makes none', async (t, store) => {
+  test('a correction of a count that does not exist creates none', async (t, store) => {
     await store.adjustUsage([by(3), by(-3, { bank: work })])
     t.equal(await rest(store, 2), 2)
     t.equal(await rest(store, 2, { bank: work }), 2)
   })
 
-  test('numbers may be as large as whole numbers get', async (t, store) => {
+  test('amounts may be as large as any number', async (t, store) => {
     const most = Number.MAX_SAFE_INTEGER
     t.strictSame(await store.reserveUsage([wanted(most, most)]), { granted: true })
     t.strictSame(await store.reserveUsage([wanted(1, most)]), { granted: false, usedUp: 0 })
@@ -104,7 +104,7 @@ export function usageContract (t: Test, open: OpenStore): void {
     t.equal(await rest(store, 2), 2)
   })
 
-  test('calls at the same moment never bring a count above its limit, and give it away to the last', async (t, store) => {
+  test('concurrent calls never bring a count above its limit, and can use it up completely', async (t, store) => {
     const one = [wanted(1, 15)]
     const three = [wanted(1, 15), wanted(1, 15, { bank: work }), wanted(10, 1e6, { counter: 'tokens' })]
     const shapes = [one, three, three.toReversed()]
@@ -114,7 +114,7 @@ export function usageContract (t: Test, open: OpenStore): void {
     t.equal(await rest(store, 15), 0)
   })
 
-  test('corrections and reservations at the same moment all count', async (t, store) => {
+  test('concurrent corrections and reservations are all counted', async (t, store) => {
     await store.reserveUsage([wanted(50, 1000), wanted(50, 1000, { counter: 'tokens' })])
     await Promise.all(Array.from({ length: 30 }, async (_, index) => {
       const both = [by(index % 3 === 0 ? -1 : 1), by(1, { counter: 'tokens' })]
@@ -126,7 +126,7 @@ export function usageContract (t: Test, open: OpenStore): void {
     t.equal(await rest(store, 90, { counter: 'tokens' }), 10)
   })
 
-  test('what is removed from a bank gives none of its day back', async (t, store) => {
+  test('removing memories from a bank returns nothing of its daily quota', async (t, store) => {
     await store.insert(home, await newMemories(['one']), NOW)
     await store.reserveUsage([wanted(2, 3)])
     await store.remove(home, { kind: 'all' }, REMOVE)

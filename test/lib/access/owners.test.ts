@@ -54,11 +54,11 @@ t.test('a principal owns the bank of its type and id, and that of its id alone',
   for (const [principal, bankId] of OWN) t.ok(ownsBank(principal, bankId, DEFAULT_OWNER_PATTERNS), `${principal} owns ${bankId}`)
 })
 
-t.test('it owns no other', async (t) => {
+t.test('a principal owns no other bank', async (t) => {
   for (const [about, principal, bankId] of NOT_OWN) t.notOk(ownsBank(principal, bankId, DEFAULT_OWNER_PATTERNS), about)
 })
 
-t.test('a bank with a type in its name has one owner at most', async () => {
+t.test('a bank with a type in its name has at most one owner', async () => {
   let shared = 0
   fc.assert(fc.property(principal, principal, (one, other) => {
     fc.pre(one !== other)
@@ -78,7 +78,7 @@ t.test('a bank with a type in its name has one owner at most', async () => {
   if (shared === 0) throw new Error('the generators never made a shared bank, so this proves nothing')
 })
 
-t.test('with a type in every pattern no two principals share any bank', async () => {
+t.test('if every pattern contains the type, no two principals share a bank', async () => {
   for (const patterns of [['{type}-{id}'], ['{type}-{id}', 'home-of-{type}-{id}'], ['{type}:{id}']]) {
     fc.assert(fc.property(principal, principal, (one, other) => {
       fc.pre(one !== other)
@@ -89,7 +89,7 @@ t.test('with a type in every pattern no two principals share any bank', async ()
   }
 })
 
-t.test('a pattern without a type holds only for ids that cannot pose as typed', async (t) => {
+t.test('a pattern without a type matches only ids that cannot pose as typed', async (t) => {
   t.ok(ownsBank('user:alice', 'home.alice', ['home.{id}']))
   t.notOk(ownsBank('user:a-b', 'home.a-b', ['home.{id}']))
   t.notOk(ownsBank('user:a:b', 'home.a:b', ['home.{id}']))
@@ -102,11 +102,11 @@ t.test('every occurrence of a placeholder is filled, in one pass', async (t) => 
   t.ok(ownsBank('user:{id}', 'user-{id}-{id}', ['{type}-{id}-{id}']))
 })
 
-t.test('no pattern, no owner', async (t) => {
+t.test('without patterns no principal owns a bank', async (t) => {
   t.notOk(ownsBank('user:alice', 'user-alice', []))
 })
 
-t.test('what an owner could own beyond the rule for bank ids is no bank at all', async (t) => {
+t.test('a pattern that results in an invalid bank id results in no bank', async (t) => {
   t.ok(ownsBank('user:$&', 'user-$&', DEFAULT_OWNER_PATTERNS))
   t.notOk(isBankId('user-$&'))
 })

@@ -2,7 +2,7 @@ import fc from '../../helpers/fast-check.js'
 import t from 'tap'
 import { compilePattern, compilePrincipalPattern, isLiteral } from '../../../lib/access/patterns.js'
 
-/** Names as callers may send them, rich in what a pattern language could read something into. */
+/** Names that callers may send, with many characters that have a meaning in pattern languages. */
 const name = fc.string({ unit: fc.constantFrom('*', '?', '.', '+', '[', ']', '(', ')', '{', '}', '|', '^', '$', '\\', '/', '%', '_', '-', ':', 'a', 'b', 'ä', '😀'), maxLength: 12 })
 
 const CASES: Array<[pattern: string, matching: string[], others: string[]]> = [
@@ -24,14 +24,14 @@ t.test('a pattern is literal, or a prefix before one trailing star', async (t) =
   }
 })
 
-t.test('no character of a pattern but a trailing star means anything but itself', async () => {
+t.test('no character of a pattern except a trailing star has a special meaning', async () => {
   fc.assert(fc.property(name, name, (pattern, tested) => {
     const expected = pattern.endsWith('*') ? tested.startsWith(pattern.slice(0, -1)) : tested === pattern
     return compilePattern(pattern)(tested) === expected
   }), { numRuns: 2000 })
 })
 
-t.test('a name that is tested never acts as a pattern', async () => {
+t.test('the tested name is never interpreted as a pattern', async () => {
   fc.assert(fc.property(name, name, (literal, tested) => {
     fc.pre(!literal.endsWith('*'))
     // Whatever the name is made of, a literal is matched by itself alone.

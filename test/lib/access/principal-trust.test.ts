@@ -15,7 +15,7 @@ function of (rules: readonly TrustRule[], context: Partial<RequestContext>): str
   return new PrincipalTrust(rules).of({ tenantId: null, ...context })
 }
 
-t.test('a literal wins over a pattern, a longer pattern over a shorter one, in whatever order they are listed', async (t) => {
+t.test('a literal rule precedes a pattern, and a longer pattern a shorter one, in any order of the list', async (t) => {
   for (const rules of [RULES, RULES.toReversed()]) {
     t.equal(of(rules, { principal: 'user:alice' }), 'trusted')
     t.equal(of(rules, { principal: 'user:web' }), 'trusted')
@@ -26,12 +26,12 @@ t.test('a literal wins over a pattern, a longer pattern over a shorter one, in w
   }
 })
 
-t.test('of two rules for the same principals the lower one holds', async (t) => {
+t.test('of two rules for the same principals the lower level holds', async (t) => {
   const rules: TrustRule[] = [{ principal: 'a', trust: 'trusted' }, { principal: 'a', trust: 'untrusted' }]
   for (const list of [rules, rules.toReversed()]) t.equal(of(list, { principal: 'a' }), 'untrusted')
 })
 
-t.test('of two identities the lower one holds', async (t) => {
+t.test('of two identities the lower level holds', async (t) => {
   t.equal(of(RULES, { principal: 'user:alice', onBehalfOf: 'bot:1' }), 'untrusted')
   t.equal(of(RULES, { principal: 'bot:1', onBehalfOf: 'user:alice' }), 'untrusted')
   t.equal(of(RULES, { principal: 'user:alice', onBehalfOf: 'user:bob' }), 'trusted')
@@ -47,29 +47,29 @@ t.test('the type of a principal is compared in lower case, and its id with regar
   t.equal(of([{ principal: 'Ada', trust: 'untrusted' }], { principal: 'ada' }), 'trusted')
 })
 
-t.test('an anonymous caller is meant by a lone star only', async (t) => {
+t.test('only a lone star matches an anonymous caller', async (t) => {
   t.equal(of([{ principal: 'u*', trust: 'untrusted' }], {}), 'trusted')
   t.equal(of([{ principal: '*', trust: 'untrusted' }], {}), 'untrusted')
 })
 
-t.test('a ceiling lowers and never raises', async (t) => {
+t.test('a ceiling lowers a level and never raises it', async (t) => {
   t.equal(of([], { principal: 'a', trustCeiling: 'untrusted' }), 'untrusted')
   t.equal(of([], { principal: 'a', trustCeiling: 'suspect' }), 'suspect')
   t.equal(of(RULES, { principal: 'bot:1', trustCeiling: 'trusted' }), 'untrusted')
 })
 
-t.test('the lowest of some levels is one of them, and each is at least it', async () => {
+t.test('the lowest of several levels is one of them, and each of them is at least as high', async () => {
   fc.assert(fc.property(fc.array(fc.constantFrom(...TRUST_LEVELS), { minLength: 1 }), (levels) => {
     const lowest = lowestTrust(...levels)
     return levels.includes(lowest) && levels.every((level) => isAtLeast(level, lowest))
   }))
 })
 
-t.test('what is no level is read as the lowest', async (t) => {
+t.test('an invalid level is read as the lowest', async (t) => {
   for (const level of TRUST_LEVELS) t.equal(readTrust(level), level)
   for (const text of ['', 'TRUSTED', 'toString', 'high']) t.equal(readTrust(text), 'suspect')
 })
 
-t.test('a rule for a type is meant in lower case too, which is how tokens tell it', async (t) => {
+t.test('a rule for a type also holds in lower case, which is the form that tokens have', async (t) => {
   t.equal(of([{ principal: 'Bot:*', trust: 'untrusted' }], { principal: 'bot:1' }), 'untrusted')
 })

@@ -2,7 +2,7 @@ import t from 'tap'
 import { ByteBudget } from '../../../lib/concurrency/byte-budget.js'
 import { ServiceError } from '../../../lib/errors/service-error.js'
 
-t.test('bytes beyond the budget are refused with Retry-After, and those that are held stay', async (t) => {
+t.test('bytes beyond the budget are refused with Retry-After, and those that are held remain', async (t) => {
   const budget = new ByteBudget(100)
   const first = budget.reserve(60)
   t.throws(() => budget.reserve(41), { code: 'server_busy', retryAfterSeconds: 1 })

@@ -16,7 +16,7 @@ const steps = fc.array(fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant('wait' as const), milliseconds: fc.constantFrom(1, RECOVERY_MS - 1, RECOVERY_MS) }) },
 ), { maxLength: 60 })
 
-/** What a breaker has to be, said in another way: as a list of what happened since the state last changed. */
+/** A model of the breaker: a list of the events since the last change of state. */
 class Model {
   state: 'closed' | 'open' | 'half_open' = 'closed'
   now = 0
@@ -65,7 +65,7 @@ t.test('a breaker agrees with a model of its rules for any sequence of events', 
         assert.equal(settle !== undefined, admits)
         if (settle !== undefined) calls.push([model.enter(), settle])
       } else if (calls.length > 0) {
-        // A call may be settled again: only the first word counts.
+        // A call may be settled again, but only the first result counts.
         const [call, settle] = calls[step.which % calls.length]!
         model.settle(call, step.outcome)
         settle(step.outcome)

@@ -17,7 +17,7 @@ t.test('wait rejects at the deadline, and the signal is aborted', async (t) => {
   const error = await rejection(Error, deadline.wait(never()))
   t.type(error, DeadlineExceeded)
   t.equal(deadline.signal.reason, error)
-  t.type(await rejection(Error, deadline.wait(never())), DeadlineExceeded, 'nor is what begins later')
+  t.type(await rejection(Error, deadline.wait(never())), DeadlineExceeded, 'work that begins later is not run either')
 })
 
 t.test("a caller that leaves ends the work with the caller's reason, before or in the middle", async (t) => {

@@ -97,7 +97,7 @@ t.test('a long backlog of one flow gets ahead by the credit only, and then has a
   const first = served.indexOf('heavy')
   t.ok(first >= 20 && first <= 31, `${first} before the heavy one goes on`)
   const later = served.slice(first)
-  t.ok(Math.abs(later.filter((name) => name === 'heavy').length * 11 - later.length) <= 11, 'as much time for each')
+  t.ok(Math.abs(later.filter((name) => name === 'heavy').length * 11 - later.length) <= 11, 'each has the same time')
 })
 
 t.test('an idle flow saves up no more than the credit', async (t) => {

@@ -2,7 +2,7 @@ import t from 'tap'
 import { forEachConcurrently } from '../../../lib/concurrency/for-each-concurrently.js'
 import { gate } from '../../helpers/waiting.js'
 
-await t.test('the work is done for every item, for a few at a time', async (t) => {
+await t.test('the work is done for every item, with bounded concurrency', async (t) => {
   const done: number[] = []
   let running = 0
   let most = 0
@@ -16,14 +16,14 @@ await t.test('the work is done for every item, for a few at a time', async (t) =
   t.equal(most, 2)
 })
 
-await t.test('fewer items than workers, and none', async (t) => {
+await t.test('fewer items than workers are processed, and so is an empty list', async (t) => {
   const done: number[] = []
   await forEachConcurrently([1], 4, async (item) => { done.push(item) })
   await forEachConcurrently([], 4, async (item) => { done.push(item) })
   t.strictSame(done, [1])
 })
 
-await t.test('after a failure no further item is begun', async (t) => {
+await t.test('after a failure no further item is started', async (t) => {
   const begun: number[] = []
   const { opened, open } = gate()
   const work = forEachConcurrently([1, 2, 3, 4], 2, async (item) => {

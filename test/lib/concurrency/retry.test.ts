@@ -1,7 +1,7 @@
 import t from 'tap'
 import { exponentialBackOff, retry } from '../../../lib/concurrency/retry.js'
 
-/** Work that fails so often with its number, and then succeeds. */
+/** Work that fails this number of times, each with its number, and then succeeds. */
 function failing (times: number): () => Promise<string> {
   let attempts = 0
   return async () => {
@@ -10,7 +10,7 @@ function failing (times: number): () => Promise<string> {
   }
 }
 
-t.test('attempts are made until one succeeds, with the pause that each failure asks for', async (t) => {
+t.test('attempts are made until one succeeds, with the pause that each failure requires', async (t) => {
   const pauses: number[] = []
   const sleep = async (milliseconds: number) => { pauses.push(milliseconds) }
   const asked: unknown[] = []
@@ -33,7 +33,7 @@ t.test('a pause that rejects ends the retries', async (t) => {
   await t.rejects(retry(failing(1), { delayMs: () => 0, sleep: async () => { throw left } }), left)
 })
 
-t.test('pauses double up to the longest', async (t) => {
+t.test('pauses double up to the maximum', async (t) => {
   t.same([1, 2, 3, 4, 5].map((failures) => exponentialBackOff(failures, 10, 100)), [10, 20, 40, 80, 100])
   t.equal(exponentialBackOff(10, 1), 512)
 })

@@ -6,13 +6,13 @@ function semaphore (permits: number): Semaphore {
   return new Semaphore({ permits, maxWaiting: 10, queueFullError: () => new Error('full'), timeoutError: (waitMs) => new Error(`late after ${waitMs} ms`) })
 }
 
-/** Blocks the event loop. */
+/** Blocks the event loop for some time. */
 function block (milliseconds: number): void {
   const until = performance.now() + milliseconds
   while (performance.now() < until);
 }
 
-t.test('a permit passes over waiters whose time is over', async (t) => {
+t.test('a released permit skips waiters that have timed out', async (t) => {
   const one = semaphore(1)
   const release = await one.acquire({ waitMs: Infinity })
   const late = rejection(Error, one.acquire({ waitMs: 5 }))
@@ -26,7 +26,7 @@ t.test('a permit passes over waiters whose time is over', async (t) => {
   t.equal(one.held, 0)
 })
 
-t.test('a permit is free when the time of all waiters is over', async (t) => {
+t.test('a permit is free when all waiters have timed out', async (t) => {
   const one = semaphore(1)
   const release = await one.acquire({ waitMs: Infinity })
   const late = [rejection(Error, one.acquire({ waitMs: 5 })), rejection(Error, one.acquire({ waitMs: 5 }))]
@@ -37,7 +37,7 @@ t.test('a permit is free when the time of all waiters is over', async (t) => {
   t.type(await one.acquire({ waitMs: 5 }), Function)
 })
 
-t.test('many waiters whose time ends together are each refused once', async (t) => {
+t.test('many waiters that time out together are each refused once', async (t) => {
   const one = semaphore(1)
   await one.acquire({ waitMs: Infinity })
   const errors = await Promise.all(Array.from({ length: 10 }, async () => (

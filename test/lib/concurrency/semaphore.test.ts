@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import t from 'tap'
 import { Semaphore, type SemaphoreOptions } from '../../../lib/concurrency/semaphore.js'
 
-/** Waits long enough that no test reaches its end by it. */
+/** A wait that is longer than any test. */
 function semaphore (more: Partial<SemaphoreOptions> = {}): Semaphore {
   return new Semaphore({
     permits: 2,
@@ -14,7 +14,7 @@ function semaphore (more: Partial<SemaphoreOptions> = {}): Semaphore {
   })
 }
 
-t.test('no more callers than permits hold one, and the next gets one that is released', async (t) => {
+t.test('at most as many callers as permits hold one, and a released permit goes to the next caller', async (t) => {
   const all = semaphore()
   const releases = [await all.acquire(), await all.acquire()]
   let given = false
@@ -100,7 +100,7 @@ t.test('releasing a permit twice frees one permit', async (t) => {
   const held = await all.acquire()
   await t.rejects(all.acquire(), { message: 'full' }, 'the second call has made no second permit')
   release()
-  await t.rejects(all.acquire(), { message: 'full' }, 'nor does a late one take it from who holds it now')
+  await t.rejects(all.acquire(), { message: 'full' }, 'a late release does not take the permit from its holder')
   held()
 })
 
@@ -128,7 +128,7 @@ t.test('close refuses waiting and later callers, and held permits can still be r
   for (const one of waiting) await t.rejects(one, { message: 'closed' })
   await t.rejects(all.acquire(), { message: 'closed' })
   release()
-  await t.rejects(all.acquire(), { message: 'closed' }, 'though a permit is free')
+  await t.rejects(all.acquire(), { message: 'closed' }, 'although a permit is free')
   all.close(new Error('closed'))
 })
 
@@ -145,7 +145,7 @@ t.test('an aborted waiter leaves the queue with the reason, and the permit goes 
   release()
   const last = await next
   last()
-  await t.rejects(all.acquire({ signal: controller.signal }), reason, 'though a permit is free')
+  await t.rejects(all.acquire({ signal: controller.signal }), reason, 'although a permit is free')
   t.equal(all.held, 0)
 })
 
@@ -178,10 +178,10 @@ t.test('flows that wait share the permits evenly, however long their queues are'
   const calm = Array.from({ length: 3 }, () => noting(all, 'calm', order))
   held[0]!()
   const releaseCalm = await calm[0]!
-  t.same(order, ['busy', 'busy', 'calm'], 'who holds nothing comes first')
+  t.same(order, ['busy', 'busy', 'calm'], 'a flow without permits is first')
   held[1]!()
   const releaseBusy = await busy[0]!
-  t.same(order.slice(3), ['busy'], 'then who holds less')
+  t.same(order.slice(3), ['busy'], 'then the flow with fewer permits')
   releaseCalm()
   ;(await calm[1]!)()
   ;(await calm[2]!)()
@@ -195,10 +195,10 @@ t.test('a full queue makes room for a flow that has fewer waiters', async (t) =>
   const all = semaphore({ permits: 1, maxWaiting: 3 })
   const release = await all.acquire({ flow: 'busy' })
   const [first, second, third] = Array.from({ length: 3 }, () => all.acquire({ flow: 'busy' }))
-  const refused = t.rejects(third!, { message: 'full' }, 'the last of the longest queue')
+  const refused = t.rejects(third!, { message: 'full' }, 'the last waiter of the longest queue')
   const calm = all.acquire({ flow: 'calm' })
   await refused
-  await t.rejects(all.acquire({ flow: 'calm' }), { message: 'full' }, 'and not of one that is no longer')
+  await t.rejects(all.acquire({ flow: 'calm' }), { message: 'full' }, 'and not one of a flow that has ended')
   t.equal(all.waiting, 3)
   release()
   await Promise.all([calm, first!, second!].map(async (next) => { (await next)() }))

@@ -8,7 +8,7 @@ function budget (sliceMs = 8): { turns: TurnBudget, spend: (ms: number) => void 
   return { turns: new TurnBudget({ sliceMs, timer: () => now }), spend: (ms) => { now += ms } }
 }
 
-t.test('a turn has no time left after its slice, and the next turn has', async (t) => {
+t.test('a turn has no time left after its slice, and the next turn has time again', async (t) => {
   const { turns, spend } = budget()
   t.notOk(turns.isExhausted, 'nothing was done')
   spend(7)
@@ -66,7 +66,7 @@ t.test('a slice is as long as what the loop did between two slices, and a task i
   t.equal(begun, 8)
   t.strictSame(spent.slice(2), [false, false, false, false, false, true])
   await setImmediate()
-  t.equal(begun, 10, 'nothing else was done')
+  t.equal(begun, 10, 'nothing else ran')
   spend(1000)
   await setImmediate()
   t.equal(begun, 18, 'at most 8 ms')
@@ -148,7 +148,7 @@ t.test('a caller with short pieces of work is resumed before one with long piece
   await work('alice', 6, 1)
   t.strictSame(order.slice(before), Array.from({ length: 6 }, () => 'alice'), 'her pieces run one after the other')
   await heavy
-  t.equal(order.length, 27, 'and the other is done, too')
+  t.equal(order.length, 27, 'the other work is done, too')
 })
 
 t.test('what a task does in its next ticks is done before the next task is resumed', async (t) => {
@@ -194,7 +194,7 @@ t.test('work that does not know its caller is charged to the one whose task is r
     spend(1)
   }
   await Promise.all([work('mallory'), work('mallory'), work('alice')])
-  t.strictSame(order, ['alice', 'mallory', 'mallory'], 'a bank is no caller of its own')
+  t.strictSame(order, ['alice', 'mallory', 'mallory'], 'a bank is not a separate caller')
   await setImmediate()
   t.equal(turns.runningCaller, undefined)
   await store.next('a bank')

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { fileChanges } from '../../../lib/config/changes.js'
 
-t.test('a section that is new is taken over when none of what it says needs a restart', async (t) => {
+t.test('a new section is applied when none of its settings needs a restart', async (t) => {
   t.same(fileChanges({}, { retrieval: { diversity: 0.3 }, identity: { trust: [] }, escalation: { degraded_mode: 'extractive' } }), {
     changed: ['retrieval.diversity', 'identity.trust', 'escalation.degraded_mode'],
     restartRequired: [],
@@ -9,7 +9,7 @@ t.test('a section that is new is taken over when none of what it says needs a re
   t.same(fileChanges({ retrieval: { weights: { lexical: 2 } } }, {}), { changed: ['retrieval.weights.lexical'], restartRequired: [] })
 })
 
-t.test('a section that is new needs a restart for what only a start reads', async (t) => {
+t.test('a new section needs a restart for the settings that only a start reads', async (t) => {
   const paths = ['retrieval.weights.semantic', 'identity.obo_enabled', 'escalation.circuit_breaker.failure_threshold', 'sources.shop.type', 'sources.shop.target_bank', 'sources.shop.auth.type', 'compatibility.hindsight']
   const after = {
     retrieval: { weights: { semantic: 1 } },
@@ -22,6 +22,6 @@ t.test('a section that is new needs a restart for what only a start reads', asyn
   t.same(fileChanges(after, {}), { changed: paths, restartRequired: paths })
 })
 
-t.test('an entry without a value is a change too, for it hides those of patterns', async (t) => {
+t.test('an entry without a value is a change too, because it hides the entries of patterns', async (t) => {
   t.same(fileChanges({ banks: { 'team-*': {} } }, { banks: { 'team-*': {}, 'team-red': {} } }), { changed: ['banks.team-red'], restartRequired: [] })
 })

@@ -28,12 +28,12 @@ await t.test('a command is not stopped by a variable of the server that it does 
   }
 })
 
-await t.test('nor by a part of the file that it does not use', async (t) => {
+await t.test('a command is not stopped by a part of the file that it does not use', async (t) => {
   const [env, files] = yaml('vector_store: postgres\nsources: {shop: {auth: {secret: "${SHOP_SECRET}"}}}\nllm_provider_config: {api_key_env: MODEL_KEY}\nhomeostasis: 5\n', { MODEL_KEY_FILE: '/nowhere' })
   for (const use of [MIGRATE, REEMBED]) t.strictSame(loadCommand(env, use, files).file, { vector_store: 'postgres' })
 })
 
-await t.test('what a command uses is checked as the server checks it', async (t) => {
+await t.test('the settings that a command uses are checked as the server checks them', async (t) => {
   t.match(problems({ SERVICES_CONFIG_PATH: '/nowhere' }), [/^SERVICES_CONFIG_PATH: .* cannot be read/])
   t.match(problems({ DATABASE_URL: 'a', SERVICES_PG_DSN: 'b' }), [/set to different values/])
   t.match(problems({ MIGRATE_DATABASE_URL_FILE: '/nowhere' }), [/^MIGRATE_DATABASE_URL_FILE: found a path that cannot be read/])
@@ -43,10 +43,10 @@ await t.test('what a command uses is checked as the server checks it', async (t)
   t.match(problems(...yaml('vector_store: [')), [/gateway\.yaml: line 1/])
   const [env, files] = yaml('embedding_provider_config: {api_key_env: MODEL_KEY}', { MODEL_KEY_FILE: '/nowhere' })
   t.match(problems(env, files, REEMBED), [/^MODEL_KEY_FILE: found a path/])
-  t.match(problems(env, files), [], 'the migration asks no model')
+  t.match(problems(env, files), [], 'the migration calls no model')
 })
 
-await t.test('MIGRATE_DATABASE_URL is used by the migration alone, and then no other', async (t) => {
+await t.test('only the migration uses MIGRATE_DATABASE_URL, and then no other URI', async (t) => {
   const env = { MIGRATE_DATABASE_URL: URI, DATABASE_URL: 'postgres://server@database/memory' }
   t.strictSame(loadCommand(env, MIGRATE).database, { migrateUrl: URI })
   t.strictSame(loadCommand({ ...env, SERVICES_PG_DSN: 'b', DATABASE_URL_FILE: '/nowhere' }, MIGRATE).database, { migrateUrl: URI })
@@ -55,7 +55,7 @@ await t.test('MIGRATE_DATABASE_URL is used by the migration alone, and then no o
   for (const name of ['MIGRATE_DATABASE_URL_FILE', 'MIGRATE_DATABASE_URI']) t.same(problems({ ...env, [name]: '/nowhere' }, {}, REEMBED), [], name)
 })
 
-await t.test('a secret of a command may come from a file, and relative paths start as they do for the server', async (t) => {
+await t.test('a secret of a command may come from a file, with the relative paths of the server', async (t) => {
   const { database, baseDirectory } = loadCommand({ MIGRATE_DATABASE_URL_FILE: 'secrets/uri', SERVICES_CONFIG_PATH: 'conf/gateway.yaml' }, MIGRATE, { '/work/secrets/uri': `${URI}\n`, '/work/conf/gateway.yaml': '' })
   t.strictSame([database.migrateUrl, baseDirectory], [URI, '/work/conf'])
   t.strictSame(problems({ MIGRATE_DATABASE_URL: 'a', MIGRATE_DATABASE_URL_FILE: '/k' }), ['MIGRATE_DATABASE_URL and MIGRATE_DATABASE_URL_FILE are both set; set one of them'])

@@ -28,7 +28,7 @@ const files: Record<string, string> = {
   '/run/secrets/api_key': 'k\n',
 }
 
-t.test('the services of compose.yaml are given variables that are known and load', async (t) => {
+t.test('the variables of the services in compose.yaml are known and can be loaded', async (t) => {
   const image = { SERVICES_HOST: /SERVICES_HOST=(\S+)/.exec(readFileSync(new URL('../Containerfile', folder), 'utf8'))?.[1] }
   const gateway = load({ ...image, ...services['gateway']!.environment }, { ...files, '/.dockerenv': '' })
   const migrate = loadCommand({ ...image, ...services['migrate']!.environment }, { keys: DATABASE_KEYS, migrates: true }, files)
@@ -41,12 +41,12 @@ t.test('the services of compose.yaml are given variables that are known and load
   t.notOk(gateway.warnings.some((warning) => warning.includes('loopback')))
 })
 
-t.test('what runs the image in compose.yaml has no rights that it does not use', async (t) => {
+t.test('the containers of compose.yaml have no rights that they do not use', async (t) => {
   const hardened = { read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] }
   for (const name of ['migrate', 'gateway']) t.match(services[name], hardened, name)
 })
 
-t.test('what compose.yaml speaks of is there', async (t) => {
+t.test('everything that compose.yaml refers to exists', async (t) => {
   t.same(Object.keys(volumes), ['database'])
   for (const [name, { secrets: used, environment, depends_on: after = {} }] of Object.entries(services)) {
     for (const secret of used) t.ok(secret in secrets, `${name}: ${secret}`)

@@ -11,7 +11,7 @@ const OIDC = {
 }
 const CLIENT = 'console: {oidc: {client_id: memory-console}}'
 
-t.test('without a word of it, the address decides whether the console is served', async (t) => {
+t.test('without a setting, the address decides whether the console is served', async (t) => {
   t.same(loadYaml('{}').settings.console, { enabled: undefined, oidc: undefined })
   t.equal(loadYaml('console: {enabled: false}').settings.console.enabled, false)
 })
@@ -24,12 +24,12 @@ t.test('a client of the identity provider has its defaults', async (t) => {
   t.same(warnings, [])
 })
 
-t.test('in another auth mode console.oidc has no effect, which is a warning', async (t) => {
+t.test('in another auth mode console.oidc has no effect, and a warning says so', async (t) => {
   const { warnings } = loadYaml(CLIENT, { SERVICE_ADMIN_TOKEN: 'admin' })
   t.same(warnings, ['console.oidc has no effect: SERVICE_AUTH_MODE is dev'])
 })
 
-t.test('what cannot work is refused', async (t) => {
+t.test('settings that cannot work are refused', async (t) => {
   t.same(yamlProblems(CLIENT, { ...OIDC, SERVICE_OIDC_ISSUER: 'some name' }), [
     'SERVICE_OIDC_ISSUER: found "some name", allowed with console.oidc is the http(s) URL of the identity provider',
   ])

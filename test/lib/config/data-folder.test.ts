@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { ConfigurationError, loadConfig } from '../../../lib/config/load.js'
 
-t.test('a folder for memories chooses the store pglite in it', (t) => {
+t.test('a folder for memories selects the store pglite in that folder', (t) => {
   const cwd = t.testdir({
     'none.yaml': 'embedding_provider: mock\n',
     'pglite.yaml': 'vector_store: pglite\nvector_store_config: {data_dir: elsewhere, pool_wait_ms: 5}\n',

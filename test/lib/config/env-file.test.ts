@@ -12,7 +12,7 @@ function read (text: string, environment: Environment = {}): Record<string, stri
   })
 }
 
-await t.test('.env adds what it says, in each form of a value', async (t) => {
+await t.test('.env adds its variables, in each form of a value', async (t) => {
   t.same(read([
     '\uFEFF# a comment', '', 'SERVICES_PORT=9000', '  SERVICE_AUTH_MODE = api_key   # why', 'export SERVICE_API_KEY="a#b c"',
     "SINGLE='x'", 'BACK=`y`', 'EMPTY=', 'LINES="one', '# two', 'three" # end', 'LAST=1\r', '',
@@ -25,13 +25,13 @@ await t.test('without .env nothing is added', async (t) => {
   t.equal(readEnvFile('/work', {}, () => { throw fault('ENOENT') }), undefined)
   const environment = { A: '1' }
   t.equal(applyEnvFile(environment, '/nowhere/at/all'), false)
-  t.same(problemsOf(() => applyEnvFile(environment, '/nowhere/at/all', 'my.env')), ['my.env cannot be read (no such file)'], 'a file that was named has to be there')
+  t.same(problemsOf(() => applyEnvFile(environment, '/nowhere/at/all', 'my.env')), ['my.env cannot be read (no such file)'], 'a named file must exist')
   t.same(environment, { A: '1' })
 })
 
 await t.test('variables of the real environment win, in each form of the same setting', async (t) => {
   t.same(read('A=1\nB=2', { A: 'real' }), { B: '2' })
-  t.same(read('A=1', { A: '' }), {}, 'an empty one is there')
+  t.same(read('A=1', { A: '' }), {}, 'an empty file exists')
   t.same(read('DATABASE_URL=x', { DATABASE_URL_FILE: '/run/url' }), {})
   t.same(read('DATABASE_URL_FILE=/run/url', { DATABASE_URL: 'x' }), {})
   t.same(read('DATABASE_URL=x', { SERVICES_PG_DSN: 'y' }), {})

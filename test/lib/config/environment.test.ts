@@ -75,7 +75,7 @@ await t.test('the auth mode is trimmed, read in any case, and jwt means jwt_hs25
   for (const [text, mode] of Object.entries(modes)) t.equal(load({ SERVICE_AUTH_MODE: text }).auth.mode, mode, text)
 })
 
-await t.test('a value out of bounds or of another kind is a problem that says what is allowed', async (t) => {
+await t.test('a value out of bounds or of another type is a problem that names the allowed values', async (t) => {
   const cases: [string, string, string][] = [
     ['SERVICES_PORT', '65536', 'found "65536", allowed is an integer from 0 to 65535'],
     ['SERVICES_PORT', '-1', 'found "-1", allowed is an integer from 0 to 65535'],

@@ -53,7 +53,7 @@ function environmentOf ({ env }: Container, secret: Manifest): Record<string, st
   return Object.fromEntries(env.map(({ name, value, valueFrom }) => [name, value ?? secret.stringData?.[valueFrom!.secretKeyRef.key] ?? 'missing']))
 }
 
-t.test('the pods of kubernetes.yaml are given variables that are known and load', async (t) => {
+t.test('the variables of the pods in kubernetes.yaml are known and can be loaded', async (t) => {
   const files = { '/etc/memory-gateway/gateway.yaml': one('ConfigMap').data!['gateway.yaml']!, '/run/.containerenv': '' }
   const [migrateEnv, gatewayEnv] = [pods.migrate, pods.gateway].map(({ containers: [container] }) => ({ SERVICES_HOST: '0.0.0.0', ...environmentOf(container, one('Secret')) }))
   for (const env of [migrateEnv!, gatewayEnv!]) {
@@ -80,7 +80,7 @@ t.test('the pods of kubernetes.yaml have no rights that they do not use, and are
   }
 })
 
-t.test('its probes ask for life and readiness, and its grace period is longer than the time for requests in flight', async (t) => {
+t.test('the probes check liveness and readiness, and the grace period exceeds that of requests', async (t) => {
   const { containers: [container], terminationGracePeriodSeconds: grace } = pods.gateway
   const paths = { startupProbe: '/live', livenessProbe: '/live', readinessProbe: '/health' } as const
   const port = Number(variable('SERVICES_PORT').default)
@@ -90,7 +90,7 @@ t.test('its probes ask for life and readiness, and its grace period is longer th
   t.ok(grace! * 1000 > Number(timeout) + 5000)
 })
 
-t.test('what the manifests speak of is there, in no namespace of their own', async (t) => {
+t.test('everything that the manifests refer to exists, and they define no namespace', async (t) => {
   for (const { text, manifests } of [gatewayFile, databaseFile]) {
     const names = (kind: string) => manifests.filter((manifest) => manifest.kind === kind)
       .map(({ metadata }) => metadata.name)

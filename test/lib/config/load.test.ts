@@ -31,7 +31,7 @@ await t.test('every problem of environment and file is in one error, a line each
   t.equal(error.name, 'ConfigurationError')
 })
 
-await t.test('the configuration is frozen to the last leaf', async (t) => {
+await t.test('the configuration is frozen at every level', async (t) => {
   const config = loadYaml('vector_store_config: {a: [{b: 1}], __proto__: {c: {}}}\nbanks: {x: {access: [{principal: p, permissions: [read]}]}}\naccess_grants: []')
   const open: string[] = []
   const walk = (value: unknown, path: string): void => {
@@ -45,14 +45,14 @@ await t.test('the configuration is frozen to the last leaf', async (t) => {
   t.throws(() => { config.warnings.push('x') }, TypeError)
 })
 
-await t.test('loading neither changes the environment nor remembers anything', async (t) => {
+await t.test('loading changes no environment variable and keeps no state', async (t) => {
   const env = Object.freeze({ SERVICES_PORT: '9000', SERVICE_ADMIN_TOKEN: 'a' })
   const cwd = t.testdir({})
   t.same(loadConfig(env, { cwd }), loadConfig(env, { cwd }))
   t.equal(loadConfig({}, { cwd }).port, 8080)
 })
 
-await t.test('only the environment that is handed in counts', async (t) => {
+await t.test('only the given environment counts', async (t) => {
   const before = process.env['SERVICES_PORT']
   process.env['SERVICES_PORT'] = 'nonsense'
   t.teardown(() => {
@@ -63,7 +63,7 @@ await t.test('only the environment that is handed in counts', async (t) => {
   t.equal(loadConfig({}).baseDirectory, process.cwd())
 })
 
-await t.test('a program gives the configuration as an object, which is checked like the file and stays its own', async (t) => {
+await t.test('a program may pass an object as the file, which is checked alike and not modified', async (t) => {
   const file = { access_control: { enabled: true, default_policy: 'deny' as const }, homeostasis: { recall_max_tokens: 100 } }
   const config = loadConfig({ SERVICE_AUTH_MODE: 'api_key', SERVICE_API_KEY: 'key' }, { file, cwd: '/work' })
   t.same(config.file, file)

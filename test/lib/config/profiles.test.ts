@@ -7,13 +7,13 @@ await t.test('a bank and a pattern may choose a profile of the file', async (t) 
   t.same(file.profiles, { support: { mission: 'Help.' } })
 })
 
-await t.test('a profile that is not there is a problem that names the path, and the nearest one', async (t) => {
+await t.test('a profile that does not exist is a problem that names the path and the nearest profile', async (t) => {
   t.match(yamlProblems('profiles: {support: {}}\nbanks: {"team-*": {profile: suport}, home: {profile: support}}'), [/^banks\.team-\*\.profile: found .*suport.*under profiles.*support/])
   for (const name of ['nothing', 'toString', 'constructor']) t.match(yamlProblems(`banks: {home: {profile: ${name}}}`), [/^banks\.home\.profile: /])
-  t.equal(yamlProblems('banks: {a: {profile: x}, b: {profile: y}}').length, 2, 'every one is told')
+  t.equal(yamlProblems('banks: {a: {profile: x}, b: {profile: y}}').length, 2, 'every profile is reported')
 })
 
-await t.test('a profile holds sections, and neither grants nor another profile', async (t) => {
+await t.test('a profile contains sections, but neither grants nor another profile', async (t) => {
   t.match(yamlProblems('profiles: {support: {access: []}}'), [/^profiles\.support\.access is not a known key/])
   t.match(yamlProblems('profiles: {support: {profile: other}}'), [/^profiles\.support\.profile is not a known key/])
   t.match(yamlProblems('profiles: {support: {homeostasis: {recall_max_tokens: 0}}}'), [/^profiles\.support\.homeostasis\.recall_max_tokens: /])

@@ -10,7 +10,7 @@ const root = new URL('../../../', import.meta.url)
 const read = (path: string) => readFileSync(new URL(path, root), 'utf8')
 const HINT = 'run: npx tsx scripts/write-config-docs.ts'
 
-await t.test('the committed files are what the generator makes', async (t) => {
+await t.test('the committed files are those that the generator writes', async (t) => {
   t.equal(read('docs/configuration.md'), configurationReference(PROVIDER_SETTINGS), HINT)
   t.equal(read('.env.example'), envExample(), HINT)
 })
@@ -22,7 +22,7 @@ await t.test('.env.example has every variable once, with its default, and sets n
   t.same(shown, VARIABLES.map(({ name, ...rest }: Variable) => [name, rest.default ?? '']))
 })
 
-await t.test('every default of the table is what the loader takes by default', async (t) => {
+await t.test('every default in the table is the default of the loader', async (t) => {
   const defaults = Object.fromEntries(VARIABLES.flatMap(
     (variable: Variable) => variable.default === undefined ? [] : [[variable.name, variable.default]],
   ))
@@ -31,7 +31,7 @@ await t.test('every default of the table is what the loader takes by default', a
   t.same({ ...set, warnings: [] }, { ...unset, warnings: [] })
 })
 
-await t.test('the example of the reference is a valid configuration without a fault in it', async (t) => {
+await t.test('the example of the reference is a valid configuration', async (t) => {
   const yaml = /```yaml\n(.*?)```/s.exec(read('docs/configuration.md'))?.[1] ?? ''
   const env = { TICKETS_WEBHOOK_SECRET: 's', SERVICE_AUTH_MODE: 'api_key', SERVICE_API_KEY: 'k', SERVICE_ADMIN_TOKEN: 'a', SERVICES_HOST: '0.0.0.0' }
   const { file, warnings } = loadYaml(yaml, env)

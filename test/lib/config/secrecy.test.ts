@@ -95,7 +95,7 @@ await t.test('a fault of syntax quotes nothing of the file', async () => {
   for (const make of texts) fc.assert(fc.property(word, (text) => !says(() => loadYaml(make(text), WRONG), text)))
 })
 
-await t.test('warnings have no secret either', async (t) => {
+await t.test('warnings contain no secret either', async (t) => {
   fc.assert(fc.property(secret, (text) => {
     const env = Object.fromEntries(SECRETS.filter((name) => name !== 'SERVICES_PG_DSN').map((name) => [name, ` ${text} `]))
     const { warnings } = loadYaml('vector_store_config: {dsn: "${SERVICE_API_KEY}"}', { ...env, SERVICE_AUTH_MODE: 'jwt' })

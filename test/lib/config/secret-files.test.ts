@@ -11,7 +11,7 @@ await t.test('every secret may come from a file', async (t) => {
   }
 })
 
-await t.test('one trailing line end is dropped and all other white space kept', async (t) => {
+await t.test('one trailing line end is removed and all other white space is kept', async (t) => {
   const texts = { 'a b\n': 'a b', 'a\r\n': 'a', 'a\n\n': 'a\n', ' a \n': ' a ', 'a\nb': 'a\nb', 'a\r': 'a\r' }
   for (const [text, secret] of Object.entries(texts)) {
     t.equal(load({ SERVICE_API_KEY_FILE: '/k' }, { '/k': text }).auth.apiKey, secret, JSON.stringify(text))
@@ -19,7 +19,7 @@ await t.test('one trailing line end is dropped and all other white space kept', 
   t.equal(load({ SERVICE_API_KEY: ' a b\n' }).auth.apiKey, ' a b\n', 'a secret in the variable itself stays as it is')
 })
 
-await t.test('a relative path starts at the working directory', async (t) => {
+await t.test('a relative path is resolved against the working directory', async (t) => {
   t.equal(load({ SERVICE_API_KEY_FILE: 'secrets/key' }, { '/work/secrets/key': 'k' }).auth.apiKey, 'k')
 })
 
@@ -29,7 +29,7 @@ await t.test('a secret in both forms is a problem', async (t) => {
   }
 })
 
-await t.test('a file that is empty or cannot be read is a problem, and its path stays unsaid', async (t) => {
+await t.test('a file that is empty or cannot be read is a problem that does not contain its path', async (t) => {
   for (const text of ['', '\n', '\r\n', '  \n']) {
     t.same(problems({ SERVICE_API_KEY_FILE: '/k' }, { '/k': text }), ['SERVICE_API_KEY_FILE: found an empty file, allowed is a file that holds the value'])
   }
@@ -53,7 +53,7 @@ await t.test('DATABASE_URL and SERVICES_PG_DSN name one database', async (t) => 
   t.equal(problems({ DATABASE_URL_FILE: '/k', SERVICES_PG_DSN: 'b' }, { '/k': 'a' }).length, 1, 'one of them from a file')
 })
 
-await t.test('a variable that is no secret does not come from a file', async (t) => {
+await t.test('a variable that is not a secret cannot come from a file', async (t) => {
   const { warnings } = load({ SERVICE_JWT_AUDIENCE_FILE: '/k' })
   t.ok(warnings.includes('SERVICE_JWT_AUDIENCE_FILE is not a known variable and is ignored; only a secret may come from a file'))
 })

@@ -19,7 +19,7 @@ await t.test('$${ is a literal ${', async (t) => {
   t.equal(store('$$${HOST}'), '$${HOST}')
 })
 
-await t.test('what is put in is not looked at again', async (t) => {
+await t.test('a substituted value is not substituted again', async (t) => {
   const env = { A: '${B}', B: 'b', C: '$${B} $& $1' }
   t.equal(store('${A}', env), '${B}')
   t.equal(store('${C}', env), '$${B} $& $1')
@@ -37,10 +37,10 @@ await t.test('every reference that cannot be resolved is a problem with its path
     'vector_store_config.a[0]: ${NOPE} cannot be replaced, NOPE is not set',
   ])
   t.same(yamlProblems('vector_store: ${A}', { A: ' ' }), ['vector_store: ${A} cannot be replaced, A is set but empty; unset it or give it a value'])
-  t.same(yamlProblems('homeostasis:\n  recall_max_tokens: ${NOPE}').length, 1, 'and the place is not complained of twice')
+  t.same(yamlProblems('homeostasis:\n  recall_max_tokens: ${NOPE}').length, 1, 'the place is not reported twice')
 })
 
-await t.test('names of object methods are no variables', async (t) => {
+await t.test('names of object methods are not variables', async (t) => {
   for (const name of ['constructor', '__proto__', 'toString']) t.same(yamlProblems(`vector_store: \${${name}}`), [`vector_store: \${${name}} cannot be replaced, ${name} is not set`])
 })
 
@@ -50,7 +50,7 @@ await t.test('a reference of another form is a problem', async (t) => {
   }
 })
 
-await t.test('a reference alone becomes the number or boolean that the place asks for', async (t) => {
+await t.test('a reference alone becomes the number or boolean that the setting requires', async (t) => {
   const yaml = 'homeostasis: {recall_max_tokens: "${N}"}\nretrieval: {bm25: {k1: "${F}"}}\naccess_control: {enabled: "${B}"}\nbanks: {"a*": {homeostasis: {quotas: {retain_per_day: "${N}"}}}}\nvector_store: "${N}"\nvector_store_config: {port: "${N}"}'
   t.match(loadYaml(yaml, { N: '42', F: ' 1.25 ', B: 'true' }).file, {
     homeostasis: { recall_max_tokens: 42 },
@@ -62,7 +62,7 @@ await t.test('a reference alone becomes the number or boolean that the place ask
   })
 })
 
-await t.test('any other text stays a text, and the place complains without showing it', async (t) => {
+await t.test('any other text stays a text, and the problem of the setting does not show it', async (t) => {
   for (const text of ['many', '0x10', '1_000', '4${N}', '${N} ', 'Infinity']) {
     t.same(yamlProblems('homeostasis: {recall_max_tokens: "${X}"}', { X: text }), ['homeostasis.recall_max_tokens: found a text (not shown), allowed is an integer of at least 1'], text)
   }

@@ -6,7 +6,7 @@ function unknown (...names: string[]) {
   return findUnknownVariables(Object.fromEntries(names.map((name) => [name, 'x'])))
 }
 
-await t.test('a near miss of a known name is a problem that names what was meant', async (t) => {
+await t.test('a nearly correct name is a problem that names the intended one', async (t) => {
   const misses: Record<string, string> = {
     SERVICE_PORT: 'SERVICES_PORT',
     SERVICE_HOST: 'SERVICES_HOST',
@@ -33,13 +33,13 @@ await t.test('a near miss of a known name is a problem that names what was meant
   }
 })
 
-await t.test('three letters away is only a warning, and only with our prefixes', async (t) => {
+await t.test('a name with three wrong letters is only a warning, and only with our prefixes', async (t) => {
   for (const name of ['SERVICES_HOSTNAM', 'SERVICE_NAME', 'SERVICES_VERSION', 'SERVICE_']) {
     t.same(unknown(name), { problems: [], warnings: [`${name} is not a known variable and is ignored`] }, name)
   }
 })
 
-await t.test('variables of others are left alone', async (t) => {
+await t.test('variables of other programs are ignored', async (t) => {
   const others = [
     'PATH', 'HOME', 'HOST', 'NODE_ENV', 'PGHOST', 'DATABASE', 'DATABASE_HOST', 'DATABASE_NAME', 'DATABASE_PORT',
     'DATABASE_SSL', 'DATABASE_UID', 'DATABASE_USER', 'DATABASE_PASSWORD', 'DATABASE_DSN', 'DATABASE_URL_2', 'DATALAKE_URL',
@@ -54,6 +54,6 @@ await t.test('known names and unset ones are not unknown', async (t) => {
   t.same(findUnknownVariables({ SERVICE_PORT: undefined }), { problems: [], warnings: [] })
 })
 
-await t.test('an odd name stays on one line', async (t) => {
+await t.test('an odd name is shown on one line', async (t) => {
   t.same(unknown('SERVICE_X\nY').warnings, ['SERVICE_X\\u{a}Y is not a known variable and is ignored'])
 })

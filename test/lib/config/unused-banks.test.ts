@@ -32,7 +32,7 @@ const used: Record<string, string> = {
   'empty sections': 'banks: {home: {retrieval: {rerank: {}, rewrite: {}}}}\nprofiles: {p: {}}',
 }
 for (const [what, yaml] of Object.entries(used)) {
-  await t.test(`what has an effect for a bank is taken: ${what}`, async (t) => {
+  await t.test(`a setting that has an effect for a bank is accepted: ${what}`, async (t) => {
     t.doesNotThrow(() => loadYaml(yaml))
   })
 }

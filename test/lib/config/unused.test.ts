@@ -12,8 +12,8 @@ const refused: Record<string, { yaml: string, env?: Environment, problems: strin
   'a circuit of the mock, named': { yaml: 'llm_provider: mock\nescalation: {circuit_breaker: {failure_threshold: 3}}', problems: [NOT_FOR_MOCK] },
   'prices of the mock': { yaml: 'prices: {gpt-x: {input: 1, output: 2}}', problems: ['prices: llm_provider is mock, which costs nothing, so nothing uses them; set llm_provider'] },
   'prices of other models alone': { yaml: `${LLM}prices: {somemodel: {input: 1, output: 2}}`, problems: ['prices: there is no entry for the configured model, "some-model" (llm_provider_config.model)'] },
-  'details of rewriting that nobody may ask for': { yaml: `${LLM}retrieval: {rewrite: {max_queries: 2, timeout_ms: 10}}`, problems: [enabled('retrieval.rewrite', 'max_queries'), enabled('retrieval.rewrite', 'timeout_ms')] },
-  'details of reranking by the model that nobody may ask for': { yaml: `${LLM}retrieval: {model_rerank: {weight: 0.5}}`, problems: [enabled('retrieval.model_rerank', 'weight')] },
+  'details of rewriting that no request may use': { yaml: `${LLM}retrieval: {rewrite: {max_queries: 2, timeout_ms: 10}}`, problems: [enabled('retrieval.rewrite', 'max_queries'), enabled('retrieval.rewrite', 'timeout_ms')] },
+  'details of reranking by the model that no request may use': { yaml: `${LLM}retrieval: {model_rerank: {weight: 0.5}}`, problems: [enabled('retrieval.model_rerank', 'weight')] },
   'helpers that the mock cannot be': {
     yaml: 'retrieval: {rewrite: {enabled: true}, model_rerank: {enabled: true}}',
     problems: ['rewrite', 'model_rerank'].map((section) => `retrieval.${section}.enabled: llm_provider is mock, which does not support it; set llm_provider`),
@@ -38,7 +38,7 @@ for (const [what, { yaml, env, problems }] of Object.entries(refused)) {
   })
 }
 
-await t.test('the other name of the connection URI with pglite ends the start too', async (t) => {
+await t.test('with pglite the other name of the connection URI ends the start too', async (t) => {
   t.match(yamlProblems('vector_store: pglite', { SERVICES_PG_DSN: 'postgres://db/x' }), [/^SERVICES_PG_DSN is set/])
 })
 
@@ -54,7 +54,7 @@ const used: Record<string, string> = {
   'empty sections': 'retrieval: {rerank: {}, rewrite: {}}\nescalation: {circuit_breaker: {}}\nprices: {}\naccess_control: {}',
 }
 for (const [what, yaml] of Object.entries(used)) {
-  await t.test(`what has an effect is taken: ${what}`, async (t) => {
+  await t.test(`a setting that has an effect is accepted: ${what}`, async (t) => {
     t.doesNotThrow(() => loadYaml(yaml))
   })
 }

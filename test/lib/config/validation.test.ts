@@ -3,7 +3,7 @@ import { loadYaml, yamlProblems } from './load-with.js'
 
 const webhook = (auth: string) => `sources: {s: {type: webhook, target_bank: b, auth: ${auth}}}`
 
-await t.test('one wrong thing gives one sentence with path, find and rule', async (t) => {
+await t.test('each problem is one sentence with the path, the value and the rule', async (t) => {
   const cases: Record<string, string> = {
     'access_control: {default_policy: owner}': 'access_control.default_policy: found "owner", allowed are "owner_only", "open", "deny"; did you mean "owner_only"?',
     'access_control: {default_policy: zzz}': 'access_control.default_policy: found "zzz", allowed are "owner_only", "open", "deny"',
@@ -40,7 +40,7 @@ await t.test('one wrong thing gives one sentence with path, find and rule', asyn
   for (const [yaml, sentence] of Object.entries(cases)) t.same(yamlProblems(yaml), [sentence], yaml)
 })
 
-await t.test('the auth of a source is judged by its type alone', async (t) => {
+await t.test('the auth of a source is checked by the rules of its type alone', async (t) => {
   const cases: Record<string, string[]> = {
     '{type: hmac}': ['sources.s.auth.secret is missing'],
     '{type: hmac, secret: ""}': ['sources.s.auth.secret: found a text (not shown), allowed is a text that is not empty'],
@@ -58,7 +58,7 @@ await t.test('the auth of a source is judged by its type alone', async (t) => {
   for (const [auth, sentences] of Object.entries(cases)) t.same(yamlProblems(webhook(auth)), sentences, auth)
 })
 
-await t.test('two sources, each with its own fault, do not mix', async (t) => {
+await t.test('the problems of two sources are reported separately', async (t) => {
   const yaml = 'sources:\n  a: {type: webhook, target_bank: b, auth: {type: none, x: 1}}\n  ab: {type: webhoo, target_bank: "-", auth: {type: hmac}}'
   t.same(yamlProblems(yaml).sort(), [
     'sources.a.auth.x is not a known key, allowed is "type"',
@@ -68,13 +68,13 @@ await t.test('two sources, each with its own fault, do not mix', async (t) => {
   ])
 })
 
-await t.test('a source may be of any tenant that a token can tell', async (t) => {
+await t.test('a source may belong to any tenant that a token can name', async (t) => {
   const withTenant = (tenant: unknown) => `sources: {s: {type: webhook, target_bank: b, tenant_id: ${JSON.stringify(tenant)}, auth: {type: none}}}`
   for (const good of ['acme', '42', 'Acme Corp', 'ä'.repeat(256)]) t.same(yamlProblems(withTenant(good)), [], good)
   for (const bad of ['', ' ', 'a\nb', 'a\u0000', 'a'.repeat(257), 42, null]) t.match(yamlProblems(withTenant(bad)), [/^sources.s.tenant_id: /], JSON.stringify(bad))
 })
 
-await t.test('a source may retain as any principal that a caller may have', async (t) => {
+await t.test('a source may retain as any valid principal', async (t) => {
   const withPrincipal = (principal: string) => `sources: {s: {type: webhook, target_bank: b, principal: ${JSON.stringify(principal)}, auth: {type: none}}}`
   for (const good of ['service:tickets', 'a', 'ä'.repeat(256)]) t.same(yamlProblems(withPrincipal(good)), [], good)
   for (const bad of ['', 'a b', 'a\u200b', 'a'.repeat(257)]) t.match(yamlProblems(withPrincipal(bad)), [/^sources.s.principal: /], JSON.stringify(bad))
@@ -85,7 +85,7 @@ await t.test('owner patterns may use type and id as often as they like', async (
   t.same(loadYaml(`access_control: {enabled: true, owner_patterns: ${JSON.stringify(patterns)}}`).file.access_control?.owner_patterns, patterns)
 })
 
-await t.test('a value is shown as it is and not coerced, filled in or dropped', async (t) => {
+await t.test('a value is shown as it is, and not coerced, completed or dropped', async (t) => {
   const yaml = 'vector_store_config: {a: "1", b: 1, c: null, d: [~, {}], e: yes, f: 0o17}\nbanks: {"*": {}, "a*": {access: [{principal: "user:*", permissions: ["*"]}]}}'
   t.same(loadYaml(yaml).file, {
     vector_store_config: { a: '1', b: 1, c: null, d: [null, {}], e: 'yes', f: 15 },

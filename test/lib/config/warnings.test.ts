@@ -29,7 +29,7 @@ await t.test('a complete configuration of each mode has no warning', async (t) =
   })
 })
 
-await t.test('identity that is weaker than it looks is warned of', async (t) => {
+await t.test('identity that is weaker than it looks causes a warning', async (t) => {
   check(t, {
     'no admin token': { env: {}, warnings: ['SERVICE_ADMIN_TOKEN is not set: admin routes are unprotected'] },
     'dev in public': { env: { ...QUIET, SERVICES_HOST: '::', SERVICE_ALLOW_DEV_AUTH: '1' }, warnings: ['SERVICE_ALLOW_DEV_AUTH: dev mode trusts every caller, and SERVICES_HOST is not a loopback address'] },
@@ -42,14 +42,14 @@ await t.test('identity that is weaker than it looks is warned of', async (t) => 
   })
 })
 
-await t.test('what the selected mode lacks is no warning, for it is logged as an error', async (t) => {
+await t.test('a missing setting of the selected mode is no warning, because it is logged as an error', async (t) => {
   check(t, {
     api_key: { env: { ...KEY, SERVICE_API_KEY: undefined }, warnings: [] },
     oidc: { env: { ...QUIET, SERVICE_AUTH_MODE: 'jwt_oidc' }, warnings: [] },
   })
 })
 
-await t.test('a setting of a mode that is not selected is warned of', async (t) => {
+await t.test('a setting of a mode that is not selected causes a warning', async (t) => {
   const idle = (mode: string, name: string) => [`${name} is set and has no effect: SERVICE_AUTH_MODE is ${mode}`]
   check(t, {
     'key in jwt': { env: { ...JWT, SERVICE_API_KEY: 'k' }, warnings: idle('jwt_hs256', 'SERVICE_API_KEY') },
@@ -61,7 +61,7 @@ await t.test('a setting of a mode that is not selected is warned of', async (t) 
   })
 })
 
-await t.test('access control that does not do what it seems to is warned of', async (t) => {
+await t.test('access control that does not do what it seems to causes a warning', async (t) => {
   check(t, {
     'in dev mode': { env: QUIET, yaml: 'access_control: {enabled: true}', warnings: ['access_control.enabled: in dev mode, anonymous callers bypass access control'] },
     'nobody may do anything': { env: KEY, yaml: 'access_control: {enabled: true, default_policy: deny}', warnings: ['access_control: the default policy is deny and there are no grants, so no caller may do anything'] },
@@ -71,14 +71,14 @@ await t.test('access control that does not do what it seems to is warned of', as
   })
 })
 
-await t.test('an open source on a public address is warned of, by its id', async (t) => {
+await t.test('an open source on a public address causes a warning that contains its id', async (t) => {
   check(t, {
     public: { env: { ...KEY, SERVICES_HOST: '0.0.0.0' }, yaml: OPEN_SOURCE, warnings: ['sources.s.auth: type none on an address that is not loopback lets anyone write to the bank'] },
     signed: { env: { ...KEY, SERVICES_HOST: '0.0.0.0' }, yaml: 'sources: {s: {type: webhook, target_bank: b, auth: {type: hmac, secret: x}}}', warnings: [] },
   })
 })
 
-await t.test('a database at a loopback address of a container is warned of where the gateway is open to others', async (t) => {
+await t.test('a loopback address for the database causes a warning in a container open to others', async (t) => {
   const DATABASE = 'postgres://user:hunter2@127.0.0.1:5432/memory'
   const PUBLIC: Environment = { ...KEY, SERVICES_HOST: '0.0.0.0' }
   const says = (name: string) => [`${name} names a loopback address, and this process runs in a container, where it is the address of the container itself, ` +
@@ -93,21 +93,21 @@ await t.test('a database at a loopback address of a container is warned of where
   t.same(warned({ ...PUBLIC, DATABASE_URL: DATABASE }, { '/run/.containerenv': '' }), says('DATABASE_URL'), 'Podman')
   t.same(warned({ ...PUBLIC, DATABASE_URL: DATABASE, KUBERNETES_SERVICE_HOST: '10.0.0.1' }, {}), says('DATABASE_URL'), 'Kubernetes')
   const dsn = `{vector_store: postgres, vector_store_config: {dsn: "${DATABASE}"}}`
-  t.same(warned({ ...PUBLIC, DATABASE_URL: 'postgres://database/memory' }, inDocker, dsn), says('vector_store_config.dsn'), 'what is used counts')
+  t.same(warned({ ...PUBLIC, DATABASE_URL: 'postgres://database/memory' }, inDocker, dsn), says('vector_store_config.dsn'), 'a setting that is used counts')
 
   t.same(warned({ ...PUBLIC, DATABASE_URL: DATABASE }, {}), [], 'no container')
   t.same(warned({ ...KEY, DATABASE_URL: DATABASE }), [], 'a gateway for this machine alone')
   for (const host of ['database', 'host.containers.internal', '10.0.0.7', '[fd00::1]']) {
     t.same(warned({ ...PUBLIC, DATABASE_URL: `postgres://user@${host}/memory` }), [], host)
   }
-  t.same(warned({ ...PUBLIC, DATABASE_URL: 'no URI' }), [], 'what is no URI is said by the store')
+  t.same(warned({ ...PUBLIC, DATABASE_URL: 'no URI' }), [], 'the store reports an invalid URI')
   t.same(warned(PUBLIC), [], 'no database')
 })
 
 const LOST = (variable: string, file: string) => `${variable} is set and not used: vector_store is in_memory, so memories are not kept and are lost when the process ends. To keep them in that database, write "vector_store: postgres" in ${file}`
 const URI = 'postgres://user:Zq-secret@db/main'
 
-await t.test('a database that the selected store does not use is warned of, since memories are lost without it', async (t) => {
+await t.test('a database that the selected store does not use causes a warning', async (t) => {
   const NAMED = 'the file that SERVICES_CONFIG_PATH names'
   check(t, {
     'the default store': { env: { ...QUIET, DATABASE_URL: URI }, warnings: [LOST('DATABASE_URL', NAMED)] },
@@ -122,7 +122,7 @@ await t.test('a database that the selected store does not use is warned of, sinc
   t.same(load({ ...QUIET, DATABASE_URL_FILE: '/run/url' }, { '/run/url': URI }).warnings, [LOST('DATABASE_URL', 'a file that SERVICES_CONFIG_PATH names')])
 })
 
-await t.test('a source whose memories none of the callers can read is warned of', async (t) => {
+await t.test('a source whose memories no caller can read causes a warning', async (t) => {
   const WITHOUT = 'sources.s: there is no tenant_id, so only callers without a tenant can read what it sends'
   const TENANT = OPEN_SOURCE.replace('type: webhook', 'type: webhook, tenant_id: acme')
   check(t, {
@@ -132,14 +132,14 @@ await t.test('a source whose memories none of the callers can read is warned of'
   })
 })
 
-await t.test('a port for another convention is warned of, and not when ours is set too', async (t) => {
+await t.test('a port in a variable of another convention causes a warning, unless ours is set too', async (t) => {
   check(t, {
     'PORT alone': { env: { ...QUIET, PORT: '3000' }, warnings: ['PORT is set but ignored: the server takes its port from SERVICES_PORT, which is not set'] },
     'PORT beside ours': { env: { ...QUIET, PORT: '3000', SERVICES_PORT: '3000' }, warnings: [] },
   })
 })
 
-await t.test('a weight for vectors without meaning is warned of, since it has an effect', async (t) => {
+await t.test('a weight for vectors without meaning causes a warning, because it has an effect', async (t) => {
   check(t, {
     mock: { env: QUIET, yaml: 'retrieval: {weights: {semantic: 1}}', warnings: ['retrieval.weights.semantic: embedding_provider is mock, whose vectors represent words and no meaning; set embedding_provider to search by meaning'] },
     'switched off': { env: QUIET, yaml: 'retrieval: {weights: {semantic: 0}}', warnings: [] },

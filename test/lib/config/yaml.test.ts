@@ -7,7 +7,7 @@ await t.test('a file without content is an empty configuration', async (t) => {
   }
 })
 
-await t.test('the top of the file is a map', async (t) => {
+await t.test('the top level of the file is a map', async (t) => {
   const kinds = { '- a': 'a list', '[]': 'an empty list', text: '"text"', 5: '5', true: 'true' }
   for (const [text, kind] of Object.entries(kinds)) t.same(yamlProblems(text), [`the configuration file: found ${kind}, allowed is a map`], text)
 })
@@ -17,7 +17,7 @@ await t.test('a path that cannot be read is a problem', async (t) => {
   t.notMatch(problems({ SERVICES_CONFIG_PATH: 'postgres://user:hunter2@db/main' }).join(), 'hunter2', 'not even a connection URI in the wrong variable')
 })
 
-await t.test('faults of syntax name line and column', async (t) => {
+await t.test('syntax errors contain the line and the column', async (t) => {
   const faults = {
     'a: [1\nb: 2': 'line 2, column 1: the indentation is wrong, or a bracket is not closed',
     'homeostasis:\n\trecall_max_tokens: 1': 'line 2, column 1: tabs may not indent',
@@ -35,7 +35,7 @@ await t.test('faults of syntax name line and column', async (t) => {
   for (const [text, fault] of Object.entries(faults)) t.equal(yamlProblems(text)[0], `/etc/gateway.yaml: ${fault}`, JSON.stringify(text))
 })
 
-await t.test('a fault of syntax does not hide what is wrong in the environment', async (t) => {
+await t.test('a syntax error does not hide the problems of the environment', async (t) => {
   t.match(yamlProblems('a: [', { SERVICES_PORT: 'x' }), [/^SERVICES_PORT/, /^\/etc\/gateway.yaml: /])
 })
 
@@ -44,16 +44,16 @@ await t.test('a key that is given twice is a problem, however it is written', as
   t.same(yamlProblems('vector_store_config:\n  n: {7: a, "7": b}'), ['vector_store_config.n.7: the key is given twice (line 2, column 13)'])
 })
 
-await t.test('a key is the text that is written', async (t) => {
+await t.test('a key is read as the text that is written', async (t) => {
   const { banks } = loadYaml('banks:\n  007: {}\n  7: {}\n  true: {}\n  1e3: {}').file
   t.same(Object.keys(banks ?? {}).sort(), ['007', '1e3', '7', 'true'])
 })
 
-await t.test('a key that is no text is a problem', async (t) => {
+await t.test('a key that is not a text is a problem', async (t) => {
   for (const text of ['[a]: 1', '? {a: 1}\n: 1', ': 1']) t.match(yamlProblems(text), [/^the configuration file: a key is not a text \(line 1, column \d\)$/], text)
 })
 
-await t.test('prototype names are keys like any other', async (t) => {
+await t.test('names of prototype members are keys like any other', async (t) => {
   t.match(yamlProblems('__proto__: 1\nconstructor: 2\ntoString:'), [/^__proto__ is not a known key, allowed are "vector_store", /, /^constructor is not a known key/, /^toString is not a known key/])
   t.match(yamlProblems('banks:\n  __proto__: {}\n'), [/^banks: found the key "__proto__", allowed is a bank id of letters/])
   t.match(yamlProblems('access_control: {__proto__: {enabled: true}}'), [/^access_control.__proto__ is not a known key/])
@@ -85,20 +85,20 @@ await t.test('an alias without an anchor or within itself is a problem', async (
   t.same(yamlProblems('vector_store_config: &a {b: [*a]}'), ['vector_store_config.b[0]: an alias that contains itself (line 1, column 30)'])
 })
 
-await t.test('a file nested beyond reason is a problem, not a crash', async (t) => {
+await t.test('a file that is nested too deeply is a problem, not a crash', async (t) => {
   for (const opener of ['[', '{a: ', '- ', '? ']) {
     t.match(yamlProblems(opener.repeat(5_000))[0], /^\/etc\/gateway.yaml: line \d+, column \d+: /, JSON.stringify(opener))
   }
 })
 
-await t.test('a section or list with nothing under it counts as absent', async (t) => {
+await t.test('an empty section or list counts as absent', async (t) => {
   const empty = 'homeostasis:\nbanks:\nsources:\naccess_grants:\nvector_store_config:\naccess_control:\nbarriers:\n  metadata:\n    blocked_keys:\n'
   t.same(loadYaml(empty).file, { barriers: { metadata: {} } })
-  t.same(yamlProblems('sources:\n  tickets:'), ['sources.tickets: found nothing, allowed is a map'], 'but a source does not vanish')
+  t.same(yamlProblems('sources:\n  tickets:'), ['sources.tickets: found nothing, allowed is a map'], 'a source is not removed')
   t.same(yamlProblems('vector_store:'), ['vector_store: found nothing, allowed is a text that is not empty'], 'nor a text')
 })
 
-await t.test('relative paths of providers start at the folder of the file', async (t) => {
+await t.test('relative paths of providers are resolved against the folder of the file', async (t) => {
   t.equal(loadYaml('').baseDirectory, '/etc')
   t.equal(loadYaml('', { SERVICES_CONFIG_PATH: 'conf/a.yaml' }, { '/work/conf/a.yaml': '' }).baseDirectory, '/work/conf')
 })

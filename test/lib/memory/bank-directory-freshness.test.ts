@@ -5,27 +5,27 @@ import { held, key, setUp } from './directory-support.js'
 
 type Directory = ReturnType<typeof setUp>
 
-/** Makes the store answer each question when the test says so. @returns the questions, in their order */
-function byHand ({ store }: Directory): Array<ReturnType<typeof held<BankConfigChanges>>> {
-  const questions: Array<ReturnType<typeof held<BankConfigChanges>>> = []
+/** Makes the store answer each query for changes when the test says so. @returns the queries, in their order */
+function controlledQueries ({ store }: Directory): Array<ReturnType<typeof held<BankConfigChanges>>> {
+  const queries: Array<ReturnType<typeof held<BankConfigChanges>>> = []
   store.changes = async () => {
-    const question = held<BankConfigChanges>()
-    questions.push(question)
-    return await question.promise
+    const query = held<BankConfigChanges>()
+    queries.push(query)
+    return await query.promise
   }
-  return questions
+  return queries
 }
 
 const NOTHING: BankConfigChanges = { revision: 1, banks: [] }
 const CHANGED: BankConfigChanges = { revision: 2, banks: [key('home')] }
 const down = new Error('the database is away')
 
-t.test('a request that finds a question under way which was asked long before waits for another one', async (t) => {
+t.test('a request waits for another query when the one in progress is too old', async (t) => {
   const directory = setUp()
   const { store, tokens, advance } = directory
   store.set('home', 5)
   await tokens('home')
-  const questions = byHand(directory)
+  const queries = controlledQueries(directory)
   advance(1000)
   t.same(await tokens('home'), [5])
   advance(1800)
@@ -33,67 +33,67 @@ t.test('a request that finds a question under way which was asked long before wa
   let isAnswered = false
   const late = Promise.all([tokens('home'), tokens('home'), tokens('home')]).finally(() => { isAnswered = true })
   await setImmediate()
-  t.equal(questions.length, 1, 'the one under way is waited for first')
-  questions[0]!.settle(NOTHING)
+  t.equal(queries.length, 1, 'the query in progress is awaited first')
+  queries[0]!.settle(NOTHING)
   await setImmediate()
-  t.notOk(isAnswered, 'what was known before the change is not enough')
-  t.equal(questions.length, 2, 'one for all who wait')
-  questions[1]!.settle(CHANGED)
+  t.notOk(isAnswered, 'the cached state before the change is not used')
+  t.equal(queries.length, 2, 'one query for all that wait')
+  queries[1]!.settle(CHANGED)
   t.same(await late, [[6], [6], [6]])
-  t.equal(questions.length, 2)
+  t.equal(queries.length, 2)
 })
 
-t.test('a request does not wait for another one when that under way was asked less than 1.8 seconds ago', async (t) => {
+t.test('a request does not wait for another query when the one in progress is less than 1.8 seconds old', async (t) => {
   const directory = setUp()
   const { store, tokens, advance } = directory
   store.set('home', 5)
   await tokens('home')
-  const questions = byHand(directory)
+  const queries = controlledQueries(directory)
   advance(1000)
   await tokens('home')
   advance(1799)
   const request = tokens('home')
   await setImmediate()
-  questions[0]!.settle(NOTHING)
+  queries[0]!.settle(NOTHING)
   t.same(await request, [5])
-  t.equal(questions.length, 1)
+  t.equal(queries.length, 1)
 })
 
-t.test('a request that asks itself is content with the answer, however long the store takes', async (t) => {
+t.test('a request that makes the query itself accepts its answer, however long the store takes', async (t) => {
   const directory = setUp()
   const { store, tokens, advance } = directory
   store.set('home', 5)
   await tokens('home')
-  const questions = byHand(directory)
+  const queries = controlledQueries(directory)
   store.set('home', 6)
   advance(5000)
   const request = tokens('home')
   await setImmediate()
   advance(5000)
-  questions[0]!.settle(CHANGED)
+  queries[0]!.settle(CHANGED)
   t.same(await request, [6])
-  t.equal(questions.length, 1)
+  t.equal(queries.length, 1)
 })
 
-t.test('a request whose own read fails is 503 immediately; one that shared the read of another tries again', async (t) => {
+t.test('a request whose own read fails is 503, and one that shared the read of another tries again', async (t) => {
   const directory = setUp()
   const { store, tokens, advance } = directory
   store.set('home', 5)
   await tokens('home')
-  const questions = byHand(directory)
+  const queries = controlledQueries(directory)
   advance(5000)
   const asking = tokens('home')
   await setImmediate()
   const joining = tokens('home')
-  questions[0]!.fail(down)
+  queries[0]!.fail(down)
   await t.rejects(asking, { code: 'dependency_unavailable' })
   await setImmediate()
-  t.equal(questions.length, 2)
-  questions[1]!.settle(NOTHING)
+  t.equal(queries.length, 2)
+  queries[1]!.settle(NOTHING)
   t.same(await joining, [5])
 })
 
-t.test('a store that cannot be asked in the background is one warning for many requests after each other, and another after it could', async (t) => {
+t.test('a store that fails in the background causes one warning, and another one after it has recovered', async (t) => {
   const directory = setUp()
   const { store, tokens, advance, warnings } = directory
   store.set('home', 5)
@@ -111,7 +111,7 @@ t.test('a store that cannot be asked in the background is one warning for many r
   t.match(warnings[0], /^The configuration of banks could not be brought up to date/)
   advance(1000)
   for (let count = 0; count < 5; count++) await t.rejects(tokens('home'), { code: 'dependency_unavailable' })
-  t.equal(warnings.length, 1, 'nor does the wait for it tell it again')
+  t.equal(warnings.length, 1, 'the wait for it does not log it again')
   store.changes = async () => NOTHING
   t.same(await tokens('home'), [5])
   await outage()

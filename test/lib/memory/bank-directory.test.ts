@@ -3,7 +3,7 @@ import t from 'tap'
 import type { BankConfigChanges } from '../../../lib/stores/bank-configs.js'
 import { held, key, setUp } from './directory-support.js'
 
-t.test('concurrent requests on a bank share one read, and later ones need none', async (t) => {
+t.test('concurrent requests on a bank share one read, and later requests need none', async (t) => {
   const { store, tokens } = setUp()
   store.set('home', 5)
   const answers = await Promise.all(Array.from({ length: 20 }, async () => await tokens('home')))
@@ -12,7 +12,7 @@ t.test('concurrent requests on a bank share one read, and later ones need none',
   t.same(store.reads, [['home']])
 })
 
-t.test('the banks of one request are one read, and only those that are not known are read', async (t) => {
+t.test('the banks of one request are one read, of only those that are not cached', async (t) => {
   const { store, tokens } = setUp()
   store.set('b', 5)
   t.same(await tokens('a', 'b', 'c'), [undefined, 5, undefined])
@@ -20,20 +20,20 @@ t.test('the banks of one request are one read, and only those that are not known
   t.same(store.reads, [['a', 'b', 'c'], ['d', 'e']])
 })
 
-t.test('a bank without a configuration of its own is remembered as such', async (t) => {
+t.test('a bank without its own configuration is cached as such', async (t) => {
   const { store, tokens } = setUp()
   await tokens('home')
   await tokens('home')
   t.equal(store.reads.length, 1)
 })
 
-t.test('banks of one name in two tenants are two', async (t) => {
+t.test('banks with the same name in two tenants are different banks', async (t) => {
   const { store, directory } = setUp()
   await directory.resolve([{ tenantId: 'acme', bankId: 'home' }, { tenantId: 'zeta', bankId: 'home' }, { tenantId: null, bankId: 'home' }])
   t.same(store.reads, [['home', 'home', 'home']])
 })
 
-t.test('a read that a change overtakes is not kept', async (t) => {
+t.test('a read that a change overtakes is not cached', async (t) => {
   const { store, directory, tokens } = setUp()
   const gate = held<void>()
   await tokens('other')
@@ -46,10 +46,10 @@ t.test('a read that a change overtakes is not kept', async (t) => {
   const late = tokens('home')
   gate.settle()
   t.same([await early, await late, await tokens('home')], [[5], [6], [6]])
-  t.equal(store.reads.length, 3, 'the second read is kept')
+  t.equal(store.reads.length, 3, 'the second read is cached')
 })
 
-t.test('a read that fails is 503 for all who wait, and is tried again by the next', async (t) => {
+t.test('a failed read is 503 for all requests that wait for it, and the next request tries again', async (t) => {
   const { store, tokens } = setUp()
   const gate = held<void>()
   store.gate = gate.promise
@@ -62,7 +62,7 @@ t.test('a read that fails is 503 for all who wait, and is tried again by the nex
   t.same(await tokens('home'), [5])
 })
 
-t.test('what is known is not brought up to date within a second', async (t) => {
+t.test('cached configurations are not refreshed within a second', async (t) => {
   const { store, tokens, advance } = setUp()
   await tokens('home')
   advance(999)
@@ -70,7 +70,7 @@ t.test('what is known is not brought up to date within a second', async (t) => {
   t.same(store.asked, [-1])
 })
 
-t.test('between 1 and 1.8 seconds it is brought up to date in the background, once', async (t) => {
+t.test('between 1 and 1.8 seconds they are refreshed in the background, once', async (t) => {
   for (const age of [1000, 1799]) {
     const { store, tokens, advance } = setUp()
     store.set('home', 5)
@@ -96,10 +96,10 @@ t.test('only changed configurations are read again', async (t) => {
   t.same(store.reads, [['home', 'other'], ['home']])
   advance(1000)
   await tokens('home')
-  t.same(store.asked, [-1, 1, 9], 'each asks on from where the last one ended')
+  t.same(store.asked, [-1, 1, 9], 'each query continues where the last one ended')
 })
 
-t.test('from 1.8 seconds on a request waits for it', async (t) => {
+t.test('from 1.8 seconds on a request waits for the refresh', async (t) => {
   const { store, tokens, advance } = setUp()
   store.set('home', 5)
   await tokens('home')
@@ -115,7 +115,7 @@ t.test('from 1.8 seconds on a request waits for it', async (t) => {
   t.same(await request, [6])
 })
 
-t.test('a request that comes too late for the background waits for what is under way there', async (t) => {
+t.test('a request that comes too late for the background refresh waits for the one in progress', async (t) => {
   const { store, tokens, advance } = setUp()
   store.set('home', 5)
   await tokens('home')
@@ -131,7 +131,7 @@ t.test('a request that comes too late for the background waits for what is under
   t.equal(store.asked.length, 2)
 })
 
-t.test('the age of what is known counts from when it was asked for', async (t) => {
+t.test('the age of cached configurations counts from the time of the query', async (t) => {
   const { store, tokens, advance } = setUp()
   await tokens('home')
   const sync = held<BankConfigChanges>()
@@ -146,10 +146,10 @@ t.test('the age of what is known counts from when it was asked for', async (t) =
   t.equal(store.asked.length, 3)
 })
 
-t.test('a store that cannot say what has changed', async (t) => {
+t.test('a store that cannot report changes', async (t) => {
   const down = async () => { throw new Error('the database is away') }
 
-  await t.test('is one warning, and no refusal, while no caller has to wait for it', async (t) => {
+  await t.test('causes one warning, and no refusal, while no caller has to wait for it', async (t) => {
     const { store, tokens, advance, warnings } = setUp()
     store.set('home', 5)
     await tokens('home')
@@ -163,7 +163,7 @@ t.test('a store that cannot say what has changed', async (t) => {
     t.equal(warnings.length, 1)
   })
 
-  await t.test('is 503 for those who do, until it can', async (t) => {
+  await t.test('is 503 for callers that have to wait, until it recovers', async (t) => {
     const { store, tokens, advance } = setUp()
     store.set('home', 5)
     await tokens('home')
@@ -176,7 +176,7 @@ t.test('a store that cannot say what has changed', async (t) => {
   })
 })
 
-t.test('when the store no longer knows the changes, everything is read again', async (t) => {
+t.test('everything is read again when the store no longer knows the changes', async (t) => {
   const { store, tokens, advance } = setUp()
   await tokens('a', 'b')
   store.set('a', 5)
@@ -187,7 +187,7 @@ t.test('when the store no longer knows the changes, everything is read again', a
   t.same(store.reads, [['a', 'b'], ['a', 'b']])
 })
 
-t.test('a store of this process alone is never asked what has changed', async (t) => {
+t.test('a store that only this process uses is never asked for changes', async (t) => {
   const { store, tokens, advance } = setUp({ isShared: false })
   await tokens('home')
   advance(1_000_000)
@@ -196,7 +196,7 @@ t.test('a store of this process alone is never asked what has changed', async (t
   t.equal(store.reads.length, 1)
 })
 
-t.test('another file is in force for banks that are known, without another read', async (t) => {
+t.test('another file is in force for cached banks, without another read', async (t) => {
   const { store, tokens, live, settingsOf } = setUp()
   store.set('home', 5)
   t.same(await tokens('home', 'other'), [5, undefined])

@@ -3,7 +3,7 @@ import { defaultSections } from '../../../lib/config/bank-sections.js'
 import { bankSettings } from '../../../lib/memory/bank-settings.js'
 import { operatorSettings } from '../../helpers/settings.js'
 
-t.test('every setting of the configuration comes to where the code reads it', async (t) => {
+t.test('every setting of the configuration reaches the code that reads it', async (t) => {
   const sections = operatorSettings({
     homeostasis: {
       recall_max_tokens: 1,

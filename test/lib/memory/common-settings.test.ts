@@ -14,27 +14,27 @@ const weights = (lexical: number, semantic: number): BankConfiguration => ({
 })
 const LEXICAL_OFF: FileConfig = { retrieval: { weights: { lexical: 0, semantic: 1 } } }
 
-t.test('banks that all have the same go by it', async (t) => {
+t.test('banks with the same settings use those', async (t) => {
   t.same(weightsOf({}, weights(2, 3), weights(2, 3)), { lexical: 2, semantic: 3 })
 })
 
-t.test('banks that differ go by the file', async (t) => {
+t.test('banks with different settings use those of the file', async (t) => {
   t.same(weightsOf({}, weights(2, 3), weights(4, 5)), { lexical: 1, semantic: 1 })
 })
 
-t.test('the semantic strategy is off when one of the banks has it off, at any place of the list', async (t) => {
+t.test('the semantic strategy is off when one of the banks has it off, at any position of the list', async (t) => {
   for (const banks of [[weights(2, 0), {}], [{}, weights(2, 0)], [weights(1, 5), weights(2, 0), weights(3, 0)]]) {
     t.same(weightsOf({}, ...banks), { lexical: 1, semantic: 0 })
   }
 })
 
-t.test('it is off also when the file has no lexical strategy: the weights of the bank that has it off find something', async (t) => {
+t.test('it is also off when the file has no lexical strategy, because that bank has one', async (t) => {
   for (const banks of [[weights(2, 0), {}], [{}, weights(2, 0)], [{}, weights(2, 0), weights(0, 5)]]) {
     t.same(weightsOf(LEXICAL_OFF, ...banks), { lexical: 2, semantic: 0 })
   }
   t.same(weightsOf(LEXICAL_OFF, { ...weights(2, 0), reflect: { max_evidence: 1 } }, weights(2, 0)), { lexical: 2, semantic: 0 }, 'also when both have it off and differ in something else')
 })
 
-t.test('it stays on where no bank has it off', async (t) => {
+t.test('the semantic strategy stays on when no bank has it off', async (t) => {
   t.same(weightsOf(LEXICAL_OFF, weights(2, 3), {}), { lexical: 0, semantic: 1 })
 })

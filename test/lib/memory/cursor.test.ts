@@ -15,7 +15,7 @@ function refuses (t: Test, cursor: string): void {
 
 const encoded = (json: string): string => Buffer.from(json).toString('base64url')
 
-t.test('a cursor that was given is read back', async () => {
+t.test('a cursor that was returned can be read', async () => {
   const instant = fc.integer({ min: Date.parse('0000-01-01T00:00:00Z'), max: Date.parse('9999-12-31T23:59:59Z') })
   fc.assert(fc.property(instant, fc.uuid(), (retainedAt, memoryId) => {
     const [time, id] = decodeCursor(encodeCursor([retainedAt, memoryId]), isMemoryPlace)
@@ -44,7 +44,7 @@ t.test('a malformed cursor is an invalid request', async (t) => {
   ]) refuses(t, encoded(json))
 })
 
-t.test('no text makes it fail in another way', async (t) => {
+t.test('no text causes another error', async (t) => {
   const garbage = fc.oneof(
     anyUtf16,
     anyUtf16.map(encoded),

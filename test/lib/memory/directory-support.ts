@@ -75,7 +75,7 @@ export function setUp ({ isShared = true, file = {} } = {}) {
   }
 }
 
-/** Something that is settled by hand. */
+/** A promise that the test settles. */
 export function held<T> () {
   let settle: (value: T) => void = () => {}
   let fail: (error: Error) => void = () => {}

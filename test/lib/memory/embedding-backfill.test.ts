@@ -44,7 +44,7 @@ function setUp (t: Test, more: Partial<EmbeddingBackfillOptions> = {}) {
   return { store, embeddings, time, log, filler, write, lacking, found }
 }
 
-t.test('with nothing owed it is idle', async (t) => {
+t.test('without pending memories the backfill is idle', async (t) => {
   const { filler, embeddings } = setUp(t)
   await filler.idle()
   filler.enqueue(HOME, [])
@@ -52,7 +52,7 @@ t.test('with nothing owed it is idle', async (t) => {
   t.strictSame(embeddings.calls, [])
 })
 
-t.test('what is fed gets its vectors, in batches of one bank', async (t) => {
+t.test('added memories get their vectors, in batches of one bank', async (t) => {
   const { filler, embeddings, write, lacking, found, store } = setUp(t)
   const home = await write(Array.from({ length: 40 }, (_, index) => `rain ${index}`))
   const away = await write(['car'], AWAY)
@@ -63,7 +63,7 @@ t.test('what is fed gets its vectors, in batches of one bank', async (t) => {
   t.strictSame(await lacking(), [])
   t.strictSame(embeddings.calls.map(({ length }) => length), [1, 1, 32, 7])
   t.strictSame(await found([0, 1, 0], AWAY), ['car'])
-  t.equal(store.scans, 1, 'only the test itself has looked')
+  t.equal(store.scans, 1, 'only the test itself has listed memories')
 })
 
 t.test('a memory of many passages is embedded passage by passage', async (t) => {
@@ -77,7 +77,7 @@ t.test('a memory of many passages is embedded passage by passage', async (t) => 
   t.strictSame(await lacking(), [])
 })
 
-t.test('what found no room is found by a scan', async (t) => {
+t.test('memories that did not fit into the queue are found by a scan', async (t) => {
   const { filler, embeddings, write, lacking } = setUp(t, { maxWaiting: 2 })
   const release = embeddings.hold()
   const texts = Array.from({ length: 600 }, (_, index) => `weather ${index}`)
@@ -90,7 +90,7 @@ t.test('what found no room is found by a scan', async (t) => {
   t.strictSame(await lacking(), [])
 })
 
-t.test('what was there before the start is found, over all banks and pages', async (t) => {
+t.test('memories from before the start are found, over all banks and pages', async (t) => {
   const { filler, write, lacking, embeddings } = setUp(t)
   await write(Array.from({ length: 300 }, (_, index) => `umbrella ${index}`))
   await write(['garage'], AWAY)
@@ -100,14 +100,14 @@ t.test('what was there before the start is found, over all banks and pages', asy
   t.equal(embeddings.calls.flat().length, 301, 'each once')
 })
 
-t.test('a provider that fails is asked again after longer and longer pauses, and is warned of once', async (t) => {
+t.test('a failing provider is called again after longer and longer pauses, with one warning', async (t) => {
   const { filler, embeddings, time, write, log, lacking } = setUp(t)
   embeddings.failure = new Error('401 with key sk-secret')
   filler.enqueue(HOME, await write(['doctor', 'car', 'rain']))
   for (let round = 0; round < 8; round++) await time.pass()
   await time.pausing()
   t.strictSame(time.pauses, [1000, 2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000, 60_000])
-  t.strictSame(embeddings.calls.slice(0, 3).map(({ length }) => length), [3, 1, 1], 'it is probed with little')
+  t.strictSame(embeddings.calls.slice(0, 3).map(({ length }) => length), [3, 1, 1], 'it is probed with a small batch')
   t.equal(log.length, 1)
   t.match(log[0], /^embedding_provider: vectors cannot be made \(The embedding provider is unavailable: Error\)/)
   t.equal(filler.isFailing, true)
@@ -116,7 +116,7 @@ t.test('a provider that fails is asked again after longer and longer pauses, and
   await write(['automobile'])
   await time.pass()
   await filler.idle()
-  t.strictSame(await lacking(), [], 'what nobody fed is found by the scan after the recovery')
+  t.strictSame(await lacking(), [], 'other memories are found by the scan after the recovery')
   t.equal(log.length, 2)
   t.match(log[1], /vectors are made again/)
   t.equal(filler.isFailing, false)
@@ -149,7 +149,7 @@ for (const [what, spoil] of [['makes the provider reject', 'poison'], ['gets unu
     const calls = embeddings.calls.length
     filler.requestScan()
     await filler.idle()
-    t.equal(embeddings.calls.length, calls, 'a later scan does not bring it back')
+    t.equal(embeddings.calls.length, calls, 'a later scan does not add it again')
     await write(['physician'])
     filler.requestScan()
     await filler.idle()
@@ -167,7 +167,7 @@ t.test('a single memory with unusable vectors is tried once more and not again',
   t.equal(log.filter((line) => line.includes('gets no vectors')).length, 1)
 })
 
-t.test('a provider whose vectors are all unusable is no reason to give every memory up', async (t) => {
+t.test('a provider whose vectors are all unusable does not make the backfill give up every memory', async (t) => {
   const { filler, embeddings, time, write, log, lacking } = setUp(t)
   embeddings.spoiled = 'e'
   filler.enqueue(HOME, await write(['one', 'the', 'bee', 'sea', 'pea', 'tea']))
@@ -180,7 +180,7 @@ t.test('a provider whose vectors are all unusable is no reason to give every mem
   t.equal((await lacking()).length, 3)
 })
 
-t.test('a store that is down is asked again', async (t) => {
+t.test('a store that is down is called again', async (t) => {
   const { filler, store, time, write, log, lacking } = setUp(t)
   await write(['doctor'])
   store.down = true
@@ -215,7 +215,7 @@ t.test('a memory whose text is replaced never gets the vectors of the old text',
   t.strictSame(await lacking(), [])
 })
 
-t.test('a page that was read before a text was replaced brings nothing back', async (t) => {
+t.test('a page that was read before a text was replaced does not bring the old vector back', async (t) => {
   const { filler, store, write, found, embeddings } = setUp(t)
   const [old] = await write(['It will rain.'])
   const replacement = { ...await newMemory('My car is red.'), memoryId: old!.memoryId }
@@ -239,7 +239,7 @@ t.test('a page that was read before a text was replaced brings nothing back', as
   t.strictSame(await found([0, 0, 1]), [])
 })
 
-t.test('a replacement that fails leaves the old text its vectors', async (t) => {
+t.test('a failed replacement does not prevent the vectors of the old text', async (t) => {
   const { filler, embeddings, write, lacking } = setUp(t)
   const [old] = await write(['It will rain.'])
   const release = embeddings.hold()
@@ -254,7 +254,7 @@ t.test('a replacement that fails leaves the old text its vectors', async (t) => 
   t.strictSame(await lacking(), [])
 })
 
-t.test('it stops while the provider is busy, while it pauses, and twice', async (t) => {
+t.test('the backfill can be stopped while the provider is busy, during a pause, and twice', async (t) => {
   const busy = setUp(t)
   busy.embeddings.hold()
   const called = busy.embeddings.called()
@@ -266,7 +266,7 @@ t.test('it stops while the provider is busy, while it pauses, and twice', async 
   t.strictSame(busy.log, [])
   busy.filler.enqueue(HOME, await busy.write(['car']))
   await busy.filler.idle()
-  t.equal(busy.embeddings.calls.length, 1, 'nothing is begun any more')
+  t.equal(busy.embeddings.calls.length, 1, 'no further work begins')
 
   const pausing = setUp(t)
   pausing.embeddings.failure = new Error('down')

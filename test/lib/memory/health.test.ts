@@ -30,12 +30,12 @@ function deferred () {
   return { promise, resolve }
 }
 
-t.test('a store that says yes is ok, with the time that it took', async (t) => {
+t.test('a store that reports success is ok, with the duration of the probe', async (t) => {
   const { probe } = bench(async () => ({ healthy: true }))
   t.strictSame(await probe.check(PATIENCE), { status: 'ok', latencyMs: 7 })
 })
 
-t.test('a store that says no is down, and its message is the cause', async (t) => {
+t.test('a store that reports a failure is down, and its message is the cause', async (t) => {
   const { probe } = bench(async () => ({ healthy: false, message: 'no disk' }))
   t.strictSame(await probe.check(PATIENCE), { status: 'failed', reason: 'unhealthy', cause: 'no disk' })
 })
@@ -46,17 +46,17 @@ t.test('a store that throws or rejects is down, and its error is the cause', asy
   t.strictSame(await bench(() => { throw error }).probe.check(PATIENCE), { status: 'failed', reason: 'error', cause: error })
 })
 
-t.test('a store that answers nothing of use is down', async (t) => {
+t.test('a store with an unusable answer is down', async (t) => {
   const { probe } = bench(async () => undefined as unknown as StoreHealth)
   t.match(await probe.check(PATIENCE), { status: 'failed', reason: 'error' })
 })
 
-t.test('a store that hangs is down when the time is up', async (t) => {
+t.test('a store that does not answer is down when the time is up', async (t) => {
   const { probe } = bench(async () => await new Promise(() => {}))
   t.strictSame(await probe.check(1), { status: 'failed', reason: 'timeout' })
 })
 
-t.test('probes at the same moment ask the store once', async (t) => {
+t.test('simultaneous probes ask the store once', async (t) => {
   const { promise, resolve } = deferred()
   const { probe, asked } = bench(async () => await promise)
   const checks = [probe.check(PATIENCE), probe.check(PATIENCE), probe.check(PATIENCE)]
@@ -65,7 +65,7 @@ t.test('probes at the same moment ask the store once', async (t) => {
   t.equal(asked(), 1)
 })
 
-t.test('a question that is never answered does not hide that the store is back', async (t) => {
+t.test('a probe that is never answered does not hide that the store is back', async (t) => {
   const answers = [new Promise<StoreHealth>(() => {}), Promise.resolve({ healthy: true })]
   const { probe, asked } = bench(async () => await answers[asked() - 1]!)
   t.match(await probe.check(1), { reason: 'timeout' })
@@ -83,10 +83,10 @@ t.test('an answer that comes too late does not end the probe after it', async (t
   const third = probe.check(PATIENCE)
   next.resolve({ healthy: false })
   for (const check of await Promise.all([second, third])) t.match(check, { reason: 'unhealthy' })
-  t.equal(asked(), 2, 'the third shares the question of the second')
+  t.equal(asked(), 2, 'the third shares the probe of the second')
 })
 
-t.test('each probe is asked anew after the last has ended', async (t) => {
+t.test('each probe asks the store again after the last one has ended', async (t) => {
   const answers = [true, false, true]
   const { probe, asked } = bench(async () => ({ healthy: answers[asked() - 1]! }))
   const found: string[] = []

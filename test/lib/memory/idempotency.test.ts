@@ -17,7 +17,7 @@ interface Answer {
 interface Bench {
   clock: TestClock
   keys: Keys
-  /** How often work was done. */
+  /** The number of executions. */
   done: () => number
   /** Work that answers how often it was done; under the key `k` of `POST /v1/retain` with the body `body`, by Alice. */
   call: (key?: Partial<IdempotencyKey>, context?: Partial<RequestContext>) => Promise<Answer>
@@ -69,7 +69,7 @@ t.test('without a key the work is done each time', async (t) => {
   for (const expected of [1, 2]) t.equal(await keys.once(undefined, ALICE, async () => ++count), expected)
 })
 
-t.test('a repeat gets the first answer again and does no work', async (t) => {
+t.test('a repeat gets the first answer again and does not execute the work', async (t) => {
   const { call, done } = bench()
   let replays = 0
   const onReplay = () => { replays++ }
@@ -77,11 +77,11 @@ t.test('a repeat gets the first answer again and does no work', async (t) => {
   t.equal(replays, 0)
   t.strictSame(await call({ onReplay }), { n: 1 })
   t.strictSame(await call({ onReplay }), { n: 1 })
-  t.equal(replays, 2, 'and says that it is an earlier one')
+  t.equal(replays, 2, 'it is marked as an earlier answer')
   t.equal(done(), 1)
 })
 
-t.test('what a caller does to an answer does not reach the next one', async (t) => {
+t.test('a caller that modifies an answer does not affect the next one', async (t) => {
   const { call } = bench()
   const first = await call()
   first.n = 99
@@ -99,7 +99,7 @@ t.test('the same key with another body is refused, and the first answer stays', 
   t.equal(done(), 1)
 })
 
-t.test('a key is kept for 24 hours and is free then', async (t) => {
+t.test('a key is kept for 24 hours and is free afterwards', async (t) => {
   const { call, clock, done } = bench()
   await call()
   clock.advance(DAY - 1)
@@ -108,11 +108,11 @@ t.test('a key is kept for 24 hours and is free then', async (t) => {
   clock.advance(1)
   t.strictSame(await call({ fingerprint: 'other' }), { n: 2 })
   clock.advance(DAY - 1)
-  t.strictSame(await call({ fingerprint: 'other' }), { n: 2 }, 'the 24 hours begin anew')
+  t.strictSame(await call({ fingerprint: 'other' }), { n: 2 }, 'the 24 hours begin again')
   t.equal(done(), 2)
 })
 
-t.test('the 24 hours begin when the answer is there', async (t) => {
+t.test('the 24 hours begin when the answer is complete', async (t) => {
   const { keys, clock, call } = bench()
   const work = slowWork()
   const first = keys.once({ key: 'k', operation: 'POST /v1/retain', fingerprint: 'body' }, ALICE, async () => await work.promise)
@@ -130,7 +130,7 @@ t.test('a clock that is set back does not free a key', async (t) => {
   t.strictSame(await call(), { n: 1 })
 })
 
-t.test('a key whose work is under way is refused, whatever the body', async (t) => {
+t.test('a key whose work is in progress is refused, whatever the body', async (t) => {
   const { keys, call, done } = bench()
   const work = slowWork()
   const first = keys.once({ key: 'k', operation: 'POST /v1/retain', fingerprint: 'body' }, ALICE, async () => await work.promise)
@@ -150,7 +150,7 @@ t.test('of concurrent identical calls only one does the work', async (t) => {
   t.equal(done(), 1)
 })
 
-t.test('a failure is not kept: the key is free again, for any body', async (t) => {
+t.test('a failure is not stored, and the key is free again, for any body', async (t) => {
   const { keys, call } = bench()
   const failure = new ServiceError('dependency_unavailable', 'down')
   const key = { key: 'k', operation: 'POST /v1/retain', fingerprint: 'body' }
@@ -196,7 +196,7 @@ t.test('an anonymous caller differs from principals named null or the empty text
   }
 })
 
-t.test('no character of a name is taken for a separator of names', async (t) => {
+t.test('no character of a name is interpreted as a separator', async (t) => {
   for (const separator of [',', '","', ':', '|', '/', ' ', '\n', '\u0000', '\u001f', '\\']) {
     const { call } = bench()
     const about = JSON.stringify(separator)
@@ -218,20 +218,20 @@ const KEY: IdempotencyKey = { key: 'k', operation: 'POST /v1/retain', fingerprin
 const noWork = async () => { throw new Error('The work is done again') }
 const sum = ({ context, outcome }: { context: number, outcome: number }) => context + outcome
 
-t.test('a repeat is answered from the context and the outcome that the store has kept', async (t) => {
+t.test('a repeat is answered from the context and the outcome that the store has stored', async (t) => {
   const text = recordText({ key: 'k', requestFingerprint: 'body', context: '20' }, 3)
   const keys = new IdempotencyService(testClock(), storeWith(text))
   t.equal(await keys.runOnce(KEY, ALICE, sum, noWork), 23)
   await t.rejects(keys.runOnce({ ...KEY, fingerprint: 'other' }, ALICE, sum, noWork), REUSED)
 })
 
-t.test('a record of a release before this one is the answer itself', async (t) => {
+t.test('a record of an earlier release is the answer itself', async (t) => {
   const answer = { stored: true, memory_id: '01936f0e-7b3c-7a10-8d2f-000000000001', chunk_count: 1, deduplicated: false, bank_id: 'team' }
   const keys = new IdempotencyService(testClock(), storeWith(JSON.stringify(answer)))
   t.strictSame(await keys.runOnce<number, number, unknown>(KEY, ALICE, sum, noWork), answer)
 })
 
-t.test('a record of a form that this release does not know is refused, and the work is not done again', async (t) => {
+t.test('a record of an unknown form is refused, and the work is not done again', async (t) => {
   for (const text of ['{"form":3,"context":1,"outcome":2}', '{"form":2,"context":1}']) {
     const keys = new IdempotencyService(testClock(), storeWith(text))
     await t.rejects(keys.runOnce(KEY, ALICE, sum, noWork), /which this release does not read/)

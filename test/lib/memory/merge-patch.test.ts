@@ -20,7 +20,7 @@ const EXAMPLES: ReadonlyArray<readonly [target: unknown, patch: unknown, result:
   [{}, { a: { bb: { ccc: null } } }, { a: { bb: {} } }],
 ]
 
-t.test('the examples of RFC 7396 come out as they stand there, and change neither side', async (t) => {
+t.test('the examples of RFC 7396 give the documented results, and neither argument is modified', async (t) => {
   for (const [target, patch, result] of EXAMPLES) {
     const before = JSON.stringify([target, patch])
     t.strictSame(mergePatch(target, patch), result, before)
@@ -28,7 +28,7 @@ t.test('the examples of RFC 7396 come out as they stand there, and change neithe
   }
 })
 
-t.test('a member of the name __proto__ is a member like any other', async (t) => {
+t.test('a member with the name __proto__ is a member like any other', async (t) => {
   const merged = mergePatch({}, JSON.parse('{"__proto__": {"polluted": 1}}')) as Record<string, unknown>
   t.ok(Object.hasOwn(merged, '__proto__'))
   t.equal(merged['polluted'], undefined)
@@ -50,5 +50,5 @@ await t.test('removing a member that neither the target nor the schema has is re
   t.throws(() => merge({}, { homeostasis: { nope: null } }), { message: 'homeostasis.nope: is not a known field' })
   const known = { homeostasis: { recall_max_tokens: null }, weights: { any: null } }
   t.strictSame(merge({}, known), { homeostasis: {}, weights: {} })
-  t.strictSame(merge({ old: 1 }, { old: null }), {}, 'a member that is there may go')
+  t.strictSame(merge({ old: 1 }, { old: null }), {}, 'an existing member may be removed')
 })

@@ -28,22 +28,22 @@ const LEFT = new DOMException('The client left', 'AbortError')
 type Quotas = NonNullable<NonNullable<FileConfig['homeostasis']>['quotas']>
 
 /**
- * A desk with this model, whose calls count for one bank with these quotas, and whose timer moves 5 ms with each look
- * at it.
+ * A metered model around this model. Its calls count for one bank with these quotas; each look at its timer moves it
+ * 5 ms.
  */
-function deskOf (
+function setUp (
   model: Partial<LanguageModel>, { quotas = {}, prices = {} }: { quotas?: Quotas, prices?: Record<string, Price> } = {},
 ) {
-  const told: ModelCallRecord[] = []
+  const records: ModelCallRecord[] = []
   const bank = bankWith(quotas)
   const budget = new ModelBudget(testClock())
   let now = 0
-  const desk = new MeteredLanguageModel({
+  const metered = new MeteredLanguageModel({
     languageModel: { generate: async () => GOOD, ...model },
     provider: 'scripted',
     prices,
     budget,
-    telemetry: { ...NO_TELEMETRY, modelCall: (record) => { told.push(record) } },
+    telemetry: { ...NO_TELEMETRY, modelCall: (record) => { records.push(record) } },
     timer: () => { now += 5; return now },
   })
   /** Tokens of the day that are left of the quota. */
@@ -64,13 +64,13 @@ function deskOf (
   }
   const ofBank = <C extends MeteredCall>(call: C): C => ({ ...call, banks: [bank] })
   return {
-    desk: {
-      get model () { return desk.model },
-      get isStructured () { return desk.isStructured },
-      generate: async (call: MeteredCall) => await desk.generate(ofBank(call)),
-      stream: (call: MeteredCall) => desk.stream(ofBank(call)),
+    metered: {
+      get model () { return metered.model },
+      get isStructured () { return metered.isStructured },
+      generate: async (call: MeteredCall) => await metered.generate(ofBank(call)),
+      stream: (call: MeteredCall) => metered.stream(ofBank(call)),
     },
-    told,
+    records,
     left,
   }
 }
@@ -111,36 +111,36 @@ async function collected<T> (parts: AsyncIterable<T>): Promise<T[]> {
 }
 
 t.test('the model has the name that it gives itself, else that of its provider', async (t) => {
-  t.equal(deskOf({}).desk.model, 'scripted')
-  t.equal(deskOf({ model: 'm-1' }).desk.model, 'm-1')
+  t.equal(setUp({}).metered.model, 'scripted')
+  t.equal(setUp({ model: 'm-1' }).metered.model, 'm-1')
 })
 
-t.test('a model is taken for one that can answer in a form unless it says otherwise', async (t) => {
-  t.equal(deskOf({}).desk.isStructured, true)
-  t.equal(deskOf({ structured: false }).desk.isStructured, false)
+t.test('a model supports structured answers unless it says otherwise', async (t) => {
+  t.equal(setUp({}).metered.isStructured, true)
+  t.equal(setUp({ structured: false }).metered.isStructured, false)
 })
 
-t.test('a good call is settled with what it used, and told with its duration', async (t) => {
-  const { desk, told, left } = deskOf({ model: 'm-1' }, { quotas: { model_tokens_per_day: 5000 } })
-  t.same(await desk.generate(CALL), GOOD)
+t.test('a successful call is settled with its usage, and reported with its duration', async (t) => {
+  const { metered, records, left } = setUp({ model: 'm-1' }, { quotas: { model_tokens_per_day: 5000 } })
+  t.same(await metered.generate(CALL), GOOD)
   t.equal(await left(), 5000 - 1100)
-  t.same(told, [{ kind: 'llm', provider: 'scripted', model: 'm-1', purpose: 'reflect', outcome: 'ok', durationMs: 5, inputTokens: 1000, outputTokens: 100 }])
+  t.same(records, [{ kind: 'llm', provider: 'scripted', model: 'm-1', purpose: 'reflect', outcome: 'ok', durationMs: 5, inputTokens: 1000, outputTokens: 100 }])
 })
 
-t.test('a price is of a million tokens, by the name of the model and nothing that an object inherits', async (t) => {
+t.test('a price is per million tokens, by the name of the model, and not by an inherited property', async (t) => {
   const prices = { 'm-1': { input: 3, output: 15 } }
-  t.equal((await deskOf({ model: 'm-1' }, { prices }).desk.generate(CALL)).usage.cost, 0.0045)
-  t.equal('cost' in (await deskOf({ model: 'm-2' }, { prices }).desk.generate(CALL)).usage, false)
-  t.equal('cost' in (await deskOf({ model: 'constructor' }, { prices }).desk.generate(CALL)).usage, false)
-  t.equal((await deskOf({ model: 'm-1' }, { prices: { 'm-1': { input: 0.1, output: 0.2 } } }).desk.generate({ ...CALL })).usage.cost, 0.00012, 'no digits of binary fractions')
+  t.equal((await setUp({ model: 'm-1' }, { prices }).metered.generate(CALL)).usage.cost, 0.0045)
+  t.equal('cost' in (await setUp({ model: 'm-2' }, { prices }).metered.generate(CALL)).usage, false)
+  t.equal('cost' in (await setUp({ model: 'constructor' }, { prices }).metered.generate(CALL)).usage, false)
+  t.equal((await setUp({ model: 'm-1' }, { prices: { 'm-1': { input: 0.1, output: 0.2 } } }).metered.generate({ ...CALL })).usage.cost, 0.00012, 'no digits of binary fractions')
 })
 
-t.test('what a call may use is reserved before it, so no two spend one rest', async (t) => {
-  const { desk, told } = deskOf({ generate: async () => await desk.generate({ ...CALL, purpose: 'rewrite' }) }, { quotas: { model_tokens_per_day: 2 * (PROMPT_TOKENS + 50) - 1 } })
-  const failure = await failureOf(async () => await desk.generate(CALL))
+t.test('the maximum of a call is reserved before it, so that two calls do not spend the same remainder', async (t) => {
+  const { metered, records } = setUp({ generate: async () => await metered.generate({ ...CALL, purpose: 'rewrite' }) }, { quotas: { model_tokens_per_day: 2 * (PROMPT_TOKENS + 50) - 1 } })
+  const failure = await failureOf(async () => await metered.generate(CALL))
   t.ok(failure instanceof ServiceError)
   t.match(failure, { code: 'quota_exceeded', detail: /model_tokens_per_day/ })
-  t.same(told.map(({ purpose }) => purpose), ['reflect'], 'a call that was not made is not told')
+  t.same(records.map(({ purpose }) => purpose), ['reflect'], 'a call that was not made is not reported')
 })
 
 const ends: Array<[error: Error, outcome: string, paid: boolean]> = [
@@ -152,21 +152,21 @@ const ends: Array<[error: Error, outcome: string, paid: boolean]> = [
 ]
 for (const [error, outcome, paid] of ends) {
   t.test(`a call that ends with ${error.name} ${error.message} is reported as ${outcome}, and ${paid ? 'its prompt is paid for' : 'nothing is paid for'}`, async (t) => {
-    const { desk, told, left } = deskOf({ generate: async () => { throw error } }, {
+    const { metered, records, left } = setUp({ generate: async () => { throw error } }, {
       quotas: { model_tokens_per_day: 5000 },
     })
-    t.equal(await failureOf(async () => await desk.generate(CALL)), error)
+    t.equal(await failureOf(async () => await metered.generate(CALL)), error)
     t.equal(await left(), paid ? 5000 - PROMPT_TOKENS : 5000)
-    t.match(told, [{ outcome, inputTokens: undefined, cost: undefined }])
-    t.equal(told.length, 1)
+    t.match(records, [{ outcome, inputTokens: undefined, cost: undefined }])
+    t.equal(records.length, 1)
   })
 
-  t.test(`so it is for a stream that ends with ${error.name} ${error.message}; what came is paid for too`, async (t) => {
-    const { desk, told, left } = deskOf(streamOf(text('Alice lives'), error), { quotas: { model_tokens_per_day: 5000 } })
-    t.equal(await failureOf(async () => await collected(desk.stream(CALL))), error)
+  t.test(`the same holds for a stream with ${error.name} ${error.message}; its text is paid for too`, async (t) => {
+    const { metered, records, left } = setUp(streamOf(text('Alice lives'), error), { quotas: { model_tokens_per_day: 5000 } })
+    t.equal(await failureOf(async () => await collected(metered.stream(CALL))), error)
     t.equal(await left(), paid ? 5000 - PROMPT_TOKENS - countTokens('Alice lives') : 5000)
-    t.match(told, [{ outcome }])
-    t.equal(told.length, 1)
+    t.match(records, [{ outcome }])
+    t.equal(records.length, 1)
   })
 }
 
@@ -179,10 +179,10 @@ for (const [what, given] of Object.entries<unknown>({
   'half a token': { text: 'Lyon.', usage: { inputTokens: 1.5, outputTokens: 1 } },
   'fewer than no tokens': { text: 'Lyon.', usage: { inputTokens: 1, outputTokens: -1 } },
 })) {
-  t.test(`a model that gives ${what} is unusable`, async (t) => {
-    const { desk, told } = deskOf({ generate: async () => given as Generation })
-    t.match(await failureOf(async () => await desk.generate(CALL)), new UnusableGeneration())
-    t.match(told, [{ outcome: 'unusable' }])
+  t.test(`a model that returns ${what} is unusable`, async (t) => {
+    const { metered, records } = setUp({ generate: async () => given as Generation })
+    t.match(await failureOf(async () => await metered.generate(CALL)), new UnusableGeneration())
+    t.match(records, [{ outcome: 'unusable' }])
   })
 }
 
@@ -193,53 +193,53 @@ for (const [what, model] of Object.entries({
   'an end without usage': streamOf(text('Lyon.'), { type: 'end', usage: { inputTokens: NaN, outputTokens: 1 } }),
 })) {
   t.test(`a stream with ${what} is unusable`, async (t) => {
-    const { desk, told } = deskOf(model)
-    t.match(await failureOf(async () => await collected(desk.stream(CALL))), new UnusableGeneration())
-    t.match(told, [{ outcome: 'unusable' }])
+    const { metered, records } = setUp(model)
+    t.match(await failureOf(async () => await collected(metered.stream(CALL))), new UnusableGeneration())
+    t.match(records, [{ outcome: 'unusable' }])
     t.equal(model.ended, true)
   })
 }
 
 t.test('a stream gives its texts and its end with the cost', async (t) => {
-  const { desk, told, left } = deskOf({ model: 'm-1', ...streamOf(text('Lyon '), text('[1].'), END) }, { prices: { 'm-1': { input: 3, output: 15 } }, quotas: { model_tokens_per_day: 5000 } })
-  t.same(await collected(desk.stream(CALL)), [text('Lyon '), text('[1].'), { type: 'end', usage: { ...GOOD.usage, cost: 0.0045 }, finish: 'length' }])
+  const { metered, records, left } = setUp({ model: 'm-1', ...streamOf(text('Lyon '), text('[1].'), END) }, { prices: { 'm-1': { input: 3, output: 15 } }, quotas: { model_tokens_per_day: 5000 } })
+  t.same(await collected(metered.stream(CALL)), [text('Lyon '), text('[1].'), { type: 'end', usage: { ...GOOD.usage, cost: 0.0045 }, finish: 'length' }])
   t.equal(await left(), 3900)
-  t.match(told, [{ outcome: 'ok', cost: 0.0045 }])
-  t.equal(told.length, 1)
+  t.match(records, [{ outcome: 'ok', cost: 0.0045 }])
+  t.equal(records.length, 1)
 })
 
 t.test('a model that cannot stream gives its answer as one text', async (t) => {
-  const { desk, told } = deskOf({})
-  t.same(await collected(desk.stream(CALL)), [text(GOOD.text), { type: 'end', usage: GOOD.usage }])
-  t.equal(told.length, 1)
+  const { metered, records } = setUp({})
+  t.same(await collected(metered.stream(CALL)), [text(GOOD.text), { type: 'end', usage: GOOD.usage }])
+  t.equal(records.length, 1)
 })
 
-t.test('a reader that leaves ends the stream of the model, and pays for what came', async (t) => {
+t.test('a reader that stops ends the stream of the model, and pays for the received text', async (t) => {
   const model = streamOf(text('Alice lives'), text(' in Lyon'), END)
-  const { desk, told, left } = deskOf(model, { quotas: { model_tokens_per_day: 5000 } })
-  const parts = desk.stream(CALL)[Symbol.asyncIterator]()
+  const { metered, records, left } = setUp(model, { quotas: { model_tokens_per_day: 5000 } })
+  const parts = metered.stream(CALL)[Symbol.asyncIterator]()
   await parts.next()
   await parts.return?.(undefined)
   t.equal(model.ended, true)
   t.equal(await left(), 5000 - PROMPT_TOKENS - countTokens('Alice lives'))
-  t.match(told, [{ outcome: 'aborted' }])
+  t.match(records, [{ outcome: 'aborted' }])
 })
 
-t.test('a call whose caller left is aborted, whatever it ends with; one whose deadline passed was late', async (t) => {
+t.test('a call whose caller left is aborted, however it ends, and one whose deadline passed is late', async (t) => {
   for (const [reason, outcome] of [[LEFT, 'aborted'], [new DeadlineExceeded(5), 'timeout']] as const) {
     const controller = new AbortController()
-    const { desk, told, left } = deskOf({
+    const { metered, records, left } = setUp({
       generate: async () => { controller.abort(reason); throw new ModelCallError('unreachable', 'cut') },
       ...streamOf(text('Alice lives'), text(' in Lyon'), END),
     }, { quotas: { model_tokens_per_day: 5000 } })
     const call = { ...CALL, signal: controller.signal }
-    const parts = desk.stream(call)[Symbol.asyncIterator]()
+    const parts = metered.stream(call)[Symbol.asyncIterator]()
     await parts.next()
-    await failureOf(async () => await desk.generate(call))
-    t.equal(told.at(-1)?.outcome, outcome)
+    await failureOf(async () => await metered.generate(call))
+    t.equal(records.at(-1)?.outcome, outcome)
     await parts.return?.(undefined)
-    t.equal(told.at(-1)?.outcome, outcome, 'a stream that is left for it')
-    t.equal(told.length, 2)
+    t.equal(records.at(-1)?.outcome, outcome, 'a stream that is left for it')
+    t.equal(records.length, 2)
     t.equal(await left(), 5000 - 2 * PROMPT_TOKENS - countTokens('Alice lives'))
   }
 })

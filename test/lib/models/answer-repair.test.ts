@@ -26,7 +26,7 @@ async function mended (chunks: Iterable<Uint8Array>): Promise<string> {
   return Buffer.concat(pieces).toString()
 }
 
-t.test('counts that are no numbers are taken out, the rest stays', async (t) => {
+t.test('counts that are not numbers are removed, and the rest is kept', async (t) => {
   const cases: Array<[given: unknown, mended: unknown]> = [
     [{ choices: [1] }, { choices: [1] }],
     [{ choices: [], usage: { prompt_tokens: 1, completion_tokens: '2', total_tokens: null } }, { choices: [], usage: { prompt_tokens: 1 } }],
@@ -57,7 +57,7 @@ const MENDED = [
   '\n',
 ].join('')
 
-t.test('events come out the same, however the body is cut', async () => {
+t.test('the events are the same, however the body is split', async () => {
   const bytes = Buffer.from(EVENTS.join(''))
   await fc.assert(fc.asyncProperty(
     fc.uniqueArray(fc.integer({ min: 1, max: bytes.length - 1 }), { maxLength: 30 }),
@@ -69,7 +69,7 @@ t.test('events come out the same, however the body is cut', async () => {
   ), { numRuns: 300 })
 })
 
-t.test('a body is read no faster than its events are asked for, and cancelled with them', async (t) => {
+t.test('a body is read only as fast as its events, and is cancelled with them', async (t) => {
   function * endless (): Generator<Uint8Array> {
     for (;;) yield Buffer.from(EVENTS[2]!)
   }

@@ -26,7 +26,7 @@ t.test('a model keeps its name, its forms and its way to stream', async (t) => {
   t.strictSame(Object.keys(bounded({ generate: async () => ANSWER })).sort(), ['close', 'generate', 'status'])
 })
 
-t.test('the request comes to the model as it is, but for the signal', async (t) => {
+t.test('the request reaches the model unchanged, except for the signal', async (t) => {
   const seen: GenerateRequest[] = []
   const request = ask({ responseSchema: { type: 'object' }, timeoutMs: 5000, tenantId: 'a' })
   t.equal(
@@ -37,11 +37,11 @@ t.test('the request comes to the model as it is, but for the signal', async (t) 
   t.ok(signal instanceof AbortSignal)
 })
 
-t.test('what a model gives is left to the caller, whatever it is', async (t) => {
+t.test('the output of a model is left to the caller, whatever it is', async (t) => {
   t.strictSame(await bounded({ generate: async () => ({ text: '' }) as Generation }).generate(ask()), { text: '' })
 })
 
-t.test('what a foreign model throws is a fault, is not tried again and comes out as it is', async (t) => {
+t.test('an unexpected error of a model is a fault, is not retried and is passed on unchanged', async (t) => {
   let attempts = 0
   const model = bounded({ generate: async () => { attempts++; throw new RangeError('a mistake') } })
   for (let call = 0; call < 2; call++) await t.rejects(model.generate(ask()), new RangeError('a mistake'))
@@ -50,7 +50,7 @@ t.test('what a foreign model throws is a fault, is not tried again and comes out
 })
 
 t.test('limits', async (t) => {
-  t.test('those of the model hold', async (t) => {
+  t.test('the limits of the model hold', async (t) => {
     const { opened, open } = gate()
     const model = bounded({
       limits: { maxConcurrency: 1, maxWaiting: 0, maxRetries: 0 },
@@ -67,14 +67,14 @@ t.test('limits', async (t) => {
     await held
   })
 
-  t.test('without any there are two further attempts', async (t) => {
+  t.test('without limits there are two further attempts', async (t) => {
     let attempts = 0
     const model = bounded({ generate: async () => { attempts++; throw failure('unreachable') } }, { breaker: { ...breaker, threshold: 100 } })
     t.equal((await failureOf(model.generate(ask()))).kind, 'unreachable')
     t.equal(attempts, 3)
   })
 
-  t.test('wrong ones end the start', async (t) => {
+  t.test('invalid limits end the start', async (t) => {
     for (const [limits, name] of [[{ maxRetries: -1 }, 'maxRetries'], [{ attemptTimeoutMs: 0 }, 'attemptTimeoutMs'], [{ maxConcurrency: 1.5 }, 'maxConcurrency'], [{ maxWaiting: NaN }, 'maxWaiting']] as const) {
       t.throws(() => bounded({ limits, generate: async () => ANSWER }), new ProviderError(`llm_provider: limits.${name} must be a whole number of at least ${['maxRetries', 'maxWaiting'].includes(name) ? 0 : 1}`))
     }
@@ -82,13 +82,13 @@ t.test('limits', async (t) => {
 })
 
 t.test('time', async (t) => {
-  t.test('a model that hangs is noticed before the longest deadline is over, and its circuit opens', async (t) => {
+  t.test('a model that does not answer is a fault before the longest deadline, and its circuit opens', async (t) => {
     const model = bounded({ limits: { maxRetries: 0 }, generate: async () => await NEVER }, { ceilingMs: 40 })
     for (let call = 0; call < 2; call++) await t.rejects(model.generate(ask({ timeoutMs: 40 })), new ModelCallError('timeout', 'The language model did not answer within 30 ms'))
     t.equal((await failureOf(model.generate(ask({ timeoutMs: 40 })))).kind, 'circuit_open')
   })
 
-  t.test('a longest deadline that changes bounds the next call', async (t) => {
+  t.test('a changed longest deadline bounds the next call', async (t) => {
     let ceilingMs = 40
     const model = bounded({ limits: { maxRetries: 0 }, generate: async () => await NEVER }, {
       ceilingMs: () => ceilingMs, breaker: { ...breaker, threshold: 100 },
@@ -107,7 +107,7 @@ t.test('time', async (t) => {
 })
 
 t.test('streams', async (t) => {
-  t.test('a first text ends the attempts, and the end closes the account', async (t) => {
+  t.test('a first text ends the attempts, and the end of the stream ends the call', async (t) => {
     let attempts = 0
     const model = bounded({
       generate: async () => ANSWER,
@@ -123,7 +123,7 @@ t.test('streams', async (t) => {
     t.equal(model.status?.().running, 0)
   })
 
-  t.test('faults in the midst open the circuit of the tenant and of the model', async (t) => {
+  t.test('faults in the middle open the circuit of the tenant and of the model', async (t) => {
     const model = bounded({
       generate: async () => ANSWER,
       stream: async function * () {
@@ -137,7 +137,7 @@ t.test('streams', async (t) => {
   })
 })
 
-t.test('closing ends what is under way and closes the model', async (t) => {
+t.test('closing ends calls in progress and closes the model', async (t) => {
   let closed = 0
   const model = bounded({ generate: async () => await NEVER, close: async () => { closed++ } })
   const call = model.generate(ask())
@@ -160,7 +160,7 @@ t.test('over HTTP', async (t) => {
       t.equal(server.requests.length, 101)
     })
 
-    t.test(`${provider.name}: a request that is refused or waited for too briefly is no fault`, async (t) => {
+    t.test(`${provider.name}: a request that is refused or has too short a deadline is no fault`, async (t) => {
       const server = await startLanguageServer(t)
       const model = await openBounded(server, provider, { max_retries: 0 })
       for (const status of [400, 404, 413, 422, 429]) {

@@ -35,7 +35,7 @@ for (const [what, outcomes, status, condition] of cases) {
   })
 }
 
-await t.test('each kind of model is followed by itself, and a provider that cannot tell its status is judged by its calls', async (t) => {
+await t.test('each kind of model has its own status, which follows from its calls if it reports none', async (t) => {
   const health = afterCalls('ok')
   t.equal(health.conditionOf('embedding'), 'unknown')
   t.equal(health.conditionOf('llm'), 'ok')

@@ -143,7 +143,7 @@ for (const provider of PROVIDERS) {
         })
       }
 
-      t.test('an answer without end is read no further than the limit', async (t) => {
+      t.test('an endless answer is read only up to the limit', async (t) => {
         const server = await startLanguageServer(t)
         server.always(endless)
         const { error } = await (await open(server, provider, isStream))(ask())
@@ -163,7 +163,7 @@ for (const provider of PROVIDERS) {
     t.strictSame([model.status?.().running, model.status?.().breaker], [0, { state: 'closed', tenantsOpen: 0 }])
   })
 
-  t.test(`${provider.name}: an answer is read no faster than its reader asks for it`, async (t) => {
+  t.test(`${provider.name}: an answer is read only as fast as its reader`, async (t) => {
     const server = await startLanguageServer(t)
     let sending: ServerResponse | undefined
     server.always(async (request, response) => {

@@ -47,7 +47,7 @@ export async function openBounded (
   })
 }
 
-/** The texts that come, and how it ends. */
+/** The received texts, and the end of the stream. */
 export async function read (
   parts: AsyncIterable<GenerationPart>,
 ): Promise<{ text: string, end?: GenerationPart, error?: unknown }> {
@@ -67,7 +67,7 @@ export async function failureOf (call: Promise<unknown>): Promise<ModelCallError
   return await rejection(ModelCallError, call)
 }
 
-/** All that an error shows, in whatever way it is logged. */
+/** Everything that an error shows in any form of logging. */
 export function everything (error: unknown): string {
   return [String(error), error instanceof Error ? error.stack : '', JSON.stringify(error), inspect(error, { depth: Infinity, showHidden: true })].join('\n')
 }

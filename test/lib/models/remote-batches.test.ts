@@ -16,13 +16,13 @@ t.test('many texts are sent in batches and come back in order', async (t) => {
   t.strictSame(server.batches.flat().toSorted(), texts.toSorted())
 })
 
-t.test('a text that comes twice is asked for once', async (t) => {
+t.test('a text that occurs twice is requested once', async (t) => {
   const { server, provider } = await openEmbeddings(t)
   t.strictSame(await provider.embed(['one', 'two', 'one'], {}), vectorsOf(['one', 'two', 'one']))
   t.strictSame(server.batches, [['one', 'two']])
 })
 
-t.test('requests under way are never more than the limit, over all calls', async (t) => {
+t.test('requests in progress never exceed the limit, over all calls', async (t) => {
   const { server, provider } = await openEmbeddings(t, { batch_size: 1, max_concurrency: 3 })
   server.gather(3)
   const calls = ['a', 'b', 'c'].map(async (name) => await provider.embed(numbered(7).map((text) => name + text), {}))
@@ -31,7 +31,7 @@ t.test('requests under way are never more than the limit, over all calls', async
   t.equal(server.mostAtOnce, 3)
 })
 
-t.test('a batch that fails ends the others of its call', async (t) => {
+t.test('a failed batch ends the other batches of its call', async (t) => {
   const { server, provider } = await openEmbeddings(t, { batch_size: 1, max_concurrency: 2 })
   server.next(silent, answering(400, ''))
   await t.rejects(provider.embed(numbered(9), {}), new ModelCallError('rejected', 'The embedding endpoint answered 400', { status: 400 }))
@@ -48,13 +48,13 @@ t.test('a call is refused when the queue is full', async (t) => {
   t.strictSame((await Promise.all(held)).flat(), vectorsOf(['one', 'two']))
 })
 
-t.test('a big call does not fill the queue with its own batches', async (t) => {
+t.test('a large call does not fill the queue with its own batches', async (t) => {
   const { provider } = await openEmbeddings(t, { batch_size: 1, max_concurrency: 2, max_waiting: 0 })
   const texts = numbered(20)
   t.strictSame(await provider.embed(texts, {}), vectorsOf(texts))
 })
 
-t.test('hundreds of requests of one call warn of nothing', async (t) => {
+t.test('hundreds of requests of one call cause no warning', async (t) => {
   const warnings: string[] = []
   const keep = ({ message }: Error) => { warnings.push(message) }
   process.on('warning', keep)
@@ -78,20 +78,20 @@ t.test('a query is answered while documents wait', async (t) => {
   await Promise.all(documents)
 })
 
-t.test('a query has less patience than a document', async (t) => {
+t.test('a query has a shorter time limit than a document', async (t) => {
   const { server, provider } = await openEmbeddings(t, { query_timeout_ms: 50 }, { timer: () => 0 })
   server.always(silent)
   await t.rejects(provider.embed(['who?'], { purpose: 'query' }), new ModelCallError('timeout', 'The embedding endpoint did not answer within 50 ms'))
 })
 
-t.test('a caller that has left asks nothing', async (t) => {
+t.test('a call that is already aborted sends no request', async (t) => {
   const { server, provider } = await openEmbeddings(t)
   await t.rejects(provider.embed(['one'], { signal: AbortSignal.abort(new Error('gone')) }), new Error('gone'))
   t.equal(server.requests.length, 0)
 })
 
 t.test('cache', async (t) => {
-  t.test('a text that was embedded is not asked for again, unless for another purpose', async (t) => {
+  t.test('an embedded text is not requested again, except for another purpose', async (t) => {
     const { server, provider } = await openEmbeddings(t)
     await provider.embed(['one', 'two'], {})
     t.strictSame(await provider.embed(['two', 'three', 'one'], {}), vectorsOf(['two', 'three', 'one']))
@@ -100,18 +100,18 @@ t.test('cache', async (t) => {
     t.strictSame(server.batches, [['one', 'two'], ['three'], ['one']])
   })
 
-  t.test('what came last stays', async (t) => {
+  t.test('the most recent vectors are kept', async (t) => {
     const { server, provider } = await openEmbeddings(t, { cache_size: 2 })
     for (const text of ['one', 'two', 'one', 'three', 'one', 'two']) await provider.embed([text], {})
     t.strictSame(server.batches.flat(), ['one', 'two', 'three', 'two'])
   })
 
-  t.test('of a call with more texts than it holds all are answered', async (t) => {
+  t.test('a call with more texts than the cache holds is answered completely', async (t) => {
     const { provider } = await openEmbeddings(t, { cache_size: 1 })
     for (let round = 0; round < 2; round++) t.strictSame(await provider.embed(numbered(5), {}), vectorsOf(numbered(5)))
   })
 
-  t.test('it can be switched off', async (t) => {
+  t.test('the cache can be switched off', async (t) => {
     const { server, provider } = await openEmbeddings(t, { cache_size: 0 })
     for (let round = 0; round < 2; round++) await provider.embed(['one'], {})
     t.equal(server.requests.length, 2)
@@ -127,7 +127,7 @@ t.test('cache', async (t) => {
     }
   })
 
-  t.test('a failure is not kept', async (t) => {
+  t.test('a failure is not cached', async (t) => {
     const { server, provider } = await openEmbeddings(t, { max_retries: 0 })
     server.next(answering(500, ''))
     await t.rejects(provider.embed(['one'], {}), ModelCallError)

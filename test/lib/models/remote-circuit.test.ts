@@ -70,7 +70,7 @@ async function opened (
   return { calls, advance }
 }
 
-t.test('an open circuit asks nothing before the recovery time is over', async (t) => {
+t.test('an open circuit sends no request before the recovery time is over', async (t) => {
   const { calls, advance } = await opened()
   advance(999)
   const failed = failing()
@@ -80,7 +80,7 @@ t.test('an open circuit asks nothing before the recovery time is over', async (t
   t.equal(await outcome(calls.call(failed.work)), 'done')
 })
 
-t.test('one trial is made and the others are refused meanwhile; its success closes the circuit', async (t) => {
+t.test('one trial is made and other calls are refused meanwhile, and its success closes the circuit', async (t) => {
   const { calls, advance } = await opened()
   advance(1000)
   const { opened: answered, open } = gate()
@@ -101,7 +101,7 @@ t.test('a trial that fails opens the circuit again', async (t) => {
   t.equal(await outcome(calls.call(failing().work)), 'done')
 })
 
-t.test('a trial whose caller leaves tells nothing, and its place goes to another', async (t) => {
+t.test('a trial whose caller leaves decides nothing, and its place goes to another call', async (t) => {
   const { calls, advance } = await opened()
   advance(1000)
   const leaving = new AbortController()
@@ -120,7 +120,7 @@ t.test('a refusal says when the next trial is', async (t) => {
   await t.rejects(calls.call(failing().work), new ModelCallError('circuit_open', 'The model failed 2 times in a row and is not asked for a while', { retryAfterMs: 600 }))
 })
 
-t.test('as many trials as allowed are made at a time', async (t) => {
+t.test('at most the allowed number of trials is made at a time', async (t) => {
   const { calls, advance } = await opened({ halfOpenCalls: 2 })
   advance(1000)
   const { opened: answered, open } = gate()
@@ -166,7 +166,7 @@ t.test('time', async (t) => {
 t.test('tenants', async (t) => {
   const [a, b] = [{ tenantId: 'a' }, { tenantId: 'b' }]
 
-  t.test('unusable answers of one tenant are refused to it alone', async (t) => {
+  t.test('unusable answers of one tenant are refused to that tenant only', async (t) => {
     const { calls } = make({ breaker, maxRetries: 0, tools: { timer: () => 0 } })
     for (let call = 0; call < 2; call++) t.equal(await outcome(calls.call(failing(failure('unusable')).work, a)), 'unusable')
     await t.rejects(calls.call(failing().work, a), new ModelCallError('circuit_open', 'The model failed 2 times in a row for this tenant and is not asked by it for a while', { retryAfterMs: 1000 }))
@@ -182,7 +182,7 @@ t.test('tenants', async (t) => {
     advance(500)
     t.equal(await outcome(calls.call(failing().work, a)), 'circuit_open')
     advance(500)
-    t.equal(await outcome(calls.call(failing(failure('unusable')).work, a)), 'unusable', 'an answer came, so the model is up')
+    t.equal(await outcome(calls.call(failing(failure('unusable')).work, a)), 'unusable', 'an answer arrived, so the model is up')
     t.equal(calls.status().breaker.state, 'closed')
   })
 
@@ -193,7 +193,7 @@ t.test('tenants', async (t) => {
     t.strictSame(calls.status().breaker, { state: 'open', tenantsOpen: 0 })
   })
 
-  t.test('a good trial closes the circuit of the tenant', async (t) => {
+  t.test('a successful trial closes the circuit of the tenant', async (t) => {
     const { timer, advance } = stopTime()
     const { calls } = make({ breaker, maxRetries: 0, tools: { timer } })
     for (let call = 0; call < 2; call++) await outcome(calls.call(failing(failure('unusable')).work, a))
@@ -203,7 +203,7 @@ t.test('tenants', async (t) => {
   })
 })
 
-t.test('a full queue tells how long calls take of late', async (t) => {
+t.test('the refusal of a full queue contains the recent duration of calls', async (t) => {
   const { timer, advance } = stopTime()
   const { calls } = make({ maxWaiting: 0, tools: { timer } })
   for (let call = 0; call < 100; call++) await calls.call(async () => { advance(5000) })

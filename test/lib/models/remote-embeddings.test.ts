@@ -9,7 +9,7 @@ import { numbered, openEmbeddings, vectorsOf, type Opened } from './remote-suppo
 embeddingProviderContract('openai_compatible', async (t) => (await openEmbeddings(t, { batch_size: 2 })).provider, { deterministic: true })
 
 t.test('requests', async (t) => {
-  t.test('a request is what the protocol asks for, and no more', async (t) => {
+  t.test('a request contains what the protocol requires, and nothing else', async (t) => {
     const { server, provider } = await openEmbeddings(t)
     t.strictSame(await provider.embed(['one', 'two'], {}), vectorsOf(['one', 'two']))
     const [request] = server.requests
@@ -20,7 +20,7 @@ t.test('requests', async (t) => {
     t.equal(request!.headers.authorization, undefined)
   })
 
-  t.test('key, headers and query parameters arrive', async (t) => {
+  t.test('key, headers and query parameters are sent', async (t) => {
     const { server, provider } = await openEmbeddings(t, { api_key: 'secret', headers: { 'API-Key': 'other', 'x-org': 'mine' }, query_params: { 'api-version': '2024-10-21' } })
     await provider.embed(['one'], {})
     const { headers, query } = server.requests[0]!
@@ -35,7 +35,7 @@ t.test('requests', async (t) => {
     t.equal(server.requests[0]!.path, '/v1/embeddings')
   })
 
-  t.test('prefixes and input_type tell queries from documents', async (t) => {
+  t.test('prefixes and input_type distinguish queries from documents', async (t) => {
     const { server, provider } = await openEmbeddings(t, { query_prefix: 'query: ', document_prefix: 'passage: ', input_type: true })
     t.strictSame(await provider.embed(['one'], { purpose: 'query' }), vectorsOf(['query: one']))
     t.strictSame(await provider.embed(['one'], { purpose: 'document' }), vectorsOf(['passage: one']))
@@ -45,7 +45,7 @@ t.test('requests', async (t) => {
     ])
   })
 
-  t.test('dimensions are sent when that is asked for', async (t) => {
+  t.test('dimensions are sent when that is configured', async (t) => {
     const { server, provider } = await openEmbeddings(t, { send_dimensions: true })
     await provider.embed(['one'], {})
     t.equal(server.requests[0]!.body['dimensions'], DIMENSIONS)
@@ -53,7 +53,7 @@ t.test('requests', async (t) => {
 })
 
 t.test('answers', async (t) => {
-  t.test('vectors go to the texts that they name', async (t) => {
+  t.test('vectors are assigned to the texts that they name', async (t) => {
     const { server, provider } = await openEmbeddings(t)
     server.next(({ body }, response) => {
       sendJson(response, { data: (body['input'] as string[]).map((text, index) => ({ index, embedding: vectorOf(text) })).toReversed() })
@@ -81,7 +81,7 @@ t.test('answers', async (t) => {
     })
   }
 
-  t.test('one vector of another length spoils the answer', async (t) => {
+  t.test('one vector of another length makes the answer unusable', async (t) => {
     const { server, provider } = await openEmbeddings(t)
     server.next(answering(200, JSON.stringify(embeddings([vectorOf('one'), vectorOf('two', 7)]))))
     await t.rejects(provider.embed(['one', 'two'], {}), new ModelCallError('unusable', 'The embedding endpoint answered with a vector of 7 dimensions instead of 8; dimensions must be what the model makes', { status: 200 }))
@@ -97,39 +97,39 @@ t.test('dimensions', async (t) => {
     return { server, provider: await makeRemoteEmbeddingProvider({ base_url: server.url, model: 'test', ...config }, { baseDirectory: '/' }, { sleep: async () => {} }) }
   }
 
-  t.test('they are asked for at the start', async (t) => {
+  t.test('the dimensions are requested at the start', async (t) => {
     const { server, provider } = await start(t, {})
     t.equal(provider.dimensions, DIMENSIONS)
     t.equal(server.requests.length, 1)
   })
 
-  t.test('a moment of trouble at the start is got over', async (t) => {
+  t.test('a temporary fault at the start is retried', async (t) => {
     const { provider } = await start(t, {}, (server) => { server.next(answering(503, '')) })
     t.equal(provider.dimensions, DIMENSIONS)
   })
 
-  t.test('with dimensions the start asks nothing', async (t) => {
+  t.test('with configured dimensions the start sends no request', async (t) => {
     const { server, provider } = await start(t, { dimensions: 1024 })
     t.equal(provider.dimensions, 1024)
     t.equal(server.requests.length, 0)
   })
 
-  t.test('an endpoint that refuses them ends the start', async (t) => {
+  t.test('an endpoint that refuses this request ends the start', async (t) => {
     await t.rejects(start(t, {}, (server) => { server.always(answering(401, '')) }), new ProviderError('embedding_provider_config: the dimensions of the model are not known: The embedding endpoint answered 401. Set dimensions, or mend base_url, model or the key'))
   })
 
-  t.test('an endpoint that says nothing ends the start in time', async (t) => {
+  t.test('an endpoint that does not answer ends the start in time', async (t) => {
     await t.rejects(start(t, { timeout_ms: 50 }, (server) => { server.always(silent) }), ProviderError)
   })
 
-  t.test('later vectors have to be as long as the first', async (t) => {
+  t.test('later vectors must have the length of the first one', async (t) => {
     const { server, provider } = await start(t, {})
     server.next(answering(200, JSON.stringify(embeddings([vectorOf('one', 9)]))))
     await t.rejects(provider.embed(['one'], {}), new ModelCallError('unusable', 'The embedding endpoint answered with a vector of 9 dimensions instead of 8; dimensions must be what the model makes', { status: 200 }))
   })
 })
 
-t.test('what a store keeps beside the vectors is all that changes those of documents', async (t) => {
+t.test('the name of the model contains exactly the settings that change the vectors of documents', async (t) => {
   const models: Array<[config: Record<string, unknown>, model: string]> = [
     [{}, 'test'],
     [{ query_prefix: 'query: ', send_dimensions: true }, 'test'],
@@ -141,7 +141,7 @@ t.test('what a store keeps beside the vectors is all that changes those of docum
   for (const [config, model] of models) t.equal((await openEmbeddings(t, config)).provider.model, model)
 })
 
-t.test('the circuit opens over calls and is tried again', async (t) => {
+t.test('the circuit opens after failures of several calls, and closes after a trial', async (t) => {
   let now = 0
   const { server, provider } =
     await openEmbeddings(t, { max_retries: 0, breaker: { threshold: 2, recovery_ms: 500 } }, { timer: () => now })
@@ -156,7 +156,7 @@ t.test('the circuit opens over calls and is tried again', async (t) => {
   t.strictSame(provider.status?.(), { breaker: { state: 'closed', tenantsOpen: 0 }, running: 0, waiting: 0, cache: { hits: 1, misses: 5 } })
 })
 
-t.test('a provider that is closed ends what is under way', async (t) => {
+t.test('closing the provider ends requests in progress', async (t) => {
   const { server, provider } = await openEmbeddings(t)
   server.always(silent)
   const call = provider.embed(['one'], {})
@@ -166,7 +166,7 @@ t.test('a provider that is closed ends what is under way', async (t) => {
   t.equal(await request.over, 'left')
 })
 
-t.test('it says of itself that writes need not wait, and how much it weighs', async (t) => {
+t.test('the provider is deferred and has a weight', async (t) => {
   t.match((await openEmbeddings(t)).provider, { deferred: true, fusionWeight: 1.5 })
   t.match((await openEmbeddings(t, { fusion_weight: 0.4 })).provider, { fusionWeight: 0.4 })
 })

@@ -158,7 +158,7 @@ const PROVIDERS: Array<{
   },
 ]
 
-/** All that an error shows, in whatever way it is logged. */
+/** Everything that an error shows in any form of logging. */
 function everything (error: unknown): string {
   return [String(error), error instanceof Error ? error.stack : '', JSON.stringify(error), inspect(error, { depth: Infinity, showHidden: true })].join('\n')
 }
@@ -196,7 +196,7 @@ for (const { name, faults, open } of PROVIDERS) {
       checkFailure(t, await rejection(ModelCallError, ask()), ['unreachable', /cannot be reached \(ECONNREFUSED\)/])
     })
 
-    t.test('a redirect: rejected, and the key goes nowhere else', async (t) => {
+    t.test('a redirect: rejected, and the key is sent nowhere else', async (t) => {
       const [server, other] = [await startModelServer(t), await startModelServer(t)]
       server.always(answering(307, '', { location: `${other.url}/embeddings` }))
       checkFailure(t, await rejection(ModelCallError, (await open(server))()), ['rejected', /answered 307: a redirect, which is not followed/])
@@ -218,7 +218,7 @@ for (const { name, faults, open } of PROVIDERS) {
       })
     }
 
-    t.test('a body without end is read no further than the limit', async (t) => {
+    t.test('an endless body is read only up to the limit', async (t) => {
       const server = await startModelServer(t)
       server.next(endless)
       await rejection(ModelCallError, (await open(server))())

@@ -32,9 +32,9 @@ for (const provider of PROVIDERS) {
   }, { extractive: false, runs: 25 })
 }
 
-t.test('what is sent', async (t) => {
+t.test('requests', async (t) => {
   for (const provider of PROVIDERS) {
-    t.test(`${provider.name}: the messages and the ceiling`, async (t) => {
+    t.test(`${provider.name}: the messages and the token limit`, async (t) => {
       const { server, model } = await openModel(t, provider)
       const answers = [await model.generate(ask()), await read(model.stream!(ask()))]
       t.strictSame(answers.map(({ text }) => text), ['Alice lives in Lyon. [1]', 'Alice lives in Lyon. [1]'])
@@ -60,7 +60,7 @@ t.test('what is sent', async (t) => {
     })
   }
 
-  t.test('openai_compatible: the key as a bearer, top_p, and the ceiling under its other name', async (t) => {
+  t.test('openai_compatible: the key as a bearer token, top_p, and the token limit under its other name', async (t) => {
     const { server, model } = await openModel(t, PROVIDERS[0], { api_key: SECRET, top_p: 0.9, max_tokens_parameter: 'max_completion_tokens' })
     await model.generate(ask())
     await read(model.stream!(ask()))
@@ -80,7 +80,7 @@ t.test('what is sent', async (t) => {
     t.equal(other.server.requests[0]!.headers['x-api-key'], undefined)
   })
 
-  t.test('a schema is sent where the endpoint takes it', async (t) => {
+  t.test('a schema is sent if the endpoint accepts it', async (t) => {
     const cases = [
       [PROVIDERS[0], {}, 'response_format', { type: 'json_object' }],
       [PROVIDERS[0], { structured_outputs: true }, 'response_format', { type: 'json_schema', json_schema: { schema: SCHEMA, strict: false, name: 'answer' } }],
@@ -104,7 +104,7 @@ t.test('what is sent', async (t) => {
   })
 })
 
-t.test('what comes', async (t) => {
+t.test('answers', async (t) => {
   const counted = { inputTokens: countTokens(SYSTEM) + countTokens(QUESTION), outputTokens: countTokens('It is so.') }
   const cases: Array<[name: string, behaviour: Behaviour, usage: object, finish: string, text?: string]> = [
     ['the tokens that the endpoint names', says('It is so.', { usage: { inputTokens: 123, outputTokens: 4 } }), { inputTokens: 123, outputTokens: 4 }, 'stop'],
@@ -128,7 +128,7 @@ t.test('what comes', async (t) => {
     }
   }
 
-  t.test('a stream that is not closed after its last event ends all the same', async (t) => {
+  t.test('a stream that is not closed after its last event still ends', async (t) => {
     for (const provider of PROVIDERS) {
       const { server, model } = await openModel(t, provider)
       server.always((request, response) => {
@@ -172,7 +172,7 @@ t.test('the probe', async (t) => {
       t.strictSame(server.requests.map(({ maxTokens }) => maxTokens), [16])
     })
 
-    t.test(`${provider}: a limit that is used up is a warning`, async (t) => {
+    t.test(`${provider}: an exhausted limit is a warning`, async (t) => {
       const server = await startLanguageServer(t)
       server.always(answering(429, ''))
       const warnings: string[] = []
@@ -181,7 +181,7 @@ t.test('the probe', async (t) => {
       t.equal(server.requests.length, 3)
     })
 
-    t.test(`${provider}: without it nothing is asked at the start`, async (t) => {
+    t.test(`${provider}: without the probe the start sends no request`, async (t) => {
       const server = await startLanguageServer(t)
       await make({ base_url: server.url, model: 'test' }, { baseDirectory: '/' })
       t.equal(server.requests.length, 0)
@@ -193,7 +193,7 @@ t.test('settings', async (t) => {
   const refusal = async (make: () => Promise<unknown>) => await make().then(() => 'It was taken', (error: unknown) => error instanceof ProviderError ? error.message : String(error))
   const RIGHT = { base_url: 'http://127.0.0.1:9/v1', model: 'test' }
 
-  t.test('wrong ones are refused by name', async (t) => {
+  t.test('invalid settings are refused by name', async (t) => {
     for (const { name, make } of PROVIDERS) {
       const wrong: Array<[config: Record<string, unknown>, message: RegExp]> = [
         [{ ...RIGHT, model: undefined }, /^llm_provider_config\.model: /],
@@ -212,12 +212,12 @@ t.test('settings', async (t) => {
     }
   })
 
-  t.test('openai_compatible needs an address, anthropic has one', async (t) => {
+  t.test('openai_compatible needs an address, and anthropic has a default', async (t) => {
     t.match(await refusal(async () => await makeOpenAiLanguageModel({ model: 'test' }, { baseDirectory: '/' })), /^llm_provider_config\.base_url: /)
     t.equal(await refusal(async () => await makeAnthropicLanguageModel({ model: 'test' }, { baseDirectory: '/' })), 'It was taken')
   })
 
-  t.test('anthropic takes only one of the two ways to draw', async (t) => {
+  t.test('anthropic accepts only one of temperature and top_p', async (t) => {
     t.equal(await refusal(async () => await makeAnthropicLanguageModel({ model: 'test', temperature: 0.5, top_p: 0.5 }, { baseDirectory: '/' })), 'llm_provider_config: only one of temperature, top_p may be set')
   })
 

@@ -15,7 +15,7 @@ async function open (
   return { server, reranker: makeRemoteReranker({ base_url: server.url, model: 'test', timeout_ms: 60_000, ...config }, { baseDirectory: '/' }) }
 }
 
-t.test('the scores come in the order of the texts', async (t) => {
+t.test('the scores are in the order of the texts', async (t) => {
   const { server, reranker } = await open(t, { api_key: 'secret', query_params: { version: '1' }, headers: { 'x-org': 'mine' } })
   t.strictSame(await reranker.rerank(QUERY, TEXTS, {}), SCORES)
   const [request] = server.requests
@@ -32,7 +32,7 @@ t.test('the style of Text Embeddings Inference has no model and calls the docume
   t.strictSame(server.requests[0]!.body, { query: QUERY, texts: TEXTS })
 })
 
-t.test('results may be under `data`, as with Voyage, and repeat the texts', async (t) => {
+t.test('results may be under `data`, as with Voyage, and may repeat the texts', async (t) => {
   const { server, reranker } = await open(t)
   server.next((_request, response) => {
     sendJson(response, { object: 'list', data: SCORES.map((score, index) => ({ index, relevance_score: score, document: TEXTS[index] })).toReversed() })
@@ -46,32 +46,32 @@ t.test('scores may be negative', async (t) => {
   t.strictSame(await reranker.rerank(QUERY, ['a', 'b'], {}), [-11, -2.5])
 })
 
-t.test('an index that is missing makes the answer unusable', async (t) => {
+t.test('a missing index makes the answer unusable', async (t) => {
   const { server, reranker } = await open(t)
   server.next(answering(200, '{"results":[{"index":0,"relevance_score":1},{"index":2,"relevance_score":1}]}'))
   await t.rejects(reranker.rerank(QUERY, TEXTS, {}), new ModelCallError('unusable', 'The rerank endpoint answered with something else than one score for each text', { status: 200 }))
 })
 
-t.test('no text asks nothing', async (t) => {
+t.test('an empty list of texts sends no request', async (t) => {
   const { server, reranker } = await open(t)
   t.strictSame(await reranker.rerank(QUERY, [], {}), [])
   t.equal(server.requests.length, 0)
 })
 
-t.test('a caller that has left asks nothing', async (t) => {
+t.test('a call that is already aborted sends no request', async (t) => {
   const { server, reranker } = await open(t)
   await t.rejects(reranker.rerank(QUERY, TEXTS, { signal: AbortSignal.abort(new Error('gone')) }), new Error('gone'))
   t.equal(server.requests.length, 0)
 })
 
-t.test('it is not tried again unless the settings say so', async (t) => {
+t.test('a request is retried only if the settings say so', async (t) => {
   const { server, reranker } = await open(t)
   server.next(answering(500, ''))
   await t.rejects(reranker.rerank(QUERY, TEXTS, {}), new ModelCallError('unreachable', 'The rerank endpoint answered 500', { status: 500 }))
   t.equal(server.requests.length, 1)
 })
 
-t.test('requests under way are never more than the limit', async (t) => {
+t.test('requests in progress never exceed the limit', async (t) => {
   const { server, reranker } = await open(t, { max_concurrency: 2 })
   server.gather(2)
   await Promise.all(Array.from({ length: 9 }, async () => await reranker.rerank(QUERY, TEXTS, {})))
@@ -79,7 +79,7 @@ t.test('requests under way are never more than the limit', async (t) => {
   t.equal(server.mostAtOnce, 2)
 })
 
-t.test('a reranker that is closed ends what is under way', async (t) => {
+t.test('closing the reranker ends requests in progress', async (t) => {
   const { server, reranker } = await open(t)
   server.always(silent)
   const call = reranker.rerank(QUERY, TEXTS, {})

@@ -23,7 +23,7 @@ t.test('retries', async (t) => {
     })
   }
 
-  t.test('another error than of the call is not tried again', async (t) => {
+  t.test('an unexpected error is not retried', async (t) => {
     let attempts = 0
     await t.rejects(make().calls.call(async () => {
       attempts++
@@ -32,19 +32,19 @@ t.test('retries', async (t) => {
     t.equal(attempts, 1)
   })
 
-  t.test('the pauses double up to a ceiling, and chance shortens them', async (t) => {
+  t.test('the pauses double up to a maximum, and random jitter shortens them', async (t) => {
     const { calls, pauses } = make({ maxRetries: 8 })
     t.equal(await calls.call(failing(...Array.from({ length: 8 }, () => failure('unreachable'))).work), 'done')
     t.strictSame(pauses, [125, 250, 500, 1000, 2000, 4000, 4000, 4000])
   })
 
-  t.test('what the endpoint asks for is waited for, and a little more', async (t) => {
+  t.test('the pause is the one that the endpoint asks for, and a little more', async (t) => {
     const { calls, pauses } = make()
     t.equal(await calls.call(failing(failure('rate_limited', { retryAfterMs: 3000 })).work), 'done')
     t.strictSame(pauses, [3125])
   })
 
-  t.test('a pause that the time left does not hold ends the call at once', async (t) => {
+  t.test('a pause that exceeds the remaining time ends the call at once', async (t) => {
     const { calls, pauses } = make({ tools: { timer: () => 0 } })
     const error = failure('rate_limited', { retryAfterMs: 2000 })
     await t.rejects(calls.call(failing(error).work, { timeoutMs: 2000 }), error)
@@ -52,7 +52,7 @@ t.test('retries', async (t) => {
     t.equal(await calls.call(failing(error).work, { timeoutMs: 2200 }), 'done')
   })
 
-  t.test('an endpoint that wants to be left alone for more than a minute has failed the call', async (t) => {
+  t.test('an endpoint that asks for a pause of more than a minute fails the call', async (t) => {
     const { calls, pauses } = make()
     t.equal(await calls.call(failing(failure('rate_limited', { retryAfterMs: 60_000 })).work), 'done')
     t.equal(await outcome(calls.call(failing(failure('rate_limited', { retryAfterMs: 60_001 })).work)), 'rate_limited')
@@ -91,7 +91,7 @@ t.test('time', async (t) => {
     t.strictSame(signals.map(({ aborted }) => aborted), [true, true])
   })
 
-  t.test('an attempt that throws because it is aborted has run out of time as well', async (t) => {
+  t.test('an attempt that throws because it is aborted counts as timed out', async (t) => {
     const { calls } = make({ attemptTimeoutMs: 20, maxRetries: 0 })
     const call = calls.call(async (signal) => await new Promise<string>((_resolve, reject) => {
       signal.addEventListener('abort', () => { reject(new Error('aborted')) })
@@ -99,7 +99,7 @@ t.test('time', async (t) => {
     t.equal(await outcome(call), 'timeout')
   })
 
-  t.test('the whole call ends in its own time', async (t) => {
+  t.test('the whole call ends within its own time limit', async (t) => {
     const { calls } = make({ tools: { timer: () => 0 } })
     await t.rejects(calls.call(async () => await NEVER, { timeoutMs: 20 }), new ModelCallError('timeout', 'The model did not answer within 20 ms', { cutShort: true }))
   })
@@ -114,7 +114,7 @@ t.test('time', async (t) => {
     await t.rejects(call, new Error('gone'))
   })
 
-  t.test('a caller that has left starts nothing', async (t) => {
+  t.test('a call that is already aborted starts nothing', async (t) => {
     const failed = failing()
     await t.rejects(make().calls.call(failed.work, { signal: AbortSignal.abort(new Error('gone')) }), new Error('gone'))
     t.equal(failed.attempts(), 0)
@@ -122,7 +122,7 @@ t.test('time', async (t) => {
 })
 
 t.test('slots', async (t) => {
-  t.test('calls beyond the limit wait their turn, in order', async (t) => {
+  t.test('calls beyond the limit wait, in order', async (t) => {
     const { calls } = make({ maxConcurrency: 2 })
     const started: number[] = []
     const gates = Array.from({ length: 4 }, gate)
@@ -170,7 +170,7 @@ t.test('slots', async (t) => {
     t.equal(await calls.call(async () => 'asked'), 'asked')
   })
 
-  t.test('a caller that leaves the queue makes room, and later ones are served', async (t) => {
+  t.test('a caller that leaves the queue frees its place, and later ones are served', async (t) => {
     const { calls } = make({ maxWaiting: 2 })
     const { opened, open } = gate()
     const leaving = new AbortController()
@@ -184,14 +184,14 @@ t.test('slots', async (t) => {
     t.strictSame(await Promise.all([held, behind, last]), [undefined, 'behind', 'last'])
   })
 
-  t.test('a call that failed gives its slot back', async (t) => {
+  t.test('a failed call releases its slot', async (t) => {
     const { calls } = make({ maxWaiting: 0 })
     t.equal(await outcome(calls.call(failing(failure('rejected')).work)), 'rejected')
     t.equal(await calls.call(failing().work), 'done')
   })
 })
 
-t.test('closing ends what is under way or waits, and refuses what comes', async (t) => {
+t.test('closing ends calls in progress or waiting, and refuses new ones', async (t) => {
   const { calls } = make()
   const { opened: started, open: start } = gate()
   const aborted = gate()

@@ -54,7 +54,7 @@ function surroundings (t: Test) {
   return { baseDirectory, environment: { KEY: SECRET, EMPTY: '' } }
 }
 
-t.test('wrong settings are refused by name', async (t) => {
+t.test('invalid settings are refused by name', async (t) => {
   const around = surroundings(t)
   const makers: Array<[key: string, make: (config: Record<string, unknown>) => unknown]> = [
     ['embedding_provider_config', async (config) => await makeRemoteEmbeddingProvider({ ...RIGHT, ...config }, around)],
@@ -74,7 +74,7 @@ t.test('an embedding provider needs a model, and dimensions to send them', async
   t.equal(await refusal(async () => await makeRemoteEmbeddingProvider({ base_url: RIGHT.base_url, model: 'a', send_dimensions: true }, { baseDirectory: '/' })), 'embedding_provider_config: send_dimensions needs dimensions')
 })
 
-t.test('a reranker needs a model, unless the style has none', async (t) => {
+t.test('a reranker needs a model, unless its style has none', async (t) => {
   t.equal(await refusal(() => makeRemoteReranker({ base_url: RIGHT.base_url }, { baseDirectory: '/' })), 'reranker_config.model: is required')
   t.equal(await refusal(() => makeRemoteReranker({ base_url: RIGHT.base_url, style: 'tei' }, { baseDirectory: '/' })), 'It was taken')
   t.match(await refusal(() => makeRemoteReranker({ base_url: RIGHT.base_url, style: 'other' }, { baseDirectory: '/' })), /reranker_config\.style: /)

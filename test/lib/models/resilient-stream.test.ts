@@ -47,7 +47,7 @@ async function readAll (parts: AsyncIterable<string>): Promise<{ got: string[], 
   }
 }
 
-t.test('an answer comes part by part', async (t) => {
+t.test('an answer arrives part by part', async (t) => {
   const { calls } = make()
   const script = scripted(['one', 'two', END])
   t.strictSame(await readAll(streamOf(calls, script)), { got: ['one', 'two', END] })
@@ -55,7 +55,7 @@ t.test('an answer comes part by part', async (t) => {
   t.equal(calls.status().running, 0)
 })
 
-t.test('nothing is asked before the first part is', async (t) => {
+t.test('no request is sent before the first part is read', async (t) => {
   const { calls } = make()
   const script = scripted([END])
   const parts = streamOf(calls, script)
@@ -65,15 +65,15 @@ t.test('nothing is asked before the first part is', async (t) => {
   t.equal(script.attempts(), 0)
 })
 
-t.test('what fails before the first part is tried again, and the pauses are kept', async (t) => {
+t.test('a failure before the first part is retried, with the pauses', async (t) => {
   const { calls, pauses } = make()
   const script = scripted([failure('unreachable')], [failure('rate_limited', { retryAfterMs: 1000 })], ['one', END])
   t.strictSame(await readAll(streamOf(calls, script)), { got: ['one', END] })
   t.strictSame(pauses, [125, 1250])
-  t.strictSame(script.signals.map(({ aborted }) => aborted), [true, true, true], 'each attempt is let go')
+  t.strictSame(script.signals.map(({ aborted }) => aborted), [true, true, true], 'each attempt is released')
 })
 
-t.test('what fails after the first part is not tried again', async (t) => {
+t.test('a failure after the first part is not retried', async (t) => {
   const { calls } = make()
   const script = scripted(['one', failure('unreachable')])
   t.strictSame(await readAll(streamOf(calls, script)), { got: ['one'], failed: 'unreachable' })
@@ -102,7 +102,7 @@ t.test('the slot is held until the answer ends', async (t) => {
 })
 
 t.test('a reader that stops', async (t) => {
-  t.test('between two parts ends the work and gives the slot back', async (t) => {
+  t.test('between two parts ends the work and releases the slot', async (t) => {
     const { calls } = make()
     const script = scripted(['one', 'two', END])
     for await (const part of streamOf(calls, script)) if (part === 'one') break
@@ -111,7 +111,7 @@ t.test('a reader that stops', async (t) => {
     t.equal(calls.status().running, 0)
   })
 
-  t.test('while a part is waited for ends it at once', async (t) => {
+  t.test('during the wait for a part ends it at once', async (t) => {
     const { calls } = make()
     const script = scripted(['one', 'hang'])
     const parts = streamOf(calls, script)
@@ -123,7 +123,7 @@ t.test('a reader that stops', async (t) => {
     t.equal(calls.status().running, 0)
   })
 
-  t.test('while it waits for a slot leaves the queue', async (t) => {
+  t.test('during the wait for a slot leaves the queue', async (t) => {
     const { calls } = make()
     const { opened, open } = gate()
     const held = calls.call(async () => { await opened })
@@ -151,7 +151,7 @@ t.test('a caller that leaves gets its own reason', async (t) => {
   t.equal(calls.status().running, 0)
 })
 
-t.test('closing ends what is under way', async (t) => {
+t.test('closing ends streams in progress', async (t) => {
   const { calls } = make()
   const parts = streamOf(calls, scripted(['one', 'hang']))
   await parts.next()
@@ -166,7 +166,7 @@ t.test('time', async (t) => {
     t.strictSame(await readAll(streamOf(calls, scripted(['one', 'hang']))), { got: ['one'], failed: 'timeout' })
   })
 
-  t.test('a first part that does not come is tried again', async (t) => {
+  t.test('a first part that does not arrive is retried', async (t) => {
     const { calls } = make({ attemptTimeoutMs: 20, maxRetries: 1 })
     const script = scripted(['hang'], ['hang'])
     t.strictSame(await readAll(streamOf(calls, script)), { got: [], failed: 'timeout' })
@@ -180,7 +180,7 @@ t.test('time', async (t) => {
     await t.rejects(parts.next(), new ModelCallError('timeout', 'The model did not answer within 20 ms', { cutShort: true }))
   })
 
-  t.test('a reader that does not come back loses its slot when the time of the request is over', async (t) => {
+  t.test('a reader that does not return loses its slot when the time of the request is over', async (t) => {
     const { calls } = make({ tools: { timer: () => 0 } })
     const script = scripted(['one', 'two', END])
     const parts = streamOf(calls, script, { timeoutMs: 20 })
@@ -190,7 +190,7 @@ t.test('time', async (t) => {
     t.strictSame(await readAll(parts), { got: [], failed: 'timeout' })
   })
 
-  t.test('a reader may take its time when the request has no end', async (t) => {
+  t.test('a reader may pause as long as it likes when the request has no deadline', async (t) => {
     const { calls } = make({ attemptTimeoutMs: 10 })
     const parts = streamOf(calls, scripted(['one', END]))
     await parts.next()
@@ -202,7 +202,7 @@ t.test('time', async (t) => {
 t.test('the circuit', async (t) => {
   const options = { breaker: { threshold: 2, recoveryMs: 1000 }, maxRetries: 0 }
 
-  t.test('opens when answers break off, though each began well', async (t) => {
+  t.test('opens when answers break off, although each began successfully', async (t) => {
     const { calls } = make(options)
     const script = scripted(['one', failure('unreachable')], ['one', failure('unreachable')])
     for (let call = 0; call < 2; call++) t.equal((await readAll(streamOf(calls, script))).failed, 'unreachable')
@@ -210,7 +210,7 @@ t.test('the circuit', async (t) => {
     t.equal(script.attempts(), 2)
   })
 
-  t.test('is closed by a trial whose reader goes after the last part', async (t) => {
+  t.test('is closed by a trial whose reader stops after the last part', async (t) => {
     let now = 0
     const { calls } = make({ ...options, tools: { timer: () => now } })
     for (let call = 0; call < 2; call++) await outcome(calls.call(failing(failure('unreachable')).work))
@@ -219,7 +219,7 @@ t.test('the circuit', async (t) => {
     t.equal(calls.status().breaker.state, 'closed')
   })
 
-  t.test('learns nothing from a reader that goes before', async (t) => {
+  t.test('does not change when the reader stops before the last part', async (t) => {
     let now = 0
     const { calls } = make({ ...options, tools: { timer: () => now } })
     for (let call = 0; call < 2; call++) await outcome(calls.call(failing(failure('unreachable')).work))
@@ -230,7 +230,7 @@ t.test('the circuit', async (t) => {
   })
 })
 
-t.test('an attempt whose end hangs does not delay the next', async (t) => {
+t.test('an attempt whose end hangs does not delay the next one', async (t) => {
   const { calls } = make()
   const parts = calls.stream<string>(() => ({ [Symbol.asyncIterator]: () => ({ next: async () => ({ done: false, value: 'one' }), return: async () => await NEVER }) }), isEnd)
   await parts.next()

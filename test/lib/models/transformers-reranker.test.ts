@@ -17,11 +17,11 @@ t.test('every text gets the logit of its pair with the query, in order', async (
   t.strictSame(await open(t).rerank('Where Alice lives', TEXTS, {}), [-1.5, 0.5, -0.5, -1.5])
 })
 
-t.test('of two classes the score is the log odds of the second', async (t) => {
+t.test('with two classes the score is the log odds of the second', async (t) => {
   t.strictSame(await open(t, { model: 'fake/two-classes' }).rerank('Where Alice lives', TEXTS, {}), [-1.5, 0.5, -0.5, -1.5])
 })
 
-t.test('no texts get no scores', async (t) => {
+t.test('an empty list of texts gets no scores', async (t) => {
   t.strictSame(await open(t).rerank('any', [], {}), [])
 })
 
@@ -34,7 +34,7 @@ t.test('a model that is not a cross-encoder is refused', async (t) => {
   await t.rejects(open(t, { model: 'fake/emotions' }).rerank('any', ['a', 'b'], {}), new Error('reranker: transformers: the model gave scores in the shape 1 by 3 for 1 texts: it is no cross-encoder'))
 })
 
-t.test('one text that fails fails the call and no other', async (t) => {
+t.test('a text that fails makes its own call fail and no other', async (t) => {
   const reranker = open(t)
   const [failed, well] = await Promise.allSettled([reranker.rerank('a', ['b', 'fail'], {}), reranker.rerank('a', ['a', 'b'], {})])
   t.equal(failed.status, 'rejected')
@@ -51,12 +51,12 @@ t.test('an aborted call rejects at once', async (t) => {
   t.strictSame(await reranker.rerank('a', ['a'], {}), [-0.5])
 })
 
-t.test('no more texts wait than may', async (t) => {
+t.test('the number of waiting texts is bounded', async (t) => {
   const reranker = open(t, { max_queue: 100 })
   await t.rejects(reranker.rerank('a', Array.from({ length: 101 }, () => 'b'), {}), QueueFullError)
 })
 
-t.test('closing rejects what is under way', async (t) => {
+t.test('closing rejects calls in progress', async (t) => {
   const reranker = open(t)
   const call = reranker.rerank('a', ['a'], {})
   const failed = t.rejects(call, new Error('reranker: transformers was closed'))
@@ -64,7 +64,7 @@ t.test('closing rejects what is under way', async (t) => {
   await failed
 })
 
-t.test('a model that cannot be loaded is warned of', async (t) => {
+t.test('a model that cannot be loaded causes a warning', async (t) => {
   const warned = new Promise<string>((resolve) => {
     const reranker = transformersReranker({ model: 'refused/model', dtype: 'q8' }, { ...SURROUNDINGS, warn: resolve }, { module: MODULE })
     t.teardown(async () => { await reranker.close?.() })

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { rejection, setUp } from '../../fixtures/transformers-package/scripted.js'
 
-t.test('texts that wait are computed in batches, of queries or of documents', async (t) => {
+t.test('waiting texts are computed in batches, of queries or of documents', async (t) => {
   const { provider, embed, release } = setUp(t, { batchSize: 3 })
   await embed('warm')
   const held = embed('hold')
@@ -13,7 +13,7 @@ t.test('texts that wait are computed in batches, of queries or of documents', as
   t.strictSame((await documents).map(([,, together]) => together), [3, 3, 3, 1])
 })
 
-t.test('a text that the model does not take fails alone', async (t) => {
+t.test('a text that the model rejects fails alone', async (t) => {
   const { provider, embed, release } = setUp(t, { batchSize: 4 })
   await embed('warm')
   const held = embed('hold')
@@ -22,10 +22,10 @@ t.test('a text that the model does not take fails alone', async (t) => {
   await held
   t.strictSame((await Promise.allSettled(calls)).map(({ status }) => status), ['fulfilled', 'rejected', 'fulfilled'])
   t.equal(await rejection(calls[1]!), 'it: not this one')
-  t.equal(await rejection(embed('fail')), 'it: not this one', 'a failure is not kept')
+  t.equal(await rejection(embed('fail')), 'it: not this one', 'a failure is not cached')
 })
 
-t.test('a thread that is lost is replaced, and its text tried once more', async (t) => {
+t.test('a lost thread is replaced, and its text is tried once more', async (t) => {
   const { embed, loads } = setUp(t)
   t.strictSame(await embed('die once'), [[0, 8, 1]])
   t.equal(loads(), 2)
@@ -45,13 +45,13 @@ t.test('a text that ends its worker thread does not fail other texts', async (t)
   t.strictSame((await Promise.allSettled(calls)).map(({ status }) => status), ['fulfilled', 'rejected', 'fulfilled', 'fulfilled'])
 })
 
-t.test('a thread that is lost while it idles is replaced', async (t) => {
+t.test('a thread that is lost while it is idle is replaced', async (t) => {
   const { embed } = setUp(t)
   t.equal((await embed('die later'))[0]![1], 9)
   t.equal((await embed('a'))[0]![1], 1)
 })
 
-t.test('a thread that fails while it idles does not end the process', async (t) => {
+t.test('a thread that fails while it is idle does not end the process', async (t) => {
   const { embed } = setUp(t)
   t.equal((await embed('throw later'))[0]![1], 11)
   t.equal((await embed('a'))[0]![1], 1)
@@ -64,7 +64,7 @@ t.test('a computation that takes too long ends with its thread', async (t) => {
   t.equal(loads(), 2)
 })
 
-t.test('a model that does not finish loading fails what waits for it', async (t) => {
+t.test('a model that does not finish loading fails the calls that wait for it', async (t) => {
   const warnings: string[] = []
   const { embed } = setUp(t, {
     loadTimeoutMs: 100, script: { hangs: true }, warn: (message) => { warnings.push(message) },
@@ -96,12 +96,12 @@ t.test('several threads compute at the same time', async (t) => {
   t.equal(loads(), 2)
 })
 
-t.test('what an engine posts by itself changes nothing', async (t) => {
+t.test('a message that an engine posts by itself has no effect', async (t) => {
   const { embed } = setUp(t)
   t.strictSame(await embed('noise'), [[0, 5, 1]])
 })
 
-t.test('closing while texts are computed and wait rejects them, and no more are taken', async (t) => {
+t.test('closing rejects texts in progress and waiting, and no more are accepted', async (t) => {
   const { provider, embed } = setUp(t)
   await embed('warm')
   const calls = [embed('spin'), embed('a', 'b'), provider.embed(['c'], { purpose: 'query' })]
@@ -112,14 +112,14 @@ t.test('closing while texts are computed and wait rejects them, and no more are 
   await provider.close()
 })
 
-t.test('closing while the model is loaded ends that', async (t) => {
+t.test('closing while the model is being loaded ends the loading', async (t) => {
   const { provider, embed } = setUp(t, { script: { hangs: true }, loadTimeoutMs: 600_000 })
   const waiting = rejection(embed('a'))
   await provider.close()
   t.equal(await waiting, 'it was closed')
 })
 
-t.test('a job that waits can be taken out of the line once', async (t) => {
+t.test('a waiting job can be removed from the queue once', async (t) => {
   const { queue, embed, release } = setUp(t)
   await embed('warm')
   const [held, dropped] = queue.add(['hold', 'dropped'], false)

@@ -29,7 +29,7 @@ function control (homeostasis: FileConfig['homeostasis'] = {}, banks: FileConfig
   return { clock, admission: { admit } }
 }
 
-/** How many operations, one after the other, are let in. */
+/** The number of consecutive operations that are admitted. */
 async function admitted (admission: KeyedAdmission, operation: Operation = 'recall', context = ALICE, bank = HOME): Promise<number> {
   let count = 0
   while (count < 1000 && await isAdmitted(async () => await admission.admit(operation, context, [bank]))) count++
@@ -65,12 +65,12 @@ t.test('a bucket holds a minute\'s worth and refills evenly', async (t) => {
   clock.advance(25 * SECOND)
   t.equal(await admitted(admission), 2)
   clock.advance(5 * SECOND)
-  t.equal(await admitted(admission), 1, 'the half that was left is not lost')
+  t.equal(await admitted(admission), 1, 'the remaining half is not lost')
   clock.advance(HOUR)
   t.equal(await admitted(admission), 6, 'it never holds more than a minute\'s worth')
 })
 
-t.test('a refusal says which limit it was and when to come back, to the second', async (t) => {
+t.test('a refusal names the limit, and the seconds after which a retry succeeds', async (t) => {
   const { admission, clock } = control({ rate_limits: { recall_per_minute: 6 } })
   await admitted(admission)
   await t.rejects(async () => await admission.admit('recall', ALICE, [HOME]), refusal('rate_limited', 'The limit recall_per_minute (6) is used up; try again in 10 s', 10))
@@ -143,7 +143,7 @@ t.test('the global limit counts operations of every kind together, beside their 
   t.equal(await admitted(admission, 'recall'), 2)
   t.equal(await admitted(admission, 'forget'), 3)
   await t.rejects(async () => await admission.admit('retain', ALICE, [HOME]), refusal('rate_limited', 'The limit global_per_minute (5) is used up; try again in 12 s', 12))
-  await t.rejects(async () => await admission.admit('recall', ALICE, [HOME]), refusal('rate_limited', 'The limit recall_per_minute (2) is used up; try again in 30 s', 30), 'of several the longest wait is told')
+  await t.rejects(async () => await admission.admit('recall', ALICE, [HOME]), refusal('rate_limited', 'The limit recall_per_minute (2) is used up; try again in 30 s', 30), 'the longest of several waits is reported')
   t.equal(await admitted(admission, 'forget', BOB), 5, 'for each principal')
 })
 
@@ -152,7 +152,7 @@ t.test('an operation on several banks is charged on all of them or on none', asy
   t.equal(await admitted(admission, 'recall', ALICE, WORK), 3)
   await t.rejects(async () => await admission.admit('recall', ALICE, [HOME, WORK]), { code: 'rate_limited' })
   await t.rejects(async () => await admission.admit('recall', ALICE, [WORK, HOME]), { code: 'rate_limited' })
-  t.equal(await admitted(admission, 'recall', ALICE, HOME), 3, 'the refused ones left no charge')
+  t.equal(await admitted(admission, 'recall', ALICE, HOME), 3, 'the refused ones were not charged')
 
   const other = control({ rate_limits: { recall_per_minute: 3 } }).admission
   await other.admit('recall', ALICE, [HOME, WORK])
@@ -167,7 +167,7 @@ t.test('a batch counts each of its items, and is admitted as a whole or not at a
   t.equal(await admitted(admission, 'retain'), 0)
 })
 
-t.test('a batch that no limit ever lets through is invalid, for waiting would not help', async (t) => {
+t.test('a batch that exceeds a limit by itself is invalid, because waiting would not help', async (t) => {
   const tooMany = (name: string, limit: number) => ({ code: 'invalid_request', detail: `items: are more than ${name} (${limit}) ever lets through; split the batch` })
   const rate = control({ rate_limits: { retain_per_minute: 10 } }).admission
   await t.rejects(async () => await rate.admit('retain', ALICE, [HOME], 11), tooMany('retain_per_minute', 10))
@@ -178,7 +178,7 @@ t.test('a batch that no limit ever lets through is invalid, for waiting would no
   await t.rejects(async () => await quota.admit('retain', ALICE, [HOME], 11), tooMany('retain_per_day', 10))
 })
 
-t.test('a quota counts a UTC day, for all principals of a bank together', async (t) => {
+t.test('a quota counts one UTC day, for all principals of a bank together', async (t) => {
   const { admission, clock } = control({ quotas: { retain_per_day: 3, reflect_per_day: 1 } })
   clock.set('2026-01-15T23:59:30.000Z')
   await admission.admit('retain', ALICE, [HOME], 2)
@@ -196,7 +196,7 @@ t.test('a quota counts a UTC day, for all principals of a bank together', async 
   await t.rejects(async () => await admission.admit('retain', ALICE, [HOME]), { code: 'quota_exceeded', retryAfterSeconds: 86_400 })
 })
 
-t.test('what came to nothing gives its quota back, of its own day', async (t) => {
+t.test('an operation without effect returns its quota, for its own day', async (t) => {
   const { admission, clock } = control({ quotas: { retain_per_day: 3 } })
   const first = await admission.admit('retain', ALICE, [HOME], 2)
   first.release()
@@ -208,7 +208,7 @@ t.test('what came to nothing gives its quota back, of its own day', async (t) =>
   clock.set('2026-01-17T00:00:00.000Z')
   t.equal(await admitted(admission, 'retain'), 3)
   late.release()
-  t.equal(await admitted(admission, 'retain'), 0, 'a release of yesterday gives nothing to today')
+  t.equal(await admitted(admission, 'retain'), 0, 'a release for yesterday returns nothing for today')
 })
 
 t.test('a release does not return rate tokens, so a failing caller is limited too', async (t) => {
@@ -217,7 +217,7 @@ t.test('a release does not return rate tokens, so a failing caller is limited to
   t.equal(await admitted(admission, 'retain'), 1)
 })
 
-t.test('a refused quota leaves the rate untouched', async (t) => {
+t.test('a refused quota leaves the rate limits unchanged', async (t) => {
   const { admission, clock } = control({ rate_limits: { retain_per_minute: 2 }, quotas: { retain_per_day: 1 } })
   t.equal(await admitted(admission, 'retain'), 1)
   for (let attempt = 0; attempt < 5; attempt++) await t.rejects(async () => await admission.admit('retain', ALICE, [HOME]), { code: 'quota_exceeded' })
@@ -225,7 +225,7 @@ t.test('a refused quota leaves the rate untouched', async (t) => {
   t.equal(await admitted(admission, 'retain'), 1)
 })
 
-t.test('a bank\'s own limits hold for it, and the others keep the general ones', async (t) => {
+t.test('a bank\'s own limits hold for it, and the other banks keep the general ones', async (t) => {
   const general = { rate_limits: { recall_per_minute: 2, forget_per_minute: 4 }, quotas: { retain_per_day: 5 } }
   const { admission } = control(general, {
     home: { homeostasis: { rate_limits: { recall_per_minute: 7 }, quotas: { retain_per_day: 1 } } },
@@ -240,11 +240,11 @@ t.test('a clock that is set back removes no tokens and blocks no caller', async 
   const { admission, clock } = control({ rate_limits: { recall_per_minute: 6 } })
   await admission.admit('recall', ALICE, [HOME])
   clock.advance(-HOUR)
-  t.equal(await admitted(admission), 5, 'what was left is still there')
+  t.equal(await admitted(admission), 5, 'the remaining tokens are kept')
   clock.advance(MINUTE)
   t.equal(await admitted(admission), 6)
   clock.advance(-HOUR)
-  t.equal(await admitted(admission), 0, 'nothing is gained either')
+  t.equal(await admitted(admission), 0, 'no tokens are gained either')
   clock.advance(10 * SECOND)
   t.equal(await admitted(admission), 1, 'an empty bucket refills from the new time on')
 })

@@ -14,7 +14,7 @@ function policy (barriers: NonNullable<FileConfig['barriers']>, homeostasis: Non
   return bankPolicy(operatorSettings({ barriers, homeostasis }).global).contentChecks
 }
 
-t.test('a content has 1 to 50,000 characters unless the bank says otherwise', async (t) => {
+t.test('content has 1 to 50,000 characters unless the bank has other limits', async (t) => {
   t.equal(checkContent('', NONE), 'must not be empty')
   t.equal(checkContent('x', NONE), undefined)
   t.equal(checkContent('x'.repeat(50_000), NONE), undefined)
@@ -26,12 +26,12 @@ t.test('a content has 1 to 50,000 characters unless the bank says otherwise', as
   t.equal(checkContent('x'.repeat(60_000), long), undefined)
 })
 
-t.test('a character is a code point, whatever it takes in memory', async (t) => {
+t.test('a character is a code point, whatever its size in memory', async (t) => {
   t.equal(checkContent('😀'.repeat(50_000), NONE), undefined)
   t.equal(checkContent('😀'.repeat(50_001), NONE), 'must not be longer than 50000 characters')
 })
 
-t.test('the ceiling of bytes counts UTF-8', async (t) => {
+t.test('the byte limit counts UTF-8', async (t) => {
   const ceiling = policy({}, { retain_max_content_bytes: 4 })
   t.equal(checkContent('abcd', ceiling), undefined)
   t.equal(checkContent('😀', ceiling), undefined)
@@ -39,7 +39,7 @@ t.test('the ceiling of bytes counts UTF-8', async (t) => {
   t.equal(checkContent('äöü', ceiling), 'must not be larger than 4 bytes')
 })
 
-t.test('text that not every store can keep is refused', async (t) => {
+t.test('text that not every store can store is refused', async (t) => {
   t.equal(checkText('a\u0000b'), 'must not contain the character U+0000')
   t.equal(checkText('a\ud83d'), 'must be well-formed Unicode')
   t.equal(checkText('\ude00a'), 'must be well-formed Unicode')
@@ -55,7 +55,7 @@ t.test('text that is accepted survives UTF-8', async () => {
   }), { numRuns: 300 })
 })
 
-t.test('metadata is kept as it is where nothing is blocked', async (t) => {
+t.test('metadata is kept unchanged when nothing is blocked', async (t) => {
   const metadata = { a: 1, b: 'x', c: true, d: null }
   t.strictSame(screenMetadata(metadata, NONE), { metadata, redactions: [], errors: [] })
   t.strictSame(screenMetadata({}, NONE), { metadata: {}, redactions: [], errors: [] })
@@ -82,12 +82,12 @@ t.test('a blocked key is removed in any case, and named as it was written', asyn
   })
 })
 
-t.test('what is removed is not checked and does not count', async (t) => {
+t.test('removed keys are not checked and do not count', async (t) => {
   const blocking = policy({ metadata: { blocked_keys: ['big', 'bad'], max_metadata_size_bytes: 20 } })
   t.strictSame(screenMetadata({ big: 'x'.repeat(100), bad: '\u0000', ok: 1 }, blocking).errors, [])
 })
 
-t.test('keys and values have to be text that every store can keep', async (t) => {
+t.test('keys and values must be text that every store can store', async (t) => {
   for (const metadata of [{ a: 'x\u0000' }, { 'a\u0000': 1 }, { a: '\ud83d' }, { '\ud83d': true }] as Metadata[]) {
     const { errors } = screenMetadata(metadata, NONE)
     t.equal(errors.length, 1, JSON.stringify(metadata))
@@ -106,7 +106,7 @@ t.test('metadata has at most 4096 bytes as JSON unless the bank says otherwise',
   t.strictSame(screenMetadata({ a: 'ä'.repeat(10) }, policy({ metadata: { max_metadata_size_bytes: 20 } })).errors, tooLarge(20))
 })
 
-t.test('every key is either kept as it was or named, and what was given is left alone', async () => {
+t.test('every key is either kept unchanged or named, and the input is not modified', async () => {
   const key = fc.oneof(fc.string({ maxLength: 4 }), fc.constantFrom('__proto__', 'constructor', 'a', 'A', 'b'))
   const map = fc.array(fc.tuple(key, fc.oneof(fc.string(), fc.integer(), fc.boolean(), fc.constant(null))))
     .map((entries): Metadata => Object.fromEntries(entries))

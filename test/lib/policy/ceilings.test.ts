@@ -67,7 +67,7 @@ t.test('exactly the looser values are refused, and all others are in force uncha
   }), { numRuns: runs(300, 20_000) })
 })
 
-t.test('what several banks have in common is looser than none of them, in any order', async () => {
+t.test('the common limits of several banks are looser than those of none of them, in any order', async () => {
   fc.assert(fc.property(fc.array(sections, { minLength: 1, maxLength: 4 }), (banks) => {
     const base = defaultSections(1)
     const each = banks.map((own) => operatorSettings({ retrieval: { weights: { semantic: 1 }, rewrite: { enabled: true }, model_rerank: { enabled: true } } }).of('home', own as BankConfiguration))

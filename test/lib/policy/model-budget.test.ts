@@ -29,7 +29,7 @@ t.test('without budgets nothing is counted, and the tokens are not computed', as
   await t.resolves(async () => { (await free.reserve([HOME], () => { throw new Error('asked') })).settle(1e9, true) })
 })
 
-t.test('a call is counted before it is made, and returned when it did not reach the model', async (t) => {
+t.test('a call is counted before it is made, and refunded when it did not reach the model', async (t) => {
   const { budget: two, clock } = budget({ model_calls_per_day: 2 })
   ;(await two.reserve([HOME], () => 0)).settle(10, true)
   const failed = await two.reserve([HOME], () => 0)
@@ -41,7 +41,7 @@ t.test('a call is counted before it is made, and returned when it did not reach 
   await t.resolves(two.reserve([HOME], () => 0), 'a new day')
 })
 
-t.test('the most tokens are reserved, and unused ones are returned', async (t) => {
+t.test('the maximum number of tokens is reserved, and unused ones are returned', async (t) => {
   const { budget: tokens } = budget({ model_tokens_per_day: 1000 })
   const first = await tokens.reserve([HOME], () => 600)
   t.match(await refusal(tokens.reserve([HOME], () => 600)), { code: 'quota_exceeded', detail: /model_tokens_per_day \(1000\)/ }, 'concurrent calls cannot spend the same remainder twice')
@@ -56,18 +56,18 @@ t.test('a call that used more than was reserved counts in full', async (t) => {
   t.ok(await refusal(tokens.reserve([HOME], () => 1)))
 })
 
-t.test('banks and tenants have budgets of their own, and a call on several counts for each or for none', async (t) => {
+t.test('banks and tenants have their own budgets, and a call on several counts for each or for none', async (t) => {
   const { budget: calls } = budget({ model_calls_per_day: 1 }, {
     work: { homeostasis: { quotas: { model_calls_per_day: 2 } } },
   })
   await calls.reserve([HOME, WORK], () => 0)
-  t.ok(await refusal(calls.reserve([WORK, HOME], () => 0)), 'home has none left')
-  await t.resolves(calls.reserve([WORK], () => 0), 'and the refused call was not counted for work')
+  t.ok(await refusal(calls.reserve([WORK, HOME], () => 0)), 'the bank home has no tokens left')
+  await t.resolves(calls.reserve([WORK], () => 0), 'the refused call was not counted for the bank work')
   t.ok(await refusal(calls.reserve([WORK], () => 0)))
   await t.resolves(calls.reserve([{ tenantId: 't', bankId: 'home' }], () => 0))
 })
 
-t.test('what is settled after midnight counts for the day of the call', async (t) => {
+t.test('a call that is settled after midnight counts for its own day', async (t) => {
   const { budget: calls, clock } = budget({ model_calls_per_day: 1 })
   const late = await calls.reserve([HOME], () => 0)
   clock.advance(24 * 3_600_000)
@@ -76,7 +76,7 @@ t.test('what is settled after midnight counts for the day of the call', async (t
   t.ok(await refusal(calls.reserve([HOME], () => 0)))
 })
 
-t.test('tokens that are counted only when a budget wants them are asked for when it does, and only for a call that was made', async (t) => {
+t.test('tokens are computed only when a budget needs them, and only for a call that was made', async (t) => {
   const notAsked = () => { throw new Error('asked') }
   const { budget: free } = budget({})
   await t.resolves(async () => { (await free.reserve([HOME], () => 0)).settle(notAsked, true) })

@@ -18,7 +18,7 @@ t.test('the general sections hold for a bank without its own', async (t) => {
   })
 })
 
-t.test('a bank\'s sections are laid over the general ones key by key', async (t) => {
+t.test('the sections of a bank override the general ones key by key', async (t) => {
   const settings = operatorSettings({
     homeostasis: {
       recall_max_tokens: 5,
@@ -51,10 +51,10 @@ t.test('a bank\'s sections are laid over the general ones key by key', async (t)
     barriers: { validation: { max_content_length: 7 }, metadata: { blocked_keys: ['b'], max_metadata_size_bytes: 8 } },
     signalQuality: { dedup: { action: 'off', threshold: 0.8 } },
   })
-  t.equal(settings.of('other').homeostasis.reflect_max_tokens, 6, 'and change nothing for others')
+  t.equal(settings.of('other').homeostasis.reflect_max_tokens, 6, 'other banks are not affected')
 })
 
-t.test('a literal name wins over a pattern, a longer pattern over a shorter one, in any order, and two are never mixed', async (t) => {
+t.test('a literal name precedes a pattern, a longer pattern a shorter one, and two are never merged', async (t) => {
   const entry = (tokens: number, bytes?: number) => ({
     homeostasis: { recall_max_tokens: tokens, ...(bytes !== undefined && { retain_max_content_bytes: bytes }) },
   })
@@ -69,19 +69,19 @@ t.test('a literal name wins over a pattern, a longer pattern over a shorter one,
   }
 })
 
-t.test('a name that is asked for is no pattern, and no member of every object', async (t) => {
+t.test('a requested name is neither a pattern nor an inherited property', async (t) => {
   const settings = operatorSettings({ banks: { 'user-*': { homeostasis: { recall_max_tokens: 2 } }, home: { homeostasis: { recall_max_tokens: 3 } } } })
   for (const bankId of ['*', 'u*', 'constructor', '__proto__', 'toString', 'hom', 'home*']) t.strictSame(settings.of(bankId).homeostasis, {}, bankId)
 })
 
-t.test('a bank that left on only the strategy which the file has switched off since goes by the file\'s weights', async (t) => {
+t.test('a bank whose only strategy the file has switched off since uses the weights of the file', async (t) => {
   const { sections, origin } = operatorSettings({ retrieval: { weights: { lexical: 2 } } }).explain('home', { retrieval: { weights: { lexical: 0, semantic: 1 }, diversity: 0 } })
   t.strictSame(sections.retrieval.weights, { lexical: 2, semantic: 0 })
   t.equal(sections.retrieval.diversity, 0)
   t.match(origin, { 'retrieval.weights.lexical': 'file', 'retrieval.weights.semantic': 'default', 'retrieval.diversity': 'bank' })
 })
 
-t.test('layers go from the defaults to what the bank itself sets', async (t) => {
+t.test('the layers are in order from the defaults to the settings of the bank itself', async (t) => {
   const tokens = (limit: number) => ({ homeostasis: { recall_max_tokens: limit } })
   const file = { ...tokens(700), profiles: { first: { ...tokens(600), mission: 'First.' }, second: { ...tokens(400), mission: 'Second.' } } }
   const of = (banks: FileConfig['banks'], own?: BankOwnSections) => {

@@ -5,7 +5,7 @@ import { InMemoryVectorStore } from '../../../lib/stores/in-memory/store.js'
 import type { UsageEntry, UsageReservation } from '../../../lib/stores/vector-store.js'
 import { usageContract } from '../../contract/vector-store/usage.js'
 
-t.test('counts of the process hold what those of a store hold', async (t) => {
+t.test('counts in the process satisfy the contract of counts in a store', async (t) => {
   usageContract(t, async () => {
     const usage = new ProcessUsage()
     return Object.assign(new InMemoryVectorStore(), {
@@ -17,7 +17,7 @@ t.test('counts of the process hold what those of a store hold', async (t) => {
 
 const one = (bankId: string, amount: number, limit = 1): UsageReservation => ({ bank: { tenantId: null, bankId }, day: 1, counter: 'model_calls_per_day', amount, limit })
 
-/** Counts of the process, whose corrections wait until they are let go. */
+/** Counts of the process whose corrections wait until the test releases them. */
 class SlowCorrections extends ProcessUsage {
   readonly waiting: Array<() => void> = []
   asked = 0
@@ -39,24 +39,24 @@ t.test('pending corrections are awaited before a bank is refused for an exhauste
   t.equal(await usage.reserve([one('home', 1)]), undefined)
   t.equal(await usage.reserve([one('work', 1)]), undefined)
   usage.adjust([one('home', -1)])
-  t.match(await usage.reserve([one('work', 1)]), { bank: { bankId: 'work' } }, 'another bank waits for nothing')
+  t.match(await usage.reserve([one('work', 1)]), { bank: { bankId: 'work' } }, 'another bank does not wait')
   const asked = store.asked
   const next = usage.reserve([one('home', 1)])
   store.waiting.shift()!()
   t.equal(await next, undefined)
   t.equal(store.asked, asked + 2)
   t.match(await usage.reserve([one('home', 1)]), { counter: 'model_calls_per_day', limit: 1 })
-  t.equal(store.asked, asked + 3, 'nothing is under way, so nothing is asked again')
+  t.equal(store.asked, asked + 3, 'nothing is in progress, so nothing is requested again')
 })
 
-t.test('it is idle when every correction is counted', async (t) => {
+t.test('the counters are idle when every correction is counted', async (t) => {
   const store = new SlowCorrections()
   const usage = new UsageCounters({ store })
   await usage.idle()
   await usage.reserve([one('home', 1)])
   usage.adjust([one('home', -1)])
   usage.adjust([one('home', 0)])
-  t.equal(store.waiting.length, 1, 'what changes nothing is not asked for')
+  t.equal(store.waiting.length, 1, 'a correction of zero is not requested')
   let isIdle = false
   const idle = usage.idle().then(() => { isIdle = true })
   await new Promise((resolve) => { setImmediate(resolve) })

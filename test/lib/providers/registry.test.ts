@@ -37,12 +37,12 @@ async function refusal (name: string, directory: string, config: Record<string, 
   return (await rejection(ProviderError, makeProvider(greeters, name, config, directory))).message
 }
 
-t.test('a registered name makes the provider with its configuration', async (t) => {
+t.test('a registered name creates the provider with its configuration', async (t) => {
   const greeter = await makeProvider(greeters, 'plain', { name: 'Alice' }, '/nowhere')
   t.equal(greeter.greet(), 'hello Alice')
 })
 
-t.test('the names of the README are registered', async (t) => {
+t.test('the names in the README are registered', async (t) => {
   t.ok(await makeProvider(vectorStores, 'in_memory', {}, '/nowhere') instanceof InMemoryVectorStore)
   t.equal((await makeProvider(embeddingProviders, 'mock', {}, '/nowhere')).dimensions, 256)
   t.type((await makeProvider(languageModels, 'mock', {}, '/nowhere')).generate, 'function')
@@ -54,25 +54,25 @@ t.test('the built-in providers refuse settings that they do not know, by name', 
   }
 })
 
-t.test('the in-memory store takes a bound of its bytes, and nothing else', async (t) => {
+t.test('the in-memory store accepts a bound of its bytes, and nothing else', async (t) => {
   const make = async (config: Record<string, unknown>) => await makeProvider(vectorStores, 'in_memory', config, '/nowhere')
   t.ok(await make({ max_bytes: 2 ** 20 }) instanceof InMemoryVectorStore)
   await t.rejects(make({ url: 'sk-secret' }), { name: 'ProviderError', message: /^vector_store_config\.url: / })
   await t.rejects(make({ max_bytes: 'sk-secret' }), { name: 'ProviderError', message: /^vector_store_config\.max_bytes: (?!.*sk-secret)/ })
 })
 
-t.test('unknown keys are named, with the ones that there are', async (t) => {
+t.test('unknown keys are named, together with the known ones', async (t) => {
   t.throws(() => { refuseUnknownKeys('x_config', { a: 1, b: 2, c: 3 }, ['a']) }, new ProviderError('x_config: b, c are not known keys; allowed are a'))
   t.doesNotThrow(() => { refuseUnknownKeys('x_config', { a: 1 }, ['a', 'b']) })
 })
 
-t.test('an unknown name is refused with the names that are allowed', async (t) => {
+t.test('an unknown name is refused with the allowed names', async (t) => {
   for (const name of ['nobody', 'Plain', '', 'toString', '__proto__', 'constructor', 'plain:', ':Greeter', ':']) {
     t.equal(await refusal(name, '/nowhere'), `greeter: found ${JSON.stringify(name)}, allowed are plain, polite and module:Class`)
   }
 })
 
-t.test('a class of a file is found relative to the given folder, whatever the working directory is', async (t) => {
+t.test('a class in a file is found relative to the given folder, whatever the working directory is', async (t) => {
   const directory = folder(t, GREETER)
   for (const [name, base] of [
     ['./greeter.mjs:Greeter', directory],
@@ -84,12 +84,12 @@ t.test('a class of a file is found relative to the given folder, whatever the wo
   }
 })
 
-t.test('a file whose name holds a colon or a space is found too', async (t) => {
+t.test('a file whose name contains a colon or a space is found too', async (t) => {
   const directory = t.testdir({ 'a:b #%20.mjs': GREETER })
   t.equal((await makeProvider(greeters, './a:b #%20.mjs:Greeter', { name: 'Bob' }, directory)).greet(), 'hello Bob')
 })
 
-t.test('a class of a package is found', async (t) => {
+t.test('a class in a package is found', async (t) => {
   const caches: ProviderKind<Map<string, string>> = { key: 'cache', methods: ['get', 'set'], registered: {} }
   const cache = await makeProvider(caches, 'lru-cache:LRUCache', { max: 1 }, '/nowhere')
   cache.set('a', '1').set('b', '2')
@@ -99,13 +99,13 @@ t.test('a class of a package is found', async (t) => {
   t.type((await makeProvider(emitters, 'node:events:EventEmitter', {}, '/nowhere')).on, 'function')
 })
 
-t.test('the constructor gets the map itself', async (t) => {
+t.test('the constructor receives the configuration map itself', async (t) => {
   const config = Object.freeze({ name: 'Alice', nested: Object.freeze({ list: [1] }) })
   const greeter = await makeProvider(greeters, './greeter.mjs:Greeter', config, folder(t, GREETER))
   t.equal(Reflect.get(greeter, 'config'), config)
 })
 
-t.test('a module that is not there, or does not load, is refused', async (t) => {
+t.test('a module that is missing, or does not load, is refused', async (t) => {
   const directory = folder(t, 'throw new Error("no licence")')
   t.match(await refusal('./absent.mjs:Greeter', directory), /^greeter: the module ".\/absent.mjs" cannot be loaded: /)
   t.match(await refusal('no-such-package-anywhere:Greeter', directory), /^greeter: the module "no-such-package-anywhere" cannot be loaded: /)
@@ -113,7 +113,7 @@ t.test('a module that is not there, or does not load, is refused', async (t) => 
   t.match(await refusal('./broken.mjs:Greeter', t.testdir({ 'broken.mjs': 'export class {' })), /^greeter: the module ".\/broken.mjs" cannot be loaded: /)
 })
 
-t.test('an export that is missing or no class is refused with the exports that there are', async (t) => {
+t.test('an export that is missing or not a class is refused with the existing exports', async (t) => {
   const directory = folder(t, 'export class Other {}; export const Greeter = { greet () {} }')
   t.equal(await refusal('./greeter.mjs:Gretter', directory), 'greeter: "./greeter.mjs" exports no class Gretter; it exports Greeter, Other')
   t.equal(await refusal('./greeter.mjs:Greeter', directory), 'greeter: "./greeter.mjs" exports no class Greeter; it exports Greeter, Other')
@@ -123,12 +123,12 @@ t.test('an export that is missing or no class is refused with the exports that t
   t.equal(await refusal('./empty.mjs:Greeter', t.testdir({ 'empty.mjs': '' })), 'greeter: "./empty.mjs" exports no class Greeter; it exports nothing')
 })
 
-t.test('a function that is no class is refused', async (t) => {
+t.test('a function that is not a class is refused', async (t) => {
   t.match(await refusal('./greeter.mjs:make', folder(t, 'export const make = () => ({ greet () {}, close () {} })')), /^greeter: .\/greeter.mjs:make could not be made: .*not a constructor/)
   t.equal(await refusal('./odd.mjs:Odd', t.testdir({ 'odd.mjs': 'export function Odd () { return () => {} }' })), 'greeter: ./odd.mjs:Odd is not a class')
 })
 
-t.test('a class that lacks methods is refused by their names', async (t) => {
+t.test('a class that lacks methods is refused with their names', async (t) => {
   const directory = folder(t, 'export class Greeter { greet = "hello" }; export class Half { greet () {} }')
   t.equal(await refusal('./greeter.mjs:Greeter', directory), 'greeter: ./greeter.mjs:Greeter lacks greet(), close()')
   t.equal(await refusal('./greeter.mjs:Half', directory), 'greeter: ./greeter.mjs:Half lacks close()')
@@ -147,7 +147,7 @@ t.test('a constructor that throws is refused with its reason, and the cause is k
   await t.rejects(makeProvider(greeters, './greeter.mjs:Greeter', {}, directory), { cause: new TypeError('name must be set') })
 })
 
-t.test('no message holds a value of the configuration map', async (t) => {
+t.test('no message contains a value of the configuration map', async (t) => {
   const config = {
     url: 'postgres://gateway:hunter2@db.internal:5432/memories',
     token: 'sk-12345',
@@ -164,5 +164,5 @@ t.test('no message holds a value of the configuration map', async (t) => {
     t.notMatch(message, /hunter2|gateway:|db\.internal|5432|sk-12345|deep-secret|31337/, name)
     t.match(message, /^greeter: /)
   }
-  t.equal(await refusal('./greeter.mjs:Parts', directory, config), 'greeter: ./greeter.mjs:Parts could not be made: … is wrong at …, …,…', 'what is left says what happened')
+  t.equal(await refusal('./greeter.mjs:Parts', directory, config), 'greeter: ./greeter.mjs:Parts could not be made: … is wrong at …, …,…', 'the remaining message says what happened')
 })

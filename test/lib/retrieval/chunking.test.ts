@@ -36,11 +36,11 @@ t.test('a word that is too long is cut between characters', async (t) => {
   t.strictSame(pieces('😀😀😀', 3), ['😀', '😀', '😀'])
 })
 
-t.test('a cut between words keeps at least half of the room', async (t) => {
+t.test('a cut between words fills at least half of the limit', async (t) => {
   t.strictSame(pieces('ab cdefghijklmnop', 10), ['ab cdefghi', 'jklmnop'])
 })
 
-t.test('what follows a long sentence joins its last piece where there is room', async (t) => {
+t.test('text after a long sentence joins its last piece if it fits', async (t) => {
   t.strictSame(pieces('one two three four. Five.', 14), ['one two three', 'four. Five.'])
 })
 
@@ -56,12 +56,12 @@ t.test('passages are in order, apart, within the limit, and cover all but white 
       assert.ok(text.slice(start, end).isWellFormed(), 'no half of a pair')
       last = end
     }
-    assert.equal(text.slice(last).trim(), '', 'nothing is left over')
+    assert.equal(text.slice(last).trim(), '', 'no text is left over')
     if (text.length > maxCharacters) for (const piece of pieces(text, maxCharacters)) assert.ok(/^\S/u.test(piece), 'a passage begins with something to read')
   }), { numRuns: runs(500, 3000) })
 })
 
-t.test('a text of the greatest length is cut in linear time', async (t) => {
+t.test('a text of the maximum length is split in linear time', async (t) => {
   for (const unit of ['a', '😀', 'word ', 'One. ', '\n', '. ']) {
     const text = `${unit.repeat(50_000 / unit.length)}x`
     const spans = chunk(text, 200)

@@ -85,7 +85,7 @@ const cases: Record<string, Record<string, string[]>> = {
   },
 }
 for (const [what, texts] of Object.entries(cases)) {
-  t.test(`${what} is read as what it is`, async (t) => {
+  t.test(`${what} is recognised`, async (t) => {
     for (const [text, expected] of Object.entries(texts)) t.strictSame(named(text), expected, text)
   })
 }
@@ -98,20 +98,20 @@ t.test('a week is seven days around the day that it names, and three when it is 
   }
 })
 
-t.test('the month of May needs a year, a day or a word that says so; the verb is none', async (t) => {
+t.test('the month of May needs a year, a day or another sign, because "may" is also a verb', async (t) => {
   t.ok(named('in May').includes('2025-05-01 2025-06-01'))
   t.strictSame(named('May 2025'), ['2025-05-01 2025-06-01'])
   t.strictSame(named('You may go in 2023'), ['2023-01-01 2024-01-01'])
   t.strictSame(named('It may rain tomorrow'), ['2026-01-16 2026-01-17'])
 })
 
-t.test('a month without a year is that of several years around', async (t) => {
+t.test('a month without a year means that month in several years around the present', async (t) => {
   const spans = named('What happened in March?')
   t.ok(spans.includes('2026-03-01 2026-04-01') && spans.includes('2025-03-01 2025-04-01') && spans.includes('2024-03-01 2024-04-01'))
   t.ok(spans.every((span) => /^\d{4}-03-01 \d{4}-04-01$/.test(span)))
 })
 
-t.test('before and after open a span on their side', async (t) => {
+t.test('"before" and "after" give the time on that side of a date', async (t) => {
   const june = { from: Date.UTC(2024, 5), to: Date.UTC(2024, 6) }
   for (const word of ['before', 'until', 'by']) {
     const [span] = timeSpans(`What did she do ${word} June 2024?`, NOW)
@@ -129,7 +129,7 @@ t.test('relative times are counted from the reference', async (t) => {
   t.strictSame(named('1 year, 2 months and 3 days ago', Date.UTC(2024, 5, 20)), ['2023-04-01 2023-05-01'])
 })
 
-t.test('days from spans are 0 within one, and count to the nearest', async (t) => {
+t.test('the distance in days is 0 within a span, and otherwise that to the nearest span', async (t) => {
   const spans = [{ from: 10 * DAY, to: 12 * DAY }, { from: 20 * DAY, to: 21 * DAY }]
   for (const [instant, days] of [[10, 0], [11.5, 0], [9, 1], [5, 5], [18, 2], [20.5, 0]] as const) {
     t.equal(daysToNearestSpan(spans, instant * DAY), days)
@@ -140,7 +140,7 @@ t.test('days from spans are 0 within one, and count to the nearest', async (t) =
 
 const BEYOND = ['in 9999999 weeks', '99999 years ago', 'in 273000 years', 'in 99999999999999999999 days', '31 February 2023', '0000-00-00']
 
-t.test('whatever a text says, its spans are few, have a length and lie within what a date can be', async () => {
+t.test('for any text the spans are few, have a length and are within the range of dates', async () => {
   const words = fc.constantFrom('last', 'next', 'May', 'in', '7', '2023', '2024-02-30', 'March', 'before', 'since', 'ago', 'weeks', '99999', 'summer', 'to', '-', '/', ',', 'Friday', 'noon', ...BEYOND)
   const text = fc.oneof(fc.array(words, { maxLength: 12 }).map((list) => list.join(' ')), fc.string({ maxLength: 60, unit: 'grapheme' }))
   fc.assert(fc.property(text, (text) => {
@@ -153,7 +153,7 @@ t.test('whatever a text says, its spans are few, have a length and lie within wh
   }))
 })
 
-t.test('times for which there are no dates are none', async (t) => {
+t.test('times outside the range of dates are ignored', async (t) => {
   for (const text of BEYOND) t.strictSame(timeSpans(text, NOW), [], text)
 })
 

@@ -17,7 +17,7 @@ t.test('a memory that both strategies found is one candidate, with its rank in e
   ])
 })
 
-t.test('what further searches add has no rank, and those that were known keep theirs', async (t) => {
+t.test('candidates of further searches have no rank, and known candidates keep theirs', async (t) => {
   const united = mergeCandidates([
     { lexical: [candidate('a', { lexical: 0.9 })], total: 1 },
     { lexical: [candidate('b', { lexical: 0.3 }), candidate('a', { lexical: 0.9 })], total: 2 },
@@ -26,30 +26,30 @@ t.test('what further searches add has no rank, and those that were known keep th
   t.strictSame(united.map(({ memory, strategies }) => [memory.memoryId, strategies]), [['a', { lexical: { rank: 1, score: 0.9 } }], ['b', { lexical: { score: 0.3 } }]])
 })
 
-t.test('one id in two banks, or in two tenants, is two candidates', async (t) => {
+t.test('one id in two banks, or in two tenants, means two candidates', async (t) => {
   const banks: BankKey[] = [HOME, { tenantId: null, bankId: 'other' }, { tenantId: 'acme', bankId: 'home' }]
   const result = { lexical: banks.map((bank) => candidate('a', { lexical: 0.9, bank })), semantic: banks.map((bank) => candidate('a', { semantic: 0.5, bank })), total: 3 }
   t.strictSame(mergeCandidates([result]).map(({ bank }) => bank), banks)
 })
 
-t.test('nothing unites to nothing, and fuses to nothing', async (t) => {
+t.test('empty lists are merged and fused to an empty list', async (t) => {
   t.strictSame(mergeCandidates([]), [])
   t.strictSame(mergeCandidates([{ lexical: [], semantic: [], total: 0 }, { total: 0 }]), [])
   for (const method of ['linear', 'rrf'] as const) t.strictSame(fuse([], { lexical: 1, semantic: 1 }, method), [])
 })
 
-t.test('linear adds up the scores by weight, each as a share of the best one found', async (t) => {
+t.test('linear adds the scores by weight, each as a share of the best one', async (t) => {
   const candidates = found(candidate('a', { lexical: 0.4, semantic: 0.5 }), candidate('b', { lexical: 0.1, semantic: 0.25 }), candidate('c', { lexical: 0.2 }))
   t.strictSame(fuse(candidates, { lexical: 1, semantic: 0 }, 'linear'), [1, 0.25, 0.5])
   const rounded = fuse(candidates, { lexical: 2, semantic: 3 }, 'linear').map((sum) => Math.round(sum * 1e9) / 1e9)
-  t.strictSame(rounded, [5, 2, 3.4], 'what has no vector yet is neither near nor far')
+  t.strictSame(rounded, [5, 2, 3.4], 'a memory without a vector is neither near nor far')
 })
 
-t.test('where nothing has a score, nothing is added', async (t) => {
+t.test('without scores nothing is added', async (t) => {
   t.strictSame(fuse(found(candidate('a', { lexical: 0 }), candidate('b')), { lexical: 1, semantic: 1 }, 'linear'), [0, 0])
 })
 
-t.test('rrf looks at ranks alone, and gives the weight to the first', async (t) => {
+t.test('rrf uses the ranks alone, and gives the weight to the first rank', async (t) => {
   const candidates = mergeCandidates([{ lexical: [candidate('a', { lexical: 0.9 }), candidate('b', { lexical: 0.01 })], semantic: [candidate('b', { semantic: 0.3 })], total: 2 }, { lexical: [candidate('c', { lexical: 0.8 })], total: 1 }])
   const [a, b, c] = fuse(candidates, { lexical: 2, semantic: 1 }, 'rrf')
   t.equal(a, 2)
@@ -60,7 +60,7 @@ t.test('rrf looks at ranks alone, and gives the weight to the first', async (t) 
 const score = fc.integer({ min: 0, max: 1000 }).map((thousandths) => thousandths / 1000)
 const list = fc.uniqueArray(fc.tuple(fc.constantFrom(...'abcdefgh'), score, score), { selector: ([id]) => id })
 
-t.test('every memory is one candidate, whatever was searched for, and the finds are left alone', async () => {
+t.test('every memory is one candidate, whatever was searched for, and the inputs are not modified', async () => {
   const finds = (pairs: Array<[string, number, number]>): Candidate[] =>
     pairs.map(([id, lexical, semantic]) => candidate(id, { lexical, semantic }))
   fc.assert(fc.property(list, list, list, (lexical, semantic, further) => {

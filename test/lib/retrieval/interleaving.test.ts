@@ -16,11 +16,11 @@ t.test('a question without parts keeps its ranking', async (t) => {
   t.strictSame(interleave([[]]), [])
 })
 
-t.test('parts take turns, and what only the whole question found comes last', async (t) => {
+t.test('the parts alternate, and hits of the whole question alone come last', async (t) => {
   t.strictSame(ids(interleave([ranking('xaby'), ranking('ab'), ranking('cde')])), ['a', 'c', 'b', 'd', 'e', 'x', 'y'])
 })
 
-t.test('a memory that several parts found is there once, at its first place', async (t) => {
+t.test('a memory that several parts find occurs once, at its first place', async (t) => {
   t.strictSame(ids(interleave([ranking('ab'), ranking('ab'), ranking('ba')])), ['a', 'b'])
 })
 
@@ -29,12 +29,12 @@ t.test('ranks in the strategies are those of the whole question', async (t) => {
   t.strictSame(merged.map(({ memory, strategies }) => [memory.memoryId, strategies.lexical?.rank]), [['a', 2], ['c', undefined], ['b', 1]])
 })
 
-t.test('a memory that is good enough for the least score is not pressed under it by others', async (t) => {
+t.test('a memory that reaches the minimum score is not moved below it by others', async (t) => {
   const [first, second] = [scored(candidate('a', { lexical: 0.9 }), candidate('b', { lexical: 0.8 }), candidate('c', { lexical: 0.7 })), scored(candidate('d', { lexical: 0.5 }))]
   t.strictSame(interleave([[], first, second], 0.5).map(({ memory, score }) => [memory.memoryId, score]), [['a', 0.9], ['d', 0.5], ['b', 0.5], ['c', 0.5]])
 })
 
-t.test('each memory is there once, scores fall, and the rankings are left alone', async () => {
+t.test('each memory occurs once, scores fall, and the inputs are not modified', async () => {
   const names = fc.uniqueArray(fc.constantFrom(...'abcdefgh')).map((list) => list.join(''))
   const best = fc.integer({ min: 10, max: 100 }).map((hundredths) => hundredths / 100)
   fc.assert(fc.property(fc.array(fc.tuple(names, best), { minLength: 1, maxLength: 4 }), (drafts) => {

@@ -17,18 +17,18 @@ for (const [question, parts] of Object.entries(cases)) {
   t.test(`“${question}” has ${parts.length} parts`, async (t) => { t.strictSame(splitQuery(question), parts) })
 }
 
-t.test('a question that is one is not split', async (t) => {
+t.test('a single question is not split', async (t) => {
   for (const question of [
     'What does Nora collect?', 'What are salt and pepper for?', 'When did the mill burn down?', 'What happened after the flood?', 'When was the day after?',
     'Have Nora, Otto, Ida and Per met?', '', '?', 'and', 'Nora and', `What do Nora and Otto collect${' now'.repeat(200)}?`,
   ]) t.strictSame(splitQuery(question), [], question)
 })
 
-t.test('a part that would say nothing is no part', async (t) => {
+t.test('a part without content is not a part', async (t) => {
   for (const question of ['What did Nora and I do?', 'When was it after the flood of spring?', 'When did the mill burn down after it was that?']) t.strictSame(splitQuery(question), [], question)
 })
 
-t.test('any text at all has no part, or up to three', async () => {
+t.test('any text has no parts or at most three', async () => {
   const words = fc.constantFrom('When', 'did', 'Nora', 'Otto', 'Ida,', 'and', 'or', 'both', 'after', 'before', 'the', 'flood', '?', ',', "'s")
   fc.assert(fc.property(fc.oneof(fc.array(words).map((list) => list.join(' ')), fc.string({ unit: 'grapheme' })), (text) => {
     const parts = splitQuery(text)

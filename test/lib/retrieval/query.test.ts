@@ -61,38 +61,38 @@ t.test('capitals do not matter', async (t) => {
   }
 })
 
-t.test('terms are those of the index, and stems are in order, without words that say nothing', async (t) => {
+t.test('terms are those of the index, and stems are in order, without stop words', async (t) => {
   const { text, terms, stems } = analyzeQuery('Which boats did the boats tow?', NOW)
   t.equal(text, 'Which boats did the boats tow?')
   t.strictSame(terms, ['boat', 'tow'])
   t.strictSame(stems, ['boat', 'boat', 'tow'])
-  t.strictSame(analyzeQuery('who are you', NOW).stems, [], 'though its terms are what it has')
+  t.strictSame(analyzeQuery('who are you', NOW).stems, [], 'although these are its only terms')
 })
 
-t.test('words that only say that it is a request are no terms, unless there are no others', async (t) => {
+t.test('words that only mark a request are not terms, unless there are no others', async (t) => {
   t.strictSame(analyzeQuery('Can you suggest a bread, please?', NOW).terms, ['bread'])
   t.strictSame(analyzeQuery('Can you recommend a good bread that I might find interesting?', NOW).terms, ['bread'])
   t.strictSame(analyzeQuery('Which bread is good for me?', NOW).terms, ['bread', 'good'], 'which is no request')
   t.strictSame(analyzeQuery('Any suggestions?', NOW).terms, ['suggest'])
 })
 
-t.test('neither are words of which a question is built, and those that say that it asks what was told', async (t) => {
+t.test('words that only form a question, or ask what was said, are not terms either', async (t) => {
   t.strictSame(analyzeQuery('What kinds of bread might the baker mention?', NOW).terms, ['bread', 'baker'])
   t.strictSame(analyzeQuery('Is the baker kind?', NOW).terms, ['baker', 'kind'])
   t.strictSame(analyzeQuery('Did you suggest a bread in our previous chat?', NOW).terms, ['bread'])
   t.strictSame(analyzeQuery('What steps did you list for the bread?', NOW).terms, ['list', 'bread'])
   t.strictSame(analyzeQuery('What approach did I take to the bread?', NOW).terms, ['take', 'bread'])
   t.strictSame(analyzeQuery('How high are the steps?', NOW).terms, ['high', 'step'], 'which asks for neither')
-  t.strictSame(analyzeQuery('What did the baker say?', NOW).terms, ['baker', 'sai'], 'where nobody was told')
+  t.strictSame(analyzeQuery('What did the baker say?', NOW).terms, ['baker', 'sai'], 'nobody was told anything')
   t.strictSame(analyzeQuery('What do you mention?', NOW).terms, ['mention'])
 })
 
-t.test('the times that it names are counted from the present', async (t) => {
+t.test('the times that a query names are relative to the present', async (t) => {
   t.strictSame(analyzeQuery('What was baked yesterday?', NOW).spans, [{ from: Date.UTC(2026, 0, 14), to: Date.UTC(2026, 0, 15) }])
   t.strictSame(analyzeQuery('What was baked?', NOW).spans, [])
 })
 
-t.test('any text at all is read, and the same each time', async () => {
+t.test('any text is analysed, with the same result each time', async () => {
   fc.assert(fc.property(fc.string({ unit: 'grapheme' }), (text) => {
     assert.deepEqual(analyzeQuery(text, NOW), analyzeQuery(text, NOW))
   }))

@@ -14,18 +14,18 @@ function rank (question: string, candidates: Candidate[], options: Partial<Ranki
   )
 }
 
-t.test('nothing ranks to nothing', async (t) => {
+t.test('an empty list ranks to an empty list', async (t) => {
   t.strictSame(rank('tea', []), [])
 })
 
-t.test('without scorers the strategies decide', async (t) => {
+t.test('without scorers the scores of the strategies decide', async (t) => {
   const candidates = [candidate('a', { lexical: 0.3, semantic: 0.9 }), candidate('b', { lexical: 0.9, semantic: 0.1 })]
   t.strictSame(ids(rank('tea', candidates, { scorers: only() })), ['b', 'a'])
   t.strictSame(ids(rank('tea', candidates, { scorers: only(), weights: { lexical: 0, semantic: 1 } })), ['a', 'b'])
   t.strictSame(ids(rank('tea', candidates, { scorers: only(), weights: { lexical: 1, semantic: 2 } })), ['a', 'b'])
 })
 
-t.test('a scorer lifts what it likes by its weight, and pushes it down by a negative one', async (t) => {
+t.test('a scorer raises a candidate by its weight, and lowers it by a negative weight', async (t) => {
   const candidates = () => [candidate('a', { lexical: 0.5, text: 'Tea is nice.' }), candidate('b', { lexical: 0.5, text: 'Is tea nice?' })]
   t.strictSame(ids(rank('tea', candidates(), { scorers: only() })), ['a', 'b'])
   t.strictSame(ids(rank('tea', candidates(), { scorers: only({ question: 1 }) })), ['b', 'a'])
@@ -36,7 +36,7 @@ t.test('equal scores are ordered by memory id', async (t) => {
   t.strictSame(ids(rank('tea', ['d', 'b', 'c', 'a'].map((id) => candidate(id, { lexical: 0.5 })))), ['a', 'b', 'c', 'd'])
 })
 
-t.test('explain tells what each scorer added, and nothing of those that added nothing', async (t) => {
+t.test('explain shows what each scorer added, and omits those that added nothing', async (t) => {
   const scorers = only({ match: 2, question: -1, date: 5, reaction: 0 })
   const [first] = rank('tea', [candidate('a', { lexical: 0.25, text: 'Wow, is tea nice?' })], { scorers, explain: true })
   t.strictSame(first!.signals, { match: 0.5, question: -1 })
@@ -50,7 +50,7 @@ t.test('explain changes neither order nor scores', async (t) => {
   t.strictSame(rank('When did Ann move?', candidates(), { explain: true }).map(({ signals, breakdown, ...rest }) => rest), plain)
 })
 
-t.test('asked for several things, one document does not take all the first places', async (t) => {
+t.test('for a query that asks for several things one document does not take all the first places', async (t) => {
   const candidates = () => [...['a', 'b', 'c'].map((id) => candidate(id, { lexical: 0.5, documentId: 'one' })), candidate('d', { lexical: 0.48, documentId: 'two' })]
   const options = { scorers: only(), diversity: 1 }
   t.strictSame(ids(rank('Which teas were drunk?', candidates(), options)).slice(0, 2), ['a', 'd'])
@@ -58,7 +58,7 @@ t.test('asked for several things, one document does not take all the first place
   t.strictSame(ids(rank('Which teas were drunk?', candidates(), { ...options, diversity: 0 })), ['a', 'b', 'c', 'd'])
 })
 
-t.test('memories without a document do not stand in each other\'s way', async (t) => {
+t.test('memories without a document do not lower each other', async (t) => {
   const candidates = [candidate('a', { lexical: 0.5 }), candidate('b', { lexical: 0.49 }), candidate('c', { lexical: 0.48 })]
   t.strictSame(ids(rank('Which teas were drunk?', candidates, { scorers: only(), diversity: 1 })), ['a', 'b', 'c'])
 })
@@ -70,7 +70,7 @@ t.test('for a query of several parts, the scores after those that are spread fal
   t.ok(ranked.every(({ score }, index) => index === 0 || score < ranked[index - 1]!.score))
 })
 
-/** Texts that scorers have opinions of. */
+/** Texts to which scorers give values. */
 const text = fc.constantFrom('plain words', 'Ann: I moved to Oslo in 2020.', 'Bob: Wow, thanks!', 'Did you see the Royal Gardens?', 'Three cups of green tea, yesterday.', 'green tea', '', '?', 'May 5, 2025: we met Cleo Marsh.')
 const question = fc.constantFrom('green tea', 'When did Ann move to Oslo?', 'Which gardens did Bob see in May 2025?', 'How many cups?', 'Who is Cleo?', '', 'What does Ann like?')
 const score = fc.double({ min: 0, max: 1, noNaN: true })
@@ -86,7 +86,7 @@ const anyCandidate = fc.record({
 const candidates = fc.uniqueArray(anyCandidate, { selector: ({ bank, memory }) => `${bank.bankId} ${memory.memoryId}`, maxLength: 12 })
 const options = fc.record({ fusion: fc.constantFrom('linear' as const, 'rrf' as const), weights: fc.record({ lexical: fc.constantFrom(1, 3), semantic: fc.constantFrom(0, 1) }), diversity: fc.constantFrom(0, 0.2, 2) })
 
-t.test('each memory is there once, and scores are within 0–1 and fall', async () => {
+t.test('each memory occurs once, and scores are within 0–1 and fall', async () => {
   fc.assert(fc.property(question, candidates, options, (asked, given, more) => {
     const key = ({ bank, memory }: Candidate) => `${bank.bankId} ${memory.memoryId}`
     const ranked = rank(asked, given, more)
@@ -114,7 +114,7 @@ t.test('the order does not depend on that of the candidates', async () => {
   }))
 })
 
-t.test('facts that stand by themselves are in the order of BM25, when nothing else tells them apart', async () => {
+t.test('isolated facts are in the order of BM25 when nothing else distinguishes them', async () => {
   const isolated = fc.uniqueArray(fc.tuple(fc.constantFrom(...'abcdefghij'), fc.integer({ min: 0, max: 100 })), { selector: ([id]) => id })
   fc.assert(fc.property(isolated, question, text, (pairs, asked, said) => {
     const ranked =

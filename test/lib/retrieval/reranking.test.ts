@@ -22,7 +22,7 @@ function falling (...scores: number[]) {
   return scored(...scores.map((lexical, index) => candidate('abcdefghij'[index]!, { lexical, text: `Text ${index}.` })))
 }
 
-t.test('the first candidates are put in the order of the reranker, and tell its rank and score', async (t) => {
+t.test('the first candidates are in the order of the reranker, with its rank and score', async (t) => {
   const asked: unknown[] = []
   const ranked = await rerank(giving([-3, 5, 1], asked), 'tea', falling(0.9, 0.8, 0.7), { ...OPTIONS, weight: 1 })
   t.strictSame(asked, [['tea', ['Text 0.', 'Text 1.', 'Text 2.']]])
@@ -76,7 +76,7 @@ t.test('scores as far apart as numbers can be are in range', async (t) => {
   t.strictSame(ranked.map(({ memory, score }) => [memory.memoryId, score]), [['b', 1], ['c', 0.5], ['a', 0]])
 })
 
-t.test('nothing is asked about nothing', async (t) => {
+t.test('without candidates the reranker is not called', async (t) => {
   const asked: unknown[] = []
   t.strictSame(await rerank(giving([], asked), 'tea', [], OPTIONS), [])
   t.strictSame(asked, [])
@@ -88,16 +88,16 @@ for (const [what, given] of [['too few', [1]], ['too many', [1, 2, 3]], ['no num
   })
 }
 
-t.test('a reranker that fails, is late or is no longer wanted rejects', async (t) => {
+t.test('a reranking that fails, is late or is aborted rejects', async (t) => {
   await t.rejects(rerank({ rerank: async () => { throw new Error('down') } }, 'tea', falling(0.9), OPTIONS), new Error('down'))
   let seen: AbortSignal | undefined
   const never: Reranker = { rerank: async (_query, _texts, { signal }) => await new Promise(() => { seen = signal }) }
   await t.rejects(rerank(never, 'tea', falling(0.9), { ...OPTIONS, timeoutMs: 1 }), new DeadlineExceeded(1))
-  t.equal(seen?.aborted, true, 'it is told to give up')
+  t.equal(seen?.aborted, true, 'its signal is aborted')
   await t.rejects(rerank(never, 'tea', falling(0.9), OPTIONS, AbortSignal.abort(new Error('gone'))), new Error('gone'))
 })
 
-t.test('every candidate stays, within 0–1 and falling, and the input is left alone', async () => {
+t.test('every candidate stays, with falling scores within 0–1, and the input is not modified', async () => {
   const number = fc.double({ min: -1e6, max: 1e6, noNaN: true })
   const lists = fc.array(fc.tuple(fc.double({ min: 0, max: 1, noNaN: true }), number), { maxLength: 10 })
   await fc.assert(fc.asyncProperty(

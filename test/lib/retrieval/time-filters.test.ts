@@ -12,7 +12,7 @@ t.test('a question without a time needs no second search', async (t) => {
   t.strictSame(spanFilters({ tags: { values: ['a'], match: 'any' } }, []), [])
 })
 
-t.test('each time is searched by itself, with some days after it, and the other filters still hold', async (t) => {
+t.test('each time is searched separately, with some days after it, and the other filters still hold', async (t) => {
   const given = { tags: { values: ['a'], match: 'any' as const }, metadata: { n: 1 }, asOf: 5 }
   const filters = spanFilters(given, [MARCH, JUNE])
   t.equal(filters.length, 2)
@@ -23,7 +23,7 @@ t.test('each time is searched by itself, with some days after it, and the other 
   }
 })
 
-t.test('too many times, as of a month without a year, are not searched', async (t) => {
+t.test('too many times, as those of a month without a year, are not searched', async (t) => {
   t.strictSame(spanFilters(
     {}, Array.from({ length: 6 }, (_, year) => ({ from: Date.UTC(2020 + year, 4), to: Date.UTC(2020 + year, 5) })),
   ), [])
@@ -39,7 +39,7 @@ t.test('a time that the request excludes is not searched', async (t) => {
   t.strictSame(spanFilters({ occurredBefore: Date.UTC(2020, 0) }, [MARCH]), [])
 })
 
-t.test('what a narrowed search finds passes the request\'s own filters too', async () => {
+t.test('the hits of a narrowed search pass the filters of the request too', async () => {
   const instant = fc.integer({ min: 0, max: 100 }).map((days) => Date.UTC(2025, 0) + days * DAY)
   const span =
     fc.tuple(instant, fc.integer({ min: 1, max: 40 })).map(([from, days]) => ({ from, to: from + days * DAY }))

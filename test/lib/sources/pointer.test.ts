@@ -13,22 +13,22 @@ t.test('the examples of RFC 6901 resolve', async (t) => {
   for (const [pointer, value] of EXAMPLES) t.strictSame(resolvePointer(DOCUMENT, pointer), value, pointer)
 })
 
-t.test('what is not there is undefined', async (t) => {
+t.test('a missing value is undefined', async (t) => {
   for (const pointer of ['/bar', '/foo/2', '/foo/-', '/foo/01', '/foo/bar', '/foo/0/0', '/foo/0/length', '/a/b', '/foo/', '//', '/m~n/x']) {
     t.equal(resolvePointer(DOCUMENT, pointer), undefined, pointer)
   }
 })
 
-t.test('nothing of every object is found', async (t) => {
+t.test('inherited properties are not found', async (t) => {
   for (const name of ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'constructor/name', '__proto__/constructor']) {
     t.equal(resolvePointer({ content: {} }, `/${name}`), undefined, name)
     t.equal(resolvePointer({ content: {} }, `/content/${name}`), undefined, name)
     t.equal(resolvePointer([], `/${name}`), undefined, name)
   }
-  t.equal(resolvePointer(JSON.parse('{"__proto__": {"x": 1}}'), '/__proto__/x'), 1, 'a member of that name is one')
+  t.equal(resolvePointer(JSON.parse('{"__proto__": {"x": 1}}'), '/__proto__/x'), 1, 'its own member is found')
 })
 
-t.test('a document that is no object holds nothing', async (t) => {
+t.test('a document that is not an object contains nothing', async (t) => {
   for (const document of [null, undefined, 7, 'text', true]) {
     t.equal(resolvePointer(document, '/0'), undefined)
     t.equal(resolvePointer(document, '/length'), undefined)
@@ -57,7 +57,7 @@ t.test('whatever the names of the members are, an escaped pointer leads to the v
   }), { numRuns: 300 })
 })
 
-t.test('no document and no pointer make it throw', async () => {
+t.test('no document and no pointer cause an exception', async () => {
   fc.assert(fc.property(fc.jsonValue(), fc.string({ unit: fc.constantFrom('/', '~', '0', '1', 'a', '-') }), (document, pointer) => {
     resolvePointer(document, `/${pointer}`)
     return true

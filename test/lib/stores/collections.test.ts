@@ -4,7 +4,7 @@ import { SortedList } from '../../../lib/stores/sorted-list.js'
 import { SplitMap } from '../../../lib/stores/split-map.js'
 import fc from '../../helpers/fast-check.js'
 
-await t.test('a sorted list is as an array that is sorted at every step, over many chunks', async (t) => {
+await t.test('a sorted list equals an array that is sorted after every step, over many chunks', async (t) => {
   const steps = fc.array(fc.record({ n: fc.nat(40), many: fc.boolean(), remove: fc.boolean() }), { maxLength: 60, size: 'max' })
   fc.assert(fc.property(steps, (steps) => {
     const list = new SortedList<{ n: number }>((a, b) => a.n - b.n)
@@ -43,7 +43,7 @@ await t.test('a sorted list is as an array that is sorted at every step, over ma
   t.pass()
 })
 
-await t.test('who reads a sorted list that changes meanwhile is given every item that stays, once and in order', async (t) => {
+await t.test('a reader of a sorted list that changes gets every item that stays, once and in order', async (t) => {
   for (const direction of ['forwards', 'backwards'] as const) {
     const list = new SortedList<{ n: number }>((a, b) => a.n - b.n)
     const stay = Array.from({ length: 1500 }, (_, n) => ({ n: n * 2 }))
@@ -58,7 +58,7 @@ await t.test('who reads a sorted list that changes meanwhile is given every item
   }
 })
 
-await t.test('who reads a sorted list is given an item once, although an equal one is added or takes its place', async (t) => {
+await t.test('a reader of a sorted list gets an item once, also when an equal one replaces it', async (t) => {
   for (const direction of ['forwards', 'backwards'] as const) {
     for (const replaces of [false, true]) {
       for (let at = 0; at < 1100; at += 100) {
@@ -79,7 +79,7 @@ await t.test('who reads a sorted list is given an item once, although an equal o
   }
 })
 
-await t.test('who reads a sorted list whose item is replaced by an equal one is not given that one too', async (t) => {
+await t.test('a reader of a sorted list whose item is replaced by an equal one does not get both', async (t) => {
   const list = new SortedList<{ n: number }>((a, b) => a.n - b.n)
   for (let n = 0; n < 10; n++) list.add({ n })
   for (const direction of ['forwards', 'backwards'] as const) {
@@ -93,7 +93,7 @@ await t.test('who reads a sorted list whose item is replaced by an equal one is 
   }
 })
 
-await t.test('a split map is as a map, when it has parts too', async (t) => {
+await t.test('a split map behaves like a map, also when it has several parts', async (t) => {
   const split = new SplitMap<number>()
   const plain = new Map<string, number>()
   for (let i = 0; i < 60_000; i++) {

@@ -11,13 +11,13 @@ function memory (fields: Partial<Memory>): Memory {
   return { memoryId: 'm', text: 'x', tags: [], metadata: {}, occurredAt: null, retainedAt: NOW, expiresAt: null, documentId: null, source: null, tokens: TokenCount.known(1), trust: 'trusted', ...fields }
 }
 
-t.test('without a condition there is nothing to decide', async (t) => {
+t.test('filters without a condition compile to no filter', async (t) => {
   t.equal(compileFilters({}), undefined)
   t.equal(compileFilters({ metadata: {} }), undefined)
   t.equal(compileFilters({ minTrust: 'suspect' }), undefined)
 })
 
-t.test('every case of the contract is decided as it says', async (t) => {
+t.test('every case of the contract has the expected decision', async (t) => {
   for (const { about, filters, memories, expected } of FILTER_CASES) {
     const accept = compileFilters(filters)
     const passing: string[] = []
@@ -58,7 +58,7 @@ t.test('all conditions hold together: a filter passes what each of its parts pas
   }), { numRuns: runs(500, 5000) })
 })
 
-t.test('all of some tags is each of them, any of them is at least one, and an untagged memory has neither', async () => {
+t.test('"all" requires each of the tags, "any" at least one, and an untagged memory has neither', async () => {
   fc.assert(fc.property(fc.array(tag, { maxLength: 4 }), anyMemory, (values, memory) => {
     const each = values.map((value) => tagCondition([value], 'any')(memory))
     const [all, any] = [tagCondition(values, 'all')(memory), tagCondition(values, 'any')(memory)]
@@ -67,12 +67,12 @@ t.test('all of some tags is each of them, any of them is at least one, and an un
   }), { numRuns: runs(500, 5000) })
 })
 
-t.test('a memory that occurred at no time passes no occurred bound, at any instant', async () => {
+t.test('a memory without a time of occurrence passes no bound on that time', async () => {
   fc.assert(fc.property(fc.integer(), (bound) => !passes({ occurredAfter: bound }, memory({})) &&
     !passes({ occurredBefore: bound }, memory({}))))
 })
 
-t.test('two ranges that meet share no memory and lose none', async () => {
+t.test('two adjacent ranges share no memory and omit none', async () => {
   fc.assert(fc.property(instant, instant, (border, occurredAt) => {
     const [before, after] = [
       passes({ occurredBefore: border }, memory({ occurredAt })),

@@ -25,7 +25,7 @@ function failing (error: unknown, how: 'throws' | 'rejects'): VectorStore {
 }
 
 for (const how of ['throws', 'rejects'] as const) {
-  t.test(`a fault of a store that ${how} is the one error that a client sees, whatever was asked`, async (t) => {
+  t.test(`a fault of a store that ${how} becomes the same error for a client, whatever the operation`, async (t) => {
     const cause = new Error('connect ECONNREFUSED db.internal:5432')
     const store = storeWithServiceErrors(failing(cause, how))
     const expected = { name: 'ServiceError', code: 'dependency_unavailable', detail: 'The vector store is unavailable', cause }
@@ -34,13 +34,13 @@ for (const how of ['throws', 'rejects'] as const) {
   })
 }
 
-t.test('what a store says of a write that it does not make passes as it is', async (t) => {
+t.test('the refusal of a write by a store is passed on unchanged', async (t) => {
   for (const error of [new ServiceError('server_busy', 'The store is busy'), new IdempotencyKeyTaken(), new LowerTrustError(), new MemoryChangedError()]) {
     await t.rejects(call(storeWithServiceErrors(failing(error, 'rejects')), 'insert'), error)
   }
 })
 
-t.test('a method that the store does not have is not there', async (t) => {
+t.test('a method that the store does not have is absent', async (t) => {
   const plain = Object.assign(new InMemoryVectorStore(), Object.fromEntries([...OPTIONAL, 'bankConfigs', 'poolStatus'].map((name) => [name, undefined])))
   const store = storeWithServiceErrors(plain)
   for (const name of [...OPTIONAL, 'bankConfigs', 'poolStatus']) t.notOk(name in store, name)

@@ -6,7 +6,7 @@ import { newMemory, NOW } from '../../helpers/memories.js'
 
 const home = { tenantId: null, bankId: 'home' }
 
-await t.test('of any number of tags the 100 most used are chosen in small steps, equally used ones by tag', async (t) => {
+await t.test('the 100 most used of any number of tags are selected in small steps, ties by tag', async (t) => {
   const counts = Array.from({ length: 20_000 }, (_, n) => ({ tag: `tag ${n * 7919 % 20_000}`, count: n % 40 }))
   const expected = counts.toSorted((a, b) => b.count - a.count || (a.tag < b.tag ? -1 : 1)).slice(0, 100)
   t.strictSame(runSync(mostUsedTags(counts)), expected)
@@ -17,7 +17,7 @@ await t.test('of any number of tags the 100 most used are chosen in small steps,
   t.strictSame(runSync(mostUsedTags([])), [])
 })
 
-await t.test('the in-memory store gives the 100 most used tags of a bank', async (t) => {
+await t.test('the in-memory store returns the 100 most used tags of a bank', async (t) => {
   const store = new InMemoryVectorStore()
   t.teardown(async () => { await store.close() })
   const tags = Array.from({ length: 150 }, (_, n) => `tag ${String(n).padStart(3, '0')}`)

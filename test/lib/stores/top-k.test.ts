@@ -23,7 +23,7 @@ function byScore (a: Item, b: Item): number {
 const items = fc.array(fc.integer({ min: 0, max: 20 }), { maxLength: 200 })
   .map((scores) => scores.map((score, id): Item => ({ id, score })))
 
-t.test('the first k are those of a full sort, ties included, whatever order the items come in', async () => {
+t.test('the first k items are those of a full sort, with ties, whatever the order of the input', async () => {
   fc.assert(fc.property(items.chain((list) => fc.shuffledSubarray(list, { minLength: list.length })), fc.integer({
     min: 0, max: 220,
   }), (list, k) => {
@@ -33,11 +33,11 @@ t.test('the first k are those of a full sort, ties included, whatever order the 
   }), { numRuns: 2000 })
 })
 
-t.test('a limit without end sorts everything', async (t) => {
+t.test('an infinite limit sorts everything', async (t) => {
   t.strictSame(topK([3, 1, 2], Infinity, (a, b) => a - b), [1, 2, 3])
 })
 
-t.test('the items are left as they were', async (t) => {
+t.test('the items are not modified', async (t) => {
   const list = Object.freeze([5, 3, 9, 1, 7])
   t.strictSame(topK(list, 2, (a, b) => a - b), [1, 3])
   t.strictSame(topK(list, 9, (a, b) => a - b), [1, 3, 5, 7, 9])
@@ -59,14 +59,14 @@ const sortedIndexes = (numbers: readonly number[], k: number) => numbers.map((nu
   .map(({ index }) => index)
   .sort((a, b) => a - b)
 
-t.test('the highest are those of a sorted list, the first of equal ones', async () => {
+t.test('the highest items are those of a sorted list, and of equal ones the first', async () => {
   const number = fc.oneof(fc.integer({ min: 0, max: 5 }), fc.double({ min: 0, max: 1, noNaN: true }))
   fc.assert(fc.property(fc.array(number, { maxLength: 300, size: 'max' }), fc.nat(310), (numbers, k) => {
     t.strictSame(bestIndexes(numbers, k), sortedIndexes(numbers, k))
   }), { numRuns: 200 })
 })
 
-t.test('a long list is gone through in pieces, with the same outcome', async (t) => {
+t.test('a long list is processed in pieces, with the same result', async (t) => {
   for (const spread of [1, 7, 50_021]) {
     const numbers = Array.from({ length: 50_021 }, (_, index) => index * 7919 % spread)
     t.strictSame(bestIndexes(numbers, 100), sortedIndexes(numbers, 100))
@@ -74,7 +74,7 @@ t.test('a long list is gone through in pieces, with the same outcome', async (t)
   }
 })
 
-t.test('numbers that are nearly equal are told apart by the order that is given', async (t) => {
+t.test('nearly equal numbers are ordered by the given comparison', async (t) => {
   t.strictSame(bestIndexes([1, 2, 2 + 1e-9, 2, 3], 2, 1e-6), [1, 4])
   t.strictSame(bestIndexes([1, 2, 2 + 1e-9, 2, 3], 2), [2, 4])
 })

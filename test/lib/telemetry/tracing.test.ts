@@ -3,7 +3,7 @@ import { ServiceError } from '../../../lib/errors/service-error.js'
 import { ModelCallError } from '../../../lib/models/remote/model-call-error.js'
 import { detached, errorType, openSpan, traced } from '../../../lib/telemetry/tracing.js'
 
-await t.test('without an SDK the work is done as if nothing were around it', async (t) => {
+await t.test('without an SDK the work runs unchanged', async (t) => {
   t.equal(await traced('work', { n: 1 }, async (span) => {
     span.set({ m: 2 })
     return 7
@@ -16,7 +16,7 @@ await t.test('without an SDK the work is done as if nothing were around it', asy
   span.end(fault)
 })
 
-await t.test('an error is called by its code, its kind or its class, and never by what it says', async (t) => {
+await t.test('an error is named by its code, its kind or its class, and never by its message', async (t) => {
   class Odd extends Error {}
   const cases: Array<[error: unknown, name: string]> = [
     [new ServiceError('not_found', 'No memory zanzibar'), 'not_found'],

@@ -28,7 +28,7 @@ await t.test('a query without words has no terms', async (t) => {
   t.strictSame(queryTerms('?!'), [])
 })
 
-await t.test('words that can be what is asked for are no stop words', async (t) => {
+await t.test('words that can be the subject of a question are not stop words', async (t) => {
   for (const word of ['will', 'may', 'us', 'march', 'like', 'before', 'after', 'id', 'ill', 'well', 'might']) {
     t.notOk(STOP_WORDS.has(word), word)
   }
@@ -38,7 +38,7 @@ await t.test('contractions without their apostrophe are stop words', async (t) =
   t.strictSame(queryTerms("I'm sure they don't know what's new"), ['sure', 'know', 'new'])
 })
 
-await t.test('every stop word is written as a text gives it', async (t) => {
+await t.test('every stop word has the form in which a text contains it', async (t) => {
   for (const word of STOP_WORDS) t.strictSame(words(word), [word])
 })
 
@@ -50,20 +50,20 @@ await t.test('only words of a to z are stemmed', async (t) => {
   t.equal(stem('running'), stem('running'), 'the memo gives what the first call gave')
 })
 
-await t.test('irregular forms are the word they belong to', async (t) => {
+await t.test('irregular forms have the term of their base word', async (t) => {
   for (const [form, word] of [['bought', 'buy'], ['went', 'going'], ['children', 'child'], ['written', 'writing'], ['knives', 'knife'], ['taught', 'teaches']] as const) {
     t.equal(stem(form), stem(word), form)
   }
 })
 
-await t.test('a text that ends in a question says so', async (t) => {
+await t.test('a text that ends in a question is recognised', async (t) => {
   for (const text of ['How are you?', 'Well, "where to?" ', 'And you? 🎉', 'Seen this? [photo: a cat]', 'Really? (I doubt it)', '元気ですか？', 'What?!?']) {
     t.equal(analyzeText(text).question, true, text)
   }
   for (const text of ['Fine.', 'Why? Because.', 'a?b', '', '[photo: a cat?] nice', `?${' ]'.repeat(30_000)}x`]) t.equal(analyzeText(text).question, false, text)
 })
 
-await t.test('Porter stems that end up equal let a query find other forms of its words', async (t) => {
+await t.test('forms of a word with equal Porter stems let a query find the other forms', async (t) => {
   const { terms } = analyzeText('She painted two paintings of her connected cities')
   for (const query of ['paint', 'painting', 'connection', 'city']) t.ok(terms.has(queryTerms(query)[0] ?? ''), query)
 })

@@ -4,13 +4,13 @@ import fc from '../../helpers/fast-check.js'
 
 const MARKS = ['\u0301', '\u0323', '\u0338', '\u0307']
 
-t.test('a text as people write it has the usual normal forms', async (t) => {
+t.test('an ordinary text has the usual normal forms', async (t) => {
   fc.assert(fc.property(fc.string({ unit: 'grapheme' }), fc.constantFrom('NFC', 'NFKC', 'NFKD'), (text, form) => /\p{M}{30}/u.test(text) || normalForm(text, form) === text.normalize(form)))
   t.equal(normalForm('Cafe\u0301 ﬁ', 'NFC'), 'Café ﬁ')
   t.equal(normalForm('Cafe\u0301 ﬁ', 'NFKC'), 'Café fi')
 })
 
-t.test('of marks that are piled up no more than thirty are ordered together, and none is lost', async (t) => {
+t.test('at most thirty combining marks in a row are ordered together, and none is lost', async (t) => {
   const piled = `a${Array.from({ length: 1000 }, (_, index) => MARKS[index % MARKS.length]).join('')}b`
   const normal = normalForm(piled, 'NFKD')
   for (const run of normal.split('\u034f')) t.ok((run.match(/\p{M}/gu)?.length ?? 0) <= 31)

@@ -40,7 +40,7 @@ await t.test('offsets count UTF-16 units and leave out the white space around a 
   t.strictSame(sentences('  👍 ok.  Bye. '), [{ start: 2, end: 8 }, { start: 10, end: 14 }])
 })
 
-await t.test('a long text is cut as it would be in one piece', async (t) => {
+await t.test('a long text is split as it would be in one piece', async (t) => {
   const paragraph = 'A first sentence. Another one, somewhat longer than the first? Yes!\r\n- item 1.5\n😀 Done… “So.” '
   const text = paragraph.repeat(200)
   t.strictSame(split(text), splitWhole(text))
@@ -56,7 +56,7 @@ await t.test('sentences longer than a window stay whole', async (t) => {
   t.strictSame(split(`Hi. ${long} Next. ${long}`), ['Hi.', long, 'Next.', long])
 })
 
-await t.test('time grows with the length of a text, not with its square', async (t) => {
+await t.test('the time grows linearly with the length of a text', async (t) => {
   const start = process.cpuUsage()
   t.equal(sentences('a\n'.repeat(100_000)).length, 100_000)
   const { user, system } = process.cpuUsage(start)

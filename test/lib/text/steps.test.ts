@@ -26,7 +26,7 @@ t.test('the words of a text in parts are the words of the text', async () => {
   }
 })
 
-t.test('a text in parts is seen as it is in one', async () => {
+t.test('a text in parts is rendered as in one piece', async () => {
   fc.assert(fc.property(oddTexts, (text) => {
     const seen = renderedText(text)
     assert.equal(runSync(renderedTextSteps(text)), seen)
@@ -53,13 +53,13 @@ t.test('a fingerprint is that of the text in one piece', async () => {
   }), { numRuns: 300 })
 })
 
-t.test('a question in steps has the terms of its text', async () => {
+t.test('a query in steps has the terms of its text', async () => {
   fc.assert(fc.property(oddTexts, (text) => {
     assert.deepEqual(runSync(analyzeQuerySteps(text, 0)).terms, queryTerms(text))
   }), { numRuns: 100 })
 })
 
-t.test('parts put together are the text, and changed one by one they are the changed text', async (t) => {
+t.test('the parts of a text together are the text, also when each part is changed', async (t) => {
   const change = (text: string) => normalForm(text, 'NFKC').toLowerCase()
   fc.assert(fc.property(oddTexts, (text) => {
     const parts = [...splitForFolding(text, change)]
@@ -69,7 +69,7 @@ t.test('parts put together are the text, and changed one by one they are the cha
   t.strictSame([...splitForFolding('', change)], [''])
 })
 
-t.test('work on a long text is left off often', async (t) => {
+t.test('work on a long text is interrupted often', async (t) => {
   const count = (steps: Steps<unknown>) => {
     let times = 0
     while (steps.next().done !== true) times++

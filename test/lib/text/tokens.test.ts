@@ -36,7 +36,7 @@ await t.test('a long text of words is counted exactly', async (t) => {
   )
 })
 
-await t.test('any text without runs that are longer than a piece may be is counted exactly in slices', async (t) => {
+await t.test('a text without runs that are longer than a piece is counted exactly in slices', async (t) => {
   t.doesNotThrow(() => fc.assert(fc.property(oddTexts, (text) => {
     // A long run is cut where no piece ends for certain.
     const spaced = text.slice(0, 3_000).replace(/(.{60})/gsu, '$1x ').toWellFormed()
@@ -75,7 +75,7 @@ await t.test('any string is counted', async (t) => {
   )
 })
 
-await t.test('a count is made when it is first asked for, and then known', async (t) => {
+await t.test('a count is computed when it is first requested, and then known', async (t) => {
   const count = TokenCount.of('hello world')
   t.notOk(count.isKnown)
   t.equal(count.value, 2)
@@ -85,7 +85,7 @@ await t.test('a count is made when it is first asked for, and then known', async
   t.match(TokenCount.known(7), { isKnown: true, value: 7 })
 })
 
-await t.test('a sum lets others have their turn while it counts, and none when there is nothing to count', async (t) => {
+await t.test('a sum yields to other work while it counts, and not when there is nothing to count', async (t) => {
   let turns = 0
   const turn = () => {
     turns++
@@ -101,7 +101,7 @@ await t.test('a sum lets others have their turn while it counts, and none when t
   clearImmediate(next)
 })
 
-await t.test('a sum that is high enough counts no further', async (t) => {
+await t.test('a sum that is high enough stops counting', async (t) => {
   const counts = Array.from({ length: 5 }, () => TokenCount.of('hello world'))
   t.equal(await sumTokens(counts, 3), 4)
   t.same(counts.map(({ isKnown }) => isKnown), [true, true, false, false, false])

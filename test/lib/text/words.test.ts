@@ -54,13 +54,13 @@ await t.test('a very long word is cut to 64 units, never inside a character', as
   t.same(words('x' + '𐐨'.repeat(60)), ['x' + '𐐨'.repeat(31)], 'the half of a pair at the cut is left out')
 })
 
-await t.test('ASCII text and the same text beside other letters are split alike', async (t) => {
+await t.test('ASCII text is split into the same words as beside other letters', async (t) => {
   t.doesNotThrow(() => fc.assert(fc.property(fc.string({ unit: 'binary-ascii', maxLength: 80 }), (text) => {
     assert.deepEqual(words(`${text} é`), [...words(text), 'e'])
   })))
 })
 
-await t.test('any string gives words that are not empty, of bounded length, and gives them again', async (t) => {
+await t.test('any string gives non-empty words of bounded length, and each word gives itself again', async (t) => {
   t.doesNotThrow(() => fc.assert(fc.property(anyText, (text) => {
     const found = words(text)
     for (const word of found) {
@@ -78,7 +78,7 @@ await t.test('an accent or a change of case never changes the words', async (t) 
   })))
 })
 
-t.test('marks of any script that are piled up are put in order piece by piece', async (t) => {
+t.test('a run of combining marks of any script is ordered piece by piece', async (t) => {
   const [word, ...more] = words(`\u0915${'\u0652\u064b'.repeat(400_000)}`)
   t.equal(word?.length, 64)
   t.same(more, [])

@@ -20,14 +20,14 @@ t.test('an id is a UUIDv7 that carries the time of the clock', async (t) => {
   }
 })
 
-t.test('ids rise within a millisecond too, and none comes twice', async (t) => {
+t.test('ids increase also within a millisecond, and none occurs twice', async (t) => {
   const newId = uuidv7Source(testClock())
   const ids = Array.from({ length: 20_000 }, newId)
   t.equal(new Set(ids).size, ids.length)
   t.ok(ids.every((id, index) => index === 0 || ids[index - 1]! < id))
 })
 
-t.test('ids never fall, however the clock is set', async () => {
+t.test('ids never decrease, however the clock is set', async () => {
   fc.assert(fc.property(fc.array(fc.integer({ min: -100_000, max: 100_000 }), { maxLength: 50 }), (steps) => {
     const clock = testClock()
     const newId = uuidv7Source(clock)
@@ -41,7 +41,7 @@ t.test('ids never fall, however the clock is set', async () => {
   }))
 })
 
-t.test('two sources with one clock do not make the same ids', async (t) => {
+t.test('two sources with one clock do not create the same ids', async (t) => {
   const clock = testClock()
   const [one, other] = [uuidv7Source(clock), uuidv7Source(clock)]
   t.equal(new Set(Array.from({ length: 1000 }, () => [one(), other()]).flat()).size, 2000)

@@ -18,7 +18,7 @@ async function both (text: string | Buffer): Promise<unknown[]> {
   return [await read(bytes), await read(Buffer.concat([bytes, Buffer.from(PADDING)]))]
 }
 
-t.test('a long body is read as a short one is', async (t) => {
+t.test('a long body is read like a short one', async (t) => {
   const good = ['{"a":[1,null,"é日本😀"]}', '[]', '5', 'null', '"text"', '\uFEFF{"a":1}', '{"constructor":{"a":1}}', '{"constructor":null}', '{"a":"__proto__"}', '{"prototype":1}']
   for (const text of good) t.same(await both(text), Array(2).fill(JSON.parse(text.replace('\uFEFF', ''))), text)
   const bad = ['{', '{"a":}', '[1,]', '\u0000', '{"__proto__":1}', '[[{"a":{"\\u005f_proto__":{}}}]]', '{"constructor":{"prototype":{}}}', '{"a":[{"\\u0063onstructor":{"prototype":1}}]}']
@@ -32,13 +32,13 @@ t.test('bytes that are not UTF-8 are refused, in a short and in a long body', as
   }
 })
 
-t.test('characters are not cut between the pieces that are decoded', async (t) => {
+t.test('characters are not split between the pieces that are decoded', async (t) => {
   for (let shift = 0; shift < 4; shift++) {
     const text = 'x'.repeat(shift) + '😀é日'.repeat(80_000)
     t.equal(await readJson(Buffer.from(JSON.stringify(text)), WIDE, 'somebody'), text)
   }
 })
 
-t.test('a long body is held to the bounds as well', async (t) => {
+t.test('the bounds hold for a long body as well', async (t) => {
   await t.rejects(async () => await readJson(Buffer.from(`[${'[],'.repeat(50_000)}1]`), { ...WIDE, array_elements: 50_000 }, 'somebody'), { code: 'body_too_large' })
 })

@@ -23,7 +23,7 @@ const json = fc.tuple(
   fc.constantFrom('', '"', '\\', '\\"', '[{', ']}', ',', '\u2028', 'é"\\'),
 ).map(([value, space, text]) => JSON.stringify([value, { [`k${text}`]: text, a: [] }], undefined, space))
 
-t.test('it counts what JSON.parse makes, and lets pass what is within its bounds', async () => {
+t.test('the guard counts what JSON.parse creates, and accepts a text within its bounds', async () => {
   fc.assert(fc.property(json, (text) => {
     const { depth, values, elements } = counts(JSON.parse(text))
     const exact = { json_depth: depth, json_values: values, array_elements: elements }
@@ -31,7 +31,7 @@ t.test('it counts what JSON.parse makes, and lets pass what is within its bounds
   }))
 })
 
-t.test('what is within the bounds for certain is within them, and nearly every short text is', async (t) => {
+t.test('the quick check accepts only texts within the bounds, and nearly every short text', async (t) => {
   fc.assert(fc.property(
     json, fc.integer({ min: 1, max: 12 }), fc.integer({ min: 1, max: 400 }), fc.integer({ min: 1, max: 400 }),
     (text, depth, values, elements) => {
@@ -44,7 +44,7 @@ t.test('what is within the bounds for certain is within them, and nearly every s
   t.equal(isWithin(Buffer.from('[[1]]'), { json_depth: 1, json_values: 100, array_elements: 100 }), false)
 })
 
-t.test('one less of any bound refuses it, by the name of the bound', async (t) => {
+t.test('a bound that is lower by one refuses the text, and the refusal names the bound', async (t) => {
   fc.assert(fc.property(json, (text) => {
     const { depth, values, elements } = counts(JSON.parse(text))
     for (const [bound, less] of [['json_depth', depth - 1], ['json_values', values - 1], ['array_elements', elements - 1]] as const) {
@@ -53,7 +53,7 @@ t.test('one less of any bound refuses it, by the name of the bound', async (t) =
   }), { numRuns: 50 })
 })
 
-t.test('it takes a text in pieces, wherever they are cut', async () => {
+t.test('the guard reads a text in pieces, wherever it is split', async () => {
   fc.assert(fc.property(json, fc.array(fc.nat(), { maxLength: 5 }), (text, cuts) => {
     const bytes = Buffer.from(text)
     const guard = new JsonGuard(WIDE, 'Text')
@@ -69,11 +69,11 @@ t.test('a long text has the same counts', async (t) => {
   await t.rejects(checkLongJson(Buffer.from(text), { ...WIDE, array_elements: 59_999 }, 'somebody'), { code: 'body_too_large' })
 })
 
-t.test('what is no JSON is left to JSON.parse, however it is broken', async (t) => {
+t.test('invalid JSON is left to JSON.parse, however it is broken', async (t) => {
   for (const text of ['', ']', '}}}}', '[', '"', '"\\', '[1,2', '{"a":}', '[,]', 'nonsense', '\u0000']) t.type(checkJsonText(text, WIDE), 'number', text)
 })
 
-t.test('it stops at the first bracket that is too deep', async (t) => {
+t.test('the guard stops at the first bracket that is too deep', async (t) => {
   const bytes = Buffer.alloc(1_000_000, '[')
   let read = 0
   const counting = new Proxy(bytes, {

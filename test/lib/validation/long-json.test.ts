@@ -47,7 +47,7 @@ const { value: json } = fc.letrec<{ value: string }>((tie) => {
 })
 const pieces = fc.integer({ min: 16, max: 80 })
 
-t.test('a text parsed in pieces has the same value as parsed in one call', async () => {
+t.test('a text that is parsed in pieces has the same value as in one call', async () => {
   await fc.assert(fc.asyncProperty(json, pieces, fc.boolean(), async (source, piece, hasMark) => {
     const bytes = Buffer.from(`${hasMark ? '\uFEFF' : ''}${source}`)
     return isDeepStrictEqual(await inPieces(bytes, piece), atOnce(bytes))
@@ -78,7 +78,7 @@ t.test('invalid UTF-8 is decoded in pieces as in one call', async () => {
   }), { numRuns: runs(300, 10_000) })
 })
 
-t.test('what cannot be cut is refused: long numbers and long names', async (t) => {
+t.test('texts that cannot be split are refused: long numbers and long names', async (t) => {
   const refused = { refused: 'body_too_large' }
   t.same(await inPieces(Buffer.from(`[1,${'9'.repeat(100)}]`), 64), refused)
   t.same(await inPieces(Buffer.from(`{"${'n'.repeat(100)}":1}`), 64), refused)

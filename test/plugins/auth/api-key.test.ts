@@ -8,7 +8,7 @@ await t.test('api_key mode', async (t) => {
   const app = await buildAuthApp({ auth: { mode: 'api_key', apiKey: KEY } })
   t.teardown(() => app.close())
 
-  await t.test('takes the principal from its header when the key is right', async (t) => {
+  await t.test('accepts the principal of its header when the key is right', async (t) => {
     const response = await whoami(app, { 'x-api-key': ` ${KEY} `, 'x-service-principal': ' service:billing ' })
     t.equal(response.statusCode, 200)
     t.same(response.json(), { principal: 'service:billing', tenantId: null })
@@ -48,7 +48,7 @@ await t.test('api_key mode', async (t) => {
   })
 
   for (const [what, headers] of Object.entries({ missing: {}, empty: { 'x-service-principal': '' }, blank: { 'x-service-principal': ' \t ' } })) {
-    await t.test(`asks for the principal when it is ${what}`, async (t) => {
+    await t.test(`requires the principal when it is ${what}`, async (t) => {
       const response = await whoami(app, { 'x-api-key': KEY, ...headers })
       t.equal(response.statusCode, 401)
       t.match(response.json(), { detail: 'X-Service-Principal required', code: 'unauthenticated' })

@@ -4,7 +4,7 @@ import { guardWith } from '../../../plugins/auth/authentication.js'
 import errors from '../../../plugins/errors.js'
 import { buildAuthApp } from './auth-app.js'
 
-await t.test('reading the context before authentication is a fault and not an anonymous caller', async (t) => {
+await t.test('reading the context before authentication is a fault, and gives no anonymous caller', async (t) => {
   const app = Fastify()
   t.teardown(() => app.close())
   await app.register(errors)
@@ -27,7 +27,7 @@ await t.test('one request never sees the context of another', async (t) => {
   t.same(responses.map((response) => response.json().principal), callers)
 })
 
-await t.test('credentials are judged before the body is read', async (t) => {
+await t.test('credentials are checked before the body is read', async (t) => {
   const app = await buildAuthApp({ auth: { mode: 'api_key', apiKey: 'key' } })
   t.teardown(() => app.close())
   const response = await app.inject({ method: 'POST', url: '/echo', headers: { 'content-type': 'application/json' }, payload: '{not json' })

@@ -5,13 +5,13 @@ await t.test('dev mode', async (t) => {
   const app = await buildAuthApp({ auth: { mode: 'dev' } })
   t.teardown(() => app.close())
 
-  await t.test('believes the principal header and trims it', async (t) => {
+  await t.test('trusts the principal header and trims it', async (t) => {
     const response = await whoami(app, { 'x-service-principal': '  user:alice ' })
     t.equal(response.statusCode, 200)
     t.same(response.json(), { principal: 'user:alice', tenantId: null })
   })
 
-  await t.test('takes a caller without the header, or with a blank one, as anonymous', async (t) => {
+  await t.test('treats a caller without the header, or with a blank one, as anonymous', async (t) => {
     t.same((await whoami(app, {})).json(), { tenantId: null })
     t.same((await whoami(app, { 'x-service-principal': '   ' })).json(), { tenantId: null })
   })
@@ -41,13 +41,13 @@ await t.test('dev mode', async (t) => {
     t.equal(status, 400)
   })
 
-  await t.test('refuses X-Service-On-Behalf-Of, which would be ignored', async (t) => {
+  await t.test('refuses X-Service-On-Behalf-Of, which would have no effect', async (t) => {
     const response = await whoami(app, { 'x-service-principal': 'agent:a', 'x-service-on-behalf-of': 'user:b' })
     t.equal(response.statusCode, 400)
     t.match(response.json(), { code: 'invalid_request', errors: [{ field: 'X-Service-On-Behalf-Of', message: 'is accepted only in auth mode jwt_oidc' }] })
   })
 
-  await t.test('takes a blank X-Service-On-Behalf-Of as absent', async (t) => {
+  await t.test('treats a blank X-Service-On-Behalf-Of as absent', async (t) => {
     t.equal((await whoami(app, { 'x-service-on-behalf-of': ' ' })).statusCode, 200)
   })
 })

@@ -4,12 +4,12 @@ import { hmac, hs256, makeToken, rs256, rsa, rsaKey, secondsFromNow, segment } f
 import { AUDIENCE, buildAuthApp, buildOidcApp, ISSUER, SECRET, whoamiWith } from './auth-app.js'
 
 const key = rsaKey('k1')
-const stranger = rsaKey('k1')
+const otherKey = rsaKey('k1')
 const claims = { iss: ISSUER, aud: AUDIENCE, sub: 'user:alice', exp: secondsFromNow(60) }
 
 const server = await startJwksServer(key)
-/** Where a token asks to have keys fetched from. Nobody may come here. */
-const trap = await startJwksServer(stranger)
+/** The address from which a token asks to fetch keys. It must receive no request. */
+const trap = await startJwksServer(otherKey)
 const hs = await buildAuthApp({ auth: { mode: 'jwt_hs256', jwtSecret: SECRET, jwtAudience: AUDIENCE, jwtIssuer: ISSUER } })
 const oidc = await buildOidcApp(server.url)
 t.teardown(async () => {
@@ -143,17 +143,17 @@ const oidcOnly: Record<string, { token: string, reason: string }> = {
   'an HS256 token under the JWK': { token: hs256(claims, JSON.stringify(key.jwk), { kid: 'k1' }), reason: 'algorithm not allowed' },
   'an RS256 header over an HMAC of the public key': { token: makeToken({ alg: 'RS256', kid: 'k1' }, claims, hmac(key.publicPem)), reason: 'bad signature' },
   'an HS256 token': { token: goodHs, reason: 'algorithm not allowed' },
-  'a stranger\'s key under a known kid': { token: rs256(claims, stranger), reason: 'bad signature' },
+  'a foreign key under a known kid': { token: rs256(claims, otherKey), reason: 'bad signature' },
   'no signature': { token: `${header}.${payload}.`, reason: 'bad signature' },
   'half a signature': { token: `${header}.${payload}.${Buffer.from(signature, 'base64url').subarray(0, 128).toString('base64url')}`, reason: 'bad signature' },
   'a signature of zeros': { token: `${header}.${payload}.${Buffer.alloc(256).toString('base64url')}`, reason: 'bad signature' },
   'a payload that was changed': { token: `${header}.${segment({ ...claims, sub: 'root' })}.${signature}`, reason: 'bad signature' },
-  'a key of its own in jwk': { token: rs256(claims, stranger, { jwk: stranger.jwk }), reason: 'bad signature' },
-  'a key of its own in x5c': { token: rs256(claims, stranger, { x5c: [stranger.publicPem] }), reason: 'bad signature' },
-  jku: { token: rs256(claims, stranger, { jku: trap.url }), reason: 'bad signature' },
-  x5u: { token: rs256(claims, stranger, { x5u: trap.url }), reason: 'bad signature' },
-  'jku and an unknown kid': { token: rs256(claims, stranger, { jku: trap.url, kid: 'k9' }), reason: 'unknown signing key' },
-  'its own issuer': { token: rs256({ ...claims, iss: trap.url }, stranger, { kid: 'k9' }), reason: 'unknown signing key' },
+  'a key of its own in jwk': { token: rs256(claims, otherKey, { jwk: otherKey.jwk }), reason: 'bad signature' },
+  'a key of its own in x5c': { token: rs256(claims, otherKey, { x5c: [otherKey.publicPem] }), reason: 'bad signature' },
+  jku: { token: rs256(claims, otherKey, { jku: trap.url }), reason: 'bad signature' },
+  x5u: { token: rs256(claims, otherKey, { x5u: trap.url }), reason: 'bad signature' },
+  'jku and an unknown kid': { token: rs256(claims, otherKey, { jku: trap.url, kid: 'k9' }), reason: 'unknown signing key' },
+  'its own issuer': { token: rs256({ ...claims, iss: trap.url }, otherKey, { kid: 'k9' }), reason: 'unknown signing key' },
   'no kid': { token: makeToken({ alg: 'RS256' }, claims, rsa(key)), reason: 'unknown signing key' },
   ...Object.fromEntries(Object.entries(kids).map(([what, kid]) => [`a kid that is ${what}`, { token: makeToken({ alg: 'RS256', kid }, claims, rsa(key)), reason: 'unknown signing key' }])),
 }
@@ -165,7 +165,7 @@ const bothCases = (make: (payload: unknown, header: Record<string, unknown>) => 
     what, reason: one.reason, token: make(one.payload === undefined ? claims : one.payload, one.header ?? {}),
   }))
 
-await t.test('the good tokens of this table are good', async (t) => {
+await t.test('the valid tokens of this table are accepted', async (t) => {
   t.equal((await whoamiWith(hs, goodHs)).statusCode, 200)
   t.equal((await whoamiWith(oidc, goodOidc)).statusCode, 200)
   t.equal((await whoamiWith(hs, hs256({ ...claims, exp: 1e300, iat: secondsFromNow(60) }, SECRET))).statusCode, 200)
@@ -202,6 +202,6 @@ await t.test('jwt_oidc answers 401 when', async (t) => {
       t.equal(response.headers['www-authenticate'], 'Bearer error="invalid_token"')
     })
   }
-  t.equal(trap.requests, 0, 'nothing was fetched from where a token said')
+  t.equal(trap.requests, 0, 'nothing was fetched from an address in a token')
   t.equal(server.requests, 2, 'one fetch for the keys and one for all unknown ones')
 })

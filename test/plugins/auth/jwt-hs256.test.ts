@@ -12,7 +12,7 @@ async function build (t: Test, auth: { jwtAudience?: string, jwtIssuer?: string 
 
 const full = { sub: 'user:alice', aud: 'memory', exp: secondsFromNow(60), iat: secondsFromNow(-60) }
 
-await t.test('jwt_hs256 takes the principal from sub, and neither actor nor tenant', async (t) => {
+await t.test('jwt_hs256 takes the principal from sub, and sets neither actor nor tenant', async (t) => {
   const app = await build(t)
   const response = await whoamiWith(app, hs256({ ...full, tid: 'acme', service_principal: 'user:root' }, SECRET))
   t.equal(response.statusCode, 200)
@@ -66,7 +66,7 @@ await t.test('two Authorization headers are refused', async (t) => {
   t.equal(status, 401)
 })
 
-await t.test('WWW-Authenticate says that a token is bad, and nothing more', async (t) => {
+await t.test('WWW-Authenticate says that a token is invalid, and nothing more', async (t) => {
   const app = await build(t)
   const response = await whoamiWith(app, hs256(full, 'another secret'))
   t.equal(response.statusCode, 401)
@@ -121,7 +121,7 @@ await t.test('a secret that looks like a public key is still only a secret', asy
   t.equal((await whoamiWith(app, hs256(full, secret))).statusCode, 200)
 })
 
-await t.test('X-Service-On-Behalf-Of and a delegated token are refused, since they would narrow nothing', async (t) => {
+await t.test('X-Service-On-Behalf-Of and a delegated token are refused, since they restrict nothing', async (t) => {
   const app = await build(t)
   const response = await whoamiWith(app, hs256(full, SECRET), { 'x-service-on-behalf-of': 'user:b' })
   t.equal(response.statusCode, 400)

@@ -25,7 +25,7 @@ await t.test('jwt_oidc', async (t) => {
     t.same(response.json(), { principal: 'user:alice', actor: { type: 'user', id: 'alice', claims: BASE_CLAIMS }, tenantId: null })
   })
 
-  await t.test('asks for a bearer token', async (t) => {
+  await t.test('requires a bearer token', async (t) => {
     const response = await whoami(app, {})
     t.equal(response.statusCode, 401)
     t.match(response.json(), { detail: 'Bearer token required', code: 'unauthenticated' })
@@ -48,7 +48,7 @@ await t.test('jwt_oidc', async (t) => {
   }
 
   for (const type of ['a:b', ':', 'agent:', 'build bot', 'a\u0000b', 'a\u200bb']) {
-    await t.test(`refuses the actor type ${JSON.stringify(type)}, which could move the border between type and id`, async (t) => {
+    await t.test(`refuses the actor type ${JSON.stringify(type)}, which could move the separator before the id`, async (t) => {
       for (const more of [{}, { service_principal: 'user:alice' }]) {
         const response = await ask({ service_actor_type: type, ...more })
         t.equal(response.statusCode, 401)
@@ -73,12 +73,12 @@ await t.test('jwt_oidc', async (t) => {
     t.match((await ask({ service_principal: 'team:blue' })).json(), { principal: 'team:blue', actor: { type: 'user', id: 'alice' } })
   })
 
-  await t.test('keeps a sub that is no principal when service_principal is one', async (t) => {
+  await t.test('keeps a sub that is not a valid principal when service_principal is one', async (t) => {
     t.match((await ask({ sub: 'Alice Liddell', service_principal: 'user:al' })).json(), { principal: 'user:al', actor: { id: 'Alice Liddell' } })
   })
 
   for (const principal of ['', ' ', null]) {
-    await t.test(`takes service_principal ${JSON.stringify(principal)} as absent`, async (t) => {
+    await t.test(`treats service_principal ${JSON.stringify(principal)} as absent`, async (t) => {
       t.equal((await ask({ service_principal: principal })).json().principal, 'user:alice')
     })
   }
@@ -111,14 +111,14 @@ await t.test('jwt_oidc', async (t) => {
   }
 
   for (const tid of [true, ['acme'], { id: 'acme' }, 1.5, 2 ** 53, 'a\u0000b', 'a\nb', '\ud800', 'x'.repeat(257)]) {
-    await t.test(`refuses the tenant ${JSON.stringify(tid).slice(0, 20)} instead of taking it for none`, async (t) => {
+    await t.test(`refuses the tenant ${JSON.stringify(tid).slice(0, 20)} instead of treating it as none`, async (t) => {
       const response = await ask({ tid })
       t.equal(response.statusCode, 401)
       t.equal(response.json().detail, 'Invalid OIDC token: invalid tenant')
     })
   }
 
-  await t.test('hands on every claim that is not mapped as text, registered ones and null too', async (t) => {
+  await t.test('passes on every claim that is not mapped as text, including registered ones and null', async (t) => {
     const response = await ask({
       nbf: secondsFromNow(-1),
       iat: secondsFromNow(-1),

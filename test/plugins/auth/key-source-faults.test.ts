@@ -29,7 +29,7 @@ const answers: Record<string, Parameters<JwksServer['answer']>[0]> = {
   },
 }
 for (const [what, listener] of Object.entries(answers)) {
-  await t.test(`a provider that answers with ${what} has no key to give`, async (t) => {
+  await t.test(`a provider that answers with ${what} provides no key`, async (t) => {
     const { server, keys, failures } = await setUp(t, [k1])
     server.answer(listener)
     t.equal(await ask(keys, 'k1'), 'unavailable 30')
@@ -46,13 +46,13 @@ await t.test('a redirect is not followed', async (t) => {
   t.equal(target.requests, 0)
 })
 
-await t.test('a refused connection is a provider that is down', async (t) => {
+await t.test('a refused connection means that the provider is down', async (t) => {
   const { server, keys } = await setUp(t, [k1])
   await server.close()
   t.equal(await ask(keys, 'k1'), 'unavailable 30')
 })
 
-await t.test('a provider that never answers is given up after the bound', async (t) => {
+await t.test('a provider that never answers is abandoned after the time limit', async (t) => {
   const { server, keys } = await setUp(t, [k1], 50)
   server.answer(() => {})
   const answers = await Promise.all(Array.from({ length: 10 }, () => ask(keys, 'k1')))
@@ -60,7 +60,7 @@ await t.test('a provider that never answers is given up after the bound', async 
   t.equal(server.requests, 1)
 })
 
-await t.test('the bound holds for a body that stops, also after a garbage collection', async (t) => {
+await t.test('the time limit holds for a body that stops, also after a garbage collection', async (t) => {
   const { server, keys } = await setUp(t, [k1], 100)
   setFlagsFromString('--expose-gc')
   const collect: () => void = runInNewContext('gc')
@@ -73,7 +73,7 @@ await t.test('the bound holds for a body that stops, also after a garbage collec
   t.equal(await ask(keys, 'k1'), 'unavailable 30')
 })
 
-await t.test('the bound holds for a body that drips', async (t) => {
+await t.test('the time limit holds for a body that arrives byte by byte', async (t) => {
   const { server, keys } = await setUp(t, [k1], 50)
   server.answer((_request, response) => {
     const drip = setInterval(() => { response.write(' ') }, 5)

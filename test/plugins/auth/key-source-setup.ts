@@ -18,7 +18,7 @@ export async function setUp (t: Test, published: RsaKey[], fetchTimeoutMs = 5000
   return { server, keys, failures, advance: (ms) => { now += ms } }
 }
 
-/** What became of asking for a key: `ok`, `refused` or `unavailable <retryAfterSeconds>`. */
+/** The result of a request for a key: `ok`, `refused` or `unavailable <retryAfterSeconds>`. */
 export async function ask (keys: KeySource, kid: unknown): Promise<string> {
   try {
     const pem = await keys.pem(kid)

@@ -9,7 +9,7 @@ const MINUTE = 60 * SECOND
 const k1 = rsaKey('k1')
 const k2 = rsaKey('k2')
 
-await t.test('a key is given as the same PEM each time, with one fetch', async (t) => {
+await t.test('a key is returned as the same PEM each time, with one fetch', async (t) => {
   const { server, keys } = await setUp(t, [k1, k2])
   t.equal(await keys.pem('k1'), k1.publicPem)
   t.equal(await keys.pem('k1'), k1.publicPem)
@@ -50,7 +50,7 @@ await t.test('a new key works at once, and after a rotation the old one is refus
   const { server, keys, advance } = await setUp(t, [k1])
   t.equal(await ask(keys, 'k1'), 'ok')
   server.publish(k2)
-  t.equal(await ask(keys, 'k1'), 'ok', 'within ten minutes nobody has asked')
+  t.equal(await ask(keys, 'k1'), 'ok', 'within ten minutes there was no request')
   t.equal(await ask(keys, 'k2'), 'ok')
   t.equal(await ask(keys, 'k1'), 'refused')
   t.equal(server.requests, 2)
@@ -101,7 +101,7 @@ await t.test('while the provider is down the last keys serve for an hour, with a
   t.equal(await ask(keys, 'k1'), 'ok')
   t.equal(failures.length, 3)
   advance(1)
-  t.equal(await ask(keys, 'k1'), 'unavailable 30', 'an hour after they were fetched they are not believed any more')
+  t.equal(await ask(keys, 'k1'), 'unavailable 30', 'an hour after the fetch they are no longer accepted')
   t.equal(await ask(keys, 'k1'), 'unavailable 30')
   advance(20 * SECOND)
   t.equal(await ask(keys, 'k1'), 'unavailable 10')
@@ -165,7 +165,7 @@ await t.test('a clock that is set back does not freeze the keys', async (t) => {
   t.equal(await ask(keys, 'k2'), 'ok')
 })
 
-await t.test('a kid that is no look-up word is refused without a fetch', async (t) => {
+await t.test('a kid that cannot be looked up is refused without a fetch', async (t) => {
   const { server, keys } = await setUp(t, [k1])
   for (const kid of [undefined, null, '', 7, {}, ['k1'], 'x'.repeat(201)]) t.equal(await ask(keys, kid), 'refused')
   t.equal(server.requests, 0)

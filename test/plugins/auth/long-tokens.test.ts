@@ -60,7 +60,7 @@ const modes: Record<string, {
 }
 
 for (const [mode, { detail, make, auth }] of Object.entries(modes)) {
-  await t.test(`${mode} takes a token of 16 KiB over the wire, and refuses a longer one in the shape of every error`, async (t) => {
+  await t.test(`${mode} accepts a token of 16 KiB, and refuses a longer one in the form of every error`, async (t) => {
     const server = await startJwksServer(key)
     t.teardown(async () => { await server.close() })
     const ask = await serve(t, auth(server.url))
@@ -68,7 +68,7 @@ for (const [mode, { detail, make, auth }] of Object.entries(modes)) {
     const longest = tokenOfLength(LIMIT, make)
     t.ok(longest.length > LIMIT - 4)
     t.equal((await ask({ authorization: `Bearer ${longest}` })).status, 200)
-    t.equal((await ask({ authorization: `Bearer ${longest}`, cookie: 'c'.repeat(8000) })).status, 200, 'other headers have room beside it')
+    t.equal((await ask({ authorization: `Bearer ${longest}`, cookie: 'c'.repeat(8000) })).status, 200, 'other headers fit beside it')
 
     const tooLong = await ask({ authorization: `Bearer ${tokenOfLength(LIMIT + 8, make)}` })
     t.equal(tooLong.status, 401)

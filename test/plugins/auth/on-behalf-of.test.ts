@@ -34,19 +34,19 @@ await t.test('on behalf of', async (t) => {
     })
   }
 
-  await t.test('a blank header is none', async (t) => {
+  await t.test('a blank header counts as absent', async (t) => {
     t.notHas((await whoamiWith(on, token(), { [HEADER]: '  ' })).json(), { onBehalfOf: 'anybody' })
     t.equal((await whoamiWith(off, token(), { [HEADER]: '  ' })).statusCode, 200)
   })
 
-  await t.test('the header is refused with on-behalf-of off, but a bad token first', async (t) => {
+  await t.test('the header is refused with on-behalf-of off, but an invalid token is refused first', async (t) => {
     const response = await whoamiWith(off, token(), { [HEADER]: 'user:b' })
     t.equal(response.statusCode, 400)
     t.match(response.json(), { code: 'invalid_request', errors: [{ field: 'X-Service-On-Behalf-Of' }] })
     t.equal((await whoamiWith(off, token({ aud: 'x' }), { [HEADER]: 'user:b' })).statusCode, 401)
   })
 
-  await t.test('an act claim makes its sub the actor and the subject the one acted for', async (t) => {
+  await t.test('an act claim makes its sub the actor, who acts for the subject', async (t) => {
     const response = await whoamiWith(on, token({ act: { sub: 'agent:a', act: { sub: 'service:earlier' } }, email: 'b@x.test', tid: 'acme' }))
     t.equal(response.statusCode, 200)
     t.same(response.json(), {

@@ -42,7 +42,7 @@ function mutations (good: string): fc.Arbitrary<string> {
 }
 
 for (const [mode, { app, good, sign, header }] of Object.entries(modes)) {
-  await t.test(`${mode}: the token that is changed is good before`, async (t) => {
+  await t.test(`${mode}: the token is valid before it is changed`, async (t) => {
     t.equal((await whoamiWith(app, good)).statusCode, 200)
   })
 
@@ -53,7 +53,7 @@ for (const [mode, { app, good, sign, header }] of Object.entries(modes)) {
     t.pass()
   })
 
-  await t.test(`${mode}: no three parts of a token give anything but 401`, async (t) => {
+  await t.test(`${mode}: no combination of three parts of a token gives anything but 401`, async (t) => {
     const part = fc.oneof(base64url, fc.json().map(segment), fc.constantFrom(...good.split('.')))
     await fc.assert(fc.asyncProperty(fc.tuple(part, part, part).filter((parts) => parts.join('.') !== good), async (parts) => {
       return (await whoamiWith(app, parts.join('.'))).statusCode === 401
@@ -61,7 +61,7 @@ for (const [mode, { app, good, sign, header }] of Object.entries(modes)) {
     t.pass()
   })
 
-  await t.test(`${mode}: a good token with a change gives 401`, async (t) => {
+  await t.test(`${mode}: a valid token with a change gives 401`, async (t) => {
     await fc.assert(
       fc.asyncProperty(mutations(good), async (token) => (await whoamiWith(app, token)).statusCode === 401), parameters,
     )

@@ -35,7 +35,7 @@ const CALLS: Record<string, Array<[string, (client: HindsightClient, bank: strin
   ],
 }
 
-t.test('the client reports to a caller without the right that access is denied, and the caller changes and learns nothing', async (t) => {
+t.test('a caller without the permission is denied access, and changes and learns nothing', async (t) => {
   const { clientOf } = await gateway(t, { file: OWNERS })
   const alice = clientOf({ principal: 'user:alice' })
   const bob = clientOf({ principal: 'user:bob' })
@@ -48,13 +48,13 @@ t.test('the client reports to a caller without the right that access is denied, 
     }
   }
   t.match(await alice.listMemories('alice'), { total: 1, items: [{ text: 'Alice drinks green tea.' }] })
-  t.match(await bob.recall('bob', 'tea'), { results: [] }, 'his own bank has nothing of hers')
+  t.match(await bob.recall('bob', 'tea'), { results: [] }, 'his own bank contains no memory of hers')
 })
 
 for (const [permission, calls] of Object.entries(CALLS)) {
   // The memories of a document are looked up before they are forgotten.
   const granted = permission === 'forget' ? ['forget', 'read'] as const : [permission as 'read'] as const
-  t.test(`${granted.join(' and ')} suffices for what needs ${permission}`, async (t) => {
+  t.test(`${granted.join(' and ')} suffices for operations that need ${permission}`, async (t) => {
     const { clientOf } = await gateway(t, {
       file: {
         access_control: { enabled: true, default_policy: 'deny' },
@@ -74,7 +74,7 @@ for (const [permission, calls] of Object.entries(CALLS)) {
   })
 }
 
-t.test('a document is replaced only by who may also forget it', async (t) => {
+t.test('only a caller that may also forget a document can replace it', async (t) => {
   const { clientOf } = await gateway(t, {
     file: {
       access_control: { enabled: true, default_policy: 'deny' },
@@ -96,7 +96,7 @@ t.test('a document is replaced only by who may also forget it', async (t) => {
   t.equal((await root.getDocument('team', 'diary'))?.original_text, 'third')
 })
 
-t.test('api_key mode takes the key as the client sends it', async (t) => {
+t.test('api_key mode accepts the key as the client sends it', async (t) => {
   const { url, get, clientOf, client } = await gateway(t, { auth: { mode: 'api_key', apiKey: KEY }, file: OWNERS })
   const bare = clientOf({ apiKey: KEY })
   await bare.retain('service-hindsight', 'The service drinks green tea.')
@@ -114,15 +114,15 @@ t.test('api_key mode takes the key as the client sends it', async (t) => {
   }
   const path = '/v1/default/banks/alice/memories/list'
   const status = async (headers: Record<string, string>) => (await get(path, { 'x-service-principal': 'user:alice', ...headers })).statusCode
-  t.equal(await status({ 'x-api-key': KEY }), 200, 'as the gateway itself takes it')
+  t.equal(await status({ 'x-api-key': KEY }), 200, 'the form that the gateway itself accepts')
   t.equal(await status({ 'x-api-key': KEY, authorization: `bearer ${KEY}` }), 200)
-  t.equal(await status({ 'x-api-key': KEY, authorization: 'Bearer other' }), 401, 'of two keys both count')
+  t.equal(await status({ 'x-api-key': KEY, authorization: 'Bearer other' }), 401, 'both keys must be valid')
   t.equal(await status({ 'x-api-key': KEY, authorization: 'Basic YTpi' }), 401)
   t.equal((await get('/v1/banks', { authorization: `Bearer ${KEY}`, 'x-service-principal': 'user:alice' })).statusCode, 401, 'only there')
   t.equal((await fetch(`${url}/version`)).status, 200, 'the version is public')
 })
 
-t.test('the principal of a caller with the key alone is the one of the configuration', async (t) => {
+t.test('a caller with only the key has the principal of the configuration', async (t) => {
   const { clientOf } = await gateway(t, {
     auth: { mode: 'api_key', apiKey: KEY },
     file: { ...OWNERS, compatibility: { hindsight: true, hindsight_principal: 'agent:legacy' } },
@@ -133,7 +133,7 @@ t.test('the principal of a caller with the key alone is the one of the configura
   })
 })
 
-t.test('jwt_hs256 mode takes a token in the place of the key', async (t) => {
+t.test('jwt_hs256 mode accepts a token in the place of the key', async (t) => {
   const { clientOf } = await gateway(t, { auth: { mode: 'jwt_hs256', jwtSecret: SECRET }, file: OWNERS }, { clock: () => NOW })
   const alice = clientOf({ apiKey: hs256({ sub: 'user:alice', exp: secondsFromNow(60) }, SECRET) })
   await alice.retain('alice', 'Alice drinks green tea.')
@@ -141,7 +141,7 @@ t.test('jwt_hs256 mode takes a token in the place of the key', async (t) => {
   t.match(await rejection(HindsightError, clientOf({ apiKey: 'none' }).recall('alice', 'tea')), { statusCode: 401, details: 'Invalid token' })
 })
 
-t.test('jwt_oidc mode keeps tenants apart', async (t) => {
+t.test('jwt_oidc mode separates tenants', async (t) => {
   const key = rsaKey('k1')
   const provider = await startJwksServer(key)
   t.teardown(async () => { await provider.close() })
@@ -167,7 +167,7 @@ t.test('jwt_oidc mode keeps tenants apart', async (t) => {
   t.match(await acme.getBankProfile('shared'), { mission: 'Only of acme.' })
 })
 
-t.test('where it is off there is nothing of it', async (t) => {
+t.test('the routes do not exist where the API is switched off', async (t) => {
   const { client, url } = await gateway(t, { file: { compatibility: { hindsight: false } } })
   t.match(await rejection(HindsightError, client.getVersion()), { statusCode: 404, details: 'No such route' })
   t.match(await rejection(HindsightError, client.recall('alice', 'tea')), { statusCode: 404, details: 'No such route' })

@@ -84,7 +84,7 @@ const REFUSED: Record<string, { call: Call, why: RegExp }> = {
 /** What the class has beside the methods of its API. */
 const PRIVATE = new Set(['constructor', 'validateResponse'])
 
-t.test('the client has these methods and no other', async (t) => {
+t.test('the client has these methods and no others', async (t) => {
   const methods = Object.getOwnPropertyNames(HindsightClient.prototype).filter((name) => !PRIVATE.has(name))
   t.equal(methods.length, 41)
   t.same(methods.sort(), [...Object.keys(WORKING), ...Object.keys(REFUSED)].sort())
@@ -97,10 +97,10 @@ t.test('every method with a counterpart works', async (t) => {
     if (answer === null) t.equal(given, undefined, name)
     else t.match(given, answer, name)
   }
-  t.match(await client.listMemories(BANK), { total: 0, items: [] }, 'the bank is gone')
+  t.match(await client.listMemories(BANK), { total: 0, items: [] }, 'the bank no longer exists')
 })
 
-t.test('every other method says that it is not there, and why', async (t) => {
+t.test('every other method is refused with the reason', async (t) => {
   const { client } = await gateway(t)
   for (const [name, { call, why }] of Object.entries(REFUSED)) {
     const error = await rejection(Error, call(client))
@@ -116,7 +116,7 @@ const ELSEWHERE = new Set([
   'healthEndpointHealthGet', 'getReadiness', 'getLiveness', 'metricsEndpointMetricsGet', 'downloadFile',
 ])
 
-t.test('every operation that the client exports is there or says why not', async (t) => {
+t.test('every operation that the client exports works or is refused with the reason', async (t) => {
   const { url } = await gateway(t)
   const client = createClient(createConfig({ baseUrl: url }))
   const names = ['memory_id', 'entity_id', 'mental_model_id', 'page_id', 'node_id', 'directive_id', 'document_id', 'chunk_id', 'operation_id', 'webhook_id']
@@ -136,13 +136,13 @@ t.test('every operation that the client exports is there or says why not', async
   t.equal(answers.get(200), 7, 'those that need no input work')
 })
 
-t.test('the routes are no part of the contract', async (t) => {
+t.test('the routes are not a part of the contract', async (t) => {
   const { get } = await gateway(t)
   const { paths } = (await get('/openapi.json')).json<{ paths: Record<string, unknown> }>()
   t.same(Object.keys(paths).filter((path) => path.startsWith('/v1/default') || path === '/version'), [])
 })
 
-t.test('a document that is not there is null, as the client promises', async (t) => {
+t.test('a document that does not exist is null, as the client promises', async (t) => {
   const { client } = await gateway(t)
   t.equal(await client.getDocument(BANK, 'none'), null)
 })

@@ -34,7 +34,7 @@ t.test('memories are listed in pages, newest first, with their total', async (t)
   }
 })
 
-t.test('documents are listed by their last memory, and gone with it', async (t) => {
+t.test('documents are listed by their last memory, and disappear with it', async (t) => {
   const { client, clock } = await gateway(t)
   await client.retainBatch('home', [
     { content: 'a1', document_id: 'a/1', tags: ['x'] }, { content: 'a2', document_id: 'a/1', tags: ['y'] }, { content: 'none' },
@@ -59,7 +59,7 @@ t.test('documents are listed by their last memory, and gone with it', async (t) 
   t.match(await client.listMemories('home'), { total: 2 })
 })
 
-t.test('a document has bounds: of its text, and of its tags', async (t) => {
+t.test('the text and the tags of a document are bounded', async (t) => {
   const { client } = await gateway(t)
   const long = 'x'.repeat(50_000)
   await client.retainBatch('home', Array.from({ length: 85 }, (_, index) => ({ content: `${index} ${long}`.slice(0, 50_000), document_id: 'long' })))
@@ -74,7 +74,7 @@ t.test('a document has bounds: of its text, and of its tags', async (t) => {
   }
 })
 
-t.test('what would have to go through more than 10,000 memories is refused, and says what to do', async (t) => {
+t.test('a request that would read more than 10,000 memories is refused with what to do', async (t) => {
   const { client, inject } = await gateway(t)
   const lines = Array.from({ length: 10_001 }, (_, index) => JSON.stringify({ text: `Note ${index}`, document_id: 'log' }))
   const imported = await inject({
@@ -96,5 +96,5 @@ t.test('what would have to go through more than 10,000 memories is refused, and 
   }
   t.match(await client.listMemories('home', { limit: 1 }), { total: 10_001 }, 'nothing has changed')
   await client.retain('home', 'new', { documentId: 'log' })
-  t.match(await client.listMemories('home'), { total: 1, items: [{ text: 'new' }] }, 'a replacement looks at no text')
+  t.match(await client.listMemories('home'), { total: 1, items: [{ text: 'new' }] }, 'a replacement reads no text')
 })

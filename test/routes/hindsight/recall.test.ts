@@ -9,26 +9,26 @@ async function texts (client: HindsightClient, query: string, options: RecallOpt
   return (await client.recall('home', query, options)).results.map(({ text }) => text).sort()
 }
 
-t.test('tags match in all five ways', async (t) => {
+t.test('tags match in all five modes', async (t) => {
   const { client, get } = await gateway(t)
   await client.retainBatch('home', [
     { content: 'tea' }, { content: 'tea red', tags: ['red'] }, { content: 'tea blue', tags: ['blue'] },
     { content: 'tea both', tags: ['red', 'blue'] },
   ])
   const found = async (tags: string[], tagsMatch?: RecallOptions['tagsMatch']) => await texts(client, 'tea', { tags, ...(tagsMatch && { tagsMatch }) })
-  t.same(await found(['red']), ['tea', 'tea both', 'tea red'], 'any is the default, and finds the untagged')
+  t.same(await found(['red']), ['tea', 'tea both', 'tea red'], 'any is the default, and finds untagged memories')
   t.same(await found(['red', 'blue'], 'all'), ['tea', 'tea both'])
   t.same(await found(['red', 'blue'], 'any_strict'), ['tea blue', 'tea both', 'tea red'])
   t.same(await found(['red', 'blue'], 'all_strict'), ['tea both'])
   t.same(await found(['red'], 'exact'), ['tea red'])
   t.same(await found([], 'exact'), ['tea'], 'exactly no tag')
-  t.equal((await found([], 'all_strict')).length, 4, 'no tag is no condition')
+  t.equal((await found([], 'all_strict')).length, 4, 'an empty list of tags is no condition')
   const listed = await get('/v1/default/banks/home/memories/list?tags=red&tags_match=exact')
   t.match(listed.json(), { total: 1, items: [{ text: 'tea red' }] }, 'in a list too')
   t.match(await rejection(HindsightError, client.recall('home', 'tea', { tagGroups: [{ tags: ['red'] }] })), { statusCode: 501, details: /^tag_groups: / })
 })
 
-t.test('kinds are those that an import has left', async (t) => {
+t.test('memories have the kinds that an import has set', async (t) => {
   const { client } = await gateway(t)
   await client.retainBatch('home', [
     { content: 'tea' }, { content: 'tea world', metadata: { fact_type: 'world' } },
@@ -37,7 +37,7 @@ t.test('kinds are those that an import has left', async (t) => {
   ])
   const found = async (...types: string[]) => await texts(client, 'tea', { types })
   const [plain, world, experience, observation] = ['tea', 'tea world', 'tea experience', 'tea observation']
-  t.same(await texts(client, 'tea'), [plain, experience, world], 'no observations, unless they are asked for')
+  t.same(await texts(client, 'tea'), [plain, experience, world], 'observations are returned only on request')
   t.same(await found(), [plain, experience, world])
   t.same(await found('world'), [plain, world])
   t.same(await found('experience'), [experience])
@@ -49,7 +49,7 @@ t.test('kinds are those that an import has left', async (t) => {
   t.match(await rejection(HindsightError, client.recall('home', 'tea', { types: ['opinion'] })), { statusCode: 400, details: /types/ })
 })
 
-t.test('the best that fit into the tokens are answered', async (t) => {
+t.test('the best memories that fit into the token limit are returned', async (t) => {
   const { client } = await gateway(t)
   await client.retainBatch('home', Array.from({ length: 120 }, (_, index) => ({ content: `Tea number ${index} is green.` })))
   t.equal((await client.recall('home', 'tea', { budget: 'low' })).results.length, 100)
@@ -58,7 +58,7 @@ t.test('the best that fit into the tokens are answered', async (t) => {
   t.same((await client.recall('home', 'tea', { maxTokens: 1 })).results, [])
 })
 
-t.test('a long memory is shown by the passage that matched, and whole as its chunk', async (t) => {
+t.test('a long memory is shown by its matching passage, and completely as its chunk', async (t) => {
   const { client } = await gateway(t)
   const filler = Array.from({ length: 400 }, (_, index) => `Line ${index} is about the weather of that day.`).join(' ')
   const long = `${filler} The password of the tea room is dragonwell. ${filler}`
@@ -72,11 +72,11 @@ t.test('a long memory is shown by the passage that matched, and whole as its chu
   const small = await client.recall('home', 'password dragonwell', { includeChunks: true, maxChunkTokens: 1000 })
   t.match(small.chunks?.[first!.id], { text: first!.text, truncated: true })
   t.match(recallResponseToPromptString(recalled), /"source_chunk"/)
-  t.equal((await client.recall('home', 'tea')).chunks, undefined, 'only when they are asked for')
+  t.equal((await client.recall('home', 'tea')).chunks, undefined, 'only on request')
   t.match(await rejection(HindsightError, client.recall('home', 'tea', { includeChunks: true, maxChunkTokens: 131_073 })), { statusCode: 400, details: /max_tokens/ })
 })
 
-t.test('scores, a trace, and a bound on the score', async (t) => {
+t.test('scores, a trace and a minimum score are supported', async (t) => {
   const { client } = await gateway(t)
   await client.retainBatch('home', [{ content: 'Alice drinks green tea.' }, { content: 'Bob has seen a tea.' }])
   const plain = await client.recall('home', 'green tea')
@@ -93,7 +93,7 @@ t.test('scores, a trace, and a bound on the score', async (t) => {
   }
 })
 
-t.test('times in the query count from the time of the query', async (t) => {
+t.test('times in the query are relative to the time of the query', async (t) => {
   const { client } = await gateway(t)
   await client.retainBatch('home', [
     { content: 'The tea was green.', timestamp: '2023-05-29T12:00:00Z' },
@@ -105,12 +105,12 @@ t.test('times in the query count from the time of the query', async (t) => {
   t.match(await rejection(HindsightError, client.recall('home', 'tea', { queryTimestamp: 'now' })), { statusCode: 400, details: /^query_timestamp: / })
 })
 
-t.test('of what there is not, there is nothing', async (t) => {
+t.test('absent data are empty in the answer', async (t) => {
   const { client } = await gateway(t)
   await client.retain('home', 'tea')
   const all = await client.recall('home', 'tea', { includeEntities: true, includeSourceFacts: true, preferObservations: true })
   t.match(all, { results: [{ entities: null, source_fact_ids: null }], entities: {}, source_facts: {} })
   const none = await client.recall('home', 'tea', { includeEntities: false })
   t.equal(none.entities, undefined)
-  t.same((await client.recall('empty', 'tea')).results, [], 'a bank that is not there is empty')
+  t.same((await client.recall('empty', 'tea')).results, [], 'a bank that does not exist is empty')
 })

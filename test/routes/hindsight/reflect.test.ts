@@ -4,7 +4,7 @@ import { rejection } from '../../helpers/rejection.js'
 import { generation, ScriptedModel, StreamingModel } from '../reflecting.js'
 import { gateway } from './gateway.js'
 
-t.test('the answer, what it rests on, and what it took', async (t) => {
+t.test('the answer contains its sources and its usage', async (t) => {
   const languageModel = new ScriptedModel()
   const { client } = await gateway(t, {}, { languageModel })
   await client.setMission('home', 'Be brief.')
@@ -34,11 +34,11 @@ t.test('the answer, what it rests on, and what it took', async (t) => {
   })
   const prompt = JSON.stringify(languageModel.last.messages)
   t.match(prompt, /What does Alice drink\?.*Additional context: It is about tea\./)
-  t.match(prompt, /Be brief\./, 'the mission is told')
+  t.match(prompt, /Be brief\./, 'the model gets the mission')
   t.equal((await client.reflect('home', 'What does Alice drink?')).based_on, undefined)
 })
 
-t.test('an answer by a schema', async (t) => {
+t.test('the answer satisfies a schema', async (t) => {
   const languageModel = new StreamingModel()
   languageModel.answer = () => generation(JSON.stringify({ answer: 'Alice lives in Lyon [1].', structured: { city: 'Lyon' } }))
   const { client } = await gateway(t, {}, { languageModel })
@@ -66,7 +66,7 @@ t.test('only the memories of these tags and kinds count', async (t) => {
   t.equal((await found({ budget: 'high' }))?.length, 3, 'all kinds, unless some are named')
 })
 
-t.test('what cannot be given is refused', async (t) => {
+t.test('unsupported options are refused', async (t) => {
   const { client } = await gateway(t)
   t.match(await rejection(HindsightError, client.reflect('home', 'Who?', { includeToolCalls: true })), { statusCode: 501, details: /^include\.tool_calls: / })
   t.match(await rejection(HindsightError, client.reflect('home', 'Who?', { tagGroups: [{ tags: ['a'] }] })), { statusCode: 501, details: /^tag_groups: / })

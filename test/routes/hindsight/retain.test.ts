@@ -15,7 +15,7 @@ async function refusal (work: Promise<unknown>): Promise<[number | undefined, st
   return [statusCode, String(details)]
 }
 
-t.test('what the client says of a memory is kept, and is in the gateway\'s own API too', async (t) => {
+t.test('every field of the client is stored, and is visible in the gateway\'s own API', async (t) => {
   const { client, get } = await gateway(t)
   await client.retainBatch('home', [{
     content: 'Alice drinks green tea.',
@@ -47,7 +47,7 @@ t.test('what the client says of a memory is kept, and is in the gateway\'s own A
   t.match(await client.getDocument('home', 'diary/1:a'), { id: 'diary/1:a', memory_unit_count: 1, nodes_by_fact_type: { world: 1 } })
 })
 
-t.test('a timestamp may be written as Hindsight takes it', async (t) => {
+t.test('a timestamp may have every form that Hindsight accepts', async (t) => {
   const { client } = await gateway(t)
   const when: Record<string, string | null> = {
     '2024-03-01': '2024-03-01T00:00:00.000Z',
@@ -69,19 +69,19 @@ t.test('a timestamp may be written as Hindsight takes it', async (t) => {
   }
 })
 
-t.test('a document is replaced as a whole, or appended to', async (t) => {
+t.test('a document is replaced as a whole, or extended', async (t) => {
   const { client, clock } = await gateway(t)
   await client.retainBatch('home', [{ content: 'one' }, { content: 'two' }], { documentId: 'diary' })
   await client.retain('home', 'of another document', { documentId: 'letter' })
   await client.retain('home', 'of none')
   clock.advance(1000)
   await client.retainBatch('home', [{ content: 'three' }, { content: 'two' }], { documentId: 'diary' })
-  t.same(await texts(client), ['three', 'of none', 'of another document', 'two'], 'what is the same stays')
+  t.same(await texts(client), ['three', 'of none', 'of another document', 'two'], 'an unchanged memory stays')
   clock.advance(1000)
   await client.retain('home', 'four', { documentId: 'diary', updateMode: 'append' })
   t.match(await client.getDocument('home', 'diary'), { original_text: 'two\n\nthree\n\nfour', memory_unit_count: 3 })
   await client.retain('elsewhere', 'five', { documentId: 'diary' })
-  t.equal((await client.getDocument('home', 'diary'))?.memory_unit_count, 3, 'a document of another bank is another')
+  t.equal((await client.getDocument('home', 'diary'))?.memory_unit_count, 3, 'the other bank has its own')
   await client.retain('home', 'six', { documentId: 'diary' })
   t.equal((await client.getDocument('home', 'diary'))?.original_text, 'six')
   t.same(await refusal(client.retainBatch('home', [
@@ -90,21 +90,21 @@ t.test('a document is replaced as a whole, or appended to', async (t) => {
   t.same(await refusal(client.retain('home', 'a', { updateMode: 'append' })), [400, 'items[0].update_mode: needs document_id'])
 })
 
-t.test('a document is not lost when what is to replace it is refused', async (t) => {
+t.test('a document stays when its replacement is refused', async (t) => {
   const { client } = await gateway(t)
   await client.retain('home', 'one', { documentId: 'diary' })
   t.match(await refusal(client.retainBatch('home', [{ content: 'two' }, { content: ' ' }], { documentId: 'diary' })), [400, /items\[1\]\.content/])
   t.same(await texts(client), ['one'])
 })
 
-t.test('an asynchronous retain is done when it is answered, and once for each operation', async (t) => {
+t.test('an asynchronous retain is complete when it is answered, once per operation', async (t) => {
   const { client } = await gateway(t)
   const put = async (content: string, documentId = 'diary') => await client.retain('home', content, { async: true, operationId: OPERATION, documentId })
   t.same(await put('one'), { success: true, bank_id: 'home', items_count: 1, async: false })
   t.same(await texts(client), ['one'])
   await client.retain('home', 'two', { documentId: 'diary' })
   t.match(await put('one'), { success: true }, 'a repeat')
-  t.same(await texts(client), ['two'], 'it brings nothing back, and takes nothing away')
+  t.same(await texts(client), ['two'], 'it restores nothing and removes nothing')
   t.match(await refusal(put('three')), [409, /Idempotency-Key|key/i])
 })
 
@@ -114,17 +114,17 @@ t.test('a document is replaced in one step, or not at all', async (t) => {
   await client.retain('home', 'one', { documentId: 'diary' })
   await client.retain('home', 'x', { documentId: 'letter' })
   await client.deleteDocument('home', 'letter')
-  t.match(await refusal(put()), [429, /forget/], 'what goes is a forget')
+  t.match(await refusal(put()), [429, /forget/], 'a removed memory counts as a forget')
   t.same(await texts(client), ['one'])
   clock.advance(120_000)
   await put()
   t.same(await texts(client), ['two'])
   await client.retain('home', 'three', { documentId: 'diary', updateMode: 'append' })
   await put()
-  t.equal((await client.getDocument('home', 'diary'))?.original_text, 'two\n\nthree', 'a repeat touches nothing newer')
+  t.equal((await client.getDocument('home', 'diary'))?.original_text, 'two\n\nthree', 'a repeat keeps newer memories')
 })
 
-t.test('of many simultaneous replacements of a document one is left, whole', async (t) => {
+t.test('of many simultaneous replacements of a document one remains, completely', async (t) => {
   const { client } = await gateway(t)
   await client.retainBatch('home', [{ content: 'the first' }, { content: 'of two' }], { documentId: 'diary' })
   const versions = Array.from({ length: 8 }, (_, index) => [`one of ${index}`, `two of ${index}`, `three of ${index}`])
@@ -135,7 +135,7 @@ t.test('of many simultaneous replacements of a document one is left, whole', asy
   t.ok(versions.some((version) => version.toSorted().join() === left.join()), left.join(', '))
 })
 
-t.test('simultaneous replacements leave one also where near-duplicates are looked for', async (t) => {
+t.test('simultaneous replacements leave one also with the detection of near-duplicates', async (t) => {
   for (const action of ['skip', 'update', 'warn'] as const) {
     const { client } = await gateway(t, { file: { signal_quality: { dedup: { action, threshold: 0.99 } } } })
     await client.retain('home', 'Alice drinks green tea in the garden.', { documentId: 'diary' })
@@ -147,7 +147,7 @@ t.test('simultaneous replacements leave one also where near-duplicates are looke
   }
 })
 
-t.test('what would change the result and is not there is refused, and nothing is stored', async (t) => {
+t.test('an unsupported option that would change the result is refused, and nothing is stored', async (t) => {
   const { client } = await gateway(t)
   t.match(await refusal(client.retain('home', 'a', { entities: [{ text: 'Alice' }] })), [501, /^items\[0\]\.entities: no entities/])
   t.match(await refusal(client.retainBatch('home', [{ content: 'a' }, { content: 'b', strategy: 'x' }])), [501, /^items\[1\]\.strategy: /])

@@ -8,7 +8,7 @@ import { gateway } from './gateway.js'
 
 type Settings = Parameters<HindsightClient['updateBankConfig']>[1]
 
-t.test('settings are those of the gateway\'s own API, in other words', async (t) => {
+t.test('settings are those of the gateway\'s own API under other names', async (t) => {
   const { client, get, inject } = await gateway(t)
   await inject({
     method: 'PUT',
@@ -25,11 +25,11 @@ t.test('settings are those of the gateway\'s own API, in other words', async (t)
   await client.createBank('home', { mission: 'of the older name' })
   t.match(await client.getBankProfile('home'), { name: 'Home', mission: 'of the older name' })
   t.same((await client.resetBankConfig('home')).overrides, {})
-  t.same(await own(), { description: 'Home', homeostasis: { recall_max_tokens: 2000 }, retrieval: { diversity: 0.5 } }, 'what Hindsight has no word for stays')
+  t.same(await own(), { description: 'Home', homeostasis: { recall_max_tokens: 2000 }, retrieval: { diversity: 0.5 } }, 'settings without a name in Hindsight stay')
   t.match(await client.setMission('home', ''), { mission: '' })
 })
 
-t.test('a change that another overtakes is made for the configuration of the other, and counts once', async (t) => {
+t.test('a change that another overtakes is applied to the configuration of the other and counts once', async (t) => {
   const store = new InMemoryVectorStore()
   const write = store.bankConfigs.write.bind(store.bankConfigs)
   const { client, get, inject } = await gateway(t, {
@@ -70,7 +70,7 @@ t.test('a bank that sets nothing has no configuration', async (t) => {
   t.match((await get('/v1/banks/home/config')).json(), { config: {} })
 })
 
-t.test('a setting at the value that always holds is taken, any other is refused', async (t) => {
+t.test('a setting at its fixed value is accepted, and any other value is refused', async (t) => {
   const { client, get } = await gateway(t)
   const taken: Settings = {
     retainExtractionMode: 'chunks',
@@ -96,10 +96,10 @@ t.test('a setting at the value that always holds is taken, any other is refused'
     t.match(error, { statusCode: 501, details: new RegExp(`^updates\\.${field}: `) }, name)
   }
   t.match(await rejection(HindsightError, client.createBank('home', { disposition: { skepticism: 1, literalism: 3, empathy: 3 } })), { statusCode: 501, details: /^disposition_skepticism: / })
-  t.match((await get('/v1/banks/home/config')).json(), { config: {} }, 'nothing of a refused change is kept')
+  t.match((await get('/v1/banks/home/config')).json(), { config: {} }, 'no part of a refused change is stored')
 })
 
-t.test('names of variables are taken, unknown names and wrong values are named', async (t) => {
+t.test('names of variables are accepted, and unknown names and wrong values are named', async (t) => {
   const { client, inject } = await gateway(t)
   const patch = async (updates: Record<string, unknown>) => {
     const response = await inject({
@@ -121,14 +121,14 @@ t.test('names of variables are taken, unknown names and wrong values are named',
   t.match(await rejection(HindsightError, client.updateBankConfig('home', { retainChunkSize: 1 })), { statusCode: 400, details: /retrieval\.chunk_max_characters/ })
 })
 
-t.test('reranking is switched off and on where there is a reranker', async (t) => {
+t.test('reranking is switched off and on if there is a reranker', async (t) => {
   const { client } = await gateway(t, {}, { reranker: { rerank: async (_query, texts) => texts.map(() => 1) } })
   t.match((await client.getBankConfig('home')).config, { enable_reranking: true })
   t.match(await client.updateBankConfig('home', { enableReranking: false }), { config: { enable_reranking: false }, overrides: { enable_reranking: false } })
   t.match(await client.updateBankConfig('home', { enableReranking: true }), { config: { enable_reranking: true }, overrides: {} })
 })
 
-t.test('a store that does not know the filters of this API does not start with it', async (t) => {
+t.test('with this API a store that does not support its filters ends the start', async (t) => {
   class PlainStore extends InMemoryVectorStore {
     isClosed = false
 

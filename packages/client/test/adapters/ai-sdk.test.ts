@@ -54,7 +54,7 @@ t.test('an agent recalls, sees the memory as text, and answers', async (t) => {
   t.match(result.output.data.hits, [{ text: 'Alice is allergic to peanuts.', score: Number }])
 })
 
-t.test('what the gateway refuses reaches the model as an error it can act on', async (t) => {
+t.test('a refusal of the gateway reaches the model as an error that it can act on', async (t) => {
   const { client } = await gateway(t, { file: { access_control: { enabled: true, default_policy: 'owner_only' } } })
   const model = new MockLanguageModelV3({
     doGenerate: [
@@ -75,7 +75,7 @@ t.test('what the gateway refuses reaches the model as an error it can act on', a
   t.match(third!.prompt.at(-1), { content: [{ output: { type: 'error-text', value: wrong } }] })
 })
 
-t.test('forget waits for a person, unless the program says otherwise', async (t) => {
+t.test('forget waits for approval by a person, unless the program says otherwise', async (t) => {
   const { client } = await gateway(t)
   const memory = client({ principal: 'user:alice' })
   const { memory_id: id } = await memory.retain({ bank_id: 'user-alice', content: 'Alice drinks tea.' })
@@ -95,7 +95,7 @@ t.test('forget waits for a person, unless the program says otherwise', async (t)
   }
 })
 
-t.test('the signal of the run ends the request to the gateway', async (t) => {
+t.test('the abort signal of the run ends the request to the gateway', async (t) => {
   const server = await HostileServer.start(t)
   const leaving = new AbortController()
   server.meets((response, request) => {

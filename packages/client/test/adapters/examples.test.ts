@@ -4,7 +4,7 @@ import t from 'tap'
 const ROOT = new URL('../../../../', import.meta.url)
 const FOLDER = new URL('examples/agents/', ROOT)
 
-t.test('docs/agents.md shows every example of an agent as it stands', (t) => {
+t.test('docs/agents.md contains every example of an agent unchanged', (t) => {
   const document = readFileSync(new URL('docs/agents.md', ROOT), 'utf8')
   const shown = [...document.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code]) => code)
   const names = readdirSync(FOLDER).filter((name) => name.endsWith('.ts'))

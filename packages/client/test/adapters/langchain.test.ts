@@ -43,7 +43,7 @@ t.test('an agent recalls, sees the memory as text, and answers', async (t) => {
   t.match(tools[0]!.schema, { required: ['content'], additionalProperties: false })
 })
 
-t.test('what the gateway refuses is a message with the status of an error', async (t) => {
+t.test('a refusal of the gateway is a tool message with the status "error"', async (t) => {
   const { client } = await gateway(t, OWNERS)
   const model = fakeModel()
     .respondWithTools([{ name: 'recall', args: { query: 'tea' }, id: '1' }]).respond(new AIMessage('I may not.'))
@@ -58,7 +58,7 @@ t.test('what the gateway refuses is a message with the status of an error', asyn
   t.match(await recall!.invoke({ query: 'tea' }), /^Failed \(access_denied\)/)
 })
 
-t.test('an input that is not as the schema says is thrown, as tools of LangChain do, and says why', async (t) => {
+t.test('an input that violates the schema is thrown with the reason, as is usual for tools of LangChain', async (t) => {
   const { client } = await gateway(t)
   const [, recall] = memoryTools(client(alice), { bank: 'user-alice' })
   await t.rejects(
@@ -66,7 +66,7 @@ t.test('an input that is not as the schema says is thrown, as tools of LangChain
   )
 })
 
-t.test('the retriever gives documents, in a chain too', async (t) => {
+t.test('the retriever returns documents, also as a part of a chain', async (t) => {
   const { client } = await gateway(t)
   const memory = client(alice)
   for (const drink of ['tea', 'coffee']) {
@@ -100,7 +100,7 @@ t.test('a refusal of the retriever is thrown', async (t) => {
   await t.rejects(retriever.invoke('tea'), { code: 'access_denied', status: 403 })
 })
 
-t.test('a signal ends the request of a tool and of the retriever', async (t) => {
+t.test('an abort signal ends the request of a tool and of the retriever', async (t) => {
   for (const kind of ['tool', 'retriever']) {
     const server = await HostileServer.start(t)
     const leaving = new AbortController()

@@ -55,7 +55,7 @@ t.test('a model retains, recalls, reflects and forgets', async (t) => {
   t.equal((await tools.recall.run({ query: 'peanuts' })).text, 'No memory matches.')
 })
 
-t.test('forget is there only when it is asked for, and ids only then', async (t) => {
+t.test('the tool forget exists only on request, and only with it does recall show memory ids', async (t) => {
   const { client } = await gateway(t)
   const tools = memoryTools(client(alice), { bank: 'user-alice' })
   t.same(Object.keys(tools), ['retain', 'recall', 'reflect'])
@@ -63,7 +63,7 @@ t.test('forget is there only when it is asked for, and ids only then', async (t)
   t.match((await tools.recall.run({ query: 'tea' })).text, /\n\[1\] \d{4}-\d\d-\d\d: Alice drinks tea\.$/)
 })
 
-t.test('a model names no bank but those it is given', async (t) => {
+t.test('a model can name only the banks that it is given', async (t) => {
   const { client } = await gateway(t)
   const fixed = memoryTools(client(alice), { bank: 'user-alice', tools: ['retain', 'recall', 'reflect', 'forget'] })
   for (const { inputSchema } of Object.values(fixed)) t.notMatch(Object.keys(inputSchema.properties), ['bank'])
@@ -96,7 +96,7 @@ t.test('a model names no bank but those it is given', async (t) => {
   t.throws(() => memoryTools(client(), { banks: [] }), TypeError)
 })
 
-t.test('what the program filters, no call of the model widens', async (t) => {
+t.test('no call of the model widens the filters of the program', async (t) => {
   const { client } = await gateway(t)
   const memory = client(alice)
   for (const tag of ['work', 'home']) {
@@ -107,7 +107,7 @@ t.test('what the program filters, no call of the model widens', async (t) => {
   t.notMatch((await reflect.run({ query: 'Which key of home is there?' })).text, /key of home\b.*\[/)
 })
 
-t.test('the text of a recall keeps to its budget, and shows something of a memory that is beyond it', async (t) => {
+t.test('the text of a recall stays within its budget, and shows a part of a memory that exceeds it', async (t) => {
   const { client } = await gateway(t)
   const memory = client(alice)
   const sentence = 'The garden of the house in Überlingen (№ 7, 78467) has 12 apple trees — 苹果树, яблоня. '
@@ -136,7 +136,7 @@ t.test('the text of a recall keeps to its budget, and shows something of a memor
   t.ok(countTokens(text) <= 800, `${countTokens(text)}`)
 })
 
-t.test('a memory stands on one line, and a suspect one is marked', async (t) => {
+t.test('each memory is one line, and a suspect memory is marked', async (t) => {
   const { client } = await gateway(t)
   const memory = client(alice)
   await memory.retain({
@@ -168,7 +168,7 @@ t.test('a refusal of the gateway tells the model what it can do', async (t) => {
   t.match(bad.text, /occurred_at: .* Correct the input and call the tool again\.$/)
 })
 
-t.test('what is no input, and a gateway that does not work, are results too', async (t) => {
+t.test('an invalid input and a failing gateway are results too', async (t) => {
   const server = await HostileServer.start(t)
   const { client } = server.client({ retries: 0 })
   const { retain, recall } = memoryTools(client, { bank: 'b' })
@@ -191,7 +191,7 @@ t.test('what is no input, and a gateway that does not work, are results too', as
   t.match((await gone.recall.run({ query: 'x' })).text, /\(connection_lost\).* is currently unavailable/)
 })
 
-t.test('the signal ends a call with its reason, and a mistake of the program is thrown', async (t) => {
+t.test('the abort signal ends a call with its reason, and a mistake of the program is thrown', async (t) => {
   const server = await HostileServer.start(t)
   server.meets(answering(200, { hits: [] }))
   const { recall } = memoryTools(server.client({}).client, { bank: 'b' })

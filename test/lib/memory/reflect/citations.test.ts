@@ -47,18 +47,18 @@ for (const [written, given] of MARKS) {
   t.test(`marks: ${written.slice(0, 40)}`, async (t) => { t.equal(shown(written), given) })
 }
 
-t.test('what is no mark stays as it is', async (t) => {
+t.test('a text that is not a mark stays unchanged', async (t) => {
   for (const text of ['Item (1) of [a] and [1.5] at [12:30] on [2019-05-04], - [ ] open [sic] [] [x] [1/2] [A1].', '- [x] done [1]', 'f(x)[i] = [a, b]']) t.equal(shown(text), text)
 })
 
-t.test('a lone year in square brackets is no mark and is put in round ones, unless a source has its number', async (t) => {
+t.test('a lone year in square brackets gets round ones, unless a source has its number', async (t) => {
   t.equal(shown('The treaty [1648] stands [1].'), 'The treaty (1648) stands [1].')
   t.equal(shown('The wars [1618-1648] ended [1].'), 'The wars (1618-1648) ended [1].')
   t.strictSame(filterCitations('Many [1648].', 2000).cited, [1648])
   t.equal(shown('A [1]. Bad [3000].'), 'A [1].')
 })
 
-t.test('a sentence of which every mark names no source is cut as a whole', async (t) => {
+t.test('a sentence is cut as a whole when none of its marks names a source', async (t) => {
   t.match(filterCitations('Tea is hot. [1] It is cold [9]. Coffee too [4, 0]. Water [7][2].', 3), { text: 'Tea is hot. [1] Water [2].', cited: [1, 2], cutSentences: 2, unverified: false })
   t.equal(shown('Wrong [9]. Right [1].'), 'Right [1].')
 })
@@ -75,7 +75,7 @@ t.test('abbreviations, initials, decimals and small letters end no sentence', as
   }
 })
 
-t.test('a line that is cut goes with its break, its marker and a second blank line', async (t) => {
+t.test('a line that is cut is removed with its line break, its marker and a second blank line', async (t) => {
   t.equal(shown('List:\n- a [9].\n- b [1].\n  - c. [8]\n3. d [7] e.\n4. Foo. [9] Gee. [2]\n'), 'List:\n- b [1].\n4. Gee. [2]')
   t.equal(shown('One. [1]\n\nTwo. [9]\n\nThree. [1]\n\n\nFour.'), 'One. [1]\n\nThree. [1]\n\n\nFour.')
   t.equal(shown('> # Bad [9]\r\n> Good [1]'), '> Good [1]')
@@ -86,7 +86,7 @@ t.test('a row of a table is cut as a whole', async (t) => {
   t.equal(shown('| Who | Where |\n|---|---|\n| Alice | Lyon. It is [9] |\n| Bob. | Oslo [1] |'), '| Who | Where |\n|---|---|\n| Bob. | Oslo [1] |')
 })
 
-t.test('in code there are no marks', async (t) => {
+t.test('code contains no marks', async (t) => {
   const text = 'Use `arr[0]`. [1]\n\n```js\nconst a = [99]; b[0]\n\n// Done. [9]\n```\nThen [2].'
   t.match(filterCitations(text, 3), { text, cited: [1, 2], cutSentences: 0 })
   t.match(filterCitations('~~~\na [1]\n~~~~\nBad [9]. Good.', 3), { text: '~~~\na [1]\n~~~~\nGood.', cited: [], unverified: true })
@@ -97,13 +97,13 @@ t.test('an answer without a mark is shown and unverified', async (t) => {
   t.match(filterCitations('Alice lives in Lyon.', 3), { text: 'Alice lives in Lyon.', cited: [], cutSentences: 0, unverified: true, abstained: false })
 })
 
-t.test('an answer of which all would be cut is given at the end, without its marks and unverified', async (t) => {
+t.test('an answer that would be cut completely is returned at the end, without its marks and unverified', async (t) => {
   const { pieces, ...answer } = inPieces(['- Alice lives in ', 'Lyon. [9]\n', '\n- Bob [7] drinks', ' tea [8].\n'])
   t.strictSame(pieces, ['', '', '', ''])
   t.strictSame(answer, { text: '- Alice lives in Lyon.\n\n- Bob drinks tea.', cited: [], cutSentences: 0, unverified: true, abstained: false })
 })
 
-t.test('the sources cited are told once each, ascending, without those of cut sentences', async (t) => {
+t.test('the cited sources are reported once each, in ascending order, without those of cut sentences', async (t) => {
   t.strictSame(filterCitations('C [3]. A [1]. C again [3][9]. Bad [7].', 3).cited, [1, 3])
 })
 
@@ -117,7 +117,7 @@ t.test('a sentence is shown as soon as the next one begins, and not before', asy
   t.equal(filter.end().text, '\n- Carol')
 })
 
-t.test('abstentions', async (t) => {
+t.test('abstentions are recognised', async (t) => {
   for (const text of [NO_ANSWER, ` ${NO_ANSWER}\n`, 'no_answer.', '"No_Answer"', '**NO_ANSWER**', '`NO_ANSWER`', '_NO_ANSWER_', '\u200bNO_\u200bANSWER', '“NO_ANSWER.”']) {
     const { pieces, ...answer } = inPieces([...text])
     t.strictSame(pieces.join(''), '', text)
@@ -129,7 +129,7 @@ t.test('abstentions', async (t) => {
   t.match(filterCitations('', 3), { text: '', abstained: false, unverified: true })
 })
 
-t.test('hidden characters go, joiners of emoji and of scripts that need them stay', async (t) => {
+t.test('hidden characters are removed, and joiners that emoji and scripts need are kept', async (t) => {
   t.equal(shown('Al\u200bice\u{e0041}\u{e0042} \u202elives\u202c here\ufeff [1].'), 'Alice lives here [1].')
   t.equal(shown('A\u200db\u200cc [1]\ufe0f\ufe0f\ufe0f.'), 'Abc [1]\ufe0f.')
   for (const text of ['👩‍👩‍👧 ❤️‍🔥 👍🏽 1️⃣ [1]', 'می‌خواهم [1]', 'क्‍ष [1]']) {
@@ -140,7 +140,7 @@ t.test('hidden characters go, joiners of emoji and of scripts that need them sta
   t.equal(inPieces(['a\ud83d', '\ude00b\ud83d', 'c\r', '\nd\re']).text, 'a😀b\ufffdc\nd\ne')
 })
 
-t.test('a sentence without an end is given in parts, at white space if there is any', async (t) => {
+t.test('a sentence without an end is returned in parts, split at white space if there is any', async (t) => {
   const words = 'word and '.repeat(3_000)
   const { pieces, text } = inPieces([words, 'end [1].'])
   t.equal(text, `${words}end [1].`)
@@ -157,7 +157,7 @@ const part = fc.oneof(
 )
 const anyAnswer = fc.array(part, { maxLength: 40 }).map((parts) => parts.join(''))
 
-t.test('the result does not depend on where the pieces are cut', async () => {
+t.test('the result does not depend on where the text is split into pieces', async () => {
   fc.assert(fc.property(anyAnswer, fc.array(fc.nat(200), { maxLength: 20 }), (answer, cuts) => {
     const whole = filterCitations(answer, 3, { sourceTexts: SOURCES })
     const places = [...new Set([0, ...cuts.filter((cut) => cut < answer.length), answer.length])].sort((a, b) => a - b)
@@ -168,7 +168,7 @@ t.test('the result does not depend on where the pieces are cut', async () => {
   }), { numRuns: runs(200, 1000) })
 })
 
-t.test('whatever the answer, outside of code every mark that is shown names a source and is reported', async () => {
+t.test('outside of code every mark that is shown names a source and is reported', async () => {
   fc.assert(fc.property(anyAnswer.map((answer) => answer.replaceAll(/[`~]/g, '')), (answer) => {
     const { text, cited, unverified, abstained } = filterCitations(answer, 3, { sourceTexts: SOURCES })
     const marks = new Set([...text.matchAll(/\[(\d+)\]/g)].map(([, number]) => Number(number)))
@@ -178,7 +178,7 @@ t.test('whatever the answer, outside of code every mark that is shown names a so
   }), { numRuns: runs(200, 1000) })
 })
 
-t.test('an answer that is long and of one kind is read to its end', async (t) => {
+t.test('a long answer of one kind of text is read to its end', async (t) => {
   const text = (unit: string) => unit.repeat(Math.ceil(100_000 / unit.length))
   for (const unit of ['[', ']', '![', '](', '[](', '((', '<a ', '<', '. [', '. ', '【', '`', 'a`b``', 'http://', 'www.', '[a][b]', '> ', '- ', '"', '_', '[1', '[1,', '*. ', '\n', '1. ', '|\n', '```\n', ' ']) {
     t.ok(filterCitations(`${text(unit)}\nThe end [1].`, 3).text.endsWith('The end [1].'), unit)

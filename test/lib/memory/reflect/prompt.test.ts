@@ -14,7 +14,7 @@ function promptOf (parts: Partial<PromptParts> = {}): { system: string, user: st
   return { system: system.content, user: user.content }
 }
 
-t.test('the user\'s message is the block of evidence, the time, the question and where to look', async (t) => {
+t.test('the message of the user is the block of evidence, the time, the question and where to look', async (t) => {
   t.same(promptOf().user.split('\n'), [
     `<<<EVIDENCE ${BOUNDARY}`,
     '[1] {"bank":"home","date":null,"stored":"2026-01-15T10:00:00.000Z","source":null,"trust":"trusted","text":"Alice lives in Lyon."}',
@@ -26,7 +26,7 @@ t.test('the user\'s message is the block of evidence, the time, the question and
   ])
 })
 
-t.test('what is not given has no section', async (t) => {
+t.test('an absent part has no section', async (t) => {
   const { system } = promptOf()
   t.notMatch(system, /banks are for|wishes|JSON Schema/)
   t.match(promptOf({ missions: [{ bankId: 'home', mission: 'Be kind.' }] }).system, /What the banks are for.*\n- home: "Be kind\."$/)
@@ -34,7 +34,7 @@ t.test('what is not given has no section', async (t) => {
   t.match(promptOf({ schema: { type: 'object' } }).system, /JSON Schema.*\n\{"type":"object"\}$/)
 })
 
-t.test('the sections stand in the order rules, missions, wishes, form', async (t) => {
+t.test('the sections are in the order rules, missions, instructions, form', async (t) => {
   const { system } = promptOf({ missions: [{ bankId: 'home', mission: 'M' }], instructions: 'W', schema: { type: 'object' } })
   const places = ['You answer a question', 'What the banks are for', 'The caller\'s wishes', 'Write the answer as one JSON object'].map((text) => system.indexOf(text))
   t.same(places, [...places].sort((a, b) => a - b))
@@ -54,7 +54,7 @@ const anyEvidence = fc.record({
   trust: fc.constantFrom('suspect' as const, 'untrusted' as const, 'trusted' as const),
 })
 
-t.test('whatever memories, query and instructions contain, a memory is one line and can be read back, and the boundary is where it should be', async (t) => {
+t.test('for any input a memory is one readable line, and the boundary is where it should be', async (t) => {
   fc.assert(fc.property(fc.array(anyEvidence, { maxLength: 5 }), anyText, anyText, (evidence, query, instructions) => {
     const { system, user } = promptOf({ evidence, query, instructions })
     const lines = user.split('\n')

@@ -47,12 +47,12 @@ t.test('a schema within the bounds is returned unchanged', async (t) => {
   t.ok(checkResponseSchema(nested(MAX_SCHEMA_DEPTH)))
 })
 
-t.test('what is no schema of an object is refused', async (t) => {
+t.test('a schema that does not describe an object is refused', async (t) => {
   for (const schema of [null, 7, 'object', [], true]) refusal(t, schema, 'response_schema', /must be a JSON Schema/)
   for (const schema of [{}, { type: 'array' }, { type: ['object'] }]) refusal(t, schema, 'response_schema.type', /must be "object"/)
 })
 
-t.test('another keyword is refused by its name, at any place', async (t) => {
+t.test('an unsupported keyword is refused by its name, at any place', async (t) => {
   for (const keyword of ['$ref', '$defs', '$id', 'pattern', 'patternProperties', 'oneOf', 'not', 'if', 'uniqueItems', 'multipleOf', 'constructor', 'toString', 'x-mine']) {
     refusal(t, { type: 'object', [keyword]: 'a' }, `response_schema.${keyword}`, /is not a keyword that is taken/)
     refusal(t, { type: 'object', properties: { a: { type: 'array', items: { anyOf: [{ [keyword]: 'a' }] } } } }, `response_schema.properties.a.items.anyOf[0].${keyword}`, /is not a keyword/)
@@ -74,7 +74,7 @@ t.test('a keyword with the wrong value is refused', async (t) => {
   }
 })
 
-t.test('the bounds hold', async (t) => {
+t.test('the bounds of a schema are enforced', async (t) => {
   refusal(t, nested(MAX_SCHEMA_DEPTH + 1), `response_schema${'.properties.a'.repeat(MAX_SCHEMA_DEPTH)}`, /schemas deep/)
   const properties = (count: number, prefix: string) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`${prefix}${index}`, {}]))
   const most = { type: 'object', properties: { a: { properties: properties(MAX_SCHEMA_PROPERTIES - 2, 'x') }, b: {} } }
@@ -111,7 +111,7 @@ t.test('an instance is checked by every keyword, and problems name the path and 
   t.strictSame(problems({ type: 'object', properties: { a: { maximum: 3 } } }, { a: 4 }), ['a: must be at most 3'])
 })
 
-t.test('formats', async (t) => {
+t.test('formats are checked', async (t) => {
   const good = { 'date-time': '2024-03-01T10:00:00Z', date: '2024-03-01', email: 'a.b@c.example', uri: 'https://a.example/x', uuid: '0190a6f0-0000-7000-8000-000000000000' }
   const bad = { 'date-time': ['2024-03-01', '2024-02-30T10:00:00Z'], date: ['2024-02-30', '1.3.2024', '2024-03-01T10:00:00Z'], email: ['a', 'a@b', '@b.c', 'a@b@c.d', 'a b@c.d', 'a@.d', `${'a'.repeat(65)}@b.c`], uri: ['a', '/a', 'http://', 'http://a b'], uuid: ['x'] }
   for (const [format, value] of Object.entries(good)) t.strictSame(problems({ type: 'object', properties: { a: { format } } }, { a: value }), [], format)
@@ -145,7 +145,7 @@ t.test('names that every object inherits are names like others', async (t) => {
   t.strictSame(({} as Record<string, unknown>)['a'], undefined)
 })
 
-t.test('any value is judged as by Ajv', async () => {
+t.test('any value is judged as Ajv judges it', async () => {
   const leaf = fc.oneof(
     fc.constant({}), fc.record({ type: fc.constantFrom('string', 'number', 'integer', 'boolean', 'null', 'object', 'array') }),
     fc.record({ type: fc.constant(['string', 'null']), minLength: fc.nat(3), maxLength: fc.nat(3) }),
@@ -176,7 +176,7 @@ t.test('any value is judged as by Ajv', async () => {
   }), { numRuns: runs(50, 300) })
 })
 
-t.test('nothing is kept of a schema that was compiled', async (t) => {
+t.test('a compiled schema can be garbage-collected', async (t) => {
   setFlagsFromString('--expose-gc')
   const collectGarbage: unknown = runInNewContext('gc')
   assert.ok(typeof collectGarbage === 'function')

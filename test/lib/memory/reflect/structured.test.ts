@@ -10,7 +10,7 @@ const check = compileResponseSchema(SCHEMA)
 const ANSWER = { answer: 'Lyon {it} is. [1]', structured: { town: 'Lyon "}' } }
 const JSON_TEXT = JSON.stringify(ANSWER)
 
-t.test('the model is asked for the answer in words beside the structured one', async (t) => {
+t.test('the model is asked for a text beside the structured answer', async (t) => {
   t.strictSame(wrapSchema(SCHEMA), { type: 'object', properties: { answer: { type: 'string' }, structured: SCHEMA }, required: ['answer', 'structured'], additionalProperties: false })
   t.ok(compileResponseSchema(wrapSchema(SCHEMA))(ANSWER).ok)
 })
@@ -50,7 +50,7 @@ t.test('an object that does not satisfy the schema is reported without its value
   }
 })
 
-t.test('the same name may stand in different objects', async (t) => {
+t.test('different objects may have members of the same name', async (t) => {
   const text = '{"answer": "a", "structured": {"town": "town", "list": [{"town": 1}, {"town": 2}], "answer": {"structured": "x:"}}}'
   t.match(readStructured(text, check), { ok: true, answer: 'a' })
 })
@@ -61,12 +61,12 @@ t.test('an abstention needs no structured answer', async (t) => {
   t.strictSame(readStructured('{"answer": "NO_ANSWER", "structured": {"town": "x"}}', check), { ok: true, answer: 'NO_ANSWER', structured: { town: 'x' } })
 })
 
-t.test('an object of any form is read alone', async (t) => {
+t.test('any JSON object is read without its surrounding text', async (t) => {
   t.strictSame(readObject('Sure: {"order": [2, 1]}'), { order: [2, 1] })
   t.equal(readObject('[2, 1]'), undefined)
 })
 
-t.test('the message of the repair says what was wrong, and not all of it when that is much', async (t) => {
+t.test('the message of the repair contains the problems, up to a limit', async (t) => {
   const message = repairMessage(Array.from({ length: 30 }, (_, index) => `structured: a${index}: is required`))
   t.match(message, '- structured: a0: is required\n')
   t.equal(message.split('\n- ').length, 11)

@@ -9,18 +9,18 @@ async function similarity (a: string, b: string): Promise<number> {
   return left!.reduce((sum, value, index) => sum + value * right![index]!, 0)
 }
 
-t.test('a vector is of unit length, that of a text without words is zero', async (t) => {
+t.test('a vector has unit length, and that of a text without words is zero', async (t) => {
   const [words, none] = await new MockEmbeddingProvider().embed(['Alice lives in Lyon with three cats.', '…'])
   t.ok(Math.abs(Math.hypot(...words!) - 1) < 1e-6)
   t.ok(none!.every((value) => value === 0))
 })
 
-t.test('texts are alike as far as they share words, whatever the order and the endings', async (t) => {
+t.test('texts are similar when they share words, whatever the order and the endings', async (t) => {
   t.ok(await similarity('the cat sleeps', 'sleeping cats, the') > 0.99)
   t.ok(await similarity('red apple', 'red wine') > 0.3)
   t.ok(Math.abs(await similarity('red apple', 'quarterly revenue')) < 0.3)
 })
 
-t.test('it is switched off in the fusion, because it is blind to meaning', async (t) => {
+t.test('the mock has weight 0 in the fusion, because its vectors have no meaning', async (t) => {
   t.equal(new MockEmbeddingProvider().fusionWeight, 0)
 })

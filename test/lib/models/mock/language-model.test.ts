@@ -20,11 +20,11 @@ t.test('the answer is the sentences that share the rarest words with the questio
   ]), 'Alice likes to play the cello, her favourite instrument. [2]')
 })
 
-t.test('an answer has at most three sentences, of equal ones the first', async (t) => {
+t.test('an answer has at most three sentences, and of equal ones the first', async (t) => {
   t.equal(await answer('apple', ['Apple one. Apple two.', 'Apple three.', 'Apple four.']), 'Apple one. [1] Apple two. [1] Apple three. [2]')
 })
 
-t.test('when no sentence shares a word with the question the best evidence speaks', async (t) => {
+t.test('when no sentence shares a word with the question the best evidence is quoted', async (t) => {
   t.equal(await answer('Who is the physician?', ['Alice saw her doctor. It was raining.', 'Bob was there.']), 'Alice saw her doctor. [1]')
 })
 
@@ -34,7 +34,7 @@ t.test('a token limit below the first sentence cuts it between words, and the an
   t.ok(countTokens(text) <= 20)
 })
 
-t.test('a ceiling that leaves no room for a word cuts inside the word', async (t) => {
+t.test('a token limit below the first word cuts inside the word', async (t) => {
   const word = 'antidisestablishmentarianism'.repeat(20)
   const text = await answer('apple', [word], 10)
   t.ok(countTokens(text) <= 10)
@@ -42,7 +42,7 @@ t.test('a ceiling that leaves no room for a word cuts inside the word', async (t
   t.ok(word.startsWith(text.slice(0, text.indexOf(' '))))
 })
 
-t.test('even the least ceiling holds', async (t) => {
+t.test('even the smallest token limit holds', async (t) => {
   for (const words of ['Alice lives in Lyon.', '👩‍👩‍👧👩‍👩‍👧', '東京に行きます']) {
     for (let maxTokens = 1; maxTokens <= 8; maxTokens++) {
       const text = await answer('?', [words], maxTokens)
@@ -67,7 +67,7 @@ async function datedAnswer (
   return (await new MockLanguageModel().generate(request(question, given))).text
 }
 
-t.test('of sentences that contradict each other the latest leads, and each is dated', async (t) => {
+t.test('of contradicting sentences the latest comes first, and each is dated', async (t) => {
   t.equal(await datedAnswer('Where does Alice live?', ['Alice lives in Lyon.', '2019-05-04T10:00:00Z'], ['Alice lives in Oslo.', '2024-03-01T10:00:00Z']),
     'Alice lives in Oslo. [2] (2024-03-01) Alice lives in Lyon. [1] (earlier, 2019-05-04)')
   t.equal(await datedAnswer('Where does Alice live?', ['Alice lives in Lyon.', '2024-03-01T10:00:00Z'], ['Alice no longer lives in Lyon.', '2024-03-02T10:00:00Z']),

@@ -10,7 +10,7 @@ function looked (query: string, ...candidates: Candidate[]) {
   return rankingInputs(candidates, analyzeQuery(query, NOW), new SignalReader())
 }
 
-t.test('nothing has no prospects', async (t) => {
+t.test('an empty list has no prospects', async (t) => {
   t.strictSame(looked('kettle'), [])
 })
 
@@ -24,35 +24,35 @@ t.test('a memory without a document is a document of its own, and equal ids in t
   t.strictSame(together.map(({ document }) => document.lexical), [1, 1])
 })
 
-t.test('no more than the best of a document count', async (t) => {
+t.test('only the best memories of a document count', async (t) => {
   const few = Array.from({ length: 5 }, (_, index) => candidate(`a${index}`, { lexical: 0.4, documentId: 'few' }))
   const many = Array.from({ length: 50 }, (_, index) => candidate(`b${index}`, { lexical: 0.4, documentId: 'many' }))
   t.strictSame(new Set(looked('kettle', ...few, ...many).map(({ document }) => document.lexical)), new Set([1]))
 })
 
-t.test('a memory is as near to a time as the nearer of when it occurred and what it tells', async (t) => {
+t.test('a memory is as close to a time as the nearest of its own time and the times in its text', async (t) => {
   const days = (fields: Parameters<typeof candidate>[1], query = 'What broke on 5 March 2025?') => looked(query, candidate('a', fields))[0]!.timeDistanceDays
   t.equal(days({ occurredAt: Date.UTC(2025, 2, 5, 23) }), 0)
   t.equal(days({ occurredAt: Date.UTC(2025, 2, 3) }), 2)
   t.equal(days({ occurredAt: Date.UTC(2025, 2, 3), text: 'It will break on 5 March 2025.' }), 0)
-  t.equal(days({ text: 'It broke on 2025-03-05.' }), 0, 'what it tells is enough')
+  t.equal(days({ text: 'It broke on 2025-03-05.' }), 0, 'a time in its text is enough')
   t.equal(days({ occurredAt: Date.UTC(2025, 2, 6), text: 'It broke yesterday.' }) > 0, true, 'relative times are left to the closeness of when it occurred')
-  t.equal(days({ text: 'It broke.' }), Infinity, 'when it was retained is no time of its own')
+  t.equal(days({ text: 'It broke.' }), Infinity, 'the time of the retain does not count')
   t.equal(days({ occurredAt: NOW - 400 * DAY }, 'What broke?'), Infinity)
 })
 
-t.test('the speaker asked for is the only one of those who speak whom the question names', async (t) => {
+t.test('the requested speaker is the only one of the speakers that the question names', async (t) => {
   const nora = candidate('a', { text: 'Nora: A clock.' })
   const otto = candidate('b', { text: 'Otto: A kettle.' })
   const nobody = candidate('c', { text: 'A bell.' })
   const asked = (query: string) => looked(query, nora, otto, nobody).map(({ isNamedSpeaker }) => isNamedSpeaker)
   t.strictSame(asked('What did Otto mend?'), [false, true, false])
-  t.strictSame(asked('What did Ida tell Otto?'), [false, true, false], 'who does not speak is not asked')
+  t.strictSame(asked('What did Ida tell Otto?'), [false, true, false], 'a name that is not a speaker does not count')
   t.strictSame(asked('What did Nora tell Otto?'), [false, false, false])
   t.strictSame(asked('What was mended?'), [false, false, false])
 })
 
-t.test('the judgement is the weighted sum of what the scorers give', async (t) => {
+t.test('the judgement is the weighted sum of the scorers', async (t) => {
   const question = analyzeQuery('When did Nora see the copper kettle?', NOW)
   const [prospect] = rankingInputs([candidate('a', { lexical: 0.5, text: 'Nora: I saw the copper kettle yesterday.' })], question, new SignalReader())
   const given = scoreBreakdown(prospect!, question)

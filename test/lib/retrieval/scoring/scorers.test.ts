@@ -28,7 +28,7 @@ const ASSISTANT = { metadata: { speaker: 'assistant' } }
 
 const TALK = { documentId: 'talk' }
 
-/** For each scorer, what it likes and what it says nothing of. */
+/** For each scorer, a candidate that it raises and one that it does not affect. */
 const cases: Record<ScorerName, { liked: Case[], passedOver: Case[] }> = {
   match: { liked: [['kettle', { lexical: 0.4 }]], passedOver: [['kettle', {}], ['kettle', { semantic: 0.9 }]] },
   phrase: { liked: [told('Where is the copper kettle?', 'A copper kettle shines.')], passedOver: [told('Where is the copper kettle?', 'A kettle of copper shines.'), told('kettle', 'A kettle.'), told('', ''), told('copper kettle', 'Kettle, copper.')] },
@@ -61,7 +61,7 @@ const cases: Record<ScorerName, { liked: Case[], passedOver: Case[] }> = {
   reaction: { liked: [told('clock', 'Wow, the clock stopped.')], passedOver: [told('clock', 'The clock stopped.'), told('clock', `Absolutely! ${'The old clock of the copper mill. '.repeat(15)}`)] },
 }
 for (const name of SCORER_NAMES) {
-  t.test(`${name} likes what it is for, and gives 0 where that is absent`, async (t) => {
+  t.test(`${name} scores what it is for, and gives 0 where that is absent`, async (t) => {
     for (const one of cases[name].liked) t.ok(given(name, ...one) > 0, JSON.stringify(one))
     for (const one of cases[name].passedOver) t.equal(given(name, ...one), 0, JSON.stringify(one))
   })
@@ -85,7 +85,7 @@ t.test('what the user said counts for less in a longer query, and for nothing in
   t.ok(asked(10) < asked(8) && asked(10) > asked(12) && asked(12) > 0)
   t.equal(asked(13), 0)
   t.equal(asked(14), 0)
-  t.equal(given('user_said', `Can you suggest ${things.join(' ')} for me?`, { text: 'It stands here.', ...USER }), 1, 'but in a request it does')
+  t.equal(given('user_said', `Can you suggest ${things.join(' ')} for me?`, { text: 'It stands here.', ...USER }), 1, 'in a request it counts')
 })
 
 t.test('closeness in time falls day by day', async (t) => {

@@ -7,7 +7,7 @@ import { HOSTILE_TEXTS } from '../hostile.js'
 
 const read = (text: string, metadata = {}): Signals => readSignals({ text, metadata, occurredAt: null, retainedAt: 0 })
 
-t.test('who speaks is named before a colon, or in the metadata, which wins', async (t) => {
+t.test('the speaker is named before a colon, or in the metadata, which takes precedence', async (t) => {
   t.strictSame(read('Nora: The kettle is on.').speaker, ['nora'])
   t.strictSame(read('Nora Quist: The kettle is on.').speaker, ['nora', 'quist'])
   t.strictSame(read('The kettle is on.', { speaker: 'Nora' }).speaker, ['nora'])
@@ -24,7 +24,7 @@ t.test('a speaker who is a user or an assistant has that role, whatever the case
   t.equal(read('Assistant: Hello.').role, 'assistant')
 })
 
-t.test('what is said comes in stems, without the speaker and words that say nothing', async (t) => {
+t.test('the content is returned as stems, without the speaker and stop words', async (t) => {
   t.strictSame(read('Nora: The kettles are on the stove.').stems, ['kettl', 'stove'])
   t.strictSame(read('The kettles are on the stove.').stems, ['kettl', 'stove'])
 })
@@ -37,28 +37,28 @@ const cases: Record<'isFirstPerson' | 'mentionsTime' | 'endsInQuestion' | 'isRea
   isReaction: [['Wow, a kettle.', 'Nora: Thanks for the kettle.', "That's a fine kettle.", 'Sounds like rain.'], ['The kettle sounds.', 'Wowser kettles.', 'Nora: The kettle, thanks.']],
 }
 for (const [signal, [shown, absent]] of Object.entries(cases) as Array<[keyof typeof cases, [string[], string[]]]>) {
-  t.test(`${signal} is shown by what shows it, and by nothing else`, async (t) => {
+  t.test(`${signal} is recognised in the texts that show it, and in no others`, async (t) => {
     for (const text of shown) t.equal(read(text)[signal], true, text)
     for (const text of absent) t.equal(read(text)[signal], false, text)
   })
 }
 
-t.test('names are told by their capitals, the first word of a sentence left out, up to three', async (t) => {
+t.test('names are recognised by their capitals, except for the first word of a sentence, up to three', async (t) => {
   t.equal(read('The kettle is on. Somebody rings.').nameScore, 0)
   t.equal(read('We met Otto.').nameScore, 1 / 3)
   t.equal(read('We met Otto in Bergen.').nameScore, 2 / 3)
   t.equal(read('We met Otto, Nora, Ida and Per in Bergen.').nameScore, 1)
-  t.equal(read('Nora: We met.').nameScore, 0, 'who speaks is none')
+  t.equal(read('Nora: We met.').nameScore, 0, 'a speaker is not a name')
 })
 
-t.test('only the head of a long text is looked at', async (t) => {
+t.test('only the beginning of a long text is read', async (t) => {
   const { isFirstPerson, nameScore, stems } = read(`${'kettle '.repeat(1000)} I met Otto.`)
   t.notOk(isFirstPerson)
   t.equal(nameScore, 0)
   t.ok(stems.length < 1000)
 })
 
-t.test('a reader keeps what it read, until the memory says something else', async (t) => {
+t.test('a reader caches what it read, until the memory changes', async (t) => {
   const reader = new SignalReader()
   const first = reader.read(memory('a', { text: 'We met Otto.' }))
   t.equal(reader.read(memory('a', { text: 'We met Otto.', tags: ['new'] })), first)
@@ -67,7 +67,7 @@ t.test('a reader keeps what it read, until the memory says something else', asyn
   t.notSame(reader.read(memory('a', { text: 'Thanks!' })), first, 'another memory of that id, in another bank')
 })
 
-t.test('a reader forgets the memories that it saw longest ago', async (t) => {
+t.test('a reader evicts the least recently used memories', async (t) => {
   const reader = new SignalReader(2)
   const first = reader.read(memory('a'))
   reader.read(memory('b'))
@@ -77,14 +77,14 @@ t.test('a reader forgets the memories that it saw longest ago', async (t) => {
   t.strictSame(again, first)
 })
 
-t.test('a reader keeps so many characters', async (t) => {
+t.test('a reader caches a bounded number of characters', async (t) => {
   const reader = new SignalReader()
   const first = reader.read(memory('first', { text: 'a'.repeat(50_000) }))
   for (let index = 0; index < 400; index++) reader.read(memory(`m${index}`, { text: 'b'.repeat(50_000) }))
   t.not(reader.read(memory('first', { text: 'a'.repeat(50_000) })), first)
 })
 
-t.test('any text at all is read, names within 0–1', async () => {
+t.test('any text is analysed, and the score of names is within 0–1', async () => {
   fc.assert(fc.property(fc.string({ unit: 'grapheme' }), (text) => {
     const { nameScore } = read(text)
     assert.ok(nameScore >= 0 && nameScore <= 1)

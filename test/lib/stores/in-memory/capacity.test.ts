@@ -10,7 +10,7 @@ const REMOVE = { now: NOW, dryRun: false, idLimit: 10 }
 const change = (document: string | null) => ({ document, updatedAt: NOW, updatedBy: null })
 
 for (const maxSyncPostings of [0, 100_000]) {
-  await t.test(`what does not fit is refused and changes nothing, and what is forgotten makes room (${maxSyncPostings === 0 ? 'in pieces' : 'at once'})`, async (t) => {
+  await t.test(`a write that does not fit is refused, and forgetting makes room (${maxSyncPostings === 0 ? 'in pieces' : 'at once'})`, async (t) => {
     const store = new InMemoryVectorStore({ maximumBytes: 60_000, maxSyncPostings })
     t.teardown(async () => { await store.close() })
     const first = await newMemories(Array.from({ length: 20 }, (_, index) => `memory number ${index}`), { documentId: 'book' })
@@ -24,7 +24,7 @@ for (const maxSyncPostings of [0, 100_000]) {
     await t.rejects(store.bankConfigs.write(home, change('x'.repeat(60_000))), FULL)
     t.strictSame(await everything(store, home), before)
     t.strictSame(await store.bankConfigs.read([bank('other'), home]), [])
-    t.equal(store.usedBytes, used, 'a refused write keeps no room')
+    t.equal(store.usedBytes, used, 'a refused write reserves no bytes')
     await store.remove(home, ALL, REMOVE)
     t.equal(store.usedBytes, 0)
     await store.insert(home, more.slice(0, 20), NOW)

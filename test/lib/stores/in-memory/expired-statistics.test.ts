@@ -28,7 +28,7 @@ function search (bank: Bank, length: LexicalRequest['length'], now: number): unk
 }
 
 for (const length of [{ pivot: 25 }, { b: 0.75 }]) {
-  await t.test(`scores do not count what has expired, while it is being removed, with ${Object.keys(length)[0]}`, async (t) => {
+  await t.test(`scores do not count expired memories while they are being removed, with ${Object.keys(length)[0]}`, async (t) => {
     const staying: NewMemory[] = []
     const expiring: NewMemory[] = []
     for (let i = 0; i < 20; i++) staying.push(await newMemory(i % 3 === 0 ? `green number ${i}` : `tea number ${i}`))

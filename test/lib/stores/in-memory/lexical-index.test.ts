@@ -72,7 +72,7 @@ function visits (index: LexicalIndex<number>, query: readonly string[]): number[
   return [...searched(index, query).keys()]
 }
 
-await t.test('a score is the one of a worked example', async (t) => {
+await t.test('a score equals that of a worked example', async (t) => {
   const index = new LexicalIndex<number>()
   index.add(1, counts('cat sat cat'), 3)
   index.add(2, counts('dog sat'), 2)
@@ -127,7 +127,7 @@ await t.test('scores equal those of the plain definition after any adds and remo
   }), { numRuns: 60 }))
 })
 
-await t.test('scores stay exact while an index is filled, worn down over several compactions and filled again', async (t) => {
+await t.test('scores stay exact while an index is filled, compacted several times and filled again', async (t) => {
   const index = new LexicalIndex<number>()
   const present = new Map<number, { plain: Plain, handle: LexicalDocument<number> }>()
   const add = (id: number) => {
@@ -172,7 +172,7 @@ await t.test('documents are visited by term of the query, then by insertion, aft
   t.strictSame(visits(index, ['b', 'a']), [105, 205, 103, 203])
 })
 
-await t.test('removing twice does nothing, nor does a document of another index', async (t) => {
+await t.test('a second removal, or one of a document of another index, does nothing', async (t) => {
   const index = new LexicalIndex<number>()
   const other = new LexicalIndex<number>()
   const gone = index.add(1, counts('a'), 1)
@@ -187,7 +187,7 @@ await t.test('removing twice does nothing, nor does a document of another index'
   t.equal(other.size, 1)
 })
 
-await t.test('a handle stays dead when compaction gave its place to another document', async (t) => {
+await t.test('a handle stays invalid after compaction has given its place to another document', async (t) => {
   const index = new LexicalIndex<number>()
   const first = index.add(0, counts('a'), 1)
   const second = index.add(1, counts('a'), 1)
@@ -198,7 +198,7 @@ await t.test('a handle stays dead when compaction gave its place to another docu
   t.strictSame(visits(index, ['a']), [2])
 })
 
-await t.test('an emptied index is as a new one', async (t) => {
+await t.test('an emptied index behaves like a new one', async (t) => {
   const index = new LexicalIndex<number>()
   const handles = Array.from({ length: 20 }, (_, id) => index.add(id, counts(`a b${id}`), 2.5))
   for (const handle of handles) index.remove(handle)
@@ -217,7 +217,7 @@ await t.test('an unknown term and an empty query visit nothing', async (t) => {
   t.strictSame(visits(index, []), [])
 })
 
-await t.test('what is attainable is above 0 for any term, also in an empty index', async (t) => {
+await t.test('the attainable score is above 0 for any term, also in an empty index', async (t) => {
   const index = new LexicalIndex<number>()
   t.ok(factors(index, ['a']).maxScore > 0)
   t.equal(factors(index, []).maxScore, 0)
@@ -227,7 +227,7 @@ await t.test('what is attainable is above 0 for any term, also in an empty index
   t.ok(factors(index, ['a', 'unknown']).maxScore > a, 'a term in no document counts')
 })
 
-await t.test('a count that is no positive number is left out', async (t) => {
+await t.test('a count that is not a positive number is ignored', async (t) => {
   const index = new LexicalIndex<number>()
   index.add(1, new Map([['zero', 0], ['negative', -1], ['nan', NaN], ['endless', Infinity], ['tiny', 1e-60], ['half', 0.5]]), 1)
   for (const term of ['zero', 'negative', 'nan', 'endless', 'tiny']) t.equal(index.frequency(term), 0, term)
@@ -248,7 +248,7 @@ await t.test('long terms that are pieces of a text are found by an equal string'
   t.strictSame(visits(index, ['漢字仮名交じり文の' + '長い言葉です']), [1])
 })
 
-await t.test('documents of one memory have the first of them for their head', async (t) => {
+await t.test('documents of one memory have the first of them as their head', async (t) => {
   const index = new LexicalIndex<number>()
   const head = index.add(1, counts('a'), 1)
   const others = Array.from({ length: 20 }, () => index.add(1, counts('a'), 1, head))
@@ -257,7 +257,7 @@ await t.test('documents of one memory have the first of them for their head', as
   t.equal(index.heads[next.ordinal], next.ordinal)
 })
 
-await t.test('the pivot lets short documents be and divides long ones', async (t) => {
+await t.test('the pivot leaves short documents unchanged and divides long ones', async (t) => {
   const index = new LexicalIndex<number>()
   const { minSaturation, flat, slope } = new QueryFactors(index, { terms: ['a'], k1: 2, length: { pivot: 25 } })
   t.strictSame({ minSaturation, flat, slope }, { minSaturation: 2, flat: 0, slope: 2 / 25 })

@@ -190,7 +190,7 @@ async function checkExpiry (
 
 const group = fc.record({ actions: fc.array(action, { minLength: 1, maxLength: 3 }), expires: fc.boolean() })
 
-await t.test('a reader sees a change as a whole or not at all, at every point of its making, and afterwards exactly what is left', async (t) => {
+await t.test('at every step a reader sees a change as a whole or not at all', async (t) => {
   const groups = fc.array(group, { minLength: 1, maxLength: 4 })
   await fc.assert(fc.asyncProperty(groups, fc.constantFrom(0, 0, 50), async (groups, maxSyncPostings) => {
     const turns = new SteppedTurns()
@@ -203,7 +203,7 @@ await t.test('a reader sees a change as a whole or not at all, at every point of
         now = EXPIRY
         await checkExpiry(stepped, turns, await look(plain, now))
       }
-      // What there is to be seen: before the first of the changes, which are begun together, and after each of them.
+      // The visible states: before the first of the changes, which begin together, and after each of them.
       const states = [await look(plain, now)]
       const outcomes: unknown[] = []
       for (const each of actions) {

@@ -20,7 +20,7 @@ function isFull (error: unknown): boolean {
   return error instanceof ServiceError && error.code === 'dependency_unavailable' && /vector store is full/.test(error.detail)
 }
 
-await t.test('nothing is loaded before the first vector', async (t) => {
+await t.test('no memory is loaded before the first vector', async (t) => {
   const moduleUrl = new URL('./no-such.wasm', import.meta.url)
   const arena = new VectorArena({ moduleUrl })
   const index = new VectorIndex<number>(arena, 3)
@@ -42,7 +42,7 @@ await t.test('vectors survive the growth of the memory', async (t) => {
   t.equal(late.search(sample(1999, 384), 1)[0]?.payload, 1999)
 })
 
-await t.test('released memory is used again, whole and in pieces', async (t) => {
+await t.test('released memory is reused, whole and in pieces', async (t) => {
   const arena = new VectorArena({ maximumBytes: 32 * PAGE })
   filled(arena, 1, 1)
   filled(arena, 384, 600).release()
@@ -51,7 +51,7 @@ await t.test('released memory is used again, whole and in pieces', async (t) => 
   t.equal(arena.usedBytes, usedBytes)
   t.equal(arena.reservedBytes, reservedBytes, 'an index as large takes no new memory')
   const small = Array.from({ length: 150 }, () => filled(arena, 384, 4))
-  t.equal(arena.reservedBytes, reservedBytes, 'nor do many small ones, which share the large extents')
+  t.equal(arena.reservedBytes, reservedBytes, 'many small indexes share the large extents')
   for (const index of small) {
     checkIntact(index, 384)
     index.release()
@@ -62,7 +62,7 @@ await t.test('released memory is used again, whole and in pieces', async (t) => 
   t.equal(arena.reservedBytes, reservedBytes, 'the pieces have become large extents again')
 })
 
-await t.test('an index that loses its vectors gives memory back', async (t) => {
+await t.test('an index that loses its vectors releases memory', async (t) => {
   const arena = new VectorArena()
   filled(arena, 16, 1)
   const empty = arena.usedBytes
@@ -110,7 +110,7 @@ await t.test('thousands of small indexes share one memory', async (t) => {
   }
 })
 
-await t.test('a full arena refuses and goes on answering', async (t) => {
+await t.test('a full arena refuses vectors and continues to answer', async (t) => {
   const arena = new VectorArena({ maximumBytes: 4 * PAGE + 17 })
   const index = filled(arena, 384, 20)
   const refused = () => {
@@ -143,7 +143,7 @@ await t.test('an arena without a page is full from the start', async () => {
   assert.throws(() => index.add(1, new Float32Array(3)), isFull)
 })
 
-await t.test('extents lie at multiples of their size and join to one in the end', async (t) => {
+await t.test('extents are at multiples of their size, and are merged into one at the end', async (t) => {
   const arena = new VectorArena({ maximumBytes: PAGE })
   const [first, second, third, fourth] = [64, 64, 64, 64].map((bytes) => arena.allocate(bytes))
   arena.free(third!)
@@ -167,7 +167,7 @@ await t.test('offsets above 2 GiB work', async (t) => {
   checkIntact(index, 16)
 })
 
-await t.test('halves above 2 GiB are joined again', async (t) => {
+await t.test('halves above 2 GiB are merged again', async (t) => {
   const arena = new VectorArena()
   arena.allocate(2 ** 31)
   const halves = [arena.allocate(2 ** 30), arena.allocate(2 ** 30)]

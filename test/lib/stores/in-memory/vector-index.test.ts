@@ -83,7 +83,7 @@ function checkSearch (
   })
 }
 
-await t.test('finds what cosines in plain JavaScript find', async (t) => {
+await t.test('the index finds what cosines in plain JavaScript find', async (t) => {
   // One arena for all: the indexes lie among one another, in extents with the leftovers of other dimensions.
   const arena = new VectorArena({ maximumBytes: 2 ** 24 })
   for (const dimensions of [1, 3, 4, 7, 16, 384]) {
@@ -129,7 +129,7 @@ await t.test('a scan over several blocks is exact', async (t) => {
   t.equal(index.search(query, Infinity).length, count, 'k above the size finds all')
 })
 
-await t.test('asks the filter only for rows that would enter the result', async (t) => {
+await t.test('the filter is called only for rows that would enter the result', async (t) => {
   const index = new VectorIndex<string>(new VectorArena(), 2)
   index.add('near', new Float32Array([1, 0.1]))
   index.add('far', new Float32Array([-1, 0]))
@@ -170,7 +170,7 @@ await t.test('scores are cosines between -1 and 1', async (t) => {
   }
 })
 
-await t.test('keeps a copy of the vector', async (t) => {
+await t.test('the index keeps a copy of the vector', async (t) => {
   const index = new VectorIndex<string>(new VectorArena(), 2)
   const vector = new Float32Array([1, 0])
   index.add('one', vector)
@@ -178,7 +178,7 @@ await t.test('keeps a copy of the vector', async (t) => {
   t.equal(index.search(new Float32Array([1, 0]), 1)[0]?.score, 1)
 })
 
-await t.test('removing is idempotent and never touches another entry', async (t) => {
+await t.test('removing is idempotent and never affects another entry', async (t) => {
   const arena = new VectorArena()
   const index = new VectorIndex<string>(arena, 1)
   const other = new VectorIndex<string>(arena, 1)
@@ -202,7 +202,7 @@ await t.test('removing is idempotent and never touches another entry', async (t)
   t.same(payloads(index), ['five', 'four'], 'entries from before a release')
 })
 
-await t.test('refuses vectors of another length, with NaN or with infinity', async (t) => {
+await t.test('vectors of another length, with NaN or with infinity are refused', async (t) => {
   const arena = new VectorArena()
   const index = filled(arena, 3, 2)
   const bad: Array<[number[], RegExp]> = [
@@ -219,7 +219,7 @@ await t.test('refuses vectors of another length, with NaN or with infinity', asy
     t.throws(() => index.search(vector, 1), { name: 'RangeError', message })
   }
   t.equal(index.size, 2)
-  t.equal(index.search(sample(1, 3), 1)[0]?.payload, 1, 'what was there is still found')
+  t.equal(index.search(sample(1, 3), 1)[0]?.payload, 1, 'the earlier vectors are still found')
   for (const dimensions of [0, -1, 1.5, NaN]) {
     t.throws(() => new VectorIndex(arena, dimensions), { name: 'RangeError', message: /whole number of dimensions/ })
   }

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { arrayElements, arrayNumbers, arrayText } from '../../../../lib/stores/sql/arrays.js'
 
-t.test('the elements of an array are those that it was made from', async (t) => {
+t.test('the elements that are read from an array are those that it was made from', async (t) => {
   const arrays: Array<Array<string | null>> = [
     [], [''], ['a'], ['a', 'b c', 'd,e'], ['"', '\\', '{}', 'NULL', ' '], [null], [null, 'NULL', null], ['line\nline', '渡し船'],
   ]
@@ -15,7 +15,7 @@ t.test('PostgreSQL writes elements without quotes where it can', async (t) => {
   t.strictSame(arrayElements('{a,"b c",NULL,"NULL","d,\\"e\\""}'), ['a', 'b c', null, 'NULL', 'd,"e"'])
 })
 
-t.test('arrays of numbers', async (t) => {
+t.test('arrays of numbers are read and written', async (t) => {
   t.strictSame(arrayNumbers('{}'), [])
   t.strictSame(arrayNumbers('{0}'), [0])
   t.strictSame(arrayNumbers('{1,-2,NULL,1.5,1e-05,Infinity}'), [1, -2, null, 1.5, 0.00001, Infinity])

@@ -24,7 +24,7 @@ function change (what: string | null, more: Partial<BankConfigChange> = {}): Ban
   }
 }
 
-t.test('a database of before the configuration of banks gets its tables, and its memories stay', async (t) => {
+t.test('a database from before the configuration of banks gets its tables and keeps its memories', async (t) => {
   const schema = schemaIn(t, database)
   const migrations = readMigrations()
   await migrate(database, schema, migrations.slice(0, 3))
@@ -49,7 +49,7 @@ t.test('PostgreSQL is shared with other processes, and the folder of PGlite is n
   await pglite.close()
 })
 
-t.test('a role that may only read and write rows changes configurations', POSTGRES, async (t) => {
+t.test('a role that may only read and write rows can change configurations', POSTGRES, async (t) => {
   const role = `test_config_role_${process.pid}`
   // Registered first, it comes last: the role cannot go before the database in which it has rights.
   t.teardown(async () => {
@@ -82,7 +82,7 @@ t.test('a role that may only read and write rows changes configurations', POSTGR
   await store.close()
 })
 
-t.test('a reader that asks again and again finds every change of many writers, in two stores', async (t) => {
+t.test('a reader that polls finds every change of many writers, in two stores', async (t) => {
   const schema = schemaIn(t, database)
   const [one, two] = [await storeIn(database, { schema }), await storeIn(database, { schema })]
   const reader = await storeIn(database, { schema })
@@ -112,11 +112,11 @@ t.test('a reader that asks again and again finds every change of many writers, i
   await polling
   await poll()
   t.same([...found].sort(), [...expected].sort())
-  t.equal(since, 100, 'a revision for each change, and none is left out')
+  t.equal(since, 100, 'each change has a revision, and none is omitted')
   t.equal(new Set(revisions).size, revisions.length)
 })
 
-t.test('a change that waits for another to be committed has the later revision, and shows it no sooner', POSTGRES, async (t) => {
+t.test('a change that waits for another commit has the later revision, and is not seen before', POSTGRES, async (t) => {
   const schema = schemaIn(t, database)
   const store = await storeIn(database, { schema })
   const { lock, lockName } = makeBankConfigChangesStatements(schema)
@@ -137,7 +137,7 @@ t.test('a change that waits for another to be committed has the later revision, 
   t.same((await store.bankConfigs.changedSince(1)).banks, [bank('second')])
 })
 
-t.test('clocks of servers that disagree leave no gap in the changes that are known', async (t) => {
+t.test('server clocks that disagree leave no gap in the known changes', async (t) => {
   const schema = schemaIn(t, database)
   const { bankConfigs } = await storeIn(database, { schema })
   const day = 86_400_000
@@ -151,7 +151,7 @@ t.test('clocks of servers that disagree leave no gap in the changes that are kno
   t.same((await bankConfigs.changedSince(2)).banks?.length, 3)
 })
 
-t.test('imports with a configuration, removals of the bank and changes at the same time all succeed, and a bank is there as a whole or not', async (t) => {
+t.test('concurrent imports, removals and changes succeed, and a bank is complete or absent', async (t) => {
   const schema = schemaIn(t, database)
   const [one, two] = [await storeIn(database, { schema }), await storeIn(database, { schema })]
   const banks = [home, bank('other'), bank('home', 'acme')]
@@ -200,7 +200,7 @@ t.test('imports with a configuration, removals of the bank and changes at the sa
     (select sum(memories)::int from ${schema}.bank_statistics) as memories`), [{ history: 0, postings: 0, memories: 0 }])
 })
 
-t.test('a change that met a deadlock is made again, and what the database says stays inside', async (t) => {
+t.test('a change that meets a deadlock is repeated, and the message of the database is not passed on', async (t) => {
   const schema = schemaIn(t, database)
   await storeIn(database, { schema })
   let failing: SqlError[] = [new SqlError('statement', 'deadlock detected', { code: '40P01' })]

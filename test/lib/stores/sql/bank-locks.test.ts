@@ -10,7 +10,7 @@ const home = bank('home')
 const POSTGRES = { skip: DATABASE_URL === undefined ? 'TEST_DATABASE_URL is not set' : false }
 const KEY = ['', 'home']
 
-t.test('what is done to a bank in one schema waits for nothing in another', POSTGRES, async (t) => {
+t.test('operations on a bank in one schema do not wait for those in another', POSTGRES, async (t) => {
   const [one, other] = [schemaIn(t, database), schemaIn(t, database)]
   const store = await storeIn(database, { schema: other })
   const locks = makeBankLocks(one)
@@ -29,7 +29,7 @@ t.test('what is done to a bank in one schema waits for nothing in another', POST
   })
 })
 
-t.test('writes that wait for the right to import into one bank hold one connection', POSTGRES, async (t) => {
+t.test('writes that wait for the right to import into one bank occupy one connection', POSTGRES, async (t) => {
   const schema = schemaIn(t, database)
   const executor = openPostgres(t, { poolSize: 3, poolWaitMs: 1000 })
   const store = await storeIn(executor, { schema })
@@ -59,7 +59,7 @@ t.test('writes that wait for the right to import into one bank hold one connecti
   t.equal((await store.statistics(home, NOW)).memoryCount, 0, 'the last of them removes the bank')
 })
 
-t.test('within a schema a bank is had by one as a whole, or by many in part, and imports take turns', POSTGRES, async (t) => {
+t.test('within a schema a lock of a bank is exclusive or shared, and imports take turns', POSTGRES, async (t) => {
   const { lockBank, shareBank, lockImports } = makeBankLocks(schemaIn(t, database))
   const isFree = async (lock: string, key = KEY) => await database.transaction(async (tx) => {
     await tx.query('set local lock_timeout = 50')
@@ -87,7 +87,7 @@ t.test('within a schema a bank is had by one as a whole, or by many in part, and
   })
 })
 
-t.test('in the default schema the keys are those that earlier versions take', (t) => {
+t.test('in the default schema the keys of locks are those of earlier versions', (t) => {
   const { lockBank, shareBank, lockImports } = makeBankLocks('"memory_gateway"')
   const key = (what: string) => `hashtextextended('memory-gateway ${what} ' || $1 || chr(1) || $2, 0)`
   t.equal(lockBank, `select pg_advisory_xact_lock(${key('context')})::text`)

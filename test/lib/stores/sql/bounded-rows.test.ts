@@ -71,7 +71,7 @@ await t.test('rows in a budget', async (t) => {
   await store.insert(small, await newMemories(['ferry one', 'ferry two']), NOW)
 
   const lists: Array<Partial<ListRequest>> = [{ limit: 200 }, { limit: 7 }, { limit: 1 }, { limit: 20, filters: { tags: { values: ['even'], match: 'any' } } }]
-  await t.test('a list is the same, whatever is asked, and the rest of a large page is fetched in pieces', async (t) => {
+  await t.test('any list is the same with a budget, and the rest of a large page is fetched in pieces', async (t) => {
     for (const list of lists) {
       const request = { now: NOW, limit: 200, filters: {}, ...list }
       const expected = await store.list(home, request)
@@ -80,7 +80,7 @@ await t.test('rows in a budget', async (t) => {
       t.strictSame(await store.list(home, { ...request, budget }), expected)
       const characters = expected.reduce((sum, { text }) => sum + text.length, 0)
       t.equal(budget.asked.length, 1)
-      t.ok(budget.asked[0]! > 2 * characters, 'all of it is counted before the rest is read')
+      t.ok(budget.asked[0]! > 2 * characters, 'all bytes are counted before the rest is read')
       t.ok(Math.max(...answered) < STATEMENT_BYTES + LONG)
       t.ok(answered.length > characters / (STATEMENT_BYTES + LONG), `${characters} characters`)
     }
@@ -97,7 +97,7 @@ await t.test('rows in a budget', async (t) => {
     { banks: [home, small], lexical: { terms: ['ferri'], k1: 1.2, length: { b: 0.75 }, context: false }, limit: 3 },
   ]
   const search: SearchRequest = { banks: [home], now: NOW, filters: {}, limit: 100, ...searches[0] }
-  await t.test('a search is the same, and long texts come when they were asked for', async (t) => {
+  await t.test('a search is the same with a budget, and long texts are returned when they are requested', async (t) => {
     for (const more of searches) {
       const request: SearchRequest = { ...search, lexical: undefined, ...more } as SearchRequest
       const expected = await store.search(request)
@@ -122,13 +122,13 @@ await t.test('rows in a budget', async (t) => {
     t.equal(pieces, 0)
   })
 
-  await t.test('what is small is one statement', async (t) => {
+  await t.test('a small read is one statement', async (t) => {
     t.equal((await store.list(small, { now: NOW, limit: 200, filters: {}, budget: wide() })).length, 2)
     t.equal((await store.search({ ...search, banks: [small], budget: wide() })).lexical!.length, 2)
     t.equal(answered.length, 2)
   })
 
-  await t.test('without room nothing but the beginning is read', async (t) => {
+  await t.test('without free bytes only the beginning is read', async (t) => {
     const hold = new ByteBudget(MIB).reserve(0)
     const budget: RowBudget = { take: (bytes) => { hold.grow(bytes) } }
     const reads: Array<() => Promise<unknown>> = [
@@ -208,7 +208,7 @@ await t.test('rows in a budget', async (t) => {
     t.ok(answered.length <= 2, `${answered.length}`)
   })
 
-  await t.test('a piece does not wait for ever for those of others', async (t) => {
+  await t.test('a piece does not wait forever for those of others', async (t) => {
     const opened = gate()
     const reader = new LongColumnReader({
       read: async () => { await opened.opened; return [] },

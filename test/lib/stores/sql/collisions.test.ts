@@ -46,7 +46,7 @@ function before (statement: string, happen: () => Promise<void>): Executor {
   }
 }
 
-t.test('a run that was broken off after the move takes the old vectors away when it is made again', async (t) => {
+t.test('a repeated run removes the old vectors after a run that was interrupted after the move', async (t) => {
   const schema = schemaIn(t, database)
   const store = await storeIn(database, { schema })
   await store.insert(home, await newMemories(['one', 'two'], { vectors: [[1, 0, 0, 0]] }), NOW)
@@ -56,7 +56,7 @@ t.test('a run that was broken off after the move takes the old vectors away when
   t.strictSame(await database.read(`select distinct model from ${schema}.embeddings`), [{ model: 'newer' }])
 })
 
-t.test('a memory without a vector that comes in the middle of the move is counted once', POSTGRES, async (t) => {
+t.test('a memory without a vector that is added during the move is counted once', POSTGRES, async (t) => {
   const schema = schemaIn(t, database)
   const store = await storeIn(database, { schema })
   await store.insert(home, [await newMemory('one', { vectors: [[1, 0, 0, 0]] })], NOW)
@@ -68,7 +68,7 @@ t.test('a memory without a vector that comes in the middle of the move is counte
   t.strictSame(await database.read(`select sum(s.embedded)::int as counted, (select count(*)::int from ${schema}.memories where embedded) as there from ${schema}.bank_statistics s`), [{ counted: 2, there: 2 }])
 })
 
-t.test('imports that overwrite the same memories at once all succeed', POSTGRES, async (t) => {
+t.test('concurrent imports that overwrite the same memories all succeed', POSTGRES, async (t) => {
   const store = await storeIn(database, { schema: schemaIn(t, database) })
   const memories = await newMemories(Array.from({ length: 50 }, (_, index) => `memory ${index}`))
   const results = await Promise.allSettled(Array.from({ length: 12 }, async () => await store.import(home, memories, 'overwrite', NOW)))
@@ -76,7 +76,7 @@ t.test('imports that overwrite the same memories at once all succeed', POSTGRES,
   t.equal((await store.statistics(home, NOW)).memoryCount, 50)
 })
 
-t.test('equal hits of several banks come in the order of the request, however long each search takes', async (t) => {
+t.test('equal hits of several banks are in the order of the request, however long each search takes', async (t) => {
   const read: Executor['read'] = async (text, params, options) => {
     if (params?.[1] === 'slow') await setTimeout(50)
     return await database.read(text, params, options)
@@ -91,7 +91,7 @@ t.test('equal hits of several banks come in the order of the request, however lo
   }
 })
 
-t.test('what has expired is not in the statistics that scores are made of', async (t) => {
+t.test('expired memories are not in the statistics from which scores are computed', async (t) => {
   const schema = schemaIn(t, database)
   const store = await storeIn(database, { schema })
   await store.insert(home, await newMemories(['otter river', 'boat']), NOW)

@@ -75,7 +75,7 @@ async function hitsOf (store: SqlVectorStore): Promise<unknown> {
   }))
 }
 
-t.test('a database of the form before finds what a new one finds, in the same order', async (t) => {
+t.test('a database of the previous form finds what a new one finds, in the same order', async (t) => {
   const [old, young] = [schemaIn(t, database), schemaIn(t, database)]
   const reference = await storeIn(database, { schema: young })
   const all = await memories(200)
@@ -102,7 +102,7 @@ t.test('a database of the form before finds what a new one finds, in the same or
   t.strictSame(await hitsOf(store), await hitsOf(reference))
 })
 
-t.test('what a server of the release before lends beside this one changes no hit, and a sweep takes it away', async (t) => {
+t.test('lent terms of a server of the previous release change no hit, and a sweep removes them', async (t) => {
   const [shared, alone] = [schemaIn(t, database), schemaIn(t, database)]
   const [store, reference] = [await storeIn(database, { schema: shared }), await storeIn(database, { schema: alone })]
   const all = await memories(60)

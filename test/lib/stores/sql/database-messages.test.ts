@@ -66,7 +66,7 @@ t.test('a wrong host or port is named by the command, without the user, the pass
   }
 })
 
-t.test('a gateway names the place in its log and at its start, and in no answer', { skip }, async (t) => {
+t.test('a gateway names the host and the port in its log and at its start, and in no answer', { skip }, async (t) => {
   const { proxy, url } = await tcpProxy(t, DATABASE_URL!)
   await proxy.refuse()
   const place = `127.0.0.1:${proxy.port}`

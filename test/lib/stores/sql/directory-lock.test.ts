@@ -60,7 +60,7 @@ async function refused (t: Test, directory: string, message: RegExp): Promise<vo
   t.match(found instanceof Error ? found.message : '', message)
 }
 
-t.test('locks a directory, which it makes, until it is released', async (t) => {
+t.test('a directory is created and locked until the lock is released', async (t) => {
   const directory = join(t.testdir({}), 'parent', 'data')
   const lock = await lockDirectory(directory)
   t.equal((await stat(directory)).mode & 0o777, 0o700)
@@ -80,7 +80,7 @@ t.test('locks a directory, which it makes, until it is released', async (t) => {
   await again.release()
 })
 
-t.test('refuses a second taker in the same process', async (t) => {
+t.test('a second lock in the same process is refused', async (t) => {
   const directory = t.testdir({})
   const lock = await lockDirectory(directory)
   await refused(t, directory, new RegExp(`in use by process ${process.pid} on ${hostname()} since .*; a directory takes one process`))
@@ -88,14 +88,14 @@ t.test('refuses a second taker in the same process', async (t) => {
   await lock.release()
 })
 
-t.test('lets one of several takers in the same process have it', async (t) => {
+t.test('one of several callers in the same process gets the lock', async (t) => {
   const directory = t.testdir({})
   const outcomes = await Promise.allSettled(Array.from({ length: 8 }, async () => await lockDirectory(directory)))
   t.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1)
   t.same(readdirSync(directory), ['lock'])
 })
 
-t.test('refuses while the holder lives and takes over when it was killed', async (t) => {
+t.test('a lock is refused while its holder lives, and taken over when the holder was killed', async (t) => {
   const directory = t.testdir({})
   const holder = await startTaker(t, directory)
   t.equal(await holder.take(), 'locked')
@@ -107,7 +107,7 @@ t.test('refuses while the holder lives and takes over when it was killed', async
   await lock.release()
 })
 
-t.test('takes over when the process id is another process\'s now', { skip: !existsSync('/proc/self/stat') }, async (t) => {
+t.test('a lock is taken over when another process has its process id now', { skip: !existsSync('/proc/self/stat') }, async (t) => {
   const directory = t.testdir({})
   await lockDirectory(directory)
   await edit(directory, { start: '1' })
@@ -116,14 +116,14 @@ t.test('takes over when the process id is another process\'s now', { skip: !exis
   await lock.release()
 })
 
-t.test('goes by the process id alone where the holder could not tell its start', async (t) => {
+t.test('the process id alone decides where the holder could not read its start time', async (t) => {
   const directory = t.testdir({})
   await lockDirectory(directory)
   await edit(directory, { start: null })
   await refused(t, directory, /in use by process/)
 })
 
-t.test('lets one of two processes take over from a dead one', async (t) => {
+t.test('one of two processes takes over the lock of a dead one', async (t) => {
   const directory = t.testdir({})
   const dead = await startTaker(t, directory)
   t.equal(await dead.take(), 'locked')
@@ -138,7 +138,7 @@ t.test('lets one of two processes take over from a dead one', async (t) => {
   t.same(readdirSync(directory), ['lock'])
 })
 
-t.test('lets one of many takers take over from a dead one, whatever the order', async (t) => {
+t.test('one of many processes takes over the lock of a dead one, in any order', async (t) => {
   const ended = spawn(process.execPath, ['-e', ''])
   await once(ended, 'exit')
   const dead = { pid: ended.pid, start: '1', host: hostname(), when: '2026-01-01T00:00:00.000Z' }
@@ -150,7 +150,7 @@ t.test('lets one of many takers take over from a dead one, whatever the order', 
   }
 })
 
-t.test('takes over from a process that died while it took over', async (t) => {
+t.test('a lock is taken over from a process that died while it took over', async (t) => {
   const ended = spawn(process.execPath, ['-e', ''])
   await once(ended, 'exit')
   const dead = JSON.stringify({ pid: ended.pid, start: '1', host: hostname(), when: '2026-01-01T00:00:00.000Z' })
@@ -162,14 +162,14 @@ t.test('takes over from a process that died while it took over', async (t) => {
   await lock.release()
 })
 
-t.test('refuses the lock of another host, and says what to do', async (t) => {
+t.test('the lock of another host is refused, with what to do', async (t) => {
   const directory = t.testdir({})
   await lockDirectory(directory)
   await edit(directory, { host: 'elsewhere', pid: 1 })
   await refused(t, directory, /in use by process 1 on elsewhere since .* when that host is gone, delete .*lock/)
 })
 
-t.test('refuses a lock that it did not write', async (t) => {
+t.test('a lock file that this program did not write is refused', async (t) => {
   for (const text of ['', '4711\n', '{', 'null', '[]', '{"pid":0,"start":null,"host":"a","when":"b"}', '{"pid":7,"start":7,"host":"a","when":"b"}']) {
     const directory = t.testdir({ lock: text })
     await refused(t, directory, /lock is not a lock of Memory Gateway/)
@@ -177,7 +177,7 @@ t.test('refuses a lock that it did not write', async (t) => {
   }
 })
 
-t.test('does not remove a lock that another process has taken over', async (t) => {
+t.test('a lock that another process has taken over is not removed', async (t) => {
   const directory = t.testdir({})
   const lock = await lockDirectory(directory)
   await edit(directory, { host: 'elsewhere' })
@@ -185,7 +185,7 @@ t.test('does not remove a lock that another process has taken over', async (t) =
   t.ok(existsSync(lockOf(directory)))
 })
 
-t.test('refuses a directory of something else', async (t) => {
+t.test('a directory with other content is refused', async (t) => {
   const foreign = t.testdir({ 'notes.txt': 'mine' })
   await refused(t, foreign, /is not a Memory Gateway data directory/)
   t.same(readdirSync(foreign), ['notes.txt'])
@@ -195,7 +195,7 @@ t.test('refuses a directory of something else', async (t) => {
   await (await lockDirectory(volume)).release()
 })
 
-t.test('says why a path cannot be used', async (t) => {
+t.test('a path that cannot be used is refused with the reason', async (t) => {
   const directory = t.testdir({ file: '' })
   await refused(t, join(directory, 'file'), /^vector_store: the data directory .* cannot be used: EEXIST/)
   await refused(t, join(directory, 'file', 'below'), /cannot be used: ENOTDIR/)

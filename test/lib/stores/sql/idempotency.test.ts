@@ -81,7 +81,7 @@ t.test('the same request to two processes at the same time is executed once', { 
     const answers = await Promise.all(processes.map(async (process) => await retain(process, `Memory ${round}.`, { 'idempotency-key': `key-${round}` })))
     t.same(answers.map(({ statusCode }) => statusCode), [200, 200, 200])
     t.equal(new Set(answers.map(({ body }) => body)).size, 1, answers.map(({ body }) => body).join(' '))
-    t.equal(answers.filter(({ headers }) => headers['idempotent-replayed'] === undefined).length, 1, 'one did the work')
+    t.equal(answers.filter(({ headers }) => headers['idempotent-replayed'] === undefined).length, 1, 'one executed it')
     t.equal(answers[0]!.json<{ stored: boolean }>().stored, true)
   }
   t.same(await kept(t, schema), { memories: 10, receipts: 10 })
@@ -95,7 +95,7 @@ t.test('of two concurrent bodies with one key one is executed and the other is r
   t.same(await kept(t, schema), { memories: 1, receipts: 1 })
 })
 
-t.test('after 24 hours the key is free, at each process', { skip }, async (t) => {
+t.test('a key is free after 24 hours, in each process', { skip }, async (t) => {
   const schema = freshSchema(t)
   const ids = countingIds()
   const [one, two] = [await gateway(t, schema, { ids }), await gateway(t, schema, { ids })]
@@ -107,10 +107,10 @@ t.test('after 24 hours the key is free, at each process', { skip }, async (t) =>
   const free = await retain(three, 'The otter wakes.')
   t.equal(free.statusCode, 200, free.body)
   t.equal(free.headers['idempotent-replayed'], undefined)
-  t.same(await kept(t, schema), { memories: 2, receipts: 1 }, 'the new answer stands in the place of the old one')
+  t.same(await kept(t, schema), { memories: 2, receipts: 1 }, 'the new answer replaces the old one')
 })
 
-t.test('a key of one caller is not another\'s', { skip }, async (t) => {
+t.test('a key of one caller has no effect for another', { skip }, async (t) => {
   const schema = freshSchema(t)
   const ids = countingIds()
   const [one, two] = [await gateway(t, schema, { ids }), await gateway(t, schema, { ids })]
@@ -153,7 +153,7 @@ t.test('of two concurrent requests with one key on two banks one is executed and
   t.equal((await kept(t, schema)).receipts, 10)
 })
 
-t.test('a void receipt on another bank makes way', { skip }, async (t) => {
+t.test('a void receipt on another bank is replaced', { skip }, async (t) => {
   const schema = freshSchema(t)
   const ids = countingIds()
   const process = await gateway(t, schema, { ids })
@@ -166,7 +166,7 @@ t.test('a void receipt on another bank makes way', { skip }, async (t) => {
   t.same(await kept(t, schema), { memories: 2, receipts: 1 })
 })
 
-t.test('work that was undone keeps no key', { skip }, async (t) => {
+t.test('work that was rolled back stores no key', { skip }, async (t) => {
   const schema = freshSchema(t)
   const process = await gateway(t, schema)
   const executor = new PostgresExecutor(postgresOptions())
@@ -185,7 +185,7 @@ t.test('work that was undone keeps no key', { skip }, async (t) => {
 })
 
 for (const when of ['before', 'answered'] as const) {
-  t.test(`a connection that is cut ${when === 'before' ? 'before the commit arrives' : 'when the commit is done and not yet answered'}: with a key the work is there once, and answered`, { skip }, async (t) => {
+  t.test(`a connection that is cut ${when === 'before' ? 'before the commit arrives' : 'when the commit is done and not yet answered'}: with a key the work is done once and answered`, { skip }, async (t) => {
     const schema = freshSchema(t)
     const { proxy, url } = await tcpProxy(t, DATABASE_URL!)
     const process = await gateway(t, schema, { url })

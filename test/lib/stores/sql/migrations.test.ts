@@ -53,10 +53,10 @@ async function fixture (t: Test, files: Record<string, string> = FILES): Promise
   }
 }
 
-t.test('a fresh schema gets every file in order, and a second run changes nothing', { skip }, async (t) => {
+t.test('every file is applied to a fresh schema in order, and a second run changes nothing', { skip }, async (t) => {
   const { executor, schema, folder, run, steps } = await fixture(t)
   t.same(await pendingMigrations(executor, schema, readMigrations(folder)), Object.keys(FILES))
-  t.same(await executor.query('select 1 from pg_namespace where nspname = $1', [schema.replaceAll('"', '')]), [], 'a look changes nothing')
+  t.same(await executor.query('select 1 from pg_namespace where nspname = $1', [schema.replaceAll('"', '')]), [], 'a check changes nothing')
   t.same(await run(), Object.keys(FILES))
   t.equal(await steps(), 3)
   t.same(await pendingMigrations(executor, schema, readMigrations(folder)), [])
@@ -67,14 +67,14 @@ t.test('a fresh schema gets every file in order, and a second run changes nothin
   t.same(await run(), ['0004_fourth.sql'])
 })
 
-t.test('runners that meet take turns: all succeed and each file is applied by one', { skip }, async (t) => {
+t.test('concurrent runners take turns: all succeed, and each file is applied once', { skip }, async (t) => {
   const { run, steps } = await fixture(t)
   const runs = await Promise.all([open(t), open(t), open(t), open(t)].map(async (executor) => await run(executor)))
   t.same(runs.flat().sort(), Object.keys(FILES))
   t.equal(await steps(), 3)
 })
 
-t.test('a file that fails leaves those before it applied and nothing of its own', { skip }, async (t) => {
+t.test('a file that fails leaves the files before it applied and nothing of its own', { skip }, async (t) => {
   const { executor, schema, folder, run, steps } = await fixture(t, { ...FILES, '0002_second.sql': 'insert into steps values (2);\ncreate table more (id int);\nselect nothing_here;\n' })
   const error = await t.rejects(run(), { name: 'SqlError', code: '42703', message: /nothing_here/ })
   t.ok(error)
@@ -82,10 +82,10 @@ t.test('a file that fails leaves those before it applied and nothing of its own'
   t.same(await executor.query('select to_regclass($1) is null as missing', [`${schema}.more`]), [{ missing: true }])
   t.same(await pendingMigrations(executor, schema, readMigrations(folder)), ['0002_second.sql', '0003_third.sql'])
   writeFileSync(join(folder, '0002_second.sql'), FILES['0002_second.sql'])
-  t.same(await run(), ['0002_second.sql', '0003_third.sql'], 'once it is mended the rest follows')
+  t.same(await run(), ['0002_second.sql', '0003_third.sql'], 'after the correction the rest is applied')
 })
 
-t.test('a file that was edited after it was applied is refused, and another name for it too', { skip }, async (t) => {
+t.test('a file that was edited or renamed after it was applied is refused', { skip }, async (t) => {
   const { executor, schema, folder, run, steps } = await fixture(t)
   await run()
   writeFileSync(join(folder, '0002_second.sql'), `${FILES['0002_second.sql']}\n-- a comment\n`)
@@ -98,7 +98,7 @@ t.test('a file that was edited after it was applied is refused, and another name
   t.equal(await steps(), 3)
 })
 
-t.test('a database that is newer than the files is refused, and so is one with a hole', { skip }, async (t) => {
+t.test('a database that is newer than the files is refused, and so is one with a gap', { skip }, async (t) => {
   const { executor, schema, folder, run } = await fixture(t)
   await run()
   const third = readMigrations(folder)
@@ -109,7 +109,7 @@ t.test('a database that is newer than the files is refused, and so is one with a
   await t.rejects(migrate(executor, schema, third), { name: 'ProviderError', message: /lacks the migration 0002_second\.sql, although it has later ones/ })
 })
 
-t.test('numbers follow each other without a gap or a repeat, and names have one form', (t) => {
+t.test('numbers are consecutive and unique, and names have one form', (t) => {
   const refused = (files: Record<string, string>, says: RegExp) => t.throws(() => readMigrations(t.testdir(files)), { name: 'ProviderError', message: says })
   refused({ '0001_a.sql': '', '0003_c.sql': '' }, /^migrations\/0003_c\.sql: the next migration must have the number 0002$/)
   refused({ '0002_b.sql': '' }, /number 0001/)
@@ -128,13 +128,13 @@ t.test('a checkout with other line ends has the same checksums', (t) => {
   t.end()
 })
 
-t.test('a schema is a plain name', (t) => {
+t.test('the name of a schema is a plain identifier', (t) => {
   t.equal(quoteSchema('memory_gateway'), '"memory_gateway"')
   for (const name of ['', 'A', 'a b', 'a"', '1a', 'a'.repeat(64), 'ä']) t.throws(() => quoteSchema(name), ProviderError)
   t.end()
 })
 
-t.test('memories of before the migration of trust are trusted, and so are those of a server that does not know of it', async (t) => {
+t.test('memories from before the migration of trust, or of a server without it, are trusted', async (t) => {
   const database = await sqlDatabase(t)
   const schema = schemaIn(t, database)
   const migrations = readMigrations()
@@ -149,11 +149,11 @@ t.test('memories of before the migration of trust are trusted, and so are those 
   const store = await storeIn(database, { schema })
   t.teardown(async () => { await store.close() })
   const list = async (minTrust?: 'untrusted') => (await store.list({ tenantId: null, bankId: 'home' }, { now: NOW, limit: 9, filters: minTrust === undefined ? {} : { minTrust } })).map(({ memoryId, trust }) => [memoryId, trust])
-  t.same(await list(), [[ids[2], 'suspect'], [ids[1], 'trusted'], [ids[0], 'trusted']], 'a level that nobody knows is the lowest')
+  t.same(await list(), [[ids[2], 'suspect'], [ids[1], 'trusted'], [ids[0], 'trusted']], 'an unknown level is the lowest')
   t.same(await list('untrusted'), [[ids[1], 'trusted'], [ids[0], 'trusted']])
 })
 
-t.test('what a role may not do is said in the database\'s words', { skip }, async (t) => {
+t.test('a missing right of a role is reported in the words of the database', { skip }, async (t) => {
   const url = new URL(await freshDatabase(t))
   const owner = open(t, url.href)
   const role = `test_role_${randomBytes(6).toString('hex')}`
@@ -173,7 +173,7 @@ t.test('what a role may not do is said in the database\'s words', { skip }, asyn
   await guest.close()
 })
 
-t.test('the command takes MIGRATE_DATABASE_URL, then dsn, then DATABASE_URL or SERVICES_PG_DSN', { skip }, async (t) => {
+t.test('the command uses MIGRATE_DATABASE_URL, then dsn, then DATABASE_URL or SERVICES_PG_DSN', { skip }, async (t) => {
   const dead = 'postgres://app:hunter2@127.0.0.1:1/nothing'
   const first = await freshDatabase(t)
   const fresh = await runCommand('migrate', { MIGRATE_DATABASE_URL: first, DATABASE_URL: dead })
@@ -205,7 +205,7 @@ t.test('the command runs in an environment of the gateway whose settings would e
   t.strictSame([code, stderr], [0, ''])
 })
 
-t.test('the command says what is wrong and never the URI', { skip }, async (t) => {
+t.test('the command reports what is wrong and never the URI', { skip }, async (t) => {
   const none = await runCommand('migrate')
   t.equal(none.code, 1)
   t.match(none.stderr, /set DATABASE_URL, SERVICES_PG_DSN or vector_store_config\.dsn/)
@@ -222,7 +222,7 @@ t.test('the command says what is wrong and never the URI', { skip }, async (t) =
   t.equal((await runCommand('migrate', {}, ['--help'])).code, 0)
 })
 
-t.test('records of idempotency keys of before stay, the first of a key that was used on several banks, and servers of before can add theirs', async (t) => {
+t.test('old idempotency records stay, the first one of each key, and old servers can add theirs', async (t) => {
   const database = await sqlDatabase(t)
   const schema = schemaIn(t, database)
   const migrations = readMigrations()
@@ -252,7 +252,7 @@ returning k.key`, [tenant, bank, key, 'print', JSON.stringify(bank), keptAt, kep
     ['"one"', '"first"', '"theirs"', undefined, undefined])
   t.same(await database.query(`select count(*)::int as records from ${schema}.idempotency_keys`), [{ records: 4 }])
   t.equal((await keep('', 'one', 'new', now)).length, 1, 'a server of the last release adds a key')
-  t.same(await keep('', 'one', 'new', now), [], 'and meets it again')
+  t.same(await keep('', 'one', 'new', now), [], 'it finds the key again')
   await t.rejects(keep('', 'two', 'new', now), { name: 'SqlError', code: '23505' }, 'on another bank it is refused')
   t.equal(await answer(null, 'new'), '"one"')
 })

@@ -22,7 +22,7 @@ async function loses (t: Test, promise: Promise<unknown>, message = ''): Promise
   t.notMatch(inspect(error), 'sesame')
 }
 
-t.test('starts a new thread when one has ended', async (t) => {
+t.test('a new thread is started when one has ended', async (t) => {
   const directory = join(root, 'fake')
   const program = join(root, 'fake.mjs')
   // Answers everything with the number of times it was started, and is lost where the test says so.
@@ -42,21 +42,21 @@ t.test('starts a new thread when one has ended', async (t) => {
   `)
   const database = await openPglite({ ...LIMITS, dataDir: directory }, pathToFileURL(program))
   t.teardown(async () => { await database.close() })
-  t.same(await database.read('exit once'), [{ starts: 2 }], 'a reading statement is asked once more')
+  t.same(await database.read('exit once'), [{ starts: 2 }], 'a reading statement is executed once more')
   await loses(t, database.query('exit'), 'ended with 3')
   t.same(await database.query('any'), [{ starts: 3 }])
   await loses(t, database.query('throw'), 'TypeError')
   t.same(await database.query('any'), [{ starts: 4 }])
   await loses(t, database.query('abort'), 'Aborted()')
   await loses(t, database.read('exit'))
-  t.equal((await readFile(join(directory, 'db.starts'), 'utf8')).length, 6, 'and not twice more')
+  t.equal((await readFile(join(directory, 'db.starts'), 'utf8')).length, 6, 'it is not executed twice more')
   await loses(t, database.query('any'), 'broken')
   await loses(t, database.read('any'), 'broken')
   await database.close()
   t.notOk((await readdir(directory)).includes('lock'))
 })
 
-t.test('ends a thread that does not answer at all, and starts another', async (t) => {
+t.test('a thread that does not answer at all is ended and replaced', async (t) => {
   const program = join(root, 'hanging.mjs')
   await writeFile(program, `
     import { parentPort } from 'node:worker_threads'
@@ -72,7 +72,7 @@ t.test('ends a thread that does not answer at all, and starts another', async (t
   t.same(await database.query('and the one that answered is not ended'), [{ text: 'and the one that answered is not ended' }])
 })
 
-t.test('says what to install when PGlite is not there', async (t) => {
+t.test('a missing PGlite is reported with what to install', async (t) => {
   const program = join(root, 'pglite-worker.mjs')
   await cp(new URL('../../../../lib/stores/sql/pglite-worker.mjs', import.meta.url), program)
   const dataDir = join(root, 'without')

@@ -11,7 +11,7 @@ import { LIMITS, open, root, template, value } from './pglite-support.js'
 t.test('statements', async (t) => {
   const { database, dataDir } = await open(t)
 
-  t.test('binds parameters as the types in the statement', async (t) => {
+  t.test('bind parameters as the types in the statement', async (t) => {
     t.same(await database.query('select $1::float8 as f, $2::int as i, $3::bool as b, $4::text as t, $5::text as n, $6::jsonb as j',
       [1.5, 3, true, 'it\'s', null, '{"a":[1]}']), [{ f: 1.5, i: 3, b: true, t: 'it\'s', n: null, j: { a: [1] } }])
     t.equal(await value(database, 'select $1::text as v', [5]), '5')
@@ -22,7 +22,7 @@ t.test('statements', async (t) => {
     t.same(await database.read('select body from notes'), [{ body: 'x' }])
   })
 
-  t.test('binds arrays of text with any content', async (t) => {
+  t.test('bind arrays of text with any content', async (t) => {
     const elements = ['a', '', ' ', 'NULL', 'null', null, '{a,b}', '{}', '"', '"q"', 'it\'s', '\\', 'back\\"slash', '\\x41', 'c,d', ' x ', '😀', 'a\nb\tc', 'é', '\u0301']
     t.same(await value(database, 'select $1::text[] as v', [elements]), elements)
     t.same(await value(database, 'select $1::text[] as v', [[]]), [])
@@ -35,7 +35,7 @@ t.test('statements', async (t) => {
     [{ i: '00000000-0000-0000-0000-000000000001', f: 0.5 }, { i: '00000000-0000-0000-0000-000000000002', f: 1000 }])
   })
 
-  t.test('rejects with the message of PostgreSQL, without the bound values', async (t) => {
+  t.test('reject with the message of PostgreSQL, without the bound values', async (t) => {
     const secret = 'sesame'
     const duplicate = await rejection(SqlError, database.query('insert into notes values (7, $1), (7, $1)', [secret]))
     t.match(duplicate, { kind: 'statement', code: '23505', constraint: 'notes_pkey' })
@@ -51,7 +51,7 @@ t.test('statements', async (t) => {
     t.equal(await value(database, 'select 1 as v'), 1)
   })
 
-  t.test('plans for the bound values, sorts by bytes, and has the extension vector', async (t) => {
+  t.test('are planned for the bound values, sort by bytes, and have the extension vector', async (t) => {
     t.equal(await value(database, 'select current_setting(\'plan_cache_mode\') as v'), 'force_custom_plan')
     t.same(await database.query('select datcollate, pg_encoding_to_char(encoding) as encoding, current_setting(\'TimeZone\') as zone from pg_database where datname = current_database()'),
       [{ datcollate: 'C', encoding: 'UTF8', zone: 'UTC' }])
@@ -59,7 +59,7 @@ t.test('statements', async (t) => {
     t.equal(await value(database, 'select $1::vector <=> \'[1,0]\' as v', ['[1,0]']), 0)
   })
 
-  t.test('does not block the event loop during a statement', async (t) => {
+  t.test('do not block the event loop', async (t) => {
     let ticks = 0
     let hasEnded = false
     const tick = () => { ticks++; if (!hasEnded) setImmediate(tick) }
@@ -75,7 +75,7 @@ t.test('statements', async (t) => {
   })
 })
 
-t.test('starts PostgreSQL again after a panic', async (t) => {
+t.test('PostgreSQL is started again after a panic', async (t) => {
   const { database, dataDir } = await open(t)
   await database.query('insert into notes values (1, \'a\')')
   // PostgreSQL panics when it cannot write its control file.
@@ -92,7 +92,7 @@ t.test('starts PostgreSQL again after a panic', async (t) => {
   t.equal(await value(database, 'select current_setting(\'plan_cache_mode\') as v'), 'force_custom_plan')
 })
 
-t.test('does not open a broken cluster, and does not leave a lock', async (t) => {
+t.test('a broken cluster is not opened, and no lock remains', async (t) => {
   const dataDir = join(root, 'broken')
   await cp(template, dataDir, { recursive: true })
   await writeFile(join(dataDir, 'db', 'PG_VERSION'), '12\n')

@@ -43,7 +43,7 @@ async function inTime (t: Test, work: Promise<unknown>, bound = BOUND_MS): Promi
 
 const KILL_ME = 'select pg_terminate_backend(pg_backend_pid())'
 
-t.test('a read whose backend is killed under it is asked once more and answers', { skip }, async (t) => {
+t.test('a read whose backend is killed is repeated once and answers', { skip }, async (t) => {
   const executor = openPostgres(t, { poolSize: 1 })
   const watcher = openPostgres(t)
   const kept = await table(t, watcher)
@@ -58,7 +58,7 @@ t.test('a read whose backend is killed under it is asked once more and answers',
   t.not(row?.pid, before!.pid)
 })
 
-t.test('a read is asked twice at most', { skip }, async (t) => {
+t.test('a read is executed at most twice', { skip }, async (t) => {
   const executor = openPostgres(t, { poolSize: 1 })
   const watcher = openPostgres(t)
   const kept = await table(t, watcher)
@@ -67,17 +67,17 @@ t.test('a read is asked twice at most', { skip }, async (t) => {
   t.same(await watcher.query(`select last_value::int as tries from ${kept}_count`), [{ tries: 2 }])
 })
 
-t.test('a write whose backend is killed is not made again', { skip }, async (t) => {
+t.test('a write whose backend is killed is not repeated', { skip }, async (t) => {
   const executor = openPostgres(t, { poolSize: 1 })
   const watcher = openPostgres(t)
   const kept = await table(t, watcher)
   await watcher.query(`create sequence ${kept}_count`)
   t.equal((await rejection(SqlError, executor.query(`select nextval('${kept}_count'), pg_terminate_backend(pg_backend_pid())`))).kind, 'connection')
   t.same(await watcher.query(`select last_value::int as tries from ${kept}_count`), [{ tries: 1 }])
-  t.same(await executor.query('select 1 as one'), [{ one: 1 }], 'and the next finds a connection')
+  t.same(await executor.query('select 1 as one'), [{ one: 1 }], 'the next call gets a connection')
 })
 
-t.test('a transaction whose backend is killed is undone, in mid-statement and between two, and nothing lands outside it', { skip }, async (t) => {
+t.test('a transaction whose backend is killed is undone completely, in and between statements', { skip }, async (t) => {
   const executor = openPostgres(t, { poolSize: 2 })
   const watcher = openPostgres(t)
   const kept = await table(t, watcher)
@@ -99,7 +99,7 @@ t.test('a transaction whose backend is killed is undone, in mid-statement and be
   t.same(await ids(executor, kept), [])
 })
 
-t.test('work that rejects after its connection was lost gets that error, and the process goes on', { skip }, async (t) => {
+t.test('work that rejects with its own error after its connection was lost gets that error', { skip }, async (t) => {
   const executor = openPostgres(t, { poolSize: 1 })
   const mine = new Error('mine')
   for (let round = 0; round < 5; round++) {
@@ -111,7 +111,7 @@ t.test('work that rejects after its connection was lost gets that error, and the
   }
 })
 
-t.test('transactions beside one that lost its connection are not touched by its end', { skip }, async (t) => {
+t.test('transactions beside one that lost its connection are not affected', { skip }, async (t) => {
   const executor = openPostgres(t, { poolSize: 2 })
   const watcher = openPostgres(t)
   const kept = await table(t, watcher)
@@ -123,10 +123,10 @@ t.test('transactions beside one that lost its connection are not touched by its 
   const settled = await Promise.allSettled(all)
   const kepts = settled.flatMap(({ status }, number) => status === 'fulfilled' ? [String(number)] : [])
   t.equal(kepts.length, 30)
-  t.same(await ids(watcher, kept), kepts.sort(), 'what was acknowledged is there, and nothing else')
+  t.same(await ids(watcher, kept), kepts.sort(), 'only acknowledged rows exist')
 })
 
-t.test('a commit that does not arrive is undone, and one whose answer is lost is kept; both reject', { skip }, async (t) => {
+t.test('a commit that does not arrive is undone, one with a lost answer is kept; both reject', { skip }, async (t) => {
   const { proxy, executor, kept } = await behindProxy(t)
   for (const [when, id] of [['before', 'undone'], ['answered', 'kept']] as const) {
     const sprung = proxy.trap('commit', when)
@@ -146,7 +146,7 @@ t.test('a commit that is never answered ends in time', { skip }, async (t) => {
   t.same(await executor.query('select 1 as one'), [{ one: 1 }])
 })
 
-t.test('a network that swallows everything: each call ends in time, and all is well when it is back', { skip }, async (t) => {
+t.test('each call ends in time when the network drops everything, and succeeds later', { skip }, async (t) => {
   const { proxy, executor } = await behindProxy(t, { ...LIMITS, poolSize: 3 })
   await Promise.all([1, 2, 3].map(async () => await executor.query('select pg_sleep(0.01)')))
   t.equal(proxy.size, 3)
@@ -162,7 +162,7 @@ t.test('a network that swallows everything: each call ends in time, and all is w
   t.same(answers, Array.from({ length: 6 }, () => [{ one: 1 }]))
 })
 
-t.test('a connection that falls silent inside a transaction ends it in time', { skip }, async (t) => {
+t.test('a connection that becomes silent inside a transaction ends it in time', { skip }, async (t) => {
   const { proxy, executor } = await behindProxy(t, { ...LIMITS, poolSize: 1 })
   t.equal((await inTime(t, executor.transaction(async (tx) => {
     await tx.query('select 1')
@@ -173,7 +173,7 @@ t.test('a connection that falls silent inside a transaction ends it in time', { 
   t.same(await executor.query('select 1 as one'), [{ one: 1 }])
 })
 
-t.test('a silent connection to a server that refuses new ones ends nothing but its call', { skip }, async (t) => {
+t.test('a silent connection to a server that refuses new ones ends only its own call', { skip }, async (t) => {
   const { proxy, executor } = await behindProxy(t, { ...LIMITS, poolSize: 1 })
   await executor.query('select 1')
   proxy.silence()
@@ -185,7 +185,7 @@ t.test('a silent connection to a server that refuses new ones ends nothing but i
   t.same(await executor.query('select 1 as one'), [{ one: 1 }])
 })
 
-t.test('a database that refuses connections, and one that takes them and never answers', { skip }, async (t) => {
+t.test('a call ends when the database refuses connections, or accepts them and never answers', { skip }, async (t) => {
   const { proxy, executor } = await behindProxy(t, { ...LIMITS, poolSize: 2 })
   await proxy.refuse()
   const asks: Array<() => Promise<unknown>> = [async () => await executor.query('select 1'), async () => await executor.read('select 1'), async () => { await executor.transaction(async () => {}) }, async () => { await executor.maintain('select 1') }]
@@ -199,7 +199,7 @@ t.test('a database that refuses connections, and one that takes them and never a
   t.same(await executor.query('select 1 as one'), [{ one: 1 }])
 })
 
-t.test('connections that were cut while they were idle are replaced without a failure', { skip }, async (t) => {
+t.test('connections that were cut while idle are replaced without a failure', { skip }, async (t) => {
   const { proxy, executor, watcher } = await behindProxy(t, { poolSize: 4 })
   const pids = await Promise.all([1, 2, 3, 4].map(async () => (await executor.query<{ pid: number }>('select pg_backend_pid() as pid from pg_sleep(0.05)'))[0]!.pid))
   proxy.cut()
@@ -208,7 +208,7 @@ t.test('connections that were cut while they were idle are replaced without a fa
   t.same(answers, Array.from({ length: 4 }, () => [{ one: 1 }]))
 })
 
-t.test('close waits for what is under way, and takes nothing more', { skip }, async (t) => {
+t.test('close waits for work in progress, and accepts no more', { skip }, async (t) => {
   const executor = openPostgres(t, { poolSize: 1 })
   let begin!: () => void
   const begun = new Promise<void>((resolve) => { begin = resolve })
@@ -228,7 +228,7 @@ t.test('close waits for what is under way, and takes nothing more', { skip }, as
   await executor.close()
 })
 
-t.test('close waits for no network that swallows everything, nor for an index that is being built', { skip }, async (t) => {
+t.test('close waits neither for an unresponsive network nor for the build of an index', { skip }, async (t) => {
   const { proxy, executor } = await behindProxy(t, { poolSize: 1 })
   await executor.query('select 1')
   const began = performance.now()

@@ -43,7 +43,7 @@ for (const transactionPooler of [false, true]) {
   })
 }
 
-t.test('a statement that answers no rows answers an empty list', { skip }, async (t) => {
+t.test('a statement without rows returns an empty list', { skip }, async (t) => {
   const executor = openPostgres(t)
   t.same(await executor.query('select 1 as one where false'), [])
   const kept = await table(t, executor)
@@ -51,7 +51,7 @@ t.test('a statement that answers no rows answers an empty list', { skip }, async
   t.same(await executor.query(`delete from ${kept} returning id`), [{ id: 'a' }])
 })
 
-t.test('no error holds anything of what was bound, whatever the database says about it', { skip }, async (t) => {
+t.test('no error contains a bound value, whatever the database reports about it', { skip }, async (t) => {
   const executor = openPostgres(t)
   const kept = await table(t, executor)
   const secret = 'the-otter-sleeps-at-dawn'
@@ -93,11 +93,11 @@ t.test('no error holds anything of what was bound, whatever the database says ab
   const taken = await rejection(SqlError, executor.query(wrong[0]![0], wrong[0]![1]))
   t.equal(taken.constraint, 'kept_pkey')
   const unbindable = await rejection(SqlError, executor.query('select $1::text', [{ toString: () => { throw new Error(secret) } } as unknown as Param]))
-  t.notOk(inspect(unbindable, { depth: 10, showHidden: true }).includes(secret), 'nor the error of the driver itself')
-  t.same(await executor.query('select 1 as one'), [{ one: 1 }], 'and the pool works')
+  t.notOk(inspect(unbindable, { depth: 10, showHidden: true }).includes(secret), 'nor does the driver error')
+  t.same(await executor.query('select 1 as one'), [{ one: 1 }], 'the pool still works')
 })
 
-t.test('a statement that takes too long ends in time, alone and in a transaction, and the connection is used again', { skip }, async (t) => {
+t.test('a statement that takes too long ends in time, alone and in a transaction', { skip }, async (t) => {
   const executor = openPostgres(t, { poolSize: 1, statementTimeoutMs: 100 })
   const pid = async () => (await executor.query<{ pid: number }>('select pg_backend_pid() as pid'))[0]!.pid
   const before = await pid()
@@ -110,7 +110,7 @@ t.test('a statement that takes too long ends in time, alone and in a transaction
   t.equal(await pid(), before, 'the server kept its own limit')
 })
 
-t.test('where the server keeps no limit the gateway does, and tells the server to end the statement', { skip }, async (t) => {
+t.test('where the server has no time limit the gateway applies it, and cancels the statement', { skip }, async (t) => {
   const limits = { poolSize: 1, statementTimeoutMs: 100, connectTimeoutMs: 1000 }
   const executor = openPostgres(t, { ...limits, transactionPooler: true })
   const watcher = openPostgres(t, { poolSize: 1 })
@@ -128,7 +128,7 @@ t.test('bulk work has its own limit', { skip }, async (t) => {
   t.equal((await rejection(SqlError, executor.query('select pg_sleep(0.2)'))).kind, 'timeout', 'which ends with the transaction')
 })
 
-t.test('a transaction is kept whole or not at all', { skip }, async (t) => {
+t.test('a transaction is stored completely or not at all', { skip }, async (t) => {
   const executor = openPostgres(t, { poolSize: 1 })
   const kept = await table(t, executor)
   const ids = async () => (await executor.query<{ id: string }>(`select id from ${kept} order by id`)).map(({ id }) => id)
@@ -166,7 +166,7 @@ t.test('an ended transaction refuses statements, so that none runs in another on
   t.same(await executor.query(`select id from ${kept}`), [])
 })
 
-t.test('a snapshot sees one moment and writes nothing', { skip }, async (t) => {
+t.test('a snapshot sees one moment and cannot write', { skip }, async (t) => {
   const executor = openPostgres(t, { poolSize: 2 })
   const kept = await table(t, executor)
   await executor.transaction(async (tx) => {
@@ -177,7 +177,7 @@ t.test('a snapshot sees one moment and writes nothing', { skip }, async (t) => {
   t.equal((await rejection(SqlError, executor.transaction(async (tx) => await tx.query(`insert into ${kept} values ('b')`), { snapshot: true }))).code, '25006')
 })
 
-t.test('with every connection in use the next waits, or is refused at once, or when it has waited long enough', { skip }, async (t) => {
+t.test('with all connections in use a call waits, or is refused at once or after a time limit', { skip }, async (t) => {
   for (const { poolMaxWaiting, poolWaitMs } of [
     { poolMaxWaiting: 0, poolWaitMs: 60_000 }, { poolMaxWaiting: 5, poolWaitMs: 10 },
   ]) {
@@ -189,7 +189,7 @@ t.test('with every connection in use the next waits, or is refused at once, or w
   }
 })
 
-t.test('never more connections than the pool may have, and one that was used is used again', { skip }, async (t) => {
+t.test('the pool never has more connections than allowed, and reuses them', { skip }, async (t) => {
   const executor = openPostgres(t, { poolSize: 3 })
   const pids = await Promise.all(Array.from({ length: 30 }, async () => (await executor.query<{ pid: number }>('select pg_backend_pid() as pid'))[0]!.pid))
   t.ok(new Set(pids).size <= 3)
@@ -202,7 +202,7 @@ t.test('a URI that the driver cannot read does not use up a slot', { skip }, asy
   for (let attempt = 0; attempt < 3; attempt++) await t.rejects(executor.query('select 1'), { message: 'URI malformed' })
 })
 
-t.test('a read says whether its plan is kept, whatever was asked on the connection before', { skip }, async (t) => {
+t.test('a read determines whether its plan is kept, whatever ran on the connection before', { skip }, async (t) => {
   const executor = openPostgres(t, { poolSize: 1 })
   const mode = 'select current_setting(\'plan_cache_mode\') as mode'
   const asked = async (keepPlan: boolean) => (await executor.read<{ mode: string }>(mode, [], { keepPlan }))[0]?.mode

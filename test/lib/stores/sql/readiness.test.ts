@@ -67,7 +67,7 @@ async function unavailable (t: Test, app: TestApp, proxy: TcpProxy, boundMs: num
   }))
 }
 
-t.test('without bootstrap_schema a database that is not migrated ends the start, and the message says the command', { skip }, async (t) => {
+t.test('without bootstrap_schema a missing migration ends the start with the command to run', { skip }, async (t) => {
   const { message } = await refusal(config(freshSchema(t), DATABASE_URL, { bootstrap_schema: false }))
   t.match(message, /lacks the migrations 0001_memories\.sql.*: run `npm run migrate`/)
 })
@@ -81,7 +81,7 @@ t.test('with bootstrap_schema a database that does not answer ends the start', {
   t.match((await refusal(config(freshSchema(t), url))).message, /CONNECT_TIMEOUT/)
 })
 
-t.test('a database that comes late is looked at when it comes, and used once it is migrated', { skip }, async (t) => {
+t.test('a database that starts late is checked when it answers, and used once it is migrated', { skip }, async (t) => {
   const schema = freshSchema(t)
   const { proxy, url } = await tcpProxy(t, DATABASE_URL!)
   await proxy.refuse()
@@ -113,7 +113,7 @@ t.test('a database that stops while it is used causes 503 in time, and requests 
   t.equal(recalled.json<{ hits: unknown[] }>().hits.length, 2, recalled.body)
 })
 
-t.test('with no connection to spare a request is answered 503 with Retry-After', { skip }, async (t) => {
+t.test('without a free connection a request is answered 503 with Retry-After', { skip }, async (t) => {
   const schema = freshSchema(t)
   // Nothing in the background may have the one connection.
   const app = await testApp(
@@ -133,7 +133,7 @@ t.test('with no connection to spare a request is answered 503 with Retry-After',
   t.equal((await first).statusCode, 200)
 })
 
-t.test('vectors of another model end the start, which names both', { skip }, async (t) => {
+t.test('vectors of another model end the start, and the message names both models', { skip }, async (t) => {
   const schema = freshSchema(t)
   const embeddings = (model: string, dimensions = 4): EmbeddingProvider => ({
     model,
@@ -154,7 +154,7 @@ t.test('vectors of another model end the start, which names both', { skip }, asy
   const forgotten = await app.get('/v1/banks')
   t.same(forgotten.json<{ banks: unknown[] }>().banks, [], forgotten.body)
   const moved = await testApp(t, config(schema), { embeddings: embeddings('otter-2') })
-  t.equal((await moved.get('/health')).statusCode, 200, 'a bank without vectors is no obstacle')
+  t.equal((await moved.get('/health')).statusCode, 200, 'a bank without vectors does not prevent the start')
 })
 
 /** A database that says of itself what the test says. */
@@ -181,7 +181,7 @@ t.test('pgvector has to be installed, in a version with iterative index scans', 
   for (const version of ['0.8.0', '0.8.1', '0.10.0', '1.0.0']) await t.resolves(start(version))
 })
 
-t.test('a database that is not ready is asked by one at a time and, once it is ready, no more', async (t) => {
+t.test('a database that is not ready is checked by one request at a time and, once it is ready, no more', async (t) => {
   let asked = 0
   let down = true
   const readiness = new Readiness({

@@ -65,7 +65,7 @@ t.test('a bank moves to another model: every memory has a vector of the new one,
   t.strictSame(await reembedding().reembed(home, () => {}), { embedded: 0, moved: false, settled: true }, 'a second run finds nothing to do')
 })
 
-t.test('until the move a bank is searched by its old vectors, and what is written or forgotten meanwhile is neither lost nor left over', async (t) => {
+t.test('a bank is searched by its old vectors until the move, and concurrent writes are kept', async (t) => {
   const { open, reembedding, models, statistics } = setUp(t)
   const old = await open()
   const [first, , third] = await memoriesOf(['red one', 'green two', 'blue three']) as [NewMemory, NewMemory, NewMemory]
@@ -113,7 +113,7 @@ t.test('a text that is replaced while the vector of the old text is computed get
   t.strictSame(texts(await semantic(store, [home], [0, 1, 0], { limit: 1 })), ['green one'])
 })
 
-t.test('an interrupted run goes on where it was', async (t) => {
+t.test('an interrupted run continues where it was', async (t) => {
   const { open, reembedding, embedded, models } = setUp(t)
   const old = await open()
   await old.insert(home, await memoriesOf(['red one', 'green two', 'blue three', 'red four']), NOW)
@@ -133,7 +133,7 @@ t.test('an interrupted run goes on where it was', async (t) => {
   t.strictSame(await models(), [{ model: 'newer', vectors: 4 }])
 })
 
-t.test('a server of the old model goes on by words after the move, and what it stores gets its vector with the next run', async (t) => {
+t.test('after the move a server of the old model searches by words, and the next run adds vectors', async (t) => {
   const { open, reembedding, statistics } = setUp(t)
   const warnings: string[] = []
   const old = await open(CONTRACT_SPACE, (message) => { if (message.startsWith('embedding_provider')) warnings.push(message) })

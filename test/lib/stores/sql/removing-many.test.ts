@@ -5,7 +5,7 @@ import { schemaIn, sqlDatabase, storeIn } from '../../../helpers/sql-database.js
 
 const home = { tenantId: null, bankId: 'home' }
 
-await t.test('a removal and an import of more memories than one statement takes are whole', async (t) => {
+await t.test('a removal and an import of more memories than one statement takes are complete', async (t) => {
   const database = await sqlDatabase(t)
   const schema = schemaIn(t, database)
   const store = await storeIn(database, { schema })
@@ -20,10 +20,10 @@ await t.test('a removal and an import of more memories than one statement takes 
   t.equal((await store.statistics(home, NOW)).memoryCount, 1)
   const [row] = await database.query<{ memories: number, postings: number }>(`select (select sum(s.memories)::int from ${schema}.bank_statistics s) as memories,
     (select count(*)::int from ${schema}.postings p) as postings`)
-  t.same(row, { memories: 1, postings: 3 }, 'counts and the index of what stays are as if the others had never been')
+  t.same(row, { memories: 1, postings: 3 }, 'the remaining counts and index are those without the others')
 })
 
-await t.test('a bank that the planner does not know yet is looked through once when it is forgotten, and not once for each memory', async (t) => {
+await t.test('a bank without statistics of the planner is scanned once when it is forgotten', async (t) => {
   const database = await sqlDatabase(t)
   const schema = schemaIn(t, database)
   const store = await storeIn(database, { schema })

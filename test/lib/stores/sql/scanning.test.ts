@@ -48,7 +48,7 @@ await t.test('scans', async (t) => {
     }
   }
 
-  await t.test('a page is of about a megabyte, whatever the memories, and all of them come once', async (t) => {
+  await t.test('a page has about a megabyte, whatever the memories, and each memory is returned once', async (t) => {
     pages.length = 0
     const { count, memories } = await store.scan(home, NOW)
     const read = await collect(memories)
@@ -58,7 +58,7 @@ await t.test('scans', async (t) => {
     t.ok(pages.length < 25, 'small memories come in large pages')
   })
 
-  await t.test('a client that leaves ends the reading at the next page, and the connection is free', async (t) => {
+  await t.test('a client that disconnects ends the scan at the next page, and the connection is free', async (t) => {
     for (const at of [0, 1, 3]) {
       pages.length = 0
       const leaving = new AbortController()

@@ -22,7 +22,7 @@ t.test('a client learns that the store is busy and when to retry, or that it is 
   t.end()
 })
 
-t.test('a pool says why it has no connection to give, and how many there are', async (t) => {
+t.test('a pool reports why it has no free connection, and its size', async (t) => {
   const permits = connectionSemaphore({ permits: 1, maxWaiting: 1, waitMs: 1 })
   await permits.acquire()
   const waiting = permits.acquire()

@@ -37,7 +37,7 @@ const KEYS: Record<string, { good: readonly unknown[], bad: readonly unknown[] }
   index_limit: { good: [0, 1000], bad: [-1, 1001, 1.5, '5'] },
 }
 
-t.test('every key of postgres takes what it should and refuses the rest by its name', (t) => {
+t.test('every key of postgres accepts valid values and refuses the others by its name', (t) => {
   t.same(Object.keys(KEYS).sort(), Object.keys(PostgresSettings.properties).sort(), 'the table has every key')
   for (const [key, { good, bad }] of Object.entries(KEYS)) {
     for (const value of good) t.same(postgresSettings({ [key]: value }), { [key]: value }, `${key}: ${String(value)}`)
@@ -47,7 +47,7 @@ t.test('every key of postgres takes what it should and refuses the rest by its n
   t.end()
 })
 
-t.test('what is refused is named and not shown, whatever key it was written under', (t) => {
+t.test('a refused value is not shown, whatever its key', (t) => {
   refused(t, () => postgresSettings({ pool_size: URI }), /^vector_store_config\.pool_size: /)
   refused(t, () => postgresSettings({ schema: `x${PASSWORD}` }), /^vector_store_config\.schema: /)
   refused(t, () => postgresSettings({ dsn: [URI] }), /^vector_store_config\.dsn: /)
@@ -73,7 +73,7 @@ t.test('several faults are reported together', (t) => {
   t.end()
 })
 
-t.test('pglite needs its folder, which starts at the configuration file', (t) => {
+t.test('pglite needs its folder, which is resolved against the configuration file', (t) => {
   const surroundings = { baseDirectory: resolve('/etc/gateway') }
   t.equal(pgliteSettings({ data_dir: 'data' }, surroundings).data_dir, resolve('/etc/gateway/data'))
   t.equal(pgliteSettings({ data_dir: resolve('/var/data') }, surroundings).data_dir, resolve('/var/data'))
@@ -87,7 +87,7 @@ t.test('pglite needs its folder, which starts at the configuration file', (t) =>
   t.end()
 })
 
-t.test('the URI is that of the settings, else that of the environment', (t) => {
+t.test('the URI is that of the settings, and otherwise that of the environment', (t) => {
   const other = URI.replace('memories', 'others')
   t.equal(databaseUrl({ dsn: URI }, other), URI)
   t.equal(databaseUrl({}, other), other)
@@ -96,7 +96,7 @@ t.test('the URI is that of the settings, else that of the environment', (t) => {
   t.end()
 })
 
-t.test('a URI has to say where the database is, and the message about a wrong one does not contain it', (t) => {
+t.test('a URI must name the place of the database, and the message about a wrong one does not contain it', (t) => {
   for (const good of [URI, URI.replace('postgres:', 'postgresql:'), 'postgres://db/memories', 'postgres://app@[::1]:5432/memories', `${URI}?sslmode=require`]) {
     t.equal(checkDatabaseUrl(good, 'DATABASE_URL'), good)
   }

@@ -35,18 +35,18 @@ async function namesMeanwhile (t: Test, nameless: boolean): Promise<string[]> {
   return [...names]
 }
 
-t.test('a file never has a name, so that a process may be killed at any moment', {
+t.test('a file never has a name, so that a killed process leaves none', {
   skip: process.platform === 'linux' ? false : 'only Linux knows such files',
 }, async (t) => {
   t.strictSame(await namesMeanwhile(t, true), [])
 })
 
-t.test('where there are no such files, its name is taken away before anything is written', async (t) => {
+t.test('where there are no unnamed files, the name is removed before anything is written', async (t) => {
   const names = await namesMeanwhile(t, false)
   t.equal(names.length, 1)
   t.match(names[0], new RegExp(`^memory-gateway-${process.pid}-[0-9a-f]{16}\\.spool$`))
 })
 
-t.test('a folder that is missing is the server\'s fault', async (t) => {
+t.test('a missing folder is a fault of the server', async (t) => {
   for (const nameless of [true, false]) await t.rejects(SpoolFile.create(join(t.testdir({}), 'missing'), nameless), { code: 'dependency_unavailable' })
 })

@@ -13,16 +13,16 @@ t.test('files of processes that are gone are removed, and nothing else', async (
   const folder = t.testdir(Object.fromEntries([...kept, spoolName(8, WORD), spoolName(9, WORD)].map((name) => [name, 'text'])))
   symlinkSync(join(folder, 'other'), join(folder, spoolName(10, WORD)))
   await removeLeftovers(folder, { now: NOW, isAlive })
-  t.strictSame(readdirSync(folder).sort(), [...kept, spoolName(10, WORD)].sort(), 'a link is nobody\'s export')
+  t.strictSame(readdirSync(folder).sort(), [...kept, spoolName(10, WORD)].sort(), 'a link is not an export')
 })
 
-t.test('a process is alive when the system says so', async (t) => {
+t.test('a process is alive when the system reports it', async (t) => {
   const folder = t.testdir({ [spoolName(process.pid, WORD)]: '', [spoolName(1, WORD)]: '', [spoolName(2 ** 30, WORD)]: '' })
   await removeLeftovers(folder)
   t.strictSame(readdirSync(folder).sort(), [spoolName(1, WORD), spoolName(process.pid, WORD)].sort())
 })
 
-t.test('folders of earlier releases are cleared of exports that no process can still be reading', async (t) => {
+t.test('exports in folders of earlier releases are removed once no process can be reading them', async (t) => {
   const folder = t.testdir({
     'memory-gateway-AbC123': { 'export-1.ndjson': 'old', 'export-2.ndjson': 'young' },
     'memory-gateway-Old456': { 'export-9.ndjson': 'old' },
@@ -40,10 +40,10 @@ t.test('folders of earlier releases are cleared of exports that no process can s
   t.strictSame(readdirSync(folder).sort(), ['memory-gateway-AbC123', 'memory-gateway-Test99', 'memory-gateway-TooLong1', 'memory-gateway-Young8'])
   t.strictSame(readdirSync(join(folder, 'memory-gateway-AbC123')), ['export-2.ndjson'])
   t.ok(existsSync(join(folder, 'memory-gateway-TooLong1', 'export-1.ndjson')))
-  t.ok(existsSync(join(folder, 'memory-gateway-Test99', 'data', 'file')), 'a folder of something else is left as it is')
+  t.ok(existsSync(join(folder, 'memory-gateway-Test99', 'data', 'file')), 'a folder with other content is unchanged')
 })
 
-t.test('any number of starts may do so at once, and a folder that is not there is none', async (t) => {
+t.test('any number of starts may remove them simultaneously, and a missing folder is no error', async (t) => {
   const folder = t.testdir(Object.fromEntries(Array.from({ length: 50 }, (_, index) => [spoolName(100 + index, WORD), ''])))
   await Promise.all(Array.from({ length: 5 }, async () => { await removeLeftovers(folder, { now: NOW, isAlive }) }))
   t.strictSame(readdirSync(folder), [])

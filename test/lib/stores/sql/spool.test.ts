@@ -28,7 +28,7 @@ function open (t: Test, options: SpoolOptions = {}) {
 /** Whether a scan is refused because files have no room: the only thing that shows how much others hold. */
 const BUSY = { code: 'server_busy', retryAfterSeconds: 1 }
 
-t.test('a bank that fits is held in memory, another has the rest in a file without a name', async (t) => {
+t.test('a bank that fits is held in memory, and the rest of a larger one in a file without a name', async (t) => {
   const { spool, left } = open(t, { fileBytes: 12 * MIB })
   for (const count of [3, 12]) {
     const list = await memories(count)
@@ -42,7 +42,7 @@ t.test('a bank that fits is held in memory, another has the rest in a file witho
   }
 })
 
-t.test('what is held without a file is one share for all', async (t) => {
+t.test('all exports share the bytes that are held without a file', async (t) => {
   const { spool } = open(t, { fileBytes: MIB })
   const [first, second] = [await spool(await memories(4)), await spool(await memories(3))]
   await t.rejects(spool(await memories(2)), BUSY, 'the second of them would need a file')
@@ -51,7 +51,7 @@ t.test('what is held without a file is one share for all', async (t) => {
   t.equal((await collect(second.memories)).length, 3)
 })
 
-t.test('files have a bound, and every way out gives the room back', async (t) => {
+t.test('files have a bound, and every way to end releases the space', async (t) => {
   const { spools, spool, left } = open(t, { memoryCharacters: 0, fileBytes: 9 * MIB })
   const large = await memories(4)
   const ways: Array<[about: string, leave: () => Promise<unknown>]> = [
@@ -87,15 +87,15 @@ t.test('files have a bound, and every way out gives the room back', async (t) =>
   }
   const standing = await spool(large)
   await t.rejects(spool(large), BUSY)
-  t.equal((await collect(standing.memories)).length, 4, 'who was refused takes nothing from the other')
+  t.equal((await collect(standing.memories)).length, 4, 'a refused export takes no bytes from the other')
 })
 
-t.test('a folder that cannot be written to is not the client\'s fault', async (t) => {
+t.test('a folder that is not writable is not the fault of the client', async (t) => {
   const { spool } = open(t, { folder: `${t.testdir({})}/missing`, memoryCharacters: 0 })
   await t.rejects(spool(await memories(1)), { code: 'dependency_unavailable' })
 })
 
-t.test('closing frees what was not read', async (t) => {
+t.test('closing releases what was not read', async (t) => {
   const { spool, spools } = open(t, { memoryCharacters: 0, fileBytes: 3 * MIB })
   const { memories: spooled } = await spool(await memories(1))
   await spools.close()

@@ -155,7 +155,7 @@ t.test('every form of a list names its bank by both keys', (t) => {
   t.end()
 })
 
-t.test('a statement that leaves its bank is found', (t) => {
+t.test('a statement that does not stay within its bank is detected', (t) => {
   const bad = [
     'select 1 from "s".memories m',
     'select 1 from "s".memories',
@@ -241,7 +241,7 @@ function references (source: string): string[] {
   return [...source.matchAll(/(\S+)\s*\$\{(?:this\.#options\.|this\.#)?schema\}\.(\w+|\$\{\w+\})/g)].map(([, verb = '', table = '']) => `${verb.replaceAll(/^.*[^a-z](?=[a-z]+$)/g, '')} ${table}`)
 }
 
-t.test('no other file names a table than those whose statements are looked at here, and those that span banks on purpose', (t) => {
+t.test('no other file names a table, except for those that span banks on purpose', (t) => {
   const files = readdirSync(SOURCES).filter((name) => name.endsWith('.ts'))
   const spanning = files.filter((name) => !LOOKED_AT.includes(name)).flatMap((name) => {
     const source = readFileSync(join(SOURCES, name), 'utf8')

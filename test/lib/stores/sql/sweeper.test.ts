@@ -9,7 +9,7 @@ import { schemaIn, sqlDatabase, storeIn } from '../../../helpers/sql-database.js
 
 const database = await sqlDatabase(t)
 
-t.test('what has expired is taken away for good, in every bank, and nothing else', async (t) => {
+t.test('expired rows are deleted for good, in every bank, and nothing else', async (t) => {
   const schema = schemaIn(t, database)
   const store = await storeIn(database, { schema })
   const banks = [bank('one'), bank('two'), bank('one', 'acme')]
@@ -34,7 +34,7 @@ t.test('what has expired is taken away for good, in every bank, and nothing else
   t.strictSame(await database.read(`select sum(memories)::int as memories, sum(expiring)::int as expiring, sum(embedded)::int as embedded from ${schema}.bank_statistics`), [{ memories: 6, expiring: 3, embedded: 6 }])
 })
 
-t.test('records of idempotency keys go when their time is over', async (t) => {
+t.test('records of idempotency keys are deleted when they expire', async (t) => {
   const schema = schemaIn(t, database)
   const store = await storeIn(database, { schema })
   const keyed = (key: string) => ({ key, requestFingerprint: 'f', context: 'null' })
@@ -47,7 +47,7 @@ t.test('records of idempotency keys go when their time is over', async (t) => {
   t.strictSame(await database.read(`select key from ${schema}.idempotency_keys`), [{ key: 'second' }])
 })
 
-t.test('what was used of past days goes, a day late, in every bank', async (t) => {
+t.test('usage counts of past days are deleted, a day late, in every bank', async (t) => {
   const schema = schemaIn(t, database)
   const store = await storeIn(database, { schema })
   const today = Math.floor(NOW / 86_400_000)
@@ -88,11 +88,11 @@ t.test('tables are vacuumed when enough has changed, where the database has no a
   t.equal(maintained.length, once)
 })
 
-t.test('the tables that a large write has filled are analyzed when it is over', async (t) => {
+t.test('the tables that a large write has filled are analyzed after it', async (t) => {
   const schema = schemaIn(t, database)
   const store = new SqlVectorStore({ executor: database, schema, bootstrapSchema: true, sweepIntervalMs: 3_600_000 })
   await store.start({ clock: () => NOW, warn: () => {} })
   const rows = async () => (await database.read<{ rows: number }>('select reltuples::float8 as rows from pg_class where oid = to_regclass($1)', [`${schema}.memories`]))[0]!.rows
   await store.import(bank('filled'), await newMemories(Array.from({ length: 300 }, (_, index) => `memory ${index}`)), 'skip', NOW)
-  t.equal(await rows(), 300, 'after the commit: before it there is nothing to be seen')
+  t.equal(await rows(), 300, 'after the commit, because before it nothing is visible')
 })

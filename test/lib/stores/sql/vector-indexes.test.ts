@@ -36,7 +36,7 @@ async function setUp (t: Test, options: Partial<VectorIndexesOptions> = {}) {
   }
 }
 
-t.test('only the biggest banks have an index, each over its own vectors', async (t) => {
+t.test('only the largest banks have an index, each over its own vectors', async (t) => {
   const { fill, make, indexes } = await setUp(t)
   await fill('small', 19)
   await fill('big', 30)
@@ -45,12 +45,12 @@ t.test('only the biggest banks have an index, each over its own vectors', async 
   const vectorIndexes = make()
   const told: string[] = []
   await vectorIndexes.update(CONTRACT_SPACE, (message) => { told.push(message) })
-  t.strictSame(told, [40, 30].map((count) => `vector_store: building the vector index of a bank of ${count} vectors`), 'the two biggest, no more than that')
+  t.strictSame(told, [40, 30].map((count) => `vector_store: building the vector index of a bank of ${count} vectors`), 'only the two largest banks')
   t.strictSame([bank('small'), bank('big'), bank('bigger', 'it\'s a \\ tenant'), bank('bigger'), bank('third')].map((key) => vectorIndexes.has(key)), [false, true, true, false, false])
   for (const { definition } of await indexes()) t.match(definition, /USING hnsw .*halfvec\(4\).* WHERE .*tenant_id.*bank_id.*model/)
   await vectorIndexes.update(CONTRACT_SPACE, (message) => { told.push(message) })
   t.equal(told.length, 2, 'nothing is built twice')
-  t.notOk(make().has(bank('big')), 'what nobody has looked at is searched exactly')
+  t.notOk(make().has(bank('big')), 'a bank that was not examined is searched exactly')
 })
 
 t.test('a bank with an index is searched through it, under filters too, and finds what an exact search finds', async (t) => {
@@ -71,10 +71,10 @@ t.test('a bank with an index is searched through it, under filters too, and find
   }
   await store.remove(bank('big'), { kind: 'ids', memoryIds: [memories[0]!.memoryId] }, REMOVE)
   const { semantic } = await indexed.search({ banks: [bank('big')], now: NOW, filters: {}, limit: 1, semantic: { vector: QUERY } })
-  t.strictSame(texts(semantic!), ['memory 1 of big'], 'what is forgotten is not found')
+  t.strictSame(texts(semantic!), ['memory 1 of big'], 'a forgotten memory is not found')
 })
 
-t.test('a bank loses its index when it is clearly smaller than those that get one, and without leave to build nothing changes', async (t) => {
+t.test('a bank that has become clearly smaller loses its index, if indexes may be built', async (t) => {
   const { fill, make, store, indexes } = await setUp(t)
   const memories = await fill('big', 24)
   await make({ build: false }).update(CONTRACT_SPACE, () => {})
@@ -82,7 +82,7 @@ t.test('a bank loses its index when it is clearly smaller than those that get on
   await make().update(CONTRACT_SPACE, () => {})
   const used = make({ build: false })
   await used.update(CONTRACT_SPACE, () => {})
-  t.ok(used.has(bank('big')), 'an index that another built is used')
+  t.ok(used.has(bank('big')), 'an index that another process built is used')
   const forget = async (from: number, to: number) => { await store.remove(bank('big'), { kind: 'ids', memoryIds: memories.slice(from, to).map(({ memoryId }) => memoryId) }, REMOVE) }
   await forget(0, 10)
   await make().update(CONTRACT_SPACE, () => {})
