@@ -118,6 +118,8 @@ group by s.tenant_id, s.bank_id having sum(s.memories) > 0 order by s.tenant_id,
         await tx.query(this.#sql.addVectors, [
           ...key, model, dimensions, memories.length % STATISTICS_SHARDS,
           memories.map(({ memory_id: id }) => id), memories.map(({ fingerprint }) => fingerprint),
+          memories.map(({ passage_starts: starts }) => `{${starts.join(',')}}`),
+          memories.map(({ passage_ends: ends }) => `{${ends.join(',')}}`),
           passages.map(({ id }) => id), passages.map(({ ordinal }) => ordinal), vectors.map(unitVectorText),
         ])
       }))
@@ -187,16 +189,18 @@ from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2`,
 where m.tenant_id = $1 and m.bank_id = $2 and ($5::text is null or m.memory_id > $5::text::uuid) and ${lacking}
 order by m.memory_id limit $4::int`,
     // The lock prevents the removal of a memory between the lookup and the insert, which would leave its vector behind.
-    // A memory with another fingerprint has been replaced since its text was read; the next round embeds the new text.
+    // A memory with another fingerprint or other passages has been replaced since its text was read; the next round
+    // embeds the new ones. An equal text has other passages when the length of passages was configured anew.
     addVectors: `with existing as (
   select m.memory_id, m.expires_at from ${schema}.memories m
-  join unnest($6::text[]::uuid[], $7::text[]) as g(memory_id, fingerprint) on g.memory_id = m.memory_id and g.fingerprint = m.fingerprint
+  join unnest($6::text[]::uuid[], $7::text[], $8::text[], $9::text[]) as g(memory_id, fingerprint, starts, ends)
+    on g.memory_id = m.memory_id and g.fingerprint = m.fingerprint and g.starts::int[] = m.passage_starts and g.ends::int[] = m.passage_ends
   where m.tenant_id = $1 and m.bank_id = $2 and m.memory_id = any($6::text[]::uuid[]) order by m.memory_id for no key update of m
 ),
 added as (
   insert into ${schema}.embeddings (tenant_id, bank_id, memory_id, ordinal, model, dimensions, expires_at, embedding)
   select $1, $2, n.memory_id, n.ordinal, $3, $4::int, s.expires_at, n.embedding::halfvec
-  from unnest($8::text[]::uuid[], $9::text[]::smallint[], $10::text[]) as n(memory_id, ordinal, embedding)
+  from unnest($10::text[]::uuid[], $11::text[]::smallint[], $12::text[]) as n(memory_id, ordinal, embedding)
   join existing s on s.memory_id = n.memory_id
   on conflict (tenant_id, bank_id, memory_id, ordinal, model) do nothing
   returning memory_id
