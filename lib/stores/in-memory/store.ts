@@ -203,13 +203,13 @@ export class InMemoryVectorStore implements VectorStore {
     }
   }
 
-  async removeBank (key: BankKey, now: number): Promise<RemovedBank> {
+  async removeBank (key: BankKey, now: number, signal?: AbortSignal): Promise<RemovedBank> {
     return await this.#writer.runWhenIdle(key, now, () => {
       const bank = this.#directory.get(bankKeyString(key))
       const memoryCount = bank?.size ?? 0
       if (bank !== undefined) this.#writer.drop(bank)
       return { memoryCount, configRemoved: this.bankConfigs.remove(key, now) }
-    })
+    }, signal)
   }
 
   async close (): Promise<void> {
