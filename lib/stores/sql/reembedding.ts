@@ -1,5 +1,6 @@
 import type { BankKey } from '../../identity/context.js'
 import type { EmbeddingSpace } from '../vector-store.js'
+import { adoptSpace } from './bank-spaces.js'
 import type { Executor, Queries } from './executor.js'
 import { countInto } from './fragments.js'
 import { retrySerializationFailures } from './retrying.js'
@@ -81,9 +82,8 @@ group by s.tenant_id, s.bank_id having sum(s.memories) > 0 order by s.tenant_id,
   /** Moves one bank to the space. @throws what `embed` rejects with, and SqlError */
   async reembed (bank: BankKey, onProgress: (progress: Progress) => void): Promise<Reembedded> {
     const { executor, space } = this.#options
-    const key = bankParameters(bank)
     // A bank without vectors adopts the space first, so that memories retained from now on get vectors of it.
-    await executor.query(this.#statements.adoptSpace, [...key, space.model, space.dimensions])
+    await adoptSpace(executor, this.#statements, bank, space)
     let embedded = await this.#fill(bank, onProgress)
     let moved: 'current' | 'missing' | 'moved'
     while ((moved = await this.#move(bank)) === 'missing') embedded += await this.#fill(bank, onProgress)
@@ -212,7 +212,8 @@ flagged as (
   returning m.memory_id
 )
 ${countInto(schema, '$5', 'select 0::float8, count(*), 0, 0, 0 from flagged f having count(*) > 0')}`,
-    lockSpace: `select (v.model = $3 and v.dimensions = $4::int) as is_configured_space from ${schema}.embedding_spaces v where v.tenant_id = $1 and v.bank_id = $2 for update`,
+    // Writes do not wait for the move, except those that only add vectors.
+    lockSpace: `select (v.model = $3 and v.dimensions = $4::int) as is_configured_space from ${schema}.embedding_spaces v where v.tenant_id = $1 and v.bank_id = $2 for no key update`,
     move: `update ${schema}.embedding_spaces v set model = $3, dimensions = $4::int where v.tenant_id = $1 and v.bank_id = $2`,
     // Counts the rows that this statement changes, independent of concurrent writes.
     flag: `with flagged as (
