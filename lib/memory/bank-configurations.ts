@@ -94,20 +94,20 @@ export class BankConfigurations {
     }
   }
 
-  /** Removes a bank with its memories, configuration and history. */
-  async remove (bankId: string, context: RequestContext): Promise<DeleteBankAnswer> {
+  /** Removes a bank with its memories, configuration and history. @param signal cancels one that has not begun */
+  async remove (bankId: string, context: RequestContext, signal?: AbortSignal): Promise<DeleteBankAnswer> {
     const { directory, admission } = this.#deps
     const bank = await directory.openOne(context, 'admin', bankId)
     await admission.admit('forget', context, [bank])
-    const { memoryCount, configRemoved } = await this.#removeBank(bank.key, context)
+    const { memoryCount, configRemoved } = await this.#removeBank(bank.key, context, signal)
     directory.invalidate(bank.key)
     return { bank_id: bankId, deleted_count: memoryCount, config_deleted: configRemoved }
   }
 
-  async #removeBank (key: BankKey, context: RequestContext): Promise<RemovedBank> {
+  async #removeBank (key: BankKey, context: RequestContext, signal?: AbortSignal): Promise<RemovedBank> {
     const { store, clock } = this.#deps
-    if (store.removeBank !== undefined) return await store.removeBank(key, clock())
-    const { count } = await store.remove(key, { kind: 'all' }, { now: clock(), dryRun: false, idLimit: 0 })
+    if (store.removeBank !== undefined) return await store.removeBank(key, clock(), signal)
+    const { count } = await store.remove(key, { kind: 'all' }, { now: clock(), dryRun: false, idLimit: 0, signal })
     // The configuration is removed last: if removing the memories fails, its grants may be needed for a retry.
     return { memoryCount: count, configRemoved: await this.#removeConfig(key, context) }
   }

@@ -153,9 +153,9 @@ class StoredMemories {
   }
 
   /**
-   * The nearest memories of the document: the same words in another have another context, so they are not a repeat. For
-   * a filter the store looks up every match, so memories without a document are first searched without one; that is
-   * enough unless the nearest memories include others.
+   * The nearest memories of the document: the same words in another have another context, so they are not a repeat. No
+   * index lists the memories without a document, so that the store would look up every match; these are first searched
+   * without a filter, which is enough unless the nearest memories include others.
    */
   async #candidates (documentId: string | null, terms: string[], hold?: ByteReservation): Promise<Candidate[]> {
     const { store, key, now } = this.#bank

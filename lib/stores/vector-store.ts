@@ -148,9 +148,11 @@ export interface VectorStore {
   /**
    * Removes all memories of a bank, its configuration and its history, in one transaction; a store with `bankConfigs`
    * has this method. Replicas observe the removal by `bankConfigs.changedSince`.
+   * @param signal cancels a call that has not begun to write: it rejects with the signal's reason, and nothing is
+   * removed
    * @returns the number of memories, and whether there was a configuration
    */
-  removeBank? (bank: BankKey, now: number): Promise<RemovedBank>
+  removeBank? (bank: BankKey, now: number, signal?: AbortSignal): Promise<RemovedBank>
   /**
    * Counts an intended use, all entries or none: however many calls are concurrent, none raises a count above the limit
    * that it passed. Counts outlive the removal of memories; those of past days may be dropped a day later. A store with

@@ -112,27 +112,35 @@ export function * collectAll (bank: Bank, accept: Accept): Steps<Memory[]> {
 
 /**
  * Memories without vectors, by bank and id.
- * @param existing returns a bank without its expired memories
+ * @param read reads one consistent state of a bank
  */
-export function * collectUnembedded (
-  directory: Directory, existing: (key: BankKey) => Bank | undefined,
-  { now, limit, after }: { now: number, limit: number, after?: BankKey & { memoryId: string } },
-): Steps<Unembedded[]> {
+export async function collectUnembedded (
+  directory: Directory, { limit, after }: { limit: number, after?: BankKey & { memoryId: string } }, turns: Turns,
+  read: (key: BankKey, work: (bank: Bank, accept: Accept) => Steps<Unembedded[]>) => Promise<Unembedded[]>,
+): Promise<Unembedded[]> {
   const found: Unembedded[] = []
-  for (const { key } of directory.inOrder(after && (({ key }) => compareKeys(key, after) < 0))) {
-    yield
-    const bank = existing(key)
-    if (bank === undefined || bank.unembeddedCount === 0) continue
-    const from = after !== undefined && compareKeys(key, after) === 0 ? after.memoryId : undefined
-    for (const { memory, fingerprint, passages, isVisible } of bank.entries.unembedded(from)) {
-      if (found.length >= limit) return found
-      if (isVisible && isUnexpired(memory, now)) {
-        found.push({ bank: key, memory, fingerprint, passages: passages.map(({ start, end }) => ({ start, end })) })
-      }
-      yield
-    }
+  for (const { key, unembeddedCount } of directory.inOrder(after && (({ key }) => compareKeys(key, after) < 0))) {
+    if (found.length >= limit) break
+    if (turns.isExhausted) await turns.next('')
+    if (unembeddedCount === 0) continue
+    const last = after !== undefined && compareKeys(key, after) === 0 ? after.memoryId : undefined
+    const rest = limit - found.length
+    found.push(...await read(key, (bank, accept) => unembeddedPage(bank, rest, last, accept)))
   }
   return found
+}
+
+function * unembeddedPage (bank: Bank, limit: number, after: string | undefined, accept: Accept): Steps<Unembedded[]> {
+  const page: Unembedded[] = []
+  let looked = 0
+  for (const { memory, fingerprint, passages, isVisible } of bank.entries.unembedded(after)) {
+    if (page.length >= limit) break
+    if (isVisible && (accept === undefined || accept(memory))) {
+      page.push({ bank: bank.key, memory, fingerprint, passages: passages.map(({ start, end }) => ({ start, end })) })
+    }
+    if (++looked % ENTRIES_PER_STEP === 0) yield
+  }
+  return page
 }
 
 /** Memories by the day on which they were retained. */

@@ -121,8 +121,9 @@ export class InMemoryVectorStore implements VectorStore {
   async listUnembedded (
     request: { now: number, limit: number, after?: BankKey & { memoryId: string } },
   ): Promise<Unembedded[]> {
-    const existing = (key: BankKey) => this.#existing(key, request.now)
-    return await runInTurns(collectUnembedded(this.#directory, existing, request), '', this.#options.turns)
+    return await collectUnembedded(this.#directory, request, this.#options.turns, async (key, read) => (
+      await this.#read(key, request.now, undefined, read, [])
+    ))
   }
 
   async get (key: BankKey, memoryId: string, now: number): Promise<Memory | undefined> {
@@ -202,13 +203,13 @@ export class InMemoryVectorStore implements VectorStore {
     }
   }
 
-  async removeBank (key: BankKey, now: number): Promise<RemovedBank> {
+  async removeBank (key: BankKey, now: number, signal?: AbortSignal): Promise<RemovedBank> {
     return await this.#writer.runWhenIdle(key, now, () => {
       const bank = this.#directory.get(bankKeyString(key))
       const memoryCount = bank?.size ?? 0
       if (bank !== undefined) this.#writer.drop(bank)
       return { memoryCount, configRemoved: this.bankConfigs.remove(key, now) }
-    })
+    }, signal)
   }
 
   async close (): Promise<void> {

@@ -86,10 +86,10 @@ export class InMemoryWriter {
     }, signal)
   }
 
-  /** Runs work on a bank at once, or after the queued writes to it. */
-  async runWhenIdle<T> (key: BankKey, now: number, work: () => T): Promise<T> {
+  /** Runs work on a bank at once, or after the queued writes to it. @param signal cancels the wait for these */
+  async runWhenIdle<T> (key: BankKey, now: number, work: () => T, signal?: AbortSignal): Promise<T> {
     if (this.#queue.length(bankKeyString(key)) === 0 && this.expireSync(key, now)) return work()
-    return await this.runExclusively(key, now, async () => work())
+    return await this.runExclusively(key, now, async () => work(), signal)
   }
 
   /** Drops a bank with its memories. Only while no other write to it runs. */

@@ -1,7 +1,9 @@
 import { bankKeyString, type BankKey } from '../../identity/context.js'
 import type { EmbeddingSpace } from '../vector-store.js'
 import type { Executor } from './executor.js'
+import { retrySerializationFailures } from './retrying.js'
 import { bankParameters } from './rows.js'
+import type { AdoptionRow } from './space-statements.js'
 import type { Statements } from './statements.js'
 
 /** Maximum number of banks in each set. */
@@ -31,10 +33,9 @@ export class BankSpaces {
     if (this.#space === undefined) {
       throw new Error('The store was started without an embedding space and cannot keep vectors')
     }
-    const { model, dimensions } = this.#space
     const id = bankKeyString(bank)
     if (!this.#adopted.has(id)) {
-      await this.#executor.query(this.#statements.adoptSpace, [...bankParameters(bank), model, dimensions])
+      await adoptSpace(this.#executor, this.#statements, bank, this.#space)
       remember(this.#adopted, id)
     }
     return this.#space
@@ -50,6 +51,25 @@ export class BankSpaces {
     }
     remember(this.#foreign, id)
   }
+}
+
+/**
+ * Gives the bank an embedding space, unless it has vectors of another. A bank that has another space without vectors is
+ * freed first, in a transaction that waits for the writes in progress: they may be storing vectors of that space.
+ */
+export async function adoptSpace (
+  executor: Executor, { spaces }: Statements, bank: BankKey, { model, dimensions }: EmbeddingSpace,
+): Promise<void> {
+  const values = [...bankParameters(bank), model, dimensions]
+  const [row] = await executor.query<AdoptionRow>(spaces.adopt, values)
+  if (row?.is_free !== true) return
+  await retrySerializationFailures(async () => {
+    await executor.transaction(async (tx) => {
+      await tx.query(spaces.lock, bankParameters(bank))
+      await tx.query(spaces.free, values)
+      await tx.query(spaces.adopt, values)
+    }, { flow: bankKeyString(bank) })
+  })
 }
 
 function remember (set: Set<string>, id: string): void {

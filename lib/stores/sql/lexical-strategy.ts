@@ -4,6 +4,9 @@ import { HAS_SEVERAL_PASSAGES, lexicalContext, type Scorer } from './lexical-con
 import { filteredMemories, GRID, MAX_PASSAGES, type Shape, type Strategy } from './search-shape.js'
 import { indexTerm } from './terms.js'
 
+/** To look up a memory by its id takes several times as long as to read an id of a document. */
+const MAX_IDS_PER_FOUND = 4
+
 export interface LexicalOptions {
   /** The limit of the request. */
   limit: number
@@ -31,7 +34,7 @@ export function lexicalStrategy (shape: Shape, request: LexicalRequest, { limit,
   const parts = [
     ...hits(shape, request, norms),
     ...own(scorer),
-    ...(shape.filters === '' ? [] : [`matching as materialized (\n  select f.memory_id, f.score from found f ${filteredMemories(shape, 'f')}\n)`]),
+    ...(shape.filters === '' ? [] : shape.ofDocuments ? matchingOfDocuments(shape) : [`matching as materialized (\n  ${lookedUp(shape)}\n)`]),
     ...(request.context
       ? lexicalContext(shape, scorer, poolOf(shape, limit))
       : withoutContext(shape, scorer, matching)),
@@ -115,6 +118,32 @@ function own ({ score }: Scorer): string[] {
   union all
   select p.memory_id, max(p.score) as score from (${scores('h.memory_id, h.ordinal', HAS_SEVERAL_PASSAGES)}) p group by p.memory_id
 )`]
+}
+
+/** The memories of `found` that pass the filters, each looked up by its id. */
+function lookedUp (shape: Shape): string {
+  return `select f.memory_id, f.score from found f ${filteredMemories(shape, 'f')}`
+}
+
+/**
+ * The same for filters that name documents. To read the ids of a document and join them with `found` takes much less
+ * time than to look up each memory of `found`, unless the document has many times as many memories: the reading of the
+ * ids ends there. The full join is as in `hits`.
+ */
+function matchingOfDocuments (shape: Shape): string[] {
+  return [
+    `bound as materialized (\n  select ${MAX_IDS_PER_FOUND} * count(*) as ids from found\n)`,
+    `ids as materialized (
+  select m.memory_id from ${shape.schema}.memories m where m.tenant_id = $1 and m.bank_id = $2${shape.filters} limit (select b.ids from bound b)
+)`,
+    'reading as materialized (\n  select (select count(*) from ids) < b.ids as complete from bound b\n)',
+    `matching as materialized (
+  select f.memory_id, f.score from found f full join ids i on i.memory_id = f.memory_id
+  where (select r.complete from reading r) and coalesce(f.memory_id = i.memory_id, false)
+  union all
+  ${lookedUp(shape)} where not (select r.complete from reading r)
+)`,
+  ]
 }
 
 /** The best by own score. If memories have several passages, `ranked` has the passages' scores. */

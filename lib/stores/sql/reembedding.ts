@@ -1,5 +1,6 @@
 import type { BankKey } from '../../identity/context.js'
 import type { EmbeddingSpace } from '../vector-store.js'
+import { adoptSpace } from './bank-spaces.js'
 import type { Executor, Queries } from './executor.js'
 import { countInto } from './fragments.js'
 import { retrySerializationFailures } from './retrying.js'
@@ -81,9 +82,8 @@ group by s.tenant_id, s.bank_id having sum(s.memories) > 0 order by s.tenant_id,
   /** Moves one bank to the space. @throws what `embed` rejects with, and SqlError */
   async reembed (bank: BankKey, onProgress: (progress: Progress) => void): Promise<Reembedded> {
     const { executor, space } = this.#options
-    const key = bankParameters(bank)
     // A bank without vectors adopts the space first, so that memories retained from now on get vectors of it.
-    await executor.query(this.#statements.adoptSpace, [...key, space.model, space.dimensions])
+    await adoptSpace(executor, this.#statements, bank, space)
     let embedded = await this.#fill(bank, onProgress)
     let moved: 'current' | 'missing' | 'moved'
     while ((moved = await this.#move(bank)) === 'missing') embedded += await this.#fill(bank, onProgress)
@@ -118,6 +118,8 @@ group by s.tenant_id, s.bank_id having sum(s.memories) > 0 order by s.tenant_id,
         await tx.query(this.#sql.addVectors, [
           ...key, model, dimensions, memories.length % STATISTICS_SHARDS,
           memories.map(({ memory_id: id }) => id), memories.map(({ fingerprint }) => fingerprint),
+          memories.map(({ passage_starts: starts }) => `{${starts.join(',')}}`),
+          memories.map(({ passage_ends: ends }) => `{${ends.join(',')}}`),
           passages.map(({ id }) => id), passages.map(({ ordinal }) => ordinal), vectors.map(unitVectorText),
         ])
       }))
@@ -187,16 +189,18 @@ from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2`,
 where m.tenant_id = $1 and m.bank_id = $2 and ($5::text is null or m.memory_id > $5::text::uuid) and ${lacking}
 order by m.memory_id limit $4::int`,
     // The lock prevents the removal of a memory between the lookup and the insert, which would leave its vector behind.
-    // A memory with another fingerprint has been replaced since its text was read; the next round embeds the new text.
+    // A memory with another fingerprint or other passages has been replaced since its text was read; the next round
+    // embeds the new ones. An equal text has other passages when the length of passages was configured anew.
     addVectors: `with existing as (
   select m.memory_id, m.expires_at from ${schema}.memories m
-  join unnest($6::text[]::uuid[], $7::text[]) as g(memory_id, fingerprint) on g.memory_id = m.memory_id and g.fingerprint = m.fingerprint
+  join unnest($6::text[]::uuid[], $7::text[], $8::text[], $9::text[]) as g(memory_id, fingerprint, starts, ends)
+    on g.memory_id = m.memory_id and g.fingerprint = m.fingerprint and g.starts::int[] = m.passage_starts and g.ends::int[] = m.passage_ends
   where m.tenant_id = $1 and m.bank_id = $2 and m.memory_id = any($6::text[]::uuid[]) order by m.memory_id for no key update of m
 ),
 added as (
   insert into ${schema}.embeddings (tenant_id, bank_id, memory_id, ordinal, model, dimensions, expires_at, embedding)
   select $1, $2, n.memory_id, n.ordinal, $3, $4::int, s.expires_at, n.embedding::halfvec
-  from unnest($8::text[]::uuid[], $9::text[]::smallint[], $10::text[]) as n(memory_id, ordinal, embedding)
+  from unnest($10::text[]::uuid[], $11::text[]::smallint[], $12::text[]) as n(memory_id, ordinal, embedding)
   join existing s on s.memory_id = n.memory_id
   on conflict (tenant_id, bank_id, memory_id, ordinal, model) do nothing
   returning memory_id
@@ -208,7 +212,8 @@ flagged as (
   returning m.memory_id
 )
 ${countInto(schema, '$5', 'select 0::float8, count(*), 0, 0, 0 from flagged f having count(*) > 0')}`,
-    lockSpace: `select (v.model = $3 and v.dimensions = $4::int) as is_configured_space from ${schema}.embedding_spaces v where v.tenant_id = $1 and v.bank_id = $2 for update`,
+    // Writes do not wait for the move, except those that only add vectors.
+    lockSpace: `select (v.model = $3 and v.dimensions = $4::int) as is_configured_space from ${schema}.embedding_spaces v where v.tenant_id = $1 and v.bank_id = $2 for no key update`,
     move: `update ${schema}.embedding_spaces v set model = $3, dimensions = $4::int where v.tenant_id = $1 and v.bank_id = $2`,
     // Counts the rows that this statement changes, independent of concurrent writes.
     flag: `with flagged as (

@@ -15,6 +15,8 @@ export interface Shape {
   parameters: Parameters
   /** Conditions on `m`; '' when there are none. */
   filters: string
+  /** Whether the filters name documents, whose memories an index lists. */
+  ofDocuments: boolean
   /** Maximum number of candidates of a strategy. */
   limit: string
   /** A condition: the row of the table with this alias has not expired. */

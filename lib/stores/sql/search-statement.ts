@@ -46,7 +46,13 @@ export function searchStatement (
   const filters = filterConditions(request.filters, parameters)
   if (filters === undefined) return undefined
   const shape: Shape = {
-    schema, parameters, filters, limit: limitParameter, now: instant, unexpired: (alias) => liveAt(alias, instant),
+    schema,
+    parameters,
+    filters,
+    ofDocuments: request.filters.documentIds?.includes(null) === false,
+    limit: limitParameter,
+    now: instant,
+    unexpired: (alias) => liveAt(alias, instant),
   }
 
   const both = words && semantic !== undefined

@@ -4,6 +4,7 @@ import { makeBankLocks, type BankLocks } from './bank-locks.js'
 import { countInto, memoryColumns } from './fragments.js'
 import { neighboursStatement } from './reading-statements.js'
 import { makeRemovalStatements, type RemovalStatements } from './removal-statements.js'
+import { makeSpaceStatements, type SpaceStatements } from './space-statements.js'
 import { makeUsageStatements, type UsageStatements } from './usage-statements.js'
 import { makeVectorStatements, type VectorStatements } from './vector-statements.js'
 
@@ -11,10 +12,6 @@ import { makeVectorStatements, type VectorStatements } from './vector-statements
 export const STATISTICS_SHARDS = 8
 
 export interface Statements {
-  /**
-   * $1 tenant, $2 bank, $3 model, $4 dimensions: gives the bank an embedding space, unless it has vectors of another.
-   */
-  adoptSpace: string
   /**
    * The arrays of an InsertionBatch, the model and dimensions of the vectors, and the shard; returns a row for each
    * memory, in order.
@@ -30,6 +27,7 @@ export interface Statements {
   lockExisting: string
   removal: RemovalStatements
   locks: BankLocks
+  spaces: SpaceStatements
   vectors: VectorStatements
   usage: UsageStatements
   /** $1 tenant, $2 bank, $3 id, $4 now. */
@@ -63,10 +61,6 @@ export function makeStatements (schema: string): Statements {
 from ${schema}.memories m
 where m.tenant_id = $1 and m.bank_id = $2 and (m.memory_id = any($3::text[]::uuid[]) or m.fingerprint = any($4::text[]))`
   return {
-    adoptSpace: `insert into ${schema}.embedding_spaces as v (tenant_id, bank_id, model, dimensions) values ($1, $2, $3, $4::int)
-on conflict (tenant_id, bank_id) do update set model = excluded.model, dimensions = excluded.dimensions
-where (v.model, v.dimensions) <> (excluded.model, excluded.dimensions)
-  and not exists (select from ${schema}.embeddings e where e.tenant_id = $1 and e.bank_id = $2)`,
     insert: insert(schema, true),
     insertUncounted: insert(schema, false),
     count: countInto(schema, '$3', 'select $4::float8, $5::float8, $6::float8, $7::float8, $8::float8'),
@@ -75,6 +69,7 @@ where (v.model, v.dimensions) <> (excluded.model, excluded.dimensions)
 order by m.memory_id for update`,
     removal: makeRemovalStatements(schema),
     locks: makeBankLocks(schema),
+    spaces: makeSpaceStatements(schema),
     vectors: makeVectorStatements(schema),
     usage: makeUsageStatements(schema),
     get: `select ${memoryColumns('m')} from ${schema}.memories m
@@ -127,7 +122,8 @@ returning k.key`,
 /**
  * Inserts memories with their postings and vectors, all or none. The unique key excludes exact repeats. Rows are
  * inserted by fingerprint, so that two batches lock shared fingerprints in the same order; the statistics come last, so
- * that no transaction waits for a memory while it holds their lock.
+ * that no transaction waits for a memory while it holds their lock. The lock on the embedding space keeps the bank from
+ * being given to another model before the vectors are committed; a move by reembed does not wait for it.
  */
 function insert (schema: string, counted: boolean): string {
   return `with input_rows as (
@@ -138,7 +134,7 @@ function insert (schema: string, counted: boolean): string {
       passage_starts, passage_ends, terms, passages_length, embedded, question, trust, position)
 ),
 space as (
-  select from ${schema}.embedding_spaces v where v.tenant_id = $1 and v.bank_id = $2 and v.model = $29::text and v.dimensions = $30::int
+  select from ${schema}.embedding_spaces v where v.tenant_id = $1 and v.bank_id = $2 and v.model = $29::text and v.dimensions = $30::int for key share
 ),
 added as (
   insert into ${schema}.memories as m (tenant_id, bank_id, memory_id, fingerprint, text, tags, metadata, occurred_at, retained_at, expires_at,

@@ -176,8 +176,8 @@ export class SqlVectorStore implements VectorStore {
     return await this.#guard(async () => await this.#writer.import(bank, memories, onConflict, options))
   }
 
-  async removeBank (bank: BankKey, now: number): Promise<RemovedBank> {
-    return await this.#guard(async () => await this.#writer.removeBank(bank, now))
+  async removeBank (bank: BankKey, now: number, signal?: AbortSignal): Promise<RemovedBank> {
+    return await this.#guard(async () => await this.#writer.removeBank(bank, { now, signal }))
   }
 
   async reserveUsage (entries: readonly UsageReservation[]): Promise<UsageOutcome> {

@@ -8,9 +8,9 @@ import { retrySerializationFailures } from './retrying.js'
 import { bankParameters } from './rows.js'
 import type { Statements } from './statements.js'
 
-/** Maximum number of writes that wait for the right to import into one bank. */
+/** Maximum number of writes that wait for the same right on one bank. */
 const MAX_WAITING = 100
-/** How long a write waits for that right, in milliseconds. */
+/** How long a write waits for it, in milliseconds. */
 const MAX_WAIT_MS = 300_000
 
 export interface WriteOptions {
@@ -26,6 +26,17 @@ export interface Changes {
   memories: number
 }
 
+type Work<T> = (tx: Transaction, changes: Changes) => Promise<T>
+
+/** A right on a bank that one transaction has at a time, and the writes of this process that wait for it. */
+interface ExclusiveRight {
+  queue: KeyedQueue
+  /** One of BankLocks. */
+  lock: string
+  /** What it permits, for messages. */
+  right: string
+}
+
 export interface WriteTransactionsOptions {
   executor: Executor
   statements: Statements
@@ -36,10 +47,14 @@ export interface WriteTransactionsOptions {
 /** Runs each write in one transaction, which also keeps the record of its idempotency key. */
 export class WriteTransactions {
   readonly #options: WriteTransactionsOptions
-  readonly #importers = new KeyedQueue()
+  readonly #imports: ExclusiveRight
+  readonly #removals: ExclusiveRight
 
   constructor (options: WriteTransactionsOptions) {
+    const { lockImports, lockBank } = options.statements.locks
     this.#options = options
+    this.#imports = { queue: new KeyedQueue(), lock: lockImports, right: 'import into the bank' }
+    this.#removals = { queue: new KeyedQueue(), lock: lockBank, right: 'remove all memories of the bank' }
   }
 
   /**
@@ -68,26 +83,34 @@ export class WriteTransactions {
     return outcome
   }
 
+  /** Serializes the work with imports into the bank, so that each sees the memories stored by the previous one. */
+  async runAsImporter<T> (bank: BankKey, write: WriteOptions, work: Work<T>): Promise<T> {
+    return await this.#runInTurn(this.#imports, bank, write, work)
+  }
+
+  /** Serializes the work with other removals of all memories of the bank, and with vectors that are stored late. */
+  async runAsRemover<T> (bank: BankKey, write: WriteOptions, work: Work<T>): Promise<T> {
+    return await this.#runInTurn(this.#removals, bank, write, work)
+  }
+
   /**
-   * Serializes the work with imports into the bank, so that each sees the memories stored by the previous one. It is
-   * queued before it gets a connection, so that one bank does not hold several of them to wait for the same lock.
+   * Work is queued before it gets a connection, so that one bank does not hold several of them to wait for the same
+   * lock.
    */
-  async runAsImporter<T> (
-    bank: BankKey, write: WriteOptions, work: (tx: Transaction, changes: Changes) => Promise<T>,
+  async #runInTurn<T> (
+    { queue, lock, right }: ExclusiveRight, bank: BankKey, write: WriteOptions, work: Work<T>,
   ): Promise<T> {
     const id = bankKeyString(bank)
     // The first of the queue runs.
-    if (this.#importers.length(id) > MAX_WAITING) {
-      throw new SqlError('busy', `${MAX_WAITING} writes wait for the right to import into the bank`)
-    }
+    if (queue.length(id) > MAX_WAITING) throw new SqlError('busy', `${MAX_WAITING} writes wait for the right to ${right}`)
     const wait = new Deadline(MAX_WAIT_MS, write.signal, undefined, () => (
-      new SqlError('busy', 'Other imports into the bank did not end in time')
+      new SqlError('busy', `The right to ${right} did not come free in time`)
     ))
     try {
-      return await this.#importers.run(id, async () => {
+      return await queue.run(id, async () => {
         wait.end()
         return await this.run(bank, write, async (tx, changes) => {
-          await tx.query(this.#options.statements.locks.lockImports, bankParameters(bank))
+          await tx.query(lock, bankParameters(bank))
           write.signal?.throwIfAborted()
           return await work(tx, changes)
         }, { bulk: true })

@@ -122,11 +122,15 @@ export class SqlWriter {
   ): Promise<RemoveOutcome> {
     const { removal } = this.#statements
     const key = bankParameters(bank)
+    if (selector.kind === 'all' && !dryRun) {
+      return await this.#transactions.runAsRemover(bank, { now, idempotency, signal }, async (tx, changes) => (
+        await this.#removeAll(tx, bank, { now, idLimit, changes })
+      ))
+    }
     if (selector.kind === 'all') {
-      return await this.#transactions.run(bank, { now, idempotency, signal }, async (tx, changes) => {
-        if (dryRun) return toOutcome(await tx.query(removal.dryRun.bank, [...key, now, idLimit]))
-        return await this.#removeAll(tx, bank, { now, idLimit, changes })
-      }, { bulk: true })
+      return await this.#transactions.run(bank, { now, idempotency, signal }, async (tx) => (
+        toOutcome(await tx.query(removal.dryRun.bank, [...key, now, idLimit]))
+      ), { bulk: true })
     }
     const choice = toChoice(selector, now)
     return await this.#transactions.run(bank, { now, idempotency, signal }, async (tx, changes) => {
@@ -138,9 +142,11 @@ export class SqlWriter {
     }, { bulk: choice.kind !== 'ids' })
   }
 
-  async removeBank (bank: BankKey, now: number): Promise<RemovedBank> {
+  async removeBank (bank: BankKey, write: WriteOptions): Promise<RemovedBank> {
+    const { now } = write
     // Memories and configuration of an import must be removed together or not at all.
-    return await this.#transactions.runAsImporter(bank, { now }, async (tx, changes) => {
+    return await this.#transactions.runAsImporter(bank, write, async (tx, changes) => {
+      await tx.query(this.#statements.locks.lockBank, bankParameters(bank))
       const { count } = await this.#removeAll(tx, bank, { now, idLimit: 0, changes })
       return { memoryCount: count, configRemoved: await this.#configs.remove(tx, bank, now) }
     })
@@ -194,13 +200,12 @@ export class SqlWriter {
     return { statements: this.#statements, bank, now, shard: this.#nextShard(), space }
   }
 
+  /** The transaction must have the bank's lock. */
   async #removeAll (
     tx: Transaction, bank: BankKey, { now, idLimit, changes }: { now: number, idLimit: number, changes: Changes },
   ): Promise<RemoveOutcome> {
-    const { removal, locks } = this.#statements
-    const key = bankParameters(bank)
-    await tx.query(locks.lockBank, key)
-    return removed(toOutcome(await tx.query(removal.removeBank, [...key, now, this.#nextShard(), idLimit])), changes)
+    const values = [...bankParameters(bank), now, this.#nextShard(), idLimit]
+    return removed(toOutcome(await tx.query(this.#statements.removal.removeBank, values)), changes)
   }
 
   #noteInsertion (bank: BankKey, insertion: Insertion): Insertion {

@@ -1,4 +1,5 @@
 import type { Test } from 'tap'
+import { queryTerms } from '../../../lib/text/analysis.js'
 import { newMemories, newMemory, NOW } from '../../helpers/memories.js'
 import { FILTER_CASES } from './filter-cases.js'
 import { bank, BM25, lexical, listAll, semantic, texts, type OpenStore } from './setup.js'
@@ -48,5 +49,26 @@ export function filteringContract (t: Test, open: OpenStore): void {
     const some = await scores({ tags: { values: ['a'], match: 'any' } })
     t.equal(some.size, 3)
     for (const [text, score] of some) t.equal(score, all.get(text), text)
+  })
+
+  t.test('a document is searched alone, whether it has many more memories than the words are found in or fewer', async (t) => {
+    const store = await open(t)
+    const home = bank('home')
+    const fillers = Array.from({ length: 20 }, (_, index) => `filler ${index}`)
+    await store.insert(home, await newMemories(['rare apple', ...fillers], { documentId: 'large' }), NOW)
+    await store.insert(home, await newMemories(['rare pear', 'plum'], { documentId: 'small' }), NOW)
+    await store.insert(home, await newMemories(['rare cherry', 'rare fig', 'date'], { documentId: null }), NOW)
+    const found = async (query: string, documentIds: string[], more: object = {}) => {
+      // Without context, by which the neighbours of a match are found too.
+      const request = { lexical: { terms: queryTerms(query), ...BM25, context: false } }
+      return texts(await lexical(store, [home], query, { filters: { documentIds, ...more }, ...request })).sort()
+    }
+    t.strictSame(await found('rare', ['large']), ['rare apple'])
+    t.strictSame(await found('rare', ['small']), ['rare pear'])
+    t.strictSame(await found('rare', ['small', 'large']), ['rare apple', 'rare pear'])
+    t.strictSame(await found('rare', ['small', 'large'], { asOf: NOW - 1 }), [])
+    t.strictSame(await found('date', ['small', 'large']), [])
+    t.strictSame(await found('filler', ['large']), fillers.sort())
+    t.strictSame(await found('nothing', ['large']), [])
   })
 }

@@ -6,49 +6,12 @@ import type { Memory, NewMemory, Selector } from '../../../../lib/stores/vector-
 import { TokenCount } from '../../../../lib/text/tokens.js'
 import fc, { runs } from '../../../helpers/fast-check.js'
 import { NOW } from '../../../helpers/memories.js'
+import { SteppedTurns } from './stepped-turns.js'
 
 const home: BankKey = { tenantId: null, bankId: 'home' }
 const WORDS = ['red', 'green', 'blue', 'sky', 'sea']
 const BM25 = { k1: 0.9, length: { pivot: 2 }, context: true }
 const EXPIRY = NOW + 1000
-
-/** Every piece is a turn of its own, which the test lets go on. */
-class SteppedTurns {
-  isExhausted = true
-  #waiting: Array<() => void> = []
-
-  async next (): Promise<void> {
-    await new Promise<void>((resolve) => { this.#waiting.push(resolve) })
-  }
-
-  /** Lets everything that waits do one piece. @returns whether anything waited */
-  async step (): Promise<boolean> {
-    const waiting = this.#waiting
-    this.#waiting = []
-    for (const resolve of waiting) resolve()
-    await new Promise<void>((resolve) => { setImmediate(resolve) })
-    return waiting.length > 0
-  }
-
-  async finish<T> (work: Promise<T>): Promise<T> {
-    const state = { isDone: false }
-    void work.finally(() => { state.isDone = true }).catch(() => {})
-    while (!state.isDone) await this.step()
-    return await work
-  }
-
-  async drain (): Promise<void> {
-    while (await this.step()) ;
-  }
-
-  /** Reads at once, while all work in progress is paused. */
-  async atOnce<T> (read: () => Promise<T>): Promise<T> {
-    this.isExhausted = false
-    const result = await read()
-    this.isExhausted = true
-    return result
-  }
-}
 
 /** Each has a small number of words, ids and fingerprints, so that there are conflicts, and vectors that differ. */
 interface Recipe {

@@ -59,6 +59,51 @@ t.test('writes that wait for the right to import into one bank occupy one connec
   t.equal((await store.statistics(home, NOW)).memoryCount, 0, 'the last of them removes the bank')
 })
 
+t.test('removals of all memories of one bank wait for one another without a connection', POSTGRES, async (t) => {
+  const schema = schemaIn(t, database)
+  const executor = openPostgres(t, { poolSize: 3, poolWaitMs: 1000 })
+  const store = await storeIn(executor, { schema })
+  const other = bank('other')
+  await store.insert(home, await newMemories(['one', 'two']), NOW)
+  await store.insert(other, [await newMemory('otter')], NOW)
+  const removeAll = async (signal?: AbortSignal) => (
+    (await store.remove(home, { kind: 'all' }, { now: NOW, dryRun: false, idLimit: 0, signal })).count
+  )
+  const leaving = new AbortController()
+  const removals: Array<Promise<number>> = []
+  await database.transaction(async (tx) => {
+    await tx.query(makeBankLocks(schema).shareBank, KEY)
+    for (let count = 0; count < 4; count++) removals.push(removeAll())
+    const left = t.rejects(removeAll(leaving.signal), new Error('gone'))
+    t.equal((await lexical(store, [other], 'otter')).length, 1, 'others have a connection')
+    t.equal(executor.status().inUse, 1)
+    leaving.abort(new Error('gone'))
+    await left
+    const { count } = await store.remove(home, { kind: 'all' }, { now: NOW, dryRun: true, idLimit: 0 })
+    t.equal(count, 2, 'a dry run waits for none of them')
+  })
+  t.strictSame(await Promise.all(removals), [2, 0, 0, 0])
+})
+
+t.test('a bank is not removed for a client that left before its turn', POSTGRES, async (t) => {
+  const schema = schemaIn(t, database)
+  const store = await storeIn(database, { schema })
+  await store.insert(home, await newMemories(['one', 'two']), NOW)
+  const leaving = new AbortController()
+  const removals: Array<Promise<unknown>> = []
+  await database.transaction(async (tx) => {
+    await tx.query(makeBankLocks(schema).lockImports, KEY)
+    const [first, second] = [store.removeBank(home, NOW, leaving.signal), store.removeBank(home, NOW, leaving.signal)]
+    const left = t.rejects(second, new Error('gone'))
+    leaving.abort(new Error('gone'))
+    await left
+    // The first waits for the lock in the database, and finds that its client has left once it has it.
+    removals.push(t.rejects(first, new Error('gone')))
+  })
+  await Promise.all(removals)
+  t.equal((await store.statistics(home, NOW)).memoryCount, 2)
+})
+
 t.test('within a schema a lock of a bank is exclusive or shared, and imports take turns', POSTGRES, async (t) => {
   const { lockBank, shareBank, lockImports } = makeBankLocks(schemaIn(t, database))
   const isFree = async (lock: string, key = KEY) => await database.transaction(async (tx) => {

@@ -113,6 +113,30 @@ t.test('a text that is replaced while the vector of the old text is computed get
   t.strictSame(texts(await semantic(store, [home], [0, 1, 0], { limit: 1 })), ['green one'])
 })
 
+t.test('an equal text that is split otherwise while its vectors are computed gets those of its new passages', async (t) => {
+  const { open, reembedding, models, statistics } = setUp(t)
+  const old = await open()
+  const text = 'red one is the first part. green two is the second part.'
+  const memory = await newMemory(text, { vectors: [[1, 0, 0, 0]] })
+  await old.insert(home, [memory], NOW)
+  const { memoryId, fingerprint } = memory
+  const seen: string[] = []
+  await reembedding({
+    embed: async (list) => {
+      if (seen.length === 0) {
+        const vectors = [[1, 0, 0, 0], [0, 1, 0, 0]]
+        const split = await newMemory(text, { memoryId, fingerprint, chunkMaxCharacters: 30, vectors })
+        await old.import(home, [split], 'overwrite', NOW)
+      }
+      seen.push(...list)
+      return list.map(colours)
+    },
+  }).reembed(home, () => {})
+  t.strictSame(seen.length, 3)
+  t.strictSame(await models(), [{ model: 'newer', vectors: 2 }])
+  t.strictSame(await statistics(), { memories: 1, embedded: 1 })
+})
+
 t.test('an interrupted run continues where it was', async (t) => {
   const { open, reembedding, embedded, models } = setUp(t)
   const old = await open()
