@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import { disconnectSignal } from '../http/disconnect-signal.js'
 import { BankConfigurationSchema } from '../lib/config/schema.js'
 import { invalidField } from '../lib/errors/service-error.js'
 import { revisionOf, type Precondition } from '../lib/memory/entity-tags.js'
@@ -133,7 +134,9 @@ export const bankConfigRoutes: FastifyPluginAsyncTypebox = async (app) => {
       params: BankParams,
       response: answers({ 200: DeleteBankAnswer }, CALLER_ERRORS, LIMIT_ERRORS),
     },
-  }, async ({ params, context }) => await configurations.remove(params.bank_id, context))
+  }, async ({ params, context }, reply) => (
+    await configurations.remove(params.bank_id, context, disconnectSignal(reply))
+  ))
 }
 
 function tagged (reply: FastifyReply, answer: BankConfigAnswer): BankConfigAnswer {

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type, type Static } from 'typebox'
+import { disconnectSignal } from '../../http/disconnect-signal.js'
 import { invalidField } from '../../lib/errors/service-error.js'
 import type { RequestContext } from '../../lib/identity/context.js'
 import { strict, type BankConfigAnswer } from '../../lib/memory/schemas.js'
@@ -93,8 +94,8 @@ export const bankRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async (ap
 
   app.delete(BANK, {
     config, schema: { hide: true, params: BankParams, response: { 200: Deleted } },
-  }, async ({ params: { bank_id: bankId }, context }) => {
-    const { deleted_count: count } = await configurations.remove(bankId, context)
+  }, async ({ params: { bank_id: bankId }, context }, reply) => {
+    const { deleted_count: count } = await configurations.remove(bankId, context, disconnectSignal(reply))
     return { success: true, message: `Bank '${bankId}' deleted`, deleted_count: count }
   })
 }

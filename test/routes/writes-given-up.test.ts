@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { request, type ClientRequest } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
@@ -38,9 +39,11 @@ interface Write {
 const LEFT = 'the client disconnected before the response'
 const KEY = { 'idempotency-key': 'again' }
 
-function send (t: Test, { app }: TestApp, { path, headers, body }: Write): ClientRequest {
+function send (
+  t: Test, { app }: TestApp, { method = 'POST', path, headers, body }: Partial<Write> & { method?: string, path: string },
+): ClientRequest {
   const { port } = app.server.address() as AddressInfo
-  const sent = request({ host: '127.0.0.1', port, path, method: 'POST', agent: false, headers })
+  const sent = request({ host: '127.0.0.1', port, path, method, agent: false, headers })
   sent.on('error', () => {})
   t.teardown(() => { sent.destroy() })
   return sent.end(body)
@@ -97,3 +100,29 @@ t.test('a retain that waits for a comparison is cancelled too, and its quota is 
   const [, ...memories] = await exportOf(app, 'home')
   t.strictSame(memories.map(({ text }) => text), [`silver bucket ${similar}`])
 })
+
+/** Its removal of a bank waits until its signal aborts. */
+class WaitingStore extends InMemoryVectorStore {
+  removals = 0
+
+  override async removeBank (...[, , signal]: Parameters<InMemoryVectorStore['removeBank']>): Promise<never> {
+    this.removals += 1
+    await once(signal!, 'abort')
+    throw signal!.reason
+  }
+}
+
+for (const path of ['/v1/banks/home', '/v1/default/banks/home']) {
+  t.test(`a deletion of ${path} that waits is cancelled when its client disconnects`, async (t) => {
+    const store = new WaitingStore()
+    const app = await testApp(t, { file: { compatibility: { hindsight: true } } }, { store })
+    await app.retain('home', 'copper kettle')
+    await app.app.listen({ port: 0, host: '127.0.0.1' })
+    const leaving = send(t, app, { method: 'DELETE', path })
+    while (store.removals === 0) await setImmediate()
+    leaving.destroy()
+    while (!app.log.some(({ msg }) => msg === LEFT)) await setImmediate()
+    t.strictSame(app.log.filter(({ level }) => Number(level) > 30), [], 'it is not logged as a fault')
+    t.equal((await exportOf(app, 'home')).length, 2)
+  })
+}
