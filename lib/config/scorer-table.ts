@@ -30,7 +30,11 @@ export const SCORER_TABLE = {
     about: 'The speaker is the assistant (`metadata.speaker`), and the query asks what the assistant said, or how I ' +
       'or we did or planned something.',
   },
-  date: { weight: 1.5, about: 'Closeness to a time that the query names.' },
+  date: {
+    weight: 1.5,
+    about: 'Closeness to a time that the query names. Two fifths of it for a query about the present or the future ' +
+      '(`Is the gym open today?`), which memories of any time may answer.',
+  },
   time_told: { weight: 0.2, about: 'The memory contains a time, and the query asks for one.' },
   name_told: { weight: 0.4, about: 'The memory contains names, and the query asks for a name or a place.' },
   details: {

@@ -37,12 +37,19 @@ export interface AnalyzedQuery {
   asksForList: boolean
   /** Periods that it names. */
   spans: readonly TimeSpan[]
+  /**
+   * Whether it is about the present or the future ("Is the gym open today?"). The time that it names is then that of
+   * the question, and memories of any time may answer it.
+   */
+  asksAboutPresent: boolean
 }
 
 /** Only the beginning of a long query is tested for the form of a list. */
 const MAX_LIST_FORM_CHARACTERS = 500
 
 const TIME = /\b(?:when|what (?:date|day|month|year|time)|which (?:month|year|day|week)|how long|since when)\b/i
+const PRESENT = /\b(?:is|are|am|can|could|should|shall|will|would|may|must|do|does|need|want)\b/i
+const PAST = /\b(?:did|was|were|had|been|ago)\b/i
 const PLACE = /\b(?:where|(?:which|what) (?:city|cities|country|countries|state|states|places?|areas?|locations?|town|towns))\b/i
 const NAME = /^\s*(?:who|which|what(?:'s|’s| is| was| are| were) the names?)\b/i
 
@@ -131,6 +138,7 @@ export function * analyzeQuerySteps (text: string, now: number, utcOffset = 0): 
     if (!hashPositions.has(hash)) hashPositions.set(hash, place)
   }
   yield
+  const spans = timeSpans(text, now, utcOffset)
   return {
     text,
     // Stop words are terms only when there are no other words.
@@ -146,7 +154,8 @@ export function * analyzeQuerySteps (text: string, now: number, utcOffset = 0): 
     asksForMethod,
     asksForAdvice,
     asksForList: LIST.test(text.slice(0, MAX_LIST_FORM_CHARACTERS)),
-    spans: timeSpans(text, now, utcOffset),
+    spans,
+    asksAboutPresent: spans.length > 0 && spans.every(({ to }) => to > now) && PRESENT.test(text) && !PAST.test(text),
   }
 }
 

@@ -36,6 +36,8 @@ const FULL_PREFERENCE_TERMS = 8
 const NO_PREFERENCE_TERMS = 13
 /** Days in which the score for closeness in time falls to about a third (1/e). */
 const DECAY_DAYS = 5
+/** The share of closeness in time that counts for a question about the present or the future. */
+const PRESENT_SHARE = 0.4
 
 /**
  * The scorers that rank candidates in addition to the strategies. A scorer is small, general, and 0 where it does not
@@ -51,7 +53,9 @@ export const SCORERS = {
   speaker_self: ({ isNamedSpeaker, signals }) => isNamedSpeaker && signals.isFirstPerson ? 1 : 0,
   user_said: userSaid,
   assistant_said: assistantSaid,
-  date: ({ timeDistanceDays: daysAway }) => Math.exp(-daysAway / DECAY_DAYS),
+  date: ({ timeDistanceDays: daysAway }, { asksAboutPresent }) => (
+    (asksAboutPresent ? PRESENT_SHARE : 1) * Math.exp(-daysAway / DECAY_DAYS)
+  ),
   time_told: ({ signals }, { asksForTime }) => asksForTime && signals.mentionsTime ? 1 : 0,
   name_told: ({ signals }, { asksForName }) => asksForName ? signals.nameScore : 0,
   details,

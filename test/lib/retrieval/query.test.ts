@@ -54,6 +54,19 @@ for (const [text, asks] of cases) {
   })
 }
 
+t.test('a question about the present is not about the memories of the time that it names', async (t) => {
+  const present = [
+    'Is the ferry open today?', 'Can I order fish for Lena tonight?', 'What should I cook for the party tomorrow?',
+    'What do I have to do tomorrow?',
+  ]
+  const past = [
+    'What did I cook today?', 'Who was here this week?', 'Which bread have I eaten this month?', 'Is the ferry open?',
+    'What should I have done last week?', '',
+  ]
+  for (const text of present) t.ok(analyzeQuery(text, NOW).asksAboutPresent, text)
+  for (const text of past) t.notOk(analyzeQuery(text, NOW).asksAboutPresent, text)
+})
+
 t.test('capitals do not matter', async (t) => {
   const forms = (question: AnalyzedQuery) => FORMS.filter((form) => question[form])
   for (const [text] of cases) {

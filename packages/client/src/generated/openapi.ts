@@ -911,7 +911,7 @@ export interface components {
                     user_said?: number;
                     /** @description The speaker is the assistant (`metadata.speaker`), and the query asks what the assistant said, or how I or we did or planned something. Default 0.6. */
                     assistant_said?: number;
-                    /** @description Closeness to a time that the query names. Default 1.5. */
+                    /** @description Closeness to a time that the query names. Two fifths of it for a query about the present or the future (`Is the gym open today?`), which memories of any time may answer. Default 1.5. */
                     date?: number;
                     /** @description The memory contains a time, and the query asks for one. Default 0.2. */
                     time_told?: number;
