@@ -4,6 +4,7 @@ import { embeddingSpace } from '../../lib/memory/open-providers.js'
 import { embeddingProviders, languageModels, rerankers } from '../../lib/models/registry.js'
 import { makeProvider, type ProviderKind } from '../../lib/providers/registry.js'
 import type { EmbeddingSpace } from '../../lib/stores/vector-store.js'
+import { formatInstant } from '../../lib/time/clock.js'
 import { note } from '../output.js'
 import { failed, failedWith, ok, type Finding } from './finding.js'
 
@@ -63,7 +64,7 @@ export async function languageModelFinding (config: Config): Promise<Finding> {
   const choice = config.settings.languageModel
   return await checkModel(check, config, languageModels, choice, async (model, signal) => {
     const messages = [{ role: 'user', content: 'Answer with the word yes.' }] as const
-    const evidence = [{ text: 'The sky is blue.', bankId: 'check', occurredAt: null }]
+    const evidence = [{ text: 'The sky is blue.', bankId: 'check', occurredAt: null, retainedAt: formatInstant(Date.now()) }]
     const grounding = { question: 'Is the sky blue?', evidence }
     await model.generate({ messages, grounding, maxTokens: 16, timeoutMs: TIMEOUT_MS, signal })
     return ok(check, `${choice.name} answers`)

@@ -11,6 +11,8 @@ export interface Evidence {
   bankId: string
   /** RFC 3339; null when the memory has no time of its own. */
   occurredAt: string | null
+  /** RFC 3339; when the memory was stored. */
+  retainedAt: string
 }
 
 /** A JSON Schema that an answer has to satisfy. */

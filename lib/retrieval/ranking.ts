@@ -134,8 +134,9 @@ function contributions (
 }
 
 /**
- * Merges the rankings of a query's parts by taking their candidates in turn, so that every part is represented among
- * the first hits. Candidates that only the whole query found follow after them.
+ * Merges the ranking of the whole query and those of its parts by taking their candidates in turn, so that every part
+ * is represented among the first hits. The whole query has the first turn: `Terms and Conditions` is one name, and a
+ * memory that has both words is better than those that have one of them.
  * @param rankings the ranking of the whole query, then those of its parts, if it has any
  * @param minScore candidates below it are placed after all others: otherwise a part with poor results would lower the
  *   scores of the rest
@@ -143,9 +144,10 @@ function contributions (
  *   `minScore`
  */
 export function interleave (
-  [main, ...parts]: ReadonlyArray<readonly ScoredCandidate[]>, minScore = 0,
+  rankings: ReadonlyArray<readonly ScoredCandidate[]>, minScore = 0,
 ): readonly ScoredCandidate[] {
-  if (parts.length === 0) return main!
+  const [main] = rankings
+  if (rankings.length === 1) return main!
   const known = new Map(main!.map((candidate) => [candidateKey(candidate), candidate]))
   const taken = new Set<string>()
   const merged: ScoredCandidate[] = []
@@ -160,10 +162,9 @@ export function interleave (
     // Below `minScore` the remaining candidates would be cut off.
     ceiling = Math.max(lowerBound, merged.at(-1)!.score - MIN_SCORE_DIFFERENCE)
   }
-  const longest = Math.max(...parts.map(({ length }) => length))
+  const longest = Math.max(...rankings.map(({ length }) => length))
   for (const lowerBound of minScore > 0 ? [minScore, 0] : [0]) {
-    for (let place = 0; place < longest; place++) for (const part of parts) take(part[place], lowerBound)
-    for (const candidate of main!) take(candidate, lowerBound)
+    for (let place = 0; place < longest; place++) for (const ranking of rankings) take(ranking[place], lowerBound)
   }
   return merged
 }

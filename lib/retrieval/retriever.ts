@@ -176,7 +176,7 @@ export class Retriever {
 
   * #rankSteps (
     queries: readonly AnalyzedQuery[], results: readonly SearchResult[][],
-    { settings, explain = false, rewrites = [], minScore }: RetrievalRequest,
+    { settings, explain = false, minScore }: RetrievalRequest,
   ): Steps<{ rankings: ScoredCandidate[][], candidates: readonly ScoredCandidate[] }> {
     const rankings: ScoredCandidate[][] = []
     for (const [index, query] of queries.entries()) {
@@ -184,10 +184,7 @@ export class Retriever {
       rankings.push(yield * rankSteps(mergeCandidates(results[index]!), query, this.#signals, { ...settings, explain }))
     }
     if (queries.length > 1) yield
-    // The first ranking is only the base of `interleave`; repeating it gives the original wording a turn among the
-    // rewrites.
-    const lists = rewrites.length > 0 ? [rankings[0]!, ...rankings] : rankings
-    return { rankings, candidates: interleave(lists, minScore) }
+    return { rankings, candidates: interleave(rankings, minScore) }
   }
 
   #rerankerOf ({ reranker: own, settings }: RetrievalRequest): RetrievalRequest['reranker'] {

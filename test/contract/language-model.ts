@@ -13,11 +13,11 @@ export interface LanguageModelContractOptions {
 }
 
 export function evidence (...texts: string[]): Evidence[] {
-  return texts.map((text) => ({ text, bankId: 'home', occurredAt: null }))
+  return texts.map((text) => ({ text, bankId: 'home', occurredAt: null, retainedAt: '2026-01-15T10:00:00.000Z' }))
 }
 
 export function request (question: string, evidence: readonly Evidence[], maxTokens = 1024): GenerateRequest {
-  const labelled = evidence.map((one) => ({ ...one, retainedAt: '2026-01-15T10:00:00.000Z', source: null, trust: 'trusted' as const }))
+  const labelled = evidence.map((one) => ({ ...one, source: null, trust: 'trusted' as const }))
   return {
     messages: reflectPrompt({ query: question, evidence: labelled, boundary: '0123456789abcdef'.repeat(2), now: '2026-01-15T10:00:00.000Z', missions: [] }),
     grounding: { question, evidence },
@@ -36,6 +36,7 @@ export const datedEvidence = fc.array(fc.record({
   text: fc.oneof(fc.array(sentence, { minLength: 1, maxLength: 3 }).map((sentences) => sentences.join(' ')), fc.constantFrom('Alice lives in Lyon.', 'Alice lives in Oslo', 'Alice does not live in Lyon.')),
   bankId: fc.constant('home'),
   occurredAt: fc.constantFrom(null, '2019-05-04T10:00:00.000Z', '2024-03-01T10:00:00.000Z', '2024-03-01T18:30:00+02:00'),
+  retainedAt: fc.constantFrom('2026-01-15T10:00:00.000Z', '2026-01-15T10:00:00.250Z', '2026-01-16T10:00:00.000Z'),
 }), { minLength: 1, maxLength: 5 })
 const anyQuestion = fc.oneof(sentence, fc.constantFrom('?', 'who are you', '   '))
 
@@ -98,7 +99,7 @@ export function languageModelContract (
       const model = await open(t)
       await fc.assert(fc.asyncProperty(anyQuestion, fc.oneof(anyEvidence, datedEvidence), async (question, given) => {
         const { text } = await model.generate(request(question, given, 100_000))
-        const quotes = [...text.matchAll(/(.*?) \[(\d+)\](?: \((?:earlier, )?\d{4}-\d\d-\d\d(?: \d\d:\d\d)?\))?(?: |$)/gsu)]
+        const quotes = [...text.matchAll(/(.*?) \[(\d+)\](?: \((?:earlier, )?(?:stored )?\d{4}-\d\d-\d\d(?: \d\d:\d\d(?::\d\d(?:\.\d{3})?)?)?\))?(?: |$)/gsu)]
         assert.ok(quotes.length > 0, text)
         assert.equal(quotes.map(([whole]) => whole).join(''), text, 'there is no text outside of the quotes')
         for (const [, quote, number] of quotes) assert.ok(given[Number(number) - 1]!.text.includes(quote!), `${quote} is not in [${number}]`)

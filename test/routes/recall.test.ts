@@ -51,6 +51,17 @@ await t.test('hits of equal score are in the order of the memory ids', async (t)
   t.same(hits.map((hit) => hit.memory_id), ids)
 })
 
+await t.test('a memory that has all names of a query comes before those that have one of them', async (t) => {
+  const joint = ['The joint Research and Development unit in Graz under Dr. Huber has 4 million euros of budget for prototypes.', 'On days when we ship, the team lunch that follows after a release starts at 13:30 in the Gusto restaurant.']
+  for (const content of ['The Research budget was approved in May.', 'Research has a budget freeze.', 'The Development budget is due in June.', 'Development spent its budget.', 'Team lunch is on Thursdays at noon.', 'The release is on Tuesdays.', ...joint]) await retain('joint', content)
+  for (const [query, expected] of [['Research and Development budget', joint[0]], ['When is the team lunch after the release?', joint[1]]] as const) {
+    const { hits } = (await post('/v1/recall', { bank_id: 'joint', query })).json()
+    t.equal(hits[0].text, expected)
+    const explained = (await post('/v1/recall/explain', { bank_id: 'joint', query, expect: hits[0].memory_id })).json()
+    t.match(explained, { verdict: 'returned', rank: 1, score: hits[0].score, stages: { scorers: { rank: 1 }, parts: { length: 2 } } })
+  }
+})
+
 await t.test('a memory without a common word is not a hit', async (t) => {
   const response = await post('/v1/recall', { bank_id: 'tea', query: 'submarine' })
   t.same(response.json(), { hits: [], total_available: 0, truncated: false, usage: { tokens: 0 } })

@@ -10,8 +10,6 @@ import { isAtLeast, type Trust } from '../../identity/trust.js'
 
 /** Evidence as the prompt shows it. */
 export interface LabelledEvidence extends Evidence {
-  /** RFC 3339; when the memory was stored. */
-  retainedAt: string
   source: string | null
   trust: Trust
 }

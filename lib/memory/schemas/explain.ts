@@ -57,7 +57,7 @@ const TimesStage = strict({
 const PartsStage = Type.Array(strict({
   query: Type.String(),
   rank: nullableInteger('Rank from 1 among the candidates of this part. Null when the memory is not among them.'),
-}, { title: 'ExplainedPart' }), { description: 'The parts that the query was split into, whose rankings are interleaved; absent when it was not split.' })
+}, { title: 'ExplainedPart' }), { description: 'The parts that the query was split into, whose rankings are interleaved with that of the whole query; absent when it was not split.' })
 
 const FusionStage = strict({
   rank: Type.Integer({ description: 'Rank from 1, by the strategies alone.' }),

@@ -6,18 +6,25 @@ export interface Statement {
   /** Stems of the words that are not stop words, in order. */
   contentTerms: readonly string[]
   /** Milliseconds since the epoch; null when unknown. */
-  occurredAt: number | null
+  instant: number | null
+  /** Whether `instant` is when the statement was stored, because it has no time of its own. */
+  isStoredAt: boolean
 }
 
 /** A statement with the date that distinguishes it from those that contradict it. */
 export interface DatedStatement<S extends Statement> {
   statement: S
-  /** In UTC, to the day; to the minute when the day is the same. Null for a statement that contradicts no other. */
+  /**
+   * In UTC, to the day, or as far as needed to distinguish it; `stored …` for the time of storage. Null for a statement
+   * that contradicts no other.
+   */
   date: string | null
   /** Whether a later one contradicts it. */
   earlier: boolean
 }
 
+/** Characters of an instant up to its day, minute and second, and the whole without the time zone. */
+const PRECISIONS = [10, 16, 19, 23]
 /** Words at the beginning that name the same subject. */
 const LEADING = 2
 const NEGATIONS = new Set(`no not never dont doesnt didnt isnt arent wasnt werent hasnt havent hadnt wont wouldnt cant couldnt shouldnt
@@ -55,21 +62,26 @@ function takeGroup<S extends Statement> (first: S, remaining: Set<S>): S[] {
 
 function orderGroup<S extends Statement> (group: readonly S[]): Array<DatedStatement<S>> {
   if (group.length === 1) return group.map((statement) => ({ statement, date: null, earlier: false }))
-  const instants = group.map(({ occurredAt }) => occurredAt ?? 0)
+  const instants = group.map(({ instant }) => instant ?? 0)
   const latest = Math.max(...instants)
-  const days = new Set(instants.map((instant) => formatInstant(instant).slice(0, 10)))
-  const length = days.size === new Set(instants).size ? 10 : 16
+  const distinct = [...new Set(instants)].map(formatInstant)
+  const length = PRECISIONS.find((length) => (
+    new Set(distinct.map((text) => text.slice(0, length))).size === distinct.length
+  ))
   return [...group]
-    .sort((a, b) => (b.occurredAt ?? 0) - (a.occurredAt ?? 0))
-    .map((statement) => ({
-      statement,
-      date: formatInstant(statement.occurredAt ?? 0).slice(0, length).replace('T', ' '),
-      earlier: (statement.occurredAt ?? 0) < latest,
-    }))
+    .sort((a, b) => (b.instant ?? 0) - (a.instant ?? 0))
+    .map((statement) => {
+      const date = formatInstant(statement.instant ?? 0).slice(0, length).replace('T', ' ')
+      return {
+        statement,
+        date: statement.isStoredAt ? `stored ${date}` : date,
+        earlier: (statement.instant ?? 0) < latest,
+      }
+    })
 }
 
 function contradict (one: Statement, other: Statement): boolean {
-  if (one.occurredAt === null || other.occurredAt === null || one.occurredAt === other.occurredAt) return false
+  if (one.instant === null || other.instant === null || one.instant === other.instant) return false
   return haveOneSubject(one, other) && differ(one, other)
 }
 

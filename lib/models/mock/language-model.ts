@@ -24,7 +24,7 @@ interface Quote extends Statement {
  * Answers with sentences of the evidence, word for word, each with its citation, and needs no network. It chooses the
  * sentences that share the rarest terms with the question. Of sentences that contradict each other the latest comes
  * first, and each has its date after the citation: `Alice lives in Oslo. [2] (2024-03-01) Alice lives in Lyon. [1]
- * (earlier, 2019-05-04)`.
+ * (earlier, 2019-05-04)`. A memory without a time of its own has the time when it was stored: `(stored 2026-01-15)`.
  */
 export class MockLanguageModel implements LanguageModel {
   readonly model = 'mock'
@@ -53,14 +53,15 @@ function * answer (
   question: string, evidence: readonly Evidence[], maxTokens: number,
 ): Steps<{ text: string, isCut: boolean }> {
   const quotes: Quote[] = []
-  for (const [index, { text, occurredAt }] of evidence.entries()) {
+  for (const [index, { text, occurredAt, retainedAt }] of evidence.entries()) {
     for (const { start, end } of yield * sentenceSteps(text)) {
       const sentence = text.slice(start, end)
       quotes.push({
         text: sentence,
         source: index + 1,
         ...yield * readWords(sentence),
-        occurredAt: occurredAt === null ? null : parseInstant(occurredAt) ?? null,
+        instant: parseInstant(occurredAt ?? retainedAt) ?? null,
+        isStoredAt: occurredAt === null,
       })
       yield
     }

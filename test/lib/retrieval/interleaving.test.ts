@@ -16,8 +16,8 @@ t.test('a question without parts keeps its ranking', async (t) => {
   t.strictSame(interleave([[]]), [])
 })
 
-t.test('the parts alternate, and hits of the whole question alone come last', async (t) => {
-  t.strictSame(ids(interleave([ranking('xaby'), ranking('ab'), ranking('cde')])), ['a', 'c', 'b', 'd', 'e', 'x', 'y'])
+t.test('the whole question and its parts take turns, and the whole question has the first', async (t) => {
+  t.strictSame(ids(interleave([ranking('xaby'), ranking('ab'), ranking('cde')])), ['x', 'a', 'c', 'b', 'd', 'e', 'y'])
 })
 
 t.test('a memory that several parts find occurs once, at its first place', async (t) => {
@@ -26,7 +26,7 @@ t.test('a memory that several parts find occurs once, at its first place', async
 
 t.test('ranks in the strategies are those of the whole question', async (t) => {
   const merged = interleave([ranking('ba'), ranking('ac')])
-  t.strictSame(merged.map(({ memory, strategies }) => [memory.memoryId, strategies.lexical?.rank]), [['a', 2], ['c', undefined], ['b', 1]])
+  t.strictSame(merged.map(({ memory, strategies }) => [memory.memoryId, strategies.lexical?.rank]), [['b', 1], ['a', 2], ['c', undefined]])
 })
 
 t.test('a memory that reaches the minimum score is not moved below it by others', async (t) => {

@@ -1379,7 +1379,7 @@ export interface components {
             lexical?: components["schemas"]["ExplainedLexical"];
             semantic?: components["schemas"]["ExplainedSemantic"];
             times?: components["schemas"]["ExplainedTimes"];
-            /** @description The parts that the query was split into, whose rankings are interleaved; absent when it was not split. */
+            /** @description The parts that the query was split into, whose rankings are interleaved with that of the whole query; absent when it was not split. */
             parts?: components["schemas"]["ExplainedPart"][];
             fusion?: components["schemas"]["ExplainedFusion"];
             scorers?: components["schemas"]["ExplainedScorers"];

@@ -59,11 +59,13 @@ t.test('tokens are counted over the prompt and the answer', async (t) => {
   t.equal(usage.outputTokens, countTokens(text))
 })
 
-/** @param texts each with the day that it tells of */
+/** @param texts each with the day that it tells of, and when it was stored */
 async function datedAnswer (
-  question: string, ...texts: Array<[text: string, occurredAt: string | null]>
+  question: string, ...texts: Array<[text: string, occurredAt: string | null, retainedAt?: string]>
 ): Promise<string> {
-  const given = texts.map(([text, occurredAt]) => ({ text, bankId: 'home', occurredAt }))
+  const given = texts.map(([text, occurredAt, retainedAt = '2026-01-15T10:00:00.000Z']) => (
+    { text, bankId: 'home', occurredAt, retainedAt }
+  ))
   return (await new MockLanguageModel().generate(request(question, given))).text
 }
 
@@ -76,11 +78,23 @@ t.test('of contradicting sentences the latest comes first, and each is dated', a
     'The meeting is at 4. [2] (2024-03-01 10:15) The meeting is at 3. [1] (earlier, 2024-03-01 08:00) The meeting is at 5. [3] (earlier, 2023-01-01 00:00)')
 })
 
-t.test('without dates, with one date, or without a contradiction nothing is dated, and the best is first', async (t) => {
+t.test('a contradiction without a time of its own is dated by when it was stored', async (t) => {
+  const question = 'Where does Alice live?'
+  const [lyon, oslo] = ['Alice lives in Lyon.', 'Alice lives in Oslo.']
+  t.equal(await datedAnswer(question, [lyon, null, '2025-05-04T10:00:00.000Z'], [oslo, null, '2026-01-15T10:00:00.000Z']),
+    'Alice lives in Oslo. [2] (stored 2026-01-15) Alice lives in Lyon. [1] (earlier, stored 2025-05-04)')
+  t.equal(await datedAnswer(question, [lyon, '2019-05-04T10:00:00Z'], [oslo, null]),
+    'Alice lives in Oslo. [2] (stored 2026-01-15) Alice lives in Lyon. [1] (earlier, 2019-05-04)')
+  t.equal(await datedAnswer(question, [lyon, null, '2026-01-15T10:00:01.000Z'], [oslo, null, '2026-01-15T10:00:02.500Z']),
+    'Alice lives in Oslo. [2] (stored 2026-01-15 10:00:02) Alice lives in Lyon. [1] (earlier, stored 2026-01-15 10:00:01)')
+  t.equal(await datedAnswer(question, [lyon, null, '2026-01-15T10:00:00.001Z'], [oslo, null, '2026-01-15T10:00:00.002Z']),
+    'Alice lives in Oslo. [2] (stored 2026-01-15 10:00:00.002) Alice lives in Lyon. [1] (earlier, stored 2026-01-15 10:00:00.001)')
+})
+
+t.test('of one time, or without a contradiction, nothing is dated, and the best is first', async (t) => {
   const [lyon, oslo] = ['Alice lives in Lyon.', 'Alice lives in Oslo.']
   const plain = `${lyon} [1] ${oslo} [2]`
   t.equal(await datedAnswer('Where does Alice live?', [lyon, null], [oslo, null]), plain)
-  t.equal(await datedAnswer('Where does Alice live?', [lyon, null], [oslo, '2024-03-01T10:00:00Z']), plain)
   t.equal(await datedAnswer('Where does Alice live?', [lyon, '2024-03-01T10:00:00Z'], [oslo, '2024-03-01T10:00:00Z']), plain)
   t.equal(await datedAnswer('Where does Alice live?', [lyon, '2019-05-04T10:00:00Z'], ['Alice lives in Lyon with Bob.', '2024-03-01T10:00:00Z']), `${lyon} [1] Alice lives in Lyon with Bob. [2]`)
   t.equal(await datedAnswer('Alice', ['Alice lives in Lyon.', '2019-05-04T10:00:00Z'], ['Tea is what Alice drinks.', '2024-03-01T10:00:00Z']), 'Alice lives in Lyon. [1] Tea is what Alice drinks. [2]')
