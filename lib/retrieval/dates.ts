@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module'
 import type * as chronoEn from 'chrono-node/en'
+import { readableDates } from './date-text.js'
 
 /** A period that a text names, in milliseconds since the epoch, half-open. */
 export interface TimeSpan {
@@ -99,8 +100,7 @@ export function timeSpans (text: string, reference: number, utcOffset = 0): Time
 }
 
 function localTimeSpans (text: string, reference: number): TimeSpan[] {
-  // "7 May,2023": without the space the parser sees no year.
-  const looked = text.slice(0, MAX_CHARACTERS).replace(/(\d),(\d{4})\b/g, '$1, $2').replace(BARE_MAY, '$1 in May')
+  const looked = readableDates(text.slice(0, MAX_CHARACTERS)).replace(BARE_MAY, '$1 in May')
   const spans: TimeSpan[] = []
   for (const found of parseDates(looked, reference)) {
     const { start } = found
@@ -112,7 +112,9 @@ function localTimeSpans (text: string, reference: number): TimeSpan[] {
     const end = found.end
     const from = Date.UTC(year, month, day)
     let named: TimeSpan[]
-    if (end != null) named = [{ from, to: Date.UTC(end.get('year')!, end.get('month')! - 1, end.get('day')!) + DAY_MS }]
+    // "From 10 to 12" is most often no time, and names no day.
+    if (isTimeOfDay(start)) continue
+    if (end != null) named = [{ from, to: dayAfter(end) }]
     else if (PERIOD.test(found.text)) named = [{ from, to: Math.max(reference, from + DAY_MS) }]
     else if (/\bweeks?\s+ago\b/i.test(found.text)) named = [{ from: from - DAY_MS, to: from + 2 * DAY_MS }]
     else if (/\bweeks?\b/i.test(found.text)) named = [{ from: from - 3 * DAY_MS, to: from + 4 * DAY_MS }]
@@ -158,6 +160,18 @@ function parseDates (text: string, reference: number): NamedDate[] {
     const [again] = /\bmonths?\b/i.test(text) ? parse(text, reference - extraDays * DAY_MS) : []
     return again === undefined ? found : { index, text, start: again.start, end: again.end }
   })
+}
+
+function isTimeOfDay (start: NamedDate['start']): boolean {
+  return start.isCertain('hour') && !start.isCertain('day') && !start.isCertain('weekday') &&
+    !start.isCertain('month') && !start.isCertain('year')
+}
+
+/** The day after the last of a range, which may end with a month. */
+function dayAfter (end: NamedDate['start']): number {
+  const [year, month] = [end.get('year')!, end.get('month')!]
+  const isMonth = end.isCertain('month') && !end.isCertain('day')
+  return isMonth ? Date.UTC(year, month) : Date.UTC(year, month - 1, end.get('day')! + 1)
 }
 
 /** The latest day at or before the reference that a day without a year, or a weekday, can mean. */
