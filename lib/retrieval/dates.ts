@@ -112,8 +112,8 @@ function localTimeSpans (text: string, reference: number): TimeSpan[] {
     const end = found.end
     const from = Date.UTC(year, month, day)
     let named: TimeSpan[]
-    // "From 10 to 12" is most often no time, and names no day.
-    if (isTimeOfDay(start)) continue
+    // "From 10 to 12" is most often no time, and names no day; "for 5 minutes" is a duration.
+    if (isTimeOfDay(start) || /^for\b/i.test(found.text)) continue
     if (end != null) named = [{ from, to: dayAfter(end) }]
     else if (PERIOD.test(found.text)) named = [{ from, to: Math.max(reference, from + DAY_MS) }]
     else if (/\bweeks?\s+ago\b/i.test(found.text)) named = [{ from: from - DAY_MS, to: from + 2 * DAY_MS }]

@@ -77,6 +77,18 @@ const cases: Record<string, Record<string, string[]>> = {
     'May I ask something?': [],
     'They spring up and fall down.': [],
     'in the spring': [],
+    'Do we offer 24/7 support?': [],
+    'What is the 1/2 cup rule?': [],
+    'ratio 3/4': [],
+    'blood pressure 12/8': [],
+    'sun cream SPF 50': [],
+    'Sun cream SPF 50': [],
+    'I sat next to whom at table 4?': [],
+    'Wed them in 3 steps': [],
+    'Which 5 may be deleted?': [],
+    'may 5 people come?': [],
+    'How do I cook for 5 minutes?': [],
+    'for about 3 weeks': [],
     '': [],
     '?': [],
   },
@@ -156,32 +168,6 @@ t.test('times for which there are no dates are none', async (t) => {
 
 t.test('a run of durations is read in bounded time', async (t) => {
   for (const unit of ['2 weeks ', '2 weeks     ', ' couple weeks', 'a  couple  of  weeks     and ']) t.type(timeSpans(`2023 ${unit.repeat(40)}`, NOW), Array)
-})
-
-await t.test('dates with dots have the day before the month', async (t) => {
-  for (const [text, ...expected] of [
-    ['Insurance renewal: 1.12.2026.', '2026-12-01 2026-12-02'],
-    ['Was war am 5.6.2026?', '2026-06-05 2026-06-06'],
-    ['am 5.6.26', '2026-06-05 2026-06-06'],
-    ['since 13.5.2025', '2025-05-13 2026-01-15'],
-    ['2024.5.6', '2024-05-06 2024-05-07'],
-    ['1.12.2026-3.12.2026', '2026-12-01 2026-12-04'],
-    ['5/6/2026', '2026-05-06 2026-05-07'],
-    ['5.13.2026'], ['32.1.2026'], ['31.2.2026'], ['Is 10.5.12 the gateway?'], ['v10.5.2012'], ['at 10.12.10.2024'],
-  ] as const) t.strictSame(named(text), expected, text)
-})
-
-await t.test('a range between two days, or two months, includes both', async (t) => {
-  for (const [text, ...expected] of [
-    ['between 3 and 5 May 2026', '2026-05-03 2026-05-06'],
-    ['between the 3rd and the 5th of May 2026', '2026-05-03 2026-05-06'],
-    ['between May 3 and 5, 2026', '2026-05-03 2026-05-06'],
-    ['from 3 to 5 May 2026', '2026-05-03 2026-05-06'],
-    ['3-5 May 2026', '2026-05-03 2026-05-06'],
-    ['between 5.6.2025 and 7.6.2025', '2025-06-05 2025-06-08'],
-    ['between March and May 2024', '2024-03-01 2024-06-01'],
-    ['between 10 and 12 people'], ['from 10 to 12'],
-  ] as const) t.strictSame(named(text), expected, text)
 })
 
 await t.test('a period with an open end reaches a hundred years back, or to the reference', async (t) => {
