@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module'
 import type * as chronoEn from 'chrono-node/en'
+import { readableDates } from './date-text.js'
 
 /** A period that a text names, in milliseconds since the epoch, half-open. */
 export interface TimeSpan {
@@ -28,8 +29,12 @@ const IN_MONTH = /\b(in|during|of|since|until|by|before|after|from|every|early|l
 const BARE_MAY = /\b(last|next|this|past|since|until|before|after|during|by|from|early|late|mid) may\b(?! (?:have|be|not|i|we|you|he|she|they|it)\b)/gi
 /** Periods that end in the present: `the past two weeks`, `the last few months`, `the past month`. */
 const PERIOD = /^(?:the\s+)?(?:(?:past|last)\s+(?:\w+\s+)?(?:days|weeks|months|years)|past\s+(?:week|month|year))\b/i
-/** The length of a period with one open end: `before March` most likely means shortly before. */
-const OPEN_PERIOD_MS = 60 * DAY_MS
+/** Words before a direction that keep its period near the time that it is open from. */
+const NEARBY = /\b(?:days?|nights?|morning|evening|weekend|weeks?|months?|just|right|shortly|soon)\s+(?:before|after)\s+(?:the\s+)?$/i
+/** The length of such a period, and of one beside a month of an unknown year. */
+const NEARBY_MS = 60 * DAY_MS
+/** The length of a period that is open to the past, or to the future from a time to come: a hundred years. */
+const OPEN_PERIOD_MS = 36_525 * DAY_MS
 const YEAR = /\b(?:(spring|summer|autumn|fall|winter)(?: of| in)? |(in|of|during|since|before|after|by|until|year|early|late|mid|around) )((?:19|20)\d\d)\b/gi
 /** The first month and the month after the last, for the northern hemisphere; winter runs into the next year. */
 const SEASONS: ReadonlyMap<
@@ -40,6 +45,7 @@ const MAX_CHARACTERS = 1000
 const MAX_SPANS = 4
 /** Every month has this many days. */
 const SHORTEST_MONTH_DAYS = 28
+const DAYS_PER_WEEK = 7
 
 type NamedDate = Pick<chronoEn.ParsedResult, 'index' | 'text' | 'start'> & {
   end?: chronoEn.ParsedResult['end'] | undefined
@@ -94,8 +100,7 @@ export function timeSpans (text: string, reference: number, utcOffset = 0): Time
 }
 
 function localTimeSpans (text: string, reference: number): TimeSpan[] {
-  // "7 May,2023": without the space the parser sees no year.
-  const looked = text.slice(0, MAX_CHARACTERS).replace(/(\d),(\d{4})\b/g, '$1, $2').replace(BARE_MAY, '$1 in May')
+  const looked = readableDates(text.slice(0, MAX_CHARACTERS)).replace(BARE_MAY, '$1 in May')
   const spans: TimeSpan[] = []
   for (const found of parseDates(looked, reference)) {
     const { start } = found
@@ -107,7 +112,9 @@ function localTimeSpans (text: string, reference: number): TimeSpan[] {
     const end = found.end
     const from = Date.UTC(year, month, day)
     let named: TimeSpan[]
-    if (end != null) named = [{ from, to: Date.UTC(end.get('year')!, end.get('month')! - 1, end.get('day')!) + DAY_MS }]
+    // "From 10 to 12" is most often no time, and names no day; "for 5 minutes" is a duration.
+    if (isTimeOfDay(start) || /^for\b/i.test(found.text)) continue
+    if (end != null) named = [{ from, to: dayAfter(end) }]
     else if (PERIOD.test(found.text)) named = [{ from, to: Math.max(reference, from + DAY_MS) }]
     else if (/\bweeks?\s+ago\b/i.test(found.text)) named = [{ from: from - DAY_MS, to: from + 2 * DAY_MS }]
     else if (/\bweeks?\b/i.test(found.text)) named = [{ from: from - 3 * DAY_MS, to: from + 4 * DAY_MS }]
@@ -116,22 +123,25 @@ function localTimeSpans (text: string, reference: number): TimeSpan[] {
       named = [{ from: saturday, to: saturday + 2 * DAY_MS }]
     } else if (/\bmonths?\b/i.test(found.text)) named = [{ from: Date.UTC(year, month), to: Date.UTC(year, month + 1) }]
     else if (/\byears?\b/i.test(found.text)) named = [{ from: Date.UTC(year, 0), to: Date.UTC(year + 1, 0) }]
-    else if (start.isCertain('day') || start.isCertain('weekday')) named = [{ from, to: from + DAY_MS }]
-    else if (start.isCertain('month')) {
+    else if (start.isCertain('day') || start.isCertain('weekday')) {
+      const first = direction === 'since' ? latestPast(found, from, reference) : from
+      named = [{ from: first, to: first + DAY_MS }]
+    } else if (start.isCertain('month')) {
       const word = IN_MONTH.exec(before)?.[1]?.toLowerCase() ??
         (before.length < found.index || /^in\b/i.test(found.text) ? 'in' : undefined)
       if (word === undefined && !start.isCertain('year')) continue
       const years = start.isCertain('year') ? [year] : yearsOfMonth(word!, month, reference)
       named = years.map((one) => ({ from: Date.UTC(one, month), to: Date.UTC(one, month + 1) }))
     } else continue
+    const isNearby = named.length > 1 || NEARBY.test(before)
     // `In 900000 years` leads beyond the range of dates.
     for (const span of named) {
       if (Math.abs(span.from) >= MAX_INSTANT || Math.abs(span.to) >= MAX_INSTANT) continue
-      spans.push(extendInDirection(span, direction))
+      spans.push(extendInDirection(span, direction, isNearby, reference))
     }
     if (spans.length >= MAX_SPANS * MONTH_YEAR_OFFSETS.length) break
   }
-  return spans.length > 0 ? spans : yearsIn(looked)
+  return spans.length > 0 ? spans : yearsIn(looked, reference)
 }
 
 /**
@@ -152,30 +162,53 @@ function parseDates (text: string, reference: number): NamedDate[] {
   })
 }
 
+function isTimeOfDay (start: NamedDate['start']): boolean {
+  return start.isCertain('hour') && !start.isCertain('day') && !start.isCertain('weekday') &&
+    !start.isCertain('month') && !start.isCertain('year')
+}
+
+/** The day after the last of a range, which may end with a month. */
+function dayAfter (end: NamedDate['start']): number {
+  const [year, month] = [end.get('year')!, end.get('month')!]
+  const isMonth = end.isCertain('month') && !end.isCertain('day')
+  return isMonth ? Date.UTC(year, month) : Date.UTC(year, month - 1, end.get('day')! + 1)
+}
+
+/** The latest day at or before the reference that a day without a year, or a weekday, can mean. */
+function latestPast ({ start }: NamedDate, from: number, reference: number): number {
+  if (from <= reference || start.isCertain('year')) return from
+  if (!start.isCertain('day')) return from - DAYS_PER_WEEK * DAY_MS
+  return Date.UTC(start.get('year')! - 1, start.get('month')! - 1, start.get('day')!)
+}
+
 /** The years to try for a month without a year, by the word before the month. */
 function yearsOfMonth (word: string, month: number, reference: number): number[] {
   const [year, present] = [new Date(reference).getUTCFullYear(), new Date(reference).getUTCMonth()]
   if (word === 'last' || word === 'past') return [month < present ? year : year - 1]
+  if (word === 'since') return [month <= present ? year : year - 1]
   if (word === 'next') return [month > present ? year : year + 1]
   return word === 'this' ? [year] : MONTH_YEAR_OFFSETS.map((offset) => year + offset)
 }
 
 /** Bare years and seasons with a year, which the parser does not read. */
-function yearsIn (text: string): TimeSpan[] {
-  return [...text.matchAll(YEAR)].slice(0, MAX_SPANS).map(([, season, word, digits]) => {
+function yearsIn (text: string, reference: number): TimeSpan[] {
+  return [...text.matchAll(YEAR)].slice(0, MAX_SPANS).map(({ index, 1: season, 2: word, 3: digits }) => {
     const year = Number(digits)
-    const months = season === undefined ? undefined : SEASONS.get(season.toLowerCase())
-    if (months !== undefined) return { from: Date.UTC(year, months[0]), to: Date.UTC(year, months[1]) }
-    return extendInDirection({ from: Date.UTC(year, 0), to: Date.UTC(year + 1, 0) }, word?.toLowerCase())
+    const [first, end] = SEASONS.get(season?.toLowerCase() ?? '') ?? [0, 12]
+    const before = `${text.slice(0, index)}${word ?? ''} `
+    const span = { from: Date.UTC(year, first), to: Date.UTC(year, end) }
+    return extendInDirection(span, DIRECTION.exec(before)?.[1]?.toLowerCase(), NEARBY.test(before), reference)
   })
 }
 
-function extendInDirection (span: TimeSpan, direction: string | undefined): TimeSpan {
-  if (direction === 'before' || direction === 'until' || direction === 'by') {
-    return { from: span.from - OPEN_PERIOD_MS, to: span.from }
-  }
-  if (direction === 'after' || direction === 'since') return { from: span.from, to: span.to + OPEN_PERIOD_MS }
-  return span
+/** A span beside a word such as `before` or `since` is open on one side; that of the future ends at the reference. */
+function extendInDirection (
+  { from, to }: TimeSpan, direction: string | undefined, isNearby: boolean, reference: number,
+): TimeSpan {
+  const length = isNearby ? NEARBY_MS : OPEN_PERIOD_MS
+  if (direction === 'before' || direction === 'until' || direction === 'by') return { from: from - length, to: from }
+  if (direction !== 'after' && direction !== 'since') return { from, to }
+  return { from, to: isNearby || from > reference ? to + length : Math.max(to, reference) }
 }
 
 /** A year, a month by its name, or a date in figures. */

@@ -1,0 +1,70 @@
+/**
+ * Rewrites dates that chrono-node reads in another sense than their writers mean. Each regular expression takes linear
+ * time.
+ */
+
+/** Figures with two dots or more: `5.6.2026`, but also versions and addresses. */
+const DOTTED = /(?<!\d)\d+(?:\.\d+){2,}/g
+/** The words before a dotted date whose year has two digits, which tell it from a version. */
+const DOTTED_CONTEXT = /\b(?:on|am|vom) $/i
+const MONTHS = [
+  'January', 'February', 'March', 'April', 'May', 'June', 'July', 'August', 'September', 'October', 'November',
+  'December',
+]
+const MONTH = '(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|' +
+  'oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)'
+/** Both ends of the period name a day or a month. */
+const BETWEEN = new RegExp(
+  String.raw`\b(between (?:the )?(?:\d|${MONTH}\b)[^.;?!]{0,24}?) and (?:the )?(?=\d{1,2}(?:st|nd|rd|th)?\b|${MONTH}\b)`,
+  'gi',
+)
+/** A day and a month without a year; fractions, ratios and readings look alike. */
+const SLASHED = /(?<![\d/.-])(\d{1,2})\/(\d{1,2})(?!\/?\d)/g
+/** What comes before such figures when they are a date: a word, a weekday, or the beginning of a range. */
+const SLASHED_CONTEXT = /\b(?:on|by|since|until|till|before|after|between|from|due|am|\w{3,6}day,?|\d\/\d\d? ?(?:to|until|and|-|–)) ?$/i
+/** More characters than a context has. */
+const CONTEXT_CHARACTERS = 16
+const NO_SEPARATOR = '|'
+/** The words after which a short name in lower case is that of a weekday or a month. */
+const NAME_CONTEXT = '(?<!\\b(?:on|last|next|this|past|since|until|till|before|after|by|from|to|of|in) )'
+const SHORT_WEEKDAY = '(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)'
+/** A weekday's short name in lower case, or one that begins the text as a verb or a noun does: `Sat next to whom?`. */
+const NO_WEEKDAY = new RegExp(
+  String.raw`${NAME_CONTEXT}\b(?=${SHORT_WEEKDAY}\b)|^(?=(?:Wed|Sat|Sun) [a-z])`, 'g',
+)
+/** A month's name in lower case before a number that counts something: `may 5 people`. */
+const NO_MONTH_BEFORE_NUMBER = new RegExp(
+  String.raw`${NAME_CONTEXT}\b(?=(?:jan|feb|mar|march|apr|may|june?|july?|aug|sept?|oct|nov|dec) \d\d? [a-z])`, 'g',
+)
+/** A verb in lower case after a number: `which 5 may be deleted`. */
+const VERB_AFTER_NUMBER = /(?<!\b(?:on|since|until|till|before|after|by|from|to|of) )\b(\d\d?) (?=(?:may|march|mar) [a-z])/g
+/** Before a word it keeps the parser from reading it as a name. */
+const NO_NAME = '_'
+
+/** The text with its dates as chrono-node reads them rightly, of about the same length. */
+export function readableDates (text: string): string {
+  // "7 May,2023": without the space the parser sees no year.
+  return text.replace(/(\d),(\d{4})\b/g, '$1, $2')
+    .replace(/(\.\d{4})[-–](?=\d)/g, '$1 to ').replace(DOTTED, dottedDate)
+    .replace(BETWEEN, '$1 to ')
+    .replace(SLASHED, slashedDate)
+    .replace(NO_WEEKDAY, NO_NAME).replace(NO_MONTH_BEFORE_NUMBER, NO_NAME).replace(VERB_AFTER_NUMBER, `$1 ${NO_NAME}`)
+}
+
+function slashedDate (figures: string, first: string, second: string, index: number, text: string): string {
+  const before = text.slice(Math.max(0, index - CONTEXT_CHARACTERS), index)
+  const isDate = figures !== '24/7' && SLASHED_CONTEXT.test(before)
+  return isDate ? figures : `${first}${NO_SEPARATOR}${second}`
+}
+
+/** Dots stand between day, month and year, in this order, or after a year that comes first; all else is no date. */
+function dottedDate (figures: string, index: number, text: string): string {
+  const [first, month, year, ...more] = figures.split('.') as [string, string, string, ...string[]]
+  const isDate = more.length === 0 && !/[\w.]/.test(text[index - 1] ?? ' ') &&
+    Number(month) >= 1 && Number(month) <= 12
+  if (isDate && first.length === 4) return figures
+  const before = text.slice(Math.max(0, index - 5), index)
+  const isYear = year.length === 4 || (year.length === 2 && DOTTED_CONTEXT.test(before))
+  if (!isDate || !isYear || Number(first) < 1 || Number(first) > 31) return figures.replaceAll('.', NO_SEPARATOR)
+  return `${Number(first)} ${MONTHS[Number(month) - 1]} ${year.length === 2 ? `20${year}` : year}`
+}
