@@ -61,5 +61,5 @@ function messageOf (value: unknown, place: string): Found | undefined {
     .map((part, index) => requireText(part, `${place}.message.content.parts[${index}]`)).join('\n').trim()
   const occurredAt = optionalSeconds(time, `${place}.message.create_time`)
   if (text === '') return undefined
-  return { place, text, metadata: { role }, occurred_at: occurredAt }
+  return { place, text, metadata: { speaker: role }, occurred_at: occurredAt }
 }

@@ -49,12 +49,12 @@ t.test('exports of other products are taken over', async (t) => {
   const { cli } = await cliServer(t)
   const cases: Array<[product: string, memories: Array<Record<string, unknown>>]> = [
     ['chatgpt', [
-      { text: 'I eat porridge with figs for breakfast.', occurred_at: '2024-05-20T08:00:30.000Z', document_id: '6650-breakfast', metadata: { role: 'user', title: 'Breakfast' } },
-      { text: 'Figs go well with walnuts.', metadata: { role: 'assistant' } },
+      { text: 'I eat porridge with figs for breakfast.', occurred_at: '2024-05-20T08:00:30.000Z', document_id: '6650-breakfast', metadata: { speaker: 'user', title: 'Breakfast' } },
+      { text: 'Figs go well with walnuts.', metadata: { speaker: 'assistant' } },
     ]],
     ['claude', [
-      { text: 'We go to the Azores in June.', occurred_at: '2026-05-20T08:00:00.000Z', metadata: { role: 'user', title: 'Holiday' } },
-      { text: 'June is warm there; take a light raincoat.', metadata: { role: 'assistant' } },
+      { text: 'We go to the Azores in June.', occurred_at: '2026-05-20T08:00:00.000Z', metadata: { speaker: 'user', title: 'Holiday' } },
+      { text: 'June is warm there; take a light raincoat.', metadata: { speaker: 'assistant' } },
     ]],
     ['mem0', [
       { text: 'Plays the cello in a quartet', retained_at: '2026-04-02T17:11:12.123Z', tags: ['hobbies'], metadata: { level: 2, where: '["home","hall"]', user_id: 'ada' } },
