@@ -23,7 +23,6 @@ export function * fromClaude (document: unknown): Generator<Found> {
       if (speaker === undefined) throw new UnknownShape(`${path}.sender`, 'human or assistant', sender)
       const text = textOf(message, path)
       const occurredAt = optionalInstant(message['created_at'], `${path}.created_at`)
-      if (text === '') continue
       yield {
         place: path,
         text,

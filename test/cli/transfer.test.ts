@@ -101,6 +101,42 @@ t.test('what has another form is refused with its place, and nothing is stored',
   t.same(JSON.parse((await cli(['banks', '--json'])).stdout), { banks: [] })
 })
 
+t.test('memories of Mem0 keep their expiry, and those that have expired are skipped', async (t) => {
+  const { cli } = await cliServer(t)
+  const stdin = JSON.stringify([
+    { id: 'a', memory: 'The door code is 4411.', expiration_date: '2024-12-31' },
+    { id: 'b', memory: 'The guest code is 9922.', expiration_date: '2099-12-31' },
+    { id: 'c', memory: 'The garage code is 7733.', expiration_date: '2099-12-31T10:00:00+02:00' },
+    { id: 'd', memory: 'The mailbox code is 1155.', expiration_date: null },
+  ])
+  const { code, stderr } = await cli(['import', 'codes', '--from', 'mem0'], { stdin })
+  t.equal(code, 0, stderr)
+  t.match(stderr, '3 imported, 1 already stored or expired')
+  const stored = (await cli(['export', 'codes'])).stdout.trim().split('\n').slice(1).map((line) => JSON.parse(line))
+  t.same(stored.map(({ document_id: id, expires_at: at }) => [id, at]).sort(), [
+    ['b', '2100-01-01T00:00:00.000Z'], ['c', '2099-12-31T08:00:00.000Z'], ['d', null],
+  ])
+  const wrong = await cli(['import', 'codes', '--from', 'mem0'], { stdin: '[{"id":"a","memory":"x","expiration_date":"2024-13-01"}]' })
+  t.match(wrong.stderr, '[0].expiration_date: expected a time, found a string')
+})
+
+t.test('voice messages of ChatGPT are imported, and entries without text are counted', async (t) => {
+  const { cli } = await cliServer(t)
+  const contents = [
+    { content_type: 'multimodal_text', parts: [{ content_type: 'audio_transcription', text: 'My blood type is A negative.', direction: 'in' }, { content_type: 'audio_asset_pointer' }] },
+    { content_type: 'multimodal_text', parts: [{ content_type: 'image_asset_pointer' }] },
+    { content_type: 'code', text: 'print(1)' },
+  ]
+  const mapping = Object.fromEntries(contents.map((content, index) => [`n${index}`, { message: { author: { role: 'user' }, content } }]))
+  const { code, stderr } = await cli(['import', 'voice', '--from', 'chatgpt'], { stdin: JSON.stringify([{ mapping }]) })
+  t.equal(code, 0, stderr)
+  t.match(stderr, /entries without text, such as images or calls of tools, are left out: 2\n[^]*1 imported, 0 already stored/)
+  t.match((await cli(['export', 'voice'])).stdout, /"My blood type is A negative\."/)
+  const claude = [{ uuid: 'a', chat_messages: [{ sender: 'human', text: ' ' }, { sender: 'human', text: 'I sail.' }] }]
+  const other = await cli(['import', 'claude', '--from', 'claude'], { stdin: JSON.stringify(claude) })
+  t.match(other.stderr, /are left out: 1\n[^]*1 imported/)
+})
+
 t.test('a text longer than a memory becomes several', async (t) => {
   const { cli } = await cliServer(t)
   const long = Array.from({ length: 4000 }, (_, index) => `Line ${index} of a long paste.`).join('\n')
