@@ -20,7 +20,10 @@ export function * fromClaude (document: unknown): Generator<Found> {
       const message = requireObject(value, path)
       const sender = requireText(message['sender'], `${path}.sender`)
       const speaker = SPEAKERS.get(sender)
-      if (speaker === undefined) throw new UnknownShape(`${path}.sender`, 'human or assistant', sender)
+      if (speaker === undefined) {
+        const said = JSON.stringify(sender.slice(0, 40))
+        throw new UnknownShape(`${path}.sender`, 'human or assistant', sender, said)
+      }
       const text = textOf(message, path)
       const occurredAt = optionalInstant(message['created_at'], `${path}.created_at`)
       yield {

@@ -19,9 +19,9 @@ export interface Found {
 
 /** A part of the source does not have the known format. */
 export class UnknownShape extends CommandError {
-  /** @param place for example `[3].mapping` @param expected in words */
-  constructor (place: string, expected: string, found: unknown) {
-    super(`${place === '' ? 'the top level' : place}: expected ${expected}, found ${kindOf(found)}`)
+  /** @param place for example `[3].mapping` @param expected in words @param shown the value itself, if that helps */
+  constructor (place: string, expected: string, found: unknown, shown = kindOf(found)) {
+    super(`${place === '' ? 'the top level' : place}: expected ${expected}, found ${shown}`)
   }
 }
 
