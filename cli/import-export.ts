@@ -13,7 +13,7 @@ export async function exportItems (lines: AsyncIterable<string>, name: string): 
   const first = await items.next()
   if (first.done === true) throw new CommandError(`${name} is empty`)
   checkHeader(first.value, name)
-  return { header: first.value, items }
+  return { header: first.value, items, withoutText: 0 }
 }
 
 /** The lines that are not blank, with their numbers. */

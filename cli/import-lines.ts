@@ -17,6 +17,8 @@ export interface ImportItem {
 export interface ImportContent {
   header: ImportItem
   items: AsyncIterable<ImportItem>
+  /** Entries of the source that are no memory, because they have no text. */
+  withoutText: number
 }
 
 /** One request. */

@@ -1,5 +1,5 @@
 import { SdkError, SdkErrorCode } from '@modelcontextprotocol/server'
-import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio'
+import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import type { Readable, Writable } from 'node:stream'
 import { AccessControl } from '../lib/access/access-control.js'
 import { BANK_ID_IN_WORDS } from '../lib/validation/ids.js'
@@ -13,11 +13,14 @@ import { Refusals } from './refusals.js'
 import { RemoteError } from './remote-error.js'
 import { remoteOperations, type ServerConnection } from './remote-operations.js'
 import { createMcpServer } from './server.js'
+import { StdioTransport } from './stdio-transport.js'
 
 /** The number of calls of a client that are executed at a time; further ones wait. */
 const CONCURRENCY = 8
 /** Maximum bytes of a message, as the default of SERVICES_MAX_BODY_BYTES. A longer one ends the connection. */
 const MAX_MESSAGE_BYTES = 10 * 1024 * 1024
+/** Somewhat more than a call of a server may take, so that its refusal is still answered. */
+const ANSWER_TIMEOUT_MS = 65_000
 
 /** Forwards every call to a server. */
 interface ServerSource {
@@ -40,6 +43,8 @@ export type McpStdioOptions = (ServerSource | EmbeddedSource) & {
   bankId?: string | undefined
   /** Tokens of one answer. Default: `mcp.answer_tokens` of the configuration, else 8000. */
   answerTokens?: number | undefined
+  /** Milliseconds in which the calls that run at the end of the input are answered. Default 65,000. */
+  answerTimeoutMs?: number
   /** Ends the connection. */
   signal?: AbortSignal
   /** Gets one line for each warning and fault. Default: standard error. Standard output belongs to the protocol. */
@@ -50,7 +55,7 @@ export type McpStdioOptions = (ServerSource | EmbeddedSource) & {
 
 /**
  * Serves the Model Context Protocol over standard input and output, as desktop clients expect.
- * @returns when the client has closed its end, or the signal was aborted
+ * @returns when the client has closed its end and its calls are answered, or the signal was aborted
  * @throws ServiceError for a bank id that is none; ProviderError when a provider cannot be made
  */
 export async function runMcpStdio (options: McpStdioOptions): Promise<void> {
@@ -60,14 +65,20 @@ export async function runMcpStdio (options: McpStdioOptions): Promise<void> {
   }
   const { operations, caller, answerTokens, close } = await openSource(options, log)
   const refusals = new Refusals(undefined, (error) => {
-    // A client that closes its end while a call runs aborts the call.
+    // The signal, or the end of the time after the client has closed its end, aborts the calls that run.
     const isGone = error instanceof SdkError && error.code === SdkErrorCode.ConnectionClosed
     const isKnown = error instanceof ServiceError || error instanceof RemoteError
     if (!isGone && !isKnown) log(`unexpected fault: ${stackOf(error)}`)
   })
   try {
     await new Promise<void>((resolve) => {
-      const transport = new ObservedTransport(options.stdin, options.stdout, resolve)
+      const transport = new StdioTransport({
+        stdin: options.stdin ?? process.stdin,
+        stdout: options.stdout ?? process.stdout,
+        maxMessageBytes: MAX_MESSAGE_BYTES,
+        answerTimeoutMs: options.answerTimeoutMs ?? ANSWER_TIMEOUT_MS,
+        ended: resolve,
+      })
       const connection = serveStdio(() => createMcpServer({
         operations,
         refusals,
@@ -83,21 +94,6 @@ export async function runMcpStdio (options: McpStdioOptions): Promise<void> {
     })
   } finally {
     await close()
-  }
-}
-
-/** Resolves when the connection has ended, for whatever reason. */
-class ObservedTransport extends StdioServerTransport {
-  readonly #ended: () => void
-
-  constructor (stdin: Readable | undefined, stdout: Writable | undefined, ended: () => void) {
-    super(stdin, stdout, { maxBufferSize: MAX_MESSAGE_BYTES })
-    this.#ended = ended
-  }
-
-  override async close (): Promise<void> {
-    await super.close()
-    this.#ended()
   }
 }
 

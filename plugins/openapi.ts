@@ -5,7 +5,7 @@ import fp from 'fastify-plugin'
 import { ErrorSchema } from '../http/error-schema.js'
 import type { AuthMode } from '../lib/config/config.js'
 import { forEveryMode, forGenerators } from './openapi/document.js'
-import { SECURITY_SCHEMES, securityOf } from './openapi/security.js'
+import { securityOf, securitySchemesOf } from './openapi/security.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -52,7 +52,7 @@ async function openapi (app: FastifyInstance, { mode, version }: OpenApiOptions)
         { name: 'sources', description: 'Webhooks; guarded by each source\'s signature.' },
         { name: 'health', description: 'Probes.' },
       ],
-      components: { schemas: { Error: ErrorSchema }, securitySchemes: SECURITY_SCHEMES },
+      components: { schemas: { Error: ErrorSchema }, securitySchemes: securitySchemesOf(mode) },
     },
     transform: ({ schema, url, route }) => ({
       schema: { ...schema, security: securityOf(route.config?.scope ?? 'public', mode) },

@@ -49,6 +49,8 @@ export async function importBank (
       ? exportItems(input.lines, input.name)
       : foreignItems(from, input.lines, input.name)
     const content = await unlessAborted(reading, call.signal)
+    const { withoutText } = content
+    if (withoutText > 0) note(`entries without text, such as images or calls of tools, are left out: ${withoutText}`)
     const counts: Counts = { imported: 0, skipped: 0, overwritten: 0 }
     const progress = new Progress('import')
     try {

@@ -54,12 +54,15 @@ function messageOf (value: unknown, place: string): Found | undefined {
   if (role !== 'user' && role !== 'assistant') return undefined
   const { content_type: type, parts } = requireObject(content, `${place}.message.content`)
   // Executed code, browsed pages and the like are not statements of either side.
-  if (type !== 'text' && type !== 'multimodal_text') return undefined
-  const text = requireList(parts, `${place}.message.content.parts`).filter((part) => (
-    typeof part === 'string' || !isJsonObject(part)
-  ))
-    .map((part, index) => requireText(part, `${place}.message.content.parts[${index}]`)).join('\n').trim()
+  if (type !== 'text' && type !== 'multimodal_text') return { place, text: '' }
+  const text = requireList(parts, `${place}.message.content.parts`)
+    .flatMap((part, index) => textsOf(part, `${place}.message.content.parts[${index}]`)).join('\n').trim()
   const occurredAt = optionalSeconds(time, `${place}.message.create_time`)
-  if (text === '') return undefined
-  return { place, text, metadata: { role }, occurred_at: occurredAt }
+  return { place, text, metadata: { speaker: role }, occurred_at: occurredAt }
+}
+
+/** A text, the words of a voice message, or nothing of an image or a recording. */
+function textsOf (part: unknown, place: string): string[] {
+  if (!isJsonObject(part)) return [requireText(part, place)]
+  return part['content_type'] === 'audio_transcription' ? [requireText(part['text'], `${place}.text`)] : []
 }

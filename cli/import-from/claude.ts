@@ -4,7 +4,8 @@ import {
 } from './shape.js'
 import { isJsonObject } from '../../lib/validation/json-object.js'
 
-const ROLES = new Map([['human', 'user'], ['assistant', 'assistant']])
+/** The speaker in metadata, by which the ranking knows the role, of each sender. */
+const SPEAKERS = new Map([['human', 'user'], ['assistant', 'assistant']])
 
 /** `conversations.json` of Claude's data export: a list of conversations, each a list of messages. */
 export function * fromClaude (document: unknown): Generator<Found> {
@@ -18,17 +19,19 @@ export function * fromClaude (document: unknown): Generator<Found> {
       const path = `${place}.chat_messages[${at}]`
       const message = requireObject(value, path)
       const sender = requireText(message['sender'], `${path}.sender`)
-      const role = ROLES.get(sender)
-      if (role === undefined) throw new UnknownShape(`${path}.sender`, 'human or assistant', sender)
+      const speaker = SPEAKERS.get(sender)
+      if (speaker === undefined) {
+        const said = JSON.stringify(sender.slice(0, 40))
+        throw new UnknownShape(`${path}.sender`, 'human or assistant', sender, said)
+      }
       const text = textOf(message, path)
       const occurredAt = optionalInstant(message['created_at'], `${path}.created_at`)
-      if (text === '') continue
       yield {
         place: path,
         text,
         source: 'claude',
         document_id: id,
-        metadata: { role, ...(title !== undefined && title !== '' && { title }) },
+        metadata: { speaker, ...(title !== undefined && title !== '' && { title }) },
         occurred_at: occurredAt,
       }
     }

@@ -27,14 +27,19 @@ export async function foreignItems (from: string, lines: AsyncIterable<string>, 
     throw usageError(`an import from ${from} is not supported; supported are ${[...READERS.keys()].join(', ')}`)
   }
   const items: ImportItem[] = []
+  let withoutText = 0
   try {
-    for (const found of reader(await readDocument(lines, name))) items.push(...splitLongText(found))
+    for (const found of reader(await readDocument(lines, name))) {
+      const parts = splitLongText(found)
+      items.push(...parts)
+      if (parts.length === 0) withoutText++
+    }
   } catch (error) {
     throw error instanceof UnknownShape
       ? new CommandError(`${name} is not an export of ${from} in a known form: ${error.message}`)
       : error
   }
-  return { header: HEADER, items: each(items) }
+  return { header: HEADER, items: each(items), withoutText }
 }
 
 async function readDocument (lines: AsyncIterable<string>, name: string): Promise<unknown> {

@@ -1,5 +1,6 @@
 import {
-  flatMetadata, optionalInstant, optionalText, optionalTexts, requireList, requireObject, requireText, type Found,
+  flatMetadata, optionalExpiry, optionalInstant, optionalText, optionalTexts, requireList, requireObject, requireText,
+  type Found,
 } from './shape.js'
 import { isJsonObject } from '../../lib/validation/json-object.js'
 
@@ -14,6 +15,7 @@ export function * fromMem0 (document: unknown): Generator<Found> {
     const memory = requireObject(item, place)
     const text = requireText(memory['memory'], `${place}.memory`)
     const createdAt = optionalInstant(memory['created_at'], `${place}.created_at`)
+    const expiresAt = optionalExpiry(memory['expiration_date'], `${place}.expiration_date`)
     const owners = OWNERS.flatMap((key) => {
       const value = optionalText(memory[key], `${place}.${key}`)
       return value === undefined ? [] : [[key, value] as const]
@@ -27,6 +29,7 @@ export function * fromMem0 (document: unknown): Generator<Found> {
       metadata: { ...flatMetadata(memory['metadata'], `${place}.metadata`), ...Object.fromEntries(owners) },
       ...(tags.length > 0 && { tags }),
       retained_at: createdAt,
+      expires_at: expiresAt,
     }
   }
 }

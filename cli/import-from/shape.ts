@@ -1,13 +1,16 @@
 import { type Answer } from '../answers.js'
 import { CommandError } from '../failures.js'
+import { DAY_MS } from '../../lib/time/days.js'
 import { isJsonObject } from '../../lib/validation/json-object.js'
 
 /** A memory as an import accepts it, and its place in the source. */
 export interface Found {
   place: string
+  /** Without any but white space there is no memory; the import counts how often that is so. */
   text: string
   occurred_at?: string | undefined
   retained_at?: string | undefined
+  expires_at?: string | undefined
   document_id?: string | undefined
   source?: string
   tags?: string[]
@@ -16,9 +19,9 @@ export interface Found {
 
 /** A part of the source does not have the known format. */
 export class UnknownShape extends CommandError {
-  /** @param place for example `[3].mapping` @param expected in words */
-  constructor (place: string, expected: string, found: unknown) {
-    super(`${place === '' ? 'the top level' : place}: expected ${expected}, found ${kindOf(found)}`)
+  /** @param place for example `[3].mapping` @param expected in words @param shown the value itself, if that helps */
+  constructor (place: string, expected: string, found: unknown, shown = kindOf(found)) {
+    super(`${place === '' ? 'the top level' : place}: expected ${expected}, found ${shown}`)
   }
 }
 
@@ -54,6 +57,13 @@ export function optionalInstant (value: unknown, place: string): string | undefi
   if (text === undefined || text === '') return undefined
   const withOffset = /(?:Z|[+-]\d\d:?\d\d)$/i.test(text) ? text : `${text}Z`
   return instant(Date.parse(withOffset), place, value)
+}
+
+/** An instant, or a date, at the end of which (UTC) a memory expires: it is valid on that day. */
+export function optionalExpiry (value: unknown, place: string): string | undefined {
+  const text = optionalText(value, place)
+  if (text === undefined || !/^\d{4}-\d\d-\d\d$/.test(text)) return optionalInstant(value, place)
+  return instant(Date.parse(text) + DAY_MS, place, value)
 }
 
 /** Seconds since 1970, as ChatGPT writes times. */

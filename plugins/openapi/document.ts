@@ -2,7 +2,7 @@ import type { AuthMode } from '../../lib/config/config.js'
 import { ERROR_CODES } from '../../lib/errors/service-error.js'
 import { NamedSchemas } from './named-schemas.js'
 import { mapValues, type Schema } from './schema.js'
-import { securityOf } from './security.js'
+import { SECURITY_SCHEMES, securityOf } from './security.js'
 
 /** The parts of an OpenAPI document that the passes over it use. */
 interface Document {
@@ -68,7 +68,7 @@ export function forEveryMode (made: object, mode: AuthMode | 'host'): object {
   const paths = mapValues(document.paths ?? {}, (methods) => mapValues(methods, (operation) => (
     JSON.stringify(operation.security) === own ? { ...operation, security: securityOf('memory', 'any') } : operation
   )))
-  return { ...document, paths }
+  return { ...document, paths, components: { ...document.components, securitySchemes: SECURITY_SCHEMES } }
 }
 
 function examplesOf (codes: readonly string[]): Record<string, unknown> {

@@ -36,6 +36,14 @@ const CALLER_SECURITY: Record<AuthMode | 'host', Security> = {
   host: [],
 }
 
+/** The schemes of an auth mode, and those of the scopes that do not depend on it. */
+export function securitySchemesOf (mode: AuthMode | 'host'): Partial<typeof SECURITY_SCHEMES> {
+  const { adminToken, sourceSignature, ...ofCallers } = SECURITY_SCHEMES
+  const own = new Set(CALLER_SECURITY[mode].flatMap((one) => Object.keys(one)))
+  const ofMode = Object.fromEntries(Object.entries(ofCallers).filter(([name]) => own.has(name)))
+  return { ...ofMode, adminToken, sourceSignature }
+}
+
 /** The credentials of a scope; in the document for all auth modes, those of every mode. */
 export function securityOf (scope: RouteScope, mode: AuthMode | 'host' | 'any'): Security {
   switch (scope) {

@@ -49,12 +49,12 @@ t.test('exports of other products are imported', async (t) => {
   const { cli } = await cliServer(t)
   const cases: Array<[product: string, memories: Array<Record<string, unknown>>]> = [
     ['chatgpt', [
-      { text: 'I eat porridge with figs for breakfast.', occurred_at: '2024-05-20T08:00:30.000Z', document_id: '6650-breakfast', metadata: { role: 'user', title: 'Breakfast' } },
-      { text: 'Figs go well with walnuts.', metadata: { role: 'assistant' } },
+      { text: 'I eat porridge with figs for breakfast.', occurred_at: '2024-05-20T08:00:30.000Z', document_id: '6650-breakfast', metadata: { speaker: 'user', title: 'Breakfast' } },
+      { text: 'Figs go well with walnuts.', metadata: { speaker: 'assistant' } },
     ]],
     ['claude', [
-      { text: 'We go to the Azores in June.', occurred_at: '2026-05-20T08:00:00.000Z', metadata: { role: 'user', title: 'Holiday' } },
-      { text: 'June is warm there; take a light raincoat.', metadata: { role: 'assistant' } },
+      { text: 'We go to the Azores in June.', occurred_at: '2026-05-20T08:00:00.000Z', metadata: { speaker: 'user', title: 'Holiday' } },
+      { text: 'June is warm there; take a light raincoat.', metadata: { speaker: 'assistant' } },
     ]],
     ['mem0', [
       { text: 'Plays the cello in a quartet', retained_at: '2026-04-02T17:11:12.123Z', tags: ['hobbies'], metadata: { level: 2, where: '["home","hall"]', user_id: 'ada' } },
@@ -87,7 +87,7 @@ t.test('a file of another form is refused with its place, and nothing is stored'
     [['bank'], '', 'standard input is empty\n'],
     [['bank', '--from', 'mem0'], '{"memories":[]}', 'standard input is not an export of mem0 in a known form: results: expected a list, found nothing\n'],
     [['bank', '--from', 'mem0'], '[{"id":"a","memory":"x"},{"id":"b"}]', 'standard input is not an export of mem0 in a known form: [1].memory: expected a string, found nothing\n'],
-    [['bank', '--from', 'claude'], '[{"uuid":"a","chat_messages":[{"sender":"robot"}]}]', 'standard input is not an export of claude in a known form: [0].chat_messages[0].sender: expected human or assistant, found a string\n'],
+    [['bank', '--from', 'claude'], '[{"uuid":"a","chat_messages":[{"sender":"robot"}]}]', 'standard input is not an export of claude in a known form: [0].chat_messages[0].sender: expected human or assistant, found "robot"\n'],
     [['bank', '--from', 'chatgpt'], '{}', 'standard input is not an export of chatgpt in a known form: the top level: expected a list, found an object\n'],
     [['bank', '--from', 'chatgpt'], '[{"mapping":{"a":{"message":{"author":{"role":"user"},"content":[]}}}}]', 'standard input is not an export of chatgpt in a known form: [0].mapping["a"].message.content: expected an object, found a list\n'],
     [['bank', '--from', 'langgraph'], '{"items":[{"namespace":"a"}]}', 'standard input is not an export of langgraph in a known form: items[0].namespace: expected a list, found a string\n'],
@@ -99,6 +99,42 @@ t.test('a file of another form is refused with its place, and nothing is stored'
     t.same([code, stderr.slice(0, said.length)], [1, said], args.join(' '))
   }
   t.same(JSON.parse((await cli(['banks', '--json'])).stdout), { banks: [] })
+})
+
+t.test('memories of Mem0 keep their expiry, and those that have expired are skipped', async (t) => {
+  const { cli } = await cliServer(t)
+  const stdin = JSON.stringify([
+    { id: 'a', memory: 'The door code is 4411.', expiration_date: '2024-12-31' },
+    { id: 'b', memory: 'The guest code is 9922.', expiration_date: '2099-12-31' },
+    { id: 'c', memory: 'The garage code is 7733.', expiration_date: '2099-12-31T10:00:00+02:00' },
+    { id: 'd', memory: 'The mailbox code is 1155.', expiration_date: null },
+  ])
+  const { code, stderr } = await cli(['import', 'codes', '--from', 'mem0'], { stdin })
+  t.equal(code, 0, stderr)
+  t.match(stderr, '3 imported, 1 already stored or expired')
+  const stored = (await cli(['export', 'codes'])).stdout.trim().split('\n').slice(1).map((line) => JSON.parse(line))
+  t.same(stored.map(({ document_id: id, expires_at: at }) => [id, at]).sort(), [
+    ['b', '2100-01-01T00:00:00.000Z'], ['c', '2099-12-31T08:00:00.000Z'], ['d', null],
+  ])
+  const wrong = await cli(['import', 'codes', '--from', 'mem0'], { stdin: '[{"id":"a","memory":"x","expiration_date":"2024-13-01"}]' })
+  t.match(wrong.stderr, '[0].expiration_date: expected a time, found a string')
+})
+
+t.test('voice messages of ChatGPT are imported, and entries without text are counted', async (t) => {
+  const { cli } = await cliServer(t)
+  const contents = [
+    { content_type: 'multimodal_text', parts: [{ content_type: 'audio_transcription', text: 'My blood type is A negative.', direction: 'in' }, { content_type: 'audio_asset_pointer' }] },
+    { content_type: 'multimodal_text', parts: [{ content_type: 'image_asset_pointer' }] },
+    { content_type: 'code', text: 'print(1)' },
+  ]
+  const mapping = Object.fromEntries(contents.map((content, index) => [`n${index}`, { message: { author: { role: 'user' }, content } }]))
+  const { code, stderr } = await cli(['import', 'voice', '--from', 'chatgpt'], { stdin: JSON.stringify([{ mapping }]) })
+  t.equal(code, 0, stderr)
+  t.match(stderr, /entries without text, such as images or calls of tools, are left out: 2\n[^]*1 imported, 0 already stored/)
+  t.match((await cli(['export', 'voice'])).stdout, /"My blood type is A negative\."/)
+  const claude = [{ uuid: 'a', chat_messages: [{ sender: 'human', text: ' ' }, { sender: 'human', text: 'I sail.' }] }]
+  const other = await cli(['import', 'claude', '--from', 'claude'], { stdin: JSON.stringify(claude) })
+  t.match(other.stderr, /are left out: 1\n[^]*1 imported/)
 })
 
 t.test('a text longer than a memory becomes several memories', async (t) => {

@@ -131,9 +131,33 @@ t.test('a server that is missing, or is no gateway, is reported', async (t) => {
   await t.rejects(runMcpStdio({ ...embedded, bankId: ' ' }), { code: 'invalid_request', detail: /^bank: must be a text of letters/ })
 })
 
-t.test('a line that is not a message is reported in one line, and the next one is answered', async (t) => {
+t.test('the calls that run when the input ends are answered', async (t) => {
+  const { stdin, send, next, ended, log } = serve(embedded)
+  send(rpc('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 't', version: '1' } }, 'i'))
+  for (let id = 0; id < 20; id++) send(toolCall('retain', { bank_id: 'b', content: `fact ${id}` }, id))
+  // The last line has no line feed.
+  stdin.end(JSON.stringify(toolCall('recall', { bank_id: 'b', query: 'fact' }, 20)))
+  const ids: unknown[] = []
+  for (let count = 0; count < 22; count++) ids.push((await next()).id)
+  t.same(new Set(ids), new Set(['i', ...Array.from({ length: 21 }, (_, id) => id)]))
+  await ended
+  t.strictSame(log, [])
+})
+
+t.test('a cancelled call does not delay the end', async (t) => {
+  const { url, called } = await silentServer(t)
+  const { stdin, send, ended } = serve({ source: 'server', server: { url }, version: '1.0.0' })
+  send(toolCall('list_banks', {}, 7))
+  await called
+  send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7 } })
+  stdin.end()
+  await ended
+})
+
+t.test('a line that is not JSON is answered, one that is not a message is logged, and the next one is answered', async (t) => {
   const { stdin, send, next, ended, log } = serve(embedded)
   stdin.write('{bad\n\n[1]\nnull\n')
+  t.match(await next(), { jsonrpc: '2.0', id: null, error: { code: -32700, message: String } })
   send({ jsonrpc: '2.0', id: 1, method: 'ping' })
   t.match(await next(), { id: 1, result: {} })
   stdin.end()
@@ -141,16 +165,19 @@ t.test('a line that is not a message is reported in one line, and the next one i
   t.strictSame([...new Set(log)], ['the client has sent a line that is not a message of JSON-RPC; it is ignored'])
 })
 
-t.test('a client that disconnects while a call runs is no fault', async (t) => {
-  const calls = new Set<() => void>()
-  const silent = createServer(() => { for (const called of calls) called() })
+/** A server that never answers, and the moment of its first call. */
+async function silentServer (t: Test): Promise<{ url: string, called: Promise<unknown> }> {
+  const silent = createServer(() => {})
   t.teardown(() => { silent.closeAllConnections(); silent.close() })
-  const url = await new Promise<string>((resolve) => silent.listen(0, '127.0.0.1', () => {
-    const address = silent.address()
-    resolve(`http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`)
-  }))
-  const { stdin, send, ended, log } = serve({ source: 'server', server: { url }, version: '1.0.0' })
-  const called = new Promise<void>((resolve) => { calls.add(resolve) })
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+  const address = silent.address()
+  const called = new Promise((resolve) => { silent.once('request', resolve) })
+  return { url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`, called }
+}
+
+t.test('a call that is not answered in time after the end of the input is no fault', async (t) => {
+  const { url, called } = await silentServer(t)
+  const { stdin, send, ended, log } = serve({ source: 'server', server: { url }, version: '1.0.0', answerTimeoutMs: 100 })
   send(toolCall('list_banks', {}))
   await called
   stdin.end()

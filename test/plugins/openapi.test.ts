@@ -62,6 +62,8 @@ for (const [mode, caller] of Object.entries(callers)) {
     const expected: Record<RouteScope, unknown> = {
       memory: caller, admin: [{ adminToken: [] }], source: [{ sourceSignature: [] }, {}], public: [],
     }
+    const schemes = new Set([...caller.flatMap((one) => Object.keys(one)), 'adminToken', 'sourceSignature'])
+    t.same(new Set(Object.keys(components.securitySchemes)), schemes, 'no scheme of another mode')
     for (const { name, scope } of routes) {
       const [method, path] = name.split(' ') as [string, string]
       const { security } = paths[path]![method.toLowerCase()]!

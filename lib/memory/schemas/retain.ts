@@ -30,7 +30,11 @@ export const RetainAnswer = strict({
   stored: Type.Boolean({ description: 'False for an exact repeat, and for a near-duplicate that the bank does not store (`signal_quality.dedup`).' }),
   memory_id: MemoryId,
   chunk_count: Type.Integer({ description: 'Number of passages into which the text was split for search.' }),
-  deduplicated: Type.Boolean({ description: 'True when the bank already had the memory; `memory_id` is its id.' }),
+  deduplicated: Type.Boolean({
+    description: 'True when the bank already had the memory: one with the same text, tags, `document_id` and ' +
+      '`occurred_at`. `memory_id` is its id. It is not changed: other fields of the request, such as `expires_at`, ' +
+      '`metadata` and `source`, are ignored.',
+  }),
   bank_id: BankId,
   updated: Type.Optional(Type.Boolean({ description: 'True when the content replaced a near-duplicate and keeps its id.' })),
   near_duplicate: Type.Optional(strict({

@@ -2112,7 +2112,7 @@ export interface components {
             memory_id: string;
             /** @description Number of passages into which the text was split for search. */
             chunk_count: number;
-            /** @description True when the bank already had the memory; `memory_id` is its id. */
+            /** @description True when the bank already had the memory: one with the same text, tags, `document_id` and `occurred_at`. `memory_id` is its id. It is not changed: other fields of the request, such as `expires_at`, `metadata` and `source`, are ignored. */
             deduplicated: boolean;
             /**
              * @description Id of a bank.

@@ -1,0 +1,122 @@
+import {
+  deserializeMessage, isJSONRPCNotification, isJSONRPCRequest, JSONRPC_VERSION, ProtocolErrorCode,
+} from '@modelcontextprotocol/server'
+import { StdioServerTransport } from '@modelcontextprotocol/server/stdio'
+import type { Readable, Writable } from 'node:stream'
+import { withTimeout } from '../lib/concurrency/timeout.js'
+
+type Message = ReturnType<typeof deserializeMessage>
+type RequestId = string | number
+
+export interface StdioTransportOptions {
+  stdin: Readable
+  stdout: Writable
+  /** A longer message ends the connection. */
+  maxMessageBytes: number
+  /** Milliseconds that the open requests have to be answered after the end of the input. */
+  answerTimeoutMs: number
+  /** Called when the connection has ended, for whatever reason. */
+  ended: () => void
+}
+
+/**
+ * The transport of the SDK, which drops open requests when the input ends and lines that are not JSON. This one answers
+ * both: what is piped into the program is done, and the process ends after the last answer.
+ */
+export class StdioTransport extends StdioServerTransport {
+  readonly #options: StdioTransportOptions
+  /** The parts of the line that is not complete yet. */
+  #parts: Buffer[] = []
+  #bytes = 0
+  /** Requests without an answer. */
+  readonly #open = new Set<RequestId>()
+  #allAnswered: (() => void) | undefined
+  #hasInputEnded = false
+
+  constructor (options: StdioTransportOptions) {
+    super(options.stdin, options.stdout)
+    this.#options = options
+  }
+
+  override _ondata = (chunk: Buffer): void => {
+    let from = 0
+    for (let end = chunk.indexOf('\n'); end !== -1; end = chunk.indexOf('\n', from)) {
+      if (!this.#add(chunk.subarray(from, end))) return
+      this.#readLine()
+      from = end + 1
+    }
+    this.#add(chunk.subarray(from))
+  }
+
+  /** The base class closes the connection here. */
+  override _onstdinclose = (): void => {
+    if (this.#hasInputEnded) return
+    this.#hasInputEnded = true
+    this.#readLine()
+    const answered = new Promise<void>((resolve) => { this.#allAnswered = resolve })
+    this.#settle()
+    void withTimeout(answered, this.#options.answerTimeoutMs).then(async () => { await this.close() })
+  }
+
+  override async send (message: Message): Promise<void> {
+    try {
+      await super.send(message)
+    } finally {
+      if (!('method' in message)) this.#settle(message.id)
+    }
+  }
+
+  override async close (): Promise<void> {
+    await super.close()
+    this.#parts = []
+    this.#open.clear()
+    this.#settle()
+    this.#options.ended()
+  }
+
+  /** @returns false when the line is too long, which ends the connection */
+  #add (part: Buffer): boolean {
+    this.#bytes += part.length
+    if (this.#bytes > this.#options.maxMessageBytes) {
+      this.onerror?.(new Error(`the client has sent a message of more than ${this.#options.maxMessageBytes} bytes`))
+      void this.close()
+      return false
+    }
+    if (part.length > 0) this.#parts.push(part)
+    return true
+  }
+
+  #readLine (): void {
+    const line = Buffer.concat(this.#parts).toString('utf8').trim()
+    this.#parts = []
+    this.#bytes = 0
+    if (line === '') return
+    try {
+      this.#deliver(deserializeMessage(line))
+    } catch (error) {
+      if (error instanceof SyntaxError) this.#answerParseError()
+      else this.onerror?.(error instanceof Error ? error : new Error(String(error)))
+    }
+  }
+
+  #deliver (message: Message): void {
+    if (isJSONRPCRequest(message)) {
+      this.#open.add(message.id)
+    } else if (isJSONRPCNotification(message) && message.method === 'notifications/cancelled') {
+      // A cancelled request is not answered.
+      this.#settle(message.params?.['requestId'])
+    }
+    this.onmessage?.(message)
+  }
+
+  /** The id is null, because that of the message is not known. */
+  #answerParseError (): void {
+    const error = { code: ProtocolErrorCode.ParseError, message: 'Parse error: the line is not valid JSON' }
+    this.#options.stdout.write(`${JSON.stringify({ jsonrpc: JSONRPC_VERSION, id: null, error })}\n`)
+  }
+
+  #settle (id?: unknown): void {
+    if (typeof id === 'string' || typeof id === 'number') this.#open.delete(id)
+    if (this.#open.size === 0) this.#allAnswered?.()
+  }
+}
