@@ -59,7 +59,9 @@ function refuseWhatCannotWork (
     throw new Error(`memory-gateway: authenticate takes the place of SERVICE_AUTH_MODE, which is ${config.auth.mode}; give one of them`)
   }
   if (config.corsOrigins !== undefined) {
-    throw new Error('memory-gateway: SERVICES_CORS_ORIGINS is for a gateway of its own; register @fastify/cors in the app')
+    throw new Error(
+      'memory-gateway: SERVICES_CORS_ORIGINS is for a gateway of its own; register @fastify/cors in the app',
+    )
   }
 }
 

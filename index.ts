@@ -16,10 +16,14 @@ export { ConfigurationError, loadConfig, type Environment, type LoadOptions } fr
 export type { AuthConfig, AuthMode, Config } from './lib/config/config.js'
 export type { FileConfig } from './lib/config/schema.js'
 
-export { ERROR_CODES, ServiceError, type ErrorCode, type ErrorMembers, type FieldError } from './lib/errors/service-error.js'
+export {
+  ERROR_CODES, ServiceError, type ErrorCode, type ErrorMembers, type FieldError,
+} from './lib/errors/service-error.js'
 export { ProviderError } from './lib/providers/registry.js'
 
-export { AccessControl, type AccessSettings, type DefaultPolicy, type GrantRule, type Permission } from './lib/access/access-control.js'
+export {
+  AccessControl, type AccessSettings, type DefaultPolicy, type GrantRule, type Permission,
+} from './lib/access/access-control.js'
 export type { Actor, BankKey, RequestContext } from './lib/identity/context.js'
 
 export { createMemoryService, type MemoryOverrides, type MemoryService } from './lib/memory/service.js'

@@ -46,7 +46,9 @@ export function declareMemoryCommands (program: Command): void {
     .option('--min-score <number>', 'leave out hits with a lower score', share)
     .option('--as-of <time>', 'only memories stored up to this time')
     .option('--explain', 'show rank and score of each strategy, and the time of each stage')
-    .action(async (bank, query, options) => { await (await import('./commands/recall.js')).recall(bank, query, options) })
+    .action(async (bank, query, options) => {
+      await (await import('./commands/recall.js')).recall(bank, query, options)
+    })
 
   filtered(ofServer(program.command('reflect').description('answer a question from memories; the answer is shown ' +
     'as it arrives')))
@@ -55,7 +57,9 @@ export function declareMemoryCommands (program: Command): void {
     .option('--max-tokens <number>', 'maximum number of tokens of the answer', integer(1))
     .option('--instructions <text>', 'wishes for tone, length and language of the answer')
     .option('--no-sources', 'do not show the memories on which the answer is based')
-    .action(async (bank, question, options) => { await (await import('./commands/reflect.js')).reflect(bank, question, options) })
+    .action(async (bank, question, options) => {
+      await (await import('./commands/reflect.js')).reflect(bank, question, options)
+    })
 
   ofServer(program.command('forget').description('delete memories'))
     .argument('<bank>', BANK)
@@ -86,5 +90,7 @@ export function declareMemoryCommands (program: Command): void {
     .addOption(new Option(
       '--config <how>', 'whether the configuration in the export replaces that of the bank',
     ).choices(['ignore', 'apply']).default('ignore'))
-    .action(async (bank, file, options) => { await (await import('./commands/import.js')).importBank(bank, file, options) })
+    .action(async (bank, file, options) => {
+      await (await import('./commands/import.js')).importBank(bank, file, options)
+    })
 }

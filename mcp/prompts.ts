@@ -67,8 +67,11 @@ const PROMPTS: readonly PromptDefinition[] = [
   prompt({
     name: 'review_memories',
     title: 'Review the memories on a topic',
-    description: 'Asks the model to find memories that are outdated or contradict each other, and to propose deletions.',
-    input: strict({ ...bank, topic: Type.String({ ...RecallRequest.properties.query, description: 'The topic of the memories.' }) }),
+    description: 'Asks the model to find memories that are outdated or contradict each other, and to ' +
+      'propose deletions.',
+    input: strict({
+      ...bank, topic: Type.String({ ...RecallRequest.properties.query, description: 'The topic of the memories.' }),
+    }),
     write: async ({ bank_id: bankId, topic }) => (
       `Search the bank ${bankId} for memories on "${topic}" with the tool recall. List those that repeat or ` +
       'contradict each other or are outdated, with their memory_id and the reason. Delete none before I agree; then ' +

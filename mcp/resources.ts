@@ -105,7 +105,8 @@ async function contentsOf (uri: string, { operations, budget, signal, pinned }: 
 /** The address of a bank other than the pinned one gets the answer of one that does not exist. */
 function unknownUri (): ProtocolError {
   return new ProtocolError(
-    ProtocolErrorCode.InvalidParams, 'No such resource; resources/list and resources/templates/list have their addresses',
+    ProtocolErrorCode.InvalidParams,
+    'No such resource; resources/list and resources/templates/list have their addresses',
   )
 }
 

@@ -7,7 +7,8 @@ import { MemoryView } from './views.js'
 
 const idempotency = {
   idempotency_key: Type.Optional(Type.String({
-    description: 'A call with the same key and arguments within 24 hours gets the same answer and is not executed again.',
+    description: 'A call with the same key and arguments within 24 hours gets the same answer and is not ' +
+      'executed again.',
   })),
 }
 
@@ -24,7 +25,9 @@ export const ReflectInput = strict(without(ReflectRequest, 'response_schema', 't
 export const ForgetInput = strict({ ...ForgetRequest.properties, ...idempotency })
 export const ListBanksInput = strict({
   limit: Type.Optional(Type.Integer({ description: 'Number of banks in one answer; clamped to 1–200. Default 50.' })),
-  cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 1024, description: '`next_cursor` of the previous answer.' })),
+  cursor: Type.Optional(Type.String({
+    minLength: 1, maxLength: 1024, description: '`next_cursor` of the previous answer.',
+  })),
 })
 
 export const RetainOutput = RetainAnswer

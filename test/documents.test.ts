@@ -70,7 +70,9 @@ t.test('there are documents to check', async (t) => {
 
 for (const [path, text] of documents) {
   t.test(`${path}: lines have at most ${MAX_COLUMNS} columns, except for tables, code and addresses`, async (t) => {
-    const long = proseOf(text).filter(({ line }) => !line.trimStart().startsWith('|') && [...withoutAddresses(line)].length > MAX_COLUMNS)
+    const long = proseOf(text).filter(({ line }) => (
+      !line.trimStart().startsWith('|') && [...withoutAddresses(line)].length > MAX_COLUMNS
+    ))
     t.same(long.map(({ number, line }) => `${path}:${number}: ${line}`), [])
   })
 
@@ -90,7 +92,9 @@ const NAMED_IN_FILE = /`([\w.#]+)`[^`()[\].]{0,40}\s(?:in|of)\s+\[[^\]]*\]\(([^)
 
 t.test('paths in backticks exist', async (t) => {
   const missing = [...documents].flatMap(([document, text]) => (
-    [...text.matchAll(NAMED_PATH)].filter(([, path = '']) => !existsSync(join(ROOT, path))).map(([, path]) => `${document}: ${path}`)
+    [...text.matchAll(NAMED_PATH)].filter(([, path = '']) => !existsSync(join(ROOT, path))).map(
+      ([, path]) => `${document}: ${path}`,
+    )
   ))
   t.same(missing, [])
 })
@@ -101,7 +105,9 @@ t.test('a file has the name that a document says is in it', async (t) => {
       { document, name: name.split('.').at(-1)!, file: normalize(join(dirname(document), file)) }
     ))
   ))
-  for (const name of ['admit', 'guardWith', '#embed', 'stopGracefully']) t.ok(named.some((found) => found.name === name), name)
+  for (const name of ['admit', 'guardWith', '#embed', 'stopGracefully']) {
+    t.ok(named.some((found) => found.name === name), name)
+  }
   t.same(named.filter(({ name, file }) => !readFileSync(join(ROOT, file), 'utf8').includes(name)), [])
 })
 
@@ -121,7 +127,9 @@ t.test('the table of routes has a line for every route, and no other', async (t)
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`)
   ))
   const table = documents.get('docs/http-api.md')!.split('\n').filter((line) => /^\| `[A-Z]+ \//.test(line))
-  const listed = table.flatMap((line) => [...(line.split('|')[1] ?? '').matchAll(/`([A-Z]+ [^`]+)`/g)].map(([, route]) => route!))
+  const listed = table.flatMap((line) => (
+    [...(line.split('|')[1] ?? '').matchAll(/`([A-Z]+ [^`]+)`/g)].map(([, route]) => route!)
+  ))
   // What is no part of the contract that /openapi.json describes.
   const own = new Set(['GET /', 'GET /openapi.json', 'GET /docs', 'GET /metrics'])
   t.ok(described.length > 20, 'there are routes')

@@ -52,7 +52,9 @@ await t.test('the app names the callers', async (t) => {
       return cookie === undefined ? undefined : { principal: `user:${cookie}`, tenantId: 'acme' }
     },
   }))
-  const whoami = async (cookie?: string, headers = {}) => await app.inject({ url: '/memory/v1/whoami', headers: { ...(cookie !== undefined && { cookie }), ...headers } })
+  const whoami = async (cookie?: string, headers = {}) => (
+    await app.inject({ url: '/memory/v1/whoami', headers: { ...(cookie !== undefined && { cookie }), ...headers } })
+  )
   t.match((await whoami('ada')).json(), { principal: 'user:ada', tenant_id: 'acme' })
   refused(t, await whoami(), 401, 'unauthenticated')
   refused(t, await whoami(undefined, { 'x-service-principal': 'user:ada' }), 401, 'unauthenticated')
@@ -64,7 +66,9 @@ await t.test('the app names the callers', async (t) => {
   const body = (bank: string) => ({ bank_id: bank, content: 'x' })
   t.equal((await post(app, '/memory/v1/retain', body('user-ada'), { cookie: 'ada' })).statusCode, 200)
   refused(t, await post(app, '/memory/v1/retain', body('user-eve'), { cookie: 'ada' }), 403, 'access_denied')
-  t.equal((await app.inject({ url: '/memory/v1/whoami', headers: { cookie: 'ada', host: 'app.example' } })).statusCode, 200)
+  t.equal(
+    (await app.inject({ url: '/memory/v1/whoami', headers: { cookie: 'ada', host: 'app.example' } })).statusCode, 200,
+  )
 })
 
 await t.test('a tenant of the app is held to the rules of the tenants in tokens', async (t) => {
@@ -91,7 +95,14 @@ await t.test('dev mode serves only connections that come in on loopback', async 
   const { app } = await host(t)
   const config = loadConfig({ SERVICE_ALLOW_DEV_AUTH: '1' })
   let localAddress = '10.0.0.7'
-  app.addHook('onRequest', async ({ raw: { socket } }) => { Object.defineProperty(socket, 'localAddress', { value: localAddress, configurable: true }) })
+  app.addHook(
+    'onRequest',
+    async ({ raw: { socket } }) => {
+      Object.defineProperty(socket, 'localAddress', {
+        value: localAddress, configurable: true,
+      })
+    },
+  )
   await app.register(memoryGateway, options())
   await app.register(memoryGateway, options({ prefix: '/allowed', decorator: false, config }))
   const ask = async (prefix: string) => await app.inject({ url: `${prefix}/v1/whoami`, headers: { host: 'localhost' } })
@@ -106,7 +117,9 @@ await t.test('the gateway warns of settings that only the app can make', async (
     const { app, log } = await host(t, server)
     await app.register(memoryGateway, options())
     await app.ready()
-    return log.filter(({ level, msg }) => level === 40 && /of the app/.test(String(msg))).map(({ msg }) => String(msg).split(' ')[0])
+    return log.filter(({ level, msg }) => level === 40 && /of the app/.test(String(msg))).map(({ msg }) => (
+      String(msg).split(' ')[0]
+    ))
   }
   t.same(await warned({}), ['routerOptions.maxParamLength', 'requestTimeout'])
   t.same(await warned(SERVER), [])
@@ -121,8 +134,13 @@ await t.test('a bank id of any length is accepted if the app allows it', async (
 await t.test('the gateway logs its requests if the app enables it', async (t) => {
   const { app, log } = await host(t, { ...SERVER, logController: new LogController({ disableRequestLogging: true }) })
   await app.register(memoryGateway, options({ accessLog: true }))
-  await app.inject({ url: '/memory/v1/whoami', headers: { 'x-request-id': 'given', 'x-service-principal': 'user:ada' } })
-  t.match(log.filter(({ msg }) => msg === 'request completed'), [{ gateway: '/memory', request_id: 'given', route: '/memory/v1/whoami', principal_type: 'user' }])
+  await app.inject({
+    url: '/memory/v1/whoami', headers: { 'x-request-id': 'given', 'x-service-principal': 'user:ada' },
+  })
+  t.match(
+    log.filter(({ msg }) => msg === 'request completed'),
+    [{ gateway: '/memory', request_id: 'given', route: '/memory/v1/whoami', principal_type: 'user' }],
+  )
 })
 
 await t.test('options that cannot work, or would be ignored, end the start', async (t) => {
@@ -131,7 +149,10 @@ await t.test('options that cannot work, or would be ignored, end the start', asy
     [/prefix must be a path/, { prefix: '/' }],
     [/prefix must be a path/, { prefix: '/memory/' }],
     [/decorator "memory" already/, {}, (app) => { app.decorate('memory', {} as never) }],
-    [/authenticate takes the place of SERVICE_AUTH_MODE/, { authenticate: () => undefined, config: loadConfig({ SERVICE_AUTH_MODE: 'api_key', SERVICE_API_KEY: 'key' }) }],
+    [
+      /authenticate takes the place of SERVICE_AUTH_MODE/,
+      { authenticate: () => undefined, config: loadConfig({ SERVICE_AUTH_MODE: 'api_key', SERVICE_API_KEY: 'key' }) },
+    ],
     [/register @fastify\/cors in the app/, { config: loadConfig({ SERVICES_CORS_ORIGINS: 'https://app.example' }) }],
   ]
   for (const [message, more, prepare = () => {}] of cases) {

@@ -15,7 +15,10 @@ await t.test('every route is below the prefix, and the memory service is availab
   t.equal(stored.statusCode, 200)
   const answer = await app.memory.recall({ bank_id: 'notes', query: 'otters' }, { tenantId: null })
   t.equal(answer.hits[0]?.memory_id, stored.json().memory_id)
-  for (const url of ['/memory', '/memory/live', '/memory/health', '/memory/v1/banks', '/memory/v1/banks/notes/export', '/memory/v1/admin/banks', '/memory/docs/', '/memory/docs/json']) {
+  for (const url of [
+    '/memory', '/memory/live', '/memory/health', '/memory/v1/banks', '/memory/v1/banks/notes/export',
+    '/memory/v1/admin/banks', '/memory/docs/', '/memory/docs/json',
+  ]) {
     t.equal((await app.inject(url)).statusCode, 200, url)
   }
   t.same((await app.inject('/memory')).json().links, {
@@ -25,13 +28,17 @@ await t.test('every route is below the prefix, and the memory service is availab
     console: '/memory/console/',
     mcp: '/memory/mcp',
   })
-  for (const url of ['/v1/banks', '/live', '/docs', '/openapi.json']) t.equal((await app.inject(url)).statusCode, 404, url)
+  for (const url of ['/v1/banks', '/live', '/docs', '/openapi.json']) {
+    t.equal((await app.inject(url)).statusCode, 404, url)
+  }
 })
 
 await t.test('the document names the prefix as its server, and the paths of the contract', async (t) => {
   const { app } = await host(t)
   await app.register(memoryGateway, options())
-  const { servers, paths } = (await app.inject('/memory/openapi.json')).json<{ servers: unknown, paths: Record<string, unknown> }>()
+  const { servers, paths } = (await app.inject('/memory/openapi.json')).json<{
+    servers: unknown, paths: Record<string, unknown>
+  }>()
   t.same(servers, [{ url: '/memory' }])
   t.ok('/v1/recall' in paths && '/health' in paths)
   t.same(Object.keys(paths).filter((path) => path.startsWith('/memory')), [])
@@ -44,8 +51,17 @@ await t.test('errors, 404 and 405 have the form of the contract below the prefix
   refused(t, await app.inject('/memory/nothing'), 404, 'not_found')
   refused(t, await app.inject('/memory/v1/recall'), 405, 'method_not_allowed')
   refused(t, await post(app, '/memory/v1/recall', { bank_id: 'b', query: 'x', odd: 1 }), 400, 'invalid_request')
-  refused(t, await app.inject({ method: 'POST', url: '/memory/v1/recall', headers: JSON_TYPE, payload: '{' }), 400, 'invalid_json')
-  refused(t, await app.inject({ method: 'POST', url: '/memory/v1/recall', headers: { 'content-type': 'text/plain' }, payload: 'x' }), 415, 'unsupported_media_type')
+  refused(
+    t, await app.inject({ method: 'POST', url: '/memory/v1/recall', headers: JSON_TYPE, payload: '{' }), 400,
+    'invalid_json',
+  )
+  refused(
+    t,
+    await app.inject({
+      method: 'POST', url: '/memory/v1/recall', headers: { 'content-type': 'text/plain' }, payload: 'x',
+    }),
+    415, 'unsupported_media_type',
+  )
   const missing = await app.inject('/nothing')
   t.equal(missing.statusCode, 404)
   t.equal(missing.json().error, 'Not Found')
@@ -65,7 +81,8 @@ await t.test('a prefix may contain special characters of regular expressions', a
   }
 })
 
-await t.test('percent-encoded characters of a path do not change whether a method is refused with 404 or 405', async (t) => {
+await t.test('percent-encoded characters of a path do not change whether a method is refused ' +
+  'with 404 or 405', async (t) => {
   for (const [prefix, encoded] of [['/é', '/%C3%A9'], ['/a b', '/a%20b'], ['/memory', '/m%65mory']] as const) {
     const { app } = await host(t)
     await app.register(memoryGateway, options({ prefix }))
@@ -89,11 +106,17 @@ await t.test('the app\'s own routes keep their checks, parsers, limits, hooks an
   t.notOk('x-request-id' in own.headers)
   t.equal((await post(app, '/own', { name: 'x'.repeat(100_000) })).statusCode, 200)
   t.equal((await post(app, '/own', { name: 'x'.repeat(400_000) })).json().code, 'FST_ERR_CTP_BODY_TOO_LARGE')
-  t.same((await app.inject({ method: 'POST', url: '/csv', headers: { 'content-type': 'text/csv' }, payload: 'a,b' })).json(), { body: 'a,b' })
+  t.same(
+    (await app.inject({ method: 'POST', url: '/csv', headers: { 'content-type': 'text/csv' }, payload: 'a,b' })).json(),
+    { body: 'a,b' },
+  )
   refused(t, await post(app, '/memory/v1/retain', { bank_id: 'b', content: 'x'.repeat(3000) }), 413, 'body_too_large')
   t.notOk(app.hasDecorator('metrics') || app.hasDecorator('bounds') || app.hasRequestDecorator('context'))
   const lines = log.filter(({ msg }) => msg === 'request completed')
-  t.same(lines.map((line) => line['gateway']), [undefined, undefined, undefined, undefined, '/memory'], 'those of the app itself')
+  t.same(
+    lines.map((line) => line['gateway']), [undefined, undefined, undefined, undefined, '/memory'],
+    'those of the app itself',
+  )
   t.ok(lines.every((line) => !('principal_type' in line)))
 })
 
@@ -122,12 +145,20 @@ await t.test('two gateways in one app have separate stores, metrics and limits',
   const limited = loadConfig({}, { file: { homeostasis: { rate_limits: { retain_per_minute: 1 } } } })
   await app.register(memoryGateway, options({ prefix: '/a' }))
   await app.register(memoryGateway, options({ prefix: '/b', decorator: 'other', config: limited }))
-  for (const content of ['first', 'second']) t.equal((await post(app, '/a/v1/retain', { bank_id: 'x', content })).statusCode, 200)
+  for (const content of ['first', 'second']) {
+    t.equal((await post(app, '/a/v1/retain', { bank_id: 'x', content })).statusCode, 200)
+  }
   t.equal((await post(app, '/b/v1/retain', { bank_id: 'x', content: 'third' })).statusCode, 200)
   refused(t, await post(app, '/b/v1/retain', { bank_id: 'x', content: 'fourth' }), 429, 'rate_limited')
-  const counts = await Promise.all(['/a', '/b'].map(async (prefix) => (await app.inject(`${prefix}/v1/banks/x`)).json().memory_count))
+  const counts = await Promise.all(['/a', '/b'].map(async (prefix) => (
+    (await app.inject(`${prefix}/v1/banks/x`)).json().memory_count
+  )))
   t.same(counts, [2, 1])
-  const retains = async (prefix: string) => /http_request_duration_seconds_count\{[^}]*retain[^}]*status="200"[^}]*\} (\d+)/.exec((await app.inject(`${prefix}/metrics`)).body)?.[1]
+  const retains = async (prefix: string) => (
+    /http_request_duration_seconds_count\{[^}]*retain[^}]*status="200"[^}]*\} (\d+)/.exec(
+      (await app.inject(`${prefix}/metrics`)).body,
+    )?.[1]
+  )
   t.same([await retains('/a'), await retains('/b')], ['2', '1'])
   const other = app.getDecorator<MemoryService>('other')
   t.equal((await other.recall({ bank_id: 'x', query: 'third' }, { tenantId: null })).total_available, 1)
@@ -138,7 +169,9 @@ await t.test('an idempotency key of one gateway has no effect in another', async
   await app.register(memoryGateway, options({ prefix: '/a' }))
   await app.register(memoryGateway, options({ prefix: '/b', decorator: false }))
   const ids = await Promise.all(['/a', '/b', '/a'].map(async (prefix) => (
-    (await post(app, `${prefix}/v1/retain`, { bank_id: 'x', content: 'once' }, { 'idempotency-key': prefix })).json().memory_id
+    (await post(
+      app, `${prefix}/v1/retain`, { bank_id: 'x', content: 'once' }, { 'idempotency-key': prefix },
+    )).json().memory_id
   )))
   t.equal(new Set(ids).size, 2)
 })
@@ -150,14 +183,19 @@ await t.test('an app that uses the same packages and names keeps its own', async
   app.decorate('metrics', { own: true } as never)
   app.decorate('links', ['own'] as never)
   const secret = 's'.repeat(32)
-  await app.register(memoryGateway, options({ config: loadConfig({ SERVICE_AUTH_MODE: 'jwt_hs256', SERVICE_JWT_SECRET: secret }) }))
+  await app.register(memoryGateway, options({
+    config: loadConfig({ SERVICE_AUTH_MODE: 'jwt_hs256', SERVICE_JWT_SECRET: secret }),
+  }))
   app.get('/own', async (request) => await request.jwtVerify())
   await app.ready()
   const gatewayToken = hs256({ sub: 'user:ada' }, secret)
   const appToken = app.jwt.sign({ sub: 'somebody' })
-  const ask = async (url: string, token: string) => (await app.inject({ url, headers: { authorization: `Bearer ${token}` } })).statusCode
+  const ask = async (url: string, token: string) => (
+    (await app.inject({ url, headers: { authorization: `Bearer ${token}` } })).statusCode
+  )
   t.same(await Promise.all([
-    ask('/memory/v1/whoami', gatewayToken), ask('/memory/v1/whoami', appToken), ask('/own', appToken), ask('/own', gatewayToken),
+    ask('/memory/v1/whoami', gatewayToken), ask('/memory/v1/whoami', appToken), ask('/own', appToken),
+    ask('/own', gatewayToken),
   ]), [200, 401, 200, 401])
   t.same([app.metrics, app.links], [{ own: true }, ['own']])
   t.equal((await app.inject('/memory')).json().name, 'Memory Gateway')

@@ -11,7 +11,9 @@ const MODELS = './test/fixtures/language-models.mjs'
 /** What the fixtures' errors say, which is for the log alone. */
 const CAUSE = /internal|sk-secret|postgres|ECONNREFUSED|\b(429|401)\b/
 
-vectorStoreContract('a store from a file', async () => await makeProvider(vectorStores, `${STORES}:JournalStore`, {}, process.cwd()))
+vectorStoreContract('a store from a file', async () => (
+  await makeProvider(vectorStores, `${STORES}:JournalStore`, {}, process.cwd())
+))
 
 /** Whether the log tells the cause under the id of the request. */
 function logged (log: TestApp['log'], requestId: string): boolean {
@@ -20,12 +22,17 @@ function logged (log: TestApp['log'], requestId: string): boolean {
 
 t.test('a store class from a file serves the gateway', async (t) => {
   const calls: string[] = []
-  const { app, retain, post, get } = await testApp(t, { file: { vector_store: `${STORES}:JournalStore`, vector_store_config: { calls } }, baseDirectory: process.cwd() })
+  const { app, retain, post, get } = await testApp(t, {
+    file: { vector_store: `${STORES}:JournalStore`, vector_store_config: { calls } }, baseDirectory: process.cwd(),
+  })
   const id = await retain('home', 'Alice lives in Lyon.')
   t.strictSame(calls, ['insert'])
 
   const recalled = (await post('/v1/recall', { bank_id: 'home', query: 'Lyon' })).json()
-  t.strictSame(recalled.hits.map((hit: { memory_id: string, text: string }) => [hit.memory_id, hit.text]), [[id, 'Alice lives in Lyon.']])
+  t.strictSame(
+    recalled.hits.map((hit: { memory_id: string, text: string }) => [hit.memory_id, hit.text]),
+    [[id, 'Alice lives in Lyon.']],
+  )
   t.strictSame(calls, ['insert', 'search'])
 
   await get('/v1/banks')
@@ -41,7 +48,9 @@ t.test('a store class from a file serves the gateway', async (t) => {
 })
 
 t.test('a store that is down is 503, and its message is in the log only', async (t) => {
-  const { post, get, log } = await testApp(t, { file: { vector_store: `${STORES}:BrokenStore` }, baseDirectory: process.cwd() })
+  const { post, get, log } = await testApp(t, {
+    file: { vector_store: `${STORES}:BrokenStore` }, baseDirectory: process.cwd(),
+  })
   for (const answer of [
     await post('/v1/retain', { bank_id: 'home', content: 'one' }),
     await post('/v1/recall', { bank_id: 'home', query: 'one' }),
@@ -61,46 +70,71 @@ t.test('embeddings from a file find a memory by its meaning, without a common wo
   const id = await retain('home', 'Alice saw her doctor on Monday.')
   await retain('home', 'Bob parked the car.')
   await retain('home', 'It will rain.')
-  const { hits, total_available: total, trace } = (await post('/v1/recall', { bank_id: 'home', query: 'physician', max_results: 1, explain: true })).json()
+  const {
+    hits, total_available: total, trace,
+  } = (await post('/v1/recall', { bank_id: 'home', query: 'physician', max_results: 1, explain: true })).json()
   t.equal(hits.length, 1)
   t.equal(hits[0].memory_id, id)
-  t.match(hits[0].scores, { lexical: { score: 0 }, semantic: { rank: 1, score: 1 } }, 'only one of the strategies found it')
+  t.match(
+    hits[0].scores, { lexical: { score: 0 }, semantic: { rank: 1, score: 1 } }, 'only one of the strategies found it',
+  )
   t.notOk('rank' in hits[0].scores.lexical)
   t.ok(hits[0].score > 0 && hits[0].score < 1)
   t.equal(total, 3)
-  t.strictSame(trace.strategies.map(({ name, weight }: { name: string, weight: number }) => [name, weight]), [['lexical', 1], ['semantic', 1]])
+  t.strictSame(
+    trace.strategies.map(({ name, weight }: { name: string, weight: number }) => [name, weight]),
+    [['lexical', 1], ['semantic', 1]],
+  )
 
   const blind = await testApp(t)
   await blind.retain('home', 'Alice saw her doctor on Monday.')
-  t.strictSame((await blind.post('/v1/recall', { bank_id: 'home', query: 'physician' })).json().hits, [], 'the lexical strategy finds nothing')
+  t.strictSame(
+    (await blind.post('/v1/recall', { bank_id: 'home', query: 'physician' })).json().hits, [],
+    'the lexical strategy finds nothing',
+  )
 })
 
 t.test('a filter holds for hits by meaning too', async (t) => {
-  const { retain, post } = await testApp(t, { file: { embedding_provider: `${EMBEDDINGS}:ConceptEmbeddings` }, baseDirectory: process.cwd() })
+  const { retain, post } = await testApp(t, {
+    file: { embedding_provider: `${EMBEDDINGS}:ConceptEmbeddings` }, baseDirectory: process.cwd(),
+  })
   await retain('home', 'Alice saw her doctor.')
   await retain('home', 'The surgeon called.', { tags: ['call'] })
   const { hits } = (await post('/v1/recall', { bank_id: 'home', query: 'physician', tags: ['call'] })).json()
   t.strictSame(hits.map(({ text }: { text: string }) => text), ['The surgeon called.'])
 })
 
-const FAILING = [['ShortEmbeddings', 502, 'model_output_invalid'], ['BrokenEmbeddings', 503, 'dependency_unavailable']] as const
+const FAILING = [
+  ['ShortEmbeddings', 502, 'model_output_invalid'], ['BrokenEmbeddings', 503, 'dependency_unavailable'],
+] as const
 
 t.test('without the lexical strategy unusable embeddings are 502 and a failing provider is 503', async (t) => {
   for (const [name, status, code] of FAILING) {
-    const file: FileConfig = { vector_store: `${STORES}:JournalStore`, embedding_provider: `${EMBEDDINGS}:${name}`, retrieval: { weights: { lexical: 0 } } }
+    const file: FileConfig = {
+      vector_store: `${STORES}:JournalStore`,
+      embedding_provider: `${EMBEDDINGS}:${name}`,
+      retrieval: { weights: { lexical: 0 } },
+    }
     const { post, get } = await testApp(t, { file, baseDirectory: process.cwd() })
-    for (const answer of [await post('/v1/retain', { bank_id: 'home', content: 'one' }), await post('/v1/recall', { bank_id: 'home', query: 'one' })]) {
+    for (const answer of [
+      await post('/v1/retain', { bank_id: 'home', content: 'one' }),
+      await post('/v1/recall', { bank_id: 'home', query: 'one' }),
+    ]) {
       t.equal(answer.statusCode, status, name)
       t.equal(answer.json().code, code)
       t.notMatch(answer.json().detail, CAUSE)
     }
-    t.strictSame((await get('/v1/banks')).json().banks, [], 'nothing is stored, because the store takes no late vectors')
+    t.strictSame(
+      (await get('/v1/banks')).json().banks, [], 'nothing is stored, because the store takes no late vectors',
+    )
   }
 })
 
 t.test('with both strategies the lexical hits remain without usable embeddings, and the answer says so', async (t) => {
   for (const [name] of FAILING) {
-    const { retain, post } = await testApp(t, { file: { embedding_provider: `${EMBEDDINGS}:${name}` }, baseDirectory: process.cwd() })
+    const { retain, post } = await testApp(t, {
+      file: { embedding_provider: `${EMBEDDINGS}:${name}` }, baseDirectory: process.cwd(),
+    })
     const id = await retain('home', 'one')
     const answer = await post('/v1/recall', { bank_id: 'home', query: 'one' })
     t.equal(answer.statusCode, 200, name)
@@ -110,7 +144,10 @@ t.test('with both strategies the lexical hits remain without usable embeddings, 
 })
 
 t.test('embeddings that do not say their dimensions end the start', async (t) => {
-  await t.rejects(testApp(t, { file: { embedding_provider: `${EMBEDDINGS}:NoDimensions` }, baseDirectory: process.cwd() }), new ProviderError('embedding_provider: dimensions must be a positive integer'))
+  await t.rejects(
+    testApp(t, { file: { embedding_provider: `${EMBEDDINGS}:NoDimensions` }, baseDirectory: process.cwd() }),
+    new ProviderError('embedding_provider: dimensions must be a positive integer'),
+  )
 })
 
 /** An app with one memory and a model from the fixtures. */
@@ -124,7 +161,9 @@ async function appWithModel (
 }
 
 t.test('a language model from a file answers a reflect', async (t) => {
-  const { post } = await appWithModel(t, 'EchoModel', { answer: { text: 'In Lyon. [1]', usage: { inputTokens: 5, outputTokens: 4 } } })
+  const { post } = await appWithModel(t, 'EchoModel', {
+    answer: { text: 'In Lyon. [1]', usage: { inputTokens: 5, outputTokens: 4 } },
+  })
   const answer = (await post('/v1/reflect', { bank_id: 'home', query: 'Where does Alice live?' })).json()
   t.equal(answer.answer, 'In Lyon. [1]')
   t.strictSame(answer.usage, { tokens: 9, input_tokens: 5, output_tokens: 4 })
@@ -132,7 +171,11 @@ t.test('a language model from a file answers a reflect', async (t) => {
 
 t.test('a language model with an unusable answer is 502', async (t) => {
   const usage = { inputTokens: 1, outputTokens: 1 }
-  for (const answer of [undefined, null, 7, 'text', [], {}, { text: 'x' }, { text: ' ', usage }, { text: 7, usage }, { text: 'x', usage: null }, { text: 'x', usage: { inputTokens: 1 } }, { text: 'x', usage: { inputTokens: 1.5, outputTokens: NaN } }]) {
+  for (const answer of [
+    undefined, null, 7, 'text', [], {}, { text: 'x' }, { text: ' ', usage }, { text: 7, usage },
+    { text: 'x', usage: null }, { text: 'x', usage: { inputTokens: 1 } },
+    { text: 'x', usage: { inputTokens: 1.5, outputTokens: NaN } },
+  ]) {
     const { post } = await appWithModel(t, 'EchoModel', { answer })
     const response = await post('/v1/reflect', { bank_id: 'home', query: 'Where does Alice live?' })
     t.equal(response.statusCode, 502, JSON.stringify(answer))

@@ -64,7 +64,9 @@ export async function languageModelFinding (config: Config): Promise<Finding> {
   const choice = config.settings.languageModel
   return await checkModel(check, config, languageModels, choice, async (model, signal) => {
     const messages = [{ role: 'user', content: 'Answer with the word yes.' }] as const
-    const evidence = [{ text: 'The sky is blue.', bankId: 'check', occurredAt: null, retainedAt: formatInstant(Date.now()) }]
+    const evidence = [
+      { text: 'The sky is blue.', bankId: 'check', occurredAt: null, retainedAt: formatInstant(Date.now()) },
+    ]
     const grounding = { question: 'Is the sky blue?', evidence }
     await model.generate({ messages, grounding, maxTokens: 16, timeoutMs: TIMEOUT_MS, signal })
     return ok(check, `${choice.name} answers`)

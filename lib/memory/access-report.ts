@@ -108,7 +108,9 @@ function contextOf (
 ): RequestContext {
   const { principal, tenant_id: tenantId = null, on_behalf_of: onBehalfOf } = identity
   for (const [field, name] of [['principal', principal], ['on_behalf_of', onBehalfOf]] as const) {
-    if (name !== undefined && !isPrincipal(name)) throw invalidField(field, 'must be 1–256 visible characters without spaces')
+    if (name !== undefined && !isPrincipal(name)) {
+      throw invalidField(field, 'must be 1–256 visible characters without spaces')
+    }
   }
   return { tenantId, principal, onBehalfOf }
 }

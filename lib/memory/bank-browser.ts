@@ -32,7 +32,9 @@ export class BankBrowser {
   ): Promise<NeighboursAnswer> {
     const { directory, store, clock } = this.#deps
     const { key } = await directory.openOne(context, 'read', bankId)
-    if (store.neighbours === undefined) throw new ServiceError('not_supported', 'The configured vector store knows no neighbours of a memory')
+    if (store.neighbours === undefined) {
+      throw new ServiceError('not_supported', 'The configured vector store knows no neighbours of a memory')
+    }
     const [maxBefore, maxAfter] = [query.before, query.after].map((requested) => (
       clamp(requested ?? DEFAULT_NEIGHBOURS, 0, MAX_NEIGHBOURS)
     )) as [number, number]
@@ -60,7 +62,9 @@ export class BankBrowser {
     const now = clock()
     const until = query.until === undefined ? dayOf(now) : parseDay(query.until)
     if (until === undefined) throw invalidField('until', 'must be a day as YYYY-MM-DD')
-    if (store.countByDay === undefined) throw new ServiceError('not_supported', 'The configured vector store does not count memories by day')
+    if (store.countByDay === undefined) {
+      throw new ServiceError('not_supported', 'The configured vector store does not count memories by day')
+    }
     const from = Math.max(FIRST_DAY, until + 1 - clamp(query.days ?? DEFAULT_DAYS, 1, MAX_DAYS))
     const { before, byDay } = await store.countByDay(key, { now, from, until })
     const days = Array.from({ length: until + 1 - from }, (_, index) => (

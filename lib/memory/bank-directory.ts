@@ -200,7 +200,9 @@ export class BankDirectory {
     }, (cause: unknown) => {
       const error = cause instanceof Error ? cause : new Error(String(cause))
       // Every request queries an unavailable store; a single log line reports it.
-      if (!this.#isFailing) this.#options.warn(`The configuration of banks could not be brought up to date: ${error.message}`)
+      if (!this.#isFailing) {
+        this.#options.warn(`The configuration of banks could not be brought up to date: ${error.message}`)
+      }
       this.#isFailing = true
       return error
     }).finally(() => { this.#sync = undefined }))

@@ -18,7 +18,9 @@ export class BankQueue {
    */
   async inTurn<T> (bank: BankKey, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     const key = bankKeyString(bank)
-    if (this.#queue.length(key) > this.#maxWaiting) throw atCapacity('server_busy', `More than ${this.#maxWaiting} writes wait for this bank; try again`)
+    if (this.#queue.length(key) > this.#maxWaiting) {
+      throw atCapacity('server_busy', `More than ${this.#maxWaiting} writes wait for this bank; try again`)
+    }
     return await this.#queue.run(key, work, signal)
   }
 }

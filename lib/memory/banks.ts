@@ -11,7 +11,9 @@ import { decodeCursor, encodeCursor, isBankPlace, isMemoryPlace } from './cursor
 import type { Dependencies } from './dependencies.js'
 import { needsCountMemories, readListFilters } from './list-filters.js'
 import { clamp, nullableInstant, toRecord, type WireFilters } from './records.js'
-import type { AdminBanksAnswer, BankAnswer, BanksAnswer, MemoriesAnswer, MemoriesQuery, MemoryRecord, PageQuery, StatisticsAnswer } from './schemas.js'
+import type {
+  AdminBanksAnswer, BankAnswer, BanksAnswer, MemoriesAnswer, MemoriesQuery, MemoryRecord, PageQuery, StatisticsAnswer,
+} from './schemas.js'
 
 const DEFAULT_PAGE = 50
 const MAX_PAGE = 200
@@ -98,7 +100,11 @@ export class Banks {
     const now = clock()
     const filters = readListFilters(query)
     if (store.countMemories === undefined && needsCountMemories(query)) {
-      throw new ServiceError('not_supported', 'The configured vector store lists newest first alone, and knows no document_id, trust, retained_after, retained_before, offset and total')
+      throw new ServiceError(
+        'not_supported',
+        'The configured vector store lists newest first alone, and knows no document_id, trust, retained_after, ' +
+          'retained_before, offset and total',
+      )
     }
     const total = query.total === true
       ? await store.countMemories!(bank, { now, filters, limit: MAX_COUNT + 1 })
@@ -166,7 +172,9 @@ export class Banks {
     const denied = page.filter(({ bankId }) => !access.decide(context, 'read', bankId).allowed)
     if (denied.length === 0) return [...page]
     const open = await directory.resolve(denied, caller)
-    const refused = new Set(denied.filter(({ bankId }, index) => !access.decide(context, 'read', bankId, open[index]!.grants).allowed))
+    const refused = new Set(denied.filter(({ bankId }, index) => (
+      !access.decide(context, 'read', bankId, open[index]!.grants).allowed
+    )))
     return page.filter((summary) => !refused.has(summary))
   }
 

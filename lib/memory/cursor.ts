@@ -31,7 +31,10 @@ export function encodeCursor (parts: readonly unknown[]): string {
 export function isMemoryPlace (parts: unknown): parts is [retainedAt: number, memoryId: string] {
   if (!Array.isArray(parts) || parts.length !== 2) return false
   const [retainedAt, memoryId]: unknown[] = parts
-  return Number.isInteger(retainedAt) && Math.abs(retainedAt as number) <= MAX_INSTANT && typeof memoryId === 'string' && isUuid(memoryId)
+  return (
+    Number.isInteger(retainedAt) && Math.abs(retainedAt as number) <= MAX_INSTANT && typeof memoryId === 'string' &&
+      isUuid(memoryId)
+  )
 }
 
 export function isBankPlace (parts: unknown): parts is [bankId: string] {

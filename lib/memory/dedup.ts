@@ -82,7 +82,9 @@ export async function planDedup (
     const [nearest] = found
     if (nearest === undefined) return { kind: 'stored', target: earlier.add(item, profile) }
     if (action === 'warn') return { kind: 'stored', target: earlier.addNearDuplicate(item, profile), near: nearest }
-    const near = found.find(({ target }) => action === 'skip' ? isAtLeast(trustOf(target), trust) : isAtLeast(trust, trustOf(target)))
+    const near = found.find(({ target }) => (
+      action === 'skip' ? isAtLeast(trustOf(target), trust) : isAtLeast(trust, trustOf(target))
+    ))
     if (near === undefined) return { kind: 'stored', target: earlier.add(item, profile), near: nearest }
     if (action === 'skip') return { kind: 'skipped', target: near.target, near }
     if (isPlanned(near.target)) {

@@ -21,5 +21,9 @@ export function requirePrecondition (
 ): void {
   if (precondition === undefined) return
   const holds = precondition === 'set' ? existing !== undefined : precondition.includes(existing?.revision ?? 0)
-  if (!holds) throw new ServiceError('precondition_failed', 'The configuration of the bank is not one that If-Match or If-None-Match allows')
+  if (!holds) {
+    throw new ServiceError(
+      'precondition_failed', 'The configuration of the bank is not one that If-Match or If-None-Match allows',
+    )
+  }
 }

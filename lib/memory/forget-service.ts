@@ -62,9 +62,15 @@ function toAnswer ({ outcome: { count, memoryIds } }: WriteResult<null, RemoveOu
 /** @throws ServiceError invalid_request unless exactly one selector is given */
 function readSelector (request: ForgetRequest): Selector {
   const selectors = [request.memory_ids, request.tags, request.scope].filter((value) => value !== undefined)
-  if (selectors.length !== 1) throw invalidRequest([{ field: '', message: 'Exactly one of memory_ids, tags and scope must be given' } satisfies FieldError])
+  if (selectors.length !== 1) {
+    throw invalidRequest([
+      { field: '', message: 'Exactly one of memory_ids, tags and scope must be given' } satisfies FieldError,
+    ])
+  }
   if (request.tags_match !== undefined && request.tags === undefined) throw invalidField('tags_match', 'needs tags')
-  if (request.memory_ids !== undefined) return { kind: 'ids', memoryIds: [...new Set(request.memory_ids.map((id) => id.toLowerCase()))] }
+  if (request.memory_ids !== undefined) {
+    return { kind: 'ids', memoryIds: [...new Set(request.memory_ids.map((id) => id.toLowerCase()))] }
+  }
   if (request.tags !== undefined) return { kind: 'tags', tags: request.tags, match: request.tags_match ?? 'any' }
   return { kind: 'all' }
 }

@@ -42,7 +42,9 @@ export class HealthProbe {
     const start = this.#timer()
     try {
       const { healthy, message } = await this.#store.health()
-      return healthy ? { status: 'ok', latencyMs: this.#timer() - start } : { status: 'failed', reason: 'unhealthy', cause: message }
+      return healthy
+        ? { status: 'ok', latencyMs: this.#timer() - start }
+        : { status: 'failed', reason: 'unhealthy', cause: message }
     } catch (cause) {
       return { status: 'failed', reason: 'error', cause }
     }

@@ -103,7 +103,9 @@ export class IdempotencyService {
     const running = this.#inFlight.get(id)
     if (running !== undefined) {
       requireSameBody(running, fingerprint)
-      throw new ServiceError('idempotency_key_in_flight', 'A request with this Idempotency-Key is still being worked on')
+      throw new ServiceError(
+        'idempotency_key_in_flight', 'A request with this Idempotency-Key is still being worked on',
+      )
     }
     this.#inFlight.set(id, fingerprint)
     try {
@@ -162,5 +164,7 @@ function replay<Context, Outcome, Answer> (
 }
 
 function requireSameBody (known: string, given: string): void {
-  if (known !== given) throw new ServiceError('idempotency_key_reused', 'This Idempotency-Key was used with another body')
+  if (known !== given) {
+    throw new ServiceError('idempotency_key_reused', 'This Idempotency-Key was used with another body')
+  }
 }

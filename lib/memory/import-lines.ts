@@ -24,7 +24,9 @@ export interface ImportLine {
 export async function requireFewLines (bytes: Buffer, maxLines: number, caller: string): Promise<void> {
   let lines = 0
   for (let at = 0; at < bytes.length; lines++) {
-    if (lines === maxLines) throw new ServiceError('body_too_large', `The import has more than ${maxLines} lines (bounds.import_lines)`)
+    if (lines === maxLines) {
+      throw new ServiceError('body_too_large', `The import has more than ${maxLines} lines (bounds.import_lines)`)
+    }
     if (turns.isExhausted) await turns.next(caller)
     at = endOfLine(bytes, at) + 1
   }
@@ -56,7 +58,11 @@ export function maxLineBytes ({ maxCharacters, maxMetadataBytes }: ContentChecks
  * @throws ServiceError invalid_request or body_too_large, which name the line
  */
 export function parseLine ({ number, bytes }: ImportLine, maxBytes: number, bounds: JsonBounds): unknown {
-  if (bytes.length > maxBytes) throw new ServiceError('body_too_large', `Line ${number} is longer than ${maxBytes} bytes, more than a memory of this bank can take`)
+  if (bytes.length > maxBytes) {
+    throw new ServiceError(
+      'body_too_large', `Line ${number} is longer than ${maxBytes} bytes, more than a memory of this bank can take`,
+    )
+  }
   if (!isUtf8(bytes)) throw invalidField(`line ${number}`, 'is not valid UTF-8')
   checkJsonText(bytes, bounds, `Line ${number}`)
   const text = bytes.toString('utf8').trim()

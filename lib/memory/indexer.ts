@@ -36,14 +36,19 @@ export class Indexer {
    * @throws ServiceError dependency_unavailable or model_output_invalid when the provider fails and the store cannot
    *   add vectors later
    */
-  async index (prepared: ReadonlyArray<Pick<PreparedMemory, 'memory' | 'fingerprint'>>, chunkMaxCharacters: number, caller: string): Promise<NewMemory[]> {
+  async index (prepared: ReadonlyArray<
+    Pick<PreparedMemory, 'memory' | 'fingerprint'>
+  >, chunkMaxCharacters: number, caller: string): Promise<NewMemory[]> {
     const { embeddings, backfill } = this.#options
     const passages = await passagesOf(prepared.map(({ memory }) => memory.text), chunkMaxCharacters, caller)
     const memories = prepared.map(({ memory, fingerprint }, index) => newMemory(memory, fingerprint, passages[index]!))
     if (embeddings === undefined || memories.length === 0) return memories
     if (backfill !== undefined && (embeddings.deferred === true || backfill.isFailing)) return memories
     try {
-      const vectors = (await embed(embeddings, memories.flatMap(({ text, passages }) => passages.map(({ start, end }) => text.slice(start, end))), { purpose: 'document' })).values()
+      const vectors = (await embed(
+        embeddings, memories.flatMap(({ text, passages }) => passages.map(({ start, end }) => text.slice(start, end))),
+        { purpose: 'document' },
+      )).values()
       return memories.map((memory) => ({
         ...memory,
         passages: memory.passages.map((passage) => ({ ...passage, vector: vectors.next().value! })),

@@ -28,7 +28,9 @@ export function needsCountMemories (query: MemoriesQuery): boolean {
 
 function readMetadata (text: string): Metadata {
   const value = parsed(text)
-  if (!isMetadata(value)) throw invalidField('metadata', 'must be a JSON object of strings, numbers, booleans and nulls')
+  if (!isMetadata(value)) {
+    throw invalidField('metadata', 'must be a JSON object of strings, numbers, booleans and nulls')
+  }
   return value
 }
 

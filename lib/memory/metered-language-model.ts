@@ -1,5 +1,7 @@
 import { DeadlineExceeded, type Timer } from '../concurrency/deadline.js'
-import type { Generation, GenerateRequest, GenerationPart, LanguageModel, TokenUsage } from '../models/language-model.js'
+import type {
+  Generation, GenerateRequest, GenerationPart, LanguageModel, TokenUsage,
+} from '../models/language-model.js'
 import { promptTokens } from '../models/prompt-tokens.js'
 import type { ResolvedBank } from '../policy/bank.js'
 import type { ModelBudget, Reservation } from '../policy/model-budget.js'
@@ -85,7 +87,9 @@ export class MeteredLanguageModel {
    * Streams a generation; the last part has the usage. A model without streaming yields one text. A consumer that stops
    * reading ends the call, and the text up to then is charged.
    */
-  async * stream (call: MeteredCall): AsyncGenerator<Exclude<GenerationPart, { type: 'end' }> | { type: 'end', usage: ModelUsage, finish?: Generation['finish'] }> {
+  async * stream (call: MeteredCall): AsyncGenerator<
+    Exclude<GenerationPart, { type: 'end' }> | { type: 'end', usage: ModelUsage, finish?: Generation['finish'] }
+  > {
     const { languageModel } = this.#options
     if (languageModel.stream === undefined) {
       const { text, usage, finish } = await this.generate(call)
@@ -182,7 +186,11 @@ class CallAccount {
       ...(price !== undefined && { cost: costOf(usage, price) }),
     }
     reservation.settle(usage.inputTokens + usage.outputTokens, true)
-    span.set({ 'gen_ai.usage.input_tokens': usage.inputTokens, 'gen_ai.usage.output_tokens': usage.outputTokens, 'gen_ai.response.finish_reasons': [finish] })
+    span.set({
+      'gen_ai.usage.input_tokens': usage.inputTokens,
+      'gen_ai.usage.output_tokens': usage.outputTokens,
+      'gen_ai.response.finish_reasons': [finish],
+    })
     span.end()
     this.#report('ok', spending)
     return spending
@@ -213,7 +221,9 @@ class CallAccount {
   #report (outcome: string, spending: Partial<ModelUsage>): void {
     this.#closed = true
     const { call, labels, telemetry, timer } = this.#options
-    telemetry.modelCall({ kind: 'llm', ...labels, purpose: call.purpose, outcome, durationMs: timer() - this.#startedAt, ...spending })
+    telemetry.modelCall({
+      kind: 'llm', ...labels, purpose: call.purpose, outcome, durationMs: timer() - this.#startedAt, ...spending,
+    })
   }
 }
 

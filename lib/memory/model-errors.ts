@@ -4,7 +4,8 @@ import type { Finish } from '../models/language-model.js'
 import { ModelCallError } from '../models/remote/model-call-error.js'
 
 /** How an operator enables structured answers, which the mock does not support; part of messages. */
-export const STRUCTURED_OUTPUT_ADVICE = 'the operator sets llm_provider (openai_compatible or anthropic) and llm_provider_config in the configuration file'
+export const STRUCTURED_OUTPUT_ADVICE = 'the operator sets llm_provider (openai_compatible or anthropic) and ' +
+  'llm_provider_config in the configuration file'
 
 /** The model returned something that cannot be used as an answer. */
 export class UnusableGeneration extends Error {
@@ -17,7 +18,9 @@ export class UnusableGeneration extends Error {
 
 /** The error of an unusable answer with this finish reason. */
 export function unusableFor (finish: Finish | undefined): UnusableGeneration {
-  return finish === 'filtered' ? new UnusableGeneration('The filter of the language model held its answer back') : new UnusableGeneration()
+  return finish === 'filtered'
+    ? new UnusableGeneration('The filter of the language model held its answer back')
+    : new UnusableGeneration()
 }
 
 /** The outcome of a call, as labelled in the metrics. */
@@ -39,11 +42,17 @@ export function reachedTheModel (error: unknown): boolean {
 export function modelFailure (cause: unknown): ServiceError {
   if (cause instanceof ServiceError) return cause
   if (cause instanceof DeadlineExceeded) return lateFailure(cause)
-  if (callOutcome(cause) === 'unusable') return new ServiceError('model_output_invalid', 'The language model gave an unusable answer', { cause })
+  if (callOutcome(cause) === 'unusable') {
+    return new ServiceError('model_output_invalid', 'The language model gave an unusable answer', { cause })
+  }
   const retry = cause instanceof ModelCallError && cause.retryAfterMs !== undefined
     ? retryAfter(cause.retryAfterMs)
     : {}
-  if (callOutcome(cause) === 'overloaded') return new ServiceError('overloaded', 'Too many requests wait for the language model', { ...retryAfter(1000), ...retry, cause })
+  if (callOutcome(cause) === 'overloaded') {
+    return new ServiceError('overloaded', 'Too many requests wait for the language model', {
+      ...retryAfter(1000), ...retry, cause,
+    })
+  }
   return new ServiceError('dependency_unavailable', 'The language model is unavailable', { ...retry, cause })
 }
 

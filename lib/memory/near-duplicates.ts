@@ -26,7 +26,8 @@ const MAX_TERMS = 64
 
 const DIGIT = /\p{N}/u
 const NUMBER_WORDS: ReadonlySet<string> = new Set([
-  'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen',
+  'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen ' +
+    'eighteen nineteen',
   'twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million billion half twice',
   'first second third fourth fifth sixth seventh eighth ninth tenth',
 ].flatMap((line) => line.split(' ')))

@@ -7,14 +7,18 @@ import type { LanguageModel } from '../models/language-model.js'
 import { embeddingProviders, languageModels, rerankers } from '../models/registry.js'
 import { ObservedEmbeddings, ObservedReranker } from '../models/observed.js'
 import type { Reranker } from '../models/reranker.js'
-import { makeProvider, providerLabel, ProviderError, type ProviderKind, type ProviderContext } from '../providers/registry.js'
+import {
+  makeProvider, providerLabel, ProviderError, type ProviderKind, type ProviderContext,
+} from '../providers/registry.js'
 import { vectorStores } from '../stores/registry.js'
 import { storeWithServiceErrors } from '../stores/service-errors.js'
 import type { EmbeddingSpace, VectorStore } from '../stores/vector-store.js'
 import { NO_TELEMETRY, type Telemetry } from '../telemetry/telemetry.js'
 
 /** The configuration from which the service is built. */
-export type MemoryConfig = Pick<Config, 'file' | 'settings' | 'baseDirectory'> & Partial<Pick<Config, 'database' | 'environment'>>
+export type MemoryConfig = Pick<
+  Config, 'file' | 'settings' | 'baseDirectory'
+> & Partial<Pick<Config, 'database' | 'environment'>>
 
 /** Replacements of configured providers. */
 export interface ProviderOverrides {

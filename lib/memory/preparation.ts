@@ -105,7 +105,10 @@ const SPACES = /[^\S ]\s*| \s+/gu
 function labelsOf ({ tags, metadata, documentId, source }: Memory): string {
   const hasMetadata = Object.keys(metadata).length > 0
   if (tags.length === 0 && documentId === null && source === null && !hasMetadata) return NO_LABELS
-  return ['', documentId ?? '', source ?? '', ...tags, ...Object.entries(metadata).flat().filter((part) => typeof part === 'string')].join(' , ')
+  return [
+    '', documentId ?? '', source ?? '', ...tags,
+    ...Object.entries(metadata).flat().filter((part) => typeof part === 'string'),
+  ].join(' , ')
 }
 
 /**
@@ -117,7 +120,9 @@ export function fingerprintOf (memory: Memory): string {
 }
 
 /** `fingerprintOf` in steps, for texts of any length. */
-export function * fingerprintSteps ({ text, tags, documentId, occurredAt }: Pick<Memory, 'text' | 'tags' | 'documentId' | 'occurredAt'>): Steps<string> {
+export function * fingerprintSteps ({
+  text, tags, documentId, occurredAt,
+}: Pick<Memory, 'text' | 'tags' | 'documentId' | 'occurredAt'>): Steps<string> {
   const content = yield * inParts((yield * inParts(text, toNfc)).trim(), withSingleSpaces)
   return hash('sha256', JSON.stringify([content, tags, documentId, occurredAt]))
 }

@@ -25,7 +25,10 @@ export class RecallService {
   }
 
   /** @param budget bounds the rows that the store reads into the process */
-  async recall (request: RecallRequest & Pick<WireFilters, 'also'>, context: RequestContext, signal?: AbortSignal, budget?: RowBudget): Promise<RecallAnswer> {
+  async recall (
+    request: RecallRequest & Pick<WireFilters, 'also'>, context: RequestContext, signal?: AbortSignal,
+    budget?: RowBudget,
+  ): Promise<RecallAnswer> {
     const { admission, live, retriever, modelAssistedRecall } = this.#deps
     const banks = await readableBanks(request, context, this.#deps)
     const filters = readFilters(request)
@@ -117,7 +120,9 @@ function narrowed<S extends Pick<BankSettings, 'retrieval'>> (settings: S, strat
   const { retrieval } = settings
   const weightOf = (strategy: Strategy) => strategies.includes(strategy) ? retrieval.weights[strategy] : 0
   const weights = { lexical: weightOf('lexical'), semantic: weightOf('semantic') }
-  if (weights.lexical + weights.semantic === 0) throw invalidField('strategies', 'names none that is switched on (`retrieval.weights`)')
+  if (weights.lexical + weights.semantic === 0) {
+    throw invalidField('strategies', 'names none that is switched on (`retrieval.weights`)')
+  }
   return { ...settings, retrieval: { ...retrieval, weights } }
 }
 

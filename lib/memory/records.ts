@@ -36,7 +36,9 @@ export function readFilters (wire: WireFilters): Filters {
     ...(wire.tags !== undefined && { tags: { values: wire.tags, match: wire.tags_match ?? 'any' } }),
     ...(wire.metadata !== undefined && { metadata: wire.metadata }),
     ...(wire.occurred_after !== undefined && { occurredAfter: instantField('occurred_after', wire.occurred_after) }),
-    ...(wire.occurred_before !== undefined && { occurredBefore: instantField('occurred_before', wire.occurred_before) }),
+    ...(wire.occurred_before !== undefined && {
+      occurredBefore: instantField('occurred_before', wire.occurred_before),
+    }),
     ...(wire.as_of !== undefined && { asOf: instantField('as_of', wire.as_of) }),
     ...(wire.min_trust !== undefined && { minTrust: wire.min_trust }),
     ...wire.also,
@@ -45,7 +47,9 @@ export function readFilters (wire: WireFilters): Filters {
 
 /** What relative times of the query refer to, if the request says so. */
 export function readReference ({ reference_time: text }: { reference_time?: string }): ReferenceTime | undefined {
-  return text === undefined ? undefined : { instant: instantField('reference_time', text), utcOffset: utcOffsetOf(text) }
+  return text === undefined
+    ? undefined
+    : { instant: instantField('reference_time', text), utcOffset: utcOffsetOf(text) }
 }
 
 export function toRecord (bankId: string, memory: Memory): MemoryRecord {

@@ -54,7 +54,8 @@ interface ReflectRun {
  * @throws ServiceError
  */
 export async function prepareReflect (
-  request: ReflectRequest & Pick<WireFilters, 'also'>, context: RequestContext, deps: Dependencies, { timer, newBoundary }: ReflectOptions,
+  request: ReflectRequest & Pick<WireFilters, 'also'>, context: RequestContext, deps: Dependencies,
+  { timer, newBoundary }: ReflectOptions,
   { signal, budget }: { signal: AbortSignal | undefined, budget: RowBudget | undefined },
 ): Promise<ReflectRun> {
   const { live, retriever, meteredModel, clock } = deps
@@ -64,7 +65,11 @@ export async function prepareReflect (
   const filters = atLeast(readFilters(request), reflect.minTrust)
   const reference = readReference(request)
   const schema = request.response_schema === undefined ? undefined : checkResponseSchema(request.response_schema)
-  if (schema !== undefined && !meteredModel.isStructured) throw new ServiceError('not_supported', `The configured language model cannot answer by a response_schema: ${STRUCTURED_OUTPUT_ADVICE}`)
+  if (schema !== undefined && !meteredModel.isStructured) {
+    throw new ServiceError(
+      'not_supported', `The configured language model cannot answer by a response_schema: ${STRUCTURED_OUTPUT_ADVICE}`,
+    )
+  }
   const ceiling = reflect.timeoutMs
   const deadline = new Deadline(Math.min(request.timeout_ms ?? ceiling, ceiling), signal, timer)
   const admission = deps.admission.admit('reflect', context, banks)
@@ -142,7 +147,8 @@ export async function prepareReflect (
  */
 export function reflectFailure (error: unknown, deadline: Deadline): ServiceError {
   const failure = modelFailure(error)
-  const isLate = failure.code === 'dependency_unavailable' && deadline.remainingMs() <= 2 * Math.min(RESERVE_MS, deadline.timeoutMs * RESERVE_SHARE)
+  const isLate = failure.code === 'dependency_unavailable' &&
+    deadline.remainingMs() <= 2 * Math.min(RESERVE_MS, deadline.timeoutMs * RESERVE_SHARE)
   return isLate ? lateFailure(error) : failure
 }
 

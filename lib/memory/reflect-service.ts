@@ -30,7 +30,8 @@ export class ReflectService {
    * @throws ServiceError
    */
   async reflect (
-    request: ReflectRequest & Pick<WireFilters, 'also'>, context: RequestContext, signal?: AbortSignal, budget?: RowBudget,
+    request: ReflectRequest & Pick<WireFilters, 'also'>, context: RequestContext, signal?: AbortSignal,
+    budget?: RowBudget,
   ): Promise<ReflectAnswer> {
     const run = await prepareReflect(request, context, this.#deps, this.#options, { signal, budget })
     const { deadline, question, schema, sources } = run
@@ -127,10 +128,13 @@ export class ReflectService {
       const failure = reflectFailure(error, run.deadline)
       // A store that fails to count the call throws this error itself; the model is not at fault then.
       const isStores = error instanceof ServiceError && error.code === 'dependency_unavailable'
-      const isModels = !isStores && ['dependency_unavailable', 'deadline_exceeded', 'overloaded', 'model_output_invalid'].includes(failure.code)
+      const isModels = !isStores &&
+        ['dependency_unavailable', 'deadline_exceeded', 'overloaded', 'model_output_invalid'].includes(failure.code)
       // Sentences of memories cannot satisfy a schema, so a caller with a schema gets the error.
-      if (!isModels || callerHasAborted(run.deadline) || run.schema !== undefined || this.#deps.live.current.degradedMode === 'error') throw failure
-      this.#deps.warn(`reflect answers without the language model, from the sentences of memories: ${failure.cause instanceof Error ? failure.cause.message : failure.detail}`)
+      if (!isModels || callerHasAborted(run.deadline) || run.schema !== undefined ||
+        this.#deps.live.current.degradedMode === 'error') throw failure
+      this.#deps.warn('reflect answers without the language model, from the sentences of memories: ' +
+        `${failure.cause instanceof Error ? failure.cause.message : failure.detail}`)
       return { answered: await extractiveAnswer(this.#options.extractive, question), degraded: true }
     }
   }

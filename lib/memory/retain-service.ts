@@ -66,7 +66,9 @@ export class RetainService {
   ): Promise<RetainAnswer> {
     const open = await this.#deps.directory.openOne(context, 'write', bankId)
     return await this.#deps.idempotency.runOnce(idempotency, context, retainAnswer, async (keyed) => (
-      await this.#retain({ open, items: [item], at: () => '', context, caller: callerOf(context), keyed, signal, budget })
+      await this.#retain({
+        open, items: [item], at: () => '', context, caller: callerOf(context), keyed, signal, budget,
+      })
     ))
   }
 
@@ -77,7 +79,9 @@ export class RetainService {
   ): Promise<RetainBatchAnswer> {
     const open = await this.#deps.directory.openOne(context, 'write', bankId)
     return await this.#deps.idempotency.runOnce(idempotency, context, retainBatchAnswer, async (keyed) => (
-      await this.#retain({ open, items, at: (index) => `items[${index}].`, context, caller: callerOf(context), keyed, signal, budget })
+      await this.#retain({
+        open, items, at: (index) => `items[${index}].`, context, caller: callerOf(context), keyed, signal, budget,
+      })
     ))
   }
 
@@ -93,7 +97,9 @@ export class RetainService {
   ): Promise<RetainBatchAnswer> {
     const { directory, access, store } = this.#deps
     const open = await directory.openOne(context, 'write', bankId)
-    if (store.replaceDocuments === undefined) throw new ServiceError('not_supported', 'The configured vector store cannot replace documents')
+    if (store.replaceDocuments === undefined) {
+      throw new ServiceError('not_supported', 'The configured vector store cannot replace documents')
+    }
     const mayRemove = access.decide(context, 'forget', bankId, open.grants).allowed
     return await this.#deps.idempotency.runOnce(idempotency, context, retainBatchAnswer, async (keyed) => {
       try {
@@ -154,7 +160,9 @@ export class RetainService {
     for (const [index, item] of items.entries()) {
       if (turns.isExhausted) await turns.next(caller)
       const one = checkItem(item, open, at(index))
-      if (one.expiresAt !== null && one.expiresAt <= this.#deps.clock()) throw invalidField(`${at(index)}expires_at`, 'must lie in the future')
+      if (one.expiresAt !== null && one.expiresAt <= this.#deps.clock()) {
+        throw invalidField(`${at(index)}expires_at`, 'must lie in the future')
+      }
       checked.push(one)
     }
     return checked

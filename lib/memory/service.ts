@@ -179,7 +179,8 @@ export async function createMemoryService (
   if (settings.hindsight && store.countMemories === undefined) {
     await store.close()
     // Such a store would ignore the filters of that API.
-    throw new ProviderError('compatibility.hindsight needs a store with countMemories, which that of vector_store is not')
+    throw new ProviderError('compatibility.hindsight needs a store with countMemories, which that of ' +
+      'vector_store is not')
   }
   const backfill = weights.semantic > 0 ? makeBackfill(store, embeddings, clock, overrides) : undefined
   backfill?.requestScan()

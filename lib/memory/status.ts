@@ -15,7 +15,9 @@ export interface MemoryStatus {
 }
 
 /** A provider whose status method throws is left out. */
-export function memoryStatus ({ store, embeddings, languageModel, reranker, backfill }: Pick<Dependencies, 'store' | 'embeddings' | 'languageModel' | 'reranker' | 'backfill'>): MemoryStatus {
+export function memoryStatus ({
+  store, embeddings, languageModel, reranker, backfill,
+}: Pick<Dependencies, 'store' | 'embeddings' | 'languageModel' | 'reranker' | 'backfill'>): MemoryStatus {
   const models = [
     { kind: 'embedding' as const, provider: embeddings },
     { kind: 'llm' as const, provider: languageModel },
@@ -40,8 +42,12 @@ export interface ModelConditions {
 }
 
 /** Derived from past calls and circuit breakers; no call is made. */
-export function modelConditions ({ embeddings, languageModel, reranker }: Pick<Dependencies, 'embeddings' | 'languageModel' | 'reranker'>, models: ModelHealth): ModelConditions {
-  const conditionOf = (kind: ModelCallRecord['kind'], provider: { status? (): ModelStatus }) => models.conditionOf(kind, attempt(() => statusOf(provider)))
+export function modelConditions ({
+  embeddings, languageModel, reranker,
+}: Pick<Dependencies, 'embeddings' | 'languageModel' | 'reranker'>, models: ModelHealth): ModelConditions {
+  const conditionOf = (kind: ModelCallRecord['kind'], provider: { status? (): ModelStatus }) => (
+    models.conditionOf(kind, attempt(() => statusOf(provider)))
+  )
   return {
     embedding: conditionOf('embedding', embeddings),
     language_model: conditionOf('llm', languageModel),

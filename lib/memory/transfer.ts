@@ -156,7 +156,9 @@ export class Transfer {
       if (!hasHeader) {
         hasHeader = true
         const own = readHeader(value)
-        if (config === 'apply' && own !== undefined) checked.change = this.#configurations.changeTo(open.key, own, context, 'line 1: config.')
+        if (config === 'apply' && own !== undefined) {
+          checked.change = this.#configurations.changeTo(open.key, own, context, 'line 1: config.')
+        }
         continue
       }
       const memory = this.#checkLine(open, value, { at: `line ${line.number}: `, now, ceiling })
@@ -227,9 +229,13 @@ function toAnswer ({ context: { expired }, outcome }: WriteResult<ImportContext,
 
 /** @returns the configuration in the header */
 function readHeader (header: unknown): unknown {
-  const { format, version, config } = (typeof header === 'object' && header !== null ? header : {}) as { format?: unknown, version?: unknown, config?: unknown }
+  const { format, version, config } = (typeof header === 'object' && header !== null
+    ? header
+    : {}) as { format?: unknown, version?: unknown, config?: unknown }
   if (format !== FORMAT) throw invalidField('line 1', `must be the header of an export, with "format": "${FORMAT}"`)
-  if (version !== VERSION) throw invalidField('line 1', `must have "version": ${VERSION}, the one that this server reads`)
+  if (version !== VERSION) {
+    throw invalidField('line 1', `must have "version": ${VERSION}, the one that this server reads`)
+  }
   return config ?? undefined
 }
 

@@ -51,7 +51,8 @@ export function checkDocumentId (documentId: string, { tenantId, bankId }: BankK
   // A code unit has at most three bytes, so the bytes of most are not counted.
   const isLong = (tenant.length + bankId.length + documentId.length) * 3 > MAX_DOCUMENT_KEY_BYTES
   if (isLong && Buffer.byteLength(tenant + bankId + documentId) > MAX_DOCUMENT_KEY_BYTES) {
-    return `must not be larger, together with the names of the tenant and the bank, than ${MAX_DOCUMENT_KEY_BYTES} bytes`
+    return 'must not be larger, together with the names of the tenant and the bank, than ' +
+      `${MAX_DOCUMENT_KEY_BYTES} bytes`
   }
   return checkText(documentId)
 }

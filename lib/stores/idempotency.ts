@@ -47,7 +47,8 @@ export function readRecord (text: string): StoredResult {
   const value: unknown = JSON.parse(text)
   if (typeof value !== 'object' || value === null || !('form' in value)) return { kind: 'answer', answer: value }
   if (value.form !== RECORD_VERSION || !('context' in value) || !('outcome' in value)) {
-    throw new Error(`The record of an idempotency key has the form ${String(value.form)}, which this release does not read`)
+    throw new Error(`The record of an idempotency key has the form ${String(value.form)}, which this release ` +
+      'does not read')
   }
   return { kind: 'outcome', context: value.context, outcome: value.outcome }
 }

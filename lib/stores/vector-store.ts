@@ -13,7 +13,9 @@ import type {
   DocumentReplacement, ImportOutcome, InsertOutcome, OnConflict, RemovedBank, RemoveOptions, RemoveOutcome, Selector,
 } from './writes.js'
 
-export { IDEMPOTENCY_LIFETIME_MS, IdempotencyKeyTaken, type IdempotencyRecord, type IdempotentWrite } from './idempotency.js'
+export {
+  IDEMPOTENCY_LIFETIME_MS, IdempotencyKeyTaken, type IdempotencyRecord, type IdempotentWrite,
+} from './idempotency.js'
 export type * from './readings.js'
 export type * from './records.js'
 export type * from './searches.js'

@@ -62,7 +62,9 @@ export function isKid (kid: unknown): kid is string {
 function rsaKeyOf (jwk: unknown): RsaJwk | undefined {
   if (!isJsonObject(jwk)) return undefined
   const { kty, use, alg, kid, n, e } = jwk
-  if (kty !== 'RSA' || (use !== undefined && use !== 'sig') || (alg !== undefined && alg !== ALGORITHM)) return undefined
+  if (kty !== 'RSA' || (use !== undefined && use !== 'sig') || (alg !== undefined && alg !== ALGORITHM)) {
+    return undefined
+  }
   if (!isKid(kid) || typeof n !== 'string' || typeof e !== 'string') return undefined
   return { kty, kid, n, e }
 }

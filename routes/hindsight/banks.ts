@@ -80,7 +80,9 @@ export const bankRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async (ap
     toConfig(bankId, await configurations.get(bankId, context))
   ))
 
-  app.patch(`${BANK}/config`, { config, schema: { ...settings, body: ConfigBody } }, async ({ params, body, context }) => {
+  app.patch(`${BANK}/config`, {
+    config, schema: { ...settings, body: ConfigBody },
+  }, async ({ params, body, context }) => {
     const { bank_id: bankId } = params
     const patch = patchOf(body.updates, 'updates.', hasReranker())
     if (Object.keys(body.updates).length === 0) throw invalidField('updates', 'must name what is to change')

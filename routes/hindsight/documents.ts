@@ -152,7 +152,9 @@ function addTo (document: Summary, { retained_at: retainedAt, tags, text }: Memo
   for (const tag of tags) {
     if (document.tags.has(tag)) continue
     if (document.tags.size === MAX_TAGS) {
-      throw unsupported(`more than ${MAX_TAGS} tags in a document`, 'GET /v1/banks/{bank_id}/memories has those of each memory')
+      throw unsupported(
+        `more than ${MAX_TAGS} tags in a document`, 'GET /v1/banks/{bank_id}/memories has those of each memory',
+      )
     }
     document.tags.add(tag)
     kept += tag.length
@@ -167,7 +169,8 @@ function listedDocumentOf ({ tags, ...document }: Summary): Static<typeof Listed
 function tooLarge (): ServiceError {
   return new ServiceError(
     'answer_too_large',
-    `The document has more than ${MAX_TEXT_CHARACTERS} characters; GET /v1/banks/{bank_id}/memories gives its memories in pages`,
+    `The document has more than ${MAX_TEXT_CHARACTERS} characters; GET /v1/banks/{bank_id}/memories gives its ` +
+      'memories in pages',
   )
 }
 

@@ -31,7 +31,9 @@ interface TagFields {
 
 /** In the modes any and all Hindsight also finds memories without tags. @throws ServiceError not_supported */
 export function tagFilter ({ tags = [], tags_match: match = 'any', tag_groups: groups = [] }: TagFields): Filters {
-  if (groups.length > 0) throw unsupported('tag_groups', 'conditions on tags cannot be nested here; use tags and tags_match')
+  if (groups.length > 0) {
+    throw unsupported('tag_groups', 'conditions on tags cannot be nested here; use tags and tags_match')
+  }
   if (match === 'exact') return { tags: { values: tags, match } }
   if (tags.length === 0) return {}
   switch (match) {

@@ -37,7 +37,9 @@ export const listRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async (ap
     schema: { hide: true, params: BankParams, querystring: ListQuery, response: { 200: ListResult } },
   }, async ({ params: { bank_id: bankId }, query, context }) => {
     const { limit = DEFAULT_PAGE, offset = 0, q, document_id: documentId } = query
-    if (query.consolidation_state !== undefined) throw unsupported('consolidation_state', 'memories are not consolidated here')
+    if (query.consolidation_state !== undefined) {
+      throw unsupported('consolidation_state', 'memories are not consolidated here')
+    }
     if (query.entity_id !== undefined) throw unsupported('entity_id', 'there are no entities here')
     const { memory_count: count } = await app.memory.banks.describe(bankId, context)
     // Memories are never marked invalid here; they are deleted.

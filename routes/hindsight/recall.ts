@@ -79,7 +79,9 @@ export const recallRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async (
       query: body.query,
       max_results: DEPTH[body.budget ?? 'mid'],
       explain: body.trace === true,
-      ...(body.query_timestamp !== undefined && { reference_time: readInstant('query_timestamp', body.query_timestamp) }),
+      ...(body.query_timestamp !== undefined && {
+        reference_time: readInstant('query_timestamp', body.query_timestamp),
+      }),
       ...(body.min_scores?.final !== undefined && { min_score: body.min_scores.final }),
       also: { ...tagFilter(body), ...kindFilter(body.types?.length ? body.types : ['world', 'experience']) },
     }, context, undefined, budget)

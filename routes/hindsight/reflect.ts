@@ -51,7 +51,9 @@ export const reflectRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async 
     schema: { hide: true, params: BankParams, body: ReflectBody, response: { 200: ReflectResult } },
   }, async ({ params, body, context }, reply) => await app.withRowBudget(reply, async (budget) => {
     if (body.include?.tool_calls !== undefined) {
-      throw unsupported('include.tool_calls', 'a reflect here is one recall and one answer, with no calls of tools to tell')
+      throw unsupported(
+        'include.tool_calls', 'a reflect here is one recall and one answer, with no calls of tools to tell',
+      )
     }
     const facts = body.include?.facts !== undefined
     const answer = await app.memory.reflect({

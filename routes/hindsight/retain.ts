@@ -73,7 +73,9 @@ function retainItem (item: ItemFields, documentTags: readonly string[], at: stri
   if (item.strategy !== undefined) {
     throw unsupported(`${at}strategy`, 'content is stored as it is here, so there are no strategies of extraction')
   }
-  if (item.update_mode !== undefined && documentId === undefined) throw invalidField(`${at}update_mode`, 'needs document_id')
+  if (item.update_mode !== undefined && documentId === undefined) {
+    throw invalidField(`${at}update_mode`, 'needs document_id')
+  }
   const tags = [...new Set([...item.tags ?? [], ...documentTags])]
   const metadata = metadataOf(item, at)
   return {

@@ -10,14 +10,19 @@ interface Group {
   elsewhere?: Readonly<Record<string, readonly HTTPMethods[]>>
 }
 
-const NO_DIRECTIVES = 'there are none here; what answers should heed is said in the mission of the bank (reflect_mission)'
+const NO_DIRECTIVES = 'there are none here; what answers should heed is said in the mission of the bank ' +
+  '(reflect_mission)'
 const NO_MODELS = 'nothing is written from memories in the background here; ask with reflect when it is needed'
 const NO_OPERATIONS = 'every request is done when it is answered here, so there are no operations to follow'
 const NO_ENTITIES = 'no entities are taken from texts here; recall finds memories by words and by meaning'
 
 /** The operations of Hindsight's API without a counterpart. */
 export const UNSUPPORTED: readonly Group[] = [
-  { what: 'Directives', why: NO_DIRECTIVES, operations: { '/directives': ['GET', 'POST'], '/directives/:id': ['GET', 'PATCH', 'DELETE'] } },
+  {
+    what: 'Directives',
+    why: NO_DIRECTIVES,
+    operations: { '/directives': ['GET', 'POST'], '/directives/:id': ['GET', 'PATCH', 'DELETE'] },
+  },
   {
     what: 'Mental models',
     why: NO_MODELS,
@@ -84,7 +89,9 @@ export const UNSUPPORTED: readonly Group[] = [
   {
     what: 'Reading of single memories and chunks',
     why: 'use GET /v1/banks/{bank_id}/memories/{memory_id}',
-    operations: { '/memories/:id': ['GET'], '/memories/:id/history': ['GET'], '/documents/:document_id/chunks': ['GET'] },
+    operations: {
+      '/memories/:id': ['GET'], '/memories/:id/history': ['GET'], '/documents/:document_id/chunks': ['GET'],
+    },
     elsewhere: { '/v1/default/chunks/:id': ['GET'] },
   },
   {

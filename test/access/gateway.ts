@@ -5,7 +5,9 @@ import type { MemoryOverrides } from '../../lib/memory/service.js'
 import type { TestConfig } from '../helpers/config.js'
 import { testApp, type TestApp } from '../helpers/app.js'
 import type { Rights } from './matrix.js'
-import { missingPermission, PERMISSION, SEED_CONFIG, SEED_TEXT, type Letter, type Operation, type Outcome, type Seed } from './operation.js'
+import {
+  missingPermission, PERMISSION, SEED_CONFIG, SEED_TEXT, type Letter, type Operation, type Outcome, type Seed,
+} from './operation.js'
 import { exportOf } from './operations.js'
 
 /** A context with all rights, with which the tests examine the state. */
@@ -31,7 +33,11 @@ export class Gateway {
   static async start (
     t: Test, file: FileConfig, config: TestConfig, overrides: MemoryOverrides = {},
   ): Promise<Gateway> {
-    return new Gateway(await testApp(t, { ...config, logLevel: 'silent', file: { ...file, compatibility: { hindsight: true } } }, overrides))
+    return new Gateway(
+      await testApp(
+        t, { ...config, logLevel: 'silent', file: { ...file, compatibility: { hindsight: true } } }, overrides,
+      ),
+    )
   }
 
   /** Tries one operation as a caller with `rights` on the bank. @returns the faults; empty when there are none */
@@ -49,11 +55,15 @@ export class Gateway {
       if (status !== 200) say(`expected 200, got ${status} ${response.body}`)
       if (changed !== operation.writes) say(changed ? 'changed the bank' : 'changed nothing')
       // Every answer to a reader contains something of the stored memories.
-      if (!operation.writes && !new RegExp(`otter|"memory_count":2|${seed.kept}`).test(response.body)) say(`says nothing: ${response.body}`)
+      if (!operation.writes && !new RegExp(`otter|"memory_count":2|${seed.kept}`).test(response.body)) {
+        say(`says nothing: ${response.body}`)
+      }
       return wrong
     }
     const expected = `${ask.named} is denied '${PERMISSION[lacks]}' on bank '${bank}'`
-    if (status !== 403 || code !== 'access_denied') say(`expected 403 access_denied, got ${status} ${code} ${response.body}`)
+    if (status !== 403 || code !== 'access_denied') {
+      say(`expected 403 access_denied, got ${status} ${code} ${response.body}`)
+    }
     if (detail !== expected) say(`expected ${expected}, got ${detail}`)
     if (requestId === undefined || requestId !== response.headers['x-request-id']) say('has no request id')
     if (/otter/.test(response.body)) say('tells of the memories')
@@ -67,7 +77,8 @@ export class Gateway {
     const expected = (Object.keys(PERMISSION) as Letter[]).filter((letter) => rights.includes(letter))
       .map((letter) => PERMISSION[letter])
     const permissions = told as Array<{ permission: string, granted_by: string }>
-    if (permissions.map(({ permission }) => permission).join() === expected.join() && permissions.every(({ granted_by: by }) => by !== '')) return []
+    if (permissions.map(({ permission }) => permission).join() === expected.join() &&
+      permissions.every(({ granted_by: by }) => by !== '')) return []
     return [`${ask.named}: whoami on ${bank}: expected ${expected.join()} with reasons, got ${JSON.stringify(told)}`]
   }
 
@@ -80,7 +91,9 @@ export class Gateway {
       .map(([bank]) => `${ask.named}: the list of banks ${names.includes(bank) ? 'shows' : 'hides'} ${bank}`)
   }
 
-  async ask (method: 'GET' | 'POST', url: string, ask: Ask, payload?: Record<string, unknown>): Promise<{ status: number, body: Record<string, unknown> }> {
+  async ask (method: 'GET' | 'POST', url: string, ask: Ask, payload?: Record<string, unknown>): Promise<
+    { status: number, body: Record<string, unknown> }
+  > {
     const response =
       await this.#app.inject({ method, url, headers: ask.headers, ...(payload !== undefined && { payload }) })
     return { status: response.statusCode, body: response.json<Record<string, unknown>>() }
@@ -89,7 +102,9 @@ export class Gateway {
   async #seed (bank: string): Promise<Seed> {
     const known = this.#seeds.get(bank)
     if (known !== undefined) return known
-    const id = (rest: number) => `01936f0e-0000-7000-8000-${(this.#seeds.size * 2 + rest).toString(16).padStart(12, '0')}`
+    const id = (rest: number) => (
+      `01936f0e-0000-7000-8000-${(this.#seeds.size * 2 + rest).toString(16).padStart(12, '0')}`
+    )
     const seed = { kept: id(0), dropped: id(1) }
     this.#seeds.set(bank, seed)
     await this.#reset(bank)
@@ -100,7 +115,10 @@ export class Gateway {
     const { bounds, memory: { forget, transfer, configurations } } = this.#app.app
     const seed = this.#seeds.get(bank)!
     await forget({ bank_id: bank, scope: 'all' }, NOBODY)
-    const lines = [{ memory_id: seed.kept, text: SEED_TEXT, tags: ['keep'], document_id: 'diary' }, { memory_id: seed.dropped, text: 'An otter eats by the river.', tags: ['drop'] }]
+    const lines = [
+      { memory_id: seed.kept, text: SEED_TEXT, tags: ['keep'], document_id: 'diary' },
+      { memory_id: seed.dropped, text: 'An otter eats by the river.', tags: ['drop'] },
+    ]
     await transfer.import(bank, Buffer.from(exportOf(lines)), { onConflict: 'skip', config: 'ignore', bounds }, NOBODY)
     await configurations.put(bank, SEED_CONFIG, NOBODY)
   }
@@ -123,6 +141,8 @@ function routeOutcome (response: LightMyRequestResponse): Outcome {
   return { status: response.statusCode, detail, code, requestId }
 }
 
-function withHeaders (request: ReturnType<Operation['request']>, headers: Record<string, string>): ReturnType<Operation['request']> {
+function withHeaders (
+  request: ReturnType<Operation['request']>, headers: Record<string, string>,
+): ReturnType<Operation['request']> {
   return { ...request, headers: { ...request.headers, ...headers } }
 }

@@ -18,7 +18,10 @@ function start (t: Test, mode: Settings['mode'], file: Settings['file']): Promis
 
 function as (caller: string | undefined, mode: Settings['mode']): Ask {
   return {
-    headers: { ...(mode === 'api_key' && { 'x-api-key': API_KEY }), ...(caller !== undefined && { 'x-service-principal': caller }) },
+    headers: {
+      ...(mode === 'api_key' && { 'x-api-key': API_KEY }),
+      ...(caller !== undefined && { 'x-service-principal': caller }),
+    },
     named: `Principal '${caller}'`,
   }
 }
@@ -89,15 +92,22 @@ t.test('the gateway agrees with the oracle for every policy, kind of grant, call
 t.test('a recall or reflect of several banks needs read on each, and is refused by the first without it', async (t) => {
   const gateway = await start(t, 'dev', {
     access_control: { enabled: true, default_policy: 'deny' },
-    access_grants: [{ bank_id: 'team-*', principal: 'user:bob', permissions: ['read'] }, { bank_id: 'inbox', principal: 'user:bob', permissions: ['write', 'forget', 'admin'] }],
+    access_grants: [
+      { bank_id: 'team-*', principal: 'user:bob', permissions: ['read'] },
+      { bank_id: 'inbox', principal: 'user:bob', permissions: ['write', 'forget', 'admin'] },
+    ],
   })
   const rows: Array<[banks: string[], denied: string | undefined]> = [
-    [['team-a'], undefined], [['team-a', 'team-b'], undefined], [['team-a', 'inbox'], 'inbox'], [['inbox', 'team-a'], 'inbox'],
-    [['team-a', 'other', 'inbox'], 'other'], [['team-a', 'inbox', 'other'], 'inbox'], [Array.from({ length: 63 }, (_, index) => `team-${index}`).concat('team'), 'team'],
+    [['team-a'], undefined], [['team-a', 'team-b'], undefined], [['team-a', 'inbox'], 'inbox'],
+    [['inbox', 'team-a'], 'inbox'],
+    [['team-a', 'other', 'inbox'], 'other'], [['team-a', 'inbox', 'other'], 'inbox'],
+    [Array.from({ length: 63 }, (_, index) => `team-${index}`).concat('team'), 'team'],
   ]
   for (const [banks, denied] of rows) {
     for (const path of ['recall', 'reflect']) {
-      const { status, body } = await gateway.ask('POST', `/v1/${path}`, as('user:bob', 'dev'), { banks, query: 'otter' })
+      const { status, body } = await gateway.ask(
+        'POST', `/v1/${path}`, as('user:bob', 'dev'), { banks, query: 'otter' },
+      )
       t.equal(status, denied === undefined ? 200 : 403, `${path} of ${banks.slice(0, 3).join()}`)
       if (denied !== undefined) t.equal(body['detail'], `Principal 'user:bob' is denied 'read' on bank '${denied}'`)
     }
@@ -109,14 +119,32 @@ t.test('a caller on behalf of another may do only what both may', async (t) => {
   const server = await startJwksServer(key)
   t.teardown(async () => { await server.close() })
   const gateway = await Gateway.start(t, DELEGATED_FILE, {
-    auth: { mode: 'jwt_oidc', oidcJwksUrl: server.url, oidcIssuer: 'https://id.example.test/', oidcAudience: 'api://memory' },
+    auth: {
+      mode: 'jwt_oidc', oidcJwksUrl: server.url, oidcIssuer: 'https://id.example.test/', oidcAudience: 'api://memory',
+    },
   }, { clock: () => NOW })
-  const token = (claims: Record<string, unknown>) => `Bearer ${rs256({ iss: 'https://id.example.test/', aud: 'api://memory', exp: secondsFromNow(600), ...claims }, key)}`
+  const token = (claims: Record<string, unknown>) => (
+    `Bearer ${rs256(
+      { iss: 'https://id.example.test/', aud: 'api://memory', exp: secondsFromNow(600), ...claims }, key,
+    )}`
+  )
   const wrong: string[] = []
   for (const [caller, onBehalfOf, bank, rights] of DELEGATED) {
     const named = `Principal '${caller}'${onBehalfOf === undefined ? '' : ` on behalf of '${onBehalfOf}'`}`
-    const asks: Ask[] = [{ named, headers: { authorization: token({ sub: 'x', service_principal: caller }), ...(onBehalfOf !== undefined && { 'x-service-on-behalf-of': onBehalfOf }) } }]
-    if (onBehalfOf !== undefined) asks.push({ named, headers: { authorization: token({ sub: 'x', service_principal: onBehalfOf, act: { sub: caller } }) } })
+    const asks: Ask[] = [
+      {
+        named,
+        headers: {
+          authorization: token({ sub: 'x', service_principal: caller }),
+          ...(onBehalfOf !== undefined && { 'x-service-on-behalf-of': onBehalfOf }),
+        },
+      },
+    ]
+    if (onBehalfOf !== undefined) {
+      asks.push({
+        named, headers: { authorization: token({ sub: 'x', service_principal: onBehalfOf, act: { sub: caller } }) },
+      })
+    }
     for (const ask of asks) {
       for (const operation of OPERATIONS) wrong.push(...await gateway.check(operation, bank, ask, rights))
       wrong.push(...await gateway.checkWhoami(bank, ask, rights), ...await gateway.checkList([[bank, rights]], ask))

@@ -3,9 +3,13 @@ import { PROTOCOL_OPERATIONS } from './protocol-operations.js'
 import type { Operation } from './operation.js'
 
 const json = (url: string, payload: Record<string, unknown>): InjectOptions => ({ method: 'POST', url, payload })
-const get = (bank: string, rest = ''): InjectOptions => ({ method: 'GET', url: `/v1/banks/${encodeURIComponent(bank)}${rest}` })
+const get = (bank: string, rest = ''): InjectOptions => ({
+  method: 'GET', url: `/v1/banks/${encodeURIComponent(bank)}${rest}`,
+})
 
-const configure = (method: 'PUT' | 'PATCH' | 'DELETE', bank: string, payload?: Record<string, unknown>): InjectOptions => (
+const configure = (
+  method: 'PUT' | 'PATCH' | 'DELETE', bank: string, payload?: Record<string, unknown>,
+): InjectOptions => (
   { method, url: `/v1/banks/${encodeURIComponent(bank)}/config`, ...(payload !== undefined && { payload }) }
 )
 
@@ -17,29 +21,109 @@ export function exportOf (memories: ReadonlyArray<Record<string, unknown>>): str
 }
 
 export const ROUTE_OPERATIONS: readonly Operation[] = [
-  { name: 'retain', needs: 'w', writes: true, request: (bank) => json('/v1/retain', { bank_id: bank, content: 'Something new.' }) },
-  { name: 'batch', needs: 'w', writes: true, request: (bank) => json('/v1/retain/batch', { bank_id: bank, items: [{ content: 'One.' }, { content: 'Two.' }] }) },
-  { name: 'recall', needs: 'r', writes: false, request: (bank) => json('/v1/recall', { bank_id: bank, query: 'otter river' }) },
-  { name: 'recall of several banks', needs: 'r', writes: false, request: (bank) => json('/v1/recall', { banks: [bank, bank], query: 'otter river' }) },
-  { name: 'explain a recall', needs: 'r', writes: false, request: (bank, { kept }) => json('/v1/recall/explain', { bank_id: bank, query: 'otter river', expect: kept }) },
-  { name: 'reflect', needs: 'r', writes: false, request: (bank) => json('/v1/reflect', { bank_id: bank, query: 'Where does the otter sleep?' }) },
-  { name: 'forget by id', needs: 'f', writes: true, request: (bank, { dropped }) => json('/v1/forget', { bank_id: bank, memory_ids: [dropped] }) },
-  { name: 'forget by tag', needs: 'f', writes: true, request: (bank) => json('/v1/forget', { bank_id: bank, tags: ['drop'] }) },
-  { name: 'dry run of forget by tag', needs: 'f', writes: false, request: (bank) => json('/v1/forget', { bank_id: bank, tags: ['keep'], dry_run: true }) },
-  { name: 'forget all', needs: 'a', writes: true, request: (bank) => json('/v1/forget', { bank_id: bank, scope: 'all' }) },
+  {
+    name: 'retain',
+    needs: 'w',
+    writes: true,
+    request: (bank) => json('/v1/retain', { bank_id: bank, content: 'Something new.' }),
+  },
+  {
+    name: 'batch',
+    needs: 'w',
+    writes: true,
+    request: (bank) => json('/v1/retain/batch', { bank_id: bank, items: [{ content: 'One.' }, { content: 'Two.' }] }),
+  },
+  {
+    name: 'recall',
+    needs: 'r',
+    writes: false,
+    request: (bank) => json('/v1/recall', { bank_id: bank, query: 'otter river' }),
+  },
+  {
+    name: 'recall of several banks',
+    needs: 'r',
+    writes: false,
+    request: (bank) => json('/v1/recall', { banks: [bank, bank], query: 'otter river' }),
+  },
+  {
+    name: 'explain a recall',
+    needs: 'r',
+    writes: false,
+    request: (bank, { kept }) => json('/v1/recall/explain', { bank_id: bank, query: 'otter river', expect: kept }),
+  },
+  {
+    name: 'reflect',
+    needs: 'r',
+    writes: false,
+    request: (bank) => json('/v1/reflect', { bank_id: bank, query: 'Where does the otter sleep?' }),
+  },
+  {
+    name: 'forget by id',
+    needs: 'f',
+    writes: true,
+    request: (bank, { dropped }) => json('/v1/forget', { bank_id: bank, memory_ids: [dropped] }),
+  },
+  {
+    name: 'forget by tag',
+    needs: 'f',
+    writes: true,
+    request: (bank) => json('/v1/forget', { bank_id: bank, tags: ['drop'] }),
+  },
+  {
+    name: 'dry run of forget by tag',
+    needs: 'f',
+    writes: false,
+    request: (bank) => json('/v1/forget', { bank_id: bank, tags: ['keep'], dry_run: true }),
+  },
+  {
+    name: 'forget all',
+    needs: 'a',
+    writes: true,
+    request: (bank) => json('/v1/forget', { bank_id: bank, scope: 'all' }),
+  },
   { name: 'export', needs: 'a', writes: false, request: (bank) => get(bank, '/export') },
-  { name: 'import', needs: 'a', writes: true, request: (bank) => ({ method: 'POST', url: `/v1/banks/${encodeURIComponent(bank)}/import`, headers: { 'content-type': 'application/x-ndjson' }, payload: exportOf([{ text: 'Brought in.' }]) }) },
+  {
+    name: 'import',
+    needs: 'a',
+    writes: true,
+    request: (bank) => ({
+      method: 'POST',
+      url: `/v1/banks/${encodeURIComponent(bank)}/import`,
+      headers: { 'content-type': 'application/x-ndjson' },
+      payload: exportOf([{ text: 'Brought in.' }]),
+    }),
+  },
   { name: 'list memories', needs: 'r', writes: false, request: (bank) => get(bank, '/memories') },
   { name: 'get a memory', needs: 'r', writes: false, request: (bank, { kept }) => get(bank, `/memories/${kept}`) },
-  { name: 'neighbours of a memory', needs: 'r', writes: false, request: (bank, { kept }) => get(bank, `/memories/${kept}/neighbours`) },
+  {
+    name: 'neighbours of a memory',
+    needs: 'r',
+    writes: false,
+    request: (bank, { kept }) => get(bank, `/memories/${kept}/neighbours`),
+  },
   { name: 'growth', needs: 'r', writes: false, request: (bank) => get(bank, '/growth') },
   { name: 'statistics', needs: 'r', writes: false, request: (bank) => get(bank, '/stats') },
   { name: 'get the configuration', needs: 'a', writes: false, request: (bank) => get(bank, '/config') },
-  { name: 'set the configuration', needs: 'a', writes: true, request: (bank) => configure('PUT', bank, { mission: 'Another.' }) },
-  { name: 'change the configuration', needs: 'a', writes: true, request: (bank) => configure('PATCH', bank, { mission: 'Another.' }) },
+  {
+    name: 'set the configuration',
+    needs: 'a',
+    writes: true,
+    request: (bank) => configure('PUT', bank, { mission: 'Another.' }),
+  },
+  {
+    name: 'change the configuration',
+    needs: 'a',
+    writes: true,
+    request: (bank) => configure('PATCH', bank, { mission: 'Another.' }),
+  },
   { name: 'take the configuration back', needs: 'a', writes: true, request: (bank) => configure('DELETE', bank) },
   { name: 'history of the configuration', needs: 'a', writes: false, request: (bank) => get(bank, '/config/history') },
-  { name: 'delete the bank', needs: 'a', writes: true, request: (bank) => ({ method: 'DELETE', url: `/v1/banks/${encodeURIComponent(bank)}` }) },
+  {
+    name: 'delete the bank',
+    needs: 'a',
+    writes: true,
+    request: (bank) => ({ method: 'DELETE', url: `/v1/banks/${encodeURIComponent(bank)}` }),
+  },
   { name: 'describe the bank', needs: 'r', writes: false, request: (bank) => get(bank) },
 ]
 

@@ -9,7 +9,9 @@ import type { Rights } from './matrix.js'
 const LETTERS = { read: 'r', write: 'w', forget: 'f', admin: 'a' } as const
 
 function fits (pattern: string, name: string): boolean {
-  return pattern.endsWith('*') ? `${name}`.substring(0, pattern.length - 1) === pattern.substring(0, pattern.length - 1) : pattern === name
+  return pattern.endsWith('*')
+    ? `${name}`.substring(0, pattern.length - 1) === pattern.substring(0, pattern.length - 1)
+    : pattern === name
 }
 
 function owns (caller: string, bank: string): boolean {
@@ -26,7 +28,10 @@ export function rightsOf (caller: string | undefined, bank: string, file: FileCo
   const letters = Object.entries(LETTERS).map(([permission, letter]) => {
     if (!enabled || caller === undefined || policy === 'open') return letter
     if (policy === 'owner_only' && owns(caller, bank)) return letter
-    const granted = grants.some((grant) => fits(grant.bank_id, bank) && fits(grant.principal, caller) && grant.permissions.some((name) => name === '*' || name === permission))
+    const granted = grants.some((grant) => (
+      fits(grant.bank_id, bank) && fits(grant.principal, caller) &&
+        grant.permissions.some((name) => name === '*' || name === permission)
+    ))
     return granted ? letter : '-'
   })
   return letters.join('') as Rights

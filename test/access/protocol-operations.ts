@@ -49,7 +49,8 @@ function pinned (operation: Operation): Operation {
 const bankUri = (bank: string) => `memory://banks/${encodeURIComponent(bank)}`
 
 function hindsight (
-  name: string, needs: string, writes: boolean, method: NonNullable<InjectOptions['method']>, path: string, payload?: object,
+  name: string, needs: string, writes: boolean, method: NonNullable<InjectOptions['method']>, path: string,
+  payload?: object,
 ): Operation {
   const request: Operation['request'] = (bank) => (
     { method, url: `/v1/default/banks/${encodeURIComponent(bank)}${path}`, ...(payload !== undefined && { payload }) }
@@ -81,7 +82,9 @@ export const PROTOCOL_OPERATIONS: readonly Operation[] = [
     rpc('resources/read', { uri: `${bankUri(bank)}/memories/${kept}` })
   ))),
   hindsight('retain', 'w', true, 'POST', '/memories', { items: [{ content: 'Something new.' }] }),
-  hindsight('replace a document', 'wf', true, 'POST', '/memories', { items: [{ content: 'New.', document_id: 'diary' }] }),
+  hindsight('replace a document', 'wf', true, 'POST', '/memories', {
+    items: [{ content: 'New.', document_id: 'diary' }],
+  }),
   hindsight('recall', 'r', false, 'POST', '/memories/recall', QUERY),
   hindsight('reflect', 'r', false, 'POST', '/reflect', { ...QUERY, include: { facts: {} } }),
   hindsight('list memories', 'r', false, 'GET', '/memories/list'),

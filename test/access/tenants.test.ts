@@ -6,18 +6,27 @@ const BANK = 'team'
 t.test('the same text in the same bank of two tenants is two memories', async (t) => {
   const { of } = await tenants(t)
   const everyone = [of('acme'), of('globex'), of(undefined)]
-  const first = await Promise.all(everyone.map((member) => member.retain(BANK, 'The otter sleeps.', { document_id: 'd' })))
+  const first = await Promise.all(everyone.map((member) => member.retain(
+    BANK, 'The otter sleeps.', { document_id: 'd' },
+  )))
   t.same(first.map(({ stored }) => stored), [true, true, true])
   t.equal(new Set(first.map(({ memory_id: id }) => id)).size, 3)
-  const second = await Promise.all(everyone.map((member) => member.retain(BANK, ' The  otter sleeps. ', { document_id: 'd' })))
+  const second = await Promise.all(everyone.map((member) => member.retain(
+    BANK, ' The  otter sleeps. ', { document_id: 'd' },
+  )))
   t.same(second.map(({ stored }) => stored), [false, false, false])
-  t.same(second.map(({ memory_id: id }) => id), first.map(({ memory_id: id }) => id), 'a repeat is found in its own tenant only')
+  t.same(
+    second.map(({ memory_id: id }) => id), first.map(({ memory_id: id }) => id),
+    'a repeat is found in its own tenant only',
+  )
 })
 
 t.test('no read operation returns another tenant\'s memories', async (t) => {
   const { of } = await tenants(t)
   const acme = of('acme')
-  const { memory_id: id } = await acme.retain(BANK, 'The otter sleeps on the river.', { tags: ['otter'], document_id: 'otter' })
+  const { memory_id: id } = await acme.retain(BANK, 'The otter sleeps on the river.', {
+    tags: ['otter'], document_id: 'otter',
+  })
   await acme.retain('only-acme', 'An otter.')
   for (const otherCaller of [of('globex'), of(undefined), of('ACME'), of('acm'), of('acme '), of('null')]) {
     for (const own of [false, true]) {
@@ -70,7 +79,9 @@ t.test('the memories of one tenant do not change another\'s scores', async (t) =
   const [acme, globex] = [of('acme'), of('globex')]
   await acme.retain(BANK, 'The otter sleeps on the river.')
   await acme.retain(BANK, 'A heron waits by the river.')
-  const ask = async () => (await acme.post('recall', { bank_id: BANK, query: 'otter on the river', explain: true })).json().hits
+  const ask = async () => (
+    (await acme.post('recall', { bank_id: BANK, query: 'otter on the river', explain: true })).json().hits
+  )
   const before = await ask()
   for (let index = 0; index < 20; index++) await globex.retain(BANK, `Otter number ${index} of the river.`)
   t.same(await ask(), before)
@@ -85,10 +96,17 @@ t.test('limits and quotas are counted for each tenant', async (t) => {
   })
   for (const member of [of('acme'), of('globex'), of(undefined)]) {
     const statuses = []
-    for (const text of ['one', 'two', 'three']) statuses.push((await member.post('retain', { bank_id: BANK, content: text })).statusCode)
-    for (let turn = 0; turn < 2; turn++) statuses.push((await member.post('recall', { bank_id: BANK, query: 'one' })).statusCode)
+    for (const text of ['one', 'two', 'three']) {
+      statuses.push((await member.post('retain', { bank_id: BANK, content: text })).statusCode)
+    }
+    for (let turn = 0; turn < 2; turn++) {
+      statuses.push((await member.post('recall', { bank_id: BANK, query: 'one' })).statusCode)
+    }
     t.same(statuses, [200, 200, 429, 200, 429])
-    const reflected = [await member.post('reflect', { bank_id: BANK, query: 'one' }), await member.post('reflect', { bank_id: BANK, query: 'one' })]
+    const reflected = [
+      await member.post('reflect', { bank_id: BANK, query: 'one' }),
+      await member.post('reflect', { bank_id: BANK, query: 'one' }),
+    ]
     t.same(reflected.map(({ statusCode }) => statusCode), [200, 429])
   }
 })
@@ -106,7 +124,9 @@ t.test('an idempotency key of one tenant has no effect in another', async (t) =>
     const replay = await member.post('retain', { bank_id: BANK, content: `Text ${index}` }, headers)
     t.equal(replay.headers['idempotent-replayed'], 'true')
     t.same(await member.recall(BANK, 'text'), [`Text ${index}`])
-    t.equal((await member.post('retain', { bank_id: BANK, content: 'Other' }, headers)).json().code, 'idempotency_key_reused')
+    t.equal(
+      (await member.post('retain', { bank_id: BANK, content: 'Other' }, headers)).json().code, 'idempotency_key_reused',
+    )
   }
 })
 
@@ -116,7 +136,10 @@ t.test('an export can be imported completely into another tenant, and the first 
   const { memory_id: id } = await acme.retain(BANK, 'The otter sleeps.')
   const lines = (await acme.get(`banks/${BANK}/export`)).body
   t.same((await globex.post(`banks/${BANK}/import`, lines)).json(), { imported: 1, skipped: 0, overwritten: 0 })
-  t.same((await globex.post(`banks/${BANK}/import?on_conflict=overwrite`, lines.replace('sleeps', 'wakes'))).json(), { imported: 0, skipped: 0, overwritten: 1 })
+  t.same(
+    (await globex.post(`banks/${BANK}/import?on_conflict=overwrite`, lines.replace('sleeps', 'wakes'))).json(),
+    { imported: 0, skipped: 0, overwritten: 1 },
+  )
   t.equal((await acme.get(`banks/${BANK}/memories/${id}`)).json().text, 'The otter sleeps.')
   t.equal((await globex.get(`banks/${BANK}/memories/${id}`)).json().text, 'The otter wakes.')
 })
@@ -140,7 +163,10 @@ t.test('a cursor of one tenant pages through the caller\'s own banks and memorie
 
 t.test('tenants with similar or special names are separate', async (t) => {
   const { of, app } = await tenants(t)
-  const names = [undefined, 'null', 'undefined', '""', '"acme"', 'acme', 'ACME', 'acme team', 'acme\\u0000team', 'acme","team', '[]', '7', '0', '-1', 'acme\u00a0', 'e\u0301', '\u00e9', '__proto__', 'constructor', '\ud83e\udda6']
+  const names = [
+    undefined, 'null', 'undefined', '""', '"acme"', 'acme', 'ACME', 'acme team', 'acme\\u0000team', 'acme","team', '[]',
+    '7', '0', '-1', 'acme\u00a0', 'e\u0301', '\u00e9', '__proto__', 'constructor', '\ud83e\udda6',
+  ]
   for (const name of names) await of(name).retain(BANK, `Text of ${JSON.stringify(name)}`)
   for (const name of names) t.same(await of(name).recall(BANK, 'text'), [`Text of ${JSON.stringify(name)}`])
   const { banks } = (await app.get('/v1/admin/banks')).json<{ banks: Array<{ tenant_id: string | null }> }>()
@@ -156,8 +182,14 @@ t.test('operators see the banks of all tenants, or of one tenant', async (t) => 
   await of('acme').retain('archive', 'one')
   await of('globex').retain(BANK, 'one')
   await of(undefined).retain(BANK, 'one')
-  const ask = async (path: string) => (await app.get(`/v1/admin/banks${path}`)).json<{ banks?: Array<{ tenant_id: string | null, bank_id: string, memory_count: number }>, code?: string }>()
-  const rows = ({ banks = [] }: Awaited<ReturnType<typeof ask>>) => banks.map((bank) => `${bank.tenant_id}/${bank.bank_id}/${bank.memory_count}`)
+  const ask = async (path: string) => (
+    (await app.get(`/v1/admin/banks${path}`)).json<{
+      banks?: Array<{ tenant_id: string | null, bank_id: string, memory_count: number }>, code?: string
+    }>()
+  )
+  const rows = ({ banks = [] }: Awaited<ReturnType<typeof ask>>) => banks.map((bank) => (
+    `${bank.tenant_id}/${bank.bank_id}/${bank.memory_count}`
+  ))
   t.same(rows(await ask('')), ['null/team/1', 'acme/archive/1', 'acme/team/2', 'globex/team/1'])
   t.same(rows(await ask('?tenant_id=acme')), ['acme/archive/1', 'acme/team/2'])
   t.same(rows(await ask('?tenant_id=nobody')), [])

@@ -37,15 +37,22 @@ export async function tenants (t: Test, file: FileConfig = {}): Promise<Tenants>
     file,
   })
   app.clock.set(new Date(NOW).toISOString())
-  return { app, of: (tenant, claims = {}) => member(app, { sub: 'bob', ...(tenant !== undefined && { tid: tenant }), ...claims }) }
+  return {
+    app,
+    of: (tenant, claims = {}) => member(app, { sub: 'bob', ...(tenant !== undefined && { tid: tenant }), ...claims }),
+  }
 }
 
 function member (app: TestApp, claims: Record<string, unknown>): Member {
-  const headers = { authorization: `Bearer ${rs256({ iss: ISSUER, aud: AUDIENCE, exp: secondsFromNow(86_400 * 30), ...claims }, key)}` }
+  const headers = {
+    authorization: `Bearer ${rs256({ iss: ISSUER, aud: AUDIENCE, exp: secondsFromNow(86_400 * 30), ...claims }, key)}`,
+  }
   const post: Member['post'] = (path, body, more = {}) => app.inject({
     method: 'POST',
     url: `/v1/${path}`,
-    headers: { 'content-type': typeof body === 'string' ? 'application/x-ndjson' : 'application/json', ...headers, ...more },
+    headers: {
+      'content-type': typeof body === 'string' ? 'application/x-ndjson' : 'application/json', ...headers, ...more,
+    },
     payload: typeof body === 'string' ? body : JSON.stringify(body),
   })
   return {
@@ -56,6 +63,10 @@ function member (app: TestApp, claims: Record<string, unknown>): Member {
       if (response.statusCode !== 200) throw new Error(response.body)
       return response.json<{ stored: boolean, memory_id: string }>()
     },
-    recall: async (bankId, query) => (await post('recall', { bank_id: bankId, query })).json<{ hits: Array<{ text: string }> }>().hits.map(({ text }) => text),
+    recall: async (bankId, query) => (
+      (await post(
+        'recall', { bank_id: bankId, query },
+      )).json<{ hits: Array<{ text: string }> }>().hits.map(({ text }) => text)
+    ),
   }
 }

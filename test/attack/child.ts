@@ -23,7 +23,10 @@ export class Child {
 
   /** The next message. */
   async nextMessage (): Promise<unknown> {
-    const [answer] = await Promise.race([once(this.#child, 'message'), this.#ended.then(() => { throw new Error('A process of the attack ended without a message') })]) as unknown[]
+    const [answer] = await Promise.race([
+      once(this.#child, 'message'),
+      this.#ended.then(() => { throw new Error('A process of the attack ended without a message') }),
+    ]) as unknown[]
     return answer
   }
 

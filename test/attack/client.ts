@@ -65,7 +65,9 @@ export async function send (
       got.status = String(incoming.statusCode)
       incoming.on('data', (chunk: Buffer) => {
         got.bytes += chunk.length
-        if (got.text.length < MAX_STORED_CHARACTERS) got.text += chunk.toString('latin1').slice(0, MAX_STORED_CHARACTERS - got.text.length)
+        if (got.text.length < MAX_STORED_CHARACTERS) {
+          got.text += chunk.toString('latin1').slice(0, MAX_STORED_CHARACTERS - got.text.length)
+        }
       })
       incoming.on('error', () => {})
       incoming.on('close', () => {
@@ -84,7 +86,9 @@ export async function send (
 /** Sends a request that has to succeed. @throws Error when the answer is not 2xx */
 export async function sendOk (target: { port: number }, given: Request): Promise<Sent> {
   const sent = await send(target, given)
-  if (!sent.status.startsWith('2')) throw new Error(`${given.method ?? ''} ${given.path} answered ${sent.status}: ${sent.text.slice(0, 300)}`)
+  if (!sent.status.startsWith('2')) {
+    throw new Error(`${given.method ?? ''} ${given.path} answered ${sent.status}: ${sent.text.slice(0, 300)}`)
+  }
   return sent
 }
 
@@ -132,7 +136,9 @@ export function openSocket (target: { port: number }): Socket {
 
 /** The bytes of a request, for openSocket(). */
 export function rawRequest ({ method, path, principal = OWNER, headers = {}, body = '' }: Request): string {
-  const lines = Object.entries({ host: '127.0.0.1', ...(principal !== null && { 'x-service-principal': principal }), ...headers }).map(([name, value]) => `${name}: ${value}\r\n`).join('')
+  const lines = Object.entries({
+    host: '127.0.0.1', ...(principal !== null && { 'x-service-principal': principal }), ...headers,
+  }).map(([name, value]) => `${name}: ${value}\r\n`).join('')
   const length = body === '' ? '' : `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n`
   return `${method ?? (body === '' ? 'GET' : 'POST')} ${path} HTTP/1.1\r\n${lines}${length}\r\n${body.toString()}`
 }

@@ -6,7 +6,8 @@ import { startTarget } from './target.js'
 
 /** The inputs that end quickly without a fault. `npm run attack` runs all inputs. */
 const QUICK = [
-  'batch-empty-items', 'banks-bad', 'memory-ids-bad', 'tags-numbers', 'metadata-bad', 'webhook-tags', 'items-at-the-limit', 'import-tiny',
+  'batch-empty-items', 'banks-bad', 'memory-ids-bad', 'tags-numbers', 'metadata-bad', 'webhook-tags',
+  'items-at-the-limit', 'import-tiny',
   'number-infinite', 'foreign-host', 'nested-arrays', 'nested-objects', 'long-fraction', 'duplicate-keys',
 ]
 /**
@@ -16,7 +17,8 @@ const QUICK = [
 const MAX_WAIT_MS = 260
 const RUNS = 3
 
-await t.test('the built server survives hostile inputs, refuses them, and answers other requests meanwhile', async (t) => {
+await t.test('the built server survives hostile inputs, refuses them, and answers other ' +
+  'requests meanwhile', async (t) => {
   const idleServer = await startIdleServer()
   t.teardown(async () => { await idleServer.stop() })
   const target = await startTarget({ store: 'in_memory', heap: 512, databaseUrl: undefined })

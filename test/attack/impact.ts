@@ -47,10 +47,14 @@ export async function measureImpact (input: Input, options: TargetOptions): Prom
     for (const thread of threadsOf(target.pid)) priority(-10, thread)
     const { texts } = bankOfSize(MEMORIES)
     const items = texts.map(({ text }) => ({ content: text }))
-    await sendOk(target, { path: '/v1/retain/batch', principal: CLIENT_PRINCIPAL, body: JSON.stringify({ bank_id: BANK, items }) })
+    await sendOk(target, {
+      path: '/v1/retain/batch', principal: CLIENT_PRINCIPAL, body: JSON.stringify({ bank_id: BANK, items }),
+    })
     await input.prepare?.(target)
     const queries = texts.slice(0, QUERIES).map(({ telling }) => telling.slice(0, 4).join(' '))
-    clients = new Child('legitimate-clients.ts', [String(target.port), String(target.pid), String(CLIENTS), BANK, CLIENT_PRINCIPAL, JSON.stringify(queries)])
+    clients = new Child('legitimate-clients.ts', [
+      String(target.port), String(target.pid), String(CLIENTS), BANK, CLIENT_PRINCIPAL, JSON.stringify(queries),
+    ])
     await clients.nextMessage()
     await clients.ask('begin')
     await delay(SECONDS * 1000)
@@ -89,7 +93,8 @@ export function impactFaults (
 ): string[] {
   const faults = alive ? [] : ['the process died']
   if (beside.answers === 0) faults.push('no request was answered')
-  else if (beside.p99 > MAX_P99_FACTOR * Math.max(MIN_P99_MS, without.p99)) faults.push(`p99 ${(beside.p99 / without.p99).toFixed(1)} times`)
+  else if (beside.p99 > MAX_P99_FACTOR *
+    Math.max(MIN_P99_MS, without.p99)) faults.push(`p99 ${(beside.p99 / without.p99).toFixed(1)} times`)
   if (beside.refused > REFUSED_SHARE * beside.answers) faults.push(`${beside.refused} of ${beside.answers} refused`)
   return faults
 }

@@ -35,7 +35,18 @@ let asked = 0
 async function recall (): Promise<boolean> {
   const body = bodies[asked++ % bodies.length] ?? '{}'
   return await new Promise((resolve) => {
-    const outgoing = request({ host: '127.0.0.1', port: Number(port), path: '/v1/recall', method: 'POST', agent, headers: { 'content-type': 'application/json', 'x-service-principal': principal ?? '', 'content-length': Buffer.byteLength(body) } }, (incoming) => {
+    const outgoing = request({
+      host: '127.0.0.1',
+      port: Number(port),
+      path: '/v1/recall',
+      method: 'POST',
+      agent,
+      headers: {
+        'content-type': 'application/json',
+        'x-service-principal': principal ?? '',
+        'content-length': Buffer.byteLength(body),
+      },
+    }, (incoming) => {
       incoming.resume().on('close', () => { resolve(incoming.statusCode === 200) })
     })
     outgoing.on('error', () => { resolve(false) })

@@ -74,7 +74,8 @@ async function attack (options: Options): Promise<Result[]> {
       }
       if (options.generated) {
         const generated = await runGenerated({ store, heap, databaseUrl }, options, idleServer)
-        console.error(`${store}: ${generated.run} of ${generated.cases} requests that are generated from the OpenAPI document, seed ${options.seed}`)
+        console.error(`${store}: ${generated.run} of ${generated.cases} requests that are generated from the OpenAPI ` +
+          `document, seed ${options.seed}`)
         for (const result of generated.results) console.error(formatProgress(result))
         results.push(...generated.results)
       }

@@ -38,7 +38,9 @@ export async function measureInput (input: Input, options: TargetOptions, idleSe
   return best!
 }
 
-async function measureOnce (input: Input, options: TargetOptions, idleServer: ChildServer): Promise<Omit<Result, 'runs'>> {
+async function measureOnce (
+  input: Input, options: TargetOptions, idleServer: ChildServer,
+): Promise<Omit<Result, 'runs'>> {
   const target = await startTarget({ ...options, configuration: input.configuration ?? '' })
   const prober = new Prober(target, idleServer)
   try {
@@ -58,9 +60,13 @@ async function prepare (input: Input, target: Target): Promise<void> {
 
 /** The first request of each kind loads code, which is not measured. */
 export async function warmUp (target: Target): Promise<void> {
-  await sendOk(target, { path: '/v1/retain', body: JSON.stringify({ bank_id: OWN_BANK, content: 'The ferry leaves at nine.' }) })
+  await sendOk(target, {
+    path: '/v1/retain', body: JSON.stringify({ bank_id: OWN_BANK, content: 'The ferry leaves at nine.' }),
+  })
   await sendOk(target, { path: '/v1/recall', body: JSON.stringify({ bank_id: OWN_BANK, query: 'ferry' }) })
-  await sendOk(target, { path: '/v1/forget', principal: OWNER, body: JSON.stringify({ bank_id: OWN_BANK, scope: 'all' }) })
+  await sendOk(target, {
+    path: '/v1/forget', principal: OWNER, body: JSON.stringify({ bank_id: OWN_BANK, scope: 'all' }),
+  })
 }
 
 /** Runs an input that is prepared. */
@@ -93,7 +99,9 @@ export async function runWithProbes (target: Target, prober: Prober, input: Inpu
     newConnectionWorstMs: live.newConnectionWorstMs,
     peakMb,
     idleMb: target.idleMb,
-    badAnswers: tally.statuses().filter((status) => !isAllowed(status, input.allowed)).map((status) => `${status} x${tally.count(status)}`),
+    badAnswers: tally.statuses().filter((status) => !isAllowed(status, input.allowed)).map((status) => (
+      `${status} x${tally.count(status)}`
+    )),
     faults,
     ...left,
   }

@@ -7,14 +7,28 @@ const URL = 'postgres://somewhere/test'
 await t.test('by default every input runs on every available store', async (t) => {
   const options = readOptions([], {})
   t.strictSame(options.inputs, INPUTS.map(({ name }) => name))
-  t.match(options, { generated: true, stores: ['in_memory', 'pglite'], heap: 512, seconds: 60, seed: 1, impact: false, soakMinutes: undefined, json: undefined })
+  t.match(options, {
+    generated: true,
+    stores: ['in_memory', 'pglite'],
+    heap: 512,
+    seconds: 60,
+    seed: 1,
+    impact: false,
+    soakMinutes: undefined,
+    json: undefined,
+  })
   t.strictSame(readOptions([], { TEST_DATABASE_URL: URL }).stores, ['in_memory', 'pglite', 'postgres'])
 })
 
 await t.test('--only accepts names and prefixes of names', async (t) => {
   t.strictSame(readOptions(['--only', 'import-tiny'], {}).inputs, ['import-tiny'])
-  t.strictSame(readOptions(['--only', 'foreign-host, never-read'], {}).inputs, ['never-read-recall', 'never-read-list', 'never-read-export', 'foreign-host'])
-  t.match(readOptions(['--only', 'generated', '--seconds', '5', '--seed=7'], {}), { inputs: [], generated: true, seconds: 5, seed: 7 })
+  t.strictSame(readOptions(['--only', 'foreign-host, never-read'], {}).inputs, [
+    'never-read-recall', 'never-read-list', 'never-read-export', 'foreign-host',
+  ])
+  t.match(
+    readOptions(['--only', 'generated', '--seconds', '5', '--seed=7'], {}),
+    { inputs: [], generated: true, seconds: 5, seed: 7 },
+  )
   t.equal(readOptions(['--only', 'import-tiny'], {}).generated, false)
 })
 

@@ -79,8 +79,12 @@ function selectStores (given: string | undefined, databaseUrl: string | undefine
   if (given === undefined) return STORES.filter((store) => store !== 'postgres' || databaseUrl !== undefined)
   const wanted = words(given)
   const unknown = wanted.filter((word) => !STORES.some((store) => store === word))
-  if (unknown.length > 0) throw new UnusableInput(`--store: ${unknown.join(', ')} is not known; known are ${STORES.join(', ')}`)
-  if (wanted.includes('postgres') && databaseUrl === undefined) throw new UnusableInput('--store postgres needs TEST_DATABASE_URL')
+  if (unknown.length > 0) {
+    throw new UnusableInput(`--store: ${unknown.join(', ')} is not known; known are ${STORES.join(', ')}`)
+  }
+  if (wanted.includes('postgres') && databaseUrl === undefined) {
+    throw new UnusableInput('--store postgres needs TEST_DATABASE_URL')
+  }
   return STORES.filter((store) => wanted.includes(store))
 }
 
@@ -88,6 +92,8 @@ const words = (list: string) => list.split(',').map((word) => word.trim()).filte
 
 function wholeNumber (option: string, text: string, min: number, max: number): number {
   const number = /^\d{1,9}$/.test(text) ? Number(text) : NaN
-  if (!(number >= min && number <= max)) throw new UnusableInput(`${option}: found ${JSON.stringify(text)}, allowed are whole numbers from ${min} to ${max}`)
+  if (!(number >= min && number <= max)) {
+    throw new UnusableInput(`${option}: found ${JSON.stringify(text)}, allowed are whole numbers from ${min} to ${max}`)
+  }
   return number
 }

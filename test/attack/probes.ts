@@ -29,7 +29,9 @@ export interface Liveness {
 
 /** The idle server, one for all targets. */
 export async function startIdleServer (): Promise<ChildServer> {
-  return await startChild(['--import', 'tsx', CONTROL], 'PORT', process.env['PATH'] === undefined ? {} : { PATH: process.env['PATH'] })
+  return await startChild(
+    ['--import', 'tsx', CONTROL], 'PORT', process.env['PATH'] === undefined ? {} : { PATH: process.env['PATH'] },
+  )
 }
 
 /** Probes one target from a process of its own. */
@@ -37,7 +39,9 @@ export class Prober {
   readonly #child: Child
 
   constructor (target: { url: string, pid: number }, idleServer: { url: string }) {
-    this.#child = new Child('prober.ts', [...[target, idleServer].map(({ url }) => new URL(url).port), String(target.pid)])
+    this.#child = new Child('prober.ts', [
+      ...[target, idleServer].map(({ url }) => new URL(url).port), String(target.pid),
+    ])
   }
 
   async begin (): Promise<void> {
@@ -45,7 +49,9 @@ export class Prober {
   }
 
   async end (): Promise<Liveness> {
-    const [kept, fresh, idle] = checkProbed(await this.#child.ask('end')) as [Static<typeof Probed>, Static<typeof Probed>, Static<typeof Probed>]
+    const [kept, fresh, idle] = checkProbed(await this.#child.ask('end')) as [
+      Static<typeof Probed>, Static<typeof Probed>, Static<typeof Probed>,
+    ]
     const worst = (waits: typeof kept.waits, longest: number) =>
       waits.length === 0 ? longest : Math.max(...waits.map((wait) => serverWait(wait, idle.waits)))
     return {

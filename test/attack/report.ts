@@ -21,7 +21,10 @@ export function formatResults (results: readonly Result[]): string {
 }
 
 export function formatImpacts (results: readonly Impact[]): string {
-  const head = ['input', 'store', 'status', 'p50 ms without', 'with', 'p99 ms without', 'with', 'ratio of p99', 'answers a run', 'refused', 'verdict']
+  const head = [
+    'input', 'store', 'status', 'p50 ms without', 'with', 'p99 ms without', 'with', 'ratio of p99', 'answers a run',
+    'refused', 'verdict',
+  ]
   return markdown([head, ...results.map((result) => [
     result.input,
     result.store,
@@ -38,7 +41,11 @@ export function formatImpacts (results: readonly Impact[]): string {
 }
 
 export function formatSoaks (results: readonly Soak[]): string {
-  const head = ['store', 'minutes', 'inputs', 'first round minutes', 'MiB a minute, resident', 'least and most MiB', 'kept after collection', 'first and last MiB', 'in use after collection', 'first and last MiB', 'descriptors before, after', 'files before, after', 'verdict']
+  const head = [
+    'store', 'minutes', 'inputs', 'first round minutes', 'MiB a minute, resident', 'least and most MiB',
+    'kept after collection', 'first and last MiB', 'in use after collection', 'first and last MiB',
+    'descriptors before, after', 'files before, after', 'verdict',
+  ]
   return markdown([head, ...results.map((result) => {
     const resident = result.samples.map(({ mib }) => mib)
     return [
@@ -59,7 +66,9 @@ export function formatSoaks (results: readonly Soak[]): string {
   })])
 }
 
-const firstAndLast = (samples: readonly Sample[]) => [samples[0], samples.at(-1)].map((sample) => sample?.mib.toFixed(1) ?? '?').join(', ')
+const firstAndLast = (samples: readonly Sample[]) => (
+  [samples[0], samples.at(-1)].map((sample) => sample?.mib.toFixed(1) ?? '?').join(', ')
+)
 
 /** The maximum resident memory, and the part that the input added where the database has much of it. */
 function peakOf ({ peakMb, idleMb }: Result): string {
@@ -76,5 +85,7 @@ function markdown ([head = [], ...rows]: ReadonlyArray<readonly string[]>): stri
 /** The line that is printed when an input is through. */
 export function formatProgress (result: Result): string {
   const runs = result.runs > 1 ? `, run ${result.runs} times` : ''
-  return `${result.store} ${result.input}: ${result.status}, ${result.seconds.toFixed(1)} s, worst block ${result.worstMs.toFixed(0)} ms (machine ${result.machineMs.toFixed(0)} ms), ${peakOf(result)} MB${runs}: ${verdictOf(result.verdict)}`
+  return `${result.store} ${result.input}: ${result.status}, ${result.seconds.toFixed(1)} s, worst block ` +
+    `${result.worstMs.toFixed(0)} ms (machine ${result.machineMs.toFixed(0)} ms), ${peakOf(result)} MB${runs}: ` +
+    `${verdictOf(result.verdict)}`
 }

@@ -81,8 +81,11 @@ export async function soak (
       const isCollected = turns % COLLECT_EVERY === 0
       if (isCollected) await collect()
       // Of the turns between two collections nothing else is known.
-      const collected = isCollected ? `${kept.at(-1)!.mib.toFixed(0)} MiB and ${used.at(-1)!.mib.toFixed(1)} in use after collection, ` : ''
-      tell(`${minute().toFixed(1)} min ${input.name}: ${status}, ${mb?.toFixed(0) ?? '?'} MB, ${collected}${target.descriptors()} descriptors, ${target.files()} files`)
+      const collected = isCollected
+        ? `${kept.at(-1)!.mib.toFixed(0)} MiB and ${used.at(-1)!.mib.toFixed(1)} in use after collection, `
+        : ''
+      tell(`${minute().toFixed(1)} min ${input.name}: ${status}, ${mb?.toFixed(0) ?? '?'} MB, ` +
+        `${collected}${target.descriptors()} descriptors, ${target.files()} files`)
     }
     await delay(SETTLE_MS)
     const after = { descriptors: target.descriptors(), files: target.files() }
@@ -91,7 +94,9 @@ export async function soak (
       keptMibAMinute: slopeOfLastTwoThirds(kept, warm),
       usedMibAMinute: slopeOfLastTwoThirds(used, warm),
     }
-    const grows = (what: string, slope: number) => slope > MAX_GROWTH_MIB_PER_MINUTE ? [`${what} grows by ${slope.toFixed(2)} MiB a minute`] : []
+    const grows = (what: string, slope: number) => (
+      slope > MAX_GROWTH_MIB_PER_MINUTE ? [`${what} grows by ${slope.toFixed(2)} MiB a minute`] : []
+    )
     return {
       store: target.store,
       minutes,
@@ -108,7 +113,9 @@ export async function soak (
         ...new Set(faults),
         ...grows('resident memory', slopes.keptMibAMinute),
         ...grows('memory in use', slopes.usedMibAMinute),
-        ...(after.descriptors - before.descriptors > MAX_EXTRA_DESCRIPTORS ? [`${after.descriptors - before.descriptors} descriptors left`] : []),
+        ...(after.descriptors - before.descriptors > MAX_EXTRA_DESCRIPTORS
+          ? [`${after.descriptors - before.descriptors} descriptors left`]
+          : []),
         ...(after.files > before.files ? [`${after.files - before.files} files left`] : []),
       ],
     }
@@ -136,7 +143,9 @@ async function deleteBanks (target: Target): Promise<void> {
     const { status, text } = await send(target, { path: '/v1/banks?limit=20', principal: null })
     const banks = [...text.matchAll(/"bank_id":"([^"]+)"/g)].map(([, bank]) => bank!)
     if (status !== '200' || banks.length === 0) return
-    const deleted = await Promise.all(banks.map(async (bank) => await send(target, { method: 'DELETE', path: `/v1/banks/${bank}`, principal: null })))
+    const deleted = await Promise.all(banks.map(async (bank) => (
+      await send(target, { method: 'DELETE', path: `/v1/banks/${bank}`, principal: null })
+    )))
     // A bank that cannot be deleted would be requested forever.
     if (deleted.some((sent) => !sent.status.startsWith('2'))) return
   }

@@ -67,7 +67,9 @@ let started = 0
  * Starts the built server with a heap limit, folders of its own, and a configuration that has access idleServer and a
  * webhook.
  */
-export async function startTarget ({ store, heap, databaseUrl, configuration = '', collects = false }: TargetOptions): Promise<Target> {
+export async function startTarget ({
+  store, heap, databaseUrl, configuration = '', collects = false,
+}: TargetOptions): Promise<Target> {
   started += 1
   // The system reports open files by their real paths.
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'memory-gateway-attack-')))
@@ -81,7 +83,9 @@ export async function startTarget ({ store, heap, databaseUrl, configuration = '
       TMPDIR: temporary,
       ...(store === 'postgres' && databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
     }
-    const server = await startGateway(configurationOf(store, schema, folder) + configuration, env, 'ignore', [`--max-old-space-size=${heap}`, ...(collects ? memoryReportOptions(collector) : [])])
+    const server = await startGateway(configurationOf(store, schema, folder) + configuration, env, 'ignore', [
+      `--max-old-space-size=${heap}`, ...(collects ? memoryReportOptions(collector) : []),
+    ])
     const seen = processOf(server.pid, dataOf(folder))
     return {
       store,
@@ -116,7 +120,9 @@ function dataOf (folder: string): string {
 }
 
 function configurationOf (store: Store, schema: string, folder: string): string {
-  const own = store === 'postgres' ? `vector_store_config: { schema: ${schema} }\n` : store === 'pglite' ? `vector_store_config: { data_dir: ${JSON.stringify(dataOf(folder))} }\n` : ''
+  const own = store === 'postgres'
+    ? `vector_store_config: { schema: ${schema} }\n`
+    : store === 'pglite' ? `vector_store_config: { data_dir: ${JSON.stringify(dataOf(folder))} }\n` : ''
   return `vector_store: ${store}
 ${own}access_control: { enabled: true, default_policy: owner_only }
 access_grants:
@@ -194,9 +200,13 @@ interface Connection {
 
 function connectionTable (): Connection[] {
   try {
-    return ['/proc/net/tcp', '/proc/net/tcp6'].flatMap((file) => readFileSync(file, 'latin1').split('\n')).map((line) => {
+    return ['/proc/net/tcp', '/proc/net/tcp6'].flatMap((file) => (
+      readFileSync(file, 'latin1').split('\n')
+    )).map((line) => {
       const [, local = '', remote = '', state = '', queues = ''] = line.trim().split(/\s+/)
-      return { local: portOf(local), remote: portOf(remote), state, received: Number.parseInt(queues.split(':')[1] ?? '', 16) }
+      return {
+        local: portOf(local), remote: portOf(remote), state, received: Number.parseInt(queues.split(':')[1] ?? '', 16),
+      }
     })
   } catch {
     return []
@@ -208,7 +218,9 @@ function portOf (address: string): number {
 }
 
 function countFiles (folder: string): number {
-  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => statSync(join(folder, name), { throwIfNoEntry: false })?.isFile() ?? false).length
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => (
+    statSync(join(folder, name), { throwIfNoEntry: false })?.isFile() ?? false
+  )).length
 }
 
 async function dropSchema (url: string, schema: string): Promise<void> {

@@ -27,7 +27,9 @@ export const KINDS = {
   },
   dates: (characters: number, seed: number) => {
     let text = `${seed} `
-    for (let index = 0; text.length < characters; index++) text += `${1 + index % 28} March ${1990 + index % 60}, next Monday, 3 weeks ago; `
+    for (let index = 0; text.length < characters; index++) {
+      text += `${1 + index % 28} March ${1990 + index % 60}, next Monday, 3 weeks ago; `
+    }
     return text.slice(0, characters)
   },
 } as const satisfies Record<string, (characters: number, seed: number) => string>

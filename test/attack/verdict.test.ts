@@ -1,5 +1,7 @@
 import t from 'tap'
-import { faultsOf, isAllowed, mayBeNoise, missedProbes, serverWait, slopeOfLastTwoThirds, type Measured } from './verdict.js'
+import {
+  faultsOf, isAllowed, mayBeNoise, missedProbes, serverWait, slopeOfLastTwoThirds, type Measured,
+} from './verdict.js'
 
 const GOOD: Measured = {
   alive: true,
@@ -44,7 +46,10 @@ await t.test('an input passes when the server answered, is running and released 
   t.strictSame(faultsOf({ ...GOOD, idleMb: 550, peakMb: 801 }), ['251 MB added to 550 MB'])
   t.strictSame(faultsOf({ ...GOOD, idleMb: 100, peakMb: 351 }), ['251 MB added to 100 MB'])
   t.strictSame(faultsOf({ ...GOOD, idleMb: 100, peakMb: null }), [])
-  t.strictSame(faultsOf({ ...GOOD, badAnswers: ['500 x2'], faults: ['3 stand'], descriptorsLeft: 17, filesLeft: 1 }), ['3 stand', 'answers: 500 x2', '17 descriptors left', '1 files left'])
+  t.strictSame(
+    faultsOf({ ...GOOD, badAnswers: ['500 x2'], faults: ['3 stand'], descriptorsLeft: 17, filesLeft: 1 }),
+    ['3 stand', 'answers: 500 x2', '17 descriptors left', '1 files left'],
+  )
   t.strictSame(faultsOf({ ...GOOD, alive: false, worstMs: 9000 }), ['the process died'])
 })
 

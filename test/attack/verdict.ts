@@ -79,7 +79,9 @@ export function faultsOf (measured: Measured): string[] {
   const faults = [...measured.faults]
   const missed = missedProbes(measured.worstMs)
   if (missed >= MAX_CONSECUTIVE_MISSES) faults.push(`${missed} probes missed`)
-  if (measured.newConnectionWorstMs > NEW_CONNECTION_MISSED_AFTER_MS) faults.push(`new connections waited ${Math.round(measured.newConnectionWorstMs)} ms`)
+  if (measured.newConnectionWorstMs > NEW_CONNECTION_MISSED_AFTER_MS) {
+    faults.push(`new connections waited ${Math.round(measured.newConnectionWorstMs)} ms`)
+  }
   faults.push(...memoryFaults(measured))
   if (measured.badAnswers.length > 0) faults.push(`answers: ${measured.badAnswers.join(', ')}`)
   if (measured.descriptorsLeft > MAX_EXTRA_DESCRIPTORS) faults.push(`${measured.descriptorsLeft} descriptors left`)

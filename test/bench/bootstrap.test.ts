@@ -7,12 +7,17 @@ const pairs = (
 const repeated = (count: number, value: readonly [number, number]) => Array.from({ length: count }, () => value)
 
 await t.test('the difference is that of the means over conversations', async (t) => {
-  const { a, b, difference, conversations, won } = pairedBootstrap([...pairs('one', repeated(3, [0, 1])), ...pairs('two', [[1, 0.5]])])
+  const {
+    a, b, difference, conversations, won,
+  } = pairedBootstrap([...pairs('one', repeated(3, [0, 1])), ...pairs('two', [[1, 0.5]])])
   t.strictSame([a, b, difference, conversations, won], [0.5, 0.75, 0.25, 2, 1])
 })
 
 await t.test('equal runs have the difference 0, and neither wins a conversation', async (t) => {
-  t.match(pairedBootstrap([...pairs('one', [[1, 1], [0, 0]]), ...pairs('two', [[0.5, 0.5]])]), { difference: 0, low: 0, high: 0, won: 0 })
+  t.match(
+    pairedBootstrap([...pairs('one', [[1, 1], [0, 0]]), ...pairs('two', [[0.5, 0.5]])]),
+    { difference: 0, low: 0, high: 0, won: 0 },
+  )
 })
 
 await t.test('a difference that is the same for every question is certain', async (t) => {

@@ -5,8 +5,17 @@ import { compare, formatComparison, pairReports } from '../../bench/recall/compa
 import { outcomesOf, readReports } from '../../bench/recall/report.js'
 import { outcome, report } from './outcomes.js'
 
-const first = report([outcome({ ranks: [12] }), outcome({ question: 1, category: 'temporal' }), outcome({ conversation: 'b', ranks: [1, Infinity] })])
-const second = report([outcome({ conversation: 'b', ranks: [1, 2] }), outcome({ question: 1, category: 'temporal' }), outcome({ ranks: [3], sessionRanks: [6] })], { pipeline: 'other' })
+const first = report([
+  outcome({ ranks: [12] }), outcome({ question: 1, category: 'temporal' }),
+  outcome({ conversation: 'b', ranks: [1, Infinity] }),
+])
+const second = report(
+  [
+    outcome({ conversation: 'b', ranks: [1, 2] }), outcome({ question: 1, category: 'temporal' }),
+    outcome({ ranks: [3], sessionRanks: [6] }),
+  ],
+  { pipeline: 'other' },
+)
 
 await t.test('questions are paired whatever their order', async (t) => {
   const found = Object.fromEntries(compare(first, second).map(({ figure, ...rest }) => [figure, rest]))
@@ -28,9 +37,13 @@ await t.test('isolated facts have no session figures to compare', async (t) => {
 
 await t.test('runs over different questions are refused', async (t) => {
   const fewer = report([outcome({ ranks: [12] })])
-  t.throws(() => compare(first, fewer), { message: /did not ask the same questions: 3 on data\.json and 1 on data\.json, 1 of them the same/ })
+  t.throws(() => compare(first, fewer), {
+    message: /did not ask the same questions: 3 on data\.json and 1 on data\.json, 1 of them the same/,
+  })
   t.throws(() => compare(fewer, first), { message: /did not ask the same questions/ })
-  t.throws(() => compare(fewer, report([outcome({ ranks: [12, 13] })])), { message: /0 of them the same/ }, 'other evidence')
+  t.throws(
+    () => compare(fewer, report([outcome({ ranks: [12, 13] })])), { message: /0 of them the same/ }, 'other evidence',
+  )
   t.throws(() => compare(report([]), report([])), { message: /did not ask/ })
 })
 
@@ -44,9 +57,14 @@ await t.test('the evidence of each speaker is compared separately', async (t) =>
 
 await t.test('reports are paired by their data', async (t) => {
   const beam = report([outcome()], { data: 'beam.json' })
-  t.strictSame(pairReports([first, beam], [beam, second]).map(([a, b]) => [a.data, b.pipeline]), [['data.json', 'other'], ['beam.json', 'default']])
+  t.strictSame(
+    pairReports([first, beam], [beam, second]).map(([a, b]) => [a.data, b.pipeline]),
+    [['data.json', 'other'], ['beam.json', 'default']],
+  )
   t.throws(() => pairReports([first], [beam]), { message: /data\.json was measured in one of the files only/ })
-  t.throws(() => pairReports([first, second], [first]), { message: 'a file holds 2 runs on data.json: choose one, as in FILE#default' })
+  t.throws(() => pairReports([first, second], [first]), {
+    message: 'a file holds 2 runs on data.json: choose one, as in FILE#default',
+  })
 })
 
 await t.test('reports that are read back from their file are unchanged', async (t) => {

@@ -9,24 +9,48 @@ const sample = {
   conversation: { speaker_a: 'Ann', speaker_b: 'Bo', session_1: [turn], session_1_date_time: '1:56 pm on 8 May, 2023' },
   qa: [{ question: 'Who?', answer: 'Ann', evidence: ['D1:1'], category: 4 }],
 }
-const read = (value: unknown) => readConversations(typeof value === 'string' ? value : JSON.stringify(value), 'data.json')
+const read = (value: unknown) => readConversations(
+  typeof value === 'string' ? value : JSON.stringify(value), 'data.json',
+)
 
 await t.test('sessions are in the order of their numbers', async (t) => {
-  const conversation = { ...sample.conversation, session_10: [], session_10_date_time: '1:00 am on 2 June, 2023', session_2: [], session_2_date_time: '1:00 am on 1 June, 2023' }
+  const conversation = {
+    ...sample.conversation,
+    session_10: [],
+    session_10_date_time: '1:00 am on 2 June, 2023',
+    session_2: [],
+    session_2_date_time: '1:00 am on 1 June, 2023',
+  }
   const [found] = read([{ ...sample, conversation }])
   t.strictSame(found?.sessions.map(({ id }) => id), ['session_1', 'session_2', 'session_10'])
-  t.strictSame(found?.sessions[0]?.turns, [{ id: 'D1:1', contents: ['Ann: Hello!'], role: undefined, occurredAt: Date.UTC(2023, 4, 8, 13, 56) }])
+  t.strictSame(found?.sessions[0]?.turns, [
+    { id: 'D1:1', contents: ['Ann: Hello!'], role: undefined, occurredAt: Date.UTC(2023, 4, 8, 13, 56) },
+  ])
 })
 
 await t.test('an unusable file is refused with a message that names the place', async (t) => {
   const without = (key: 'session_1_date_time') => ({ ...sample.conversation, [key]: undefined })
   t.throws(() => read('nothing'), { message: /^data\.json is not JSON/ })
   t.throws(() => read([]), { message: /data\.json is not as expected/ })
-  t.throws(() => read([{ ...sample, qa: [{ question: 'Who?', evidence: ['D1:1'], category: 9 }] }]), { message: /\/0 is not as expected:\n {2}\/qa\/0\/category: must be <= 5/ })
-  t.throws(() => read([{ ...sample, conversation: { ...sample.conversation, session_1: [{ ...turn, text: 3 }] } }]), { message: /\/0 is not as expected:\n {2}\/conversation\/session_1\/0\/text: must be string/ })
-  t.throws(() => read([{ ...sample, conversation: without('session_1_date_time') }]), { message: /session_1_date_time/ })
-  t.throws(() => read([{ ...sample, conversation: { ...sample.conversation, session_2: [] } }]), { message: 'data.json, one: session_2 has no session_2_date_time' })
-  t.throws(() => read([{ ...sample, conversation: { ...sample.conversation, session_1_date_time: 'yesterday' } }]), { message: /session_1_date_time is "yesterday"/ })
+  t.throws(
+    () => read([{ ...sample, qa: [{ question: 'Who?', evidence: ['D1:1'], category: 9 }] }]),
+    { message: /\/0 is not as expected:\n {2}\/qa\/0\/category: must be <= 5/ },
+  )
+  t.throws(
+    () => read([{ ...sample, conversation: { ...sample.conversation, session_1: [{ ...turn, text: 3 }] } }]),
+    { message: /\/0 is not as expected:\n {2}\/conversation\/session_1\/0\/text: must be string/ },
+  )
+  t.throws(
+    () => read([{ ...sample, conversation: without('session_1_date_time') }]), { message: /session_1_date_time/ },
+  )
+  t.throws(
+    () => read([{ ...sample, conversation: { ...sample.conversation, session_2: [] } }]),
+    { message: 'data.json, one: session_2 has no session_2_date_time' },
+  )
+  t.throws(
+    () => read([{ ...sample, conversation: { ...sample.conversation, session_1_date_time: 'yesterday' } }]),
+    { message: /session_1_date_time is "yesterday"/ },
+  )
   await t.rejects(loadConversations('/does/not/exist.json'), { message: /cannot be read/ })
 })
 
@@ -39,24 +63,42 @@ await t.test('an entry without a turn is no evidence; a question without evidenc
       { question: 'Who?', evidence: ['D1:1; D9:9', 'D1:1'], category: 2 },
     ],
   }])
-  t.strictSame(found?.questions, [{ index: 2, text: 'Who?', category: 'temporal', evidence: ['D1:1'], sessions: ['session_1'], askedAt: undefined }])
+  t.strictSame(found?.questions, [
+    { index: 2, text: 'Who?', category: 'temporal', evidence: ['D1:1'], sessions: ['session_1'], askedAt: undefined },
+  ])
 })
 
 await t.test('a question may say when it is asked', async (t) => {
   const [question] = sample.qa
   const [found] = read([{ ...sample, qa: [question, { ...question, question_date: '2023/06/30 (Fri) 23:40' }] }])
   t.strictSame(found?.questions.map(({ askedAt }) => askedAt), [undefined, Date.UTC(2023, 5, 30, 23, 40)])
-  t.throws(() => read([{ ...sample, qa: [{ ...question, question_date: 'today' }] }]), { message: /^data\.json, one: question_date of \/qa\/0 is "today"/ })
+  t.throws(
+    () => read([{ ...sample, qa: [{ ...question, question_date: 'today' }] }]),
+    { message: /^data\.json, one: question_date of \/qa\/0 is "today"/ },
+  )
 })
 
 await t.test('isolated facts are sessions of one turn, without time and speaker', async (t) => {
-  const [found] = read([{ sample_id: 'facts', isolated: true, facts: [{ dia_id: 'F1', text: 'It rains.' }], qa: [{ question: 'Rain?', evidence: ['F1'], category: 4 }] }])
-  t.strictSame(found?.sessions, [{ id: 'F1', turns: [{ id: 'F1', contents: ['It rains.'], role: undefined, occurredAt: undefined }] }])
+  const [found] = read([
+    {
+      sample_id: 'facts',
+      isolated: true,
+      facts: [{ dia_id: 'F1', text: 'It rains.' }],
+      qa: [{ question: 'Rain?', evidence: ['F1'], category: 4 }],
+    },
+  ])
+  t.strictSame(found?.sessions, [
+    { id: 'F1', turns: [{ id: 'F1', contents: ['It rains.'], role: undefined, occurredAt: undefined }] },
+  ])
   t.match(found, { format: 'facts', questions: [{ evidence: ['F1'], sessions: [] }] })
-  t.throws(() => read([{ sample_id: 'facts', isolated: true, qa: [] }]), { message: /must have required property 'facts'/ })
+  t.throws(
+    () => read([{ sample_id: 'facts', isolated: true, qa: [] }]), { message: /must have required property 'facts'/ },
+  )
 })
 
-const own = async (name: string) => (await loadConversations(fileURLToPath(new URL(`../../bench/recall/${name}`, import.meta.url))))[0]!
+const own = async (name: string) => (
+  (await loadConversations(fileURLToPath(new URL(`../../bench/recall/${name}`, import.meta.url))))[0]!
+)
 const TALK = ['multi-hop', 'open-domain', 'single-hop', 'temporal']
 const ASSISTANT = ['assistant_said', 'knowledge_update', 'multi_session', 'preferences', 'temporal', 'user_facts']
 const expected = [

@@ -1,5 +1,7 @@
 import t from 'tap'
-import { parseEvidenceIds, parseQuestionDate, parseSessionTime, turnContent } from '../../bench/recall/formats/fields.js'
+import {
+  parseEvidenceIds, parseQuestionDate, parseSessionTime, turnContent,
+} from '../../bench/recall/formats/fields.js'
 
 const read = (text: string) => {
   const instant = parseSessionTime(text)
@@ -17,7 +19,10 @@ await t.test('twelve is midnight in the morning and noon after it', async (t) =>
 })
 
 await t.test('an invalid time is refused', async (t) => {
-  for (const text of ['', '2023-05-08', '13:56 pm on 8 May, 2023', '0:10 am on 8 May, 2023', '1:60 pm on 8 May, 2023', '1:56 pm on 31 June, 2023', '1:56 pm on 0 May, 2023', '1:56 pm on 8 Mai, 2023']) {
+  for (const text of [
+    '', '2023-05-08', '13:56 pm on 8 May, 2023', '0:10 am on 8 May, 2023', '1:60 pm on 8 May, 2023',
+    '1:56 pm on 31 June, 2023', '1:56 pm on 0 May, 2023', '1:56 pm on 8 Mai, 2023',
+  ]) {
     t.equal(parseSessionTime(text), undefined, text)
   }
 })
@@ -25,7 +30,10 @@ await t.test('an invalid time is refused', async (t) => {
 await t.test('the time of a question is read in the form of a session time and in that of LongMemEval', async (t) => {
   t.equal(parseQuestionDate('1:56 pm on 8 May, 2023'), Date.UTC(2023, 4, 8, 13, 56))
   t.equal(parseQuestionDate('2024/02/29 (Thu) 23:40'), Date.UTC(2024, 1, 29, 23, 40))
-  for (const text of ['', '2023-05-08', '2023/05/30 23:40', '2023/02/29 (Wed) 10:00', '2023/13/01 (Mon) 10:00', '2023/05/30 (Tue) 24:00', '2023/05/30 (Tue) 10:60']) {
+  for (const text of [
+    '', '2023-05-08', '2023/05/30 23:40', '2023/02/29 (Wed) 10:00', '2023/13/01 (Mon) 10:00', '2023/05/30 (Tue) 24:00',
+    '2023/05/30 (Tue) 10:60',
+  ]) {
     t.equal(parseQuestionDate(text), undefined, text)
   }
 })

@@ -35,8 +35,13 @@ await t.test('categories of LoCoMo are in the order of their numbers, and others
 })
 
 await t.test('the evidence of each speaker is a separate part', async (t) => {
-  const parts = byRole([outcome({ ranks: [3, 11], roles: ['user', 'assistant'] }), outcome({ question: 1, roles: ['user'] })])
-  t.strictSame(parts.map(([role, outcomes]) => [role, outcomes.map(({ ranks }) => ranks)]), [['assistant', [[11]]], ['user', [[3], [1]]]])
+  const parts = byRole([
+    outcome({ ranks: [3, 11], roles: ['user', 'assistant'] }), outcome({ question: 1, roles: ['user'] }),
+  ])
+  t.strictSame(
+    parts.map(([role, outcomes]) => [role, outcomes.map(({ ranks }) => ranks)]),
+    [['assistant', [[11]]], ['user', [[3], [1]]]],
+  )
   t.strictSame(byRole([outcome()]), [], 'data without roles have no such parts')
 })
 

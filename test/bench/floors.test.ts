@@ -29,7 +29,9 @@ await t.test('a pipeline must not be below another one', async (t) => {
 
 await t.test('sessions have their own floors', async (t) => {
   const figures = figuresOf([outcome({ sessionRanks: [1, 6] }), outcome({ sessionRanks: [2] })])
-  const results = checkFloor({ data: 'd.json', at_least: { session_hit_at_5: 1, session_all_at_5: 0.51, session_recall_at_5: 0.75 } }, figures)
+  const results = checkFloor(
+    { data: 'd.json', at_least: { session_hit_at_5: 1, session_all_at_5: 0.51, session_recall_at_5: 0.75 } }, figures,
+  )
   t.strictSame(results.map(({ value, holds }) => [value, holds]), [[1, true], [0.5, false], [0.75, true]])
 })
 
@@ -40,7 +42,9 @@ await t.test('a floor for a figure that the data do not have always fails', asyn
 
 await t.test('the floors of the project can be measured', async (t) => {
   const floors = await readFloors(fileURLToPath(new URL('../../bench/recall/floors.json', import.meta.url)))
-  t.strictSame(floors.filter(({ external }) => external !== true).map(({ data }) => basename(data)), ['own-conversation.json', 'own-conversation-2.json', 'own-assistant.json', 'own-facts.json'])
+  t.strictSame(floors.filter(({ external }) => external !== true).map(({ data }) => basename(data)), [
+    'own-conversation.json', 'own-conversation-2.json', 'own-assistant.json', 'own-facts.json',
+  ])
   for (const { data, external, not_below: notBelow } of floors) {
     if (external !== true) await access(data)
     if (notBelow !== undefined) await choosePipeline(notBelow.pipeline)
@@ -52,12 +56,17 @@ await t.test('only external data may be absent', async (t) => {
   const of = (data: string, external?: boolean) => isSkipped({
     data: join(folder, data), ...(external !== undefined && { external }),
   })
-  t.strictSame([of('d.json', true), of('none.json', true), of('none.json', false), of('none.json')], [false, true, false, false])
+  t.strictSame(
+    [of('d.json', true), of('none.json', true), of('none.json', false), of('none.json')], [false, true, false, false],
+  )
 })
 
 await t.test('an unusable file of floors is refused', async (t) => {
   const path = join(t.testdir(), 'floors.json')
-  for (const floor of [{ data: 'd.json', at_least: { recall_at_11: 1 } }, { data: 'd.json', at_least: { mrr: 50 } }, { at_least: {} }, { data: 'd.json', more: 1 }]) {
+  for (const floor of [
+    { data: 'd.json', at_least: { recall_at_11: 1 } }, { data: 'd.json', at_least: { mrr: 50 } }, { at_least: {} },
+    { data: 'd.json', more: 1 },
+  ]) {
     await writeFile(path, JSON.stringify({ floors: [floor] }))
     await t.rejects(readFloors(path), { message: /the file of floors is not as expected/ }, JSON.stringify(floor))
   }

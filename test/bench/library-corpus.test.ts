@@ -3,7 +3,9 @@ import t from 'tap'
 import { loadConversations } from '../../bench/recall/conversation.js'
 import { makeCorpus } from '../../bench/recall/library-corpus.js'
 
-const conversations = await loadConversations(fileURLToPath(new URL('../../bench/recall/own-conversation.json', import.meta.url)))
+const conversations = await loadConversations(fileURLToPath(new URL(
+  '../../bench/recall/own-conversation.json', import.meta.url,
+)))
 const wordsOf = (texts: readonly string[]) => texts.flatMap((text) => text.toLowerCase().match(/\p{L}+/gu) ?? [])
 
 await t.test('a corpus has the requested number of memories, in documents of 20, and is reproducible', async (t) => {
@@ -16,7 +18,10 @@ await t.test('a corpus has the requested number of memories, in documents of 20,
 
 await t.test('the first copy is the conversation itself, and later ones differ from it', async (t) => {
   const { memories } = makeCorpus(conversations, 2 * 134)
-  t.equal(memories[4]?.content, 'Marta: The Heron. Fifty-two feet, dark green, built in 1987. The name was on her already and I like it.')
+  t.equal(
+    memories[4]?.content,
+    'Marta: The Heron. Fifty-two feet, dark green, built in 1987. The name was on her already and I like it.',
+  )
   t.not(memories[134]?.content, memories[0]?.content)
   t.notMatch(memories[138]?.content, /Marta|Heron/)
 })

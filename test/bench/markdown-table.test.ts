@@ -5,7 +5,9 @@ import { markdownTable, overview, replaceTable, writeTable } from '../../bench/r
 import { runLabel } from '../../bench/recall/report.js'
 import { outcome, report } from './outcomes.js'
 
-const facts = report([outcome({ ranks: [1, 30], sessionRanks: [], sessionScoreRanks: [] })], { data: 'facts.json', embedder: 'a|b' })
+const facts = report(
+  [outcome({ ranks: [1, 30], sessionRanks: [], sessionScoreRanks: [] })], { data: 'facts.json', embedder: 'a|b' },
+)
 
 await t.test('each data set has its rows, then each of its parts, one row per run', async (t) => {
   const runs = [report([outcome()]), facts, report([outcome({ ranks: [6] })], { pipeline: 'bm25' })]
@@ -22,7 +24,9 @@ await t.test('each data set has its rows, then each of its parts, one row per ru
 await t.test('all rows have the columns of the header', async (t) => {
   const rows = overview([report([outcome({ roles: ['user'] })]), facts])
   t.strictSame([...new Set(rows.map(({ length }) => length))], [11])
-  t.strictSame(rows.map(([name]) => name), ['data, part', 'data.json', 'single-hop', 'evidence: user', 'facts.json', 'single-hop'])
+  t.strictSame(rows.map(([name]) => name), [
+    'data, part', 'data.json', 'single-hop', 'evidence: user', 'facts.json', 'single-hop',
+  ])
 })
 
 await t.test('the name of a run contains what differs from the defaults', async (t) => {
@@ -46,7 +50,9 @@ await t.test('only the text between the markers is replaced, also repeatedly', a
 })
 
 await t.test('a page without both markers in order is not changed', async (t) => {
-  for (const text of ['', '<!-- table:begin -->', '<!-- table:end -->', '<!-- table:end --><!-- table:begin -->', `${page}${page}`]) {
+  for (const text of [
+    '', '<!-- table:begin -->', '<!-- table:end -->', '<!-- table:end --><!-- table:begin -->', `${page}${page}`,
+  ]) {
     t.throws(() => replaceTable(text, 'new'), { message: /each once/ })
   }
   await t.rejects(writeTable('/does/not/exist.md', 'new'), { message: /cannot be read/ })

@@ -11,7 +11,9 @@ import { inProcess, overHttp, type MeasuredService } from '../../bench/recall/me
 import { testApp } from '../helpers/app.js'
 
 const AT = Date.UTC(2024, 0, 1)
-const turn = (id: string, contents: string[], role: string | undefined = 'user'): Turn => ({ id, contents, role, occurredAt: AT })
+const turn = (
+  id: string, contents: string[], role: string | undefined = 'user',
+): Turn => ({ id, contents, role, occurredAt: AT })
 const conversation = (fields: Partial<Conversation> = {}): Conversation => ({
   id: '100K/1',
   format: 'longmemeval',
@@ -20,7 +22,9 @@ const conversation = (fields: Partial<Conversation> = {}): Conversation => ({
     { id: 's1', turns: [turn('a', ['Tea it is.']), turn('b', ['A long', 'green tea.'], 'assistant')] },
     { id: 's2', turns: [turn('c', ['Rain.'])] },
   ],
-  questions: [{ index: 3, text: 'Which tea?', category: 'drinks', evidence: ['b', 'a'], sessions: ['s1'], askedAt: AT }],
+  questions: [
+    { index: 3, text: 'Which tea?', category: 'drinks', evidence: ['b', 'a'], sessions: ['s1'], askedAt: AT },
+  ],
   ...fields,
 })
 
@@ -29,12 +33,17 @@ await t.test('the library is measured as the gateway would be', async (t) => {
   const service = await createMemoryService(config, new AccessControl(config.settings.access))
   t.teardown(async () => { await service.close() })
   const seen: string[] = []
-  const [first, second] = await measure(inProcess(service), [conversation()], 'test-', [() => { seen.push('first') }, () => { seen.push('second') }])
+  const [first, second] = await measure(inProcess(service), [conversation()], 'test-', [
+    () => { seen.push('first') }, () => { seen.push('second') },
+  ])
   t.strictSame(seen, ['first', 'second'], 'each arrangement is made once, over the same memories')
   t.match(first, { turns: 3, repeats: 0 })
   t.equal(second?.retainMs.length, 1, 'one batch')
   const [outcome] = first!.outcomes
-  t.strictSame([outcome?.conversation, outcome?.question, outcome?.category, outcome?.roles], ['100K/1', 3, 'drinks', ['assistant', 'user']])
+  t.strictSame(
+    [outcome?.conversation, outcome?.question, outcome?.category, outcome?.roles],
+    ['100K/1', 3, 'drinks', ['assistant', 'user']],
+  )
   t.strictSame(new Set(outcome?.ranks), new Set([1, 2]), 'the long turn counts with its best part')
   t.strictSame([outcome?.sessionRanks, outcome?.sessionScoreRanks], [[1], [1]])
   t.strictSame(second?.outcomes, first?.outcomes)
@@ -74,20 +83,37 @@ const nothing = () => ({ retains: [], batches: [], recalls: [], forgotten: [] })
 
 await t.test('a batch holds at most 200 turns and 500,000 characters, in order', async (t) => {
   const sent: Parameters<typeof recorder>[0] = nothing()
-  const turns = Array.from({ length: 250 }, (_, index) => turn(`t${index}`, [index < 210 ? `turn ${index}` : 'x'.repeat(40_000)]))
+  const turns = Array.from({ length: 250 }, (_, index) => turn(`t${index}`, [
+    index < 210 ? `turn ${index}` : 'x'.repeat(40_000),
+  ]))
   await measure(recorder(sent), [conversation({ sessions: [{ id: 's1', turns }], questions: [] })], 'test-')
   t.strictSame(sent.batches.map(({ items }) => items.length), [200, 22, 12, 12, 4])
-  t.strictSame(sent.batches[0]?.items[7], { content: 'turn 7', document_id: 's1', occurred_at: '2024-01-01T00:00:00.000Z', metadata: { speaker: 'user' } })
+  t.strictSame(sent.batches[0]?.items[7], {
+    content: 'turn 7', document_id: 's1', occurred_at: '2024-01-01T00:00:00.000Z', metadata: { speaker: 'user' },
+  })
 })
 
 await t.test('other formats are retained turn by turn', async (t) => {
   const sent: Parameters<typeof recorder>[0] = nothing()
   const [measurement] = await measure(recorder(sent), [conversation({ format: 'beam', depth: 25 })], 'test-')
-  t.strictSame(sent.retains.map(({ bank_id: bank, content }) => [bank, content]), ['Tea it is.', 'A long', 'green tea.', 'Rain.'].map((content) => ['test-100K-1', content]))
+  t.strictSame(
+    sent.retains.map(({ bank_id: bank, content }) => [bank, content]),
+    ['Tea it is.', 'A long', 'green tea.', 'Rain.'].map((content) => ['test-100K-1', content]),
+  )
   t.strictSame(measurement?.outcomes[0]?.ranks, [Infinity, Infinity])
   t.equal(sent.recalls[0]?.['max_results'], 25)
   const facts = nothing()
-  await measure(recorder(facts), [conversation({ format: 'facts', sessions: [{ id: 'F1', turns: [{ ...turn('F1', ['Rain.']), role: undefined, occurredAt: undefined }] }], questions: [] })], 'test-')
+  await measure(
+    recorder(facts),
+    [
+      conversation({
+        format: 'facts',
+        sessions: [{ id: 'F1', turns: [{ ...turn('F1', ['Rain.']), role: undefined, occurredAt: undefined }] }],
+        questions: [],
+      }),
+    ],
+    'test-',
+  )
   t.strictSame(facts.retains, [{ bank_id: 'test-100K-1', content: 'Rain.' }])
 })
 

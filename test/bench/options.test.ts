@@ -17,6 +17,8 @@ await t.test('an unknown option or value is an error', async (t) => {
   t.throws(() => readOptions(['--nope']), { code: 'ERR_PARSE_ARGS_UNKNOWN_OPTION' })
   t.throws(() => readOptions(['--only', 'live,lives']), { message: /lives is not known/ })
   t.throws(() => readOptions(['--tool', 'ab']), { message: /allowed are wrk and autocannon/ })
-  for (const value of ['0', '-1', 'x', '1.5', '']) t.throws(() => readOptions([`--duration=${value}`]), { message: /--duration/ })
+  for (const value of ['0', '-1', 'x', '1.5', '']) {
+    t.throws(() => readOptions([`--duration=${value}`]), { message: /--duration/ })
+  }
   t.throws(() => readOptions(['--connections', '1,,16']), { message: /--connections/ })
 })

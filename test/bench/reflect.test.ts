@@ -21,11 +21,27 @@ function wave (fields: Partial<Wave> = {}): Wave {
 }
 
 function load (waves: Wave[], fields: Partial<Load> = {}): Load {
-  return { mode: 'plain', timeout_ms: 10_000, before: { rss_mb: 140, heap_mb: 60 }, waves, live: { gateway: LIVE, model: LIVE }, max_concurrent_model_calls: 64, ...fields }
+  return {
+    mode: 'plain',
+    timeout_ms: 10_000,
+    before: { rss_mb: 140, heap_mb: 60 },
+    waves,
+    live: { gateway: LIVE, model: LIVE },
+    max_concurrent_model_calls: 64,
+    ...fields,
+  }
 }
 
 const latencies = (p50: number) => ({ p50, p95: 2 * p50, p99: 3 * p50 })
-const overhead: Overhead = { mode: 'stream', calls: 10, model_calls_per_reflect: 1, reflect_ms: latencies(5), model_ms: latencies(1), overhead_ms: latencies(4), bare_ms: latencies(2) }
+const overhead: Overhead = {
+  mode: 'stream',
+  calls: 10,
+  model_calls_per_reflect: 1,
+  reflect_ms: latencies(5),
+  model_ms: latencies(1),
+  overhead_ms: latencies(4),
+  bare_ms: latencies(2),
+}
 
 await t.test('by default 500 reflects at a time meet a model of 2 s, three times', async (t) => {
   t.strictSame(readOptions([]), {
@@ -34,7 +50,9 @@ await t.test('by default 500 reflects at a time meet a model of 2 s, three times
 })
 
 await t.test('options select what is measured and how much', async (t) => {
-  const options = readOptions(['--only', 'overhead', '--concurrent', '20', '--model-ms', '0', '--waves=2', '--check', '--json', 'out.json'])
+  const options = readOptions([
+    '--only', 'overhead', '--concurrent', '20', '--model-ms', '0', '--waves=2', '--check', '--json', 'out.json',
+  ])
   t.match(options, { parts: ['overhead'], concurrent: 20, modelMs: 0, waves: 2, check: true, json: 'out.json' })
 })
 
@@ -43,23 +61,35 @@ await t.test('an unknown or impossible value is an error', async (t) => {
   t.throws(() => readOptions(['--only', 'load,speed']), { message: /speed is not known/ })
   t.throws(() => readOptions(['--waves', '1']), { message: /--waves.*from 2/ })
   t.throws(() => readOptions(['--max-concurrency', '257']), { message: /--max-concurrency.*to 256/ })
-  for (const value of ['-1', 'x', '1.5', '']) t.throws(() => readOptions([`--model-ms=${value}`]), { message: /--model-ms/ })
+  for (const value of ['-1', 'x', '1.5', '']) {
+    t.throws(() => readOptions([`--model-ms=${value}`]), { message: /--model-ms/ })
+  }
 })
 
 await t.test('the last event of a stream says how it ended', async (t) => {
   const evidence = 'event: evidence\ndata: {"sources":[]}\n\n'
   t.equal(streamOutcome(`${evidence}event: done\ndata: {"answer":"A. [1]","abstained":false}\n\n`), '200')
-  t.equal(streamOutcome(`${evidence}event: error\ndata: {"detail":"Late","code":"deadline_exceeded"}\n\n`), '200, then deadline_exceeded')
+  t.equal(
+    streamOutcome(`${evidence}event: error\ndata: {"detail":"Late","code":"deadline_exceeded"}\n\n`),
+    '200, then deadline_exceeded',
+  )
 })
 
 await t.test('an incomplete stream and an answer without content end the bench', async (t) => {
   t.throws(() => streamOutcome('event: evidence\ndata: {"sources":[]}\n\n'), { message: /ended in the middle/ })
-  t.throws(() => streamOutcome('event: done\ndata: {"answer":"None.","abstained":true}\n\n'), { message: /had no answer/ })
+  t.throws(
+    () => streamOutcome('event: done\ndata: {"answer":"None.","abstained":true}\n\n'), { message: /had no answer/ },
+  )
 })
 
 await t.test('a wave counts its outcomes, and the delay of the latest one', async (t) => {
-  const reflected = [{ outcome: '200', durationMs: 2100 }, { outcome: '200', durationMs: 4100 }, { outcome: '503 deadline_exceeded', durationMs: 10_030 }]
-  t.strictSame(summarizeWave(reflected, 10_000), { outcomes: { 200: 2, '503 deadline_exceeded': 1 }, p50_ms: 4100, max_ms: 10_030, late_ms: 30 })
+  const reflected = [
+    { outcome: '200', durationMs: 2100 }, { outcome: '200', durationMs: 4100 },
+    { outcome: '503 deadline_exceeded', durationMs: 10_030 },
+  ]
+  t.strictSame(summarizeWave(reflected, 10_000), {
+    outcomes: { 200: 2, '503 deadline_exceeded': 1 }, p50_ms: 4100, max_ms: 10_030, late_ms: 30,
+  })
   t.equal(summarizeWave(reflected, 60_000).late_ms, 0)
 })
 
@@ -91,6 +121,11 @@ await t.test('the report contains loads, liveness, overheads and targets', async
   const text = formatReport({
     bench: 'reflect', concurrent: 500, model_ms: 2000, max_concurrency: 64, node: '20.20.2', cores: 2, load_average: { before: 1, after: 2 }, loads, overheads: [overhead], targets: targetsOf(loads, [overhead]),
   })
-  for (const part of ['plain, 10000 ms each', '320 × 200; 180 × 429 overloaded', 'GET /live', 'overhead of the gateway', 'memory at its peak']) t.match(text, part)
+  for (const part of [
+    'plain, 10000 ms each', '320 × 200; 180 × 429 overloaded', 'GET /live', 'overhead of the gateway',
+    'memory at its peak',
+  ]) {
+    t.match(text, part)
+  }
   t.notMatch(text, 'NaN')
 })

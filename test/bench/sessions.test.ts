@@ -2,7 +2,9 @@ import t from 'tap'
 import { sessionsByFirst, sessionsByScore } from '../../bench/recall/sessions.js'
 
 const hit = (session: string | null, score: number) => ({ session, score })
-const hits = [hit('a', 0.9), hit('b', 0.85), hit(null, 0.84), hit('b', 0.8), hit('c', 0.5), hit('b', 0.4), hit('b', 0.3)]
+const hits = [
+  hit('a', 0.9), hit('b', 0.85), hit(null, 0.84), hit('b', 0.8), hit('c', 0.5), hit('b', 0.4), hit('b', 0.3),
+]
 
 await t.test('sessions are in the order of their best hits', async (t) => {
   t.strictSame(sessionsByFirst(hits), ['a', 'b', 'c'])

@@ -11,7 +11,9 @@ import { readPage } from './documented.js'
 const PROGRAM = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
 
 t.test('the first steps of the page on the command line run unchanged, and write what it shows', async (t) => {
-  const [, script = '', shown = ''] = /## First steps\n[^]*?```sh\n([^]*?)```[^]*?```text\n([^]*?)```/.exec(readPage('docs/command-line.md')) ?? []
+  const [, script = '', shown = ''] = /## First steps\n[^]*?```sh\n([^]*?)```[^]*?```text\n([^]*?)```/.exec(
+    readPage('docs/command-line.md'),
+  ) ?? []
   t.match(script, /serve.*\n[^]*retain.*\n[^]*recall.*\n[^]*export.*\n[^]*import/)
   const folder = t.testdir({ bin: {}, home: {} })
   symlinkSync(PROGRAM, join(folder, 'bin/memory-gateway'))
@@ -37,7 +39,8 @@ t.test('the first steps of the page on the command line run unchanged, and write
   })
   const [stdout, stderr] = await Promise.all([text(shell.stdout), text(shell.stderr), once(shell, 'close')])
   const placeholders: Array<[real: RegExp, name: string]> = [
-    [/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'ID'], [/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME'], [/^\d\.\d\d(?= )/gm, 'SCORE'],
+    [/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'ID'], [/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME'],
+    [/^\d\.\d\d(?= )/gm, 'SCORE'],
   ]
   t.equal(placeholders.reduce((found, [real, name]) => found.replaceAll(real, name), stdout), shown, stderr)
   t.match(readFileSync(join(folder, 'gateway.log'), 'utf8'), /stopping: requests in flight finish/)

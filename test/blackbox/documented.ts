@@ -16,7 +16,9 @@ export function readPage (path: string): string {
  * page promises.
  */
 export async function runExamples (t: Test, page: string, url: string, atLeast: number): Promise<void> {
-  const examples = [...page.matchAll(/```sh\n(curl .*?)\n```\n```json\n(.*?)\n```/gs)].map(([, command, answer]) => ({ command: command!, answer: JSON.parse(answer!) as unknown }))
+  const examples = [...page.matchAll(/```sh\n(curl .*?)\n```\n```json\n(.*?)\n```/gs)].map(
+    ([, command, answer]) => ({ command: command!, answer: JSON.parse(answer!) as unknown }),
+  )
   t.ok(examples.length >= atLeast, 'there are examples')
   for (const { command, answer } of examples) {
     const { stdout } = await run('bash', ['-c', command.replaceAll('http://127.0.0.1:8080', url)])

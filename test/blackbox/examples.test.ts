@@ -17,13 +17,17 @@ const examples = readdirSync(`${ROOT}examples`).filter((name) => name.endsWith('
  * Those that write somewhere, or need something, have tests of their own: below, in test/lib/config, and with
  * containers in .ci/containers.
  */
-const files = examples.filter((name) => !['compose.yaml', 'kubernetes.yaml', 'kubernetes-postgres.yaml', 'pglite.yaml', 'postgres.yaml'].includes(name))
+const files = examples.filter((name) => (
+  !['compose.yaml', 'kubernetes.yaml', 'kubernetes-postgres.yaml', 'pglite.yaml', 'postgres.yaml'].includes(name)
+))
 
 /** The variables of an example's own `Start:` line, as a user would copy it. */
 function environmentOf (file: string): Record<string, string> {
   const start = /^# Start: (.*) npm start$/m.exec(readFileSync(`${ROOT}examples/${file}`, 'utf8'))
   if (start === null) throw new Error(`${file} does not say how to start it`)
-  return Object.fromEntries(start[1]!.split(' ').map((pair) => [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)]))
+  return Object.fromEntries(start[1]!.split(' ').map((pair) => [
+    pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1),
+  ]))
 }
 
 for (const file of files) {
@@ -45,11 +49,15 @@ function copyOfExamples (t: Test): string {
 
 async function retain (url: string, content: string): Promise<number> {
   const body = JSON.stringify({ bank_id: 'user-alice', content })
-  return (await fetch(`${url}/v1/retain`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })).status
+  return (await fetch(`${url}/v1/retain`, {
+    method: 'POST', headers: { 'content-type': 'application/json' }, body,
+  })).status
 }
 
 async function contents (url: string): Promise<string[]> {
-  const { memories } = await (await fetch(`${url}/v1/banks/user-alice/memories`)).json() as { memories: Array<{ text: string }> }
+  const { memories } = await (await fetch(
+    `${url}/v1/banks/user-alice/memories`,
+  )).json() as { memories: Array<{ text: string }> }
   return memories.map(({ text }) => text)
 }
 
@@ -64,14 +72,17 @@ t.test('pglite.yaml keeps its memories when the process is killed, in the folder
   t.same(await contents(second.url), ['Alice drinks green tea.'])
 })
 
-t.test('postgres.yaml is migrated and starts with the commands that it names', { skip: DATABASE_URL === undefined ? 'TEST_DATABASE_URL is not set' : false }, async (t) => {
+t.test('postgres.yaml is migrated and starts with the commands ' +
+  'that it names', { skip: DATABASE_URL === undefined ? 'TEST_DATABASE_URL is not set' : false }, async (t) => {
   const cwd = copyOfExamples(t)
   const file = join(cwd, 'examples/postgres.yaml')
   const shown = readFileSync(file, 'utf8')
   t.match(shown, /^ {2}schema: memory_gateway$/m, 'the schema that the documents name')
   writeFileSync(file, shown.replace('schema: memory_gateway', `schema: ${freshSchema(t)}`))
   const { DATABASE_URL: shownUrl, ...rest } = environmentOf('postgres.yaml')
-  t.match(shown, `# First: DATABASE_URL=${shownUrl} SERVICES_CONFIG_PATH=${rest['SERVICES_CONFIG_PATH']} npm run migrate`)
+  t.match(
+    shown, `# First: DATABASE_URL=${shownUrl} SERVICES_CONFIG_PATH=${rest['SERVICES_CONFIG_PATH']} npm run migrate`,
+  )
   const env = { ...rest, DATABASE_URL: DATABASE_URL ?? '' }
   const { stdout } = await run(process.execPath, [`${ROOT}dist/scripts/migrate.js`], { cwd, env })
   t.match(stdout, 'applied 0001_memories.sql')
@@ -105,7 +116,11 @@ t.test('webhooks.yaml accepts a signed event of the shop and refuses an unsigned
   const server = await startServer(t, environmentOf('webhooks.yaml'), { cwd: ROOT })
   const body = JSON.stringify({ event: { summary: 'Order 17 was shipped.' } })
   const timestamp = String(Math.floor(Date.now() / 1000))
-  const send = async (headers: Record<string, string>) => await fetch(`${server.url}/v1/ingest/webhook/shop`, { method: 'POST', body, headers: { 'content-type': 'application/json', ...headers } })
+  const send = async (headers: Record<string, string>) => (
+    await fetch(`${server.url}/v1/ingest/webhook/shop`, {
+      method: 'POST', body, headers: { 'content-type': 'application/json', ...headers },
+    })
+  )
   const signature = createHmac('sha256', 'change-me').update(`${timestamp}.${body}`).digest('hex')
   t.equal((await send({})).status, 401)
   t.equal((await send({ 'x-signature-256': `sha256=${signature}`, 'x-shop-timestamp': timestamp })).status, 200)

@@ -13,8 +13,14 @@ const FILLER = 'x'.repeat(4000)
 async function large (t: Test): Promise<RunningServer & { gate: Gate }> {
   const server = await startGated(t, 'WatchedStore')
   for (let start = 0; start < COUNT; start += 1000) {
-    const items = Array.from({ length: 1000 }, (_, index) => ({ content: `Memory ${start + index}`, metadata: { filler: FILLER } }))
-    const response = await fetch(`${server.url}/v1/retain/batch`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ bank_id: 'large', items }) })
+    const items = Array.from(
+      { length: 1000 }, (_, index) => ({ content: `Memory ${start + index}`, metadata: { filler: FILLER } }),
+    )
+    const response = await fetch(`${server.url}/v1/retain/batch`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ bank_id: 'large', items }),
+    })
     if (response.status !== 200) throw new Error(await response.text())
     await response.text()
   }
@@ -51,7 +57,13 @@ t.test('an export of 5,000 memories', async (t) => {
     const { read, end } = await progress(server.gate)
     for (let turn = 0; turn < 100; turn++) await get('/v1/whoami')
     t.ok(read() < COUNT, `${read()} memories were read for a reader that takes none`)
-    const response = await fetch(`${server.url}/v1/forget`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ bank_id: 'large', memory_ids: [JSON.parse(await get('/v1/banks/large/memories?limit=1')).memories[0].memory_id] }) })
+    const response = await fetch(`${server.url}/v1/forget`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        bank_id: 'large', memory_ids: [JSON.parse(await get('/v1/banks/large/memories?limit=1')).memories[0].memory_id],
+      }),
+    })
     t.match(await response.json(), { deleted_count: 1 })
 
     connection.socket.resume()
@@ -62,7 +74,9 @@ t.test('an export of 5,000 memories', async (t) => {
     t.match(header, { format: 'memory-gateway-export', memory_count: COUNT })
     t.equal(memories.length, COUNT)
     t.equal(new Set(memories.map(({ memory_id: id }) => id)).size, COUNT)
-    t.same(memories.map(({ text }) => text), Array.from({ length: COUNT }, (_, index) => `Memory ${index}`), 'oldest first')
+    t.same(
+      memories.map(({ text }) => text), Array.from({ length: COUNT }, (_, index) => `Memory ${index}`), 'oldest first',
+    )
     await end
   })
 
@@ -97,7 +111,11 @@ t.test('an export of 5,000 memories', async (t) => {
 t.test('bytes that are not HTTP, sent in the middle of an export, add nothing to it', async (t) => {
   const server = await startGated(t, 'GatedStore')
   for (const content of ['One.', 'Two.', 'Three.']) {
-    await (await fetch(`${server.url}/v1/retain`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ bank_id: 'large', content }) })).text()
+    await (await fetch(`${server.url}/v1/retain`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ bank_id: 'large', content }),
+    })).text()
   }
   const connection = await RawConnection.open(t, server.url)
   connection.write(EXPORT)

@@ -47,9 +47,13 @@ export class Gate {
 }
 
 /** A built server on one of the stores of the fixture. */
-export async function startGated (t: Test, storeClass: 'GatedStore' | 'WatchedStore', env: Record<string, string> = {}): Promise<RunningServer & { gate: Gate }> {
+export async function startGated (
+  t: Test, storeClass: 'GatedStore' | 'WatchedStore', env: Record<string, string> = {},
+): Promise<RunningServer & { gate: Gate }> {
   const gate = await Gate.open(t)
-  const directory = t.testdir({ 'config.yaml': `vector_store: ${FIXTURE}:${storeClass}\nvector_store_config:\n  gate: ${gate.port}\n` })
+  const directory = t.testdir({
+    'config.yaml': `vector_store: ${FIXTURE}:${storeClass}\nvector_store_config:\n  gate: ${gate.port}\n`,
+  })
   const server = await startServer(t, { SERVICES_CONFIG_PATH: `${directory}/config.yaml`, ...env })
   return { ...server, gate }
 }

@@ -43,7 +43,9 @@ t.test('a body over the limit', async (t) => {
 
   await t.test('a Content-Length over the limit is answered 413 before a byte of the body', async (t) => {
     const connection = await RawConnection.open(t, url)
-    connection.write(request('POST', '/v1/retain', { headers: { 'content-type': 'application/json', 'content-length': String(LIMIT + 1) } }))
+    connection.write(request('POST', '/v1/retain', {
+      headers: { 'content-type': 'application/json', 'content-length': String(LIMIT + 1) },
+    }))
     const response = await connection.response()
     isError(t, response, 413, 'body_too_large')
     t.equal(response.headers['connection'], 'close', 'the body that may still come is not read as a request')
@@ -52,10 +54,14 @@ t.test('a body over the limit', async (t) => {
 
   await t.test('a body of exactly the limit is accepted, with Content-Length and in chunks', async (t) => {
     const connection = await RawConnection.open(t, url)
-    connection.write(request('POST', '/v1/retain', { headers: { 'content-type': 'application/json' }, body: bodyOf(LIMIT) }))
+    connection.write(request('POST', '/v1/retain', {
+      headers: { 'content-type': 'application/json' }, body: bodyOf(LIMIT),
+    }))
     t.equal((await connection.response()).status, 200)
     const body = bodyOf(LIMIT)
-    connection.write(request('POST', '/v1/retain', { headers: { 'content-type': 'application/json', 'transfer-encoding': 'chunked' } }))
+    connection.write(request('POST', '/v1/retain', {
+      headers: { 'content-type': 'application/json', 'transfer-encoding': 'chunked' },
+    }))
     for (let at = 0; at < body.length; at += 100) connection.write(chunk(body.slice(at, at + 100)))
     connection.write('0\r\n\r\n')
     t.equal((await connection.response()).status, 200)
@@ -63,7 +69,9 @@ t.test('a body over the limit', async (t) => {
 
   await t.test('what follows a refused chunked upload is not read as a request', async (t) => {
     const connection = await RawConnection.open(t, url)
-    connection.write(request('POST', '/v1/retain', { headers: { 'content-type': 'application/json', 'transfer-encoding': 'chunked' } }))
+    connection.write(request('POST', '/v1/retain', {
+      headers: { 'content-type': 'application/json', 'transfer-encoding': 'chunked' },
+    }))
     connection.write(chunk('x'.repeat(LIMIT + 1)))
     isError(t, await connection.response(), 413, 'body_too_large')
     connection.write(chunk(post('/v1/retain', { bank_id: 'smuggled', content: 'x' })) + '0\r\n\r\n')
@@ -84,17 +92,47 @@ const BROKEN: ReadonlyArray<readonly [what: string, bytes: string]> = [
   ['a space in a header name', 'GET /live HTTP/1.1\r\nHost: localhost\r\nBad Name: y\r\n\r\n'],
   ['a NUL in a header', 'GET /live HTTP/1.1\r\nHost: localhost\r\nX: a\0b\r\n\r\n'],
   ['a folded header', 'GET /live HTTP/1.1\r\nHost: localhost\r\nX: a\r\n b\r\n\r\n'],
-  ['a Content-Length that is not a number', 'POST /v1/retain HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ten\r\n\r\n'],
-  ['a negative Content-Length', 'POST /v1/retain HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: -1\r\n\r\n'],
-  ['two lengths', 'POST /v1/retain HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}'],
-  ['Content-Length beside Transfer-Encoding', 'POST /v1/retain HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n'],
-  ['an unknown transfer coding', 'POST /v1/retain HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: rot13\r\n\r\n{}'],
-  ['a chunk whose size is not a number', 'POST /v1/retain HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n'],
-  ['a chunk that is longer than it says', 'POST /v1/retain HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nabcdef\r\n0\r\n\r\n'],
+  [
+    'a Content-Length that is not a number',
+    'POST /v1/retain HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ten\r\n\r\n',
+  ],
+  [
+    'a negative Content-Length',
+    'POST /v1/retain HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: -1\r\n\r\n',
+  ],
+  [
+    'two lengths',
+    'POST /v1/retain HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ' +
+      '2\r\nContent-Length: 3\r\n\r\n{}',
+  ],
+  [
+    'Content-Length beside Transfer-Encoding',
+    'POST /v1/retain HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ' +
+      '2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+  ],
+  [
+    'an unknown transfer coding',
+    'POST /v1/retain HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: ' +
+      'rot13\r\n\r\n{}',
+  ],
+  [
+    'a chunk whose size is not a number',
+    'POST /v1/retain HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: ' +
+      'chunked\r\n\r\nxyz\r\n',
+  ],
+  [
+    'a chunk that is longer than it says',
+    'POST /v1/retain HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: ' +
+      'chunked\r\n\r\n1\r\nabcdef\r\n0\r\n\r\n',
+  ],
   ['no Host header', 'GET /v1/whoami HTTP/1.1\r\n\r\n'],
   ['two Host headers', 'GET /v1/whoami HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n'],
   ['headers of 40 KiB', `GET /live HTTP/1.1\r\nHost: localhost\r\nX-Long: ${'x'.repeat(40_960)}\r\n\r\n`],
-  ['two thousand headers', `GET /live HTTP/1.1\r\nHost: localhost\r\n${Array.from({ length: 2000 }, (_, index) => `X-Header-Number-${index}: x\r\n`).join('')}\r\n`],
+  [
+    'two thousand headers',
+    'GET /live HTTP/1.1\r\nHost: ' +
+      `localhost\r\n${Array.from({ length: 2000 }, (_, index) => `X-Header-Number-${index}: x\r\n`).join('')}\r\n`,
+  ],
   ['a URL of 40 KiB', `GET /${'x'.repeat(40_960)} HTTP/1.1\r\nHost: localhost\r\n\r\n`],
   ['an invalid escape in the URL', 'GET /v1/banks/%zz HTTP/1.1\r\nHost: localhost\r\n\r\n'],
 ]
@@ -150,7 +188,11 @@ t.test('several requests on one connection', async (t) => {
 
   await t.test('a malformed pipelined request does not affect the answers of earlier ones', async (t) => {
     const connection = await RawConnection.open(t, url)
-    connection.write(`${post('/v1/retain', { bank_id: 'pipe', content: 'Before' })}${post('/v1/recall', { bank_id: 'pipe', query: 'Before' })}GARBAGE\r\n\r\n`)
+    connection.write(
+      `${post('/v1/retain', {
+        bank_id: 'pipe', content: 'Before',
+      })}${post('/v1/recall', { bank_id: 'pipe', query: 'Before' })}GARBAGE\r\n\r\n`,
+    )
     t.equal(JSON.parse((await connection.response()).body).stored, true)
     t.equal(JSON.parse((await connection.response()).body).hits[0].text, 'Before')
     isError(t, await connection.response(), 400, 'invalid_request')

@@ -33,7 +33,9 @@ t.test('the agent in TypeScript remembers', async (t) => {
   const folder = folderOf(t)
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}')
   writeFileSync(join(folder, 'agent.ts'), block('An agent in TypeScript', 'ts').replace(LOOPBACK, url))
-  const { stdout } = await run(process.execPath, [join(ROOT, 'node_modules/tsx/dist/cli.mjs'), 'agent.ts'], { cwd: folder })
+  const { stdout } = await run(
+    process.execPath, [join(ROOT, 'node_modules/tsx/dist/cli.mjs'), 'agent.ts'], { cwd: folder },
+  )
   t.match(stdout, /^Known about the user:\n- I am allergic to peanuts\.\n\nMessage: May I eat this peanut bar\?\n$/)
 })
 
@@ -46,7 +48,12 @@ t.test('the servers of the MCP configuration retain and recall', async (t) => {
   const transports = {
     memory: new StreamableHTTPClientTransport(new URL(memory.url), { requestInit: { headers: memory.headers } }),
     notes: new StdioClientTransport({
-      command: process.execPath, args: [join(folder, 'bin', name), ...args], cwd: folder, env: { PATH: process.env['PATH'] ?? '' },
+      command: process.execPath,
+      args: [
+        join(folder, 'bin', name), ...args,
+      ],
+      cwd: folder,
+      env: { PATH: process.env['PATH'] ?? '' },
     }),
   }
   for (const [name, transport] of Object.entries(transports)) {
@@ -56,7 +63,9 @@ t.test('the servers of the MCP configuration retain and recall', async (t) => {
     const { tools } = await client.listTools()
     t.same(tools.map((tool) => tool.name).sort(), ['forget', 'recall', 'reflect', 'retain'], name)
     await client.callTool({ name: 'retain', arguments: { content: 'Ada drinks tea in the morning.' } })
-    const { structuredContent } = await client.callTool({ name: 'recall', arguments: { query: 'What does Ada drink?' } })
+    const { structuredContent } = await client.callTool({
+      name: 'recall', arguments: { query: 'What does Ada drink?' },
+    })
     t.match(structuredContent, { memories: [{ text: 'Ada drinks tea in the morning.' }] }, name)
   }
 })
@@ -64,7 +73,9 @@ t.test('the servers of the MCP configuration retain and recall', async (t) => {
 t.test('the shell commands store, find and export memories', async (t) => {
   const { url } = await startServer(t)
   const folder = folderOf(t)
-  const { stdout } = await run('bash', ['-e', '-c', block('From a shell', 'sh').replaceAll('npx memory-gateway', 'memory-gateway')], {
+  const { stdout } = await run('bash', [
+    '-e', '-c', block('From a shell', 'sh').replaceAll('npx memory-gateway', 'memory-gateway'),
+  ], {
     cwd: folder,
     env: {
       PATH: `${join(folder, 'bin')}:${process.env['PATH'] ?? ''}`, HOME: join(folder, 'home'), MEMORY_GATEWAY_URL: url,

@@ -11,11 +11,15 @@ const read = (path: string) => JSON.parse(readFileSync(join(ROOT, path), 'utf8')
 
 /** Compiles a project. @returns what is wrong with it */
 function compile (folder: string): string[] {
-  const { options, fileNames } = ts.parseJsonConfigFileContent(JSON.parse(readFileSync(join(folder, 'tsconfig.json'), 'utf8')), ts.sys, folder)
+  const { options, fileNames } = ts.parseJsonConfigFileContent(
+    JSON.parse(readFileSync(join(folder, 'tsconfig.json'), 'utf8')), ts.sys, folder,
+  )
   // .ci/package, where the package is installed, checks the declarations too, which takes half a minute.
   const program = ts.createProgram(fileNames, { ...options, skipLibCheck: true })
   const faults = [...ts.getPreEmitDiagnostics(program), ...program.emit().diagnostics]
-  return faults.map(({ file, messageText }) => `${file?.fileName ?? ''}: ${ts.flattenDiagnosticMessageText(messageText, ' ')}`)
+  return faults.map(({ file, messageText }) => (
+    `${file?.fileName ?? ''}: ${ts.flattenDiagnosticMessageText(messageText, ' ')}`
+  ))
 }
 
 await t.test('a program compiles strictly against the types of the built package, and runs', async (t) => {
@@ -34,7 +38,9 @@ await t.test('no dependency relies on overrides, which have no effect for users 
 })
 
 await t.test('every package that users get runs on the oldest Node.js that the package names', async (t) => {
-  const { packages } = read('package-lock.json') as { packages: Record<string, { dev?: boolean, engines?: { node?: string } }> }
+  const { packages } = read('package-lock.json') as {
+    packages: Record<string, { dev?: boolean, engines?: { node?: string } }>
+  }
   const users = Object.entries(packages).filter(([path, { dev }]) => path.startsWith('node_modules/') && dev !== true)
   t.ok(users.length > 100)
   const newer = users.filter(([, { engines }]) => /^>=\s*(2[1-9]|[3-9]\d)/.test(engines?.node ?? ''))

@@ -1,13 +1,17 @@
 import { execFile } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
 
 const ROOT = process.cwd()
 const ASSETS = [
-  'lib/stores/in-memory/vectors.wasm', 'lib/stores/sql/pglite-worker.mjs', 'lib/models/workers/worker.mjs', 'lib/models/local/use-engine.mjs', 'lib/models/local/use-matrices.mjs', 'lib/models/local/use-model.mjs',
-  'lib/models/local/use-tokenizer.mjs', 'lib/models/local/use-weights.mjs', 'lib/models/local/matrices.wasm', 'lib/models/transformers/engine.mjs',
+  'lib/stores/in-memory/vectors.wasm', 'lib/stores/sql/pglite-worker.mjs', 'lib/models/workers/worker.mjs',
+  'lib/models/local/use-engine.mjs', 'lib/models/local/use-matrices.mjs', 'lib/models/local/use-model.mjs',
+  'lib/models/local/use-tokenizer.mjs', 'lib/models/local/use-weights.mjs', 'lib/models/local/matrices.wasm',
+  'lib/models/transformers/engine.mjs',
 ]
 
 interface Ended {
@@ -24,8 +28,12 @@ function folder (t: Test): string {
 
 async function run (cwd: string, args: readonly string[], env: Record<string, string> = {}): Promise<Ended> {
   return await new Promise((resolve) => {
-    execFile(process.execPath, args, { cwd, env: { PATH: process.env['PATH'] ?? '', ...env } }, (error, stdout, stderr) => {
-      resolve({ code: typeof error?.code === 'number' ? error.code : error === null ? 0 : -1, output: `${stdout}${stderr}` })
+    execFile(process.execPath, args, {
+      cwd, env: { PATH: process.env['PATH'] ?? '', ...env },
+    }, (error, stdout, stderr) => {
+      resolve({
+        code: typeof error?.code === 'number' ? error.code : error === null ? 0 : -1, output: `${stdout}${stderr}`,
+      })
     })
   })
 }
@@ -39,7 +47,11 @@ function workingCopy (t: Test): string {
   }
   writeFileSync(join(copy, 'package.json'), '{ "type": "module" }')
   // Without the declarations of Node.js, which take the compiler longer than all else here.
-  writeFileSync(join(copy, 'tsconfig.json'), '{ "compilerOptions": { "target": "es2023", "lib": ["es2023"], "module": "nodenext", "types": [], "noEmit": true } }')
+  writeFileSync(
+    join(copy, 'tsconfig.json'),
+    '{ "compilerOptions": { "target": "es2023", "lib": ["es2023"], "module": "nodenext", "types": [], ' +
+      '"noEmit": true } }',
+  )
   writeProgram(copy, 'first')
   return copy
 }
@@ -50,7 +62,11 @@ let seconds = 0
 /** Each time is later than the one before, whatever the resolution of the file system is. */
 function writeProgram (copy: string, said: string): void {
   const path = join(copy, 'server.ts')
-  writeFileSync(path, `${GLOBALS}const said: string = '${said}'\nconsole.log(said, process.argv.slice(1).map((text) => text.split('/').at(-1)).join(' '))\n`)
+  writeFileSync(
+    path,
+    `${GLOBALS}const said: string = '${said}'\nconsole.log(said, process.argv.slice(1).map((text) => ` +
+      'text.split(\'/\').at(-1)).join(\' \'))\n',
+  )
   utimesSync(path, ++seconds, seconds)
 }
 
@@ -61,48 +77,83 @@ t.test('a working copy is built once, again after a change, and not otherwise', 
   t.same(await start(), { code: 0, output: 'first server.js --flag\nbuild: dist/ is built\n' })
   t.same(await start(), { code: 0, output: 'first server.js --flag\n' })
   writeProgram(copy, 'second')
-  t.same(await start(), { code: 0, output: 'second server.js --flag\nbuild: dist/ is older than its sources and is built again\n' })
+  t.same(await start(), {
+    code: 0, output: 'second server.js --flag\nbuild: dist/ is older than its sources and is built again\n',
+  })
   rmSync(join(copy, 'dist'), { recursive: true })
   t.equal((await start()).code, 0, 'a removed dist/ is built again')
   for (const asset of ASSETS) t.same(readFileSync(join(copy, 'dist', asset)), readFileSync(join(ROOT, asset)), asset)
   writeFileSync(join(copy, 'server.ts'), 'export const said: number = "text"\n')
-  for (const time of ['the first', 'the second']) t.match(await start(), { code: 1, output: /error TS2322/ }, `what does not compile does not start, ${time} time`)
+  for (const time of ['the first', 'the second']) {
+    t.match(await start(), { code: 1, output: /error TS2322/ }, `what does not compile does not start, ${time} time`)
+  }
 })
 
 t.test('without the compiler an existing dist/ is used unchanged, and a missing one is reported', async (t) => {
   const copy = workingCopy(t)
-  const prepare = (JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: { prepare: string } }).scripts.prepare
+  const prepare = (JSON.parse(readFileSync(
+    join(ROOT, 'package.json'), 'utf8',
+  )) as { scripts: { prepare: string } }).scripts.prepare
   const script = /^node -e "(.*)"$/.exec(prepare)?.[1] ?? ''
-  t.match(await run(copy, ['-e', script]), { code: 0, output: 'build: TypeScript is not installed, so dist/ is not built' }, 'an installation for production succeeds')
+  t.match(
+    await run(copy, ['-e', script]), { code: 0, output: 'build: TypeScript is not installed, so dist/ is not built' },
+    'an installation for production succeeds',
+  )
   const refused = await run(copy, ['scripts/run.mjs', 'server.js'])
-  t.match(refused, { code: 1, output: 'build: there is no dist/, and TypeScript, which builds it, is not installed. Run `npm ci` without --omit=dev' })
+  t.match(refused, {
+    code: 1,
+    output: 'build: there is no dist/, and TypeScript, which builds it, is not installed. Run `npm ci` ' +
+      'without --omit=dev',
+  })
   t.notMatch(refused.output, /\n {4}at /, 'the message has no stack')
   mkdirSync(join(copy, 'dist'))
   writeFileSync(join(copy, 'dist/server.js'), 'console.log("brought along")\n')
   t.same(await run(copy, ['-e', script]), { code: 0, output: '' })
   t.same(await run(copy, ['scripts/run.mjs', 'server.js']), { code: 0, output: 'brought along\n' })
-  t.same(await run(folder(t), ['-e', script]), { code: 0, output: '' }, 'where there is only a package.json, as in the first layer of an image, nothing is built')
+  t.same(
+    await run(folder(t), ['-e', script]), { code: 0, output: '' },
+    'where there is only a package.json, as in the first layer of an image, nothing is built',
+  )
 })
 
 t.test('optional packages may be missing, and a configuration that needs one names it', async (t) => {
   const image = folder(t)
   for (const name of ['package.json', 'migrations']) symlinkSync(join(ROOT, name), join(image, name))
   cpSync(join(ROOT, 'dist'), join(image, 'dist'), { recursive: true })
-  const { optionalDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { optionalDependencies: Record<string, string> }
+  const { optionalDependencies } = JSON.parse(readFileSync(
+    join(ROOT, 'package.json'), 'utf8',
+  )) as { optionalDependencies: Record<string, string> }
   const missing = new Set(Object.keys(optionalDependencies))
-  for (const name of readdirSync(join(ROOT, 'node_modules')).flatMap((name) => name.startsWith('@') ? readdirSync(join(ROOT, 'node_modules', name)).map((below) => `${name}/${below}`) : [name])) {
+  for (const name of readdirSync(join(ROOT, 'node_modules')).flatMap((name) => (
+    name.startsWith('@') ? readdirSync(join(ROOT, 'node_modules', name)).map((below) => `${name}/${below}`) : [name]
+  ))) {
     if (missing.has(name)) continue
     mkdirSync(join(image, 'node_modules', dirname(name)), { recursive: true })
     symlinkSync(join(ROOT, 'node_modules', name), join(image, 'node_modules', name))
   }
   const refusals: Array<[yaml: string, env: Record<string, string>, said: RegExp]> = [
-    ['llm_provider: openai_compatible\nllm_provider_config: { base_url: "http://127.0.0.1:9", model: m }\n', {}, /^llm_provider: openai_compatible needs packages that are not installed: npm install @ai-sdk\/openai-compatible @ai-sdk\/provider zod @ai-sdk\/anthropic\n$/],
-    ['llm_provider: anthropic\nllm_provider_config: { api_key_env: KEY, model: m }\n', { KEY: 'k' }, /^llm_provider: anthropic needs packages that are not installed: npm install @ai-sdk\/openai-compatible @ai-sdk\/provider zod @ai-sdk\/anthropic\n$/],
-    ['{}\n', { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' }, /OTEL_EXPORTER_OTLP_ENDPOINT needs packages that are not installed: npm install @opentelemetry\/sdk-trace-node @opentelemetry\/resources @opentelemetry\/exporter-trace-otlp-http\n$/],
-    [`vector_store: pglite\nvector_store_config: { data_dir: ${JSON.stringify(join(image, 'data'))} }\n`, {}, /vector_store: pglite needs the packages @electric-sql\/pglite and @electric-sql\/pglite-pgvector/],
+    [
+      'llm_provider: openai_compatible\nllm_provider_config: { base_url: "http://127.0.0.1:9", model: m }\n', {},
+      /^llm_provider: openai_compatible needs packages that are not installed: npm install @ai-sdk\/openai-compatible @ai-sdk\/provider zod @ai-sdk\/anthropic\n$/,
+    ],
+    [
+      'llm_provider: anthropic\nllm_provider_config: { api_key_env: KEY, model: m }\n', { KEY: 'k' },
+      /^llm_provider: anthropic needs packages that are not installed: npm install @ai-sdk\/openai-compatible @ai-sdk\/provider zod @ai-sdk\/anthropic\n$/,
+    ],
+    [
+      '{}\n', { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' },
+      /OTEL_EXPORTER_OTLP_ENDPOINT needs packages that are not installed: npm install @opentelemetry\/sdk-trace-node @opentelemetry\/resources @opentelemetry\/exporter-trace-otlp-http\n$/,
+    ],
+    [
+      `vector_store: pglite\nvector_store_config: { data_dir: ${JSON.stringify(join(image, 'data'))} }\n`, {},
+      /vector_store: pglite needs the packages @electric-sql\/pglite and @electric-sql\/pglite-pgvector/,
+    ],
   ]
   for (const [yaml, env, said] of refusals) {
     writeFileSync(join(image, 'config.yaml'), yaml)
-    t.match(await run(image, ['dist/server.js'], { ...env, SERVICES_PORT: '0', SERVICES_CONFIG_PATH: 'config.yaml' }), { code: 1, output: said }, yaml)
+    t.match(
+      await run(image, ['dist/server.js'], { ...env, SERVICES_PORT: '0', SERVICES_CONFIG_PATH: 'config.yaml' }),
+      { code: 1, output: said }, yaml,
+    )
   }
 })

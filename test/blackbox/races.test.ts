@@ -32,21 +32,31 @@ t.test('twenty simultaneous identical retains store one memory', async (t) => {
 
 t.test('of twenty simultaneous requests with one idempotency key one does the work', async (t) => {
   const { url } = await startServer(t)
-  const text = post('/v1/retain/batch', { bank_id: 'team', items: [{ content: 'One.' }, { content: 'Two.' }] }, { 'idempotency-key': 'k' })
+  const text = post(
+    '/v1/retain/batch', { bank_id: 'team', items: [{ content: 'One.' }, { content: 'Two.' }] },
+    { 'idempotency-key': 'k' },
+  )
   const connections = await poised(t, url, 20, text)
   for (const connection of connections) connection.write(text.slice(-1))
   const answers = await Promise.all(connections.map(async (connection) => await connection.response()))
   const done = answers.filter(({ status }) => status === 200)
   t.equal(done.filter(({ headers }) => headers['idempotent-replayed'] === undefined).length, 1)
   t.equal(new Set(done.map(({ body }) => body)).size, 1, 'all answers of successful requests are equal')
-  t.ok(answers.every(({ status, body }) => status === 200 || (status === 409 && JSON.parse(body).code === 'idempotency_key_in_flight')))
+  t.ok(answers.every(({ status, body }) => (
+    status === 200 || (status === 409 && JSON.parse(body).code === 'idempotency_key_in_flight')
+  )))
   t.equal((await views(url, 'team')).count, 2)
 })
 
 /** Every way to look at a bank, as the ids that each shows. */
 async function views (url: string, bank: string): Promise<{ count: number, ids: string[][] }> {
   const json = async (path: string, body?: unknown) => {
-    const response = await fetch(`${url}/v1/${path}`, body === undefined ? {} : { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
+    const response = await fetch(
+      `${url}/v1/${path}`,
+      body === undefined
+        ? {}
+        : { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) },
+    )
     return await response.json() as { memory_count: number, memories: Retained[], hits: Retained[] }
   }
   const ids = (records: Retained[]) => records.map(({ memory_id: id }) => id).sort()
@@ -55,7 +65,9 @@ async function views (url: string, bank: string): Promise<{ count: number, ids: 
   const found = ids((await json('recall', { bank_id: bank, query: 'otter one two', max_results: 100 })).hits)
   const [, ...lines] = (await (await fetch(`${url}/v1/banks/${bank}/export`)).text()).trim().split('\n')
   const exported = ids(lines.map((line) => JSON.parse(line) as Retained))
-  const got = await Promise.all(listed.map(async (id) => (await fetch(`${url}/v1/banks/${bank}/memories/${id}`)).status === 200 ? id : 'missing'))
+  const got = await Promise.all(listed.map(async (id) => (
+    (await fetch(`${url}/v1/banks/${bank}/memories/${id}`)).status === 200 ? id : 'missing'
+  )))
   return { count, ids: [listed, found, exported, got.sort()] }
 }
 
@@ -98,7 +110,13 @@ t.test('a retain whose client disconnects is stored completely or not at all', a
       stored += count
 
       // The key of a request that broke off is free, or has the answer of one that did not.
-      const retain = async () => await fetch(`${url}/v1/retain`, { method: 'POST', headers: { 'content-type': 'application/json', 'idempotency-key': bank }, body: JSON.stringify({ bank_id: bank, content }) })
+      const retain = async () => (
+        await fetch(`${url}/v1/retain`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', 'idempotency-key': bank },
+          body: JSON.stringify({ bank_id: bank, content }),
+        })
+      )
       let again = await retain()
       for (let tries = 0; tries < 50 && again.status === 409; tries++) again = await retain()
       t.equal(again.status, 200)
@@ -111,7 +129,9 @@ t.test('a retain whose client disconnects is stored completely or not at all', a
 t.test('the server still works after clients disconnect in the middle of a request', async (t) => {
   const server = await startServer(t)
   const requests = [
-    post('/v1/retain/batch', { bank_id: 'team', items: Array.from({ length: 100 }, (_, index) => ({ content: `Otter ${index}` })) }),
+    post('/v1/retain/batch', {
+      bank_id: 'team', items: Array.from({ length: 100 }, (_, index) => ({ content: `Otter ${index}` })),
+    }),
     post('/v1/recall', { bank_id: 'team', query: 'otter', max_results: 1000 }),
     post('/v1/reflect', { bank_id: 'team', query: 'otter' }),
     post('/v1/forget', { bank_id: 'team', tags: ['x'] }),

@@ -71,12 +71,16 @@ export function request (
   method: string, path: string, { headers = {}, body }: { headers?: Record<string, string>, body?: string } = {},
 ): string {
   const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
-  const lines = Object.entries({ host: 'localhost', ...length, ...headers }).map(([name, value]) => `${name}: ${value}\r\n`)
+  const lines = Object.entries({ host: 'localhost', ...length, ...headers }).map(([name, value]) => (
+    `${name}: ${value}\r\n`
+  ))
   return `${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n${body ?? ''}`
 }
 
 export function post (path: string, body: unknown, headers: Record<string, string> = {}): string {
-  return request('POST', path, { headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) })
+  return request('POST', path, {
+    headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body),
+  })
 }
 
 export function chunk (data: string): string {
@@ -87,12 +91,16 @@ function parse (received: Buffer): { response: RawResponse, length: number } | u
   const headEnd = received.indexOf('\r\n\r\n')
   if (headEnd === -1) return undefined
   const [statusLine, ...lines] = received.subarray(0, headEnd).toString('latin1').split('\r\n')
-  const headers = Object.fromEntries(lines.map((line) => [line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]))
+  const headers = Object.fromEntries(lines.map((line) => [
+    line.slice(0, line.indexOf(':')).toLowerCase(), line.slice(line.indexOf(':') + 1).trim(),
+  ]))
   const status = Number(statusLine!.split(' ')[1])
   const start = headEnd + 4
   const body = status < 200 || status === 204
     ? { text: '', end: start }
-    : headers['transfer-encoding'] === 'chunked' ? readChunks(received, start) : readLength(received, start, Number(headers['content-length'] ?? 0))
+    : headers['transfer-encoding'] === 'chunked'
+      ? readChunks(received, start)
+      : readLength(received, start, Number(headers['content-length'] ?? 0))
   return body === undefined ? undefined : { response: { status, headers, body: body.text }, length: body.end }
 }
 

@@ -34,8 +34,14 @@ t.test('all problems of the environment and of the file are reported together', 
     SERVICES_CONFIG_PATH: `${directory}/config.yaml`,
   })
   t.match(said, /^The configuration has 10 problems:\n/m)
-  for (const name of ['SERVICES_PORT', 'SERVICE_AUTH_MODE', 'SERVICES_HSOT', 'SERVICE_API_KEY', 'SERVICES_HEALTH_TIMEOUT_MS', 'vector_stor', 'access_control.default_policy', 'banks.team.access[0].principal', 'banks.team.access[0].permissions', 'NOWHERE']) {
-    t.equal(said.split('\n').filter((line) => line.startsWith('- ') && line.includes(name)).length, 1, `${name} has one line`)
+  for (const name of [
+    'SERVICES_PORT', 'SERVICE_AUTH_MODE', 'SERVICES_HSOT', 'SERVICE_API_KEY', 'SERVICES_HEALTH_TIMEOUT_MS',
+    'vector_stor', 'access_control.default_policy', 'banks.team.access[0].principal',
+    'banks.team.access[0].permissions', 'NOWHERE',
+  ]) {
+    t.equal(
+      said.split('\n').filter((line) => line.startsWith('- ') && line.includes(name)).length, 1, `${name} has one line`,
+    )
   }
   t.match(said, /99999.*0.*65535/s, 'the message says what was found and what is allowed')
 })
@@ -46,16 +52,31 @@ t.test('a missing configuration file ends the start', async (t) => {
 })
 
 const PROVIDERS: ReadonlyArray<readonly [what: string, yaml: string, says: RegExp]> = [
-  ['an unknown vector store', 'vector_store: pinecone', /^vector_store: found "pinecone", allowed are in_memory.* and module:Class$/m],
-  ['a package that is not installed', 'vector_store: no-such-package:Store', /^vector_store: the module "no-such-package" cannot be loaded: /m],
-  ['a class that lacks methods', 'vector_store: ./store.mjs:Empty', /^vector_store: .\/store.mjs:Empty lacks health\(\), insert\(\), search\(\)/m],
-  ['a class that throws', 'vector_store: ./store.mjs:Broken', /^vector_store: .\/store.mjs:Broken could not be made: no luck$/m],
+  [
+    'an unknown vector store', 'vector_store: pinecone',
+    /^vector_store: found "pinecone", allowed are in_memory.* and module:Class$/m,
+  ],
+  [
+    'a package that is not installed', 'vector_store: no-such-package:Store',
+    /^vector_store: the module "no-such-package" cannot be loaded: /m,
+  ],
+  [
+    'a class that lacks methods', 'vector_store: ./store.mjs:Empty',
+    /^vector_store: .\/store.mjs:Empty lacks health\(\), insert\(\), search\(\)/m,
+  ],
+  [
+    'a class that throws', 'vector_store: ./store.mjs:Broken',
+    /^vector_store: .\/store.mjs:Broken could not be made: no luck$/m,
+  ],
 ]
 
 t.test('a provider that cannot be loaded ends the start', async (t) => {
   for (const [what, yaml, says] of PROVIDERS) {
     await t.test(what, async (t) => {
-      const directory = t.testdir({ 'config.yaml': `${yaml}\n`, 'store.mjs': 'export class Empty {}\nexport class Broken { constructor () { throw new Error(\'no luck\') } }\n' })
+      const directory = t.testdir({
+        'config.yaml': `${yaml}\n`,
+        'store.mjs': 'export class Empty {}\nexport class Broken { constructor () { throw new Error(\'no luck\') } }\n',
+      })
       t.match(await refusal(t, { SERVICES_CONFIG_PATH: `${directory}/config.yaml` }), says)
     })
   }
@@ -63,12 +84,21 @@ t.test('a provider that cannot be loaded ends the start', async (t) => {
 
 t.test('dev mode does not start on an address that others can reach', async (t) => {
   for (const host of ['0.0.0.0', 'example.test']) {
-    t.match(await refusal(t, { SERVICES_HOST: host }), /SERVICES_HOST: found .* with SERVICE_AUTH_MODE dev, which trusts every caller/, host)
+    t.match(
+      await refusal(t, { SERVICES_HOST: host }),
+      /SERVICES_HOST: found .* with SERVICE_AUTH_MODE dev, which trusts every caller/, host,
+    )
   }
 })
 
 t.test('an address that cannot be listened on ends the start', async (t) => {
   const { port } = new URL((await startServer(t)).url)
-  t.equal((await refusal(t, { SERVICES_PORT: port })).trim().split('\n').at(-1), `SERVICES_HOST, SERVICES_PORT: cannot listen on 127.0.0.1, port ${port}: the port is in use`)
-  t.match(await refusal(t, { SERVICES_HOST: '192.0.2.1', SERVICE_AUTH_MODE: 'api_key', SERVICE_API_KEY: 'k' }), /cannot listen on 192.0.2.1, port 0: this machine has no such address/)
+  t.equal(
+    (await refusal(t, { SERVICES_PORT: port })).trim().split('\n').at(-1),
+    `SERVICES_HOST, SERVICES_PORT: cannot listen on 127.0.0.1, port ${port}: the port is in use`,
+  )
+  t.match(
+    await refusal(t, { SERVICES_HOST: '192.0.2.1', SERVICE_AUTH_MODE: 'api_key', SERVICE_API_KEY: 'k' }),
+    /cannot listen on 192.0.2.1, port 0: this machine has no such address/,
+  )
 })

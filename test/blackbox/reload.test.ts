@@ -6,7 +6,11 @@ import { written } from './gate.js'
 const SECRET = 'sk-secret-of-the-sender'
 
 async function retain ({ url }: RunningServer): Promise<number> {
-  const response = await fetch(`${url}/v1/retain`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ bank_id: 'team', content: 'longer than five' }) })
+  const response = await fetch(`${url}/v1/retain`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ bank_id: 'team', content: 'longer than five' }),
+  })
   await response.text()
   return response.status
 }
@@ -20,18 +24,32 @@ t.test('SIGHUP applies a changed file, refuses one with problems or a needed res
     await written(server, log)
   }
   t.equal(await retain(server), 200)
-  await hangUp('barriers: {validation: {max_content_length: 5}}\n', /"changed":\["barriers\.validation\.max_content_length"\].*the configuration was read again/)
+  await hangUp(
+    'barriers: {validation: {max_content_length: 5}}\n',
+    /"changed":\["barriers\.validation\.max_content_length"\].*the configuration was read again/,
+  )
   t.equal(await retain(server), 400)
 
-  await hangUp('barriers: {validation: {max_content_length: none}}\n', /"problems":\[.*max_content_length.*the configuration was not changed/)
+  await hangUp(
+    'barriers: {validation: {max_content_length: none}}\n',
+    /"problems":\[.*max_content_length.*the configuration was not changed/,
+  )
   t.equal(await retain(server), 400)
-  await hangUp(`sources: {crm: {type: webhook, target_bank: team, auth: {type: hmac, secret: ${SECRET}}}}\n`, /"restart_required":\["sources\.crm[^\n]*the configuration was not changed/)
+  await hangUp(
+    `sources: {crm: {type: webhook, target_bank: team, auth: {type: hmac, secret: ${SECRET}}}}\n`,
+    /"restart_required":\["sources\.crm[^\n]*the configuration was not changed/,
+  )
   t.equal(await retain(server), 400)
 
-  const reload = await fetch(`${server.url}/v1/admin/reload`, { method: 'POST', headers: { 'x-admin-token': 'the admin token' } })
+  const reload = await fetch(`${server.url}/v1/admin/reload`, {
+    method: 'POST', headers: { 'x-admin-token': 'the admin token' },
+  })
   t.equal(reload.status, 409)
   t.notMatch(await reload.text() + server.output(), SECRET)
-  await hangUp('{}\n', /"changed":\["barriers\.validation\.max_content_length"\][^]*"changed":\["barriers\.validation\.max_content_length"\]/)
+  await hangUp(
+    '{}\n',
+    /"changed":\["barriers\.validation\.max_content_length"\][^]*"changed":\["barriers\.validation\.max_content_length"\]/,
+  )
   t.equal(await retain(server), 200)
   t.equal(server.process.exitCode, null)
   server.process.kill('SIGTERM')

@@ -9,7 +9,11 @@ const RECALL = post('/v1/recall', { bank_id: 'team', query: 'otter' })
 const STOPPING = /stopping: requests in flight finish/
 
 async function retain (url: string): Promise<void> {
-  const response = await fetch(`${url}/v1/retain`, { method: 'POST', headers: { 'content-type': 'application/json', connection: 'close' }, body: JSON.stringify({ bank_id: 'team', content: 'The otter sleeps.' }) })
+  const response = await fetch(`${url}/v1/retain`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', connection: 'close' },
+    body: JSON.stringify({ bank_id: 'team', content: 'The otter sleeps.' }),
+  })
   await response.text()
 }
 
@@ -61,7 +65,9 @@ t.test('the server waits for a body that is still arriving when the signal comes
   const probe = await idle(t, server.url)
   const connection = await RawConnection.open(t, server.url)
   const body = JSON.stringify({ bank_id: 'team', content: 'The otter sleeps.' })
-  connection.write(request('POST', '/v1/retain', { headers: { 'content-type': 'application/json', 'content-length': String(body.length), expect: '100-continue' } }))
+  connection.write(request('POST', '/v1/retain', {
+    headers: { 'content-type': 'application/json', 'content-length': String(body.length), expect: '100-continue' },
+  }))
   t.equal((await connection.response()).status, 100)
   connection.write(body.slice(0, 10))
   await stop(server, probe)
@@ -134,7 +140,12 @@ t.test('a request that exceeds the time for requests in flight ends the process 
 })
 
 t.test('an uncaught error is logged and ends the process with exit code 1', async (t) => {
-  const directory = t.testdir({ 'store.mjs': 'import { InMemoryVectorStore } from \'memory-gateway/lib/stores/in-memory/store.js\'\nexport class Store extends InMemoryVectorStore {\n  async search (request) {\n    setImmediate(() => { throw new Error(\'nobody catches this\') })\n    return await super.search(request)\n  }\n}\n', 'config.yaml': 'vector_store: ./store.mjs:Store\n' })
+  const directory = t.testdir({
+    'store.mjs': 'import { InMemoryVectorStore } from \'memory-gateway/lib/stores/in-memory/store.js\'\nexport class ' +
+      'Store extends InMemoryVectorStore {\n  async search (request) {\n    setImmediate(() => { throw new ' +
+      'Error(\'nobody catches this\') })\n    return await super.search(request)\n  }\n}\n',
+    'config.yaml': 'vector_store: ./store.mjs:Store\n',
+  })
   const server = await startServer(t, { SERVICES_CONFIG_PATH: `${directory}/config.yaml` })
   const connection = await RawConnection.open(t, server.url)
   connection.write(RECALL)

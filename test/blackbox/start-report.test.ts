@@ -57,17 +57,27 @@ t.test('the line contains the choices of the configuration, and none of its secr
   t.match(lines.find(({ msg }) => msg === RUNNING), {
     auth_mode: 'api_key', language_model: 'openai_compatible (some-model)', reranker: 'rerank_endpoint (judge)', access_control: 'on, default policy deny', metrics: /^http:\/\/127\.0\.0\.1:\d+\/metrics$/, configuration: 'gateway.yaml',
   })
-  t.match(lines.filter(({ level, msg }) => level === 40 && String(msg).startsWith('DATABASE_URL')).map(({ msg }) => msg), [/^DATABASE_URL is set and not used: vector_store is in_memory, so memories are not kept/])
+  t.match(
+    lines.filter(({ level, msg }) => level === 40 && String(msg).startsWith('DATABASE_URL')).map(({ msg }) => msg),
+    [/^DATABASE_URL is set and not used: vector_store is in_memory, so memories are not kept/],
+  )
   t.notMatch(server.output(), /Zq|db\.internal/)
 })
 
-t.test('on a terminal the start report is readable text', { skip: existsSync(SCRIPT) ? false : 'there is no script(1) here' }, async (t) => {
-  const child = spawn(SCRIPT, ['-qec', `${process.execPath} ${SERVER}`, '/dev/null'], { env: { PATH: process.env['PATH'] ?? '', SERVICES_PORT: '0' }, stdio: ['pipe', 'pipe', 'inherit'] })
+t.test('on a terminal the start report is readable text', {
+  skip: existsSync(SCRIPT) ? false : 'there is no script(1) here',
+}, async (t) => {
+  const child = spawn(
+    SCRIPT, ['-qec', `${process.execPath} ${SERVER}`, '/dev/null'],
+    { env: { PATH: process.env['PATH'] ?? '', SERVICES_PORT: '0' }, stdio: ['pipe', 'pipe', 'inherit'] },
+  )
   let output = ''
   child.stdout.on('data', (data: Buffer) => { output += data.toString() })
   const ended = once(child, 'close')
   t.teardown(async () => { child.kill('SIGKILL'); await ended })
-  while (!/metrics +http/.test(output)) await Promise.race([once(child.stdout, 'data'), ended.then(() => { throw new Error(output) })])
+  while (!/metrics +http/.test(output)) {
+    await Promise.race([once(child.stdout, 'data'), ended.then(() => { throw new Error(output) })])
+  }
   const url = /listens on +(http:\S+)/.exec(output)?.[1]
   t.match(output, /^ {2}documentation {3}http:\/\/127\.0\.0\.1:\d+\/docs\r?$/m)
   t.match(output, /^ {2}vector store {4}in_memory: memories are lost when the process ends\r?$/m)
@@ -80,9 +90,13 @@ t.test('on a terminal the start report is readable text', { skip: existsSync(SCR
 })
 
 t.test('.env in the working directory is read by the server, and the real environment wins', async (t) => {
-  const cwd = t.testdir({ '.env': 'SERVICE_AUTH_MODE=api_key\nSERVICE_API_KEY="from #file"\nSERVICES_PORT=1\nSERVICE_ADMIN_TOKEN=from-file\n' })
+  const cwd = t.testdir({
+    '.env': 'SERVICE_AUTH_MODE=api_key\nSERVICE_API_KEY="from #file"\nSERVICES_PORT=1\nSERVICE_ADMIN_TOKEN=from-file\n',
+  })
   const server = await startServer(t, { SERVICE_ADMIN_TOKEN: 'real' }, { cwd })
-  const ask = async (path: string, headers: Record<string, string>) => (await fetch(`${server.url}${path}`, { headers })).status
+  const ask = async (path: string, headers: Record<string, string>) => (
+    (await fetch(`${server.url}${path}`, { headers })).status
+  )
   t.equal(await ask('/v1/whoami', { 'x-api-key': 'from #file', 'x-service-principal': 'user:ada' }), 200)
   t.equal(await ask('/v1/whoami', { 'x-api-key': 'other', 'x-service-principal': 'user:ada' }), 401)
   t.equal(await ask('/v1/admin/sources', { 'x-admin-token': 'real' }), 200)
@@ -97,13 +111,19 @@ t.test('a broken .env ends the start of the server and of the commands with a me
   t.equal(server.output(), 'The configuration has a problem:\n- .env: line 1 is not of the form NAME=value\n')
   for (const name of ['migrate', 'reembed']) {
     const program = fileURLToPath(new URL(`../../dist/scripts/${name}.js`, import.meta.url))
-    const failed = await promisify(execFile)(process.execPath, [program], { cwd, env: { PATH: process.env['PATH'] ?? '' } }).then(() => undefined, (error: { code: number, stderr: string }) => error)
-    t.match(failed, { code: 1, stderr: 'The configuration has a problem:\n- .env: line 1 is not of the form NAME=value\n' })
+    const failed = await promisify(execFile)(process.execPath, [program], {
+      cwd, env: { PATH: process.env['PATH'] ?? '' },
+    }).then(() => undefined, (error: { code: number, stderr: string }) => error)
+    t.match(failed, {
+      code: 1, stderr: 'The configuration has a problem:\n- .env: line 1 is not of the form NAME=value\n',
+    })
   }
 })
 
 t.test('a setting that nothing uses ends the start, with its path', async (t) => {
-  const cwd = t.testdir({ 'gateway.yaml': 'retrieval: {rerank: {candidates: 5}}\nescalation: {degraded_mode: extractive}\n' })
+  const cwd = t.testdir({
+    'gateway.yaml': 'retrieval: {rerank: {candidates: 5}}\nescalation: {degraded_mode: extractive}\n',
+  })
   const server = spawnServer(t, { SERVICES_CONFIG_PATH: 'gateway.yaml' }, { cwd })
   t.equal(await server.ended, 1)
   t.match(server.output(), /^The configuration has 2 problems:\n- escalation: .*\n- retrieval\.rerank: /)

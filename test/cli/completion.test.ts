@@ -31,7 +31,9 @@ async function scriptOf (t: Test, shell: string): Promise<string> {
 
 /** The path of a file up to the space in its name. */
 async function fileWithSpace (t: Test): Promise<string> {
-  return join(t.testdir({ completion: await readFile(join(t.testdirName, 'completion'), 'utf8'), 'two words.ndjson': '' }), 'two')
+  return join(
+    t.testdir({ completion: await readFile(join(t.testdirName, 'completion'), 'utf8'), 'two words.ndjson': '' }), 'two',
+  )
 }
 
 /**
@@ -104,7 +106,9 @@ t.test('completion works in fish', skipWithout('fish'), async (t) => {
   const script = await scriptOf(t, 'fish')
   // What TAB would offer, from fish's own completion.
   const complete = async (line: string) => {
-    const { stdout } = await promisify(execFile)('fish', ['--no-config', '-c', `source ${script}; complete -C '${line}'`], {
+    const { stdout } = await promisify(execFile)('fish', [
+      '--no-config', '-c', `source ${script}; complete -C '${line}'`,
+    ], {
       env: { PATH: process.env['PATH'] ?? '', HOME: t.testdirName },
     })
     return stdout.split('\n').filter((each) => each !== '').map((each) => each.split('\t')[0])

@@ -22,31 +22,58 @@ t.test('config check reports that all is right, or every problem', async (t) => 
   t.same([right.code, right.stdout], [0, 'right.yaml: the configuration is valid\n'])
   t.match(right.stderr, /^warning: SERVICE_ADMIN_TOKEN is not set/)
   const lacking = await runCli(['config', 'check', '--json'], { cwd, env: { SERVICE_AUTH_MODE: 'api_key' } })
-  t.match(JSON.parse(lacking.stdout), { ok: true, problems: [], warnings: [/ADMIN_TOKEN/, /SERVICE_API_KEY not set: .*500/] })
-  const wrong = await runCli(['config', 'check'], { cwd, env: { SERVICES_CONFIG_PATH: 'wrong.yaml', SERVICES_PORT: 'x' } })
+  t.match(JSON.parse(lacking.stdout), {
+    ok: true, problems: [], warnings: [/ADMIN_TOKEN/, /SERVICE_API_KEY not set: .*500/],
+  })
+  const wrong = await runCli(['config', 'check'], {
+    cwd, env: { SERVICES_CONFIG_PATH: 'wrong.yaml', SERVICES_PORT: 'x' },
+  })
   t.same([wrong.code, wrong.stdout], [1, ''])
   t.match(wrong.stderr, /^The configuration has 2 problems:\n- SERVICES_PORT[^]*did you mean "vector_store"/)
   const provider = await runCli(['config', 'check', '--config', 'provider.yaml', '--json'], { cwd })
   t.equal(provider.code, 1)
   t.match(JSON.parse(provider.stdout), { ok: false, problems: [/vector_store_config\.data_dri/] })
-  t.equal((await runCli(['config', 'check', '--config', 'memory.yaml'], { cwd })).code, 0, 'settings of the default store')
-  t.match(await runCli(['config', 'check', '--config', 'default.yaml'], { cwd }), { code: 1, stderr: /vector_store_config\.dsn: is not a known key/ })
+  t.equal(
+    (await runCli(['config', 'check', '--config', 'memory.yaml'], { cwd })).code, 0, 'settings of the default store',
+  )
+  t.match(await runCli(['config', 'check', '--config', 'default.yaml'], { cwd }), {
+    code: 1, stderr: /vector_store_config\.dsn: is not a known key/,
+  })
   t.equal((await runCli(['config', 'chek'])).code, 2)
 })
 
 t.test('config check finds every problem that would end the start', async (t) => {
   const model = (settings: string) => `llm_provider: openai_compatible\nllm_provider_config: {model: m, ${settings}}\n`
-  const embedding = 'embedding_provider: openai_compatible\nembedding_provider_config: {model: m, base_url: "http://host/v1", fusion_weight: 0}\n'
+  const embedding = 'embedding_provider: openai_compatible\nembedding_provider_config: {model: m, base_url: ' +
+    '"http://host/v1", fusion_weight: 0}\n'
   const cases: Array<[yaml: string, problem: RegExp]> = [
     ['vector_store: postgress\n', /^vector_store: found "postgress", allowed are .* and module:Class$/],
     ['embedding_provider: "./own.mjs:"\n', /^embedding_provider: found/],
     ['retrieval: {weights: {lexical: 0}}\n', /^retrieval\.weights: one of lexical and semantic must be above 0$/],
-    [`${embedding}retrieval: {weights: {lexical: 0}}\n`, /^retrieval\.weights: one of lexical and semantic must be above 0$/],
-    [`${embedding}banks: {x: {retrieval: {weights: {semantic: 1}}}}\n`, /^banks\.x\.retrieval\.weights\.semantic: must be 0 while/],
-    ['embedding_provider: local\nbanks: {x: {retrieval: {weights: {lexical: 0, semantic: 0}}}}\n', /^banks\.x\.retrieval\.weights: one of/],
-    [model('base_url: "http://user:hunter2@host/v1"'), /^llm_provider_config\.base_url: must be an http or https URL without/],
-    [model('base_url: "http://host/v1", api_key_env: NOT_SET'), /^llm_provider_config\.api_key_env: .* NOT_SET is not set$/],
-    [model('base_url: "http://host/v1", headers: {"bad name": hunter2}'), /^llm_provider_config: one of headers cannot be sent/],
+    [
+      `${embedding}retrieval: {weights: {lexical: 0}}\n`,
+      /^retrieval\.weights: one of lexical and semantic must be above 0$/,
+    ],
+    [
+      `${embedding}banks: {x: {retrieval: {weights: {semantic: 1}}}}\n`,
+      /^banks\.x\.retrieval\.weights\.semantic: must be 0 while/,
+    ],
+    [
+      'embedding_provider: local\nbanks: {x: {retrieval: {weights: {lexical: 0, semantic: 0}}}}\n',
+      /^banks\.x\.retrieval\.weights: one of/,
+    ],
+    [
+      model('base_url: "http://user:hunter2@host/v1"'),
+      /^llm_provider_config\.base_url: must be an http or https URL without/,
+    ],
+    [
+      model('base_url: "http://host/v1", api_key_env: NOT_SET'),
+      /^llm_provider_config\.api_key_env: .* NOT_SET is not set$/,
+    ],
+    [
+      model('base_url: "http://host/v1", headers: {"bad name": hunter2}'),
+      /^llm_provider_config: one of headers cannot be sent/,
+    ],
     ['vector_store: postgres\n', /^vector_store: postgres needs a connection URI/],
   ]
   for (const [yaml, problem] of cases) {
@@ -67,7 +94,13 @@ t.test('config show fills in the defaults and shows no secret', async (t) => {
       'banks:\n  007: {mission: "${HIDDEN}"}\n  1e3: {mission: "${HIDDEN}"}\n' +
       'sources: {s: {type: webhook, target_bank: b, auth: {type: hmac, secret: "hunter3 and more of it, to be long enough"}}}\n',
   })
-  const env = { SERVICES_CONFIG_PATH: 'c.yaml', HIDDEN: 'hunter7', BASE: 'https://host.test/hunter4', KEY: 'hunter5', SERVICE_ADMIN_TOKEN: 'hunter6' }
+  const env = {
+    SERVICES_CONFIG_PATH: 'c.yaml',
+    HIDDEN: 'hunter7',
+    BASE: 'https://host.test/hunter4',
+    KEY: 'hunter5',
+    SERVICE_ADMIN_TOKEN: 'hunter6',
+  }
   const shown = await runCli(['config', 'show', '--json'], { cwd, env })
   t.equal(shown.code, 0, shown.stderr)
   t.notMatch(shown.stdout, /hunter/)
@@ -75,7 +108,13 @@ t.test('config show fills in the defaults and shows no secret', async (t) => {
     environment: { SERVICE_ADMIN_TOKEN: '(not shown)', SERVICES_PORT: '8080' },
     file: {
       vector_store_config: { dsn: '(not shown)' },
-      llm_provider_config: { base_url: '${BASE}', model: 'm', api_key_env: 'KEY', headers: { 'X-Proxy': '(not shown)', 'X-Part': '(not shown)', 'X-Whole': '${BASE}' }, query_params: { user: '(not shown)' } },
+      llm_provider_config: {
+        base_url: '${BASE}',
+        model: 'm',
+        api_key_env: 'KEY',
+        headers: { 'X-Proxy': '(not shown)', 'X-Part': '(not shown)', 'X-Whole': '${BASE}' },
+        query_params: { user: '(not shown)' },
+      },
       banks: { '007': { mission: '${HIDDEN}' }, '1e3': { mission: '${HIDDEN}' } },
       access_control: { enabled: false, default_policy: 'owner_only' },
       sources: { s: { auth: { secret: '(not shown)' } } },
@@ -93,17 +132,27 @@ t.test('the JSON Schema accepts every example and variables as values, and rejec
   const isRight = new Ajv({ strict: false, allowUnionTypes: true }).compile(JSON.parse(stdout))
   const examples = readdirSync(EXAMPLES).filter((name) => name.endsWith('.yaml') && !/compose|kubernetes/.test(name))
   t.ok(examples.length > 10)
-  for (const name of examples) t.ok(isRight(parse(readFileSync(join(EXAMPLES, name), 'utf8'))), `${name}: ${JSON.stringify(isRight.errors)}`)
-  const right = ['access_control: {enabled: "${ON}"}', 'homeostasis: {recall_max_tokens: "${MANY}"}', 'banks:', 'vector_store: ./my.mjs:Store\nvector_store_config: {any: thing}']
+  for (const name of examples) {
+    t.ok(isRight(parse(readFileSync(join(EXAMPLES, name), 'utf8'))), `${name}: ${JSON.stringify(isRight.errors)}`)
+  }
+  const right = [
+    'access_control: {enabled: "${ON}"}', 'homeostasis: {recall_max_tokens: "${MANY}"}', 'banks:',
+    'vector_store: ./my.mjs:Store\nvector_store_config: {any: thing}',
+  ]
   for (const text of right) t.ok(isRight(parse(text)), `${text}: ${JSON.stringify(isRight.errors)}`)
-  const wrong = ['vector_stor: x', 'access_control: {enabled: "yes"}', 'homeostasis: {recall_max_tokens: many}', 'vector_store: pglite\nvector_store_config: {data_dri: x}']
+  const wrong = [
+    'vector_stor: x', 'access_control: {enabled: "yes"}', 'homeostasis: {recall_max_tokens: many}',
+    'vector_store: pglite\nvector_store_config: {data_dri: x}',
+  ]
   for (const text of wrong) t.notOk(isRight(parse(text)), text)
 })
 
 t.test('token creates a token that the gateway accepts', async (t) => {
   const secret = 'a secret that is long enough for HS256'
   const env = { SERVICE_JWT_SECRET: secret, SERVICE_JWT_AUDIENCE: 'memory', SERVICE_JWT_ISSUER: 'here' }
-  const { code, stdout } = await runCli(['token', 'user:ada', '--expires-in', '31536000', '--claim', 'team=blue', '--json'], { env })
+  const { code, stdout } = await runCli(
+    ['token', 'user:ada', '--expires-in', '31536000', '--claim', 'team=blue', '--json'], { env },
+  )
   t.equal(code, 0)
   const { claims } = JSON.parse(stdout) as { claims: Record<string, unknown> }
   t.match(claims, { sub: 'user:ada', aud: 'memory', iss: 'here', team: 'blue' })
@@ -113,10 +162,13 @@ t.test('token creates a token that the gateway accepts', async (t) => {
   const made = await runCli(['token', 'user:ada'], { env })
   const asked = { MEMORY_GATEWAY_URL: server.url, MEMORY_GATEWAY_TOKEN: made.stdout.trim() }
   t.same(await runCli(['banks', '--json'], { env: asked }), { code: 0, stdout: '{"banks":[]}\n', stderr: '' })
-  t.match(await runCli(['banks'], { env: { ...asked, MEMORY_GATEWAY_TOKEN: `${made.stdout.trim()}x` } }), { code: 1, stderr: /Invalid token/ })
+  t.match(await runCli(['banks'], { env: { ...asked, MEMORY_GATEWAY_TOKEN: `${made.stdout.trim()}x` } }), {
+    code: 1, stderr: /Invalid token/,
+  })
 
   for (const [args, expected, said] of [
-    [['user ada'], 2, /principal/], [['user:ada', '--claim', 'sub=x'], 2, /the command sets this claim itself/], [['user:ada', '--expires-in', '0'], 2, /whole number/],
+    [['user ada'], 2, /principal/], [['user:ada', '--claim', 'sub=x'], 2, /the command sets this claim itself/],
+    [['user:ada', '--expires-in', '0'], 2, /whole number/],
   ] as const) {
     const wrong = await runCli(['token', ...args], { env })
     t.same([wrong.code, wrong.stdout], [expected, ''])
@@ -152,7 +204,9 @@ t.test('config check accepts what init writes', async (t) => {
     t.equal(statSync(join(cwd, '.env')).mode & 0o777, 0o600)
     // The values that init leaves to the operator.
     const env = { DATABASE_URL: 'postgres://db/memory', ANTHROPIC_API_KEY: 'key', OPENAI_API_KEY: 'key' }
-    const check = await runCli(['config', 'check'], { cwd, env: args.includes('--yes') || args.includes('mock') ? {} : env })
+    const check = await runCli(['config', 'check'], {
+      cwd, env: args.includes('--yes') || args.includes('mock') ? {} : env,
+    })
     t.equal(check.code, 0, check.stderr)
     t.equal(check.stdout, 'memory-gateway.yaml: the configuration is valid\n')
     const before = readFileSync(join(cwd, '.env'), 'utf8')

@@ -39,18 +39,30 @@ t.test('doctor reports what a database and its role lack, until nothing is lacki
 
   const empty = await doctor('serve.yaml')
   t.equal(empty.code, 1)
-  t.match(empty.of('extension'), { status: 'failed', message: 'pgvector is not in the database', advice: /create extension vector/ })
-  t.match(empty.of('migrations'), { status: 'failed', message: /lacks 0001_memories\.sql/, advice: 'run `memory-gateway migrate`' })
+  t.match(empty.of('extension'), {
+    status: 'failed', message: 'pgvector is not in the database', advice: /create extension vector/,
+  })
+  t.match(empty.of('migrations'), {
+    status: 'failed', message: /lacks 0001_memories\.sql/, advice: 'run `memory-gateway migrate`',
+  })
   t.equal(empty.of('rights'), undefined, 'there are no tables yet')
   const first = await doctor('start.yaml')
   t.match(first.of('migrations'), { status: 'ok', message: /the server applies 0001_memories\.sql/ })
-  t.match(first.of('rights'), { status: 'failed', message: `the role ${role} may not create the tables`, advice: new RegExp(`grant create on database \\S+ to ${role}`) })
+  t.match(first.of('rights'), {
+    status: 'failed',
+    message: `the role ${role} may not create the tables`,
+    advice: new RegExp(`grant create on database \\S+ to ${role}`),
+  })
 
-  const migrated = await runCli(['migrate', '--config', 'serve.yaml'], { cwd, env: { DATABASE_URL: url, MIGRATE_DATABASE_URL: owner } })
+  const migrated = await runCli(['migrate', '--config', 'serve.yaml'], {
+    cwd, env: { DATABASE_URL: url, MIGRATE_DATABASE_URL: owner },
+  })
   t.equal(migrated.code, 0, migrated.stderr)
   const bare = await doctor('serve.yaml')
   t.match(bare.of('extension'), { status: 'ok' })
-  t.match(bare.of('rights'), { status: 'failed', message: new RegExp(`the role ${role} lacks \\d+ rights: delete on bank_`) })
+  t.match(bare.of('rights'), {
+    status: 'failed', message: new RegExp(`the role ${role} lacks \\d+ rights: delete on bank_`),
+  })
   t.equal(bare.of('migrations'), undefined, 'the role cannot see them')
   const advice = bare.of('rights')?.advice ?? ''
   t.match(advice, /^run in the database: grant usage/)
@@ -60,7 +72,8 @@ t.test('doctor reports what a database and its role lack, until nothing is lacki
   t.equal(right.code, 0)
   t.match(right.of('rights'), { status: 'ok', message: `the role ${role} has the rights that the server needs` })
   t.match(right.of('migrations'), { status: 'ok', message: 'all are applied' })
-  await sql.unsafe('delete from memory_gateway.schema_migrations where version = (select max(version) from memory_gateway.schema_migrations)')
+  await sql.unsafe('delete from memory_gateway.schema_migrations where version = (select max(version) from ' +
+    'memory_gateway.schema_migrations)')
   t.match((await doctor('start.yaml')).of('rights'), { status: 'ok' }, 'its rows')
   t.equal((await doctor('start.yaml')).code, 1, 'but no other role\'s tables')
 })

@@ -20,40 +20,71 @@ async function doctor (
   const { code, stdout, stderr } = await runCli(['doctor', '--json', ...args], options)
   if (stdout === '') throw new Error(stderr)
   const report = JSON.parse(stdout) as Report
-  return { ...report, code, of: (check) => report.findings.filter((found) => found.check === check).map(({ status, message }) => `${status}: ${message}`).join('\n') }
+  return {
+    ...report,
+    code,
+    of: (check) => (
+      report.findings.filter((found) => found.check === check).map(({ status, message }) => `${status}: ${message}`)
+        .join('\n')
+    ),
+  }
 }
 
 t.test('with the defaults doctor finds no problem, and reports what is not stored durably', async (t) => {
   const { code, stdout, stderr } = await runCli(['doctor'])
   t.same([code, stderr], [0, ''])
   t.match(stdout, /^ok {7}configuration: from the environment alone\nwarning {2}configuration: SERVICE_ADMIN_TOKEN/)
-  t.match(stdout, /\nok {7}embedding provider: mock returns vectors of 256 dimensions\nok {7}language model: mock answers\nskipped {2}database: vector_store is in_memory/)
+  t.match(
+    stdout,
+    /\nok {7}embedding provider: mock returns vectors of 256 dimensions\nok {7}language model: mock answers\nskipped {2}database: vector_store is in_memory/,
+  )
   t.equal((await runCli(['doctor', '--dat'])).code, 2)
 })
 
 t.test('an invalid configuration ends the examination', async (t) => {
   const { ok, code, findings } = await doctor([], { env: { SERVICES_PORT: 'x', SERVICE_AUTH_MODE: 'y' } })
   t.same([ok, code], [false, 1])
-  t.same(findings.map(({ check, status }) => [check, status]), [['configuration', 'failed'], ['configuration', 'failed']])
+  t.same(
+    findings.map(({ check, status }) => [check, status]), [['configuration', 'failed'], ['configuration', 'failed']],
+  )
 })
 
 t.test('doctor fetches the keys of the identity provider', async (t) => {
   const provider = await startJwksServer(rsaKey('one'))
   t.teardown(async () => { await provider.close() })
-  const env = { SERVICE_AUTH_MODE: 'jwt_oidc', SERVICE_OIDC_JWKS_URL: provider.url, SERVICE_OIDC_ISSUER: 'i', SERVICE_OIDC_AUDIENCE: 'a' }
+  const env = {
+    SERVICE_AUTH_MODE: 'jwt_oidc',
+    SERVICE_OIDC_JWKS_URL: provider.url,
+    SERVICE_OIDC_ISSUER: 'i',
+    SERVICE_OIDC_AUDIENCE: 'a',
+  }
   const good = await doctor([], { env })
   t.equal(good.code, 0)
   t.equal(good.of('authentication'), 'ok: the identity provider has 1 key')
   t.equal(good.of('clock of the identity provider'), 'ok: it agrees with that of this machine')
   provider.publish()
   t.match((await doctor([], { env })).of('authentication'), /^failed: the key set has no RSA key/)
-  provider.answer((_request, response) => { response.writeHead(200, { 'content-type': 'application/json', date: 'Mon, 01 Jan 2024 00:00:00 GMT' }).end('{"keys":[]}') })
-  t.match((await doctor([], { env })).of('clock of the identity provider'), /^failed: this machine's clock is [\d.]+ s ahead of it/)
+  provider.answer(
+    (_request, response) => {
+      response.writeHead(200, {
+        'content-type': 'application/json', date: 'Mon, 01 Jan 2024 00:00:00 GMT',
+      }).end('{"keys":[]}')
+    },
+  )
+  t.match(
+    (await doctor([], { env })).of('clock of the identity provider'),
+    /^failed: this machine's clock is [\d.]+ s ahead of it/,
+  )
   provider.answer((_request, response) => { response.writeHead(500).end() })
   const broken = await doctor([], { env })
   t.equal(broken.code, 1)
   t.equal(broken.of('authentication'), 'failed: The key set was answered with status 500')
-  t.match((await doctor([], { env: { SERVICE_AUTH_MODE: 'api_key' } })).findings.find(({ check }) => check === 'authentication'), { status: 'failed', advice: 'set SERVICE_API_KEY' })
+  t.match(
+    (await doctor([], { env: { SERVICE_AUTH_MODE: 'api_key' } })).findings.find(({ check }) => (
+      check === 'authentication'
+    )),
+    { status: 'failed', advice: 'set SERVICE_API_KEY' },
+  )
 })
 
 t.test('doctor reports models that do not answer and a missing database', async (t) => {
@@ -65,30 +96,42 @@ t.test('doctor reports models that do not answer and a missing database', async 
   if (address === null || typeof address === 'string') throw new Error('there is no port')
   const settings = `{base_url: "${url}", model: m, api_key_env: KEY`
   const cwd = t.testdir({
-    'c.yaml': `vector_store: postgres\nembedding_provider: openai_compatible\nembedding_provider_config: ${settings}, dimensions: 8, max_retries: 0}\n` +
-      `llm_provider: openai_compatible\nllm_provider_config: ${settings}, max_retries: 0}\n`,
+    'c.yaml': 'vector_store: postgres\nembedding_provider: openai_compatible\nembedding_provider_config: ' +
+      `${settings}, dimensions: 8, max_retries: 0}\nllm_provider: openai_compatible\nllm_provider_config: ` +
+      `${settings}, max_retries: 0}\n`,
   })
-  const report = await doctor(['--config', 'c.yaml'], { cwd, env: { KEY: 'k', DATABASE_URL: `postgres://app:hunter2@127.0.0.1:${address.port}/memory` } })
+  const report = await doctor(['--config', 'c.yaml'], {
+    cwd, env: { KEY: 'k', DATABASE_URL: `postgres://app:hunter2@127.0.0.1:${address.port}/memory` },
+  })
   t.equal(report.code, 1)
-  for (const check of ['embedding provider', 'language model', 'database']) t.match(report.of(check), /^failed: /, check)
+  for (const check of ['embedding provider', 'language model', 'database']) {
+    t.match(report.of(check), /^failed: /, check)
+  }
   t.notMatch(JSON.stringify(report), /hunter2/)
 })
 
 t.test('a folder is migrated, passes the examination, and its banks are moved to other vectors', async (t) => {
-  const cwd = t.testdir({ 'c.yaml': 'vector_store: pglite\nvector_store_config: {data_dir: data, bootstrap_schema: false}\n' })
+  const cwd = t.testdir({
+    'c.yaml': 'vector_store: pglite\nvector_store_config: {data_dir: data, bootstrap_schema: false}\n',
+  })
   const options = { cwd, env: { SERVICES_CONFIG_PATH: 'c.yaml' } }
   t.match((await doctor([], options)).of('database'), /^ok: .*data is created when the server starts/)
   t.notOk(existsSync(join(cwd, 'data')), 'looking makes nothing')
   const migrated = await runCli(['migrate'], options)
   t.equal(migrated.code, 0, migrated.stderr)
   t.match(migrated.stdout, /^applied 0001_memories\.sql\n[^]*is up to date\n$/)
-  t.same(await runCli(['migrate', '--json'], options).then(({ code, stdout }) => [code, JSON.parse(stdout)]), [0, { applied: [] }])
+  t.same(
+    await runCli(['migrate', '--json'], options).then(({ code, stdout }) => [code, JSON.parse(stdout)]),
+    [0, { applied: [] }],
+  )
   const report = await doctor([], options)
   t.equal(report.code, 0)
   t.match(report.of('database'), /^ok: PostgreSQL \d+/)
   t.equal(report.of('migrations'), 'ok: all are applied')
   t.match(report.of('extension'), /^ok: pgvector \d/)
-  t.match(await runCli(['reembed', '--bank', 'nowhere'], options), { code: 1, stdout: '', stderr: /has no such bank with memories/ })
+  t.match(await runCli(['reembed', '--bank', 'nowhere'], options), {
+    code: 1, stdout: '', stderr: /has no such bank with memories/,
+  })
   t.equal((await runCli(['reembed', '--batch', '0'], options)).code, 2)
   t.match(await runCli(['migrate'], { cwd }), { code: 1, stdout: '', stderr: /needs a connection URI/ })
 })

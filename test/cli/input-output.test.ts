@@ -14,7 +14,8 @@ const NOT_UTF8 = Buffer.from([0x41, 0xff, 0xfe, 0x42])
 const CUT_OFF = Buffer.from([0x41, 0xc3])
 const FULL = { skip: !existsSync('/dev/full') && 'there is no /dev/full' }
 /** Makes a command say on standard output that it handles SIGTERM. */
-const SAYS_READY = `--import=data:text/javascript,${encodeURIComponent("process.on('newListener', (name) => { if (name === 'SIGTERM') console.log('ready') })")}`
+const SAYS_READY = `--import=data:text/javascript,${encodeURIComponent("process.on('newListener', (name) => { if " +
+  "(name === 'SIGTERM') console.log('ready') })")}`
 const HEADER = '{"format":"memory-gateway-export","version":1}\n'
 
 t.test('a text that is not UTF-8 is refused, not stored with its bytes replaced', async (t) => {
@@ -56,7 +57,8 @@ t.test('an export to a pipe is written to it, and the pipe stays', async (t) => 
   const { url } = await cliServer(t)
   const pipe = join(t.testdir(), 'pipe')
   const { stdout } = await promisify(execFile)('sh', [
-    '-c', 'mkfifo "$1" && { "$2" "$3" export bank --output "$1" 2>/dev/null & cat "$1"; wait; }', 'sh', pipe, process.execPath, PROGRAM,
+    '-c', 'mkfifo "$1" && { "$2" "$3" export bank --output "$1" 2>/dev/null & cat "$1"; wait; }', 'sh', pipe,
+    process.execPath, PROGRAM,
   ], { env: { PATH: process.env['PATH'] ?? '', XDG_CONFIG_HOME: '/nowhere/at/all', MEMORY_GATEWAY_URL: url } })
   t.match(stdout, /^\{"format":"memory-gateway-export"/)
   t.ok(statSync(pipe).isFIFO())
@@ -65,9 +67,14 @@ t.test('an export to a pipe is written to it, and the pipe stays', async (t) => 
 t.test('a full disk is reported in one line', FULL, async (t) => {
   const { cli, url } = await cliServer(t)
   const { code, stderr } = await cli(['export', 'bank', '--output', '/dev/full'])
-  t.same({ code, stderr: stderr.replace(/^export .*\n/gm, '') }, { code: 1, stderr: '/dev/full cannot be written (ENOSPC)\n' })
+  t.same(
+    { code, stderr: stderr.replace(/^export .*\n/gm, '') },
+    { code: 1, stderr: '/dev/full cannot be written (ENOSPC)\n' },
+  )
   t.ok(statSync('/dev/full').isCharacterDevice(), 'it is not replaced')
-  const printed = await promisify(execFile)('sh', ['-c', '"$1" "$2" completion bash >/dev/full; echo "code $?" >&2', 'sh', process.execPath, PROGRAM], {
+  const printed = await promisify(execFile)('sh', [
+    '-c', '"$1" "$2" completion bash >/dev/full; echo "code $?" >&2', 'sh', process.execPath, PROGRAM,
+  ], {
     env: { PATH: process.env['PATH'] ?? '', XDG_CONFIG_HOME: '/nowhere/at/all', MEMORY_GATEWAY_URL: url },
   })
   t.equal(printed.stderr, 'standard output cannot be written (ENOSPC)\ncode 1\n')
@@ -75,7 +82,12 @@ t.test('a full disk is reported in one line', FULL, async (t) => {
 
 t.test('a command whose messages are not read does its work and keeps its exit code', async (t) => {
   const { url, cli } = await cliServer(t)
-  const file = join(t.testdir({ 'many.ndjson': `${HEADER}${Array.from({ length: 10_001 }, (_, index) => `{"text":"Fact ${index}."}\n`).join('')}` }), 'many.ndjson')
+  const file = join(
+    t.testdir({
+      'many.ndjson': `${HEADER}${Array.from({ length: 10_001 }, (_, index) => `{"text":"Fact ${index}."}\n`).join('')}`,
+    }),
+    'many.ndjson',
+  )
   const unheard = async (args: readonly string[], env: Record<string, string> = {}) => {
     const { process: child, result } = spawnCli(args, { env: { MEMORY_GATEWAY_URL: url, ...env } })
     child.stderr?.destroy()

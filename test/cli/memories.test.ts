@@ -7,14 +7,17 @@ import { cliServer, runCli } from '../helpers/cli.js'
 t.test('a retained memory is listed, found, used for an answer and forgotten', async (t) => {
   const { cli } = await cliServer(t)
   const stored = await cli([
-    'retain', 'user-ada', 'Ada drinks tea in the morning.', '--tag', 'drink', '--metadata', 'cups=2', '--metadata', 'kind=green',
+    'retain', 'user-ada', 'Ada drinks tea in the morning.', '--tag', 'drink', '--metadata', 'cups=2', '--metadata',
+    'kind=green',
     '--occurred-at', '2026-01-02T08:00:00Z', '--document-id', 'diary', '--source', 'test',
   ])
   t.equal(stored.code, 0, stored.stderr)
   t.match(stored.stdout, /^[0-9a-f-]{36}\n$/)
   const id = stored.stdout.trim()
 
-  const again = await cli(['retain', 'user-ada', '-', '--tag', 'drink', '--occurred-at', '2026-01-02T08:00:00Z', '--document-id', 'diary'], {
+  const again = await cli([
+    'retain', 'user-ada', '-', '--tag', 'drink', '--occurred-at', '2026-01-02T08:00:00Z', '--document-id', 'diary',
+  ], {
     stdin: 'Ada drinks tea in the morning.\n',
   })
   t.same(again, { code: 0, stdout: `${id}\n`, stderr: 'this memory is already stored\n' })
@@ -26,10 +29,13 @@ t.test('a retained memory is listed, found, used for an answer and forgotten', a
 
   const found = await cli(['recall', 'user-ada', 'What does Ada drink?', '--tag', 'drink', '--max-results', '3'])
   t.equal(found.code, 0, found.stderr)
-  t.match(found.stdout, new RegExp(`^0\\.\\d\\d {2}Ada drinks tea in the morning\\.\n {6}user-ada {2}${id} {2}2026-01-02T08:00:00\\.000Z {2}#drink {2}test {2}diary\n$`))
+  t.match(found.stdout, new RegExp(`^0\\.\\d\\d {2}Ada drinks tea in the morning\\.\n {6}user-ada {2}${id} ` +
+    '{2}2026-01-02T08:00:00\\.000Z {2}#drink {2}test {2}diary\n$'))
   t.equal(found.stderr, '1 of 1 memories\n')
   const json = await cli(['recall', 'user-ada,other', 'tea', '--json'])
-  t.match(JSON.parse(json.stdout), { hits: [{ memory_id: id, metadata: { cups: 2, kind: 'green' } }], total_available: 1 })
+  t.match(JSON.parse(json.stdout), {
+    hits: [{ memory_id: id, metadata: { cups: 2, kind: 'green' } }], total_available: 1,
+  })
   const explained = await cli(['recall', 'user-ada', 'tea', '--explain'])
   t.match(explained.stdout, /lexical: rank 1, score 0\.\d+/)
   t.match(explained.stdout, /\n +sum: \d+(\.\d+)?\n/)
@@ -39,14 +45,22 @@ t.test('a retained memory is listed, found, used for an answer and forgotten', a
   t.equal(answer.code, 0, answer.stderr)
   t.match(answer.stdout, /^Ada drinks tea in the morning\. \[1\]\n\n\[1\] 0\.\d\d {2}Ada drinks tea/)
   const whole = JSON.parse((await cli(['reflect', 'user-ada', 'What does Ada drink?', '--json'])).stdout)
-  t.match(whole, { answer: 'Ada drinks tea in the morning. [1]', abstained: false, sources: [{ memory_id: id }], usage: { tokens: Number } })
+  t.match(whole, {
+    answer: 'Ada drinks tea in the morning. [1]',
+    abstained: false,
+    sources: [{ memory_id: id }],
+    usage: { tokens: Number },
+  })
   const none = await cli(['reflect', 'nobody', 'What does Ada drink?', '--no-sources'])
   t.equal(none.code, 0)
   t.match(none.stderr, /the memories do not answer the question/)
 
   const dry = await cli(['forget', 'user-ada', '--tag', 'drink', '--dry-run'])
   t.same(dry, { code: 0, stdout: `${id}\n`, stderr: '1 memory would be deleted\n' })
-  t.same(JSON.parse((await cli(['forget', 'user-ada', '--id', id, '--json'])).stdout), { deleted_count: 1, memory_ids: [id] })
+  t.same(
+    JSON.parse((await cli(['forget', 'user-ada', '--id', id, '--json'])).stdout),
+    { deleted_count: 1, memory_ids: [id] },
+  )
   const rest = await cli(['forget', 'user-ada', '--all', '--yes'])
   t.same([rest.code, rest.stderr], [0, '1 memory deleted\n'])
 })
@@ -94,7 +108,9 @@ t.test('a request to a gateway that is busy or disconnects is retried, and a wri
   const keys: unknown[] = []
   const server = createHttpServer((request, response) => {
     keys.push(request.headers['idempotency-key'])
-    if (keys.length === 1) return response.writeHead(429, { 'retry-after': '0' }).end('{"code":"rate_limited","detail":"Later"}')
+    if (keys.length === 1) {
+      return response.writeHead(429, { 'retry-after': '0' }).end('{"code":"rate_limited","detail":"Later"}')
+    }
     if (keys.length === 2) return request.socket.destroy()
     return response.end('{"stored":true,"memory_id":"the-id","chunk_count":1,"deduplicated":false,"bank_id":"bank"}')
   }).listen(0, '127.0.0.1')
@@ -102,7 +118,9 @@ t.test('a request to a gateway that is busy or disconnects is retried, and a wri
   await once(server, 'listening')
   const address = server.address()
   if (address === null || typeof address === 'string') throw new Error('there is no port')
-  const stored = await runCli(['retain', 'bank', 'A text.'], { env: { MEMORY_GATEWAY_URL: `http://127.0.0.1:${address.port}` } })
+  const stored = await runCli(['retain', 'bank', 'A text.'], {
+    env: { MEMORY_GATEWAY_URL: `http://127.0.0.1:${address.port}` },
+  })
   t.same(stored, { code: 0, stdout: 'the-id\n', stderr: '' })
   t.equal(keys.length, 3)
   t.equal(new Set(keys).size, 1)
@@ -117,7 +135,11 @@ t.test('a server that is not a gateway is reported as such', async (t) => {
   if (address === null || typeof address === 'string') throw new Error('there is no port')
   const url = `http://127.0.0.1:${address.port}`
   const { code, stderr } = await runCli(['banks'], { env: { MEMORY_GATEWAY_URL: url } })
-  t.same([code, stderr], [1, `the answer from ${url} is not that of a memory gateway (The answer is not a JSON object); check MEMORY_GATEWAY_URL\n`])
+  t.same([code, stderr], [
+    1,
+    `the answer from ${url} is not that of a memory gateway (The answer is not a JSON object); check ` +
+      'MEMORY_GATEWAY_URL\n',
+  ])
 })
 
 t.test('an unreachable server is reported', async (t) => {
@@ -128,5 +150,9 @@ t.test('an unreachable server is reported', async (t) => {
   await new Promise((resolve) => { server.close(resolve) })
   const url = `http://127.0.0.1:${address.port}`
   const { code, stderr } = await runCli(['banks'], { env: { MEMORY_GATEWAY_URL: url } })
-  t.same([code, stderr], [1, `the connection to ${url} failed (ECONNREFUSED); start it with \`memory-gateway serve\`, or set MEMORY_GATEWAY_URL\n`])
+  t.same([code, stderr], [
+    1,
+    `the connection to ${url} failed (ECONNREFUSED); start it with \`memory-gateway serve\`, or set ` +
+      'MEMORY_GATEWAY_URL\n',
+  ])
 })

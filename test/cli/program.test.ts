@@ -34,13 +34,17 @@ t.test('help and version are shown everywhere, and nothing is started', async (t
   const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string }
   const help = await runCli(['--help'])
   t.same([help.code, help.stderr], [0, ''])
-  for (const command of COMMANDS.filter((name) => !name.includes(' '))) t.match(help.stdout, new RegExp(`\\n  ${command} `), command)
+  for (const command of COMMANDS.filter((name) => !name.includes(' '))) {
+    t.match(help.stdout, new RegExp(`\\n  ${command} `), command)
+  }
   for (const command of COMMANDS) {
     const words = command.split(' ')
     const own = await runCli([...words, '--help'])
     t.same([own.code, own.stderr], [0, ''], command)
     t.ok(own.stdout.startsWith(`Usage: memory-gateway ${command} `), command)
-    if (command !== 'config') t.same(await runCli([...words, '--version']), { code: 0, stdout: `${version}\n`, stderr: '' }, command)
+    if (command !== 'config') {
+      t.same(await runCli([...words, '--version']), { code: 0, stdout: `${version}\n`, stderr: '' }, command)
+    }
   }
   t.same(await runCli(['--version']), { code: 0, stdout: `${version}\n`, stderr: '' })
 })
@@ -58,7 +62,9 @@ t.test('an unknown command and an unknown option are wrong usage', async (t) => 
 })
 
 t.test('without a command the server is started, with the options of serve', async (t) => {
-  const cwd = t.testdir({ 'my.env': 'SERVICE_AUTH_MODE=api_key\nSERVICE_API_KEY=from-the-file\n', '.env': 'SERVICES_PORT=eighty\n' })
+  const cwd = t.testdir({
+    'my.env': 'SERVICE_AUTH_MODE=api_key\nSERVICE_API_KEY=from-the-file\n', '.env': 'SERVICES_PORT=eighty\n',
+  })
   const { process: child, result } = spawnCli(['--port', '0', '--env-file', 'my.env'], { cwd })
   t.teardown(() => { child.kill('SIGKILL') })
   let output = ''
@@ -72,7 +78,9 @@ t.test('without a command the server is started, with the options of serve', asy
   })
   t.match(output, /"configuration":"no file, my\.env"/)
   t.equal((await fetch(`${url}/v1/banks`)).status, 401)
-  const answer = await runCli(['banks', '--json'], { env: { MEMORY_GATEWAY_URL: url, MEMORY_GATEWAY_API_KEY: 'from-the-file', MEMORY_GATEWAY_PRINCIPAL: 'user:ada' } })
+  const answer = await runCli(['banks', '--json'], {
+    env: { MEMORY_GATEWAY_URL: url, MEMORY_GATEWAY_API_KEY: 'from-the-file', MEMORY_GATEWAY_PRINCIPAL: 'user:ada' },
+  })
   t.same([answer.code, answer.stdout], [0, '{"banks":[]}\n'])
   child.kill('SIGINT')
   t.equal((await result).code, 0, 'it ends after the requests in flight')
@@ -91,8 +99,15 @@ t.test('a start that fails is reported', async (t) => {
 
 t.test('a reader that stops ends the command quietly', async (t) => {
   const { url, cli } = await cliServer(t)
-  const lines = Array.from({ length: 4000 }, (_, index) => JSON.stringify({ text: `Fact number ${index} of many, long enough to fill a pipe.` }))
-  t.equal((await cli(['import', 'bank'], { stdin: `{"format":"memory-gateway-export","version":1}\n${lines.join('\n')}\n` })).code, 0)
+  const lines = Array.from({ length: 4000 }, (_, index) => JSON.stringify({
+    text: `Fact number ${index} of many, long enough to fill a pipe.`,
+  }))
+  t.equal(
+    (await cli(['import', 'bank'], {
+      stdin: `{"format":"memory-gateway-export","version":1}\n${lines.join('\n')}\n`,
+    })).code,
+    0,
+  )
   const { process: child, result } = spawnCli(['export', 'bank'], { env: { MEMORY_GATEWAY_URL: url } })
   child.stdout?.once('data', () => { child.stdout?.destroy() })
   const { code, stderr } = await result
@@ -107,10 +122,16 @@ t.test('Ctrl-C ends a command with exit code 130 and leaves no partial files', a
   t.same(await asking.result, { code: 130, stdout: '', stderr: 'interrupted\n' })
 
   const bank = await silentServer(t)
-  const importing = spawnCli(['import', 'bank'], { env: { MEMORY_GATEWAY_URL: bank.url }, stdin: '{"format":"memory-gateway-export","version":1}\n{"text":"A."}\n' })
+  const importing = spawnCli(['import', 'bank'], {
+    env: { MEMORY_GATEWAY_URL: bank.url }, stdin: '{"format":"memory-gateway-export","version":1}\n{"text":"A."}\n',
+  })
   await bank.asked
   importing.process.kill('SIGINT')
-  t.same(await importing.result, { code: 130, stdout: '', stderr: 'interrupted: 0 imported, 0 already stored or expired; the same command continues from here\n' })
+  t.same(await importing.result, {
+    code: 130,
+    stdout: '',
+    stderr: 'interrupted: 0 imported, 0 already stored or expired; the same command continues from here\n',
+  })
 })
 
 t.test('an import reports an unreachable server, and does not call it an interruption', async (t) => {
@@ -131,7 +152,8 @@ t.test('completion knows commands, options and their values', async (t) => {
   const { stdout, code } = await runCli(['completion', 'bash'])
   t.equal(code, 0)
   const complete = async (...words: string[]) => {
-    const script = `${stdout}\nCOMP_WORDS=(memory-gateway ${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length}; _memory_gateway; echo "\${COMPREPLY[@]}"`
+    const script = `${stdout}\nCOMP_WORDS=(memory-gateway ${words.map((word) => `'${word}'`).join(' ')}); ` +
+      `COMP_CWORD=${words.length}; _memory_gateway; echo "\${COMPREPLY[@]}"`
     return (await promisify(execFile)('bash', ['-c', script])).stdout.trim()
   }
   t.equal(await complete('rec'), 'recall')
@@ -158,20 +180,34 @@ t.test('credentials come from variables or from a profile that only its owner ca
     writeFileSync(join(folder, `${name}.env`), text)
     chmodSync(join(folder, `${name}.env`), mode)
   }
-  const banks = async (env: Record<string, string> = {}, args: string[] = []) => await runCli(['banks', '--json', ...args], { env: { XDG_CONFIG_HOME: home, ...env } })
+  const banks = async (env: Record<string, string> = {}, args: string[] = []) => (
+    await runCli(['banks', '--json', ...args], { env: { XDG_CONFIG_HOME: home, ...env } })
+  )
   const profile = `MEMORY_GATEWAY_URL=${url}\nMEMORY_GATEWAY_API_KEY=the-key\nMEMORY_GATEWAY_PRINCIPAL=user:ada\n`
   write('default', profile)
   write('work', profile.replace('the-key', 'another'))
   write('open', profile, 0o640)
   write('typo', 'MEMORY_GATEWAY_KEY=the-key\n')
   t.same(await banks(), { code: 0, stdout: '{"banks":[]}\n', stderr: '' })
-  t.match(await banks({}, ['--profile', 'work']), { code: 1, stderr: /Invalid or missing API key.*\nSet MEMORY_GATEWAY_API_KEY/ })
+  t.match(await banks({}, ['--profile', 'work']), {
+    code: 1, stderr: /Invalid or missing API key.*\nSet MEMORY_GATEWAY_API_KEY/,
+  })
   t.equal((await banks({ MEMORY_GATEWAY_API_KEY: 'the-key' }, ['--profile', 'work'])).code, 0, 'a variable wins')
-  t.match(await banks({ MEMORY_GATEWAY_URL: url.replace('127.0.0.1', 'localhost') }), { code: 1, stderr: /Invalid or missing API key/ }, 'another server does not get the key')
+  t.match(
+    await banks({ MEMORY_GATEWAY_URL: url.replace('127.0.0.1', 'localhost') }),
+    { code: 1, stderr: /Invalid or missing API key/ }, 'another server does not get the key',
+  )
   t.match(await banks({}, ['--profile', 'open']), { code: 1, stderr: /can be read by others; run chmod 600 on it/ })
-  t.match(await banks({}, ['--profile', 'typo']), { code: 1, stderr: /has unknown variables \(MEMORY_GATEWAY_KEY\); allowed are/ })
+  t.match(await banks({}, ['--profile', 'typo']), {
+    code: 1, stderr: /has unknown variables \(MEMORY_GATEWAY_KEY\); allowed are/,
+  })
   t.match(await banks({ MEMORY_GATEWAY_PROFILE: 'gone' }), { code: 1, stderr: /gone\.env cannot be read \(ENOENT\)/ })
   t.equal((await banks({}, ['--profile', '../x'])).code, 2)
-  t.match(await banks({ MEMORY_GATEWAY_URL: 'ftp://user:secret@host' }), { code: 2, stderr: /^(?!.*secret)MEMORY_GATEWAY_URL must be/ })
-  t.match(await banks({ MEMORY_GATEWAY_URL: url, MEMORY_GATEWAY_API_KEY: 'a', MEMORY_GATEWAY_TOKEN: 'b' }), { code: 2, stderr: /both set/ })
+  t.match(await banks({ MEMORY_GATEWAY_URL: 'ftp://user:secret@host' }), {
+    code: 2, stderr: /^(?!.*secret)MEMORY_GATEWAY_URL must be/,
+  })
+  t.match(
+    await banks({ MEMORY_GATEWAY_URL: url, MEMORY_GATEWAY_API_KEY: 'a', MEMORY_GATEWAY_TOKEN: 'b' }),
+    { code: 2, stderr: /both set/ },
+  )
 })

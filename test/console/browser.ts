@@ -175,7 +175,9 @@ export async function axeViolations (page: Page): Promise<string[]> {
   const { violations } = await page.evaluate<AxeResult, string[]>(async (tags) => (
     await (globalThis as unknown as { axe: Axe }).axe.run({ runOnly: tags })
   ), RULES)
-  return violations.flatMap(({ id, help, nodes }) => nodes.map(({ html, failureSummary = '' }) => `${id}: ${help}: ${html}: ${failureSummary}`))
+  return violations.flatMap(({ id, help, nodes }) => nodes.map(({ html, failureSummary = '' }) => (
+    `${id}: ${help}: ${html}: ${failureSummary}`
+  )))
 }
 
 /** Checks the page in both themes. */

@@ -76,7 +76,9 @@ export async function startOidcProvider (t: Test, clock: () => number = Date.now
     if (pathname === '/authorize') authorize(searchParams, response)
     else if (pathname === '/keys') send(response, 200, { keys: [key.jwk] })
     else if (pathname === '/.well-known/openid-configuration') {
-      send(response, 200, { issuer: origin, authorization_endpoint: `${origin}/authorize`, token_endpoint: `${origin}/token` })
+      send(response, 200, {
+        issuer: origin, authorization_endpoint: `${origin}/authorize`, token_endpoint: `${origin}/token`,
+      })
     } else if (pathname === '/token' && request.method === 'POST') {
       void bodyOf(request).then((body) => { exchange(new URLSearchParams(body), response) })
     } else send(response, 404, {})
@@ -114,5 +116,6 @@ async function bodyOf (request: IncomingMessage): Promise<string> {
 }
 
 function send (response: ServerResponse, status: number, body: object): void {
-  response.writeHead(status, { 'content-type': 'application/json', 'access-control-allow-origin': '*' }).end(JSON.stringify(body))
+  response.writeHead(status, { 'content-type': 'application/json', 'access-control-allow-origin': '*' })
+    .end(JSON.stringify(body))
 }

@@ -1,7 +1,11 @@
 import t from 'tap'
 import { missingHits, rankChangesOf } from '../../console/src/pages/recall/rank-changes.js'
-import { extentOf, contributionNames, contributionsOf, segmentsOf } from '../../console/src/pages/recall/contributions.js'
-import { unsupportedByExplain, DEFAULTS, explainRequest, recallRequest } from '../../console/src/pages/recall/settings.js'
+import {
+  extentOf, contributionNames, contributionsOf, segmentsOf,
+} from '../../console/src/pages/recall/contributions.js'
+import {
+  unsupportedByExplain, DEFAULTS, explainRequest, recallRequest,
+} from '../../console/src/pages/recall/settings.js'
 import { fromLocalInput, toLocalInput } from '../../console/src/text/local-time.js'
 import { parseMetadata } from '../../console/src/text/metadata.js'
 
@@ -31,7 +35,9 @@ t.test('bars stack positive contributions on one side of zero and negative ones 
 })
 
 t.test('every setting reaches the request, and those that are not set do not', async (t) => {
-  t.same(recallRequest(['one'], 'tea', { ...DEFAULTS, maxResults: '' }), { query: 'tea', bank_id: 'one', explain: true })
+  t.same(
+    recallRequest(['one'], 'tea', { ...DEFAULTS, maxResults: '' }), { query: 'tea', bank_id: 'one', explain: true },
+  )
   const all = {
     ...DEFAULTS,
     strategies: 'both' as const,
@@ -81,7 +87,9 @@ t.test('an instant is converted into the time zone of the reader and back', asyn
 t.test('metadata is a flat object, and anything else is reported', async (t) => {
   t.same(parseMetadata(' '), { value: undefined })
   t.same(parseMetadata('{"a":1,"b":null,"c":"x","d":true}'), { value: { a: 1, b: null, c: 'x', d: true } })
-  for (const wrong of ['{', '[]', '7', 'null', '{"a":{}}', '{"a":[1]}']) t.type(parseMetadata(wrong).error, 'string', wrong)
+  for (const wrong of ['{', '[]', '7', 'null', '{"a":{}}', '{"a":[1]}']) {
+    t.type(parseMetadata(wrong).error, 'string', wrong)
+  }
   const { value = {} } = parseMetadata('{"__proto__": "x"}')
   t.equal(JSON.stringify(value), '{"__proto__":"x"}')
   t.equal(Object.getPrototypeOf(value), Object.prototype)

@@ -1,6 +1,8 @@
 import t from 'tap'
 import { answerPartsOf, countCitations } from '../../console/src/pages/reflect/citations.js'
-import { EXAMPLE_SCHEMA, EMPTY_FORM, requestOf, type ReflectFormValues } from '../../console/src/pages/reflect/request.js'
+import {
+  EXAMPLE_SCHEMA, EMPTY_FORM, requestOf, type ReflectFormValues,
+} from '../../console/src/pages/reflect/request.js'
 import { checkSchemaText } from '../../console/src/pages/reflect/schema-check.js'
 import { checkResponseSchema } from '../../lib/memory/reflect/response-schema.js'
 
@@ -23,9 +25,15 @@ const wide = (count: number) => ({
 const SCHEMAS: ReadonlyArray<[schema: unknown, path: string | undefined]> = [
   [JSON.parse(EXAMPLE_SCHEMA), undefined],
   [{ type: 'object' }, undefined],
-  [{ type: 'object', properties: { a: { anyOf: [{ type: 'string', format: 'date' }, { enum: [1, null] }] } } }, undefined],
+  [
+    { type: 'object', properties: { a: { anyOf: [{ type: 'string', format: 'date' }, { enum: [1, null] }] } } },
+    undefined,
+  ],
   [{ type: 'object', properties: { a: { type: 'array', items: { const: { b: 1 } }, maxItems: 2 } } }, undefined],
-  [{ type: 'object', additionalProperties: false, required: ['a'], title: 'T', description: 'D', default: {} }, undefined],
+  [
+    { type: 'object', additionalProperties: false, required: ['a'], title: 'T', description: 'D', default: {} },
+    undefined,
+  ],
   [nested(7), undefined],
   [wide(256), undefined],
   [[], ''],
@@ -67,7 +75,10 @@ t.test('a schema is checked as the gateway checks it', async (t) => {
 
 t.test('an input that is not JSON, is too deep or contains an infinite number is refused', async (t) => {
   t.match(checkSchemaText('{"type": ').problems[0]?.message, /^Not JSON: /)
-  t.match(checkSchemaText(`{"type": "object", "const": ${'['.repeat(5000)}${']'.repeat(5000)}}`).problems[0]?.message, /too deep/)
+  t.match(
+    checkSchemaText(`{"type": "object", "const": ${'['.repeat(5000)}${']'.repeat(5000)}}`).problems[0]?.message,
+    /too deep/,
+  )
   t.match(checkSchemaText('{"type": "object", "const": 1e999}').problems[0], { path: 'const', message: /finite/ })
   const { problems } = checkSchemaText('{"type": "object", "a": 1, "b": 1}')
   t.same(problems.map(({ path }) => path), ['a', 'b'], 'all problems are reported')

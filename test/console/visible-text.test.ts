@@ -29,7 +29,9 @@ t.test('characters that a reader would not see are named', async (t) => {
 })
 
 t.test('characters that scripts and emoji need are kept', async (t) => {
-  for (const text of ['👩‍👩‍👧‍👦 family', '❤️', 'می‌خواهم', 'क्‍ष', 'e\u0301', 'שלום עולם', '🏳️‍🌈']) t.equal(shown(text), text)
+  for (const text of ['👩‍👩‍👧‍👦 family', '❤️', 'می‌خواهم', 'क्‍ष', 'e\u0301', 'שלום עולם', '🏳️‍🌈']) {
+    t.equal(shown(text), text)
+  }
   t.equal(shown('a\u200db'), 'a[ZWJ]b', 'a joiner that joins nothing')
   t.equal(shown(' \ufe0f'), ' [U+FE0F]')
 })
@@ -45,7 +47,9 @@ t.test('in any text nothing invisible is shown, and nothing visible is lost', as
     const visible = textPartsOf(text).filter((part) => typeof part === 'string').join('')
     const suspect = [...visible].filter((character) => INVISIBLE.test(character))
     if (!suspect.every((character) => isPartOfOthers(character))) return false
-    const plain = (from: string) => [...from].filter((character) => !INVISIBLE.test(character) && !/\p{M}|\p{Co}/u.test(character)).join('')
+    const plain = (from: string) => (
+      [...from].filter((character) => !INVISIBLE.test(character) && !/\p{M}|\p{Co}/u.test(character)).join('')
+    )
     return plain(visible) === plain(text)
   }))
 })

@@ -25,7 +25,9 @@ export function walkTest (title: string, run: (t: Test, walk: Walk) => Promise<v
     await page.locator('.identity', { hasText: 'user:alice' }).waitFor()
     await keys.use(page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: title }))
     // The first page is open already.
-    if (title !== 'Overview') await keys.isAt(page.getByRole('heading', { level: 1, name: title }), `the title of ${title}`)
+    if (title !== 'Overview') {
+      await keys.isAt(page.getByRole('heading', { level: 1, name: title }), `the title of ${title}`)
+    }
     await settled(page)
     await run(t, { page, keys, client: alice })
     await keys.around(title)

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import fc from '../helpers/fast-check.js'
 import t, { type Test } from 'tap'
-import type { Evidence, GenerateRequest, Generation, GenerationPart, LanguageModel } from '../../lib/models/language-model.js'
+import type {
+  Evidence, GenerateRequest, Generation, GenerationPart, LanguageModel,
+} from '../../lib/models/language-model.js'
 import { reflectPrompt } from '../../lib/memory/reflect/prompt.js'
 import { countTokens } from '../../lib/text/tokens.js'
 
@@ -19,23 +21,42 @@ export function evidence (...texts: string[]): Evidence[] {
 export function request (question: string, evidence: readonly Evidence[], maxTokens = 1024): GenerateRequest {
   const labelled = evidence.map((one) => ({ ...one, source: null, trust: 'trusted' as const }))
   return {
-    messages: reflectPrompt({ query: question, evidence: labelled, boundary: '0123456789abcdef'.repeat(2), now: '2026-01-15T10:00:00.000Z', missions: [] }),
+    messages: reflectPrompt({
+      query: question,
+      evidence: labelled,
+      boundary: '0123456789abcdef'.repeat(2),
+      now: '2026-01-15T10:00:00.000Z',
+      missions: [],
+    }),
     grounding: { question, evidence },
     maxTokens,
   }
 }
 
-const LYON = evidence('Alice lives in Lyon. She moved there in 2019.', 'Bob prefers tea over coffee.', 'Alice plays the cello on Tuesdays.')
+const LYON = evidence(
+  'Alice lives in Lyon. She moved there in 2019.', 'Bob prefers tea over coffee.', 'Alice plays the cello on Tuesdays.',
+)
 
-const word = fc.constantFrom('Alice', 'lives', 'Lyon', 'tea', 'cello', 'in', 'the', '東京', '🎉', "don't", 'x'.repeat(300), '3.5', '"quoted"', '$1', '__proto__')
+const word = fc.constantFrom(
+  'Alice', 'lives', 'Lyon', 'tea', 'cello', 'in', 'the', '東京', '🎉', "don't", 'x'.repeat(300), '3.5', '"quoted"', '$1',
+  '__proto__',
+)
 const sentence = fc.array(word, { minLength: 1, maxLength: 9 }).map((words) => `${words.join(' ')}.`)
-const anyEvidence = fc.array(fc.array(sentence, { minLength: 1, maxLength: 5 }).map((sentences) => sentences.join(' ')), { minLength: 1, maxLength: 5 })
+const anyEvidence = fc.array(
+  fc.array(sentence, { minLength: 1, maxLength: 5 }).map((sentences) => sentences.join(' ')),
+  { minLength: 1, maxLength: 5 },
+)
   .map((texts) => evidence(...texts))
 /** Some of it with a time of its own, and of one subject. */
 export const datedEvidence = fc.array(fc.record({
-  text: fc.oneof(fc.array(sentence, { minLength: 1, maxLength: 3 }).map((sentences) => sentences.join(' ')), fc.constantFrom('Alice lives in Lyon.', 'Alice lives in Oslo', 'Alice does not live in Lyon.')),
+  text: fc.oneof(
+    fc.array(sentence, { minLength: 1, maxLength: 3 }).map((sentences) => sentences.join(' ')),
+    fc.constantFrom('Alice lives in Lyon.', 'Alice lives in Oslo', 'Alice does not live in Lyon.'),
+  ),
   bankId: fc.constant('home'),
-  occurredAt: fc.constantFrom(null, '2019-05-04T10:00:00.000Z', '2024-03-01T10:00:00.000Z', '2024-03-01T18:30:00+02:00'),
+  occurredAt: fc.constantFrom(
+    null, '2019-05-04T10:00:00.000Z', '2024-03-01T10:00:00.000Z', '2024-03-01T18:30:00+02:00',
+  ),
   retainedAt: fc.constantFrom('2026-01-15T10:00:00.000Z', '2026-01-15T10:00:00.250Z', '2026-01-16T10:00:00.000Z'),
 }), { minLength: 1, maxLength: 5 })
 const anyQuestion = fc.oneof(sentence, fc.constantFrom('?', 'who are you', '   '))
@@ -85,24 +106,36 @@ export function languageModelContract (
       const text = parts.map((part) => part.type === 'text' ? part.text : '').join('')
       t.match(text, /Lyon.*\[1\]/)
       const end = parts.at(-1)!
-      t.ok(end.type === 'end' && Number.isSafeInteger(end.usage.inputTokens) && Number.isSafeInteger(end.usage.outputTokens))
+      t.ok(
+        end.type === 'end' && Number.isSafeInteger(end.usage.inputTokens) &&
+          Number.isSafeInteger(end.usage.outputTokens),
+      )
     })
 
     t.test('concurrent calls do not get each other\'s answers', async (t) => {
       const model = await open(t)
       const towns = ['Lyon', 'Oslo', 'Kyoto', 'Quito']
-      const answers = await Promise.all(towns.map(async (town) => await model.generate(request('Where does Alice live?', evidence(`Alice lives in ${town}.`)))))
+      const answers = await Promise.all(towns.map(async (town) => (
+        await model.generate(request('Where does Alice live?', evidence(`Alice lives in ${town}.`)))
+      )))
       answers.forEach(({ text }, index) => t.match(text, towns[index]))
     })
 
-    t.test('each sentence of an answer is a literal quotation from the evidence that it cites', { skip: !extractive }, async (t) => {
+    t.test('each sentence of an answer is a literal quotation from the evidence ' +
+      'that it cites', { skip: !extractive }, async (t) => {
       const model = await open(t)
       await fc.assert(fc.asyncProperty(anyQuestion, fc.oneof(anyEvidence, datedEvidence), async (question, given) => {
         const { text } = await model.generate(request(question, given, 100_000))
-        const quotes = [...text.matchAll(/(.*?) \[(\d+)\](?: \((?:earlier, )?(?:stored )?\d{4}-\d\d-\d\d(?: \d\d:\d\d(?::\d\d(?:\.\d{3})?)?)?\))?(?: |$)/gsu)]
+        const quotes = [
+          ...text.matchAll(
+            /(.*?) \[(\d+)\](?: \((?:earlier, )?(?:stored )?\d{4}-\d\d-\d\d(?: \d\d:\d\d(?::\d\d(?:\.\d{3})?)?)?\))?(?: |$)/gsu,
+          ),
+        ]
         assert.ok(quotes.length > 0, text)
         assert.equal(quotes.map(([whole]) => whole).join(''), text, 'there is no text outside of the quotes')
-        for (const [, quote, number] of quotes) assert.ok(given[Number(number) - 1]!.text.includes(quote!), `${quote} is not in [${number}]`)
+        for (const [, quote, number] of quotes) {
+          assert.ok(given[Number(number) - 1]!.text.includes(quote!), `${quote} is not in [${number}]`)
+        }
       }), { numRuns: runs })
     })
   })
@@ -113,5 +146,7 @@ function assertUsable ({ text, usage }: Generation, given: readonly Evidence[], 
   assert.ok(Number.isSafeInteger(usage.inputTokens) && Number.isSafeInteger(usage.outputTokens))
   assert.ok(usage.outputTokens <= maxTokens, `${usage.outputTokens} tokens of ${maxTokens}: ${text}`)
   assert.ok(countTokens(text) <= maxTokens, `${countTokens(text)} tokens of ${maxTokens}: ${text}`)
-  for (const [, number] of text.matchAll(/\[(\d+)\]/g)) assert.ok(Number(number) >= 1 && Number(number) <= given.length, `[${number}] of ${given.length}`)
+  for (const [, number] of text.matchAll(/\[(\d+)\]/g)) {
+    assert.ok(Number(number) >= 1 && Number(number) <= given.length, `[${number}] of ${given.length}`)
+  }
 }

@@ -15,20 +15,30 @@ export function faultOf (
   const id = headers['x-request-id']
   const given = sent.headers['x-request-id']
   if (typeof id !== 'string') return `${status} without X-Request-Id`
-  if (given !== undefined && REQUEST_ID.test(given) ? id !== given : !UUID.test(id)) return `X-Request-Id ${id} for ${given}`
-  if (status < 400) return String(headers['content-type']).startsWith('application/json') && sent.method !== 'HEAD' && !isJson(body) ? `${status} with a body that is no JSON: ${body}` : undefined
+  if (given !== undefined && REQUEST_ID.test(given) ? id !== given : !UUID.test(id)) {
+    return `X-Request-Id ${id} for ${given}`
+  }
+  if (status < 400) {
+    return String(headers['content-type']).startsWith('application/json') && sent.method !== 'HEAD' && !isJson(body)
+      ? `${status} with a body that is no JSON: ${body}`
+      : undefined
+  }
   if (!String(headers['content-type']).startsWith('application/json')) return `${status} as ${headers['content-type']}`
   // Node.js sends no body for HEAD, which an injected request does not show.
   if (sent.method === 'HEAD') return undefined
   return faultOfError(status, headers, body, id)
 }
 
-function faultOfError (status: number, headers: LightMyRequestResponse['headers'], body: string, id: string): string | undefined {
+function faultOfError (
+  status: number, headers: LightMyRequestResponse['headers'], body: string, id: string,
+): string | undefined {
   if (!isJson(body)) return `${status} with a body that is no JSON: ${body}`
   const error = JSON.parse(body) as Record<string, unknown>
   const { detail, code, request_id: requestId, errors } = error
   if (typeof detail !== 'string' || detail === '') return `${status} without detail: ${body}`
-  if (typeof code !== 'string' || !Object.hasOwn(ERROR_RESPONSES, code)) return `${status} with the unknown code ${String(code)}`
+  if (typeof code !== 'string' || !Object.hasOwn(ERROR_RESPONSES, code)) {
+    return `${status} with the unknown code ${String(code)}`
+  }
   if (ERROR_RESPONSES[code as ErrorCode].status !== status) return `${status} with the code ${code}`
   if (requestId !== id) return `request_id ${String(requestId)} and X-Request-Id ${id}`
   const strangers = Object.keys(error).filter((name) => !MEMBERS.includes(name))
@@ -36,7 +46,9 @@ function faultOfError (status: number, headers: LightMyRequestResponse['headers'
   if (errors !== undefined && !isFieldErrors(errors)) return `errors ${JSON.stringify(errors)}`
   if (/\bat .*\.(?:js|ts):\d+|node_modules/.test(body)) return `a stack: ${body}`
   if (status === 405 && headers.allow === undefined) return '405 without Allow'
-  if (status === 429 && (headers['retry-after'] === undefined || error['retry_after_seconds'] === undefined)) return '429 without Retry-After'
+  if (status === 429 && (headers['retry-after'] === undefined || error['retry_after_seconds'] === undefined)) {
+    return '429 without Retry-After'
+  }
   return undefined
 }
 
@@ -51,5 +63,8 @@ function isJson (text: string): boolean {
 
 function isFieldErrors (errors: unknown): boolean {
   return Array.isArray(errors) && errors.length > 0 && errors.every((entry: Record<string, unknown>) =>
-    typeof entry['field'] === 'string' && typeof entry['message'] === 'string' && entry['message'] !== '' && Object.keys(entry).length === 2)
+    (
+      typeof entry['field'] === 'string' && typeof entry['message'] === 'string' && entry['message'] !== '' &&
+        Object.keys(entry).length === 2
+    ))
 }

@@ -9,7 +9,10 @@ type Step = (twins: Twins) => void | Promise<void>
 
 const place = fc.record({ tenant: fc.constantFrom(0, 0, 1), bank: fc.constantFrom(0, 0, 1) })
 // Few texts, so that repeats come up; some repeat each other only after NFC and single spaces.
-const text = fc.constantFrom('otter', 'otter heron', ' otter   heron ', 'Otter heron.', 'birch caf\u00e9', 'birch cafe\u0301', 'birch\n\tcaf\u00e9', 'moss', `moss. ${'otter birch heron. '.repeat(150)}`)
+const text = fc.constantFrom(
+  'otter', 'otter heron', ' otter   heron ', 'Otter heron.', 'birch caf\u00e9', 'birch cafe\u0301',
+  'birch\n\tcaf\u00e9', 'moss', `moss. ${'otter birch heron. '.repeat(150)}`,
+)
 const tags: fc.Arbitrary<string[]> = fc.subarray(['a', 'b', 'c'])
 const draft = fc.record({
   text,
@@ -28,22 +31,64 @@ const what: fc.Arbitrary<ForgetWhat> = fc.oneof(
 function step<T> (
   name: string, arbitrary: fc.Arbitrary<T>, run: (twins: Twins, value: T) => void | Promise<void>,
 ): fc.Arbitrary<Step> {
-  return arbitrary.map((value) => Object.assign((twins: Twins) => run(twins, value), { [fc.toStringMethod]: () => `${name} ${fc.stringify(value)}` }))
+  return arbitrary.map((value) => Object.assign((twins: Twins) => run(twins, value), {
+    [fc.toStringMethod]: () => `${name} ${fc.stringify(value)}`,
+  }))
 }
 
 const anyStep: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 6, arbitrary: step('retain', fc.tuple(place, draft, fc.constantFrom(undefined, undefined, 30, 90), fc.constantFrom(1, 1, 3)), (twins, [where, item, seconds, times]) => twins.retain(where, item, seconds, times)) },
-  { weight: 2, arbitrary: step('batch', fc.tuple(place, fc.array(draft, { minLength: 1, maxLength: 5 })), (twins, [where, items]) => twins.retainBatch(where, items)) },
-  { weight: 3, arbitrary: step('forget', fc.tuple(place, what, fc.constantFrom(false, false, true)), (twins, [where, which, dryRun]) => twins.forget(where, which, dryRun)) },
-  { weight: 2, arbitrary: step('recall', fc.tuple(place, fc.boolean(), fc.subarray([...WORDS], { minLength: 1 }), tags, match, fc.constantFrom(1, 3, 1000)), (twins, [where, everywhere, words, having, how, limit]) => twins.recall(where, everywhere, words, having, how, limit)) },
+  {
+    weight: 6,
+    arbitrary: step(
+      'retain', fc.tuple(place, draft, fc.constantFrom(undefined, undefined, 30, 90), fc.constantFrom(1, 1, 3)),
+      (twins, [where, item, seconds, times]) => twins.retain(where, item, seconds, times),
+    ),
+  },
+  {
+    weight: 2,
+    arbitrary: step(
+      'batch', fc.tuple(place, fc.array(draft, { minLength: 1, maxLength: 5 })),
+      (twins, [where, items]) => twins.retainBatch(where, items),
+    ),
+  },
+  {
+    weight: 3,
+    arbitrary: step(
+      'forget', fc.tuple(place, what, fc.constantFrom(false, false, true)),
+      (twins, [where, which, dryRun]) => twins.forget(where, which, dryRun),
+    ),
+  },
+  {
+    weight: 2,
+    arbitrary: step(
+      'recall',
+      fc.tuple(
+        place, fc.boolean(), fc.subarray([...WORDS], { minLength: 1 }), tags, match, fc.constantFrom(1, 3, 1000),
+      ),
+      (twins, [where, everywhere, words, having, how, limit]) => twins.recall(
+        where, everywhere, words, having, how, limit,
+      ),
+    ),
+  },
   { weight: 2, arbitrary: step('export', place, (twins, where) => twins.export(where)) },
-  { weight: 2, arbitrary: step('import', fc.tuple(place, fc.nat(), fc.constantFrom('skip' as const, 'overwrite' as const), fc.boolean()), (twins, [where, which, onConflict, twice]) => twins.import(where, which, onConflict, twice)) },
-  { weight: 2, arbitrary: step('advance', fc.constantFrom(1, 29, 30, 61), (twins, seconds) => { twins.advance(seconds) }) },
+  {
+    weight: 2,
+    arbitrary: step(
+      'import', fc.tuple(place, fc.nat(), fc.constantFrom('skip' as const, 'overwrite' as const), fc.boolean()),
+      (twins, [where, which, onConflict, twice]) => twins.import(where, which, onConflict, twice),
+    ),
+  },
+  {
+    weight: 2,
+    arbitrary: step('advance', fc.constantFrom(1, 29, 30, 61), (twins, seconds) => { twins.advance(seconds) }),
+  },
 )
 
 t.test('the library agrees with a plain list after any sequence of operations and expiries', async (t) => {
   let steps = 0
-  await fc.assert(fc.asyncProperty(fc.array(anyStep, { minLength: 5, maxLength: LENGTH, size: 'max' }), async (list) => {
+  await fc.assert(fc.asyncProperty(fc.array(anyStep, {
+    minLength: 5, maxLength: LENGTH, size: 'max',
+  }), async (list) => {
     const twins = await Twins.make()
     for (const run of list) {
       await run(twins)

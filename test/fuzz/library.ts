@@ -47,7 +47,9 @@ export class Twins {
   }
 
   /** @param seconds until the memory expires */
-  async retain (place: Place, draft: Omit<Draft, 'expiresAt'>, seconds: number | undefined, times: number): Promise<void> {
+  async retain (
+    place: Place, draft: Omit<Draft, 'expiresAt'>, seconds: number | undefined, times: number,
+  ): Promise<void> {
     const full = this.#draft(draft, seconds)
     const item = { bank_id: nameOf(place), ...itemOf(full) }
     const answers =
@@ -65,17 +67,26 @@ export class Twins {
 
   async forget (place: Place, what: ForgetWhat, dryRun: boolean): Promise<void> {
     const model = this.#model(place)
-    const ids = what === 'all' || !('ids' in what) ? [] : what.ids.map((index) => this.#ids[index % this.#ids.length]).filter((id) => id !== undefined)
-    const picks = (memory: Known) => what === 'all' || ('tags' in what ? tagged(memory, what.tags, what.match) : ids.includes(memory.id))
+    const ids = what === 'all' || !('ids' in what)
+      ? []
+      : what.ids.map((index) => this.#ids[index % this.#ids.length]).filter((id) => id !== undefined)
+    const picks = (memory: Known) => (
+      what === 'all' || ('tags' in what ? tagged(memory, what.tags, what.match) : ids.includes(memory.id))
+    )
     if (what !== 'all' && 'ids' in what && ids.length === 0) return
-    const selector = what === 'all' ? { scope: 'all' as const } : 'tags' in what ? { tags: what.tags, tags_match: what.match } : { memory_ids: ids }
+    const selector = what === 'all'
+      ? { scope: 'all' as const }
+      : 'tags' in what ? { tags: what.tags, tags_match: what.match } : { memory_ids: ids }
     const answer = await this.#memory.forget({ bank_id: nameOf(place), dry_run: dryRun, ...selector }, contextOf(place))
     const gone = dryRun ? model.memories.filter(picks).map(({ id }) => id) : model.remove(picks)
     equal(answer.deleted_count, gone.length, 'forgotten')
     deepEqual([...answer.memory_ids].sort(), [...gone].sort())
   }
 
-  async recall (place: Place, everywhere: boolean, words: readonly string[], tags: readonly string[], match: 'any' | 'all', limit: number): Promise<void> {
+  async recall (
+    place: Place, everywhere: boolean, words: readonly string[], tags: readonly string[], match: 'any' | 'all',
+    limit: number,
+  ): Promise<void> {
     const banks = everywhere ? BANKS : [nameOf(place)]
     const expected = banks.flatMap(
       (_, bank) => (everywhere ? this.#models[place.tenant]![bank]! : this.#model(place)).find(words, tags, match),
@@ -90,7 +101,10 @@ export class Twins {
     for (const [index, hit] of hits.entries()) {
       ok(keys.has(hit.memory_id), `${hit.text} is no hit`)
       const next = hits[index + 1]
-      ok(next === undefined || hit.score > next.score || (hit.score === next.score && hit.memory_id <= next.memory_id), 'falling score, ties by id')
+      ok(
+        next === undefined || hit.score > next.score || (hit.score === next.score && hit.memory_id <= next.memory_id),
+        'falling score, ties by id',
+      )
     }
   }
 
@@ -109,7 +123,9 @@ export class Twins {
     if (file === undefined) return
     const [header, ...rest] = file.text.split('\n')
     const lines = Buffer.from([header, ...rest, ...(twice ? rest : [])].join('\n'))
-    const answer = await this.#memory.transfer.import(nameOf(place), lines, { onConflict, config: 'ignore', bounds: boundsOf({}, lines.length) }, contextOf(place))
+    const answer = await this.#memory.transfer.import(
+      nameOf(place), lines, { onConflict, config: 'ignore', bounds: boundsOf({}, lines.length) }, contextOf(place),
+    )
     deepEqual(answer, this.#model(place)
       .import(twice ? [...file.memories, ...file.memories] : file.memories, onConflict, this.#clock()))
   }

@@ -50,7 +50,9 @@ export class ModelBank {
     return gone
   }
 
-  import (lines: readonly Known[], onConflict: 'skip' | 'overwrite', now: number): { imported: number, skipped: number, overwritten: number } {
+  import (lines: readonly Known[], onConflict: 'skip' | 'overwrite', now: number): {
+    imported: number, skipped: number, overwritten: number
+  } {
     const outcome = { imported: 0, skipped: 0, overwritten: 0 }
     for (const line of lines) {
       const expired = line.expiresAt !== null && Date.parse(line.expiresAt) <= now
@@ -69,7 +71,9 @@ export class ModelBank {
 }
 
 export function tagged (memory: Known, tags: readonly string[], match: 'any' | 'all'): boolean {
-  return match === 'all' ? tags.every((tag) => memory.tags.includes(tag)) : tags.some((tag) => memory.tags.includes(tag))
+  return match === 'all'
+    ? tags.every((tag) => memory.tags.includes(tag))
+    : tags.some((tag) => memory.tags.includes(tag))
 }
 
 /** When a memory was said, as text that sorts by time. */

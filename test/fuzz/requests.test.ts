@@ -26,7 +26,9 @@ const FILE: FileConfig = {
   barriers: { metadata: { blocked_keys: ['password'] } },
   sources: {
     hook: { type: 'webhook', target_bank: 'user-bob', principal: 'user:bob', auth: { type: 'none' } },
-    signed: { type: 'webhook', target_bank: 'user-bob', auth: { type: 'hmac', secret: SECRET, timestamp_header: 'X-Timestamp' } },
+    signed: {
+      type: 'webhook', target_bank: 'user-bob', auth: { type: 'hmac', secret: SECRET, timestamp_header: 'X-Timestamp' },
+    },
   },
 }
 const GUARDED: FileConfig = {
@@ -49,7 +51,9 @@ async function gateway (t: Test, config: TestConfig): Promise<TestApp> {
 const SUBJECTS: Record<AuthMode, (t: Test) => Promise<Subject>> = {
   dev: async (t) => ({ ...await gateway(t, { file: FILE }), credentials: { 'x-service-principal': 'user:bob' } }),
   api_key: async (t) => ({
-    ...await gateway(t, { auth: { mode: 'api_key', apiKey: API_KEY }, adminToken: SECRET, maxBodyBytes: 16_384, file: GUARDED }),
+    ...await gateway(t, {
+      auth: { mode: 'api_key', apiKey: API_KEY }, adminToken: SECRET, maxBodyBytes: 16_384, file: GUARDED,
+    }),
     credentials: { 'x-api-key': API_KEY, 'x-service-principal': 'user:bob', 'x-admin-token': SECRET },
   }),
   jwt_hs256: async (t) => ({
@@ -61,8 +65,12 @@ const SUBJECTS: Record<AuthMode, (t: Test) => Promise<Subject>> = {
     const server = await startJwksServer(key)
     t.teardown(async () => { await server.close() })
     return {
-      ...await gateway(t, { auth: { mode: 'jwt_oidc', oidcJwksUrl: server.url, oidcIssuer: ISSUER, oidcAudience: AUDIENCE }, file: GUARDED }),
-      credentials: { authorization: `Bearer ${rs256({ sub: 'bob', iss: ISSUER, aud: AUDIENCE, exp: secondsFromNow(3600) }, key)}` },
+      ...await gateway(t, {
+        auth: { mode: 'jwt_oidc', oidcJwksUrl: server.url, oidcIssuer: ISSUER, oidcAudience: AUDIENCE }, file: GUARDED,
+      }),
+      credentials: {
+        authorization: `Bearer ${rs256({ sub: 'bob', iss: ISSUER, aud: AUDIENCE, exp: secondsFromNow(3600) }, key)}`,
+      },
     }
   },
 }
@@ -73,7 +81,9 @@ for (const [index, [mode, start]] of Object.entries(SUBJECTS).entries()) {
     subject.clock.set(new Date(NOW).toISOString())
     const valid = validRequests(subject.app)
     // Faults of the Model Context Protocol have a form of their own.
-    const paths = [...new Set(subject.app.routeTable.map(({ url }) => url))].filter((url) => !/^\/(?:docs|mcp)/.test(url))
+    const paths = [...new Set(subject.app.routeTable.map(({ url }) => url))].filter((url) => (
+      !/^\/(?:docs|mcp)/.test(url)
+    ))
     const statuses = new Map<number, number>()
     const answer = async (wire: Wire, credentials: Record<string, string>) => {
       const response = await subject.inject(toInject(wire, credentials))
@@ -108,7 +118,9 @@ for (const [index, [mode, start]] of Object.entries(SUBJECTS).entries()) {
 
     t.same(subject.log.filter((line) => (line['level'] as number) >= 50), [], 'nothing was logged as a fault')
     t.notMatch(JSON.stringify(subject.log), new RegExp(`${API_KEY}|${SECRET}`), 'no secret was logged')
-    for (const status of [200, 400, 404, 405, 415]) t.ok(statuses.has(status), `${status} came up ${statuses.get(status) ?? 0} times`)
+    for (const status of [200, 400, 404, 405, 415]) {
+      t.ok(statuses.has(status), `${status} came up ${statuses.get(status) ?? 0} times`)
+    }
     t.comment(JSON.stringify(Object.fromEntries(statuses)))
   })
 }

@@ -77,7 +77,8 @@ function problemsOf (file: string): string[] {
 for (const generator of generators) {
   const { name } = generator
   const skip = name !== 'openapi-typescript' && INSTALLED === undefined && 'TEST_GENERATORS is not set'
-  t.test(`${name}: correct uses of the generated code compile and wrong ones do not; it accepts the document`, { skip }, async (t) => {
+  t.test(`${name}: correct uses of the generated code compile and wrong ones do not; it accepts ` +
+    'the document', { skip }, async (t) => {
     const folder = t.testdir()
     const { status, stdout, stderr } = spawnSync(process.execPath, [programOf(generator), ...generator.args(folder)], {
       cwd: folder, encoding: 'utf8', env: { ...process.env, NO_COLOR: '1' },

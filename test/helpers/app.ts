@@ -45,7 +45,11 @@ export async function testApp (
   t.teardown(async () => { await app.close() })
   await app.ready()
   const inject = async (options: InjectOptions) => await app.inject(options)
-  const post: TestApp['post'] = async (url, body, headers = {}) => await inject({ method: 'POST', url, headers: { 'content-type': 'application/json', ...headers }, payload: JSON.stringify(body) })
+  const post: TestApp['post'] = async (url, body, headers = {}) => (
+    await inject({
+      method: 'POST', url, headers: { 'content-type': 'application/json', ...headers }, payload: JSON.stringify(body),
+    })
+  )
   return {
     app,
     clock,

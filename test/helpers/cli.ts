@@ -28,7 +28,9 @@ export interface RunningCli {
 }
 
 /** Starts the built command, with as little of the environment as a process needs and what the test says. */
-export function spawnCli (args: readonly string[], { env = {}, stdin = '', cwd = tmpdir() }: CliOptions = {}): RunningCli {
+export function spawnCli (args: readonly string[], {
+  env = {}, stdin = '', cwd = tmpdir(),
+}: CliOptions = {}): RunningCli {
   const child = spawn(process.execPath, [PROGRAM, ...args], {
     // No profile and no `.env` of the developer's own.
     env: { PATH: process.env['PATH'] ?? '', NODE_ENV: 'test', XDG_CONFIG_HOME: '/nowhere/at/all', ...env },

@@ -10,7 +10,9 @@ export async function runCommand (
   name: string, env: Record<string, string> = {}, args: readonly string[] = [],
 ): Promise<{ code: number | null, stdout: string, stderr: string }> {
   const program = fileURLToPath(new URL(`../../dist/scripts/${name}.js`, import.meta.url))
-  const child = spawn(process.execPath, [program, ...args], { env: { PATH: process.env['PATH'] ?? '', NODE_ENV: 'test', ...env }, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [program, ...args], {
+    env: { PATH: process.env['PATH'] ?? '', NODE_ENV: 'test', ...env }, stdio: ['ignore', 'pipe', 'pipe'],
+  })
   let stdout = ''
   let stderr = ''
   child.stdout.on('data', (data: Buffer) => { stdout += data.toString() })

@@ -40,7 +40,15 @@ export class EventReader {
   /** Settles with the head of the answer. @param headers in addition to Accept and Content-Type */
   static async open (t: Test, url: string, body: unknown, headers: Record<string, string> = {}): Promise<EventReader> {
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
-      const sent = request(url, { method: 'POST', agent: false, headers: { 'content-type': 'application/json', accept: 'text/event-stream', ...headers } }, resolve)
+      const sent = request(
+        url,
+        {
+          method: 'POST',
+          agent: false,
+          headers: { 'content-type': 'application/json', accept: 'text/event-stream', ...headers },
+        },
+        resolve,
+      )
       sent.on('error', reject)
       sent.end(JSON.stringify(body))
       t.teardown(() => { sent.destroy() })

@@ -28,12 +28,16 @@ export function readPrompt ({ system, user }: { system: string, user: string }):
   const closing = `EVIDENCE ${boundary}>>>`
   const first = lines.indexOf(opening)
   const last = lines.indexOf(closing)
-  if (first !== 0 || last < first || lines.lastIndexOf(opening) !== first || lines.lastIndexOf(closing) !== last) faults.push('there is not one block of evidence at the beginning')
+  if (first !== 0 || last < first || lines.lastIndexOf(opening) !== first || lines.lastIndexOf(closing) !== last) {
+    faults.push('there is not one block of evidence at the beginning')
+  }
   if (user.split(boundary).length !== 3) faults.push('the boundary stands elsewhere too')
   const records = lines.slice(first + 1, Math.max(last, 0)).map((line, index) => {
     const found = RECORD.exec(line)
     const record = found === null ? undefined : asObject(found[2]!)
-    if (record === undefined || found?.[1] !== String(index + 1)) faults.push(`line ${index + 1} of the evidence is no record of this number`)
+    if (record === undefined || found?.[1] !== String(index + 1)) {
+      faults.push(`line ${index + 1} of the evidence is no record of this number`)
+    }
     return record ?? {}
   })
   const outside = [...system.split(LINE_BREAK), ...lines.slice(last + 1)]
@@ -59,13 +63,17 @@ export function readPrompt ({ system, user }: { system: string, user: string }):
 export function gullibleAnswer (prompt: { system: string, user: string }, telltale: string, canary: string): string {
   const { records, rest, faults } = readPrompt(prompt)
   if (faults.length > 0 || rest.includes(telltale) || rest.includes(canary)) return canary
-  const believed = records.findIndex((record) => record['trust'] === 'trusted' && String(record['text']).includes('Lyon'))
+  const believed = records.findIndex((record) => (
+    record['trust'] === 'trusted' && String(record['text']).includes('Lyon')
+  ))
   return believed < 0 ? 'NO_ANSWER' : `Alice lives in Lyon. [${believed + 1}]`
 }
 
 function asObject (json: string): Record<string, unknown> | undefined {
   const value = parsed(json)
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && member(value, 'text') !== undefined ? value as Record<string, unknown> : undefined
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && member(value, 'text') !== undefined
+    ? value as Record<string, unknown>
+    : undefined
 }
 
 function asString (json: string): string | undefined {

@@ -34,14 +34,24 @@ const FINISH = {
 /** The tokens that an answer names unless a test says otherwise. */
 export const USUAL_USAGE = { inputTokens: 11, outputTokens: 7 }
 
-export function plainAnswer ({ protocol, body }: LanguageRequest, { text, usage = USUAL_USAGE, finish = 'stop', reasoning }: Answer): object {
+export function plainAnswer ({ protocol, body }: LanguageRequest, {
+  text, usage = USUAL_USAGE, finish = 'stop', reasoning,
+}: Answer): object {
   if (protocol === 'openai') {
     return {
       id: 'chatcmpl-1',
       object: 'chat.completion',
       created: 1,
       model: body['model'],
-      choices: [{ index: 0, message: { role: 'assistant', content: text, ...(reasoning !== undefined && { reasoning_content: reasoning }) }, finish_reason: FINISH.openai[finish] }],
+      choices: [
+        {
+          index: 0,
+          message: {
+            role: 'assistant', content: text, ...(reasoning !== undefined && { reasoning_content: reasoning }),
+          },
+          finish_reason: FINISH.openai[finish],
+        },
+      ],
       ...openaiUsage(usage),
     }
   }
@@ -50,7 +60,10 @@ export function plainAnswer ({ protocol, body }: LanguageRequest, { text, usage 
     type: 'message',
     role: 'assistant',
     model: body['model'],
-    content: [...(reasoning === undefined ? [] : [{ type: 'thinking', thinking: reasoning, signature: 'none' }]), { type: 'text', text }],
+    content: [
+      ...(reasoning === undefined ? [] : [{ type: 'thinking', thinking: reasoning, signature: 'none' }]),
+      { type: 'text', text },
+    ],
     stop_reason: FINISH.anthropic[finish],
     stop_sequence: null,
     ...(usage !== null && { usage: { input_tokens: usage.inputTokens, output_tokens: usage.outputTokens } }),
@@ -74,12 +87,19 @@ export function streamedError ({ protocol }: LanguageRequest, type: string): str
   return protocol === 'openai' ? data({ error }) : event({ type: 'error', error })
 }
 
-function openaiStream ({ body }: LanguageRequest, { text, pieces = words(text), usage = USUAL_USAGE, finish = 'stop', reasoning }: Answer): StreamedAnswer {
-  const chunk = (choices: object[], more: object = {}) => data({ id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: body['model'], choices, ...more })
+function openaiStream ({ body }: LanguageRequest, {
+  text, pieces = words(text), usage = USUAL_USAGE, finish = 'stop', reasoning,
+}: Answer): StreamedAnswer {
+  const chunk = (choices: object[], more: object = {}) => data({
+    id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: body['model'], choices, ...more,
+  })
   const delta = (value: object) => chunk([{ index: 0, delta: value, finish_reason: null }])
   const wantsUsage = (body['stream_options'] as { include_usage?: unknown } | undefined)?.include_usage === true
   return {
-    opening: [delta({ role: 'assistant', content: '' }), ...(reasoning === undefined ? [] : [delta({ reasoning_content: reasoning })])],
+    opening: [
+      delta({ role: 'assistant', content: '' }),
+      ...(reasoning === undefined ? [] : [delta({ reasoning_content: reasoning })]),
+    ],
     deltas: pieces.map((content) => delta({ content })),
     ending: [
       chunk([{ index: 0, delta: {}, finish_reason: FINISH.openai[finish] }]),
@@ -89,11 +109,25 @@ function openaiStream ({ body }: LanguageRequest, { text, pieces = words(text), 
   }
 }
 
-function anthropicStream ({ body }: LanguageRequest, { text, pieces = words(text), usage = USUAL_USAGE, finish = 'stop', reasoning }: Answer): StreamedAnswer {
+function anthropicStream ({ body }: LanguageRequest, {
+  text, pieces = words(text), usage = USUAL_USAGE, finish = 'stop', reasoning,
+}: Answer): StreamedAnswer {
   const index = reasoning === undefined ? 0 : 1
   return {
     opening: [
-      event({ type: 'message_start', message: { id: 'msg_1', type: 'message', role: 'assistant', model: body['model'], content: [], stop_reason: null, stop_sequence: null, ...(usage !== null && { usage: { input_tokens: usage.inputTokens, output_tokens: 1 } }) } }),
+      event({
+        type: 'message_start',
+        message: {
+          id: 'msg_1',
+          type: 'message',
+          role: 'assistant',
+          model: body['model'],
+          content: [],
+          stop_reason: null,
+          stop_sequence: null,
+          ...(usage !== null && { usage: { input_tokens: usage.inputTokens, output_tokens: 1 } }),
+        },
+      }),
       ...(reasoning === undefined
         ? []
         : [
@@ -104,10 +138,16 @@ function anthropicStream ({ body }: LanguageRequest, { text, pieces = words(text
       event({ type: 'content_block_start', index, content_block: { type: 'text', text: '' } }),
       event({ type: 'ping' }),
     ],
-    deltas: pieces.map((piece) => event({ type: 'content_block_delta', index, delta: { type: 'text_delta', text: piece } })),
+    deltas: pieces.map((piece) => event({
+      type: 'content_block_delta', index, delta: { type: 'text_delta', text: piece },
+    })),
     ending: [
       event({ type: 'content_block_stop', index }),
-      event({ type: 'message_delta', delta: { stop_reason: FINISH.anthropic[finish], stop_sequence: null }, ...(usage !== null && { usage: { output_tokens: usage.outputTokens } }) }),
+      event({
+        type: 'message_delta',
+        delta: { stop_reason: FINISH.anthropic[finish], stop_sequence: null },
+        ...(usage !== null && { usage: { output_tokens: usage.outputTokens } }),
+      }),
       event({ type: 'message_stop' }),
     ],
   }

@@ -2,7 +2,9 @@ import type { ServerResponse } from 'node:http'
 import type { Test } from 'tap'
 import { member } from '../../lib/models/remote/member.js'
 import { plainAnswer, streamedAnswer, streamedError, type Answer, type LanguageRequest } from './language-protocols.js'
-import { ScriptedServer, sendEndlessly, sendJson, type Behaviour as AnyBehaviour, type ReceivedRequest } from './scripted-server.js'
+import {
+  ScriptedServer, sendEndlessly, sendJson, type Behaviour as AnyBehaviour, type ReceivedRequest,
+} from './scripted-server.js'
 
 export { after, answering, hangUp, silent, unusedUrl } from './scripted-server.js'
 export type { Answer, LanguageRequest, Protocol } from './language-protocols.js'
@@ -34,7 +36,9 @@ function understand (request: ReceivedRequest): LanguageRequest | undefined {
   const { path, body } = request
   if (path !== '/v1/chat/completions' && path !== '/v1/messages') return undefined
   const messages = Array.isArray(body['messages']) ? body['messages'] as unknown[] : []
-  const said = (role: string) => messages.filter((message) => member(message, 'role') === role).map((message) => textOf(member(message, 'content')))
+  const said = (role: string) => (
+    messages.filter((message) => member(message, 'role') === role).map((message) => textOf(member(message, 'content')))
+  )
   const maxTokens = body['max_tokens'] ?? body['max_completion_tokens']
   return {
     ...request,
@@ -52,7 +56,9 @@ function textOf (content: unknown): string {
 }
 
 /** A correct answer, as a whole or as a stream, as the request asks. */
-export function says (text: string | ((request: LanguageRequest) => string), answer: Omit<Partial<Answer>, 'text'> = {}): Behaviour {
+export function says (
+  text: string | ((request: LanguageRequest) => string), answer: Omit<Partial<Answer>, 'text'> = {},
+): Behaviour {
   return (request, response) => {
     const whole: Answer = { text: typeof text === 'string' ? text : text(request), ...answer }
     if (!request.stream) sendJson(response, plainAnswer(request, whole))
@@ -88,7 +94,11 @@ export function endsEarly (...pieces: string[]): Behaviour {
 export function failsInTheMiddle (type: string, ...pieces: string[]): Behaviour {
   return (request, response) => {
     if (request.stream) partly(request, response, pieces, () => { response.end(streamedError(request, type)) })
-    else response.writeHead(500, { 'content-type': 'application/json' }).end(JSON.stringify({ type: 'error', error: { type, message: 'It failed' } }))
+    else {
+      response.writeHead(500, { 'content-type': 'application/json' }).end(JSON.stringify({
+        type: 'error', error: { type, message: 'It failed' },
+      }))
+    }
   }
 }
 
@@ -100,7 +110,9 @@ export function garbage (kind: 'html' | 'json' | 'broken'): Behaviour {
   const body = { html: '<html>Welcome</html>', json: '{"ok":true}', broken: '{"choices":[{"mess' }[kind]
   return (request, response) => {
     const isStream = request.stream && kind !== 'html'
-    response.writeHead(200, { 'content-type': kind === 'html' ? 'text/html' : isStream ? 'text/event-stream' : 'application/json' })
+    response.writeHead(200, {
+      'content-type': kind === 'html' ? 'text/html' : isStream ? 'text/event-stream' : 'application/json',
+    })
     response.end(isStream ? `data: ${body}\n\n` : body)
   }
 }

@@ -23,7 +23,9 @@ export interface MemoryFields extends Partial<Omit<Memory, 'text' | 'tokens'>> {
 export async function newMemory (text: string, fields: MemoryFields = {}): Promise<NewMemory> {
   const { fingerprint, vectors, chunkMaxCharacters = DEFAULT_CHUNK_MAX_CHARACTERS, ...rest } = fields
   const [passages] = await makePassages([text], { chunkMaxCharacters }, 'test')
-  if (vectors !== undefined && vectors.length !== passages!.length) throw new Error(`${passages!.length} passages, but ${vectors.length} vectors`)
+  if (vectors !== undefined && vectors.length !== passages!.length) {
+    throw new Error(`${passages!.length} passages, but ${vectors.length} vectors`)
+  }
   const memory: Memory = {
     memoryId: newId(),
     text,

@@ -2,16 +2,30 @@ import { createHash } from 'node:crypto'
 import type { Test } from 'tap'
 import { after, ScriptedServer, sendEndlessly, sendJson, type Behaviour } from './scripted-server.js'
 
-export { answering, hangUp, sendJson, silent, unusedUrl, type Behaviour, type ReceivedRequest } from './scripted-server.js'
+export {
+  answering, hangUp, sendJson, silent, unusedUrl, type Behaviour, type ReceivedRequest,
+} from './scripted-server.js'
 
 /** Length of the server's vectors. */
 export const DIMENSIONS = 8
 
 /** What the protocol asks for, whichever of them the request speaks. */
 export const correct: Behaviour = ({ body }, response) => {
-  if (Array.isArray(body['input'])) sendJson(response, embeddings((body['input'] as string[]).map((text) => vectorOf(text))))
-  else if (Array.isArray(body['texts'])) sendJson(response, ranked(String(body['query']), body['texts'] as string[]).map(({ index, score }) => ({ index, score })))
-  else sendJson(response, { results: ranked(String(body['query']), body['documents'] as string[]).map(({ index, score }) => ({ index, relevance_score: score })) })
+  if (Array.isArray(body['input'])) {
+    sendJson(response, embeddings(
+      (body['input'] as string[]).map((text) => vectorOf(text)),
+    ))
+  } else if (Array.isArray(body['texts'])) {
+    sendJson(
+      response, ranked(String(body['query']), body['texts'] as string[]).map(({ index, score }) => ({ index, score })),
+    )
+  } else {
+    sendJson(response, {
+      results: ranked(String(body['query']), body['documents'] as string[]).map(
+        ({ index, score }) => ({ index, relevance_score: score }),
+      ),
+    })
+  }
 }
 
 /**
@@ -81,4 +95,8 @@ export const stallInTheMiddle: Behaviour = (_request, response) => {
 }
 
 /** Sends spaces until the client disconnects. */
-export const endless: Behaviour = (_request, response) => { sendEndlessly(response, 'application/json', '', Buffer.alloc(256 * 1024, ' ')) }
+export const endless: Behaviour = (_request, response) => {
+  sendEndlessly(
+    response, 'application/json', '', Buffer.alloc(256 * 1024, ' '),
+  )
+}

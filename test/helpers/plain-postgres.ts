@@ -21,13 +21,17 @@ export interface PlainPostgres {
 function majorWithoutPgvector (): number | undefined {
   if (!existsSync(PROGRAMS)) return undefined
   const majors = readdirSync(PROGRAMS).map(Number).filter((major) => major >= OLDEST)
-  return majors.find((major) => existsSync(`${PROGRAMS}/${major}/bin/initdb`) && !existsSync(`${SHARED}/${major}/extension/vector.control`))
+  return majors.find((major) => (
+    existsSync(`${PROGRAMS}/${major}/bin/initdb`) && !existsSync(`${SHARED}/${major}/extension/vector.control`)
+  ))
 }
 
 const MAJOR = majorWithoutPgvector()
 
 /** Why there is no such server here; false where there is. */
-export const skipPlain = MAJOR === undefined ? `no PostgreSQL ${OLDEST} or newer without pgvector in ${PROGRAMS}` : false
+export const skipPlain = MAJOR === undefined
+  ? `no PostgreSQL ${OLDEST} or newer without pgvector in ${PROGRAMS}`
+  : false
 
 /** PostgreSQL refuses to run as root. */
 function unprivileged (): { uid?: number, gid?: number } {
@@ -47,14 +51,26 @@ export async function plainPostgres (t: Test): Promise<PlainPostgres> {
   const bin = `${PROGRAMS}/${MAJOR}/bin`
   const data = join(folder, 'data')
   const options = { ...user, cwd: folder, env: { PATH: process.env['PATH'] ?? '', LC_ALL: 'C.UTF-8' } }
-  execFileSync(`${bin}/initdb`, ['-D', data, '-U', 'app', '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync'], { ...options, stdio: 'ignore' })
+  execFileSync(
+    `${bin}/initdb`, ['-D', data, '-U', 'app', '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync'],
+    { ...options, stdio: 'ignore' },
+  )
   for (let tried = 1; ; tried++) {
     // Another process may take the port before the start.
     const port = await freePort()
     const settings = `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories=${folder} -c fsync=off`
-    const { status } = spawnSync(`${bin}/pg_ctl`, ['-D', data, '-l', join(folder, 'log'), '-w', '-o', settings, 'start'], { ...options, stdio: 'ignore' })
+    const { status } = spawnSync(
+      `${bin}/pg_ctl`, ['-D', data, '-l', join(folder, 'log'), '-w', '-o', settings, 'start'],
+      { ...options, stdio: 'ignore' },
+    )
     if (status === 0) {
-      t.teardown(() => { spawnSync(`${bin}/pg_ctl`, ['-D', data, '-m', 'immediate', '-w', 'stop'], { ...options, stdio: 'ignore' }) })
+      t.teardown(
+        () => {
+          spawnSync(
+          `${bin}/pg_ctl`, ['-D', data, '-m', 'immediate', '-w', 'stop'], { ...options, stdio: 'ignore' },
+          )
+        },
+      )
       return { major: MAJOR, url: `postgres://app@127.0.0.1:${port}/postgres` }
     }
     if (tried === TRIES) throw new Error(readFileSync(join(folder, 'log'), 'utf8'))

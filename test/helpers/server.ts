@@ -20,12 +20,18 @@ function environment (env: Record<string, string>): Record<string, string> {
 }
 
 /** Starts the built server as a separate process; the start may fail. */
-export function spawnServer (t: Test, env: Record<string, string> = {}, options: { cwd?: string } = {}): Omit<RunningServer, 'url'> {
-  const child = spawn(process.execPath, [SERVER], { env: environment(env), stdio: ['ignore', 'pipe', 'pipe'], ...options })
+export function spawnServer (
+  t: Test, env: Record<string, string> = {}, options: { cwd?: string } = {},
+): Omit<RunningServer, 'url'> {
+  const child = spawn(process.execPath, [SERVER], {
+    env: environment(env), stdio: ['ignore', 'pipe', 'pipe'], ...options,
+  })
   let written = ''
   child.stdout.on('data', (data: Buffer) => { written += data.toString() })
   child.stderr.on('data', (data: Buffer) => { written += data.toString() })
-  const ended = once(child, 'close').then(([code, signal]: Array<number | NodeJS.Signals | null>) => code ?? signal ?? null)
+  const ended = once(child, 'close').then(([code, signal]: Array<number | NodeJS.Signals | null>) => (
+    code ?? signal ?? null
+  ))
   t.teardown(async () => {
     child.kill('SIGKILL')
     await ended

@@ -18,7 +18,9 @@ import { CONTRACT_SPACE, DATABASE_URL, postgresOptions } from './sql-stores.js'
  */
 export async function pgliteDatabase (t: Test): Promise<Executor> {
   const folder = mkdtempSync(join(tmpdir(), 'memory-gateway-'))
-  const executor = await openPglite({ dataDir: join(folder, 'data'), timeoutMs: 60_000, maxWaiting: 1000, waitMs: 60_000 })
+  const executor = await openPglite({
+    dataDir: join(folder, 'data'), timeoutMs: 60_000, maxWaiting: 1000, waitMs: 60_000,
+  })
   t.teardown(async () => {
     await executor.close()
     rmSync(folder, { recursive: true })

@@ -67,7 +67,10 @@ export class TraceCollector extends ScriptedServer {
   /** The one span of a name. */
   span (name: string): CollectedSpan {
     const [span, ...others] = this.spans.filter((span) => span.name === name)
-    if (span === undefined || others.length > 0) throw new Error(`${others.length + (span === undefined ? 0 : 1)} spans are called ${name}: ${this.spans.map((span) => span.name).join(', ')}`)
+    if (span === undefined || others.length > 0) {
+      throw new Error(`${others.length + (span === undefined ? 0 : 1)} spans are called ${name}: ` +
+        `${this.spans.map((span) => span.name).join(', ')}`)
+    }
     return span
   }
 }

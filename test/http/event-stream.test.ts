@@ -5,7 +5,9 @@ import { eventStream, wantsEvents, type EventStreamOptions, type ServerSentEvent
 import { parseEvents } from '../helpers/events.js'
 import { latch } from '../routes/reflecting.js'
 
-const OPTIONS: EventStreamOptions = { heartbeatMs: 60_000, onError: (error) => ({ event: 'error', data: { message: (error as Error).message } }) }
+const OPTIONS: EventStreamOptions = {
+  heartbeatMs: 60_000, onError: (error) => ({ event: 'error', data: { message: (error as Error).message } }),
+}
 
 const accepted: Array<[accept: string | undefined, events: boolean]> = [
   [undefined, false],
@@ -67,7 +69,9 @@ t.test('a comment is sent repeatedly during silence, and no event is lost', asyn
     beats = text.split(': heartbeat\n\n').length - 1
     if (beats >= 3) open()
   }
-  t.same(parseEvents(text).filter(({ event }) => event !== 'comment'), [{ event: 'a', data: 1 }, { event: 'b', data: 2 }])
+  t.same(
+    parseEvents(text).filter(({ event }) => event !== 'comment'), [{ event: 'a', data: 1 }, { event: 'b', data: 2 }],
+  )
   t.ok(beats >= 3)
 })
 

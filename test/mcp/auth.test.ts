@@ -18,13 +18,23 @@ const jwks = await startJwksServer(key)
 t.teardown(async () => { await jwks.close() })
 
 const claims = { exp: secondsFromNow(60) }
-const oidc: TestConfig = { auth: { mode: 'jwt_oidc', oidcJwksUrl: jwks.url, oidcIssuer: ISSUER, oidcAudience: AUDIENCE }, file: OWNERS }
+const oidc: TestConfig = {
+  auth: { mode: 'jwt_oidc', oidcJwksUrl: jwks.url, oidcIssuer: ISSUER, oidcAudience: AUDIENCE }, file: OWNERS,
+}
 const oidcToken = (more: object = {}) => rs256({ ...claims, iss: ISSUER, aud: AUDIENCE, sub: 'ada', ...more }, key)
 
 const MODES: Array<{ name: string, config: TestConfig, headers: Record<string, string> }> = [
   { name: 'dev', config: { file: OWNERS }, headers: { 'x-service-principal': 'user:ada' } },
-  { name: 'api_key', config: { auth: { mode: 'api_key', apiKey: 'secret' }, file: OWNERS }, headers: { 'x-api-key': 'secret', 'x-service-principal': 'user:ada' } },
-  { name: 'jwt_hs256', config: { auth: { mode: 'jwt_hs256', jwtSecret: SECRET }, file: OWNERS }, headers: { authorization: `Bearer ${hs256({ ...claims, sub: 'user:ada' }, SECRET)}` } },
+  {
+    name: 'api_key',
+    config: { auth: { mode: 'api_key', apiKey: 'secret' }, file: OWNERS },
+    headers: { 'x-api-key': 'secret', 'x-service-principal': 'user:ada' },
+  },
+  {
+    name: 'jwt_hs256',
+    config: { auth: { mode: 'jwt_hs256', jwtSecret: SECRET }, file: OWNERS },
+    headers: { authorization: `Bearer ${hs256({ ...claims, sub: 'user:ada' }, SECRET)}` },
+  },
   { name: 'jwt_oidc', config: oidc, headers: { authorization: `Bearer ${oidcToken()}` } },
 ]
 
@@ -33,10 +43,16 @@ for (const { name, config, headers } of MODES) {
     const { app } = await testApp(t, config, { clock: () => NOW })
     for (const revision of REVISIONS) {
       const client = await connectMcp(t, app, { headers, revision })
-      const retain = async (bank: string) => await client.callTool({ name: 'retain', arguments: { bank_id: bank, content: `by ${revision}` } })
+      const retain = async (bank: string) => (
+        await client.callTool({ name: 'retain', arguments: { bank_id: bank, content: `by ${revision}` } })
+      )
       t.match(answerOf(await retain('user-ada')), { stored: true })
-      t.match(refusalOf(await retain('user-bob')), { code: 'access_denied', message: "Principal 'user:ada' is denied 'write' on bank 'user-bob'" })
-      t.match(answerOf(await client.callTool({ name: 'list_banks', arguments: {} })), { banks: [{ bank_id: 'user-ada' }] })
+      t.match(refusalOf(await retain('user-bob')), {
+        code: 'access_denied', message: "Principal 'user:ada' is denied 'write' on bank 'user-bob'",
+      })
+      t.match(
+        answerOf(await client.callTool({ name: 'list_banks', arguments: {} })), { banks: [{ bank_id: 'user-ada' }] },
+      )
     }
   })
 
@@ -53,50 +69,74 @@ for (const { name, config, headers } of MODES) {
 
 t.test('tenants do not see each other', async (t) => {
   const { app } = await testApp(t, oidc, { clock: () => NOW })
-  const as = async (tid: string) => await connectMcp(t, app, { headers: { authorization: `Bearer ${oidcToken({ tid })}` } })
+  const as = async (tid: string) => (
+    await connectMcp(t, app, { headers: { authorization: `Bearer ${oidcToken({ tid })}` } })
+  )
   const [one, two] = [await as('one'), await as('two')]
   await one.callTool({ name: 'retain', arguments: { bank_id: 'user-ada', content: 'a fact of tenant one' } })
   t.match(answerOf(await two.callTool({ name: 'list_banks', arguments: {} })), { banks: [] })
-  t.match(answerOf(await two.callTool({ name: 'recall', arguments: { bank_id: 'user-ada', query: 'fact' } })), { memories: [] })
+  t.match(
+    answerOf(await two.callTool({ name: 'recall', arguments: { bank_id: 'user-ada', query: 'fact' } })),
+    { memories: [] },
+  )
   t.same((await two.listResources()).resources, [])
 })
 
 t.test('jwt_oidc: the challenge names the metadata, which names the identity provider', async (t) => {
   const { app, post } = await testApp(t, oidc, { clock: () => NOW })
   const url = await addressOf(app)
-  for (const [path, authorization] of [['/mcp', undefined], ['/mcp', 'Bearer x.y.z'], ['/mcp/banks/user-ada', undefined]] as const) {
-    const response = await fetch(`${url}${path}`, { method: 'POST', headers: { ...MCP_HEADERS, ...(authorization !== undefined && { authorization }) }, body: '{}' })
+  for (const [path, authorization] of [
+    ['/mcp', undefined], ['/mcp', 'Bearer x.y.z'], ['/mcp/banks/user-ada', undefined],
+  ] as const) {
+    const response = await fetch(`${url}${path}`, {
+      method: 'POST', headers: { ...MCP_HEADERS, ...(authorization !== undefined && { authorization }) }, body: '{}',
+    })
     await response.body?.cancel()
     t.equal(response.status, 401)
-    if (authorization !== undefined) t.match(response.headers.get('www-authenticate'), /^Bearer error="invalid_token", resource_metadata="/)
+    if (authorization !== undefined) {
+      t.match(response.headers.get('www-authenticate'), /^Bearer error="invalid_token", resource_metadata="/)
+    }
     const { resourceMetadataUrl } = extractWWWAuthenticateParams(response)
     t.equal(resourceMetadataUrl?.href, `${url}/.well-known/oauth-protected-resource${path}`)
-    t.same(await discoverOAuthProtectedResourceMetadata(`${url}${path}`, { resourceMetadataUrl: resourceMetadataUrl! }), {
+    t.same(await discoverOAuthProtectedResourceMetadata(`${url}${path}`, {
+      resourceMetadataUrl: resourceMetadataUrl!,
+    }), {
       resource: `${url}${path}`,
       authorization_servers: [ISSUER],
       bearer_methods_supported: ['header'],
       resource_name: 'Memory Gateway',
     })
   }
-  t.match(await discoverOAuthProtectedResourceMetadata(`${url}/mcp`), { resource: `${url}/mcp` }, 'also without the challenge')
+  t.match(
+    await discoverOAuthProtectedResourceMetadata(`${url}/mcp`), { resource: `${url}/mcp` },
+    'also without the challenge',
+  )
   const other = await post('/v1/recall', {})
   t.equal(other.headers['www-authenticate'], 'Bearer', 'the other routes are as before')
 })
 
 t.test('jwt_oidc: with a proxy in front the metadata has the configured address', async (t) => {
-  const { post, get } = await testApp(t, { ...oidc, file: { mcp: { public_url: 'https://memory.example.com/api/' } } }, { clock: () => NOW })
+  const { post, get } = await testApp(
+    t, { ...oidc, file: { mcp: { public_url: 'https://memory.example.com/api/' } } }, { clock: () => NOW },
+  )
   const challenge = (await post('/mcp', rpc('tools/list'), MCP_HEADERS)).headers['www-authenticate']
   t.equal(challenge, 'Bearer resource_metadata="https://memory.example.com/api/.well-known/oauth-protected-resource/mcp"')
-  t.match((await get('/.well-known/oauth-protected-resource')).json(), { resource: 'https://memory.example.com/api/mcp' })
+  t.match((await get('/.well-known/oauth-protected-resource')).json(), {
+    resource: 'https://memory.example.com/api/mcp',
+  })
 })
 
 t.test('jwt_oidc: the metadata is also where RFC 9728 places it for a public URL with a path', async (t) => {
   for (const path of ['/api', '/a:b/c', '/%C3%A9', '/mcp', '/%zz']) {
-    const { get } = await testApp(t, { ...oidc, file: { mcp: { public_url: `https://memory.example.com${path}` } } }, { clock: () => NOW })
+    const { get } = await testApp(
+      t, { ...oidc, file: { mcp: { public_url: `https://memory.example.com${path}` } } }, { clock: () => NOW },
+    )
     for (const endpoint of ['/mcp', '/mcp/banks/user-ada']) {
       const found = await get(`/.well-known/oauth-protected-resource${path}${endpoint}`)
       if (path !== '/%zz') t.match(found.json(), { resource: `https://memory.example.com${path}${endpoint}` })
-      t.match((await get(`/.well-known/oauth-protected-resource${endpoint}`)).json(), { resource: `https://memory.example.com${path}${endpoint}` })
+      t.match((await get(`/.well-known/oauth-protected-resource${endpoint}`)).json(), {
+        resource: `https://memory.example.com${path}${endpoint}`,
+      })
     }
   }
   for (const publicUrl of ['https://memory.example.com/a*b', 'https://[::', 'https://memory.example.com']) {
@@ -106,14 +146,21 @@ t.test('jwt_oidc: the metadata is also where RFC 9728 places it for a public URL
 })
 
 t.test('jwt_oidc: the addresses of a gateway in another app have its prefix', async (t) => {
-  for (const [prefix, filled] of [['/memory', '/memory'], ['memory', '/memory'], ['/:team/é', '/a%20%22b%22/%C3%A9']] as const) {
+  for (const [prefix, filled] of [
+    ['/memory', '/memory'], ['memory', '/memory'], ['/:team/é', '/a%20%22b%22/%C3%A9'],
+  ] as const) {
     const { app } = await host(t)
     await app.register(memoryGateway, options({ prefix, config: testConfig(oidc) }))
     const url = await addressOf(app)
     for (const path of ['/mcp', '/mcp/banks/user-ada']) {
-      const challenged = await app.inject({ method: 'POST', url: `${filled}${path}`, headers: { ...MCP_HEADERS, host: new URL(url).host }, payload: '{}' })
+      const challenged = await app.inject({
+        method: 'POST', url: `${filled}${path}`, headers: { ...MCP_HEADERS, host: new URL(url).host }, payload: '{}',
+      })
       t.equal(challenged.statusCode, 401)
-      t.equal(challenged.headers['www-authenticate'], `Bearer resource_metadata="${url}${filled}/.well-known/oauth-protected-resource${path}"`)
+      t.equal(
+        challenged.headers['www-authenticate'],
+        `Bearer resource_metadata="${url}${filled}/.well-known/oauth-protected-resource${path}"`,
+      )
       const [, metadataUrl] = /"(.+)"/.exec(String(challenged.headers['www-authenticate']))!
       const metadata = await fetch(metadataUrl!)
       t.equal(metadata.status, 200)

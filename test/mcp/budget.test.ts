@@ -5,20 +5,27 @@ import { answerOf, connectMcp } from '../helpers/mcp.js'
 
 const TOKENS = 1000
 const file = { mcp: { answer_tokens: TOKENS } }
-const sentence = (index: number) => `Fact ${index}: the harbour of town ${index} has ${index} boats, and each of them carries tea to the islands in spring.`
+const sentence = (index: number) => (
+  `Fact ${index}: the harbour of town ${index} has ${index} boats, and each of them carries tea to the ` +
+    'islands in spring.'
+)
 
 t.test('a recall is cut to the hits that fit', async (t) => {
   const { app, retain } = await testApp(t, { file })
   for (let index = 0; index < 40; index++) await retain('b', sentence(index))
   const client = await connectMcp(t, app)
-  const answer = answerOf(await client.callTool({ name: 'recall', arguments: { bank_id: 'b', query: 'harbour boats tea', max_results: 40 } }))
+  const answer = answerOf(
+    await client.callTool({ name: 'recall', arguments: { bank_id: 'b', query: 'harbour boats tea', max_results: 40 } }),
+  )
   const memories = answer['memories'] as Array<{ text: string }>
   t.ok(memories.length > 3 && memories.length < 40)
   t.equal(answer['truncated'], true)
   t.ok(countTokens(JSON.stringify(answer)) <= TOKENS + 20)
 })
 
-for (const [name, text] of [['English', 'tea on the islands '.repeat(2000)], ['emoji', '🫖🏝 '.repeat(5000)], ['one word', 'x'.repeat(40_000)]] as const) {
+for (const [name, text] of [
+  ['English', 'tea on the islands '.repeat(2000)], ['emoji', '🫖🏝 '.repeat(5000)], ['one word', 'x'.repeat(40_000)],
+] as const) {
   t.test(`a memory that does not fit alone is cut: ${name}`, async (t) => {
     const { app, retain } = await testApp(t, { file })
     const id = await retain('b', `harbour ${text}`)
@@ -38,7 +45,9 @@ t.test('sources of a reflect, ids of a forget and pages of banks are cut', async
   const { app, post } = await testApp(t, { file })
   const items = Array.from({ length: 100 }, (_, index) => ({ content: sentence(index), tags: ['all'] }))
   await post('/v1/retain/batch', { bank_id: 'b', items })
-  for (let index = 0; index < 60; index++) await post('/v1/retain', { bank_id: `bank-${index}-${'x'.repeat(100)}`, content: 'x' })
+  for (let index = 0; index < 60; index++) {
+    await post('/v1/retain', { bank_id: `bank-${index}-${'x'.repeat(100)}`, content: 'x' })
+  }
   const client = await connectMcp(t, app)
   const call = async (name: string, args: Record<string, unknown>) =>
     answerOf(await client.callTool({ name, arguments: args }))

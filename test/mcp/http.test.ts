@@ -20,18 +20,29 @@ t.test('there are no streams and no sessions', async (t) => {
     t.equal(response.statusCode, 405)
     t.equal(response.headers['allow'], 'POST')
   }
-  const opened = await post('/mcp', rpc('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 't', version: '1' } }), MCP_HEADERS)
+  const opened = await post(
+    '/mcp',
+    rpc('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 't', version: '1' } }),
+    MCP_HEADERS,
+  )
   t.match(opened.json(), { result: { protocolVersion: '2025-11-25', serverInfo: { name: 'memory-gateway' } } })
   t.equal(opened.headers['mcp-session-id'], undefined)
   t.match(opened.headers['content-type'], /^application\/json/)
-  const listening = await post('/mcp', rpc('subscriptions/listen', { notifications: {} }), { ...MCP_HEADERS, 'mcp-protocol-version': '2026-07-28' })
+  const listening = await post(
+    '/mcp', rpc('subscriptions/listen', { notifications: {} }),
+    { ...MCP_HEADERS, 'mcp-protocol-version': '2026-07-28' },
+  )
   t.match(listening.json(), { id: 1, error: { code: -32601 } })
 })
 
 t.test('older revisions are supported, and unknown ones are refused', async (t) => {
   const { post } = await testApp(t)
   for (const version of ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25']) {
-    const answer = await post('/mcp', rpc('initialize', { protocolVersion: version, capabilities: {}, clientInfo: { name: 't', version: '1' } }), { ...MCP_HEADERS, 'mcp-protocol-version': version })
+    const answer = await post(
+      '/mcp',
+      rpc('initialize', { protocolVersion: version, capabilities: {}, clientInfo: { name: 't', version: '1' } }),
+      { ...MCP_HEADERS, 'mcp-protocol-version': version },
+    )
     t.equal(answer.json().result.protocolVersion, version)
   }
   const unknown = await post('/mcp', rpc('tools/list'), { ...MCP_HEADERS, 'mcp-protocol-version': '1999-01-01' })
@@ -55,21 +66,27 @@ t.test('a batch is answered within its bounds', async (t) => {
   for (const { result } of answers) t.match(answerOf(result), { stored: true })
 
   const notified = { jsonrpc: '2.0', method: 'notifications/initialized' }
-  for (const batch of [[rpc('ping')], [rpc('ping'), notified], [notified, rpc('no/such')], [rpc('ping', {}, 1), rpc('ping', {}, 2)]]) {
+  for (const batch of [
+    [rpc('ping')], [rpc('ping'), notified], [notified, rpc('no/such')], [rpc('ping', {}, 1), rpc('ping', {}, 2)],
+  ]) {
     const answered = await post('/mcp', batch, headers)
     t.equal(answered.statusCode, 200)
     t.match(answered.json(), [{ jsonrpc: '2.0', id: 1 }])
     t.ok(Array.isArray(answered.json()))
   }
   t.equal((await post('/mcp', [notified], headers)).body, '')
-  for (const wrong of [[], [7], [rpc('ping'), 7]]) t.match((await post('/mcp', wrong, headers)).json(), { id: null, error: { code: -32600 } })
+  for (const wrong of [[], [7], [rpc('ping'), 7]]) {
+    t.match((await post('/mcp', wrong, headers)).json(), { id: null, error: { code: -32600 } })
+  }
   const modern = await post('/mcp', [rpc('ping', META)], { ...MCP_HEADERS, 'mcp-protocol-version': '2026-07-28' })
   t.equal(modern.statusCode, 400)
   t.match(modern.json(), { id: null, error: { code: -32600 } })
 
   const long = await post('/mcp', [1, 2, 3, 4].map(retain), headers)
   t.equal(long.statusCode, 400)
-  t.match(long.json(), { id: null, error: { code: -32600, message: /mcp\.batch_messages/, data: { code: 'invalid_request' } } })
+  t.match(long.json(), {
+    id: null, error: { code: -32600, message: /mcp\.batch_messages/, data: { code: 'invalid_request' } },
+  })
   const keyed = await post('/mcp', [retain(1)], { ...headers, 'idempotency-key': 'k' })
   t.match(keyed.json(), { error: { code: -32600, message: /Idempotency-Key/ } })
 })
@@ -78,13 +95,17 @@ t.test('a batch that cancels its own requests is answered', async (t) => {
   const { post } = await testApp(t)
   const headers = { ...MCP_HEADERS, 'mcp-protocol-version': '2025-03-26' }
   const recall = (id: number | string) => toolCall('recall', { bank_id: 'b', query: 'x' }, id)
-  const cancel = (requestId: number | string) => ({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } })
+  const cancel = (requestId: number | string) => ({
+    jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId },
+  })
   for (const batch of [[recall(1), cancel(1)], [cancel(1), recall(1)]]) {
     t.match((await post('/mcp', batch, headers)).json(), [{ id: 1, result: { structuredContent: { memories: [] } } }])
   }
   const two = await post('/mcp', [recall(1), recall('a'), cancel('a')], headers)
   t.match(two.json(), [{ id: 1, result: {} }, { id: 'a', result: {} }])
-  for (const body of [cancel(1), [cancel(1)], [cancel(1), cancel(2)]]) t.equal((await post('/mcp', body, headers)).statusCode, 202)
+  for (const body of [cancel(1), [cancel(1)], [cancel(1), cancel(2)]]) {
+    t.equal((await post('/mcp', body, headers)).statusCode, 202)
+  }
   t.equal((await post('/mcp', [], headers)).statusCode, 400)
 })
 
@@ -101,7 +122,10 @@ t.test('messages of a batch that are invalid or responses delay no answer', asyn
     [[ping(1), {}], 400],
     [[ping(1), [ping(2)]], 400],
   ] as const) {
-    t.equal((await post('/mcp', batch, { ...MCP_HEADERS, 'mcp-protocol-version': '2025-03-26' })).statusCode, status, JSON.stringify(batch))
+    t.equal(
+      (await post('/mcp', batch, { ...MCP_HEADERS, 'mcp-protocol-version': '2025-03-26' })).statusCode, status,
+      JSON.stringify(batch),
+    )
   }
 })
 
@@ -117,11 +141,15 @@ t.test('a batch in which two requests have one id is refused', async (t) => {
     const response = await post('/mcp', batch, headers)
     t.equal(response.statusCode, 400)
     t.match(response.json(), {
-      id: null, error: { code: -32600, message: `Two requests of the batch have the id ${id}`, data: { code: 'invalid_request' } },
+      id: null,
+      error: {
+        code: -32600, message: `Two requests of the batch have the id ${id}`, data: { code: 'invalid_request' },
+      },
     })
   }
   t.match((await post('/mcp', [recall(1), recall('1')], headers)).json(), [
-    { id: 1, result: { structuredContent: { memories: [] } } }, { id: '1', result: { structuredContent: { memories: [] } } },
+    { id: 1, result: { structuredContent: { memories: [] } } },
+    { id: '1', result: { structuredContent: { memories: [] } } },
   ], 'nothing was stored, and a number differs from its text')
 })
 
@@ -138,7 +166,9 @@ t.test('an answer that never comes ends with deadline_exceeded, and its work is 
     return server
   }
   const { signal } = new AbortController()
-  await t.rejects(http.answer({ headers: MCP_HEADERS, body: rpc('tools/list'), signal, makeServer }), { code: 'deadline_exceeded' })
+  await t.rejects(
+    http.answer({ headers: MCP_HEADERS, body: rpc('tools/list'), signal, makeServer }), { code: 'deadline_exceeded' },
+  )
   t.ok(cancelled)
 })
 
@@ -146,12 +176,19 @@ t.test('what a response repeats and what a request looks up is bounded, alone an
   const { post } = await testApp(t)
   const message = (change: object) => ({ jsonrpc: '2.0', id: 1, method: 'ping', ...change })
   const over = 'x'.repeat(8193)
-  const changes = { id: { id: over }, method: { method: over }, 'params.name': { params: { name: over } }, 'params.uri': { params: { uri: over } } }
+  const changes = {
+    id: { id: over },
+    method: { method: over },
+    'params.name': { params: { name: over } },
+    'params.uri': { params: { uri: over } },
+  }
   for (const [path, change] of Object.entries(changes)) {
     for (const body of [message(change), [message({}), message(change)]]) {
       const response = await post('/mcp', body, { ...MCP_HEADERS, 'mcp-protocol-version': '2025-03-26' })
       t.equal(response.statusCode, 400)
-      t.match(response.json(), { id: null, error: { code: -32600, message: `The ${path} of a message has at most 8192 characters` } })
+      t.match(response.json(), {
+        id: null, error: { code: -32600, message: `The ${path} of a message has at most 8192 characters` },
+      })
     }
   }
   const longest = 'x'.repeat(8192)
@@ -160,14 +197,19 @@ t.test('what a response repeats and what a request looks up is bounded, alone an
 
 t.test('faults of the protocol are errors of JSON-RPC with the status of HTTP', async (t) => {
   const { inject } = await testApp(t, { maxBodyBytes: 2048 })
-  const send = async (payload: string, headers: Record<string, string> = MCP_HEADERS) => await inject({ method: 'POST', url: '/mcp', headers, payload })
+  const send = async (payload: string, headers: Record<string, string> = MCP_HEADERS) => (
+    await inject({ method: 'POST', url: '/mcp', headers, payload })
+  )
   const deep = `${'['.repeat(100)}${']'.repeat(100)}`
   for (const [payload, status, code] of [
     ['', 400, -32700],
     ['{', 400, -32700],
     ['7', 400, -32600],
     ['{"jsonrpc":"2.0"}', 400, -32600],
-    [`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"recall","arguments":{"query":${deep}}}}`, 413, -32600],
+    [
+      `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"recall","arguments":{"query":${deep}}}}`, 413,
+      -32600,
+    ],
     [JSON.stringify(toolCall('retain', { bank_id: 'b', content: 'x'.repeat(4000) })), 413, -32600],
   ] as const) {
     const response = await send(payload)
@@ -198,23 +240,45 @@ t.test('an unknown name is an error of JSON-RPC; its HTTP status depends on the 
 })
 
 t.test('the Origin of a web page is checked', async (t) => {
-  const { post } = await testApp(t, { file: { mcp: { public_url: 'https://memory.example.com/', allowed_origins: ['app.example.org'] } } })
-  const status = async (origin: string) => (await post('/mcp', rpc('tools/list'), { ...MCP_HEADERS, origin })).statusCode
-  for (const origin of ['http://localhost:3000', 'http://127.0.0.1', 'https://memory.example.com', 'https://app.example.org:8443']) t.equal(await status(origin), 200, origin)
-  for (const origin of ['https://evil.example', 'null', 'https://memory.example.com.evil.example', 'x']) t.equal(await status(origin), 403, origin)
+  const { post } = await testApp(t, {
+    file: { mcp: { public_url: 'https://memory.example.com/', allowed_origins: ['app.example.org'] } },
+  })
+  const status = async (origin: string) => (
+    (await post('/mcp', rpc('tools/list'), { ...MCP_HEADERS, origin })).statusCode
+  )
+  for (const origin of [
+    'http://localhost:3000', 'http://127.0.0.1', 'https://memory.example.com', 'https://app.example.org:8443',
+  ]) {
+    t.equal(await status(origin), 200, origin)
+  }
+  for (const origin of ['https://evil.example', 'null', 'https://memory.example.com.evil.example', 'x']) {
+    t.equal(await status(origin), 403, origin)
+  }
 })
 
 t.test('the Host is checked', async (t) => {
-  const { post, get } = await testApp(t, { auth: { mode: 'api_key', apiKey: 'k' }, file: { mcp: { allowed_hosts: ['memory.example.com', '*.internal'] } } })
-  const ask = async (host: string) => await post('/mcp', rpc('tools/list'), { ...MCP_HEADERS, host, 'x-api-key': 'k', 'x-service-principal': 'user:ada' })
-  for (const host of ['memory.example.com', 'Memory.Example.com:8080', 'a.internal', 'localhost:8080']) t.equal((await ask(host)).statusCode, 200, host)
+  const { post, get } = await testApp(t, {
+    auth: { mode: 'api_key', apiKey: 'k' }, file: { mcp: { allowed_hosts: ['memory.example.com', '*.internal'] } },
+  })
+  const ask = async (host: string) => (
+    await post('/mcp', rpc('tools/list'), { ...MCP_HEADERS, host, 'x-api-key': 'k', 'x-service-principal': 'user:ada' })
+  )
+  for (const host of ['memory.example.com', 'Memory.Example.com:8080', 'a.internal', 'localhost:8080']) {
+    t.equal((await ask(host)).statusCode, 200, host)
+  }
   const refused = await ask('evil.example')
   t.equal(refused.statusCode, 403)
   t.match(refused.json(), { detail: /mcp\.allowed_hosts/, code: 'host_not_allowed' })
-  t.equal((await get('/v1/banks', { host: 'evil.example', 'x-api-key': 'k', 'x-service-principal': 'user:ada' })).statusCode, 200, 'other routes are as before')
+  t.equal(
+    (await get('/v1/banks', { host: 'evil.example', 'x-api-key': 'k', 'x-service-principal': 'user:ada' })).statusCode,
+    200, 'other routes are as before',
+  )
 
   const dev = await testApp(t)
-  t.equal((await dev.post('/mcp', rpc('tools/list'), { ...MCP_HEADERS, host: 'evil.example' })).statusCode, 403, 'dev mode checks every route')
+  t.equal(
+    (await dev.post('/mcp', rpc('tools/list'), { ...MCP_HEADERS, host: 'evil.example' })).statusCode, 403,
+    'dev mode checks every route',
+  )
 })
 
 t.test('the endpoint does not exist when it is switched off', async (t) => {

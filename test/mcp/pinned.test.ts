@@ -11,27 +11,45 @@ for (const revision of REVISIONS) {
 
     const { tools } = await client.listTools()
     t.same(tools.map(({ name }) => name), ['retain', 'recall', 'reflect', 'forget'])
-    t.notOk(tools.some(({ inputSchema }) => /"banks?(_id)?"/.test(JSON.stringify(inputSchema))), 'no argument is a bank')
+    t.notOk(
+      tools.some(({ inputSchema }) => /"banks?(_id)?"/.test(JSON.stringify(inputSchema))), 'no argument is a bank',
+    )
     t.notOk(tools.some(({ description }) => description?.includes('bank_id')))
     t.match(answerOf(await call('retain', { content: 'Ada drinks tea.' })), { bank_id: 'user-ada' })
-    t.match(answerOf(await call('recall', { query: 'Who drinks?' })), { memories: [{ bank_id: 'user-ada' }], total_available: 1 })
+    t.match(
+      answerOf(await call('recall', { query: 'Who drinks?' })),
+      { memories: [{ bank_id: 'user-ada' }], total_available: 1 },
+    )
     t.match(answerOf(await call('reflect', { query: 'Who drinks tea?' })), { sources: [{ bank_id: 'user-ada' }] })
-    t.match(answerOf(await call('forget', { memory_ids: [other] })), { deleted_count: 0 }, 'an id of another bank does not count')
+    t.match(
+      answerOf(await call('forget', { memory_ids: [other] })), { deleted_count: 0 },
+      'an id of another bank does not count',
+    )
 
     for (const args of [{ bank_id: 'user-bob' }, { bank_id: 'user-ada' }, { banks: ['user-bob'] }, { bank_id: null }]) {
-      for (const [name, rest] of [['recall', { query: 'x' }], ['retain', { content: 'x' }], ['forget', { scope: 'all' }]] as const) {
-        t.match(refusalOf(await call(name, { ...rest, ...args })), { code: 'invalid_request', errors: [{ field: Object.keys(args)[0], message: /serves one bank/ }] })
+      for (const [name, rest] of [
+        ['recall', { query: 'x' }], ['retain', { content: 'x' }], ['forget', { scope: 'all' }],
+      ] as const) {
+        t.match(refusalOf(await call(name, { ...rest, ...args })), {
+          code: 'invalid_request', errors: [{ field: Object.keys(args)[0], message: /serves one bank/ }],
+        })
       }
     }
     await t.rejects(call('list_banks', {}), { code: -32602 })
 
     const { resources } = await client.listResources()
-    t.match(resources, [{ uri: 'memory://banks/user-ada' }, { uri: /^memory:\/\/banks\/user-ada\/memories\//, title: 'Ada drinks tea.' }])
-    for (const uri of ['memory://banks/user-bob', `memory://banks/user-bob/memories/${other}`]) await t.rejects(client.readResource({ uri }), { code: -32602 })
+    t.match(resources, [
+      { uri: 'memory://banks/user-ada' }, { uri: /^memory:\/\/banks\/user-ada\/memories\//, title: 'Ada drinks tea.' },
+    ])
+    for (const uri of ['memory://banks/user-bob', `memory://banks/user-bob/memories/${other}`]) {
+      await t.rejects(client.readResource({ uri }), { code: -32602 })
+    }
     await t.rejects(client.readResource({ uri: `memory://banks/user-ada/memories/${other}` }), { code: -32602 })
     const { prompts } = await client.listPrompts()
     t.notOk(prompts.some(({ arguments: given = [] }) => given.some(({ name }) => name === 'bank_id')))
-    await t.rejects(client.getPrompt({ name: 'remember_conversation', arguments: { bank_id: 'user-bob' } }), { code: -32602 })
+    await t.rejects(
+      client.getPrompt({ name: 'remember_conversation', arguments: { bank_id: 'user-bob' } }), { code: -32602 },
+    )
     t.match(JSON.stringify(await client.getPrompt({ name: 'remember_conversation' })), /user-ada/)
   })
 }

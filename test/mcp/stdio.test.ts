@@ -16,7 +16,12 @@ async function startProgram (
   t: Test, revision: Revision, env: Record<string, string>, args: string[] = [],
 ): Promise<Client> {
   const client = mcpClient(revision)
-  const transport = new StdioClientTransport({ command: process.execPath, args: [PROGRAM, 'mcp', ...args], env: { PATH: process.env['PATH'] ?? '', ...env }, stderr: 'pipe' })
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [PROGRAM, 'mcp', ...args],
+    env: { PATH: process.env['PATH'] ?? '', ...env },
+    stderr: 'pipe',
+  })
   await client.connect(transport)
   t.teardown(async () => { await client.close() })
   return client
@@ -53,35 +58,62 @@ for (const revision of REVISIONS) {
   t.test(`in front of a server in the revision ${revision}`, async (t) => {
     const { app } = await testApp(t, {
       auth: { mode: 'api_key', apiKey: 'secret' },
-      file: { access_control: { enabled: true, default_policy: 'owner_only' }, homeostasis: { rate_limits: { retain_per_minute: 1 } } },
+      file: {
+        access_control: { enabled: true, default_policy: 'owner_only' },
+        homeostasis: { rate_limits: { retain_per_minute: 1 } },
+      },
     })
-    const env = { MEMORY_GATEWAY_URL: await addressOf(app), MEMORY_GATEWAY_API_KEY: 'secret', MEMORY_GATEWAY_PRINCIPAL: 'user:ada' }
+    const env = {
+      MEMORY_GATEWAY_URL: await addressOf(app), MEMORY_GATEWAY_API_KEY: 'secret', MEMORY_GATEWAY_PRINCIPAL: 'user:ada',
+    }
     const client = await startProgram(t, revision, env)
     t.equal(client.getNegotiatedProtocolVersion(), revision)
     const call = async (name: string, args: Record<string, unknown>) => await client.callTool({ name, arguments: args })
-    const { memory_id: id } = answerOf(await call('retain', { bank_id: 'user-ada', content: 'Ada drinks tea.', idempotency_key: 'k' }))
-    t.match(answerOf(await call('retain', { bank_id: 'user-ada', content: 'Ada drinks tea.', idempotency_key: 'k' })), { stored: true, memory_id: id })
-    t.match(refusalOf(await call('retain', { bank_id: 'user-ada', content: 'more' })), { code: 'rate_limited', retry_after_seconds: 60, request_id: String })
+    const { memory_id: id } = answerOf(
+      await call('retain', { bank_id: 'user-ada', content: 'Ada drinks tea.', idempotency_key: 'k' }),
+    )
+    t.match(
+      answerOf(await call('retain', { bank_id: 'user-ada', content: 'Ada drinks tea.', idempotency_key: 'k' })),
+      { stored: true, memory_id: id },
+    )
+    t.match(
+      refusalOf(await call('retain', { bank_id: 'user-ada', content: 'more' })),
+      { code: 'rate_limited', retry_after_seconds: 60, request_id: String },
+    )
     t.match(refusalOf(await call('recall', { bank_id: 'user-bob', query: 'x' })), { code: 'access_denied' })
     t.match(answerOf(await call('recall', { bank_id: 'user-ada', query: 'tea', tags: ['none'] })), { memories: [] })
-    t.match(answerOf(await call('reflect', { bank_id: 'user-ada', query: 'What does Ada drink?' })), { sources: [{ memory_id: id }] })
+    t.match(
+      answerOf(await call('reflect', { bank_id: 'user-ada', query: 'What does Ada drink?' })),
+      { sources: [{ memory_id: id }] },
+    )
     t.match(answerOf(await call('list_banks', { limit: 5 })), { banks: [{ bank_id: 'user-ada' }] })
-    t.match(JSON.stringify(await client.readResource({ uri: `memory://banks/user-ada/memories/${String(id)}` })), /Ada drinks tea/)
+    t.match(
+      JSON.stringify(await client.readResource({ uri: `memory://banks/user-ada/memories/${String(id)}` })),
+      /Ada drinks tea/,
+    )
     t.match(JSON.stringify(await client.readResource({ uri: 'memory://banks/user-ada' })), /Ada drinks tea/)
     t.match(answerOf(await call('forget', { bank_id: 'user-ada', memory_ids: [id] })), { deleted_count: 1 })
 
     const pinned = await startProgram(t, revision, env, ['--bank', 'user-ada'])
     t.same((await pinned.listTools()).tools.map(({ name }) => name), ['retain', 'recall', 'reflect', 'forget'])
-    t.match(refusalOf(await pinned.callTool({ name: 'recall', arguments: { query: 'x', bank_id: 'user-bob' } })), { code: 'invalid_request' })
+    t.match(
+      refusalOf(await pinned.callTool({ name: 'recall', arguments: { query: 'x', bank_id: 'user-bob' } })),
+      { code: 'invalid_request' },
+    )
   })
 
   t.test(`on a folder in the revision ${revision}`, async (t) => {
     const folder = join(t.testdir(), 'memories')
     const client = await startProgram(t, revision, {}, ['--data', folder])
-    answerOf(await client.callTool({ name: 'retain', arguments: { bank_id: 'b', content: 'The key is under the mat.' } }))
+    answerOf(
+      await client.callTool({ name: 'retain', arguments: { bank_id: 'b', content: 'The key is under the mat.' } }),
+    )
     await client.close()
     const again = await startProgram(t, revision, {}, ['--data', folder])
-    t.match(answerOf(await again.callTool({ name: 'recall', arguments: { bank_id: 'b', query: 'Where is the key?' } })), { memories: [{ text: 'The key is under the mat.' }] })
+    t.match(
+      answerOf(await again.callTool({ name: 'recall', arguments: { bank_id: 'b', query: 'Where is the key?' } })),
+      { memories: [{ text: 'The key is under the mat.' }] },
+    )
   })
 }
 
@@ -89,7 +121,9 @@ const embedded: McpStdioOptions = { source: 'embedded', config: testConfig(), ve
 
 t.test('many simultaneous calls are all answered', async (t) => {
   const { send, next, stdin, ended } = serve(embedded)
-  send(rpc('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 't', version: '1' } }, 'i'))
+  send(rpc(
+    'initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 't', version: '1' } }, 'i',
+  ))
   t.match(await next(), { id: 'i', result: { serverInfo: { version: '1.0.0' } } })
   for (let id = 0; id < 200; id++) send(toolCall('retain', { bank_id: 'b', content: `fact ${id}` }, id))
   const answered = new Set<number>()
@@ -120,7 +154,9 @@ t.test('the connection ends with the input, with the signal, and with a message 
 t.test('a server that is missing, or is no gateway, is reported', async (t) => {
   const { app } = await testApp(t)
   const url = await addressOf(app)
-  for (const [server, code] of [['http://127.0.0.1:1', 'connection_lost'], [`${url}/docs/static`, 'not_found']] as const) {
+  for (const [server, code] of [
+    ['http://127.0.0.1:1', 'connection_lost'], [`${url}/docs/static`, 'not_found'],
+  ] as const) {
     const { send, next, stdin, ended } = serve({ source: 'server', server: { url: server }, version: '1.0.0' })
     send(toolCall('list_banks', {}))
     const refusal = refusalOf((await next()).result)
@@ -128,12 +164,16 @@ t.test('a server that is missing, or is no gateway, is reported', async (t) => {
     stdin.end()
     await ended
   }
-  await t.rejects(runMcpStdio({ ...embedded, bankId: ' ' }), { code: 'invalid_request', detail: /^bank: must be a text of letters/ })
+  await t.rejects(runMcpStdio({ ...embedded, bankId: ' ' }), {
+    code: 'invalid_request', detail: /^bank: must be a text of letters/,
+  })
 })
 
 t.test('the calls that run when the input ends are answered', async (t) => {
   const { stdin, send, next, ended, log } = serve(embedded)
-  send(rpc('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 't', version: '1' } }, 'i'))
+  send(rpc(
+    'initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 't', version: '1' } }, 'i',
+  ))
   for (let id = 0; id < 20; id++) send(toolCall('retain', { bank_id: 'b', content: `fact ${id}` }, id))
   // The last line has no line feed.
   stdin.end(JSON.stringify(toolCall('recall', { bank_id: 'b', query: 'fact' }, 20)))
@@ -154,7 +194,8 @@ t.test('a cancelled call does not delay the end', async (t) => {
   await ended
 })
 
-t.test('a line that is not JSON is answered, one that is not a message is logged, and the next one is answered', async (t) => {
+t.test('a line that is not JSON is answered, one that is not a message is logged, and the next one ' +
+  'is answered', async (t) => {
   const { stdin, send, next, ended, log } = serve(embedded)
   stdin.write('{bad\n\n[1]\nnull\n')
   t.match(await next(), { jsonrpc: '2.0', id: null, error: { code: -32700, message: String } })
@@ -177,7 +218,9 @@ async function silentServer (t: Test): Promise<{ url: string, called: Promise<un
 
 t.test('a call that is not answered in time after the end of the input is no fault', async (t) => {
   const { url, called } = await silentServer(t)
-  const { stdin, send, ended, log } = serve({ source: 'server', server: { url }, version: '1.0.0', answerTimeoutMs: 100 })
+  const { stdin, send, ended, log } = serve({
+    source: 'server', server: { url }, version: '1.0.0', answerTimeoutMs: 100,
+  })
   send(toolCall('list_banks', {}))
   await called
   stdin.end()

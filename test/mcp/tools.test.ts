@@ -21,14 +21,29 @@ for (const revision of REVISIONS) {
       ['list_banks', true, false, true],
     ])
 
-    const stored = answerOf(await call('retain', { bank_id: 'user-ada', content: 'Ada drinks green tea.', tags: ['taste'] }))
+    const stored = answerOf(
+      await call('retain', { bank_id: 'user-ada', content: 'Ada drinks green tea.', tags: ['taste'] }),
+    )
     t.match(stored, { stored: true, bank_id: 'user-ada' })
     const found = await call('recall', { bank_id: 'user-ada', query: 'What does Ada drink?' })
-    t.match(answerOf(found), { memories: [{ memory_id: stored['memory_id'], text: 'Ada drinks green tea.', tags: ['taste'], trust: 'trusted' }], truncated: false })
-    t.same(found.content, [{ type: 'text', text: JSON.stringify(found.structuredContent) }], 'the text is the structured content')
-    t.match(answerOf(await call('reflect', { bank_id: 'user-ada', query: 'What does Ada drink?' })), { abstained: false, sources: [{ bank_id: 'user-ada' }] })
-    t.match(answerOf(await call('list_banks', {})), { banks: [{ bank_id: 'user-ada', memory_count: 1 }], next_cursor: null })
-    t.match(answerOf(await call('forget', { bank_id: 'user-ada', memory_ids: [stored['memory_id']] })), { deleted_count: 1 })
+    t.match(answerOf(found), {
+      memories: [{ memory_id: stored['memory_id'], text: 'Ada drinks green tea.', tags: ['taste'], trust: 'trusted' }],
+      truncated: false,
+    })
+    t.same(
+      found.content, [{ type: 'text', text: JSON.stringify(found.structuredContent) }],
+      'the text is the structured content',
+    )
+    t.match(
+      answerOf(await call('reflect', { bank_id: 'user-ada', query: 'What does Ada drink?' })),
+      { abstained: false, sources: [{ bank_id: 'user-ada' }] },
+    )
+    t.match(answerOf(await call('list_banks', {})), {
+      banks: [{ bank_id: 'user-ada', memory_count: 1 }], next_cursor: null,
+    })
+    t.match(
+      answerOf(await call('forget', { bank_id: 'user-ada', memory_ids: [stored['memory_id']] })), { deleted_count: 1 },
+    )
     t.match(refusalOf(await call('recall', { query: 'tea' })), { code: 'invalid_request' })
   })
 }

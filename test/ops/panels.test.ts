@@ -17,7 +17,9 @@ const QUIET: Record<string, string> = {
   'Failed authentication': 'memory_gateway_auth_failures_total',
 }
 
-const { panels } = JSON.parse(await readFile(new URL('../../ops/grafana/memory-gateway.json', import.meta.url), 'utf8')) as { panels: Panel[] }
+const { panels } = JSON.parse(
+  await readFile(new URL('../../ops/grafana/memory-gateway.json', import.meta.url), 'utf8'),
+) as { panels: Panel[] }
 const expressions = new Map(panels.map(({ title, targets = [] }) => [title, targets[0]?.expr ?? '']))
 
 await t.test('a panel of rare events falls back on a metric that every gateway exposes from the start', async (t) => {
@@ -42,9 +44,17 @@ function hasPrometheus (): boolean {
 async function startPrometheus (t: Test, target: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'memory-gateway-prometheus-'))
   const file = join(folder, 'prometheus.yaml')
-  await writeFile(file, `global: { scrape_interval: 200ms, scrape_timeout: 200ms }\nscrape_configs: [{ job_name: memory-gateway, static_configs: [{ targets: ['${target}'] }] }]\n`)
+  await writeFile(
+    file,
+    'global: { scrape_interval: 200ms, scrape_timeout: 200ms }\nscrape_configs: [{ job_name: memory-gateway, ' +
+      `static_configs: [{ targets: ['${target}'] }] }]\n`,
+  )
   const address = `127.0.0.1:${await freePort()}`
-  const child = spawn('prometheus', [`--config.file=${file}`, `--storage.tsdb.path=${join(folder, 'data')}`, `--web.listen-address=${address}`], { stdio: 'ignore' })
+  const child = spawn(
+    'prometheus',
+    [`--config.file=${file}`, `--storage.tsdb.path=${join(folder, 'data')}`, `--web.listen-address=${address}`],
+    { stdio: 'ignore' },
+  )
   const ended = once(child, 'close')
   t.teardown(async () => {
     child.kill()
@@ -58,7 +68,8 @@ async function startPrometheus (t: Test, target: string): Promise<string> {
 async function evaluate (
   prometheus: string, expr: string,
 ): Promise<Array<{ metric: Record<string, string>, value: number }>> {
-  const query = expr.replaceAll('$job', 'memory-gateway').replaceAll('$instance', '.*').replaceAll('$__rate_interval', '10s')
+  const query = expr.replaceAll('$job', 'memory-gateway').replaceAll('$instance', '.*')
+    .replaceAll('$__rate_interval', '10s')
   for (;;) {
     const answer = await fetch(`${prometheus}/api/v1/query?query=${encodeURIComponent(query)}`).catch(() => undefined)
     if (answer?.status === 400) throw new Error(await answer.text())
@@ -69,7 +80,8 @@ async function evaluate (
   }
 }
 
-await t.test('Prometheus evaluates these panels to 0 on a gateway that has just started', { skip: hasPrometheus() ? false : 'prometheus is not installed', timeout: 60_000 }, async (t) => {
+await t.test('Prometheus evaluates these panels to 0 on a gateway that has ' +
+  'just started', { skip: hasPrometheus() ? false : 'prometheus is not installed', timeout: 60_000 }, async (t) => {
   const { app } = await testApp(t)
   await app.listen({ port: 0, host: '127.0.0.1' })
   const { port } = app.server.address() as { port: number }

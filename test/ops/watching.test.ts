@@ -42,7 +42,9 @@ const queries = [
 
 const { app, get } = await testApp(t)
 /** Each metric that the gateway tells of, with the names of its labels as far as they are declared. */
-const types = new Map([...(await get('/metrics')).body.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name, type]) => [name!, type!]))
+const types = new Map([...(await get('/metrics')).body.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(
+  ([, name, type]) => [name!, type!],
+))
 const routes = new Set(app.routeTable.map(({ url }) => url))
 
 /** Names as a query writes them, without the content of quotation marks and braces. */
@@ -62,7 +64,9 @@ await t.test('every metric in the dashboard and the alerts is one that the gatew
 })
 
 await t.test('every metric of the gateway\'s own is on the dashboard', async (t) => {
-  const shown = new Set(queries.slice(0, -rules.length).flatMap(({ expr }) => namesIn(expr)).map((name) => name.replace(/_(bucket|count|sum)$/, '')))
+  const shown = new Set(queries.slice(0, -rules.length).flatMap(({ expr }) => namesIn(expr)).map((name) => (
+    name.replace(/_(bucket|count|sum)$/, '')
+  )))
   t.same([...types.keys()].filter((name) => name.startsWith('memory_gateway_') && !shown.has(name)), [])
 })
 
@@ -74,7 +78,11 @@ await t.test('queries use the rate of counters, and the value of gauges', async 
 })
 
 await t.test('every route in a query exists', async (t) => {
-  const named = queries.flatMap(({ expr }) => [...expr.matchAll(/route(=|!=|=~|!~)"([^"]*)"/g)].map(([, operator, value]) => ({ operator: operator!, value: value! })))
+  const named = queries.flatMap(({ expr }) => (
+    [...expr.matchAll(/route(=|!=|=~|!~)"([^"]*)"/g)].map(
+      ([, operator, value]) => ({ operator: operator!, value: value! }),
+    )
+  ))
   t.ok(named.length > 3)
   for (const { operator, value } of named) {
     for (const one of operator.endsWith('~') ? value.split('|') : [value]) {
@@ -86,13 +94,20 @@ await t.test('every route in a query exists', async (t) => {
 
 await t.test('the panels have unique ids and do not overlap', async (t) => {
   t.equal(new Set(dashboard.panels.map(({ id }) => id)).size, dashboard.panels.length)
-  const cells = dashboard.panels.flatMap(({ gridPos: { x, y, w, h } }) => Array.from({ length: w * h }, (_, index) => `${x + index % w},${y + Math.floor(index / w)}`))
+  const cells = dashboard.panels.flatMap(({ gridPos: { x, y, w, h } }) => Array.from(
+    { length: w * h }, (_, index) => `${x + index % w},${y + Math.floor(index / w)}`,
+  ))
   t.equal(new Set(cells).size, cells.length)
   for (const { gridPos: { x, w } } of dashboard.panels) t.ok(x + w <= 24)
 })
 
 await t.test('every alert has a unique name, a severity, and a summary that says what to do', async (t) => {
-  t.equal(parseAllDocuments(read('prometheus/alerts.yaml')).flatMap(({ errors, warnings }) => [...errors, ...warnings]).length, 0)
+  t.equal(
+    parseAllDocuments(read('prometheus/alerts.yaml')).flatMap(({ errors, warnings }) => (
+      [...errors, ...warnings]
+    )).length,
+    0,
+  )
   t.equal(new Set(rules.map(({ alert }) => alert)).size, rules.length)
   for (const { alert, labels, annotations, for: duration } of rules) {
     t.match(alert, /^MemoryGateway[A-Z]\w+$/)
@@ -105,6 +120,8 @@ await t.test('every alert has a unique name, a severity, and a summary that says
 await t.test('the brackets of every query are closed', async (t) => {
   for (const { where, expr } of queries) {
     const plain = expr.replaceAll(/"[^"]*"/g, '')
-    for (const [open, close] of ['()', '{}', '[]']) t.equal(plain.split(open!).length, plain.split(close!).length, where)
+    for (const [open, close] of ['()', '{}', '[]']) {
+      t.equal(plain.split(open!).length, plain.split(close!).length, where)
+    }
   }
 })

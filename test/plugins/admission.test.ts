@@ -66,7 +66,8 @@ await t.test('a request whose body does not come in time is answered, and its by
   const socket = connect(port, '127.0.0.1')
   let received = ''
   socket.on('data', (data) => { received += data.toString() })
-  socket.write(`POST /v1/recall HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n${' '.repeat(70_000)}`)
+  socket.write('POST /v1/recall HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ' +
+    `100000\r\n\r\n${' '.repeat(70_000)}`)
   await until(() => app.workBytes.reservedBytes > 0)
   await once(socket, 'close')
   t.match(received, /^HTTP\/1\.1 400 [^]*"detail":"The request did not arrive in time","code":"invalid_request"/)
@@ -76,7 +77,9 @@ await t.test('a request whose body does not come in time is answered, and its by
 await t.test('many simultaneous requests are all admitted, over several turns of the event loop', async (t) => {
   const { post } = await testApp(t)
   const body = { bank_id: 'b', content: 'Tea. '.repeat(2000) }
-  const answers = await Promise.all(Array.from({ length: 50 }, (_, index) => post('/v1/retain', { ...body, metadata: { index } })))
+  const answers = await Promise.all(Array.from({ length: 50 }, (_, index) => post(
+    '/v1/retain', { ...body, metadata: { index } },
+  )))
   t.ok(answers.every(({ statusCode }) => statusCode === 200))
 })
 

@@ -59,7 +59,13 @@ const answers: Array<[name: string, schema: object, lists: string[], answer: fc.
   })],
   ['memories', MemoriesAnswer, ['memories'], fc.record({ memories: list(record), next_cursor: fc.option(text) })],
   ['memory', MemoryRecord, [], record],
-  ['banks', BanksAnswer, ['banks'], fc.record({ banks: list(fc.record({ bank_id: text, memory_count: fc.nat(), last_retained_at: fc.constant(null) })), next_cursor: fc.option(text) })],
+  [
+    'banks', BanksAnswer, ['banks'],
+    fc.record({
+      banks: list(fc.record({ bank_id: text, memory_count: fc.nat(), last_retained_at: fc.constant(null) })),
+      next_cursor: fc.option(text),
+    }),
+  ],
   ['retain/batch', RetainBatchAnswer, ['results'], fc.record({
     results: list(fc.record({
       stored: fc.boolean(),
@@ -87,7 +93,10 @@ for (const [name, schema, lists, answer] of answers) {
 }
 
 await t.test('an answer without an optional list is complete too', async (t) => {
-  const parts = answerPartsOf({ type: 'object', properties: { a: { type: 'array', items: { type: 'object', properties: {} } }, b: { type: 'string' } } })
+  const parts = answerPartsOf({
+    type: 'object',
+    properties: { a: { type: 'array', items: { type: 'object', properties: {} } }, b: { type: 'string' } },
+  })
   t.equal([...parts.texts({ b: 'x' })].join(''), '{"b":"x"}')
   t.equal([...parts.texts({ a: [{}, {}], b: 'x' })].join(''), '{"a":[{},{}],"b":"x"}')
 })

@@ -66,7 +66,9 @@ t.test('every asset is cached forever, and is sent as it is or compressed by the
   const { get } = await testApp(t)
   for (const name of ASSETS) {
     const content = readFileSync(join(BUILT, 'assets', name))
-    for (const [accepted, decoded] of [['', undefined], ['gzip', gunzipSync], ['gzip, br', brotliDecompressSync]] as const) {
+    for (const [accepted, decoded] of [
+      ['', undefined], ['gzip', gunzipSync], ['gzip, br', brotliDecompressSync],
+    ] as const) {
       const response = await get(`/console/assets/${name}`, { 'accept-encoding': accepted })
       t.match(response.headers, { 'cache-control': 'public, max-age=31536000, immutable', vary: 'accept-encoding' })
       t.match(response.headers['content-type'], /^(?:text\/(?:javascript|css); charset=utf-8|image\/svg\+xml)$/)
@@ -128,7 +130,9 @@ t.test('the page receives the sign-in settings, and no secret', async (t) => {
 
 t.test('an identity provider is named and allowed by the policy, where console.oidc has a client', async (t) => {
   const { issuer, client_id: clientId } = PROVIDER
-  const auth = { mode: 'jwt_oidc', oidcIssuer: issuer, oidcAudience: 'memory', oidcJwksUrl: 'https://keys.example.com' } as const
+  const auth = {
+    mode: 'jwt_oidc', oidcIssuer: issuer, oidcAudience: 'memory', oidcJwksUrl: 'https://keys.example.com',
+  } as const
   const oidc = { client_id: clientId, parameters: { audience: 'memory' }, origins: ['https://tokens.example.com'] }
   const { get } = await testApp(t, { auth, file: { console: { oidc } } })
   t.match((await get('/console/config.json')).json(), {

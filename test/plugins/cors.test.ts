@@ -3,11 +3,15 @@ import { testApp, type TestApp } from '../helpers/app.js'
 import { refused } from '../routes/support.js'
 
 const PAGE = 'https://app.example.com'
-const LISTED = { auth: { mode: 'api_key', apiKey: 'key' }, adminToken: 'token', corsOrigins: [PAGE, 'http://localhost:5173'] } as const
+const LISTED = {
+  auth: { mode: 'api_key', apiKey: 'key' }, adminToken: 'token', corsOrigins: [PAGE, 'http://localhost:5173'],
+} as const
 const CALLER = { 'x-api-key': 'key', 'x-service-principal': 'user:ada' }
 
 async function preflight ({ inject }: TestApp, url: string, headers: Record<string, string> = {}) {
-  return await inject({ method: 'OPTIONS', url, headers: { origin: PAGE, 'access-control-request-method': 'POST', ...headers } })
+  return await inject({
+    method: 'OPTIONS', url, headers: { origin: PAGE, 'access-control-request-method': 'POST', ...headers },
+  })
 }
 
 function corsHeaders (headers: Record<string, unknown>): string[] {
@@ -23,19 +27,28 @@ await t.test('without listed origins no answer has a header for other origins, a
   t.notOk(app.app.routeTable.some(({ method }) => method === 'OPTIONS'))
 })
 
-await t.test('a preflight of a listed origin is answered without credentials, for every route that a page may call', async (t) => {
+await t.test('a preflight of a listed origin is answered without credentials, for every route that a ' +
+  'page may call', async (t) => {
   const app = await testApp(t, LISTED)
-  const paths = app.app.routeTable.filter(({ config, schema }) => config?.scope === 'memory' && schema?.hide !== true).map(({ url }) => url.replaceAll(/:\w+/g, 'x'))
+  const paths = app.app.routeTable.filter(({ config, schema }) => config?.scope === 'memory' && schema?.hide !== true)
+    .map(({ url }) => url.replaceAll(/:\w+/g, 'x'))
   t.ok(paths.length > 15)
   for (const url of [...new Set(paths), '/health', '/']) {
-    const answer = await preflight(app, url, { 'access-control-request-headers': 'authorization,content-type,idempotency-key' })
+    const answer = await preflight(app, url, {
+      'access-control-request-headers': 'authorization,content-type,idempotency-key',
+    })
     t.equal(answer.statusCode, 204, url)
     t.equal(answer.body, '')
     t.equal(answer.headers['access-control-allow-origin'], PAGE)
     t.equal(answer.headers['access-control-allow-methods'], 'GET, HEAD, POST, PUT, PATCH, DELETE')
     t.equal(answer.headers['access-control-max-age'], '600')
     const allowed = String(answer.headers['access-control-allow-headers']).toLowerCase().split(', ')
-    for (const name of ['authorization', 'content-type', 'idempotency-key', 'if-match', 'if-none-match', 'x-api-key', 'x-request-id', 'x-service-principal', 'x-service-on-behalf-of']) t.ok(allowed.includes(name), name)
+    for (const name of [
+      'authorization', 'content-type', 'idempotency-key', 'if-match', 'if-none-match', 'x-api-key', 'x-request-id',
+      'x-service-principal', 'x-service-on-behalf-of',
+    ]) {
+      t.ok(allowed.includes(name), name)
+    }
     t.notOk(allowed.includes('x-admin-token') || allowed.includes('*'))
     t.notOk('access-control-allow-credentials' in answer.headers)
     t.match(answer.headers.vary, /Origin/)
@@ -55,14 +68,19 @@ await t.test('a page of a listed origin reads answers and refusals', async (t) =
   for (const [status, { statusCode, headers }] of answers) {
     t.equal(statusCode, status)
     t.equal(headers['access-control-allow-origin'], PAGE, String(status))
-    for (const name of ['Retry-After', 'X-Request-Id', 'ETag', 'Idempotent-Replayed']) t.ok(String(headers['access-control-expose-headers']).split(', ').includes(name), name)
+    for (const name of ['Retry-After', 'X-Request-Id', 'ETag', 'Idempotent-Replayed']) {
+      t.ok(String(headers['access-control-expose-headers']).split(', ').includes(name), name)
+    }
     t.match(headers.vary, /Origin/)
   }
 })
 
 await t.test('other origins get no CORS headers, and their preflight is an ordinary request', async (t) => {
   const app = await testApp(t, LISTED)
-  for (const origin of ['https://evil.example', 'https://app.example.com.evil.example', 'http://app.example.com', 'https://app.example.com:8443', 'https://APP.example.com', 'null', '*', '']) {
+  for (const origin of [
+    'https://evil.example', 'https://app.example.com.evil.example', 'http://app.example.com',
+    'https://app.example.com:8443', 'https://APP.example.com', 'null', '*', '',
+  ]) {
     const refusal = await preflight(app, '/v1/recall', { origin })
     refused(t, refusal, 405, 'method_not_allowed')
     const answer = await app.get('/v1/whoami', { ...CALLER, origin })
@@ -84,7 +102,9 @@ await t.test('OPTIONS without the headers of a preflight is 405 or 404, as witho
 
 await t.test('no page of another origin can use the admin scope, however its path is spelt', async (t) => {
   const app = await testApp(t, { ...LISTED, adminToken: undefined })
-  for (const url of ['/v1/admin/banks', '/v1/admin/reload', '/v1/%61dmin/reload', '/v1/admin/banks/b/config?tenant_id=x', '/metrics']) {
+  for (const url of [
+    '/v1/admin/banks', '/v1/admin/reload', '/v1/%61dmin/reload', '/v1/admin/banks/b/config?tenant_id=x', '/metrics',
+  ]) {
     t.same(corsHeaders((await preflight(app, url)).headers), [], url)
     t.same(corsHeaders((await app.get(url, { origin: PAGE })).headers), [], url)
   }

@@ -13,7 +13,9 @@ const JSON_TYPE = { 'content-type': 'application/json' }
 async function brittle (t: Parameters<typeof testApp>[0]): Promise<TestApp> {
   const store = new InMemoryVectorStore()
   store.health = async () => ({ healthy: false })
-  const languageModel: LanguageModel = { generate: async () => ({ text: '', usage: { inputTokens: 0, outputTokens: 0 } }) }
+  const languageModel: LanguageModel = {
+    generate: async () => ({ text: '', usage: { inputTokens: 0, outputTokens: 0 } }),
+  }
   let ids = 0
   const newId = () => {
     if (ids++ > 0) throw new RangeError('the entropy of db.internal:5432 is used up')
@@ -47,7 +49,10 @@ const everyStatus: Array<[status: number, code: string, request: InjectOptions]>
   [404, 'not_found', { url: '/v1/nothing' }],
   [404, 'not_found', { url: '/v1/banks/bank/memories/none', headers: CALLER }],
   [405, 'method_not_allowed', { method: 'DELETE', url: '/v1/banks' }],
-  [409, 'idempotency_key_reused', posting('/v1/forget', { bank_id: 'bank', tags: ['y'] }, { 'idempotency-key': 'used' })],
+  [
+    409, 'idempotency_key_reused',
+    posting('/v1/forget', { bank_id: 'bank', tags: ['y'] }, { 'idempotency-key': 'used' }),
+  ],
   [413, 'body_too_large', posting('/v1/recall', { bank_id: 'bank', query: 'q'.repeat(3000) })],
   [415, 'unsupported_media_type', posting('/v1/recall', {}, { 'content-type': 'text/plain' })],
   [429, 'rate_limited', posting('/v1/forget', { bank_id: 'bank', tags: ['x'] })],
@@ -65,7 +70,12 @@ await t.test('every refusal has detail, code and request_id, as JSON', async (t)
       t.equal(response.headers['content-type'], 'application/json; charset=utf-8')
       t.equal(response.headers['x-request-id'], 'the-id')
       t.equal(ERROR_RESPONSES[code as ErrorCode].status, status)
-      t.same(Object.keys(response.json()).filter((name) => !['detail', 'code', 'request_id', 'errors', 'retry_after_seconds'].includes(name)), [])
+      t.same(
+        Object.keys(response.json()).filter((name) => (
+          !['detail', 'code', 'request_id', 'errors', 'retry_after_seconds'].includes(name)
+        )),
+        [],
+      )
     })
   }
 })
@@ -74,12 +84,20 @@ await t.test('codes are stable words in snake case', async (t) => {
   for (const code of Object.keys(ERROR_CODES)) t.match(code, /^[a-z]+(_[a-z]+)*$/)
 })
 
-await t.test('an unexpected fault says Internal server error and nothing of its cause, which the log has under the same id', async (t) => {
+await t.test('an unexpected fault says Internal server error and nothing of its cause, which the log has under ' +
+  'the same id', async (t) => {
   const { inject, log } = await brittle(t)
   const response = await inject(posting('/v1/retain', { bank_id: 'bank', content: 'x' }))
-  t.same(response.json(), { detail: 'Internal server error', code: 'internal_error', request_id: response.headers['x-request-id'] })
+  t.same(response.json(), {
+    detail: 'Internal server error', code: 'internal_error', request_id: response.headers['x-request-id'],
+  })
   const lines = log.filter((line) => line['request_id'] === response.headers['x-request-id'] && line['level'] === 50)
-  t.match(lines, [{ err: { type: 'RangeError', message: 'the entropy of db.internal:5432 is used up', stack: /errors\.test\.ts/ }, code: 'internal_error' }])
+  t.match(lines, [
+    {
+      err: { type: 'RangeError', message: 'the entropy of db.internal:5432 is used up', stack: /errors\.test\.ts/ },
+      code: 'internal_error',
+    },
+  ])
   t.equal(lines.length, 1)
 })
 
@@ -89,7 +107,9 @@ await t.test('a dependency that is down is logged with its cause under the same 
   const { post, log } = await testApp(t, {}, { store })
   const response = await post('/v1/recall', { bank_id: 'b', query: 'x' })
   t.equal(response.json().detail, 'The vector store is unavailable')
-  t.match(log.filter((line) => line['level'] === 50), [{ request_id: response.headers['x-request-id'], err: { message: 'relation "memories" does not exist' } }])
+  t.match(log.filter((line) => line['level'] === 50), [
+    { request_id: response.headers['x-request-id'], err: { message: 'relation "memories" does not exist' } },
+  ])
 })
 
 await t.test('a mistake of the client is logged as a request and not as an error', async (t) => {
@@ -102,7 +122,9 @@ await t.test('a mistake of the client is logged as a request and not as an error
 await t.test('a path that does not exist is 404 without authentication', async (t) => {
   const { inject } = await brittle(t)
   for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const) {
-    for (const url of ['/v1', '/v1/', '/v2/recall', '/v1/recall/', '/V1/recall', '/v1/admin', '/v1/admin/other', '/docs-2']) {
+    for (const url of [
+      '/v1', '/v1/', '/v2/recall', '/v1/recall/', '/V1/recall', '/v1/admin', '/v1/admin/other', '/docs-2',
+    ]) {
       refused(t, await inject({ method, url }), 404, 'not_found', { detail: 'No such route' })
     }
   }
@@ -133,7 +155,13 @@ const fastifysOwn: Array<[what: string, status: number, code: string, request: I
   ['a URL that is no UTF-8', 400, 'invalid_request', { url: '/v1/banks/%E0%A4%A' }],
   ['a URL with half an escape', 400, 'invalid_request', { url: '/v1/banks/%' }],
   ['a part of the URL that is too long', 400, 'invalid_request', { url: `/v1/banks/${'a'.repeat(1025)}` }],
-  ['a body longer than it says', 400, 'invalid_request', { ...posting('/v1/recall', { bank_id: 'bank', query: 'x' }), headers: { ...CALLER, ...JSON_TYPE, 'content-length': '7' } }],
+  [
+    'a body longer than it says', 400, 'invalid_request',
+    {
+      ...posting('/v1/recall', { bank_id: 'bank', query: 'x' }),
+      headers: { ...CALLER, ...JSON_TYPE, 'content-length': '7' },
+    },
+  ],
   ['an empty body', 400, 'invalid_json', { ...posting('/v1/recall', {}), payload: '' }],
   ['a malformed content type', 415, 'unsupported_media_type', posting('/v1/recall', {}, { 'content-type': '/' })],
 ]
@@ -152,22 +180,36 @@ await t.test('refusals of the framework have the same form, our words and the re
 
 await t.test('messages name the fields as the client wrote them', async (t) => {
   const { post } = await testApp(t)
-  const body = { bank_id: 'b', query: 5, tags: ['ok', 7], metadata: { 'a/b~c': {} }, tags_match: 'most', surprise: 1, max_results: 'x' }
+  const body = {
+    bank_id: 'b',
+    query: 5,
+    tags: ['ok', 7],
+    metadata: { 'a/b~c': {} },
+    tags_match: 'most',
+    surprise: 1,
+    max_results: 'x',
+  }
   const response = await post('/v1/recall', body)
   refused(t, response, 400, 'invalid_request')
   const { detail, errors } = response.json<{ detail: string, errors: Array<{ field: string, message: string }> }>()
-  t.same(errors.map(({ field }) => field).sort(), ['max_results', 'metadata.a/b~c', 'query', 'surprise', 'tags[1]', 'tags_match'])
+  t.same(errors.map(({ field }) => field).sort(), [
+    'max_results', 'metadata.a/b~c', 'query', 'surprise', 'tags[1]', 'tags_match',
+  ])
   t.equal(detail, errors.map(({ field, message }) => `${field}: ${message}`).join('; '))
   t.match(Object.fromEntries(errors.map(({ field, message }) => [field, message])), {
     surprise: 'is not a known field', tags_match: 'must be one of "any", "all"', query: 'must be string',
   })
   t.match((await post('/v1/forget', { bank_id: 'b', scope: 'some' })).json(), { detail: 'scope: must be "all"' })
-  t.match((await post('/v1/retain', {})).json(), { errors: [{ field: 'bank_id', message: 'is required' }, { field: 'content', message: 'is required' }] })
+  t.match((await post('/v1/retain', {})).json(), {
+    errors: [{ field: 'bank_id', message: 'is required' }, { field: 'content', message: 'is required' }],
+  })
 })
 
 await t.test('the refusal of a body of a thousand wrong items names its first twenty fields', async (t) => {
   const { post } = await testApp(t)
-  const response = await post('/v1/retain/batch', { bank_id: 'b', items: Array.from({ length: 1000 }, () => ({ content: 5, tags: 'a', other: 1 })) })
+  const response = await post('/v1/retain/batch', {
+    bank_id: 'b', items: Array.from({ length: 1000 }, () => ({ content: 5, tags: 'a', other: 1 })),
+  })
   refused(t, response, 400, 'invalid_request')
   t.equal(response.json().errors.length, 20)
   t.ok(response.body.length < 5000)
@@ -177,9 +219,23 @@ await t.test('no value of a body is repeated in a refusal', async (t) => {
   const { post } = await testApp(t)
   const bad = 'hunter2 hunter2'
   for (const [path, body] of [
-    ['/v1/retain', { bank_id: bad, content: { bad }, tags: bad, metadata: { a: [bad] }, occurred_at: bad, expires_at: bad, source: [bad] }],
+    [
+      '/v1/retain',
+      {
+        bank_id: bad,
+        content: { bad },
+        tags: bad,
+        metadata: { a: [bad] },
+        occurred_at: bad,
+        expires_at: bad,
+        source: [bad],
+      },
+    ],
     ['/v1/retain/batch', { bank_id: 'b', items: [{ content: 'x', tags: [[bad]], occurred_at: bad }] }],
-    ['/v1/recall', { bank_id: 'b', query: [bad], tags_match: bad, max_results: bad, min_score: bad, explain: bad, as_of: bad }],
+    [
+      '/v1/recall',
+      { bank_id: 'b', query: [bad], tags_match: bad, max_results: bad, min_score: bad, explain: bad, as_of: bad },
+    ],
     ['/v1/reflect', { bank_id: 'b', query: 'x', include_sources: bad, max_tokens: bad }],
     ['/v1/forget', { bank_id: 'b', memory_ids: [bad], scope: bad, dry_run: bad }],
   ] as const) {

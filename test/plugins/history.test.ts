@@ -19,7 +19,9 @@ t.test('quantiles are within 12 percent, and no more than the longest', async (t
   const { history } = historyOf()
   for (let ms = 1; ms <= 1000; ms++) history.observe(200, ms)
   const [{ p50, p90, p99, longest, requests }] = history.samples() as [ReturnType<typeof history.samples>[0]]
-  for (const [found, exact] of [[p50, 500], [p90, 900], [p99, 990]] as const) t.ok(Math.abs(found! / exact - 1) <= 0.12, `${found} of ${exact}`)
+  for (const [found, exact] of [[p50, 500], [p90, 900], [p99, 990]] as const) {
+    t.ok(Math.abs(found! / exact - 1) <= 0.12, `${found} of ${exact}`)
+  }
   t.same([longest, requests], [1000, 1000])
 })
 

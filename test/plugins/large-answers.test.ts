@@ -13,7 +13,9 @@ const MIB = 1_048_576
 /** Memories of about 50 kB, as UTF-8; some characters are more than one byte. */
 async function filled (t: Test, count: number, file: TestConfig['file'] = {}): Promise<TestApp> {
   const app = await testApp(t, { file, logLevel: 'info' })
-  const items = Array.from({ length: count }, (_, index) => ({ content: `Tea ${index} caf\u00e9 \ud83c\udf75 ${'"lorem"\n'.repeat(5500)}` }))
+  const items = Array.from(
+    { length: count }, (_, index) => ({ content: `Tea ${index} caf\u00e9 \ud83c\udf75 ${'"lorem"\n'.repeat(5500)}` }),
+  )
   if ((await app.post('/v1/retain/batch', { bank_id: 'big', items })).statusCode !== 200) throw new Error('not stored')
   return app
 }
@@ -70,11 +72,15 @@ await t.test('HEAD requests, HTTP/1.0 and pipelined requests get correct respons
   const old = await RawConnection.open(t, url)
   old.write(`GET ${path} HTTP/1.0\r\n\r\n`)
   await old.closed
-  t.ok(old.rest.slice(old.rest.indexOf('\r\n\r\n') + 4) === expected, 'the whole answer, then the end of the connection')
+  t.ok(
+    old.rest.slice(old.rest.indexOf('\r\n\r\n') + 4) === expected, 'the whole answer, then the end of the connection',
+  )
   t.notMatch(old.rest.slice(0, 1000), /transfer-encoding/i)
 
   const connection = await RawConnection.open(t, url)
-  connection.write(request('GET', path) + request('HEAD', path) + request('GET', '/v1/whoami') + request('GET', '/openapi.json'))
+  connection.write(
+    request('GET', path) + request('HEAD', path) + request('GET', '/v1/whoami') + request('GET', '/openapi.json'),
+  )
   t.ok((await connection.response()).body === expected)
   const { status, headers } = await connection.response()
   t.match({ status, headers }, { status: 200, headers: { 'content-type': /json/ } })
@@ -106,7 +112,8 @@ async function unread (t: Test, url: string, text: string): Promise<Socket> {
   return socket
 }
 
-await t.test('unread answers occupy their bytes, and a request without free bytes is refused immediately', async (t) => {
+await t.test('unread answers occupy their bytes, and a request without free bytes is refused ' +
+  'immediately', async (t) => {
   const app = await filled(t, 4, { bounds: { work_bytes: 16 * MIB } })
   multiplyHits(app, 280)
   const url = await app.app.listen({ port: 0, host: '127.0.0.1' })
@@ -151,7 +158,9 @@ await t.test('an answer that fails in its middle ends the connection', async (t)
   const app = await filled(t, 4)
   multiplyHits(app, 100, (hit, index) => {
     // Not enumerable, so that it breaks when it is written, and not when it is weighed.
-    if (index === 90) Object.defineProperty(hit, 'text', { enumerable: false, get: () => { throw new Error('broken') } })
+    if (index === 90) {
+      Object.defineProperty(hit, 'text', { enumerable: false, get: () => { throw new Error('broken') } })
+    }
   })
   const url = await app.app.listen({ port: 0, host: '127.0.0.1' })
   const connection = await RawConnection.open(t, url)

@@ -43,7 +43,8 @@ t.test('a fatal line is written at once, after the lines before it', async (t) =
 
 /** What a program wrote that has the destination as `lines`. */
 async function written (program: string): Promise<string> {
-  const code = `import { standardOutputLines } from ${JSON.stringify(module)}\nconst lines = standardOutputLines()\n${program}`
+  const code = `import { standardOutputLines } from ${JSON.stringify(module)}\nconst lines = ` +
+    `standardOutputLines()\n${program}`
   const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', code])
   return stdout
 }
@@ -67,7 +68,9 @@ t.test('a closed output ends the process without a fault', async (t) => {
     let count = 0
     const again = () => { lines.write('line ' + count + '\\n'); if (++count < 20000) setImmediate(again) }
     again()`
-  const { stdout, stderr } = await run('bash', ['-o', 'pipefail', '-c', `${shell} || exit 0`], { env: { ...process.env, NODE: process.execPath, CODE: code } })
+  const { stdout, stderr } = await run('bash', ['-o', 'pipefail', '-c', `${shell} || exit 0`], {
+    env: { ...process.env, NODE: process.execPath, CODE: code },
+  })
   t.equal(stdout, 'line 0\n')
   t.equal(stderr, '')
 })

@@ -10,7 +10,9 @@ import { refused } from '../routes/support.js'
 
 async function withOwnPort (t: Test): Promise<TestApp & { url: string }> {
   const app = await testApp(t, { metricsPort: 0, adminToken: 'admin' })
-  const told = app.log.map(({ msg }) => /^Metrics are served at (http:\/\/127\.0\.0\.1:\d+\/metrics)$/.exec(String(msg))?.[1]).filter((url) => url !== undefined)
+  const told = app.log.map(({ msg }) => (
+    /^Metrics are served at (http:\/\/127\.0\.0\.1:\d+\/metrics)$/.exec(String(msg))?.[1]
+  )).filter((url) => url !== undefined)
   t.equal(told.length, 1)
   return { ...app, url: told[0]! }
 }
@@ -24,14 +26,17 @@ async function refusedBy (t: Test, response: Response, status: number, code: str
   return body
 }
 
-await t.test('with a separate port the metrics are served there without a token, and not on the gateway\'s port', async (t) => {
+await t.test('with a separate port the metrics are served there without a token, and not on the ' +
+  'gateway\'s port', async (t) => {
   const { url, get } = await withOwnPort(t)
   await get('/health')
   const response = await fetch(url)
   t.equal(response.status, 200)
   t.equal(response.headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8')
   const samples = readExposition(await response.text())
-  t.equal(valueOf(samples, 'memory_gateway_http_request_duration_seconds_count', { route: '/health', status: '200' }), 1)
+  t.equal(
+    valueOf(samples, 'memory_gateway_http_request_duration_seconds_count', { route: '/health', status: '200' }), 1,
+  )
   t.equal(valueOf(samples, 'memory_gateway_http_requests_in_flight'), 0, 'the scrape is not counted as a request')
   refused(t, await get('/metrics', { 'x-admin-token': 'admin' }), 404, 'not_found')
 })
@@ -73,5 +78,8 @@ await t.test('a port that is in use ends the start, and the message names the va
   t.teardown(async () => { await app.close() })
   const error: unknown = await app.ready().then(() => undefined, (error: unknown) => error)
   t.ok(error instanceof ListenError)
-  t.equal((error as Error).message, `SERVICES_HOST, SERVICES_METRICS_PORT: cannot listen on 127.0.0.1, port ${port}: the port is in use`)
+  t.equal(
+    (error as Error).message,
+    `SERVICES_HOST, SERVICES_METRICS_PORT: cannot listen on 127.0.0.1, port ${port}: the port is in use`,
+  )
 })

@@ -24,7 +24,12 @@ await t.test('requests are counted by method, route pattern and status', async (
   t.equal(valueOf(samples, COUNT, { method: 'POST', route: '/v1/recall', status: '400' }), 1)
   t.equal(valueOf(samples, COUNT, { method: 'GET', route: '/v1/banks/:bank_id/memories/:memory_id', status: '200' }), 1)
   t.equal(valueOf(samples, COUNT, { method: 'GET', route: '/v1/banks/:bank_id/memories/:memory_id', status: '404' }), 1)
-  t.equal(valueOf(samples, 'memory_gateway_http_request_duration_seconds_bucket', { route: '/v1/recall', status: '200', le: '+Inf' }), 2)
+  t.equal(
+    valueOf(samples, 'memory_gateway_http_request_duration_seconds_bucket', {
+      route: '/v1/recall', status: '200', le: '+Inf',
+    }),
+    2,
+  )
 })
 
 await t.test('requests without a route have one name, whatever their path and method are', async (t) => {
@@ -46,18 +51,24 @@ await t.test('liveness is not counted, and readiness is', async (t) => {
   const app = await testApp(t)
   for (const url of ['/live', '/health/live', '/health']) t.equal((await app.get(url)).statusCode, 200)
   await app.inject({ method: 'HEAD', url: '/live' })
-  const counted = (await scrape(app)).filter(({ name }) => name === COUNT).map(({ labels }) => `${labels['method']} ${labels['route']}`)
+  const counted = (await scrape(app)).filter(({ name }) => name === COUNT).map(({ labels }) => (
+    `${labels['method']} ${labels['route']}`
+  ))
   t.same(counted, ['GET /health'])
 })
 
 await t.test('a value is counted in the first bucket that contains it and in those above', async (t) => {
-  const durations = new FastHistogram({ name: 'test_seconds', help: 'A test.', labelNames: ['what', 'how'], buckets: [0.1, 1] })
+  const durations = new FastHistogram({
+    name: 'test_seconds', help: 'A test.', labelNames: ['what', 'how'], buckets: [0.1, 1],
+  })
   const series = durations.series({ what: 'a "quoted"\nline\\', how: 'b' })
   for (const seconds of [0.1, 0.5, 1, 7]) series.observe(seconds)
   t.equal(durations.render(), [
     '# HELP test_seconds A test.',
     '# TYPE test_seconds histogram',
-    ...['0.1', '1', '+Inf'].map((bound, index) => `test_seconds_bucket{le="${bound}",what="a \\"quoted\\"\\nline\\\\",how="b"} ${[1, 3, 4][index]}`),
+    ...['0.1', '1', '+Inf'].map((bound, index) => (
+      `test_seconds_bucket{le="${bound}",what="a \\"quoted\\"\\nline\\\\",how="b"} ${[1, 3, 4][index]}`
+    )),
     'test_seconds_sum{what="a \\"quoted\\"\\nline\\\\",how="b"} 8.6',
     'test_seconds_count{what="a \\"quoted\\"\\nline\\\\",how="b"} 4',
   ].join('\n'))
@@ -66,7 +77,9 @@ await t.test('a value is counted in the first bucket that contains it and in tho
 await t.test('failures of authentication are 0 before the first', async (t) => {
   const app = await testApp(t, { auth: { mode: 'api_key', apiKey: 'key' } })
   const samples = await scrape(app)
-  for (const mode of ['api_key', 'admin_token', 'source_signature']) t.equal(valueOf(samples, 'memory_gateway_auth_failures_total', { mode, status: '401' }), 0)
+  for (const mode of ['api_key', 'admin_token', 'source_signature']) {
+    t.equal(valueOf(samples, 'memory_gateway_auth_failures_total', { mode, status: '401' }), 0)
+  }
 })
 
 await t.test('a client that disconnects before its answer is counted as 499, and no longer as in flight', async (t) => {
@@ -82,7 +95,8 @@ await t.test('a client that disconnects before its answer is counted as 499, and
   const { port } = app.app.server.address() as { port: number }
   const socket = connect(port, '127.0.0.1')
   const body = JSON.stringify({ bank_id: 'b', query: 'x' })
-  socket.write(`POST /v1/recall HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`)
+  socket.write('POST /v1/recall HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ' +
+    `${body.length}\r\n\r\n${body}`)
   await arrived
   t.equal(valueOf(await scrape(app), 'memory_gateway_http_requests_in_flight'), 2, 'the request and the scrape')
   socket.destroy()
@@ -97,7 +111,15 @@ await t.test('a client that disconnects before its answer is counted as 499, and
 
 await t.test('the stages of a recall and the calls to its models are counted', async (t) => {
   const reranker = { rerank: async (_query: string, texts: readonly string[]) => texts.map((_, index) => index) }
-  const app = await testApp(t, { file: { embedding_provider: './private/path.mjs:Steered', reranker: './x.mjs:Y', reranker_config: { model: 'judge' } } }, { embeddings: new SteeredEmbeddings({ deferred: false }), reranker })
+  const app = await testApp(
+    t,
+    {
+      file: {
+        embedding_provider: './private/path.mjs:Steered', reranker: './x.mjs:Y', reranker_config: { model: 'judge' },
+      },
+    },
+    { embeddings: new SteeredEmbeddings({ deferred: false }), reranker },
+  )
   await app.retain('b', 'The doctor drives a car.')
   await app.post('/v1/recall', { bank_id: 'b', query: 'physician' })
   const samples = await scrape(app)
@@ -129,7 +151,9 @@ await t.test('denials and refusals by limits are counted, once per operation', a
   await app.retain('team', 'One.', {}, all)
   t.equal((await app.post('/v1/retain', { bank_id: 'team', content: 'Two.' }, all)).statusCode, 429)
   t.equal((await app.post('/v1/recall', { bank_id: 'team', query: 'one' }, as('user:write'))).statusCode, 403)
-  for (const status of [200, 429, 429]) t.equal((await app.post('/v1/recall', { bank_id: 'team', query: 'one' }, all)).statusCode, status)
+  for (const status of [200, 429, 429]) {
+    t.equal((await app.post('/v1/recall', { bank_id: 'team', query: 'one' }, all)).statusCode, status)
+  }
   // It only asks what is allowed, so nothing is refused.
   await app.get('/v1/whoami?bank_id=team', as('user:read'))
   const samples = await scrape(app)
@@ -146,21 +170,29 @@ await t.test('a request that its guard refuses is counted by the kind of guard',
     file: { sources: { shop: signedSource() } },
   })
   const caller = { 'x-api-key': 'key', ...as('user:ada') }
-  for (const headers of [{}, { 'x-api-key': 'wrong', ...as('user:ada') }, { 'x-api-key': 'key' }, caller]) await app.get('/v1/banks', headers)
+  for (const headers of [{}, { 'x-api-key': 'wrong', ...as('user:ada') }, { 'x-api-key': 'key' }, caller]) {
+    await app.get('/v1/banks', headers)
+  }
   await app.post('/v1/recall', { bank_id: 'b' }, caller)
   await app.get('/v1/admin/banks')
   await app.get('/v1/admin/banks', admin)
   await app.post('/v1/ingest/webhook/shop', { content: 'x' })
   await app.get('/nothing')
   const samples = await scrape(app, admin)
-  const failures = Object.fromEntries(samples.filter(({ name }) => name === 'memory_gateway_auth_failures_total').map(({ labels, value }) => [`${labels['mode']} ${labels['status']}`, value]))
+  const failures = Object.fromEntries(
+    samples.filter(({ name }) => name === 'memory_gateway_auth_failures_total').map(({ labels, value }) => [
+      `${labels['mode']} ${labels['status']}`, value,
+    ]),
+  )
   t.same(failures, { 'api_key 401': 3, 'admin_token 401': 1, 'source_signature 401': 1 })
 })
 
 await t.test('the admin token guards /metrics, and without one it is open', async (t) => {
   const guarded = await testApp(t, { adminToken: 'admin', auth: { mode: 'api_key', apiKey: 'key' } })
   for (const headers of [{}, { 'x-admin-token': 'wrong' }, { 'x-api-key': 'key', ...as('user:ada') }]) {
-    refused(t, await guarded.get('/metrics', headers), 401, 'unauthenticated', { detail: 'Invalid or missing X-Admin-Token' })
+    refused(t, await guarded.get('/metrics', headers), 401, 'unauthenticated', {
+      detail: 'Invalid or missing X-Admin-Token',
+    })
   }
   const answer = await guarded.get('/metrics', { 'x-admin-token': 'admin' })
   t.equal(answer.statusCode, 200)
@@ -169,10 +201,15 @@ await t.test('the admin token guards /metrics, and without one it is open', asyn
 })
 
 await t.test('no label and no line contains a bank, a principal, a memory, a query or a path', async (t) => {
-  const app = await testApp(t, { file: { access_control: { enabled: true, default_policy: 'open' } } }, { embeddings: new SteeredEmbeddings({ deferred: false }) })
+  const app = await testApp(
+    t, { file: { access_control: { enabled: true, default_policy: 'open' } } },
+    { embeddings: new SteeredEmbeddings({ deferred: false }) },
+  )
   const secret = 'zanzibar'
   const caller = as(`user:${secret}`)
-  const id = await app.retain(`user:${secret}`, `The doctor met ${secret}.`, { tags: [secret], metadata: { [secret]: secret } }, caller)
+  const id = await app.retain(
+    `user:${secret}`, `The doctor met ${secret}.`, { tags: [secret], metadata: { [secret]: secret } }, caller,
+  )
   await app.post('/v1/recall', { bank_id: `user:${secret}`, query: `doctor ${secret}` }, caller)
   await app.post('/v1/reflect', { bank_id: `user:${secret}`, query: `Who is ${secret}?` }, caller)
   await app.get(`/v1/banks/user:${secret}/memories/${id}`, caller)
@@ -189,7 +226,11 @@ await t.test('the process reports itself, and each gateway only its own requests
   await one.get('/health')
   const samples = await scrape(other)
   t.equal(valueOf(samples, COUNT, { route: '/health' }), undefined)
-  for (const name of ['process_resident_memory_bytes', 'nodejs_eventloop_lag_p99_seconds', 'process_cpu_seconds_total']) t.ok(valueOf(samples, name)! >= 0, name)
+  for (const name of [
+    'process_resident_memory_bytes', 'nodejs_eventloop_lag_p99_seconds', 'process_cpu_seconds_total',
+  ]) {
+    t.ok(valueOf(samples, name)! >= 0, name)
+  }
   t.equal(valueOf(await scrape(one), COUNT, { route: '/health', status: '200' }), 1)
 })
 

@@ -79,7 +79,9 @@ await t.test('every object that a client sends or receives, alone or in a list, 
   const advice = 'Give the TypeBox schema a `title` of one capitalised word; it is the name in the document'
   t.strictSame(bodies.map(({ name }) => name), [], advice)
   t.strictSame(elements.map(([name]) => name), [], advice)
-  for (const name of ['Memory', 'Hit', 'RecallRequest', 'RecallAnswer', 'RetainRequest', 'Error', 'ReflectEvent', 'ExportLine']) {
+  for (const name of [
+    'Memory', 'Hit', 'RecallRequest', 'RecallAnswer', 'RetainRequest', 'Error', 'ReflectEvent', 'ExportLine',
+  ]) {
     t.ok(name in document.components.schemas, name)
   }
 })
@@ -129,14 +131,19 @@ await t.test('a choice in the document is a choice of the service', async (t) =>
     const validate = check(`${operation[0]!.toUpperCase()}${operation.slice(1)}Request`)
     for (const [body, isRight] of cases) {
       t.equal(validate(body), isRight, `the document on ${operation} ${JSON.stringify(body)}`)
-      t.equal((await app.post(`/v1/${operation}`, body)).statusCode === 200, isRight, `the service on ${JSON.stringify(body)}`)
+      t.equal(
+        (await app.post(`/v1/${operation}`, body)).statusCode === 200, isRight,
+        `the service on ${JSON.stringify(body)}`,
+      )
     }
   }
 })
 
 await t.test('the events of a reflect and the lines of an export satisfy the document', async (t) => {
   await app.retain('told', 'Alice drinks tea.', { tags: ['a'] })
-  const stream = await app.post('/v1/reflect', { bank_id: 'told', query: 'What does Alice drink?' }, { accept: 'text/event-stream' })
+  const stream = await app.post(
+    '/v1/reflect', { bank_id: 'told', query: 'What does Alice drink?' }, { accept: 'text/event-stream' },
+  )
   const events = parseEvents(stream.body)
   t.ok(events.length >= 4)
   const isEvent = check('ReflectEvent')
@@ -144,7 +151,9 @@ await t.test('the events of a reflect and the lines of an export satisfy the doc
   t.notOk(isEvent({ event: 'done', data: {} }))
   t.notOk(isEvent({ event: 'other', data: {} }))
 
-  const lines = (await app.get('/v1/banks/told/export')).body.trim().split('\n').map((line) => JSON.parse(line) as unknown)
+  const lines = (await app.get('/v1/banks/told/export')).body.trim().split('\n').map((line) => (
+    JSON.parse(line) as unknown
+  ))
   t.equal(lines.length, 2)
   const [isExportLine, isImportLine] = [check('ExportLine'), check('ImportLine')]
   for (const line of lines) t.ok(isExportLine(line) && isImportLine(line), ajv.errorsText(isExportLine.errors))
@@ -164,12 +173,24 @@ await t.test('a route whose schemas have no names is in the document unchanged',
   const { paths } = JSON.parse(gateway.openApiDocument().toString()) as Document
   const { requestBody, responses } = paths['/inline']!['post']!
   t.match(responses['200']!.content, { [JSON_TYPE]: { schema: answer } })
-  t.match(requestBody!.content, { [JSON_TYPE]: { schema: { properties: { level: { type: 'string', enum: ['low', 'high'] } } } } })
-  t.strictSame((await gateway.inject({ method: 'POST', url: '/inline', payload: { level: 'low' } })).json(), { said: 'yes' })
+  t.match(requestBody!.content, {
+    [JSON_TYPE]: { schema: { properties: { level: { type: 'string', enum: ['low', 'high'] } } } },
+  })
+  t.strictSame(
+    (await gateway.inject({ method: 'POST', url: '/inline', payload: { level: 'low' } })).json(), { said: 'yes' },
+  )
 })
 
 const documentOf = (...schemas: Schema[]) => ({
-  paths: { '/a': { post: { responses: Object.fromEntries(schemas.map((schema, index) => [200 + index, { content: { [JSON_TYPE]: { schema } } }])) } } },
+  paths: {
+    '/a': {
+      post: {
+        responses: Object.fromEntries(schemas.map((schema, index) => [
+          200 + index, { content: { [JSON_TYPE]: { schema } } },
+        ])),
+      },
+    },
+  },
 })
 const madeOf = (...schemas: Schema[]) => {
   const made = forGenerators(documentOf(...schemas)) as Document
@@ -187,7 +208,9 @@ await t.test('two different schemas of one name end the start', async (t) => {
 
 await t.test('an annotation that differs between uses stays with each; another is that of the schema', async (t) => {
   const level = { title: 'Level', enum: ['low', 'high'] }
-  const use = (description: string) => ({ title: 'Use', type: 'object', description: 'Used.', properties: { level: { ...level, description } } })
+  const use = (description: string) => ({
+    title: 'Use', type: 'object', description: 'Used.', properties: { level: { ...level, description } },
+  })
   const $ref = '#/components/schemas/Level'
   t.strictSame(madeOf({ ...level, description: 'Of this.' }, { ...level, description: 'Of that.' }, level), {
     answers: [{ $ref, description: 'Of this.' }, { $ref, description: 'Of that.' }, { $ref }],

@@ -24,7 +24,9 @@ const operations = new Map<string, Operation>(Object.entries(document.paths).fla
   Object.entries(methods).map(([method, operation]) => [`${method.toUpperCase()} ${path}`, operation] as const)))
 const routes = app.app.routeTable
   .filter(({ method, schema, url }) => schema?.hide !== true && !url.startsWith('/docs') && method !== 'HEAD')
-  .map(({ method, url, config }) => ({ name: `${String(method)} ${url.replaceAll(/:(\w+)/g, '{$1}')}`, scope: config!.scope! }))
+  .map(({ method, url, config }) => ({
+    name: `${String(method)} ${url.replaceAll(/:(\w+)/g, '{$1}')}`, scope: config!.scope!,
+  }))
 
 await t.test('the document is valid OpenAPI 3.1 and of this version', async (t) => {
   t.match(document.openapi, /^3\.1\./)
@@ -76,7 +78,9 @@ for (const [mode, caller] of Object.entries(callers)) {
 const body = ['invalid_json', 'body_too_large', 'unsupported_media_type'] as const
 const probe = ['host_not_allowed', 'shutting_down'] as const
 const down = ['internal_error', 'dependency_unavailable', 'server_busy', ...probe] as const
-const caller = ['invalid_request', 'unauthenticated', 'access_denied', 'misconfigured', 'identity_provider_unavailable', ...down] as const
+const caller = [
+  'invalid_request', 'unauthenticated', 'access_denied', 'misconfigured', 'identity_provider_unavailable', ...down,
+] as const
 const repeated = ['idempotency_key_reused', 'idempotency_key_in_flight'] as const
 const limits = ['rate_limited', 'quota_exceeded'] as const
 const admin = ['invalid_request', 'unauthenticated', ...down] as const
@@ -87,7 +91,10 @@ const codes: Record<string, readonly ErrorCode[]> = {
   retainBatch: [...caller, ...body, ...repeated, ...limits, 'model_output_invalid'],
   recall: [...caller, ...body, ...limits, 'answer_too_large', 'model_output_invalid', 'not_supported'],
   explainRecall: [...caller, ...body, ...limits, 'model_output_invalid'],
-  reflect: [...caller, ...body, ...limits, 'answer_too_large', 'too_many_streams', 'model_output_invalid', 'overloaded', 'deadline_exceeded', 'not_supported'],
+  reflect: [
+    ...caller, ...body, ...limits, 'answer_too_large', 'too_many_streams', 'model_output_invalid', 'overloaded',
+    'deadline_exceeded', 'not_supported',
+  ],
   forget: [...caller, ...body, ...repeated, ...limits],
   listBanks: caller,
   getBank: caller,
@@ -117,7 +124,10 @@ const codes: Record<string, readonly ErrorCode[]> = {
   adminGetStatus: ['unauthenticated', 'internal_error', 'server_busy', ...probe],
   adminListBanks: admin,
   adminGetBank: [...admin, 'not_found'],
-  ingestWebhook: ['invalid_request', 'unauthenticated', 'access_denied', 'not_found', 'model_output_invalid', ...body, ...limits, ...down],
+  ingestWebhook: [
+    'invalid_request', 'unauthenticated', 'access_denied', 'not_found', 'model_output_invalid', ...body, ...limits,
+    ...down,
+  ],
   live: probe,
   healthLive: probe,
   health: ['dependency_unavailable', ...probe],
@@ -131,7 +141,10 @@ for (const [name, operation] of operations) {
       t.same(schema, { $ref: '#/components/schemas/Error' })
       return Object.keys(examples).map((code) => `${status} ${code}`)
     })
-    t.same(documented.sort(), (codes[operation.operationId] ?? []).map((code) => `${ERROR_RESPONSES[code].status} ${code}`).sort())
+    t.same(
+      documented.sort(),
+      (codes[operation.operationId] ?? []).map((code) => `${ERROR_RESPONSES[code].status} ${code}`).sort(),
+    )
     t.ok('200' in operation.responses)
   })
 }
@@ -156,8 +169,17 @@ await t.test('every example satisfies its schema', async (t) => {
     const { schema, example, examples } = node as Content & { examples?: unknown }
     if (schema !== undefined && example !== undefined) check(schema, example, where)
     if (Array.isArray(examples)) for (const one of examples as unknown[]) check(node, one, where)
-    else if (schema !== undefined && examples !== undefined) for (const { $ref = '' } of Object.values(examples)) check(schema, document.components.examples[$ref.split('/').at(-1)!]!.value, where)
-    for (const [key, member] of Object.entries(node)) if (key !== 'example' && key !== 'examples') walk(member, `${where}/${key}`)
+    else if (schema !== undefined &&
+      examples !== undefined) {
+      for (const { $ref = '' } of Object.values(examples)) {
+        check(
+          schema, document.components.examples[$ref.split('/').at(-1)!]!.value, where,
+        )
+      }
+    }
+    for (const [key, member] of Object.entries(node)) {
+      if (key !== 'example' && key !== 'examples') walk(member, `${where}/${key}`)
+    }
   }
   walk(document, '')
   t.ok(checked > 100)
@@ -171,7 +193,12 @@ await t.test('the service accepts the example of every JSON request', async (t) 
     t.ok(content.example !== undefined, `${name} has an example`)
     const path = name.split(' ')[1]!.replace('{source_id}', 'shop')
     const [method] = name.split(' ') as ['POST' | 'PUT' | 'PATCH']
-    answered[operationId] = (await app.inject({ method, url: path.replace('{bank_id}', 'user-alice'), headers: { 'content-type': 'application/json' }, payload: JSON.stringify(content.example) })).statusCode
+    answered[operationId] = (await app.inject({
+      method,
+      url: path.replace('{bank_id}', 'user-alice'),
+      headers: { 'content-type': 'application/json' },
+      payload: JSON.stringify(content.example),
+    })).statusCode
   }
   const all = [
     'retain', 'retainBatch', 'recall', 'explainRecall', 'reflect', 'forget', 'putBankConfig', 'patchBankConfig',
@@ -182,24 +209,34 @@ await t.test('the service accepts the example of every JSON request', async (t) 
 
 await t.test('the answers of the service satisfy the document', async (t) => {
   const { get, post, retain } = app
-  const id = await retain('shown', 'Alice drinks tea. '.repeat(200), { tags: ['a'], metadata: { n: 1, none: null }, occurred_at: '2025-01-01T00:00:00Z' })
+  const id = await retain('shown', 'Alice drinks tea. '.repeat(200), {
+    tags: ['a'], metadata: { n: 1, none: null }, occurred_at: '2025-01-01T00:00:00Z',
+  })
   const answers = {
     'POST /v1/retain': await post('/v1/retain', { bank_id: 'shown', content: 'Bob.' }),
-    'POST /v1/retain/batch': await post('/v1/retain/batch', { bank_id: 'shown', items: [{ content: 'Carol.' }, { content: 'Bob.' }] }),
+    'POST /v1/retain/batch': await post('/v1/retain/batch', {
+      bank_id: 'shown', items: [{ content: 'Carol.' }, { content: 'Bob.' }],
+    }),
     'POST /v1/recall': await post('/v1/recall', { bank_id: 'shown', query: 'tea', explain: true }),
     'POST /v1/recall/explain': await post('/v1/recall/explain', { bank_id: 'shown', query: 'tea in 2025', expect: id }),
     'POST /v1/reflect': await post('/v1/reflect', { bank_id: 'shown', query: 'tea' }),
     'POST /v1/forget': await post('/v1/forget', { bank_id: 'shown', tags: ['a'], dry_run: true }),
     'GET /v1/banks': await get('/v1/banks?limit=1'),
     'GET /v1/banks/{bank_id}': await get('/v1/banks/shown'),
-    'PUT /v1/banks/{bank_id}/config': await app.inject({ method: 'PUT', url: '/v1/banks/shown/config', payload: { mission: 'Be brief.' } }),
-    'PATCH /v1/banks/{bank_id}/config': await app.inject({ method: 'PATCH', url: '/v1/banks/shown/config', payload: { description: 'Shown.' } }),
+    'PUT /v1/banks/{bank_id}/config': await app.inject({
+      method: 'PUT', url: '/v1/banks/shown/config', payload: { mission: 'Be brief.' },
+    }),
+    'PATCH /v1/banks/{bank_id}/config': await app.inject({
+      method: 'PATCH', url: '/v1/banks/shown/config', payload: { description: 'Shown.' },
+    }),
     'GET /v1/banks/{bank_id}/config': await get('/v1/banks/shown/config'),
     'DELETE /v1/banks/{bank_id}/config': await app.inject({ method: 'DELETE', url: '/v1/banks/shown/config' }),
     'GET /v1/banks/{bank_id}/config/history': await get('/v1/banks/shown/config/history'),
     'DELETE /v1/banks/{bank_id}': await app.inject({ method: 'DELETE', url: '/v1/banks/gone' }),
     'GET /v1/admin/banks/{bank_id}/config': await get('/v1/admin/banks/shown/config'),
-    'DELETE /v1/admin/banks/{bank_id}/config': await app.inject({ method: 'DELETE', url: '/v1/admin/banks/shown/config' }),
+    'DELETE /v1/admin/banks/{bank_id}/config': await app.inject({
+      method: 'DELETE', url: '/v1/admin/banks/shown/config',
+    }),
     'POST /v1/admin/reload': await app.inject({ method: 'POST', url: '/v1/admin/reload' }),
     'GET /v1/banks/{bank_id}/stats': await get('/v1/banks/shown/stats'),
     'GET /v1/banks/{bank_id}/growth': await get('/v1/banks/shown/growth?days=3'),
@@ -225,17 +262,26 @@ await t.test('the answers of the service satisfy the document', async (t) => {
   t.same(Object.keys(answers).concat('GET /v1/banks/{bank_id}/export').sort(), [...operations.keys()].sort())
   for (const [name, response] of Object.entries(answers)) {
     t.equal(response.statusCode, 200, name)
-    t.ok(ajv.validate(whole(operations.get(name)!.responses['200']!.content!['application/json']!.schema!), response.json()), `${name}: ${ajv.errorsText()}`)
+    t.ok(
+      ajv.validate(
+        whole(operations.get(name)!.responses['200']!.content!['application/json']!.schema!), response.json(),
+      ),
+      `${name}: ${ajv.errorsText()}`,
+    )
   }
 })
 
 await t.test('export and import use NDJSON', async (t) => {
-  t.same(Object.keys(operations.get('GET /v1/banks/{bank_id}/export')!.responses['200']!.content!), ['application/x-ndjson'])
+  t.same(
+    Object.keys(operations.get('GET /v1/banks/{bank_id}/export')!.responses['200']!.content!), ['application/x-ndjson'],
+  )
   t.same(Object.keys(operations.get('POST /v1/banks/{bank_id}/import')!.requestBody!.content), ['application/x-ndjson'])
 })
 
 await t.test('every operation that accepts an Idempotency-Key documents it', async (t) => {
-  const taking = [...operations.values()].filter(({ parameters = [] }) => parameters.some(({ name }) => name === 'idempotency-key'))
+  const taking = [...operations.values()].filter(({ parameters = [] }) => parameters.some(({ name }) => (
+    name === 'idempotency-key'
+  )))
   t.same(taking.map(({ operationId }) => operationId).sort(), ['forget', 'importBank', 'retain', 'retainBatch'])
 })
 

@@ -8,16 +8,27 @@ type Limits = NonNullable<FileConfig['homeostasis']>
 let serial = 0
 
 const operations = {
-  retain: async ({ post }: TestApp, bank = 'bank', who = 'user:ada') => await post('/v1/retain', { bank_id: bank, content: `Tea ${serial++}.` }, as(who)),
-  recall: async ({ post }: TestApp, bank = 'bank', who = 'user:ada') => await post('/v1/recall', { bank_id: bank, query: 'tea' }, as(who)),
-  reflect: async ({ post }: TestApp, bank = 'bank', who = 'user:ada') => await post('/v1/reflect', { bank_id: bank, query: 'tea' }, as(who)),
-  forget: async ({ post }: TestApp, bank = 'bank', who = 'user:ada') => await post('/v1/forget', { bank_id: bank, tags: ['none'] }, as(who)),
+  retain: async ({ post }: TestApp, bank = 'bank', who = 'user:ada') => (
+    await post('/v1/retain', { bank_id: bank, content: `Tea ${serial++}.` }, as(who))
+  ),
+  recall: async ({ post }: TestApp, bank = 'bank', who = 'user:ada') => (
+    await post('/v1/recall', { bank_id: bank, query: 'tea' }, as(who))
+  ),
+  reflect: async ({ post }: TestApp, bank = 'bank', who = 'user:ada') => (
+    await post('/v1/reflect', { bank_id: bank, query: 'tea' }, as(who))
+  ),
+  forget: async ({ post }: TestApp, bank = 'bank', who = 'user:ada') => (
+    await post('/v1/forget', { bank_id: bank, tags: ['none'] }, as(who))
+  ),
 }
 type Name = keyof typeof operations
 const names = Object.keys(operations) as Name[]
 
 async function batch ({ post }: TestApp, size: number) {
-  return await post('/v1/retain/batch', { bank_id: 'bank', items: Array.from({ length: size }, () => ({ content: `Tea ${serial++}.` })) }, as('user:ada'))
+  return await post(
+    '/v1/retain/batch',
+    { bank_id: 'bank', items: Array.from({ length: size }, () => ({ content: `Tea ${serial++}.` })) }, as('user:ada'),
+  )
 }
 
 async function limited (
@@ -84,7 +95,9 @@ await t.test('a batch that no wait would admit is 400', async (t) => {
 
 await t.test('a request on several banks counts on each, or on none', async (t) => {
   const { post } = await limited(t, { rate_limits: { recall_per_minute: 2 } })
-  const recall = async (...banks: string[]) => (await post('/v1/recall', { banks, query: 'x' }, as('user:ada'))).statusCode
+  const recall = async (...banks: string[]) => (
+    (await post('/v1/recall', { banks, query: 'x' }, as('user:ada'))).statusCode
+  )
   t.equal(await recall('a', 'b', 'a'), 200)
   t.equal(await recall('a'), 200)
   t.equal(await recall('a', 'b'), 429)
@@ -96,7 +109,10 @@ await t.test('a request that is refused before its execution does not count', as
   const { post } = await limited(t, {
     rate_limits: { retain_per_minute: 1, global_per_minute: 1 }, quotas: { retain_per_day: 1 },
   }, {
-    access_control: { enabled: true, default_policy: 'deny' }, access_grants: [{ bank_id: 'bank', principal: 'user:ada', permissions: ['write'] }],
+    access_control: {
+      enabled: true, default_policy: 'deny',
+    },
+    access_grants: [{ bank_id: 'bank', principal: 'user:ada', permissions: ['write'] }],
   })
   for (let round = 0; round < 3; round++) {
     t.equal((await post('/v1/retain', { bank_id: 'bank', content: ' ' }, as('user:ada'))).statusCode, 400)
@@ -115,7 +131,9 @@ await t.test('a bank may have its own limits, which override the others key by k
       'team-x': { homeostasis: { rate_limits: { recall_per_minute: 5 } } },
     },
   })
-  for (const [bank, limit] of Object.entries({ bank: 1, busy: 3, 'team-a': 2, 'team-b': 2, 'team-big-1': 4, 'team-x': 5, 'team-x2': 2, team: 1 })) {
+  for (const [bank, limit] of Object.entries({
+    bank: 1, busy: 3, 'team-a': 2, 'team-b': 2, 'team-big-1': 4, 'team-x': 5, 'team-x2': 2, team: 1,
+  })) {
     let passed = 0
     while ((await operations.recall(app, bank)).statusCode === 200 && passed < 10) passed++
     t.equal(passed, limit, bank)
@@ -126,14 +144,19 @@ await t.test('a bank may have its own limits, which override the others key by k
 
 for (const name of ['retain', 'reflect'] as const) {
   await t.test(`${name}_per_day`, async (t) => {
-    const app = await limited(t, { quotas: { [`${name}_per_day`]: 2 } }, { banks: { 'big-*': { homeostasis: { quotas: { [`${name}_per_day`]: 3 } } } } })
+    const app = await limited(t, { quotas: { [`${name}_per_day`]: 2 } }, {
+      banks: { 'big-*': { homeostasis: { quotas: { [`${name}_per_day`]: 3 } } } },
+    })
     const act = operations[name]
 
-    await t.test('is used up by all principals of a bank together, and says when the next UTC day begins', async (t) => {
+    await t.test('is used up by all principals of a bank together, and says when the next ' +
+      'UTC day begins', async (t) => {
       t.equal((await act(app, 'bank', 'user:ada')).statusCode, 200)
       t.equal((await act(app, 'bank', 'user:bob')).statusCode, 200)
       const response = await act(app, 'bank', 'user:carol')
-      refused(t, response, 429, 'quota_exceeded', { retry_after_seconds: 14 * 3600, detail: new RegExp(`${name}_per_day`) })
+      refused(t, response, 429, 'quota_exceeded', {
+        retry_after_seconds: 14 * 3600, detail: new RegExp(`${name}_per_day`),
+      })
       t.equal(response.headers['retry-after'], String(14 * 3600))
     })
     await t.test('does not affect another bank or another operation', async (t) => {
@@ -141,7 +164,12 @@ for (const name of ['retain', 'reflect'] as const) {
       for (const other of names.filter((one) => one !== name)) t.equal((await operations[other](app)).statusCode, 200)
     })
     await t.test('may be set for the banks of a pattern', async (t) => {
-      t.same([await act(app, 'big-1'), await act(app, 'big-1'), await act(app, 'big-1'), await act(app, 'big-1')].map((response) => response.statusCode), [200, 200, 200, 429])
+      t.same(
+        [await act(app, 'big-1'), await act(app, 'big-1'), await act(app, 'big-1'), await act(app, 'big-1')].map(
+          (response) => response.statusCode,
+        ),
+        [200, 200, 200, 429],
+      )
     })
     await t.test('begins again at midnight UTC and not before', async (t) => {
       app.clock.set('2026-01-15T23:59:59.500Z')
@@ -172,7 +200,10 @@ await t.test('a fault of the server does not use up the quota', async (t) => {
 
 await t.test('reading is not limited', async (t) => {
   const app = await limited(t, { rate_limits: { global_per_minute: 1, recall_per_minute: 1 } })
-  for (const path of ['/v1/banks', '/v1/banks/bank', '/v1/banks/bank/stats', '/v1/banks/bank/memories', '/v1/banks/bank/export', '/v1/whoami']) {
+  for (const path of [
+    '/v1/banks', '/v1/banks/bank', '/v1/banks/bank/stats', '/v1/banks/bank/memories', '/v1/banks/bank/export',
+    '/v1/whoami',
+  ]) {
     for (let round = 0; round < 3; round++) t.equal((await app.get(path, as('user:ada'))).statusCode, 200)
   }
 })

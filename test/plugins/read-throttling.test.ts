@@ -4,7 +4,8 @@ import { RawConnection, request } from '../blackbox/raw.js'
 import { testApp } from '../helpers/app.js'
 
 const LENGTH = 40_000
-const CHUNKED = 'POST /v1/retain HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n'
+const CHUNKED = 'POST /v1/retain HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nTransfer-Encoding: ' +
+  'chunked\r\n\r\n'
 
 /** A request whose body comes in chunks of one byte. */
 function byteByByte (bankId: string): string {
@@ -24,13 +25,18 @@ async function listening (t: Test) {
 await t.test('bodies in chunks of one byte are throttled, but read completely', async (t) => {
   const { url, held, post } = await listening(t)
   const connections = await Promise.all(Array.from({ length: 4 }, async () => await RawConnection.open(t, url)))
-  for (const [index, connection] of connections.entries()) connection.write(byteByByte(`paced-${index}`) + request('GET', `/v1/banks/paced-${index}`))
+  for (const [index, connection] of connections.entries()) {
+    connection.write(byteByByte(`paced-${index}`) + request('GET', `/v1/banks/paced-${index}`))
+  }
   for (const [index, connection] of connections.entries()) {
     t.equal((await connection.response()).status, 200)
     const { status, body } = await connection.response()
     t.equal(status, 200)
     t.equal(JSON.parse(body.toString()).bank_id, `paced-${index}`)
-    t.match((await post('/v1/retain', { bank_id: `paced-${index}`, content: 'x'.repeat(LENGTH) })).json(), { deduplicated: true }, 'every byte has arrived')
+    t.match(
+      (await post('/v1/retain', { bank_id: `paced-${index}`, content: 'x'.repeat(LENGTH) })).json(),
+      { deduplicated: true }, 'every byte has arrived',
+    )
   }
   t.ok(held.count >= connections.length)
 })

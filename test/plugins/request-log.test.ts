@@ -21,14 +21,23 @@ await t.test('X-Request-Id', async (t) => {
     })
   }
 
-  for (const [what, id] of Object.entries({ empty: '', 'too long': 'x'.repeat(129), 'of two words': 'a b', 'with a tab': 'a\tb', 'beyond ASCII': 'ä', 'a control character': 'a\u007f' })) {
+  for (const [what, id] of Object.entries({
+    empty: '',
+    'too long': 'x'.repeat(129),
+    'of two words': 'a b',
+    'with a tab': 'a\tb',
+    'beyond ASCII': 'ä',
+    'a control character': 'a\u007f',
+  })) {
     await t.test(`one that is ${what} is replaced by a fresh UUID`, async (t) => {
       t.match((await app.get('/live', { 'x-request-id': id })).headers['x-request-id'], UUID)
     })
   }
 
   await t.test('is fresh for each request that brings none', async (t) => {
-    const ids = await Promise.all(Array.from({ length: 20 }, async () => (await app.get('/live')).headers['x-request-id']))
+    const ids = await Promise.all(Array.from({ length: 20 }, async () => (
+      (await app.get('/live')).headers['x-request-id']
+    )))
     t.equal(new Set(ids).size, 20)
     for (const id of ids) t.match(id, UUID)
   })
@@ -47,12 +56,18 @@ await t.test('X-Request-Id', async (t) => {
   ]
   for (const [what, request] of everywhere) {
     await t.test(`is on ${what}`, async (t) => {
-      t.equal((await app.inject({ ...request, headers: { ...request.headers, 'x-request-id': 'the-id' } })).headers['x-request-id'], 'the-id')
+      t.equal(
+        (await app.inject({
+          ...request, headers: { ...request.headers, 'x-request-id': 'the-id' },
+        })).headers['x-request-id'],
+        'the-id',
+      )
     })
   }
 })
 
-await t.test('a request is one line with method, route pattern, status, duration and the type of the principal', async (t) => {
+await t.test('a request is one line with method, route pattern, status, duration and the type of ' +
+  'the principal', async (t) => {
   const app = await testApp(t)
   const response = await app.get('/v1/banks/secret-bank/memories?limit=7', { 'x-service-principal': 'user:ada' })
   t.equal(app.log.length, 1)
@@ -99,18 +114,40 @@ await t.test('a path that does not exist is logged without it', async (t) => {
 await t.test('a fault is logged with its cause and as a request, both under its id', async (t) => {
   const app = await testApp(t, {}, { newId: () => { throw new Error('no more ids') } })
   await app.post('/v1/retain', { bank_id: 'b', content: 'x' }, { 'x-request-id': 'the-id' })
-  t.match(app.log, [{ request_id: 'the-id', level: 50, err: { message: 'no more ids' } }, { request_id: 'the-id', level: 30, status: 500 }])
+  t.match(app.log, [
+    { request_id: 'the-id', level: 50, err: { message: 'no more ids' } },
+    { request_id: 'the-id', level: 30, status: 500 },
+  ])
   t.equal(app.log.length, 2)
 })
 
 await t.test('no line holds content, query, principal, bank, tag, credential or header', async (t) => {
-  const app = await testApp(t, { logLevel: 'trace', auth: { mode: 'api_key', apiKey: 'sekret-key' }, adminToken: 'sekret-token' })
-  const headers = { 'x-api-key': 'sekret-key', 'x-service-principal': 'user:sekret', 'user-agent': 'sekret-agent', authorization: 'Bearer sekret', cookie: 'sekret=1' }
-  await app.retain('sekret-bank', 'sekret content', { tags: ['sekret'], metadata: { sekret: 'sekret' }, document_id: 'sekret', source: 'sekret' }, headers)
-  await app.post('/v1/retain', { bank_id: 'sekret-bank', content: 'sekret content', sekret: 'x' }, { ...headers, 'idempotency-key': 'sekret' })
-  for (const path of ['/v1/recall', '/v1/reflect']) await app.post(path, { bank_id: 'sekret-bank', query: 'sekret' }, headers)
+  const app = await testApp(t, {
+    logLevel: 'trace', auth: { mode: 'api_key', apiKey: 'sekret-key' }, adminToken: 'sekret-token',
+  })
+  const headers = {
+    'x-api-key': 'sekret-key',
+    'x-service-principal': 'user:sekret',
+    'user-agent': 'sekret-agent',
+    authorization: 'Bearer sekret',
+    cookie: 'sekret=1',
+  }
+  await app.retain(
+    'sekret-bank', 'sekret content',
+    { tags: ['sekret'], metadata: { sekret: 'sekret' }, document_id: 'sekret', source: 'sekret' }, headers,
+  )
+  await app.post(
+    '/v1/retain', { bank_id: 'sekret-bank', content: 'sekret content', sekret: 'x' },
+    { ...headers, 'idempotency-key': 'sekret' },
+  )
+  for (const path of ['/v1/recall', '/v1/reflect']) {
+    await app.post(path, { bank_id: 'sekret-bank', query: 'sekret' }, headers)
+  }
   await app.post('/v1/forget', { bank_id: 'sekret-bank', tags: ['sekret'] }, headers)
-  for (const path of ['/v1/banks?cursor=sekret', '/v1/banks/sekret-bank/memories?tags=sekret', '/v1/banks/sekret-bank/export', '/sekret', '/v1/admin/sources']) {
+  for (const path of [
+    '/v1/banks?cursor=sekret', '/v1/banks/sekret-bank/memories?tags=sekret', '/v1/banks/sekret-bank/export', '/sekret',
+    '/v1/admin/sources',
+  ]) {
     await app.get(path, { ...headers, 'x-admin-token': 'sekret-token' })
     await app.get(path, { 'x-api-key': 'sekret wrong', 'x-admin-token': 'sekret wrong' })
   }
@@ -126,12 +163,15 @@ await t.test('a request whose client disconnects is one line with status 499', a
   const body = JSON.stringify({ bank_id: 'b', query: 'x' })
   for (const [id, sent] of [['whole-body', body], ['half-body', body.slice(0, 5)]] as const) {
     const connection = await RawConnection.open(t, url)
-    connection.write(`POST /v1/recall HTTP/1.1\r\nHost: localhost\r\nX-Request-Id: ${id}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${sent}`)
+    connection.write(`POST /v1/recall HTTP/1.1\r\nHost: localhost\r\nX-Request-Id: ${id}\r\nContent-Type: ` +
+      `application/json\r\nContent-Length: ${body.length}\r\n\r\n${sent}`)
     await until(() => app.app.activeRequests.size === 1)
     t.same(accessLines(app), [])
     connection.socket.destroy()
     await until(() => app.app.activeRequests.size === 0)
-    t.match(accessLines(app), [{ request_id: id, method: 'POST', route: '/v1/recall', status: 499, duration_ms: Number }])
+    t.match(accessLines(app), [
+      { request_id: id, method: 'POST', route: '/v1/recall', status: 499, duration_ms: Number },
+    ])
     app.log.length = 0
   }
 })
@@ -144,7 +184,9 @@ await t.test('probes are logged at debug and not at info', async (t) => {
     await loud.get(path)
   }
   t.same(quiet.log, [])
-  t.match(loud.log, [{ level: 20, route: '/live' }, { level: 20, route: '/health/live' }, { level: 20, route: '/health' }])
+  t.match(loud.log, [
+    { level: 20, route: '/live' }, { level: 20, route: '/health/live' }, { level: 20, route: '/health' },
+  ])
 })
 
 await t.test('warnings of the configuration are logged at the start', async (t) => {

@@ -26,7 +26,9 @@ await t.test('rows of a database', async (t) => {
     read: async <R extends object>(...given: Parameters<Executor['read']>) => {
       const [text, params = []] = given
       // A page that continues after a place, and texts by their ids.
-      if ((text.includes('bytes_behind') && text.includes(') < ($')) || text.includes('from unnest($3')) await beforeRest()
+      if ((text.includes('bytes_behind') && text.includes(') < ($')) || text.includes('from unnest($3')) {
+        await beforeRest()
+      }
       return await database.read<R>(text, params, given[2])
     },
     maintain: async (text) => { await database.maintain(text) },
@@ -48,7 +50,9 @@ await t.test('rows of a database', async (t) => {
 
   await t.test('a write counts the memories that it is compared with, and releases each of them', async (t) => {
     const { app: gateway } = app
-    const items = (from: number) => Array.from({ length: 40 }, (_, index) => ({ content: `${CONTENT} ${from + index}` }))
+    const items = (from: number) => Array.from(
+      { length: 40 }, (_, index) => ({ content: `${CONTENT} ${from + index}` }),
+    )
     const seen: number[] = []
     const watched = t.capture(gateway.workBytes, 'reserve', gateway.workBytes.reserve.bind(gateway.workBytes))
     t.equal((await app.post('/v1/retain/batch', { bank_id: 'near', items: items(0) })).statusCode, 200)
@@ -90,9 +94,17 @@ await t.test('rows of a database', async (t) => {
     beforeRest = async () => { rests += 1 }
     const held = app.app.workBytes.reserve(14 * MIB)
     for (const response of [
-      await app.get(LIST), await app.post('/v1/recall', RECALL), await app.post('/v1/reflect', { bank_id: 'big', query: 'ferry harbour' }),
-      await app.inject({ method: 'POST', url: '/v1/reflect', headers: { accept: 'text/event-stream' }, payload: { bank_id: 'big', query: 'ferry harbour' } }),
-      await app.post('/v1/recall/explain', { ...RECALL, expect: (await app.get('/v1/banks/big/memories?limit=1')).json().memories[0].memory_id }),
+      await app.get(LIST), await app.post('/v1/recall', RECALL),
+      await app.post('/v1/reflect', { bank_id: 'big', query: 'ferry harbour' }),
+      await app.inject({
+        method: 'POST',
+        url: '/v1/reflect',
+        headers: { accept: 'text/event-stream' },
+        payload: { bank_id: 'big', query: 'ferry harbour' },
+      }),
+      await app.post('/v1/recall/explain', {
+        ...RECALL, expect: (await app.get('/v1/banks/big/memories?limit=1')).json().memories[0].memory_id,
+      }),
     ]) refused(t, response, 503, 'server_busy', { retry_after_seconds: 1 })
     t.equal(rests, 0)
     held.release()

@@ -41,7 +41,8 @@ await t.test('a request in flight finishes when the server stops', async (t) => 
   const { app, stopping, socket } = await listening(t, store)
   const { everything } = reading(socket)
   const body = JSON.stringify({ bank_id: 'b', query: 'x' })
-  socket.write(`POST /v1/recall HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`)
+  socket.write('POST /v1/recall HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ' +
+    `${body.length}\r\n\r\n${body}`)
   await arrived
   const closed = app.close()
   await stopping
@@ -64,6 +65,8 @@ await t.test('a request that arrives while the server stops is refused with Retr
   t.match(refused, /^HTTP\/1\.1 503 /)
   t.match(refused, /\r\nretry-after: 1\r\n/i)
   t.match(refused, /\r\nconnection: close\r\n/i)
-  t.match(JSON.parse(refused.split('\r\n\r\n')[1]!), { code: 'shutting_down', detail: /shutting down/, request_id: /\S/ })
+  t.match(JSON.parse(refused.split('\r\n\r\n')[1]!), {
+    code: 'shutting_down', detail: /shutting down/, request_id: /\S/,
+  })
   await closed
 })

@@ -26,7 +26,10 @@ await app.register(async (scope) => {
     ),
   })
   await scope.register(async (inner) => {
-    inner.post('/deep/:source_id', async (request) => { entered.push(request.url); return { bytes: Buffer.isBuffer(request.body) } })
+    inner.post(
+      '/deep/:source_id',
+      async (request) => { entered.push(request.url); return { bytes: Buffer.isBuffer(request.body) } },
+    )
     inner.get('/deep/:source_id', async (request) => { entered.push(request.url) })
     inner.post('/nameless', async (request) => { entered.push(request.url) })
   })
@@ -36,11 +39,16 @@ app.post('/outside', async ({ body }) => body)
 const headers = { 'content-type': 'application/json' }
 
 await t.test('the scope guards each route in it, whatever hooks the route has itself', async (t) => {
-  const signed = await app.inject({ method: 'POST', url: '/deep/known', payload: '{ }', headers: { ...headers, 'x-signature-256': signatureOf('{ }') } })
+  const signed = await app.inject({
+    method: 'POST', url: '/deep/known', payload: '{ }', headers: { ...headers, 'x-signature-256': signatureOf('{ }') },
+  })
   t.same([signed.statusCode, signed.json()], [200, { bytes: true }])
   t.same(entered.splice(0), ['/deep/known'])
 
-  refused(t, await app.inject({ method: 'POST', url: '/deep/known', payload: '{}', headers }), 401, 'unauthenticated', { detail: 'Invalid or missing signature' })
+  refused(
+    t, await app.inject({ method: 'POST', url: '/deep/known', payload: '{}', headers }), 401, 'unauthenticated',
+    { detail: 'Invalid or missing signature' },
+  )
   refused(t, await app.inject({ method: 'GET', url: '/deep/known' }), 401, 'unauthenticated')
   refused(t, await app.inject({ method: 'POST', url: '/deep/other', payload: '{not read', headers }), 404, 'not_found')
   t.same(entered, [])

@@ -9,7 +9,9 @@ await t.test('the shutdown does not wait for a collector that never answers', as
   process.env['OTEL_EXPORTER_OTLP_TIMEOUT'] = '200'
   const collector = await startCollector(t)
   collector.always(silent)
-  const { tracer, close } = startExporting({ url: `${collector.url}/traces`, version: '1.0.0', warn: () => {}, info: () => {}, flushMs: 1 })
+  const { tracer, close } = startExporting({
+    url: `${collector.url}/traces`, version: '1.0.0', warn: () => {}, info: () => {}, flushMs: 1,
+  })
   tracer.startSpan('work', {}, ROOT_CONTEXT).end()
   await close()
   t.pass('it has ended')
@@ -17,7 +19,9 @@ await t.test('the shutdown does not wait for a collector that never answers', as
 
 await t.test('the shutdown sends the remaining spans', async (t) => {
   const collector = await startCollector(t)
-  const { tracer, close } = startExporting({ url: `${collector.url}/traces`, version: '1.0.0', warn: () => {}, info: () => {} })
+  const { tracer, close } = startExporting({
+    url: `${collector.url}/traces`, version: '1.0.0', warn: () => {}, info: () => {},
+  })
   tracer.startSpan('work', {}, ROOT_CONTEXT).end()
   t.equal(collector.requests.length, 0)
   await close()

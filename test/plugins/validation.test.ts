@@ -66,15 +66,22 @@ for (const [url, body] of Object.entries(good)) {
     })
 
     const text = JSON.stringify(body)
-    for (const type of ['text/plain', 'text/json', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'application/x-ndjson', 'application/merge-patch+json', 'application/jsonp', 'json', '*/*']) {
+    for (const type of [
+      'text/plain', 'text/json', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x',
+      'application/x-ndjson', 'application/merge-patch+json', 'application/jsonp', 'json', '*/*',
+    ]) {
       await t.test(`refuses the content type ${type}`, async (t) => {
-        refused(t, await sendText(url, text, { 'content-type': type }), 415, 'unsupported_media_type', { detail: 'Unsupported Content-Type: this route takes application/json' })
+        refused(t, await sendText(url, text, { 'content-type': type }), 415, 'unsupported_media_type', {
+          detail: 'Unsupported Content-Type: this route takes application/json',
+        })
       })
     }
 
     await t.test('refuses a body without a content type', async (t) => {
       for (const headers of [{}, { 'content-type': '' }]) {
-        refused(t, await sendText(url, Buffer.from(text), headers), 415, 'unsupported_media_type', { detail: 'Content-Type is missing: this route takes application/json' })
+        refused(t, await sendText(url, Buffer.from(text), headers), 415, 'unsupported_media_type', {
+          detail: 'Content-Type is missing: this route takes application/json',
+        })
       }
     })
 
@@ -90,11 +97,15 @@ for (const [url, body] of Object.entries(good)) {
       )
       const compressed = 'Content-Encoding is not supported: send the body uncompressed'
       for (const payload of [text, gzipSync(text)]) {
-        refused(t, await of({ 'content-encoding': 'gzip' }, payload), 415, 'unsupported_media_type', { detail: compressed })
+        refused(
+          t, await of({ 'content-encoding': 'gzip' }, payload), 415, 'unsupported_media_type', { detail: compressed },
+        )
       }
       t.equal((await of({ 'content-encoding': 'identity' })).statusCode, 200)
       for (const charset of ['iso-8859-1', '"UTF-16"']) {
-        refused(t, await of({ 'content-type': `application/json; charset=${charset}` }), 415, 'unsupported_media_type', {
+        refused(t, await of({
+          'content-type': `application/json; charset=${charset}`,
+        }), 415, 'unsupported_media_type', {
           detail: 'The charset of the body must be UTF-8',
         })
       }
@@ -122,7 +133,14 @@ for (const [url, body] of Object.entries(good)) {
     })
 
     await t.test('counts a body that arrives in chunks without a length', async (t) => {
-      const chunked = async (bytes: number) => await inject({ method: 'POST', url, headers: JSON_TYPE, payload: Readable.from([text, ' '.repeat(1000), ' '.repeat(bytes - text.length - 1000)]) })
+      const chunked = async (bytes: number) => (
+        await inject({
+          method: 'POST',
+          url,
+          headers: JSON_TYPE,
+          payload: Readable.from([text, ' '.repeat(1000), ' '.repeat(bytes - text.length - 1000)]),
+        })
+      )
       t.equal((await chunked(5000)).statusCode, 200)
       refused(t, await chunked(5001), 413, 'body_too_large')
     })
@@ -131,13 +149,19 @@ for (const [url, body] of Object.entries(good)) {
 
 await t.test('the limit is 10 MiB by default', async (t) => {
   const { inject } = await testApp(t)
-  const send = async (bytes: number) => await inject({ method: 'POST', url: '/v1/recall', headers: JSON_TYPE, payload: '{"bank_id":"b","query":"x"}'.padEnd(bytes) })
+  const send = async (bytes: number) => (
+    await inject({
+      method: 'POST', url: '/v1/recall', headers: JSON_TYPE, payload: '{"bank_id":"b","query":"x"}'.padEnd(bytes),
+    })
+  )
   t.equal((await send(10 * 1024 * 1024)).statusCode, 200)
   refused(t, await send(10 * 1024 * 1024 + 1), 413, 'body_too_large')
 })
 
 await t.test('a numeric string is a number where a number is expected', async (t) => {
-  const recall = async (more: Record<string, unknown>) => (await post('/v1/recall', { bank_id: 'b', query: 'tea', ...more })).json()
+  const recall = async (more: Record<string, unknown>) => (
+    (await post('/v1/recall', { bank_id: 'b', query: 'tea', ...more })).json()
+  )
   t.match(await recall({ max_results: '2' }), { hits: { length: 2 } })
   t.match(await recall({ max_results: '-4' }), { hits: { length: 1 } })
   t.match(await recall({ max_results: '2.0' }), { hits: { length: 2 } })
@@ -148,7 +172,9 @@ await t.test('a numeric string is a number where a number is expected', async (t
 })
 
 for (const field of ['max_results', 'max_tokens', 'min_score']) {
-  for (const value of ['', ' ', 'five', '1e2', '0x10', ' 5', '5 ', '1,5', '.5', '--1', '+1', 'NaN', 'Infinity', '٣', true, [1], {}]) {
+  for (const value of [
+    '', ' ', 'five', '1e2', '0x10', ' 5', '5 ', '1,5', '.5', '--1', '+1', 'NaN', 'Infinity', '٣', true, [1], {},
+  ]) {
     await t.test(`${JSON.stringify(value)} is no number for ${field}`, async (t) => {
       refusedFields(t, await post('/v1/recall', { bank_id: 'b', query: 'tea', [field]: value }), field)
     })
@@ -156,11 +182,15 @@ for (const field of ['max_results', 'max_tokens', 'min_score']) {
 }
 
 const uncoerced: Array<[url: string, field: string, value: unknown]> = [
-  ['/v1/retain', 'content', 5], ['/v1/retain', 'content', true], ['/v1/retain', 'bank_id', 5], ['/v1/retain', 'document_id', 5],
-  ['/v1/retain', 'tags', 'a'], ['/v1/retain', 'tags', { 0: 'a' }], ['/v1/retain', 'metadata', 'a=b'], ['/v1/retain', 'occurred_at', 0],
-  ['/v1/recall', 'query', 5], ['/v1/recall', 'explain', 'true'], ['/v1/recall', 'explain', 1], ['/v1/recall', 'banks', 'b'],
+  ['/v1/retain', 'content', 5], ['/v1/retain', 'content', true], ['/v1/retain', 'bank_id', 5],
+  ['/v1/retain', 'document_id', 5],
+  ['/v1/retain', 'tags', 'a'], ['/v1/retain', 'tags', { 0: 'a' }], ['/v1/retain', 'metadata', 'a=b'],
+  ['/v1/retain', 'occurred_at', 0],
+  ['/v1/recall', 'query', 5], ['/v1/recall', 'explain', 'true'], ['/v1/recall', 'explain', 1],
+  ['/v1/recall', 'banks', 'b'],
   ['/v1/reflect', 'include_sources', 'false'], ['/v1/reflect', 'include_sources', 0],
-  ['/v1/forget', 'dry_run', 'true'], ['/v1/forget', 'dry_run', 1], ['/v1/forget', 'memory_ids', 'x'], ['/v1/forget', 'scope', ['all']],
+  ['/v1/forget', 'dry_run', 'true'], ['/v1/forget', 'dry_run', 1], ['/v1/forget', 'memory_ids', 'x'],
+  ['/v1/forget', 'scope', ['all']],
   ['/v1/retain/batch', 'items', { content: 'x' }], ['/v1/retain/batch', 'items', '[]'],
 ]
 for (const [url, field, value] of uncoerced) {
@@ -171,7 +201,9 @@ for (const [url, field, value] of uncoerced) {
 
 await t.test('text that looks like a number stays text in content, tags and metadata', async (t) => {
   const id = await retain('numbers', '17', { tags: ['1'], metadata: { a: '5', b: 5, c: 'true', d: true } })
-  t.match((await get(`/v1/banks/numbers/memories/${id}`)).json(), { text: '17', tags: ['1'], metadata: { a: '5', b: 5, c: 'true', d: true } })
+  t.match((await get(`/v1/banks/numbers/memories/${id}`)).json(), {
+    text: '17', tags: ['1'], metadata: { a: '5', b: 5, c: 'true', d: true },
+  })
 })
 
 await t.test('null within a list is not an absent field', async (t) => {
@@ -184,7 +216,10 @@ await t.test('query strings, which are all text, are converted', async (t) => {
   t.equal((await get('/v1/banks/b/memories?tags=none')).json().memories.length, 0)
 })
 
-for (const url of ['/v1/banks', '/v1/banks/b', '/v1/banks/b/stats', '/v1/banks/b/memories', '/v1/banks/b/export', '/v1/whoami', '/v1/admin/sources', '/v1/admin/banks', '/v1/admin/banks/b']) {
+for (const url of [
+  '/v1/banks', '/v1/banks/b', '/v1/banks/b/stats', '/v1/banks/b/memories', '/v1/banks/b/export', '/v1/whoami',
+  '/v1/admin/sources', '/v1/admin/banks', '/v1/admin/banks/b',
+]) {
   await t.test(`an unknown parameter of ${url} is named`, async (t) => {
     refusedFields(t, await get(`${url}?surprise=1`), 'surprise')
     refusedFields(t, await get(`${url}?__proto__=1`), '__proto__')
@@ -203,10 +238,19 @@ await t.test('a long name of an unknown field is not repeated completely', async
 
 await t.test('a route without a body accepts an empty one with a content type, and no other', async (t) => {
   const app = await testApp(t)
-  const ask = async (payload: string) => await app.inject({ method: 'DELETE', url: '/v1/banks/home', headers: { 'content-type': 'application/json' }, payload })
+  const ask = async (payload: string) => (
+    await app.inject({
+      method: 'DELETE', url: '/v1/banks/home', headers: { 'content-type': 'application/json' }, payload,
+    })
+  )
   t.equal((await ask('')).statusCode, 200)
   t.equal((await ask('{')).statusCode, 400)
-  t.equal((await app.inject({ method: 'POST', url: '/v1/recall', headers: { 'content-type': 'application/json' }, payload: '' })).statusCode, 400)
+  t.equal(
+    (await app.inject({
+      method: 'POST', url: '/v1/recall', headers: { 'content-type': 'application/json' }, payload: '',
+    })).statusCode,
+    400,
+  )
 })
 
 await t.test('lengths count characters, and not UTF-16 units', async (t) => {
@@ -215,7 +259,11 @@ await t.test('lengths count characters, and not UTF-16 units', async (t) => {
     t.equal((await post('/v1/recall', named(1))).statusCode, 200)
     t.equal((await post('/v1/recall', named(128))).statusCode, 200)
     refusedFields(t, await post('/v1/recall', named(129)), 'tags[0]')
-    t.match((await post('/v1/recall', named(300))).json().errors, [{ field: 'tags[0]', message: 'must NOT have more than 128 characters' }])
+    t.match((await post('/v1/recall', named(300))).json().errors, [
+      { field: 'tags[0]', message: 'must NOT have more than 128 characters' },
+    ])
   }
-  t.match((await post('/v1/recall', { bank_id: 'lengths', query: '' })).json().errors, [{ field: 'query', message: 'must NOT have fewer than 1 characters' }])
+  t.match((await post('/v1/recall', { bank_id: 'lengths', query: '' })).json().errors, [
+    { field: 'query', message: 'must NOT have fewer than 1 characters' },
+  ])
 })

@@ -26,7 +26,9 @@ async function countRefusals (model: Model, replicas: readonly Replica[], schema
   const id = 'team-red'
   await model.waitForPropagation()
   for (const replica of replicas) await replica.reload(FILES[0]!, schema)
-  await model.apply(replicas[0]!, { bank: id, principal: ROOT, ifMatch: 'absent', action: 'reset', document: {}, removed: [], malformed: undefined })
+  await model.apply(replicas[0]!, {
+    bank: id, principal: ROOT, ifMatch: 'absent', action: 'reset', document: {}, removed: [], malformed: undefined,
+  })
   const before = model.answerCounts.get('patch 400') ?? 0
   for (const change of tooLoose(id)) await model.apply(replicas[0]!, change)
   return (model.answerCounts.get('patch 400') ?? 0) - before
@@ -45,7 +47,14 @@ t.test('random changes of banks on two processes follow the rules within two sec
   const refused = await countRefusals(model, replicas, schema)
   t.comment([...model.answerCounts].map(([kind, count]) => `${kind}: ${count}`).sort().join(', '))
   t.comment(`the last answer with a previous state came ${Math.round(model.slowestMs)} ms after a change`)
-  for (const status of [200, 400, 403, 412]) t.ok([...model.answerCounts.keys()].some((kind) => kind.endsWith(` ${status}`)), `some changes were answered ${status}`)
-  t.ok(model.answerCounts.has('race 200 412') && model.answerCounts.has('merge 200 200'), 'some changes were concurrent')
+  for (const status of [200, 400, 403, 412]) {
+    t.ok(
+      [...model.answerCounts.keys()].some((kind) => kind.endsWith(` ${status}`)),
+      `some changes were answered ${status}`,
+    )
+  }
+  t.ok(
+    model.answerCounts.has('race 200 412') && model.answerCounts.has('merge 200 200'), 'some changes were concurrent',
+  )
   t.equal(refused, tooLoose('team-red').length, 'no limit can be loosened')
 })

@@ -9,7 +9,11 @@ export const PRINCIPALS = [ROOT, 'user:ann', 'user:bob', 'user:lead', 'agent:bot
  */
 export const BANKS = ['user-ann', 'bob', 'team-red', 'team-blue', 'shared']
 
-const STRICT = { homeostasis: { recall_max_tokens: 500 }, barriers: { validation: { max_content_length: 300 } }, reflect: { min_trust: 'untrusted' } }
+const STRICT = {
+  homeostasis: { recall_max_tokens: 500 },
+  barriers: { validation: { max_content_length: 300 } },
+  reflect: { min_trust: 'untrusted' },
+}
 const TERSE = { mission: 'Answer in one sentence.', reflect: { max_evidence: 4 }, retrieval: { diversity: 0.5 } }
 const LOOSE = { homeostasis: { recall_max_tokens: 9000 }, reflect: { min_score: 0 } }
 
@@ -48,7 +52,9 @@ const FIRST: BankFile = {
   },
   profiles: { strict: STRICT, terse: TERSE, loose: LOOSE },
   banks: {
-    'team-*': { profile: 'strict', description: 'A team', access: [{ principal: 'agent:bot', permissions: ['write'] }] },
+    'team-*': {
+      profile: 'strict', description: 'A team', access: [{ principal: 'agent:bot', permissions: ['write'] }],
+    },
     'team-blue': { homeostasis: { recall_max_tokens: 6000 }, barriers: { metadata: { blocked_keys: ['pin'] } } },
   },
 }
@@ -60,8 +66,14 @@ const FIRST: BankFile = {
 const SECOND: BankFile = {
   ...FIRST,
   access_control: { ...FIRST.access_control, bank_grants: false },
-  access_grants: [FIRST.access_grants[0]!, { bank_id: 'shared', principal: 'user:bob', permissions: ['admin', 'write'] }],
-  global: { ...FIRST.global, homeostasis: { recall_max_tokens: 700, retain_max_content_bytes: 400 }, reflect: { min_score: 0.6, min_trust: 'untrusted' } },
+  access_grants: [
+    FIRST.access_grants[0]!, { bank_id: 'shared', principal: 'user:bob', permissions: ['admin', 'write'] },
+  ],
+  global: {
+    ...FIRST.global,
+    homeostasis: { recall_max_tokens: 700, retain_max_content_bytes: 400 },
+    reflect: { min_score: 0.6, min_trust: 'untrusted' },
+  },
   profiles: { strict: STRICT, terse: { ...TERSE, reflect: { max_evidence: 3 } } },
 }
 
@@ -94,7 +106,10 @@ const sections = {
   }),
   barriers: some({
     validation: some({ max_content_length: pick(100, 200, 250, 300, 700, 50_001) }),
-    metadata: some({ blocked_keys: fc.uniqueArray(pick('password', 'pin', 'secret')), max_metadata_size_bytes: pick(200, 300, 4096, 5000) }),
+    metadata: some({
+      blocked_keys: fc.uniqueArray(pick('password', 'pin', 'secret')),
+      max_metadata_size_bytes: pick(200, 300, 4096, 5000),
+    }),
   }),
   signal_quality: some({ dedup: some({ threshold: pick(0.8, 0.95) }) }),
   retrieval: some({
@@ -105,16 +120,25 @@ const sections = {
     rewrite: some({ enabled: pick(false, false, true), max_queries: pick(1, 2, 3) }),
     semantic_timeout_ms: pick(1000, 2000, 3000, 4000),
   }),
-  reflect: some({ min_score: pick(0, 0.3, 0.6, 0.7, 0.8), min_trust: pick('suspect', 'untrusted', 'untrusted', 'trusted'), max_evidence: pick(3, 4, 10, 20, 21), timeout_ms: pick(5000, 60_000) }),
+  reflect: some({
+    min_score: pick(0, 0.3, 0.6, 0.7, 0.8),
+    min_trust: pick('suspect', 'untrusted', 'untrusted', 'trusted'),
+    max_evidence: pick(3, 4, 10, 20, 21),
+    timeout_ms: pick(5000, 60_000),
+  }),
 }
 
 /** A few sections at a time: with all of them hardly any would be within every ceiling. */
-const wellFormed: fc.Arbitrary<Document> = fc.uniqueArray(pick(...Object.keys(sections) as Array<keyof typeof sections>, 'access', 'access', 'barriers'), { maxLength: 3 })
+const wellFormed: fc.Arbitrary<Document> = fc.uniqueArray(
+  pick(...Object.keys(sections) as Array<keyof typeof sections>, 'access', 'access', 'barriers'), { maxLength: 3 },
+)
   .chain((names) => fc.record(
     Object.fromEntries(names.map((name) => [name, sections[name as keyof typeof sections] as fc.Arbitrary<unknown>])),
     { noNullPrototype: true },
   ))
-const document: fc.Arbitrary<Document> = fc.tuple(wellFormed, fc.option(pick('strict', 'strict', 'strict', 'terse', 'terse', 'terse', 'loose', 'unheard'), { freq: 2, nil: undefined }))
+const document: fc.Arbitrary<Document> = fc.tuple(wellFormed, fc.option(
+  pick('strict', 'strict', 'strict', 'terse', 'terse', 'terse', 'loose', 'unheard'), { freq: 2, nil: undefined },
+))
   .map(([some, profile]) => ({ ...some, ...(profile !== undefined && { profile }) }))
 
 /** What no configuration of a bank may have, with the field that an answer names. */
@@ -129,7 +153,10 @@ const malformed = pick<[Sections, string]>(
   [{ reflect: { min_trust: 'blind' } }, 'reflect.min_trust'],
 )
 
-const removals = fc.uniqueArray(pick('description', 'mission', 'profile', 'access', 'homeostasis', 'barriers', 'retrieval', 'reflect'), { maxLength: 3 })
+const removals = fc.uniqueArray(
+  pick('description', 'mission', 'profile', 'access', 'homeostasis', 'barriers', 'retrieval', 'reflect'),
+  { maxLength: 3 },
+)
 
 export type IfMatch = 'absent' | 'right' | 'wrong' | 'any'
 
@@ -160,7 +187,9 @@ const change: fc.Arbitrary<Change> = fc.record({
   bank: pick(...BANKS),
   principal: fc.oneof({ weight: 4, arbitrary: fc.constant(ROOT) }, { weight: 3, arbitrary: pick(...PRINCIPALS) }),
   ifMatch: pick<IfMatch>('absent', 'absent', 'right', 'wrong', 'any'),
-  action: pick('put', 'put', 'put', 'put', 'put', 'patch', 'patch', 'patch', 'patch', 'reset', 'remove', 'race', 'merge'),
+  action: pick(
+    'put', 'put', 'put', 'put', 'put', 'patch', 'patch', 'patch', 'patch', 'reset', 'remove', 'race', 'merge',
+  ),
   document,
   removed: removals,
   malformed: fc.oneof({ weight: 7, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: malformed }),
@@ -168,9 +197,15 @@ const change: fc.Arbitrary<Change> = fc.record({
 
 /** Values that are looser than what the first file, or a default, allows; each is possible by its form. */
 const LOOSER: ReadonlyArray<[section: string, group: string | undefined, name: string, value: unknown]> = [
-  ...['recall_max_tokens', 'reflect_max_tokens', 'retain_max_content_bytes'].map((name): [string, undefined, string, number] => ['homeostasis', undefined, name, 9_000_000]),
-  ...['retain', 'recall', 'reflect', 'forget', 'import', 'global'].map((kind): [string, string, string, number] => ['homeostasis', 'rate_limits', `${kind}_per_minute`, 1_000_000]),
-  ...['retain', 'import', 'reflect', 'model_calls', 'model_tokens'].map((kind): [string, string, string, number] => ['homeostasis', 'quotas', `${kind}_per_day`, 9_000_000]),
+  ...['recall_max_tokens', 'reflect_max_tokens', 'retain_max_content_bytes'].map(
+    (name): [string, undefined, string, number] => ['homeostasis', undefined, name, 9_000_000],
+  ),
+  ...['retain', 'recall', 'reflect', 'forget', 'import', 'global'].map(
+    (kind): [string, string, string, number] => ['homeostasis', 'rate_limits', `${kind}_per_minute`, 1_000_000],
+  ),
+  ...['retain', 'import', 'reflect', 'model_calls', 'model_tokens'].map(
+    (kind): [string, string, string, number] => ['homeostasis', 'quotas', `${kind}_per_day`, 9_000_000],
+  ),
   ['barriers', 'validation', 'max_content_length', 1_000_000],
   ['barriers', 'metadata', 'max_metadata_size_bytes', 65_536],
   ['retrieval', 'weights', 'semantic', 1],

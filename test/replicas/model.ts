@@ -65,7 +65,12 @@ export class Model {
     for (const principal of PRINCIPALS) {
       const found = await other.permissions(id, principal)
       const possible = bank.recent.map((own) => permissionsOf(other.file, id, own, principal))
-      if (!possible.some((permissions) => isDeepStrictEqual(permissions, found))) this.#assertSame(found, possible.at(-1), `${principal} has on ${id} of ${other.name} permissions that no recent configuration grants`)
+      if (!possible.some((permissions) => isDeepStrictEqual(permissions, found))) {
+        this.#assertSame(
+          found, possible.at(-1),
+          `${principal} has on ${id} of ${other.name} permissions that no recent configuration grants`,
+        )
+      }
     }
   }
 
@@ -103,7 +108,9 @@ export class Model {
       const age = askedAt - this.bank(id).changedAt
       if (wrong.length === 0) return
       // A request before that time may still be answered with the previous state.
-      if (age >= PROPAGATION_MS) this.#assertSame(wrong, [], `${replica.name} on ${id}, asked ${Math.round(age)} ms after the change`)
+      if (age >= PROPAGATION_MS) {
+        this.#assertSame(wrong, [], `${replica.name} on ${id}, asked ${Math.round(age)} ms after the change`)
+      }
       this.slowestMs = Math.max(this.slowestMs, age)
       await until(performance.now() + POLL_MS)
     }
@@ -119,7 +126,9 @@ export class Model {
     const wrong = (what: string, found: unknown, wanted: unknown) =>
       isDeepStrictEqual(found, wanted) ? [] : [{ what, found, wanted }]
     const chosen = own.profile ?? entryProfile(replica.file, id)
-    const grantOrigin = replica.file.access_control.bank_grants && (own.access ?? []).length > 0 ? 'bank' : granted.length > 0 ? 'file' : 'default'
+    const grantOrigin = replica.file.access_control.bank_grants && (own.access ?? []).length > 0
+      ? 'bank'
+      : granted.length > 0 ? 'file' : 'default'
     const told = await Promise.all(
       PRINCIPALS.map(async (principal) => ({ principal, found: await replica.permissions(id, principal) })),
     )
@@ -135,16 +144,22 @@ export class Model {
         ['access', grantOrigin],
         ...chosen === undefined ? [] : [['profile', own.profile === undefined ? 'file' : 'bank'] as [string, unknown]],
       ])),
-      ...told.flatMap(({ principal, found }) => wrong(`permissions of ${principal}`, found, permissionsOf(replica.file, id, own, principal))),
+      ...told.flatMap(({ principal, found }) => wrong(`permissions of ${principal}`, found, permissionsOf(
+        replica.file, id, own, principal,
+      ))),
     ]
   }
 
   /** Checks that a process accepts the longest allowed content and refuses a longer one. */
   async #limitDifferences (replica: Replica, id: string): Promise<unknown[]> {
     const longest = longestContent(valuesInForce(replica.file, id, this.bank(id).own ?? {}))
-    const retain = async (length: number) => (await replica.call('POST', '/v1/retain', ROOT, { bank_id: id, content: 'x'.repeat(length) })).status
+    const retain = async (length: number) => (
+      (await replica.call('POST', '/v1/retain', ROOT, { bank_id: id, content: 'x'.repeat(length) })).status
+    )
     const found = [await retain(longest + 1), await retain(longest)]
-    return isDeepStrictEqual(found, [400, 200]) ? [] : [{ what: `contents of ${longest + 1} and ${longest} characters`, found }]
+    return isDeepStrictEqual(found, [400, 200])
+      ? []
+      : [{ what: `contents of ${longest + 1} and ${longest} characters`, found }]
   }
 
   async #remove (home: Replica, id: string, principal: string): Promise<void> {
@@ -166,16 +181,25 @@ export class Model {
     if (action === 'patch') for (const name of removed) sent[name] = null
     const next = (action === 'patch' ? merged(bank.own ?? {}, sent) : sent) as Document
     const { status, field } = this.#expectedAnswer(home, change, next)
-    const answer = await home.call({ put: 'PUT', patch: 'PATCH', reset: 'DELETE' }[action as 'put' | 'patch' | 'reset'], `/v1/banks/${id}/config`, principal, action === 'reset' ? undefined : sent, ifMatchOf(change, bank.etag))
+    const answer = await home.call(
+      { put: 'PUT', patch: 'PATCH', reset: 'DELETE' }[action as 'put' | 'patch' | 'reset'], `/v1/banks/${id}/config`,
+      principal, action === 'reset' ? undefined : sent, ifMatchOf(change, bank.etag),
+    )
     this.#count(`${action} ${answer.status}`)
-    this.#assertSame(answer.status, status, `${principal} does ${action} on ${id} of ${home.name} with ${JSON.stringify(sent)}, If-Match ${change.ifMatch}: ${JSON.stringify(answer.body)}`)
+    this.#assertSame(
+      answer.status, status,
+      `${principal} does ${action} on ${id} of ${home.name} with ${JSON.stringify(sent)}, If-Match ` +
+        `${change.ifMatch}: ${JSON.stringify(answer.body)}`,
+    )
     if (field !== undefined) {
       const fields = (answer.body['errors'] as Array<{ field: string }>).map((error) => error.field)
       this.#assertSame([...new Set(fields)].sort(), field, 'the error names the wrong fields')
     }
     if (status !== 200) return
     if (action === 'reset' && bank.own === undefined) return
-    this.#put(id, action === 'reset' ? undefined : next, String(answer.body['etag']), action === 'reset' ? null : principal)
+    this.#put(
+      id, action === 'reset' ? undefined : next, String(answer.body['etag']), action === 'reset' ? null : principal,
+    )
     bank.history.push(action === 'reset' ? null : next)
   }
 
@@ -198,13 +222,21 @@ export class Model {
   /** Sends a change to both processes at the same time. */
   async #changeOnBoth ({ bank: id, action }: Change): Promise<void> {
     const bank = this.bank(id)
-    const patches: Document[] = action === 'race' ? [{ description: 'Left' }, { description: 'Right' }] : [{ description: 'Both' }, { mission: 'Both.' }]
+    const patches: Document[] = action === 'race'
+      ? [{ description: 'Left' }, { description: 'Right' }]
+      : [{ description: 'Both' }, { mission: 'Both.' }]
     // Changes that one of the configuration files forbids are tested by the other actions.
-    if (this.#replicas.some(({ file }) => faultsOf(file, id, merged(bank.own ?? {}, { description: 'x', mission: 'x' })).length > 0)) return
+    if (this.#replicas.some(({ file }) => (
+      faultsOf(file, id, merged(bank.own ?? {}, { description: 'x', mission: 'x' })).length > 0
+    ))) return
     const headers = action === 'race' ? { 'if-match': bank.etag } : undefined
-    const answers = await Promise.all(this.#replicas.map(async (replica, index) => await replica.call('PATCH', `/v1/banks/${id}/config`, ROOT, patches[index], headers)))
+    const answers = await Promise.all(this.#replicas.map(async (replica, index) => (
+      await replica.call('PATCH', `/v1/banks/${id}/config`, ROOT, patches[index], headers)
+    )))
     this.#count(`${action} ${answers.map(({ status }) => status).sort().join(' ')}`)
-    this.#assertSame(answers.map(({ status }) => status).sort(), action === 'race' ? [200, 412] : [200, 200], `${action} on ${id}`)
+    this.#assertSame(
+      answers.map(({ status }) => status).sort(), action === 'race' ? [200, 412] : [200, 200], `${action} on ${id}`,
+    )
     const byAge =
       answers.filter(({ status }) => status === 200).sort((one, other) => revisionOf(one) - revisionOf(other))
     for (const answer of byAge) {

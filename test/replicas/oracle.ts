@@ -40,20 +40,25 @@ export type Values = Map<string, { value: unknown, origin: Origin }>
 const TRUST = ['suspect', 'untrusted', 'trusted']
 const NEVER_HIGHER = [
   'recall_max_tokens', 'reflect_max_tokens', 'retain_max_content_bytes',
-  'rate_limits.retain_per_minute', 'rate_limits.recall_per_minute', 'rate_limits.reflect_per_minute', 'rate_limits.forget_per_minute', 'rate_limits.import_per_minute',
+  'rate_limits.retain_per_minute', 'rate_limits.recall_per_minute', 'rate_limits.reflect_per_minute',
+  'rate_limits.forget_per_minute', 'rate_limits.import_per_minute',
   'rate_limits.global_per_minute',
-  'quotas.retain_per_day', 'quotas.import_per_day', 'quotas.reflect_per_day', 'quotas.model_calls_per_day', 'quotas.model_tokens_per_day',
+  'quotas.retain_per_day', 'quotas.import_per_day', 'quotas.reflect_per_day', 'quotas.model_calls_per_day',
+  'quotas.model_tokens_per_day',
 ].map((name) => `homeostasis.${name}`).concat([
   'barriers.validation.max_content_length', 'barriers.metadata.max_metadata_size_bytes',
-  'retrieval.semantic_timeout_ms', 'retrieval.rerank.candidates', 'retrieval.rerank.timeout_ms', 'retrieval.rewrite.max_queries', 'retrieval.rewrite.timeout_ms',
-  'retrieval.model_rerank.candidates', 'retrieval.model_rerank.timeout_ms', 'reflect.timeout_ms', 'reflect.max_evidence', 'reflect.max_evidence_tokens',
+  'retrieval.semantic_timeout_ms', 'retrieval.rerank.candidates', 'retrieval.rerank.timeout_ms',
+  'retrieval.rewrite.max_queries', 'retrieval.rewrite.timeout_ms',
+  'retrieval.model_rerank.candidates', 'retrieval.model_rerank.timeout_ms', 'reflect.timeout_ms',
+  'reflect.max_evidence', 'reflect.max_evidence_tokens',
 ])
 const NEVER_ON = ['retrieval.weights.semantic', 'retrieval.rewrite.enabled', 'retrieval.model_rerank.enabled']
 const BLOCKED_KEYS = 'barriers.metadata.blocked_keys'
 
 /** The values of sections by their paths; a list is one value. */
 export function flatten (sections: Sections, prefix = ''): Array<[path: string, value: unknown]> {
-  return Object.entries(sections).flatMap(([key, value]) => typeof value === 'object' && value !== null && !Array.isArray(value)
+  return Object.entries(sections).flatMap(([key, value]) => typeof value === 'object' && value !== null &&
+    !Array.isArray(value)
     ? flatten(value as Sections, `${prefix}${key}.`)
     : [[`${prefix}${key}`, value] as [string, unknown]])
 }
@@ -89,7 +94,9 @@ function isLooser (path: string, wanted: unknown, allowed: { value: unknown, ori
 }
 
 function wantedValues (file: BankFile, bank: string, own: Document): Values {
-  return lay(lay(operatorValues(file, bank), file.profiles[own.profile ?? ''] ?? {}, 'profile'), withoutNames(own), 'bank')
+  return lay(
+    lay(operatorValues(file, bank), file.profiles[own.profile ?? ''] ?? {}, 'profile'), withoutNames(own), 'bank',
+  )
 }
 
 /** The values in force for a bank, whatever it wants. */
@@ -114,12 +121,16 @@ interface Fault {
 }
 
 function allFaultsOf (file: BankFile, bank: string, own: Document): Fault[] {
-  const at = (field: string) => field.split('.').reduce<unknown>((value, key) => (value as Sections | undefined)?.[key], own)
+  const at = (field: string) => field.split('.').reduce<unknown>(
+    (value, key) => (value as Sections | undefined)?.[key], own,
+  )
   const fault = (field: string, about: string): Fault => ({ field, about, value: at(field) })
   const wanted = wantedValues(file, bank, own)
   const loose = [...operatorValues(file, bank)].flatMap(([path, limit]) => {
     const { value, origin } = wanted.get(path)!
-    return isLooser(path, value, limit) ? [fault(origin === 'profile' ? 'profile' : path, `${path} ${String(limit.value)}`)] : []
+    return isLooser(path, value, limit)
+      ? [fault(origin === 'profile' ? 'profile' : path, `${path} ${String(limit.value)}`)]
+      : []
   })
   const off = ['lexical', 'semantic'].every((name) => wanted.get(`retrieval.weights.${name}`)?.value === 0)
   return [

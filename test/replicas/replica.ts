@@ -37,7 +37,9 @@ export class Replica {
   }
 
   static write (path: string, { global, ...file }: BankFile, schema: string): void {
-    writeFileSync(path, JSON.stringify({ vector_store: 'postgres', vector_store_config: { schema, pool_size: 4 }, ...file, ...global }))
+    writeFileSync(path, JSON.stringify({
+      vector_store: 'postgres', vector_store_config: { schema, pool_size: 4 }, ...file, ...global,
+    }))
   }
 
   async call (
@@ -45,7 +47,13 @@ export class Replica {
   ): Promise<Answer> {
     const response = await fetch(`${this.#url}${path}`, {
       method,
-      headers: { 'x-api-key': KEY, 'x-admin-token': KEY, 'x-service-principal': principal, ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
+      headers: {
+        'x-api-key': KEY,
+        'x-admin-token': KEY,
+        'x-service-principal': principal,
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
     return { status: response.status, body: await response.json() as Record<string, unknown> }
@@ -73,7 +81,14 @@ export async function startReplicas (t: Test, schema: string): Promise<Replica[]
   const start = async (name: string) => {
     const path = join(folder, `${name}.yaml`)
     Replica.write(path, FILES[0]!, schema)
-    const { url } = await startServer(t, { DATABASE_URL: DATABASE_URL ?? '', SERVICES_CONFIG_PATH: path, SERVICE_AUTH_MODE: 'api_key', SERVICE_API_KEY: KEY, SERVICE_ADMIN_TOKEN: KEY, SERVICES_LOG_LEVEL: 'info' })
+    const { url } = await startServer(t, {
+      DATABASE_URL: DATABASE_URL ?? '',
+      SERVICES_CONFIG_PATH: path,
+      SERVICE_AUTH_MODE: 'api_key',
+      SERVICE_API_KEY: KEY,
+      SERVICE_ADMIN_TOKEN: KEY,
+      SERVICES_LOG_LEVEL: 'info',
+    })
     return new Replica(name, url, path, FILES[0]!)
   }
   // They start one after the other, because the first one creates the tables.

@@ -30,7 +30,10 @@ await t.test('a caller sees the banks that it may read, with every permission an
   const answer = (await get('/v1/access', as('user:bob'))).json<Answer>()
   t.match(answer, { principal: 'user:bob', tenant_id: null, on_behalf_of: null, next_cursor: null })
   t.same(answer.banks, [
-    { bank_id: 'team', permissions: ['read', 'write'].map((permission) => ({ permission, granted_by: 'access_grants[0]' })) },
+    {
+      bank_id: 'team',
+      permissions: ['read', 'write'].map((permission) => ({ permission, granted_by: 'access_grants[0]' })),
+    },
     { bank_id: 'user-bob', permissions: ALL.map((permission) => ({ permission, granted_by: BY_OWNER })) },
   ])
   const first = (await get('/v1/access?limit=1', as('user:bob'))).json<Answer>()
@@ -61,31 +64,66 @@ await t.test('an operator sees every bank of the tenant for any principal, page 
 
 await t.test('a check of access agrees with a request, and grants of the bank itself count', async (t) => {
   const { app, post, get, inject } = await gateway(t)
-  const check = async (body: Record<string, unknown>) => (await post('/v1/admin/access/check', body, OPERATOR)).json<Record<string, unknown>>()
+  const check = async (body: Record<string, unknown>) => (
+    (await post('/v1/admin/access/check', body, OPERATOR)).json<Record<string, unknown>>()
+  )
   const denied = await check({ principal: 'user:bob', bank_id: 'team', permission: 'forget' })
-  const { detail } = (await post('/v1/forget', { bank_id: 'team', tags: ['a'] }, as('user:bob'))).json<{ detail: string }>()
+  const { detail } = (await post(
+    '/v1/forget', { bank_id: 'team', tags: ['a'] }, as('user:bob'),
+  )).json<{ detail: string }>()
   t.same(denied, { allowed: false, granted_by: null, reason: detail })
-  t.same(await check({ principal: 'user:bob', bank_id: 'team', permission: 'read' }), { allowed: true, granted_by: 'access_grants[0]', reason: 'Allowed by access_grants[0]' })
-  t.match(await check({ principal: 'user:bob', on_behalf_of: 'user:eve', bank_id: 'team', permission: 'read' }), { allowed: false, reason: "Principal 'user:bob' on behalf of 'user:eve' is denied 'read' on bank 'team'" })
+  t.same(await check({ principal: 'user:bob', bank_id: 'team', permission: 'read' }), {
+    allowed: true, granted_by: 'access_grants[0]', reason: 'Allowed by access_grants[0]',
+  })
+  t.match(await check({ principal: 'user:bob', on_behalf_of: 'user:eve', bank_id: 'team', permission: 'read' }), {
+    allowed: false, reason: "Principal 'user:bob' on behalf of 'user:eve' is denied 'read' on bank 'team'",
+  })
   t.match(await check({ bank_id: 'team', permission: 'read' }), { allowed: true, granted_by: 'anonymous in dev mode' })
   const payload = { access: [{ principal: 'user:eve', permissions: ['read'] }] }
-  t.equal((await inject({ method: 'PUT', url: '/v1/banks/user-bob/config', headers: as('user:bob'), payload })).statusCode, 200)
-  t.match(await check({ principal: 'user:eve', bank_id: 'user-bob', permission: 'read' }), { allowed: true, granted_by: /access\[0\]/ })
-  t.match(await check({ principal: 'user:eve', tenant_id: 'acme', bank_id: 'user-bob', permission: 'read' }), { allowed: false })
-  refused(t, await post('/v1/admin/access/check', { bank_id: 'team', permission: 'own' }, OPERATOR), 400, 'invalid_request')
-  refusedFields(t, await post('/v1/admin/access/check', { on_behalf_of: 'a b', bank_id: 'team', permission: 'read' }, OPERATOR), 'on_behalf_of')
-  for (const tenant of ['\u0000', '\ud800']) refusedFields(t, await post('/v1/admin/access/check', { tenant_id: tenant, bank_id: 'team', permission: 'read' }, OPERATOR), 'tenant_id')
+  t.equal(
+    (await inject({ method: 'PUT', url: '/v1/banks/user-bob/config', headers: as('user:bob'), payload })).statusCode,
+    200,
+  )
+  t.match(await check({ principal: 'user:eve', bank_id: 'user-bob', permission: 'read' }), {
+    allowed: true, granted_by: /access\[0\]/,
+  })
+  t.match(
+    await check({ principal: 'user:eve', tenant_id: 'acme', bank_id: 'user-bob', permission: 'read' }),
+    { allowed: false },
+  )
+  refused(
+    t, await post('/v1/admin/access/check', { bank_id: 'team', permission: 'own' }, OPERATOR), 400, 'invalid_request',
+  )
+  refusedFields(
+    t, await post('/v1/admin/access/check', { on_behalf_of: 'a b', bank_id: 'team', permission: 'read' }, OPERATOR),
+    'on_behalf_of',
+  )
+  for (const tenant of ['\u0000', '\ud800']) {
+    refusedFields(
+      t, await post('/v1/admin/access/check', { tenant_id: tenant, bank_id: 'team', permission: 'read' }, OPERATOR),
+      'tenant_id',
+    )
+  }
   refused(t, await post('/v1/admin/access/check', { bank_id: 'team', permission: 'read' }), 401, 'unauthenticated')
   const denials = (metrics: string) => /^memory_gateway_access_denied_total (\d+)$/m.exec(metrics)?.[1]
   t.equal(denials(await app.metrics.render()), '1', 'only the forget was refused')
   t.match((await get('/v1/admin/access/rules', OPERATOR)).json(), {
-    enabled: true, default_policy: 'owner_only', truncated: false, grants: [{ bank_id: 'team', principal: 'user:bob', permissions: ['read', 'write'], origin: 'access_grants[0]' }, {}],
+    enabled: true,
+    default_policy: 'owner_only',
+    truncated: false,
+    grants: [
+      { bank_id: 'team', principal: 'user:bob', permissions: ['read', 'write'], origin: 'access_grants[0]' }, {},
+    ],
   })
 })
 
 await t.test('of very many grants the first thousand are shown', async (t) => {
-  const grants = Array.from({ length: 1001 }, (_, index) => ({ bank_id: `b${index}`, principal: 'user:bob', permissions: ['read' as const] }))
+  const grants = Array.from(
+    { length: 1001 }, (_, index) => ({ bank_id: `b${index}`, principal: 'user:bob', permissions: ['read' as const] }),
+  )
   const { get } = await testApp(t, { file: { ...FILE, access_grants: grants } })
-  const { grants: shown, truncated } = (await get('/v1/admin/access/rules')).json<{ grants: unknown[], truncated: boolean }>()
+  const { grants: shown, truncated } = (await get('/v1/admin/access/rules')).json<{
+    grants: unknown[], truncated: boolean
+  }>()
   t.same([shown.length, truncated], [1000, true])
 })

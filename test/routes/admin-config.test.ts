@@ -16,15 +16,20 @@ const BOB = { access: [{ principal: 'user:bob', permissions: ['read'] }] }
 
 const path = (bankId: string, query = '') => `/v1/admin/banks/${bankId}/config${query}`
 
-async function operate ({ inject }: TestApp, method: 'GET' | 'DELETE', bankId: string, query = '', headers: Record<string, string> = TOKEN) {
+async function operate (
+  { inject }: TestApp, method: 'GET' | 'DELETE', bankId: string, query = '', headers: Record<string, string> = TOKEN,
+) {
   return await inject({ method, url: path(bankId, query), headers })
 }
 
-await t.test('only the admin token opens a bank\'s configuration to operators, whatever rights a caller has', async (t) => {
+await t.test('only the admin token opens a bank\'s configuration to operators, whatever rights ' +
+  'a caller has', async (t) => {
   const app = await testApp(t, { adminToken: TOKEN['x-admin-token'], file: FILE })
   await putConfig(app, 'home', BOB, ADMIN)
   for (const method of ['GET', 'DELETE'] as const) {
-    for (const headers of [{}, { 'x-admin-token': 'another' }, ADMIN, { ...ADMIN, authorization: 'Bearer the admin token' }]) {
+    for (const headers of [
+      {}, { 'x-admin-token': 'another' }, ADMIN, { ...ADMIN, authorization: 'Bearer the admin token' },
+    ]) {
       refused(t, await operate(app, method, 'home', '', headers), 401, 'unauthenticated')
     }
   }
@@ -35,7 +40,9 @@ await t.test('an operator sees what the admins of a bank see', async (t) => {
   const app = await testApp(t, { adminToken: TOKEN['x-admin-token'], file: FILE })
   await putConfig(app, 'home', { ...BOB, homeostasis: { recall_max_tokens: 500 } }, ADMIN)
   t.same((await operate(app, 'GET', 'home')).json(), await getConfig(app, 'home', ADMIN))
-  t.match((await operate(app, 'GET', 'home')).json(), { updated_by: 'user:admin', effective: { homeostasis: { recall_max_tokens: 500 } } })
+  t.match((await operate(app, 'GET', 'home')).json(), {
+    updated_by: 'user:admin', effective: { homeostasis: { recall_max_tokens: 500 } },
+  })
   t.match((await operate(app, 'GET', 'never-seen')).json(), { config: {}, updated_at: null, updated_by: null })
 })
 
@@ -48,7 +55,12 @@ await t.test('a grant of a bank ends at once when an operator removes it, and th
   t.equal((await app.get('/v1/banks/home/config', as('user:mallory'))).statusCode, 200)
   app.clock.advance(1000)
   const response = await operate(app, 'DELETE', 'home')
-  t.match({ status: response.statusCode, ...response.json<BankConfigAnswer>() }, { status: 200, config: {}, effective: { access: [{ principal: 'user:admin' }] }, updated_at: null, updated_by: null })
+  t.match(
+    { status: response.statusCode, ...response.json<BankConfigAnswer>() },
+    {
+      status: 200, config: {}, effective: { access: [{ principal: 'user:admin' }] }, updated_at: null, updated_by: null,
+    },
+  )
   t.equal(await read(), 403)
   refused(t, await app.get('/v1/banks/home/config', as('user:mallory')), 403, 'access_denied')
   t.match(await historyOf(app, 'home', ADMIN), [
@@ -75,7 +87,9 @@ await t.test('tenant_id names the tenant of the bank, and without it the bank ha
   t.same(await configOf('?tenant_id=acme'), { mission: 'For acme.' })
   t.same(await configOf('?tenant_id=zeta'), { mission: 'For zeta.' })
   t.same(await configOf(''), {})
-  for (const query of ['', '?tenant_id=nobody', '?tenant_id=acme']) t.equal((await operate(app, 'DELETE', 'home', query)).statusCode, 200)
+  for (const query of ['', '?tenant_id=nobody', '?tenant_id=acme']) {
+    t.equal((await operate(app, 'DELETE', 'home', query)).statusCode, 200)
+  }
   t.same((await getConfig(app, 'home', of('acme'))).config, {})
   t.same((await getConfig(app, 'home', of('zeta'))).config, { mission: 'For zeta.' })
 })

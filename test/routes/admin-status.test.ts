@@ -36,7 +36,9 @@ await t.test('a model is named with its provider, and the path of a module is no
       model: 'vectors-2', dimensions: 3, fusionWeight: 1, embed: async (texts) => texts.map(() => new Float32Array(3)),
     },
     reranker: { rerank: async (_query, texts) => texts.map(() => 0) },
-    languageModel: { model: 'writer-1', generate: async () => ({ text: '', usage: { inputTokens: 0, outputTokens: 0 } }) },
+    languageModel: {
+      model: 'writer-1', generate: async () => ({ text: '', usage: { inputTokens: 0, outputTokens: 0 } }),
+    },
   })
   const answer = await get('/v1/admin/status')
   t.match(answer.json(), {

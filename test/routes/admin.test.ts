@@ -8,7 +8,9 @@ const PATHS = ['/v1/admin/sources', '/v1/admin/banks', '/v1/admin/banks/a']
 const RETAINED = '2026-01-15T10:00:00.000Z'
 
 await t.test('the admin token', async (t) => {
-  const { get, app } = await testApp(t, { adminToken: TOKEN['x-admin-token'], auth: { mode: 'api_key', apiKey: 'key' }, file: ONE_PERMISSION_EACH })
+  const { get, app } = await testApp(t, {
+    adminToken: TOKEN['x-admin-token'], auth: { mode: 'api_key', apiKey: 'key' }, file: ONE_PERMISSION_EACH,
+  })
   await app.memory.retain({ bank_id: 'a', content: 'x' }, { principal: 'user:all', tenantId: null })
 
   for (const path of PATHS) {
@@ -62,11 +64,15 @@ await t.test('banks over all tenants', async (t) => {
   })
 
   await t.test('are listed, those without a tenant first', async (t) => {
-    t.same((await get('/v1/admin/banks')).json(), { banks: [entry(null, 'a', 1), entry('acme', 'a', 2), entry('acme', 'b', 1), entry('zeta', 'b', 1)] })
+    t.same((await get('/v1/admin/banks')).json(), {
+      banks: [entry(null, 'a', 1), entry('acme', 'a', 2), entry('acme', 'b', 1), entry('zeta', 'b', 1)],
+    })
   })
 
   await t.test('are narrowed to one tenant', async (t) => {
-    t.same((await get('/v1/admin/banks?tenant_id=acme')).json(), { banks: [entry('acme', 'a', 2), entry('acme', 'b', 1)] })
+    t.same((await get('/v1/admin/banks?tenant_id=acme')).json(), {
+      banks: [entry('acme', 'a', 2), entry('acme', 'b', 1)],
+    })
     t.same((await get('/v1/admin/banks?tenant_id=nobody')).json(), { banks: [] })
   })
 
@@ -88,13 +94,17 @@ await t.test('banks over all tenants', async (t) => {
   await t.test('are refused with a malformed name or an unknown parameter', async (t) => {
     refusedFields(t, await get('/v1/admin/banks?tenant=acme'), 'tenant')
     refusedFields(t, await get('/v1/admin/banks?tenant_id='), 'tenant_id')
-    for (const path of ['/v1/admin/banks', '/v1/admin/banks/a']) refusedFields(t, await get(`${path}?tenant_id=a%00`), 'tenant_id')
+    for (const path of ['/v1/admin/banks', '/v1/admin/banks/a']) {
+      refusedFields(t, await get(`${path}?tenant_id=a%00`), 'tenant_id')
+    }
     t.same((await get(`/v1/admin/banks?tenant_id=${encodeURIComponent('a 😀')}`)).json(), { banks: [] })
     refusedFields(t, await get('/v1/admin/banks/a*'), 'bank_id')
   })
 
   await t.test('do not include expired memories', async (t) => {
-    await app.memory.retain({ bank_id: 'brief', content: 'x', expires_at: '2026-01-15T10:00:01Z' }, { tenantId: 'acme' })
+    await app.memory.retain(
+      { bank_id: 'brief', content: 'x', expires_at: '2026-01-15T10:00:01Z' }, { tenantId: 'acme' },
+    )
     t.equal((await get('/v1/admin/banks/brief')).statusCode, 200)
     clock.advance(1000)
     refused(t, await get('/v1/admin/banks/brief'), 404, 'not_found')
@@ -103,7 +113,9 @@ await t.test('banks over all tenants', async (t) => {
 
 await t.test('more banks than a page of callers holds are all listed', async (t) => {
   const { get, app } = await testApp(t)
-  for (let index = 0; index < 210; index++) await app.memory.retain({ bank_id: `b${index}`, content: 'x' }, { tenantId: 'acme' })
+  for (let index = 0; index < 210; index++) {
+    await app.memory.retain({ bank_id: `b${index}`, content: 'x' }, { tenantId: 'acme' })
+  }
   t.equal((await get('/v1/admin/banks')).json().banks.length, 210)
 })
 

@@ -20,7 +20,9 @@ const grant = (principal: string, ...permissions: Array<Permission | '*'>) => ({
 async function permissionsOf (
   app: TestApp, bankId: string, headers: Record<string, string>,
 ): Promise<Array<{ permission: string, granted_by: string }>> {
-  return (await app.get(`/v1/whoami?bank_id=${bankId}`, headers)).json<{ permissions: Array<{ permission: string, granted_by: string }> }>().permissions
+  return (await app.get(
+    `/v1/whoami?bank_id=${bankId}`, headers,
+  )).json<{ permissions: Array<{ permission: string, granted_by: string }> }>().permissions
 }
 
 /** What the routes let a caller do on a bank. */
@@ -51,8 +53,21 @@ for (const permission of [...PERMISSIONS, '*'] as const) {
 }
 
 await t.test('whoami names the grant of the bank, or that of the file where both give the same', async (t) => {
-  const app = await testApp(t, { file: { ...FILE, access_grants: [...FILE.access_grants!, { bank_id: 'home', principal: 'user:bob', permissions: ['read'] }] } })
-  await putConfig(app, 'home', { access: [{ principal: 'user:eve', permissions: ['read'] }, { principal: 'user:*', permissions: ['read', 'write'] }] }, ADMIN)
+  const app = await testApp(t, {
+    file: {
+      ...FILE,
+      access_grants: [...FILE.access_grants!, { bank_id: 'home', principal: 'user:bob', permissions: ['read'] }],
+    },
+  })
+  await putConfig(
+    app, 'home',
+    {
+      access: [
+        { principal: 'user:eve', permissions: ['read'] }, { principal: 'user:*', permissions: ['read', 'write'] },
+      ],
+    },
+    ADMIN,
+  )
   t.same(await permissionsOf(app, 'home', as('user:bob')), [
     { permission: 'read', granted_by: 'access_grants[1]' },
     { permission: 'write', granted_by: 'configuration of the bank, access[1]' },
@@ -64,7 +79,9 @@ await t.test('the list contains the banks that grant read themselves', async (t)
   for (const bankId of ['a', 'b', 'c']) await app.retain(bankId, 'The otter sleeps.', {}, ADMIN)
   await putConfig(app, 'b', grant('user:bob', 'read'), ADMIN)
   await putConfig(app, 'c', grant('user:bob', 'write', 'admin'), ADMIN)
-  const listed = async () => (await app.get('/v1/banks', as('user:bob'))).json().banks.map(({ bank_id: bankId }: { bank_id: string }) => bankId)
+  const listed = async () => (
+    (await app.get('/v1/banks', as('user:bob'))).json().banks.map(({ bank_id: bankId }: { bank_id: string }) => bankId)
+  )
   t.same(await listed(), ['b'])
   await patchConfig(app, 'b', { access: null }, ADMIN)
   t.same(await listed(), [])
@@ -92,17 +109,32 @@ await t.test('an on-behalf-of identity restricts what a bank grants', async (t) 
   const key = rsaKey('k1')
   const server = await startJwksServer(key)
   t.teardown(async () => { await server.close() })
-  const auth = { mode: 'jwt_oidc' as const, oidcJwksUrl: server.url, oidcIssuer: 'https://id.test', oidcAudience: 'memory' }
+  const auth = {
+    mode: 'jwt_oidc' as const, oidcJwksUrl: server.url, oidcIssuer: 'https://id.test', oidcAudience: 'memory',
+  }
   const app = await testApp(t, { auth, file: { ...FILE, identity: { obo_enabled: true } } }, { clock: () => NOW })
   const of = (principal: string, onBehalfOf?: string) => ({
-    authorization: `Bearer ${rs256({ sub: 'x', service_principal: principal, iss: 'https://id.test', aud: 'memory', exp: secondsFromNow(600) }, key)}`,
+    authorization: `Bearer ${rs256(
+      { sub: 'x', service_principal: principal, iss: 'https://id.test', aud: 'memory', exp: secondsFromNow(600) }, key,
+    )}`,
     ...(onBehalfOf !== undefined && { 'x-service-on-behalf-of': onBehalfOf }),
   })
-  await putConfig(app, 'home', { access: [{ principal: 'agent:a', permissions: ['read', 'write'] }, { principal: 'user:b', permissions: ['read', 'forget'] }] }, of('user:admin'))
+  await putConfig(
+    app, 'home',
+    {
+      access: [
+        { principal: 'agent:a', permissions: ['read', 'write'] },
+        { principal: 'user:b', permissions: ['read', 'forget'] },
+      ],
+    },
+    of('user:admin'),
+  )
   t.same(await allowed(app, 'home', of('agent:a')), ['read', 'write'])
   t.same(await allowed(app, 'home', of('agent:a', 'user:b')), ['read'])
   t.same(await allowed(app, 'home', of('agent:a', 'user:c')), [])
-  t.same(await permissionsOf(app, 'home', of('agent:a', 'user:b')), [{ permission: 'read', granted_by: 'configuration of the bank, access[0] and configuration of the bank, access[1]' }])
+  t.same(await permissionsOf(app, 'home', of('agent:a', 'user:b')), [
+    { permission: 'read', granted_by: 'configuration of the bank, access[0] and configuration of the bank, access[1]' },
+  ])
 })
 
 await t.test('the principal of a webhook has the grants of its bank', async (t) => {

@@ -36,7 +36,9 @@ await t.test('deleting a bank', async (t) => {
     // Hides the method of the class.
     const store = Object.assign(new InMemoryVectorStore(), { removeBank: undefined })
     const app = await testApp(t, {}, { store })
-    const remove = async () => (await app.inject({ method: 'DELETE', url: '/v1/banks/home', headers: as('user:alice') })).json<unknown>()
+    const remove = async () => (
+      (await app.inject({ method: 'DELETE', url: '/v1/banks/home', headers: as('user:alice') })).json<unknown>()
+    )
     await app.retain('home', 'The otter sleeps.')
     t.same(await remove(), { bank_id: 'home', deleted_count: 1, config_deleted: false })
     t.same(await historyOf(app, 'home'), [], 'without a configuration there is nothing to remove')

@@ -30,20 +30,47 @@ await t.test('a daily quota of a bank holds from the next request on', async (t)
 
 await t.test('the rules of a bank for content and metadata hold for retain, batch and import', async (t) => {
   const app = await testApp(t)
-  await putConfig(app, 'home', { homeostasis: { retain_max_content_bytes: 12 }, barriers: { validation: { max_content_length: 10 }, metadata: { blocked_keys: ['secret', '\u00e9t\u00e9'], max_metadata_size_bytes: 12 } } })
+  await putConfig(app, 'home', {
+    homeostasis: { retain_max_content_bytes: 12 },
+    barriers: {
+      validation: { max_content_length: 10 },
+      metadata: { blocked_keys: ['secret', '\u00e9t\u00e9'], max_metadata_size_bytes: 12 },
+    },
+  })
   refusedFields(t, await app.post('/v1/retain', { bank_id: 'home', content: '12345678901' }), 'content')
   refusedFields(t, await app.post('/v1/retain', { bank_id: 'home', content: 'öööööööö' }), 'content')
-  refusedFields(t, await app.post('/v1/retain', { bank_id: 'home', content: 'x', metadata: { a: '1234567890' } }), 'metadata')
-  refusedFields(t, await app.post('/v1/retain/batch', { bank_id: 'home', items: [{ content: 'x' }, { content: '12345678901' }] }), 'items[1].content')
-  t.same((await app.post('/v1/retain', { bank_id: 'home', content: 'y', metadata: JSON.parse('{"e\u0301t\u00e9":1}') as object })).json().redactions, ['metadata.e\u0301t\u00e9'])
-  t.same((await app.post('/v1/retain', { bank_id: 'home', content: 'x', metadata: { SECRET: '1234567890' } })).json().redactions, ['metadata.SECRET'])
+  refusedFields(
+    t, await app.post('/v1/retain', { bank_id: 'home', content: 'x', metadata: { a: '1234567890' } }), 'metadata',
+  )
+  refusedFields(
+    t, await app.post('/v1/retain/batch', { bank_id: 'home', items: [{ content: 'x' }, { content: '12345678901' }] }),
+    'items[1].content',
+  )
+  t.same(
+    (await app.post('/v1/retain', {
+      bank_id: 'home', content: 'y', metadata: JSON.parse('{"e\u0301t\u00e9":1}') as object,
+    })).json().redactions,
+    ['metadata.e\u0301t\u00e9'],
+  )
+  t.same(
+    (await app.post('/v1/retain', {
+      bank_id: 'home', content: 'x', metadata: { SECRET: '1234567890' },
+    })).json().redactions,
+    ['metadata.SECRET'],
+  )
   await app.retain('other', 'longer than a bank of the name home may have it')
 })
 
 await t.test('a recall stays within the token limit of the bank, and of each of several banks', async (t) => {
   const app = await testApp(t)
-  for (const bankId of ['home', 'other']) for (let index = 0; index < 4; index++) await app.retain(bankId, `The otter number ${index} sleeps on the river ${bankId}.`)
-  const tokens = async (more: Record<string, unknown>) => (await app.post('/v1/recall', { query: QUERY, ...more })).json<{ usage: { tokens: number }, truncated: boolean }>()
+  for (const bankId of ['home', 'other']) {
+    for (let index = 0; index < 4; index++) {
+      await app.retain(bankId, `The otter number ${index} sleeps on the river ${bankId}.`)
+    }
+  }
+  const tokens = async (more: Record<string, unknown>) => (
+    (await app.post('/v1/recall', { query: QUERY, ...more })).json<{ usage: { tokens: number }, truncated: boolean }>()
+  )
   const free = await tokens({ bank_id: 'home' })
   t.notOk(free.truncated)
   await putConfig(app, 'home', { homeostasis: { recall_max_tokens: free.usage.tokens - 1 } })
@@ -60,7 +87,9 @@ await t.test('the dedup of a bank holds for its next retain', async (t) => {
   const content = 'Alice feeds the old brown otter at the river bank behind her house every single morning'
   await app.retain('home', `${content}.`)
   await putConfig(app, 'home', { signal_quality: { dedup: { action: 'skip', threshold: 0.8 } } })
-  const repeat = async (bankId: string, end: string) => (await app.post('/v1/retain', { bank_id: bankId, content: content + end })).json<{ stored: boolean }>().stored
+  const repeat = async (bankId: string, end: string) => (
+    (await app.post('/v1/retain', { bank_id: bankId, content: content + end })).json<{ stored: boolean }>().stored
+  )
   t.equal(await repeat('home', ' gladly!'), false)
   await app.retain('other', `${content}.`)
   t.equal(await repeat('other', ' gladly!'), true)
@@ -71,7 +100,9 @@ await t.test('the dedup of a bank holds for its next retain', async (t) => {
 await t.test('the mission of a bank, or of its profile, is given to the model', async (t) => {
   const languageModel = new ScriptedModel()
   languageModel.answer = () => generation('The otter sleeps on the river [1].')
-  const app = await testApp(t, { file: { profiles: { formal: { mission: 'Speak like a notary.' } } } }, { languageModel })
+  const app = await testApp(
+    t, { file: { profiles: { formal: { mission: 'Speak like a notary.' } } } }, { languageModel },
+  )
   await app.retain('home', 'The otter sleeps on the river.')
   const prompt = async () => {
     answerOf(await app.post('/v1/reflect', { bank_id: 'home', query: QUERY }))
@@ -89,7 +120,9 @@ await t.test('the mission of a bank, or of its profile, is given to the model', 
 await t.test('the settings of a bank for evidence and its minimum trust hold', async (t) => {
   const languageModel = new ScriptedModel()
   languageModel.answer = () => generation('The otter sleeps on the river [1].')
-  const app = await testApp(t, { file: { identity: { trust: [{ principal: 'user:guest', trust: 'untrusted' }] } } }, { languageModel })
+  const app = await testApp(
+    t, { file: { identity: { trust: [{ principal: 'user:guest', trust: 'untrusted' }] } } }, { languageModel },
+  )
   for (let index = 0; index < 4; index++) await app.retain('home', `The otter number ${index} sleeps on the river.`)
   await app.retain('home', 'The otter sleeps in the hotel.', {}, { 'x-service-principal': 'user:guest' })
   const evidence = async () => {
@@ -109,9 +142,14 @@ await t.test('another fusion of a bank changes its scores, and no others', async
   const app = await testApp(t)
   for (const bankId of ['home', 'other']) {
     await app.retain(bankId, 'The otter sleeps.')
-    await app.retain(bankId, 'The otter, otter, otter of the river is here with many other animals that sleep or do not.')
+    await app.retain(
+      bankId, 'The otter, otter, otter of the river is here with many other animals that sleep or do not.',
+    )
   }
-  const scores = async (bankId: string) => hitsOf(await app.post('/v1/recall', { bank_id: bankId, query: 'otter river', explain: true })).map(({ score, scores: parts }) => JSON.stringify([score, parts]))
+  const scores = async (bankId: string) => (
+    hitsOf(await app.post('/v1/recall', { bank_id: bankId, query: 'otter river', explain: true }))
+      .map(({ score, scores: parts }) => JSON.stringify([score, parts]))
+  )
   const before = await scores('home')
   t.same(before, await scores('other'))
   await putConfig(app, 'home', { retrieval: { bm25: { k1: 5, b: 1 } } })
@@ -123,7 +161,9 @@ await t.test('another fusion of a bank changes its scores, and no others', async
 
 await t.test('the passage length of a bank holds for its next retain', async (t) => {
   const app = await testApp(t)
-  const chunks = async (bankId: string, content: string) => (await app.post('/v1/retain', { bank_id: bankId, content })).json<{ chunk_count: number }>().chunk_count
+  const chunks = async (bankId: string, content: string) => (
+    (await app.post('/v1/retain', { bank_id: bankId, content })).json<{ chunk_count: number }>().chunk_count
+  )
   await putConfig(app, 'home', { retrieval: { chunk_max_characters: 300 } })
   const text = longText(20)
   const [mine, others] = [await chunks('home', text), await chunks('other', text)]
@@ -134,9 +174,13 @@ await t.test('several banks with the same settings are ranked by them, and other
   const app = await testApp(t)
   for (const bankId of ['a', 'b']) {
     await app.retain(bankId, `The otter of ${bankId} sleeps.`)
-    await app.retain(bankId, `The otter, otter, otter of the river ${bankId} is here with many other animals that sleep or do not.`)
+    await app.retain(
+      bankId, `The otter, otter, otter of the river ${bankId} is here with many other animals that sleep or do not.`,
+    )
   }
-  const scores = async () => hitsOf(await app.post('/v1/recall', { banks: ['a', 'b'], query: 'otter river' })).map(({ score }) => score)
+  const scores = async () => (
+    hitsOf(await app.post('/v1/recall', { banks: ['a', 'b'], query: 'otter river' })).map(({ score }) => score)
+  )
   const byFile = await scores()
   const config = { retrieval: { bm25: { k1: 5, b: 1 } } }
   await putConfig(app, 'a', config)
@@ -149,7 +193,11 @@ await t.test('a reflect over several banks stays within the limits of each', asy
   const languageModel = new ScriptedModel()
   languageModel.answer = () => generation('The otter sleeps on the river [1].')
   const app = await testApp(t, {}, { languageModel })
-  for (const bankId of ['a', 'b']) for (let index = 0; index < 3; index++) await app.retain(bankId, `The otter number ${index} of ${bankId} sleeps on the river.`)
+  for (const bankId of ['a', 'b']) {
+    for (let index = 0; index < 3; index++) {
+      await app.retain(bankId, `The otter number ${index} of ${bankId} sleeps on the river.`)
+    }
+  }
   const evidence = async () => {
     answerOf(await app.post('/v1/reflect', { banks: ['a', 'b'], query: QUERY }))
     return evidenceIn(languageModel.last).length
@@ -163,13 +211,21 @@ await t.test('a reflect over several banks stays within the limits of each', asy
 await t.test('memories from before a configuration stay unchanged', async (t) => {
   const app = await testApp(t)
   await app.retain('home', 'The otter sleeps on the river.', { metadata: { secret: 'kept' } })
-  await putConfig(app, 'home', { barriers: { validation: { max_content_length: 5 }, metadata: { blocked_keys: ['secret'] } } })
+  await putConfig(app, 'home', {
+    barriers: { validation: { max_content_length: 5 }, metadata: { blocked_keys: ['secret'] } },
+  })
   t.same(textsOf(await app.post('/v1/recall', { bank_id: 'home', query: QUERY })), ['The otter sleeps on the river.'])
   t.match((await app.get('/v1/banks/home/memories')).json().memories, [{ metadata: { secret: 'kept' } }])
 })
 
 await t.test('the profile that the file chooses for banks is in force, and is shown', async (t) => {
-  const app = await testApp(t, { file: { profiles: { terse: { homeostasis: { recall_max_tokens: 5 } } }, banks: { 'team-*': { profile: 'terse' } } } })
-  t.match(await getConfig(app, 'team-a'), { config: {}, effective: { profile: 'terse', homeostasis: { recall_max_tokens: 5 } }, origin: { profile: 'file', 'homeostasis.recall_max_tokens': 'profile' } })
+  const app = await testApp(t, {
+    file: { profiles: { terse: { homeostasis: { recall_max_tokens: 5 } } }, banks: { 'team-*': { profile: 'terse' } } },
+  })
+  t.match(await getConfig(app, 'team-a'), {
+    config: {},
+    effective: { profile: 'terse', homeostasis: { recall_max_tokens: 5 } },
+    origin: { profile: 'file', 'homeostasis.recall_max_tokens': 'profile' },
+  })
   t.equal((await getConfig(app, 'home')).effective.profile, undefined)
 })

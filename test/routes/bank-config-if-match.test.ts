@@ -28,16 +28,21 @@ await t.test('If-Match', async (t) => {
       await isNow(method === 'DELETE' ? {} : { mission: 'New.' })
       refused(t, await ask(etag), 412, 'precondition_failed')
       const { etag: second } = await putConfig(app, 'home', { mission: 'Old.' })
-      t.equal((await ask(`"other", ${second} , W/"weak"`)).statusCode, 200, 'a list that contains the current entity tag')
+      t.equal(
+        (await ask(`"other", ${second} , W/"weak"`)).statusCode, 200, 'a list that contains the current entity tag',
+      )
       await putConfig(app, 'home', { mission: 'Old.' })
       t.equal((await ask(' * ')).statusCode, 200, '* matches any stored configuration')
     })
   }
 
-  await t.test('with the entity tag of a bank without a configuration admits only the first of concurrent requests', async (t) => {
+  await t.test('with the entity tag of a bank without a configuration admits only the first of ' +
+    'concurrent requests', async (t) => {
     const app = await testApp(t)
     const headers = { 'if-match': '"r0"' }
-    const answers = await Promise.all([1, 2, 3, 4].map(async (tokens) => await askConfig(app, 'PUT', 'home', { homeostasis: { recall_max_tokens: tokens } }, headers)))
+    const answers = await Promise.all([1, 2, 3, 4].map(async (tokens) => (
+      await askConfig(app, 'PUT', 'home', { homeostasis: { recall_max_tokens: tokens } }, headers)
+    )))
     t.same(answers.map(({ statusCode }) => statusCode).sort(), [200, 412, 412, 412])
   })
 })
@@ -46,8 +51,12 @@ await t.test('If-None-Match', async (t) => {
   for (const method of ['PUT', 'PATCH'] as const) {
     await t.test(`lets ${method} only create a configuration`, async (t) => {
       const app = await testApp(t)
-      const ask = async (headers: Record<string, string>) => await askConfig(app, method, 'home', { mission: 'New.' }, headers)
-      for (const value of ['"r0"', '"r1"', 'x', '', '*, *']) refusedFields(t, await ask({ 'if-none-match': value }), 'If-None-Match')
+      const ask = async (headers: Record<string, string>) => (
+        await askConfig(app, method, 'home', { mission: 'New.' }, headers)
+      )
+      for (const value of ['"r0"', '"r1"', 'x', '', '*, *']) {
+        refusedFields(t, await ask({ 'if-none-match': value }), 'If-None-Match')
+      }
       refusedFields(t, await ask({ 'if-none-match': '*', 'if-match': '"r0"' }), 'If-None-Match')
       t.same((await getConfig(app, 'home')).config, {})
       t.equal((await ask({ 'if-none-match': ' * ' })).statusCode, 200)
@@ -67,7 +76,9 @@ await t.test('If-None-Match', async (t) => {
 
   await t.test('admits only the first of several requests', async (t) => {
     const app = await testApp(t)
-    const answers = await Promise.all([1, 2, 3, 4].map(async (tokens) => await askConfig(app, 'PUT', 'home', { homeostasis: { recall_max_tokens: tokens } }, { 'if-none-match': '*' })))
+    const answers = await Promise.all([1, 2, 3, 4].map(async (tokens) => (
+      await askConfig(app, 'PUT', 'home', { homeostasis: { recall_max_tokens: tokens } }, { 'if-none-match': '*' })
+    )))
     t.same(answers.map(({ statusCode }) => statusCode).sort(), [200, 412, 412, 412])
   })
 })

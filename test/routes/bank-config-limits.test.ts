@@ -70,7 +70,9 @@ for (const { path, operator, looser, tighter } of ROWS) {
   await t.test(`a bank may set ${path} as the file has it or tighter, never looser`, async (t) => {
     const profiles = { loose: of(path, looser), tight: of(path, tighter) }
     const entries = { banks: { entry: of(path, operator) } }
-    for (const [bankId, file] of [['home', { ...fileOf(path, operator), profiles }], ['entry', { ...entries, profiles }]] as const) {
+    for (const [bankId, file] of [
+      ['home', { ...fileOf(path, operator), profiles }], ['entry', { ...entries, profiles }],
+    ] as const) {
       const app = await testApp(t, { file, logLevel: 'silent' }, { reranker: RERANKER })
       const before = await putConfig(app, bankId, { description: 'A bank.' })
       t.equal(valueAt(before.effective, path), operator)
@@ -116,11 +118,15 @@ await t.test('a bank may switch off what the operator switched on, and on again'
 
 await t.test('the keys that a bank blocks are added to those of the operator', async (t) => {
   const app = await testApp(t, { file: { barriers: { metadata: { blocked_keys: ['secret', 'token'] } } } })
-  const { config, effective, origin } = await putConfig(app, 'home', { barriers: { metadata: { blocked_keys: ['mine', 'token'] } } })
+  const { config, effective, origin } = await putConfig(app, 'home', {
+    barriers: { metadata: { blocked_keys: ['mine', 'token'] } },
+  })
   t.same(config.barriers?.metadata?.blocked_keys, ['mine', 'token'])
   t.same(effective.barriers?.metadata?.blocked_keys?.toSorted(), ['mine', 'secret', 'token'])
   t.equal(origin['barriers.metadata.blocked_keys'], 'bank')
-  const { redactions } = (await app.post('/v1/retain', { bank_id: 'home', content: 'x', metadata: { Secret: 1, MINE: 2, kept: 3 } })).json<{ redactions: string[] }>()
+  const { redactions } = (await app.post('/v1/retain', {
+    bank_id: 'home', content: 'x', metadata: { Secret: 1, MINE: 2, kept: 3 },
+  })).json<{ redactions: string[] }>()
   t.same(redactions.sort(), ['metadata.MINE', 'metadata.Secret'])
   const { effective: emptied } = await patchConfig(app, 'home', { barriers: { metadata: { blocked_keys: [] } } })
   t.same(emptied.barriers?.metadata?.blocked_keys, ['secret', 'token'])
@@ -130,47 +136,95 @@ await t.test('several values beyond the limits are all named', async (t) => {
   const app = await testApp(t, {
     file: { homeostasis: { recall_max_tokens: 5, quotas: { retain_per_day: 6 } }, reflect: { max_evidence: 7 } },
   })
-  const response = await askConfig(app, 'PUT', 'home', { homeostasis: { recall_max_tokens: 6, quotas: { retain_per_day: 7 } }, reflect: { max_evidence: 8 } })
-  refusedFields(t, response, 'homeostasis.recall_max_tokens', 'homeostasis.quotas.retain_per_day', 'reflect.max_evidence')
-  t.match(response.json().errors, [{ message: 'must be at most 5' }, { message: 'must be at most 6' }, { message: 'must be at most 7' }])
+  const response = await askConfig(app, 'PUT', 'home', {
+    homeostasis: { recall_max_tokens: 6, quotas: { retain_per_day: 7 } }, reflect: { max_evidence: 8 },
+  })
+  refusedFields(
+    t, response, 'homeostasis.recall_max_tokens', 'homeostasis.quotas.retain_per_day', 'reflect.max_evidence',
+  )
+  t.match(response.json().errors, [
+    { message: 'must be at most 5' }, { message: 'must be at most 6' }, { message: 'must be at most 7' },
+  ])
 })
 
 await t.test('the limits of a bank\'s entry in the file bind it, looser or tighter than those for all', async (t) => {
-  const app = await testApp(t, { file: { homeostasis: { recall_max_tokens: 500 }, banks: { 'big-*': { homeostasis: { recall_max_tokens: 900 } }, small: { homeostasis: { recall_max_tokens: 100 } } } } })
+  const app = await testApp(t, {
+    file: {
+      homeostasis: { recall_max_tokens: 500 },
+      banks: {
+        'big-*': { homeostasis: { recall_max_tokens: 900 } }, small: { homeostasis: { recall_max_tokens: 100 } },
+      },
+    },
+  })
   t.equal((await askConfig(app, 'PUT', 'big-1', { homeostasis: { recall_max_tokens: 900 } })).statusCode, 200)
-  refusedFields(t, await askConfig(app, 'PUT', 'big-1', { homeostasis: { recall_max_tokens: 901 } }), 'homeostasis.recall_max_tokens')
-  refusedFields(t, await askConfig(app, 'PUT', 'small', { homeostasis: { recall_max_tokens: 101 } }), 'homeostasis.recall_max_tokens')
+  refusedFields(
+    t, await askConfig(app, 'PUT', 'big-1', { homeostasis: { recall_max_tokens: 901 } }),
+    'homeostasis.recall_max_tokens',
+  )
+  refusedFields(
+    t, await askConfig(app, 'PUT', 'small', { homeostasis: { recall_max_tokens: 101 } }),
+    'homeostasis.recall_max_tokens',
+  )
 })
 
 await t.test('the profile of a bank', async (t) => {
   const file: FileConfig = {
     homeostasis: { recall_max_tokens: 500 },
     profiles: {
-      support: { mission: 'Support people.', signal_quality: { dedup: { action: 'warn' } }, homeostasis: { recall_max_tokens: 300 } },
+      support: {
+        mission: 'Support people.',
+        signal_quality: { dedup: { action: 'warn' } },
+        homeostasis: { recall_max_tokens: 300 },
+      },
       loose: { homeostasis: { recall_max_tokens: 501 } },
     },
   }
   const app = await testApp(t, { file })
 
   await t.test('holds below the settings of the bank itself', async (t) => {
-    const { effective, origin } = await putConfig(app, 'home', { profile: 'support', homeostasis: { recall_max_tokens: 400 } })
-    t.match(effective, { profile: 'support', mission: 'Support people.', signal_quality: { dedup: { action: 'warn', threshold: 0.9 } }, homeostasis: { recall_max_tokens: 400 } })
-    t.match(origin, { profile: 'bank', mission: 'profile', 'signal_quality.dedup.action': 'profile', 'signal_quality.dedup.threshold': 'default', 'homeostasis.recall_max_tokens': 'bank' })
+    const { effective, origin } = await putConfig(app, 'home', {
+      profile: 'support', homeostasis: { recall_max_tokens: 400 },
+    })
+    t.match(effective, {
+      profile: 'support',
+      mission: 'Support people.',
+      signal_quality: { dedup: { action: 'warn', threshold: 0.9 } },
+      homeostasis: { recall_max_tokens: 400 },
+    })
+    t.match(origin, {
+      profile: 'bank',
+      mission: 'profile',
+      'signal_quality.dedup.action': 'profile',
+      'signal_quality.dedup.threshold': 'default',
+      'homeostasis.recall_max_tokens': 'bank',
+    })
   })
 
   await t.test('may be looser where the bank itself is tight', async (t) => {
-    t.equal((await putConfig(app, 'other', { profile: 'loose', homeostasis: { recall_max_tokens: 10 } })).effective.homeostasis?.recall_max_tokens, 10)
+    t.equal(
+      (await putConfig(app, 'other', {
+        profile: 'loose', homeostasis: { recall_max_tokens: 10 },
+      })).effective.homeostasis?.recall_max_tokens,
+      10,
+    )
   })
 
   await t.test('that does not exist is 400', async (t) => {
-    for (const profile of ['nothing', 'Support', 'toString', 'constructor', '__proto__']) refusedFields(t, await askConfig(app, 'PUT', 'home', { profile }), 'profile')
+    for (const profile of ['nothing', 'Support', 'toString', 'constructor', '__proto__']) {
+      refusedFields(t, await askConfig(app, 'PUT', 'home', { profile }), 'profile')
+    }
     refusedFields(t, await askConfig(app, 'PUT', 'home', { profile: '' }), 'profile')
   })
 })
 
 await t.test('a bank has its own settings of a reranker if the server has one', async (t) => {
   const app = await testApp(t, {}, { reranker: RERANKER })
-  t.match((await putConfig(app, 'home', { retrieval: { rerank: { weight: 0.5, candidates: 20 } } })).effective.retrieval?.rerank, { weight: 0.5, candidates: 20, timeout_ms: 1500 })
+  t.match(
+    (await putConfig(app, 'home', {
+      retrieval: { rerank: { weight: 0.5, candidates: 20 } },
+    })).effective.retrieval?.rerank,
+    { weight: 0.5, candidates: 20, timeout_ms: 1500 },
+  )
 })
 
 await t.test('grants of a bank', async (t) => {
@@ -191,16 +245,38 @@ await t.test('grants of a bank', async (t) => {
 
   await t.test('are 400 with an invalid pattern, permission or member', async (t) => {
     const app = await testApp(t, { file: { access_control: { enabled: true } } })
-    refusedFields(t, await askConfig(app, 'PUT', 'home', { access: [{ principal: 'a*b', permissions: ['read'] }] }), 'access[0].principal')
-    refusedFields(t, await askConfig(app, 'PUT', 'home', { access: [{ principal: 'a', permissions: ['own'] }] }), 'access[0].permissions[0]')
-    refusedFields(t, await askConfig(app, 'PUT', 'home', { access: [{ principal: 'a', permissions: [] }] }), 'access[0].permissions')
-    refusedFields(t, await askConfig(app, 'PUT', 'home', { access: [{ principal: 'a', permissions: ['read'], bank_id: '*' }] }), 'access[0].bank_id')
-    refused(t, await askConfig(app, 'PUT', 'home', { access: Array.from({ length: 1001 }, () => access[0]) }), 400, 'invalid_request')
+    refusedFields(
+      t, await askConfig(app, 'PUT', 'home', { access: [{ principal: 'a*b', permissions: ['read'] }] }),
+      'access[0].principal',
+    )
+    refusedFields(
+      t, await askConfig(app, 'PUT', 'home', { access: [{ principal: 'a', permissions: ['own'] }] }),
+      'access[0].permissions[0]',
+    )
+    refusedFields(
+      t, await askConfig(app, 'PUT', 'home', { access: [{ principal: 'a', permissions: [] }] }),
+      'access[0].permissions',
+    )
+    refusedFields(
+      t, await askConfig(app, 'PUT', 'home', { access: [{ principal: 'a', permissions: ['read'], bank_id: '*' }] }),
+      'access[0].bank_id',
+    )
+    refused(
+      t, await askConfig(app, 'PUT', 'home', { access: Array.from({ length: 1001 }, () => access[0]) }), 400,
+      'invalid_request',
+    )
   })
 
   await t.test('are returned beside those of the file', async (t) => {
-    const app = await testApp(t, { file: { access_control: { enabled: true }, access_grants: [{ bank_id: 'ho*', principal: 'user:eve', permissions: ['*'] }] } })
-    t.match(await getConfig(app, 'home'), { effective: { access: [{ principal: 'user:eve', permissions: ['*'] }] }, origin: { access: 'file' } })
+    const app = await testApp(t, {
+      file: {
+        access_control: { enabled: true },
+        access_grants: [{ bank_id: 'ho*', principal: 'user:eve', permissions: ['*'] }],
+      },
+    })
+    t.match(await getConfig(app, 'home'), {
+      effective: { access: [{ principal: 'user:eve', permissions: ['*'] }] }, origin: { access: 'file' },
+    })
     const answer = configAnswer(await askConfig(app, 'PUT', 'home', { access }))
     t.same(answer.effective.access, [{ principal: 'user:eve', permissions: ['*'] }, ...access])
     t.equal(answer.origin['access'], 'bank')

@@ -30,14 +30,20 @@ await t.test('a patch of another value is accepted while a stored value exceeds 
   const app = await start(t, tokens(500))
   await putConfig(app, 'home', { ...tokens(400), mission: 'One.' })
   await app.overtake(tokens(300))
-  const { config, effective } = await patchConfig(app, 'home', { mission: 'Two.', homeostasis: { quotas: { retain_per_day: 5 } } })
+  const { config, effective } = await patchConfig(app, 'home', {
+    mission: 'Two.', homeostasis: { quotas: { retain_per_day: 5 } },
+  })
   t.same(config, { homeostasis: { recall_max_tokens: 400, quotas: { retain_per_day: 5 } }, mission: 'Two.' })
   t.equal(effective.homeostasis?.recall_max_tokens, 300, 'the limit of the file holds meanwhile')
 
   await t.test('a patch of that value must be within the limit, or nothing of the patch is applied', async (t) => {
-    for (const value of [301, 399, 401]) refusedFields(t, await askConfig(app, 'PATCH', 'home', { ...tokens(value), mission: 'Three.' }), PATH)
+    for (const value of [301, 399, 401]) {
+      refusedFields(t, await askConfig(app, 'PATCH', 'home', { ...tokens(value), mission: 'Three.' }), PATH)
+    }
     t.same((await getConfig(app, 'home')).config, config)
-    for (const value of [300, 200]) t.same((await patchConfig(app, 'home', tokens(value))).config.homeostasis?.recall_max_tokens, value)
+    for (const value of [300, 200]) {
+      t.same((await patchConfig(app, 'home', tokens(value))).config.homeostasis?.recall_max_tokens, value)
+    }
   })
 
   await t.test('the exception ends once the value is within the limit', async (t) => {
@@ -56,7 +62,9 @@ await t.test('a patch of another value is accepted after the profile of the bank
   const app = await start(t, { profiles: { support: { mission: 'Support.' } } })
   await putConfig(app, 'home', { profile: 'support' })
   await app.overtake({})
-  t.same((await patchConfig(app, 'home', { description: 'A bank.' })).config, { profile: 'support', description: 'A bank.' })
+  t.same((await patchConfig(app, 'home', { description: 'A bank.' })).config, {
+    profile: 'support', description: 'A bank.',
+  })
   refusedFields(t, await askConfig(app, 'PATCH', 'home', { profile: 'another' }), 'profile')
   t.same((await patchConfig(app, 'home', { profile: null })).config, { description: 'A bank.' })
 })
@@ -68,7 +76,10 @@ await t.test('a patch of another value is accepted while grants are no longer al
   await putConfig(app, 'home', { access })
   await app.overtake({ access_control: { ...control, bank_grants: false } })
   t.same((await patchConfig(app, 'home', { mission: 'One.' })).config, { access, mission: 'One.' })
-  refusedFields(t, await askConfig(app, 'PATCH', 'home', { access: [...access, { principal: 'user:eve', permissions: ['*'] }] }), 'access')
+  refusedFields(
+    t, await askConfig(app, 'PATCH', 'home', { access: [...access, { principal: 'user:eve', permissions: ['*'] }] }),
+    'access',
+  )
   t.same((await patchConfig(app, 'home', { access: null })).config, { mission: 'One.' })
 })
 
@@ -82,6 +93,9 @@ await t.test('a patch that removes what kept a loose profile within the limit is
 await t.test('an unknown profile and values beyond the limits are reported together', async (t) => {
   const app = await start(t, { ...tokens(5), reflect: { max_evidence: 7 } })
   for (const method of ['PUT', 'PATCH'] as const) {
-    refusedFields(t, await askConfig(app, method, 'home', { profile: 'nothing', ...tokens(6), reflect: { max_evidence: 8 } }), PATH, 'reflect.max_evidence', 'profile')
+    refusedFields(
+      t, await askConfig(app, method, 'home', { profile: 'nothing', ...tokens(6), reflect: { max_evidence: 8 } }), PATH,
+      'reflect.max_evidence', 'profile',
+    )
   }
 })

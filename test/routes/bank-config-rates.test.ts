@@ -6,9 +6,12 @@ import { as, refused } from './support.js'
 const ADA = as('user:ada')
 const limited = { homeostasis: { rate_limits: { global_per_minute: 3 } } }
 
-const recall = async ({ post }: TestApp, bankId = 'home') => await post('/v1/recall', { bank_id: bankId, query: 'tea' }, ADA)
+const recall = async ({ post }: TestApp, bankId = 'home') => (
+  await post('/v1/recall', { bank_id: bankId, query: 'tea' }, ADA)
+)
 
-await t.test('changes of a configuration count together with operations for global_per_minute, and are 429 beyond it', async (t) => {
+await t.test('changes of a configuration count together with operations for global_per_minute, and are ' +
+  '429 beyond it', async (t) => {
   const app = await testApp(t, { file: limited })
   t.equal((await askConfig(app, 'PUT', 'home', { mission: 'One.' }, ADA)).statusCode, 200)
   t.equal((await askConfig(app, 'PATCH', 'home', { mission: 'Two.' }, ADA)).statusCode, 200)
@@ -19,7 +22,10 @@ await t.test('changes of a configuration count together with operations for glob
     t.equal(response.headers['retry-after'], '20')
   }
   refused(t, await recall(app), 429, 'rate_limited')
-  t.match((await historyOf(app, 'home', ADA)).map(({ config }) => config), [{ mission: 'Two.' }, { mission: 'One.' }], 'nothing was changed')
+  t.match(
+    (await historyOf(app, 'home', ADA)).map(({ config }) => config), [{ mission: 'Two.' }, { mission: 'One.' }],
+    'nothing was changed',
+  )
   app.clock.advance(20_000)
   t.equal((await askConfig(app, 'DELETE', 'home', undefined, ADA)).statusCode, 200)
   t.equal((await recall(app)).statusCode, 429)
@@ -55,7 +61,9 @@ await t.test('changes count for no other limit', async (t) => {
     },
   })
   for (let count = 0; count < 4; count++) {
-    for (const [method, body] of [['PUT', {}], ['PATCH', {}], ['DELETE', undefined]] as const) t.equal((await askConfig(app, method, 'home', body, ADA)).statusCode, 200)
+    for (const [method, body] of [['PUT', {}], ['PATCH', {}], ['DELETE', undefined]] as const) {
+      t.equal((await askConfig(app, method, 'home', body, ADA)).statusCode, 200)
+    }
   }
   await app.retain('home', 'Tea.', {}, ADA)
   t.equal((await recall(app)).statusCode, 200)
@@ -64,7 +72,13 @@ await t.test('changes count for no other limit', async (t) => {
 })
 
 await t.test('a caller without admin is 403, and is not charged', async (t) => {
-  const app = await testApp(t, { file: { ...limited, access_control: { enabled: true, default_policy: 'deny' }, access_grants: [{ bank_id: 'home', principal: 'user:ada', permissions: ['read'] }] } })
+  const app = await testApp(t, {
+    file: {
+      ...limited,
+      access_control: { enabled: true, default_policy: 'deny' },
+      access_grants: [{ bank_id: 'home', principal: 'user:ada', permissions: ['read'] }],
+    },
+  })
   for (let count = 0; count < 5; count++) refused(t, await askConfig(app, 'PUT', 'home', {}, ADA), 403, 'access_denied')
   for (let count = 0; count < 3; count++) t.equal((await recall(app)).statusCode, 200)
 })

@@ -17,9 +17,13 @@ await t.test('a stored configuration with a scorer that was removed still works,
   t.notOk(Object.hasOwn(effective.retrieval?.scorers ?? {}, 'tells_time'))
   t.strictSame((await putConfig(app, 'home', config)).config, cleaned, 'what is read can be stored again')
 
-  const retained = await app.inject({ method: 'POST', url: '/v1/retain', payload: { bank_id: 'home', content: 'The kettle is blue.' } })
+  const retained = await app.inject({
+    method: 'POST', url: '/v1/retain', payload: { bank_id: 'home', content: 'The kettle is blue.' },
+  })
   t.equal(retained.statusCode, 200)
-  const recalled = await app.inject({ method: 'POST', url: '/v1/recall', payload: { bank_id: 'home', query: 'kettle' } })
+  const recalled = await app.inject({
+    method: 'POST', url: '/v1/recall', payload: { bank_id: 'home', query: 'kettle' },
+  })
   t.equal(recalled.statusCode, 200)
   t.match(recalled.json(), { hits: [{ text: 'The kettle is blue.' }] })
 })

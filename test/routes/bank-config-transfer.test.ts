@@ -25,8 +25,12 @@ await t.test('an import applies the configuration only on request', async (t) =>
     t.equal((await importInto(app, bank, exported)).statusCode, 200)
     t.match(await getConfig(app, 'copy'), { config: {}, etag: '"r0"' })
   }
-  t.same((await importInto(app, 'copy?config=apply', exported, as('user:alice'))).json(), { imported: 0, skipped: 1, overwritten: 0 })
-  t.match(await getConfig(app, 'copy'), { config: CONFIG, effective: CONFIG, updated_by: 'user:alice', updated_at: '2026-01-15T10:00:00.000Z' })
+  t.same((await importInto(app, 'copy?config=apply', exported, as('user:alice'))).json(), {
+    imported: 0, skipped: 1, overwritten: 0,
+  })
+  t.match(await getConfig(app, 'copy'), {
+    config: CONFIG, effective: CONFIG, updated_by: 'user:alice', updated_at: '2026-01-15T10:00:00.000Z',
+  })
   t.equal((await historyOf(app, 'copy')).length, 1)
   refusedFields(t, await importInto(app, 'copy?config=yes', exported), 'config')
 })
@@ -43,7 +47,9 @@ await t.test('an import of an export without a configuration leaves the existing
 await t.test('an import without memories applies the configuration immediately', async (t) => {
   const app = await testApp(t)
   await app.retain('home', 'longer than five')
-  const response = await importInto(app, 'home?config=apply', ndjson({ ...HEADER, config: { barriers: { validation: { max_content_length: '5' } }, mission: null } }))
+  const response = await importInto(app, 'home?config=apply', ndjson({
+    ...HEADER, config: { barriers: { validation: { max_content_length: '5' } }, mission: null },
+  }))
   t.same(response.json(), { imported: 0, skipped: 0, overwritten: 0 })
   t.same((await getConfig(app, 'home')).config, { barriers: { validation: { max_content_length: 5 } } })
   refusedFields(t, await app.post('/v1/retain', { bank_id: 'home', content: 'longer than five, too' }), 'content')
@@ -60,7 +66,14 @@ await t.test('an import with a configuration that is not allowed for the bank st
     [{ access: [{ principal: 'user:bob', permissions: ['read'] }] }, 'line 1: config.access'],
     ['mission', 'line 1: config'],
     [[], 'line 1: config'],
-    [{ barriers: { metadata: { blocked_keys: Array.from({ length: 200 }, (_, index) => `${index}`.padStart(200, 'k')) } } }, 'line 1: config'],
+    [
+      {
+        barriers: {
+          metadata: { blocked_keys: Array.from({ length: 200 }, (_, index) => `${index}`.padStart(200, 'k')) },
+        },
+      },
+      'line 1: config',
+    ],
   ]
   for (const [config, field] of rows) {
     const lines = ndjson({ ...HEADER, config }, { text: 'One.' })
@@ -68,13 +81,19 @@ await t.test('an import with a configuration that is not allowed for the bank st
     t.same(await getConfig(app, 'home'), before)
     t.equal((await app.get('/v1/banks/home/stats')).json().memory_count, 0)
   }
-  t.equal((await importInto(app, 'home', ndjson({ ...HEADER, config: rows[0]![0] }, { text: 'One.' }))).statusCode, 200, 'it is ignored when it is not requested')
+  t.equal(
+    (await importInto(app, 'home', ndjson({ ...HEADER, config: rows[0]![0] }, { text: 'One.' }))).statusCode, 200,
+    'it is ignored when it is not requested',
+  )
 })
 
 await t.test('a refused memory leaves the configuration unchanged', async (t) => {
   const app = await testApp(t)
   const before = await putConfig(app, 'home', { mission: 'Stay.' })
-  refused(t, await importInto(app, 'home?config=apply', ndjson({ ...HEADER, config: CONFIG }, { text: '' })), 400, 'invalid_request')
+  refused(
+    t, await importInto(app, 'home?config=apply', ndjson({ ...HEADER, config: CONFIG }, { text: '' })), 400,
+    'invalid_request',
+  )
   t.same(await getConfig(app, 'home'), before)
 })
 

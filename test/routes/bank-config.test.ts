@@ -7,7 +7,8 @@ import { as } from './support.js'
 const SET_AT = '2026-01-15T10:00:00.000Z'
 const MERGE_PATCH = { 'content-type': 'application/merge-patch+json' }
 
-await t.test('a bank without its own configuration has the defaults, and the origin of each value is "default"', async (t) => {
+await t.test('a bank without its own configuration has the defaults, and the origin of each value ' +
+  'is "default"', async (t) => {
   const app = await testApp(t)
   const response = await askConfig(app, 'GET', 'home')
   const { config, effective, origin, etag, updated_at: updatedAt, updated_by: updatedBy } = configAnswer(response)
@@ -21,12 +22,23 @@ await t.test('a bank without its own configuration has the defaults, and the ori
 
 await t.test('a PUT stores the configuration, its author and time, and a GET returns the same', async (t) => {
   const app = await testApp(t)
-  const config = { description: 'What Alice knows.', mission: 'Help.', homeostasis: { recall_max_tokens: 500 }, signal_quality: { dedup: { action: 'skip' as const } } }
+  const config = {
+    description: 'What Alice knows.',
+    mission: 'Help.',
+    homeostasis: { recall_max_tokens: 500 },
+    signal_quality: { dedup: { action: 'skip' as const } },
+  }
   const response = await askConfig(app, 'PUT', 'home', config, as('user:alice'))
   const answer = configAnswer(response)
   t.match(answer, { config, effective: config, updated_at: SET_AT, updated_by: 'user:alice' })
   t.equal(answer.effective.signal_quality?.dedup?.threshold, 0.9)
-  t.match(answer.origin, { description: 'bank', mission: 'bank', 'homeostasis.recall_max_tokens': 'bank', 'signal_quality.dedup.action': 'bank', 'signal_quality.dedup.threshold': 'default' })
+  t.match(answer.origin, {
+    description: 'bank',
+    mission: 'bank',
+    'homeostasis.recall_max_tokens': 'bank',
+    'signal_quality.dedup.action': 'bank',
+    'signal_quality.dedup.threshold': 'default',
+  })
   t.match(answer.etag, /^"r[1-9]\d*"$/)
   t.equal(response.headers['etag'], answer.etag)
   t.same(await getConfig(app, 'home'), answer)
@@ -34,7 +46,9 @@ await t.test('a PUT stores the configuration, its author and time, and a GET ret
 
 await t.test('a PUT replaces the whole configuration', async (t) => {
   const app = await testApp(t)
-  const first = await putConfig(app, 'home', { mission: 'Help.', homeostasis: { recall_max_tokens: 500, reflect_max_tokens: 50 } })
+  const first = await putConfig(app, 'home', {
+    mission: 'Help.', homeostasis: { recall_max_tokens: 500, reflect_max_tokens: 50 },
+  })
   const second = await putConfig(app, 'home', { homeostasis: { recall_max_tokens: 400 } })
   t.same(second.config, { homeostasis: { recall_max_tokens: 400 } })
   t.notHas(second.effective, { mission: 'Help.' })
@@ -44,10 +58,26 @@ await t.test('a PUT replaces the whole configuration', async (t) => {
 for (const [name, headers] of [['application/merge-patch+json', MERGE_PATCH], ['application/json', {}]] as const) {
   await t.test(`a PATCH as ${name} merges, and null removes a member, at any depth`, async (t) => {
     const app = await testApp(t)
-    await putConfig(app, 'home', { mission: 'Help.', description: 'A bank.', homeostasis: { recall_max_tokens: 500, reflect_max_tokens: 50, quotas: { retain_per_day: 3 } } })
-    const response = await askConfig(app, 'PATCH', 'home', { mission: null, homeostasis: { reflect_max_tokens: null, quotas: { reflect_per_day: 4 } }, reflect: { max_evidence: 5 } }, headers)
+    await putConfig(app, 'home', {
+      mission: 'Help.',
+      description: 'A bank.',
+      homeostasis: { recall_max_tokens: 500, reflect_max_tokens: 50, quotas: { retain_per_day: 3 } },
+    })
+    const response = await askConfig(
+      app, 'PATCH', 'home',
+      {
+        mission: null,
+        homeostasis: { reflect_max_tokens: null, quotas: { reflect_per_day: 4 } },
+        reflect: { max_evidence: 5 },
+      },
+      headers,
+    )
     const answer = configAnswer(response)
-    t.same(answer.config, { description: 'A bank.', homeostasis: { recall_max_tokens: 500, quotas: { retain_per_day: 3, reflect_per_day: 4 } }, reflect: { max_evidence: 5 } })
+    t.same(answer.config, {
+      description: 'A bank.',
+      homeostasis: { recall_max_tokens: 500, quotas: { retain_per_day: 3, reflect_per_day: 4 } },
+      reflect: { max_evidence: 5 },
+    })
     t.equal(response.headers['etag'], answer.etag)
     t.same(await getConfig(app, 'home'), answer)
   })
@@ -61,7 +91,9 @@ await t.test('a PATCH creates a configuration if there is none', async (t) => {
 await t.test('a PATCH replaces whole lists', async (t) => {
   const app = await testApp(t)
   await putConfig(app, 'home', { barriers: { metadata: { blocked_keys: ['a', 'b'] } } })
-  t.same((await patchConfig(app, 'home', { barriers: { metadata: { blocked_keys: ['c'] } } })).config, { barriers: { metadata: { blocked_keys: ['c'] } } })
+  t.same((await patchConfig(app, 'home', { barriers: { metadata: { blocked_keys: ['c'] } } })).config, {
+    barriers: { metadata: { blocked_keys: ['c'] } },
+  })
 })
 
 await t.test('a DELETE removes the configuration, and may be repeated', async (t) => {
@@ -75,14 +107,27 @@ await t.test('a DELETE removes the configuration, and may be repeated', async (t
 
 await t.test('null counts as an absent member in a PUT, at any depth', async (t) => {
   const app = await testApp(t)
-  t.same((await putConfig(app, 'home', { mission: null, homeostasis: { recall_max_tokens: null, quotas: null, rate_limits: { recall_per_minute: null } } })).config, { homeostasis: { rate_limits: {} } })
+  t.same(
+    (await putConfig(app, 'home', {
+      mission: null, homeostasis: { recall_max_tokens: null, quotas: null, rate_limits: { recall_per_minute: null } },
+    })).config,
+    { homeostasis: { rate_limits: {} } },
+  )
 })
 
 await t.test('concurrent patches of one bank are all merged', async (t) => {
   const app = await testApp(t)
-  const patches = [{ mission: 'Help.' }, { description: 'A bank.' }, { homeostasis: { recall_max_tokens: 5 } }, { homeostasis: { reflect_max_tokens: 6 } }, { reflect: { max_evidence: 7 } }]
+  const patches = [
+    { mission: 'Help.' }, { description: 'A bank.' }, { homeostasis: { recall_max_tokens: 5 } },
+    { homeostasis: { reflect_max_tokens: 6 } }, { reflect: { max_evidence: 7 } },
+  ]
   await Promise.all(patches.map(async (patch) => await patchConfig(app, 'home', patch)))
-  t.same((await getConfig(app, 'home')).config, { mission: 'Help.', description: 'A bank.', homeostasis: { recall_max_tokens: 5, reflect_max_tokens: 6 }, reflect: { max_evidence: 7 } })
+  t.same((await getConfig(app, 'home')).config, {
+    mission: 'Help.',
+    description: 'A bank.',
+    homeostasis: { recall_max_tokens: 5, reflect_max_tokens: 6 },
+    reflect: { max_evidence: 7 },
+  })
 })
 
 await t.test('the history has every change, newest first, with null for a removed configuration', async (t) => {
@@ -105,7 +150,9 @@ await t.test('the history has every change, newest first, with null for a remove
 
 await t.test('the history keeps the last hundred changes', async (t) => {
   const app = await testApp(t)
-  for (let tokens = 1; tokens <= 103; tokens++) await putConfig(app, 'home', { homeostasis: { recall_max_tokens: tokens } })
+  for (let tokens = 1; tokens <= 103; tokens++) {
+    await putConfig(app, 'home', { homeostasis: { recall_max_tokens: tokens } })
+  }
   const kept = (await historyOf(app, 'home')).map(({ config }) => config?.homeostasis?.recall_max_tokens)
   t.same(kept, Array.from({ length: 100 }, (_, index) => 103 - index))
 })

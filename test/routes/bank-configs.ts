@@ -12,11 +12,15 @@ export async function askConfig (
 ): Promise<LightMyRequestResponse> {
   if (body === undefined) return await inject({ method, url: url(bankId), headers })
   const payload = typeof body === 'string' ? body : JSON.stringify(body)
-  return await inject({ method, url: url(bankId), headers: { 'content-type': 'application/json', ...headers }, payload })
+  return await inject({
+    method, url: url(bankId), headers: { 'content-type': 'application/json', ...headers }, payload,
+  })
 }
 
 export function configAnswer (response: LightMyRequestResponse): BankConfigAnswer {
-  if (response.statusCode !== 200) throw new Error(`the configuration answered ${response.statusCode}: ${response.body}`)
+  if (response.statusCode !== 200) {
+    throw new Error(`the configuration answered ${response.statusCode}: ${response.body}`)
+  }
   return response.json<BankConfigAnswer>()
 }
 
@@ -45,7 +49,9 @@ export async function resetConfig (
   return configAnswer(await askConfig(app, 'DELETE', bankId, undefined, headers))
 }
 
-export async function historyOf ({ get }: TestApp, bankId: string, headers?: Record<string, string>): Promise<BankConfigHistoryAnswer['history']> {
+export async function historyOf ({ get }: TestApp, bankId: string, headers?: Record<string, string>): Promise<
+  BankConfigHistoryAnswer['history']
+> {
   const response = await get(`${url(bankId)}/history`, headers)
   if (response.statusCode !== 200) throw new Error(`the history answered ${response.statusCode}: ${response.body}`)
   return response.json<BankConfigHistoryAnswer>().history

@@ -25,7 +25,9 @@ const FILE: FileConfig = {
 
 const ADMIN = as('user:admin')
 const ADA = as('user:ada')
-const readers = (...principals: string[]) => ({ access: principals.map((principal) => ({ principal, permissions: ['read'] })) })
+const readers = (...principals: string[]) => ({
+  access: principals.map((principal) => ({ principal, permissions: ['read'] })),
+})
 
 /** A gateway whose store tells which configurations were read. */
 async function counting (t: Test): Promise<TestApp & { read: string[] }> {
@@ -44,14 +46,18 @@ async function counting (t: Test): Promise<TestApp & { read: string[] }> {
 async function pages ({ get }: TestApp, limit: number, headers: Headers): Promise<string[][]> {
   const found: string[][] = []
   for (let cursor: string | null = ''; cursor !== null;) {
-    const page: Page = (await get(`/v1/banks?limit=${limit}${cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`}`, headers)).json()
+    const page: Page = (await get(
+      `/v1/banks?limit=${limit}${cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`}`, headers,
+    )).json()
     found.push(page.banks.map(({ bank_id: bankId }) => bankId))
     cursor = page.next_cursor
   }
   return found
 }
 
-const named = (kind: string, count: number) => Array.from({ length: count }, (_, index) => `${kind}-${String(index).padStart(3, '0')}`)
+const named = (kind: string, count: number) => Array.from({ length: count }, (_, index) => (
+  `${kind}-${String(index).padStart(3, '0')}`
+))
 
 await t.test('a bank that the file grants is listed without a read of its configuration', async (t) => {
   const app = await counting(t)
@@ -69,7 +75,9 @@ await t.test('a bank that only its own configuration grants is listed as long as
   t.same(await pages(app, 50, ADA), [[]])
   await putConfig(app, 'own', readers('user:ada'), ADMIN)
   await putConfig(app, 'other', readers('user:bob'), ADMIN)
-  await putConfig(app, 'writable', { access: [{ principal: 'user:ada', permissions: ['write', 'forget', 'admin'] }] }, ADMIN)
+  await putConfig(
+    app, 'writable', { access: [{ principal: 'user:ada', permissions: ['write', 'forget', 'admin'] }] }, ADMIN,
+  )
   t.same(await pages(app, 50, ADA), [['own']])
   await putConfig(app, 'own', {}, ADMIN)
   t.same(await pages(app, 50, ADA), [[]])
@@ -109,10 +117,17 @@ await t.test('on behalf of another principal the list has the banks that both ma
     file: {
       ...FILE,
       identity: { obo_enabled: true },
-      access_grants: [...FILE.access_grants!, { bank_id: 'agent-*', principal: 'agent:helper', permissions: ['read'] }, { bank_id: 'file-*', principal: 'agent:helper', permissions: ['read'] }],
+      access_grants: [
+        ...FILE.access_grants!, { bank_id: 'agent-*', principal: 'agent:helper', permissions: ['read'] },
+        { bank_id: 'file-*', principal: 'agent:helper', permissions: ['read'] },
+      ],
     },
   })
-  const bearer = (claims: Headers | { sub: string, act: { sub: string } }) => ({ authorization: `Bearer ${rs256({ iss: 'https://id.test', aud: 'memory', exp: 4_000_000_000, ...claims }, key)}` })
+  const bearer = (
+    claims: Headers | { sub: string, act: { sub: string } },
+  ) => ({
+    authorization: `Bearer ${rs256({ iss: 'https://id.test', aud: 'memory', exp: 4_000_000_000, ...claims }, key)}`,
+  })
   const admin = bearer({ sub: 'admin' })
   const both = bearer({ sub: 'ada', act: { sub: 'agent:helper' } })
   const rows: Array<[bank: string, grants: string[], listed: boolean]> = [
@@ -131,5 +146,7 @@ await t.test('on behalf of another principal the list has the banks that both ma
   }
   const listed = rows.filter(([, , isListed]) => isListed).map(([bank]) => bank)
   for (const limit of [1, 3, 50]) t.same((await pages(app, limit, both)).flat(), listed)
-  t.same((await pages(app, 50, bearer({ sub: 'ada' }))).flat(), ['agent-and-ada', 'bank-ada', 'bank-both', 'file-both', 'file-both-bob'])
+  t.same((await pages(app, 50, bearer({ sub: 'ada' }))).flat(), [
+    'agent-and-ada', 'bank-ada', 'bank-both', 'file-both', 'file-both-bob',
+  ])
 })

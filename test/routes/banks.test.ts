@@ -48,7 +48,9 @@ await t.test('paging', async (t) => {
     const sizes: number[] = []
     let cursor: string | null = ''
     while (cursor !== null) {
-      const page: Page = (await get(`/v1/banks?limit=100${cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`}`)).json()
+      const page: Page = (await get(
+        `/v1/banks?limit=100${cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`}`,
+      )).json()
       seen.push(...page.banks.map((bank) => bank.bank_id))
       sizes.push(page.banks.length)
       cursor = page.next_cursor
@@ -57,7 +59,10 @@ await t.test('paging', async (t) => {
     t.same(sizes, [100, 100, 3])
   })
 
-  for (const [query, size] of [['', 50], ['?limit=1', 1], ['?limit=200', 200], ['?limit=201', 200], ['?limit=100000', 200], ['?limit=0', 1], ['?limit=-3', 1]] as const) {
+  for (const [query, size] of [
+    ['', 50], ['?limit=1', 1], ['?limit=200', 200], ['?limit=201', 200], ['?limit=100000', 200], ['?limit=0', 1],
+    ['?limit=-3', 1],
+  ] as const) {
     await t.test(`${query || 'no limit'} gives ${size}`, async (t) => {
       t.equal((await get(`/v1/banks${query}`)).json<Page>().banks.length, size)
     })
@@ -68,7 +73,10 @@ await t.test('paging', async (t) => {
     t.match((await get(`/v1/banks?limit=3&cursor=${cursor}`)).json(), { banks: { length: 3 }, next_cursor: null })
   })
 
-  for (const [query, field] of [['limit=many', 'limit'], ['limit=1.5', 'limit'], ['limit=', 'limit'], ['cursor=', 'cursor'], ['cursor=nonsense', 'cursor'], ['cursor=WzFd', 'cursor'], ['page=2', 'page']] as const) {
+  for (const [query, field] of [
+    ['limit=many', 'limit'], ['limit=1.5', 'limit'], ['limit=', 'limit'], ['cursor=', 'cursor'],
+    ['cursor=nonsense', 'cursor'], ['cursor=WzFd', 'cursor'], ['page=2', 'page'],
+  ] as const) {
     await t.test(`?${query} is refused`, async (t) => {
       refusedFields(t, await get(`/v1/banks?${query}`), field)
     })
@@ -88,7 +96,10 @@ await t.test('with access control', async (t) => {
   for (const bank of ['drop', 'team-a', 'team-b', 'user-ada', 'user-bob']) await retain(bank, 'x')
 
   await t.test('the list has the banks that the caller may read, on all pages', async (t) => {
-    t.same((await get('/v1/banks', as('user:ada'))).json<Page>().banks.map((bank) => bank.bank_id), ['team-a', 'team-b', 'user-ada'])
+    t.same(
+      (await get('/v1/banks', as('user:ada'))).json<Page>().banks.map((bank) => bank.bank_id),
+      ['team-a', 'team-b', 'user-ada'],
+    )
     t.same((await get('/v1/banks', as('agent:x'))).json(), { banks: [], next_cursor: null })
     const first = (await get('/v1/banks?limit=2', as('user:bob'))).json<Page>()
     t.same(first.banks.map((bank) => bank.bank_id), ['team-a', 'team-b'])
@@ -105,7 +116,9 @@ await t.test('with access control', async (t) => {
   for (const path of ['', '/stats', '/memories', '/memories/01936f0e-7b3c-7a10-8d2f-000000000001']) {
     await t.test(`/v1/banks/drop${path} requires read, and is refused alike without the bank`, async (t) => {
       for (const bank of ['drop', 'nowhere']) {
-        refused(t, await get(`/v1/banks/${bank}${path}`, as('user:ada')), 403, 'access_denied', { detail: `Principal 'user:ada' is denied 'read' on bank '${bank}'` })
+        refused(t, await get(`/v1/banks/${bank}${path}`, as('user:ada')), 403, 'access_denied', {
+          detail: `Principal 'user:ada' is denied 'read' on bank '${bank}'`,
+        })
       }
     })
   }
@@ -123,12 +136,16 @@ await t.test('one bank', async (t) => {
 
   await t.test('is described', async (t) => {
     await retain('described', 'one')
-    t.same((await get('/v1/banks/described')).json(), { bank_id: 'described', memory_count: 1, last_retained_at: '2026-01-15T10:00:00.000Z' })
+    t.same((await get('/v1/banks/described')).json(), {
+      bank_id: 'described', memory_count: 1, last_retained_at: '2026-01-15T10:00:00.000Z',
+    })
   })
 
   await t.test('is found by its name escaped in the URL', async (t) => {
     await retain('user:ada@home', 'one')
-    for (const name of ['user:ada@home', 'user%3Aada%40home']) t.match((await get(`/v1/banks/${name}`)).json(), { bank_id: 'user:ada@home', memory_count: 1 })
+    for (const name of ['user:ada@home', 'user%3Aada%40home']) {
+      t.match((await get(`/v1/banks/${name}`)).json(), { bank_id: 'user:ada@home', memory_count: 1 })
+    }
     await retain('z'.repeat(255), 'one')
     t.match((await get(`/v1/banks/${'%7A'.repeat(255)}`)).json(), { memory_count: 1 })
   })
@@ -156,7 +173,9 @@ await t.test('one bank', async (t) => {
 
   for (const name of ['-a', 'a%2Fb', 'a%0A', 'b%C3%A4nk', 'a*', 'a'.repeat(256)]) {
     await t.test(`cannot be named ${name.slice(0, 20)}`, async (t) => {
-      for (const path of ['', '/stats', '/memories', '/export']) refusedFields(t, await get(`/v1/banks/${name}${path}`), 'bank_id')
+      for (const path of ['', '/stats', '/memories', '/export']) {
+        refusedFields(t, await get(`/v1/banks/${name}${path}`), 'bank_id')
+      }
     })
   }
 })

@@ -8,7 +8,9 @@ const { post, get, retain, clock } = await testApp(t, { file: { retrieval: { wei
 const UNKNOWN = '01936f0e-7b3c-7a10-8d2f-ffffffffffff'
 
 async function left (bankId: string): Promise<string[]> {
-  const { memories } = (await get(`/v1/banks/${bankId}/memories?limit=200`)).json<{ memories: Array<{ text: string }> }>()
+  const { memories } = (await get(
+    `/v1/banks/${bankId}/memories?limit=200`,
+  )).json<{ memories: Array<{ text: string }> }>()
   return memories.map((memory) => memory.text).sort()
 }
 
@@ -22,25 +24,33 @@ await t.test('the memories with the given ids are forgotten', async (t) => {
 
 await t.test('an id counts once, in upper or lower case and however often it occurs', async (t) => {
   const id = await retain('case', 'one')
-  t.same((await post('/v1/forget', { bank_id: 'case', memory_ids: [id, id.toUpperCase(), id] })).json(), { deleted_count: 1, memory_ids: [id] })
+  t.same((await post('/v1/forget', { bank_id: 'case', memory_ids: [id, id.toUpperCase(), id] })).json(), {
+    deleted_count: 1, memory_ids: [id],
+  })
 })
 
 await t.test('an id that is removed or never existed counts 0', async (t) => {
   const id = await retain('gone', 'one')
   await retain('gone', 'two')
   await post('/v1/forget', { bank_id: 'gone', memory_ids: [id] })
-  t.same((await post('/v1/forget', { bank_id: 'gone', memory_ids: [id, UNKNOWN] })).json(), { deleted_count: 0, memory_ids: [] })
+  t.same((await post('/v1/forget', { bank_id: 'gone', memory_ids: [id, UNKNOWN] })).json(), {
+    deleted_count: 0, memory_ids: [],
+  })
   t.same(await left('gone'), ['two'])
 })
 
 await t.test('an id of another bank counts 0 and is not affected', async (t) => {
   const own = await retain('mine', 'mine')
   const foreign = await retain('yours', 'yours')
-  t.same((await post('/v1/forget', { bank_id: 'mine', memory_ids: [foreign, own] })).json(), { deleted_count: 1, memory_ids: [own] })
+  t.same((await post('/v1/forget', { bank_id: 'mine', memory_ids: [foreign, own] })).json(), {
+    deleted_count: 1, memory_ids: [own],
+  })
   t.same(await left('yours'), ['yours'])
 })
 
-const TAGGED: Record<string, string[] | undefined> = { a: ['a'], b: ['b'], ab: ['a', 'b'], abc: ['a', 'b', 'c'], none: undefined }
+const TAGGED: Record<string, string[] | undefined> = {
+  a: ['a'], b: ['b'], ab: ['a', 'b'], abc: ['a', 'b', 'c'], none: undefined,
+}
 const byTags: Array<[body: Record<string, unknown>, gone: string[]]> = [
   [{ tags: ['a'] }, ['a', 'ab', 'abc']],
   [{ tags: ['a', 'b'] }, ['a', 'b', 'ab', 'abc']],
@@ -72,7 +82,9 @@ await t.test('scope all forgets the whole bank and no other', async (t) => {
 
 await t.test('a bank whose last memory is forgotten is no longer listed', async (t) => {
   const id = await retain('last', 'one')
-  const listed = async () => (await get('/v1/banks?limit=200')).json().banks.some((bank: { bank_id: string }) => bank.bank_id === 'last')
+  const listed = async () => (
+    (await get('/v1/banks?limit=200')).json().banks.some((bank: { bank_id: string }) => bank.bank_id === 'last')
+  )
   t.ok(await listed())
   await post('/v1/forget', { bank_id: 'last', memory_ids: [id] })
   t.notOk(await listed())
@@ -87,7 +99,9 @@ await t.test('a forget on a bank that does not exist deletes nothing', async (t)
 await t.test('dry_run counts and deletes nothing', async (t) => {
   const id = await retain('dry', 'one', { tags: ['a'] })
   for (const selector of [{ memory_ids: [id] }, { tags: ['a'] }, { scope: 'all' }]) {
-    t.match((await post('/v1/forget', { bank_id: 'dry', dry_run: true, ...selector })).json(), { deleted_count: 1, memory_ids: [id], sample: [{ memory_id: id, bank_id: 'dry' }] })
+    t.match((await post('/v1/forget', { bank_id: 'dry', dry_run: true, ...selector })).json(), {
+      deleted_count: 1, memory_ids: [id], sample: [{ memory_id: id, bank_id: 'dry' }],
+    })
     t.same(await left('dry'), ['one'])
   }
   t.equal((await post('/v1/forget', { bank_id: 'dry', scope: 'all', dry_run: false })).json().deleted_count, 1)
@@ -100,25 +114,40 @@ await t.test('a forgotten memory is in no answer immediately afterwards', async 
   await retain('everywhere', 'The lighthouse stays.')
   await post('/v1/forget', { bank_id: 'everywhere', memory_ids: [id] })
 
-  t.same(textsOf(await post('/v1/recall', { bank_id: 'everywhere', query: 'lighthouse keeper number7' })), ['The lighthouse stays.'])
+  t.same(
+    textsOf(await post('/v1/recall', { bank_id: 'everywhere', query: 'lighthouse keeper number7' })),
+    ['The lighthouse stays.'],
+  )
   t.same(textsOf(await post('/v1/recall', { bank_id: 'everywhere', query: 'lighthouse', tags: ['a'] })), [])
-  t.same((await post('/v1/reflect', { bank_id: 'everywhere', query: 'lighthouse keeper number7' })).json().sources.map((hit: { text: string }) => hit.text), ['The lighthouse stays.'])
+  t.same(
+    (await post('/v1/reflect', { bank_id: 'everywhere', query: 'lighthouse keeper number7' })).json().sources.map(
+      (hit: { text: string }) => hit.text,
+    ),
+    ['The lighthouse stays.'],
+  )
   refused(t, await get(`/v1/banks/everywhere/memories/${id}`), 404, 'not_found')
   t.same(await left('everywhere'), ['The lighthouse stays.'])
   t.match((await get('/v1/banks/everywhere/stats')).json(), { memory_count: 1, chunk_count: 1, tags: { length: 0 } })
   t.notMatch((await get('/v1/banks/everywhere/export')).body, /keeper/)
-  t.same((await post('/v1/forget', { bank_id: 'everywhere', tags: ['a'] })).json(), { deleted_count: 0, memory_ids: [] })
+  t.same((await post('/v1/forget', { bank_id: 'everywhere', tags: ['a'] })).json(), {
+    deleted_count: 0, memory_ids: [],
+  })
 })
 
 await t.test('an expired memory is not counted', async (t) => {
   await retain('expired', 'one', { expires_at: '2026-01-15T10:00:01Z' })
   const id = await retain('expired', 'two')
   clock.advance(1000)
-  t.same((await post('/v1/forget', { bank_id: 'expired', scope: 'all' })).json(), { deleted_count: 1, memory_ids: [id] })
+  t.same((await post('/v1/forget', { bank_id: 'expired', scope: 'all' })).json(), {
+    deleted_count: 1, memory_ids: [id],
+  })
 })
 
 await t.test('every memory counts, and the first 1000 ids are returned', async (t) => {
-  const batch = (from: number, count: number) => ({ bank_id: 'many', items: Array.from({ length: count }, (_, index) => ({ content: `Note ${from + index}.`, tags: ['n'] })) })
+  const batch = (from: number, count: number) => ({
+    bank_id: 'many',
+    items: Array.from({ length: count }, (_, index) => ({ content: `Note ${from + index}.`, tags: ['n'] })),
+  })
   await post('/v1/retain/batch', batch(0, 1000))
   await post('/v1/retain/batch', batch(1000, 3))
   const answer = (await post('/v1/forget', { bank_id: 'many', tags: ['n'] })).json()
@@ -169,7 +198,9 @@ await t.test('ids and tags require forget, scope all requires admin, and a dry r
     for (const asked of ['read', 'write', 'forget', 'admin'].filter((name) => name !== permission)) {
       for (const more of [{}, { dry_run: true }]) {
         const response = await post('/v1/forget', { bank_id: 'team', ...selector, ...more }, as(`user:${asked}`))
-        refused(t, response, 403, 'access_denied', { detail: `Principal 'user:${asked}' is denied '${permission}' on bank 'team'` })
+        refused(t, response, 403, 'access_denied', {
+          detail: `Principal 'user:${asked}' is denied '${permission}' on bank 'team'`,
+        })
       }
     }
     t.equal((await get('/v1/banks/team')).json().memory_count, 1)
@@ -181,7 +212,9 @@ await t.test('a dry run shows the first ten memories to callers who may read, an
   const { post, retain } = await testApp(t, { file: ONE_PERMISSION_EACH })
   for (let index = 0; index < 12; index++) await retain('team', `memory ${index}`, { tags: ['gone'] }, as('user:write'))
   const dryRun = async (principal: string, more: object = {}) => (
-    (await post('/v1/forget', { bank_id: 'team', tags: ['gone'], dry_run: true, ...more }, as(principal))).json<ForgetAnswer>()
+    (await post(
+      '/v1/forget', { bank_id: 'team', tags: ['gone'], dry_run: true, ...more }, as(principal),
+    )).json<ForgetAnswer>()
   )
   const shown = await dryRun('user:all')
   t.equal(shown.deleted_count, 12)

@@ -23,7 +23,9 @@ class Models {
   }
 
   readonly languageModel = {
-    generate: async (): Promise<Generation> => this.#answer({ text: 'Green tea. [1]', usage: { inputTokens: 1, outputTokens: 1 } }),
+    generate: async (): Promise<Generation> => this.#answer({
+      text: 'Green tea. [1]', usage: { inputTokens: 1, outputTokens: 1 },
+    }),
   }
 
   #answer<T> (answer: T): T {
@@ -48,7 +50,9 @@ async function setUp (t: Parameters<typeof testApp>[0]) {
       t.notMatch(response.body, /internal|secret|sk-|refused/)
       const { status, checks } = response.json<{ status: string, checks: Record<string, { status: string }> }>()
       t.equal(status, 'ok', 'readiness depends on the store alone')
-      return Object.fromEntries(Object.entries(checks).filter(([name]) => name !== 'vector_store').map(([name, check]) => [name, check.status]))
+      return Object.fromEntries(
+        Object.entries(checks).filter(([name]) => name !== 'vector_store').map(([name, check]) => [name, check.status]),
+      )
     },
     ask: async () => {
       await app.post('/v1/recall', { bank_id: 'bank', query: 'What does Alice drink?' })
@@ -57,7 +61,8 @@ async function setUp (t: Parameters<typeof testApp>[0]) {
   }
 }
 
-await t.test('the built-in models, which make no calls, are ok from the start, and no reranker is shown where there is none', async (t) => {
+await t.test('the built-in models, which make no calls, are ok from the start, and no reranker is shown where ' +
+  'there is none', async (t) => {
   const { get } = await testApp(t)
   const { checks } = (await get('/health')).json()
   t.same(checks, { vector_store: checks.vector_store, embedding: { status: 'ok' }, language_model: { status: 'ok' } })
@@ -65,7 +70,9 @@ await t.test('the built-in models, which make no calls, are ok from the start, a
 
 await t.test('models without a call yet are unknown, and readiness calls none', async (t) => {
   const { conditions, models } = await setUp(t)
-  for (let round = 0; round < 3; round++) t.same(await conditions(), { embedding: 'unknown', language_model: 'unknown', reranker: 'unknown' })
+  for (let round = 0; round < 3; round++) {
+    t.same(await conditions(), { embedding: 'unknown', language_model: 'unknown', reranker: 'unknown' })
+  }
   t.equal(models.asked, 0)
 })
 
@@ -86,21 +93,33 @@ await t.test('models have the status of their last calls, which has no effect on
 
   models.failing = false
   await ask()
-  t.same(await conditions(), { embedding: 'ok', language_model: 'failing', reranker: 'ok' }, 'the circuit of the language model stays open')
+  t.same(
+    await conditions(), { embedding: 'ok', language_model: 'failing', reranker: 'ok' },
+    'the circuit of the language model stays open',
+  )
 })
 
 const modes: Record<string, { auth: Parameters<typeof testApp>[1], missing: string[] }> = {
   api_key: { auth: { auth: { mode: 'api_key' } }, missing: ['SERVICE_API_KEY'] },
   jwt_hs256: { auth: { auth: { mode: 'jwt_hs256' } }, missing: ['SERVICE_JWT_SECRET'] },
-  'jwt_oidc without anything': { auth: { auth: { mode: 'jwt_oidc' } }, missing: ['SERVICE_OIDC_JWKS_URL', 'SERVICE_OIDC_ISSUER', 'SERVICE_OIDC_AUDIENCE'] },
-  'jwt_oidc without an audience': { auth: { auth: { mode: 'jwt_oidc', oidcJwksUrl: 'https://id.example.test/keys', oidcIssuer: 'i' } }, missing: ['SERVICE_OIDC_AUDIENCE'] },
+  'jwt_oidc without anything': {
+    auth: { auth: { mode: 'jwt_oidc' } },
+    missing: ['SERVICE_OIDC_JWKS_URL', 'SERVICE_OIDC_ISSUER', 'SERVICE_OIDC_AUDIENCE'],
+  },
+  'jwt_oidc without an audience': {
+    auth: { auth: { mode: 'jwt_oidc', oidcJwksUrl: 'https://id.example.test/keys', oidcIssuer: 'i' } },
+    missing: ['SERVICE_OIDC_AUDIENCE'],
+  },
 }
 for (const [mode, { auth, missing }] of Object.entries(modes)) {
-  await t.test(`${mode} that lacks its variables is an error in the log and in /health, whose status stays 200`, async (t) => {
+  await t.test(`${mode} that lacks its variables is an error in the log and in /health, whose ` +
+    'status stays 200', async (t) => {
     const { get, log } = await testApp(t, auth)
     const response = await get('/health')
     t.equal(response.statusCode, 200)
-    t.match(response.json(), { status: 'ok', checks: { vector_store: { status: 'ok' }, auth: { status: 'misconfigured', missing } } })
+    t.match(response.json(), {
+      status: 'ok', checks: { vector_store: { status: 'ok' }, auth: { status: 'misconfigured', missing } },
+    })
     const said = log.filter(({ level }) => level === 50).map(({ msg }) => String(msg))
     t.same(said.map((message) => message.split(' ')[0]), missing)
     for (const message of said) t.match(message, /is not set: every request in \w+ mode is answered with status 500$/)

@@ -25,10 +25,22 @@ async function patient (
 const never = async (): Promise<StoreHealth> => await new Promise(() => undefined)
 
 const down: Record<string, { answer: () => Promise<StoreHealth>, detail: RegExp, cause?: string }> = {
-  'says no': { answer: async () => ({ healthy: false, message: 'pool of db.internal exhausted' }), detail: /vector_store/, cause: 'pool of db.internal exhausted' },
+  'says no': {
+    answer: async () => ({ healthy: false, message: 'pool of db.internal exhausted' }),
+    detail: /vector_store/,
+    cause: 'pool of db.internal exhausted',
+  },
   'says no without a word': { answer: async () => ({ healthy: false }), detail: /vector_store/ },
-  rejects: { answer: async () => { throw new Error('password authentication failed for user "gateway" at db.internal:5432') }, detail: /vector_store/, cause: 'password authentication failed for user "gateway" at db.internal:5432' },
-  throws: { answer: () => { throw new TypeError('driver of db.internal is gone') }, detail: /vector_store/, cause: 'driver of db.internal is gone' },
+  rejects: {
+    answer: async () => { throw new Error('password authentication failed for user "gateway" at db.internal:5432') },
+    detail: /vector_store/,
+    cause: 'password authentication failed for user "gateway" at db.internal:5432',
+  },
+  throws: {
+    answer: () => { throw new TypeError('driver of db.internal is gone') },
+    detail: /vector_store/,
+    cause: 'driver of db.internal is gone',
+  },
   hangs: { answer: never, detail: /vector_store .*in time/ },
 }
 
@@ -74,7 +86,9 @@ for (const [what, { answer, detail, cause }] of Object.entries(down)) {
     t.notMatch(response.body, /internal|gateway|5432|pool|driver|password/)
     const errors = log.filter((line) => line['level'] === 50)
     t.match(errors, [{ request_id: response.headers['x-request-id'], code: 'dependency_unavailable' }])
-    if (cause !== undefined) t.ok(JSON.stringify(errors).includes(JSON.stringify(cause).slice(1, -1)), 'the log has the cause')
+    if (cause !== undefined) {
+      t.ok(JSON.stringify(errors).includes(JSON.stringify(cause).slice(1, -1)), 'the log has the cause')
+    }
   })
 
   await t.test(`after a store that ${what} the service is ready by itself when the store is back`, async (t) => {
@@ -110,7 +124,14 @@ await t.test('simultaneous probes share one answer', async (t) => {
 
 await t.test('probes require no credentials and are not limited', async (t) => {
   for (const auth of [{ mode: 'api_key', apiKey: 'key' }, { mode: 'jwt_hs256' }, { mode: 'jwt_oidc' }] as const) {
-    const { get } = await patient(t, { auth, adminToken: 'admin', file: { homeostasis: { rate_limits: { global_per_minute: 1 } }, access_control: { enabled: true, default_policy: 'deny' } } })
+    const { get } = await patient(t, {
+      auth,
+      adminToken: 'admin',
+      file: {
+        homeostasis: { rate_limits: { global_per_minute: 1 } },
+        access_control: { enabled: true, default_policy: 'deny' },
+      },
+    })
     for (const path of ['/live', '/health/live', '/health']) {
       for (let round = 0; round < 3; round++) t.equal((await get(path)).statusCode, 200)
     }

@@ -8,7 +8,9 @@ const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8
 
 await t.test('a program gets the name, the version and the paths, each of which exists', async (t) => {
   const { get } = await testApp(t)
-  for (const headers of [{}, { accept: '*/*' }, { accept: 'application/json' }, { accept: 'application/json, text/html;q=0.5' }]) {
+  for (const headers of [
+    {}, { accept: '*/*' }, { accept: 'application/json' }, { accept: 'application/json, text/html;q=0.5' },
+  ]) {
     const response = await get('/', headers)
     t.equal(response.statusCode, 200)
     t.equal(response.headers['content-type'], 'application/json; charset=utf-8')
@@ -30,15 +32,23 @@ await t.test('a browser gets a page with the same links', async (t) => {
   t.equal(response.headers['content-type'], 'text/html; charset=utf-8')
   t.equal(response.headers.vary, 'Accept')
   t.match(response.headers['content-security-policy'], /^default-src 'none';/)
-  for (const path of ['/health', '/openapi.json', '/docs']) t.ok(response.body.includes(`<a href="${path}">${path}</a>`), path)
+  for (const path of ['/health', '/openapi.json', '/docs']) {
+    t.ok(response.body.includes(`<a href="${path}">${path}</a>`), path)
+  }
 })
 
 await t.test('the page requires no credentials and reveals nothing of the configuration', async (t) => {
   const open = await testApp(t)
   const { get } = await testApp(t, {
-    auth: { mode: 'api_key', apiKey: 'the-key' }, adminToken: 'the-token', file: { access_control: { enabled: true, default_policy: 'deny' } },
+    auth: {
+      mode: 'api_key', apiKey: 'the-key',
+    },
+    adminToken: 'the-token',
+    file: { access_control: { enabled: true, default_policy: 'deny' } },
   })
-  for (const headers of [{}, { accept: BROWSER }]) t.equal((await get('/', headers)).body, (await open.get('/', headers)).body)
+  for (const headers of [{}, { accept: BROWSER }]) {
+    t.equal((await get('/', headers)).body, (await open.get('/', headers)).body)
+  }
 })
 
 await t.test('a plugin adds its link before the gateway is ready', async (t) => {

@@ -13,7 +13,9 @@ const fingerprint = async (query: unknown, body: unknown) => await requestFinger
 
 const query = fc.dictionary(fc.string(), fc.string(), { maxKeys: 3 })
 /** With lone halves of characters, quotes, controls and everything else that JSON escapes. */
-const text = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: 'grapheme' }), fc.array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 40 })
+const text = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: 'grapheme' }), fc.array(
+  fc.integer({ min: 0, max: 0xffff }), { maxLength: 40 },
+)
   .map((units) => String.fromCharCode(...units)))
 
 await t.test('the fingerprint of any JSON body is that of earlier releases', async () => {
@@ -27,13 +29,18 @@ await t.test('the fingerprint of any JSON body is that of earlier releases', asy
 })
 
 await t.test('the fingerprint of a request without a body is that of earlier releases', async (t) => {
-  for (const body of [undefined, null, {}, [], '', 0, { a: undefined, b: [undefined] }]) t.equal(await fingerprint({}, body), inOneGo({}, body), JSON.stringify(body))
+  for (const body of [undefined, null, {}, [], '', 0, { a: undefined, b: [undefined] }]) {
+    t.equal(await fingerprint({}, body), inOneGo({}, body), JSON.stringify(body))
+  }
 })
 
 await t.test('the fingerprint of large objects and long lists is that of earlier releases', async (t) => {
   const keys = Object.fromEntries(Array.from({ length: 3000 }, (_, index) => [`${(index * 7919) % 3000}é`, index]))
   t.equal(await fingerprint({}, keys), inOneGo({}, keys))
-  const batch = { items: Array.from({ length: 400 }, (_, index) => ({ tags: ['b', 'a'], content: `${index}"\u2028`.repeat(500) })), bank_id: 'bank' }
+  const batch = {
+    items: Array.from({ length: 400 }, (_, index) => ({ tags: ['b', 'a'], content: `${index}"\u2028`.repeat(500) })),
+    bank_id: 'bank',
+  }
   t.equal(await fingerprint({ a: '1' }, batch), inOneGo({ a: '1' }, batch))
 })
 
@@ -52,7 +59,9 @@ await t.test('the fingerprint of a long text does not depend on where it is spli
   const CHUNK_SIZE = 256 * 1024
   const filled = (units: number) => 'x'.repeat(units)
   const texts = [
-    ...[-2, -1, 0, 1].flatMap((shift) => ['😀', '\ud83d', '\ude00', 'é', '\n', '"'].map((sign) => `${filled(CHUNK_SIZE + shift)}${sign}${filled(10)}`)),
+    ...[-2, -1, 0, 1].flatMap((shift) => ['😀', '\ud83d', '\ude00', 'é', '\n', '"'].map((sign) => (
+      `${filled(CHUNK_SIZE + shift)}${sign}${filled(10)}`
+    ))),
     `${`${'{"text":"línea"}'.repeat(40)}\n`.repeat(2000)}`,
     `\ufeff${filled(CHUNK_SIZE * 2)}\ufeff`,
     '😀'.repeat(CHUNK_SIZE),

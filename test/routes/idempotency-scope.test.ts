@@ -9,7 +9,9 @@ const KEY = { 'idempotency-key': 'key' }
 
 await t.test('a key belongs to its principal', async (t) => {
   const { post } = await testApp(t)
-  const retain = async (headers: Record<string, string>) => await post('/v1/retain', { bank_id: 'bank', content: 'One.' }, { ...KEY, ...headers })
+  const retain = async (headers: Record<string, string>) => (
+    await post('/v1/retain', { bank_id: 'bank', content: 'One.' }, { ...KEY, ...headers })
+  )
   t.equal((await retain(as('user:ada'))).json().stored, true)
   for (const headers of [as('user:bob'), as('user:ADA'), {}]) {
     const response = await retain(headers)
@@ -23,7 +25,12 @@ await t.test('a key belongs to its principal', async (t) => {
 
 await t.test('another principal may use the same key with another body', async (t) => {
   const { post } = await testApp(t)
-  for (const name of ['ada', 'bob']) t.equal((await post('/v1/retain', { bank_id: 'bank', content: name }, { ...KEY, ...as(`user:${name}`) })).json().stored, true)
+  for (const name of ['ada', 'bob']) {
+    t.equal(
+      (await post('/v1/retain', { bank_id: 'bank', content: name }, { ...KEY, ...as(`user:${name}`) })).json().stored,
+      true,
+    )
+  }
 })
 
 await t.test('a key belongs to its tenant, and to the principal that the caller acts for', async (t) => {
@@ -36,13 +43,22 @@ await t.test('a key belongs to its tenant, and to the principal that the caller 
   })
   const retain = async (claims: Record<string, unknown>) => {
     const token = rs256({ iss: 'https://id.test', aud: 'memory', sub: 'ada', exp: 4_000_000_000, ...claims }, key)
-    return await post('/v1/retain', { bank_id: 'bank', content: `One of ${JSON.stringify(claims)}.` }, { ...KEY, authorization: `Bearer ${token}` })
+    return await post(
+      '/v1/retain', { bank_id: 'bank', content: `One of ${JSON.stringify(claims)}.` },
+      { ...KEY, authorization: `Bearer ${token}` },
+    )
   }
-  const callers = [{}, { tid: 'acme' }, { tid: 'zeta' }, { act: { sub: 'user:ada' }, sub: 'bob' }, { tid: 'acme', act: { sub: 'user:ada' }, sub: 'bob' }]
+  const callers = [
+    {}, { tid: 'acme' }, { tid: 'zeta' }, { act: { sub: 'user:ada' }, sub: 'bob' },
+    { tid: 'acme', act: { sub: 'user:ada' }, sub: 'bob' },
+  ]
   const first: string[] = []
   for (const claims of callers) {
     const response = await retain(claims)
-    t.match({ status: response.statusCode, replayed: response.headers['idempotent-replayed'] }, { status: 200, replayed: undefined })
+    t.match(
+      { status: response.statusCode, replayed: response.headers['idempotent-replayed'] },
+      { status: 200, replayed: undefined },
+    )
     first.push(response.body)
   }
   t.same(await Promise.all(callers.map(async (claims) => (await retain(claims)).body)), first)
@@ -84,7 +100,10 @@ await t.test('the path of an import is the same however the bank is encoded', as
     t.equal(again.headers['idempotent-replayed'], 'true', bank)
     t.equal(again.body, first.body)
   }
-  t.equal((await importInto(app, 'user:ada', lines, KEY)).headers['idempotent-replayed'], undefined, 'another bank is another path')
+  t.equal(
+    (await importInto(app, 'user:ada', lines, KEY)).headers['idempotent-replayed'], undefined,
+    'another bank is another path',
+  )
 })
 
 await t.test('a key does not belong to a bank', async (t) => {
@@ -93,7 +112,10 @@ await t.test('a key does not belong to a bank', async (t) => {
   const first = await retain('one')
   refused(t, await retain('two'), 409, 'idempotency_key_reused')
   t.equal((await retain('one')).body, first.body)
-  t.same((await get('/v1/banks')).json<{ banks: Array<{ bank_id: string }> }>().banks.map(({ bank_id: bank }) => bank), ['one'])
+  t.same(
+    (await get('/v1/banks')).json<{ banks: Array<{ bank_id: string }> }>().banks.map(({ bank_id: bank }) => bank),
+    ['one'],
+  )
 })
 
 await t.test('the query of an import is compared too', async (t) => {
@@ -109,16 +131,24 @@ await t.test('recall, reflect and reads accept no key and are not replayed', asy
   for (const path of ['/v1/recall', '/v1/reflect']) {
     await post(path, { bank_id: 'bank', query: 'harbour' }, KEY)
     const other = await post(path, { bank_id: 'bank', query: 'nothing' }, KEY)
-    t.match({ status: other.statusCode, replayed: other.headers['idempotent-replayed'] }, { status: 200, replayed: undefined })
+    t.match(
+      { status: other.statusCode, replayed: other.headers['idempotent-replayed'] },
+      { status: 200, replayed: undefined },
+    )
   }
   t.equal((await get('/v1/banks', KEY)).headers['idempotent-replayed'], undefined)
 })
 
 await t.test('a caller without the permission is denied, whatever key comes with the request', async (t) => {
   const { post } = await testApp(t, {
-    file: { access_control: { enabled: true, default_policy: 'deny' }, access_grants: [{ bank_id: 'bank', principal: 'user:ada', permissions: ['write'] }] },
+    file: {
+      access_control: { enabled: true, default_policy: 'deny' },
+      access_grants: [{ bank_id: 'bank', principal: 'user:ada', permissions: ['write'] }],
+    },
   })
-  const retain = async (principal: string) => await post('/v1/retain', { bank_id: 'bank', content: 'One.' }, { ...KEY, ...as(principal) })
+  const retain = async (principal: string) => (
+    await post('/v1/retain', { bank_id: 'bank', content: 'One.' }, { ...KEY, ...as(principal) })
+  )
   t.equal((await retain('user:ada')).statusCode, 200)
   refused(t, await retain('user:bob'), 403, 'access_denied')
 })

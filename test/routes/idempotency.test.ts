@@ -52,10 +52,21 @@ type Send = (app: TestApp, key: string, variant?: string) => ReturnType<TestApp[
 
 /** Each route that takes a key, with a body that differs by its variant. */
 const routes: Record<string, Send> = {
-  'POST /v1/retain': async ({ post }, key, variant = 'a') => await post('/v1/retain', { bank_id: 'bank', content: `One ${variant}.` }, { 'idempotency-key': key }),
-  'POST /v1/retain/batch': async ({ post }, key, variant = 'a') => await post('/v1/retain/batch', { bank_id: 'bank', items: [{ content: `One ${variant}.` }, { content: `Two ${variant}.` }] }, { 'idempotency-key': key }),
-  'POST /v1/forget': async ({ post }, key, variant = 'a') => await post('/v1/forget', { bank_id: 'bank', tags: [variant] }, { 'idempotency-key': key }),
-  'POST /v1/banks/{bank_id}/import': async (app, key, variant = 'a') => await importInto(app, 'bank', ndjson(HEADER, { text: `One ${variant}.` }), { 'idempotency-key': key }),
+  'POST /v1/retain': async ({ post }, key, variant = 'a') => (
+    await post('/v1/retain', { bank_id: 'bank', content: `One ${variant}.` }, { 'idempotency-key': key })
+  ),
+  'POST /v1/retain/batch': async ({ post }, key, variant = 'a') => (
+    await post(
+      '/v1/retain/batch', { bank_id: 'bank', items: [{ content: `One ${variant}.` }, { content: `Two ${variant}.` }] },
+      { 'idempotency-key': key },
+    )
+  ),
+  'POST /v1/forget': async ({ post }, key, variant = 'a') => (
+    await post('/v1/forget', { bank_id: 'bank', tags: [variant] }, { 'idempotency-key': key })
+  ),
+  'POST /v1/banks/{bank_id}/import': async (app, key, variant = 'a') => (
+    await importInto(app, 'bank', ndjson(HEADER, { text: `One ${variant}.` }), { 'idempotency-key': key })
+  ),
 }
 
 async function heldApp (t: Parameters<typeof testApp>[0]): Promise<{ app: TestApp, store: HeldStore }> {
@@ -83,7 +94,9 @@ for (const [route, send] of Object.entries(routes)) {
 
     await t.test('executes the request for another key and without a key', async (t) => {
       const { app, store } = await heldApp(t)
-      for (const key of ['key', 'KEY', 'key2']) t.equal((await send(app, key)).headers['idempotent-replayed'], undefined)
+      for (const key of ['key', 'KEY', 'key2']) {
+        t.equal((await send(app, key)).headers['idempotent-replayed'], undefined)
+      }
       t.equal(store.writes, 3)
     })
 
@@ -125,8 +138,12 @@ for (const [route, send] of Object.entries(routes)) {
 
     await t.test('accepts keys of 1 to 255 printable ASCII characters', async (t) => {
       const { app } = await heldApp(t)
-      for (const key of ['k', 'k'.repeat(255), 'a b;c="~"']) t.equal((await send(app, key)).statusCode, 200, key.slice(0, 10))
-      for (const key of ['', 'k'.repeat(256), 'k\u00e9y', 'a\tb']) refusedFields(t, await send(app, key), 'Idempotency-Key')
+      for (const key of ['k', 'k'.repeat(255), 'a b;c="~"']) {
+        t.equal((await send(app, key)).statusCode, 200, key.slice(0, 10))
+      }
+      for (const key of ['', 'k'.repeat(256), 'k\u00e9y', 'a\tb']) {
+        refusedFields(t, await send(app, key), 'Idempotency-Key')
+      }
     })
 
     await t.test('keeps no answer of a fault, and the key is free again', async (t) => {
@@ -165,19 +182,26 @@ await t.test('a refusal is not stored', async (t) => {
   const { post, clock } = app
   const key = { 'idempotency-key': 'key' }
   refusedFields(t, await post('/v1/retain', { bank_id: 'bank', content: ' ' }, key), 'content')
-  t.equal((await post('/v1/retain', { bank_id: 'bank', content: 'good' }, key)).headers['idempotent-replayed'], undefined)
+  t.equal(
+    (await post('/v1/retain', { bank_id: 'bank', content: 'good' }, key)).headers['idempotent-replayed'], undefined,
+  )
   const second = { 'idempotency-key': 'second' }
   refused(t, await post('/v1/retain', { bank_id: 'bank', content: 'more' }, second), 429, 'rate_limited')
   clock.advance(60_000)
   const retried = await post('/v1/retain', { bank_id: 'bank', content: 'more' }, second)
-  t.match({ status: retried.statusCode, replayed: retried.headers['idempotent-replayed'] }, { status: 200, replayed: undefined })
+  t.match(
+    { status: retried.statusCode, replayed: retried.headers['idempotent-replayed'] },
+    { status: 200, replayed: undefined },
+  )
 })
 
 await t.test('a replay does not count for limits and quotas', async (t) => {
   const { post } = await testApp(t, {
     file: { homeostasis: { rate_limits: { retain_per_minute: 2 }, quotas: { retain_per_day: 2 } } },
   })
-  const retain = async (content: string, key: string) => await post('/v1/retain', { bank_id: 'bank', content }, { 'idempotency-key': key })
+  const retain = async (content: string, key: string) => (
+    await post('/v1/retain', { bank_id: 'bank', content }, { 'idempotency-key': key })
+  )
   for (let round = 0; round < 5; round++) t.equal((await retain('one', 'a')).statusCode, 200)
   t.equal((await retain('two', 'b')).statusCode, 200)
   refused(t, await retain('three', 'c'), 429, 'rate_limited')
@@ -200,7 +224,14 @@ const otherBodies: Record<string, string> = {
 
 async function pair (t: Parameters<typeof testApp>[0], second: string) {
   const { inject } = await testApp(t)
-  const send = async (payload: string) => await inject({ method: 'POST', url: '/v1/retain', headers: { 'content-type': 'application/json', 'idempotency-key': 'key' }, payload })
+  const send = async (payload: string) => (
+    await inject({
+      method: 'POST',
+      url: '/v1/retain',
+      headers: { 'content-type': 'application/json', 'idempotency-key': 'key' },
+      payload,
+    })
+  )
   await send(BODY)
   return await send(second)
 }

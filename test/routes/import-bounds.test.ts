@@ -16,7 +16,9 @@ await t.test('an import with more than bounds.import_lines lines is refused befo
   t.equal((await importInto(app, 'home', three)).json().imported, 2)
   t.equal((await importInto(app, 'home', three.trimEnd())).statusCode, 200, 'without a line feed at the end')
   for (const more of ['\n', '{"text": "Three."}', 'no JSON']) {
-    refused(t, await importInto(app, 'home', `${three}${more}`), 413, 'body_too_large', { detail: /4 lines \(bounds\.import_lines\)/ })
+    refused(t, await importInto(app, 'home', `${three}${more}`), 413, 'body_too_large', {
+      detail: /4 lines \(bounds\.import_lines\)/,
+    })
   }
   refused(t, await importInto(app, 'home', 'x\n'.repeat(5)), 413, 'body_too_large', { detail: /bounds\.import_lines/ })
 })
@@ -31,35 +33,54 @@ await t.test('an import has at most bounds.import_bytes bytes, whatever the limi
   }
 })
 
-await t.test('a line that is longer than any memory of the bank, or nested deeper than a body, is not parsed', async (t) => {
+await t.test('a line that is longer than any memory of the bank, or nested deeper than a body, ' +
+  'is not parsed', async (t) => {
   const app =
     await bounded(t, { json_depth: 8 }, { banks: { brief: { barriers: { validation: { max_content_length: 10 } } } } })
   const long = `{"text": "x", "tags": ["${'a'.repeat(600_000)}"]}`
-  refused(t, await importInto(app, 'brief', ndjson(HEADER, long)), 413, 'body_too_large', { detail: /^Line 2 is longer than \d+ bytes/ })
+  refused(t, await importInto(app, 'brief', ndjson(HEADER, long)), 413, 'body_too_large', {
+    detail: /^Line 2 is longer than \d+ bytes/,
+  })
   refusedFields(t, await importInto(app, 'home', ndjson(HEADER, long)), 'line 2: tags[0]')
   const nested = (depth: number) => `{"text": ${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`
-  refused(t, await importInto(app, 'home', ndjson(HEADER, nested(9))), 413, 'body_too_large', { detail: /^Line 2 .*8 levels .*\(bounds\.json_depth\)/ })
+  refused(t, await importInto(app, 'home', ndjson(HEADER, nested(9))), 413, 'body_too_large', {
+    detail: /^Line 2 .*8 levels .*\(bounds\.json_depth\)/,
+  })
   refusedFields(t, await importInto(app, 'home', ndjson(HEADER, nested(8))), 'line 2: text')
-  t.equal((await importInto(app, 'home', ndjson(HEADER, { text: '[[[[[[[[[[ \\" {{{{{{{{{{ "[[[[[[[[[[' }))).statusCode, 200, 'brackets in a text do not count as nesting')
+  t.equal(
+    (await importInto(app, 'home', ndjson(HEADER, { text: '[[[[[[[[[[ \\" {{{{{{{{{{ "[[[[[[[[[[' }))).statusCode, 200,
+    'brackets in a text do not count as nesting',
+  )
 })
 
 await t.test('the longest text fits into a line, in any form of JSON', async (t) => {
   const app = await bounded(t, {}, { barriers: { validation: { max_content_length: 50_000 } } })
-  t.equal((await importInto(app, 'home', ndjson(HEADER, `{"text": "${'\\ud83d\\ude00'.repeat(50_000)}"}`))).json().imported, 1)
+  t.equal(
+    (await importInto(app, 'home', ndjson(HEADER, `{"text": "${'\\ud83d\\ude00'.repeat(50_000)}"}`))).json().imported,
+    1,
+  )
 })
 
 await t.test('invalid UTF-8 is refused with its line, and none of it is stored in another form', async (t) => {
   const app = await bounded(t, {})
-  const payload = Buffer.concat([Buffer.from(`${ndjson(HEADER, { text: 'Caf\u00e9.' })}{"text": "caf`), Buffer.from([0xe9]), Buffer.from('"}\n')])
+  const payload = Buffer.concat([
+    Buffer.from(`${ndjson(HEADER, { text: 'Caf\u00e9.' })}{"text": "caf`), Buffer.from([0xe9]), Buffer.from('"}\n'),
+  ])
   refusedFields(t, await importInto(app, 'home', payload), 'line 3')
   t.equal((await app.get('/v1/banks/home')).json().memory_count, 0)
-  t.equal((await importInto(app, 'home', Buffer.from(`\ufeff${ndjson(HEADER, { text: 'Caf\u00e9.' })}`))).json().imported, 1, 'a byte order mark is ignored')
+  t.equal(
+    (await importInto(app, 'home', Buffer.from(`\ufeff${ndjson(HEADER, { text: 'Caf\u00e9.' })}`))).json().imported, 1,
+    'a byte order mark is ignored',
+  )
 })
 
 await t.test('the first bad line ends an import, and a batch ends with its first bad item', async (t) => {
   let ids = 0
   const app = await testApp(t, {}, { newId: () => `01936f0e-7b3c-7a10-8d2f-${String(ids++).padStart(12, '0')}` })
-  refusedFields(t, await importInto(app, 'home', ndjson(HEADER, { text: 'One.' }, { text: ' ' }, { text: 'Two.' }, 'no JSON')), 'line 3: text')
+  refusedFields(
+    t, await importInto(app, 'home', ndjson(HEADER, { text: 'One.' }, { text: ' ' }, { text: 'Two.' }, 'no JSON')),
+    'line 3: text',
+  )
   t.equal(ids, 2, 'no line after the bad one is prepared')
   const items = [{ content: 'One.' }, { content: ' ' }, { content: 'Two.' }, { content: ' ' }]
   refusedFields(t, await app.post('/v1/retain/batch', { bank_id: 'home', items }), 'items[1].content')
@@ -91,7 +112,9 @@ await t.test('no reader sees a part of an import, and a bounded number of import
   const lines = (from: string) => ndjson(HEADER, { text: `${from} one.` }, { text: `${from} two.` })
   const first = importInto(app, 'home', lines('First'))
   await reached.opened
-  const waiting = Array.from({ length: 4 }, async (_, index) => await importInto(app, 'home', lines(`Waiting ${index}`)))
+  const waiting = Array.from({ length: 4 }, async (_, index) => (
+    await importInto(app, 'home', lines(`Waiting ${index}`))
+  ))
   const hasCome = async () => {
     // Answered by the same process after the ones before it have come in.
     t.equal((await app.get('/v1/banks/home')).json().memory_count, 0, 'nothing is seen')

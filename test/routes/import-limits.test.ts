@@ -14,7 +14,9 @@ function memories (count: number): string {
   return ndjson(HEADER, ...Array.from({ length: count }, () => ({ text: `Memory ${brought++}.` })))
 }
 
-async function limited (t: Parameters<typeof testApp>[0], homeostasis: FileConfig['homeostasis'], store = new InMemoryVectorStore()): Promise<TestApp> {
+async function limited (
+  t: Parameters<typeof testApp>[0], homeostasis: FileConfig['homeostasis'], store = new InMemoryVectorStore(),
+): Promise<TestApp> {
   return await testApp(t, { file: { homeostasis: homeostasis ?? {} } }, { store })
 }
 
@@ -24,7 +26,9 @@ const BOB = as('user:bob')
 await t.test('import_per_minute counts the memories, for each principal and bank', async (t) => {
   const app = await limited(t, { rate_limits: { import_per_minute: 10 } })
   t.equal((await importInto(app, 'home', memories(7), ADA)).statusCode, 200)
-  refused(t, await importInto(app, 'home', memories(4), ADA), 429, 'rate_limited', { detail: /import_per_minute \(10\)/, retry_after_seconds: 6 })
+  refused(t, await importInto(app, 'home', memories(4), ADA), 429, 'rate_limited', {
+    detail: /import_per_minute \(10\)/, retry_after_seconds: 6,
+  })
   t.equal((await importInto(app, 'home', memories(3), ADA)).statusCode, 200, 'a refused import costs nothing')
   t.equal((await importInto(app, 'home', memories(10), BOB)).statusCode, 200)
   t.equal((await importInto(app, 'work', memories(10), ADA)).statusCode, 200)
@@ -33,10 +37,13 @@ await t.test('import_per_minute counts the memories, for each principal and bank
   t.equal((await importInto(app, 'home', memories(10), ADA)).statusCode, 200)
 })
 
-await t.test('import_per_day counts the memories of a bank, of all importers together, up to midnight UTC', async (t) => {
+await t.test('import_per_day counts the memories of a bank, of all importers together, up to ' +
+  'midnight UTC', async (t) => {
   const app = await limited(t, { quotas: { import_per_day: 5 } })
   t.equal((await importInto(app, 'home', memories(3), ADA)).statusCode, 200)
-  refused(t, await importInto(app, 'home', memories(3), BOB), 429, 'quota_exceeded', { detail: /import_per_day \(5\)/, retry_after_seconds: 14 * 3600 })
+  refused(t, await importInto(app, 'home', memories(3), BOB), 429, 'quota_exceeded', {
+    detail: /import_per_day \(5\)/, retry_after_seconds: 14 * 3600,
+  })
   t.equal((await importInto(app, 'home', memories(2), BOB)).statusCode, 200)
   app.clock.set('2026-01-16T00:00:00Z')
   t.equal((await importInto(app, 'home', memories(5), ADA)).statusCode, 200)
@@ -54,7 +61,9 @@ await t.test('repeats and expired memories count too, but a header and blank lin
 await t.test('an import larger than a limit is invalid, because waiting would not help', async (t) => {
   for (const homeostasis of [{ rate_limits: { import_per_minute: 3 } }, { quotas: { import_per_day: 3 } }]) {
     const app = await limited(t, homeostasis)
-    refused(t, await importInto(app, 'home', memories(4)), 400, 'invalid_request', { detail: /^The import has more memories than import_per_(minute|day) \(3\) ever lets through/ })
+    refused(t, await importInto(app, 'home', memories(4)), 400, 'invalid_request', {
+      detail: /^The import has more memories than import_per_(minute|day) \(3\) ever lets through/,
+    })
     t.equal((await importInto(app, 'home', memories(3))).statusCode, 200)
   }
 })
@@ -75,7 +84,9 @@ await t.test('the limits of imports do not count a retain', async (t) => {
 
 await t.test('an import with a bad line costs nothing', async (t) => {
   const app = await limited(t, { rate_limits: { import_per_minute: 2 }, quotas: { import_per_day: 2 } })
-  for (let count = 0; count < 3; count++) t.equal((await importInto(app, 'home', ndjson(HEADER, { text: 'Good.' }, { text: ' ' }))).statusCode, 400)
+  for (let count = 0; count < 3; count++) {
+    t.equal((await importInto(app, 'home', ndjson(HEADER, { text: 'Good.' }, { text: ' ' }))).statusCode, 400)
+  }
   t.equal((await importInto(app, 'home', memories(2))).statusCode, 200)
 })
 
@@ -100,7 +111,9 @@ await t.test('an import that the store refuses returns the daily quota', async (
     return await takes(...call)
   }
   const app = await limited(t, { quotas: { import_per_day: 3 } }, store)
-  for (let count = 0; count < 3; count++) refused(t, await importInto(app, 'home', memories(3)), 503, 'dependency_unavailable')
+  for (let count = 0; count < 3; count++) {
+    refused(t, await importInto(app, 'home', memories(3)), 503, 'dependency_unavailable')
+  }
   isDown = false
   t.equal((await importInto(app, 'home', memories(3))).statusCode, 200)
   refused(t, await importInto(app, 'home', memories(1)), 429, 'quota_exceeded')

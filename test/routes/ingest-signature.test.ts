@@ -61,7 +61,9 @@ await t.test('a body altered by one byte is 401', async (t) => {
 await t.test('two signatures are 401, even when one is right', async (t) => {
   const address = await app.app.listen({ port: 0, host: '127.0.0.1' })
   const status = await new Promise((resolve, reject) => {
-    httpRequest(`${address}/v1/ingest/webhook/plain`, { method: 'POST', headers: { 'content-type': 'application/json', 'x-signature-256': [RIGHT, RIGHT] } }, (response) => {
+    httpRequest(`${address}/v1/ingest/webhook/plain`, {
+      method: 'POST', headers: { 'content-type': 'application/json', 'x-signature-256': [RIGHT, RIGHT] },
+    }, (response) => {
       response.resume()
       resolve(response.statusCode)
     }).on('error', reject).end(BODY)
@@ -75,7 +77,9 @@ await t.test('a source may set the name of its signature header', async (t) => {
 })
 
 await t.test('with a timestamp header', async (t) => {
-  const signed = (timestamp: string) => ({ 'x-timestamp': timestamp, 'x-signature-256': signatureOf(`${timestamp}.${BODY}`) })
+  const signed = (timestamp: string) => ({
+    'x-timestamp': timestamp, 'x-signature-256': signatureOf(`${timestamp}.${BODY}`),
+  })
 
   for (const offset of [0, 1, -1, 300, -300]) {
     await t.test(`a timestamp ${offset} s from now is accepted`, async (t) => {
@@ -116,7 +120,9 @@ await t.test('with a timestamp header', async (t) => {
 
 await t.test('the signature is checked before the content of the body', async (t) => {
   refused(t, await send(app, 'plain', '{not json'), 401, 'unauthenticated', REFUSAL)
-  refused(t, await send(app, 'plain', '{not json', { 'x-signature-256': signatureOf('{not json') }), 400, 'invalid_json')
+  refused(
+    t, await send(app, 'plain', '{not json', { 'x-signature-256': signatureOf('{not json') }), 400, 'invalid_json',
+  )
 })
 
 await t.test('the signature is checked before the content type', async (t) => {
@@ -125,11 +131,16 @@ await t.test('the signature is checked before the content type', async (t) => {
       const response = await send(app, 'plain', BODY, { 'content-type': type, ...headers })
       refused(t, response, 401, 'unauthenticated', REFUSAL)
     }
-    refused(t, await send(app, 'plain', BODY, { 'content-type': type, 'x-signature-256': RIGHT }), 415, 'unsupported_media_type')
+    refused(
+      t, await send(app, 'plain', BODY, { 'content-type': type, 'x-signature-256': RIGHT }), 415,
+      'unsupported_media_type',
+    )
   }
   const compressed = { 'content-type': 'application/json', 'content-encoding': 'gzip' }
   refused(t, await send(app, 'plain', BODY, compressed), 401, 'unauthenticated', REFUSAL)
-  refused(t, await send(app, 'plain', BODY, { ...compressed, 'x-signature-256': RIGHT }), 415, 'unsupported_media_type', {
+  refused(t, await send(app, 'plain', BODY, {
+    ...compressed, 'x-signature-256': RIGHT,
+  }), 415, 'unsupported_media_type', {
     detail: /uncompressed/,
   })
   refused(t, await send(app, 'plain', 'x'.repeat(11_000_000), { 'content-type': 'text/plain' }), 413, 'body_too_large')
@@ -137,8 +148,12 @@ await t.test('the signature is checked before the content type', async (t) => {
 
 await t.test('an unsigned text is 401 over a socket, too', async (t) => {
   const address = app.app.listeningOrigin
-  for (const [body, headers, status] of [[BODY, {}, 401], [BODY, { 'x-signature-256': RIGHT }, 415], ['', {}, 401]] as const) {
-    const response = await fetch(`${address}/v1/ingest/webhook/plain`, { method: 'POST', headers: { 'content-type': 'text/plain', ...headers }, body })
+  for (const [body, headers, status] of [
+    [BODY, {}, 401], [BODY, { 'x-signature-256': RIGHT }, 415], ['', {}, 401],
+  ] as const) {
+    const response = await fetch(`${address}/v1/ingest/webhook/plain`, {
+      method: 'POST', headers: { 'content-type': 'text/plain', ...headers }, body,
+    })
     t.equal(response.status, status)
     t.match(await response.json(), { code: String })
   }
@@ -156,7 +171,9 @@ await t.test('a source without auth accepts events of any sender', async (t) => 
 
 await t.test('a source that does not exist is 404, whatever is sent', async (t) => {
   for (const source of ['unknown', 'toString', '__proto__', 'PLAIN']) {
-    refused(t, await send(app, source, BODY, { 'x-signature-256': RIGHT }), 404, 'not_found', { detail: 'No such source' })
+    refused(
+      t, await send(app, source, BODY, { 'x-signature-256': RIGHT }), 404, 'not_found', { detail: 'No such source' },
+    )
     refused(t, await send(app, source, '{not json', { 'content-type': 'text/plain' }), 404, 'not_found')
   }
 })

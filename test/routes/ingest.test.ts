@@ -20,8 +20,12 @@ await t.test('an event becomes a memory of the target bank, and the answer is th
   const response = await sendJson(app, 'open', { content: 'Order 17 was shipped.' })
   const { memory_id: id, ...rest } = response.json()
   t.same(rest, { stored: true, chunk_count: 1, deduplicated: false, bank_id: 'inbox', trust: 'untrusted' })
-  t.match(await memoryOf(app, response), { memory_id: id, text: 'Order 17 was shipped.', tags: { length: 0 }, metadata: {}, occurred_at: null })
-  t.match((await sendJson(app, 'open', { content: 'Order 17 was shipped.' })).json(), { stored: false, deduplicated: true, memory_id: id })
+  t.match(await memoryOf(app, response), {
+    memory_id: id, text: 'Order 17 was shipped.', tags: { length: 0 }, metadata: {}, occurred_at: null,
+  })
+  t.match((await sendJson(app, 'open', { content: 'Order 17 was shipped.' })).json(), {
+    stored: false, deduplicated: true, memory_id: id,
+  })
 })
 
 const contents: Array<[what: string, source: string, event: unknown, text: string]> = [
@@ -29,7 +33,10 @@ const contents: Array<[what: string, source: string, event: unknown, text: strin
   ['/text when there is no content', 'open', { text: 'from text' }, 'from text'],
   ['/text when the content is null', 'open', { content: null, text: 'beside null' }, 'beside null'],
   ['/content when there are both', 'open', { text: 'not me', content: 'the content of both' }, 'the content of both'],
-  ['its content_path, through lists too', 'deep', { issue: { body: ['from the depth'] }, content: 'not me' }, 'from the depth'],
+  [
+    'its content_path, through lists too', 'deep', { issue: { body: ['from the depth'] }, content: 'not me' },
+    'from the depth',
+  ],
   ['its content_path with escapes', 'escaped', { 'a/b': { 'm~n': 'from escapes' } }, 'from escapes'],
 ]
 for (const [what, source, event, text] of contents) {
@@ -57,11 +64,18 @@ await t.test('metadata, tags and occurred_at are taken, and nothing else', async
 })
 
 await t.test('null counts as an absent optional field', async (t) => {
-  t.match(await memoryOf(app, await sendJson(app, 'open', { content: 'Null extras.', metadata: null, tags: null, occurred_at: null })), { tags: { length: 0 }, metadata: {} })
+  t.match(
+    await memoryOf(
+      app, await sendJson(app, 'open', { content: 'Null extras.', metadata: null, tags: null, occurred_at: null }),
+    ),
+    { tags: { length: 0 }, metadata: {} },
+  )
 })
 
 await t.test('query parameters of the sender are ignored', async (t) => {
-  const response = await app.inject({ method: 'POST', url: '/v1/ingest/webhook/open?delivery=1&delivery=2&x', payload: { content: 'With a query.' } })
+  const response = await app.inject({
+    method: 'POST', url: '/v1/ingest/webhook/open?delivery=1&delivery=2&x', payload: { content: 'With a query.' },
+  })
   t.match(await memoryOf(app, response), { text: 'With a query.' })
 })
 
@@ -87,14 +101,24 @@ for (const [what, source, field, event] of wrong) {
 }
 
 await t.test('a body that is not JSON, or contains __proto__, is 400', async (t) => {
-  for (const body of ['{"content": "x"', 'content=x', '', '{"content":"x","__proto__":{"a":1}}']) refused(t, await send(app, 'open', body), 400, 'invalid_json')
+  for (const body of ['{"content": "x"', 'content=x', '', '{"content":"x","__proto__":{"a":1}}']) {
+    refused(t, await send(app, 'open', body), 400, 'invalid_json')
+  }
 })
 
 await t.test('another content type is 415, and JSON with a charset is accepted', async (t) => {
   for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/x-ndjson', 'nonsense']) {
-    refused(t, await send(app, 'open', '{"content":"x"}', { 'content-type': type }), 415, 'unsupported_media_type', { detail: 'Unsupported Content-Type: this route takes application/json' })
+    refused(
+      t, await send(app, 'open', '{"content":"x"}', { 'content-type': type }), 415, 'unsupported_media_type',
+      { detail: 'Unsupported Content-Type: this route takes application/json' },
+    )
   }
-  t.equal((await send(app, 'open', '{"content":"charset"}', { 'content-type': 'application/json; charset=utf-8' })).statusCode, 200)
+  t.equal(
+    (await send(app, 'open', '{"content":"charset"}', {
+      'content-type': 'application/json; charset=utf-8',
+    })).statusCode,
+    200,
+  )
 })
 
 await t.test('a body over the limit is 413', async (t) => {
@@ -131,7 +155,9 @@ await t.test('access control applies to a source as to any caller', async (t) =>
     const other = await testApp(t, config)
     return [await sendJson(other, 'shop', { content: 'x' }), await sendJson(other, 'crm', { content: 'y' })]
   }
-  const [shop, crm] = await statuses(t, file('nobody:x')) as [Awaited<ReturnType<typeof sendJson>>, Awaited<ReturnType<typeof sendJson>>]
+  const [shop, crm] = await statuses(t, file('nobody:x')) as [
+    Awaited<ReturnType<typeof sendJson>>, Awaited<ReturnType<typeof sendJson>>,
+  ]
   refused(t, shop, 403, 'access_denied', { detail: "Principal 'service:shop' is denied 'write' on bank 'inbox'" })
   refused(t, crm, 403, 'access_denied', { detail: "Principal 'agent:crm' is denied 'write' on bank 'inbox'" })
   t.same((await statuses(t, file('service:shop'))).map((response) => response.statusCode), [200, 403])
@@ -146,7 +172,9 @@ await t.test('the rate limits and barriers of its bank apply to a source, by its
       sources: { shop: openSource(), crm: openSource() },
     },
   })
-  t.match((await sendJson(other, 'shop', { content: 'x', metadata: { card: '4111' } })).json(), { stored: true, redactions: ['metadata.card'] })
+  t.match((await sendJson(other, 'shop', { content: 'x', metadata: { card: '4111' } })).json(), {
+    stored: true, redactions: ['metadata.card'],
+  })
   const response = await sendJson(other, 'shop', { content: 'y' })
   refused(t, response, 429, 'rate_limited', { retry_after_seconds: 60 })
   t.equal(response.headers['retry-after'], '60')
@@ -155,5 +183,9 @@ await t.test('the rate limits and barriers of its bank apply to a source, by its
 
 await t.test('a signed source ignores the headers of callers', async (t) => {
   const other = await testApp(t, { file: { sources: { signed: signedSource() } } })
-  refused(t, await send(other, 'signed', '{"content":"x"}', { 'x-service-principal': 'service:signed', 'x-admin-token': 'x' }), 401, 'unauthenticated')
+  refused(
+    t,
+    await send(other, 'signed', '{"content":"x"}', { 'x-service-principal': 'service:signed', 'x-admin-token': 'x' }),
+    401, 'unauthenticated',
+  )
 })

@@ -19,7 +19,9 @@ t.test('on a durable store no memory without vectors is lost over a restart', as
   const second = await start()
   await second.app.memory.idle()
   for (const [bank, text] of [['home', 'Alice saw her doctor.'], ['away', 'The surgeon called.']]) {
-    const { hits } = (await second.post('/v1/recall', { bank_id: bank, query: 'physician' })).json<{ hits: Array<{ text: string }> }>()
+    const { hits } = (await second.post('/v1/recall', {
+      bank_id: bank, query: 'physician',
+    })).json<{ hits: Array<{ text: string }> }>()
     t.strictSame(hits.map((hit) => hit.text), [text])
   }
   t.strictSame(second.embeddings.calls.flat().sort(), ['Alice saw her doctor.', 'The surgeon called.'])

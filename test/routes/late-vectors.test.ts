@@ -19,29 +19,40 @@ async function gateway (
 
 /** Texts that a recall finds by meaning: the query shares no word with them. */
 async function found ({ post }: TestApp, query: string): Promise<string[]> {
-  const { hits } = (await post('/v1/recall', { bank_id: 'home', query, explain: true })).json<{ hits: Array<{ text: string, scores: { semantic?: { score: number } } }> }>()
+  const { hits } = (await post('/v1/recall', {
+    bank_id: 'home', query, explain: true,
+  })).json<{ hits: Array<{ text: string, scores: { semantic?: { score: number } } }> }>()
   return hits.filter(({ scores }) => (scores.semantic?.score ?? 0) > 0).map(({ text }) => text)
 }
 
 /** Messages of the log about vectors, of a level (40: warnings, 30: the rest). */
 function told ({ log }: TestApp, level: number): string[] {
-  return log.filter((line) => line['level'] === level && String(line['msg']).startsWith('embedding_provider')).map((line) => String(line['msg']))
+  return log.filter((line) => line['level'] === level && String(line['msg']).startsWith('embedding_provider'))
+    .map((line) => String(line['msg']))
 }
 
 t.test('a retain does not wait for a deferred provider, and its vectors are added later', async (t) => {
   const home = await gateway(t)
   const release = home.embeddings.hold()
   await home.retain('home', 'Alice saw her doctor.')
-  const batch = await home.post('/v1/retain/batch', { bank_id: 'home', items: [{ content: 'Bob parked the car.' }, { content: 'Alice saw her doctor.' }] })
+  const batch = await home.post('/v1/retain/batch', {
+    bank_id: 'home', items: [{ content: 'Bob parked the car.' }, { content: 'Alice saw her doctor.' }],
+  })
   t.strictSame(batch.json().results.map(({ stored }: { stored: boolean }) => stored), [true, false])
   t.strictSame(await found(home, 'physician'), [])
-  t.strictSame((await home.post('/v1/recall', { bank_id: 'home', query: 'parked' })).json().hits.length, 1, 'it is found by its words at once')
+  t.strictSame(
+    (await home.post('/v1/recall', { bank_id: 'home', query: 'parked' })).json().hits.length, 1,
+    'it is found by its words at once',
+  )
 
   release()
   await home.app.memory.idle()
   t.strictSame(await found(home, 'physician'), ['Alice saw her doctor.'])
   t.strictSame(await found(home, 'automobile'), ['Bob parked the car.'])
-  t.strictSame(home.embeddings.calls.flat().sort(), ['Alice saw her doctor.', 'Bob parked the car.'], 'a repeat is not embedded again')
+  t.strictSame(
+    home.embeddings.calls.flat().sort(), ['Alice saw her doctor.', 'Bob parked the car.'],
+    'a repeat is not embedded again',
+  )
 })
 
 t.test('a retain waits for a provider that is not deferred', async (t) => {
@@ -53,7 +64,8 @@ t.test('a retain waits for a provider that is not deferred', async (t) => {
 })
 
 for (const deferred of [true, false]) {
-  t.test(`a ${deferred ? 'deferred' : 'prompt'} provider that fails stops no retain, and the vectors follow`, async (t) => {
+  t.test(`a ${deferred ? 'deferred' : 'prompt'} provider that fails stops no retain, and the ` +
+    'vectors follow', async (t) => {
     const home = await gateway(t, { deferred })
     home.embeddings.failure = new Error('401 with key sk-secret')
     await home.retain('home', 'Alice saw her doctor.')
@@ -113,13 +125,21 @@ t.test('imported memories get vectors too, and overwritten ones get new vectors'
     headers: { 'content-type': 'application/x-ndjson' },
     payload: [{ format: 'memory-gateway-export', version: 1 }, ...lines].map((line) => JSON.stringify(line)).join('\n'),
   })
-  t.strictSame((await importLines('overwrite', { text: 'It will rain.', memory_id: id }, { text: 'Bob parked the car.' })).json(), { imported: 1, skipped: 0, overwritten: 1 })
+  t.strictSame(
+    (await importLines('overwrite', { text: 'It will rain.', memory_id: id }, { text: 'Bob parked the car.' })).json(),
+    { imported: 1, skipped: 0, overwritten: 1 },
+  )
   await home.app.memory.idle()
   t.strictSame(await found(home, 'physician'), [])
   t.strictSame(await found(home, 'umbrella'), ['It will rain.'])
   t.strictSame(await found(home, 'automobile'), ['Bob parked the car.'])
 
-  t.strictSame((await importLines('skip', { text: 'The surgeon called.', memory_id: id }, { text: 'The garage is closed.' })).json(), { imported: 1, skipped: 1, overwritten: 0 })
+  t.strictSame(
+    (await importLines('skip', { text: 'The surgeon called.', memory_id: id }, {
+      text: 'The garage is closed.',
+    })).json(),
+    { imported: 1, skipped: 1, overwritten: 0 },
+  )
   await home.app.memory.idle()
   t.strictSame(await found(home, 'physician'), [], 'the vectors of a skipped memory are not used')
   t.strictSame((await found(home, 'automobile')).sort(), ['Bob parked the car.', 'The garage is closed.'])

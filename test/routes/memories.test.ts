@@ -41,7 +41,9 @@ await t.test('a bank that does not exist has no memories', async (t) => {
 })
 
 await t.test('paging', async (t) => {
-  const items = Array.from({ length: 205 }, (_, index) => ({ content: `Note ${index}.`, tags: [index % 2 === 0 ? 'even' : 'odd'] }))
+  const items = Array.from(
+    { length: 205 }, (_, index) => ({ content: `Note ${index}.`, tags: [index % 2 === 0 ? 'even' : 'odd'] }),
+  )
   await post('/v1/retain/batch', { bank_id: 'pages', items })
   const newestFirst = items.map((item) => item.content).reverse()
 
@@ -50,7 +52,9 @@ await t.test('paging', async (t) => {
     const sizes: number[] = []
     let cursor: string | null = ''
     while (cursor !== null) {
-      const page: Page = await list(`pages/memories?${query}${cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`}`)
+      const page: Page = await list(
+        `pages/memories?${query}${cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`}`,
+      )
       seen.push(...texts(page))
       sizes.push(page.memories.length)
       cursor = page.next_cursor
@@ -71,7 +75,9 @@ await t.test('paging', async (t) => {
     t.same((await walk('limit=41')).sizes, [41, 41, 41, 41, 41])
   })
 
-  for (const [query, size] of [['', 50], ['?limit=200', 200], ['?limit=201', 200], ['?limit=0', 1], ['?limit=-1', 1], ['?limit=7', 7]] as const) {
+  for (const [query, size] of [
+    ['', 50], ['?limit=200', 200], ['?limit=201', 200], ['?limit=0', 1], ['?limit=-1', 1], ['?limit=7', 7],
+  ] as const) {
     await t.test(`${query || 'no limit'} gives ${size}`, async (t) => {
       t.equal((await list(`pages/memories${query}`)).memories.length, size)
     })
@@ -87,7 +93,9 @@ await t.test('paging', async (t) => {
 })
 
 await t.test('filters', async (t) => {
-  for (const [content, tags] of Object.entries({ a: ['a'], b: ['b'], ab: ['a', 'b'], none: undefined })) await retain('filters', content, { tags })
+  for (const [content, tags] of Object.entries({ a: ['a'], b: ['b'], ab: ['a', 'b'], none: undefined })) {
+    await retain('filters', content, { tags })
+  }
   for (const [query, expected] of [
     ['tags=a', ['a', 'ab']],
     ['tags=a&tags=b', ['a', 'ab', 'b']],
@@ -104,7 +112,8 @@ await t.test('filters', async (t) => {
 })
 
 for (const [query, field] of [
-  ['limit=x', 'limit'], ['limit=1&limit=2', 'limit'], ['cursor=abc', 'cursor'], ['cursor=WyJhIl0', 'cursor'], ['tags=', 'tags[0]'],
+  ['limit=x', 'limit'], ['limit=1&limit=2', 'limit'], ['cursor=abc', 'cursor'], ['cursor=WyJhIl0', 'cursor'],
+  ['tags=', 'tags[0]'],
   ['tags=a&tags_match=some', 'tags_match'], ['order=asc', 'order'],
 ] as const) {
   await t.test(`?${query} is refused`, async (t) => {
@@ -114,7 +123,9 @@ for (const [query, field] of [
 
 await t.test('a memory is found by its id in upper or lower case, and only in its own bank', async (t) => {
   const id = await retain('single', 'one')
-  t.match((await get(`/v1/banks/single/memories/${id.toUpperCase()}`)).json(), { memory_id: id, bank_id: 'single', text: 'one' })
+  t.match((await get(`/v1/banks/single/memories/${id.toUpperCase()}`)).json(), {
+    memory_id: id, bank_id: 'single', text: 'one',
+  })
   refused(t, await get(`/v1/banks/record/memories/${id}`), 404, 'not_found')
 })
 

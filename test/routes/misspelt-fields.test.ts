@@ -12,7 +12,10 @@ interface Refusal { detail: string, errors: Array<{ field: string, message: stri
 const meant: Array<[route: string, body: Record<string, unknown>, field: string, meant: string]> = [
   ['/v1/retain', { ...RETAIN, occured_at: '2026-01-01T00:00:00Z' }, 'occured_at', 'occurred_at'],
   ['/v1/retain', { ...RETAIN, metadta: {} }, 'metadta', 'metadata'],
-  ['/v1/retain/batch', { bank_id: 'bank', items: [{ content: 'Tea.' }, { content: 'Milk.', tag: ['a'] }] }, 'items[1].tag', 'tags'],
+  [
+    '/v1/retain/batch', { bank_id: 'bank', items: [{ content: 'Tea.' }, { content: 'Milk.', tag: ['a'] }] },
+    'items[1].tag', 'tags',
+  ],
   ['/v1/recall', { ...RECALL, maxResults: 5 }, 'maxResults', 'max_results'],
   ['/v1/recall', { query: 'tea', bankId: 'bank' }, 'bankId', 'bank_id'],
   ['/v1/recall', { ...RECALL, bank: 'bank' }, 'bank', 'banks'],
@@ -34,17 +37,31 @@ await t.test('query strings, configurations of banks and lines of an import have
   const { get, inject } = await testApp(t)
   const query = await get('/v1/banks/bank/memories?limt=5')
   t.equal(query.json<Refusal>().detail, 'limt: is not a known field; did you mean "limit"?')
-  const config = await inject({ method: 'PUT', url: '/v1/banks/bank/config', headers: { 'content-type': 'application/json' }, payload: '{"homeostasis": {"recal_max_tokens": 5}}' })
-  t.match(config.json<Refusal>().detail, /homeostasis\.recal_max_tokens: is not a known field; did you mean "recall_max_tokens"\?$/)
+  const config = await inject({
+    method: 'PUT',
+    url: '/v1/banks/bank/config',
+    headers: { 'content-type': 'application/json' },
+    payload: '{"homeostasis": {"recal_max_tokens": 5}}',
+  })
+  t.match(
+    config.json<Refusal>().detail,
+    /homeostasis\.recal_max_tokens: is not a known field; did you mean "recall_max_tokens"\?$/,
+  )
   const lines = ['{"format": "memory-gateway-export", "version": 1}', '{"text": "Tea.", "taggs": ["a"]}']
-  const imported = await inject({ method: 'POST', url: '/v1/banks/bank/import', headers: { 'content-type': 'application/x-ndjson' }, payload: lines.join('\n') })
+  const imported = await inject({
+    method: 'POST',
+    url: '/v1/banks/bank/import',
+    headers: { 'content-type': 'application/x-ndjson' },
+    payload: lines.join('\n'),
+  })
   t.match(imported.json<Refusal>().detail, /taggs: is not a known field; did you mean "tags"\?$/)
 })
 
 await t.test('a field that resembles none is refused without a suggestion', async (t) => {
   const { post } = await testApp(t)
   for (const name of ['top_k', 'x', '', '__proto__', 'constructor', 'wholly different', 'q'.repeat(5000)]) {
-    const response = await post('/v1/recall', JSON.parse(`{"bank_id": "bank", "query": "tea", ${JSON.stringify(name)}: 1}`))
+    const response = await post('/v1/recall', JSON.parse('{"bank_id": "bank", "query": "tea", ' +
+      `${JSON.stringify(name)}: 1}`))
     t.equal(response.statusCode, 400)
     t.notMatch(response.body, 'did you mean')
   }
@@ -70,14 +87,21 @@ await t.test('a required pattern is described in words', async (t) => {
   for (const [field, response] of refusals) {
     refused(t, response, 400, 'invalid_request', { detail: `${field}: ${message}` })
   }
-  const config = await inject({ method: 'PUT', url: '/v1/banks/bank/config', headers: { 'content-type': 'application/json' }, payload: '{"profile": "-"}' })
+  const config = await inject({
+    method: 'PUT',
+    url: '/v1/banks/bank/config',
+    headers: { 'content-type': 'application/json' },
+    payload: '{"profile": "-"}',
+  })
   refused(t, config, 400, 'invalid_request')
   t.match(config.json<Refusal>().detail, /profile: must be a text of letters, digits and \._-, at most 64 characters/)
 })
 
 await t.test('no refusal shows a regular expression, whatever route it is of', async (t) => {
   const { app, get } = await testApp(t)
-  t.match((await get('/openapi.json')).json().components.schemas.ExplainRecallRequest.properties.bank_id, { pattern: /./, 'x-allowed': /^of letters/ })
+  t.match((await get('/openapi.json')).json().components.schemas.ExplainRecallRequest.properties.bank_id, {
+    pattern: /./, 'x-allowed': /^of letters/,
+  })
   const bare: string[] = []
   const look = (schema: unknown, path: string): void => {
     if (typeof schema !== 'object' || schema === null) return

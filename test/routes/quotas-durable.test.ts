@@ -31,7 +31,9 @@ interface Gateway extends TestApp {
 }
 
 /** A gateway on the schema: as much of a process of its own as a test needs. */
-async function gateway (t: Test, schema: string, quotas: Quotas, { clock = testClock(), banks }: { clock?: TestApp['clock'], banks?: FileConfig['banks'] } = {}): Promise<Gateway> {
+async function gateway (t: Test, schema: string, quotas: Quotas, { clock = testClock(), banks }: {
+  clock?: TestApp['clock'], banks?: FileConfig['banks']
+} = {}): Promise<Gateway> {
   const model = new ScriptedModel()
   model.answer = () => generation('Lyon [1].')
   const file: FileConfig = {
@@ -41,12 +43,18 @@ async function gateway (t: Test, schema: string, quotas: Quotas, { clock = testC
     ...(banks !== undefined && { banks }),
   }
   const store = await storeIn(connections(t), { schema })
-  const app = await testApp(t, { file }, { store, languageModel: model, newBoundary: () => '0123456789abcdef'.repeat(2), newId, clock })
+  const app = await testApp(t, { file }, {
+    store, languageModel: model, newBoundary: () => '0123456789abcdef'.repeat(2), newId, clock,
+  })
   return { ...app, clock, model }
 }
 
-const reflect = async ({ post }: TestApp, more: Record<string, unknown> = {}) => await post('/v1/reflect', { bank_id: 'home', query: QUERY, max_tokens: 50, ...more })
-const retain = async ({ post }: TestApp, content: string, headers: Record<string, string> = {}) => await post('/v1/retain', { bank_id: 'home', content }, headers)
+const reflect = async ({ post }: TestApp, more: Record<string, unknown> = {}) => (
+  await post('/v1/reflect', { bank_id: 'home', query: QUERY, max_tokens: 50, ...more })
+)
+const retain = async ({ post }: TestApp, content: string, headers: Record<string, string> = {}) => (
+  await post('/v1/retain', { bank_id: 'home', content }, headers)
+)
 
 async function statuses (answers: Array<Promise<{ statusCode: number }>>): Promise<Record<string, number>> {
   const counts: Record<string, number> = {}
@@ -63,7 +71,11 @@ t.test('two gateways on one database share the daily calls of the model, also co
     200: 7, 429: 23,
   })
   t.equal(both[0]!.model.asked.length + both[1]!.model.asked.length, 7)
-  for (const one of both) refused(t, await reflect(one), 429, 'quota_exceeded', { detail: /model_calls_per_day \(7\) is used up/, retry_after_seconds: 14 * 3600 })
+  for (const one of both) {
+    refused(t, await reflect(one), 429, 'quota_exceeded', {
+      detail: /model_calls_per_day \(7\) is used up/, retry_after_seconds: 14 * 3600,
+    })
+  }
   for (const { clock } of both) clock.advance(DAY)
   t.same(await statuses(both.map(async (one) => await reflect(one))), { 200: 2 }, 'a new day begins with no use')
 })
@@ -118,10 +130,23 @@ t.test('two gateways share the quotas of retain and reflect, and a batch counts 
   t.equal((await retain(other, 'Alice lives in Lyon.', key)).headers['idempotent-replayed'], 'true')
   const items = [1, 2, 3].map((number) => ({ content: `Tea number ${number}.` }))
   t.equal((await other.post('/v1/retain/batch', { bank_id: 'home', items })).statusCode, 200)
-  t.same(await statuses(Array.from({ length: 20 }, async (_, index) => await retain(both[index % 2]!, `Note ${index}.`))), { 200: 5, 429: 15 })
-  refused(t, await one.post('/v1/retain/batch', { bank_id: 'home', items }), 429, 'quota_exceeded', { detail: /retain_per_day \(9\) is used up/ })
+  t.same(
+    await statuses(Array.from({ length: 20 }, async (_, index) => await retain(both[index % 2]!, `Note ${index}.`))),
+    { 200: 5, 429: 15 },
+  )
+  refused(t, await one.post('/v1/retain/batch', { bank_id: 'home', items }), 429, 'quota_exceeded', {
+    detail: /retain_per_day \(9\) is used up/,
+  })
   const exported = (await one.get('/v1/banks/home/export')).body
-  t.equal((await other.inject({ method: 'POST', url: '/v1/banks/home/import', headers: { 'content-type': 'application/x-ndjson' }, payload: exported })).statusCode, 200)
+  t.equal(
+    (await other.inject({
+      method: 'POST',
+      url: '/v1/banks/home/import',
+      headers: { 'content-type': 'application/x-ndjson' },
+      payload: exported,
+    })).statusCode,
+    200,
+  )
   t.same(await statuses(Array.from({ length: 12 }, async (_, index) => await reflect(both[index % 2]!))), {
     200: 4, 429: 8,
   })
@@ -179,5 +204,7 @@ t.test('a reflect over several banks counts on all of them or on none', async (t
   const over = { bank_id: undefined, banks: ['home', 'narrow', 'work'] }
   t.equal((await reflect(one, over)).statusCode, 200)
   refused(t, await reflect(other, over), 429, 'quota_exceeded', { detail: /reflect_per_day \(1\)/ })
-  for (const bankId of ['home', 'work']) t.same(await statuses([1, 2].map(async () => await reflect(other, { bank_id: bankId }))), { 200: 1, 429: 1 })
+  for (const bankId of ['home', 'work']) {
+    t.same(await statuses([1, 2].map(async () => await reflect(other, { bank_id: bankId }))), { 200: 1, 429: 1 })
+  }
 })

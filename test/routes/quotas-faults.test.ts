@@ -63,7 +63,9 @@ async function faulty (t: Test, quotas: Quotas, file: FileConfig = {}): Promise<
   return { ...app, usage, model }
 }
 
-const reflect = async ({ post }: TestApp, more: Record<string, unknown> = {}, headers: Record<string, string> = {}) => await post('/v1/reflect', { bank_id: 'home', query: QUERY, ...more }, headers)
+const reflect = async (
+  { post }: TestApp, more: Record<string, unknown> = {}, headers: Record<string, string> = {},
+) => await post('/v1/reflect', { bank_id: 'home', query: QUERY, ...more }, headers)
 
 /** Whether the log tells the cause under the id of the request. */
 function logged (log: TestApp['log'], requestId: string): boolean {
@@ -71,7 +73,8 @@ function logged (log: TestApp['log'], requestId: string): boolean {
 }
 
 for (const quotas of [{ model_calls_per_day: 5 }, { model_tokens_per_day: 50_000 }, { reflect_per_day: 5 }]) {
-  t.test(`a store that cannot count ${Object.keys(quotas).join()} is 503 without a call, and its message is only logged`, async (t) => {
+  t.test(`a store that cannot count ${Object.keys(quotas).join()} is 503 without a call, and its message is ` +
+    'only logged', async (t) => {
     const app = await faulty(t, quotas)
     app.usage.beforeReserving = fail
     const answer = await reflect(app)
@@ -90,9 +93,14 @@ for (const quotas of [{ model_calls_per_day: 5 }, { model_tokens_per_day: 50_000
 t.test('a retain that cannot be counted is 503 and stores nothing', async (t) => {
   const app = await faulty(t, { retain_per_day: 2 })
   app.usage.beforeReserving = fail
-  refused(t, await app.post('/v1/retain', { bank_id: 'home', content: 'Bob lives in Oslo.' }), 503, 'dependency_unavailable')
+  refused(
+    t, await app.post('/v1/retain', { bank_id: 'home', content: 'Bob lives in Oslo.' }), 503, 'dependency_unavailable',
+  )
   t.equal((await app.get('/v1/banks/home')).json<{ memory_count: number }>().memory_count, 1)
-  t.equal((await app.post('/v1/recall', { bank_id: 'home', query: 'Lyon' })).statusCode, 200, 'operations without a quota still work')
+  t.equal(
+    (await app.post('/v1/recall', { bank_id: 'home', query: 'Lyon' })).statusCode, 200,
+    'operations without a quota still work',
+  )
   app.usage.beforeReserving = async () => {}
   t.equal((await app.post('/v1/retain', { bank_id: 'home', content: 'Bob lives in Oslo.' })).statusCode, 200)
 })
@@ -109,7 +117,9 @@ t.test('extractive answers do not replace a store that cannot count, which is no
   const app = await faulty(t, { model_calls_per_day: 5 }, { escalation: { degraded_mode: 'extractive' } })
   app.usage.beforeReserving = fail
   refused(t, await reflect(app), 503, 'dependency_unavailable')
-  t.match(parseEvents((await reflect(app, {}, EVENTS)).body).at(-1), { event: 'error', data: { code: 'dependency_unavailable' } })
+  t.match(parseEvents((await reflect(app, {}, EVENTS)).body).at(-1), {
+    event: 'error', data: { code: 'dependency_unavailable' },
+  })
 })
 
 t.test('a count that cannot be corrected fails no answer, is logged, and keeps the reservation', async (t) => {
@@ -120,7 +130,9 @@ t.test('a count that cannot be corrected fails no answer, is logged, and keeps t
   await app.app.memory.idle()
   const warnings = app.log.filter(({ msg }) => /could not be corrected/.test(String(msg)))
   t.equal(warnings.length, 2)
-  t.match(warnings[0], { level: /warn|40/, msg: /model_tokens_per_day of home .*\(The vector store is unavailable: Error\)/ })
+  t.match(warnings[0], {
+    level: /warn|40/, msg: /model_tokens_per_day of home .*\(The vector store is unavailable: Error\)/,
+  })
   t.notMatch(JSON.stringify(warnings), SECRET)
   refused(t, await reflect(app, { max_tokens: 7000 }), 429, 'quota_exceeded')
 })
@@ -139,7 +151,9 @@ t.test('no answer waits for a correction, but the shutdown does', async (t) => {
   t.match(app.usage.adjusted, [{ counter: 'model_tokens_per_day' }])
 })
 
-for (const [what, quotas] of [['its budget', { model_calls_per_day: 1 }], ['its quota', { reflect_per_day: 1 }]] as const) {
+for (const [what, quotas] of [
+  ['its budget', { model_calls_per_day: 1 }], ['its quota', { reflect_per_day: 1 }],
+] as const) {
   t.test(`a reflect whose deadline passes while the store counts ${what} calls no model and is refunded`, async (t) => {
     const app = await faulty(t, quotas)
     const { opened, open } = latch()
@@ -165,7 +179,8 @@ t.test('with a store that has only one of the two methods the process counts', a
   }
 })
 
-t.test('a database that stops while it counts is 503, and keeps the counts that it has acknowledged', { skip: DATABASE_URL === undefined ? 'TEST_DATABASE_URL is not set' : false }, async (t) => {
+t.test('a database that stops while it counts is 503, and keeps the counts that it has ' +
+  'acknowledged', { skip: DATABASE_URL === undefined ? 'TEST_DATABASE_URL is not set' : false }, async (t) => {
   const schema = quoteSchema(freshSchema(t))
   const { proxy, url } = await tcpProxy(t, DATABASE_URL!)
   const executor = new PostgresExecutor(postgresOptions({ url, statementTimeoutMs: 1000, connectTimeoutMs: 1000 }))

@@ -19,7 +19,11 @@ await t.test('a request that cannot be counted gets all its rate tokens back', a
       homeostasis: { rate_limits: { retain_per_minute: 3, global_per_minute: 3 }, quotas: { retain_per_day: 100 } },
     },
   }, { store })
-  const batch = async (size: number) => await app.post('/v1/retain/batch', { bank_id: 'home', items: Array.from({ length: size }, (_, index) => ({ content: `Text ${index} of ${size}.` })) })
+  const batch = async (size: number) => (
+    await app.post('/v1/retain/batch', {
+      bank_id: 'home', items: Array.from({ length: size }, (_, index) => ({ content: `Text ${index} of ${size}.` })),
+    })
+  )
   for (let count = 0; count < 5; count++) refused(t, await batch(3), 503, 'dependency_unavailable')
   isDown = false
   t.equal((await batch(3)).statusCode, 200, 'all tokens of a minute are available')

@@ -10,7 +10,9 @@ for (const fusion of ['linear', 'rrf'] as const) {
   await t.test(`the parts of a hit's sum make its score, with ${fusion} fusion`, async (t) => {
     const { post, retain } = await testApp(t, { file: { retrieval: { ...SEMANTIC.retrieval, fusion } } })
     for (const text of TEXTS) await retain('b', text)
-    const { hits } = (await post('/v1/recall', { bank_id: 'b', query: 'What does Alice drink?', explain: true })).json<RecallAnswer>()
+    const { hits } = (await post('/v1/recall', {
+      bank_id: 'b', query: 'What does Alice drink?', explain: true,
+    })).json<RecallAnswer>()
     t.ok(hits.length > 1)
     for (const { score, scores } of hits) {
       const { contributions = {}, signals = {}, sum = NaN } = scores ?? {}

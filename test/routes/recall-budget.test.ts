@@ -4,7 +4,8 @@ import { refusedFields, textsOf } from './support.js'
 
 /** By falling score for the query `green tea`; the second is by far the longest. */
 const SHORT = 'Green tea, green tea.'
-const LONG = 'Green tea was carried over mountains, rivers, deserts, borders, bridges, harbours and seas by merchants, monks, sailors, soldiers and thieves.'
+const LONG = 'Green tea was carried over mountains, rivers, deserts, borders, bridges, harbours and seas by ' +
+  'merchants, monks, sailors, soldiers and thieves.'
 const LAST = 'Somebody poured tea.'
 
 async function fill ({ post, retain }: TestApp, bank = 'bank'): Promise<{ order: string[], costs: number[] }> {
@@ -13,7 +14,10 @@ async function fill ({ post, retain }: TestApp, bank = 'bank'): Promise<{ order:
   const costs: number[] = []
   for (let count = 1; count <= order.length; count++) {
     const before = costs.reduce((sum, cost) => sum + cost, 0)
-    costs.push((await post('/v1/recall', { bank_id: bank, query: 'green tea', max_results: count })).json().usage.tokens - before)
+    costs.push(
+      (await post('/v1/recall', { bank_id: bank, query: 'green tea', max_results: count })).json().usage.tokens -
+        before,
+    )
   }
   return { order, costs }
 }
@@ -48,12 +52,17 @@ await t.test('a budget in the request', async (t) => {
   }
 
   await t.test('a list that ends at max_results is not marked as truncated', async (t) => {
-    t.match((await post('/v1/recall', { bank_id: 'bank', query: 'green tea', max_tokens: first, max_results: 1 })).json(), { truncated: false, usage: { tokens: first } })
+    t.match(
+      (await post('/v1/recall', { bank_id: 'bank', query: 'green tea', max_tokens: first, max_results: 1 })).json(),
+      { truncated: false, usage: { tokens: first } },
+    )
   })
 
   for (const budget of [0, -1, 1.5, 'many', '', true]) {
     await t.test(`max_tokens ${JSON.stringify(budget)} is refused`, async (t) => {
-      refusedFields(t, await post('/v1/recall', { bank_id: 'bank', query: 'green tea', max_tokens: budget }), 'max_tokens')
+      refusedFields(
+        t, await post('/v1/recall', { bank_id: 'bank', query: 'green tea', max_tokens: budget }), 'max_tokens',
+      )
     })
   }
 })
@@ -64,13 +73,17 @@ await t.test('recall_max_tokens', async (t) => {
   const app = await testApp(t, {
     file: {
       homeostasis: { recall_max_tokens: first },
-      banks: { wide: { homeostasis: { recall_max_tokens: 100_000 } }, 'narrow-*': { homeostasis: { recall_max_tokens: 1 } } },
+      banks: {
+        wide: { homeostasis: { recall_max_tokens: 100_000 } }, 'narrow-*': { homeostasis: { recall_max_tokens: 1 } },
+      },
     },
   })
   for (const bank of ['bank', 'wide', 'narrow-1']) {
     for (const content of [LAST, LONG, SHORT]) await app.retain(bank, content)
   }
-  const recall = async (body: Record<string, unknown>) => (await app.post('/v1/recall', { query: 'green tea', ...body })).json()
+  const recall = async (body: Record<string, unknown>) => (
+    (await app.post('/v1/recall', { query: 'green tea', ...body })).json()
+  )
 
   await t.test('is the budget of a request that names none', async (t) => {
     t.match(await recall({ bank_id: 'bank' }), { hits: { length: 1 }, truncated: true, usage: { tokens: first } })

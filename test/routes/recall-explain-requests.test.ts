@@ -14,7 +14,9 @@ await t.test('a missing, expired or foreign memory is reported only as not in th
   t.equal((await explain(app, expiring, 'tea')).verdict, 'returned')
   app.clock.set('2026-01-15T11:00:00Z')
   for (const id of [NOBODY, elsewhere, expiring, foreign]) {
-    t.strictSame(await explain(app, id, 'tea'), { memory_id: id, found: false, verdict: 'not_in_bank', rank: null, score: null, stages: {} })
+    t.strictSame(await explain(app, id, 'tea'), {
+      memory_id: id, found: false, verdict: 'not_in_bank', rank: null, score: null, stages: {},
+    })
   }
 })
 
@@ -23,7 +25,9 @@ await t.test('a time in the query is shown, with whether the memory matches it',
   const then = await app.retain('bank', 'We painted the fence.', { occurred_at: '2025-03-10T09:00:00Z' })
   const later = await app.retain('bank', 'We painted the gate.', { occurred_at: '2025-08-10T09:00:00Z' })
   const query = 'What was painted in March 2025?'
-  t.strictSame((await explain(app, then, query)).stages.times, { spans: [{ from: '2025-03-01T00:00:00.000Z', to: '2025-04-01T00:00:00.000Z' }], searched: true })
+  t.strictSame((await explain(app, then, query)).stages.times, {
+    spans: [{ from: '2025-03-01T00:00:00.000Z', to: '2025-04-01T00:00:00.000Z' }], searched: true,
+  })
   t.equal((await explain(app, later, query)).stages.times!.searched, false)
   t.equal((await explain(app, later, 'What was painted?')).stages.times, undefined)
 })
@@ -38,7 +42,9 @@ await t.test('a query that asks for two things is explained by its parts', async
   t.match(stages.parts, { length: 2 })
   t.match(stages.parts![0]!.query, /Ann/)
   t.equal(stages.parts![0]!.rank, 1)
-  t.strictSame((await explain(app, cleo, 'What do Ann and Bob like?')).stages.parts!.map(({ rank }) => rank), [null, null])
+  t.strictSame(
+    (await explain(app, cleo, 'What do Ann and Bob like?')).stages.parts!.map(({ rank }) => rank), [null, null],
+  )
   t.notOk('parts' in (await explain(app, ann, 'What does Ann like?')).stages)
 })
 
@@ -51,7 +57,21 @@ await t.test('ids may be in upper case', async (t) => {
 await t.test('null counts as absent', async (t) => {
   const app = await testApp(t)
   const id = await app.retain('bank', 'Tea.')
-  t.match(await explain(app, id, 'tea', { max_results: null, max_tokens: null, tags: null, tags_match: 'all', metadata: null, occurred_after: null, occurred_before: null, as_of: null, reference_time: null, min_score: null }), { verdict: 'returned' })
+  t.match(
+    await explain(app, id, 'tea', {
+      max_results: null,
+      max_tokens: null,
+      tags: null,
+      tags_match: 'all',
+      metadata: null,
+      occurred_after: null,
+      occurred_before: null,
+      as_of: null,
+      reference_time: null,
+      min_score: null,
+    }),
+    { verdict: 'returned' },
+  )
 })
 
 const wrong: Array<[what: string, field: string, body: Record<string, unknown>]> = [
@@ -69,14 +89,23 @@ const wrong: Array<[what: string, field: string, body: Record<string, unknown>]>
 await t.test('refuses', async (t) => {
   const { post } = await testApp(t)
   for (const [what, field, body] of wrong) {
-    await t.test(what, async (t) => { refusedFields(t, await post('/v1/recall/explain', { bank_id: 'bank', query: 'tea', expect: NOBODY, ...body }), field) })
+    await t.test(
+      what,
+      async (t) => {
+        refusedFields(
+          t, await post('/v1/recall/explain', { bank_id: 'bank', query: 'tea', expect: NOBODY, ...body }), field,
+        )
+      },
+    )
   }
 })
 
 await t.test('an explanation requires the permission read on the bank', async (t) => {
   const { post } = await testApp(t, { file: ONE_PERMISSION_EACH })
   const body = { bank_id: 'team', query: 'x', expect: NOBODY }
-  for (const principal of ['user:write', 'user:forget', 'user:admin']) refused(t, await post('/v1/recall/explain', body, as(principal)), 403, 'access_denied')
+  for (const principal of ['user:write', 'user:forget', 'user:admin']) {
+    refused(t, await post('/v1/recall/explain', body, as(principal)), 403, 'access_denied')
+  }
   t.equal((await post('/v1/recall/explain', body, as('user:read'))).statusCode, 200)
 })
 

@@ -6,8 +6,14 @@ import { hitsOf, refusedFields } from './support.js'
 const MEMORIES: Record<string, { retained: string, more: Record<string, unknown> }> = {
   plain: { retained: '2026-01-01T00:00:00Z', more: {} },
   tagged: { retained: '2026-01-02T00:00:00Z', more: { tags: ['a'], occurred_at: '2025-06-01T00:00:00Z' } },
-  both: { retained: '2026-01-03T00:00:00Z', more: { tags: ['a', 'b'], metadata: { n: 1, flag: true, none: null }, occurred_at: '2025-07-01T00:00:00Z' } },
-  text: { retained: '2026-01-04T00:00:00Z', more: { tags: ['b'], metadata: { n: '1', flag: true }, occurred_at: '2025-08-01T00:00:00Z' } },
+  both: {
+    retained: '2026-01-03T00:00:00Z',
+    more: { tags: ['a', 'b'], metadata: { n: 1, flag: true, none: null }, occurred_at: '2025-07-01T00:00:00Z' },
+  },
+  text: {
+    retained: '2026-01-04T00:00:00Z',
+    more: { tags: ['b'], metadata: { n: '1', flag: true }, occurred_at: '2025-08-01T00:00:00Z' },
+  },
   cased: { retained: '2026-01-05T00:00:00Z', more: { tags: ['A'], metadata: { N: 1 } } },
 }
 
@@ -42,7 +48,10 @@ const cases: Array<[filters: Record<string, unknown>, expected: string[]]> = [
   [{ as_of: '2026-01-02T00:00:00Z' }, ['plain', 'tagged']],
   [{ as_of: '2026-01-01T23:59:59.999Z' }, ['plain']],
   [{ as_of: '2025-12-31T23:59:59.999Z' }, []],
-  [{ tags: ['a'], metadata: { flag: true }, occurred_after: '2025-01-01T00:00:00Z', as_of: '2026-01-03T00:00:00Z' }, ['both']],
+  [
+    { tags: ['a'], metadata: { flag: true }, occurred_after: '2025-01-01T00:00:00Z', as_of: '2026-01-03T00:00:00Z' },
+    ['both'],
+  ],
   [{ tags: ['a'], as_of: '2026-01-01T00:00:00Z' }, []],
 ]
 
@@ -67,7 +76,9 @@ for (const [strategy, weights] of Object.entries(strategies)) {
       })
     }
     await t.test('total_available counts what passes the filters, however few hits are asked for', async (t) => {
-      const answer = (await post('/v1/recall', { bank_id: 'bank', query: 'weather', tags: ['a', 'b'], max_results: 1 })).json()
+      const answer = (await post('/v1/recall', {
+        bank_id: 'bank', query: 'weather', tags: ['a', 'b'], max_results: 1,
+      })).json()
       t.equal(answer.hits.length, 1)
       t.equal(answer.total_available, 3)
     })

@@ -19,12 +19,17 @@ async function retainFences ({ retain }: TestApp, bank = 'bank'): Promise<string
 await t.test('relative times of the query refer to reference_time, and without it to the clock', async (t) => {
   const app = await testApp(t)
   await retainFences(app)
-  const first = async (more: Record<string, unknown>) => textsOf(await app.post('/v1/recall', { bank_id: 'bank', query: QUERY, ...more }))[0]
+  const first = async (more: Record<string, unknown>) => (
+    textsOf(await app.post('/v1/recall', { bank_id: 'bank', query: QUERY, ...more }))[0]
+  )
   t.match(await first({}), /east/)
   t.match(await first({ reference_time: null }), /east/)
   t.match(await first({ reference_time: THEN }), /north/)
   t.match(await first({ reference_time: '2024-08-25T01:00:00+02:00' }), /south/)
-  t.match(await first({ reference_time: '2999-01-01T00:00:00Z', query: 'What did we paint on 10 August 2024?' }), /south/, 'a date with its year is no relative time')
+  t.match(
+    await first({ reference_time: '2999-01-01T00:00:00Z', query: 'What did we paint on 10 August 2024?' }), /south/,
+    'a date with its year is no relative time',
+  )
 })
 
 await t.test('days are calendar days at the offset of reference_time', async (t) => {
@@ -51,19 +56,28 @@ await t.test('reference_time holds for every bank of the request', async (t) => 
 
 await t.test('reference_time holds for other wordings of the query', async (t) => {
   const languageModel = new ScriptedModel()
-  languageModel.answer = () => ({ text: '{"queries": ["Which fence was painted two weeks ago?"]}', usage: { inputTokens: 1, outputTokens: 1 } })
+  languageModel.answer = () => ({
+    text: '{"queries": ["Which fence was painted two weeks ago?"]}', usage: { inputTokens: 1, outputTokens: 1 },
+  })
   const file = { retrieval: { rewrite: { enabled: true } } }
   const app = await testApp(t, { file }, { languageModel: Object.assign(languageModel, { structured: true }) })
   await retainFences(app)
-  const nearer = async (more: Record<string, unknown>) => textsOf(await app.post('/v1/recall', { bank_id: 'bank', query: 'fence', rewrite: true, ...more })).find((text) => !text.includes('north'))
+  const nearer = async (more: Record<string, unknown>) => (
+    textsOf(await app.post('/v1/recall', { bank_id: 'bank', query: 'fence', rewrite: true, ...more }))
+      .find((text) => !text.includes('north'))
+  )
   t.match(await nearer({}), /east/)
   t.match(await nearer({ reference_time: '2024-08-25T00:00:00Z' }), /south/)
 })
 
 await t.test('expiry depends on the clock alone, whatever reference_time is', async (t) => {
   const app = await testApp(t)
-  await app.retain('bank', 'We painted the old fence.', { occurred_at: '2024-02-16T09:00:00Z', expires_at: '2026-01-15T11:00:00Z' })
-  const recall = async (reference: string) => textsOf(await app.post('/v1/recall', { bank_id: 'bank', query: QUERY, reference_time: reference })).length
+  await app.retain('bank', 'We painted the old fence.', {
+    occurred_at: '2024-02-16T09:00:00Z', expires_at: '2026-01-15T11:00:00Z',
+  })
+  const recall = async (reference: string) => (
+    textsOf(await app.post('/v1/recall', { bank_id: 'bank', query: QUERY, reference_time: reference })).length
+  )
   t.equal(await recall('2030-01-01T00:00:00Z'), 1)
   app.clock.set('2026-01-15T11:00:00Z')
   t.equal(await recall(THEN), 0)
@@ -74,7 +88,9 @@ await t.test('explain shows the times relative to reference_time', async (t) => 
   const [north] = await retainFences(app)
   const { rank, stages } = await explain(app, north!, QUERY, { reference_time: THEN })
   t.equal(rank, 1)
-  t.strictSame(stages.times, { spans: [{ from: '2024-02-15T00:00:00.000Z', to: '2024-02-18T00:00:00.000Z' }], searched: true })
+  t.strictSame(stages.times, {
+    spans: [{ from: '2024-02-15T00:00:00.000Z', to: '2024-02-18T00:00:00.000Z' }], searched: true,
+  })
   t.equal((await explain(app, north!, QUERY)).stages.times!.searched, false)
 })
 
@@ -82,7 +98,9 @@ await t.test('the first and the last possible instant are accepted', async (t) =
   const app = await testApp(t)
   const [north] = await retainFences(app)
   for (const instant of ['0000-01-01T00:00:00Z', '0099-03-01T00:00:00Z', '9999-12-31T23:59:59.999Z']) {
-    for (const query of [QUERY, 'What did we paint yesterday?', 'What will we paint next month?', 'What did we paint in May?']) {
+    for (const query of [
+      QUERY, 'What did we paint yesterday?', 'What will we paint next month?', 'What did we paint in May?',
+    ]) {
       t.equal((await app.post('/v1/recall', { bank_id: 'bank', query, reference_time: instant })).statusCode, 200)
       t.equal((await explain(app, north!, query, { reference_time: instant })).found, true)
     }
@@ -93,7 +111,9 @@ await t.test('reflect finds its evidence by reference_time, and gives it to the 
   const languageModel = new ScriptedModel()
   const app = await testApp(t, { file: { reflect: { max_evidence: 1 } } }, { languageModel })
   await retainFences(app)
-  const source = async (more: Record<string, unknown>) => answerOf(await app.post('/v1/reflect', { bank_id: 'bank', query: QUERY, ...more })).sources[0]!.text
+  const source = async (more: Record<string, unknown>) => (
+    answerOf(await app.post('/v1/reflect', { bank_id: 'bank', query: QUERY, ...more })).sources[0]!.text
+  )
   t.match(await source({}), /east/)
   t.match(languageModel.last.messages[1]!.content, /^The time is 2026-01-15T10:00:00\.000Z\.$/m)
   t.match(await source({ reference_time: '2024-03-01T13:00:00+01:00' }), /north/)
@@ -105,7 +125,12 @@ await t.test('a streamed reflect does so too', async (t) => {
   languageModel.parts = () => parts('The north fence [1].')
   const app = await testApp(t, {}, { languageModel })
   await retainFences(app)
-  const response = await app.post('/v1/reflect', { bank_id: 'bank', query: QUERY, reference_time: THEN }, { accept: 'text/event-stream' })
-  t.match(/data: (.*)/.exec(response.body)![1], /^\{"sources":\[\{"memory_id":"[^"]+","bank_id":"bank","text":"We painted the north fence/)
+  const response = await app.post(
+    '/v1/reflect', { bank_id: 'bank', query: QUERY, reference_time: THEN }, { accept: 'text/event-stream' },
+  )
+  t.match(
+    /data: (.*)/.exec(response.body)![1],
+    /^\{"sources":\[\{"memory_id":"[^"]+","bank_id":"bank","text":"We painted the north fence/,
+  )
   t.match(languageModel.last.messages[1]!.content, /^The time is 2024-03-01T12:00:00\.000Z\.$/m)
 })

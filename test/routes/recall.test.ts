@@ -6,11 +6,21 @@ import { as, hitsOf, longText, ONE_PERMISSION_EACH, refused, refusedFields, text
 
 const { post, retain, clock } = await testApp(t)
 
-const TEA = ['Alice drinks tea.', 'Tea, tea and more tea is what Alice asks for.', 'Bob once spilled tea over the good carpet of his aunt.', 'Nothing but tea.', 'Carol grows tea roses.']
+const TEA = [
+  'Alice drinks tea.', 'Tea, tea and more tea is what Alice asks for.',
+  'Bob once spilled tea over the good carpet of his aunt.', 'Nothing but tea.', 'Carol grows tea roses.',
+]
 for (const content of TEA) await retain('tea', content)
 
 await t.test('a hit is the complete record of its memory with a score, and nothing else', async (t) => {
-  const id = await retain('record', 'Alice moved to Lyon.', { tags: ['home'], metadata: { turn: 3 }, occurred_at: '2025-03-01T09:00:00Z', expires_at: '2030-01-01T00:00:00Z', document_id: 'chat', source: 'mail' })
+  const id = await retain('record', 'Alice moved to Lyon.', {
+    tags: ['home'],
+    metadata: { turn: 3 },
+    occurred_at: '2025-03-01T09:00:00Z',
+    expires_at: '2030-01-01T00:00:00Z',
+    document_id: 'chat',
+    source: 'mail',
+  })
   const response = await post('/v1/recall', { bank_id: 'record', query: 'Where is Lyon?' })
   t.equal(response.statusCode, 200)
   const { hits, usage, ...rest } = response.json()
@@ -52,13 +62,26 @@ await t.test('hits of equal score are in the order of the memory ids', async (t)
 })
 
 await t.test('a memory that has all names of a query comes before those that have one of them', async (t) => {
-  const joint = ['The joint Research and Development unit in Graz under Dr. Huber has 4 million euros of budget for prototypes.', 'On days when we ship, the team lunch that follows after a release starts at 13:30 in the Gusto restaurant.']
-  for (const content of ['The Research budget was approved in May.', 'Research has a budget freeze.', 'The Development budget is due in June.', 'Development spent its budget.', 'Team lunch is on Thursdays at noon.', 'The release is on Tuesdays.', ...joint]) await retain('joint', content)
-  for (const [query, expected] of [['Research and Development budget', joint[0]], ['When is the team lunch after the release?', joint[1]]] as const) {
+  const joint = [
+    'The joint Research and Development unit in Graz under Dr. Huber has 4 million euros of budget for prototypes.',
+    'On days when we ship, the team lunch that follows after a release starts at 13:30 in the Gusto restaurant.',
+  ]
+  for (const content of [
+    'The Research budget was approved in May.', 'Research has a budget freeze.',
+    'The Development budget is due in June.', 'Development spent its budget.', 'Team lunch is on Thursdays at noon.',
+    'The release is on Tuesdays.', ...joint,
+  ]) {
+    await retain('joint', content)
+  }
+  for (const [query, expected] of [
+    ['Research and Development budget', joint[0]], ['When is the team lunch after the release?', joint[1]],
+  ] as const) {
     const { hits } = (await post('/v1/recall', { bank_id: 'joint', query })).json()
     t.equal(hits[0].text, expected)
     const explained = (await post('/v1/recall/explain', { bank_id: 'joint', query, expect: hits[0].memory_id })).json()
-    t.match(explained, { verdict: 'returned', rank: 1, score: hits[0].score, stages: { scorers: { rank: 1 }, parts: { length: 2 } } })
+    t.match(explained, {
+      verdict: 'returned', rank: 1, score: hits[0].score, stages: { scorers: { rank: 1 }, parts: { length: 2 } },
+    })
   }
 })
 
@@ -68,7 +91,9 @@ await t.test('a memory without a common word is not a hit', async (t) => {
 })
 
 await t.test('a bank that does not exist is empty', async (t) => {
-  t.same((await post('/v1/recall', { bank_id: 'nowhere', query: 'tea' })).json(), { hits: [], total_available: 0, truncated: false, usage: { tokens: 0 } })
+  t.same((await post('/v1/recall', { bank_id: 'nowhere', query: 'tea' })).json(), {
+    hits: [], total_available: 0, truncated: false, usage: { tokens: 0 },
+  })
 })
 
 await t.test('total_available and the first hits are the same for every max_results', async (t) => {
@@ -81,7 +106,9 @@ await t.test('total_available and the first hits are the same for every max_resu
 })
 
 await t.test('usage counts the tokens of the returned hits', async (t) => {
-  const tokens = async (max: number) => (await post('/v1/recall', { bank_id: 'tea', query: 'tea', max_results: max })).json().usage.tokens as number
+  const tokens = async (max: number) => (
+    (await post('/v1/recall', { bank_id: 'tea', query: 'tea', max_results: max })).json().usage.tokens as number
+  )
   const single = await Promise.all(TEA.map(async (content, index) => {
     await retain(`tea-${index}`, content)
     return (await post('/v1/recall', { bank_id: `tea-${index}`, query: 'tea' })).json().usage.tokens as number
@@ -91,7 +118,9 @@ await t.test('usage counts the tokens of the returned hits', async (t) => {
 })
 
 await t.test('max_results is 10 by default and clamped to 1–1000', async (t) => {
-  const batch = (from: number, count: number) => ({ bank_id: 'many', items: Array.from({ length: count }, (_, index) => ({ content: `Note ${from + index}.` })) })
+  const batch = (from: number, count: number) => ({
+    bank_id: 'many', items: Array.from({ length: count }, (_, index) => ({ content: `Note ${from + index}.` })),
+  })
   t.equal((await post('/v1/retain/batch', batch(0, 1000))).statusCode, 200)
   t.equal((await post('/v1/retain/batch', batch(1000, 5))).statusCode, 200)
   for (const [asked, given] of [
@@ -116,7 +145,8 @@ await t.test('a memory that was split is one hit with its whole text and the pas
   const text = longText(120)
   await retain('split', text)
   await retain('split', 'A short word about number77.')
-  const hit = hitsOf(await post('/v1/recall', { bank_id: 'split', query: 'number77 repaired' })).find((hit) => hit.passages !== undefined)!
+  const hit = hitsOf(await post('/v1/recall', { bank_id: 'split', query: 'number77 repaired' }))
+    .find((hit) => hit.passages !== undefined)!
   t.equal(hit.text, text)
   t.ok(hit.passages!.length >= 1)
   t.ok(hit.passages![0]!.text.includes('number77'))
@@ -151,7 +181,9 @@ await t.test('explain gives rank and score per strategy and the time of each sta
     t.ok(hits.every((hit: Hit) => hit.scores![strategy]!.score >= 0 && hit.scores![strategy]!.score <= 1))
   }
   t.ok(trace.stages.length >= 3)
-  t.ok(trace.stages.every((stage: { name: unknown, duration_ms: unknown }) => typeof stage.name === 'string' && Number(stage.duration_ms) >= 0))
+  t.ok(trace.stages.every((stage: { name: unknown, duration_ms: unknown }) => (
+    typeof stage.name === 'string' && Number(stage.duration_ms) >= 0
+  )))
   t.same(trace.strategies.map(({ name }: { name: string }) => name), ['lexical', 'semantic'])
 })
 
@@ -160,7 +192,9 @@ await t.test('an expired memory is no hit and not counted', async (t) => {
   await retain('expiry', 'The code changes daily.')
   t.equal(hitsOf(await post('/v1/recall', { bank_id: 'expiry', query: 'code' })).length, 2)
   clock.set('2026-01-15T11:00:00Z')
-  t.match((await post('/v1/recall', { bank_id: 'expiry', query: 'code' })).json(), { total_available: 1, hits: [{ text: 'The code changes daily.' }] })
+  t.match((await post('/v1/recall', { bank_id: 'expiry', query: 'code' })).json(), {
+    total_available: 1, hits: [{ text: 'The code changes daily.' }],
+  })
 })
 
 const wrong: Array<[what: string, field: string, body: Record<string, unknown>]> = [
@@ -207,7 +241,9 @@ await t.test('a recall accepts a query of 8192 characters, 64 banks, and null fo
 await t.test('a recall requires the permission read on every bank', async (t) => {
   const { post } = await testApp(t, { file: ONE_PERMISSION_EACH })
   for (const principal of ['user:write', 'user:forget', 'user:admin']) {
-    refused(t, await post('/v1/recall', { query: 'x', bank_id: 'team' }, as(principal)), 403, 'access_denied', { detail: `Principal '${principal}' is denied 'read' on bank 'team'` })
+    refused(t, await post('/v1/recall', { query: 'x', bank_id: 'team' }, as(principal)), 403, 'access_denied', {
+      detail: `Principal '${principal}' is denied 'read' on bank 'team'`,
+    })
   }
   t.equal((await post('/v1/recall', { query: 'x', banks: ['team', 'team-2'] }, as('user:read'))).statusCode, 200)
   const response = await post('/v1/recall', { query: 'x', banks: ['team', 'private', 'team-2'] }, as('user:read'))

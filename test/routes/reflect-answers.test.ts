@@ -25,13 +25,21 @@ await t.test('marks name the sources by their position', async (t) => {
 })
 
 await t.test('a sentence is cut when its mark is beyond the sources; the rest stays', async (t) => {
-  t.match(await says('Alice lives in Lyon [1]. She owns a yacht [3]. She has a cat [2].'), { answer: 'Alice lives in Lyon [1]. She has a cat [2].', unverified: undefined })
-  t.match(await says('She owns a yacht [0]. Alice lives in Lyon [1][7].'), { answer: 'Alice lives in Lyon [1].', unverified: undefined })
+  t.match(await says('Alice lives in Lyon [1]. She owns a yacht [3]. She has a cat [2].'), {
+    answer: 'Alice lives in Lyon [1]. She has a cat [2].', unverified: undefined,
+  })
+  t.match(await says('She owns a yacht [0]. Alice lives in Lyon [1][7].'), {
+    answer: 'Alice lives in Lyon [1].', unverified: undefined,
+  })
 })
 
 await t.test('an answer without a mark that names a source is unverified', async (t) => {
-  t.match(await says('Alice lives in Paris.'), { answer: 'Alice lives in Paris.', unverified: true, abstained: false, sources: { length: 2 } })
-  t.match(await says('Alice lives in Paris [9].'), { answer: 'Alice lives in Paris.', unverified: true, abstained: false })
+  t.match(await says('Alice lives in Paris.'), {
+    answer: 'Alice lives in Paris.', unverified: true, abstained: false, sources: { length: 2 },
+  })
+  t.match(await says('Alice lives in Paris [9].'), {
+    answer: 'Alice lives in Paris.', unverified: true, abstained: false,
+  })
 })
 
 await t.test('the addresses in an answer are those of its evidence', async (t) => {
@@ -40,7 +48,8 @@ await t.test('the addresses in an answer are those of its evidence', async (t) =
 })
 
 for (const text of ['NO_ANSWER', ' "NO_ANSWER." ', '**no_answer**']) {
-  await t.test(`the model abstains with ${JSON.stringify(text)}: the answer has no sources, but the cost`, async (t) => {
+  await t.test(`the model abstains with ${JSON.stringify(text)}: the answer has no sources, ` +
+    'but the cost', async (t) => {
     const { answer, ...rest } = await says(text)
     t.equal(answer, 'There are no memories that answer this.')
     t.same(rest, { abstained: true, sources: [], usage: { tokens: 34, input_tokens: 30, output_tokens: 4 } })
@@ -48,18 +57,25 @@ for (const text of ['NO_ANSWER', ' "NO_ANSWER." ', '**no_answer**']) {
 }
 
 await t.test('the abstention word within a sentence is no abstention', async (t) => {
-  t.match(await says('The code NO_ANSWER stands on her door [1].'), { abstained: false, answer: 'The code NO_ANSWER stands on her door [1].' })
+  t.match(await says('The code NO_ANSWER stands on her door [1].'), {
+    abstained: false, answer: 'The code NO_ANSWER stands on her door [1].',
+  })
 })
 
 await t.test('below the minimum score no model is called, and nothing is spent', async (t) => {
   const before = languageModel.asked.length
-  t.match(await says('Tea [1].', { query: 'submarines of Peru' }), { abstained: true, sources: { length: 0 }, usage: { tokens: 0 } })
+  t.match(await says('Tea [1].', { query: 'submarines of Peru' }), {
+    abstained: true, sources: { length: 0 }, usage: { tokens: 0 },
+  })
   t.equal(languageModel.asked.length, before)
 })
 
 await t.test('an answer that max_tokens cuts is marked', async (t) => {
   languageModel.answer = () => ({ ...generation('Alice lives in Lyon [1]. She has a'), finish: 'length' })
-  t.match(answerOf(await post('/v1/reflect', { bank_id: 'bank', query: 'Where does Alice live?' })), { truncated: true, answer: /^Alice lives in Lyon \[1\]\./ })
+  t.match(
+    answerOf(await post('/v1/reflect', { bank_id: 'bank', query: 'Where does Alice live?' })),
+    { truncated: true, answer: /^Alice lives in Lyon \[1\]\./ },
+  )
 })
 
 await t.test('an answer that a filter of the model suppressed is not used', async (t) => {
@@ -74,7 +90,9 @@ await t.test('an answer of only an image is empty, which is no answer', async (t
 })
 
 await t.test('include_sources false leaves the evidence in the prompt', async (t) => {
-  t.match(await says('Alice lives in Lyon [1].', { include_sources: false }), { answer: 'Alice lives in Lyon [1].', sources: { length: 0 } })
+  t.match(await says('Alice lives in Lyon [1].', { include_sources: false }), {
+    answer: 'Alice lives in Lyon [1].', sources: { length: 0 },
+  })
   t.equal(evidenceIn(languageModel.last).length, 2)
 })
 

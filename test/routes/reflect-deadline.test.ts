@@ -26,7 +26,12 @@ const app = await testApp(t, {
     retrieval: { weights: { semantic: 1 }, semantic_timeout_ms: 10_000 },
     banks: { free: { homeostasis: { quotas: { reflect_per_day: 1000 } } } },
   },
-}, { store, embeddings, languageModel, telemetry: { ...NO_TELEMETRY, modelCall: (record) => { if (record.kind === 'llm') calls.push(record) } } })
+}, {
+  store,
+  embeddings,
+  languageModel,
+  telemetry: { ...NO_TELEMETRY, modelCall: (record) => { if (record.kind === 'llm') calls.push(record) } },
+})
 const { post, retain, clock } = app
 await retain('bank', 'Alice drinks green tea.')
 await retain('free', 'Alice drinks green tea.')
@@ -42,15 +47,28 @@ t.beforeEach(() => {
 
 const hangs: Record<string, () => void> = {
   store: () => { store.search = async () => await new Promise<never>(() => {}) },
-  'store and a late failure of it': () => { store.search = async () => { await new Promise((resolve) => { setTimeout(resolve, 60) }); throw new Error('late') } },
+  'store and a late failure of it': () => {
+    store.search = async () => {
+      await new Promise(
+        (resolve) => { setTimeout(resolve, 60) },
+      ); throw new Error('late')
+    }
+  },
   'embedding provider': () => { embeddings.embed = async () => await new Promise<never>(() => {}) },
   'language model': () => { languageModel.answer = hanging },
-  'language model that hears no signal': () => { languageModel.answer = async () => await new Promise<never>(() => {}) },
+  'language model that hears no signal': () => {
+    languageModel.answer = async () => (
+      await new Promise<never>(() => {})
+    )
+  },
 }
 for (const [what, hang] of Object.entries(hangs)) {
   await t.test(`with a ${what} that hangs the deadline is kept, and the quota is refunded`, async (t) => {
     hang()
-    refused(t, await post('/v1/reflect', what.startsWith('language') ? LATE_ANSWER : LATE), 503, 'deadline_exceeded', { detail: 'The answer was not ready in time' })
+    refused(
+      t, await post('/v1/reflect', what.startsWith('language') ? LATE_ANSWER : LATE), 503, 'deadline_exceeded',
+      { detail: 'The answer was not ready in time' },
+    )
     store.search = search
     embeddings.embed = embed
     languageModel.answer = () => generation('Tea [1].')
@@ -94,7 +112,11 @@ await t.test('a request may take less time than the configuration allows, and no
     await post('/v1/reflect', { ...QUESTION, bank_id: 'free', ...(timeout !== undefined && { timeout_ms: timeout }) })
     return languageModel.last.timeoutMs!
   }
-  const within = (value: number, most: number) => { t.ok(value <= most - 100 && value > most - 5000, `${value} of ${most}`) }
+  const within = (value: number, most: number) => {
+    t.ok(
+      value <= most - 100 && value > most - 5000, `${value} of ${most}`,
+    )
+  }
   within(await given(), 20_000)
   within(await given(600_000), 20_000)
   within(await given(10_000), 10_000)
@@ -115,7 +137,10 @@ await t.test('embeddings that are too late for the recall are skipped, and the a
   await retain('bank', 'Alice drinks green tea.')
   slow.embed = async () => await new Promise<never>(() => {})
   t.match(answerOf(await post('/v1/reflect', QUESTION)), { answer: 'Tea [1].', degraded: ['semantic'] })
-  t.match(answerOf(await post('/v1/reflect', { ...QUESTION, query: 'submarine' })), { abstained: true, degraded: ['semantic'] })
+  t.match(
+    answerOf(await post('/v1/reflect', { ...QUESTION, query: 'submarine' })),
+    { abstained: true, degraded: ['semantic'] },
+  )
 })
 
 await t.test('without a deadline in the request an attempt takes three quarters of the configured one', async (t) => {

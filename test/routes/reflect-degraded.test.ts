@@ -32,8 +32,15 @@ async function * breaking (error: Error, ...texts: string[]): AsyncGenerator<Gen
 
 const faults: Array<[what: string, answer: () => unknown, status: number, code: string]> = [
   ['throws', () => { throw new Error(SECRET) }, 503, 'dependency_unavailable'],
-  ['is unreachable', () => { throw new ModelCallError('unreachable', 'The language model broke off its answer') }, 503, 'dependency_unavailable'],
-  ['refuses the request', () => { throw new ModelCallError('rejected', 'The language model refused the request', { status: 400 }) }, 503, 'dependency_unavailable'],
+  [
+    'is unreachable', () => { throw new ModelCallError('unreachable', 'The language model broke off its answer') }, 503,
+    'dependency_unavailable',
+  ],
+  [
+    'refuses the request',
+    () => { throw new ModelCallError('rejected', 'The language model refused the request', { status: 400 }) }, 503,
+    'dependency_unavailable',
+  ],
   ['gives nothing usable', () => generation(' '), 502, 'model_output_invalid'],
 ]
 for (const [what, answer, status, code] of faults) {
@@ -44,9 +51,17 @@ for (const [what, answer, status, code] of faults) {
     t.notMatch(response.body, /models\.test|sk-123/)
     const warned = logged(extractive, 40).length
     const { sources, ...rest } = answerOf(await extractive.post('/v1/reflect', QUESTION))
-    t.same(rest, { answer: 'Alice drinks green tea. [1]', abstained: false, degraded: ['model'], usage: { tokens: 0, input_tokens: 0, output_tokens: 0 } })
+    t.same(rest, {
+      answer: 'Alice drinks green tea. [1]',
+      abstained: false,
+      degraded: ['model'],
+      usage: { tokens: 0, input_tokens: 0, output_tokens: 0 },
+    })
     t.equal(sources.length, 1)
-    t.match(answerOf(await extractive.post('/v1/reflect', { ...QUESTION, max_tokens: 5 })), { degraded: ['model'], truncated: true })
+    t.match(
+      answerOf(await extractive.post('/v1/reflect', { ...QUESTION, max_tokens: 5 })),
+      { degraded: ['model'], truncated: true },
+    )
     t.equal(logged(extractive, 40).length, warned + 2)
     t.match(logged(extractive, 40).at(-1), /^reflect answers without the language model/)
     t.same(logged(extractive, 50), [])
@@ -71,7 +86,10 @@ await t.test('a model that fails after the first word of a stream is an error in
   for (const { languageModel, post } of [extractive, strict]) {
     languageModel.parts = () => breaking(new Error(SECRET), 'Alice drinks tea [1].\n', 'And she ')
     const events = parseEvents((await post('/v1/reflect', QUESTION, EVENTS)).body)
-    t.match(events, [{ event: 'evidence' }, { event: 'delta', data: { text: 'Alice drinks tea [1].' } }, { event: 'error', data: { code: 'dependency_unavailable', detail: 'The language model is unavailable' } }])
+    t.match(events, [
+      { event: 'evidence' }, { event: 'delta', data: { text: 'Alice drinks tea [1].' } },
+      { event: 'error', data: { code: 'dependency_unavailable', detail: 'The language model is unavailable' } },
+    ])
     t.equal(events.length, 3)
     t.notMatch(JSON.stringify(events), /models\.test|sk-123/)
   }
@@ -79,18 +97,26 @@ await t.test('a model that fails after the first word of a stream is an error in
 
 await t.test('a buffered text does not count as sent', async (t) => {
   extractive.languageModel.parts = () => breaking(new Error(SECRET), 'Alice drinks ')
-  t.match(parseEvents((await extractive.post('/v1/reflect', QUESTION, EVENTS)).body).at(-1), { event: 'done', data: { degraded: ['model'] } })
+  t.match(parseEvents((await extractive.post('/v1/reflect', QUESTION, EVENTS)).body).at(-1), {
+    event: 'done', data: { degraded: ['model'] },
+  })
 })
 
 await t.test('a stream that ends without its end is unusable', async (t) => {
-  strict.languageModel.parts = () => (async function * (): AsyncGenerator<GenerationPart, void> { yield { type: 'text', text: 'Alice drinks tea' } })()
-  t.match(parseEvents((await strict.post('/v1/reflect', QUESTION, EVENTS)).body).at(-1), { event: 'error', data: { code: 'model_output_invalid' } })
+  strict.languageModel.parts = () => (
+    (async function * (): AsyncGenerator<GenerationPart, void> { yield { type: 'text', text: 'Alice drinks tea' } })()
+  )
+  t.match(parseEvents((await strict.post('/v1/reflect', QUESTION, EVENTS)).body).at(-1), {
+    event: 'error', data: { code: 'model_output_invalid' },
+  })
 })
 
 await t.test('in the extractive mode memories replace a model that hangs until the deadline', async (t) => {
   const { languageModel, post } = extractive
   languageModel.answer = hanging
-  t.match(answerOf(await post('/v1/reflect', { ...QUESTION, timeout_ms: 800 })), { degraded: ['model'], answer: /green tea/ })
+  t.match(
+    answerOf(await post('/v1/reflect', { ...QUESTION, timeout_ms: 800 })), { degraded: ['model'], answer: /green tea/ },
+  )
 })
 
 await t.test('extractive answers have no structure, so a request for a structured answer gets the fault', async (t) => {
@@ -98,11 +124,15 @@ await t.test('extractive answers have no structure, so a request for a structure
   languageModel.answer = () => { throw new Error(SECRET) }
   const schema = { type: 'object', properties: { drink: { type: 'string' } } }
   refused(t, await post('/v1/reflect', { ...QUESTION, response_schema: schema }), 503, 'dependency_unavailable')
-  t.match(parseEvents((await post('/v1/reflect', { ...QUESTION, response_schema: schema }, EVENTS)).body).at(-1), { event: 'error', data: { code: 'dependency_unavailable' } })
+  t.match(parseEvents((await post('/v1/reflect', { ...QUESTION, response_schema: schema }, EVENTS)).body).at(-1), {
+    event: 'error', data: { code: 'dependency_unavailable' },
+  })
 })
 
 await t.test('an exhausted budget is no fault of the model, and is 429 in the extractive mode too', async (t) => {
-  const { languageModel, post } = await failing(t, { escalation: { degraded_mode: 'extractive' }, homeostasis: { quotas: { model_calls_per_day: 1 } } })
+  const { languageModel, post } = await failing(t, {
+    escalation: { degraded_mode: 'extractive' }, homeostasis: { quotas: { model_calls_per_day: 1 } },
+  })
   t.equal((await post('/v1/reflect', QUESTION)).statusCode, 200)
   refused(t, await post('/v1/reflect', QUESTION), 429, 'quota_exceeded')
   t.equal(languageModel.asked.length, 1)
@@ -110,7 +140,9 @@ await t.test('an exhausted budget is no fault of the model, and is 429 in the ex
 
 await t.test('a store that is down is no fault of the model either', async (t) => {
   const store = new InMemoryVectorStore()
-  const { post } = await testApp(t, { file: { escalation: { degraded_mode: 'extractive' } } }, { store, languageModel: new StreamingModel() })
+  const { post } = await testApp(
+    t, { file: { escalation: { degraded_mode: 'extractive' } } }, { store, languageModel: new StreamingModel() },
+  )
   store.search = async () => { throw new Error('down') }
   refused(t, await post('/v1/reflect', QUESTION), 503, 'dependency_unavailable')
   refused(t, await post('/v1/reflect', QUESTION, EVENTS), 503, 'dependency_unavailable')

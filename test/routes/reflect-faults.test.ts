@@ -2,7 +2,9 @@ import t, { type Test } from 'tap'
 import type { FileConfig } from '../../lib/config/schema.js'
 import { testApp, type TestApp } from '../helpers/app.js'
 import { EventReader } from '../helpers/events.js'
-import { says, startLanguageServer, unusedUrl, USUAL_ANSWER, type Behaviour, type LanguageRequest, type LanguageServer } from '../helpers/language-server.js'
+import {
+  says, startLanguageServer, unusedUrl, USUAL_ANSWER, type Behaviour, type LanguageRequest, type LanguageServer,
+} from '../helpers/language-server.js'
 import { FACT, FAULTS, KEY, QUESTION, SETTINGS, type Fault, type Outcome, type Setting } from './faults.js'
 import { listening, modelStatus } from './reflecting.js'
 
@@ -20,7 +22,10 @@ interface Gateway extends TestApp {
   url: string
 }
 
-async function gateway (t: Test, protocol: Protocol, baseUrl: string, settings: Record<string, unknown>, escalation: NonNullable<FileConfig['escalation']>): Promise<Gateway> {
+async function gateway (
+  t: Test, protocol: Protocol, baseUrl: string, settings: Record<string, unknown>,
+  escalation: NonNullable<FileConfig['escalation']>,
+): Promise<Gateway> {
   const app = await testApp(t, {
     file: {
       llm_provider: PROTOCOLS[protocol],
@@ -56,7 +61,13 @@ async function ask (
   const times = () => ({ elapsedMs: performance.now() - startedAt, lostMs: lost() })
   if (mode === 'plain') {
     const response = await post('/v1/reflect', request, headers)
-    return { status: response.statusCode, body: response.json<Record<string, unknown>>(), events: [], retryAfter: response.headers['retry-after'] as string | undefined, ...times() }
+    return {
+      status: response.statusCode,
+      body: response.json<Record<string, unknown>>(),
+      events: [],
+      retryAfter: response.headers['retry-after'] as string | undefined,
+      ...times(),
+    }
   }
   const reader = await EventReader.open(t, url, request, headers)
   const events = await reader.all()
@@ -103,7 +114,9 @@ function lostTime (): () => number {
 /** Lines of one request, once its last is there. */
 async function linesOf ({ log }: Gateway, id: string): Promise<Array<Record<string, unknown>>> {
   const lines = () => log.filter((line) => line['request_id'] === id)
-  while (!lines().some(({ msg }) => msg === 'request completed')) await new Promise((resolve) => { setImmediate(resolve) })
+  while (!lines().some(({ msg }) => msg === 'request completed')) {
+    await new Promise((resolve) => { setImmediate(resolve) })
+  }
   return lines()
 }
 
@@ -160,19 +173,26 @@ function table (t: Test, rows: ReadonlyArray<readonly [row: Row, line: string]>)
 function tellsNothing (t: Test, gateways: Iterable<Gateway>): void {
   for (const { log } of gateways) {
     const whole = JSON.stringify(log)
-    for (const secret of [KEY, KEY.slice(3), QUESTION, FACT, 'blue door', 'which town']) t.notOk(whole.includes(secret), `no line holds ${secret}`)
+    for (const secret of [KEY, KEY.slice(3), QUESTION, FACT, 'blue door', 'which town']) {
+      t.notOk(whole.includes(secret), `no line holds ${secret}`)
+    }
   }
 }
 
 const NEVER_OPEN = { circuit_breaker: { failure_threshold: 1000 } }
 
 /** A gateway for each setting and protocol. */
-async function gateways (t: Test, server: LanguageServer, escalation: NonNullable<FileConfig['escalation']>): Promise<Map<string, Gateway>> {
+async function gateways (
+  t: Test, server: LanguageServer, escalation: NonNullable<FileConfig['escalation']>,
+): Promise<Map<string, Gateway>> {
   const made = new Map<string, Gateway>()
   const nowhere = await unusedUrl()
   for (const setting of Object.keys(SETTINGS) as Setting[]) {
     for (const protocol of Object.keys(PROTOCOLS) as Protocol[]) {
-      made.set(`${setting} ${protocol}`, await gateway(t, protocol, setting === 'refused' ? nowhere : server.url, SETTINGS[setting], escalation))
+      made.set(
+        `${setting} ${protocol}`,
+        await gateway(t, protocol, setting === 'refused' ? nowhere : server.url, SETTINGS[setting], escalation),
+      )
     }
   }
   return made
@@ -192,30 +212,53 @@ t.test('every fault of a language model has one outcome, in time, and one line i
     const lines = await linesOf(app, id)
     const faults = lines.filter(({ level }) => Number(level) >= 40)
     const about = `${fault.name}, ${protocol}, ${mode}`
-    told.push([row, `${met.status} ${String(met.body['code'] ?? 'answered').padEnd(22)} ${timesOf(met, fault)}  ${faults.map((line) => `${line['msg']}: ${messages(line['err']).replaceAll('\n', ' < ')}`).join('; ') || '-'}`])
+    told.push([
+      row,
+      `${met.status} ${String(met.body['code'] ?? 'answered').padEnd(22)} ${timesOf(met, fault)}  ` +
+        `${faults.map((line) => `${line['msg']}: ${messages(line['err']).replaceAll('\n', ' < ')}`).join('; ') || '-'}`,
+    ])
 
     if (mode === 'plain') t.equal(met.status, expected.status, about)
     else {
       t.equal(met.status, 200, `${about}: the evidence was there before`)
       const last = expected.code === undefined ? ['usage', 'done'] : ['error']
       const hasDelta = expected.code === undefined || expected.begun === true
-      t.same(met.events.filter((event, index) => event !== 'delta' || met.events.indexOf(event) === index), ['evidence', ...(hasDelta ? ['delta'] : []), ...last], about)
+      t.same(
+        met.events.filter((event, index) => event !== 'delta' || met.events.indexOf(event) === index),
+        ['evidence', ...(hasDelta ? ['delta'] : []), ...last], about,
+      )
     }
     t.equal(met.body['code'], expected.code, about)
     if (expected.code === undefined) t.match(met.body, { answer: USUAL_ANSWER, abstained: false }, about)
-    else t.same(Object.keys(met.body).sort(), ['code', 'detail', 'request_id', ...(expected.retryAfterSeconds === undefined ? [] : ['retry_after_seconds'])].sort(), about)
+    else {
+      t.same(
+        Object.keys(met.body).sort(),
+        [
+          'code', 'detail', 'request_id', ...(expected.retryAfterSeconds === undefined ? [] : ['retry_after_seconds']),
+        ].sort(),
+        about,
+      )
+    }
     t.equal(met.body['retry_after_seconds'], expected.retryAfterSeconds, about)
     if (mode === 'plain') t.equal(met.retryAfter, expected.retryAfterSeconds?.toString(), about)
     t.ok(askedAsOften(askedOf(id), fault, met), `${about}: the model was asked ${askedOf(id)} times of ${fault.asked}`)
     t.ok(met.elapsedMs < fault.withinMs + met.lostMs, `${about}: ${timesOf(met, fault)}`)
-    t.same(faults.map(({ level, msg, code }) => ({ level, msg, code })), expected.code === undefined ? [] : [{ level: 50, msg: 'request failed', code: expected.code }], about)
+    t.same(
+      faults.map(({ level, msg, code }) => ({ level, msg, code })),
+      expected.code === undefined ? [] : [{ level: 50, msg: 'request failed', code: expected.code }], about,
+    )
     if (expected.reason !== undefined) t.match(messages(faults[0]?.['err']), expected.reason, about)
     t.match(lines.filter(({ msg }) => msg === 'request completed'), [{ level: 30, status: met.status }], about)
   }
   await inTurns(rows.filter(({ fault }) => fault.alone !== true), AT_ONCE, check)
   await inTurns(rows.filter(({ fault }) => fault.alone === true), 1, check)
   table(t, told)
-  for (const app of apps.values()) t.same(app.log.filter(({ level, request_id: id }) => Number(level) >= 40 && id === undefined), [], 'nothing else is logged')
+  for (const app of apps.values()) {
+    t.same(
+      app.log.filter(({ level, request_id: id }) => Number(level) >= 40 && id === undefined), [],
+      'nothing else is logged',
+    )
+  }
   tellsNothing(t, apps.values())
 })
 
@@ -235,10 +278,16 @@ t.test('in the extractive mode the memories answer for the model, with a warning
       await linesOf(app, id)
       const noted = app.log.slice(seen).filter(({ level }) => Number(level) >= 40)
       const about = `${fault.name}, ${protocol}, ${mode}`
-      told.push([row, `${met.status} ${String(met.body['code'] ?? met.body['degraded'] ?? 'answered').padEnd(22)} ${timesOf(met, fault)}  ${noted.map(({ msg }) => String(msg)).join('; ')}`])
+      told.push([
+        row,
+        `${met.status} ${String(met.body['code'] ?? met.body['degraded'] ?? 'answered').padEnd(22)} ` +
+          `${timesOf(met, fault)}  ${noted.map(({ msg }) => String(msg)).join('; ')}`,
+      ])
       const { reason } = mode === 'stream' ? fault.stream ?? fault.plain : fault.plain
       t.equal(met.status, 200, about)
-      t.ok(askedAsOften(askedOf(id), fault, met), `${about}: the model was asked ${askedOf(id)} times of ${fault.asked}`)
+      t.ok(
+        askedAsOften(askedOf(id), fault, met), `${about}: the model was asked ${askedOf(id)} times of ${fault.asked}`,
+      )
       t.ok(met.elapsedMs < fault.withinMs + met.lostMs, `${about}: ${timesOf(met, fault)}`)
       if (fault.extractive![mode] === 'error') {
         t.match(met.body, { code: 'dependency_unavailable' }, `${about}: text that was sent cannot be withdrawn`)
@@ -248,7 +297,10 @@ t.test('in the extractive mode the memories answer for the model, with a warning
       t.match(met.body, { answer: `${FACT} [1]`, abstained: false, degraded: ['model'] }, about)
       if (mode === 'stream') t.same(met.events, ['evidence', 'delta', 'usage', 'done'], about)
       t.equal(noted.length, 1, about)
-      t.match(noted[0], { level: 40, msg: /^reflect answers without the language model, from the sentences of memories: / }, about)
+      t.match(
+        noted[0], { level: 40, msg: /^reflect answers without the language model, from the sentences of memories: / },
+        about,
+      )
       t.match(noted[0]?.['msg'], reason, about)
     }
   })
@@ -264,7 +316,9 @@ for (const protocol of Object.keys(PROTOCOLS) as Protocol[]) {
     })
     const [failing] = FAULTS.filter(({ name }) => name === '500 every time').map(({ script }) => script[0]!)
     server.always(failing!)
-    for (const [index, mode] of (['plain', 'stream', 'plain'] as const).entries()) t.match((await ask(t, app, mode, `fault-${index}`)).body, { code: 'dependency_unavailable' })
+    for (const [index, mode] of (['plain', 'stream', 'plain'] as const).entries()) {
+      t.match((await ask(t, app, mode, `fault-${index}`)).body, { code: 'dependency_unavailable' })
+    }
     t.equal(server.requests.length, 3)
     t.equal(modelStatus(app).breaker?.state, 'open')
 

@@ -99,5 +99,7 @@ await t.test('a client that stays gets its answer, although its body was read to
 })
 
 await t.test('requests of disconnected clients hold no permit: the model has no call in progress', async (t) => {
-  t.match(app.app.memory.status().models.find(({ kind }) => kind === 'llm')?.status, { running: 0, waiting: 0, breaker: { state: 'closed' } })
+  t.match(app.app.memory.status().models.find(({ kind }) => kind === 'llm')?.status, {
+    running: 0, waiting: 0, breaker: { state: 'closed' },
+  })
 })

@@ -14,7 +14,13 @@ async function remote (t: Test, {
 }: { settings?: Record<string, unknown>, file?: FileConfig, more?: TestConfig } = {}) {
   const server = await startLanguageServer(t)
   const app = await testApp(t, { ...more, file: { ...remoteModel(server, settings), ...file } })
-  return { server, app, ask: async (body: Record<string, unknown> = {}, headers: Record<string, string> = {}) => await app.post('/v1/reflect', { ...QUESTION, ...body }, headers) }
+  return {
+    server,
+    app,
+    ask: async (body: Record<string, unknown> = {}, headers: Record<string, string> = {}) => (
+      await app.post('/v1/reflect', { ...QUESTION, ...body }, headers)
+    ),
+  }
 }
 
 await t.test('with one call at a time and one that waits, the third is refused with a time to retry', async (t) => {
@@ -35,7 +41,9 @@ await t.test('with one call at a time and one that waits, the third is refused w
   })
   await t.test('as an event, when a client requests events', async (t) => {
     const reader = await EventReader.open(t, await listening(app), QUESTION)
-    t.match(await reader.all(), [{ event: 'evidence' }, { event: 'error', data: { code: 'overloaded', retry_after_seconds: Number } }])
+    t.match(await reader.all(), [
+      { event: 'evidence' }, { event: 'error', data: { code: 'overloaded', retry_after_seconds: Number } },
+    ])
   })
 
   release()
@@ -101,10 +109,14 @@ await t.test('after the recovery time one call tries the model', async (t) => {
 })
 
 await t.test('the extractive mode answers while the circuit is open', async (t) => {
-  const { server, app, ask } = await remote(t, { file: { escalation: { degraded_mode: 'extractive', circuit_breaker: { failure_threshold: 1 } } } })
+  const { server, app, ask } = await remote(t, {
+    file: { escalation: { degraded_mode: 'extractive', circuit_breaker: { failure_threshold: 1 } } },
+  })
   await app.retain('bank', 'Alice lives in Lyon.')
   server.next(hangUp)
-  for (let index = 0; index < 3; index++) t.match(answerOf(await ask()), { answer: 'Alice lives in Lyon. [1]', degraded: ['model'] })
+  for (let index = 0; index < 3; index++) {
+    t.match(answerOf(await ask()), { answer: 'Alice lives in Lyon. [1]', degraded: ['model'] })
+  }
   t.equal(server.requests.length, 1)
 })
 

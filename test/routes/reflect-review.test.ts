@@ -63,7 +63,12 @@ t.test('a refusal by a budget of the model is counted with the other quotas', as
 })
 
 t.test('a model that is down at once is reported as down, and not late, however short the deadline is', async (t) => {
-  const { post, retain } = await testApp(t, { file: { llm_provider: 'openai_compatible', llm_provider_config: { base_url: await unusedUrl(), model: 'remote', max_retries: 0 } } })
+  const { post, retain } = await testApp(t, {
+    file: {
+      llm_provider: 'openai_compatible',
+      llm_provider_config: { base_url: await unusedUrl(), model: 'remote', max_retries: 0 },
+    },
+  })
   await retain('bank', 'Alice drinks green tea.')
   // The first call loads what is needed for it.
   await post('/v1/reflect', QUESTION)
@@ -98,16 +103,26 @@ t.test('a caller who leaves the queue before its call has used no call', async (
   await t.rejects(asked[0]!)
   t.equal(languageModel.asked.length, 1)
   languageModel.answer = () => generation('Tea [1].')
-  t.same([(await post('/v1/reflect', QUESTION)).statusCode, (await post('/v1/reflect', QUESTION)).statusCode, (await post('/v1/reflect', QUESTION)).statusCode], [200, 200, 429], 'the call that was made counts, and the one that waited does not')
+  t.same(
+    [
+      (await post('/v1/reflect', QUESTION)).statusCode, (await post('/v1/reflect', QUESTION)).statusCode,
+      (await post('/v1/reflect', QUESTION)).statusCode,
+    ],
+    [200, 200, 429], 'the call that was made counts, and the one that waited does not',
+  )
 })
 
 t.test('the texts of a structured answer have no hidden characters', async (t) => {
   const languageModel = new ScriptedModel()
-  languageModel.answer = () => generation(JSON.stringify({ answer: 'Tea [1].', structured: { drink: 'te\u200ba', all: ['gr\u{e0041}een', 1, null, true] } }))
+  languageModel.answer = () => generation(JSON.stringify({
+    answer: 'Tea [1].', structured: { drink: 'te\u200ba', all: ['gr\u{e0041}een', 1, null, true] },
+  }))
   const { post, retain } = await testApp(t, {}, { languageModel })
   await retain('bank', 'Alice drinks green tea.')
   const schema = { type: 'object', properties: { drink: { type: 'string' }, all: { type: 'array' } } }
-  t.same((await post('/v1/reflect', { ...QUESTION, response_schema: schema })).json().structured, { drink: 'tea', all: ['green', 1, null, true] })
+  t.same((await post('/v1/reflect', { ...QUESTION, response_schema: schema })).json().structured, {
+    drink: 'tea', all: ['green', 1, null, true],
+  })
 })
 
 t.test('an answer of any length equals one that is filtered in one piece', async (t) => {
@@ -125,7 +140,9 @@ t.test('a client that does not read its stream is disconnected', async (t) => {
   languageModel.parts = () => (async function * () { for (;;) yield { type: 'text' as const, text: line } })()
   const app = await buildApp(testConfig({ logLevel: 'silent', file: {} }), { overrides: { languageModel } })
   t.teardown(async () => { await app.close() })
-  await app.inject({ method: 'POST', url: '/v1/retain', payload: { bank_id: 'bank', content: 'Alice drinks green tea.' } })
+  await app.inject({
+    method: 'POST', url: '/v1/retain', payload: { bank_id: 'bank', content: 'Alice drinks green tea.' },
+  })
   const url = await app.listen({ port: 0, host: '127.0.0.1' })
   const connected = once(app.server, 'connection') as Promise<[Socket]>
   await EventReader.open(t, `${url}/v1/reflect`, QUESTION)
@@ -143,10 +160,18 @@ t.test('a client that does not read its stream is disconnected', async (t) => {
 
 t.test('a caller with too small max_tokens does not open the circuit for others', async (t) => {
   const server = await startLanguageServer(t)
-  server.always((request, response) => { says(request.maxTokens === 1 ? '' : 'Tea [1].', { finish: request.maxTokens === 1 ? 'length' : 'stop', reasoning: 'Well' })(request, response) })
+  server.always(
+    (request, response) => {
+      says(request.maxTokens === 1 ? '' : 'Tea [1].', {
+        finish: request.maxTokens === 1 ? 'length' : 'stop', reasoning: 'Well',
+      })(request, response)
+    },
+  )
   const { post, retain } =
     await testApp(t, { file: { ...remoteModel(server), escalation: { circuit_breaker: { failure_threshold: 1 } } } })
   await retain('bank', 'Alice drinks green tea.')
-  for (let index = 0; index < 3; index++) t.equal((await post('/v1/reflect', { ...QUESTION, max_tokens: 1 })).statusCode, 502)
+  for (let index = 0; index < 3; index++) {
+    t.equal((await post('/v1/reflect', { ...QUESTION, max_tokens: 1 })).statusCode, 502)
+  }
   t.equal((await post('/v1/reflect', QUESTION)).statusCode, 200)
 })

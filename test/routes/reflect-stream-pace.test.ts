@@ -35,13 +35,18 @@ await t.test('comments are sent while the model works', async (t) => {
   for (let index = 0; index < 3; index++) t.same(await reader.next(), { event: 'comment', data: 'heartbeat' })
   say('Alice lives in Lyon [1].')
   finish()
-  t.match((await reader.all()).filter(({ event }) => event !== 'comment'), [{ event: 'delta' }, { event: 'usage' }, { event: 'done', data: { answer: 'Alice lives in Lyon [1].' } }])
+  t.match(
+    (await reader.all()).filter(({ event }) => event !== 'comment'),
+    [{ event: 'delta' }, { event: 'usage' }, { event: 'done', data: { answer: 'Alice lives in Lyon [1].' } }],
+  )
 })
 
 /** Sentences without end, many bytes a character; tells the answer that they are written to. */
 function endlessSentences (tell: (response: ServerResponse) => void): Behaviour {
   return (request, response) => {
-    const { opening, deltas } = streamedAnswer(request, { text: '', pieces: [`${'\u6771'.repeat(80)} [1].\n`.repeat(250)] })
+    const { opening, deltas } = streamedAnswer(request, {
+      text: '', pieces: [`${'\u6771'.repeat(80)} [1].\n`.repeat(250)],
+    })
     tell(response)
     sendEndlessly(response, 'text/event-stream', opening.join(''), Buffer.from(deltas.join('')))
   }

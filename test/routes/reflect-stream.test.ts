@@ -40,14 +40,22 @@ function namesOf (events: readonly ReceivedEvent[]): string[] {
   return events.map(({ event }) => event)
 }
 
-await t.test('the evidence comes before the first word of the model, each sentence when it is complete, then the cost, then the end', async (t) => {
+await t.test('the evidence comes before the first word of the model, each sentence when it is complete, then the ' +
+  'cost, then the end', async (t) => {
   const { behaviour, say, finish } = piecemeal()
   server.next(behaviour)
   const reader = await ask({}, { 'x-request-id': 'stream-1' })
   t.equal(reader.status, 200)
-  t.match(reader.headers, { 'content-type': /^text\/event-stream/, 'cache-control': 'no-cache', 'x-accel-buffering': 'no', 'x-request-id': 'stream-1' })
+  t.match(reader.headers, {
+    'content-type': /^text\/event-stream/,
+    'cache-control': 'no-cache',
+    'x-accel-buffering': 'no',
+    'x-request-id': 'stream-1',
+  })
   t.equal(reader.headers['content-length'], undefined)
-  t.match(await reader.next(), { event: 'evidence', data: { sources: [{ text: /Lyon/, bank_id: 'bank', memory_id: /-/, score: Number }] } })
+  t.match(await reader.next(), {
+    event: 'evidence', data: { sources: [{ text: /Lyon/, bank_id: 'bank', memory_id: /-/, score: Number }] },
+  })
   await server.received(1)
   say('Alice lives ')
   say('in Lyon [1].')
@@ -98,7 +106,9 @@ await t.test('without evidence the stream says so, and no model is called', asyn
 
 await t.test('a character that arrives in halves, or byte by byte, is one character', async (t) => {
   server.next((request, response) => {
-    const { opening, deltas, ending } = streamedAnswer(request, { text: '', pieces: ['Alice lives in L', 'yon 🏠 – \ud83c', '\udf75 東京 [1].'] })
+    const { opening, deltas, ending } = streamedAnswer(request, {
+      text: '', pieces: ['Alice lives in L', 'yon 🏠 – \ud83c', '\udf75 東京 [1].'],
+    })
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     // Each byte in a chunk of its own.
     for (const byte of Buffer.from([...opening, ...deltas, ...ending].join(''))) response.write(Buffer.of(byte))
@@ -147,7 +157,9 @@ await t.test('an error before the first event is an ordinary error', async (t) =
   refusedFields(t, await limited.post('/v1/reflect', { ...QUESTION, query: ' ' }, asAlice), 'query')
   refused(t, await limited.post('/v1/reflect', QUESTION, { ...EVENTS, ...as('user:bob') }), 403, 'access_denied')
   const statuses: number[] = []
-  for (let index = 0; index < 3; index++) statuses.push((await limited.post('/v1/reflect', QUESTION, asAlice)).statusCode)
+  for (let index = 0; index < 3; index++) {
+    statuses.push((await limited.post('/v1/reflect', QUESTION, asAlice)).statusCode)
+  }
   t.same(statuses, [200, 200, 200])
   const late = await limited.post('/v1/reflect', QUESTION, asAlice)
   refused(t, late, 429, 'rate_limited')
@@ -162,5 +174,10 @@ await t.test('a model that cannot stream gives its answer in one piece', async (
   const events = parseEvents(response.body)
   t.same(namesOf(events), ['evidence', 'delta', 'usage', 'done'])
   t.equal(deltasOf(events), 'Alice lives in Lyon [1].')
-  t.match((await limited.post('/v1/reflect', QUESTION, { ...asAlice, accept: 'application/json, text/event-stream;q=0.5' })).json(), { answer: 'Alice lives in Lyon [1].' })
+  t.match(
+    (await limited.post('/v1/reflect', QUESTION, {
+      ...asAlice, accept: 'application/json, text/event-stream;q=0.5',
+    })).json(),
+    { answer: 'Alice lives in Lyon [1].' },
+  )
 })

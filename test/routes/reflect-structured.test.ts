@@ -22,7 +22,9 @@ async function ask (answers: string[], more: Record<string, unknown> = {}, heade
   languageModel.asked.length = 0
   const left = [...answers]
   languageModel.answer = () => generation(left.shift() ?? '')
-  return await post('/v1/reflect', { bank_id: 'bank', query: 'Where does Alice live?', response_schema: SCHEMA, ...more }, headers)
+  return await post(
+    '/v1/reflect', { bank_id: 'bank', query: 'Where does Alice live?', response_schema: SCHEMA, ...more }, headers,
+  )
 }
 
 await t.test('the answer has both a text and the object that satisfies the schema', async (t) => {
@@ -36,7 +38,9 @@ await t.test('the answer has both a text and the object that satisfies the schem
 await t.test('the model gets the schema of its whole answer in the prompt and as data', async (t) => {
   await ask([GOOD])
   const { responseSchema, messages } = languageModel.last
-  t.match(responseSchema, { type: 'object', properties: { answer: { type: 'string' }, structured: SCHEMA }, required: ['answer', 'structured'] })
+  t.match(responseSchema, {
+    type: 'object', properties: { answer: { type: 'string' }, structured: SCHEMA }, required: ['answer', 'structured'],
+  })
   t.ok(messages[0]?.content.includes(JSON.stringify(responseSchema)))
   await ask(['Lyon [1].'], { response_schema: null })
   t.equal(languageModel.last.responseSchema, undefined)
@@ -87,8 +91,13 @@ await t.test('a structured answer without a meaningful text is no answer', async
 })
 
 await t.test('the text is checked like any answer', async (t) => {
-  t.match(answerOf(await ask([JSON.stringify({ answer: 'Lyon [1]. Paris [4].', structured: { city: 'Lyon' } })])), { answer: 'Lyon [1].', structured: { city: 'Lyon' } })
-  t.match(answerOf(await ask([JSON.stringify({ answer: 'Lyon.', structured: { city: 'Lyon' } })])), { unverified: true })
+  t.match(
+    answerOf(await ask([JSON.stringify({ answer: 'Lyon [1]. Paris [4].', structured: { city: 'Lyon' } })])),
+    { answer: 'Lyon [1].', structured: { city: 'Lyon' } },
+  )
+  t.match(
+    answerOf(await ask([JSON.stringify({ answer: 'Lyon.', structured: { city: 'Lyon' } })])), { unverified: true },
+  )
 })
 
 await t.test('an abstention has no object, whatever the model returned as one', async (t) => {
@@ -100,7 +109,9 @@ await t.test('an abstention has no object, whatever the model returned as one', 
 })
 
 await t.test('without evidence there is no call, and no object', async (t) => {
-  t.same(Object.keys(answerOf(await ask([GOOD], { query: 'submarine' }))).sort(), ['abstained', 'answer', 'sources', 'usage'])
+  t.same(Object.keys(answerOf(await ask([GOOD], { query: 'submarine' }))).sort(), [
+    'abstained', 'answer', 'sources', 'usage',
+  ])
   t.same(languageModel.asked, [])
 })
 
@@ -110,7 +121,9 @@ await t.test('a stream has the text in one piece and the object at its end', asy
   const events = parseEvents(response.body)
   t.same(events.map(({ event }) => event), ['evidence', 'delta', 'usage', 'done'])
   t.same(events[1]?.data, { text: 'Alice lives in Lyon [1].' })
-  t.same(events[3]?.data, { answer: 'Alice lives in Lyon [1].', abstained: false, structured: { city: 'Lyon', since: 2019 } })
+  t.same(events[3]?.data, {
+    answer: 'Alice lives in Lyon [1].', abstained: false, structured: { city: 'Lyon', since: 2019 },
+  })
 })
 
 await t.test('a stream whose object stays wrong ends with the error', async (t) => {
@@ -124,10 +137,19 @@ const bad: Array<[what: string, field: string, schema: unknown]> = [
   ['no type', 'response_schema.type', {}],
   ['another type', 'response_schema.type', { type: 'array' }],
   ['a reference', 'response_schema.$ref', { type: 'object', $ref: '#/a' }],
-  ['a pattern', 'response_schema.properties.a.pattern', { type: 'object', properties: { a: { type: 'string', pattern: '(a+)+$' } } }],
-  ['an unknown type within', 'response_schema.properties.a.type', { type: 'object', properties: { a: { type: 'date' } } }],
+  [
+    'a pattern', 'response_schema.properties.a.pattern',
+    { type: 'object', properties: { a: { type: 'string', pattern: '(a+)+$' } } },
+  ],
+  [
+    'an unknown type within', 'response_schema.properties.a.type',
+    { type: 'object', properties: { a: { type: 'date' } } },
+  ],
   ['more than 16 KiB', 'response_schema', { type: 'object', description: 'x'.repeat(16 * 1024) }],
-  ['257 properties', 'response_schema', { type: 'object', properties: Object.fromEntries(Array.from({ length: 257 }, (_, index) => [`p${index}`, {}])) }],
+  [
+    '257 properties', 'response_schema',
+    { type: 'object', properties: Object.fromEntries(Array.from({ length: 257 }, (_, index) => [`p${index}`, {}])) },
+  ],
 ]
 for (const [what, field, schema] of bad) {
   await t.test(`refuses a schema with ${what}`, async (t) => {
@@ -137,7 +159,9 @@ for (const [what, field, schema] of bad) {
 }
 
 await t.test('a schema of nine levels is refused, and one of eight is accepted', async (t) => {
-  const nested = (depth: number): Record<string, unknown> => depth === 1 ? { type: 'object' } : { type: 'object', properties: { a: nested(depth - 1) } }
+  const nested = (depth: number): Record<string, unknown> => (
+    depth === 1 ? { type: 'object' } : { type: 'object', properties: { a: nested(depth - 1) } }
+  )
   const of = (depth: number) => JSON.stringify({ answer: 'Lyon [1].', structured: depth > 0 ? {} : { a: 1 } })
   t.equal((await ask([of(8)], { response_schema: nested(8) })).statusCode, 200)
   t.match((await ask([of(9)], { response_schema: nested(9) })).json(), { code: 'invalid_request' })
@@ -151,6 +175,8 @@ await t.test('a model without structured answers gives 501, before a quota is ch
   const { post, retain } = await testApp(t, { file: { homeostasis: { quotas: { reflect_per_day: 1 } } } })
   await retain('bank', 'Alice lives in Lyon.')
   const body = { bank_id: 'bank', query: 'Where does Alice live?' }
-  refused(t, await post('/v1/reflect', { ...body, response_schema: SCHEMA }), 501, 'not_supported', { detail: /llm_provider \(openai_compatible or anthropic\) and llm_provider_config/ })
+  refused(t, await post('/v1/reflect', { ...body, response_schema: SCHEMA }), 501, 'not_supported', {
+    detail: /llm_provider \(openai_compatible or anthropic\) and llm_provider_config/,
+  })
   t.equal((await post('/v1/reflect', body)).statusCode, 200)
 })

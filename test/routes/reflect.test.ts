@@ -4,7 +4,10 @@ import { parseEvents } from '../helpers/events.js'
 import { generation, ScriptedModel } from './reflecting.js'
 import { as, hitsOf, ONE_PERMISSION_EACH, refused, refusedFields } from './support.js'
 
-const FACTS = ['Alice drinks green tea. She never liked coffee.', 'Bob drinks coffee with Alice on Mondays.', 'The bakery opens at seven.']
+const FACTS = [
+  'Alice drinks green tea. She never liked coffee.', 'Bob drinks coffee with Alice on Mondays.',
+  'The bakery opens at seven.',
+]
 
 const languageModel = new ScriptedModel()
 const scripted = await testApp(t, {
@@ -29,7 +32,9 @@ await t.test('the answer consists of sentences of the evidence, each cited by it
   const cited = [...(answer as string).matchAll(/(.+?) \[(\d+)\](?: |$)/g)]
   t.ok(cited.length > 0)
   t.equal(cited.map(([whole]) => whole).join(''), answer, 'no sentence is without a mark')
-  for (const [, sentence, number] of cited) t.ok(sources[Number(number) - 1].text.includes(sentence), `${sentence} is in source ${number}`)
+  for (const [, sentence, number] of cited) {
+    t.ok(sources[Number(number) - 1].text.includes(sentence), `${sentence} is in source ${number}`)
+  }
   t.match(answer, /Alice drinks green tea\./)
   t.equal(usage.tokens, usage.input_tokens + usage.output_tokens)
   t.ok(usage.input_tokens > 0 && usage.output_tokens > 0)
@@ -57,7 +62,9 @@ await t.test('the sources are the hits of a recall', async (t) => {
 await t.test('include_sources false omits the sources and leaves the answer unchanged', async (t) => {
   const body = { bank_id: 'bank', query: 'What does Alice drink?' }
   const { answer } = (await post('/v1/reflect', body)).json()
-  t.match((await post('/v1/reflect', { ...body, include_sources: false })).json(), { answer, sources: { length: 0 }, abstained: false })
+  t.match((await post('/v1/reflect', { ...body, include_sources: false })).json(), {
+    answer, sources: { length: 0 }, abstained: false,
+  })
 })
 
 for (const [what, body] of Object.entries({
@@ -80,7 +87,11 @@ await t.test('the evidence is from the named banks, and passes the filters', asy
   await retain('left', 'The left harbour is foggy.', { tags: ['a'] })
   await retain('right', 'The right harbour is sunny.', { tags: ['a', 'b'] })
   await retain('other', 'The other harbour is closed.', { tags: ['a', 'b'] })
-  const texts = async (more: Record<string, unknown>) => (await post('/v1/reflect', { query: 'harbour', ...more })).json().sources.map((hit: { bank_id: string }) => hit.bank_id).sort()
+  const texts = async (more: Record<string, unknown>) => (
+    (await post('/v1/reflect', { query: 'harbour', ...more })).json().sources.map(
+      (hit: { bank_id: string }) => hit.bank_id,
+    ).sort()
+  )
   t.same(await texts({ banks: ['left', 'right'] }), ['left', 'right'])
   t.same(await texts({ banks: ['left', 'right'], tags: ['a', 'b'] }), ['left', 'right'])
   t.same(await texts({ banks: ['left', 'right'], tags: ['a', 'b'], tags_match: 'all' }), ['right'])
@@ -96,7 +107,9 @@ await t.test('a forgotten memory is not evidence', async (t) => {
 
 await t.test('max_tokens bounds the answer', async (t) => {
   for (const max of [5, 8, 20]) {
-    const { answer, usage } = (await post('/v1/reflect', { bank_id: 'bank', query: 'What does Alice drink?', max_tokens: max })).json()
+    const { answer, usage } = (await post('/v1/reflect', {
+      bank_id: 'bank', query: 'What does Alice drink?', max_tokens: max,
+    })).json()
     t.ok(usage.output_tokens <= max, `${usage.output_tokens} tokens: ${answer}`)
     t.match(answer, /\[\d\]/)
   }
@@ -190,8 +203,13 @@ await t.test('null counts as an absent field', async (t) => {
 await t.test('a reflect requires the permission read on every bank', async (t) => {
   const { post } = await testApp(t, { file: ONE_PERMISSION_EACH })
   for (const principal of ['user:write', 'user:forget', 'user:admin']) {
-    refused(t, await post('/v1/reflect', { query: 'x', bank_id: 'team' }, as(principal)), 403, 'access_denied', { detail: `Principal '${principal}' is denied 'read' on bank 'team'` })
+    refused(t, await post('/v1/reflect', { query: 'x', bank_id: 'team' }, as(principal)), 403, 'access_denied', {
+      detail: `Principal '${principal}' is denied 'read' on bank 'team'`,
+    })
   }
-  refused(t, await post('/v1/reflect', { query: 'x', banks: ['team', 'private'] }, as('user:read')), 403, 'access_denied', { detail: "Principal 'user:read' is denied 'read' on bank 'private'" })
+  refused(
+    t, await post('/v1/reflect', { query: 'x', banks: ['team', 'private'] }, as('user:read')), 403, 'access_denied',
+    { detail: "Principal 'user:read' is denied 'read' on bank 'private'" },
+  )
   t.equal((await post('/v1/reflect', { query: 'x', bank_id: 'team' }, as('user:read'))).statusCode, 200)
 })

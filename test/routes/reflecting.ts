@@ -87,7 +87,10 @@ export function evidenceIn (request: GenerateRequest): Array<Record<string, unkn
 
 /** Configuration of a model on this server without retries. */
 export function remoteModel ({ url }: LanguageServer, settings: Record<string, unknown> = {}): FileConfig {
-  return { llm_provider: 'openai_compatible', llm_provider_config: { base_url: url, model: 'remote', max_retries: 0, ...settings } }
+  return {
+    llm_provider: 'openai_compatible',
+    llm_provider_config: { base_url: url, model: 'remote', max_retries: 0, ...settings },
+  }
 }
 
 /** Makes the app listen on a free port. @returns the address of its reflect */
@@ -102,7 +105,9 @@ export function logged ({ log }: TestApp, level: number): string[] {
 }
 
 /** Settings under which callers have tenants, and the headers of one who belongs to a tenant. */
-export async function tenants (t: Test): Promise<{ auth: NonNullable<TestConfig['auth']>, of: (tenantId: string) => Record<string, string> }> {
+export async function tenants (t: Test): Promise<
+  { auth: NonNullable<TestConfig['auth']>, of: (tenantId: string) => Record<string, string> }
+> {
   const key = rsaKey('k1')
   const server = await startJwksServer(key)
   t.teardown(async () => { await server.close() })

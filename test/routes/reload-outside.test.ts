@@ -5,11 +5,18 @@ import { buildApp } from '../../app.js'
 import { loadConfig } from '../../lib/config/load.js'
 import { refused } from './support.js'
 
-const LLM = 'llm_provider: openai_compatible\nllm_provider_config: {base_url: "http://127.0.0.1:9/v1", model: some-model, api_key_env: MODEL_KEY}\n'
+const LLM = 'llm_provider: openai_compatible\nllm_provider_config: {base_url: "http://127.0.0.1:9/v1", model: ' +
+  'some-model, api_key_env: MODEL_KEY}\n'
 
 /** A gateway whose configuration is in files of a folder, as when it is started from the command line. */
 async function start (t: Test, yaml: string, databaseName: 'DATABASE_URL' | 'SERVICES_PG_DSN' = 'DATABASE_URL') {
-  const folder = t.testdir({ 'gateway.yaml': yaml, database: 'postgres://user:database-secret-1@db.internal/main\n', admin: 'admin-secret-1\n', model: 'model-secret-1\n', api: 'api-secret-1\n' })
+  const folder = t.testdir({
+    'gateway.yaml': yaml,
+    database: 'postgres://user:database-secret-1@db.internal/main\n',
+    admin: 'admin-secret-1\n',
+    model: 'model-secret-1\n',
+    api: 'api-secret-1\n',
+  })
   const env = {
     SERVICES_CONFIG_PATH: join(folder, 'gateway.yaml'),
     SERVICE_AUTH_MODE: 'api_key',
@@ -26,7 +33,9 @@ async function start (t: Test, yaml: string, databaseName: 'DATABASE_URL' | 'SER
   return {
     log,
     write: (name: string, text: string) => { writeFileSync(join(folder, name), text) },
-    reload: async () => await app.inject({ method: 'POST', url: '/v1/admin/reload', headers: { 'x-admin-token': 'admin-secret-1' } }),
+    reload: async () => (
+      await app.inject({ method: 'POST', url: '/v1/admin/reload', headers: { 'x-admin-token': 'admin-secret-1' } })
+    ),
   }
 }
 
@@ -48,7 +57,10 @@ for (const [name, file] of rows) {
 
     write(file, `${file}-secret-1\n`)
     const response = await reload()
-    t.same({ status: response.statusCode, body: response.json<unknown>() }, { status: 200, body: { changed: ['homeostasis.recall_max_tokens'] } })
+    t.same(
+      { status: response.statusCode, body: response.json<unknown>() },
+      { status: 200, body: { changed: ['homeostasis.recall_max_tokens'] } },
+    )
   })
 }
 
@@ -57,7 +69,9 @@ for (const name of ['DATABASE_URL', 'SERVICES_PG_DSN'] as const) {
     const { write, reload } = await start(t, LLM, name)
     write('database', 'postgres://user:another-secret@db.internal/main\n')
     const response = await reload()
-    refused(t, response, 409, 'restart_required', { detail: `Nothing was changed: a restart is needed for ${name}`, restart_required: [name], changed: [name] })
+    refused(t, response, 409, 'restart_required', {
+      detail: `Nothing was changed: a restart is needed for ${name}`, restart_required: [name], changed: [name],
+    })
     t.notMatch(response.body, /secret/)
   })
 }
@@ -66,14 +80,18 @@ await t.test('several secrets and keys of the file that need a restart are repor
   const { write, reload } = await start(t, LLM)
   for (const [, file] of rows) write(file, 'another\n')
   write('gateway.yaml', LLM.replace('some-model', 'other-model'))
-  t.same((await reload()).json().restart_required, ['llm_provider_config.model', 'SERVICE_API_KEY', 'SERVICE_ADMIN_TOKEN', 'MODEL_KEY'])
+  t.same((await reload()).json().restart_required, [
+    'llm_provider_config.model', 'SERVICE_API_KEY', 'SERVICE_ADMIN_TOKEN', 'MODEL_KEY',
+  ])
 })
 
 await t.test('a warning that a reload causes is logged once, and again when it returns', async (t) => {
   const { log, write, reload } = await start(t, '')
   // Grants have no effect while access control is off.
   const text = 'access_grants: [{bank_id: a, principal: "user:a", permissions: [read]}]\n'
-  const warnings = () => log.filter((line) => JSON.parse(line).level === 40 && /access_grants|access_control/.test(line)).length
+  const warnings = () => (
+    log.filter((line) => JSON.parse(line).level === 40 && /access_grants|access_control/.test(line)).length
+  )
   t.equal(warnings(), 0)
   write('gateway.yaml', text)
   t.equal((await reload()).statusCode, 200)

@@ -38,7 +38,8 @@ async function start (t: Test, file: FileConfig, languageModel: StreamingModel =
 const WAYS = { 'an answer': {}, 'a streamed answer': { accept: 'text/event-stream' } }
 
 for (const [what, headers] of Object.entries(WAYS)) {
-  await t.test(`an attempt of the model for ${what} takes three quarters of reflect.timeout_ms, raised and lowered by a reload`, async (t) => {
+  await t.test(`an attempt of the model for ${what} takes three quarters of reflect.timeout_ms, raised and lowered ` +
+    'by a reload', async (t) => {
     // Odd numbers that no other timer has.
     const all = [40_004, 400_004, 8004, 60_004]
     const { reload, times } = await start(t, timeout(40_004))
@@ -57,7 +58,10 @@ await t.test('the longest timeout of a bank or a profile of the file counts, unt
     await reload({ ...timeout(8004), ...more })
     t.ok((await times()).includes(6003))
   }
-  for (const more of [{ banks: { home: { reflect: { timeout_ms: 40_004 } } } }, { banks: { home: { profile: 'slow' } }, profiles: { slow: { reflect: { timeout_ms: 40_004 } } } }]) {
+  for (const more of [
+    { banks: { home: { reflect: { timeout_ms: 40_004 } } } },
+    { banks: { home: { profile: 'slow' } }, profiles: { slow: { reflect: { timeout_ms: 40_004 } } } },
+  ]) {
     await reload({ ...timeout(8004), ...more })
     t.ok((await times()).includes(30_003))
     await reload(timeout(8004))

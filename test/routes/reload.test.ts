@@ -45,12 +45,16 @@ await t.test('grants of the file are in force after a reload, and not before', a
   const control = { access_control: { enabled: true, default_policy: 'deny' as const } }
   const app = await start(t, control)
   const read = async () => (await app.post('/v1/recall', QUERY, as('user:bob'))).statusCode
-  const granted = { ...control, access_grants: [{ bank_id: 'home', principal: 'user:bob', permissions: ['read' as const] }] }
+  const granted = {
+    ...control, access_grants: [{ bank_id: 'home', principal: 'user:bob', permissions: ['read' as const] }],
+  }
   app.edit(granted)
   t.equal(await read(), 403)
   await reloaded(t, app, ['access_grants'])
   t.equal(await read(), 200)
-  t.same((await app.get('/v1/whoami?bank_id=home', as('user:bob'))).json().permissions, [{ permission: 'read', granted_by: 'access_grants[0]' }])
+  t.same((await app.get('/v1/whoami?bank_id=home', as('user:bob'))).json().permissions, [
+    { permission: 'read', granted_by: 'access_grants[0]' },
+  ])
   app.edit(control)
   t.equal(await read(), 200)
   await reloaded(t, app, ['access_grants'])
@@ -80,9 +84,14 @@ await t.test('a reload switches access control on, and grants by banks off', asy
   t.equal(origin['access'], 'file')
 })
 
-await t.test('limits of the file, for all and for single banks, are in force after a reload, and not before', async (t) => {
+await t.test('limits of the file, for all and for single banks, are in force after a reload, ' +
+  'and not before', async (t) => {
   const app = await start(t, {})
-  const retain = async (bankId: string) => (await app.post('/v1/retain', { bank_id: bankId, content: `A text for ${bankId}.`, metadata: { secret: 1 } })).json<Record<string, unknown>>()
+  const retain = async (bankId: string) => (
+    (await app.post('/v1/retain', {
+      bank_id: bankId, content: `A text for ${bankId}.`, metadata: { secret: 1 },
+    })).json<Record<string, unknown>>()
+  )
   app.edit({
     barriers: { metadata: { blocked_keys: ['secret'] } },
     homeostasis: { rate_limits: { recall_per_minute: 1 } },
@@ -90,7 +99,10 @@ await t.test('limits of the file, for all and for single banks, are in force aft
   })
   t.equal((await retain('home'))['redactions'], undefined)
   for (let count = 0; count < 3; count++) t.equal((await app.post('/v1/recall', QUERY)).statusCode, 200)
-  await reloaded(t, app, ['barriers.metadata.blocked_keys', 'homeostasis.rate_limits.recall_per_minute', 'banks.tight.barriers.validation.max_content_length'])
+  await reloaded(t, app, [
+    'barriers.metadata.blocked_keys', 'homeostasis.rate_limits.recall_per_minute',
+    'banks.tight.barriers.validation.max_content_length',
+  ])
   t.same((await retain('other'))['redactions'], ['metadata.secret'])
   t.match(await retain('tight'), { errors: [{ field: 'content' }] })
   t.equal((await app.post('/v1/recall', QUERY)).statusCode, 200)
@@ -105,18 +117,34 @@ await t.test('a limit that the file tightens binds earlier values of a bank, unt
   await putConfig(app, 'home', { homeostasis: { recall_max_tokens: 400 } })
   app.edit({ homeostasis: { recall_max_tokens: 300 } })
   await reloaded(t, app, ['homeostasis.recall_max_tokens'])
-  t.match(await getConfig(app, 'home'), { config: { homeostasis: { recall_max_tokens: 400 } }, effective: { homeostasis: { recall_max_tokens: 300 } }, origin: { 'homeostasis.recall_max_tokens': 'file' } })
-  refusedFields(t, await askConfig(app, 'PUT', 'home', { homeostasis: { recall_max_tokens: 301 } }), 'homeostasis.recall_max_tokens')
+  t.match(await getConfig(app, 'home'), {
+    config: { homeostasis: { recall_max_tokens: 400 } },
+    effective: { homeostasis: { recall_max_tokens: 300 } },
+    origin: { 'homeostasis.recall_max_tokens': 'file' },
+  })
+  refusedFields(
+    t, await askConfig(app, 'PUT', 'home', { homeostasis: { recall_max_tokens: 301 } }),
+    'homeostasis.recall_max_tokens',
+  )
   app.edit({})
   await reloaded(t, app, ['homeostasis.recall_max_tokens'])
-  t.match(await getConfig(app, 'home'), { effective: { homeostasis: { recall_max_tokens: 400 } }, origin: { 'homeostasis.recall_max_tokens': 'bank' } })
+  t.match(await getConfig(app, 'home'), {
+    effective: { homeostasis: { recall_max_tokens: 400 } }, origin: { 'homeostasis.recall_max_tokens': 'bank' },
+  })
 })
 
-await t.test('profiles of the file are in force after a reload, for its entries and for banks that chose them', async (t) => {
-  const profiles = (mission: string): FileConfig => ({ profiles: { support: { mission } }, banks: { 'team-*': { profile: 'support' } } })
+await t.test('profiles of the file are in force after a reload, for its entries and for banks ' +
+  'that chose them', async (t) => {
+  const profiles = (mission: string): FileConfig => ({
+    profiles: { support: { mission } }, banks: { 'team-*': { profile: 'support' } },
+  })
   const app = await start(t, profiles('One.'))
   await putConfig(app, 'home', { profile: 'support' })
-  const missions = async () => await Promise.all(['home', 'team-a', 'other'].map(async (bankId) => (await getConfig(app, bankId)).effective.mission))
+  const missions = async () => (
+    await Promise.all(['home', 'team-a', 'other'].map(async (bankId) => (
+      (await getConfig(app, bankId)).effective.mission
+    )))
+  )
   app.edit(profiles('Two.'))
   t.same(await missions(), ['One.', 'One.', undefined])
   await reloaded(t, app, ['profiles.support.mission'])
@@ -184,8 +212,15 @@ await t.test('a change that only a start reads is 409, is named, and is not appl
     [{ retrieval: { weights: { semantic: 0.5 } } }, {}, 'retrieval.weights.semantic'],
     [{}, { escalation: { circuit_breaker: { failure_threshold: 9 } } }, 'escalation.circuit_breaker.failure_threshold'],
     [{}, { identity: { obo_enabled: true } }, 'identity.obo_enabled'],
-    [{ sources: { crm: openSource() } }, { sources: { crm: openSource({ target_bank: 'other' }) } }, 'sources.crm.target_bank'],
-    [{ sources: { crm: signedSource() } }, { sources: { crm: { ...signedSource(), auth: { type: 'hmac', secret: 'another secret' } } } }, 'sources.crm.auth.secret'],
+    [
+      { sources: { crm: openSource() } }, { sources: { crm: openSource({ target_bank: 'other' }) } },
+      'sources.crm.target_bank',
+    ],
+    [
+      { sources: { crm: signedSource() } },
+      { sources: { crm: { ...signedSource(), auth: { type: 'hmac', secret: 'another secret' } } } },
+      'sources.crm.auth.secret',
+    ],
   ]
   for (const [before, after, ...paths] of rows) {
     await t.test(paths.join(), async (t) => {
@@ -208,17 +243,35 @@ await t.test('a change that only a start reads is 409, is named, and is not appl
 
 await t.test('a file with problems is 409, is not applied, and its problems are reported', async (t) => {
   const app = await start(t, {})
-  app.edit(new ConfigurationError(['homeostasis.recall_max_tokens: found text, allowed is an integer from 1', 'bankz: unknown key']))
+  app.edit(new ConfigurationError([
+    'homeostasis.recall_max_tokens: found text, allowed is an integer from 1', 'bankz: unknown key',
+  ]))
   const response = await app.reload()
-  refused(t, response, 409, 'configuration_invalid', { problems: ['homeostasis.recall_max_tokens: found text, allowed is an integer from 1', 'bankz: unknown key'] })
-  t.match(app.log.filter(({ msg }) => msg === 'the configuration was not changed'), [{ level: 50, problems: ['homeostasis.recall_max_tokens: found text, allowed is an integer from 1', 'bankz: unknown key'] }])
+  refused(t, response, 409, 'configuration_invalid', {
+    problems: ['homeostasis.recall_max_tokens: found text, allowed is an integer from 1', 'bankz: unknown key'],
+  })
+  t.match(
+    app.log.filter(({ msg }) => msg === 'the configuration was not changed'),
+    [
+      {
+        level: 50,
+        problems: ['homeostasis.recall_max_tokens: found text, allowed is an integer from 1', 'bankz: unknown key'],
+      },
+    ],
+  )
 
   await t.test('the same holds for problems that only the memory service finds', async (t) => {
     const rows: Array<[file: FileConfig, problem: RegExp]> = [
       [{ retrieval: { weights: { lexical: 0 } } }, /^retrieval\.weights: one of/],
       [{ banks: { home: { retrieval: { weights: { lexical: 0 } } } } }, /^banks\.home\.retrieval\.weights: one of/],
-      [{ profiles: { blind: { retrieval: { weights: { lexical: 0 } } } }, banks: { 'te*': { profile: 'blind' } } }, /^banks\.te\*\.retrieval\.weights: one of/],
-      [{ banks: { home: { retrieval: { weights: { semantic: 1 } } } } }, /^banks\.home\.retrieval\.weights\.semantic: must be 0/],
+      [
+        { profiles: { blind: { retrieval: { weights: { lexical: 0 } } } }, banks: { 'te*': { profile: 'blind' } } },
+        /^banks\.te\*\.retrieval\.weights: one of/,
+      ],
+      [
+        { banks: { home: { retrieval: { weights: { semantic: 1 } } } } },
+        /^banks\.home\.retrieval\.weights\.semantic: must be 0/,
+      ],
     ]
     for (const [file, problem] of rows) {
       app.edit({ ...file, barriers: { validation: { max_content_length: 5 } } })
@@ -244,7 +297,9 @@ await t.test('a fault while reading is 500 and reveals nothing of its cause', as
 await t.test('a reload requires the admin token', async (t) => {
   const app = await start(t, {}, { adminToken: 'the admin token' })
   app.edit({ homeostasis: { recall_max_tokens: 5 } })
-  for (const headers of [{}, { 'x-admin-token': 'another' }, as('user:admin')]) refused(t, await app.reload(headers), 401, 'unauthenticated')
+  for (const headers of [{}, { 'x-admin-token': 'another' }, as('user:admin')]) {
+    refused(t, await app.reload(headers), 401, 'unauthenticated')
+  }
   t.equal((await getConfig(app, 'home')).effective.homeostasis?.recall_max_tokens, undefined)
   t.equal((await app.reload({ 'x-admin-token': 'the admin token' })).statusCode, 200)
   t.equal((await getConfig(app, 'home')).effective.homeostasis?.recall_max_tokens, 5)

@@ -27,19 +27,25 @@ await t.test('a batch answers for each item in the order of the items', async (t
     [true, false, 1, 'order'], [false, true, 1, 'order'], [true, false, 1, 'order'],
   ])
   t.equal(results[1].memory_id, standing)
-  const texts = await Promise.all([0, 2].map(async (index) => (await get(`/v1/banks/order/memories/${results[index].memory_id}`)).json()))
+  const texts = await Promise.all([0, 2].map(async (index) => (
+    (await get(`/v1/banks/order/memories/${results[index].memory_id}`)).json()
+  )))
   t.match(texts, [{ text: 'New.', tags: ['a'] }, { text: 'Last.', metadata: { n: 1 } }])
 })
 
 await t.test('equal items of one batch are stored once', async (t) => {
-  const { results } = (await post('/v1/retain/batch', { bank_id: 'twins', items: [{ content: 'Same.' }, { content: ' Same. ' }] })).json()
+  const { results } = (await post('/v1/retain/batch', {
+    bank_id: 'twins', items: [{ content: 'Same.' }, { content: ' Same. ' }],
+  })).json()
   t.same(results.map((result: { stored: boolean }) => result.stored), [true, false])
   t.equal(results[0].memory_id, results[1].memory_id)
   t.equal(await countOf('twins'), 1)
 })
 
 await t.test('null counts as an absent field of an item', async (t) => {
-  const response = await post('/v1/retain/batch', { bank_id: 'nulls', items: [{ content: 'Bare.', tags: null, occurred_at: null }] })
+  const response = await post('/v1/retain/batch', {
+    bank_id: 'nulls', items: [{ content: 'Bare.', tags: null, occurred_at: null }],
+  })
   t.equal(response.statusCode, 200)
 })
 
@@ -71,7 +77,9 @@ const bad: Array<[what: string, field: string, item: Record<string, unknown>]> =
 ]
 for (const [what, field, item] of bad) {
   await t.test(`an item with ${what} is named by its index, and nothing is stored`, async (t) => {
-    refusedFields(t, await post('/v1/retain/batch', { bank_id: 'bad', items: [...items(2), item, { content: 'Good.' }] }), field)
+    refusedFields(
+      t, await post('/v1/retain/batch', { bank_id: 'bad', items: [...items(2), item, { content: 'Good.' }] }), field,
+    )
     t.equal(await countOf('bad'), 0)
   })
 }
@@ -100,6 +108,8 @@ await t.test('a batch that the store cannot store leaves nothing behind', async 
 await t.test('a batch requires the permission write', async (t) => {
   const { post } = await testApp(t, { file: ONE_PERMISSION_EACH })
   const body = { bank_id: 'team', items: items(2) }
-  refused(t, await post('/v1/retain/batch', body, as('user:admin')), 403, 'access_denied', { detail: "Principal 'user:admin' is denied 'write' on bank 'team'" })
+  refused(t, await post('/v1/retain/batch', body, as('user:admin')), 403, 'access_denied', {
+    detail: "Principal 'user:admin' is denied 'write' on bank 'team'",
+  })
   t.equal((await post('/v1/retain/batch', body, as('user:write'))).statusCode, 200)
 })

@@ -6,7 +6,8 @@ import { refused } from './support.js'
 
 const WORDS = 'copper kettle stands behind wooden garden shed near young apple'
 
-await t.test('64 writes wait for others of their bank; a further one is asked to retry later, and counts for no quota of the day', async (t) => {
+await t.test('64 writes wait for others of their bank; a further one is asked to retry later, and counts for no ' +
+  'quota of the day', async (t) => {
   const store = new InMemoryVectorStore()
   const searches = store.search.bind(store)
   const reached = latch()
@@ -20,7 +21,10 @@ await t.test('64 writes wait for others of their bank; a further one is asked to
     }
     return await searches(request)
   }
-  const app = await testApp(t, { file: { signal_quality: { dedup: { action: 'skip' } }, homeostasis: { quotas: { retain_per_day: 66 } } } }, { store })
+  const app = await testApp(
+    t, { file: { signal_quality: { dedup: { action: 'skip' } }, homeostasis: { quotas: { retain_per_day: 66 } } } },
+    { store },
+  )
   const write = async (bank: string, content: string) => await app.post('/v1/retain', { bank_id: bank, content })
   const first = write('home', WORDS)
   await reached.opened

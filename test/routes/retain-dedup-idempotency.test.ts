@@ -22,11 +22,15 @@ class RecordingStore extends InMemoryVectorStore {
     return outcome
   }
 
-  override async insert (...[bank, memories, now, idempotency]: Parameters<VectorStore['insert']>): ReturnType<VectorStore['insert']> {
+  override async insert (...[
+    bank, memories, now, idempotency,
+  ]: Parameters<VectorStore['insert']>): ReturnType<VectorStore['insert']> {
     return this.#record(idempotency, await super.insert(bank, memories, now))
   }
 
-  override async import (...[bank, memories, onConflict, now, idempotency]: Parameters<VectorStore['import']>): ReturnType<VectorStore['import']> {
+  override async import (...[
+    bank, memories, onConflict, now, idempotency,
+  ]: Parameters<VectorStore['import']>): ReturnType<VectorStore['import']> {
     return this.#record(idempotency, await super.import(bank, memories, onConflict, now))
   }
 
@@ -34,7 +38,8 @@ class RecordingStore extends InMemoryVectorStore {
 }
 
 for (const action of ['skip', 'warn', 'update'] as const) {
-  t.test(`${action}: a repeated request with an idempotency key gets the same answer, also after a restart`, async (t) => {
+  t.test(`${action}: a repeated request with an idempotency key gets the same answer, also ` +
+    'after a restart', async (t) => {
     const store = new RecordingStore()
     const home = await testApp(t, { file: dedupConfig(action) }, { store })
     await home.retain('home', TEXT)
@@ -48,7 +53,9 @@ for (const action of ['skip', 'warn', 'update'] as const) {
 
     const later = await testApp(t, { file: dedupConfig(action) }, { store })
     t.strictSame(await retain(later, NEAR_DUPLICATE, {}, headers), first)
-    t.strictSame(await retainBatch(later, [`${NEAR_DUPLICATE} early`, 'It will rain.'], { 'idempotency-key': 'k-2' }), batch)
+    t.strictSame(
+      await retainBatch(later, [`${NEAR_DUPLICATE} early`, 'It will rain.'], { 'idempotency-key': 'k-2' }), batch,
+    )
     t.strictSame(await textsOf(later), stored, 'and nothing is stored again')
   })
 }

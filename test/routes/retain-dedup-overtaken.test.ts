@@ -7,7 +7,9 @@ import { dedupConfig, NEAR_DUPLICATE, retain, TEXT, textsOf } from './retain-ded
 class OvertakingStore extends InMemoryVectorStore {
   readonly overtaking: Array<() => Promise<unknown>> = []
 
-  override async search (...request: Parameters<InMemoryVectorStore['search']>): ReturnType<InMemoryVectorStore['search']> {
+  override async search (
+    ...request: Parameters<InMemoryVectorStore['search']>
+  ): ReturnType<InMemoryVectorStore['search']> {
     const found = await super.search(...request)
     await this.overtaking.shift()?.()
     return found
@@ -56,9 +58,12 @@ t.test('update: a memory that is forgotten after the comparison does not return 
   t.strictSame(await textsOf(home), [NEAR_DUPLICATE])
 })
 
-t.test('update: beside a memory that is overwritten again and again the content is stored as a new memory', async (t) => {
+t.test('update: beside a memory that is overwritten again and again the content is stored as ' +
+  'a new memory', async (t) => {
   const { store, home, id, overwrite } = await setUp(t)
-  for (const word of ['again', 'daily', 'early', 'gladly', 'slowly']) store.overtaking.push(overwrite(`${NEAR_DUPLICATE} ${word}`))
+  for (const word of ['again', 'daily', 'early', 'gladly', 'slowly']) {
+    store.overtaking.push(overwrite(`${NEAR_DUPLICATE} ${word}`))
+  }
   const answer = await retain(home, NEAR_DUPLICATE)
   t.strictSame([answer.stored, answer.updated, answer.near_duplicate?.memory_id], [true, undefined, id])
   t.equal(store.overtaking.length, 1, 'three plans replace, and one does not')

@@ -7,7 +7,10 @@ t.test('a text is a near-duplicate from the threshold on', async (t) => {
     const home = await testApp(t, { file: dedupConfig('skip', threshold) })
     await home.retain('home', TEXT)
     t.equal((await retain(home, NEAR_DUPLICATE)).stored, stored, String(threshold))
-    t.equal((await retain(home, 'Bob parked the car.')).stored, true, 'a text without a common word is not a near-duplicate at any threshold')
+    t.equal(
+      (await retain(home, 'Bob parked the car.')).stored, true,
+      'a text without a common word is not a near-duplicate at any threshold',
+    )
   }
   const home = await testApp(t, { file: dedupConfig('skip', 1) })
   await home.retain('home', TEXT)
@@ -21,7 +24,10 @@ const DIFFERENCES: Record<string, [string, string]> = {
   'a negation': [TEXT.replace('drinks', 'does drink'), TEXT.replace('drinks', 'does not drink')],
   'a contracted negation': [TEXT.replace('drinks', 'does drink'), TEXT.replace('drinks', 'doesn’t drink')],
   never: [TEXT, TEXT.replace('Alice drinks', 'Alice never drinks')],
-  'the roles of two people': ['Last summer Alice lent Bob her favourite red bicycle in Lyon', 'Last summer Bob lent Alice her favourite red bicycle in Lyon'],
+  'the roles of two people': [
+    'Last summer Alice lent Bob her favourite red bicycle in Lyon',
+    'Last summer Bob lent Alice her favourite red bicycle in Lyon',
+  ],
 }
 
 for (const [what, [existing, added]] of Object.entries(DIFFERENCES)) {
@@ -56,7 +62,9 @@ t.test('a text of stop words only is not a near-duplicate', async (t) => {
 
 t.test('a batch of 1,000 different items is stored', async (t) => {
   const home = await testApp(t, { file: dedupConfig('skip') })
-  const answers = await retainBatch(home, Array.from({ length: 1000 }, (_, index) => `the common word and ${'x'.repeat(index % 40 + 1)}${index}`))
+  const answers = await retainBatch(home, Array.from({ length: 1000 }, (_, index) => (
+    `the common word and ${'x'.repeat(index % 40 + 1)}${index}`
+  )))
   t.equal(answers.filter(({ stored }) => stored).length, 1000)
 })
 

@@ -25,7 +25,9 @@ export function dedupConfig (action: Action, threshold?: number): FileConfig {
 
 /** The texts of a bank, sorted. */
 export async function textsOf ({ get }: TestApp, bank = 'home'): Promise<string[]> {
-  return (await get(`/v1/banks/${bank}/memories`)).json<{ memories: Array<{ text: string }> }>().memories.map(({ text }) => text).sort()
+  return (await get(`/v1/banks/${bank}/memories`)).json<{
+    memories: Array<{ text: string }>
+  }>().memories.map(({ text }) => text).sort()
 }
 
 /** Retains a content in the bank `home`, with further fields. */

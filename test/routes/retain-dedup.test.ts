@@ -64,7 +64,10 @@ t.test('update: the new content and its fields replace the existing memory under
   t.strictSame(await textsOf(home), [NEAR_DUPLICATE], 'the expiry of the old content is removed too')
 
   const again = await retain(home, NEAR_DUPLICATE, { tags: ['new'] })
-  t.strictSame([again.stored, again.deduplicated, again.memory_id], [false, true, id], 'an exact repeat of the new content is recognised')
+  t.strictSame(
+    [again.stored, again.deduplicated, again.memory_id], [false, true, id],
+    'an exact repeat of the new content is recognised',
+  )
   t.notOk('near_duplicate' in again)
   t.notOk('updated' in again)
   t.equal((await retain(home, TEXT, { tags: ['old'] })).updated, true, 'the old content is no longer a repeat')
@@ -75,7 +78,9 @@ t.test('an updated memory is found by the meaning of its new text', async (t) =>
   const id = await home.retain('home', 'On Friday afternoon Alice goes to her doctor.')
   t.equal((await retain(home, 'On Friday afternoon Alice goes to her garage.')).memory_id, id)
   await home.app.memory.idle()
-  const scores = async (query: string) => (await home.post('/v1/recall', { bank_id: 'home', query, explain: true })).json().hits
+  const scores = async (query: string) => (await home.post('/v1/recall', {
+    bank_id: 'home', query, explain: true,
+  })).json().hits
     .map(({ scores }: { scores: { semantic?: { score: number } } }) => scores.semantic?.score ?? 0)
   t.strictSame((await scores('automobile')).map(Math.round), [1])
   t.strictSame((await scores('physician')).filter((score: number) => score > 0), [])
@@ -85,14 +90,20 @@ t.test('an exact repeat has the same answer with every action', async (t) => {
   for (const action of ['skip', 'warn', 'update'] as const) {
     const home = await testApp(t, { file: dedupConfig(action) })
     const id = await home.retain('home', TEXT)
-    t.strictSame(await retain(home, TEXT), { stored: false, memory_id: id, chunk_count: 1, deduplicated: true, bank_id: 'home' }, action)
+    t.strictSame(
+      await retain(home, TEXT), { stored: false, memory_id: id, chunk_count: 1, deduplicated: true, bank_id: 'home' },
+      action,
+    )
   }
 })
 
 t.test('a bank may have other settings, also by a pattern', async (t) => {
   const file: FileConfig = {
     signal_quality: { dedup: { action: 'skip', threshold: 0.99 } },
-    banks: { home: { signal_quality: { dedup: { threshold: 0.9 } } }, 'diary-*': { signal_quality: { dedup: { action: 'off' } } } },
+    banks: {
+      home: { signal_quality: { dedup: { threshold: 0.9 } } },
+      'diary-*': { signal_quality: { dedup: { action: 'off' } } },
+    },
   }
   const { post } = await testApp(t, { file })
   const stored = async (bank: string) => {
@@ -125,7 +136,9 @@ t.test('the items of a batch are compared with the bank and with each other, in 
 
   const update = await testApp(t, { file: dedupConfig('update') })
   const existing = await update.retain('home', TEXT)
-  const updated = await retainBatch(update, [NEAR_DUPLICATE, other, `${NEAR_DUPLICATE} early`, `${other} only`, 'It will rain.', `${NEAR_DUPLICATE} early`])
+  const updated = await retainBatch(update, [
+    NEAR_DUPLICATE, other, `${NEAR_DUPLICATE} early`, `${other} only`, 'It will rain.', `${NEAR_DUPLICATE} early`,
+  ])
   const fresh = updated[1]!.memory_id
   t.strictSame(updated.map(({ stored, updated, memory_id: memoryId }) => [stored, updated, memoryId]), [
     [true, true, existing], [true, undefined, fresh], [
@@ -138,8 +151,12 @@ t.test('the items of a batch are compared with the bank and with each other, in 
 t.test('an import does not look for near-duplicates', async (t) => {
   const home = await testApp(t, { file: dedupConfig('skip') })
   await home.retain('home', TEXT)
-  const payload = [{ format: 'memory-gateway-export', version: 1 }, { text: NEAR_DUPLICATE }].map((line) => JSON.stringify(line)).join('\n')
-  const answer = await home.inject({ method: 'POST', url: '/v1/banks/home/import', headers: { 'content-type': 'application/x-ndjson' }, payload })
+  const payload = [{ format: 'memory-gateway-export', version: 1 }, { text: NEAR_DUPLICATE }].map((line) => (
+    JSON.stringify(line)
+  )).join('\n')
+  const answer = await home.inject({
+    method: 'POST', url: '/v1/banks/home/import', headers: { 'content-type': 'application/x-ndjson' }, payload,
+  })
   t.equal(answer.json().imported, 1)
 })
 

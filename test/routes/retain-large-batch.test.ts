@@ -17,7 +17,9 @@ for (const store of ['in_memory', 'pglite'] as const) {
     const file = store === 'pglite' ? { vector_store: store, vector_store_config: { data_dir: t.testdir({}) } } : {}
     const { post, retain, app } = await testApp(t, { file })
     const contents = Array.from({ length: ITEMS }, (_, index) => content(index))
-    const batch = await post('/v1/retain/batch', { bank_id: 'together', items: contents.map((text) => ({ content: text })) })
+    const batch = await post('/v1/retain/batch', {
+      bank_id: 'together', items: contents.map((text) => ({ content: text })),
+    })
     t.equal(batch.statusCode, 200)
     for (const text of contents) await retain('single', text)
     await app.memory.idle()

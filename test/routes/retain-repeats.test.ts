@@ -3,7 +3,12 @@ import { testApp } from '../helpers/app.js'
 
 const { post, get, retain, clock } = await testApp(t)
 
-const STANDING = { content: 'Alice drinks caf\u00e9 au lait.', tags: ['drink', 'alice'], document_id: 'chat', occurred_at: '2025-05-01T08:00:00Z' }
+const STANDING = {
+  content: 'Alice drinks caf\u00e9 au lait.',
+  tags: ['drink', 'alice'],
+  document_id: 'chat',
+  occurred_at: '2025-05-01T08:00:00Z',
+}
 const PLAIN = { content: 'Bob walks.' }
 
 interface Pair {
@@ -13,20 +18,30 @@ interface Pair {
 
 const repeats: Record<string, Pair> = {
   'the very same request': { second: STANDING },
-  'white space around and between words': { second: { ...STANDING, content: '  Alice \n drinks\tcaf\u00e9   au lait. ' } },
-  'the same characters in another normal form': { second: { ...STANDING, content: 'Alice drinks cafe\u0301 au lait.' } },
+  'white space around and between words': {
+    second: { ...STANDING, content: '  Alice \n drinks\tcaf\u00e9   au lait. ' },
+  },
+  'the same characters in another normal form': {
+    second: { ...STANDING, content: 'Alice drinks cafe\u0301 au lait.' },
+  },
   'tags in another order': { second: { ...STANDING, tags: ['alice', 'drink'] } },
   'a tag twice': { second: { ...STANDING, tags: ['alice', 'drink', 'alice'] } },
   'the same instant in another offset': { second: { ...STANDING, occurred_at: '2025-05-01T10:00:00.000+02:00' } },
-  'other metadata, source and expiry': { second: { ...STANDING, metadata: { a: 1 }, source: 'elsewhere', expires_at: '2030-01-01T00:00:00Z' } },
-  'null where a field was absent': { first: PLAIN, second: { ...PLAIN, tags: null, document_id: null, occurred_at: null } },
+  'other metadata, source and expiry': {
+    second: { ...STANDING, metadata: { a: 1 }, source: 'elsewhere', expires_at: '2030-01-01T00:00:00Z' },
+  },
+  'null where a field was absent': {
+    first: PLAIN, second: { ...PLAIN, tags: null, document_id: null, occurred_at: null },
+  },
 }
 
 for (const [index, [what, { first = STANDING, second }]] of Object.entries(repeats).entries()) {
   await t.test(`${what} makes an exact repeat`, async (t) => {
     const bank = { bank_id: `repeat-${index}` }
     const standing = (await post('/v1/retain', { ...bank, ...first })).json()
-    t.same((await post('/v1/retain', { ...bank, ...second })).json(), { ...bank, stored: false, deduplicated: true, memory_id: standing.memory_id, chunk_count: 1 })
+    t.same((await post('/v1/retain', { ...bank, ...second })).json(), {
+      ...bank, stored: false, deduplicated: true, memory_id: standing.memory_id, chunk_count: 1,
+    })
     t.equal((await get(`/v1/banks/${bank.bank_id}`)).json().memory_count, 1)
   })
 }
@@ -61,7 +76,9 @@ await t.test('a repeat does not change the stored memory', async (t) => {
 })
 
 await t.test('of simultaneous equal requests one is stored', async (t) => {
-  const answers = await Promise.all(Array.from({ length: 10 }, async () => (await post('/v1/retain', { bank_id: 'race', content: 'Now.' })).json()))
+  const answers = await Promise.all(Array.from({ length: 10 }, async () => (
+    (await post('/v1/retain', { bank_id: 'race', content: 'Now.' })).json()
+  )))
   t.equal(answers.filter((answer) => answer.stored === true).length, 1)
   t.equal(new Set(answers.map((answer) => answer.memory_id)).size, 1)
   t.equal((await get('/v1/banks/race')).json().memory_count, 1)

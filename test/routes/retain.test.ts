@@ -52,7 +52,9 @@ await t.test('content is stored as it was written, without surrounding white spa
 })
 
 await t.test('a bank exists from its first retain on', async (t) => {
-  const names = async () => (await get('/v1/banks?limit=200')).json<{ banks: Array<{ bank_id: string }> }>().banks.map((bank) => bank.bank_id)
+  const names = async () => (
+    (await get('/v1/banks?limit=200')).json<{ banks: Array<{ bank_id: string }> }>().banks.map((bank) => bank.bank_id)
+  )
   t.notOk((await names()).includes('newborn'))
   await retain('newborn', 'First words.')
   t.ok((await names()).includes('newborn'))
@@ -72,7 +74,9 @@ await t.test('a long text is one memory with one id, however many chunks it is s
   t.equal(lines.length, 2)
   t.match(JSON.parse(lines[1]!), { memory_id: answer.memory_id, text: content })
 
-  t.same((await post('/v1/forget', { bank_id: 'long', memory_ids: [answer.memory_id] })).json(), { deleted_count: 1, memory_ids: [answer.memory_id] })
+  t.same((await post('/v1/forget', { bank_id: 'long', memory_ids: [answer.memory_id] })).json(), {
+    deleted_count: 1, memory_ids: [answer.memory_id],
+  })
   t.same(textsOf(await post('/v1/recall', { bank_id: 'long', query: 'number119' })), [])
 })
 
@@ -81,7 +85,9 @@ const accepted: Record<string, Record<string, unknown>> = {
   'content of 50,000 characters': { content: 'a'.repeat(50_000) },
   'content of 50,000 characters outside the basic plane': { content: '\u{1f511}'.repeat(50_000) },
   'content of 50,000 characters and white space around': { content: `${' '.repeat(50)}${'b'.repeat(50_000)}\n` },
-  '100 tags of 128 characters': { content: 'tags', tags: Array.from({ length: 100 }, (_, index) => String(index).padStart(128, 't')) },
+  '100 tags of 128 characters': {
+    content: 'tags', tags: Array.from({ length: 100 }, (_, index) => String(index).padStart(128, 't')),
+  },
   'metadata of 4096 bytes': { content: 'metadata', metadata: { k: 'v'.repeat(4096 - '{"k":""}'.length) } },
   'a bank id of 255 characters': { content: 'bank', bank_id: 'a'.repeat(255) },
   'a bank id with every sign': { content: 'bank', bank_id: '9.a_b:c@d-e' },
@@ -146,7 +152,9 @@ await t.test('a retain requires the permission write and no other', async (t) =>
   const { post } = await testApp(t, { file: ONE_PERMISSION_EACH })
   const body = { bank_id: 'team', content: 'Shared.' }
   for (const principal of ['user:read', 'user:forget', 'user:admin', 'user:nobody']) {
-    refused(t, await post('/v1/retain', body, as(principal)), 403, 'access_denied', { detail: `Principal '${principal}' is denied 'write' on bank 'team'` })
+    refused(t, await post('/v1/retain', body, as(principal)), 403, 'access_denied', {
+      detail: `Principal '${principal}' is denied 'write' on bank 'team'`,
+    })
   }
   t.equal((await post('/v1/retain', body, as('user:write'))).json().stored, true)
 })
@@ -158,7 +166,9 @@ await t.test('a request that a limit refuses is not prepared; a wrong field is r
   const app = await testApp(t, { file: { homeostasis: { rate_limits: { retain_per_minute: 1 } } } }, { newId })
   await app.retain('home', 'The first.')
   t.equal(given, 1)
-  for (let count = 0; count < 2; count++) t.equal((await app.post('/v1/retain', { bank_id: 'home', content: 'Another.' })).statusCode, 429)
+  for (let count = 0; count < 2; count++) {
+    t.equal((await app.post('/v1/retain', { bank_id: 'home', content: 'Another.' })).statusCode, 429)
+  }
   t.equal(given, 1, 'no id was created for a refused memory')
   refused(t, await app.post('/v1/retain', { bank_id: 'home', content: ' ' }), 400, 'invalid_request')
 })

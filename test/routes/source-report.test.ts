@@ -8,10 +8,16 @@ async function report ({ get }: TestApp, id = 'shop'): Promise<Record<string, un
 }
 
 await t.test('every source of the configuration is reported, in its order and without its secret', async (t) => {
-  const app = await testApp(t, { file: { sources: { shop: signedSource(), crm: openSource({ target_bank: 'leads' }) } } })
+  const app = await testApp(t, {
+    file: { sources: { shop: signedSource(), crm: openSource({ target_bank: 'leads' }) } },
+  })
   const response = await app.get('/v1/admin/sources')
-  const untouched = { type: 'webhook', healthy: true, message: 'no event yet', last_event_at: null, accepted: 0, rejected: 0 }
-  t.same(response.json(), { sources: [{ id: 'shop', target_bank: 'inbox', ...untouched }, { id: 'crm', target_bank: 'leads', ...untouched }] })
+  const untouched = {
+    type: 'webhook', healthy: true, message: 'no event yet', last_event_at: null, accepted: 0, rejected: 0,
+  }
+  t.same(response.json(), {
+    sources: [{ id: 'shop', target_bank: 'inbox', ...untouched }, { id: 'crm', target_bank: 'leads', ...untouched }],
+  })
 })
 
 await t.test('an accepted event is counted, and the last one is remembered', async (t) => {
@@ -19,7 +25,9 @@ await t.test('an accepted event is counted, and the last one is remembered', asy
   await sendJson(app, 'shop', { content: 'one' })
   app.clock.advance(5000)
   await sendJson(app, 'shop', { content: 'two' })
-  t.match(await report(app), { healthy: true, message: 'ok', last_event_at: '2026-01-15T10:00:05.000Z', accepted: 2, rejected: 0 })
+  t.match(await report(app), {
+    healthy: true, message: 'ok', last_event_at: '2026-01-15T10:00:05.000Z', accepted: 2, rejected: 0,
+  })
   t.match(await report(app, 'crm'), { accepted: 0, last_event_at: null })
 })
 
@@ -33,13 +41,17 @@ await t.test('an exact repeat is accepted', async (t) => {
 await t.test('a source whose event was refused is unhealthy until an event is retained', async (t) => {
   const app = await testApp(t, { file: { sources: { shop: openSource() } } })
   await sendJson(app, 'shop', { nothing: true })
-  t.match(await report(app), { healthy: false, message: /invalid_request/, accepted: 0, rejected: 1, last_event_at: '2026-01-15T10:00:00.000Z' })
+  t.match(await report(app), {
+    healthy: false, message: /invalid_request/, accepted: 0, rejected: 1, last_event_at: '2026-01-15T10:00:00.000Z',
+  })
   await sendJson(app, 'shop', { content: 'good' })
   t.match(await report(app), { healthy: true, message: 'ok', accepted: 1, rejected: 1 })
 })
 
 await t.test('a source that access control denies is unhealthy and says why', async (t) => {
-  const app = await testApp(t, { file: { access_control: { enabled: true, default_policy: 'deny' }, sources: { shop: openSource() } } })
+  const app = await testApp(t, {
+    file: { access_control: { enabled: true, default_policy: 'deny' }, sources: { shop: openSource() } },
+  })
   await sendJson(app, 'shop', { content: 'x' })
   t.match(await report(app), { healthy: false, message: /access_denied/, rejected: 1 })
 })
@@ -47,7 +59,9 @@ await t.test('a source that access control denies is unhealthy and says why', as
 await t.test('a signed event that is not JSON is rejected like any other that cannot be retained', async (t) => {
   const app = await testApp(t, { file: { sources: { shop: signedSource() } } })
   await send(app, 'shop', '{not json', { 'x-signature-256': signatureOf('{not json') })
-  t.match(await report(app), { healthy: false, message: /invalid_json/, rejected: 1, last_event_at: '2026-01-15T10:00:00.000Z' })
+  t.match(await report(app), {
+    healthy: false, message: /invalid_json/, rejected: 1, last_event_at: '2026-01-15T10:00:00.000Z',
+  })
 })
 
 await t.test('a bad signature is counted and does not affect the health of the source', async (t) => {

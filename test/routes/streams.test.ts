@@ -121,7 +121,9 @@ await t.test('a client that disconnects before its export begins ends it', async
 
 await t.test('a caller may have bounds.streams_per_caller open streams, and then gets 429', async (t) => {
   const { store, url, inject, until, app } = await served(t, { bounds: { streams_per_caller: 2 } })
-  const get = async (principal: string) => await inject({ method: 'GET', url: '/v1/banks/bank/export', headers: as(principal) })
+  const get = async (principal: string) => (
+    await inject({ method: 'GET', url: '/v1/banks/bank/export', headers: as(principal) })
+  )
   const { opened, open } = latch()
   store.haltAfter = 1
   store.halted = opened
@@ -133,7 +135,12 @@ await t.test('a caller may have bounds.streams_per_caller open streams, and then
   const tooMany = await get('user:alice')
   refused(t, tooMany, 429, 'too_many_streams', { detail: /bounds\.streams_per_caller/, retry_after_seconds: 1 })
   t.equal(tooMany.headers['retry-after'], '1')
-  const events = await inject({ method: 'POST', url: '/v1/reflect', headers: { ...as('user:alice'), accept: 'text/event-stream' }, payload: { bank_id: 'bank', query: 'Which memory?' } })
+  const events = await inject({
+    method: 'POST',
+    url: '/v1/reflect',
+    headers: { ...as('user:alice'), accept: 'text/event-stream' },
+    payload: { bank_id: 'bank', query: 'Which memory?' },
+  })
   refused(t, events, 429, 'too_many_streams')
   store.haltAfter = Infinity
   t.equal((await get('user:bob')).statusCode, 200, 'another caller has its own streams')
@@ -151,7 +158,9 @@ await t.test('streams that are refused or complete no longer count', async (t) =
   languageModel.answer = () => generation('Tea [1].')
   const { inject, retain, app } = await testApp(t, { file: { bounds: { streams_per_caller: 1 } } }, { languageModel })
   await retain('bank', 'Alice drinks green tea.')
-  const ask = async (body: object) => await inject({ method: 'POST', url: '/v1/reflect', headers: { accept: 'text/event-stream' }, payload: body })
+  const ask = async (body: object) => (
+    await inject({ method: 'POST', url: '/v1/reflect', headers: { accept: 'text/event-stream' }, payload: body })
+  )
   for (let index = 0; index < 3; index++) {
     t.equal((await inject({ method: 'GET', url: '/v1/banks/bank/export' })).statusCode, 200)
     t.equal((await inject({ method: 'GET', url: '/v1/banks/@/export' })).statusCode, 400)
@@ -165,6 +174,7 @@ await t.test('each memory has one complete line in an export, however long it is
   const { inject, retain } = await testApp(t)
   const content = 'caf\u00e9 \ud83c\udf75 "tea"\n'.repeat(3500).trim()
   for (let index = 0; index < 3; index++) await retain('bank', `${index} ${content}`)
-  const lines = (await inject({ method: 'GET', url: '/v1/banks/bank/export' })).body.trim().split('\n').map((line) => JSON.parse(line) as { text?: string })
+  const lines = (await inject({ method: 'GET', url: '/v1/banks/bank/export' })).body.trim().split('\n')
+    .map((line) => JSON.parse(line) as { text?: string })
   t.same(lines.slice(1).map(({ text }) => text), [0, 1, 2].map((index) => `${index} ${content}`))
 })

@@ -38,14 +38,18 @@ export function as (principal: string): Record<string, string> {
 export const ONE_PERMISSION_EACH: FileConfig = {
   access_control: { enabled: true, default_policy: 'deny' },
   access_grants: [
-    ...(['read', 'write', 'forget', 'admin'] as const).map((permission) => ({ bank_id: 'team*', principal: `user:${permission}`, permissions: [permission] })),
+    ...(['read', 'write', 'forget', 'admin'] as const).map(
+      (permission) => ({ bank_id: 'team*', principal: `user:${permission}`, permissions: [permission] }),
+    ),
     { bank_id: '*', principal: 'user:all', permissions: ['*'] },
   ],
 }
 
 /** A text of so many sentences, each with words of its own, that needs several passages. */
 export function longText (sentences: number): string {
-  return Array.from({ length: sentences }, (_, index) => `Chapter ${index} tells how the lighthouse keeper number${index} repaired the lamp.`).join(' ')
+  return Array.from({ length: sentences }, (_, index) => (
+    `Chapter ${index} tells how the lighthouse keeper number${index} repaired the lamp.`
+  )).join(' ')
 }
 
 /** The texts of the memories of bank `b` with their trust, by text. */

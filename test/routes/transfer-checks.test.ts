@@ -69,7 +69,10 @@ for (const [what, payload] of Object.entries(badHeaders)) {
 
 await t.test('a refusal repeats no value of the import', async (t) => {
   const app = await testApp(t)
-  for (const payload of [ndjson({ ...HEADER, version: 'hunter2' }), ndjson({ ...HEADER, format: 'hunter2' }), ndjson(HEADER, 'hunter2'), ndjson(HEADER, { text: 'x', memory_id: 'hunter2', occurred_at: 'hunter2' })]) {
+  for (const payload of [
+    ndjson({ ...HEADER, version: 'hunter2' }), ndjson({ ...HEADER, format: 'hunter2' }), ndjson(HEADER, 'hunter2'),
+    ndjson(HEADER, { text: 'x', memory_id: 'hunter2', occurred_at: 'hunter2' }),
+  ]) {
     const response = await importInto(app, 'bank', payload)
     t.equal(response.statusCode, 400)
     t.notMatch(response.body, /hunter2/)
@@ -85,7 +88,9 @@ for (const [what, payload] of Object.entries({ 'an empty body': '', 'nothing but
 
 await t.test('a request without a body and without a type is refused as empty', async (t) => {
   const { inject } = await testApp(t)
-  refused(t, await inject({ method: 'POST', url: '/v1/banks/bank/import' }), 400, 'invalid_request', { detail: 'The import is empty' })
+  refused(t, await inject({ method: 'POST', url: '/v1/banks/bank/import' }), 400, 'invalid_request', {
+    detail: 'The import is empty',
+  })
 })
 
 await t.test('an import accepts NDJSON and no other type', async (t) => {
@@ -94,7 +99,10 @@ await t.test('an import accepts NDJSON and no other type', async (t) => {
     t.equal((await importInto(app, 'bank', ndjson(HEADER), { 'content-type': type })).statusCode, 200, type)
   }
   for (const type of ['application/json', 'text/plain', 'application/octet-stream', 'application/jsonl', 'nonsense']) {
-    refused(t, await importInto(app, 'bank', ndjson(HEADER), { 'content-type': type }), 415, 'unsupported_media_type', { detail: 'Unsupported Content-Type: this route takes application/x-ndjson' })
+    refused(
+      t, await importInto(app, 'bank', ndjson(HEADER), { 'content-type': type }), 415, 'unsupported_media_type',
+      { detail: 'Unsupported Content-Type: this route takes application/x-ndjson' },
+    )
   }
 })
 
@@ -113,7 +121,12 @@ await t.test('an import over the body limit is 413, also in chunks without a len
   const app = await testApp(t, { maxBodyBytes: 1000 })
   const payload = ndjson(HEADER, { text: 'x'.repeat(1000) })
   refused(t, await importInto(app, 'bank', payload), 413, 'body_too_large')
-  const chunked = await app.inject({ method: 'POST', url: '/v1/banks/bank/import', headers: { 'content-type': 'application/x-ndjson' }, payload: Readable.from([payload.slice(0, 500), payload.slice(500)]) })
+  const chunked = await app.inject({
+    method: 'POST',
+    url: '/v1/banks/bank/import',
+    headers: { 'content-type': 'application/x-ndjson' },
+    payload: Readable.from([payload.slice(0, 500), payload.slice(500)]),
+  })
   refused(t, chunked, 413, 'body_too_large')
   t.equal(await countOf(app, 'bank'), 0)
 })
@@ -128,16 +141,25 @@ await t.test('only skip and overwrite resolve a conflict, and there is no other 
 await t.test('an import passes the same barriers as a retain', async (t) => {
   const app = await testApp(t, {
     file: {
-      barriers: { validation: { max_content_length: 10 }, metadata: { blocked_keys: ['SSN'], max_metadata_size_bytes: 20 } },
+      barriers: {
+        validation: { max_content_length: 10 }, metadata: { blocked_keys: ['SSN'], max_metadata_size_bytes: 20 },
+      },
       homeostasis: { retain_max_content_bytes: 12 },
       banks: {
         wide: { barriers: { validation: { max_content_length: 100 } }, homeostasis: { retain_max_content_bytes: 100 } },
       },
     },
   })
-  refused(t, await importInto(app, 'bank', ndjson(HEADER, { text: 'a'.repeat(11) })), 400, 'invalid_request', { detail: /^line 2: .* 10 characters/ })
-  refused(t, await importInto(app, 'bank', ndjson(HEADER, { text: 'é'.repeat(7) })), 400, 'invalid_request', { detail: /^line 2: .* 12 bytes/ })
-  refusedFields(t, await importInto(app, 'bank', ndjson(HEADER, { text: 'x', metadata: { k: 'v'.repeat(20) } })), 'line 2: metadata')
+  refused(t, await importInto(app, 'bank', ndjson(HEADER, { text: 'a'.repeat(11) })), 400, 'invalid_request', {
+    detail: /^line 2: .* 10 characters/,
+  })
+  refused(t, await importInto(app, 'bank', ndjson(HEADER, { text: 'é'.repeat(7) })), 400, 'invalid_request', {
+    detail: /^line 2: .* 12 bytes/,
+  })
+  refusedFields(
+    t, await importInto(app, 'bank', ndjson(HEADER, { text: 'x', metadata: { k: 'v'.repeat(20) } })),
+    'line 2: metadata',
+  )
   t.equal((await importInto(app, 'wide', ndjson(HEADER, { text: 'a'.repeat(11) }))).json().imported, 1)
   await importInto(app, 'bank', ndjson(HEADER, { text: 'kept', metadata: { ssn: '123-45-6789', k: 1 } }))
   t.match((await exportOf(app, 'bank'))[1], { text: 'kept', metadata: { ssn: undefined, k: 1 } })
@@ -148,7 +170,9 @@ await t.test('the limits of retain do not count an import', async (t) => {
     file: { homeostasis: { rate_limits: { retain_per_minute: 1 }, quotas: { retain_per_day: 1 } } },
   })
   for (let round = 0; round < 3; round++) {
-    t.equal((await importInto(app, 'bank', ndjson(HEADER, { text: `a ${round}` }, { text: `b ${round}` }))).statusCode, 200)
+    t.equal(
+      (await importInto(app, 'bank', ndjson(HEADER, { text: `a ${round}` }, { text: `b ${round}` }))).statusCode, 200,
+    )
   }
   t.equal((await app.post('/v1/retain', { bank_id: 'bank', content: 'mine' })).statusCode, 200)
   refused(t, await app.post('/v1/retain', { bank_id: 'bank', content: 'more' }), 429, 'rate_limited')

@@ -29,7 +29,9 @@ await t.test('an export is NDJSON: a header line, then every memory, oldest firs
   const [header, ...memories] = await exportOf(app, 'bank')
   t.same(header, { ...HEADER, bank_id: 'bank', exported_at: '2026-01-15T10:00:02.000Z', memory_count: 3 })
   t.same(memories.map((memory) => memory['memory_id']), ids)
-  for (const memory of memories) t.same(memory, (await app.get(`/v1/banks/bank/memories/${String(memory['memory_id'])}`)).json())
+  for (const memory of memories) {
+    t.same(memory, (await app.get(`/v1/banks/bank/memories/${String(memory['memory_id'])}`)).json())
+  }
 })
 
 await t.test('an export of a bank that does not exist has only its header', async (t) => {
@@ -61,7 +63,9 @@ await t.test('an exported bank that is imported elsewhere has the same export, w
 await t.test("the header's bank and the lines' are information only", async (t) => {
   const app = await testApp(t)
   await fill(app, 'from')
-  t.same((await importInto(app, 'to', (await app.get('/v1/banks/from/export')).body)).json(), { imported: 3, skipped: 0, overwritten: 0 })
+  t.same((await importInto(app, 'to', (await app.get('/v1/banks/from/export')).body)).json(), {
+    imported: 3, skipped: 0, overwritten: 0,
+  })
   t.match((await app.get('/v1/banks/to')).json(), { memory_count: 3 })
   t.match((await app.get('/v1/banks/from')).json(), { memory_count: 3 })
   t.ok((await exportOf(app, 'to')).every((line) => line['bank_id'] === 'to'))
@@ -80,10 +84,23 @@ await t.test('a line needs only its text', async (t) => {
     memory_id: null,
     bank_id: null,
   }
-  t.same((await importInto(app, 'bank', ndjson(HEADER, { text: ' one ' }, { text: 'two', ...nothing }, { text: 'three', tags: [] }))).json(), { imported: 3, skipped: 0, overwritten: 0 })
+  t.same(
+    (await importInto(app, 'bank', ndjson(
+      HEADER, { text: ' one ' }, { text: 'two', ...nothing }, { text: 'three', tags: [] },
+    ))).json(),
+    { imported: 3, skipped: 0, overwritten: 0 },
+  )
   const [, ...memories] = await exportOf(app, 'bank')
   t.same(memories.map((memory) => memory['text']).sort(), ['one', 'three', 'two'])
-  for (const memory of memories) t.match(memory, { memory_id: /^[0-9a-f-]{36}$/, retained_at: '2026-01-15T10:00:00.000Z', tags: { length: 0 }, metadata: {}, occurred_at: null })
+  for (const memory of memories) {
+    t.match(memory, {
+      memory_id: /^[0-9a-f-]{36}$/,
+      retained_at: '2026-01-15T10:00:00.000Z',
+      tags: { length: 0 },
+      metadata: {},
+      occurred_at: null,
+    })
+  }
 })
 
 await t.test('an import of the header alone imports nothing', async (t) => {
@@ -93,7 +110,8 @@ await t.test('an import of the header alone imports nothing', async (t) => {
 
 await t.test('other line ends, blank lines and a missing line end at the end are accepted', async (t) => {
   const app = await testApp(t)
-  const payload = `\n${JSON.stringify(HEADER)}\r\n\r\n${JSON.stringify({ text: 'one' })}\r\n  \n${JSON.stringify({ text: 'two' })}`
+  const payload = `\n${JSON.stringify(HEADER)}\r\n\r\n${JSON.stringify({ text: 'one' })}\r\n  ` +
+    `\n${JSON.stringify({ text: 'two' })}`
   t.same((await importInto(app, 'bank', payload)).json(), { imported: 2, skipped: 0, overwritten: 0 })
 })
 
@@ -101,7 +119,9 @@ await t.test('a conflict', async (t) => {
   const ID = '01936f0e-7b3c-7a10-8d2f-aaaaaaaaaaaa'
   const conflicts: Record<string, (id: string) => Record<string, unknown>> = {
     'by the same id': (id) => ({ memory_id: id, text: 'Other words.', metadata: { from: 'import' } }),
-    'by the same id in another case': (id) => ({ memory_id: id.toUpperCase(), text: 'Other words.', metadata: { from: 'import' } }),
+    'by the same id in another case': (id) => ({
+      memory_id: id.toUpperCase(), text: 'Other words.', metadata: { from: 'import' },
+    }),
     'by an exact repeat': () => ({ memory_id: ID, text: ' Words.  ', tags: ['b', 'a'], metadata: { from: 'import' } }),
     'by an exact repeat without an id': () => ({ text: 'Words.', tags: ['a', 'b'], metadata: { from: 'import' } }),
   }
@@ -110,7 +130,9 @@ await t.test('a conflict', async (t) => {
       await t.test(`${what} keeps the stored memory with ${query || 'no query'}`, async (t) => {
         const app = await testApp(t)
         const id = await app.retain('bank', 'Words.', { tags: ['a', 'b'] })
-        t.same((await importInto(app, `bank${query}`, ndjson(HEADER, line(id), { text: 'New.' }))).json(), { imported: 1, skipped: 1, overwritten: 0 })
+        t.same((await importInto(app, `bank${query}`, ndjson(HEADER, line(id), { text: 'New.' }))).json(), {
+          imported: 1, skipped: 1, overwritten: 0,
+        })
         t.match((await app.get(`/v1/banks/bank/memories/${id}`)).json(), { text: 'Words.', metadata: {} })
         t.equal((await app.get('/v1/banks/bank')).json().memory_count, 2)
       })
@@ -118,7 +140,10 @@ await t.test('a conflict', async (t) => {
     await t.test(`${what} replaces the stored memory with on_conflict=overwrite`, async (t) => {
       const app = await testApp(t)
       const id = await app.retain('bank', 'Words.', { tags: ['a', 'b'] })
-      t.same((await importInto(app, 'bank?on_conflict=overwrite', ndjson(HEADER, line(id), { text: 'New.' }))).json(), { imported: 1, skipped: 0, overwritten: 1 })
+      t.same(
+        (await importInto(app, 'bank?on_conflict=overwrite', ndjson(HEADER, line(id), { text: 'New.' }))).json(),
+        { imported: 1, skipped: 0, overwritten: 1 },
+      )
       const [, ...memories] = await exportOf(app, 'bank')
       t.equal(memories.length, 2)
       t.ok(memories.some((memory) => (memory['metadata'] as { from?: string }).from === 'import'))
@@ -132,14 +157,18 @@ await t.test('a conflict', async (t) => {
     const skipping = await testApp(t)
     t.same((await importInto(skipping, 'bank', lines)).json(), { imported: 1, skipped: 1, overwritten: 0 })
     const overwriting = await testApp(t)
-    t.same((await importInto(overwriting, 'bank?on_conflict=overwrite', lines)).json(), { imported: 1, skipped: 0, overwritten: 1 })
+    t.same((await importInto(overwriting, 'bank?on_conflict=overwrite', lines)).json(), {
+      imported: 1, skipped: 0, overwritten: 1,
+    })
     t.match(await exportOf(overwriting, 'bank'), [{ memory_count: 1 }, { metadata: { later: true } }])
   })
 
   await t.test('does not exist with a memory of another bank', async (t) => {
     const app = await testApp(t)
     const id = await app.retain('other', 'Words.')
-    t.same((await importInto(app, 'bank', ndjson(HEADER, { memory_id: id, text: 'Words.' }))).json(), { imported: 1, skipped: 0, overwritten: 0 })
+    t.same((await importInto(app, 'bank', ndjson(HEADER, { memory_id: id, text: 'Words.' }))).json(), {
+      imported: 1, skipped: 0, overwritten: 0,
+    })
     t.match((await app.get(`/v1/banks/other/memories/${id}`)).json(), { text: 'Words.' })
   })
 })
@@ -148,7 +177,9 @@ await t.test('importing an export into its own bank again changes nothing', asyn
   const app = await testApp(t)
   await fill(app, 'bank')
   const exported = (await app.get('/v1/banks/bank/export')).body
-  for (const [query, answer] of [['skip', { imported: 0, skipped: 3, overwritten: 0 }], ['overwrite', { imported: 0, skipped: 0, overwritten: 3 }]] as const) {
+  for (const [query, answer] of [
+    ['skip', { imported: 0, skipped: 3, overwritten: 0 }], ['overwrite', { imported: 0, skipped: 0, overwritten: 3 }],
+  ] as const) {
     t.same((await importInto(app, `bank?on_conflict=${query}`, exported)).json(), answer)
     t.equal((await app.get('/v1/banks/bank/export')).body, exported)
   }
@@ -156,14 +187,22 @@ await t.test('importing an export into its own bank again changes nothing', asyn
 
 await t.test('a memory that has expired since it was exported is skipped', async (t) => {
   const app = await testApp(t)
-  t.same((await importInto(app, 'bank', ndjson(HEADER, { text: 'old', expires_at: '2025-01-01T00:00:00Z' }, { text: 'new' }))).json(), { imported: 1, skipped: 1, overwritten: 0 })
+  t.same(
+    (await importInto(app, 'bank', ndjson(
+      HEADER, { text: 'old', expires_at: '2025-01-01T00:00:00Z' }, { text: 'new' },
+    ))).json(),
+    { imported: 1, skipped: 1, overwritten: 0 },
+  )
 })
 
 await t.test('an imported memory is in every index at once', async (t) => {
   const app = await testApp(t)
   await importInto(app, 'bank', ndjson(HEADER, { text: 'A heron stands in the pond.', tags: ['bird'] }))
   t.equal(textsOf(await app.post('/v1/recall', { bank_id: 'bank', query: 'heron', tags: ['bird'] })).length, 1)
-  t.match((await app.post('/v1/retain', { bank_id: 'bank', content: 'A heron stands in the pond.', tags: ['bird'] })).json(), { deduplicated: true })
+  t.match(
+    (await app.post('/v1/retain', { bank_id: 'bank', content: 'A heron stands in the pond.', tags: ['bird'] })).json(),
+    { deduplicated: true },
+  )
 })
 
 await t.test('export and import require the permission admin', async (t) => {

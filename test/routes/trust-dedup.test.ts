@@ -13,14 +13,20 @@ type Action = 'off' | 'skip' | 'warn' | 'update'
 
 async function open (t: Test, action: Action, store?: InMemoryVectorStore): Promise<TestApp> {
   return await testApp(t, {
-    file: { identity: { trust: [{ principal: 'bot:*', trust: 'untrusted' }] }, signal_quality: { dedup: { action, threshold: 0.8 } } },
+    file: {
+      identity: { trust: [{ principal: 'bot:*', trust: 'untrusted' }] },
+      signal_quality: { dedup: { action, threshold: 0.8 } },
+    },
   }, store === undefined ? {} : { store })
 }
 
 async function retained (
   { post }: TestApp, contents: readonly string[], headers: Record<string, string> = {},
 ): Promise<RetainAnswer[]> {
-  const response = await post('/v1/retain/batch', { bank_id: 'b', items: contents.map((content) => ({ content, tags: ['t', content] })) }, headers)
+  const response = await post(
+    '/v1/retain/batch', { bank_id: 'b', items: contents.map((content) => ({ content, tags: ['t', content] })) },
+    headers,
+  )
   if (response.statusCode !== 200) throw new Error(`retain answered ${response.statusCode}: ${response.body}`)
   return response.json<{ results: RetainAnswer[] }>().results
 }
@@ -29,11 +35,15 @@ t.test('update: a less trusted near-duplicate is stored beside the original, whi
   const app = await open(t, 'update')
   const [first] = await retained(app, [FIRST])
   const [second] = await retained(app, [SECOND], BOT)
-  t.match(second, { stored: true, deduplicated: false, near_duplicate: { memory_id: first!.memory_id }, trust: 'untrusted' })
+  t.match(second, {
+    stored: true, deduplicated: false, near_duplicate: { memory_id: first!.memory_id }, trust: 'untrusted',
+  })
   t.notOk('updated' in second!)
   t.same(await listed(app), [[SECOND, 'untrusted'], [FIRST, 'trusted']])
   const [third] = await retained(app, [`${SECOND}!`], BOT)
-  t.match(third, { updated: true, memory_id: second!.memory_id }, 'the next one replaces the one with the same low trust')
+  t.match(
+    third, { updated: true, memory_id: second!.memory_id }, 'the next one replaces the one with the same low trust',
+  )
   t.same(await listed(app), [[`${SECOND}!`, 'untrusted'], [FIRST, 'trusted']])
 })
 
@@ -94,7 +104,9 @@ for (const action of ['off', 'skip', 'warn', 'update'] as const) {
 class Forgetful extends InMemoryVectorStore {
   hidden = new Set<string>()
 
-  override async search (...request: Parameters<InMemoryVectorStore['search']>): ReturnType<InMemoryVectorStore['search']> {
+  override async search (
+    ...request: Parameters<InMemoryVectorStore['search']>
+  ): ReturnType<InMemoryVectorStore['search']> {
     const found = await super.search(...request)
     return {
       ...found,
@@ -105,7 +117,8 @@ class Forgetful extends InMemoryVectorStore {
   }
 }
 
-t.test('update: a stored memory that the search did not find is not replaced by one of lower trust either', async (t) => {
+t.test('update: a stored memory that the search did not find is not replaced by one of lower ' +
+  'trust either', async (t) => {
   const store = new Forgetful()
   const app = await open(t, 'update', store)
   await retained(app, [THIRD, 'Bob plays chess on Sundays'])
@@ -114,5 +127,10 @@ t.test('update: a stored memory that the search did not find is not replaced by 
   const answers = await retained(app, [SECOND, 'Bob plays chess on Sundays'], BOT)
   t.match(answers, [{ stored: true, near_duplicate: {} }, { stored: false, deduplicated: true }])
   t.notOk('trust' in answers[1]!)
-  t.same(await listed(app), [[SECOND, 'untrusted'], [FIRST, 'untrusted'], ['Bob plays chess on Sundays', 'trusted'], [THIRD, 'trusted']].sort(([a], [b]) => a! < b! ? -1 : 1))
+  t.same(
+    await listed(app),
+    [[SECOND, 'untrusted'], [FIRST, 'untrusted'], ['Bob plays chess on Sundays', 'trusted'], [THIRD, 'trusted']].sort(
+      ([a], [b]) => a! < b! ? -1 : 1,
+    ),
+  )
 })

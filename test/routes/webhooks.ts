@@ -26,7 +26,12 @@ export function signedSource (auth: { header?: string, timestamp_header?: string
 export async function send (
   { inject }: TestApp, source: string, payload: string | Buffer, headers: Record<string, string> = {},
 ): Promise<LightMyRequestResponse> {
-  return await inject({ method: 'POST', url: `/v1/ingest/webhook/${source}`, headers: { 'content-type': 'application/json', ...headers }, payload })
+  return await inject({
+    method: 'POST',
+    url: `/v1/ingest/webhook/${source}`,
+    headers: { 'content-type': 'application/json', ...headers },
+    payload,
+  })
 }
 
 export async function sendJson (app: TestApp, source: string, event: unknown): Promise<LightMyRequestResponse> {

@@ -26,9 +26,20 @@ await t.test('a caller with a token learns its actor, its tenant and the princip
     file: { identity: { obo_enabled: true } },
   })
   const claims = { iss: 'https://id.test', aud: 'memory', sub: 'ada', tid: 'acme', exp: 4_000_000_000, role: 'editor' }
-  const whoami = async (more: Record<string, unknown>) => (await get('/v1/whoami', { authorization: `Bearer ${rs256({ ...claims, ...more }, key)}` })).json()
-  t.same(await whoami({}), { principal: 'user:ada', actor: { type: 'user', id: 'ada', claims: { iss: 'https://id.test', aud: 'memory', exp: '4000000000', role: 'editor' } }, tenant_id: 'acme', on_behalf_of: null })
-  t.match(await whoami({ act: { sub: 'agent:helper' } }), { principal: 'agent:helper', on_behalf_of: 'user:ada', tenant_id: 'acme' })
+  const whoami = async (more: Record<string, unknown>) => (
+    (await get('/v1/whoami', { authorization: `Bearer ${rs256({ ...claims, ...more }, key)}` })).json()
+  )
+  t.same(await whoami({}), {
+    principal: 'user:ada',
+    actor: {
+      type: 'user', id: 'ada', claims: { iss: 'https://id.test', aud: 'memory', exp: '4000000000', role: 'editor' },
+    },
+    tenant_id: 'acme',
+    on_behalf_of: null,
+  })
+  t.match(await whoami({ act: { sub: 'agent:helper' } }), {
+    principal: 'agent:helper', on_behalf_of: 'user:ada', tenant_id: 'acme',
+  })
 })
 
 await t.test('without ?bank_id= the answer contains no permissions', async (t) => {
@@ -38,7 +49,9 @@ await t.test('without ?bank_id= the answer contains no permissions', async (t) =
 
 await t.test('with access control off every permission is granted', async (t) => {
   const { get } = await testApp(t)
-  t.same((await get('/v1/whoami?bank_id=any', as('user:ada'))).json().permissions, EVERYTHING.map((permission) => ({ permission, granted_by: 'access_control disabled' })))
+  t.same((await get('/v1/whoami?bank_id=any', as('user:ada'))).json().permissions, EVERYTHING.map(
+    (permission) => ({ permission, granted_by: 'access_control disabled' }),
+  ))
 })
 
 await t.test('permissions name the grant or the policy that grants them', async (t) => {
@@ -49,17 +62,30 @@ await t.test('permissions name the grant or the policy that grants them', async 
         { bank_id: 'other', principal: '*', permissions: ['*'] },
         { bank_id: 'team-*', principal: 'user:*', permissions: ['read'] },
       ],
-      banks: { 'team-a': { access: [{ principal: 'user:bob', permissions: ['admin'] }, { principal: 'user:ada', permissions: ['write', 'forget'] }] } },
+      banks: {
+        'team-a': {
+          access: [
+            { principal: 'user:bob', permissions: ['admin'] },
+            { principal: 'user:ada', permissions: ['write', 'forget'] },
+          ],
+        },
+      },
     },
   })
-  const permissions = async (bank: string, principal: string) => (await get(`/v1/whoami?bank_id=${bank}`, as(principal))).json().permissions
+  const permissions = async (bank: string, principal: string) => (
+    (await get(`/v1/whoami?bank_id=${bank}`, as(principal))).json().permissions
+  )
   t.same(await permissions('team-a', 'user:ada'), [
     { permission: 'read', granted_by: 'access_grants[1]' },
     { permission: 'write', granted_by: 'banks.team-a.access[1]' },
     { permission: 'forget', granted_by: 'banks.team-a.access[1]' },
   ])
-  t.same(await permissions('user-ada', 'user:ada'), EVERYTHING.map((permission) => ({ permission, granted_by: 'default_policy owner_only' })))
-  t.same(await permissions('other', 'agent:x'), EVERYTHING.map((permission) => ({ permission, granted_by: 'access_grants[0]' })))
+  t.same(await permissions('user-ada', 'user:ada'), EVERYTHING.map(
+    (permission) => ({ permission, granted_by: 'default_policy owner_only' }),
+  ))
+  t.same(await permissions('other', 'agent:x'), EVERYTHING.map(
+    (permission) => ({ permission, granted_by: 'access_grants[0]' }),
+  ))
   t.same(await permissions('user-bob', 'user:ada'), [])
 })
 

@@ -40,7 +40,8 @@ const LEFT = 'the client disconnected before the response'
 const KEY = { 'idempotency-key': 'again' }
 
 function send (
-  t: Test, { app }: TestApp, { method = 'POST', path, headers, body }: Partial<Write> & { method?: string, path: string },
+  t: Test, { app }: TestApp,
+  { method = 'POST', path, headers, body }: Partial<Write> & { method?: string, path: string },
 ): ClientRequest {
   const { port } = app.server.address() as AddressInfo
   const sent = request({ host: '127.0.0.1', port, path, method, agent: false, headers })
@@ -54,7 +55,9 @@ async function leaveTheQueue (
   t: Test, app: TestApp, store: GatedStore, [first, second]: [Write, Write],
 ): Promise<void> {
   await app.app.listen({ port: 0, host: '127.0.0.1' })
-  const inject = async ({ path, headers, body }: Write) => await app.inject({ method: 'POST', url: path, headers, payload: body })
+  const inject = async ({ path, headers, body }: Write) => (
+    await app.inject({ method: 'POST', url: path, headers, payload: body })
+  )
   const earlier = inject(first)
   while (store.held.length === 0) await setImmediate()
   const marked = { ...second, headers: { ...second.headers, ...KEY } }
@@ -93,7 +96,11 @@ t.test('a retain that waits for a comparison is cancelled too, and its quota is 
   const app = await testApp(t, { file }, { store })
   const similar = 'stands behind wooden garden shed near old stone'
   const write = (start: string): Write => ({
-    path: '/v1/retain', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ bank_id: 'home', content: `${start} ${similar}` }),
+    path: '/v1/retain',
+    headers: {
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify({ bank_id: 'home', content: `${start} ${similar}` }),
   })
   await app.retain('home', `iron ladder ${similar}`)
   await leaveTheQueue(t, app, store, [write('copper kettle'), write('silver bucket')])

@@ -41,7 +41,9 @@ export interface ModelAnswer {
  */
 export async function generateAnswer (question: AnswerRequest): Promise<ModelAnswer> {
   const generation = await question.meteredModel.generate(question.call)
-  return { ...await filterCitations(generation, question), truncated: generation.finish === 'length', usage: generation.usage }
+  return {
+    ...await filterCitations(generation, question), truncated: generation.finish === 'length', usage: generation.usage,
+  }
 }
 
 /**
@@ -64,7 +66,13 @@ export async function * streamAnswer (
     const last = filter.end()
     requireText(part.finish, last.abstained ? 'abstained' : text + last.text)
     if (!last.abstained && last.text !== '') yield last.text
-    return { text: (text + last.text).trim(), abstained: last.abstained, unverified: last.unverified, truncated: part.finish === 'length', usage: part.usage }
+    return {
+      text: (text + last.text).trim(),
+      abstained: last.abstained,
+      unverified: last.unverified,
+      truncated: part.finish === 'length',
+      usage: part.usage,
+    }
   }
   throw new UnusableGeneration()
 }
@@ -94,7 +102,10 @@ export async function generateStructuredAnswer (question: AnswerRequest, schema:
         ...(!answer.abstained && { structured: visibleStrings(read.structured) }),
       }
     }
-    messages = [...call.messages, { role: 'assistant', content: generation.text }, { role: 'user', content: repairMessage(read.problems) }]
+    messages = [
+      ...call.messages, { role: 'assistant', content: generation.text },
+      { role: 'user', content: repairMessage(read.problems) },
+    ]
   }
   throw new UnusableGeneration('The language model twice gave an answer that does not satisfy the response_schema')
 }
@@ -106,7 +117,9 @@ export async function extractiveAnswer (model: LanguageModel, question: AnswerRe
   return { ...await filterCitations(generation, question), truncated: generation.finish === 'length', usage: NO_USAGE }
 }
 
-async function filterCitations (generation: Pick<Generation, 'text' | 'finish'>, { call, linkableTexts, caller }: AnswerRequest): Promise<Pick<ModelAnswer, 'text' | 'abstained' | 'unverified'>> {
+async function filterCitations (
+  generation: Pick<Generation, 'text' | 'finish'>, { call, linkableTexts, caller }: AnswerRequest,
+): Promise<Pick<ModelAnswer, 'text' | 'abstained' | 'unverified'>> {
   const filter = new CitationFilter(call.grounding.evidence.length, { sourceTexts: linkableTexts })
   const parts: string[] = []
   for (let start = 0; start < generation.text.length; start += CHARACTERS_PER_STEP) {

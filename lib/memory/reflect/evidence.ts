@@ -34,7 +34,9 @@ export interface SelectedEvidence {
  * bank twice with the same time is used once. Texts are checked for suspicious content again, because a memory may be
  * older than the current rules.
  */
-export function * evidenceSteps (candidates: readonly ScoredCandidate[], { maxMemories, maxTokens, minTrust = 'suspect' }: EvidenceBounds): Steps<SelectedEvidence> {
+export function * evidenceSteps (candidates: readonly ScoredCandidate[], {
+  maxMemories, maxTokens, minTrust = 'suspect',
+}: EvidenceBounds): Steps<SelectedEvidence> {
   const picked: SelectedEvidence = { hits: [], evidence: [] }
   const seen = new Set<string>()
   let remainingTokens = maxTokens
@@ -63,7 +65,9 @@ export function * evidenceSteps (candidates: readonly ScoredCandidate[], { maxMe
 }
 
 function * withCurrentTrustSteps (memory: Memory): Steps<Memory> {
-  return memory.trust !== 'suspect' && (yield * suspicionSteps(memory.text)).length > 0 ? { ...memory, trust: 'suspect' } : memory
+  return memory.trust !== 'suspect' && (yield * suspicionSteps(memory.text)).length > 0
+    ? { ...memory, trust: 'suspect' }
+    : memory
 }
 
 function * excerptSteps (

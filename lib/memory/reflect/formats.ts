@@ -12,7 +12,13 @@ const FORMATS: ReadonlyMap<string, Format> = new Map([
   ['date-time', { test: (text) => parseInstant(text) !== undefined, rule: INSTANT_RULE }],
   ['date', { test: (text) => parseInstant(`${text}T00:00:00Z`) !== undefined, rule: 'must be a date like 2024-03-01' }],
   ['email', { test: isMailAddress, rule: 'must be an email address' }],
-  ['uri', { test: (text) => /^[a-z][a-z0-9+.-]*:/i.test(text) && !/\s/.test(text) && URL.canParse(text), rule: 'must be a URI' }],
+  [
+    'uri',
+    {
+      test: (text) => /^[a-z][a-z0-9+.-]*:/i.test(text) && !/\s/.test(text) && URL.canParse(text),
+      rule: 'must be a URI',
+    },
+  ],
   ['uuid', { test: isUuid, rule: 'must be a UUID' }],
 ])
 

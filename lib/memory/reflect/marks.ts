@@ -27,7 +27,9 @@ export interface Mark {
  */
 export function readMark (inside: string, sources: number): Mark | undefined {
   const text = inside.length > MAX_LIST_CHARACTERS ? inside : inside.trim().replace(LABEL, '').replace(/†.*$/u, '')
-  if (text.length > MAX_LIST_CHARACTERS) return /^\d+$/.test(text) ? { cited: [], hasUnknownSource: true, isYear: false } : undefined
+  if (text.length > MAX_LIST_CHARACTERS) {
+    return /^\d+$/.test(text) ? { cited: [], hasUnknownSource: true, isYear: false } : undefined
+  }
   const spans: Array<[first: number, last: number]> = []
   for (const part of text.split(BETWEEN)) {
     const item = ITEM.exec(part.trim().replace(LABEL, ''))

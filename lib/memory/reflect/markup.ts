@@ -67,7 +67,9 @@ export function definesLink (text: string, allowed: ReadonlySet<string>): boolea
  */
 export function readCode (text: string, allowed: ReadonlySet<string>): string {
   const unlinked = text
-    .replace(CODE_LINK, (whole, label: string, target: string) => ADDRESS_LIKE.test(target) && (whole.startsWith('!') || !allowed.has(target)) ? `${label} ` : whole)
+    .replace(CODE_LINK, (whole, label: string, target: string) => (
+      ADDRESS_LIKE.test(target) && (whole.startsWith('!') || !allowed.has(target)) ? `${label} ` : whole
+    ))
     // Without an attribute it may be a type, such as `<std::string>`.
     .replace(CODE_TAG, (whole) => whole.includes('=') && ADDRESS_LIKE.test(whole) ? ' ' : whole)
   return withoutOtherAddresses(unlinked, allowed)
@@ -178,7 +180,9 @@ class ProseReader {
     LENTICULAR.lastIndex = at
     const found = LENTICULAR.exec(this.#text)
     const mark = found === null ? undefined : readMark(found[1]!, this.#bounds.sources)
-    return found === null || mark === undefined || mark.isYear ? this.#add('【', at) : this.#mark(mark, at, at + found[0].length)
+    return found === null || mark === undefined || mark.isYear
+      ? this.#add('【', at)
+      : this.#mark(mark, at, at + found[0].length)
   }
 
   #mark (mark: Mark, at: number, end: number): number {
@@ -208,7 +212,9 @@ class ProseReader {
     if (MAIL.test(inside) || this.#bounds.allowed.has(inside)) return this.#fixed(`<${inside}>`, end)
     if (AUTOLINK.test(inside)) return end
     if (name !== undefined) return ACTIVE.has(name) ? end : this.#fixed(`<${inside}>`, end)
-    const isTag = /[=:&]|^[/!?]|\/\//.test(inside) || ACTIVE.has(/^[a-z][a-z0-9-]*/i.exec(inside)?.[0].toLowerCase() ?? '')
+    const isTag = /[=:&]|^[/!?]|\/\//.test(inside) || ACTIVE.has(
+      /^[a-z][a-z0-9-]*/i.exec(inside)?.[0].toLowerCase() ?? '',
+    )
     return isTag ? end : this.#add('<', at)
   }
 }

@@ -24,9 +24,21 @@ interface Budget {
 
 const text: Check = (value, path) => { if (typeof value !== 'string') throw refused(path, 'must be a string') }
 /** 1e999 is parsed as Infinity, which JSON would write as null. */
-const any: Check = (value, path) => { if (!isFiniteThroughout(value)) throw refused(path, 'must hold finite numbers only') }
-const count: Check = (value, path) => { if (!Number.isSafeInteger(value) || Number(value) < 0) throw refused(path, 'must be a whole number from 0') }
-const number: Check = (value, path) => { if (typeof value !== 'number' || !Number.isFinite(value)) throw refused(path, 'must be a number') }
+const any: Check = (value, path) => {
+  if (!isFiniteThroughout(value)) {
+    throw refused(
+      path, 'must hold finite numbers only',
+    )
+  }
+}
+const count: Check = (value, path) => {
+  if (!Number.isSafeInteger(value) ||
+  Number(value) < 0) throw refused(path, 'must be a whole number from 0')
+}
+const number: Check = (value, path) => {
+  if (typeof value !== 'number' ||
+  !Number.isFinite(value)) throw refused(path, 'must be a number')
+}
 
 /**
  * The supported keywords of JSON Schema 2020-12. `pattern` is not supported: a caller's regular expression may never
@@ -36,7 +48,10 @@ const KEYWORDS: ReadonlyMap<string, Check> = new Map<string, Check>([
   ['type', checkType],
   ['properties', checkProperties],
   ['required', (value, path) => { checkNames(value, path) }],
-  ['additionalProperties', (value, path) => { if (typeof value !== 'boolean') throw refused(path, 'must be true or false') }],
+  [
+    'additionalProperties',
+    (value, path) => { if (typeof value !== 'boolean') throw refused(path, 'must be true or false') },
+  ],
   ['items', checkSchema],
   ['enum', checkEnum],
   ['const', any],
@@ -52,7 +67,13 @@ const KEYWORDS: ReadonlyMap<string, Check> = new Map<string, Check>([
   ['maximum', number],
   ['exclusiveMinimum', number],
   ['exclusiveMaximum', number],
-  ['format', (value, path) => { if (typeof value !== 'string' || !FORMAT_NAMES.includes(value)) throw refused(path, `must be one of ${FORMAT_NAMES.join(', ')}`) }],
+  [
+    'format',
+    (value, path) => {
+      if (typeof value !== 'string' ||
+      !FORMAT_NAMES.includes(value)) throw refused(path, `must be one of ${FORMAT_NAMES.join(', ')}`)
+    },
+  ],
 ])
 
 /**
@@ -64,7 +85,9 @@ export function checkResponseSchema (schema: unknown): JsonSchema {
   if (!isJsonObject(schema)) throw refused(FIELD, 'must be a JSON Schema, an object')
   // Checked first, because JSON.stringify and the checks below recurse as deep as the value.
   if (isDeeper(schema, MAX_JSON_DEPTH)) throw refused(FIELD, 'is nested too deep')
-  if (Buffer.byteLength(JSON.stringify(schema)) > MAX_SCHEMA_BYTES) throw refused(FIELD, `must not be longer than ${MAX_SCHEMA_BYTES} bytes as JSON`)
+  if (Buffer.byteLength(JSON.stringify(schema)) > MAX_SCHEMA_BYTES) {
+    throw refused(FIELD, `must not be longer than ${MAX_SCHEMA_BYTES} bytes as JSON`)
+  }
   if (schema['type'] !== 'object') throw refused(`${FIELD}.type`, 'must be "object"')
   checkSchema(schema, FIELD, 1, { properties: 0 })
   return schema
@@ -89,7 +112,11 @@ function checkSchema (schema: unknown, path: string, depth: number, budget: Budg
   if (depth > MAX_SCHEMA_DEPTH) throw refused(path, `must not be more than ${MAX_SCHEMA_DEPTH} schemas deep`)
   for (const [keyword, value] of Object.entries(schema)) {
     const check = KEYWORDS.get(keyword)
-    if (check === undefined) throw refused(childPath(path, keyword), `is not a keyword that is taken; these are: ${[...KEYWORDS.keys()].join(', ')}`)
+    if (check === undefined) {
+      throw refused(
+        childPath(path, keyword), `is not a keyword that is taken; these are: ${[...KEYWORDS.keys()].join(', ')}`,
+      )
+    }
     check(value, childPath(path, keyword), depth, budget)
   }
 }
@@ -97,14 +124,18 @@ function checkSchema (schema: unknown, path: string, depth: number, budget: Budg
 function checkType (value: unknown, path: string): void {
   const types: readonly unknown[] = Array.isArray(value) ? value : [value]
   const isKnown = types.length > 0 && types.every((type) => typeof type === 'string' && TYPES.includes(type))
-  if (!isKnown || new Set(types).size < types.length) throw refused(path, `must be one of ${TYPES.join(', ')}, or a list of these`)
+  if (!isKnown || new Set(types).size < types.length) {
+    throw refused(path, `must be one of ${TYPES.join(', ')}, or a list of these`)
+  }
 }
 
 function checkProperties (value: unknown, path: string, depth: number, budget: Budget): void {
   if (!isJsonObject(value)) throw refused(path, 'must be an object of schemas')
   for (const [name, schema] of Object.entries(value)) {
     budget.properties += 1
-    if (budget.properties > MAX_SCHEMA_PROPERTIES) throw refused(FIELD, `must not have more than ${MAX_SCHEMA_PROPERTIES} properties altogether`)
+    if (budget.properties > MAX_SCHEMA_PROPERTIES) {
+      throw refused(FIELD, `must not have more than ${MAX_SCHEMA_PROPERTIES} properties altogether`)
+    }
     // An answer with this property is refused as an attack, so the schema cannot be satisfied.
     if (name === '__proto__') throw refused(childPath(path, name), 'is not a name that a property can have')
     checkSchema(schema, childPath(path, name), depth + 1, budget)
@@ -112,7 +143,9 @@ function checkProperties (value: unknown, path: string, depth: number, budget: B
 }
 
 function checkNames (value: unknown, path: string): void {
-  if (!Array.isArray(value) || !value.every((name) => typeof name === 'string')) throw refused(path, 'must be a list of names')
+  if (!Array.isArray(value) || !value.every((name) => typeof name === 'string')) {
+    throw refused(path, 'must be a list of names')
+  }
   if (value.includes('__proto__')) throw refused(path, 'must not name __proto__')
 }
 

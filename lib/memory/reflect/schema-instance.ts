@@ -30,7 +30,9 @@ export function problemsOf (schema: JsonSchema, value: unknown): string[] {
   return problemsWithin(schema, value, { count: MAX_COMPARISONS })
 }
 
-function problemsWithin (schema: JsonSchema, value: unknown, comparisonsLeft: CheckContext['comparisonsLeft']): string[] {
+function problemsWithin (
+  schema: JsonSchema, value: unknown, comparisonsLeft: CheckContext['comparisonsLeft'],
+): string[] {
   const place: CheckContext = { path: '', problems: [], comparisonsLeft }
   checkInstance(schema, value, place)
   return place.problems
@@ -65,10 +67,16 @@ function isOfType (value: unknown, type: unknown): boolean {
 
 function checkAny (schema: JsonSchema, value: unknown, place: CheckContext): void {
   const values = own(schema, 'enum')
-  if (Array.isArray(values) && consumeComparisons(place, values.length) && !values.some((allowed) => isDeepStrictEqual(allowed, value))) addProblem(place, 'must be one of the values of enum')
-  if (Object.hasOwn(schema, 'const') && !isDeepStrictEqual(schema['const'], value)) addProblem(place, 'must be the value of const')
+  if (Array.isArray(values) && consumeComparisons(place, values.length) &&
+    !values.some((allowed) => isDeepStrictEqual(allowed, value))) addProblem(place, 'must be one of the values of enum')
+  if (Object.hasOwn(schema, 'const') && !isDeepStrictEqual(schema['const'], value)) {
+    addProblem(place, 'must be the value of const')
+  }
   const alternatives = own(schema, 'anyOf')
-  if (Array.isArray(alternatives) && !alternatives.some((schema: JsonSchema) => problemsWithin(schema, value, place.comparisonsLeft).length === 0)) addProblem(place, 'must satisfy one of anyOf')
+  if (Array.isArray(alternatives) &&
+    !alternatives.some((schema: JsonSchema) => (
+      problemsWithin(schema, value, place.comparisonsLeft).length === 0
+    ))) addProblem(place, 'must satisfy one of anyOf')
 }
 
 function checkText (schema: JsonSchema, value: string, place: CheckContext): void {
@@ -107,7 +115,9 @@ function checkList (schema: JsonSchema, value: readonly unknown[], place: CheckC
 }
 
 function checkObject (schema: JsonSchema, value: Readonly<Record<string, unknown>>, place: CheckContext): void {
-  const inside = (name: string): CheckContext => ({ ...place, path: place.path === '' ? shortened(name) : `${place.path}.${shortened(name)}` })
+  const inside = (name: string): CheckContext => ({
+    ...place, path: place.path === '' ? shortened(name) : `${place.path}.${shortened(name)}`,
+  })
   const required = own(schema, 'required')
   for (const name of Array.isArray(required) ? required : []) {
     if (!Object.hasOwn(value, String(name))) addProblem(inside(String(name)), 'is required')

@@ -212,7 +212,9 @@ export class SentenceReader {
   /** Emits the unit up to `end`; the text after it is read again. */
   #emit (end: number, suffix = ''): void {
     const whole = this.#line === 'whole'
-    this.#sink.unit({ text: this.#slice(0, end) + suffix, starts: this.#firstOfLine, code: whole && this.#fence !== '' })
+    this.#sink.unit({
+      text: this.#slice(0, end) + suffix, starts: this.#firstOfLine, code: whole && this.#fence !== '',
+    })
     this.#firstOfLine = false
     this.#start += end
     this.#at = this.#start

@@ -66,7 +66,9 @@ export function readStructured (text: string, check: InstanceCheck): StructuredR
   const problems = typeof answer === 'string' ? [] : ['answer: must be a string']
   const structured = Object.hasOwn(read.value, 'structured') ? read.value['structured'] : undefined
   const wrong = structuredProblems(structured, check)
-  if (typeof answer === 'string' && isAbstention(answer)) return { ok: true, answer, structured: wrong.length === 0 && isJsonObject(structured) ? structured : {} }
+  if (typeof answer === 'string' && isAbstention(answer)) {
+    return { ok: true, answer, structured: wrong.length === 0 && isJsonObject(structured) ? structured : {} }
+  }
   problems.push(...wrong)
   if (problems.length > 0 || typeof answer !== 'string' || !isJsonObject(structured)) return { ok: false, problems }
   return { ok: true, answer, structured }

@@ -3,7 +3,9 @@ import { PERMISSIONS } from '../../access/access-control.js'
 import { strict, nullable, BankId, TenantId, pageFields } from './common.js'
 
 const Permission = Type.Enum([...PERMISSIONS], { title: 'Permission' })
-const Principal = (description: string) => Type.String({ minLength: 1, maxLength: 256, description, examples: ['user:alice'] })
+const Principal = (description: string) => Type.String({
+  minLength: 1, maxLength: 256, description, examples: ['user:alice'],
+})
 export const AccessQuery = strict(pageFields)
 
 export const AccessAnswer = strict({
@@ -13,7 +15,10 @@ export const AccessAnswer = strict({
   banks: Type.Array(strict({
     bank_id: BankId,
     permissions: Type.Array(strict({
-      permission: Permission, granted_by: Type.String({ description: 'The grant or policy that gives the permission.' }),
+      permission: Permission,
+      granted_by: Type.String({
+        description: 'The grant or policy that gives the permission.',
+      }),
     }, { title: 'PermissionGrant' })),
   }, { title: 'BankAccess' })),
   next_cursor: nullable({ description: 'Null on the last page.' }),
@@ -55,8 +60,12 @@ export const AccessDecision = strict({
 
 export const AccessRulesAnswer = strict({
   enabled: Type.Boolean({ description: 'False: every caller has every permission.' }),
-  default_policy: Type.Enum(['owner_only', 'open', 'deny'], { description: 'The policy that applies when no grant matches.' }),
-  owner_patterns: Type.Array(Type.String(), { description: 'Patterns of the banks that a principal owns, for owner_only.' }),
+  default_policy: Type.Enum(['owner_only', 'open', 'deny'], {
+    description: 'The policy that applies when no grant matches.',
+  }),
+  owner_patterns: Type.Array(Type.String(), {
+    description: 'Patterns of the banks that a principal owns, for owner_only.',
+  }),
   grants: Type.Array(strict({
     bank_id: Type.String({ description: 'A bank, or a prefix before one trailing `*`.' }),
     principal: Type.String({ description: 'A principal, or a prefix before one trailing `*`.' }),

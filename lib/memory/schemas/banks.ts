@@ -10,7 +10,13 @@ export const MemoriesQuery = strict({
   ...pageFields,
   tags: filters.tags,
   tags_match: filters.tags_match,
-  metadata: Type.Optional(Type.String({ minLength: 2, maxLength: 4096, description: 'A JSON object of strings, numbers, booleans and nulls. Only memories whose metadata contains all of its members.', examples: ['{"topic":"tea"}'] })),
+  metadata: Type.Optional(Type.String({
+    minLength: 2,
+    maxLength: 4096,
+    description: 'A JSON object of strings, numbers, booleans and nulls. Only memories whose metadata contains all ' +
+      'of its members.',
+    examples: ['{"topic":"tea"}'],
+  })),
   occurred_after: filters.occurred_after,
   occurred_before: filters.occurred_before,
   retained_after: Type.Optional(instant('Only memories retained at or after this instant.')),
@@ -18,8 +24,13 @@ export const MemoriesQuery = strict({
   document_id: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
   min_trust: filters.min_trust,
   trust: Type.Optional(trust('Only memories of exactly this level.')),
-  order: Type.Optional(Type.Enum(['newest', 'oldest'], { description: 'Which memories come first. A cursor used with the opposite order continues from its position in the opposite direction. Default newest.' })),
-  offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 100_000, description: 'Number of memories to skip, from the start or the cursor. Default 0.' })),
+  order: Type.Optional(Type.Enum(['newest', 'oldest'], {
+    description: 'Which memories come first. A cursor used with the opposite order continues from its position in ' +
+      'the opposite direction. Default newest.',
+  })),
+  offset: Type.Optional(Type.Integer({
+    minimum: 0, maximum: 100_000, description: 'Number of memories to skip, from the start or the cursor. Default 0.',
+  })),
   total: Type.Optional(Type.Boolean({ description: 'Adds `total` to the answer. Default false.' })),
 })
 export const MemoriesAnswer = strict({
@@ -34,7 +45,9 @@ export const MemoriesAnswer = strict({
   description: 'A page of memories.',
   examples: [{ memories: [], next_cursor: null }],
 })
-const bankFields = { bank_id: BankId, memory_count: Type.Integer(), last_retained_at: nullableInstant('Null when the bank is empty.') }
+const bankFields = {
+  bank_id: BankId, memory_count: Type.Integer(), last_retained_at: nullableInstant('Null when the bank is empty.'),
+}
 const BANK = { bank_id: 'user-alice', memory_count: 1, last_retained_at: '2026-01-05T09:30:00.000Z' }
 export const BankAnswer = strict(bankFields, { title: 'Bank', description: 'A bank.', examples: [BANK] })
 export const BanksAnswer = strict({ banks: Type.Array(BankAnswer), next_cursor: nextCursor }, {
@@ -44,7 +57,10 @@ export const BanksAnswer = strict({ banks: Type.Array(BankAnswer), next_cursor: 
 export const StatisticsAnswer = strict({
   ...bankFields,
   chunk_count: Type.Integer(),
-  pending_embeddings: Type.Optional(Type.Integer({ description: 'Number of memories whose vectors have yet to be made; until then, only the lexical strategy finds them. Absent when recall uses only that strategy.' })),
+  pending_embeddings: Type.Optional(Type.Integer({
+    description: 'Number of memories whose vectors have yet to be made; until then, only the lexical strategy finds ' +
+      'them. Absent when recall uses only that strategy.',
+  })),
   token_count: Type.Integer(),
   first_retained_at: nullableInstant('When the oldest memory was retained.'),
   first_occurred_at: nullableInstant('Earliest occurred_at.'),
@@ -75,12 +91,25 @@ export const AdminBanksAnswer = strict({ banks: Type.Array(AdminBank) }, {
   description: 'Banks with their tenants.',
   examples: [{ banks: [{ tenant_id: null, ...BANK }] }],
 })
-const entityTag = Type.String({ description: 'Entity tag of the configuration, for If-Match; also in the ETag header.', examples: ['"r17"'] })
+const entityTag = Type.String({
+  description: 'Entity tag of the configuration, for If-Match; also in the ETag header.', examples: ['"r17"'],
+})
 
 export const BankConfigAnswer = strict({
   config: BankConfigurationSchema,
-  effective: Type.Object(BankConfigurationSchema.properties, { additionalProperties: false, title: 'BankConfig', description: 'The settings in force for the bank: defaults, the server\'s file, profiles and the bank\'s own configuration combined.' }),
-  origin: Type.Record(Type.String(), Type.Enum(['default', 'file', 'profile', 'bank'], { title: 'SettingOrigin' }), { description: 'Where each value of `effective` comes from, by its path.', examples: [{ 'homeostasis.recall_max_tokens': 'bank' }] }),
+  effective: Type.Object(BankConfigurationSchema.properties, {
+    additionalProperties: false,
+    title: 'BankConfig',
+    description: 'The settings in force for the bank: defaults, the server\'s file, profiles and the bank\'s own ' +
+      'configuration combined.',
+  }),
+  origin: Type.Record(
+    Type.String(), Type.Enum(['default', 'file', 'profile', 'bank'], { title: 'SettingOrigin' }),
+    {
+      description: 'Where each value of `effective` comes from, by its path.',
+      examples: [{ 'homeostasis.recall_max_tokens': 'bank' }],
+    },
+  ),
   etag: entityTag,
   updated_at: nullableInstant('Null when the bank has no configuration of its own.'),
   updated_by: nullable({ description: 'The principal that set the configuration.' }),
@@ -99,12 +128,18 @@ export const BankConfigAnswer = strict({
 
 export const BankConfigHistoryAnswer = strict({
   history: Type.Array(strict({
-    config: Type.Unsafe<Static<typeof BankConfigurationSchema> | null>({ anyOf: [BankConfigurationSchema, { type: 'null' }], description: 'Null when the configuration was reset.' }),
+    config: Type.Unsafe<Static<typeof BankConfigurationSchema> | null>({
+      anyOf: [BankConfigurationSchema, { type: 'null' }], description: 'Null when the configuration was reset.',
+    }),
     etag: entityTag,
     updated_at: Type.String({ format: 'date-time' }),
     updated_by: nullable(),
   }, { title: 'BankConfigChange' }), { description: 'The last 100 changes, newest first.' }),
-}, { title: 'BankConfigHistory', description: 'The latest changes of the configuration of a bank.', examples: [{ history: [] }] })
+}, {
+  title: 'BankConfigHistory',
+  description: 'The latest changes of the configuration of a bank.',
+  examples: [{ history: [] }],
+})
 
 export const DeleteBankAnswer = strict({
   bank_id: BankId,

@@ -40,14 +40,18 @@ export const NeighboursQuery = strict({
 
 export const NeighboursAnswer = strict({
   memory: MemoryRecord,
-  before: Type.Array(MemoryRecord, { description: 'In the order of the document; the last one is adjacent to the memory.' }),
-  after: Type.Array(MemoryRecord, { description: 'In the order of the document; the first one is adjacent to the memory.' }),
+  before: Type.Array(MemoryRecord, {
+    description: 'In the order of the document; the last one is adjacent to the memory.',
+  }),
+  after: Type.Array(MemoryRecord, {
+    description: 'In the order of the document; the first one is adjacent to the memory.',
+  }),
   more_before: Type.Boolean({ description: 'Whether the document has more memories before these.' }),
   more_after: Type.Boolean({ description: 'Whether the document has more memories after these.' }),
 }, {
   title: 'MemoryNeighbours',
-  description: 'A memory and its neighbours in the document, which is ordered by `occurred_at`, else `retained_at`. A memory ' +
-    'without `document_id` has no neighbours.',
+  description: 'A memory and its neighbours in the document, which is ordered by `occurred_at`, else `retained_at`. ' +
+    'A memory without `document_id` has no neighbours.',
   examples: [{ memory: MEMORY, before: [], after: [], more_before: false, more_after: false }],
 })
 

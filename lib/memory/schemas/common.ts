@@ -6,23 +6,37 @@ import { TRUST_LEVELS } from '../../identity/trust.js'
 export const strict = <P extends TProperties>(properties: P, options: Record<string, unknown> = {}) => (
   Type.Object(properties, { additionalProperties: false, ...options })
 )
-export const nullable = (options: Record<string, unknown> = {}) => Type.Unsafe<string | null>({ type: ['string', 'null'], ...options })
+export const nullable = (options: Record<string, unknown> = {}) => Type.Unsafe<string | null>({
+  type: ['string', 'null'], ...options,
+})
 export const nullableInstant = (description: string) => nullable({ format: 'date-time', description })
-export const instant = (description: string) => Type.String({ format: 'date-time', description: `${description} RFC 3339 with an offset.` })
+export const instant = (description: string) => Type.String({
+  format: 'date-time', description: `${description} RFC 3339 with an offset.`,
+})
 export const clamped = (description: string) => Type.Integer({ description })
-export const BankId = Type.String({ pattern: BANK_ID_PATTERN, 'x-allowed': BANK_ID_IN_WORDS, description: 'Id of a bank.', examples: ['user-alice'] })
+export const BankId = Type.String({
+  pattern: BANK_ID_PATTERN, 'x-allowed': BANK_ID_IN_WORDS, description: 'Id of a bank.', examples: ['user-alice'],
+})
 /** PostgreSQL can store neither U+0000 nor lone surrogates. */
 export const TenantId = (description: string) => Type.String({
-  minLength: 1, maxLength: 512, pattern: '^[^\\u0000\\ud800-\\udfff]*$', 'x-allowed': 'in well-formed Unicode without U+0000', description,
+  minLength: 1,
+  maxLength: 512,
+  pattern: '^[^\\u0000\\ud800-\\udfff]*$',
+  'x-allowed': 'in well-formed Unicode without U+0000',
+  description,
 })
-export const MemoryId = Type.String({ format: 'uuid', description: 'UUIDv7.', examples: ['01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f'] })
+export const MemoryId = Type.String({
+  format: 'uuid', description: 'UUIDv7.', examples: ['01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f'],
+})
 const tagList = (description: string) => (
   Type.Array(Type.String({ minLength: 1, maxLength: 128 }), { minItems: 1, maxItems: 100, description })
 )
 export const Tags = tagList('Tags of the memory, by which it can be filtered and deleted.')
 export const TagFilter = tagList('An untagged memory never matches a tag filter.')
 export const TagsMatch = Type.Enum(['any', 'all'], {
-  title: 'TagsMatch', description: 'Whether a memory must have any or all of the tags. Default any. A search or list without tags ignores it.',
+  title: 'TagsMatch',
+  description: 'Whether a memory must have any or all of the tags. Default any. A search or list ' +
+    'without tags ignores it.',
 })
 export const trust = (description: string) => Type.Enum([...TRUST_LEVELS], { title: 'TrustLevel', description })
 
@@ -36,5 +50,7 @@ export const MetadataSchema = Type.Unsafe<Record<string, string | number | boole
 /** The query parameters of a list. */
 export const pageFields = {
   limit: Type.Optional(clamped('Clamped to 1–200. Default 50.')),
-  cursor: Type.Optional(Type.String({ minLength: 1, maxLength: 1024, description: '`next_cursor` of the previous page.' })),
+  cursor: Type.Optional(Type.String({
+    minLength: 1, maxLength: 1024, description: '`next_cursor` of the previous page.',
+  })),
 }

@@ -6,7 +6,9 @@ export const minTrust = Type.Optional(trust('Only memories with at least this le
 
 export const scope = {
   bank_id: Type.Optional(BankId),
-  banks: Type.Optional(Type.Array(BankId, { minItems: 1, maxItems: 64, description: 'Several banks, searched in one ranking; used instead of bank_id.' })),
+  banks: Type.Optional(Type.Array(BankId, {
+    minItems: 1, maxItems: 64, description: 'Several banks, searched in one ranking; used instead of bank_id.',
+  })),
 }
 
 /** Of a request with `scope`: the choice in it, which the operation checks itself. */
@@ -27,5 +29,7 @@ export const filters = {
 
 export const referenceTime = Type.Optional(Type.String({
   format: 'date-time',
-  description: 'The instant to which relative times in the query, such as "yesterday" or "two weeks ago", refer; for queries about a past conversation. RFC 3339 with an offset: days, weeks and months are those of the calendar at that offset. Default now, in UTC. It affects nothing else: an expired memory stays expired.',
+  description: 'The instant to which relative times in the query, such as "yesterday" or "two weeks ago", refer; for ' +
+    'queries about a past conversation. RFC 3339 with an offset: days, weeks and months are those of the calendar at ' +
+    'that offset. Default now, in UTC. It affects nothing else: an expired memory stays expired.',
 }))

@@ -28,7 +28,8 @@ const memoryFields = {
   expires_at: nullableInstant('When the memory expires.'),
   document_id: nullable(),
   source: nullable(),
-  trust: trust('How far the memory may be believed, decided when it was written: by its writer, and `suspect` when it looks like an instruction to a model or hides text.'),
+  trust: trust('How far the memory may be believed, decided when it was written: by its writer, and `suspect` when ' +
+    'it looks like an instruction to a model or hides text.'),
 }
 
 export const MemoryRecord = strict(memoryFields, {
@@ -36,20 +37,32 @@ export const MemoryRecord = strict(memoryFields, {
 })
 
 const StrategyScore = strict({
-  rank: Type.Optional(Type.Integer({ description: 'Rank from 1 among the candidates of the strategy; absent when the memory was not one of them.' })),
+  rank: Type.Optional(Type.Integer({
+    description: 'Rank from 1 among the candidates of the strategy; absent when the memory was not one of them.',
+  })),
   score: Type.Number({ description: 'From 0 to 1.' }),
 }, { title: 'StrategyScore', description: 'How a strategy ranks a hit.' })
 
 const Scores = strict({
   lexical: Type.Optional(StrategyScore),
   semantic: Type.Optional(StrategyScore),
-  signals: Type.Optional(Type.Record(Type.String(), Type.Number(), { description: 'What each scorer added, including its weight (`retrieval.scorers` in the configuration).' })),
+  signals: Type.Optional(Type.Record(Type.String(), Type.Number(), {
+    description: 'What each scorer added, including its weight (`retrieval.scorers` in the configuration).',
+  })),
   contributions: Type.Optional(strict({
     lexical: Type.Optional(Type.Number()),
     semantic: Type.Optional(Type.Number()),
-  }, { description: 'What each strategy added to `sum`, including its weight. The contribution of `semantic` is relative to that of a typical candidate, so it may be negative.' })),
-  sum: Type.Optional(Type.Number({ description: 'The sum of `contributions` and `signals`. The score is 1 / (1 + e^(6.4 - 4 · sum)), unless diversity, a part of the query or a reranker lowered it.' })),
-  rerank: Type.Optional(strict({ rank: Type.Integer(), score: Type.Number({ description: 'On the scale of the reranker.' }) })),
+  }, {
+    description: 'What each strategy added to `sum`, including its weight. The contribution of `semantic` is ' +
+      'relative to that of a typical candidate, so it may be negative.',
+  })),
+  sum: Type.Optional(Type.Number({
+    description: 'The sum of `contributions` and `signals`. The score is 1 / (1 + e^(6.4 - 4 · sum)), unless ' +
+      'diversity, a part of the query or a reranker lowered it.',
+  })),
+  rerank: Type.Optional(strict({
+    rank: Type.Integer(), score: Type.Number({ description: 'On the scale of the reranker.' }),
+  })),
 }, { title: 'HitScores', description: 'Rank and score by strategy, and what the scorers added (`explain`).' })
 
 export const Hit = strict({

@@ -10,10 +10,25 @@ export const ReflectRequest = strict({
   max_tokens: Type.Optional(Type.Integer({ minimum: 1, description: 'Maximum tokens of the answer.' })),
   ...filters,
   reference_time: referenceTime,
-  include_sources: Type.Optional(Type.Boolean({ description: 'Whether the answer includes its sources. Default true.' })),
-  instructions: Type.Optional(Type.String({ minLength: 1, maxLength: 4000, description: 'Instructions for the tone, length, language and form of the answer. They never count as evidence.', examples: ['Answer in one sentence, informally.'] })),
-  response_schema: Type.Optional(Type.Unsafe<Record<string, unknown>>({ type: 'object', description: 'JSON Schema of an object in which the answer is also returned, as `structured`: at most 16 KiB, 8 levels and 256 properties, without references and patterns. 501 when the configured model does not support this.' })),
-  timeout_ms: Type.Optional(Type.Integer({ minimum: 1, description: 'Maximum milliseconds for the answer; clamped to the limit of the server (`reflect.timeout_ms`).' })),
+  include_sources: Type.Optional(Type.Boolean({
+    description: 'Whether the answer includes its sources. Default true.',
+  })),
+  instructions: Type.Optional(Type.String({
+    minLength: 1,
+    maxLength: 4000,
+    description: 'Instructions for the tone, length, language and form of the answer. They never count as evidence.',
+    examples: ['Answer in one sentence, informally.'],
+  })),
+  response_schema: Type.Optional(Type.Unsafe<Record<string, unknown>>({
+    type: 'object',
+    description: 'JSON Schema of an object in which the answer is also returned, as `structured`: at most 16 KiB, 8 ' +
+      'levels and 256 properties, without references and patterns. 501 when the configured model does not support ' +
+      'this.',
+  })),
+  timeout_ms: Type.Optional(Type.Integer({
+    minimum: 1,
+    description: 'Maximum milliseconds for the answer; clamped to the limit of the server (`reflect.timeout_ms`).',
+  })),
 }, {
   ...oneBankOrSeveral,
   title: 'ReflectRequest',
@@ -23,24 +38,45 @@ export const ReflectRequest = strict({
 
 export const ReflectUsage = strict({
   tokens: Type.Integer({ description: 'The sum of input_tokens and output_tokens.' }),
-  input_tokens: Type.Integer({ description: 'Tokens of the prompt, as the language model counts them; 0 when no model was called.' }),
+  input_tokens: Type.Integer({
+    description: 'Tokens of the prompt, as the language model counts them; 0 when no model was called.',
+  }),
   output_tokens: Type.Integer({ description: 'Tokens of the answer of the language model.' }),
-  cost: Type.Optional(Type.Number({ description: 'Cost according to `prices` in the configuration; absent when the model has no price there.' })),
+  cost: Type.Optional(Type.Number({
+    description: 'Cost according to `prices` in the configuration; absent when the model has no price there.',
+  })),
 }, { title: 'ReflectUsage', description: 'Tokens and cost of the answer.' })
 
 /** The answer of a reflect without its sources and usage. */
 export const reflectConclusion = {
   answer: Type.String({ description: 'The answer; `[1]` cites the first source.' }),
-  abstained: Type.Boolean({ description: 'True when the memories do not answer the question. Without any evidence, no model is called.' }),
-  structured: Type.Optional(Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true, description: 'The answer according to `response_schema`; absent when reflect abstained.' })),
-  unverified: Type.Optional(Type.Boolean({ description: 'True when no citation in the answer names a source; absent otherwise.' })),
+  abstained: Type.Boolean({
+    description: 'True when the memories do not answer the question. Without any evidence, no model is called.',
+  }),
+  structured: Type.Optional(Type.Unsafe<Record<string, unknown>>({
+    type: 'object',
+    additionalProperties: true,
+    description: 'The answer according to `response_schema`; absent when reflect abstained.',
+  })),
+  unverified: Type.Optional(Type.Boolean({
+    description: 'True when no citation in the answer names a source; absent otherwise.',
+  })),
   truncated: Type.Optional(Type.Boolean({ description: 'True when max_tokens cut the answer; absent otherwise.' })),
-  degraded: Type.Optional(Type.Array(Type.Enum([...DEGRADATIONS, 'model'], { title: 'ReflectDegradation' }), { description: 'What was not available for the answer. `model`: the language model was not available, so the answer consists of sentences from the memories. Absent when nothing was missing.' })),
+  degraded: Type.Optional(Type.Array(
+    Type.Enum([...DEGRADATIONS, 'model'], { title: 'ReflectDegradation' }),
+    {
+      description: 'What was not available for the answer. `model`: the language model was not available, so the ' +
+        'answer consists of sentences from the memories. Absent when nothing was missing.',
+    },
+  )),
 }
 
 export const ReflectAnswer = strict({
   ...reflectConclusion,
-  sources: Type.Array(Hit, { description: 'The evidence, in the order of the citation numbers; empty with `include_sources: false` and when reflect abstained.' }),
+  sources: Type.Array(Hit, {
+    description: 'The evidence, in the order of the citation numbers; empty with `include_sources: false` and when ' +
+      'reflect abstained.',
+  }),
   usage: ReflectUsage,
 }, {
   title: 'ReflectAnswer',

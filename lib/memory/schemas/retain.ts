@@ -10,11 +10,17 @@ const RETAINED = {
 }
 
 export const retainFields = {
-  content: Type.String({ description: 'The memory\'s text: 1–50,000 characters after trimming, unless the bank\'s barriers set another limit.', examples: ['Alice prefers tea over coffee.'] }),
+  content: Type.String({
+    description: 'The memory\'s text: 1–50,000 characters after trimming, unless the bank\'s barriers set ' +
+      'another limit.',
+    examples: ['Alice prefers tea over coffee.'],
+  }),
   tags: Type.Optional(Tags),
   metadata: Type.Optional(MetadataSchema),
   occurred_at: Type.Optional(instant('When the event that the memory describes happened.')),
-  document_id: Type.Optional(Type.String({ minLength: 1, maxLength: 512, description: 'The document or conversation that the memory belongs to.' })),
+  document_id: Type.Optional(Type.String({
+    minLength: 1, maxLength: 512, description: 'The document or conversation that the memory belongs to.',
+  })),
   source: Type.Optional(Type.String({ minLength: 1, maxLength: 512, description: 'Where the memory comes from.' })),
   expires_at: Type.Optional(instant('When the memory expires; must be in the future.')),
 }
@@ -27,7 +33,10 @@ export const RetainRequest = strict({ bank_id: BankId, ...retainFields }, {
 })
 
 export const RetainAnswer = strict({
-  stored: Type.Boolean({ description: 'False for an exact repeat, and for a near-duplicate that the bank does not store (`signal_quality.dedup`).' }),
+  stored: Type.Boolean({
+    description: 'False for an exact repeat, and for a near-duplicate that the bank does not store ' +
+      '(`signal_quality.dedup`).',
+  }),
   memory_id: MemoryId,
   chunk_count: Type.Integer({ description: 'Number of passages into which the text was split for search.' }),
   deduplicated: Type.Boolean({
@@ -36,13 +45,22 @@ export const RetainAnswer = strict({
       '`metadata` and `source`, are ignored.',
   }),
   bank_id: BankId,
-  updated: Type.Optional(Type.Boolean({ description: 'True when the content replaced a near-duplicate and keeps its id.' })),
+  updated: Type.Optional(Type.Boolean({
+    description: 'True when the content replaced a near-duplicate and keeps its id.',
+  })),
   near_duplicate: Type.Optional(strict({
     memory_id: MemoryId,
     similarity: Type.Number({ description: 'From 0 to 1.' }),
-  }, { title: 'NearDuplicate', description: 'The memory that this one nearly repeats, when the bank detects near-duplicates (`signal_quality.dedup`).' })),
-  trust: Type.Optional(trust('Trust of the memory `memory_id`, when it is below `trusted`: `untrusted` because of its writer, `suspect` when it looks like an instruction to a model or hides text.')),
-  redactions: Type.Optional(Type.Array(Type.String(), { description: 'Metadata keys that the bank\'s barriers removed.' })),
+  }, {
+    title: 'NearDuplicate',
+    description: 'The memory that this one nearly repeats, when the bank detects near-duplicates ' +
+      '(`signal_quality.dedup`).',
+  })),
+  trust: Type.Optional(trust('Trust of the memory `memory_id`, when it is below `trusted`: `untrusted` because of ' +
+    'its writer, `suspect` when it looks like an instruction to a model or hides text.')),
+  redactions: Type.Optional(Type.Array(Type.String(), {
+    description: 'Metadata keys that the bank\'s barriers removed.',
+  })),
 }, { title: 'RetainAnswer', description: 'The result of storing a memory.', examples: [RETAINED] })
 
 export const RetainBatchRequest = strict({
@@ -50,9 +68,13 @@ export const RetainBatchRequest = strict({
 }, {
   title: 'RetainBatchRequest',
   description: 'Memories to store, all or none.',
-  examples: [{ bank_id: 'user-alice', items: [{ content: 'Alice lives in Lyon.' }, { content: 'Alice plays the cello.' }] }],
+  examples: [
+    { bank_id: 'user-alice', items: [{ content: 'Alice lives in Lyon.' }, { content: 'Alice plays the cello.' }] },
+  ],
 })
-export const RetainBatchAnswer = strict({ results: Type.Array(RetainAnswer, { description: 'In the order of the items.' }) }, {
+export const RetainBatchAnswer = strict({
+  results: Type.Array(RetainAnswer, { description: 'In the order of the items.' }),
+}, {
   title: 'RetainBatchAnswer', description: 'The result for each memory.', examples: [{ results: [RETAINED] }],
 })
 

@@ -5,8 +5,12 @@ import { MemoryRecord } from './memory-record.js'
 import { retainFields } from './retain.js'
 
 export const ImportQuery = strict({
-  on_conflict: Type.Optional(Type.Enum(['skip', 'overwrite'], { description: 'Whether a memory that the bank already has is skipped or overwritten. Default skip.' })),
-  config: Type.Optional(Type.Enum(['ignore', 'apply'], { description: 'apply: the configuration in the export, if any, replaces that of the bank. Default ignore.' })),
+  on_conflict: Type.Optional(Type.Enum(['skip', 'overwrite'], {
+    description: 'Whether a memory that the bank already has is skipped or overwritten. Default skip.',
+  })),
+  config: Type.Optional(Type.Enum(['ignore', 'apply'], {
+    description: 'apply: the configuration in the export, if any, replaces that of the bank. Default ignore.',
+  })),
 })
 
 export const ImportAnswer = strict({ imported: Type.Integer(), skipped: Type.Integer(), overwritten: Type.Integer() }, {

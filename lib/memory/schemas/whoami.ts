@@ -10,7 +10,11 @@ export const WhoamiAnswer = strict({
     title: 'Actor',
     description: 'The actor of the request, in jwt_oidc mode.',
     type: ['object', 'null'],
-    properties: { type: { type: 'string' }, id: { type: 'string' }, claims: { type: 'object', additionalProperties: { type: 'string' } } },
+    properties: {
+      type: { type: 'string' },
+      id: { type: 'string' },
+      claims: { type: 'object', additionalProperties: { type: 'string' } },
+    },
     required: ['type', 'id', 'claims'],
     additionalProperties: false,
   }),

@@ -23,7 +23,13 @@ const BEYOND_LATIN_1 = /[\u0100-\uffff]/
 
 /** `vector_store_config` of `vector_store: in_memory`. */
 export const InMemorySettings = Type.Object({
-  max_bytes: Type.Optional(Type.Integer({ minimum: 1_048_576, maximum: 2 ** 40, description: 'Bytes that memories, their vectors and the configurations of banks may take, estimated; a write that does not fit is answered 503 and changes nothing. Default: two fifths of the limit of the heap (`--max-old-space-size`).' })),
+  max_bytes: Type.Optional(Type.Integer({
+    minimum: 1_048_576,
+    maximum: 2 ** 40,
+    description: 'Bytes that memories, their vectors and the configurations of banks may take, estimated; a write ' +
+      'that does not fit is answered 503 and changes nothing. Default: two fifths of the limit of the heap ' +
+      '(`--max-old-space-size`).',
+  })),
 }, { additionalProperties: false })
 
 const checkSettings = settingsCheck('vector_store_config', InMemorySettings)
@@ -50,7 +56,8 @@ export class Capacity {
   reserve (bytes: number): void {
     if (this.#usedBytes + bytes > this.maximumBytes) {
       throw new ServiceError('dependency_unavailable', 'The vector store is full', {
-        cause: new Error(`${bytes} bytes more do not fit, about ${this.#usedBytes} of ${this.maximumBytes} are in use (vector_store_config.max_bytes)`),
+        cause: new Error(`${bytes} bytes more do not fit, about ${this.#usedBytes} of ${this.maximumBytes} are in ` +
+          'use (vector_store_config.max_bytes)'),
       })
     }
     this.#usedBytes += bytes

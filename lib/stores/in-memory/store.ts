@@ -192,7 +192,9 @@ export class InMemoryVectorStore implements VectorStore {
     key: BankKey, memories: readonly NewMemory[], onConflict: OnConflict, now: number,
     _idempotency?: undefined, config?: BankConfigChange, signal?: AbortSignal,
   ): Promise<ImportOutcome> {
-    if (config?.expected !== undefined) throw new TypeError('A configuration that comes with an import takes the place of whatever is in force')
+    if (config?.expected !== undefined) {
+      throw new TypeError('A configuration that comes with an import takes the place of whatever is in force')
+    }
     const releaseReserved = config === undefined ? undefined : this.bankConfigs.reserve(config)
     try {
       const committed = () => { if (config !== undefined) this.bankConfigs.set(key, config) }

@@ -214,7 +214,9 @@ export class VectorArena {
     try {
       bytes = readFileSync(this.#moduleUrl)
     } catch (cause) {
-      throw new Error(`The vector module ${this.#moduleUrl.href} cannot be read; \`npm run build\` makes it.`, { cause })
+      throw new Error(
+        `The vector module ${this.#moduleUrl.href} cannot be read; \`npm run build\` makes it.`, { cause },
+      )
     }
     const memory = new WebAssembly.Memory({ initial: 0, maximum: this.#maximumBytes / PAGE_BYTES })
     const { exports } = new WebAssembly.Instance(new WebAssembly.Module(bytes), { env: { memory } })

@@ -136,7 +136,9 @@ export class InMemoryWriter {
     return this.#directory.get(id) ?? new Bank(key, this.#arena)
   }
 
-  #applySync (bank: Bank, { added, removed }: Pick<WritePlan<unknown>, 'added' | 'removed'>, committed?: () => void): void {
+  #applySync (bank: Bank, { added, removed }: Pick<
+    WritePlan<unknown>, 'added' | 'removed'
+  >, committed?: () => void): void {
     let needed = 0
     for (const memory of added) needed += neededBytes(memory)
     this.#capacity.reserve(needed)
@@ -154,7 +156,9 @@ export class InMemoryWriter {
     this.#sweepInBackground(bank)
   }
 
-  async #applyInSteps (id: string, bank: Bank, { added, removed }: Pick<WritePlan<unknown>, 'added' | 'removed'>, committed?: () => void): Promise<void> {
+  async #applyInSteps (id: string, bank: Bank, { added, removed }: Pick<
+    WritePlan<unknown>, 'added' | 'removed'
+  >, committed?: () => void): Promise<void> {
     const needed = await runInTurns(sumOfNeeds(added), id, this.#turns)
     this.#capacity.reserve(needed)
     let reserved = needed

@@ -111,7 +111,9 @@ export function * planRemoval (
 }
 
 /** Estimates the postings that a change touches; stops at `enough`. */
-export function estimatePostings ({ added, removed }: Pick<WritePlan<unknown>, 'added' | 'removed'>, enough: number): number {
+export function estimatePostings ({ added, removed }: Pick<
+  WritePlan<unknown>, 'added' | 'removed'
+>, enough: number): number {
   let weight = 0
   for (const memory of added) {
     weight += POSTINGS_PER_MEMORY

@@ -31,7 +31,8 @@ export function makeBankConfigChangesStatements (schema: string): BankConfigChan
     lockName: `memory-gateway bank configuration ${schema}`,
     newest: `with dropped as (
   delete from ${schema}.bank_configuration_changes c
-  where c.revision <= (select max(o.revision) from ${schema}.bank_configuration_changes o where o.changed_at < $1::float8::bigint)
+  where c.revision <= (select max(o.revision)
+    from ${schema}.bank_configuration_changes o where o.changed_at < $1::float8::bigint)
 )
 select coalesce(max(c.revision), 0)::float8 as newest from ${schema}.bank_configuration_changes c`,
     changedSince: `with known as (

@@ -23,20 +23,23 @@ export interface BankConfigStatements {
 
 /** The columns of a ConfigRow, of the table that has this alias. */
 export function configColumns (alias: string): string {
-  return `${alias}.revision::float8 as revision, ${alias}.document, ${alias}.updated_at::float8 as updated_at, ${alias}.updated_by`
+  return `${alias}.revision::float8 as revision, ${alias}.document, ${alias}.updated_at::float8 as updated_at,
+    ${alias}.updated_by`
 }
 
 /** Statements on the configuration of a bank, for tables in a schema (quoted). */
 export function makeBankConfigStatements (schema: string): BankConfigStatements {
   return {
-    inForce: `select c.revision::float8 as revision from ${schema}.bank_configurations c where c.tenant_id = $1 and c.bank_id = $2`,
+    inForce: `select c.revision::float8 as revision from ${schema}.bank_configurations c where c.tenant_id = $1
+      and c.bank_id = $2`,
     // The statement does not see the row that it inserts: it keeps the newest BANK_CONFIG_HISTORY - 1 of the existing
     // rows.
     write: `with kept as (
   insert into ${schema}.bank_configurations as c (tenant_id, bank_id, revision, document, updated_at, updated_by)
   select $1, $2, $3::float8::bigint, $4::text, $5::float8::bigint, $6::text where $4::text is not null
   on conflict (tenant_id, bank_id) do update
-  set revision = excluded.revision, document = excluded.document, updated_at = excluded.updated_at, updated_by = excluded.updated_by
+  set revision = excluded.revision, document = excluded.document, updated_at = excluded.updated_at,
+    updated_by = excluded.updated_by
 ),
 removed as (
   delete from ${schema}.bank_configurations c where c.tenant_id = $1 and c.bank_id = $2 and $4::text is null
@@ -51,7 +54,8 @@ dropped as (
     order by o.revision desc offset ${BANK_CONFIG_HISTORY - 1} limit 1
   )
 )
-insert into ${schema}.bank_configuration_changes (tenant_id, bank_id, revision, changed_at) values ($1, $2, $3::float8::bigint, $5::float8::bigint)`,
+insert into ${schema}.bank_configuration_changes (tenant_id, bank_id, revision, changed_at)
+  values ($1, $2, $3::float8::bigint, $5::float8::bigint)`,
     remove: `with gone as (
   delete from ${schema}.bank_configurations c where c.tenant_id = $1 and c.bank_id = $2 returning c.revision
 ),
@@ -59,7 +63,8 @@ gone_history as (
   delete from ${schema}.bank_configuration_history h where h.tenant_id = $1 and h.bank_id = $2
 )
 select exists (select from gone) as removed`,
-    noteChange: `insert into ${schema}.bank_configuration_changes (tenant_id, bank_id, revision, changed_at) values ($1, $2, $3::float8::bigint, $4::float8::bigint)`,
+    noteChange: `insert into ${schema}.bank_configuration_changes (tenant_id, bank_id, revision, changed_at)
+      values ($1, $2, $3::float8::bigint, $4::float8::bigint)`,
     history: `select ${configColumns('h')} from ${schema}.bank_configuration_history h
 where h.tenant_id = $1 and h.bank_id = $2 order by h.revision desc limit ${BANK_CONFIG_HISTORY}`,
   }

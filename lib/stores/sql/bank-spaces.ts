@@ -46,8 +46,8 @@ export class BankSpaces {
     const id = bankKeyString(bank)
     this.#adopted.delete(id)
     if (!this.#foreign.has(id)) {
-      this.#warn(`embedding_provider: the bank ${bank.bankId} was moved to another model; what is retained there has no ` +
-        'vector until the server runs with that provider')
+      this.#warn(`embedding_provider: the bank ${bank.bankId} was moved to another model; what is retained there has ` +
+        'no vector until the server runs with that provider')
     }
     remember(this.#foreign, id)
   }

@@ -21,7 +21,8 @@ const COPIES = 2
 const ROW_BYTES = 512
 
 const COLUMNS = [
-  'memory_id', 'text', 'tags', 'metadata', 'occurred_at', 'retained_at', 'expires_at', 'document_id', 'source', 'tokens', 'trust',
+  'memory_id', 'text', 'tags', 'metadata', 'occurred_at', 'retained_at', 'expires_at', 'document_id', 'source',
+  'tokens', 'trust',
 ] as const satisfies ReadonlyArray<keyof MemoryRow>
 /** The columns that may be long. */
 const LONG: ReadonlySet<string> = new Set(['text', 'tags', 'metadata'] satisfies Array<keyof MemoryRow>)
@@ -74,7 +75,8 @@ function longColumnsStatement (schema: string): string {
   from unnest($3::text[]::uuid[], $4::text[]::int[], $5::text[]::bigint[], $6::text[])
     as g(memory_id, size, retained_at, trust)
   cross join lateral (
-    select m.* from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2 and m.memory_id = g.memory_id offset 0
+    select m.* from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2
+      and m.memory_id = g.memory_id offset 0
   ) m
   where m.retained_at = g.retained_at and m.trust = g.trust
 ) q

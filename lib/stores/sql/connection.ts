@@ -21,7 +21,12 @@ const REALS = 1021
 const DOUBLES = 1022
 const ARRAYS = {
   // An array that is already text is passed unchanged.
-  texts: { to: TEXTS, from: [TEXTS], serialize: (value: string | ReadonlyArray<string | null>) => typeof value === 'string' ? value : arrayText(value), parse: arrayElements },
+  texts: {
+    to: TEXTS,
+    from: [TEXTS],
+    serialize: (value: string | ReadonlyArray<string | null>) => typeof value === 'string' ? value : arrayText(value),
+    parse: arrayElements,
+  },
   numbers: {
     to: INTEGERS,
     from: [SMALLINTS, INTEGERS, REALS, DOUBLES],
@@ -200,6 +205,10 @@ export function toSqlError (error: unknown, place: string): SqlError {
   if (error instanceof SqlError) return error
   if (error instanceof postgres.PostgresError) return fromDatabase(error)
   const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined
-  if (code !== undefined && CONNECTION_CODE.test(code)) return new SqlError('connection', `The database at ${place} cannot be reached: ${code}${HINTS[code] ?? ''}`, { code })
+  if (code !== undefined && CONNECTION_CODE.test(code)) {
+    return new SqlError(
+      'connection', `The database at ${place} cannot be reached: ${code}${HINTS[code] ?? ''}`, { code },
+    )
+  }
   return new SqlError('statement', `The database driver failed${code === undefined ? '' : `: ${code}`}`, { code })
 }

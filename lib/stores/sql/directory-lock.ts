@@ -52,7 +52,11 @@ export async function lockDirectory (path: string): Promise<DirectoryLock> {
     }
   } catch (error) {
     if (error instanceof ProviderError) throw error
-    throw new ProviderError(`vector_store: the data directory ${directory} cannot be used: ${error instanceof Error ? error.message : String(error)}`, error)
+    throw new ProviderError(
+      `vector_store: the data directory ${directory} cannot be used: ` +
+        `${error instanceof Error ? error.message : String(error)}`,
+      error,
+    )
   }
 }
 
@@ -61,7 +65,8 @@ async function refuseForeign (directory: string): Promise<void> {
   // The root of a new volume contains lost+found.
   const names = (await readdir(directory)).filter((name) => name !== 'lost+found')
   if (names.length > 0 && !names.some((name) => /^(lock(\..+)?|db|db\.new)$/.test(name))) {
-    throw new ProviderError(`vector_store: ${directory} is not a Memory Gateway data directory: it is not empty and has no db in it`)
+    throw new ProviderError(`vector_store: ${directory} is not a Memory Gateway data directory: it is not empty and ` +
+      'has no db in it')
   }
 }
 
@@ -104,11 +109,14 @@ async function take (directory: string, file: string, text: string): Promise<voi
 async function refuseLive (directory: string, file: string, text: string): Promise<void> {
   const holder = parse(text)
   if (holder === undefined) {
-    throw new ProviderError(`vector_store: ${file} is not a lock of Memory Gateway; when nothing uses ${directory}, delete the file`)
+    throw new ProviderError(`vector_store: ${file} is not a lock of Memory Gateway; when nothing uses ${directory}, ` +
+      'delete the file')
   }
   const { pid, host, when } = holder
   const use = `vector_store: ${directory} is in use by process ${pid} on ${host} since ${when}`
-  if (host !== hostname()) throw new ProviderError(`${use}, which cannot be seen from here; when that host is gone, delete ${file}`)
+  if (host !== hostname()) {
+    throw new ProviderError(`${use}, which cannot be seen from here; when that host is gone, delete ${file}`)
+  }
   if (await isRunning(holder)) throw new ProviderError(`${use}; a directory takes one process`)
 }
 
@@ -151,7 +159,9 @@ function parse (text: string): Holder | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   const { pid, start, host, when } = value as Record<string, unknown>
   // Zero and negative numbers denote process groups.
-  if (!Number.isSafeInteger(pid) || Number(pid) <= 0 || typeof host !== 'string' || typeof when !== 'string') return undefined
+  if (!Number.isSafeInteger(pid) || Number(pid) <= 0 || typeof host !== 'string' || typeof when !== 'string') {
+    return undefined
+  }
   if (start !== null && typeof start !== 'string') return undefined
   return { pid: Number(pid), start, host, when }
 }

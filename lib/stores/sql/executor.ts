@@ -118,12 +118,16 @@ export function fromDatabase (
   const isSafe = code !== undefined && SAFE_CLASSES.has(code.slice(0, 2)) && typeof fields.message === 'string'
   const safeMessage = isSafe ? `: ${String(fields.message)}` : ''
   const about = constraint === undefined ? '' : ` (${constraint})`
-  return new SqlError(kindOf(code), `The database answered ${code ?? 'an error'}${about}${safeMessage}`, { code, constraint })
+  return new SqlError(
+    kindOf(code), `The database answered ${code ?? 'an error'}${about}${safeMessage}`, { code, constraint },
+  )
 }
 
 function kindOf (code: string | undefined): SqlErrorKind {
   // admin_shutdown, crash_shutdown, cannot_connect_now, database_dropped, and the whole class of connection exceptions
-  if (code !== undefined && (['57P01', '57P02', '57P03', '57P04'].includes(code) || code.startsWith('08'))) return 'connection'
+  if (code !== undefined && (['57P01', '57P02', '57P03', '57P04'].includes(code) || code.startsWith('08'))) {
+    return 'connection'
+  }
   if (code === '57014' || code === '25P03' || code === '55P03') return 'timeout'
   if (code === '53300') return 'busy'
   if (code !== undefined && code.startsWith('53')) return 'full'

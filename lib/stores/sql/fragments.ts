@@ -13,7 +13,8 @@ export interface Statement {
 /** A memory's columns as rows.ts expects them, from the table with this alias. */
 export function memoryColumns (alias: string): string {
   return `${alias}.memory_id::text as memory_id, ${alias}.text, ${alias}.tags, ${alias}.metadata::text as metadata,
-    ${alias}.occurred_at::float8 as occurred_at, ${alias}.retained_at::float8 as retained_at, ${alias}.expires_at::float8 as expires_at,
+    ${alias}.occurred_at::float8 as occurred_at,
+      ${alias}.retained_at::float8 as retained_at, ${alias}.expires_at::float8 as expires_at,
     ${alias}.document_id, ${alias}.source, ${alias}.tokens, ${alias}.trust`
 }
 
@@ -64,12 +65,20 @@ export function filterConditions (filters: ListFilters, parameters: Parameters):
     conditions.push(condition)
   }
   if (occurredAfter !== undefined) conditions.push(`m.occurred_at >= ${parameters.bind(occurredAfter)}::float8::bigint`)
-  if (occurredBefore !== undefined) conditions.push(`m.occurred_at < ${parameters.bind(occurredBefore)}::float8::bigint`)
+  if (occurredBefore !== undefined) {
+    conditions.push(`m.occurred_at < ${parameters.bind(occurredBefore)}::float8::bigint`)
+  }
   if (asOf !== undefined) conditions.push(`m.retained_at <= ${parameters.bind(asOf)}::float8::bigint`)
-  if (minTrust !== 'suspect') conditions.push(`m.trust = any(${parameters.bind(TRUST_LEVELS.filter((level) => isAtLeast(level, minTrust)))}::text[])`)
+  if (minTrust !== 'suspect') {
+    conditions.push(
+      `m.trust = any(${parameters.bind(TRUST_LEVELS.filter((level) => isAtLeast(level, minTrust)))}::text[])`,
+    )
+  }
   if (trust !== undefined) conditions.push(`m.trust = ${parameters.bind(trust)}`)
   if (retainedAfter !== undefined) conditions.push(`m.retained_at >= ${parameters.bind(retainedAfter)}::float8::bigint`)
-  if (retainedBefore !== undefined) conditions.push(`m.retained_at < ${parameters.bind(retainedBefore)}::float8::bigint`)
+  if (retainedBefore !== undefined) {
+    conditions.push(`m.retained_at < ${parameters.bind(retainedBefore)}::float8::bigint`)
+  }
   return conditions.map((condition) => ` and ${condition}`).join('')
 }
 
@@ -141,9 +150,13 @@ export function tagCondition (placeholder: string, match: 'any' | 'all'): string
  * passages' total length
  */
 export function countInto (schema: string, shard: string, amounts: string): string {
-  return `insert into ${schema}.bank_statistics as s (tenant_id, bank_id, shard, memories, embedded, expiring, passages, length)
-select $1, $2, ${shard}::smallint, n.memories::bigint, n.embedded::bigint, n.expiring::bigint, n.passages::bigint, n.length
+  return `insert into ${schema}.bank_statistics as s (tenant_id, bank_id, shard, memories, embedded, expiring, passages,
+    length)
+select $1, $2, ${shard}::smallint, n.memories::bigint, n.embedded::bigint, n.expiring::bigint, n.passages::bigint,
+  n.length
 from (${amounts}) as n(memories, embedded, expiring, passages, length)
-on conflict (tenant_id, bank_id, shard) do update set memories = s.memories + excluded.memories, embedded = s.embedded + excluded.embedded,
-  expiring = s.expiring + excluded.expiring, passages = s.passages + excluded.passages, length = s.length + excluded.length`
+on conflict (tenant_id, bank_id, shard) do update set memories = s.memories + excluded.memories, embedded = s.embedded +
+  excluded.embedded,
+  expiring = s.expiring + excluded.expiring, passages = s.passages + excluded.passages, length = s.length +
+    excluded.length`
 }

@@ -20,27 +20,35 @@ export const HAS_SEVERAL_PASSAGES = '(select q.several from query q)'
  * @param pool a query of the pool's memory ids
  */
 export function lexicalContext (shape: Shape, scorer: Scorer, pool: string): string[] {
-  return [`pool as materialized (\n  ${pool}\n)`, ...candidates(shape), ...contributions(scorer), ...scores(shape, scorer)]
+  return [
+    `pool as materialized (\n  ${pool}\n)`, ...candidates(shape), ...contributions(scorer), ...scores(shape, scorer),
+  ]
 }
 
 /** The members of the pool and of their windows, numbered in the order of their documents. */
 function candidates ({ schema, unexpired }: Shape): string[] {
-  const columns = (alias: string) => `${alias}.memory_id, ${alias}.place, coalesce(${alias}.question, false) as question, ${alias}.passage_length`
+  const columns = (alias: string) => (
+    `${alias}.memory_id, ${alias}.place, coalesce(${alias}.question, false) as question, ${alias}.passage_length`
+  )
   const beside = (alias: string, comparison: '<' | '>') => {
     const direction = comparison === '<' ? ' desc' : ''
     return `(select ${columns(alias)} from ${schema}.memories ${alias}
-      where ${alias}.tenant_id = $1 and ${alias}.bank_id = $2 and ${alias}.document_id = c.document_id and (${alias}.place, ${alias}.memory_id) ${comparison} (c.place, c.memory_id) and ${unexpired(alias)}
+      where ${alias}.tenant_id = $1 and ${alias}.bank_id = $2
+        and ${alias}.document_id = c.document_id and (${alias}.place,
+          ${alias}.memory_id) ${comparison} (c.place, c.memory_id) and ${unexpired(alias)}
       order by ${alias}.place${direction}, ${alias}.memory_id${direction} limit ${WINDOW_REACH})`
   }
   return [
     `members as materialized (
   select c.* from pool p cross join lateral (
-    select m.document_id, ${columns('m')} from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2 and m.memory_id = p.memory_id offset 0
+    select m.document_id, ${columns('m')} from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2
+      and m.memory_id = p.memory_id offset 0
   ) c
 )`,
     // A memory without a document gets a negative document number that no other memory has.
     `candidates as materialized (
-  select (row_number() over places)::int as r, case when a.document_id is null then -row_number() over places else dense_rank() over (order by a.document_id) end::int as document,
+  select (row_number() over places)::int as r, case when a.document_id is null then -row_number() over places
+    else dense_rank() over (order by a.document_id) end::int as document,
     a.memory_id, a.question, a.passage_length, a.pooled
   from (
     select distinct on (a.document_id, a.place, a.memory_id) a.* from (
@@ -56,7 +64,8 @@ function candidates ({ schema, unexpired }: Shape): string[] {
   ) a window places as (order by a.document_id, a.place, a.memory_id)
 )`,
     `places as materialized (
-  select array_agg(c.memory_id) as ids, array_agg(c.document) as documents, array_agg(c.question) as questions, array_agg(c.pooled) as pooled
+  select array_agg(c.memory_id) as ids, array_agg(c.document) as documents, array_agg(c.question) as questions,
+    array_agg(c.pooled) as pooled
   from (select c.* from candidates c order by c.r) c
 )`,
   ]
@@ -81,7 +90,8 @@ function contributions ({ score }: Scorer): string[] {
   from hits h full join candidates c on c.memory_id = h.memory_id where coalesce(c.r, 0) > 0 and coalesce(h.n, 0) > 0
 )`,
     `ranked as materialized (
-  select h.*, ${score('h.weight', 'h.norm', ' over (partition by h.r, h.ordinal)')} as score from touched h where ${HAS_SEVERAL_PASSAGES}
+  select h.*, ${score('h.weight', 'h.norm', ' over (partition by h.r, h.ordinal)')} as score from touched h
+    where ${HAS_SEVERAL_PASSAGES}
 )`,
     `best_passages as materialized (
   select t.r, t.document, t.question, t.pooled, t.n, t.weight, t.norm from touched t where not ${HAS_SEVERAL_PASSAGES}
@@ -103,13 +113,16 @@ function contributions ({ score }: Scorer): string[] {
 
 /** The scores of the candidates, and the best of those that pass the filters. */
 function scores (shape: Shape, { normOf, score }: Scorer): string[] {
-  const added = (places: string, weight: string) => `select l.r ${places}, l.n, l.${weight} * l.contribution, 0 from contributions l where l.${weight} is not null`
+  const added = (places: string, weight: string) => (
+    `select l.r ${places}, l.n, l.${weight} * l.contribution, 0 from contributions l where l.${weight} is not null`
+  )
   const norm = '(select n.norms from norms n)[h.r]'
   return [
     `norms as materialized (
   select array_agg(n.norm) as norms from (
     select x.r, coalesce(max(x.norm), max(x.mean)) as norm from (
-      select s.r, s.norm, null::float8 as mean from best_passages s union all select c.r, null, ${normOf('c.passage_length')} from candidates c
+      select s.r, s.norm, null::float8 as mean from best_passages s union all select c.r, null,
+        ${normOf('c.passage_length')} from candidates c
     ) x group by x.r order by x.r
   ) n
 )`,
@@ -124,7 +137,8 @@ function scores (shape: Shape, { normOf, score }: Scorer): string[] {
 )`,
     `scored as materialized (
   select p.ids[s.r] as memory_id, s.score, s.own from (
-    select h.r, ${score('h.weight', norm)} as score, ${score('h.own', norm, ' filter (where h.own > 0)')} as own from summed h group by h.r
+    select h.r, ${score('h.weight', norm)} as score,
+      ${score('h.own', norm, ' filter (where h.own > 0)')} as own from summed h group by h.r
   ) s cross join places p
 )`,
     `passing as materialized (

@@ -28,24 +28,35 @@ export function lexicalStrategy (shape: Shape, request: LexicalRequest, { limit,
   const saturation = `${shape.parameters.bind(request.k1)}::float8`
   const scorer: Scorer = {
     normOf: norms.of,
-    score: (weight, norm, more = '') => `round(least(1, coalesce(sum((select q.shares from query q)[h.n] * ${weight} / (${weight} + ${saturation} * ${norm}))${more}, 0)) * ${GRID})::bigint`,
+    score: (weight, norm, more = '') => (
+      `round(least(1, coalesce(sum((select q.shares from query q)[h.n] * ${weight} /
+        (${weight} + ${saturation} * ${norm}))${more}, 0)) * ${GRID})::bigint`
+    ),
   }
   const matching = shape.filters === '' ? 'found' : 'matching'
   const parts = [
     ...hits(shape, request, norms),
     ...own(scorer),
-    ...(shape.filters === '' ? [] : shape.ofDocuments ? matchingOfDocuments(shape) : [`matching as materialized (\n  ${lookedUp(shape)}\n)`]),
+    ...(shape.filters === ''
+      ? []
+      : shape.ofDocuments ? matchingOfDocuments(shape) : [`matching as materialized (\n  ${lookedUp(shape)}\n)`]),
     ...(request.context
       ? lexicalContext(shape, scorer, poolOf(shape, limit))
       : withoutContext(shape, scorer, matching)),
     SHOWN,
     ...(both ? [alsoLexical(request.context)] : []),
   ]
-  return { name: 'lexical', parts: parts.join(',\n'), passages: 'select s.passages from shown s where s.memory_id = m.memory_id' }
+  return {
+    name: 'lexical',
+    parts: parts.join(',\n'),
+    passages: 'select s.passages from shown s where s.memory_id = m.memory_id',
+  }
 }
 
 /** The query for the memories that pass the filters and match, by their own terms or by those of their neighbours. */
-export function matchingMemories ({ filters }: Pick<Shape, 'filters'>, { context }: Pick<LexicalRequest, 'context'>): string {
+export function matchingMemories (
+  { filters }: Pick<Shape, 'filters'>, { context }: Pick<LexicalRequest, 'context'>,
+): string {
   const near = context ? ' union all select s.memory_id from passing s where s.own = 0' : ''
   return `select f.memory_id from ${filters === '' ? 'found' : 'matching'} f where f.score > 0${near}`
 }
@@ -64,7 +75,8 @@ function normOf ({ parameters }: Shape, { length }: LexicalRequest): Norms {
   const b = `${parameters.bind(length.b)}::float8`
   return {
     of: (column) => `((select s.flat from size s) + (select s.slope from size s) * ${column})`,
-    columns: `, 1 - ${b} as flat, coalesce(${b} * (c.passages - coalesce(e.passages, 0)) / nullif(c.length - coalesce(e.length, 0), 0), 0) as slope`,
+    columns: `, 1 - ${b} as flat, coalesce(${b} * (c.passages - coalesce(e.passages, 0)) /
+      nullif(c.length - coalesce(e.length, 0), 0), 0) as slope`,
   }
 }
 
@@ -77,7 +89,8 @@ function normOf ({ parameters }: Shape, { length }: LexicalRequest): Norms {
 function hits ({ schema, parameters, unexpired, now }: Shape, { terms }: LexicalRequest, norms: Norms): string[] {
   return [
     `terms as materialized (
-  select t.n::int as n, t.term from unnest(${parameters.bind(terms.map(indexTerm))}::text[]) with ordinality as t(term, n)
+  select t.n::int as n, t.term from unnest(${parameters.bind(terms.map(indexTerm))}::text[]) with ordinality as t(term,
+    n)
 )`,
     `counted as materialized (
   select sum(s.passages)::float8 as passages, sum(s.length) as length, sum(s.expiring) > 0 as expiring
@@ -93,18 +106,21 @@ function hits ({ schema, parameters, unexpired, now }: Shape, { terms }: Lexical
     `hits as materialized (
   select t.n, o.memory_id, o.ordinal, o.weight, o.norm from terms t cross join lateral (
     select p.memory_id, p.ordinal, coalesce(p.own, p.weight)::float8 as weight, ${norms.of('p.length')} as norm
-    from ${schema}.postings p where p.tenant_id = $1 and p.bank_id = $2 and p.term = t.term and (p.own is null or p.own > 0) and ${unexpired('p')} offset 0
+    from ${schema}.postings p where p.tenant_id = $1 and p.bank_id = $2 and p.term = t.term
+      and (p.own is null or p.own > 0) and ${unexpired('p')} offset 0
   ) o
 )`,
     `frequencies as materialized (
   select h.n, count(*)::float8 as frequency, max(h.ordinal) > 0 as several from hits h group by h.n
 )`,
     `weights as materialized (
-  select t.n, ln(1 + (greatest(size.passages - coalesce(f.frequency, 0), 0) + 0.5) / (coalesce(f.frequency, 0) + 0.5)) as idf
+  select t.n, ln(1 + (greatest(size.passages - coalesce(f.frequency, 0), 0) + 0.5) /
+    (coalesce(f.frequency, 0) + 0.5)) as idf
   from terms t cross join size left join frequencies f on f.n = t.n
 )`,
     `query as materialized (
-  select array_agg(w.idf / w.attainable order by w.n) as shares, (select bool_or(f.several) from frequencies f) as several
+  select array_agg(w.idf / w.attainable order by w.n) as shares,
+    (select bool_or(f.several) from frequencies f) as several
   from (select w.n, w.idf, sum(w.idf) over () as attainable from weights w) w
 )`,
   ]
@@ -112,11 +128,14 @@ function hits ({ schema, parameters, unexpired, now }: Shape, { terms }: Lexical
 
 /** Every memory with a term of the query, and its own score. */
 function own ({ score }: Scorer): string[] {
-  const scores = (columns: string, several: string) => `select ${columns}, ${score('h.weight', 'h.norm')} as score from hits h where ${several} group by ${columns}`
+  const scores = (columns: string, several: string) => (
+    `select ${columns}, ${score('h.weight', 'h.norm')} as score from hits h where ${several} group by ${columns}`
+  )
   return [`found as materialized (
   ${scores('h.memory_id', `not ${HAS_SEVERAL_PASSAGES}`)}
   union all
-  select p.memory_id, max(p.score) as score from (${scores('h.memory_id, h.ordinal', HAS_SEVERAL_PASSAGES)}) p group by p.memory_id
+  select p.memory_id, max(p.score) as score
+    from (${scores('h.memory_id, h.ordinal', HAS_SEVERAL_PASSAGES)}) p group by p.memory_id
 )`]
 }
 
@@ -134,7 +153,8 @@ function matchingOfDocuments (shape: Shape): string[] {
   return [
     `bound as materialized (\n  select ${MAX_IDS_PER_FOUND} * count(*) as ids from found\n)`,
     `ids as materialized (
-  select m.memory_id from ${shape.schema}.memories m where m.tenant_id = $1 and m.bank_id = $2${shape.filters} limit (select b.ids from bound b)
+  select m.memory_id from ${shape.schema}.memories m where m.tenant_id = $1
+    and m.bank_id = $2${shape.filters} limit (select b.ids from bound b)
 )`,
     'reading as materialized (\n  select (select count(*) from ids) < b.ids as complete from bound b\n)',
     `matching as materialized (
@@ -150,11 +170,13 @@ function matchingOfDocuments (shape: Shape): string[] {
 function withoutContext ({ limit }: Shape, { score }: Scorer, matching: string): string[] {
   return [
     `lexical as materialized (
-  select f.memory_id, f.score, f.score as own from ${matching} f where f.score > 0 order by f.score desc, f.memory_id limit ${limit}
+  select f.memory_id, f.score, f.score as own
+    from ${matching} f where f.score > 0 order by f.score desc, f.memory_id limit ${limit}
 )`,
     `ranked as (
   select h.memory_id, h.ordinal, ${score('h.weight', 'h.norm')} as score
-  from hits h where ${HAS_SEVERAL_PASSAGES} and (h.memory_id in (select l.memory_id from lexical l)) is true group by h.memory_id, h.ordinal
+  from hits h where ${HAS_SEVERAL_PASSAGES} and (h.memory_id in (select l.memory_id from lexical l)) is true
+    group by h.memory_id, h.ordinal
 )`,
   ]
 }
@@ -162,7 +184,9 @@ function withoutContext ({ limit }: Shape, { score }: Scorer, matching: string):
 /** The query for the pool. */
 function poolOf ({ filters, parameters }: Shape, limit: number): string {
   const size = `${parameters.bind(poolSize(limit))}::int`
-  const best = (of: string) => `(select f.memory_id from ${of} f where f.score > 0 order by f.score desc, f.memory_id limit ${size})`
+  const best = (of: string) => (
+    `(select f.memory_id from ${of} f where f.score > 0 order by f.score desc, f.memory_id limit ${size})`
+  )
   return [best('found'), ...(filters === '' ? [] : [best('matching')])].join('\n  union ')
 }
 
@@ -170,7 +194,8 @@ const SHOWN = `shown as materialized (
   select p.memory_id, (array_agg(p.ordinal::float8 order by p.score desc, p.ordinal))[1:${MAX_PASSAGES}]
     || (array_agg(p.score::float8 / ${GRID} order by p.score desc, p.ordinal))[1:${MAX_PASSAGES}] as passages
   from (
-    select distinct t.memory_id, t.ordinal, t.score from ranked t where t.score > 0 and (t.memory_id in (select l.memory_id from lexical l)) is true
+    select distinct t.memory_id, t.ordinal, t.score from ranked t where t.score > 0
+      and (t.memory_id in (select l.memory_id from lexical l)) is true
   ) p group by p.memory_id
 )`
 
@@ -186,6 +211,7 @@ function alsoLexical (context: boolean): string {
   from found f full join scored k on k.memory_id = f.memory_id where ${among}
 )`
     : `also_lexical as materialized (
-  select f.memory_id, f.score, f.score as own from found f where (f.memory_id in (select s.memory_id from semantic s)) is true
+  select f.memory_id, f.score, f.score as own from found f
+    where (f.memory_id in (select s.memory_id from semantic s)) is true
 )`
 }

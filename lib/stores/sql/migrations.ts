@@ -26,11 +26,15 @@ export const DEFAULT_SCHEMA = 'memory_gateway'
 const SCHEMA = /^[a-z_][a-z0-9_]{0,62}$/
 
 /** What to do when a database lacks migrations; part of messages. */
-export const HOW_TO_MIGRATE = 'run `npm run migrate` (node dist/scripts/migrate.js), or set vector_store_config.bootstrap_schema to true'
+export const HOW_TO_MIGRATE = 'run `npm run migrate` (node dist/scripts/migrate.js), or set ' +
+  'vector_store_config.bootstrap_schema to true'
 
 /** @returns the quoted schema name. @throws ProviderError unless it is a plain name */
 export function quoteSchema (schema: string): string {
-  if (!SCHEMA.test(schema)) throw new ProviderError('vector_store_config.schema: must be of small letters, digits and _, at most 63, the first no digit')
+  if (!SCHEMA.test(schema)) {
+    throw new ProviderError('vector_store_config.schema: must be of small letters, digits and _, at most 63, the ' +
+      'first no digit')
+  }
   return `"${schema}"`
 }
 
@@ -43,7 +47,10 @@ export function readMigrations (folder = packageFile('migrations')): Migration[]
   return names.map((name, index) => {
     const number = FILE.exec(name)?.[1]
     if (number === undefined) throw new ProviderError(`migrations/${name}: the name must be like 0001_words.sql`)
-    if (Number(number) !== index + 1) throw new ProviderError(`migrations/${name}: the next migration must have the number ${String(index + 1).padStart(4, '0')}`)
+    if (Number(number) !== index + 1) {
+      throw new ProviderError(`migrations/${name}: the next migration must have the number ` +
+        `${String(index + 1).padStart(4, '0')}`)
+    }
     const sql = readFileSync(join(folder, name), 'utf8').replaceAll('\r\n', '\n')
     return { version: index + 1, name, sql, checksum: createHash('sha256').update(sql).digest('hex') }
   })
@@ -73,11 +80,15 @@ async function applyNext (
 ): Promise<string | undefined> {
   await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))::text', [`memory-gateway migrations ${schema}`])
   // Checked first, because "if not exists" requires the privilege to create it even when it exists.
-  const [found] = await tx.query<{ schema: boolean, ledger: boolean }>('select to_regnamespace($1) is not null as schema, to_regclass($2) is not null as ledger', [schema, `${schema}.schema_migrations`])
+  const [found] = await tx.query<{ schema: boolean, ledger: boolean }>(
+    'select to_regnamespace($1) is not null as schema, to_regclass($2) is not null as ledger',
+    [schema, `${schema}.schema_migrations`],
+  )
   if (found?.schema !== true) await tx.script(`create schema ${schema}`)
   if (found?.ledger !== true) {
     await tx.script(`create table ${schema}.schema_migrations (
-      version integer primary key, name text not null, checksum text not null, applied_at timestamptz not null default now()
+      version integer primary key, name text not null, checksum text not null,
+        applied_at timestamptz not null default now()
     )`)
   }
   const [next] = pending(await readApplied(tx, schema), migrations)
@@ -86,7 +97,9 @@ async function applyNext (
   // The extension's types are in the schema that the operator chose, which the role's search path contains.
   await tx.query('select set_config(\'search_path\', $1 || \', \' || current_setting(\'search_path\'), true)', [schema])
   await tx.script(next.sql)
-  await tx.query(`insert into ${schema}.schema_migrations (version, name, checksum) values ($1::int, $2, $3)`, [next.version, next.name, next.checksum])
+  await tx.query(`insert into ${schema}.schema_migrations (version, name, checksum) values ($1::int, $2, $3)`, [
+    next.version, next.name, next.checksum,
+  ])
   return next.name
 }
 
@@ -98,15 +111,17 @@ async function ensureExtension (tx: Transaction): Promise<void> {
     current_setting('server_version_num')::int / 10000 as major`)
   if (found === undefined || found.created) return
   if (!found.installed) {
-    throw new ProviderError(`vector_store: pgvector is not installed on the database's server (PostgreSQL ${found.major}). Install it there and try again: ` +
-      `on Debian and Ubuntu it is the package postgresql-${found.major}-pgvector, and the container image pgvector/pgvector:pg${found.major} has it`)
+    throw new ProviderError('vector_store: pgvector is not installed on the database\'s server (PostgreSQL ' +
+      `${found.major}). Install it there and try again: on Debian and Ubuntu it is the package ` +
+      `postgresql-${found.major}-pgvector, and the container image pgvector/pgvector:pg${found.major} has it`)
   }
   try {
     await tx.script('create extension if not exists vector with schema public')
   } catch (error) {
     if (!(error instanceof SqlError) || error.code !== '42501') throw error
-    throw new ProviderError('vector_store: the role may not create the extension vector (42501). A superuser has to run this in the database once, and then it can be ' +
-      'tried again: create extension vector with schema public', error)
+    throw new ProviderError('vector_store: the role may not create the extension vector (42501). A superuser has to ' +
+      'run this in the database once, and then it can be tried again: create extension vector with schema ' +
+      'public', error)
   }
 }
 
@@ -118,21 +133,32 @@ async function ensureExtension (tx: Transaction): Promise<void> {
 export async function pendingMigrations (
   executor: Executor, schema: string, migrations: readonly Migration[],
 ): Promise<string[]> {
-  const [found] = await executor.read<{ there: boolean }>('select to_regclass($1) is not null as there', [`${schema}.schema_migrations`])
+  const [found] = await executor.read<{ there: boolean }>(
+    'select to_regclass($1) is not null as there', [`${schema}.schema_migrations`],
+  )
   const applied = found?.there === true ? await readApplied(executor, schema) : []
   return pending(applied, migrations).map(({ name }) => name)
 }
 
 async function readApplied (queries: Queries, schema: string): Promise<Applied[]> {
-  return await queries.query<Applied>(`select version, name, checksum from ${schema}.schema_migrations order by version`)
+  return await queries.query<Applied>(`select version, name, checksum from ${schema}.schema_migrations ` +
+    'order by version')
 }
 
 function pending (applied: readonly Applied[], migrations: readonly Migration[]): Migration[] {
   for (const [index, { version, name, checksum }] of applied.entries()) {
     const file = migrations[index]
-    if (file === undefined) throw new ProviderError(`vector_store: the database is newer than this version of Memory Gateway: it has the migration ${name}, of which nothing is known here; run the newer version`)
-    if (file.version !== version) throw new ProviderError(`vector_store: the database lacks the migration ${file.name}, although it has later ones`)
-    if (file.name !== name || file.checksum !== checksum) throw new ProviderError(`vector_store: the migration ${name} was applied to the database with another content than that of migrations/${file.name}; restore the file, and put changes into a new one`)
+    if (file === undefined) {
+      throw new ProviderError('vector_store: the database is newer than this version of Memory Gateway: it has the ' +
+        `migration ${name}, of which nothing is known here; run the newer version`)
+    }
+    if (file.version !== version) {
+      throw new ProviderError(`vector_store: the database lacks the migration ${file.name}, although it has later ones`)
+    }
+    if (file.name !== name || file.checksum !== checksum) {
+      throw new ProviderError(`vector_store: the migration ${name} was applied to the database with another content ` +
+        `than that of migrations/${file.name}; restore the file, and put changes into a new one`)
+    }
   }
   return migrations.slice(applied.length)
 }

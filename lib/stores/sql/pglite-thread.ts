@@ -46,7 +46,10 @@ export class PgliteThread {
     this.#worker.on('error', (error: Error & { code?: string }) => {
       this.#lose(new SqlError('connection', `The database's thread failed: ${error.code ?? error.name}`))
     })
-    this.#worker.on('messageerror', () => { this.#lose(new SqlError('connection', 'The database\'s thread sent what cannot be read')) })
+    this.#worker.on(
+      'messageerror',
+      () => { this.#lose(new SqlError('connection', 'The database\'s thread sent what cannot be read')) },
+    )
   }
 
   get isLost (): boolean {
@@ -78,7 +81,8 @@ export class PgliteThread {
   #settle (reply: Reply): void {
     if ('fatal' in reply) {
       this.#lose(reply.missing === true
-        ? new ProviderError('vector_store: pglite needs the packages @electric-sql/pglite and @electric-sql/pglite-pgvector; npm install them')
+        ? new ProviderError('vector_store: pglite needs the packages @electric-sql/pglite and ' +
+          '@electric-sql/pglite-pgvector; npm install them')
         : new SqlError('connection', `The database went away: ${reply.fatal}`))
       return
     }

@@ -3,7 +3,9 @@ import { withTimeout } from '../../concurrency/timeout.js'
 import type { PoolStatus } from '../vector-store.js'
 import { Connection } from './connection.js'
 import { closedError, connectionSemaphore, poolStatus } from './connection-semaphore.js'
-import { SqlError, type Executor, type Param, type ReadOptions, type Transaction, type TransactionOptions, type WaitOptions } from './executor.js'
+import {
+  SqlError, type Executor, type Param, type ReadOptions, type Transaction, type TransactionOptions, type WaitOptions,
+} from './executor.js'
 
 export interface PostgresOptions {
   /** Connection URI. */
@@ -84,7 +86,9 @@ export class PostgresExecutor implements Executor {
     const limit = bulk ? bulkTimeoutMs : statementTimeoutMs
     return await this.#withConnection(async (connection) => {
       connection.keepPlans(keepPlans)
-      await connection.query(snapshot ? 'begin isolation level repeatable read read only' : 'begin', [], statementTimeoutMs)
+      await connection.query(
+        snapshot ? 'begin isolation level repeatable read read only' : 'begin', [], statementTimeoutMs,
+      )
       let over = false
       const query = async <R extends object>(text: string, params: readonly Param[]): Promise<R[]> => {
         if (over) throw new Error('The transaction is over')

@@ -4,7 +4,9 @@ import type { Executor } from './executor.js'
 import { DEFAULT_SCHEMA, quoteSchema } from './migrations.js'
 import { openPglite } from './pglite.js'
 import { PostgresExecutor } from './postgres.js'
-import { databaseUrl, pgliteSettings, postgresSettings, type PgliteSettings, type PostgresSettings } from './settings.js'
+import {
+  databaseUrl, pgliteSettings, postgresSettings, type PgliteSettings, type PostgresSettings,
+} from './settings.js'
 import { SqlVectorStore } from './store.js'
 import { VectorIndexes } from './vector-indexes.js'
 

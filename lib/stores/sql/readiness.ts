@@ -37,13 +37,18 @@ export class Readiness {
     this.#space = space
     this.#warn = warn
     try {
-      if (bootstrapSchema) await migrate(executor, schema, migrations, (name) => { info(`vector_store: applied the migration ${name}`) })
+      if (bootstrapSchema) {
+        await migrate(executor, schema, migrations, (name) => { info(`vector_store: applied the migration ${name}`) })
+      }
       await this.#check()
       this.#ready = true
     } catch (error) {
       if (!(error instanceof SqlError)) throw error
-      if (bootstrapSchema || error.kind === 'statement') throw new ProviderError(`vector_store: the database cannot be used: ${error.message}`, error)
-      warn(`vector_store: the database does not answer yet, so the service is not ready: ${error.message}. Once it answers it has to be migrated: ${HOW_TO_MIGRATE}`)
+      if (bootstrapSchema || error.kind === 'statement') {
+        throw new ProviderError(`vector_store: the database cannot be used: ${error.message}`, error)
+      }
+      warn(`vector_store: the database does not answer yet, so the service is not ready: ${error.message}. Once it ` +
+        `answers it has to be migrated: ${HOW_TO_MIGRATE}`)
     }
   }
 
@@ -61,11 +66,16 @@ export class Readiness {
   async #check (): Promise<void> {
     const { executor, schema, migrations } = this.#options
     const pending = await pendingMigrations(executor, schema, migrations)
-    if (pending.length > 0) throw new ProviderError(`vector_store: the database lacks the migrations ${pending.join(', ')}: ${HOW_TO_MIGRATE}`)
-    const [extension] = await executor.read<{ version: string }>('select extversion as version from pg_extension where extname = \'vector\'')
+    if (pending.length > 0) {
+      throw new ProviderError(`vector_store: the database lacks the migrations ${pending.join(', ')}: ` +
+        `${HOW_TO_MIGRATE}`)
+    }
+    const [extension] = await executor.read<{ version: string }>('select extversion as version from pg_extension ' +
+      'where extname = \'vector\'')
     const [major = 0, minor = 0] = (extension?.version ?? '').split('.').map(Number)
     if (major < MIN_PGVECTOR[0] || (major === MIN_PGVECTOR[0] && minor < MIN_PGVECTOR[1])) {
-      throw new ProviderError(`vector_store: the extension vector must be version ${MIN_PGVECTOR.join('.')} or newer; the database has ${extension?.version ?? 'none'}`)
+      throw new ProviderError(`vector_store: the extension vector must be version ${MIN_PGVECTOR.join('.')} or ` +
+        `newer; the database has ${extension?.version ?? 'none'}`)
     }
     if (this.#space !== undefined) await this.#checkSpace(this.#space)
   }
@@ -78,13 +88,19 @@ where (v.model, v.dimensions) <> ($1, $2::int)
   and exists (select from ${schema}.embeddings e where e.tenant_id = v.tenant_id and e.bank_id = v.bank_id)
 group by v.model, v.dimensions order by 3 desc limit 5`, [model, dimensions])
     if (otherSpaces.length > 0) {
-      const found = otherSpaces.map((other) => `${other.banks} ${other.banks === 1 ? 'bank has' : 'banks have'} vectors of ${other.model} (${other.dimensions} dimensions)`).join(', ')
-      throw new ProviderError(`embedding_provider: the configured one makes vectors of ${model} (${dimensions} dimensions), but ${found}. ` +
-        'Vectors of two models cannot be compared: configure the provider that made them, or move the banks with `npm run reembed` (node dist/scripts/reembed.js)')
+      const found = otherSpaces.map((other) => (
+        `${other.banks} ${other.banks === 1 ? 'bank has' : 'banks have'} vectors of ${other.model} ` +
+          `(${other.dimensions} dimensions)`
+      )).join(', ')
+      throw new ProviderError(`embedding_provider: the configured one makes vectors of ${model} (${dimensions} ` +
+        `dimensions), but ${found}. Vectors of two models cannot be compared: configure the provider that made them, ` +
+        'or move the banks with `npm run reembed` (node dist/scripts/reembed.js)')
     }
-    const [missing] = await executor.read<{ memories: number }>(`select coalesce(sum(s.memories - s.embedded), 0)::float8 as memories from ${schema}.bank_statistics s`)
+    const [missing] = await executor.read<{ memories: number }>('select coalesce(sum(s.memories - s.embedded), ' +
+      `0)::float8 as memories from ${schema}.bank_statistics s`)
     if (missing !== undefined && missing.memories > 0) {
-      this.#warn(`embedding_provider: ${missing.memories} memories have no vector and are found by their words only; \`npm run reembed\` gives them one`)
+      this.#warn(`embedding_provider: ${missing.memories} memories have no vector and are found by their words only; ` +
+        '`npm run reembed` gives them one')
     }
   }
 }

@@ -20,11 +20,14 @@ export function listStatement (
   const direction = order === 'newest' ? ' desc' : ''
   const skipped = offset === 0 ? '' : ` offset ${parameters.bind(offset)}::int`
   const page = `select ${memoryColumns('m')} from ${schema}.memories m
-where m.tenant_id = $1 and m.bank_id = $2 and (m.expires_at is null or m.expires_at > ${instant})${conditions} ${afterCursor}
+where m.tenant_id = $1 and m.bank_id = $2
+  and (m.expires_at is null or m.expires_at > ${instant})${conditions} ${afterCursor}
 order by m.retained_at${direction}, m.memory_id${direction} limit ${parameters.bind(limit)}::int${skipped}`
   return {
     // In the C collation, ids as text sort like UUIDs.
-    text: budget === undefined ? page : withoutLongColumns(page, [], `c.retained_at${direction}, c.memory_id collate "C"${direction}`),
+    text: budget === undefined
+      ? page
+      : withoutLongColumns(page, [], `c.retained_at${direction}, c.memory_id collate "C"${direction}`),
     values: parameters.values,
   }
 }
@@ -57,7 +60,8 @@ export function neighboursStatement (schema: string): string {
     const direction = number === -1 ? ' desc' : ''
     return `(select ${alias}.memory_id, ${number} from ${schema}.memories ${alias}
     where ${alias}.tenant_id = $1 and ${alias}.bank_id = $2 and ${alias}.document_id = (select document_id from anchor)
-      and (${alias}.place, ${alias}.memory_id) ${number === -1 ? '<' : '>'} ((select place from anchor), (select memory_id from anchor)) and ${live(alias)}
+      and (${alias}.place, ${alias}.memory_id) ${number === -1 ? '<' : '>'} ((select place from anchor),
+        (select memory_id from anchor)) and ${live(alias)}
     order by ${alias}.place${direction}, ${alias}.memory_id${direction} limit ${limit}::int)`
   }
   return withoutLongColumns(`with anchor as (
@@ -70,7 +74,8 @@ around (memory_id, side) as (
   union all ${side('d', 1, '$6')}
 )
 select ${memoryColumns('m')}, r.side, row_number() over (order by m.place, m.memory_id)::int as position
-from around r join ${schema}.memories m on m.tenant_id = $1 and m.bank_id = $2 and m.memory_id = r.memory_id`, ['side', 'position'])
+from around r join ${schema}.memories m on m.tenant_id = $1 and m.bank_id = $2
+  and m.memory_id = r.memory_id`, ['side', 'position'])
 }
 
 /**
@@ -91,7 +96,8 @@ export function listBanksStatement (
   return {
     text: `select m.tenant_id, m.bank_id, count(*)::int as memories, max(m.retained_at)::float8 as last_retained_at
 from ${schema}.memories m where ${conditions.join(' and ')}
-group by m.tenant_id, m.bank_id order by m.tenant_id, m.bank_id limit ${parameters.bind(Number.isFinite(limit) ? limit : null)}::int`,
+group by m.tenant_id, m.bank_id order by m.tenant_id,
+  m.bank_id limit ${parameters.bind(Number.isFinite(limit) ? limit : null)}::int`,
     values: parameters.values,
   }
 }
@@ -105,10 +111,13 @@ export function unembeddedStatement (
   { now, limit, after }: { now: number, limit: number, after?: BankKey & { memoryId: string } },
 ): Statement {
   const parameters = new Parameters()
-  const conditions = ['not m.embedded', `(m.expires_at is null or m.expires_at > ${parameters.bind(now)}::float8::bigint)`]
+  const conditions = [
+    'not m.embedded', `(m.expires_at is null or m.expires_at > ${parameters.bind(now)}::float8::bigint)`,
+  ]
   if (after !== undefined) {
     const [tenant, bank] = bankParameters(after)
-    conditions.push(`(m.tenant_id, m.bank_id, m.memory_id) > (${parameters.bind(tenant)}, ${parameters.bind(bank)}, ${parameters.bind(after.memoryId)}::text::uuid)`)
+    conditions.push(`(m.tenant_id, m.bank_id, m.memory_id) > (${parameters.bind(tenant)}, ${parameters.bind(bank)}, ` +
+      `${parameters.bind(after.memoryId)}::text::uuid)`)
   }
   return {
     text: `select m.tenant_id, m.bank_id, ${memoryColumns('m')}, m.fingerprint, m.passage_starts, m.passage_ends

@@ -49,12 +49,20 @@ export function makeRemovalStatements (schema: string): RemovalStatements {
   }
   const expired = 'm.expires_at <= $3::float8::bigint'
   const choose = (selector: string, limit = '') => `with chosen as materialized (
-  select m.memory_id from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2 and ${selector} order by m.memory_id${limit} for update
+  select m.memory_id from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2
+    and ${selector} order by m.memory_id${limit} for update
 )
 select coalesce((select string_agg(c.memory_id::text, '' order by c.memory_id) from chosen c), '') as ids`
-  const dryRun = (selector: string) => answer('m.memory_id', `${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2 and ${selector}`, '$4')
+  const dryRun = (selector: string) => answer(
+    'm.memory_id', `${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2 and ${selector}`, '$4',
+  )
   return {
-    choose: { ids: choose(selectors.ids('$4')), any: choose(selectors.any('$4')), all: choose(selectors.all('$4')), expired: choose(expired, ` limit ${EXPIRED_BATCH}`) },
+    choose: {
+      ids: choose(selectors.ids('$4')),
+      any: choose(selectors.any('$4')),
+      all: choose(selectors.all('$4')),
+      expired: choose(expired, ` limit ${EXPIRED_BATCH}`),
+    },
     chooseDocuments: choose(`m.document_id = any($4::text[]) and ${unexpired}
     and m.memory_id <> all($5::text[]::uuid[]) and m.fingerprint <> all($6::text[])`),
     remove: remove(schema, true),
@@ -80,9 +88,11 @@ gone_postings as (
   where p.tenant_id = $1 and p.bank_id = $2 and p.term = g.term and p.memory_id = g.memory_id
 ),
 gone_embeddings as (
-  delete from ${schema}.embeddings e using gone g where e.tenant_id = $1 and e.bank_id = $2 and e.memory_id = g.memory_id
+  delete from ${schema}.embeddings e using gone g where e.tenant_id = $1 and e.bank_id = $2
+    and e.memory_id = g.memory_id
 )${counted ? `,\n${counting(schema)}` : ''}
-select count(*)::int as memories, (count(*) filter (where g.embedded))::int as embedded, (count(*) filter (where g.expires_at is not null))::int as expiring,
+select count(*)::int as memories, (count(*) filter (where g.embedded))::int as embedded,
+  (count(*) filter (where g.expires_at is not null))::int as expiring,
   coalesce(sum(g.passages), 0)::int as passages, coalesce(sum(g.passages_length), 0) as length
 from gone g`
 }
@@ -113,11 +123,13 @@ ${answer('g.memory_id', 'gone g where g.expires_at is null or g.expires_at > $3:
 
 function counting (schema: string): string {
   return `counted as (
-  ${countInto(schema, '$4', `select -count(*)::float8, -(count(*) filter (where g.embedded))::float8, -(count(*) filter (where g.expires_at is not null))::float8,
+  ${countInto(schema, '$4', `select -count(*)::float8, -(count(*) filter (where g.embedded))::float8,
+    -(count(*) filter (where g.expires_at is not null))::float8,
     -coalesce(sum(g.passages), 0)::float8, -coalesce(sum(g.passages_length), 0) from gone g having count(*) > 0`)}
 )`
 }
 
 function answer (id: string, from: string, limit: string): string {
-  return `select count(*)::int as count, coalesce((array_agg(${id}::text order by ${id}))[1:${limit}::int], '{}') as memory_ids from ${from}`
+  return `select count(*)::int as count, coalesce((array_agg(${id}::text order by ${id}))[1:${limit}::int],
+    '{}') as memory_ids from ${from}`
 }

@@ -29,7 +29,9 @@ export function toChoice (
   const { tags, match } = selector
   // No memory has a tag that cannot be stored. PostgreSQL would reject it or take it for another one.
   const chosen = tags.filter(isStorable)
-  return match === 'all' && chosen.length < tags.length ? { kind: 'any', chosen: [], now } : { kind: match, chosen, now }
+  return match === 'all' && chosen.length < tags.length
+    ? { kind: 'any', chosen: [], now }
+    : { kind: match, chosen, now }
 }
 
 /**
@@ -87,7 +89,9 @@ export async function removeChosen (
   { kind, chosen = [], now }: Choice, { shard, idLimit }: { shard: number, idLimit: number },
 ): Promise<RemoveOutcome> {
   const key = bankParameters(bank)
-  const [found] = await tx.query<{ ids: string }>(statements.removal.choose[kind], [...key, now, ...(kind === 'expired' ? [] : [chosen])])
+  const [found] = await tx.query<{ ids: string }>(statements.removal.choose[kind], [
+    ...key, now, ...(kind === 'expired' ? [] : [chosen]),
+  ])
   const count = found!.ids.length / ID_LENGTH
   if (count === 0) return { count, memoryIds: [] }
   const idAt = (index: number) => found!.ids.slice(index * ID_LENGTH, (index + 1) * ID_LENGTH)

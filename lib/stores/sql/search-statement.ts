@@ -18,7 +18,8 @@ export interface SearchOptions {
 
 /** The columns of a row in addition to those of the memory. */
 const OWN_COLUMNS = [
-  'passage_starts', 'passage_ends', 'lexical_score', 'lexical_passages', 'semantic_score', 'semantic_passages', 'by_words', 'by_own_words', 'by_meaning', 'total',
+  'passage_starts', 'passage_ends', 'lexical_score', 'lexical_passages', 'semantic_score', 'semantic_passages',
+  'by_words', 'by_own_words', 'by_meaning', 'total',
 ]
 
 /**
@@ -68,17 +69,24 @@ export function searchStatement (
     const strategy = find(name)
     return strategy === undefined
       ? `null::float8 as ${name}_score, null::float8[] as ${name}_passages`
-      : `${scoreOf(name)} as ${name}_score, case when ${name}.score is not null and cardinality(m.passage_starts) > 1 then (${strategy.passages}) end as ${name}_passages`
+      : `${scoreOf(name)} as ${name}_score, case when ${name}.score is not null and cardinality(m.passage_starts) > ` +
+        `1 then (${strategy.passages}) end as ${name}_passages`
   })
-  const text = `with ${space === undefined || semantic === undefined ? '' : spaceCte(shape, space)}${strategies.map(({ parts }) => parts).join(',\n')}
+  const text = `with ${space === undefined || semantic === undefined
+    ? ''
+    : spaceCte(shape, space)}${strategies.map(({ parts }) => parts).join(',\n')}
 select ${memoryColumns('m')}, m.passage_starts, m.passage_ends,
   ${columns.join(',\n  ')},
   ${scoreColumns(words, find('semantic')?.cosines)},
   (${totalOf(shape, words ? lexical : undefined, semantic === undefined ? undefined : space)})::int as total
-from ${strategies.map(({ name }) => name).join(' full join ')}${both ? ' on semantic.memory_id = lexical.memory_id\nleft join also_lexical on also_lexical.memory_id = semantic.memory_id' : ''}
+from ${strategies.map(({ name }) => name).join(' full join ')}${both
+  ? ' on semantic.memory_id = lexical.memory_id\nleft join also_lexical on also_lexical.memory_id = semantic.memory_id'
+  : ''}
 cross join lateral (
   select m.* from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2
-    and m.memory_id = ${both ? 'coalesce(lexical.memory_id, semantic.memory_id)' : `${strategies[0]!.name}.memory_id`} offset 0
+    and m.memory_id = ${both
+      ? 'coalesce(lexical.memory_id, semantic.memory_id)'
+      : `${strategies[0]!.name}.memory_id`} offset 0
 ) m`
   const bounded = request.budget === undefined ? text : withoutLongColumns(text, OWN_COLUMNS)
   return { text: bounded, values: parameters.values }
@@ -90,11 +98,16 @@ function scoreOf (name: Strategy['name']): string {
 }
 
 function scoreColumns (words: boolean, cosines: string | undefined): string {
-  const byWords = (column: string) => words ? `coalesce(lexical.${column}${cosines === undefined ? '' : `, also_lexical.${column}`}, 0)::float8 / ${GRID}` : 'null::float8'
+  const byWords = (column: string) => (
+    words
+      ? `coalesce(lexical.${column}${cosines === undefined ? '' : `, also_lexical.${column}`}, 0)::float8 / ${GRID}`
+      : 'null::float8'
+  )
   const meaning = cosines === undefined
     ? 'null::float8'
     : words
-      ? `coalesce(semantic.score, case when (select is_configured_space from space) then (select max(s.score) from (${cosines}) s) end)`
+      ? `coalesce(semantic.score, case when (select is_configured_space from space)
+        then (select max(s.score) from (${cosines}) s) end)`
       : 'semantic.score'
   return `${byWords('score')} as by_words, ${byWords('own')} as by_own_words, ${meaning} as by_meaning`
 }
@@ -110,9 +123,11 @@ function totalOf (shape: Shape, lexical: LexicalRequest | undefined, space: Embe
   const embedded = '(select is_configured_space from space)'
   const byWords = matching === undefined ? '' : `or m.memory_id in (${matching})`
   const exact = `select count(*) from ${schema}.memories m
-    where m.tenant_id = $1 and m.bank_id = $2 and ${unexpired('m')}${filters} and ((m.embedded and ${embedded}) ${byWords})`
+    where m.tenant_id = $1 and m.bank_id = $2
+      and ${unexpired('m')}${filters} and ((m.embedded and ${embedded}) ${byWords})`
   if (filters !== '') return exact
   // If no memory expires and all have vectors, which is usual, the bank's own statistics are the answer.
-  return `select case when sum(s.expiring) = 0 and sum(s.embedded) = sum(s.memories) and ${embedded} then sum(s.memories) else (${exact}) end
+  return `select case when sum(s.expiring) = 0 and sum(s.embedded) = sum(s.memories)
+    and ${embedded} then sum(s.memories) else (${exact}) end
     from ${schema}.bank_statistics s where s.tenant_id = $1 and s.bank_id = $2`
 }

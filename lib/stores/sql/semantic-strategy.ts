@@ -41,14 +41,18 @@ export function nearestStatement (
   const text = `with ${spaceCte({ schema, parameters }, space)}neighbours as (
   select e.memory_id, e.embedding::${type} <=> ${query} as distance
   from ${schema}.embeddings e ${filteredMemories({ schema, filters: conditions }, 'e')}
-  where e.tenant_id = $1 and e.bank_id = $2 and e.model = ${parameters.bind(space.model)}::text and (select is_configured_space from space) and ${liveAt('e', instant)}
+  where e.tenant_id = $1 and e.bank_id = $2
+    and e.model = ${parameters.bind(space.model)}::text and (select is_configured_space from space)
+      and ${liveAt('e', instant)}
     and (select set_config('hnsw.ef_search', ${parameters.bind(ef)}::text, true) <> ''
       and set_config('hnsw.iterative_scan', 'relaxed_order', true) <> '')
   order by e.embedding::${type} <=> ${query}
   limit ${parameters.bind(neighbours)}::int
 )
-select count(*)::int as found, coalesce(array_agg(f.memory_id), '{}')::text as ids, coalesce(array_agg(f.score), '{}')::text as scores from (
-  select n.memory_id, max(${similarity('n.distance')}) as score from neighbours n group by n.memory_id order by score desc, n.memory_id limit ${parameters.bind(limit)}::int
+select count(*)::int as found, coalesce(array_agg(f.memory_id), '{}')::text as ids,
+  coalesce(array_agg(f.score), '{}')::text as scores from (
+  select n.memory_id, max(${similarity('n.distance')}) as score from neighbours n group by n.memory_id
+    order by score desc, n.memory_id limit ${parameters.bind(limit)}::int
 ) f`
   return { text, values: parameters.values }
 }
@@ -80,7 +84,8 @@ semantic as materialized (
   select f.memory_id, f.score from semantic_found f order by f.score desc, f.memory_id limit ${shape.limit}
 )`
       : `semantic as materialized (
-  select f.memory_id, f.score from unnest(${parameters.bind(nearest.ids)}::text::uuid[], ${parameters.bind(nearest.scores)}::text::float8[]) as f(memory_id, score)
+  select f.memory_id, f.score from unnest(${parameters.bind(nearest.ids)}::text::uuid[],
+    ${parameters.bind(nearest.scores)}::text::float8[]) as f(memory_id, score)
   where (select is_configured_space from space) limit ${shape.limit}
 )`,
     passages: bestPassages(cosines),
@@ -109,10 +114,13 @@ function similarity (distance: string): string {
  * Whether the bank's vectors are of the model that the query was embedded with; a bank of another model is searched
  * lexically only.
  */
-export function spaceCte ({ schema, parameters }: Pick<Shape, 'schema' | 'parameters'>, { model, dimensions }: EmbeddingSpace): string {
+export function spaceCte ({ schema, parameters }: Pick<
+  Shape, 'schema' | 'parameters'
+>, { model, dimensions }: EmbeddingSpace): string {
   return `space as materialized (
   select exists (select from ${schema}.embedding_spaces v where v.tenant_id = $1 and v.bank_id = $2
-    and v.model = ${parameters.bind(model)}::text and v.dimensions = ${parameters.bind(dimensions)}::int) as is_configured_space
+    and v.model = ${parameters.bind(model)}::text
+      and v.dimensions = ${parameters.bind(dimensions)}::int) as is_configured_space
 ),
 `
 }

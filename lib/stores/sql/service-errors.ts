@@ -8,7 +8,9 @@ const RETRY_AFTER = 1
 export function toServiceError (error: unknown): unknown {
   if (!(error instanceof SqlError)) return error
   const busy = error.kind === 'busy'
-  return new ServiceError('dependency_unavailable', busy ? 'The vector store is busy' : 'The vector store is unavailable', {
+  return new ServiceError('dependency_unavailable', busy
+    ? 'The vector store is busy'
+    : 'The vector store is unavailable', {
     ...(busy && { retryAfterSeconds: RETRY_AFTER }),
     cause: error,
   })

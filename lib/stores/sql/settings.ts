@@ -8,29 +8,65 @@ const milliseconds = (minimum: number, maximum: number, description: string) => 
 )
 
 const shared = {
-  bootstrap_schema: Type.Optional(Type.Boolean({ description: 'Apply missing migrations at the start, and in PostgreSQL build the indexes of big banks. false: never change the schema; `npm run migrate` does. Default true.' })),
-  schema: Type.Optional(Type.String({ pattern: '^[a-z_][a-z0-9_]{0,62}$', 'x-allowed': 'of small letters, digits and _, at most 63, the first no digit', description: 'Schema of the tables. Default memory_gateway.' })),
-  pool_max_waiting: Type.Optional(Type.Integer({ minimum: 0, maximum: 10_000, description: 'Requests that may wait for the database at a time; beyond it they are answered 503 with Retry-After. Default 100.' })),
+  bootstrap_schema: Type.Optional(Type.Boolean({
+    description: 'Apply missing migrations at the start, and in PostgreSQL build the indexes of big banks. false: ' +
+      'never change the schema; `npm run migrate` does. Default true.',
+  })),
+  schema: Type.Optional(Type.String({
+    pattern: '^[a-z_][a-z0-9_]{0,62}$',
+    'x-allowed': 'of small letters, digits and _, at most 63, the first no digit',
+    description: 'Schema of the tables. Default memory_gateway.',
+  })),
+  pool_max_waiting: Type.Optional(Type.Integer({
+    minimum: 0,
+    maximum: 10_000,
+    description: 'Requests that may wait for the database at a time; beyond it they are answered 503 with ' +
+      'Retry-After. Default 100.',
+  })),
   pool_wait_ms: milliseconds(1, 60_000, 'Milliseconds that one may wait. Default 2000.'),
   statement_timeout_ms: milliseconds(10, 600_000, 'Milliseconds that a statement may take. Default 10000.'),
-  bulk_timeout_ms: milliseconds(1000, 86_400_000, 'Milliseconds that a statement over a whole bank may take: export, import, forgetting everything, a migration. Default 300000.'),
-  sweep_interval_ms: milliseconds(0, 86_400_000, 'How often expired memories are taken away for good; until then they are only hidden. 0: never. Default 60000.'),
+  bulk_timeout_ms: milliseconds(
+    1000, 86_400_000,
+    'Milliseconds that a statement over a whole bank may take: export, import, forgetting everything, a migration. ' +
+      'Default 300000.',
+  ),
+  sweep_interval_ms: milliseconds(
+    0, 86_400_000,
+    'How often expired memories are taken away for good; until then they are only hidden. 0: never. Default 60000.',
+  ),
 }
 
 /** `vector_store_config` of `vector_store: postgres`. */
 export const PostgresSettings = Type.Object({
-  dsn: Type.Optional(Type.String({ minLength: 1, description: 'Connection URI. Default: DATABASE_URL, else SERVICES_PG_DSN.' })),
+  dsn: Type.Optional(Type.String({
+    minLength: 1, description: 'Connection URI. Default: DATABASE_URL, else SERVICES_PG_DSN.',
+  })),
   ...shared,
   pool_size: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, description: 'Connections at most. Default 10.' })),
-  connect_timeout_ms: milliseconds(100, 60_000, 'Milliseconds that opening a connection may take, in whole seconds upwards. Default 5000.'),
-  transaction_pooler: Type.Optional(Type.Boolean({ description: 'The URI leads to a pooler in transaction mode, such as PgBouncer: no prepared statements, no settings of a session. Default false.' })),
-  index_from: Type.Optional(Type.Integer({ minimum: 0, description: 'Vectors from which on a bank gets an HNSW index of its own; smaller banks are searched exactly. 0: never. Default 20000.' })),
-  index_limit: Type.Optional(Type.Integer({ minimum: 0, maximum: 1000, description: 'Such indexes at most; the biggest banks have them. Default 32.' })),
+  connect_timeout_ms: milliseconds(
+    100, 60_000, 'Milliseconds that opening a connection may take, in whole seconds upwards. Default 5000.',
+  ),
+  transaction_pooler: Type.Optional(Type.Boolean({
+    description: 'The URI leads to a pooler in transaction mode, such as PgBouncer: no prepared statements, no ' +
+      'settings of a session. Default false.',
+  })),
+  index_from: Type.Optional(Type.Integer({
+    minimum: 0,
+    description: 'Vectors from which on a bank gets an HNSW index of its own; smaller banks are searched exactly. 0: ' +
+      'never. Default 20000.',
+  })),
+  index_limit: Type.Optional(Type.Integer({
+    minimum: 0, maximum: 1000, description: 'Such indexes at most; the biggest banks have them. Default 32.',
+  })),
 }, { additionalProperties: false })
 
 /** `vector_store_config` of `vector_store: pglite`. */
 export const PgliteSettings = Type.Object({
-  data_dir: Type.String({ minLength: 1, description: 'Folder of the database, made when it is missing; a relative path starts at the configuration file. One process at a time.' }),
+  data_dir: Type.String({
+    minLength: 1,
+    description: 'Folder of the database, made when it is missing; a relative path starts at the configuration file. ' +
+      'One process at a time.',
+  }),
   ...shared,
 }, { additionalProperties: false })
 
@@ -57,7 +93,10 @@ export function pgliteSettings (config: ProviderConfig, { baseDirectory }: Provi
  */
 export function databaseUrl ({ dsn }: PostgresSettings, environmentUrl: string | undefined): string {
   const found = dsn ?? environmentUrl
-  if (found === undefined) throw new ProviderError('vector_store: postgres needs a connection URI: set DATABASE_URL, SERVICES_PG_DSN or vector_store_config.dsn')
+  if (found === undefined) {
+    throw new ProviderError('vector_store: postgres needs a connection URI: set DATABASE_URL, SERVICES_PG_DSN or ' +
+      'vector_store_config.dsn')
+  }
   return checkDatabaseUrl(found, dsn === undefined ? 'DATABASE_URL' : 'vector_store_config.dsn')
 }
 
@@ -65,8 +104,12 @@ export function databaseUrl ({ dsn }: PostgresSettings, environmentUrl: string |
 export function checkDatabaseUrl (url: string, name: string): string {
   const parsed = URL.canParse(url) ? new URL(url) : undefined
   // The driver reads the host only from here: without it, even with a parameter `host`, it would connect to localhost.
-  const complete = parsed !== undefined && ['postgres:', 'postgresql:'].includes(parsed.protocol) && parsed.pathname.length > 1 && parsed.hostname !== ''
-  if (!complete) throw new ProviderError(`${name}: must be a connection URI with a host and a database, like postgres://user:password@host:5432/database (the value is not shown)`)
+  const complete = parsed !== undefined && ['postgres:', 'postgresql:'].includes(parsed.protocol) &&
+    parsed.pathname.length > 1 && parsed.hostname !== ''
+  if (!complete) {
+    throw new ProviderError(`${name}: must be a connection URI with a host and a database, like ` +
+      'postgres://user:password@host:5432/database (the value is not shown)')
+  }
   if (![parsed.username, parsed.password].every(isDecodable)) {
     throw new ProviderError(`${name}: a % in the user or the password must be written as %25 (the value is not shown)`)
   }

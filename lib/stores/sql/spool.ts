@@ -193,7 +193,9 @@ class SpooledMemories implements AsyncIterableIterator<Memory> {
 function charactersOf ({ text, tags, metadata }: Memory): number {
   let characters = MEMORY_OVERHEAD_CHARACTERS + text.length
   for (const tag of tags) characters += tag.length
-  for (const [name, value] of Object.entries(metadata)) characters += name.length + (typeof value === 'string' ? value.length : 8)
+  for (const [name, value] of Object.entries(metadata)) {
+    characters += name.length + (typeof value === 'string' ? value.length : 8)
+  }
   return characters
 }
 

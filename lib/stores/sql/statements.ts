@@ -56,10 +56,14 @@ export interface Statements {
 
 /** The statements of the store, for tables in a schema (quoted). $1 is the bank's tenant and $2 its name. */
 export function makeStatements (schema: string): Statements {
-  const unexpired = (alias: string, now: string) => `(${alias}.expires_at is null or ${alias}.expires_at > ${now}::float8::bigint)`
-  const findExisting = `select m.memory_id::text as memory_id, m.fingerprint, cardinality(m.passage_starts) as passages, m.expires_at::float8 as expires_at, m.trust
+  const unexpired = (alias: string, now: string) => (
+    `(${alias}.expires_at is null or ${alias}.expires_at > ${now}::float8::bigint)`
+  )
+  const findExisting = `select m.memory_id::text as memory_id, m.fingerprint, cardinality(m.passage_starts) as passages,
+    m.expires_at::float8 as expires_at, m.trust
 from ${schema}.memories m
-where m.tenant_id = $1 and m.bank_id = $2 and (m.memory_id = any($3::text[]::uuid[]) or m.fingerprint = any($4::text[]))`
+where m.tenant_id = $1 and m.bank_id = $2
+  and (m.memory_id = any($3::text[]::uuid[]) or m.fingerprint = any($4::text[]))`
   return {
     insert: insert(schema, true),
     insertUncounted: insert(schema, false),
@@ -77,8 +81,10 @@ where m.tenant_id = $1 and m.bank_id = $2 and m.memory_id = $3::text::uuid and $
     neighbours: neighboursStatement(schema),
     // PostgreSQL knows the sizes without reading the texts.
     scan: `select ${memoryColumns('m')}, m.size::float8 as size from (
-  select o.*, sum(o.size) over (order by o.retained_at, o.memory_id rows between unbounded preceding and current row) - o.size as bytes_before from (
-    select m.*, octet_length(m.text) + pg_column_size(m.metadata) + pg_column_size(m.tags) as size from ${schema}.memories m
+  select o.*, sum(o.size) over (order by o.retained_at, o.memory_id rows between unbounded preceding and current row) -
+    o.size as bytes_before from (
+    select m.*, octet_length(m.text) + pg_column_size(m.metadata) + pg_column_size(m.tags) as size
+      from ${schema}.memories m
     where m.tenant_id = $1 and m.bank_id = $2 and ${unexpired('m', '$3')}
       and ($5::float8 is null or (m.retained_at, m.memory_id) > ($5::float8::bigint, $6::text::uuid))
     order by m.retained_at, m.memory_id limit $4::int
@@ -99,9 +105,11 @@ select count(*)::int as memories, coalesce(sum(cardinality(passage_starts)), 0):
    ) t) as tags
 from live`,
     // An index-only scan of the index by age.
-    countByDay: `select greatest(floor(m.retained_at::float8 / ${DAY_MS})::int, $4::int - 1) as day, count(*)::int as memories
+    countByDay: `select greatest(floor(m.retained_at::float8 /
+      ${DAY_MS})::int, $4::int - 1) as day, count(*)::int as memories
 from ${schema}.memories m
-where m.tenant_id = $1 and m.bank_id = $2 and ${unexpired('m', '$3')} and m.retained_at < ($5::int + 1)::bigint * ${DAY_MS}
+where m.tenant_id = $1 and m.bank_id = $2
+  and ${unexpired('m', '$3')} and m.retained_at < ($5::int + 1)::bigint * ${DAY_MS}
 group by 1`,
     findIdempotencyRecord: `select k.request_fingerprint, k.answer from ${schema}.idempotency_keys k
 where k.tenant_id = $1 and k.key = $2 and k.kept_at > $3::float8::bigint`,
@@ -109,13 +117,15 @@ where k.tenant_id = $1 and k.key = $2 and k.kept_at > $3::float8::bigint`,
     // conflict do nothing` without one covers both. So a void record is deleted first; reading the count of deleted
     // rows enforces that order.
     keepIdempotencyRecord: `with void as (
-  delete from ${schema}.idempotency_keys k where k.tenant_id = $1 and k.key = $3 and k.kept_at <= $7::float8::bigint returning k.key
+  delete from ${schema}.idempotency_keys k where k.tenant_id = $1 and k.key = $3
+    and k.kept_at <= $7::float8::bigint returning k.key
 )
 insert into ${schema}.idempotency_keys as k (tenant_id, bank_id, key, request_fingerprint, answer, kept_at)
 select $1, $2, $3, $4, $5, $6::float8::bigint from (select count(*) from void) v
 on conflict do nothing
 returning k.key`,
-    dropIdempotencyRecords: `delete from ${schema}.idempotency_keys k where k.tenant_id = $1 and k.bank_id = $2 and k.kept_at <= $3::float8::bigint`,
+    dropIdempotencyRecords: `delete from ${schema}.idempotency_keys k where k.tenant_id = $1 and k.bank_id = $2
+      and k.kept_at <= $3::float8::bigint`,
   }
 }
 
@@ -127,21 +137,28 @@ returning k.key`,
  */
 function insert (schema: string, counted: boolean): string {
   return `with input_rows as (
-  select * from unnest($3::text[]::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[]::bigint[], $9::text[]::bigint[],
-    $10::text[]::bigint[], $11::text[], $12::text[], $13::text[]::int[], $14::text[], $15::text[], $16::text[], $17::text[]::float8[], $18::text[]::boolean[],
+  select * from unnest($3::text[]::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[]::bigint[],
+    $9::text[]::bigint[],
+    $10::text[]::bigint[], $11::text[], $12::text[], $13::text[]::int[], $14::text[], $15::text[], $16::text[],
+      $17::text[]::float8[], $18::text[]::boolean[],
     $19::text[]::boolean[], $20::text[])
-    with ordinality as g(memory_id, fingerprint, text, tags, metadata, occurred_at, retained_at, expires_at, document_id, source, tokens,
+    with ordinality as g(memory_id, fingerprint, text, tags, metadata, occurred_at, retained_at, expires_at,
+      document_id, source, tokens,
       passage_starts, passage_ends, terms, passages_length, embedded, question, trust, position)
 ),
 space as (
-  select from ${schema}.embedding_spaces v where v.tenant_id = $1 and v.bank_id = $2 and v.model = $29::text and v.dimensions = $30::int for key share
+  select from ${schema}.embedding_spaces v where v.tenant_id = $1 and v.bank_id = $2 and v.model = $29::text
+    and v.dimensions = $30::int for key share
 ),
 added as (
-  insert into ${schema}.memories as m (tenant_id, bank_id, memory_id, fingerprint, text, tags, metadata, occurred_at, retained_at, expires_at,
+  insert into ${schema}.memories as m (tenant_id, bank_id, memory_id, fingerprint, text, tags, metadata, occurred_at,
+    retained_at, expires_at,
     document_id, source, tokens, passage_starts, passage_ends, terms, passages_length, embedded, question, trust)
-  select $1, $2, g.memory_id, g.fingerprint, g.text, array(select jsonb_array_elements_text(g.tags::jsonb)), g.metadata::jsonb,
+  select $1, $2, g.memory_id, g.fingerprint, g.text, array(select jsonb_array_elements_text(g.tags::jsonb)),
+    g.metadata::jsonb,
     g.occurred_at, g.retained_at, g.expires_at, g.document_id, g.source, g.tokens,
-    g.passage_starts::int[], g.passage_ends::int[], array(select jsonb_array_elements_text(g.terms::jsonb)), g.passages_length,
+    g.passage_starts::int[], g.passage_ends::int[], array(select jsonb_array_elements_text(g.terms::jsonb)),
+      g.passages_length,
     g.embedded and exists (select from space), g.question, g.trust
   from input_rows g order by g.fingerprint, g.position
   on conflict (tenant_id, bank_id, fingerprint) do nothing
@@ -162,10 +179,12 @@ added_embeddings as (
 )${counted
   ? `,
 counted as (
-  ${countInto(schema, '$31', `select count(*)::float8, count(*) filter (where a.embedded), count(*) filter (where a.expires_at is not null),
+  ${countInto(schema, '$31', `select count(*)::float8, count(*) filter (where a.embedded),
+    count(*) filter (where a.expires_at is not null),
     coalesce(sum(a.passages), 0), coalesce(sum(a.passages_length), 0) from added a having count(*) > 0`)}
 )`
   : ''}
-select a.memory_id is not null as stored, a.embedded, a.passages, (a.expires_at is not null) as expiring, a.passages_length
+select a.memory_id is not null as stored, a.embedded, a.passages, (a.expires_at is not null) as expiring,
+  a.passages_length
 from input_rows g left join added a on a.memory_id = g.memory_id order by g.position`
 }

@@ -62,7 +62,10 @@ export class Sweeper {
     if (intervalMs === 0) return
     this.#timer = setInterval(() => {
       this.#inFlight ??= this.sweep(clock())
-        .catch((error: unknown) => { warn(`vector_store: expired memories could not be removed: ${error instanceof Error ? error.message : String(error)}`) })
+        .catch((error: unknown) => {
+          warn('vector_store: expired memories could not be removed: ' +
+          `${error instanceof Error ? error.message : String(error)}`)
+        })
         .finally(() => { this.#inFlight = undefined })
     }, intervalMs)
     this.#timer.unref()
@@ -80,7 +83,8 @@ export class Sweeper {
     while (this.#analyzeAt <= this.#changes) this.#analyzeAt *= 2
     this.#analyzing = true
     const analysis = this.#analyze().catch((error: unknown) => {
-      this.#warn(`vector_store: the tables could not be analyzed: ${error instanceof Error ? error.message : String(error)}`)
+      this.#warn('vector_store: the tables could not be analyzed: ' +
+        `${error instanceof Error ? error.message : String(error)}`)
     }).finally(() => { this.#analyzing = false })
     if (memories >= ANALYZE_FROM) await analysis
   }
@@ -94,7 +98,8 @@ export class Sweeper {
   /** Removes what has expired at `now`. */
   async sweep (now: number): Promise<void> {
     const { executor, schema, statements } = this.#options
-    const expired = await executor.read<{ tenant_id: string, bank_id: string }>(`select distinct m.tenant_id, m.bank_id from ${schema}.memories m
+    const expired = await executor.read<{ tenant_id: string, bank_id: string }>(`select distinct m.tenant_id, m.bank_id
+      from ${schema}.memories m
 where m.expires_at <= $1::float8::bigint limit ${BANKS_PER_ROUND}`, [now])
     for (const bank of expired) {
       let removed: number
@@ -104,7 +109,8 @@ where m.expires_at <= $1::float8::bigint limit ${BANKS_PER_ROUND}`, [now])
       if (this.#stopped) return
     }
     const expiredBefore = now - IDEMPOTENCY_LIFETIME_MS
-    const banksWithRecords = await executor.read<{ tenant_id: string, bank_id: string }>(`select distinct k.tenant_id, k.bank_id from ${schema}.idempotency_keys k
+    const banksWithRecords = await executor.read<{ tenant_id: string, bank_id: string }>(`select distinct k.tenant_id,
+      k.bank_id from ${schema}.idempotency_keys k
 where k.kept_at <= $1::float8::bigint limit ${BANKS_PER_ROUND}`, [expiredBefore])
     for (const { tenant_id: tenant, bank_id: bank } of banksWithRecords) {
       await executor.query(statements.dropIdempotencyRecords, [tenant, bank, expiredBefore])
@@ -112,12 +118,14 @@ where k.kept_at <= $1::float8::bigint limit ${BANKS_PER_ROUND}`, [expiredBefore]
     // Yesterday is kept: reservations from before midnight may still be adjusted, and other servers' clocks may be
     // behind.
     const firstDay = Math.floor(now / DAY_MS) - 1
-    const usedBanks = await executor.read<{ tenant_id: string, bank_id: string }>(`select distinct u.tenant_id, u.bank_id from ${schema}.daily_usage u
+    const usedBanks = await executor.read<{ tenant_id: string, bank_id: string }>(`select distinct u.tenant_id,
+      u.bank_id from ${schema}.daily_usage u
 where u.day < $1::int limit ${BANKS_PER_ROUND}`, [firstDay])
     for (const bank of usedBanks) await executor.query(statements.usage.drop, [bank.tenant_id, bank.bank_id, firstDay])
     // Servers of the previous release, which may still run, also index a memory under the terms of its neighbours. Such
     // postings remain after the neighbour is removed.
-    const neighbourPostings = await executor.read<{ tenant_id: string, bank_id: string }>(`select distinct p.tenant_id, p.bank_id from ${schema}.postings p
+    const neighbourPostings = await executor.read<{ tenant_id: string, bank_id: string }>(`select distinct p.tenant_id,
+      p.bank_id from ${schema}.postings p
 where p.own = 0 limit ${BANKS_PER_ROUND}`)
     for (const { tenant_id: tenant, bank_id: bank } of neighbourPostings) {
       const drop = async (tx: Queries) => await tx.query(statements.removal.dropNeighbourPostings, [tenant, bank])
@@ -129,7 +137,9 @@ where p.own = 0 limit ${BANKS_PER_ROUND}`)
   async #removeBatch (bank: BankKey, now: number): Promise<number> {
     const { executor, statements } = this.#options
     const { count } = await retrySerializationFailures(async () => (
-      await executor.transaction(async (tx) => await removeChosen(tx, statements, bank, { kind: 'expired', now }, { shard: 0, idLimit: 0 }))
+      await executor.transaction(async (tx) => (
+        await removeChosen(tx, statements, bank, { kind: 'expired', now }, { shard: 0, idLimit: 0 })
+      ))
     ))
     return count
   }

@@ -13,7 +13,9 @@ const MAX_BYTES = 256
  */
 export function indexTerm (term: string): string {
   // A UTF-16 code unit is at most three bytes of UTF-8.
-  if (term.length * 3 > MAX_BYTES && Buffer.byteLength(term) > MAX_BYTES) return `#${createHash('sha256').update(term).digest('hex')}`
+  if (term.length * 3 > MAX_BYTES && Buffer.byteLength(term) > MAX_BYTES) {
+    return `#${createHash('sha256').update(term).digest('hex')}`
+  }
   return term.includes('\u0000') ? '#' : term
 }
 

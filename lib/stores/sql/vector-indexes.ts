@@ -59,7 +59,12 @@ export class VectorIndexes {
     if (from === 0 || space === undefined) return
     const run = () => {
       this.#inFlight ??= this.update(space, info)
-        .catch((error: unknown) => { if (!this.#stopped) warn(`vector_store: the indexes of big banks could not be looked after: ${error instanceof Error ? error.message : String(error)}`) })
+        .catch((error: unknown) => {
+          if (!this.#stopped) {
+            warn('vector_store: the indexes of big banks could not be ' +
+          `looked after: ${error instanceof Error ? error.message : String(error)}`)
+          }
+        })
         .finally(() => { this.#inFlight = undefined })
     }
     run()
@@ -121,9 +126,12 @@ export class VectorIndexes {
   /** Largest first. */
   async #bigBanks (): Promise<BigBank[]> {
     const { executor, schema, from } = this.#options
-    const rows = await executor.read<{ tenant_id: string, bank_id: string, model: string, dimensions: number, vectors: number }>(`
+    const rows = await executor.read<{
+      tenant_id: string, bank_id: string, model: string, dimensions: number, vectors: number
+    }>(`
 select s.tenant_id, s.bank_id, v.model, v.dimensions, sum(s.passages)::float8 as vectors
-from ${schema}.bank_statistics s join ${schema}.embedding_spaces v on v.tenant_id = s.tenant_id and v.bank_id = s.bank_id
+from ${schema}.bank_statistics s join ${schema}.embedding_spaces v on v.tenant_id = s.tenant_id
+  and v.bank_id = s.bank_id
 group by s.tenant_id, s.bank_id, v.model, v.dimensions having sum(s.embedded) > 0 and sum(s.passages) >= $1::float8
 order by 5 desc, s.tenant_id, s.bank_id limit 1000`, [Math.ceil(from * KEEP_SHARE)])
     return rows.map(({ vectors, model, dimensions, ...row }) => (
@@ -133,14 +141,20 @@ order by 5 desc, s.tenant_id, s.bank_id limit 1000`, [Math.ceil(from * KEEP_SHAR
 
   async #present (): Promise<Map<string, Index>> {
     const { executor, schema } = this.#options
-    const rows = await executor.read<Index>(`select c.relname as name, x.indisvalid as valid from pg_index x join pg_class c on c.oid = x.indexrelid
-where x.indrelid = to_regclass($1) and c.relname like $2`, [`${schema}.embeddings`, `${PREFIX.replaceAll('_', '\\_')}%`])
+    const rows = await executor.read<Index>(`select c.relname as name, x.indisvalid as valid from pg_index x
+      join pg_class c on c.oid = x.indexrelid
+where x.indrelid = to_regclass($1) and c.relname like $2`, [
+  `${schema}.embeddings`, `${PREFIX.replaceAll('_', '\\_')}%`,
+    ])
     return new Map(rows.map((row) => [row.name, row]))
   }
 
   async #isBuilding (): Promise<boolean> {
     const { executor, schema } = this.#options
-    const [row] = await executor.read<{ building: boolean }>('select exists (select from pg_stat_progress_create_index where relid = to_regclass($1)) as building', [`${schema}.embeddings`])
+    const [row] = await executor.read<{ building: boolean }>(
+      'select exists (select from pg_stat_progress_create_index where relid = to_regclass($1)) as building',
+      [`${schema}.embeddings`],
+    )
     return row?.building === true
   }
 
@@ -153,7 +167,8 @@ where x.indrelid = to_regclass($1) and c.relname like $2`, [`${schema}.embedding
     const { key, space } = bank
     await executor.maintain(`create index concurrently if not exists ${indexName(bank)} on ${schema}.embeddings
 using hnsw ((embedding::halfvec(${Math.trunc(space.dimensions)})) halfvec_cosine_ops)
-where tenant_id = ${literal(key.tenantId ?? '')} and bank_id = ${literal(key.bankId)} and model = ${literal(space.model)}`)
+where tenant_id = ${literal(key.tenantId ?? '')}
+  and bank_id = ${literal(key.bankId)} and model = ${literal(space.model)}`)
   }
 
   async #drop (name: string): Promise<void> {
@@ -162,7 +177,8 @@ where tenant_id = ${literal(key.tenantId ?? '')} and bank_id = ${literal(key.ban
 }
 
 function indexName ({ key, space }: BigBank): string {
-  const digest = createHash('sha256').update(JSON.stringify([key.tenantId, key.bankId, space.model, space.dimensions])).digest('hex')
+  const digest = createHash('sha256').update(JSON.stringify([key.tenantId, key.bankId, space.model, space.dimensions]))
+    .digest('hex')
   return `${PREFIX}${digest.slice(0, 32)}`
 }
 

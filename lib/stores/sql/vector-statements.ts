@@ -21,7 +21,8 @@ export function makeVectorStatements (schema: string): VectorStatements {
     // The lock on the space prevents a concurrent move of the bank to another model; those on memories prevent their
     // concurrent removal.
     attach: `with space as materialized (
-  select v.model from ${schema}.embedding_spaces v where v.tenant_id = $1 and v.bank_id = $2 and v.model = $3 and v.dimensions = $4::int for share
+  select v.model from ${schema}.embedding_spaces v where v.tenant_id = $1 and v.bank_id = $2 and v.model = $3
+    and v.dimensions = $4::int for share
 ),
 existing as materialized (
   select m.memory_id, m.expires_at from ${schema}.memories m
@@ -39,7 +40,8 @@ added as (
   on conflict (tenant_id, bank_id, memory_id, ordinal, model) do nothing
 ),
 flagged as (
-  update ${schema}.memories m set embedded = true from existing s where m.tenant_id = $1 and m.bank_id = $2 and m.memory_id = s.memory_id
+  update ${schema}.memories m set embedded = true from existing s where m.tenant_id = $1 and m.bank_id = $2
+    and m.memory_id = s.memory_id
   returning m.memory_id
 ),
 counted as (

@@ -3,7 +3,9 @@ import { Deadline } from '../../concurrency/deadline.js'
 import { KeyedQueue } from '../../concurrency/keyed-queue.js'
 import { recordText } from '../idempotency.js'
 import { IDEMPOTENCY_LIFETIME_MS, IdempotencyKeyTaken, type IdempotentWrite } from '../vector-store.js'
-import { SqlError, statementsOf, type Executor, type Queries, type Transaction, type TransactionOptions } from './executor.js'
+import {
+  SqlError, statementsOf, type Executor, type Queries, type Transaction, type TransactionOptions,
+} from './executor.js'
 import { retrySerializationFailures } from './retrying.js'
 import { bankParameters } from './rows.js'
 import type { Statements } from './statements.js'
@@ -102,7 +104,9 @@ export class WriteTransactions {
   ): Promise<T> {
     const id = bankKeyString(bank)
     // The first of the queue runs.
-    if (queue.length(id) > MAX_WAITING) throw new SqlError('busy', `${MAX_WAITING} writes wait for the right to ${right}`)
+    if (queue.length(id) > MAX_WAITING) {
+      throw new SqlError('busy', `${MAX_WAITING} writes wait for the right to ${right}`)
+    }
     const wait = new Deadline(MAX_WAIT_MS, write.signal, undefined, () => (
       new SqlError('busy', `The right to ${right} did not come free in time`)
     ))

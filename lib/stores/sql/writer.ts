@@ -99,7 +99,9 @@ export class SqlWriter {
     bank: BankKey, memories: readonly NewMemory[], onConflict: OnConflict,
     { now, idempotency, config, signal }: ImportOptions,
   ): Promise<ImportOutcome> {
-    if (config?.expected !== undefined) throw new TypeError('A configuration that comes with an import takes the place of whatever is in force')
+    if (config?.expected !== undefined) {
+      throw new TypeError('A configuration that comes with an import takes the place of whatever is in force')
+    }
     const work = await this.#begin(bank, now, memories.some(hasVectors))
     const ordered = await sortInTurns(memories, (a, b) => compareText(a.memoryId, b.memoryId), bankKeyString(bank))
     const { lockExisting: statement } = this.#statements

@@ -60,25 +60,33 @@ function bodyCases (reader: SchemaReader, { method, path, body }: Operation, cal
   })
   const known = knownOf(caller)
   // A body of lines has no schema of a line: the lines are what grows.
-  if (!contentType.includes('json') || contentType.includes('ndjson')) return LINES.map((growth) => make('a line', growth, ['', '']))
+  if (!contentType.includes('json') || contentType.includes('ndjson')) {
+    return LINES.map((growth) => make('a line', growth, ['', '']))
+  }
   return reader.places(schema).flatMap((place) => {
     const own = reader.at(schema, place) ?? {}
     const [variant = {}] = reader.variants(own)
     const element = variant.items === undefined ? undefined : reader.sample(variant.items, known)
     const sample = place.length === 0 ? wholeSample(reader, own, known) : reader.sample(own, known)
-    return growthsOf(variant, sample, element).map((growth) => make(place.length === 0 ? 'whole' : place.join('.'), growth, around(reader, schema, place, known)))
+    return growthsOf(variant, sample, element).map((growth) => make(
+      place.length === 0 ? 'whole' : place.join('.'), growth, around(reader, schema, place, known),
+    ))
   })
 }
 
 /** The document's own example, with what the caller may use put in. */
-function wholeSample (reader: SchemaReader, schema: Operation['query'][number]['schema'], known: Record<string, Json>): Json {
+function wholeSample (
+  reader: SchemaReader, schema: Operation['query'][number]['schema'], known: Record<string, Json>,
+): Json {
   const example = schema.example ?? reader.sample(schema, known)
   if (!isObject(example)) return example
   return Object.fromEntries(Object.entries(example).map(([name, value]) => [name, known[name] ?? value]))
 }
 
 const HEADER = '{"format":"memory-gateway-export","version":1}\n'
-const lines = (line: string) => (bytes: number) => HEADER + `${line}\n`.repeat(Math.max(1, Math.floor((bytes - HEADER.length) / (line.length + 1))))
+const lines = (line: string) => (bytes: number) => (
+  HEADER + `${line}\n`.repeat(Math.max(1, Math.floor((bytes - HEADER.length) / (line.length + 1))))
+)
 
 /** Of a body that is read line by line. */
 const LINES: readonly ValueGenerator[] = [
@@ -89,10 +97,24 @@ const LINES: readonly ValueGenerator[] = [
   { name: 'lines that are not JSON', make: lines('{') },
   { name: 'one long line', make: (bytes) => `${HEADER}{"text":"${'a'.repeat(bytes - 100)}"}` },
   { name: 'one deep line', make: (bytes) => HEADER + '['.repeat(bytes - 100) },
-  { name: 'many members', make: (bytes) => `${HEADER}{"text":"a","metadata":{${Array.from({ length: bytes / 14 }, (_, index) => `"${index.toString(36)}":1`).join(',')}}}` },
+  {
+    name: 'many members',
+    make: (bytes) => (
+      `${HEADER}{"text":"a","metadata":{${Array.from({ length: bytes / 14 }, (_, index) => `"${index.toString(36)}":1`)
+        .join(',')}}}`
+    ),
+  },
   { name: 'many tags', make: (bytes) => `${HEADER}{"text":"a","tags":[${'"t",'.repeat(bytes / 4 - 50)}"t"]}` },
-  { name: 'a header with a long member', make: (bytes) => `{"format":"memory-gateway-export","version":1,"x":"${'a'.repeat(bytes - 100)}"}\n` },
-  { name: 'a header with a configuration', make: (bytes) => `{"format":"memory-gateway-export","version":1,"config":{"access":[${'{},'.repeat(bytes / 3 - 50)}{}]}}\n` },
+  {
+    name: 'a header with a long member',
+    make: (bytes) => `{"format":"memory-gateway-export","version":1,"x":"${'a'.repeat(bytes - 100)}"}\n`,
+  },
+  {
+    name: 'a header with a configuration',
+    make: (bytes) => (
+      `{"format":"memory-gateway-export","version":1,"config":{"access":[${'{},'.repeat(bytes / 3 - 50)}{}]}}\n`
+    ),
+  },
 ]
 
 function queryCases ({ method, path, query }: Operation, caller: Caller): Case[] {
@@ -100,7 +122,10 @@ function queryCases ({ method, path, query }: Operation, caller: Caller): Case[]
     [`${name}: long`, `${name}=${'a'.repeat(URL_ROOM)}`],
     [`${name}: long number`, `${name}=${'9'.repeat(URL_ROOM)}`],
     [`${name}: escapes`, `${name}=${'%00'.repeat(URL_ROOM / 3)}`],
-    [`${name}: again and again`, Array.from({ length: Math.floor(URL_ROOM / (name.length + 3)) }, () => `${name}=1`).join('&')],
+    [
+      `${name}: again and again`,
+      Array.from({ length: Math.floor(URL_ROOM / (name.length + 3)) }, () => `${name}=1`).join('&'),
+    ],
     [`${name}: members`, Array.from({ length: 500 }, (_, index) => `${name}[${index}]=1`).join('&')],
     [`${name}: empty`, `${name}=`],
     [`${name}: 1e999`, `${name}=1e999`],

@@ -15,7 +15,9 @@ const SHORT = 2000
 
 const repeated = (piece: string, bytes: number) =>
   piece.repeat(Math.max(1, Math.floor(bytes / Buffer.byteLength(piece))))
-const listOf = (element: string) => (bytes: number) => `[${repeated(`${element},`, bytes - element.length - 2)}${element}]`
+const listOf = (element: string) => (bytes: number) => (
+  `[${repeated(`${element},`, bytes - element.length - 2)}${element}]`
+)
 const text = (piece: string) => (bytes: number) => `"${repeated(piece, bytes - 2)}"`
 const constant = (value: string) => () => value
 const nested = (open: string, core: string, close: string) => (bytes: number) => {
@@ -38,7 +40,9 @@ function mapOf (value: string): (bytes: number) => string {
 
 /** Different texts, all of the same length. */
 function distinctTexts (bytes: number): string {
-  return `[${Array.from({ length: Math.max(1, Math.floor(bytes / 9)) }, (_, index) => `"${index.toString(36).padStart(6, '0')}"`).join(',')}]`
+  return `[${Array.from({ length: Math.max(1, Math.floor(bytes / 9)) }, (_, index) => (
+    `"${index.toString(36).padStart(6, '0')}"`
+  )).join(',')}]`
 }
 
 const fixed = (name: string, value: string): ValueGenerator => ({ name, make: constant(value) })
@@ -89,16 +93,38 @@ export function growthsOf (schema: Schema, sample: Json, element: Json | undefin
     const valid = JSON.stringify(element)
     own.push({ name: 'list of valid elements', make: listOf(valid) })
     const { maxItems } = schema
-    if (maxItems !== undefined) own.push(...[maxItems, maxItems + 1].map((count) => fixed(`${count} valid elements`, `[${Array.from({ length: count }, () => valid).join(',')}]`)))
+    if (maxItems !== undefined) {
+      own.push(
+        ...[maxItems, maxItems + 1].map((count) => fixed(
+          `${count} valid elements`, `[${Array.from({ length: count }, () => valid).join(',')}]`,
+        )),
+      )
+    }
   }
   if (isMap(schema)) own.push({ name: 'map of texts', make: mapOf('"a"') }, fixed('20 members', mapOf('1')(200)))
-  if (schema.maxLength !== undefined) own.push(...[schema.maxLength, schema.maxLength + 1].map((length) => fixed(`${length} characters`, JSON.stringify('a'.repeat(length)))))
-  own.push({ name: 'members that are unknown', make: (bytes) => isPlainObject(sample) ? merged(sample, mapOf('1')(bytes)) : mapOf('"x"')(bytes) })
+  if (schema.maxLength !== undefined) {
+    own.push(
+      ...[schema.maxLength, schema.maxLength + 1].map((length) => fixed(
+        `${length} characters`, JSON.stringify('a'.repeat(length)),
+      )),
+    )
+  }
+  own.push({
+    name: 'members that are unknown',
+    make: (bytes) => isPlainObject(sample) ? merged(sample, mapOf('1')(bytes)) : mapOf('"x"')(bytes),
+  })
   // Half of the costly inputs are found with small sizes too; quadratic growth shows at the full size.
-  return [...own, ...ANYWHERE, ...ANYWHERE.slice(0, 4).map(({ name, make }) => ({ name: `short ${name}`, make: (bytes: number) => make(Math.min(bytes, SHORT)) }))]
+  return [
+    ...own, ...ANYWHERE,
+    ...ANYWHERE.slice(0, 4).map(
+      ({ name, make }) => ({ name: `short ${name}`, make: (bytes: number) => make(Math.min(bytes, SHORT)) }),
+    ),
+  ]
 }
 
-const isMap = ({ type, additionalProperties }: Schema) => type === 'object' && additionalProperties !== undefined && additionalProperties !== false
+const isMap = ({ type, additionalProperties }: Schema) => (
+  type === 'object' && additionalProperties !== undefined && additionalProperties !== false
+)
 
 function isPlainObject (value: Json): value is { [name: string]: Json } {
   return typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -50,7 +50,11 @@ export async function runGenerated (
       if (!live.target.alive()) {
         await stop(live)
         live = await start(options, idleServer)
-      } else if (run % CLEAN_EVERY === 0) await send(live.target, { method: 'DELETE', path: `/v1/banks/${OWN_BANK}`, principal: OWNER })
+      } else if (run % CLEAN_EVERY === 0) {
+        await send(live.target, {
+          method: 'DELETE', path: `/v1/banks/${OWN_BANK}`, principal: OWNER,
+        })
+      }
     }
   } finally {
     await stop(live)

@@ -56,7 +56,9 @@ const members = (value: unknown): Record<string, unknown> => isObject(value) ? v
 
 /** @throws Error when it has no paths */
 export function operationsOf (document: unknown): Operation[] {
-  const operations = Object.entries(members(members(document)['paths'])).flatMap(([path, item]) => Object.entries(members(item))
+  const operations = Object.entries(
+    members(members(document)['paths']),
+  ).flatMap(([path, item]) => Object.entries(members(item))
     .filter(([method]) => METHODS.includes(method))
     .flatMap(([method, operation]) => read(method, path, members(item)['parameters'], members(operation))))
   if (operations.length === 0) throw new Error('The OpenAPI document has no operation')
@@ -66,7 +68,8 @@ export function operationsOf (document: unknown): Operation[] {
 /** One for each content type of the body. */
 function read (method: string, path: string, shared: unknown, operation: Record<string, unknown>): Operation[] {
   const parameters = [shared, operation['parameters']].flatMap((list) => Array.isArray(list) ? list : []).map(members)
-  const query = parameters.filter(({ in: place, name }) => place === 'query' && typeof name === 'string').map(({ name, schema }) => ({ name: String(name), schema: schemaOf(schema) }))
+  const query = parameters.filter(({ in: place, name }) => place === 'query' && typeof name === 'string')
+    .map(({ name, schema }) => ({ name: String(name), schema: schemaOf(schema) }))
   const content = Object.entries(members(members(operation['requestBody'])['content']))
   const bodies = content.map(([contentType, value]) => {
     const { schema, example } = members(value)
@@ -151,12 +154,18 @@ export class SchemaReader {
       )
     }
     if (examples?.[0] !== undefined) return examples[0]
-    if (kind === 'array') return items === undefined ? [] : Array.from({ length: Math.max(1, minItems) }, () => this.sample(items, known, depth + 1))
+    if (kind === 'array') {
+      return items === undefined
+        ? []
+        : Array.from({ length: Math.max(1, minItems) }, () => this.sample(items, known, depth + 1))
+    }
     return scalar(kind, variant)
   }
 
   #follow (reference: string): Schema {
-    const found = reference.replace(/^#\//, '').split('/').reduce<unknown>((value, step) => members(value)[step.replaceAll('~1', '/').replaceAll('~0', '~')], this.#document)
+    const found = reference.replace(/^#\//, '').split('/').reduce<unknown>(
+      (value, step) => members(value)[step.replaceAll('~1', '/').replaceAll('~0', '~')], this.#document,
+    )
     return schemaOf(found)
   }
 }

@@ -31,12 +31,18 @@ export const amounts: readonly Input[] = [
     prepare: async (target) => {
       const at = Date.now() + (target.store === 'in_memory' ? 15_000 : 45_000)
       expiry.set(target, at)
-      await sendOk(target, { path: importPath(), headers: NDJSON_TYPE, body: tinyImport(EXPIRING, `,"expires_at":"${new Date(at).toISOString()}"`) })
+      await sendOk(target, {
+        path: importPath(),
+        headers: NDJSON_TYPE,
+        body: tinyImport(EXPIRING, `,"expires_at":"${new Date(at).toISOString()}"`),
+      })
     },
     run: async (target, tally) => {
       await delay(Math.max(0, (expiry.get(target) ?? 0) - Date.now() - 500))
       for (const until = Date.now() + 4000; Date.now() < until;) {
-        tally.add(await send(target, { path: '/v1/recall', body: JSON.stringify({ bank_id: OWN_BANK, query: '0000 0001' }) }))
+        tally.add(
+          await send(target, { path: '/v1/recall', body: JSON.stringify({ bank_id: OWN_BANK, query: '0000 0001' }) }),
+        )
         tally.add(await send(target, { path: `/v1/banks/${OWN_BANK}` }))
       }
     },
@@ -47,14 +53,25 @@ export const amounts: readonly Input[] = [
     allowed: ['200', '503'],
     prepare: async (target) => {
       await runConcurrently(8, Array.from({ length: BANKS }, (_, index) => index), async (index) => {
-        await sendOk(target, { path: '/v1/retain', principal: null, body: JSON.stringify({ bank_id: `many-${index}`, content: 'x' }) })
+        await sendOk(target, {
+          path: '/v1/retain', principal: null, body: JSON.stringify({ bank_id: `many-${index}`, content: 'x' }),
+        })
       })
     },
     run: async (target, tally) => {
-      await Promise.all(Array.from({ length: 50 }, async () => { tally.add(await send(target, { path: '/v1/banks?limit=200', principal: null })) }))
+      await Promise.all(Array.from(
+        { length: 50 }, async () => { tally.add(await send(target, { path: '/v1/banks?limit=200', principal: null })) },
+      ))
       tally.add(await send(target, { path: '/v1/admin/banks', principal: null }))
       const banks = Array.from({ length: 64 }, (_, index) => `many-${index}`)
-      await Promise.all(Array.from({ length: 50 }, async () => { tally.add(await send(target, { path: '/v1/recall', principal: null, body: JSON.stringify({ banks, query: 'x' }) })) }))
+      await Promise.all(Array.from(
+        { length: 50 },
+        async () => {
+          tally.add(
+            await send(target, { path: '/v1/recall', principal: null, body: JSON.stringify({ banks, query: 'x' }) }),
+          )
+        },
+      ))
     },
   },
 ]

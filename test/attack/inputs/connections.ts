@@ -27,7 +27,9 @@ async function dripping (target: Target, tally: Tally, count: number, beginning:
     const deadline = Date.now() + CUT_OFF_WITHIN_MS - REQUEST_SECONDS * 1000
     while (target.alive() && target.connections() > before + SPARED && Date.now() < deadline) await delay(250)
     const standing = target.connections() - before
-    return target.alive() && standing > SPARED ? [`${standing} of ${count} stand after ${CUT_OFF_WITHIN_MS / 1000} s`] : []
+    return target.alive() && standing > SPARED
+      ? [`${standing} of ${count} stand after ${CUT_OFF_WITHIN_MS / 1000} s`]
+      : []
   } finally {
     clearInterval(timer)
     for (const socket of sockets) socket.destroy()
@@ -40,14 +42,22 @@ export const connections: readonly Input[] = [
     name: 'slow-headers',
     about: '500 connections that send a byte of their head a second',
     configuration,
-    run: async (target, tally) => await dripping(target, tally, 500, 'GET /v1/whoami HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Filler: '),
+    run: async (target, tally) => (
+      await dripping(target, tally, 500, 'GET /v1/whoami HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Filler: ')
+    ),
   },
   {
     name: 'slow-bodies',
     about: '500 connections that announce a body of 10 MB and send a byte a second',
     configuration,
     allowed: ['400', '408', '413', '503', 'closed'],
-    run: async (target, tally) => await dripping(target, tally, 500, `POST /v1/retain HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Service-Principal: ${OUTSIDER}\r\nContent-Type: application/json\r\nContent-Length: 10000000\r\n\r\n{"content":"`),
+    run: async (target, tally) => (
+      await dripping(
+        target, tally, 500,
+        `POST /v1/retain HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Service-Principal: ${OUTSIDER}\r\nContent-Type: ` +
+          'application/json\r\nContent-Length: 10000000\r\n\r\n{"content":"',
+      )
+    ),
   },
   {
     name: 'byte-chunks',
@@ -59,7 +69,8 @@ export const connections: readonly Input[] = [
           socket.once('data', (data: Buffer) => { resolve(statusIn(data.toString('latin1')) ?? 'closed') })
           socket.once('close', () => { resolve('closed') })
         })
-        socket.write('POST /v1/retain HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n')
+        socket.write('POST /v1/retain HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: ' +
+          'application/json\r\nTransfer-Encoding: chunked\r\n\r\n')
         socket.write('1\r\n \r\n'.repeat(1_000_000))
         socket.write('0\r\n\r\n')
         tally.add({ status: await Promise.race([answered, delay(60_000, 'timeout', { ref: false })]) })
@@ -83,7 +94,10 @@ export const connections: readonly Input[] = [
       await Promise.all(Array.from({ length: 50 }, async () => {
         for (let number = 0; number < 100; number++) {
           const socket = openSocket(target)
-          socket.write(rawRequest({ path: '/v1/recall', body: JSON.stringify({ bank_id: OWN_BANK, query: 'x' }) }).slice(0, -number % 40 || undefined))
+          socket.write(
+            rawRequest({ path: '/v1/recall', body: JSON.stringify({ bank_id: OWN_BANK, query: 'x' }) })
+              .slice(0, -number % 40 || undefined),
+          )
           await delay(5)
           socket.destroy()
         }
@@ -95,7 +109,11 @@ export const connections: readonly Input[] = [
     about: '1000 bodies of 100 KB at the same moment',
     run: async (target, tally) => {
       const body = JSON.stringify({ bank_id: OWN_BANK, content: 'x', document_id: 'd'.repeat(100_000) })
-      tally.add(...await Promise.all(Array.from({ length: 1000 }, async () => await send(target, { path: '/v1/retain', body, limitMs: 60_000 }))))
+      tally.add(
+        ...await Promise.all(Array.from({ length: 1000 }, async () => (
+          await send(target, { path: '/v1/retain', body, limitMs: 60_000 })
+        ))),
+      )
     },
   },
   {
@@ -103,7 +121,11 @@ export const connections: readonly Input[] = [
     about: '60 bodies of 10 MB at the same moment, of callers without rights',
     run: async (target, tally) => {
       const body = `{"bank_id":"x","content":"${'x'.repeat(10_000_000)}"}`
-      tally.add(...await Promise.all(Array.from({ length: 60 }, async () => await send(target, { path: '/v1/retain', principal: OUTSIDER, body, limitMs: 60_000 }))))
+      tally.add(
+        ...await Promise.all(Array.from({ length: 60 }, async () => (
+          await send(target, { path: '/v1/retain', principal: OUTSIDER, body, limitMs: 60_000 })
+        ))),
+      )
     },
   },
 ]

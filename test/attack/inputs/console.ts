@@ -8,13 +8,17 @@ const BANK = `/v1/banks/${OWN_BANK}`
 const WIDTH = 20
 /** Tags as many and as long as a filter may have. */
 const TAGS = Array.from({ length: 100 }, (_, index) => `tags=${`t${index}`.padEnd(100, 'x')}`).join('&')
-const METADATA = encodeURIComponent(JSON.stringify(Object.fromEntries(Array.from({ length: 200 }, (_, index) => [`k${index}`, index]))))
+const METADATA = encodeURIComponent(JSON.stringify(Object.fromEntries(Array.from(
+  { length: 200 }, (_, index) => [`k${index}`, index],
+))))
 
 const full = (more: string) => async (target: Target) => {
   await sendOk(target, { path: importPath(), headers: NDJSON_TYPE, body: tinyImport(MEMORIES, more) })
 }
 
-function many (name: string, about: string, requests: (target: Target) => Promise<Request[]> | Request[], more = ''): Input {
+function many (
+  name: string, about: string, requests: (target: Target) => Promise<Request[]> | Request[], more = '',
+): Input {
   return {
     name,
     about,
@@ -47,7 +51,9 @@ export const console: readonly Input[] = [
     ...repeated(10, { path: `${BANK}/memories?limit=200&offset=49000&total=true&order=oldest` }),
     ...repeated(10, { path: `${BANK}/memories?total=true&${TAGS}` }),
     ...repeated(10, { path: `${BANK}/memories?total=true&metadata=${METADATA}` }),
-    ...repeated(10, { path: `${BANK}/memories?total=true&document_id=d&trust=untrusted&retained_after=2020-01-01T00:00:00Z` }),
+    ...repeated(10, {
+      path: `${BANK}/memories?total=true&document_id=d&trust=untrusted&retained_after=2020-01-01T00:00:00Z`,
+    }),
   ], ',"document_id":"d","tags":["t"]'),
   many('console-dry-runs', '40 dry runs of a forget of 50,000 memories, with samples', () => [
     ...repeated(20, { path: '/v1/forget', body: JSON.stringify({ bank_id: OWN_BANK, scope: 'all', dry_run: true }) }),
@@ -59,7 +65,9 @@ export const console: readonly Input[] = [
     allowed: ['200', '400', '403', '404', '413', '503'],
     prepare: async (target) => {
       await runConcurrently(8, Array.from({ length: 1000 }, (_, index) => index), async (index) => {
-        await sendOk(target, { path: '/v1/retain', principal: null, body: JSON.stringify({ bank_id: `seen-${index}`, content: 'x' }) })
+        await sendOk(target, {
+          path: '/v1/retain', principal: null, body: JSON.stringify({ bank_id: `seen-${index}`, content: 'x' }),
+        })
       })
     },
     run: async (target, tally) => {
@@ -67,7 +75,9 @@ export const console: readonly Input[] = [
         ...repeated(25, { path: '/v1/access?limit=200' }),
         ...repeated(25, operator(`/access?principal=${encodeURIComponent(OWNER)}&limit=200`)),
         ...repeated(25, operator('/access/check', { principal: OWNER, bank_id: OWN_BANK, permission: 'read' })),
-        ...repeated(10, operator('/access/check', { principal: 'x'.repeat(100_000), bank_id: OWN_BANK, permission: 'read' })),
+        ...repeated(10, operator('/access/check', {
+          principal: 'x'.repeat(100_000), bank_id: OWN_BANK, permission: 'read',
+        })),
         ...repeated(25, operator('/access/rules')),
         ...repeated(25, operator('/history')),
       ]

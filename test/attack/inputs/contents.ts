@@ -12,7 +12,11 @@ function batch (kind: Kind, bankId: string): Input {
     name: `batch-${kind}${dedup ? '-dedup' : ''}`,
     about: `a batch of 10 MiB of valid text: ${kind}${dedup ? ', with dedup: warn' : ''}`,
     allowed: ['200', '503'],
-    run: async (target, tally) => { tally.add(await send(target, { path: '/v1/retain/batch', body: batchBody(bankId, kind, 1) })) },
+    run: async (target, tally) => {
+      tally.add(
+        await send(target, { path: '/v1/retain/batch', body: batchBody(bankId, kind, 1) }),
+      )
+    },
   }
 }
 
@@ -23,7 +27,12 @@ function retain (kind: Kind): Input {
     allowed: ['200', '503'],
     run: async (target, tally) => {
       await Promise.all(Array.from({ length: WIDTH }, async (_, index) => {
-        tally.add(await send(target, { path: '/v1/retain', body: JSON.stringify({ bank_id: OWN_BANK, content: KINDS[kind](MAX_CONTENT_LENGTH, index).trim() }) }))
+        tally.add(
+          await send(target, {
+            path: '/v1/retain',
+            body: JSON.stringify({ bank_id: OWN_BANK, content: KINDS[kind](MAX_CONTENT_LENGTH, index).trim() }),
+          }),
+        )
       }))
     },
   }
@@ -37,7 +46,14 @@ function recall (kind: Kind): Input {
     prepare: async (target) => { await fillBank(target, OWN_BANK, 1000, 200) },
     run: async (target, tally) => {
       await Promise.all(Array.from({ length: WIDTH }, async (_, index) => {
-        tally.add(await send(target, { path: '/v1/recall', body: JSON.stringify({ bank_id: OWN_BANK, query: KINDS[kind](MAX_QUERY_LENGTH, index), explain: index % 2 === 0 }) }))
+        tally.add(
+          await send(target, {
+            path: '/v1/recall',
+            body: JSON.stringify({
+              bank_id: OWN_BANK, query: KINDS[kind](MAX_QUERY_LENGTH, index), explain: index % 2 === 0,
+            }),
+          }),
+        )
       }))
     },
   }
@@ -56,7 +72,12 @@ export const contents: readonly Input[] = [
     prepare: async (target) => { await fillBank(target, OWN_BANK, 60, MAX_CONTENT_LENGTH) },
     run: async (target, tally) => {
       await Promise.all(Array.from({ length: 20 }, async () => {
-        tally.add(await send(target, { path: '/v1/reflect', body: JSON.stringify({ bank_id: OWN_BANK, query: 'When does the ferry leave the harbour?' }) }))
+        tally.add(
+          await send(target, {
+            path: '/v1/reflect',
+            body: JSON.stringify({ bank_id: OWN_BANK, query: 'When does the ferry leave the harbour?' }),
+          }),
+        )
       }))
     },
   },
@@ -67,7 +88,15 @@ export const contents: readonly Input[] = [
     run: async (target, tally) => {
       const shared = KINDS.words(5000, 7)
       await runConcurrently(10, Array.from({ length: 300 }, (_, index) => index), async (index) => {
-        tally.add(await send(target, { path: '/v1/retain', body: JSON.stringify({ bank_id: DEDUP_BANK, content: `${shared} ending${String.fromCharCode(97 + index % 26)}${String.fromCharCode(97 + index / 26)}` }) }))
+        tally.add(
+          await send(target, {
+            path: '/v1/retain',
+            body: JSON.stringify({
+              bank_id: DEDUP_BANK,
+              content: `${shared} ending${String.fromCharCode(97 + index % 26)}${String.fromCharCode(97 + index / 26)}`,
+            }),
+          }),
+        )
       })
     },
   },

@@ -16,7 +16,9 @@ const fill = (memories: number, more = '') => async (target: Target) => {
 
 const json = (path: string, body: object): Request => ({ path: `${BANK}${path}`, body: JSON.stringify(body) })
 
-function many (name: string, about: string, width: number, requests: () => Request[], prepare?: Input['prepare']): Input {
+function many (
+  name: string, about: string, width: number, requests: () => Request[], prepare?: Input['prepare'],
+): Input {
   return {
     name,
     about,
@@ -31,7 +33,8 @@ function many (name: string, about: string, width: number, requests: () => Reque
 
 /** Hindsight's API, whose routes are not in the OpenAPI document. */
 export const hindsight: readonly Input[] = [
-  many('hindsight-walks', `30 lists, searches and tables of documents that go through ${WALKED} memories each`, 30, () => [
+  many('hindsight-walks', `30 lists, searches and tables of documents that go through ${WALKED} ` +
+    'memories each', 30, () => [
     ...Array.from({ length: 10 }, () => ({ path: `${BANK}/memories/list?limit=1000&offset=9000` })),
     ...Array.from({ length: 10 }, (_, index) => ({ path: `${BANK}/memories/list?q=${'z'.repeat(510)}${index}` })),
     ...Array.from({ length: 10 }, () => ({ path: `${BANK}/documents?limit=1000` })),
@@ -42,27 +45,61 @@ export const hindsight: readonly Input[] = [
     { method: 'DELETE', path: `${BANK}/documents/d` },
   ], fill(WALKED, ',"document_id":"d"')),
   many('hindsight-too-many', '40 documents, tables of them and searches in a bank of 50,000 memories', 20, () => (
-    Array.from({ length: 40 }, (_, index) => ({ path: `${BANK}${['/documents/d', '/documents', '/memories/list?q=zz', '/memories/list?offset=9999'][index % 4]}` }))
+    Array.from(
+      { length: 40 },
+      (_, index) => ({
+        path: `${BANK}${[
+          '/documents/d', '/documents', '/memories/list?q=zz', '/memories/list?offset=9999',
+        ][index % 4]}`,
+      }),
+    )
   ), fill(TOO_MANY, ',"document_id":"d"')),
   many('hindsight-long-documents', '30 documents of 200 memories of 50,000 characters', 30, () => (
-    Array.from({ length: 30 }, (_, index) => ({ path: index % 2 === 0 ? `${BANK}/documents` : `${BANK}/memories/list?limit=200` }))
+    Array.from(
+      { length: 30 },
+      (_, index) => ({ path: index % 2 === 0 ? `${BANK}/documents` : `${BANK}/memories/list?limit=200` }),
+    )
   ), async (target) => { await fillBank(target, OWN_BANK, 200, MAX_CONTENT_LENGTH) }),
-  many('hindsight-recalls', '40 recalls with chunks and a trace over memories of 50,000 characters, and 10 with long queries', 50, () => [
+  many('hindsight-recalls', '40 recalls with chunks and a trace over memories of 50,000 characters, and 10 with ' +
+    'long queries', 50, () => [
     ...Array.from({ length: 40 }, () => json('/memories/recall', {
-      query: 'ferry harbour', budget: 'high', max_tokens: 1_000_000, trace: true, include: { chunks: { max_tokens: 10_000 } },
+      query: 'ferry harbour',
+      budget: 'high',
+      max_tokens: 1_000_000,
+      trace: true,
+      include: {
+        chunks: { max_tokens: 10_000 },
+      },
     })),
-    ...Array.from({ length: 10 }, (_, index) => json('/memories/recall', { query: KINDS.dates(8192, index), budget: 'high' })),
+    ...Array.from({ length: 10 }, (_, index) => json('/memories/recall', {
+      query: KINDS.dates(8192, index), budget: 'high',
+    })),
   ], async (target) => { await fillBank(target, OWN_BANK, 100, MAX_CONTENT_LENGTH) }),
   many('hindsight-reflects', '20 reflects over memories of 50,000 characters', 20, () => (
-    Array.from({ length: 20 }, () => json('/reflect', { query: 'When does the ferry leave the harbour?', budget: 'high', include: { facts: {} } }))
+    Array.from({ length: 20 }, () => json('/reflect', {
+      query: 'When does the ferry leave the harbour?', budget: 'high', include: { facts: {} },
+    }))
   ), async (target) => { await fillBank(target, OWN_BANK, 60, MAX_CONTENT_LENGTH) }),
   many('hindsight-retains', 'batches of 10 MiB, of 1000 documents, of too many items, and with odd settings', 4, () => [
     { path: `${BANK}/memories`, body: batchBody(OWN_BANK, 'words', 1).replace(/^\{"bank_id":"[^"]*",/, '{') },
-    json('/memories', { items: Array.from({ length: 1000 }, (_, index) => ({ content: `Note ${index}`, document_id: `d${index}` })) }),
-    json('/memories', { items: Array.from({ length: 1000 }, (_, index) => ({ content: `Note ${index} again`, document_id: `d${index}` })) }),
+    json('/memories', {
+      items: Array.from({ length: 1000 }, (_, index) => ({ content: `Note ${index}`, document_id: `d${index}` })),
+    }),
+    json('/memories', {
+      items: Array.from({ length: 1000 }, (_, index) => ({ content: `Note ${index} again`, document_id: `d${index}` })),
+    }),
     json('/memories', { items: Array.from({ length: 9000 }, () => ({})) }),
-    json('/memories', { items: [{ content: 'x', metadata: Object.fromEntries(Array.from({ length: 9000 }, (_, index) => [`k${index}`, 'v'])) }] }),
-    { ...json('/config', { updates: Object.fromEntries(Array.from({ length: 9000 }, (_, index) => [`k${index}`, []])) }), method: 'PATCH' },
+    json('/memories', {
+      items: [
+        { content: 'x', metadata: Object.fromEntries(Array.from({ length: 9000 }, (_, index) => [`k${index}`, 'v'])) },
+      ],
+    }),
+    {
+      ...json('/config', {
+        updates: Object.fromEntries(Array.from({ length: 9000 }, (_, index) => [`k${index}`, []])),
+      }),
+      method: 'PATCH',
+    },
     { ...json('', { name: 'x'.repeat(2000), mission: 'm'.repeat(200_000) }), method: 'PUT' },
     { path: `${BANK}/memories/list?${'tags=a&'.repeat(2000)}` },
   ]),

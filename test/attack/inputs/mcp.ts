@@ -25,7 +25,9 @@ export const mcp: readonly Input[] = [
     about: `40 batches of ${BATCH} calls of tools at a time, and 20 of 10,000 calls, which are too long`,
     allowed: ['200', '400', '413', '503'],
     run: async (target, tally) => {
-      const recall = (id: number) => toolCall(id, 'recall', `{"bank_id":"${OWN_BANK}","query":"note ${id}","max_results":1000}`)
+      const recall = (id: number) => toolCall(
+        id, 'recall', `{"bank_id":"${OWN_BANK}","query":"note ${id}","max_results":1000}`,
+      )
       const bodies = [
         ...Array.from({ length: 40 }, () => batchOf(BATCH, recall)),
         ...Array.from({ length: 20 }, () => batchOf(10_000, recall)),
@@ -46,7 +48,12 @@ export const mcp: readonly Input[] = [
         toolCall(3, 'recall', deep(50)),
         toolCall(4, 'recall', deep(100_000)),
         toolCall(5, 'forget', `{"bank_id":"${OWN_BANK}","memory_ids":[${'"x",'.repeat(9000)}"x"]}`),
-        toolCall(6, 'recall', `{"bank_id":"${OWN_BANK}","query":"x","metadata":{${Array.from({ length: 9000 }, (_, index) => `"k${index}":[]`).join(',')}}}`),
+        toolCall(
+          6, 'recall',
+          `{"bank_id":"${OWN_BANK}","query":"x","metadata":{${Array.from({ length: 9000 }, (_, index) => (
+            `"k${index}":[]`
+          )).join(',')}}}`,
+        ),
         toolCall(7, long, '{}'),
         `{"jsonrpc":"2.0","id":8,"method":"resources/read","params":{"uri":"memory://banks/${long}"}}`,
         `{"jsonrpc":"2.0","id":9,"method":"${long}"}`,
@@ -62,11 +69,15 @@ export const mcp: readonly Input[] = [
     run: async (target, tally) => {
       const begin = '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}'
       const odd = { ...HEADERS, 'mcp-session-id': 's'.repeat(8000), 'last-event-id': 'e'.repeat(8000) }
-      const all = ['tools/list', 'resources/list', 'resources/templates/list', 'prompts/list'].map((method, id) => JSON.stringify({ jsonrpc: '2.0', id, method }))
+      const all = ['tools/list', 'resources/list', 'resources/templates/list', 'prompts/list'].map(
+        (method, id) => JSON.stringify({ jsonrpc: '2.0', id, method }),
+      )
       const requests: Request[] = [
         ...Array.from({ length: 500 }, () => posted(begin)),
         ...Array.from({ length: 100 }, () => ({ ...posted(begin), headers: odd })),
-        ...Array.from({ length: 100 }, (_, index) => ({ path: '/mcp', method: index % 2 === 0 ? 'GET' : 'DELETE', headers: odd })),
+        ...Array.from(
+          { length: 100 }, (_, index) => ({ path: '/mcp', method: index % 2 === 0 ? 'GET' : 'DELETE', headers: odd }),
+        ),
         ...Array.from({ length: 100 }, () => posted(`[${Array.from({ length: 4 }, () => all).flat().join(',')}]`)),
       ]
       await runConcurrently(50, requests, async (request) => { tally.add(await send(target, request)) })
@@ -88,7 +99,9 @@ export const mcp: readonly Input[] = [
       const bodies = [
         ...Array.from({ length: 40 }, () => large),
         ...Array.from({ length: 20 }, (_, index) => write(index)),
-        ...Array.from({ length: 5 }, () => `{"jsonrpc":"2.0","id":3,"method":"resources/read","params":{"uri":"memory://banks/${OWN_BANK}"}}`),
+        ...Array.from({ length: 5 }, () => (
+          `{"jsonrpc":"2.0","id":3,"method":"resources/read","params":{"uri":"memory://banks/${OWN_BANK}"}}`
+        )),
       ]
       await runConcurrently(40, bodies, async (body) => { tally.add(await send(target, posted(body))) })
     },

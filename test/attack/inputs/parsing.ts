@@ -13,7 +13,9 @@ function each (name: string, about: string, requests: () => readonly Request[], 
   }
 }
 
-const retain = (members: string, more: Partial<Request> = {}): Request => ({ path: '/v1/retain', body: `{"bank_id":"${OWN_BANK}","content":"x"${members}}`, ...more })
+const retain = (
+  members: string, more: Partial<Request> = {},
+): Request => ({ path: '/v1/retain', body: `{"bank_id":"${OWN_BANK}","content":"x"${members}}`, ...more })
 /** Both callers, and a webhook that accepts any sender. */
 const toAll = (body: string): Request[] => [
   { path: '/v1/retain', principal: OUTSIDER, body },
@@ -39,7 +41,13 @@ function oddConfigurations (): Request[] {
   return bodies.flatMap((body) => [
     { method: 'PUT', path, body },
     { method: 'PATCH', path, body },
-    { method: 'PATCH', path: `/v1/banks/${FOREIGN_BANK}/config`, principal: OUTSIDER, headers: { 'content-type': 'application/merge-patch+json' }, body },
+    {
+      method: 'PATCH',
+      path: `/v1/banks/${FOREIGN_BANK}/config`,
+      principal: OUTSIDER,
+      headers: { 'content-type': 'application/merge-patch+json' },
+      body,
+    },
   ])
 }
 
@@ -53,27 +61,57 @@ export const parsing: readonly Input[] = [
     { path: '/v1/reflect', body: `{"bank_id":"${OWN_BANK}","query":"x","max_tokens":1e999}` },
     { path: '/v1/retain/batch', body: `{"bank_id":"${OWN_BANK}","items":[{"content":"x","metadata":{"n":-1e400}}]}` },
   ], { allowed: ['400'] }),
-  each('foreign-host', 'a Host of another name in dev mode, on the API and its page', () => ['/v1/whoami', '/v1/banks', '/openapi.json', '/docs'].map((path) => ({ path, headers: { host: 'rebound.example' } })), { allowed: ['403'] }),
+  each(
+    'foreign-host', 'a Host of another name in dev mode, on the API and its page',
+    () => ['/v1/whoami', '/v1/banks', '/openapi.json', '/docs'].map(
+      (path) => ({ path, headers: { host: 'rebound.example' } }),
+    ),
+    { allowed: ['403'] },
+  ),
   each('nested-arrays', '10 MB of [', () => toAll('['.repeat(10 * MB))),
-  each('nested-arrays-closed', '5,000,000 arrays in each other', () => toAll(`${'['.repeat(5 * MB)}${']'.repeat(5 * MB)}`)),
+  each('nested-arrays-closed', '5,000,000 arrays in each other', () => toAll(
+    `${'['.repeat(5 * MB)}${']'.repeat(5 * MB)}`,
+  )),
   each('nested-objects', '10 MB of {"a":', () => toAll('{"a":'.repeat(2 * MB))),
-  each('deep-metadata', 'metadata of 60 and of 100,000 levels', () => [retain(`,"metadata":${'{"a":'.repeat(60)}1${'}'.repeat(60)}`), retain(`,"metadata":${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`)]),
+  each('deep-metadata', 'metadata of 60 and of 100,000 levels', () => [
+    retain(`,"metadata":${'{"a":'.repeat(60)}1${'}'.repeat(60)}`),
+    retain(`,"metadata":${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`),
+  ]),
   each('long-fraction', 'times with a fraction of 9 MB', () => [
     retain(`,"occurred_at":"2024-01-01T00:00:00.${'1'.repeat(9 * MB)}Z"`),
     retain(`,"expires_at":"2094-01-01T00:00:00.${'0'.repeat(9 * MB)}Z"`),
-    { path: '/v1/recall', body: `{"bank_id":"${OWN_BANK}","query":"x","occurred_after":"2024-01-01T00:00:00.${'9'.repeat(9 * MB)}Z"}` },
+    {
+      path: '/v1/recall',
+      body: `{"bank_id":"${OWN_BANK}","query":"x","occurred_after":"2024-01-01T00:00:00.${'9'.repeat(9 * MB)}Z"}`,
+    },
   ], { allowed: ['400', '413', '503'] }),
   each('long-numbers', 'numbers of 9 MB of digits', () => [
     retain(`,"metadata":{"n":${'9'.repeat(9 * MB)}}`),
     retain(`,"metadata":{"n":0.${'1'.repeat(9 * MB)}}`),
     { path: '/v1/recall', body: `{"bank_id":"${OWN_BANK}","query":"x","max_results":"${'1'.repeat(9 * MB)}"}` },
   ]),
-  each('long-strings', 'texts of 10 MB where short ones belong', () => ['content', 'document_id', 'source', 'occurred_at', 'bank_id'].map((name) => ({ path: '/v1/retain', body: `{"bank_id":"${OWN_BANK}","content":"x","${name}":"${'a '.repeat(5 * MB - 100)}"}` })), { allowed: ['400', '413', '503'] }),
-  each('long-keys', 'keys of 9 MB, in metadata and at the top', () => [retain(`,"metadata":{"${'k'.repeat(9 * MB)}":1}`), retain(`,"${'k'.repeat(9 * MB)}":1`)], { allowed: ['400', '413', '503'] }),
+  each(
+    'long-strings', 'texts of 10 MB where short ones belong',
+    () => ['content', 'document_id', 'source', 'occurred_at', 'bank_id'].map(
+      (name) => ({
+        path: '/v1/retain', body: `{"bank_id":"${OWN_BANK}","content":"x","${name}":"${'a '.repeat(5 * MB - 100)}"}`,
+      }),
+    ),
+    { allowed: ['400', '413', '503'] },
+  ),
+  each(
+    'long-keys', 'keys of 9 MB, in metadata and at the top',
+    () => [retain(`,"metadata":{"${'k'.repeat(9 * MB)}":1}`), retain(`,"${'k'.repeat(9 * MB)}":1`)],
+    { allowed: ['400', '413', '503'] },
+  ),
   each('many-keys', '900,000 unknown members', () => toAll(`{"content":"x",${keys(900_000)}}`)),
   each('duplicate-keys', 'one key 1,500,000 times', () => toAll(`{"content":"x",${'"a":1,'.repeat(1_500_000)}"b":1}`)),
-  each('escapes', '9 MB of escaped characters', () => toAll(`{"content":"${'\\u0061'.repeat(1_500_000)}","bank_id":"${OWN_BANK}","query":"x"}`)),
-  each('white-space', '10 MB of white space around a body', () => toAll(`${' '.repeat(5 * MB)}{}${'\n'.repeat(5 * MB)}`)),
+  each('escapes', '9 MB of escaped characters', () => toAll(
+    `{"content":"${'\\u0061'.repeat(1_500_000)}","bank_id":"${OWN_BANK}","query":"x"}`,
+  )),
+  each('white-space', '10 MB of white space around a body', () => toAll(
+    `${' '.repeat(5 * MB)}{}${'\n'.repeat(5 * MB)}`,
+  )),
   each('huge-url', 'paths and queries as long as a head may be', () => [
     { path: `/v1/banks/${'a'.repeat(15_000)}` },
     { path: `/v1/banks/${'%61'.repeat(5000)}/memories` },

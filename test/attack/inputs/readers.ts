@@ -16,7 +16,9 @@ const ten = async (target: Target) => { await fillBank(target, OWN_BANK, 200, MA
 const CUT_OFF_WITHIN_MS = (3 * STALLED_SECONDS + 10) * 1000
 const SPARED = 4
 
-const RECALL: Request = { path: '/v1/recall', body: JSON.stringify({ bank_id: OWN_BANK, query: 'ferry harbour', max_results: 200 }) }
+const RECALL: Request = {
+  path: '/v1/recall', body: JSON.stringify({ bank_id: OWN_BANK, query: 'ferry harbour', max_results: 200 }),
+}
 const LIST: Request = { path: `/v1/banks/${OWN_BANK}/memories?limit=200` }
 const EXPORT: Request = { path: `/v1/banks/${OWN_BANK}/export` }
 
@@ -45,7 +47,9 @@ async function holding (target: Target, request: Request, read: (socket: Socket)
       await delay(250)
     }
     const standing = target.connections() - before
-    return target.alive() && standing > SPARED ? [`${standing} of ${WIDTH} stand ${CUT_OFF_WITHIN_MS / 1000} s after the last answer began`] : []
+    return target.alive() && standing > SPARED
+      ? [`${standing} of ${WIDTH} stand ${CUT_OFF_WITHIN_MS / 1000} s after the last answer began`]
+      : []
   } finally {
     clearInterval(timer)
     for (const socket of sockets) socket.destroy()
@@ -77,8 +81,11 @@ export const readers: readonly Input[] = [
         const socket = openSocket(target)
         socket.write(rawRequest(EXPORT))
         // Some end before the first byte and some after it, and each way to end must release what was allocated.
-        if (number % 3 > 0) await Promise.race([new Promise((resolve) => { socket.once('data', resolve) }), delay(2000)])
-        else await delay(number)
+        if (number % 3 > 0) {
+          await Promise.race([
+            new Promise((resolve) => { socket.once('data', resolve) }), delay(2000),
+          ])
+        } else await delay(number)
         socket.destroy()
       }
       await delay(1000)

@@ -9,7 +9,8 @@ access_grants:
 `
 const GUARDED = { yaml: YAML, env: { SERVICE_ADMIN_TOKEN: TOKEN } }
 
-consoleTest('the caller sees each of its permissions with the rule that grants it', GUARDED, async (t, { page, url, client }) => {
+consoleTest('the caller sees each of its permissions with the rule ' +
+  'that grants it', GUARDED, async (t, { page, url, client }) => {
   await client().retain({ bank_id: 'user-bob', content: 'Bob rows.' })
   await client().retain({ bank_id: 'team-notes', content: 'We meet on Mondays.' })
   await client().retain({ bank_id: 'user-alice', content: 'Alice drinks tea.' })
@@ -18,7 +19,10 @@ consoleTest('the caller sees each of its permissions with the rule that grants i
   const matrix = page.getByRole('table', { name: 'What you may do' })
   const rowOf = (bank: string) => matrix.getByRole('row').filter({ hasText: bank })
   await rowOf('team-notes').waitFor()
-  t.match(await rowOf('team-notes').textContent(), /user:bob.*access_grants\[0\].*access_grants\[1\].*access_grants\[1\].*–no$/s)
+  t.match(
+    await rowOf('team-notes').textContent(),
+    /user:bob.*access_grants\[0\].*access_grants\[1\].*access_grants\[1\].*–no$/s,
+  )
   t.match(await rowOf('user-bob').textContent(), /(default_policy owner_only.*){4}/s)
   t.equal(await rowOf('user-alice').count(), 0, 'the banks of others are not named')
   await hasNoViolation(t, page, 'the matrix of the caller')
@@ -76,7 +80,10 @@ consoleTest('with the admin token the permissions of any principal are shown, co
 
   await page.getByRole('link', { name: 'Rules' }).click()
   await page.getByText('owner_only: where no grant matches').waitFor()
-  t.match(await page.getByRole('row').filter({ hasText: 'team-notes' }).textContent(), /user:bobwrite, forgetaccess_grants\[1\]/)
+  t.match(
+    await page.getByRole('row').filter({ hasText: 'team-notes' }).textContent(),
+    /user:bobwrite, forgetaccess_grants\[1\]/,
+  )
   await hasNoViolation(t, page, 'the rules')
   t.notMatch(page.url(), /token/)
 })
@@ -89,7 +96,9 @@ consoleTest('fifty principals on fifty banks are one overview, with links to the
     `  - {bank_id: 'project-${index}', principal: 'user:person-${index}', permissions: [read, write]}\n`
   )).join('')}`,
 }, async (t, { page, url, client }) => {
-  for (let index = 0; index < MANY; index++) await client().retain({ bank_id: `project-${index}`, content: 'It began in spring.' })
+  for (let index = 0; index < MANY; index++) {
+    await client().retain({ bank_id: `project-${index}`, content: 'It began in spring.' })
+  }
   const named = Array.from({ length: MANY + 1 }, (_, index) => `principal=user:person-${index}`).join('&')
   await page.goto(url(`access?view=anyone&${named}`))
   await signInAs(page, 'user:carol')

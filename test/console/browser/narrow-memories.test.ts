@@ -21,7 +21,11 @@ consoleTest('Memories and the Recall lab fit screens from 360 pixels to 4k, and 
   viewport: { width: 360, height: 800 },
 }, async (t, { page, url, client }) => {
   for (let index = 0; index < 30; index++) {
-    await client().retain({ bank_id: 'user-alice', content: `Alice drinks tea number ${index}. ${'x'.repeat(300)}`, document_id: 'd'.repeat(400) })
+    await client().retain({
+      bank_id: 'user-alice',
+      content: `Alice drinks tea number ${index}. ${'x'.repeat(300)}`,
+      document_id: 'd'.repeat(400),
+    })
   }
   await page.goto(url('memories?bank=user-alice'))
   await signInAs(page, 'user:alice')
@@ -29,7 +33,9 @@ consoleTest('Memories and the Recall lab fit screens from 360 pixels to 4k, and 
   await list.getByText('number 29').waitFor()
   t.same(await beyond(page), NONE, 'the list')
   await list.focus()
-  for (const key of ['ArrowDown', 'ArrowDown', 'PageDown', 'ArrowUp', 'Home', 'ArrowDown', 'Enter']) await page.keyboard.press(key)
+  for (const key of ['ArrowDown', 'ArrowDown', 'PageDown', 'ArrowUp', 'Home', 'ArrowDown', 'Enter']) {
+    await page.keyboard.press(key)
+  }
   await page.locator('h2:focus', { hasText: 'One memory' }).waitFor()
   await page.locator('.memories-content').getByText('number 28').waitFor()
   await page.getByRole('button', { name: 'Show more before' }).focus()

@@ -1,7 +1,10 @@
 import { consoleTest, hasNoViolation, signInAs } from '../browser.js'
 
 /** Neither ids, nor numbers, nor names of anything. */
-const NONSENSE = ['..', '../../v1/admin/status', '<script>alert(1)</script>', '%00%2e', "';drop table", '🦀\u202e\u0000', 'a'.repeat(3000)]
+const NONSENSE = [
+  '..', '../../v1/admin/status', '<script>alert(1)</script>', '%00%2e', "';drop table", '🦀\u202e\u0000',
+  'a'.repeat(3000),
+]
 
 consoleTest('an invalid input is shown with its problem', {
   expectedErrors: [/status of 4\d\d/], yaml: 'access_control: {enabled: true, default_policy: open}',
@@ -17,7 +20,9 @@ consoleTest('an invalid input is shown with its problem', {
   for (const name of ['memories', 'recall', 'reflect', 'access', 'banks', 'admin']) {
     for (const wrong of NONSENSE) {
       await page.goto('about:blank')
-      await page.goto(url(`${name}?bank=${encodeURIComponent(wrong)}&days=x&memory=${encodeURIComponent(wrong)}&why=${encodeURIComponent(wrong)}&order=x&trust=x`))
+      await page.goto(url(
+        `${name}?bank=${encodeURIComponent(wrong)}&days=x&memory=${encodeURIComponent(wrong)}&why=${encodeURIComponent(wrong)}&order=x&trust=x`,
+      ))
       await signInAs(page, 'user:alice')
       if (name === 'recall') {
         await page.getByLabel('Query').fill('What?')
@@ -29,7 +34,9 @@ consoleTest('an invalid input is shown with its problem', {
       }
       await failure.waitFor()
       // The client sends no name that would lead elsewhere.
-      const expected = wrong === '..' ? /Not a valid name of a bank or memory|invalid_request/ : /invalid_request|not_found/
+      const expected = wrong === '..'
+        ? /Not a valid name of a bank or memory|invalid_request/
+        : /invalid_request|not_found/
       t.match(await failure.textContent(), expected, `${name}: ${wrong.slice(0, 30)}`)
     }
   }
@@ -59,8 +66,10 @@ consoleTest('a form opens its closed part when a field in it is invalid', {}, as
 })
 
 const DEEP = [
-  ['overview', 'Overview'], ['banks?bank=user-alice&days=365', 'Banks'], ['memories?bank=user-alice&tag=a&tag=b&order=oldest', 'Memories'],
-  ['recall?bank=user-alice,user-bob', 'Recall lab'], ['reflect?bank=user-alice', 'Reflect'], ['access?view=rules', 'Access'],
+  ['overview', 'Overview'], ['banks?bank=user-alice&days=365', 'Banks'],
+  ['memories?bank=user-alice&tag=a&tag=b&order=oldest', 'Memories'],
+  ['recall?bank=user-alice,user-bob', 'Recall lab'], ['reflect?bank=user-alice', 'Reflect'],
+  ['access?view=rules', 'Access'],
   ['sources', 'Sources'], ['admin?bank=user-alice', 'Admin'], ['nowhere', 'No such page'],
 ] as const
 

@@ -166,7 +166,9 @@ consoleTest('without a second window the sign-in continues in the tab itself', w
   await page.getByText('The browser has blocked the window for the sign-in').waitFor()
 
   await page.evaluate('window.open = window.reallyOpen')
-  await page.context().route(`${provider.origin}/authorize**`, async (route) => { await route.fulfill({ body: 'Who are you?' }) })
+  await page.context().route(
+    `${provider.origin}/authorize**`, async (route) => { await route.fulfill({ body: 'Who are you?' }) },
+  )
   const opened = page.waitForEvent('popup')
   await signInAtProvider(page)
   const window = await opened

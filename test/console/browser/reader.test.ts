@@ -98,7 +98,9 @@ consoleTest('the theme is the system\'s until the reader chooses', {}, async (t,
 
 const WIDTHS = [360, 768, 1920, 3840]
 
-consoleTest('no page is wider than the screen', { viewport: { width: 360, height: 740 } }, async (t, { page, url, client }) => {
+consoleTest('no page is wider than the screen', {
+  viewport: { width: 360, height: 740 },
+}, async (t, { page, url, client }) => {
   await client().retain({ bank_id: 'user-alice', content: 'Alice drinks tea.', tags: ['x'.repeat(128)] })
   await page.goto(url('banks?bank=user-alice'))
   await signInAs(page, 'user:alice')

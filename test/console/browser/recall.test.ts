@@ -7,9 +7,13 @@ access_grants: [{bank_id: team, principal: 'user:alice', permissions: [read, wri
 
 consoleTest('a query is compared under two settings with explanations', {}, async (t, { page, url, client }) => {
   const bank = 'user-alice'
-  const contents = ['Alice drinks green tea.', 'Alice arrives in Lyon.', 'Tea grows in Assam, and tea is traded.', 'Bob cycles.']
+  const contents = [
+    'Alice drinks green tea.', 'Alice arrives in Lyon.', 'Tea grows in Assam, and tea is traded.', 'Bob cycles.',
+  ]
   for (const content of contents) await client().retain({ bank_id: bank, content, tags: ['fact'] })
-  const { memory_id: hidden } = await client().retain({ bank_id: bank, content: 'Alice drinks tea at four.', tags: ['other'] })
+  const { memory_id: hidden } = await client().retain({
+    bank_id: bank, content: 'Alice drinks tea at four.', tags: ['other'],
+  })
   await page.goto(url('recall?bank=user-alice'))
   await signInAs(page, 'user:alice')
   await page.getByLabel('Query').fill('Who drinks tea?')

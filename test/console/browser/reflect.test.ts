@@ -53,7 +53,9 @@ consoleTest('an answer is streamed, and marks highlight their sources', withMode
   await page.keyboard.press('Enter')
   const source = sourcesOf(page).getByRole('button', { name: 'Source [2]: cited 2 times' })
   t.ok(await source.evaluate((element) => element.matches(':focus')), 'Enter goes to the source')
-  await hasCount(t, page.locator('.reflect-answer .reflect-citation.highlighted'), 2, 'a source highlights all of its citations')
+  await hasCount(
+    t, page.locator('.reflect-answer .reflect-citation.highlighted'), 2, 'a source highlights all of its citations',
+  )
   await hasNoViolation(t, page, 'an answer with a lit source')
   await page.keyboard.press('Enter')
   t.ok(await mark.evaluate((element) => element.matches(':focus')), 'and back to the first mark')
@@ -129,7 +131,9 @@ consoleTest('an abstention is shown', {}, async (t, { page, url, client }) => {
 consoleTest('an answer without the model says so, and fits a narrow screen', {
   ...withModelAnd({ degraded_mode: 'extractive' }), viewport: { width: 360, height: 740 },
 }, async (t, { page, url, client }) => {
-  await client().retain({ bank_id: 'user-alice', content: `Alice lives in ${'Llanfair'.repeat(40)}.`, tags: ['x'.repeat(128)] })
+  await client().retain({
+    bank_id: 'user-alice', content: `Alice lives in ${'Llanfair'.repeat(40)}.`, tags: ['x'.repeat(128)],
+  })
   gateway.model.next(hangUp)
   await page.goto(url('reflect?bank=user-alice'))
   await signInAs(page, 'user:alice')

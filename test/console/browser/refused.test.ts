@@ -14,7 +14,9 @@ async function refuseAll (page: Page, status: number, code: string): Promise<voi
       status,
       contentType: 'application/json',
       headers: { 'retry-after': String(RETRY_AFTER_SECONDS), 'x-request-id': 'the-request' },
-      body: JSON.stringify({ detail: 'Not now', code, request_id: 'the-request', retry_after_seconds: RETRY_AFTER_SECONDS }),
+      body: JSON.stringify({
+        detail: 'Not now', code, request_id: 'the-request', retry_after_seconds: RETRY_AFTER_SECONDS,
+      }),
     })
   })
 }

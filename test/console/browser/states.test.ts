@@ -24,9 +24,21 @@ const ask = async (page: Page) => {
 }
 
 const CASES: readonly PageCase[] = [
-  { title: 'Overview', path: 'overview', shows: async (page) => { await page.getByRole('img', { name: /^Requests per second/ }).waitFor() } },
-  { title: 'Banks', path: 'banks', shows: async (page) => { await page.getByRole('table', { name: 'Banks' }).waitFor() } },
-  { title: 'A bank', path: `banks?bank=${BANK}`, shows: async (page) => { await page.getByText('1 memory from').waitFor() } },
+  {
+    title: 'Overview',
+    path: 'overview',
+    shows: async (page) => { await page.getByRole('img', { name: /^Requests per second/ }).waitFor() },
+  },
+  {
+    title: 'Banks',
+    path: 'banks',
+    shows: async (page) => { await page.getByRole('table', { name: 'Banks' }).waitFor() },
+  },
+  {
+    title: 'A bank',
+    path: `banks?bank=${BANK}`,
+    shows: async (page) => { await page.getByText('1 memory from').waitFor() },
+  },
   {
     title: 'Memories',
     path: `memories?bank=${BANK}`,
@@ -41,24 +53,54 @@ const CASES: readonly PageCase[] = [
     },
     shows: async (page) => { await page.locator('.recall-hit').waitFor() },
   },
-  { title: 'Reflect', path: `reflect?bank=${BANK}`, act: ask, shows: async (page) => { await page.getByText('Total time').waitFor() } },
-  { title: 'Access', path: 'access', shows: async (page) => { await page.getByRole('table', { name: 'What you may do' }).waitFor() } },
+  {
+    title: 'Reflect',
+    path: `reflect?bank=${BANK}`,
+    act: ask,
+    shows: async (page) => { await page.getByText('Total time').waitFor() },
+  },
+  {
+    title: 'Access',
+    path: 'access',
+    shows: async (page) => { await page.getByRole('table', { name: 'What you may do' }).waitFor() },
+  },
   {
     title: 'Access of anyone',
     path: 'access?principal=user:alice&principal=user:bob',
     shows: async (page) => { await page.getByRole('table', { name: 'What the principals may do' }).waitFor() },
   },
-  { title: 'Rules', path: 'access?view=rules', shows: async (page) => { await page.getByText('Default policy').waitFor() } },
-  { title: 'Sources', path: 'sources', shows: async (page) => { await page.getByRole('table', { name: 'Webhook sources' }).waitFor() } },
-  { title: 'Admin', path: 'admin', shows: async (page) => { await page.getByRole('table', { name: 'All banks' }).waitFor() } },
-  { title: 'A configuration', path: `admin?bank=${BANK}`, shows: async (page) => { await page.getByRole('table', { name: 'Effective values' }).waitFor() } },
+  {
+    title: 'Rules',
+    path: 'access?view=rules',
+    shows: async (page) => { await page.getByText('Default policy').waitFor() },
+  },
+  {
+    title: 'Sources',
+    path: 'sources',
+    shows: async (page) => { await page.getByRole('table', { name: 'Webhook sources' }).waitFor() },
+  },
+  {
+    title: 'Admin',
+    path: 'admin',
+    shows: async (page) => { await page.getByRole('table', { name: 'All banks' }).waitFor() },
+  },
+  {
+    title: 'A configuration',
+    path: `admin?bank=${BANK}`,
+    shows: async (page) => { await page.getByRole('table', { name: 'Effective values' }).waitFor() },
+  },
 ]
 
 const FAULT = { detail: 'Something broke', code: 'internal_error', request_id: 'the-request' }
 
 async function fail (route: Route): Promise<void> {
   await route.fulfill({
-    status: 500, contentType: 'application/json', headers: { 'x-request-id': 'the-request' }, body: JSON.stringify(FAULT),
+    status: 500,
+    contentType: 'application/json',
+    headers: {
+      'x-request-id': 'the-request',
+    },
+    body: JSON.stringify(FAULT),
   })
 }
 
@@ -85,11 +127,16 @@ for (const { title, path, act, shows } of CASES) {
     // The requests of a page that was left have no recipient.
     for (const route of held) await fail(route).catch(() => {})
     const failure = main.getByRole('alert').first()
-    for (const text of ['Something broke', 'internal_error', 'the-request']) await failure.getByText(text, { exact: true }).first().waitFor()
+    for (const text of ['Something broke', 'internal_error', 'the-request']) {
+      await failure.getByText(text, { exact: true }).first().waitFor()
+    }
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
     await failure.getByRole('button', { name: 'Copy details' }).click()
     await failure.getByRole('button', { name: 'Copied' }).waitFor()
-    t.match(await page.evaluate('navigator.clipboard.readText()'), /Something broke\ncode: internal_error\nstatus: 500\nrequest id: the-request/)
+    t.match(
+      await page.evaluate('navigator.clipboard.readText()'),
+      /Something broke\ncode: internal_error\nstatus: 500\nrequest id: the-request/,
+    )
     await hasNoViolation(t, page, 'failed')
 
     answer = async (route: Route) => { await route.continue() }

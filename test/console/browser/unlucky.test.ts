@@ -27,7 +27,9 @@ consoleTest('a double click sends one request', {}, async (t, { page, url, clien
   await page.keyboard.press('Escape')
   t.equal(requests('POST /v1/retain'), 1)
 
-  const path = `${t.testdir({ 'team.ndjson': '{"format": "memory-gateway-export", "version": 1}\n{"text": "Alice sings."}\n' })}/team.ndjson`
+  const path = `${t.testdir({
+    'team.ndjson': '{"format": "memory-gateway-export", "version": 1}\n{"text": "Alice sings."}\n',
+  })}/team.ndjson`
   await page.getByRole('button', { name: 'Import…' }).click()
   const dialog = page.getByRole('dialog', { name: 'Import' })
   await dialog.getByLabel('File').setInputFiles(path)
@@ -63,7 +65,9 @@ consoleTest('a tab reports which memories another tab has forgotten, and forgets
   expectedErrors: [/status of 404/],
 }, async (t, { page, url, client }) => {
   const bank = 'user-alice'
-  const items = Array.from({ length: 30 }, (_, index) => ({ content: `Alice drinks tea number ${index}.`, tags: ['tea'] }))
+  const items = Array.from(
+    { length: 30 }, (_, index) => ({ content: `Alice drinks tea number ${index}.`, tags: ['tea'] }),
+  )
   const { results } = await client().retainBatch({ bank_id: bank, items })
   await page.goto(url(`memories?bank=${bank}`))
   await signInAs(page, 'user:alice')

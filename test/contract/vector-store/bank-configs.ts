@@ -13,7 +13,12 @@ const UNTOUCHED = { imported: 0, skipped: 0, overwritten: 0 }
 
 /** A change to a document that says `what`; null takes the configuration back. */
 function change (what: string | null, more: Partial<BankConfigChange> = {}): BankConfigChange {
-  return { document: what === null ? null : JSON.stringify({ description: what }), updatedAt: NOW, updatedBy: 'user:ada', ...more }
+  return {
+    document: what === null ? null : JSON.stringify({ description: what }),
+    updatedAt: NOW,
+    updatedBy: 'user:ada',
+    ...more,
+  }
 }
 
 async function inForce (configs: BankConfigStore, key: BankKey): Promise<BankConfig | undefined> {
@@ -55,11 +60,19 @@ export function bankConfigsContract (t: Test, open: OpenStore): void {
     t.equal(first.changed, true)
     t.ok(first.revision > 0)
     t.strictSame(await configs.read([home]), [{
-      bank: home, config: { revision: first.revision, document: JSON.stringify({ description: 'first "quoted" \u2028 ä 🦦 \u0000' }), updatedAt: NOW, updatedBy: 'user:ada' },
+      bank: home,
+      config: {
+        revision: first.revision,
+        document: JSON.stringify({ description: 'first "quoted" \u2028 ä 🦦 \u0000' }),
+        updatedAt: NOW,
+        updatedBy: 'user:ada',
+      },
     }])
     const second = await configs.write(home, { document: '{}', updatedAt: NOW + 5, updatedBy: null })
     t.ok(second.revision > first.revision)
-    t.strictSame(await inForce(configs, home), { revision: second.revision, document: '{}', updatedAt: NOW + 5, updatedBy: null })
+    t.strictSame(await inForce(configs, home), {
+      revision: second.revision, document: '{}', updatedAt: NOW + 5, updatedBy: null,
+    })
   })
 
   test('a read of many banks returns each existing configuration once and no other', async (t, { configs }) => {
@@ -84,29 +97,45 @@ export function bankConfigsContract (t: Test, open: OpenStore): void {
     const first = await configs.write(home, change('first', { expected: 0 }))
     t.equal(first.changed, true)
     for (const expected of [0, first.revision - 1, first.revision + 1]) {
-      for (const document of ['stale', null]) t.strictSame(await configs.write(home, change(document, { expected })), { changed: false, revision: first.revision })
+      for (const document of ['stale', null]) {
+        t.strictSame(await configs.write(home, change(document, { expected })), {
+          changed: false, revision: first.revision,
+        })
+      }
     }
-    t.strictSame(await configs.changedSince(-1), { revision: first.revision, banks: [] }, 'a refused change is not in the history')
+    t.strictSame(
+      await configs.changedSince(-1), { revision: first.revision, banks: [] }, 'a refused change is not in the history',
+    )
     const second = await configs.write(home, change('second', { expected: first.revision }))
     t.equal(second.changed, true)
-    t.strictSame(await configs.write(home, change('third', { expected: first.revision })), { changed: false, revision: second.revision })
+    t.strictSame(await configs.write(home, change('third', { expected: first.revision })), {
+      changed: false, revision: second.revision,
+    })
     t.strictSame(descriptions(await configs.history(home)), ['second', 'first'])
   })
 
   test('a removed configuration no longer exists, and its history contains the removal', async (t, { configs }) => {
-    t.strictSame(await configs.write(home, change(null)), { changed: true, revision: 0 }, 'there is no configuration to remove')
+    t.strictSame(
+      await configs.write(home, change(null)), { changed: true, revision: 0 }, 'there is no configuration to remove',
+    )
     t.strictSame(await configs.write(home, change(null, { expected: 0 })), { changed: true, revision: 0 })
     t.strictSame(await configs.history(home), [])
     t.strictSame(await configs.changedSince(-1), { revision: 0, banks: [] })
     const set = await configs.write(home, change('set'))
-    t.strictSame(await configs.write(home, change(null, { expected: set.revision, updatedAt: NOW + 1, updatedBy: 'user:bob' })), { changed: true, revision: 0 })
+    t.strictSame(
+      await configs.write(home, change(null, { expected: set.revision, updatedAt: NOW + 1, updatedBy: 'user:bob' })),
+      { changed: true, revision: 0 },
+    )
     t.strictSame(await configs.read([home]), [])
     const [taken, before] = await configs.history(home)
     t.strictSame(before, { revision: set.revision, ...change('set') })
     t.ok(taken!.revision > set.revision)
     t.strictSame(taken, { revision: taken!.revision, document: null, updatedAt: NOW + 1, updatedBy: 'user:bob' })
     t.strictSame(await configs.changedSince(set.revision), { revision: taken!.revision, banks: [home] })
-    t.strictSame(await configs.write(home, change('stale', { expected: set.revision })), { changed: false, revision: 0 }, 'an old revision is never used again')
+    t.strictSame(
+      await configs.write(home, change('stale', { expected: set.revision })), { changed: false, revision: 0 },
+      'an old revision is never used again',
+    )
     const again = await configs.write(home, change('again', { expected: 0 }))
     t.ok(again.revision > taken!.revision)
     t.strictSame(descriptions(await configs.history(home)), ['again', null, 'set'])
@@ -116,7 +145,9 @@ export function bankConfigsContract (t: Test, open: OpenStore): void {
     const other = bank('other')
     await configs.write(other, change('of the other'))
     const revisions: number[] = []
-    for (let index = 0; index < BANK_CONFIG_HISTORY + 5; index++) revisions.push((await configs.write(home, change(`number ${index}`, { updatedAt: NOW + index }))).revision)
+    for (let index = 0; index < BANK_CONFIG_HISTORY + 5; index++) {
+      revisions.push((await configs.write(home, change(`number ${index}`, { updatedAt: NOW + index }))).revision)
+    }
     const history = await configs.history(home)
     t.equal(history.length, BANK_CONFIG_HISTORY)
     t.strictSame(history.map(({ revision }) => revision), revisions.toReversed().slice(0, BANK_CONFIG_HISTORY))
@@ -149,24 +180,35 @@ export function bankConfigsContract (t: Test, open: OpenStore): void {
     t.strictSame(revisions, revisions.toSorted((a, b) => a - b))
     t.equal(new Set(revisions).size, 4)
     const newest = revisions[3]!
-    for (const [since, banks] of [[0, ['a', 'b', 'c']], [revisions[0]!, ['a', 'b', 'c']], [revisions[1]!, ['a', 'c']], [revisions[2]!, ['c']], [newest, []], [-1, []]] as const) {
+    for (const [since, banks] of [
+      [0, ['a', 'b', 'c']], [revisions[0]!, ['a', 'b', 'c']], [revisions[1]!, ['a', 'c']], [revisions[2]!, ['c']],
+      [newest, []], [-1, []],
+    ] as const) {
       const { revision, banks: found } = await configs.changedSince(since)
       t.equal(revision, newest)
       t.strictSame(names(found), banks, `since ${since}`)
     }
-    t.strictSame(await configs.changedSince(newest + 1), { revision: newest, banks: undefined }, 'a future revision gives no changes')
+    t.strictSame(
+      await configs.changedSince(newest + 1), { revision: newest, banks: undefined },
+      'a future revision gives no changes',
+    )
   })
 
   test('too many changed banks are not listed', async (t, { configs }) => {
     const { revision } = await configs.write(bank('before'), change('before'))
     const keys = Array.from({ length: BANK_CONFIG_CHANGES }, (_, index) => bank(`bank-${index}`))
-    for (let start = 0; start < keys.length; start += 50) await Promise.all(keys.slice(start, start + 50).map(async (key) => await configs.write(key, change('x'))))
+    for (let start = 0; start < keys.length; start += 50) {
+      await Promise.all(keys.slice(start, start + 50).map(async (key) => await configs.write(key, change('x'))))
+    }
     const all = await configs.changedSince(revision)
     t.equal(all.banks?.length, BANK_CONFIG_CHANGES)
     t.equal(new Set(names(all.banks)).size, BANK_CONFIG_CHANGES)
     t.strictSame(await configs.changedSince(revision - 1), { revision: all.revision, banks: undefined })
     await configs.write(bank('bank-0'), change('again'))
-    t.equal((await configs.changedSince(revision)).banks?.length, BANK_CONFIG_CHANGES, 'a bank that has changed twice is listed once')
+    t.equal(
+      (await configs.changedSince(revision)).banks?.length, BANK_CONFIG_CHANGES,
+      'a bank that has changed twice is listed once',
+    )
   })
 
   test('changes are kept for a day at least, and earlier ones are reported as unknown', async (t, { configs }) => {
@@ -188,7 +230,8 @@ export function bankConfigsContract (t: Test, open: OpenStore): void {
     t.equal((await configs.history(bank('old'))).length, 1)
   })
 
-  test('a bank is removed with its memories, its configuration and its history', async (t, { store, configs, removeBank }) => {
+  test('a bank is removed with its memories, its configuration and ' +
+    'its history', async (t, { store, configs, removeBank }) => {
     const other = bank('other')
     for (const key of [home, other]) {
       await store.insert(key, await newMemories(['one', 'two'], { documentId: 'letter', vectors: [[1, 0, 0, 0]] }), NOW)
@@ -207,7 +250,10 @@ export function bankConfigsContract (t: Test, open: OpenStore): void {
     t.ok(changes.revision > revision)
     t.strictSame(changes.banks, [home], 'others see the change')
     t.strictSame(await removeBank(home, NOW), { memoryCount: 0, configRemoved: false })
-    t.strictSame(await configs.changedSince(changes.revision), { revision: changes.revision, banks: [] }, 'there was no change to see')
+    t.strictSame(
+      await configs.changedSince(changes.revision), { revision: changes.revision, banks: [] },
+      'there was no change to see',
+    )
     const again = await configs.write(home, change('again', { expected: 0 }))
     t.ok(again.revision > changes.revision, 'revisions continue to increase')
     t.strictSame(descriptions(await configs.history(home)), ['again'])
@@ -220,7 +266,10 @@ export function bankConfigsContract (t: Test, open: OpenStore): void {
     await configs.write(bank('history'), change('x'))
     await configs.write(bank('history'), change(null))
     const { revision } = await configs.changedSince(-1)
-    t.strictSame(await removeBank(bank('memories'), NOW + 1), { memoryCount: 3, configRemoved: false }, 'expired memories are not counted')
+    t.strictSame(
+      await removeBank(bank('memories'), NOW + 1), { memoryCount: 3, configRemoved: false },
+      'expired memories are not counted',
+    )
     t.strictSame(await removeBank(bank('history'), NOW), { memoryCount: 0, configRemoved: false })
     t.strictSame(await configs.history(bank('history')), [])
     t.strictSame(await configs.changedSince(revision), { revision, banks: [] })
@@ -237,7 +286,10 @@ export function bankConfigsContract (t: Test, open: OpenStore): void {
   })
 
   test('an import sets the configuration that it is given, also without memories', async (t, { store, configs }) => {
-    t.strictSame(await store.import(home, await newMemories(['one', 'two']), 'skip', NOW, undefined, change('imported')), { imported: 2, skipped: 0, overwritten: 0 })
+    t.strictSame(
+      await store.import(home, await newMemories(['one', 'two']), 'skip', NOW, undefined, change('imported')),
+      { imported: 2, skipped: 0, overwritten: 0 },
+    )
     const first = (await inForce(configs, home))!
     t.strictSame(first, { revision: first.revision, ...change('imported') })
     await store.import(home, await newMemories(['three']), 'skip', NOW)
@@ -255,8 +307,13 @@ export function bankConfigsContract (t: Test, open: OpenStore): void {
     await store.insert(home, [standing!], NOW)
     const broken = await newMemory('broken', { vectors: [[NaN, 0, 0, 0]] })
     await t.rejects(store.import(home, [await newMemory('fresh'), broken], 'skip', NOW, undefined, change('x')))
-    await t.rejects(store.import(home, [{ ...standing!, trust: 'suspect' }], 'supersede', NOW, undefined, change('x')), { name: 'LowerTrustError' })
-    await t.rejects(store.import(home, await newMemories(['fresh']), 'skip', NOW, undefined, change('x', { expected: 0 })), TypeError)
+    await t.rejects(
+      store.import(home, [{ ...standing!, trust: 'suspect' }], 'supersede', NOW, undefined, change('x')),
+      { name: 'LowerTrustError' },
+    )
+    await t.rejects(
+      store.import(home, await newMemories(['fresh']), 'skip', NOW, undefined, change('x', { expected: 0 })), TypeError,
+    )
     t.strictSame(await configs.read([home]), [])
     t.strictSame(await configs.history(home), [])
     t.strictSame(await configs.changedSince(-1), { revision: 0, banks: [] })
@@ -275,7 +332,9 @@ export function bankConfigsContract (t: Test, open: OpenStore): void {
   test('of many changes based on one revision exactly one is made', async (t, { configs }) => {
     let expected = 0
     for (let round = 0; round < 3; round++) {
-      const outcomes = await Promise.all(Array.from({ length: 20 }, async (_, index) => await configs.write(home, change(`${round}/${index}`, { expected }))))
+      const outcomes = await Promise.all(Array.from({ length: 20 }, async (_, index) => (
+        await configs.write(home, change(`${round}/${index}`, { expected }))
+      )))
       const made = outcomes.filter(({ changed }) => changed)
       t.equal(made.length, 1)
       const config = (await inForce(configs, home))!

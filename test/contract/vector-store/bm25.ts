@@ -1,4 +1,6 @@
-import { endsAsQuestion, lengthNorm, poolSize, WINDOW_REACH, sequenceInstant, neighbourWeight, toScore } from '../../../lib/stores/context.js'
+import {
+  endsAsQuestion, lengthNorm, poolSize, WINDOW_REACH, sequenceInstant, neighbourWeight, toScore,
+} from '../../../lib/stores/context.js'
 import type { LexicalRequest, NewMemory, Passage } from '../../../lib/stores/vector-store.js'
 
 export interface Scored {

@@ -14,19 +14,41 @@ export function browsingContract (t: Test, open: OpenStore): void {
       return
     }
     const memories: NewMemory[] = []
-    for (let index = 0; index < 12; index++) memories.push(await newMemory(`memory ${index}`, { retainedAt: NOW + Math.floor(index / 3), tags: [index % 2 === 0 ? 'even' : 'odd'] }))
+    for (let index = 0; index < 12; index++) {
+      memories.push(
+        await newMemory(`memory ${index}`, {
+          retainedAt: NOW + Math.floor(index / 3), tags: [index % 2 === 0 ? 'even' : 'odd'],
+        }),
+      )
+    }
     await store.insert(home, memories, NOW)
-    const names = (from: number, step: number, count: number) => Array.from({ length: count }, (_, index) => `memory ${from + step * index}`)
+    const names = (from: number, step: number, count: number) => Array.from({ length: count }, (_, index) => (
+      `memory ${from + step * index}`
+    ))
     t.strictSame(texts(await listAll(store, home, { order: 'oldest' })), names(0, 1, 12))
     const place = ({ retainedAt, memoryId }: Memory) => ({ retainedAt, memoryId })
-    t.strictSame(texts(await listAll(store, home, { order: 'oldest', after: place(memories[4]!), limit: 3 })), names(5, 1, 3))
+    t.strictSame(
+      texts(await listAll(store, home, { order: 'oldest', after: place(memories[4]!), limit: 3 })), names(5, 1, 3),
+    )
     t.strictSame(texts(await listAll(store, home, { after: place(memories[4]!), limit: 3 })), names(3, -1, 3))
     t.strictSame(texts(await listAll(store, home, { offset: 5, limit: 3 })), names(6, -1, 3))
-    t.strictSame(texts(await listAll(store, home, { order: 'oldest', after: place(memories[1]!), offset: 2, limit: 2 })), names(4, 1, 2))
-    t.strictSame(texts(await listAll(store, home, { offset: 1, limit: 2, filters: { tags: { values: ['even'], match: 'any' } } })), ['memory 8', 'memory 6'])
+    t.strictSame(
+      texts(await listAll(store, home, { order: 'oldest', after: place(memories[1]!), offset: 2, limit: 2 })),
+      names(4, 1, 2),
+    )
+    t.strictSame(
+      texts(await listAll(store, home, { offset: 1, limit: 2, filters: { tags: { values: ['even'], match: 'any' } } })),
+      ['memory 8', 'memory 6'],
+    )
     t.strictSame(await listAll(store, home, { offset: 12 }), [])
     const long = bank('long')
-    await store.insert(long, await Promise.all(names(0, 1, 9).map(async (name, index) => await newMemory(`${name} ${'word '.repeat(9000)}`, { retainedAt: NOW + index }))), NOW)
+    await store.insert(
+      long,
+      await Promise.all(names(0, 1, 9).map(async (name, index) => (
+        await newMemory(`${name} ${'word '.repeat(9000)}`, { retainedAt: NOW + index })
+      ))),
+      NOW,
+    )
     const page = await listAll(store, long, { order: 'oldest', offset: 1, limit: 7, budget: { take: () => {} } })
     t.strictSame(page.map(({ text }) => text.slice(0, 8)), names(1, 1, 7), 'a page that is read in parts too')
   })
@@ -63,7 +85,9 @@ export function browsingContract (t: Test, open: OpenStore): void {
     t.equal(await store.countMemories(home, { now: NOW, filters: {}, limit: 3 }), 3)
     t.equal(await store.countMemories(home, { now: NOW, filters: { minTrust: 'untrusted' }, limit: 2 }), 2)
     t.equal(await store.countMemories(bank('nobody'), { now: NOW, filters: {}, limit: 3 }), 0)
-    t.equal(await store.countMemories(home, { now: NOW + 5, filters: {}, limit: 100 }), 3, 'expired memories are not counted')
+    t.equal(
+      await store.countMemories(home, { now: NOW + 5, filters: {}, limit: 100 }), 3, 'expired memories are not counted',
+    )
   })
 
   t.test('neighbours are the memories before and after it in the document', async (t) => {
@@ -73,17 +97,31 @@ export function browsingContract (t: Test, open: OpenStore): void {
       return
     }
     const memories: NewMemory[] = []
-    for (let index = 0; index < 9; index++) memories.push(await newMemory(`turn ${index}`, { documentId: 'talk', ...(index % 3 === 0 ? { retainedAt: NOW + index } : { occurredAt: NOW + index }), ...(index === 3 && { expiresAt: NOW + 5 }) }))
+    for (let index = 0; index < 9; index++) {
+      memories.push(
+        await newMemory(`turn ${index}`, {
+          documentId: 'talk',
+          ...(index % 3 === 0 ? { retainedAt: NOW + index } : { occurredAt: NOW + index }),
+          ...(index === 3 && { expiresAt: NOW + 5 }),
+        }),
+      )
+    }
     const alone = await newMemory('alone')
     for (const at of [4, 0, 8, 2, 6, 1, 7, 3, 5]) await store.insert(home, [memories[at]!], NOW)
-    await store.insert(home, [alone, await newMemory('of another document', { documentId: 'note', occurredAt: NOW + 4 })], NOW)
-    await store.insert(bank('other'), await newMemories(['of another bank'], { documentId: 'talk', occurredAt: NOW + 4 }), NOW)
+    await store.insert(
+      home, [alone, await newMemory('of another document', { documentId: 'note', occurredAt: NOW + 4 })], NOW,
+    )
+    await store.insert(
+      bank('other'), await newMemories(['of another bank'], { documentId: 'talk', occurredAt: NOW + 4 }), NOW,
+    )
     const around = async (memory: NewMemory, before: number, after: number, now = NOW) => {
       const found = await store.neighbours!(home, memory.memoryId, { now, before, after })
       return found && [texts(found.before), found.memory.text, texts(found.after)]
     }
     t.strictSame(await around(memories[4]!, 2, 3), [['turn 2', 'turn 3'], 'turn 4', ['turn 5', 'turn 6', 'turn 7']])
-    t.strictSame(await around(memories[4]!, 2, 0, NOW + 5), [['turn 1', 'turn 2'], 'turn 4', []], 'expired memories are skipped')
+    t.strictSame(
+      await around(memories[4]!, 2, 0, NOW + 5), [['turn 1', 'turn 2'], 'turn 4', []], 'expired memories are skipped',
+    )
     t.strictSame(await around(memories[0]!, 5, 1), [[], 'turn 0', ['turn 1']])
     t.strictSame(await around(memories[8]!, 1, 5), [['turn 7'], 'turn 8', []])
     t.strictSame(await around(alone, 5, 5), [[], 'alone', []])
@@ -109,12 +147,20 @@ export function browsingContract (t: Test, open: OpenStore): void {
     ]
     const memories: NewMemory[] = []
     for (const retainedAt of instants) memories.push(await newMemory(`memory ${memories.length}`, { retainedAt }))
-    await store.insert(home, [...memories, await newMemory('gone', { retainedAt: day(today), expiresAt: NOW + 1 })], NOW)
+    await store.insert(
+      home, [...memories, await newMemory('gone', { retainedAt: day(today), expiresAt: NOW + 1 })], NOW,
+    )
     await store.insert(bank('other'), await newMemories(['of another bank']), NOW)
     const asked = { now: NOW, from: today - 1, until: today }
     t.same(await store.countByDay(home, asked), { before: 3, byDay: new Map([[today - 1, 2], [today, 2]]) })
-    t.same(await store.countByDay(home, { ...asked, now: NOW + 1 }), { before: 3, byDay: new Map([[today - 1, 2], [today, 1]]) }, 'expired memories are not counted')
-    t.same(await store.countByDay(home, { now: NOW + 1, from: -3, until: -3 }), { before: 0, byDay: new Map([[-3, 2]]) }, 'days before the epoch count too')
+    t.same(
+      await store.countByDay(home, { ...asked, now: NOW + 1 }),
+      { before: 3, byDay: new Map([[today - 1, 2], [today, 1]]) }, 'expired memories are not counted',
+    )
+    t.same(
+      await store.countByDay(home, { now: NOW + 1, from: -3, until: -3 }), { before: 0, byDay: new Map([[-3, 2]]) },
+      'days before the epoch count too',
+    )
     await store.remove(home, { kind: 'ids', memoryIds: [memories[4]!.memoryId] }, REMOVE)
     t.same(await store.countByDay(home, { now: NOW + 1, from: today, until: today }), {
       before: 4, byDay: new Map([[today, 1]]),

@@ -13,7 +13,12 @@ const EPSILON = 1e-6
 /** A memory whose last passage asks something if its text ends so, as the analyser says. */
 export async function turn (text: string, fields: MemoryFields = {}): Promise<NewMemory> {
   const memory = await newMemory(text, { documentId: 'talk', ...fields })
-  return { ...memory, passages: memory.passages.map((passage) => ({ ...passage, question: text.slice(passage.start, passage.end).endsWith('?') })) }
+  return {
+    ...memory,
+    passages: memory.passages.map(
+      (passage) => ({ ...passage, question: text.slice(passage.start, passage.end).endsWith('?') }),
+    ),
+  }
 }
 
 /** The turns of a talk, a second apart. */
@@ -24,7 +29,10 @@ async function talk (texts: readonly string[], fields: MemoryFields = {}): Promi
 }
 
 /** Whether the bank's scores are those of its contents. */
-async function assertScores (store: VectorStore, key: ReturnType<typeof bank>, contents: readonly NewMemory[], terms: readonly string[], parameters: Omit<LexicalRequest, 'terms'> = BM25, now = NOW): Promise<void> {
+async function assertScores (
+  store: VectorStore, key: ReturnType<typeof bank>, contents: readonly NewMemory[], terms: readonly string[],
+  parameters: Omit<LexicalRequest, 'terms'> = BM25, now = NOW,
+): Promise<void> {
   const { lexical, total } =
     await store.search({ banks: [key], now, filters: {}, limit: 1000, lexical: { terms, ...parameters } })
   const reference = referenceSearch(contents, { terms, ...parameters })
@@ -49,7 +57,14 @@ export function contextContract (t: Test, open: OpenStore): void {
 
   t.test('an answer gets a higher weight from its question than a statement from the turn before it', async (t) => {
     const store = await open(t)
-    await store.insert(home, [...await talk(['an otter?', 'yes'], { documentId: 'asked' }), ...await talk(['an otter.', 'indeed'], { documentId: 'said' })], NOW)
+    await store.insert(
+      home,
+      [
+        ...await talk(['an otter?', 'yes'], { documentId: 'asked' }),
+        ...await talk(['an otter.', 'indeed'], { documentId: 'said' }),
+      ],
+      NOW,
+    )
     const scores = await scoresFor(store, 'otter')
     t.ok(scores.get('yes')!.score > scores.get('indeed')!.score)
     t.ok(scores.get('an otter?')!.score > 0.99 * scores.get('an otter.')!.score)
@@ -57,7 +72,9 @@ export function contextContract (t: Test, open: OpenStore): void {
 
   t.test('a neighbour with the same word adds to the score, but not to the score of the own words', async (t) => {
     const store = await open(t)
-    await store.insert(home, await talk(['the otter swims', 'the otter sleeps', 'nothing', 'nothing more', 'nothing at all']), NOW)
+    await store.insert(
+      home, await talk(['the otter swims', 'the otter sleeps', 'nothing', 'nothing more', 'nothing at all']), NOW,
+    )
     await store.insert(home, [await turn('an otter alone', { documentId: null })], NOW)
     const scores = await scoresFor(store, 'otter')
     t.ok(scores.get('the otter swims')!.score > scores.get('the otter swims')!.own)
@@ -68,57 +85,87 @@ export function contextContract (t: Test, open: OpenStore): void {
     const [store, other] = [await open(t), await open(t)]
     await store.insert(home, await talk(['an otter', 'one', 'two', 'three']), NOW)
     await other.insert(home, await talk(['an otter', 'one', 'two', 'three'], { documentId: null }), NOW)
-    const own = async (of: VectorStore) => (await searchFor(of, [home], 'otter nowhere')).lexical!.find(({ memory }) => memory.text === 'an otter')!.scores.own
+    const own = async (of: VectorStore) => (
+      (await searchFor(of, [home], 'otter nowhere')).lexical!.find(({ memory }) => (
+        memory.text === 'an otter'
+      ))!.scores.own
+    )
     t.equal(await own(store), await own(other))
   })
 
-  t.test('the weight of a neighbour depends on its distance and on whether it is a question, as in the worked example', async (t) => {
+  t.test('the weight of a neighbour depends on its distance and on whether it is a question, as in the ' +
+    'worked example', async (t) => {
     const store = await open(t)
     const all = await talk(['zero', 'one?', 'otter', 'three', 'an otter?', 'five', 'six'])
     await store.insert(home, all, NOW)
     const { before, after, secondBefore, secondAfter } = NEIGHBOUR_WEIGHTS
     // k1 .9, all norms 1, one term: the score is w / (w + .9) of what could be reached.
-    const weights = { zero: secondAfter, 'one?': after.question, otter: 1 + secondAfter, three: before.other + after.other, 'an otter?': 1 + secondBefore, five: before.question, six: secondBefore }
+    const weights = {
+      zero: secondAfter,
+      'one?': after.question,
+      otter: 1 + secondAfter,
+      three: before.other + after.other,
+      'an otter?': 1 + secondBefore,
+      five: before.question,
+      six: secondBefore,
+    }
     const scores = await scoresFor(store, 'otter')
     for (const [text, weight] of Object.entries(weights)) {
       const expected = weight / (weight + 0.9)
-      t.ok(Math.abs(scores.get(text)!.score - expected) < EPSILON, `${text}: ${scores.get(text)!.score}, not ${expected}`)
+      t.ok(
+        Math.abs(scores.get(text)!.score - expected) < EPSILON, `${text}: ${scores.get(text)!.score}, not ${expected}`,
+      )
     }
   })
 
   t.test('a long neighbour adds less, and a long memory gets less from its neighbours', async (t) => {
     const store = await open(t)
     const lexical = { terms: ['otter'], k1: 0.9, length: { pivot: 2 }, context: true }
-    const all = [...await talk(['otter one two three', 'yes'], { documentId: 'long lends' }), ...await talk(['otter', 'yes one two three four five'], { documentId: 'long borrows' })]
+    const all = [
+      ...await talk(['otter one two three', 'yes'], { documentId: 'long lends' }),
+      ...await talk(['otter', 'yes one two three four five'], { documentId: 'long borrows' }),
+    ]
     await store.insert(home, all, NOW)
-    const found = new Map((await searchFor(store, [home], '', { lexical })).lexical!.map(({ memory, score }) => [memory.text, score]))
+    const found = new Map((await searchFor(store, [home], '', { lexical })).lexical!.map(
+      ({ memory, score }) => [memory.text, score],
+    ))
     const share = NEIGHBOUR_WEIGHTS.before.other
     t.ok(Math.abs(found.get('yes')! - (share / 2) / (share / 2 + 0.9)) < EPSILON, 'a lender of norm 2')
-    t.ok(Math.abs(found.get('yes one two three four five')! - share / (share + 0.9 * 3)) < EPSILON, 'a borrower of norm 3')
+    t.ok(
+      Math.abs(found.get('yes one two three four five')! - share / (share + 0.9 * 3)) < EPSILON, 'a borrower of norm 3',
+    )
   })
 
   t.test('memories without a document, of other documents and of other banks are not neighbours', async (t) => {
     const store = await open(t)
     await store.insert(home, [
       ...await talk(['an otter of no document', 'no document'], { documentId: null }),
-      await turn('an otter elsewhere', { documentId: 'elsewhere' }), await turn('next', { occurredAt: NOW, documentId: 'next' }),
+      await turn('an otter elsewhere', { documentId: 'elsewhere' }),
+      await turn('next', { occurredAt: NOW, documentId: 'next' }),
     ], NOW)
     await store.insert(bank('other'), await talk(['an otter of another bank']), NOW)
     await store.insert(bank('home', 'acme'), await talk(['an otter of another tenant']), NOW)
-    t.strictSame([...(await scoresFor(store, 'otter')).keys()].sort(), ['an otter elsewhere', 'an otter of no document'])
+    t.strictSame([...(await scoresFor(store, 'otter')).keys()].sort(), [
+      'an otter elsewhere', 'an otter of no document',
+    ])
   })
 
   t.test('without context memories are found by their own words only', async (t) => {
     const store = await open(t)
     await store.insert(home, await talk(['one', 'what about the otter?', 'yes']), NOW)
-    const [candidate, ...others] = (await searchFor(store, [home], '', { lexical: { terms: ['otter'], ...BM25, context: false } })).lexical!
+    const [candidate, ...others] = (await searchFor(store, [home], '', {
+      lexical: { terms: ['otter'], ...BM25, context: false },
+    })).lexical!
     t.same(others, [])
     t.strictSame(candidate!.scores, { lexical: candidate!.score, own: candidate!.score })
   })
 
-  t.test('of several passages the best one gives and gets context, and the last one decides whether it is a question', async (t) => {
+  t.test('of several passages the best one gives and gets context, and the last one decides whether it ' +
+    'is a question', async (t) => {
     const store = await open(t)
-    const long = await turn('The otter sleeps by the river. An otter, an otter, an otter! Was it a fine day?', { occurredAt: NOW + 1000, chunkMaxCharacters: 32 })
+    const long = await turn('The otter sleeps by the river. An otter, an otter, an otter! Was it a fine day?', {
+      occurredAt: NOW + 1000, chunkMaxCharacters: 32,
+    })
     t.equal(long.passages.length, 3)
     const all = [await turn('the otter', { occurredAt: NOW }), long, await turn('it was', { occurredAt: NOW + 2000 })]
     await store.insert(home, all, NOW)
@@ -126,7 +173,10 @@ export function contextContract (t: Test, open: OpenStore): void {
     const found = await lexical(store, [home], 'otter')
     const one = found.find(({ memory }) => memory.text === long.text)!
     t.equal(one.passageCount, 3)
-    t.strictSame(one.passages.map(({ start, end }) => long.text.slice(start, end)), ['An otter, an otter, an otter!', 'The otter sleeps by the river.'])
+    t.strictSame(
+      one.passages.map(({ start, end }) => long.text.slice(start, end)),
+      ['An otter, an otter, an otter!', 'The otter sleeps by the river.'],
+    )
     t.equal(one.passages[0]!.score, one.scores.own)
     t.ok(one.score > one.scores.own!, 'the previous memory lends it')
     const answer = found.find(({ memory }) => memory.text === 'it was')!
@@ -134,9 +184,12 @@ export function contextContract (t: Test, open: OpenStore): void {
     t.ok(Math.abs(answer.score - weight / (weight + 0.9)) < EPSILON)
   })
 
-  t.test('a memory of several passages that is found only by its neighbours has its first passage in the hit', async (t) => {
+  t.test('a memory of several passages that is found only by its neighbours has its first ' +
+    'passage in the hit', async (t) => {
     const store = await open(t)
-    const long = await turn('A day like any other one it was. Nothing more to say of it now.', { occurredAt: NOW + 1000, chunkMaxCharacters: 36 })
+    const long = await turn('A day like any other one it was. Nothing more to say of it now.', {
+      occurredAt: NOW + 1000, chunkMaxCharacters: 36,
+    })
     t.equal(long.passages.length, 2)
     await store.insert(home, [await turn('an otter', { occurredAt: NOW }), long], NOW)
     const found = (await lexical(store, [home], 'otter')).find(({ memory }) => memory.text === long.text)!
@@ -147,7 +200,8 @@ export function contextContract (t: Test, open: OpenStore): void {
   t.test('the order of neighbours is that of occurredAt, else of retainedAt, then of the ids', async (t) => {
     const store = await open(t)
     const [a, b, c, d] = await Promise.all([
-      turn('a otter', { occurredAt: NOW - 2 }), turn('b', { retainedAt: NOW - 1 }), turn('c', { occurredAt: NOW }), turn('d', { retainedAt: NOW }),
+      turn('a otter', { occurredAt: NOW - 2 }), turn('b', { retainedAt: NOW - 1 }), turn('c', { occurredAt: NOW }),
+      turn('d', { retainedAt: NOW }),
     ])
     await store.insert(home, [d, b, c, a], NOW)
     await assertScores(store, home, [a, b, c, d], ['otter'])
@@ -196,20 +250,38 @@ export function contextContract (t: Test, open: OpenStore): void {
     const all = await talk(['zero', 'one', 'an otter?', 'three', 'four', 'five'])
     await store.insert(home, all, NOW)
     const moved = { ...await turn('a heron', { occurredAt: NOW + 4500 }), memoryId: all[2]!.memoryId }
-    const elsewhere = { ...await turn('a heron', { documentId: 'elsewhere', fingerprint: 'elsewhere' }), memoryId: all[0]!.memoryId }
+    const elsewhere = {
+      ...await turn('a heron', { documentId: 'elsewhere', fingerprint: 'elsewhere' }), memoryId: all[0]!.memoryId,
+    }
     await store.import(home, [moved, elsewhere], 'skip', NOW)
     await assertScores(store, home, all, ['otter', 'heron'])
     await store.import(home, [moved, elsewhere], 'overwrite', NOW)
-    await assertScores(store, home, [elsewhere, all[1]!, all[3]!, all[4]!, moved, all[5]!], ['otter', 'heron', 'zero', 'one', 'five'])
+    await assertScores(
+      store, home, [elsewhere, all[1]!, all[3]!, all[4]!, moved, all[5]!], ['otter', 'heron', 'zero', 'one', 'five'],
+    )
   })
 
   t.test('the scores depend only on the present memories, after any sequence of inserts and removals', async (t) => {
     const store = await open(t)
     const word = fc.constantFrom('apple', 'pear', 'plum', 'fig')
-    const text = fc.tuple(fc.array(word, { minLength: 1, maxLength: 4 }), fc.constantFrom('', '?')).map(([words, end]) => words.join(' ') + end)
-    const place = fc.record({ text, document: fc.constantFrom('a', 'b', null), at: fc.nat(6), again: fc.boolean(), gone: fc.boolean(), late: fc.boolean(), chunk: fc.constantFrom(8, 100) })
+    const text = fc.tuple(fc.array(word, { minLength: 1, maxLength: 4 }), fc.constantFrom('', '?'))
+      .map(([words, end]) => words.join(' ') + end)
+    const place = fc.record({
+      text,
+      document: fc.constantFrom('a', 'b', null),
+      at: fc.nat(6),
+      again: fc.boolean(),
+      gone: fc.boolean(),
+      late: fc.boolean(),
+      chunk: fc.constantFrom(8, 100),
+    })
     let runs = 0
-    await fc.assert(fc.asyncProperty(fc.array(place, { minLength: 1, maxLength: 12 }), fc.constantFrom<Omit<LexicalRequest, 'terms'>>(BM25, { ...BM25, context: false }, { k1: 0.9, length: { pivot: 2 }, context: true }, { k1: 0, length: { b: 0 }, context: true }, { k1: 2, length: { b: 1 }, context: true }), async (places, parameters) => {
+    await fc.assert(fc.asyncProperty(fc.array(
+      place, { minLength: 1, maxLength: 12 },
+    ), fc.constantFrom<Omit<LexicalRequest, 'terms'>>(
+      BM25, { ...BM25, context: false }, { k1: 0.9, length: { pivot: 2 }, context: true },
+      { k1: 0, length: { b: 0 }, context: true }, { k1: 2, length: { b: 1 }, context: true },
+    ), async (places, parameters) => {
       const key = bank(`run-${runs++}`)
       const all = await Promise.all(places.map(async ({ text, document, at, chunk }, index) => (
         await turn(text, {
@@ -218,17 +290,25 @@ export function contextContract (t: Test, open: OpenStore): void {
       )))
       await store.insert(key, all.filter((_, index) => !places[index]!.late), NOW)
       for (const [index, memory] of all.entries()) if (places[index]!.late) await store.insert(key, [memory], NOW)
-      await store.remove(key, { kind: 'ids', memoryIds: all.filter((_, index) => places[index]!.gone).map(({ memoryId }) => memoryId) }, REMOVE)
+      await store.remove(
+        key, { kind: 'ids', memoryIds: all.filter((_, index) => places[index]!.gone).map(({ memoryId }) => memoryId) },
+        REMOVE,
+      )
       await store.import(key, all.filter((_, index) => places[index]!.again), 'overwrite', NOW)
-      await assertScores(store, key, all.filter((_, index) => places[index]!.again || !places[index]!.gone), ['appl', 'plum', 'nowher'], parameters)
+      await assertScores(
+        store, key, all.filter((_, index) => places[index]!.again || !places[index]!.gone), ['appl', 'plum', 'nowher'],
+        parameters,
+      )
     }), { numRuns: 30 })
   })
 
   t.test('a candidate has the scores of all requested strategies, whichever of them found it', async (t) => {
     const store = await open(t)
     await store.insert(home, [
-      await turn('an otter', { occurredAt: NOW, vectors: [[0, 1, 0, 0]] }), await turn('its neighbour', { occurredAt: NOW + 1, vectors: [[1, 1, 0, 0]] }),
-      await turn('an otter without a vector', { documentId: null }), await turn('something else', { documentId: null, vectors: [[1, 0, 0, 0]] }),
+      await turn('an otter', { occurredAt: NOW, vectors: [[0, 1, 0, 0]] }),
+      await turn('its neighbour', { occurredAt: NOW + 1, vectors: [[1, 1, 0, 0]] }),
+      await turn('an otter without a vector', { documentId: null }),
+      await turn('something else', { documentId: null, vectors: [[1, 0, 0, 0]] }),
     ], NOW)
     const request = { banks: [home], now: NOW, filters: {}, limit: 1 }
     const words = { lexical: { terms: ['otter'], ...BM25 } }
@@ -255,6 +335,9 @@ export function contextContract (t: Test, open: OpenStore): void {
     t.equal(neighbour.scores.own, 0)
     t.strictSame(neighbour.scores, all.lexical!.find(({ memory }) => memory.text === 'its neighbour')!.scores)
     t.strictSame(Object.keys((await store.search({ ...request, ...meaning })).semantic![0]!.scores), ['semantic'])
-    t.strictSame(rounded((await store.search({ ...request, lexical: { terms: [], ...BM25 }, ...meaning })).semantic![0]!), ['something else', { lexical: 0, own: 0, semantic: 1 }])
+    t.strictSame(
+      rounded((await store.search({ ...request, lexical: { terms: [], ...BM25 }, ...meaning })).semantic![0]!),
+      ['something else', { lexical: 0, own: 0, semantic: 1 }],
+    )
   })
 }

@@ -8,7 +8,14 @@ const EXPIRY = NOW + 1000
 
 export function expiringContract (t: Test, open: OpenStore): void {
   async function fill (store: VectorStore) {
-    const brief = await newMemory('a brief apple', { expiresAt: EXPIRY, tags: ['brief'], vectors: [[1, 0, 0, 0]], occurredAt: NOW - 5, retainedAt: NOW + 3, fingerprint: 'brief' })
+    const brief = await newMemory('a brief apple', {
+      expiresAt: EXPIRY,
+      tags: ['brief'],
+      vectors: [[1, 0, 0, 0]],
+      occurredAt: NOW - 5,
+      retainedAt: NOW + 3,
+      fingerprint: 'brief',
+    })
     const lasting = await newMemory('a lasting apple', { vectors: [[0, 1, 0, 0]] })
     await store.insert(home, [brief, lasting], NOW)
     return { brief, lasting }
@@ -31,17 +38,39 @@ export function expiringContract (t: Test, open: OpenStore): void {
     ['get', async (store, now, id) => await store.get(home, id, now), undefined],
     ['a list', async (store, now) => texts(await listAll(store, home, { now })), ['a lasting apple']],
     ['a scan and its count', async (store, now) => texts(await scanAll(store, home, now)), ['a lasting apple']],
-    ['a search by words', async (store, now) => texts(await lexical(store, [home], 'apple', { now })), ['a lasting apple']],
-    ['a search by embedding', async (store, now) => texts(await semantic(store, [home], [1, 0, 0, 0], { now })), ['a lasting apple']],
+    [
+      'a search by words', async (store, now) => texts(await lexical(store, [home], 'apple', { now })),
+      ['a lasting apple'],
+    ],
+    [
+      'a search by embedding', async (store, now) => texts(await semantic(store, [home], [1, 0, 0, 0], { now })),
+      ['a lasting apple'],
+    ],
     ['the total', async (store, now) => (await searchFor(store, [home], 'apple', { now })).total, 1],
-    ['the banks', async (store, now) => await store.listBanks({ now, limit: 10 }), [{ ...home, memoryCount: 1, lastRetainedAt: NOW }]],
+    [
+      'the banks', async (store, now) => await store.listBanks({ now, limit: 10 }),
+      [{ ...home, memoryCount: 1, lastRetainedAt: NOW }],
+    ],
     ['statistics', async (store, now) => {
       const { memoryCount, passageCount, tagCounts, lastOccurredAt, lastRetainedAt } = await store.statistics(home, now)
       return [memoryCount, passageCount, tagCounts.size, lastOccurredAt, lastRetainedAt]
     }, [1, 1, 0, null, NOW]],
-    ['a removal by tag', async (store, now) => (await store.remove(home, { kind: 'tags', tags: ['brief'], match: 'any' }, { ...REMOVE, now })).count, 0],
-    ['a removal by id', async (store, now, id) => (await store.remove(home, { kind: 'ids', memoryIds: [id] }, { ...REMOVE, now })).count, 0],
-    ['a removal of all', async (store, now) => (await store.remove(home, { kind: 'all' }, { ...REMOVE, now })).count, 1],
+    [
+      'a removal by tag',
+      async (store, now) => (
+        (await store.remove(home, { kind: 'tags', tags: ['brief'], match: 'any' }, { ...REMOVE, now })).count
+      ),
+      0,
+    ],
+    [
+      'a removal by id',
+      async (store, now, id) => (await store.remove(home, { kind: 'ids', memoryIds: [id] }, { ...REMOVE, now })).count,
+      0,
+    ],
+    [
+      'a removal of all', async (store, now) => (await store.remove(home, { kind: 'all' }, { ...REMOVE, now })).count,
+      1,
+    ],
   ]
   for (const [about, look, expected] of views) {
     // Each has a store of its own, so that it is the first call that learns of the expiry.
@@ -73,7 +102,9 @@ export function expiringContract (t: Test, open: OpenStore): void {
 
   t.test('memories expire one after the other, each at its own time', async (t) => {
     const store = await open(t)
-    for (const [index, delay] of [30, 10, 20, 10].entries()) await store.insert(home, [await newMemory(`memory ${index}`, { expiresAt: NOW + delay })], NOW)
+    for (const [index, delay] of [30, 10, 20, 10].entries()) {
+      await store.insert(home, [await newMemory(`memory ${index}`, { expiresAt: NOW + delay })], NOW)
+    }
     const left = async (now: number) => texts(await scanAll(store, home, now)).map((text) => Number(text.slice(-1)))
       .sort()
     t.strictSame(await left(NOW + 9), [0, 1, 2, 3])

@@ -16,9 +16,18 @@ export function filteringContract (t: Test, open: OpenStore): void {
       t.strictSame(texts(await lexical(store, [home], 'memory', { filters })).sort(), names, `lexical: ${about}`)
       t.strictSame(texts(await semantic(store, [home], [1, 0, 0, 0], { filters })).sort(), names, `semantic: ${about}`)
       t.strictSame(texts(await listAll(store, home, { filters })).sort(), names, `list: ${about}`)
-      const { total } = await store.search({ banks: [home], now: NOW, filters, limit: 1, lexical: { terms: ['memori'], ...BM25 } })
+      const { total } = await store.search({
+        banks: [home], now: NOW, filters, limit: 1, lexical: { terms: ['memori'], ...BM25 },
+      })
       t.equal(total, names.length, `total: ${about}`)
-      const both = await store.search({ banks: [home], now: NOW, filters, limit: 1, lexical: { terms: ['memori'], ...BM25 }, semantic: { vector: Float32Array.of(1, 0, 0, 0) } })
+      const both = await store.search({
+        banks: [home],
+        now: NOW,
+        filters,
+        limit: 1,
+        lexical: { terms: ['memori'], ...BM25 },
+        semantic: { vector: Float32Array.of(1, 0, 0, 0) },
+      })
       t.equal(both.total, names.length, `total of both: ${about}`)
     }
   })
@@ -32,7 +41,10 @@ export function filteringContract (t: Test, open: OpenStore): void {
     await store.insert(home, [await newMemory('one apple among a great many other words that dilute it', {
       tags: ['wanted'], metadata: { wanted: true }, occurredAt: NOW - 1, retainedAt: NOW - 1, vectors: [[0.1, 1, 0, 0]],
     })], NOW)
-    for (const filters of [{ tags: { values: ['wanted'], match: 'any' as const } }, { metadata: { wanted: true } }, { occurredBefore: NOW }, { asOf: NOW - 1 }]) {
+    for (const filters of [
+      { tags: { values: ['wanted'], match: 'any' as const } }, { metadata: { wanted: true } }, { occurredBefore: NOW },
+      { asOf: NOW - 1 },
+    ]) {
       const about = JSON.stringify(filters)
       t.equal((await lexical(store, [home], 'apple', { filters, limit: 1 })).length, 1, about)
       t.equal((await semantic(store, [home], [1, 0, 0, 0], { filters, limit: 1 })).length, 1, about)
@@ -42,16 +54,23 @@ export function filteringContract (t: Test, open: OpenStore): void {
   t.test('a filter excludes memories without changing the scores of the others', async (t) => {
     const store = await open(t)
     const home = bank('home')
-    await store.insert(home, await newMemories(['red apple', 'green apple', 'apple tree in the garden'], { tags: ['a'] }), NOW)
+    await store.insert(
+      home, await newMemories(['red apple', 'green apple', 'apple tree in the garden'], { tags: ['a'] }), NOW,
+    )
     await store.insert(home, await newMemories(['apple pie', 'apple juice'], { tags: ['b'] }), NOW)
-    const scores = async (filters: object) => new Map((await lexical(store, [home], 'green apple', { filters })).map(({ memory, score }) => [memory.text, score]))
+    const scores = async (filters: object) => (
+      new Map((await lexical(store, [home], 'green apple', { filters })).map(({ memory, score }) => (
+        [memory.text, score]
+      )))
+    )
     const all = await scores({})
     const some = await scores({ tags: { values: ['a'], match: 'any' } })
     t.equal(some.size, 3)
     for (const [text, score] of some) t.equal(score, all.get(text), text)
   })
 
-  t.test('a document is searched alone, whether it has many more memories than the words are found in or fewer', async (t) => {
+  t.test('a document is searched alone, whether it has many more memories than the words are found ' +
+    'in or fewer', async (t) => {
     const store = await open(t)
     const home = bank('home')
     const fillers = Array.from({ length: 20 }, (_, index) => `filler ${index}`)

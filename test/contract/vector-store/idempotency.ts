@@ -18,11 +18,17 @@ const WRITES: Array<[
   ['an insert', async (store, memories, idempotency) => await store.insert(HOME, memories, NOW, idempotency)],
   ['an insert of nothing', async (store, _memories, idempotency) => await store.insert(HOME, [], NOW, idempotency)],
   ['an import', async (store, memories, idempotency) => await store.import(HOME, memories, 'skip', NOW, idempotency)],
-  ['an import of nothing', async (store, _memories, idempotency) => await store.import(HOME, [], 'skip', NOW, idempotency)],
+  [
+    'an import of nothing',
+    async (store, _memories, idempotency) => await store.import(HOME, [], 'skip', NOW, idempotency),
+  ],
   ['a removal by id', async (store, [memory], idempotency) => (
     await store.remove(HOME, { kind: 'ids', memoryIds: [memory!.memoryId] }, REMOVE, idempotency)
   )],
-  ['a removal of all', async (store, _memories, idempotency) => await store.remove(HOME, { kind: 'all' }, REMOVE, idempotency)],
+  [
+    'a removal of all',
+    async (store, _memories, idempotency) => await store.remove(HOME, { kind: 'all' }, REMOVE, idempotency),
+  ],
   ['a removal that only counts', async (store, _memories, idempotency) => (
     await store.remove(HOME, { kind: 'all' }, { ...REMOVE, dryRun: true }, idempotency)
   )],
@@ -42,9 +48,14 @@ export function idempotencyContract (t: Test, open: OpenStore): void {
       const record = await store.findIdempotencyRecord(null, idempotency.key, NOW)
       t.equal(record?.requestFingerprint, 'fingerprint')
       t.strictSame(readRecord(record!.text), { kind: 'outcome', context: CONTEXT, outcome })
-      await t.rejects(write(store, await newMemories(['third', 'fourth']), idempotency), { name: 'IdempotencyKeyTaken' })
+      await t.rejects(
+        write(store, await newMemories(['third', 'fourth']), idempotency), { name: 'IdempotencyKeyTaken' },
+      )
       t.strictSame(texts(await listAll(store, HOME)), after)
-      t.strictSame(readRecord((await store.findIdempotencyRecord(null, idempotency.key, NOW))!.text), { kind: 'outcome', context: CONTEXT, outcome })
+      t.strictSame(
+        readRecord((await store.findIdempotencyRecord(null, idempotency.key, NOW))!.text),
+        { kind: 'outcome', context: CONTEXT, outcome },
+      )
     })
   }
 
@@ -53,7 +64,9 @@ export function idempotencyContract (t: Test, open: OpenStore): void {
     if (store.findIdempotencyRecord === undefined) return
     const memory = await newMemory('once')
     await store.insert(HOME, [memory], NOW)
-    const outcome = await store.insert(HOME, [{ ...await newMemory('once'), fingerprint: memory.fingerprint }], NOW, keyed('b'))
+    const outcome = await store.insert(
+      HOME, [{ ...await newMemory('once'), fingerprint: memory.fingerprint }], NOW, keyed('b'),
+    )
     t.match(outcome, [{ stored: false, memoryId: memory.memoryId }])
     const record = await store.findIdempotencyRecord(null, keyed('b').key, NOW)
     t.strictSame(readRecord(record!.text), { kind: 'outcome', context: CONTEXT, outcome })
@@ -72,7 +85,9 @@ export function idempotencyContract (t: Test, open: OpenStore): void {
     if (store.findIdempotencyRecord === undefined) return
     await store.insert(HOME, await newMemories(['mine']), NOW, keyed('d'))
     t.equal(await store.findIdempotencyRecord('acme', keyed('d').key, NOW), undefined)
-    await t.rejects(store.insert(bank('work'), await newMemories(['other']), NOW, keyed('d')), { name: 'IdempotencyKeyTaken' })
+    await t.rejects(
+      store.insert(bank('work'), await newMemories(['other']), NOW, keyed('d')), { name: 'IdempotencyKeyTaken' },
+    )
     t.strictSame(await listAll(store, bank('work')), [])
     await store.insert(bank('home', 'acme'), await newMemories(['theirs']), NOW, keyed('d'))
     t.strictSame(texts(await listAll(store, bank('home', 'acme'))), ['theirs'])

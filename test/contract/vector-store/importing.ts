@@ -14,7 +14,10 @@ function outcome (imported: number, skipped: number, overwritten: number): Impor
 export function importingContract (t: Test, open: OpenStore): void {
   t.test('an import keeps ids and times, and its memories are found', async (t) => {
     const store = await open(t)
-    const memories = [await newMemory('older', { retainedAt: NOW - 1000 }), await newMemory('newer', { retainedAt: NOW - 10, vectors: [[1, 0, 0, 0]] })]
+    const memories = [
+      await newMemory('older', { retainedAt: NOW - 1000 }),
+      await newMemory('newer', { retainedAt: NOW - 10, vectors: [[1, 0, 0, 0]] }),
+    ]
     t.strictSame(await store.import(home, memories, 'skip', NOW), outcome(2, 0, 0))
     t.strictSame(
       (await listAll(store, home)).map(({ memoryId, retainedAt }) => [memoryId, retainedAt]),
@@ -49,7 +52,9 @@ export function importingContract (t: Test, open: OpenStore): void {
     })
 
     t.test(`a conflict by ${about} within one call counts like one with a stored memory`, async (t) => {
-      for (const [onConflict, expected, standing] of [['skip', outcome(1, 1, 0), 'first'], ['overwrite', outcome(1, 0, 1), 'second']] as const) {
+      for (const [
+        onConflict, expected, standing,
+      ] of [['skip', outcome(1, 1, 0), 'first'], ['overwrite', outcome(1, 0, 1), 'second']] as const) {
         const store = await open(t)
         const first = await newMemory('first')
         const second = await newMemory('second', twin(first))
@@ -73,9 +78,13 @@ export function importingContract (t: Test, open: OpenStore): void {
     const store = await open(t)
     const standing = await newMemory('old', { fingerprint: 'old' })
     await store.insert(home, [standing], NOW)
-    await store.import(home, [await newMemory('new', { memoryId: standing.memoryId, fingerprint: 'new' })], 'overwrite', NOW)
+    await store.import(
+      home, [await newMemory('new', { memoryId: standing.memoryId, fingerprint: 'new' })], 'overwrite', NOW,
+    )
     t.equal((await store.insert(home, [await newMemory('old again', { fingerprint: 'old' })], NOW))[0]?.stored, true)
-    t.strictSame(await store.insert(home, [await newMemory('new again', { fingerprint: 'new' })], NOW), [{ stored: false, memoryId: standing.memoryId, passageCount: 1, trust: 'trusted' }])
+    t.strictSame(await store.insert(home, [await newMemory('new again', { fingerprint: 'new' })], NOW), [
+      { stored: false, memoryId: standing.memoryId, passageCount: 1, trust: 'trusted' },
+    ])
   })
 
   t.test('an import has the same effect as importing its memories one after the other', async (t) => {
@@ -83,7 +92,9 @@ export function importingContract (t: Test, open: OpenStore): void {
     const ids = [newId(), newId(), newId()]
     const memory = fc.record({ id: fc.nat(2), print: fc.nat(2) })
     let runs = 0
-    await fc.assert(fc.asyncProperty(fc.array(memory, { maxLength: 3 }), fc.array(memory, { maxLength: 6 }), fc.constantFrom('skip', 'overwrite'), async (standing, incoming, onConflict) => {
+    await fc.assert(fc.asyncProperty(fc.array(memory, { maxLength: 3 }), fc.array(memory, { maxLength: 6 }), fc.constantFrom('skip', 'overwrite'), async (
+      standing, incoming, onConflict,
+    ) => {
       const number = runs++
       const [together, apart] = [bank(`together-${number}`), bank(`apart-${number}`)]
       type List = typeof standing
@@ -102,8 +113,11 @@ export function importingContract (t: Test, open: OpenStore): void {
       assert.deepEqual(await store.import(together, memories, onConflict, NOW), sum)
       assert.deepEqual(await listAll(store, together), await listAll(store, apart))
       assert.deepEqual(
-        (await lexical(store, [together], 'standing incoming')).map(({ memory, score }) => [memory.text, score.toFixed(6)]).sort(),
-        (await lexical(store, [apart], 'standing incoming')).map(({ memory, score }) => [memory.text, score.toFixed(6)]).sort(),
+        (await lexical(store, [together], 'standing incoming')).map(({ memory, score }) => (
+          [memory.text, score.toFixed(6)]
+        )).sort(),
+        (await lexical(store, [apart], 'standing incoming')).map(({ memory, score }) => [memory.text, score.toFixed(6)])
+          .sort(),
       )
     }), { numRuns: 60 })
   })
@@ -115,7 +129,10 @@ export function importingContract (t: Test, open: OpenStore): void {
     const before = await everything(store, home)
     const broken = await newMemory('broken', { vectors: [[NaN, 0, 0, 0]] })
     for (const onConflict of ['skip', 'overwrite'] as const) {
-      await t.rejects(store.import(home, [await newMemory('new', { memoryId: standing.memoryId }), await newMemory('fresh'), broken], onConflict, NOW))
+      await t.rejects(store.import(
+        home, [await newMemory('new', { memoryId: standing.memoryId }), await newMemory('fresh'), broken], onConflict,
+        NOW,
+      ))
       t.strictSame(await everything(store, home), before)
       t.strictSame(texts(await lexical(store, [home], 'old new fresh')), ['old'])
     }
@@ -124,7 +141,9 @@ export function importingContract (t: Test, open: OpenStore): void {
   t.test('concurrent imports of the same memories store each once', async (t) => {
     const store = await open(t)
     const memories = await newMemories(['one', 'two', 'three'])
-    const outcomes = await Promise.all(Array.from({ length: 8 }, async () => await store.import(home, memories, 'skip', NOW)))
+    const outcomes = await Promise.all(Array.from({ length: 8 }, async () => (
+      await store.import(home, memories, 'skip', NOW)
+    )))
     t.equal(outcomes.reduce((sum, { imported }) => sum + imported, 0), 3)
     t.equal(outcomes.reduce((sum, { skipped }) => sum + skipped, 0), 21)
     t.equal((await listAll(store, home)).length, 3)

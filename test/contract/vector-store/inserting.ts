@@ -27,7 +27,16 @@ export function insertingContract (t: Test, open: OpenStore): void {
     const store = await open(t)
     const memory = await newMemory('Alice lives in Lyon.', {
       tags: ['city', 'person'],
-      metadata: { age: 41.5, big: 9007199254740991, small: -1e-7, verified: true, archived: false, note: null, name: 'Alice', empty: '' },
+      metadata: {
+        age: 41.5,
+        big: 9007199254740991,
+        small: -1e-7,
+        verified: true,
+        archived: false,
+        note: null,
+        name: 'Alice',
+        empty: '',
+      },
       occurredAt: NOW - 86_400_000,
       retainedAt: NOW - 1,
       expiresAt: NOW + 1,
@@ -41,24 +50,34 @@ export function insertingContract (t: Test, open: OpenStore): void {
     t.strictSame(comparable(found!), expected, 'by id')
     t.strictSame((await listAll(store, home)).map(comparable), [expected], 'in a list')
     t.strictSame((await scanAll(store, home)).map(comparable), [expected], 'in a scan')
-    t.strictSame((await lexical(store, [home], 'Lyon')).map(({ memory }) => comparable(memory)), [expected], 'in a search')
+    t.strictSame(
+      (await lexical(store, [home], 'Lyon')).map(({ memory }) => comparable(memory)), [expected], 'in a search',
+    )
   })
 
   t.test('times of every century are stored with milliseconds', async (t) => {
     const store = await open(t)
-    for (const text of ['0001-01-01T00:00:00.001Z', '1582-10-04T12:00:00.999Z', '1969-12-31T23:59:59.999Z', '1970-01-01T00:00:00.000Z', '9999-12-31T23:59:59.999Z']) {
+    for (const text of [
+      '0001-01-01T00:00:00.001Z', '1582-10-04T12:00:00.999Z', '1969-12-31T23:59:59.999Z', '1970-01-01T00:00:00.000Z',
+      '9999-12-31T23:59:59.999Z',
+    ]) {
       const memory = await newMemory(text, { occurredAt: Date.parse(text), retainedAt: Date.parse(text) })
       await store.insert(home, [memory], NOW)
       t.strictSame(await store.get(home, memory.memoryId, NOW), storedForm(memory), text)
     }
   })
 
-  t.test('a repeat of a fingerprint is not stored, and its result has the id and the passages of the stored memory', async (t) => {
+  t.test('a repeat of a fingerprint is not stored, and its result has the id and the passages of the ' +
+    'stored memory', async (t) => {
     const store = await open(t)
-    const first = await newMemory('The kettle is on the stove. The cat is on the mat. The end is near.', { chunkMaxCharacters: 30, fingerprint: 'same' })
+    const first = await newMemory('The kettle is on the stove. The cat is on the mat. The end is near.', {
+      chunkMaxCharacters: 30, fingerprint: 'same',
+    })
     const repeat = await newMemory('the kettle', { fingerprint: 'same' })
     await store.insert(home, [first], NOW)
-    t.strictSame(await store.insert(home, [repeat], NOW), [{ stored: false, memoryId: first.memoryId, passageCount: 3, trust: 'trusted' }])
+    t.strictSame(await store.insert(home, [repeat], NOW), [
+      { stored: false, memoryId: first.memoryId, passageCount: 3, trust: 'trusted' },
+    ])
     t.strictSame(texts(await listAll(store, home)), [first.text])
     t.equal(await store.get(home, repeat.memoryId, NOW), undefined)
   })
@@ -135,7 +154,9 @@ export function insertingContract (t: Test, open: OpenStore): void {
     t.strictSame(await everything(store, home), await everything(await open(t), home))
     t.equal(await store.get(home, good.memoryId, NOW), undefined)
     t.strictSame(await lexical(store, [home], 'good'), [])
-    t.strictSame(await store.insert(home, [good], NOW), [{ stored: true, memoryId: good.memoryId }], 'the fingerprint is free')
+    t.strictSame(
+      await store.insert(home, [good], NOW), [{ stored: true, memoryId: good.memoryId }], 'the fingerprint is free',
+    )
   })
 
   t.test('a failed insert does not change the bank or its ranking', async (t) => {
@@ -149,11 +170,15 @@ export function insertingContract (t: Test, open: OpenStore): void {
   t.test('texts of every kind are stored unchanged and are found', async (t) => {
     const store = await open(t)
     for (const [word, text] of UNUSUAL) {
-      const memory = await newMemory(text, { tags: [word, `{"${word}",NULL}`], metadata: { text: word }, documentId: word, source: text.slice(0, 200) })
+      const memory = await newMemory(text, {
+        tags: [word, `{"${word}",NULL}`], metadata: { text: word }, documentId: word, source: text.slice(0, 200),
+      })
       await store.insert(home, [memory], NOW)
       t.strictSame(await store.get(home, memory.memoryId, NOW), storedForm(memory))
       t.ok((await lexical(store, [home], word)).some((candidate) => candidate.memory.text === text), word)
-      const tagged = await lexical(store, [home], word, { filters: { tags: { values: [`{"${word}",NULL}`], match: 'all' }, metadata: { text: word } } })
+      const tagged = await lexical(store, [home], word, {
+        filters: { tags: { values: [`{"${word}",NULL}`], match: 'all' }, metadata: { text: word } },
+      })
       t.ok(tagged.some((candidate) => candidate.memory.text === text), `${word}, filtered`)
     }
   })

@@ -75,7 +75,10 @@ export function lateVectorsContract (t: Test, open: OpenStore): void {
     const late = [gone, waiting, ready, brief].map((memory) => lateVectors(memory))
     t.equal(await store.attachVectors(bank('home', 'acme'), late, NOW), 0)
     t.equal(await store.attachVectors(home, late, NOW + 10), 1)
-    t.strictSame((await semantic(store, [home], [0, 1, 0, 0])).map(({ memory, score }) => [memory.text, score]), [['ready', 1], ['waiting', 0]])
+    t.strictSame(
+      (await semantic(store, [home], [0, 1, 0, 0])).map(({ memory, score }) => [memory.text, score]),
+      [['ready', 1], ['waiting', 0]],
+    )
     t.equal(await store.attachVectors(home, late, NOW + 10), 0)
     t.equal(await store.attachVectors(home, [], NOW), 0)
     t.equal((await store.statistics(home, NOW + 10)).memoryCount, 2)
@@ -112,10 +115,20 @@ export function lateVectorsContract (t: Test, open: OpenStore): void {
   test('memories without vectors are listed over all banks, with their passages, page by page', async (t, open) => {
     const store = await open(t)
     const keys = [bank('b', 'acme'), bank('b'), bank('a', 'acme'), bank('a')]
-    for (const key of keys) await store.insert(key, await newMemories([`${key.tenantId} ${key.bankId} 0`, `${key.tenantId} ${key.bankId} 1`]), NOW)
+    for (const key of keys) {
+      await store.insert(
+        key, await newMemories([`${key.tenantId} ${key.bankId} 0`, `${key.tenantId} ${key.bankId} 1`]), NOW,
+      )
+    }
     const split = await newMemory('Sentence number one. Sentence number two.', { chunkMaxCharacters: 24 })
-    await store.insert(bank('b', 'acme'), [split, await newMemory('ready', { vectors: [[1, 0, 0, 0]] }), await newMemory('brief', { expiresAt: NOW })], NOW - 1)
-    const expected = ['null a 0', 'null a 1', 'null b 0', 'null b 1', 'acme a 0', 'acme a 1', 'acme b 0', 'acme b 1', split.text]
+    await store.insert(
+      bank('b', 'acme'),
+      [split, await newMemory('ready', { vectors: [[1, 0, 0, 0]] }), await newMemory('brief', { expiresAt: NOW })],
+      NOW - 1,
+    )
+    const expected = [
+      'null a 0', 'null a 1', 'null b 0', 'null b 1', 'acme a 0', 'acme a 1', 'acme b 0', 'acme b 1', split.text,
+    ]
     const whole = await store.listUnembedded(all)
     t.strictSame(names(whole), expected)
     t.strictSame(whole.at(-1)!.bank, bank('b', 'acme'))

@@ -16,14 +16,24 @@ export function assertRanking (found: readonly Candidate[], expected: readonly S
   found.forEach(({ memory, score, scores, passages }, index) => {
     const reference = byId.get(memory.memoryId)!
     assert.ok(Math.abs(score - reference.score) < EPSILON, `${memory.text}: ${score}, not ${reference.score}`)
-    assert.ok(Math.abs(scores.own! - reference.own) < EPSILON, `own words of ${memory.text}: ${scores.own}, not ${reference.own}`)
+    assert.ok(
+      Math.abs(scores.own! - reference.own) < EPSILON,
+      `own words of ${memory.text}: ${scores.own}, not ${reference.own}`,
+    )
     assert.equal(scores.lexical, score)
     assert.ok(scores.own! <= score)
     assert.ok(score > 0 && score <= 1, `${score} is not within 0–1`)
     assert.equal(passages.length, Math.min(3, reference.passages.length))
-    passages.forEach((passage, at) => assert.ok(Math.abs(passage.score - reference.passages[at]!) < EPSILON, `passage ${at} of ${memory.text}`))
+    passages.forEach((passage, at) => assert.ok(
+      Math.abs(passage.score - reference.passages[at]!) < EPSILON, `passage ${at} of ${memory.text}`,
+    ))
     const next = found[index + 1]
-    if (next !== undefined) assert.ok(score > next.score || (score === next.score && memory.memoryId < next.memory.memoryId), 'falling, ties by memory id')
+    if (next !== undefined) {
+      assert.ok(
+        score > next.score || (score === next.score && memory.memoryId < next.memory.memoryId),
+        'falling, ties by memory id',
+      )
+    }
   })
 }
 
@@ -35,8 +45,13 @@ export function lexicalContract (t: Test, open: OpenStore): void {
     const word = fc.constantFrom('apple', 'pear', 'plum', 'fig', 'the', 'kiwi')
     const text = fc.array(word, { minLength: 1, maxLength: 7 }).map((words) => `${words.join(' ')}.`)
     // Texts over 40 characters become several passages.
-    const memories = fc.array(fc.array(text, { minLength: 1, maxLength: 4 }).map((sentences) => sentences.join(' ')), { minLength: 1, maxLength: 12 })
-    const query = fc.uniqueArray(fc.constantFrom('appl', 'pear', 'plum', 'fig', 'the', 'nowher'), { minLength: 1, maxLength: 4 })
+    const memories = fc.array(
+      fc.array(text, { minLength: 1, maxLength: 4 }).map((sentences) => sentences.join(' ')),
+      { minLength: 1, maxLength: 12 },
+    )
+    const query = fc.uniqueArray(
+      fc.constantFrom('appl', 'pear', 'plum', 'fig', 'the', 'nowher'), { minLength: 1, maxLength: 4 },
+    )
     const parameters = fc.constantFrom(
       BM25, { ...BM25, context: false }, { k1: 0.9, length: { pivot: 3 }, context: true }, {
         k1: 1.2, length: { b: 0.75 }, context: false,
@@ -61,7 +76,9 @@ export function lexicalContract (t: Test, open: OpenStore): void {
         const expected = referenceSearch(standing, { terms, ...bm25 })
         assertRanking(answer.lexical!, expected.found)
         assert.equal(answer.total, expected.total)
-        for (const { score, scores } of answer.lexical!) assert.equal(scores.own, score, 'without a document there is no context')
+        for (const { score, scores } of answer.lexical!) {
+          assert.equal(scores.own, score, 'without a document there is no context')
+        }
         const first = await store.search({ banks: [key], now: NOW, filters: {}, limit: 2, lexical: { terms, ...bm25 } })
         assert.deepEqual(first.lexical, answer.lexical!.slice(0, 2), 'a smaller limit gives the beginning of the list')
       },
@@ -76,7 +93,9 @@ export function lexicalContract (t: Test, open: OpenStore): void {
       [{ b: 0.75 }, 1 - 0.75 + 0.75 * 3 / 2.5], [{ pivot: 2 }, 3 / 2], [{ pivot: 4 }, 1],
     ] as const) {
       const expected = 2 / (2 + 1.2 * norm)
-      const [candidate] = (await searchFor(store, [home], '', { lexical: { terms: ['cat'], k1: 1.2, length, context: true } })).lexical!
+      const [candidate] = (await searchFor(store, [home], '', {
+        lexical: { terms: ['cat'], k1: 1.2, length, context: true },
+      })).lexical!
       t.ok(Math.abs(candidate!.score - expected) < EPSILON, `${candidate!.score} is ${expected}`)
     }
   })
@@ -95,12 +114,17 @@ export function lexicalContract (t: Test, open: OpenStore): void {
     const ids = memories.map(({ memoryId }) => memoryId)
     for (const at of [4, 8, 0, 2, 6, 1, 7, 3, 5]) await store.insert(home, [memories[at]!], NOW)
     t.strictSame((await lexical(store, [home], 'apple')).map(({ memory }) => memory.memoryId), ids)
-    t.strictSame((await lexical(store, [home], 'apple', { limit: 4 })).map(({ memory }) => memory.memoryId), ids.slice(0, 4))
+    t.strictSame(
+      (await lexical(store, [home], 'apple', { limit: 4 })).map(({ memory }) => memory.memoryId), ids.slice(0, 4),
+    )
   })
 
   t.test('a memory of several passages is one hit with at most three passages, best first', async (t) => {
     const store = await open(t)
-    const sentences = ['The fox ran over the hill.', 'A fox and a fox and a fox.', 'Nothing here at all, really.', 'One more fox in the wood there.', 'The last fox of the whole day.']
+    const sentences = [
+      'The fox ran over the hill.', 'A fox and a fox and a fox.', 'Nothing here at all, really.',
+      'One more fox in the wood there.', 'The last fox of the whole day.',
+    ]
     const memory = await newMemory(sentences.join(' '), { chunkMaxCharacters: 32 })
     t.equal(memory.passages.length, 5)
     await store.insert(home, [memory, await newMemory('An owl.')], NOW)
@@ -112,7 +136,9 @@ export function lexicalContract (t: Test, open: OpenStore): void {
     t.equal(memory.text.slice(candidate!.passages[0]!.start, candidate!.passages[0]!.end), sentences[1])
     const scores = candidate!.passages.map(({ score }) => score)
     t.strictSame(scores, scores.toSorted((a, b) => b - a))
-    for (const { start, end } of candidate!.passages) t.ok(memory.text.slice(start, end).includes('fox'), 'only passages that matched')
+    for (const { start, end } of candidate!.passages) {
+      t.ok(memory.text.slice(start, end).includes('fox'), 'only passages that matched')
+    }
   })
 
   t.test('a memory of one passage names it', async (t) => {
@@ -150,7 +176,9 @@ export function lexicalContract (t: Test, open: OpenStore): void {
     const cut = await searchFor(store, banks, 'apple', { limit: 2 })
     t.strictSame(cut.lexical, expected.slice(0, 2), 'the limit holds over all banks')
     t.equal(cut.total, 5)
-    for (const { bank: key, memory } of together.lexical!) t.ok(await store.get(key, memory.memoryId, NOW), 'a candidate names its bank')
+    for (const { bank: key, memory } of together.lexical!) {
+      t.ok(await store.get(key, memory.memoryId, NOW), 'a candidate names its bank')
+    }
   })
 
   t.test('the total does not depend on the limit, and only requested strategies return candidates', async (t) => {

@@ -16,18 +16,26 @@ const DIRECTIONS = [[1, 0, 0, 0], [0, 1, 0, 0], [1, 1, 0, 0], [1, 0, 1, 0]] as c
 
 /** Memories without a document that say the same. */
 async function alone (text: string, count: number): Promise<NewMemory[]> {
-  return await Promise.all(Array.from({ length: count }, async (_, index) => await newMemory(text, { fingerprint: `${text} ${index}` })))
+  return await Promise.all(Array.from({ length: count }, async (_, index) => (
+    await newMemory(text, { fingerprint: `${text} ${index}` })
+  )))
 }
 
 /** The turns of a talk, a second apart, that are equal in text perhaps. */
 async function talk (texts: readonly string[], documentId = 'talk'): Promise<NewMemory[]> {
-  return await Promise.all(texts.map(async (text, index) => await turn(text, { documentId, occurredAt: NOW + index * 1000, fingerprint: `${documentId} ${index}` })))
+  return await Promise.all(texts.map(async (text, index) => (
+    await turn(text, { documentId, occurredAt: NOW + index * 1000, fingerprint: `${documentId} ${index}` })
+  )))
 }
 
 export function poolContract (t: Test, open: OpenStore): void {
   const home = bank('home')
   const score = (weight: number) => weight / (weight + 0.9)
-  const firsts = async (store: VectorStore, limit: number) => (await lexical(store, [home], 'otter', { limit })).slice(0, 2).map(({ memory, scores }) => [memory.documentId, scores.lexical! > scores.own!])
+  const firsts = async (store: VectorStore, limit: number) => (
+    (await lexical(store, [home], 'otter', { limit })).slice(0, 2).map(({ memory, scores }) => [
+      memory.documentId, scores.lexical! > scores.own!,
+    ])
+  )
 
   t.test('only the hundred best memories by their own words get context; equal scores are ordered by id', async (t) => {
     const store = await open(t)
@@ -40,7 +48,10 @@ export function poolContract (t: Test, open: OpenStore): void {
     await other.insert(home, await alone('otter', POOL), NOW)
     await other.insert(home, pair.map((memory) => ({ ...memory, memoryId: memory.memoryId.replace(/^./, 'f') })), NOW)
     t.strictSame(await firsts(other, 5), [[null, false], [null, false]])
-    t.equal((await searchFor(other, [home], 'otter', { limit: 5 })).total, POOL + 2, 'the total also counts memories outside of the pool')
+    t.equal(
+      (await searchFor(other, [home], 'otter', { limit: 5 })).total, POOL + 2,
+      'the total also counts memories outside of the pool',
+    )
     t.strictSame(await firsts(other, POOL + 1), [['pair', true], ['pair', true]], 'a higher limit enlarges the pool')
   })
 
@@ -49,19 +60,36 @@ export function poolContract (t: Test, open: OpenStore): void {
     await store.insert(home, await alone('otter otter', POOL - 1), NOW)
     const all = await talk(['otter otter', 'one', 'two', 'otter'])
     await store.insert(home, all, NOW)
-    const filtered = async (limit: number) => (await lexical(store, [home], 'otter', { limit, filters: { occurredAfter: NOW } })).find(({ memory }) => memory.text === 'two')!.score
+    const filtered = async (limit: number) => (
+      (await lexical(store, [home], 'otter', { limit, filters: { occurredAfter: NOW } })).find(
+        ({ memory }) => memory.text === 'two',
+      )!.score
+    )
     // With the filter the next one is among the best that pass it, and so are all of its window.
     t.ok(
       Math.abs(await filtered(5) - score(2 * NEIGHBOUR_WEIGHTS.secondBefore + NEIGHBOUR_WEIGHTS.after.other)) < EPSILON,
     )
     const tagged = await talk(['otter otter', 'one', 'two', 'otter'], 'tagged')
     const other = await open(t)
-    await other.insert(home, [...await alone('otter otter', POOL - 1), ...tagged.map((memory, index) => ({ ...memory, tags: index === 3 ? [] : ['a'] }))], NOW)
-    const [two] = (await lexical(other, [home], 'otter', { limit: 5, filters: { tags: { values: ['a'], match: 'any' } } })).filter(({ memory }) => memory.text === 'two')
-    t.ok(Math.abs(two!.score - score(2 * NEIGHBOUR_WEIGHTS.secondBefore)) < EPSILON, 'the one after it is in no window of the pool')
+    await other.insert(
+      home,
+      [
+        ...await alone('otter otter', POOL - 1),
+        ...tagged.map((memory, index) => ({ ...memory, tags: index === 3 ? [] : ['a'] })),
+      ],
+      NOW,
+    )
+    const [two] = (await lexical(other, [home], 'otter', {
+      limit: 5, filters: { tags: { values: ['a'], match: 'any' } },
+    })).filter(({ memory }) => memory.text === 'two')
+    t.ok(
+      Math.abs(two!.score - score(2 * NEIGHBOUR_WEIGHTS.secondBefore)) < EPSILON,
+      'the one after it is in no window of the pool',
+    )
   })
 
-  t.test('with filters the pool contains the best memories that pass too, and their neighbours need not pass', async (t) => {
+  t.test('with filters the pool contains the best memories that pass too, and their neighbours ' +
+    'need not pass', async (t) => {
     const store = await open(t)
     await store.insert(home, await alone('otter otter', POOL + 5), NOW)
     const all = await talk(['an otter?', 'yes', 'otter'])
@@ -75,7 +103,8 @@ export function poolContract (t: Test, open: OpenStore): void {
     )
   })
 
-  t.test('a memory that does not pass the filter makes its neighbours candidates, if it is among the best of all', async (t) => {
+  t.test('a memory that does not pass the filter makes its neighbours candidates, if it is among the ' +
+    'best of all', async (t) => {
     const store = await open(t)
     const all = await talk(['an otter?', 'yes'])
     await store.insert(home, [all[0]!, { ...all[1]!, tags: ['a'] }], NOW)
@@ -84,7 +113,9 @@ export function poolContract (t: Test, open: OpenStore): void {
     t.strictSame(texts(found!), ['yes'])
     t.equal(total, 1)
     await store.insert(home, await alone('otter otter', POOL), NOW)
-    t.strictSame((await searchFor(store, [home], 'otter', { filters, limit: 5 })).lexical, [], 'no longer among the best hundred')
+    t.strictSame(
+      (await searchFor(store, [home], 'otter', { filters, limit: 5 })).lexical, [], 'no longer among the best hundred',
+    )
   })
 
   t.test('a memory found by the semantic strategy has context only if it is a lexical candidate', async (t) => {
@@ -95,13 +126,19 @@ export function poolContract (t: Test, open: OpenStore): void {
     const all = await talk(['an otter?', 'yes', 'an otter'])
     await store.insert(home, all.map((memory, index) => index > 0 ? meant(memory) : memory), NOW)
     const scores = async () => {
-      const { semantic } = await searchFor(store, [home], 'otter', { limit: 5, semantic: { vector: Float32Array.of(1, 0, 0, 0) } })
+      const { semantic } = await searchFor(store, [home], 'otter', {
+        limit: 5, semantic: { vector: Float32Array.of(1, 0, 0, 0) },
+      })
       return new Map(semantic!.map(({ memory, scores }) => [memory.text, scores]))
     }
     const before = await scores()
     t.strictSame([...before.keys()].sort(), ['an otter', 'yes'])
     t.equal(before.get('yes')!.own, 0)
-    t.ok(Math.abs(before.get('yes')!.lexical! - score(NEIGHBOUR_WEIGHTS.before.question + NEIGHBOUR_WEIGHTS.after.other)) < EPSILON)
+    t.ok(
+      Math.abs(
+        before.get('yes')!.lexical! - score(NEIGHBOUR_WEIGHTS.before.question + NEIGHBOUR_WEIGHTS.after.other),
+      ) < EPSILON,
+    )
     t.ok(before.get('an otter')!.lexical! > before.get('an otter')!.own!)
     await store.insert(home, await alone('otter otter', POOL), NOW)
     const after = await scores()
@@ -123,7 +160,8 @@ export function poolContract (t: Test, open: OpenStore): void {
   t.test('candidates and scores equal the reference, also in banks larger than the pool', async (t) => {
     const store = await open(t)
     const word = fc.constantFrom('apple', 'pear', 'plum', 'fig', 'kiwi', 'lime')
-    const sentence = fc.tuple(fc.array(word, { minLength: 1, maxLength: 5 }), fc.constantFrom('.', '.', '?')).map(([words, end]) => words.join(' ') + end)
+    const sentence = fc.tuple(fc.array(word, { minLength: 1, maxLength: 5 }), fc.constantFrom('.', '.', '?'))
+      .map(([words, end]) => words.join(' ') + end)
     const memory = fc.record({
       text: fc.array(sentence, { minLength: 1, maxLength: 3 }).map((sentences) => sentences.join(' ')),
       document: fc.constantFrom('a', 'b', 'c', null),
@@ -133,8 +171,17 @@ export function poolContract (t: Test, open: OpenStore): void {
       expires: fc.constantFrom(false, false, false, true),
       direction: fc.constantFrom(undefined, undefined, ...DIRECTIONS),
     })
-    const parameters = fc.constantFrom<Omit<LexicalRequest, 'terms'>>(BM25, { ...BM25, length: { pivot: 2 } }, { k1: 1.2, length: { b: 0.7 }, context: true }, { ...BM25, length: { pivot: 3 }, context: false })
-    const request = fc.record({ parameters, terms: fc.subarray(['appl', 'pear', 'plum', 'nowher'], { minLength: 1 }), limit: fc.constantFrom(3, 40, 120), tagged: fc.boolean(), meaning: fc.boolean() })
+    const parameters = fc.constantFrom<Omit<LexicalRequest, 'terms'>>(
+      BM25, { ...BM25, length: { pivot: 2 } }, { k1: 1.2, length: { b: 0.7 }, context: true },
+      { ...BM25, length: { pivot: 3 }, context: false },
+    )
+    const request = fc.record({
+      parameters,
+      terms: fc.subarray(['appl', 'pear', 'plum', 'nowher'], { minLength: 1 }),
+      limit: fc.constantFrom(3, 40, 120),
+      tagged: fc.boolean(),
+      meaning: fc.boolean(),
+    })
     let count = 0
     await fc.assert(fc.asyncProperty(
       fc.array(memory, { minLength: 100, maxLength: 220, size: 'max' }),
@@ -145,7 +192,14 @@ export function poolContract (t: Test, open: OpenStore): void {
           { text, document, at, tag, long, expires, direction }, index,
         ) => {
           const plain = await turn(text, {
-            documentId: document, occurredAt: at === 0 ? null : NOW + at, tags: tag ? ['a'] : [], fingerprint: String(index), expiresAt: expires ? NOW + 10 : null, chunkMaxCharacters: long ? 12 : 200,
+            documentId: document,
+            occurredAt: at === 0 ? null : NOW + at,
+            tags: tag ? ['a'] : [],
+            fingerprint: String(index),
+            expiresAt: expires
+              ? NOW + 10
+              : null,
+            chunkMaxCharacters: long ? 12 : 200,
           })
           return {
             ...plain,
@@ -161,14 +215,27 @@ export function poolContract (t: Test, open: OpenStore): void {
           const passes = ({ tags }: NewMemory) => !tagged || tags.includes('a')
           const semantic = meaning ? { vector: Float32Array.of(1, 0.2, 0, 0) } : undefined
           const answer = await store.search({
-            banks: [key], now, filters: tagged ? { tags: { values: ['a'], match: 'any' } } : {}, limit, lexical: { terms, ...parameters }, ...(semantic !== undefined && { semantic }),
+            banks: [key],
+            now,
+            filters: tagged
+              ? { tags: { values: ['a'], match: 'any' } }
+              : {},
+            limit,
+            lexical: { terms, ...parameters },
+            ...(semantic !== undefined && { semantic }),
           })
           const reference = referenceSearch(live, { terms, ...parameters }, { limit, passes })
           assertRanking(answer.lexical!, reference.found)
           for (const { memory, scores } of answer.semantic ?? []) {
             const expected = reference.scores.get(memory.memoryId)!
-            assert.ok(Math.abs(scores.lexical! - expected.score) < EPSILON, `${memory.text}: ${scores.lexical}, not ${expected.score}`)
-            assert.ok(Math.abs(scores.own! - expected.own) < EPSILON, `own words of ${memory.text}: ${scores.own}, not ${expected.own}`)
+            assert.ok(
+              Math.abs(scores.lexical! - expected.score) < EPSILON,
+              `${memory.text}: ${scores.lexical}, not ${expected.score}`,
+            )
+            assert.ok(
+              Math.abs(scores.own! - expected.own) < EPSILON,
+              `own words of ${memory.text}: ${scores.own}, not ${expected.own}`,
+            )
           }
           if (!meaning) assert.equal(answer.total, reference.total)
         }
@@ -179,11 +246,18 @@ export function poolContract (t: Test, open: OpenStore): void {
   t.test('the order of the hits does not depend on the order of the inserts', async (t) => {
     const [store, other] = [await open(t), await open(t)]
     const words = ['apple', 'pear', 'plum', 'fig', 'lime']
-    const all = await Promise.all((await newMemories(Array.from({ length: 160 }, (_, index) => `${words[index % 5]} ${words[index * 7 % 4]} ${'kiwi '.repeat(index % 9)}`))).map(async (memory, index) => ({
+    const all = await Promise.all((await newMemories(Array.from({ length: 160 }, (_, index) => (
+      `${words[index % 5]} ${words[index * 7 % 4]} ${'kiwi '.repeat(index % 9)}`
+    )))).map(async (memory, index) => ({
       ...memory, documentId: `d${index % 6}`, occurredAt: NOW + index * 31 % 50,
     })))
     await store.insert(home, all, NOW)
     for (const memory of all.toReversed()) await other.insert(home, [memory], NOW)
-    for (const limit of [7, 150]) t.strictSame((await lexical(other, [home], 'apple fig', { limit })).map(({ memory, score }) => [memory.memoryId, score]), (await lexical(store, [home], 'apple fig', { limit })).map(({ memory, score }) => [memory.memoryId, score]))
+    for (const limit of [7, 150]) {
+      t.strictSame(
+        (await lexical(other, [home], 'apple fig', { limit })).map(({ memory, score }) => [memory.memoryId, score]),
+        (await lexical(store, [home], 'apple fig', { limit })).map(({ memory, score }) => [memory.memoryId, score]),
+      )
+    }
   })
 }

@@ -24,7 +24,9 @@ export function readingContract (t: Test, open: OpenStore): void {
   t.test('a list is newest first and a scan oldest first, whatever the order of the inserts', async (t) => {
     const store = await open(t)
     const memories: NewMemory[] = []
-    for (const retainedAt of [NOW, NOW + 1, NOW + 1, NOW + 1, NOW + 2]) memories.push(await newMemory(`memory ${memories.length}`, { retainedAt }))
+    for (const retainedAt of [NOW, NOW + 1, NOW + 1, NOW + 1, NOW + 2]) {
+      memories.push(await newMemory(`memory ${memories.length}`, { retainedAt }))
+    }
     for (const at of [2, 4, 0, 3, 1]) await store.insert(home, [memories[at]!], NOW)
     t.strictSame(texts(await scanAll(store, home)), texts(memories), 'of one instant by rising id')
     t.strictSame(texts(await listAll(store, home)), texts(memories).toReversed(), 'of one instant by falling id')
@@ -33,7 +35,9 @@ export function readingContract (t: Test, open: OpenStore): void {
   t.test('paging returns every memory exactly once, also while others are inserted and removed', async (t) => {
     const store = await open(t)
     const memories: NewMemory[] = []
-    for (let index = 0; index < 20; index++) memories.push(await newMemory(`memory ${index}`, { retainedAt: NOW + Math.floor(index / 3) }))
+    for (let index = 0; index < 20; index++) {
+      memories.push(await newMemory(`memory ${index}`, { retainedAt: NOW + Math.floor(index / 3) }))
+    }
     await store.insert(home, memories, NOW)
     const walked: Memory[] = []
     let after: { retainedAt: number, memoryId: string } | undefined
@@ -53,7 +57,17 @@ export function readingContract (t: Test, open: OpenStore): void {
 
   t.test('paging with a filter skips nothing and repeats nothing', async (t) => {
     const store = await open(t)
-    for (let index = 0; index < 15; index++) await store.insert(home, [await newMemory(`memory ${index}`, { retainedAt: NOW + index, tags: index % 4 === 0 ? ['wanted'] : ['other'] })], NOW)
+    for (let index = 0; index < 15; index++) {
+      await store.insert(
+        home,
+        [
+          await newMemory(`memory ${index}`, {
+            retainedAt: NOW + index, tags: index % 4 === 0 ? ['wanted'] : ['other'],
+          }),
+        ],
+        NOW,
+      )
+    }
     const filters = { tags: { values: ['wanted'], match: 'any' as const } }
     const [first, second] = await listAll(store, home, { limit: 2, filters })
     t.strictSame([first?.text, second?.text], ['memory 12', 'memory 8'])
@@ -69,7 +83,9 @@ export function readingContract (t: Test, open: OpenStore): void {
       ...['0', 'B', 'Z', 'a', 'a-b', 'a.b', 'a1', 'aB', 'ab', 'b'].map((bankId) => bank(bankId)),
       bank('zz', 'Acme'), bank('a', 'acme'), bank('b', 'acme'), bank('a', 'null'),
     ]
-    for (const key of [...expected].sort((a, b) => a.bankId.length - b.bankId.length).toReversed()) await store.insert(key, await newMemories(['one']), NOW)
+    for (const key of [...expected].sort((a, b) => a.bankId.length - b.bankId.length).toReversed()) {
+      await store.insert(key, await newMemories(['one']), NOW)
+    }
     const listed = await store.listBanks({ now: NOW, limit: 100 })
     t.strictSame(listed, expected.map((key): BankSummary => ({ ...key, memoryCount: 1, lastRetainedAt: NOW })))
 
@@ -84,11 +100,26 @@ export function readingContract (t: Test, open: OpenStore): void {
     }
     t.strictSame(walked, listed, 'page by page')
     t.strictSame(await store.listBanks({ now: NOW, limit: Infinity }), listed, 'without a limit')
-    t.strictSame(await store.listBanks({ now: NOW, tenantId: null, limit: 100 }), listed.filter(({ tenantId }) => tenantId === null), 'of no tenant')
-    t.strictSame(await store.listBanks({ now: NOW, tenantId: 'acme', limit: 100 }), listed.filter(({ tenantId }) => tenantId === 'acme'), 'of a tenant')
-    t.strictSame(await store.listBanks({ now: NOW, tenantId: 'acme', limit: 1, after: bank('a', 'acme') }), listed.filter(({ tenantId, bankId }) => tenantId === 'acme' && bankId === 'b'), 'a page of a tenant')
-    t.strictSame(await store.listBanks({ now: NOW, bankId: 'a', limit: 100 }), listed.filter(({ bankId }) => bankId === 'a'), 'of a name')
-    t.strictSame(await store.listBanks({ now: NOW, bankId: 'a', tenantId: null, limit: 100 }), [{ ...bank('a'), memoryCount: 1, lastRetainedAt: NOW }], 'one bank')
+    t.strictSame(
+      await store.listBanks({ now: NOW, tenantId: null, limit: 100 }),
+      listed.filter(({ tenantId }) => tenantId === null), 'of no tenant',
+    )
+    t.strictSame(
+      await store.listBanks({ now: NOW, tenantId: 'acme', limit: 100 }),
+      listed.filter(({ tenantId }) => tenantId === 'acme'), 'of a tenant',
+    )
+    t.strictSame(
+      await store.listBanks({ now: NOW, tenantId: 'acme', limit: 1, after: bank('a', 'acme') }),
+      listed.filter(({ tenantId, bankId }) => tenantId === 'acme' && bankId === 'b'), 'a page of a tenant',
+    )
+    t.strictSame(
+      await store.listBanks({ now: NOW, bankId: 'a', limit: 100 }), listed.filter(({ bankId }) => bankId === 'a'),
+      'of a name',
+    )
+    t.strictSame(
+      await store.listBanks({ now: NOW, bankId: 'a', tenantId: null, limit: 100 }),
+      [{ ...bank('a'), memoryCount: 1, lastRetainedAt: NOW }], 'one bank',
+    )
     t.strictSame(await store.listBanks({ now: NOW, bankId: 'a%', tenantId: 'nobody', limit: 100 }), [])
   })
 
@@ -97,10 +128,14 @@ export function readingContract (t: Test, open: OpenStore): void {
     const named = (index: number) => `tag ${String(index).padStart(3, '0')}`
     const all = Array.from({ length: 300 }, (_, index) => named(index))
     await store.insert(home, [
-      await newMemory('one', { tags: all }), await newMemory('two', { tags: all.slice(180, 250) }), await newMemory('three', { tags: ['tag 299'] }),
+      await newMemory('one', { tags: all }), await newMemory('two', { tags: all.slice(180, 250) }),
+      await newMemory('three', { tags: ['tag 299'] }),
     ], NOW)
     const { tagCounts } = await store.statistics(home, NOW)
-    const expected = new Map([...all.slice(180, 250).map((tag) => [tag, 2] as const), ['tag 299', 2], ...all.slice(0, 29).map((tag) => [tag, 1] as const)])
+    const expected = new Map([
+      ...all.slice(180, 250).map((tag) => [tag, 2] as const), ['tag 299', 2],
+      ...all.slice(0, 29).map((tag) => [tag, 1] as const),
+    ])
     t.equal(expected.size, MAX_TAG_COUNTS)
     t.strictSame(new Map([...tagCounts].sort()), new Map([...expected].sort()))
   })
@@ -108,7 +143,9 @@ export function readingContract (t: Test, open: OpenStore): void {
   t.test('the summary and the statistics of a bank agree with its memories', async (t) => {
     const store = await open(t)
     const memories = [
-      await newMemory('The first sentence. The second sentence. The third one.', { chunkMaxCharacters: 24, retainedAt: NOW + 5, tags: ['a', 'b'], occurredAt: NOW - 10 }),
+      await newMemory('The first sentence. The second sentence. The third one.', {
+        chunkMaxCharacters: 24, retainedAt: NOW + 5, tags: ['a', 'b'], occurredAt: NOW - 10,
+      }),
       await newMemory('two', { retainedAt: NOW + 9, tags: ['b', '__proto__'], occurredAt: NOW - 30 }),
       await newMemory('three', { retainedAt: NOW + 7 }),
     ]
@@ -138,7 +175,9 @@ export function readingContract (t: Test, open: OpenStore): void {
   t.test('a scan is a snapshot of the bank at the time of the call', async (t) => {
     const store = await open(t)
     const memories: NewMemory[] = []
-    for (let index = 0; index < 10; index++) memories.push(await newMemory(`memory ${index}`, { retainedAt: NOW + index, tags: [`n${index}`] }))
+    for (let index = 0; index < 10; index++) {
+      memories.push(await newMemory(`memory ${index}`, { retainedAt: NOW + index, tags: [`n${index}`] }))
+    }
     await store.insert(home, memories, NOW)
     const before = (await scanAll(store, home)).map(comparable)
     const { count, memories: snapshot } = await store.scan(home, NOW)

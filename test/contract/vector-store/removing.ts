@@ -1,7 +1,9 @@
 import type { Test } from 'tap'
 import type { NewMemory, Selector, VectorStore } from '../../../lib/stores/vector-store.js'
 import { newId, newMemories, newMemory, NOW } from '../../helpers/memories.js'
-import { bank, everything, lexical, listAll, REMOVE, scanAll, searchFor, semantic, texts, type OpenStore } from './setup.js'
+import {
+  bank, everything, lexical, listAll, REMOVE, scanAll, searchFor, semantic, texts, type OpenStore,
+} from './setup.js'
 
 const home = bank('home')
 
@@ -20,7 +22,10 @@ async function fill (store: VectorStore): Promise<NewMemory[]> {
 /** Each selector with the texts that it removes. */
 const REMOVALS: Array<[about: string, selector: (memories: NewMemory[]) => Selector, gone: string[]]> = [
   ['one id', (memories) => ({ kind: 'ids', memoryIds: [memories[2]!.memoryId] }), ['red wine']],
-  ['an id named twice, and an unknown one', (memories) => ({ kind: 'ids', memoryIds: [memories[0]!.memoryId, memories[0]!.memoryId, newId()] }), ['red apple']],
+  [
+    'an id named twice, and an unknown one',
+    (memories) => ({ kind: 'ids', memoryIds: [memories[0]!.memoryId, memories[0]!.memoryId, newId()] }), ['red apple'],
+  ],
   ['no id', () => ({ kind: 'ids', memoryIds: [] }), []],
   ['any of two tags', () => ({ kind: 'tags', tags: ['green', 'fruit'], match: 'any' }), ['red apple', 'green apple']],
   ['all of two tags', () => ({ kind: 'tags', tags: ['red', 'fruit'], match: 'all' }), ['red apple']],
@@ -28,7 +33,10 @@ const REMOVALS: Array<[about: string, selector: (memories: NewMemory[]) => Selec
   ['any of no tags', () => ({ kind: 'tags', tags: [], match: 'any' }), []],
   ['a tag that is not well-formed', () => ({ kind: 'tags', tags: ['\ud800'], match: 'any' }), []],
   ['a tag with U+0000', () => ({ kind: 'tags', tags: ['re\u0000d'], match: 'any' }), []],
-  ['any of a tag and two that no memory can have', () => ({ kind: 'tags', tags: ['green', '\u0000', '\udc00'], match: 'any' }), ['green apple']],
+  [
+    'any of a tag and two that no memory can have',
+    () => ({ kind: 'tags', tags: ['green', '\u0000', '\udc00'], match: 'any' }), ['green apple'],
+  ],
   ['all of a tag and one that no memory can have', () => ({ kind: 'tags', tags: ['red', '\u0000'], match: 'all' }), []],
   ['everything', () => ({ kind: 'all' }), ['red apple', 'green apple', 'red wine', 'stray sign', 'water']],
 ]
@@ -41,7 +49,9 @@ export function removingContract (t: Test, open: OpenStore): void {
       const ids = memories.filter(({ text }) => gone.includes(text)).map(({ memoryId }) => memoryId)
       const before = await everything(store, home)
       const dry = await store.remove(home, selector(memories), { ...REMOVE, dryRun: true })
-      t.strictSame({ ...dry, memoryIds: dry.memoryIds.toSorted() }, { count: gone.length, memoryIds: ids }, 'a dry run counts')
+      t.strictSame(
+        { ...dry, memoryIds: dry.memoryIds.toSorted() }, { count: gone.length, memoryIds: ids }, 'a dry run counts',
+      )
       t.strictSame(await everything(store, home), before, 'a dry run removes nothing')
       const removed = await store.remove(home, selector(memories), REMOVE)
       t.strictSame({ ...removed, memoryIds: removed.memoryIds.toSorted() }, { count: gone.length, memoryIds: ids })
@@ -79,7 +89,9 @@ export function removingContract (t: Test, open: OpenStore): void {
     t.notOk(texts(await listAll(store, home)).includes('red apple'))
     t.notOk(texts(await scanAll(store, home)).includes('red apple'))
     t.strictSame(texts(await lexical(store, [home], 'red')), ['red wine'])
-    t.strictSame(new Set(texts(await semantic(store, [home], [1, 0, 0, 0]))), new Set(['green apple', 'red wine', 'water']))
+    t.strictSame(
+      new Set(texts(await semantic(store, [home], [1, 0, 0, 0]))), new Set(['green apple', 'red wine', 'water']),
+    )
     t.equal((await searchFor(store, [home], 'red')).total, 1)
     const statistics = await store.statistics(home, NOW)
     t.equal(statistics.memoryCount, 4)
@@ -90,11 +102,15 @@ export function removingContract (t: Test, open: OpenStore): void {
   t.test('removed memories do not count in the ranking', async (t) => {
     const [store, fresh] = [await open(t), await open(t)]
     const memories = await newMemories(['red apple', 'a green apple among many words of no weight', 'pear tree'])
-    const others = await newMemories(['apple apple apple', 'tree tree of apple', 'many other words that make the average longer than it was'])
+    const others = await newMemories([
+      'apple apple apple', 'tree tree of apple', 'many other words that make the average longer than it was',
+    ])
     await store.insert(home, [...others, ...memories], NOW)
     await store.remove(home, { kind: 'ids', memoryIds: others.map(({ memoryId }) => memoryId) }, REMOVE)
     await fresh.insert(home, memories, NOW)
-    const [found, expected] = await Promise.all([store, fresh].map(async (each) => await lexical(each, [home], 'apple tree')))
+    const [found, expected] = await Promise.all([store, fresh].map(async (each) => (
+      await lexical(each, [home], 'apple tree')
+    )))
     t.strictSame(texts(found!), texts(expected!))
     found!.forEach(({ score }, index) => t.ok(Math.abs(score - expected![index]!.score) < 1e-6))
   })
@@ -110,7 +126,9 @@ export function removingContract (t: Test, open: OpenStore): void {
   t.test('concurrent removals count each memory once', async (t) => {
     const store = await open(t)
     await store.insert(home, await newMemories(Array.from({ length: 25 }, (_, index) => `memory ${index}`)), NOW)
-    const removals = await Promise.all(Array.from({ length: 8 }, async () => await store.remove(home, { kind: 'all' }, REMOVE)))
+    const removals = await Promise.all(Array.from({ length: 8 }, async () => (
+      await store.remove(home, { kind: 'all' }, REMOVE)
+    )))
     t.equal(removals.reduce((sum, { count }) => sum + count, 0), 25)
     t.equal(new Set(removals.flatMap(({ memoryIds }) => memoryIds)).size, 25)
   })

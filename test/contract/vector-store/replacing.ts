@@ -28,7 +28,9 @@ export function replacingContract (t: Test, open: OpenStore): void {
     t.strictSame(
       outcome.map(({ stored, memoryId }) => [stored, memoryId]), [[true, pear.memoryId], [false, repeated.memoryId]],
     )
-    t.strictSame(texts(await listAll(store, home)).sort(), ['kept', 'of another', 'of none', 'the new pear', 'the same'])
+    t.strictSame(texts(await listAll(store, home)).sort(), [
+      'kept', 'of another', 'of none', 'the new pear', 'the same',
+    ])
     t.strictSame(texts(await lexical(store, [home], 'apple')), [], 'it is in no index')
     t.equal((await store.statistics(home, NOW)).memoryCount, 5)
     t.strictSame(texts(await listAll(store, bank('other'))), ['elsewhere'])
@@ -36,7 +38,8 @@ export function replacingContract (t: Test, open: OpenStore): void {
     t.strictSame(texts(await listAll(store, home)), ['of none'])
   })
 
-  t.test('without the permission to remove, a replacement that would remove something is refused and writes nothing', async (t) => {
+  t.test('without the permission to remove, a replacement that would remove something is refused and ' +
+    'writes nothing', async (t) => {
     const store = await openReplacing(t)
     if (store === undefined) return
     const first = await inDiary('first')
@@ -51,7 +54,9 @@ export function replacingContract (t: Test, open: OpenStore): void {
     const store = await openReplacing(t)
     if (store === undefined) return
     const versions = await Promise.all(Array.from({ length: 6 }, async (_, index) => (
-      await Promise.all(Array.from({ length: 40 }, async (_, part) => await inDiary(`part ${part} of version ${index}`)))
+      await Promise.all(Array.from({ length: 40 }, async (_, part) => (
+        await inDiary(`part ${part} of version ${index}`)
+      )))
     )))
     await Promise.all(versions.map(async (version) => await store.replaceDocuments(home, diary, version, NOW)))
     const left = texts(await listAll(store, home))

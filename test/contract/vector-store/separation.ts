@@ -25,7 +25,9 @@ export function separationContract (t: Test, open: OpenStore): void {
   async function fill (store: VectorStore): Promise<string[]> {
     const ids: string[] = []
     for (const [index, key] of BANKS.entries()) {
-      const memory = await newMemory(`secret of bank ${index}`, { tags: ['shared', `bank-${index}`], vectors: [[1, 0, 0, 0]] })
+      const memory = await newMemory(`secret of bank ${index}`, {
+        tags: ['shared', `bank-${index}`], vectors: [[1, 0, 0, 0]],
+      })
       await store.insert(key, [memory], NOW)
       ids.push(memory.memoryId)
     }
@@ -58,7 +60,17 @@ export function separationContract (t: Test, open: OpenStore): void {
     const nowhere = bank('nowhere', 'acme')
     t.strictSame(await listAll(store, nowhere), [])
     t.strictSame(await scanAll(store, nowhere), [])
-    t.strictSame(await store.search({ banks: [nowhere], now: NOW, filters: {}, limit: 10, lexical: { terms: ['secret'], k1: 1, length: { b: 1 }, context: true }, semantic: { vector: new Float32Array(4).fill(1) } }), { lexical: [], semantic: [], total: 0 })
+    t.strictSame(
+      await store.search({
+        banks: [nowhere],
+        now: NOW,
+        filters: {},
+        limit: 10,
+        lexical: { terms: ['secret'], k1: 1, length: { b: 1 }, context: true },
+        semantic: { vector: new Float32Array(4).fill(1) },
+      }),
+      { lexical: [], semantic: [], total: 0 },
+    )
     t.strictSame(await store.remove(nowhere, { kind: 'all' }, REMOVE), { count: 0, memoryIds: [] })
     t.strictSame(await store.statistics(nowhere, NOW), {
       ...nowhere,
@@ -80,8 +92,15 @@ export function separationContract (t: Test, open: OpenStore): void {
     const victim = 4
     const others = BANKS.filter((_, index) => index !== victim)
     const before = await Promise.all(others.map(async (key) => await listAll(store, key)))
-    t.equal((await store.remove(BANKS[victim]!, { kind: 'ids', memoryIds: ids.filter((_, index) => index !== victim) }, REMOVE)).count, 0, 'ids of other banks count 0')
-    t.equal((await store.remove(BANKS[victim]!, { kind: 'tags', tags: ['bank-0', 'bank-1'], match: 'any' }, REMOVE)).count, 0)
+    t.equal(
+      (await store.remove(
+        BANKS[victim]!, { kind: 'ids', memoryIds: ids.filter((_, index) => index !== victim) }, REMOVE,
+      )).count,
+      0, 'ids of other banks count 0',
+    )
+    t.equal(
+      (await store.remove(BANKS[victim]!, { kind: 'tags', tags: ['bank-0', 'bank-1'], match: 'any' }, REMOVE)).count, 0,
+    )
     t.equal((await store.remove(BANKS[victim]!, { kind: 'tags', tags: ['shared'], match: 'any' }, REMOVE)).count, 1)
     t.equal((await store.remove(BANKS[victim]!, { kind: 'all' }, REMOVE)).count, 0)
     t.strictSame(await Promise.all(others.map(async (key) => await listAll(store, key))), before)
@@ -102,11 +121,19 @@ export function separationContract (t: Test, open: OpenStore): void {
     const store = await open(t)
     const home = bank('home')
     await store.insert(home, await newMemories(['a red apple', 'a green apple with a worm in it', 'a pear']), NOW)
-    const ranked = async () => (await lexical(store, [home], 'red apple worm')).map(({ memory, score }) => [memory.text, score])
+    const ranked = async () => (await lexical(store, [home], 'red apple worm')).map(({ memory, score }) => (
+      [memory.text, score]
+    ))
     const before = await ranked()
     t.equal(before.length, 2)
     for (const key of [bank('other'), bank('home', 'acme')]) {
-      await store.insert(key, await newMemories(Array.from({ length: 30 }, (_, index) => `apple worm number ${index} in a rather long sentence`)), NOW)
+      await store.insert(
+        key,
+        await newMemories(Array.from({ length: 30 }, (_, index) => (
+          `apple worm number ${index} in a rather long sentence`
+        ))),
+        NOW,
+      )
       t.strictSame(await ranked(), before)
     }
   })

@@ -1,6 +1,8 @@
 import type { Test } from 'tap'
 import type { BankKey } from '../../../lib/identity/context.js'
-import type { Candidate, ListRequest, Memory, SearchRequest, SearchResult, VectorStore } from '../../../lib/stores/vector-store.js'
+import type {
+  Candidate, ListRequest, Memory, SearchRequest, SearchResult, VectorStore,
+} from '../../../lib/stores/vector-store.js'
 import { queryTerms } from '../../../lib/text/analysis.js'
 import { NOW } from '../../helpers/memories.js'
 

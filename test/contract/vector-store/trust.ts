@@ -19,19 +19,29 @@ export function trustContract (t: Test, open: OpenStore): void {
           t.strictSame(await store.insert(home, [repeat], NOW), [{
             stored: false, memoryId: first.memoryId, passageCount: 1, trust: standing,
           }])
-          t.strictSame((await listAll(store, home)).map(({ metadata, trust }) => [metadata, trust]), [[{ by: 'first' }, standing]])
+          t.strictSame(
+            (await listAll(store, home)).map(({ metadata, trust }) => [metadata, trust]), [[{ by: 'first' }, standing]],
+          )
         })
       } else {
         for (const documentId of [null, 'conversation']) {
-          t.test(`an exact repeat that is ${coming} replaces a memory that is ${standing}, ${documentId === null ? 'outside' : 'inside'} of a document`, async (t) => {
+          t.test(`an exact repeat that is ${coming} replaces a memory that is ${standing}, ` +
+            `${documentId === null ? 'outside' : 'inside'} of a document`, async (t) => {
             const store = await open(t)
-            const first = await newMemory('apple', { documentId, fingerprint: 'same', trust: standing, metadata: { by: 'first' }, vectors: [[1, 0, 0, 0]] })
+            const first = await newMemory('apple', {
+              documentId, fingerprint: 'same', trust: standing, metadata: { by: 'first' }, vectors: [[1, 0, 0, 0]],
+            })
             await store.insert(home, [first, await newMemory('bystander', { documentId })], NOW)
-            const repeat = await newMemory('apple', { documentId, fingerprint: 'same', trust: coming, metadata: { by: 'second' }, vectors: [[0, 1, 0, 0]] })
+            const repeat = await newMemory('apple', {
+              documentId, fingerprint: 'same', trust: coming, metadata: { by: 'second' }, vectors: [[0, 1, 0, 0]],
+            })
             t.strictSame(await store.insert(home, [repeat], NOW), [{ stored: true, memoryId: repeat.memoryId }])
             t.equal(await store.get(home, first.memoryId, NOW), undefined)
             t.match(await store.get(home, repeat.memoryId, NOW), { trust: coming, metadata: { by: 'second' } })
-            t.equal((await lexical(store, [home], 'apple', { filters: { minTrust: coming } }))[0]?.memory.memoryId, repeat.memoryId)
+            t.equal(
+              (await lexical(store, [home], 'apple', { filters: { minTrust: coming } }))[0]?.memory.memoryId,
+              repeat.memoryId,
+            )
             t.strictSame(texts(await lexical(store, [home], 'apple')).filter((text) => text === 'apple'), ['apple'])
             t.strictSame(
               (await semantic(store, [home], [1, 0, 0, 0])).map(({ memory, score }) => [memory.memoryId, score]),
@@ -62,7 +72,10 @@ export function trustContract (t: Test, open: OpenStore): void {
     t.strictSame(
       (await listAll(store, home)).map(({ memoryId }) => memoryId).sort(), [high.memoryId, other.memoryId].sort(),
     )
-    const [first, second] = [await newMemory('plum', { fingerprint: 'plum', trust: 'suspect' }), await newMemory('plum', { fingerprint: 'plum', trust: 'trusted' })]
+    const [first, second] = [
+      await newMemory('plum', { fingerprint: 'plum', trust: 'suspect' }),
+      await newMemory('plum', { fingerprint: 'plum', trust: 'trusted' }),
+    ]
     t.strictSame(await store.insert(home, [first, second], NOW), [
       { stored: true, memoryId: first.memoryId },
       { stored: false, memoryId: first.memoryId, passageCount: 1, trust: 'suspect' },
@@ -70,11 +83,14 @@ export function trustContract (t: Test, open: OpenStore): void {
   })
 
   for (const replacing of [false, true]) {
-    t.test(`of exact repeats within a ${replacing ? 'replacement of a document' : 'call'} the first of higher trust replaces the memory`, async (t) => {
+    t.test(`of exact repeats within a ${replacing ? 'replacement of a document' : 'call'} the first of higher trust ` +
+      'replaces the memory', async (t) => {
       const store = await open(t)
       if (replacing && store.replaceDocuments === undefined) return
       const documentId = 'letter'
-      const make = async (trust: NewMemory['trust']) => await newMemory('apple', { fingerprint: 'same', documentId, trust })
+      const make = async (trust: NewMemory['trust']) => (
+        await newMemory('apple', { fingerprint: 'same', documentId, trust })
+      )
       await store.insert(home, [await make('suspect'), await newMemory('bystander')], NOW)
       const [low, middle, high] = [await make('suspect'), await make('untrusted'), await make('trusted')]
       const memories = [low, middle, await newMemory('pear', { documentId }), high, await make('suspect')]
@@ -109,7 +125,9 @@ export function trustContract (t: Test, open: OpenStore): void {
     const store = await open(t)
     const standing = await newMemory('apple', { trust: 'trusted' })
     await store.import(home, [standing, ...await newMemories(['pear'], { trust: 'untrusted' })], 'skip', NOW)
-    t.strictSame((await listAll(store, home)).map(({ text, trust }) => [text, trust]).sort(), [['apple', 'trusted'], ['pear', 'untrusted']])
+    t.strictSame((await listAll(store, home)).map(({ text, trust }) => [text, trust]).sort(), [
+      ['apple', 'trusted'], ['pear', 'untrusted'],
+    ])
     await store.import(home, [{ ...standing, trust: 'suspect' }], 'skip', NOW)
     t.equal((await store.get(home, standing.memoryId, NOW))?.trust, 'trusted')
     await store.import(home, [{ ...standing, trust: 'suspect' }], 'overwrite', NOW)
@@ -120,7 +138,8 @@ export function trustContract (t: Test, open: OpenStore): void {
     ['id', (memoryId: string) => ({ memoryId, fingerprint: 'other' })],
     ['fingerprint', () => ({ fingerprint: 'same' })],
   ] as const) {
-    t.test(`supersede replaces a stored memory by ${about} of equal or lower trust, and is refused as a whole otherwise`, async (t) => {
+    t.test(`supersede replaces a stored memory by ${about} of equal or lower trust, and is refused as a ` +
+      'whole otherwise', async (t) => {
       for (const standing of TRUST_LEVELS) {
         for (const coming of TRUST_LEVELS) {
           const store = await open(t)
@@ -130,7 +149,9 @@ export function trustContract (t: Test, open: OpenStore): void {
           const second = await newMemory('pear', { ...twin(first.memoryId), trust: coming })
           const memories = [await newMemory('bystander'), second]
           if (lowestTrust(standing, coming) === standing) {
-            t.strictSame(await store.import(home, memories, 'supersede', NOW), { imported: 1, skipped: 0, overwritten: 1 })
+            t.strictSame(await store.import(home, memories, 'supersede', NOW), {
+              imported: 1, skipped: 0, overwritten: 1,
+            })
             t.strictSame(texts(await listAll(store, home)).sort(), ['bystander', 'pear'])
           } else {
             // By name: a store of a package of its own has its class from another copy of the library here.
@@ -142,7 +163,8 @@ export function trustContract (t: Test, open: OpenStore): void {
     })
   }
 
-  t.test('supersede replaces only the memory that it names by its fingerprint, and is refused as a whole otherwise', async (t) => {
+  t.test('supersede replaces only the memory that it names by its fingerprint, and is refused as a ' +
+    'whole otherwise', async (t) => {
     const store = await open(t)
     const compared = await newMemory('apple')
     const { memoryId } = compared
@@ -162,7 +184,8 @@ export function trustContract (t: Test, open: OpenStore): void {
     t.strictSame(texts(await listAll(store, home)).sort(), ['bystander', 'pear'])
     await store.remove(home, { kind: 'ids', memoryIds: [memoryId] }, REMOVE)
     await assert.rejects(
-      store.import(home, [{ ...superseding, supersedes: superseding.fingerprint }], 'supersede', NOW), refused, 'it is removed',
+      store.import(home, [{ ...superseding, supersedes: superseding.fingerprint }], 'supersede', NOW), refused,
+      'it is removed',
     )
     t.strictSame(texts(await listAll(store, home)), ['bystander'])
   })

@@ -56,14 +56,18 @@ export function usageContract (t: Test, open: OpenStore): void {
   test('each bank, tenant, day and counter has its own count', async (t, store) => {
     await store.reserveUsage([wanted(5, 5)])
     const others: Array<Partial<UsageEntry>> = [
-      { bank: work }, { bank: bank('home', 'acme') }, { bank: bank('home', 'globex') }, { day: DAY + 1 }, { day: DAY - 1 }, { counter: 'tokens' },
+      { bank: work }, { bank: bank('home', 'acme') }, { bank: bank('home', 'globex') }, { day: DAY + 1 },
+      { day: DAY - 1 }, { counter: 'tokens' },
     ]
     for (const other of others) t.equal(await rest(store, 2, other), 2, JSON.stringify(other))
     t.equal(await rest(store, 5), 0)
   })
 
   test('several entries are counted together or not at all, in any order', async (t, store) => {
-    const entries = [wanted(1, 2, { bank: work }), wanted(10, 100, { counter: 'tokens' }), wanted(1, 1), wanted(1, 2, { bank: bank('home', 'acme') })]
+    const entries = [
+      wanted(1, 2, { bank: work }), wanted(10, 100, { counter: 'tokens' }), wanted(1, 1),
+      wanted(1, 2, { bank: bank('home', 'acme') }),
+    ]
     t.strictSame(await store.reserveUsage(entries), { granted: true })
     t.strictSame(await store.reserveUsage(entries), { granted: false, usedUp: 2 })
     t.strictSame(await store.reserveUsage(entries.toReversed()), { granted: false, usedUp: 1 })

@@ -39,8 +39,12 @@ const NOT_OWN: Array<[about: string, principal: string, bankId: string]> = [
   ['an id that names a placeholder', 'user:{type}', 'user-user'],
 ]
 
-const type = fc.string({ unit: fc.constantFrom('a', 'b', 'u', '_', '1', '-', ':', 'A', '.'), minLength: 1, maxLength: 4 })
-const id = fc.string({ unit: fc.constantFrom('a', 'b', 'u', '-', ':', '_', '.', '*', '$', '{id}', '{type}'), minLength: 1, maxLength: 6 })
+const type = fc.string({
+  unit: fc.constantFrom('a', 'b', 'u', '_', '1', '-', ':', 'A', '.'), minLength: 1, maxLength: 4,
+})
+const id = fc.string({
+  unit: fc.constantFrom('a', 'b', 'u', '-', ':', '_', '.', '*', '$', '{id}', '{type}'), minLength: 1, maxLength: 6,
+})
 const principal = fc.tuple(type, id).map(([type, id]) => `${type}:${id}`)
 
 /** Every bank that a principal can own under the default patterns. */
@@ -51,7 +55,9 @@ function possibleBanks (principal: string): string[] {
 }
 
 t.test('a principal owns the bank of its type and id, and that of its id alone', async (t) => {
-  for (const [principal, bankId] of OWN) t.ok(ownsBank(principal, bankId, DEFAULT_OWNER_PATTERNS), `${principal} owns ${bankId}`)
+  for (const [principal, bankId] of OWN) {
+    t.ok(ownsBank(principal, bankId, DEFAULT_OWNER_PATTERNS), `${principal} owns ${bankId}`)
+  }
 })
 
 t.test('a principal owns no other bank', async (t) => {
@@ -71,8 +77,12 @@ t.test('a bank with a type in its name has at most one owner', async () => {
   // Only equal ids of two types share a bank, the one of the bare id.
   fc.assert(fc.property(type, type, id, (one, other, id) => {
     fc.pre(one !== other)
-    const banks = possibleBanks(`${one}:${id}`).filter((bankId) => [one, other].every((type) => ownsBank(`${type}:${id}`, bankId, DEFAULT_OWNER_PATTERNS)))
-    if (banks.some((bankId) => bankId !== id)) throw new Error(`${one}:${id} and ${other}:${id} share ${banks.join(', ')}`)
+    const banks = possibleBanks(`${one}:${id}`).filter((bankId) => [one, other].every((type) => ownsBank(
+      `${type}:${id}`, bankId, DEFAULT_OWNER_PATTERNS,
+    )))
+    if (banks.some((bankId) => bankId !== id)) {
+      throw new Error(`${one}:${id} and ${other}:${id} share ${banks.join(', ')}`)
+    }
     shared += banks.length
   }), { numRuns: runs(500, 5000) })
   if (shared === 0) throw new Error('the generators never made a shared bank, so this proves nothing')

@@ -3,7 +3,12 @@ import t from 'tap'
 import { compilePattern, compilePrincipalPattern, isLiteral } from '../../../lib/access/patterns.js'
 
 /** Names that callers may send, with many characters that have a meaning in pattern languages. */
-const name = fc.string({ unit: fc.constantFrom('*', '?', '.', '+', '[', ']', '(', ')', '{', '}', '|', '^', '$', '\\', '/', '%', '_', '-', ':', 'a', 'b', 'ä', '😀'), maxLength: 12 })
+const name = fc.string({
+  unit: fc.constantFrom(
+    '*', '?', '.', '+', '[', ']', '(', ')', '{', '}', '|', '^', '$', '\\', '/', '%', '_', '-', ':', 'a', 'b', 'ä', '😀',
+  ),
+  maxLength: 12,
+})
 
 const CASES: Array<[pattern: string, matching: string[], others: string[]]> = [
   ['team', ['team'], ['', 'tea', 'teams', 'Team', 'team*', '*', 'team\n']],
@@ -20,7 +25,9 @@ t.test('a pattern is literal, or a prefix before one trailing star', async (t) =
   for (const [pattern, matching, others] of CASES) {
     const matches = compilePattern(pattern)
     for (const name of matching) t.ok(matches(name), `${JSON.stringify(pattern)} matches ${JSON.stringify(name)}`)
-    for (const name of others) t.notOk(matches(name), `${JSON.stringify(pattern)} does not match ${JSON.stringify(name)}`)
+    for (const name of others) {
+      t.notOk(matches(name), `${JSON.stringify(pattern)} does not match ${JSON.stringify(name)}`)
+    }
   }
 })
 
@@ -37,7 +44,10 @@ t.test('the tested name is never interpreted as a pattern', async () => {
     // Whatever the name is made of, a literal is matched by itself alone.
     return compilePattern(literal)(tested) === (tested === literal)
   }), { numRuns: 2000 })
-  fc.assert(fc.property(name, name, (prefix, rest) => compilePattern(`${prefix}x*`)(`${prefix}*${rest}`) === false), { numRuns: 2000 })
+  fc.assert(
+    fc.property(name, name, (prefix, rest) => compilePattern(`${prefix}x*`)(`${prefix}*${rest}`) === false),
+    { numRuns: 2000 },
+  )
 })
 
 t.test('a pattern is literal unless it ends in a star', async (t) => {
@@ -47,7 +57,10 @@ t.test('a pattern is literal unless it ends in a star', async (t) => {
 
 const PRINCIPAL_CASES: Array<[pattern: string, matching: string[], others: string[]]> = [
   ['User:*', ['user:x', 'User:x', 'user:X'], ['uSER:x', 'user', 'User', 'users:x']],
-  ['Service-Account:Build', ['service-account:Build', 'Service-Account:Build'], ['service-account:build', 'SERVICE-ACCOUNT:Build']],
+  [
+    'Service-Account:Build', ['service-account:Build', 'Service-Account:Build'],
+    ['service-account:build', 'SERVICE-ACCOUNT:Build'],
+  ],
   ['Us*', ['user:x', 'User:x', 'Usher'], ['usher', 'uSer:x', 'xuser:x']],
   ['user:*', ['user:x'], ['User:x']],
   ['Alice', ['Alice'], ['alice', 'alice:x']],
@@ -59,7 +72,9 @@ t.test('the type in a pattern of principals is also compared in lower case, the 
   for (const [pattern, matching, others] of PRINCIPAL_CASES) {
     const matches = compilePrincipalPattern(pattern)
     for (const name of matching) t.ok(matches(name), `${JSON.stringify(pattern)} matches ${JSON.stringify(name)}`)
-    for (const name of others) t.notOk(matches(name), `${JSON.stringify(pattern)} does not match ${JSON.stringify(name)}`)
+    for (const name of others) {
+      t.notOk(matches(name), `${JSON.stringify(pattern)} does not match ${JSON.stringify(name)}`)
+    }
   }
 })
 

@@ -38,12 +38,22 @@ t.test('of two identities the lower level holds', async (t) => {
 })
 
 t.test('the type of a principal is compared in lower case, and its id with regard to case', async (t) => {
-  for (const rules of [RULES, RULES.map(({ principal, trust }) => ({ principal: principal.replace(/^\w+/, (type) => type.toUpperCase()), trust }))]) {
-    for (const principal of ['bot:1', 'Bot:1', 'BOT:1', 'user:web2', 'User:web2']) t.equal(of(rules, { principal }), 'untrusted', principal)
+  for (const rules of [
+    RULES,
+    RULES.map(
+      ({ principal, trust }) => ({ principal: principal.replace(/^\w+/, (type) => type.toUpperCase()), trust }),
+    ),
+  ]) {
+    for (const principal of ['bot:1', 'Bot:1', 'BOT:1', 'user:web2', 'User:web2']) {
+      t.equal(of(rules, { principal }), 'untrusted', principal)
+    }
     for (const principal of ['User:web', 'user:WEB2', 'Bot']) t.equal(of(rules, { principal }), 'trusted', principal)
     t.equal(of(rules, { principal: 'user:alice', onBehalfOf: 'Bot:1' }), 'untrusted')
   }
-  t.equal(of([{ principal: 'Ada', trust: 'untrusted' }], { principal: 'Ada' }), 'untrusted', 'a principal without a type is an id')
+  t.equal(
+    of([{ principal: 'Ada', trust: 'untrusted' }], { principal: 'Ada' }), 'untrusted',
+    'a principal without a type is an id',
+  )
   t.equal(of([{ principal: 'Ada', trust: 'untrusted' }], { principal: 'ada' }), 'trusted')
 })
 

@@ -8,12 +8,27 @@ const THRESHOLD = 3
 const RECOVERY_MS = 10
 const TRIALS = 2
 
-type Step = { do: 'enter' } | { do: 'settle', which: number, outcome: CallOutcome } | { do: 'wait', milliseconds: number }
+type Step =
+  | { do: 'enter' }
+  | { do: 'settle', which: number, outcome: CallOutcome }
+  | { do: 'wait', milliseconds: number }
 
 const steps = fc.array(fc.oneof(
   { weight: 3, arbitrary: fc.constant({ do: 'enter' as const }) },
-  { weight: 3, arbitrary: fc.record({ do: fc.constant('settle' as const), which: fc.nat(), outcome: fc.constantFrom<CallOutcome[]>('success', 'failure', 'ignored') }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('wait' as const), milliseconds: fc.constantFrom(1, RECOVERY_MS - 1, RECOVERY_MS) }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('settle' as const),
+      which: fc.nat(),
+      outcome: fc.constantFrom<CallOutcome[]>('success', 'failure', 'ignored'),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant('wait' as const), milliseconds: fc.constantFrom(1, RECOVERY_MS - 1, RECOVERY_MS),
+    }),
+  },
 ), { maxLength: 60 })
 
 /** A model of the breaker: a list of the events since the last change of state. */

@@ -3,7 +3,12 @@ import { Semaphore } from '../../../lib/concurrency/semaphore.js'
 import { rejection } from '../../helpers/rejection.js'
 
 function semaphore (permits: number): Semaphore {
-  return new Semaphore({ permits, maxWaiting: 10, queueFullError: () => new Error('full'), timeoutError: (waitMs) => new Error(`late after ${waitMs} ms`) })
+  return new Semaphore({
+    permits,
+    maxWaiting: 10,
+    queueFullError: () => new Error('full'),
+    timeoutError: (waitMs) => new Error(`late after ${waitMs} ms`),
+  })
 }
 
 /** Blocks the event loop for some time. */

@@ -31,7 +31,9 @@ t.test('withTimeLimit rejects with the reason of the caller\'s signal', async (t
 
 t.test('work does not start when the caller\'s signal is aborted already', async (t) => {
   let begun = false
-  await t.rejects(withTimeLimit(10_000, AbortSignal.abort(new Error('gone')), async () => { begun = true }), new Error('gone'))
+  await t.rejects(
+    withTimeLimit(10_000, AbortSignal.abort(new Error('gone')), async () => { begun = true }), new Error('gone'),
+  )
   t.equal(begun, false)
 })
 

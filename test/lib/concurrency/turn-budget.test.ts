@@ -126,7 +126,9 @@ t.test('callers alternate: one with much work does not delay another', async (t)
     await turns.next(caller)
     order.push(caller)
   }
-  await Promise.all([...Array.from({ length: 5 }, async () => { await work('mallory') }), work('alice'), work('alice'), work('bob')])
+  await Promise.all([
+    ...Array.from({ length: 5 }, async () => { await work('mallory') }), work('alice'), work('alice'), work('bob'),
+  ])
   t.strictSame(order, ['mallory', 'alice', 'bob', 'mallory', 'alice', 'mallory', 'mallory', 'mallory'])
 })
 

@@ -18,7 +18,9 @@ interface Service {
 
 const folder = new URL('../../../examples/', import.meta.url)
 const read = (name: string) => readFileSync(new URL(name, folder), 'utf8')
-const { services, secrets, volumes } = parse(read('compose.yaml')) as { services: Record<string, Service>, secrets: Record<string, { file: string }>, volumes: object }
+const { services, secrets, volumes } = parse(read('compose.yaml')) as {
+  services: Record<string, Service>, secrets: Record<string, { file: string }>, volumes: object
+}
 
 /** What `echo` in the first lines of the file puts there. */
 const files: Record<string, string> = {
@@ -29,14 +31,20 @@ const files: Record<string, string> = {
 }
 
 t.test('the variables of the services in compose.yaml are known and can be loaded', async (t) => {
-  const image = { SERVICES_HOST: /SERVICES_HOST=(\S+)/.exec(readFileSync(new URL('../Containerfile', folder), 'utf8'))?.[1] }
+  const image = {
+    SERVICES_HOST: /SERVICES_HOST=(\S+)/.exec(readFileSync(new URL('../Containerfile', folder), 'utf8'))?.[1],
+  }
   const gateway = load({ ...image, ...services['gateway']!.environment }, { ...files, '/.dockerenv': '' })
-  const migrate = loadCommand({ ...image, ...services['migrate']!.environment }, { keys: DATABASE_KEYS, migrates: true }, files)
+  const migrate = loadCommand(
+    { ...image, ...services['migrate']!.environment }, { keys: DATABASE_KEYS, migrates: true }, files,
+  )
   for (const [name, url] of Object.entries({ gateway: gateway.database.url, migrate: migrate.database.migrateUrl })) {
     t.same(Object.keys(services[name]!.environment).filter((variable) => !KNOWN_NAMES.includes(variable)), [], name)
     t.equal(new URL(url ?? '').hostname, 'database', 'the host is the service')
   }
-  for (const { file } of [gateway, migrate]) t.match(file, { vector_store: 'postgres', vector_store_config: { bootstrap_schema: false } })
+  for (const { file } of [gateway, migrate]) {
+    t.match(file, { vector_store: 'postgres', vector_store_config: { bootstrap_schema: false } })
+  }
   t.match(gateway.auth, { mode: 'api_key', apiKey: 'k' })
   t.notOk(gateway.warnings.some((warning) => warning.includes('loopback')))
 })
@@ -50,13 +58,17 @@ t.test('everything that compose.yaml refers to exists', async (t) => {
   t.same(Object.keys(volumes), ['database'])
   for (const [name, { secrets: used, environment, depends_on: after = {} }] of Object.entries(services)) {
     for (const secret of used) t.ok(secret in secrets, `${name}: ${secret}`)
-    const named = Object.values(environment).filter((value) => value.startsWith('/run/secrets/')).map((value) => value.slice('/run/secrets/'.length))
+    const named = Object.values(environment).filter((value) => value.startsWith('/run/secrets/'))
+      .map((value) => value.slice('/run/secrets/'.length))
     for (const secret of named) t.ok(used.includes(secret), `${name}: ${secret}`)
     for (const other of Object.keys(after)) t.ok(other in services, `${name} after ${other}`)
   }
   t.match(read('compose-roles.sh'), '/run/secrets/server_password')
   for (const [name, { file }] of Object.entries(secrets)) {
     t.equal(file, `./secrets/${name}`)
-    t.match(read('compose.yaml'), new RegExp(`# .*(for name in [a-z_ ]*\\b${name}\\b|> secrets/${name}$)`, 'm'), 'its making is shown')
+    t.match(
+      read('compose.yaml'), new RegExp(`# .*(for name in [a-z_ ]*\\b${name}\\b|> secrets/${name}$)`, 'm'),
+      'its making is shown',
+    )
   }
 })

@@ -86,30 +86,66 @@ await t.test('a value out of bounds or of another type is a problem that names t
     ['SERVICES_MAX_BODY_BYTES', '1073741825', 'found "1073741825", allowed is an integer from 1024 to 1073741824'],
     ['SERVICES_HEALTH_TIMEOUT_MS', '0', 'found "0", allowed is an integer from 1 to 60000'],
     ['SERVICES_SHUTDOWN_TIMEOUT_MS', '600001', 'found "600001", allowed is an integer from 0 to 600000'],
-    ['SERVICES_LOG_LEVEL', 'warning', 'found "warning", allowed are "fatal", "error", "warn", "info", "debug", "trace", "silent"; did you mean "warn"?'],
-    ['SERVICE_AUTH_MODE', 'jwt-oidc', 'found "jwt-oidc", allowed are "dev", "api_key", "jwt_hs256", "jwt", "jwt_oidc"; did you mean "jwt_oidc"?'],
-    ...['a b', 'host:80', 'http://host', '*', '*.', '*.10.0.0.1', 'a.*.b', 'a,,b', ',', 'user@host', '10.0.0', '[::1', 'a/b'].map((text): [string, string, string] => (
-      ['SERVICES_ALLOWED_HOSTS', text, `found "${text}", allowed are IP addresses and host names without a port, with commas between them; *.example.com stands for all names below example.com`]
+    [
+      'SERVICES_LOG_LEVEL', 'warning',
+      'found "warning", allowed are "fatal", "error", "warn", "info", "debug", "trace", "silent"; did you mean "warn"?',
+    ],
+    [
+      'SERVICE_AUTH_MODE', 'jwt-oidc',
+      'found "jwt-oidc", allowed are "dev", "api_key", "jwt_hs256", "jwt", "jwt_oidc"; did you mean "jwt_oidc"?',
+    ],
+    ...[
+      'a b', 'host:80', 'http://host', '*', '*.', '*.10.0.0.1', 'a.*.b', 'a,,b', ',', 'user@host', '10.0.0', '[::1',
+      'a/b',
+    ].map((text): [string, string, string] => (
+      [
+        'SERVICES_ALLOWED_HOSTS', text,
+        `found "${text}", allowed are IP addresses and host names without a port, with commas between them; ` +
+          '*.example.com stands for all names below example.com',
+      ]
     )),
-    ...['*', 'null', 'https://*.example.com', 'app.example.com', 'https://a.example/app', 'https://a.example?x', 'ws://a.example', 'https://', 'https://a.example,,http://b.example'].map((text): [string, string, string] => (
-      ['SERVICES_CORS_ORIGINS', text, `found "${text}", allowed are origins such as https://app.example.com:8443, without a path or a wildcard, with commas between them`]
+    ...[
+      '*', 'null', 'https://*.example.com', 'app.example.com', 'https://a.example/app', 'https://a.example?x',
+      'ws://a.example', 'https://', 'https://a.example,,http://b.example',
+    ].map((text): [string, string, string] => (
+      [
+        'SERVICES_CORS_ORIGINS', text,
+        `found "${text}", allowed are origins such as https://app.example.com:8443, without a path or a wildcard, ` +
+          'with commas between them',
+      ]
     )),
-    ['SERVICES_CORS_ORIGINS', 'https://user@a.example', 'found a URL with credentials (not shown), allowed are origins such as https://app.example.com:8443, without a path or a wildcard, with commas between them'],
+    [
+      'SERVICES_CORS_ORIGINS', 'https://user@a.example',
+      'found a URL with credentials (not shown), allowed are origins such as https://app.example.com:8443, without a ' +
+        'path or a wildcard, with commas between them',
+    ],
     ['SERVICE_ALLOW_DEV_AUTH', 'on', 'found "on", allowed are "1", "true", "yes" and "0", "false", "no"'],
-    ['SERVICE_OIDC_ACTOR_TYPE', 'build bot', 'found "build bot", allowed is a word of at most 64 visible characters without ":"'],
+    [
+      'SERVICE_OIDC_ACTOR_TYPE', 'build bot',
+      'found "build bot", allowed is a word of at most 64 visible characters without ":"',
+    ],
     ['SERVICE_OIDC_ACTOR_TYPE', 'a:b', 'found "a:b", allowed is a word of at most 64 visible characters without ":"'],
     ['SERVICES_HOST', '127.0.0.1:80', 'found "127.0.0.1:80", allowed is an IP address or a host name, without a port'],
-    ['SERVICES_HOST', 'http://localhost', 'found "http://localhost", allowed is an IP address or a host name, without a port'],
+    [
+      'SERVICES_HOST', 'http://localhost',
+      'found "http://localhost", allowed is an IP address or a host name, without a port',
+    ],
     ['SERVICES_HOST', '127.0.0.256', 'found "127.0.0.256", allowed is an IP address or a host name, without a port'],
   ]
   for (const [name, value, rest] of cases) t.same(problems({ [name]: value }), [`${name}: ${rest}`], `${name}=${value}`)
 })
 
 await t.test('a variable that is set but empty is a problem, secret or not', async (t) => {
-  const names = ['SERVICES_HOST', 'SERVICES_PORT', 'SERVICES_CONFIG_PATH', 'SERVICE_AUTH_MODE', 'SERVICE_ALLOW_DEV_AUTH', 'SERVICE_API_KEY', 'SERVICE_JWT_AUDIENCE', 'SERVICE_OIDC_JWKS_URL', 'DATABASE_URL', 'SERVICE_ADMIN_TOKEN_FILE']
+  const names = [
+    'SERVICES_HOST', 'SERVICES_PORT', 'SERVICES_CONFIG_PATH', 'SERVICE_AUTH_MODE', 'SERVICE_ALLOW_DEV_AUTH',
+    'SERVICE_API_KEY', 'SERVICE_JWT_AUDIENCE', 'SERVICE_OIDC_JWKS_URL', 'DATABASE_URL', 'SERVICE_ADMIN_TOKEN_FILE',
+  ]
   for (const name of names) {
     for (const blank of ['', ' \t\n']) {
-      t.same(problems({ [name]: blank }), [`${name} is set but empty; unset it or give it a value`], `${name}=${JSON.stringify(blank)}`)
+      t.same(
+        problems({ [name]: blank }), [`${name} is set but empty; unset it or give it a value`],
+        `${name}=${JSON.stringify(blank)}`,
+      )
     }
   }
   t.same(problems({ SERVICES_PORT: undefined }), [], 'undefined is not set')
@@ -134,25 +170,43 @@ await t.test('the key-set URL must be http or https, have a path and no credenti
     'https://user@id.example/keys': 'a URL with credentials',
   }
   for (const [url, fault] of Object.entries(faults)) {
-    t.same(problems({ SERVICE_OIDC_JWKS_URL: url }), [`SERVICE_OIDC_JWKS_URL: found ${fault}, allowed is the http or https URL of a key set, with a path and without credentials`], url)
+    t.same(
+      problems({ SERVICE_OIDC_JWKS_URL: url }),
+      [`SERVICE_OIDC_JWKS_URL: found ${fault}, allowed is the http or https URL of a key set, with a path and ` +
+        'without credentials'],
+      url,
+    )
   }
   t.same(problems({ SERVICE_OIDC_JWKS_URL: 'http://[::1]:9000/keys?x=1' }), [])
 })
 
 await t.test('dev mode listens on loopback addresses only', async (t) => {
-  for (const host of ['127.0.0.1', '127.255.1.9', '::1', '[::1]', 'LocalHost', '::ffff:127.0.0.5', '0:0:0:0:0:0:0:1', '::1%lo']) {
+  for (const host of [
+    '127.0.0.1', '127.255.1.9', '::1', '[::1]', 'LocalHost', '::ffff:127.0.0.5', '0:0:0:0:0:0:0:1', '::1%lo',
+  ]) {
     t.same(problems({ SERVICES_HOST: host }), [], host)
   }
-  for (const host of ['0.0.0.0', '::', '10.0.0.1', 'gateway', '127.evil.example', 'localhost.example', '::ffff:10.0.0.1', 'fe80::1%eth0']) {
-    t.same(problems({ SERVICES_HOST: host }), [`SERVICES_HOST: found "${host}" with SERVICE_AUTH_MODE dev, which trusts every caller; allowed are a loopback address, another SERVICE_AUTH_MODE, or SERVICE_ALLOW_DEV_AUTH=1`], host)
+  for (const host of [
+    '0.0.0.0', '::', '10.0.0.1', 'gateway', '127.evil.example', 'localhost.example', '::ffff:10.0.0.1', 'fe80::1%eth0',
+  ]) {
+    t.same(
+      problems({ SERVICES_HOST: host }),
+      [`SERVICES_HOST: found "${host}" with SERVICE_AUTH_MODE dev, which trusts every caller; allowed are a loopback ` +
+        'address, another SERVICE_AUTH_MODE, or SERVICE_ALLOW_DEV_AUTH=1'],
+      host,
+    )
     t.same(problems({ SERVICES_HOST: host, SERVICE_AUTH_MODE: 'api_key' }), [], `${host} in another mode`)
   }
   t.equal(load({ SERVICES_HOST: '[::1]' }).host, '::1', 'without its brackets, as Node listens on it')
 })
 
 await t.test('dev mode in public needs SERVICE_ALLOW_DEV_AUTH', async (t) => {
-  for (const yes of ['1', 'true', 'YES']) t.same(problems({ SERVICES_HOST: '0.0.0.0', SERVICE_ALLOW_DEV_AUTH: yes }), [], yes)
-  for (const no of ['0', 'false', 'no']) t.equal(problems({ SERVICES_HOST: '0.0.0.0', SERVICE_ALLOW_DEV_AUTH: no }).length, 1, no)
+  for (const yes of ['1', 'true', 'YES']) {
+    t.same(problems({ SERVICES_HOST: '0.0.0.0', SERVICE_ALLOW_DEV_AUTH: yes }), [], yes)
+  }
+  for (const no of ['0', 'false', 'no']) {
+    t.equal(problems({ SERVICES_HOST: '0.0.0.0', SERVICE_ALLOW_DEV_AUTH: no }).length, 1, no)
+  }
 })
 
 await t.test('a mode whose own variable is missing starts', async (t) => {

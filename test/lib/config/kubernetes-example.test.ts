@@ -50,19 +50,27 @@ const pods = { migrate: podOf('Job'), gateway: podOf('Deployment') }
 
 /** The variables of the container, with what the Secret has for them. */
 function environmentOf ({ env }: Container, secret: Manifest): Record<string, string> {
-  return Object.fromEntries(env.map(({ name, value, valueFrom }) => [name, value ?? secret.stringData?.[valueFrom!.secretKeyRef.key] ?? 'missing']))
+  return Object.fromEntries(env.map(({ name, value, valueFrom }) => [
+    name, value ?? secret.stringData?.[valueFrom!.secretKeyRef.key] ?? 'missing',
+  ]))
 }
 
 t.test('the variables of the pods in kubernetes.yaml are known and can be loaded', async (t) => {
-  const files = { '/etc/memory-gateway/gateway.yaml': one('ConfigMap').data!['gateway.yaml']!, '/run/.containerenv': '' }
-  const [migrateEnv, gatewayEnv] = [pods.migrate, pods.gateway].map(({ containers: [container] }) => ({ SERVICES_HOST: '0.0.0.0', ...environmentOf(container, one('Secret')) }))
+  const files = {
+    '/etc/memory-gateway/gateway.yaml': one('ConfigMap').data!['gateway.yaml']!, '/run/.containerenv': '',
+  }
+  const [migrateEnv, gatewayEnv] = [pods.migrate, pods.gateway].map(
+    ({ containers: [container] }) => ({ SERVICES_HOST: '0.0.0.0', ...environmentOf(container, one('Secret')) }),
+  )
   for (const env of [migrateEnv!, gatewayEnv!]) {
     t.same(Object.keys(env).filter((name) => !KNOWN_NAMES.includes(name)), [])
   }
   const migrate = loadCommand(migrateEnv!, { keys: DATABASE_KEYS, migrates: true }, files)
   const gateway = load(gatewayEnv!, files)
   t.same(gateway.warnings, [])
-  for (const { file } of [migrate, gateway]) t.match(file, { vector_store: 'postgres', vector_store_config: { bootstrap_schema: false } })
+  for (const { file } of [migrate, gateway]) {
+    t.match(file, { vector_store: 'postgres', vector_store_config: { bootstrap_schema: false } })
+  }
   t.match(gateway.auth, { mode: 'api_key', apiKey: /change-me/ })
 
   // The database beside it has the same roles, passwords and name.
@@ -75,7 +83,10 @@ t.test('the variables of the pods in kubernetes.yaml are known and can be loaded
 t.test('the pods of kubernetes.yaml have no rights that they do not use, and are bounded', async (t) => {
   for (const [name, { securityContext, containers: [container] }] of Object.entries(pods)) {
     t.match(securityContext, { runAsNonRoot: true, runAsUser: 1000, seccompProfile: { type: 'RuntimeDefault' } }, name)
-    t.strictSame(container.securityContext, { readOnlyRootFilesystem: true, allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } }, name)
+    t.strictSame(
+      container.securityContext,
+      { readOnlyRootFilesystem: true, allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } }, name,
+    )
     t.match(container.resources, { requests: { cpu: String, memory: String }, limits: { memory: String } }, name)
   }
 })
@@ -84,7 +95,9 @@ t.test('the probes check liveness and readiness, and the grace period exceeds th
   const { containers: [container], terminationGracePeriodSeconds: grace } = pods.gateway
   const paths = { startupProbe: '/live', livenessProbe: '/live', readinessProbe: '/health' } as const
   const port = Number(variable('SERVICES_PORT').default)
-  for (const name of ['startupProbe', 'livenessProbe', 'readinessProbe'] as const) t.strictSame(container[name]?.httpGet, { path: paths[name], port }, name)
+  for (const name of ['startupProbe', 'livenessProbe', 'readinessProbe'] as const) {
+    t.strictSame(container[name]?.httpGet, { path: paths[name], port }, name)
+  }
   t.match(container.ports, [{ name: 'http', containerPort: port }])
   const { SERVICES_SHUTDOWN_TIMEOUT_MS: timeout } = environmentOf(container, one('Secret'))
   t.ok(grace! * 1000 > Number(timeout) + 5000)
@@ -97,7 +110,9 @@ t.test('everything that the manifests refer to exists, and they define no namesp
     for (const { metadata, spec } of manifests) {
       t.equal(metadata.namespace, undefined)
       const pod = spec?.template?.spec
-      for (const { configMap } of pod?.volumes ?? []) t.ok(configMap === undefined || names('ConfigMap').includes(configMap.name))
+      for (const { configMap } of pod?.volumes ?? []) {
+        t.ok(configMap === undefined || names('ConfigMap').includes(configMap.name))
+      }
       for (const { name } of pod?.containers[0].volumeMounts ?? []) {
         t.ok(pod?.volumes.some((volume) => volume.name === name), name)
       }

@@ -1,4 +1,7 @@
-import { ConfigurationError, loadCommandConfig, loadConfig, type CommandConfig, type CommandUse, type Environment, type LoadOptions } from '../../../lib/config/load.js'
+import {
+  ConfigurationError, loadCommandConfig, loadConfig, type CommandConfig, type CommandUse, type Environment,
+  type LoadOptions,
+} from '../../../lib/config/load.js'
 import type { Config } from '../../../lib/config/config.js'
 
 /** The files that a test pretends there are, by absolute path. */

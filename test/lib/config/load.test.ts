@@ -14,7 +14,9 @@ await t.test('every problem of environment and file is in one error, a line each
     DATABASE_URL: 'postgres://a',
     SERVICES_PG_DSN: 'postgres://b',
   }
-  const cwd = t.testdir({ 'c.yaml': 'vector_store: ${GONE}\nvector_store: x\naccess_control: {enabled: 1}\nhomeostasis: {recall: 1}\n' })
+  const cwd = t.testdir({
+    'c.yaml': 'vector_store: ${GONE}\nvector_store: x\naccess_control: {enabled: 1}\nhomeostasis: {recall: 1}\n',
+  })
   const error = t.throws(() => loadConfig(env, { cwd }))
   t.type(error, ConfigurationError)
   if (!(error instanceof ConfigurationError)) return
@@ -26,13 +28,16 @@ await t.test('every problem of environment and file is in one error, a line each
   ]
   t.equal(error.problems.length, starts.length)
   for (const start of starts) t.ok(error.problems.some((problem) => problem.startsWith(start)), start)
-  t.equal(error.message, `The configuration has 10 problems:\n${error.problems.map((problem) => `- ${problem}`).join('\n')}`)
+  t.equal(
+    error.message, `The configuration has 10 problems:\n${error.problems.map((problem) => `- ${problem}`).join('\n')}`,
+  )
   t.equal(error.message.split('\n').length, 11)
   t.equal(error.name, 'ConfigurationError')
 })
 
 await t.test('the configuration is frozen at every level', async (t) => {
-  const config = loadYaml('vector_store_config: {a: [{b: 1}], __proto__: {c: {}}}\nbanks: {x: {access: [{principal: p, permissions: [read]}]}}\naccess_grants: []')
+  const config = loadYaml('vector_store_config: {a: [{b: 1}], __proto__: {c: {}}}\nbanks: {x: {access: [{principal: ' +
+    'p, permissions: [read]}]}}\naccess_grants: []')
   const open: string[] = []
   const walk = (value: unknown, path: string): void => {
     if (typeof value !== 'object' || value === null) return
@@ -64,14 +69,27 @@ await t.test('only the given environment counts', async (t) => {
 })
 
 await t.test('a program may pass an object as the file, which is checked alike and not modified', async (t) => {
-  const file = { access_control: { enabled: true, default_policy: 'deny' as const }, homeostasis: { recall_max_tokens: 100 } }
+  const file = {
+    access_control: { enabled: true, default_policy: 'deny' as const }, homeostasis: { recall_max_tokens: 100 },
+  }
   const config = loadConfig({ SERVICE_AUTH_MODE: 'api_key', SERVICE_API_KEY: 'key' }, { file, cwd: '/work' })
   t.same(config.file, file)
   t.equal(config.settings.access.enabled, true)
   t.equal(config.baseDirectory, '/work')
   t.ok(Object.isFrozen(config.file.homeostasis))
   t.notOk(Object.isFrozen(file) || Object.isFrozen(file.homeostasis))
-  t.equal(loadConfig({}, { file: { vector_store_config: { path: '${HOME}' }, vector_store: './own.mjs:Store' } }).file.vector_store_config?.['path'], '${HOME}')
-  t.throws(() => loadConfig({}, { file: JSON.parse('{"vector_stor": "pglite"}') }), { message: /vector_stor is not a known key; did you mean "vector_store"\?/ })
-  t.throws(() => loadConfig({ SERVICES_CONFIG_PATH: 'c.yaml' }, { file: {} }), { message: /SERVICES_CONFIG_PATH is set, but the program passes the configuration itself/ })
+  t.equal(
+    loadConfig({}, {
+      file: { vector_store_config: { path: '${HOME}' }, vector_store: './own.mjs:Store' },
+    }).file.vector_store_config?.['path'],
+    '${HOME}',
+  )
+  t.throws(
+    () => loadConfig({}, { file: JSON.parse('{"vector_stor": "pglite"}') }),
+    { message: /vector_stor is not a known key; did you mean "vector_store"\?/ },
+  )
+  t.throws(
+    () => loadConfig({ SERVICES_CONFIG_PATH: 'c.yaml' }, { file: {} }),
+    { message: /SERVICES_CONFIG_PATH is set, but the program passes the configuration itself/ },
+  )
 })

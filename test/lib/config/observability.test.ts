@@ -5,13 +5,17 @@ await t.test('SERVICES_METRICS_PORT is a port, unset by default', async (t) => {
   t.equal(load({}).metricsPort, undefined)
   t.equal(load({ SERVICES_METRICS_PORT: '9464' }).metricsPort, 9464)
   t.equal(load({ SERVICES_METRICS_PORT: '0', SERVICES_PORT: '0' }).metricsPort, 0)
-  t.same(problems({ SERVICES_METRICS_PORT: '65536' }), ['SERVICES_METRICS_PORT: found "65536", allowed is an integer from 0 to 65535'])
-  t.same(problems({ SERVICES_METRICS_PORT: '' }), ['SERVICES_METRICS_PORT is set but empty; unset it or give it a value'])
-  t.same(problems({ SERVICE_METRICS_PORT: '1' }), ['SERVICE_METRICS_PORT is not a known variable; did you mean SERVICES_METRICS_PORT?'])
+  t.same(problems({ SERVICES_METRICS_PORT: '65536' }), ['SERVICES_METRICS_PORT: found "65536", allowed is an integer ' +
+    'from 0 to 65535'])
+  t.same(problems({ SERVICES_METRICS_PORT: '' }), ['SERVICES_METRICS_PORT is set but empty; unset it or ' +
+    'give it a value'])
+  t.same(problems({ SERVICE_METRICS_PORT: '1' }), ['SERVICE_METRICS_PORT is not a known variable; did you mean ' +
+    'SERVICES_METRICS_PORT?'])
 })
 
 await t.test('metrics cannot have the gateway\'s own port', async (t) => {
-  t.same(problems({ SERVICES_METRICS_PORT: '8080' }), ['SERVICES_METRICS_PORT: found "8080", which is SERVICES_PORT, allowed is another port'])
+  t.same(problems({ SERVICES_METRICS_PORT: '8080' }), ['SERVICES_METRICS_PORT: found "8080", which is SERVICES_PORT, ' +
+    'allowed is another port'])
   t.same(problems({ SERVICES_METRICS_PORT: '8080', SERVICES_PORT: '8081' }), [])
 })
 
@@ -37,7 +41,8 @@ await t.test('traces go where OpenTelemetry\'s variables say', async (t) => {
 
 await t.test('an address that cannot be used is a problem that does not repeat it', async (t) => {
   for (const name of [ALL, TRACES]) {
-    const sentence = (fault: string) => [`${name}: found ${fault}, allowed is the http or https URL of a collector, without credentials`]
+    const sentence = (fault: string) => [`${name}: found ${fault}, allowed is the http or https URL of a collector, ` +
+      'without credentials']
     t.same(problems({ [name]: 'collector:four' }), sentence('a URL of another kind'))
     t.same(problems({ [name]: 'collector' }), sentence('something that is not a URL'))
     t.same(problems({ [name]: 'grpc://collector:4317' }), sentence('a URL of another kind'))
@@ -47,5 +52,8 @@ await t.test('an address that cannot be used is a problem that does not repeat i
 })
 
 await t.test('other variables of OpenTelemetry cause no warning', async (t) => {
-  t.same(load({ OTEL_SERVICE_NAME: 'x', OTEL_TRACES_SAMPLER: 'always_on', OTEL_EXPORTER_OTLP_ENDPOIN: 'x' }).warnings, load({}).warnings)
+  t.same(
+    load({ OTEL_SERVICE_NAME: 'x', OTEL_TRACES_SAMPLER: 'always_on', OTEL_EXPORTER_OTLP_ENDPOIN: 'x' }).warnings,
+    load({}).warnings,
+  )
 })

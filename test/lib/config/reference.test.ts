@@ -18,7 +18,8 @@ await t.test('the committed files are those that the generator writes', async (t
 await t.test('.env.example has every variable once, with its default, and sets none', async (t) => {
   const lines = read('.env.example').split('\n')
   t.same(lines.filter((line) => line !== '' && !line.startsWith('#')), [], 'nothing is set')
-  const shown = lines.map((line) => /^#([A-Z_]+)=(.*)$/.exec(line)).filter((match) => match !== null).map(([, name, value]) => [name, value])
+  const shown = lines.map((line) => /^#([A-Z_]+)=(.*)$/.exec(line)).filter((match) => match !== null)
+    .map(([, name, value]) => [name, value])
   t.same(shown, VARIABLES.map(({ name, ...rest }: Variable) => [name, rest.default ?? '']))
 })
 
@@ -33,7 +34,13 @@ await t.test('every default in the table is the default of the loader', async (t
 
 await t.test('the example of the reference is a valid configuration', async (t) => {
   const yaml = /```yaml\n(.*?)```/s.exec(read('docs/configuration.md'))?.[1] ?? ''
-  const env = { TICKETS_WEBHOOK_SECRET: 's', SERVICE_AUTH_MODE: 'api_key', SERVICE_API_KEY: 'k', SERVICE_ADMIN_TOKEN: 'a', SERVICES_HOST: '0.0.0.0' }
+  const env = {
+    TICKETS_WEBHOOK_SECRET: 's',
+    SERVICE_AUTH_MODE: 'api_key',
+    SERVICE_API_KEY: 'k',
+    SERVICE_ADMIN_TOKEN: 'a',
+    SERVICES_HOST: '0.0.0.0',
+  }
   const { file, warnings } = loadYaml(yaml, env)
   t.same(warnings, [])
   t.match(file, { sources: { tickets: { auth: { type: 'hmac', secret: 's' } } }, access_control: { enabled: true } })
@@ -43,12 +50,17 @@ await t.test('the reference has every variable and every key of the file', async
   const text = read('docs/configuration.md')
   for (const { name } of VARIABLES) t.ok(text.includes(`| \`${name}\` |`), name)
   for (const key of Object.keys(FileSchema.properties)) t.ok(text.includes(`| \`${key}\` |`), key)
-  for (const key of ['banks.<id>.access[].permissions', 'sources.<id>.auth.timestamp_header', 'retrieval.bm25.k1', 'homeostasis.rate_limits.global_per_minute']) {
+  for (const key of [
+    'banks.<id>.access[].permissions', 'sources.<id>.auth.timestamp_header', 'retrieval.bm25.k1',
+    'homeostasis.rate_limits.global_per_minute',
+  ]) {
     t.ok(text.includes(`| \`${key}\` |`), key)
   }
   for (const { key, name, schema } of PROVIDER_SETTINGS) {
     const table = text.slice(text.indexOf(`### ${key}: ${name}\n`)).split('\n### ')[0]!
-    for (const setting of Object.keys(schema.properties ?? {})) t.ok(table.includes(`| \`${key}_config.${setting}\` |`), `${name} ${setting}`)
+    for (const setting of Object.keys(schema.properties ?? {})) {
+      t.ok(table.includes(`| \`${key}_config.${setting}\` |`), `${name} ${setting}`)
+    }
   }
   t.notMatch(text, /undefined|\[object/)
 })

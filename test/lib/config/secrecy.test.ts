@@ -6,7 +6,10 @@ import { problemsOf, load, loadCommand, loadYaml, type Files } from './load-with
 
 // Long and odd enough that no sentence holds one by chance.
 const secret = fc.string({ minLength: 8, maxLength: 60, unit: 'grapheme-ascii' }).map((text) => `Zq${text}9x`)
-const SECRETS = ['SERVICE_API_KEY', 'SERVICE_JWT_SECRET', 'SERVICE_ADMIN_TOKEN', 'DATABASE_URL', 'SERVICES_PG_DSN', 'MIGRATE_DATABASE_URL']
+const SECRETS = [
+  'SERVICE_API_KEY', 'SERVICE_JWT_SECRET', 'SERVICE_ADMIN_TOKEN', 'DATABASE_URL', 'SERVICES_PG_DSN',
+  'MIGRATE_DATABASE_URL',
+]
 // Something is always wrong, so that there is a message to look at.
 const WRONG = { SERVICES_PORT: 'x', SERVICES_CONFIG_PATH: '/nowhere' }
 
@@ -48,7 +51,10 @@ await t.test('a secret under a misspelt name is in no message', async () => {
 
 await t.test('a connection URI in a variable that is shown is in no message', async () => {
   const password = fc.stringMatching(/^Zq[A-Za-z0-9]{10}$/)
-  for (const name of ['SERVICES_HOST', 'SERVICES_PORT', 'SERVICES_CONFIG_PATH', 'SERVICE_AUTH_MODE', 'SERVICE_OIDC_JWKS_URL', 'SERVICES_LOG_LEVEL']) {
+  for (const name of [
+    'SERVICES_HOST', 'SERVICES_PORT', 'SERVICES_CONFIG_PATH', 'SERVICE_AUTH_MODE', 'SERVICE_OIDC_JWKS_URL',
+    'SERVICES_LOG_LEVEL',
+  ]) {
     fc.assert(fc.property(password, (text) => !says(() => load({ [name]: `postgres://user:${text}@db/main` }), text)))
   }
 })
@@ -97,8 +103,12 @@ await t.test('a fault of syntax quotes nothing of the file', async () => {
 
 await t.test('warnings contain no secret either', async (t) => {
   fc.assert(fc.property(secret, (text) => {
-    const env = Object.fromEntries(SECRETS.filter((name) => name !== 'SERVICES_PG_DSN').map((name) => [name, ` ${text} `]))
-    const { warnings } = loadYaml('vector_store_config: {dsn: "${SERVICE_API_KEY}"}', { ...env, SERVICE_AUTH_MODE: 'jwt' })
+    const env = Object.fromEntries(
+      SECRETS.filter((name) => name !== 'SERVICES_PG_DSN').map((name) => [name, ` ${text} `]),
+    )
+    const { warnings } = loadYaml('vector_store_config: {dsn: "${SERVICE_API_KEY}"}', {
+      ...env, SERVICE_AUTH_MODE: 'jwt',
+    })
     return warnings.length > 0 && !warnings.join('\n').includes(text)
   }))
   t.pass('every configuration')

@@ -36,22 +36,30 @@ await t.test('every reference that cannot be resolved is a problem with its path
     'vector_store_config.a[0]: ${GONE} cannot be replaced, GONE is not set',
     'vector_store_config.a[0]: ${NOPE} cannot be replaced, NOPE is not set',
   ])
-  t.same(yamlProblems('vector_store: ${A}', { A: ' ' }), ['vector_store: ${A} cannot be replaced, A is set but empty; unset it or give it a value'])
+  t.same(yamlProblems('vector_store: ${A}', { A: ' ' }), ['vector_store: ${A} cannot be replaced, A is set but ' +
+    'empty; unset it or give it a value'])
   t.same(yamlProblems('homeostasis:\n  recall_max_tokens: ${NOPE}').length, 1, 'the place is not reported twice')
 })
 
 await t.test('names of object methods are not variables', async (t) => {
-  for (const name of ['constructor', '__proto__', 'toString']) t.same(yamlProblems(`vector_store: \${${name}}`), [`vector_store: \${${name}} cannot be replaced, ${name} is not set`])
+  for (const name of ['constructor', '__proto__', 'toString']) {
+    t.same(yamlProblems(`vector_store: \${${name}}`), [`vector_store: \${${name}} cannot be replaced, ` +
+      `${name} is not set`])
+  }
 })
 
 await t.test('a reference of another form is a problem', async (t) => {
   for (const text of ['${', '${}', '${A B}', '${A:-b}', '${1A}', '${A', '${ä}']) {
-    t.same(yamlProblems(`vector_store: '${text}'`, { A: 'a' }), ['vector_store: "${" does not begin a reference of the form ${NAME}; write "$${" for a literal "${"'], text)
+    t.same(
+      yamlProblems(`vector_store: '${text}'`, { A: 'a' }),
+      ['vector_store: "${" does not begin a reference of the form ${NAME}; write "$${" for a literal "${"'], text,
+    )
   }
 })
 
 await t.test('a reference alone becomes the number or boolean that the setting requires', async (t) => {
-  const yaml = 'homeostasis: {recall_max_tokens: "${N}"}\nretrieval: {bm25: {k1: "${F}"}}\naccess_control: {enabled: "${B}"}\nbanks: {"a*": {homeostasis: {quotas: {retain_per_day: "${N}"}}}}\nvector_store: "${N}"\nvector_store_config: {port: "${N}"}'
+  const yaml = 'homeostasis: {recall_max_tokens: "${N}"}\nretrieval: {bm25: {k1: "${F}"}}\naccess_control: {enabled: ' +
+    '"${B}"}\nbanks: {"a*": {homeostasis: {quotas: {retain_per_day: "${N}"}}}}\nvector_store: "${N}"\nvector_store_config: {port: "${N}"}'
   t.match(loadYaml(yaml, { N: '42', F: ' 1.25 ', B: 'true' }).file, {
     homeostasis: { recall_max_tokens: 42 },
     retrieval: { bm25: { k1: 1.25 } },
@@ -64,18 +72,45 @@ await t.test('a reference alone becomes the number or boolean that the setting r
 
 await t.test('any other text stays a text, and the problem of the setting does not show it', async (t) => {
   for (const text of ['many', '0x10', '1_000', '4${N}', '${N} ', 'Infinity']) {
-    t.same(yamlProblems('homeostasis: {recall_max_tokens: "${X}"}', { X: text }), ['homeostasis.recall_max_tokens: found a text (not shown), allowed is an integer of at least 1'], text)
+    t.same(
+      yamlProblems('homeostasis: {recall_max_tokens: "${X}"}', { X: text }),
+      ['homeostasis.recall_max_tokens: found a text (not shown), allowed is an integer of at least 1'], text,
+    )
   }
-  t.same(yamlProblems('homeostasis: {recall_max_tokens: "1${N}"}', { N: '2' }), ['homeostasis.recall_max_tokens: found a text (not shown), allowed is an integer of at least 1'], 'a reference among other text')
-  t.same(yamlProblems('homeostasis: {recall_max_tokens: "42"}'), ['homeostasis.recall_max_tokens: found a text (not shown), allowed is an integer of at least 1'], 'no reference at all')
-  t.same(yamlProblems('access_control: {enabled: "${B}"}', { B: 'yes' }), ['access_control.enabled: found a text (not shown), allowed are true, false'])
-  t.same(yamlProblems('access_control: {default_policy: "${P}"}', { P: 'owner' }), ['access_control.default_policy: found a text (not shown), allowed are "owner_only", "open", "deny"'], 'nor hinting at it')
-  t.same(yamlProblems('homeostasis: {recall_max_tokens: "${N}"}', { N: '0' }), ['homeostasis.recall_max_tokens: found a number (not shown), allowed is an integer of at least 1'])
+  t.same(
+    yamlProblems('homeostasis: {recall_max_tokens: "1${N}"}', { N: '2' }),
+    ['homeostasis.recall_max_tokens: found a text (not shown), allowed is an integer of at least 1'],
+    'a reference among other text',
+  )
+  t.same(
+    yamlProblems('homeostasis: {recall_max_tokens: "42"}'),
+    ['homeostasis.recall_max_tokens: found a text (not shown), allowed is an integer of at least 1'],
+    'no reference at all',
+  )
+  t.same(
+    yamlProblems('access_control: {enabled: "${B}"}', { B: 'yes' }),
+    ['access_control.enabled: found a text (not shown), allowed are true, false'],
+  )
+  t.same(
+    yamlProblems('access_control: {default_policy: "${P}"}', { P: 'owner' }),
+    ['access_control.default_policy: found a text (not shown), allowed are "owner_only", "open", "deny"'],
+    'nor hinting at it',
+  )
+  t.same(
+    yamlProblems('homeostasis: {recall_max_tokens: "${N}"}', { N: '0' }),
+    ['homeostasis.recall_max_tokens: found a number (not shown), allowed is an integer of at least 1'],
+  )
 })
 
 await t.test('a reference finds the file form of a secret', async (t) => {
   const yaml = 'vector_store_config: {dsn: "${DATABASE_URL}", pass: "${PASS}"}'
   const files = { '/d': 'postgres://db\n', '/p': 'pw\n' }
-  t.same(loadYaml(yaml, { DATABASE_URL_FILE: '/d', PASS_FILE: '/p' }, files).file.vector_store_config, { dsn: 'postgres://db', pass: 'pw' })
-  t.same(yamlProblems('vector_store: ${PASS}', { PASS_FILE: '/gone' }), ['vector_store: ${PASS} cannot be replaced, PASS_FILE: found a path that cannot be read (no such file), allowed is a file that holds the value'])
+  t.same(loadYaml(yaml, { DATABASE_URL_FILE: '/d', PASS_FILE: '/p' }, files).file.vector_store_config, {
+    dsn: 'postgres://db', pass: 'pw',
+  })
+  t.same(
+    yamlProblems('vector_store: ${PASS}', { PASS_FILE: '/gone' }),
+    ['vector_store: ${PASS} cannot be replaced, PASS_FILE: found a path that cannot be read (no such file), allowed ' +
+      'is a file that holds the value'],
+  )
 })

@@ -42,8 +42,10 @@ await t.test('a name with three wrong letters is only a warning, and only with o
 await t.test('variables of other programs are ignored', async (t) => {
   const others = [
     'PATH', 'HOME', 'HOST', 'NODE_ENV', 'PGHOST', 'DATABASE', 'DATABASE_HOST', 'DATABASE_NAME', 'DATABASE_PORT',
-    'DATABASE_SSL', 'DATABASE_UID', 'DATABASE_USER', 'DATABASE_PASSWORD', 'DATABASE_DSN', 'DATABASE_URL_2', 'DATALAKE_URL',
-    'DATABUS_URL', 'DATADOG_URL', 'DATA_URL', 'DATA_DIR', 'MIGRATE', 'MIGRATE_ON_START', 'DEVICES_HOST', 'SERVICED', 'SERVER_PORT',
+    'DATABASE_SSL', 'DATABASE_UID', 'DATABASE_USER', 'DATABASE_PASSWORD', 'DATABASE_DSN', 'DATABASE_URL_2',
+    'DATALAKE_URL',
+    'DATABUS_URL', 'DATADOG_URL', 'DATA_URL', 'DATA_DIR', 'MIGRATE', 'MIGRATE_ON_START', 'DEVICES_HOST', 'SERVICED',
+    'SERVER_PORT',
     'constructor', '__proto__',
   ]
   t.same(unknown(...others), { problems: [], warnings: [] })

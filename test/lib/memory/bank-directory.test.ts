@@ -29,7 +29,9 @@ t.test('a bank without its own configuration is cached as such', async (t) => {
 
 t.test('banks with the same name in two tenants are different banks', async (t) => {
   const { store, directory } = setUp()
-  await directory.resolve([{ tenantId: 'acme', bankId: 'home' }, { tenantId: 'zeta', bankId: 'home' }, { tenantId: null, bankId: 'home' }])
+  await directory.resolve([
+    { tenantId: 'acme', bankId: 'home' }, { tenantId: 'zeta', bankId: 'home' }, { tenantId: null, bankId: 'home' },
+  ])
   t.same(store.reads, [['home', 'home', 'home']])
 })
 

@@ -21,7 +21,9 @@ t.test('every setting of the configuration reaches the code that reads it', asyn
         retain_per_day: 10, import_per_day: 11, reflect_per_day: 12, model_calls_per_day: 13, model_tokens_per_day: 14,
       },
     },
-    barriers: { validation: { max_content_length: 15 }, metadata: { blocked_keys: ['k'], max_metadata_size_bytes: 16 } },
+    barriers: {
+      validation: { max_content_length: 15 }, metadata: { blocked_keys: ['k'], max_metadata_size_bytes: 16 },
+    },
     signal_quality: { dedup: { action: 'warn', threshold: 0.5 } },
     retrieval: {
       weights: { lexical: 2, semantic: 3 },

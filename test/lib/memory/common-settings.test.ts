@@ -6,7 +6,9 @@ import { commonSettings, readFileSettings, resolveBank } from '../../../lib/memo
 /** The weights of the strategies in a request on banks with these configurations. */
 function weightsOf (file: FileConfig, ...banks: BankConfiguration[]) {
   const settings = readFileSettings({ file, settings: settingsOf(file) }, { semanticWeight: 1, hasReranker: false })
-  return commonSettings(banks.map((own, index) => resolveBank({ tenantId: null, bankId: `b${index}` }, own, settings)), settings).retrieval.weights
+  return commonSettings(
+    banks.map((own, index) => resolveBank({ tenantId: null, bankId: `b${index}` }, own, settings)), settings,
+  ).retrieval.weights
 }
 
 const weights = (lexical: number, semantic: number): BankConfiguration => ({
@@ -32,7 +34,10 @@ t.test('it is also off when the file has no lexical strategy, because that bank 
   for (const banks of [[weights(2, 0), {}], [{}, weights(2, 0)], [{}, weights(2, 0), weights(0, 5)]]) {
     t.same(weightsOf(LEXICAL_OFF, ...banks), { lexical: 2, semantic: 0 })
   }
-  t.same(weightsOf(LEXICAL_OFF, { ...weights(2, 0), reflect: { max_evidence: 1 } }, weights(2, 0)), { lexical: 2, semantic: 0 }, 'also when both have it off and differ in something else')
+  t.same(
+    weightsOf(LEXICAL_OFF, { ...weights(2, 0), reflect: { max_evidence: 1 } }, weights(2, 0)),
+    { lexical: 2, semantic: 0 }, 'also when both have it off and differ in something else',
+  )
 })
 
 t.test('the semantic strategy stays on when no bank has it off', async (t) => {

@@ -5,7 +5,10 @@ import { decodeCursor, encodeCursor, isBankPlace, isMemoryPlace } from '../../..
 import { anyUtf16 } from '../../helpers/arbitraries.js'
 import { newId, NOW } from '../../helpers/memories.js'
 
-const REFUSAL = { code: 'invalid_request', members: { errors: [{ field: 'cursor', message: 'is not a cursor that this service gave' }] } }
+const REFUSAL = {
+  code: 'invalid_request',
+  members: { errors: [{ field: 'cursor', message: 'is not a cursor that this service gave' }] },
+}
 
 function refuses (t: Test, cursor: string): void {
   for (const check of [isMemoryPlace, isBankPlace]) {
@@ -37,9 +40,11 @@ t.test('a cursor of one list is invalid for the other', async (t) => {
 t.test('a malformed cursor is an invalid request', async (t) => {
   const id = newId()
   for (const json of [
-    '', 'null', '7', '"home"', '{}', '[]', '[null]', '[7]', '[[]]', '["home","more"]', '["home"', '{"0":"home","length":1}',
+    '', 'null', '7', '"home"', '{}', '[]', '[null]', '[7]', '[[]]', '["home","more"]', '["home"',
+    '{"0":"home","length":1}',
     '["__proto__", "x"]', '[""]', '["-home"]', '["home\\u0000"]', '["a b"]', `["${'x'.repeat(256)}"]`,
-    `["${NOW}","${id}"]`, `[${NOW}]`, `[${NOW},"${id}",1]`, `[${NOW}.5,"${id}"]`, `[1e400,"${id}"]`, `[null,"${id}"]`, `[9007199254740993,"${id}"]`,
+    `["${NOW}","${id}"]`, `[${NOW}]`, `[${NOW},"${id}",1]`, `[${NOW}.5,"${id}"]`, `[1e400,"${id}"]`, `[null,"${id}"]`,
+    `[9007199254740993,"${id}"]`,
     `[${NOW},7]`, `[${NOW},""]`, `[${NOW},"not a uuid"]`, `[${NOW},"${id}\\u0000"]`, `[8640000000000001,"${id}"]`,
   ]) refuses(t, encoded(json))
 })

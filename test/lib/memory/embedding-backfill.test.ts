@@ -15,7 +15,11 @@ class CountingStore extends InMemoryVectorStore {
   down = false
 
   override async listUnembedded (request: Parameters<InMemoryVectorStore['listUnembedded']>[0]): Promise<Unembedded[]> {
-    if (this.down) throw new ServiceError('dependency_unavailable', 'The vector store is unavailable', { cause: new Error('ECONNREFUSED') })
+    if (this.down) {
+      throw new ServiceError('dependency_unavailable', 'The vector store is unavailable', {
+        cause: new Error('ECONNREFUSED'),
+      })
+    }
     if (request.after === undefined) this.scans++
     return await super.listUnembedded(request)
   }
@@ -68,7 +72,9 @@ t.test('added memories get their vectors, in batches of one bank', async (t) => 
 
 t.test('a memory of many passages is embedded passage by passage', async (t) => {
   const { filler, store, embeddings, lacking } = setUp(t)
-  const long = await newMemory(`${'It will rain. '.repeat(40)}${'The car is red. '.repeat(40)}`, { chunkMaxCharacters: 200 })
+  const long = await newMemory(
+    `${'It will rain. '.repeat(40)}${'The car is red. '.repeat(40)}`, { chunkMaxCharacters: 200 },
+  )
   await store.insert(HOME, [long], NOW)
   filler.enqueue(HOME, [long])
   await filler.idle()
@@ -232,7 +238,9 @@ t.test('a page that was read before a text was replaced does not bring the old v
   }
   filler.requestScan()
   await read
-  await filler.runReplacement(HOME, [old!.memoryId], async () => { await store.import(HOME, [replacement], 'overwrite', NOW) })
+  await filler.runReplacement(
+    HOME, [old!.memoryId], async () => { await store.import(HOME, [replacement], 'overwrite', NOW) },
+  )
   goOn()
   await filler.idle()
   t.strictSame(embeddings.calls, [['My car is red.']])

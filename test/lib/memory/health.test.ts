@@ -42,8 +42,12 @@ t.test('a store that reports a failure is down, and its message is the cause', a
 
 t.test('a store that throws or rejects is down, and its error is the cause', async (t) => {
   const error = new Error('ECONNREFUSED')
-  t.strictSame(await bench(async () => { throw error }).probe.check(PATIENCE), { status: 'failed', reason: 'error', cause: error })
-  t.strictSame(await bench(() => { throw error }).probe.check(PATIENCE), { status: 'failed', reason: 'error', cause: error })
+  t.strictSame(await bench(async () => { throw error }).probe.check(PATIENCE), {
+    status: 'failed', reason: 'error', cause: error,
+  })
+  t.strictSame(await bench(() => { throw error }).probe.check(PATIENCE), {
+    status: 'failed', reason: 'error', cause: error,
+  })
 })
 
 t.test('a store with an unusable answer is down', async (t) => {

@@ -115,7 +115,9 @@ t.test('a key is kept for 24 hours and is free afterwards', async (t) => {
 t.test('the 24 hours begin when the answer is complete', async (t) => {
   const { keys, clock, call } = bench()
   const work = slowWork()
-  const first = keys.once({ key: 'k', operation: 'POST /v1/retain', fingerprint: 'body' }, ALICE, async () => await work.promise)
+  const first = keys.once(
+    { key: 'k', operation: 'POST /v1/retain', fingerprint: 'body' }, ALICE, async () => await work.promise,
+  )
   clock.advance(DAY / 2)
   work.resolve({ n: 7 })
   await first
@@ -133,7 +135,9 @@ t.test('a clock that is set back does not free a key', async (t) => {
 t.test('a key whose work is in progress is refused, whatever the body', async (t) => {
   const { keys, call, done } = bench()
   const work = slowWork()
-  const first = keys.once({ key: 'k', operation: 'POST /v1/retain', fingerprint: 'body' }, ALICE, async () => await work.promise)
+  const first = keys.once(
+    { key: 'k', operation: 'POST /v1/retain', fingerprint: 'body' }, ALICE, async () => await work.promise,
+  )
   await t.rejects(call(), IN_FLIGHT)
   await t.rejects(call({ fingerprint: 'other' }), REUSED)
   t.equal(done(), 0)
@@ -163,7 +167,9 @@ t.test('a failure after the 24 hours does not bring the old answer back', async 
   const { keys, clock, call } = bench()
   await call()
   clock.advance(DAY)
-  await t.rejects(keys.once({ key: 'k', operation: 'POST /v1/retain', fingerprint: 'body' }, ALICE, async () => { throw new Error('no') }))
+  await t.rejects(keys.once(
+    { key: 'k', operation: 'POST /v1/retain', fingerprint: 'body' }, ALICE, async () => { throw new Error('no') },
+  ))
   t.strictSame(await call(), { n: 2 })
 })
 
@@ -191,7 +197,9 @@ for (const [about, key, context] of OTHERS) {
 t.test('an anonymous caller differs from principals named null or the empty text', async (t) => {
   const { keys } = bench()
   const key = { key: 'k', operation: 'POST /v1/retain', fingerprint: 'body' }
-  for (const [index, context] of [{ tenantId: null }, { tenantId: null, principal: 'null' }, { tenantId: null, principal: '""' }].entries()) {
+  for (const [index, context] of [
+    { tenantId: null }, { tenantId: null, principal: 'null' }, { tenantId: null, principal: '""' },
+  ].entries()) {
     t.equal(await keys.once(key, context, async () => index), index)
   }
 })
@@ -203,7 +211,9 @@ t.test('no character of a name is interpreted as a separator', async (t) => {
     t.strictSame(await call({ operation: `a${separator}b`, key: 'c' }), { n: 1 }, about)
     t.strictSame(await call({ operation: 'a', key: `b${separator}c`, fingerprint: 'other' }), { n: 2 }, about)
     t.strictSame(await call({}, { principal: `a${separator}b`, onBehalfOf: 'c' }), { n: 3 }, about)
-    t.strictSame(await call({ fingerprint: 'other' }, { principal: 'a', onBehalfOf: `b${separator}c` }), { n: 4 }, about)
+    t.strictSame(
+      await call({ fingerprint: 'other' }, { principal: 'a', onBehalfOf: `b${separator}c` }), { n: 4 }, about,
+    )
     t.strictSame(await call({}, { tenantId: `a${separator}b`, principal: 'c' }), { n: 5 }, about)
     t.strictSame(await call({ fingerprint: 'other' }, { tenantId: 'a', principal: `b${separator}c` }), { n: 6 }, about)
   }
@@ -226,7 +236,13 @@ t.test('a repeat is answered from the context and the outcome that the store has
 })
 
 t.test('a record of an earlier release is the answer itself', async (t) => {
-  const answer = { stored: true, memory_id: '01936f0e-7b3c-7a10-8d2f-000000000001', chunk_count: 1, deduplicated: false, bank_id: 'team' }
+  const answer = {
+    stored: true,
+    memory_id: '01936f0e-7b3c-7a10-8d2f-000000000001',
+    chunk_count: 1,
+    deduplicated: false,
+    bank_id: 'team',
+  }
   const keys = new IdempotencyService(testClock(), storeWith(JSON.stringify(answer)))
   t.strictSame(await keys.runOnce<number, number, unknown>(KEY, ALICE, sum, noWork), answer)
 })

@@ -124,7 +124,18 @@ t.test('a successful call is settled with its usage, and reported with its durat
   const { metered, records, left } = setUp({ model: 'm-1' }, { quotas: { model_tokens_per_day: 5000 } })
   t.same(await metered.generate(CALL), GOOD)
   t.equal(await left(), 5000 - 1100)
-  t.same(records, [{ kind: 'llm', provider: 'scripted', model: 'm-1', purpose: 'reflect', outcome: 'ok', durationMs: 5, inputTokens: 1000, outputTokens: 100 }])
+  t.same(records, [
+    {
+      kind: 'llm',
+      provider: 'scripted',
+      model: 'm-1',
+      purpose: 'reflect',
+      outcome: 'ok',
+      durationMs: 5,
+      inputTokens: 1000,
+      outputTokens: 100,
+    },
+  ])
 })
 
 t.test('a price is per million tokens, by the name of the model, and not by an inherited property', async (t) => {
@@ -132,11 +143,19 @@ t.test('a price is per million tokens, by the name of the model, and not by an i
   t.equal((await setUp({ model: 'm-1' }, { prices }).metered.generate(CALL)).usage.cost, 0.0045)
   t.equal('cost' in (await setUp({ model: 'm-2' }, { prices }).metered.generate(CALL)).usage, false)
   t.equal('cost' in (await setUp({ model: 'constructor' }, { prices }).metered.generate(CALL)).usage, false)
-  t.equal((await setUp({ model: 'm-1' }, { prices: { 'm-1': { input: 0.1, output: 0.2 } } }).metered.generate({ ...CALL })).usage.cost, 0.00012, 'no digits of binary fractions')
+  t.equal(
+    (await setUp({ model: 'm-1' }, {
+      prices: { 'm-1': { input: 0.1, output: 0.2 } },
+    }).metered.generate({ ...CALL })).usage.cost,
+    0.00012, 'no digits of binary fractions',
+  )
 })
 
 t.test('the maximum of a call is reserved before it, so that two calls do not spend the same remainder', async (t) => {
-  const { metered, records } = setUp({ generate: async () => await metered.generate({ ...CALL, purpose: 'rewrite' }) }, { quotas: { model_tokens_per_day: 2 * (PROMPT_TOKENS + 50) - 1 } })
+  const { metered, records } = setUp(
+    { generate: async () => await metered.generate({ ...CALL, purpose: 'rewrite' }) },
+    { quotas: { model_tokens_per_day: 2 * (PROMPT_TOKENS + 50) - 1 } },
+  )
   const failure = await failureOf(async () => await metered.generate(CALL))
   t.ok(failure instanceof ServiceError)
   t.match(failure, { code: 'quota_exceeded', detail: /model_tokens_per_day/ })
@@ -144,14 +163,17 @@ t.test('the maximum of a call is reserved before it, so that two calls do not sp
 })
 
 const ends: Array<[error: Error, outcome: string, paid: boolean]> = [
-  ...(['unreachable', 'rejected', 'rate_limited', 'overloaded', 'circuit_open'] as const).map((kind: ModelCallKind): [Error, string, boolean] => [new ModelCallError(kind, kind), kind, false]),
+  ...(['unreachable', 'rejected', 'rate_limited', 'overloaded', 'circuit_open'] as const).map(
+    (kind: ModelCallKind): [Error, string, boolean] => [new ModelCallError(kind, kind), kind, false],
+  ),
   [new ModelCallError('timeout', 'late'), 'timeout', true],
   [new ModelCallError('unusable', 'HTML'), 'unusable', true],
   [new DeadlineExceeded(5), 'timeout', true],
   [new Error('foreign'), 'error', false],
 ]
 for (const [error, outcome, paid] of ends) {
-  t.test(`a call that ends with ${error.name} ${error.message} is reported as ${outcome}, and ${paid ? 'its prompt is paid for' : 'nothing is paid for'}`, async (t) => {
+  t.test(`a call that ends with ${error.name} ${error.message} is reported as ${outcome}, and ` +
+    `${paid ? 'its prompt is paid for' : 'nothing is paid for'}`, async (t) => {
     const { metered, records, left } = setUp({ generate: async () => { throw error } }, {
       quotas: { model_tokens_per_day: 5000 },
     })
@@ -162,7 +184,9 @@ for (const [error, outcome, paid] of ends) {
   })
 
   t.test(`the same holds for a stream with ${error.name} ${error.message}; its text is paid for too`, async (t) => {
-    const { metered, records, left } = setUp(streamOf(text('Alice lives'), error), { quotas: { model_tokens_per_day: 5000 } })
+    const { metered, records, left } = setUp(streamOf(text('Alice lives'), error), {
+      quotas: { model_tokens_per_day: 5000 },
+    })
     t.equal(await failureOf(async () => await collected(metered.stream(CALL))), error)
     t.equal(await left(), paid ? 5000 - PROMPT_TOKENS - countTokens('Alice lives') : 5000)
     t.match(records, [{ outcome }])
@@ -201,8 +225,13 @@ for (const [what, model] of Object.entries({
 }
 
 t.test('a stream gives its texts and its end with the cost', async (t) => {
-  const { metered, records, left } = setUp({ model: 'm-1', ...streamOf(text('Lyon '), text('[1].'), END) }, { prices: { 'm-1': { input: 3, output: 15 } }, quotas: { model_tokens_per_day: 5000 } })
-  t.same(await collected(metered.stream(CALL)), [text('Lyon '), text('[1].'), { type: 'end', usage: { ...GOOD.usage, cost: 0.0045 }, finish: 'length' }])
+  const { metered, records, left } = setUp(
+    { model: 'm-1', ...streamOf(text('Lyon '), text('[1].'), END) },
+    { prices: { 'm-1': { input: 3, output: 15 } }, quotas: { model_tokens_per_day: 5000 } },
+  )
+  t.same(await collected(metered.stream(CALL)), [
+    text('Lyon '), text('[1].'), { type: 'end', usage: { ...GOOD.usage, cost: 0.0045 }, finish: 'length' },
+  ])
   t.equal(await left(), 3900)
   t.match(records, [{ outcome: 'ok', cost: 0.0045 }])
   t.equal(records.length, 1)

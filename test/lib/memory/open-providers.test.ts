@@ -22,15 +22,29 @@ t.test('by default there is the mock with weight 0, and no reranker', async (t) 
 
 t.test('every registered embedding provider can be created by its name', async (t) => {
   const config = { base_url: 'http://127.0.0.1:1/v1', model: 'small', dimensions: 8, api_key_env: 'KEY' }
-  const remote = await open({ embedding_provider: 'openai_compatible', embedding_provider_config: config }, {}, { KEY: 'sk-1' })
-  t.strictSame([remote.embeddings.model, remote.embeddings.dimensions, remote.weights.semantic], ['small', 8, remote.embeddings.fusionWeight])
+  const remote = await open(
+    { embedding_provider: 'openai_compatible', embedding_provider_config: config }, {}, { KEY: 'sk-1' },
+  )
+  t.strictSame(
+    [remote.embeddings.model, remote.embeddings.dimensions, remote.weights.semantic],
+    ['small', 8, remote.embeddings.fusionWeight],
+  )
   await remote.embeddings.close?.()
-  await t.rejects(open({ embedding_provider: 'openai_compatible', embedding_provider_config: config }), new ProviderError('embedding_provider_config.api_key_env: the environment variable KEY is not set'))
-  await t.rejects(open({ embedding_provider: 'transformers', embedding_provider_config: {} }), new ProviderError('embedding_provider_config.model: is required'))
-  await t.rejects(open({ embedding_provider: 'locale' }), new ProviderError('embedding_provider: found "locale", allowed are mock, auto, local, transformers, openai_compatible and module:Class'))
+  await t.rejects(
+    open({ embedding_provider: 'openai_compatible', embedding_provider_config: config }),
+    new ProviderError('embedding_provider_config.api_key_env: the environment variable KEY is not set'),
+  )
+  await t.rejects(
+    open({ embedding_provider: 'transformers', embedding_provider_config: {} }),
+    new ProviderError('embedding_provider_config.model: is required'),
+  )
+  await t.rejects(open({ embedding_provider: 'locale' }), new ProviderError('embedding_provider: found "locale", ' +
+    'allowed are mock, auto, local, transformers, openai_compatible and module:Class'))
 })
 
-t.test('local and auto compute vectors on this machine', { skip: hasLocalEmbeddings() ? false : 'their packages are not installed' }, async (t) => {
+t.test('local and auto compute vectors on this machine', {
+  skip: hasLocalEmbeddings() ? false : 'their packages are not installed',
+}, async (t) => {
   for (const name of ['local', 'auto']) {
     const told: string[] = []
     const { embeddings } = await open({ embedding_provider: name }, { info: (message) => { told.push(message) } })
@@ -42,12 +56,16 @@ t.test('local and auto compute vectors on this machine', { skip: hasLocalEmbeddi
 })
 
 t.test('every registered reranker can be created by its name', async (t) => {
-  const { reranker } = await open({ reranker: 'rerank_endpoint', reranker_config: { base_url: 'http://127.0.0.1:1', model: 'm' } })
+  const { reranker } = await open({
+    reranker: 'rerank_endpoint', reranker_config: { base_url: 'http://127.0.0.1:1', model: 'm' },
+  })
   t.strictSame(await reranker?.rerank('query', [], {}), [])
   await reranker?.close?.()
   await t.rejects(open({ reranker: 'transformers' }), new ProviderError('reranker_config.model: is required'))
-  await t.rejects(open({ reranker: 'cohere' }), new ProviderError('reranker: found "cohere", allowed are rerank_endpoint, transformers and module:Class'))
-  await t.rejects(open({ reranker_config: { model: 'm' } }), new ProviderError('reranker_config: it has no effect without reranker; set reranker'))
+  await t.rejects(open({ reranker: 'cohere' }), new ProviderError('reranker: found "cohere", allowed are ' +
+    'rerank_endpoint, transformers and module:Class'))
+  await t.rejects(open({ reranker_config: { model: 'm' } }), new ProviderError('reranker_config: it has no effect ' +
+    'without reranker; set reranker'))
 })
 
 t.test('when one provider cannot be created, those that were created are closed', async (t) => {
@@ -67,14 +85,20 @@ t.test('when one provider cannot be created, those that were created are closed'
 
 t.test('the settings of a provider that is not selected end the start', async (t) => {
   for (const [key, fallback] of [['llm_provider', 'mock'], ['embedding_provider', 'mock']] as const) {
-    await t.rejects(open({ [`${key}_config`]: { dsn: 'Zq-secret' } }), new ProviderError(`${key}_config: ${key} is not set, and its default ${fallback} has no settings; set ${key}`))
+    await t.rejects(open({ [`${key}_config`]: { dsn: 'Zq-secret' } }), new ProviderError(
+      `${key}_config: ${key} is not set, and its default ${fallback} has no settings; set ${key}`,
+    ))
   }
-  await t.rejects(open({ reranker_config: { model: 'x' } }), new ProviderError('reranker_config: it has no effect without reranker; set reranker'))
+  await t.rejects(open({ reranker_config: { model: 'x' } }), new ProviderError('reranker_config: it has no effect ' +
+    'without reranker; set reranker'))
   await t.resolves(open({ vector_store_config: {}, reranker_config: {} }))
 })
 
 t.test('the default store receives its settings', async (t) => {
   const { store } = await open({ vector_store_config: { max_bytes: 1_048_576 } })
   t.ok(store)
-  await t.rejects(open({ vector_store_config: { dsn: 'Zq-secret' } }), new ProviderError('vector_store_config.dsn: is not a known key'))
+  await t.rejects(
+    open({ vector_store_config: { dsn: 'Zq-secret' } }),
+    new ProviderError('vector_store_config.dsn: is not a known key'),
+  )
 })

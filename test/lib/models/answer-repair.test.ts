@@ -29,11 +29,20 @@ async function mended (chunks: Iterable<Uint8Array>): Promise<string> {
 t.test('counts that are not numbers are removed, and the rest is kept', async (t) => {
   const cases: Array<[given: unknown, mended: unknown]> = [
     [{ choices: [1] }, { choices: [1] }],
-    [{ choices: [], usage: { prompt_tokens: 1, completion_tokens: '2', total_tokens: null } }, { choices: [], usage: { prompt_tokens: 1 } }],
+    [
+      { choices: [], usage: { prompt_tokens: 1, completion_tokens: '2', total_tokens: null } },
+      { choices: [], usage: { prompt_tokens: 1 } },
+    ],
     [{ choices: [], usage: 'none' }, { choices: [], usage: {} }],
     [{ type: 'message', content: [] }, { type: 'message', content: [], usage: { input_tokens: 0, output_tokens: 0 } }],
-    [{ type: 'message', usage: { input_tokens: 3, output_tokens: 'x' } }, { type: 'message', usage: { input_tokens: 3, output_tokens: 0 } }],
-    [{ type: 'message_start', message: { id: 'a' } }, { type: 'message_start', message: { id: 'a', usage: { input_tokens: 0 } } }],
+    [
+      { type: 'message', usage: { input_tokens: 3, output_tokens: 'x' } },
+      { type: 'message', usage: { input_tokens: 3, output_tokens: 0 } },
+    ],
+    [
+      { type: 'message_start', message: { id: 'a' } },
+      { type: 'message_start', message: { id: 'a', usage: { input_tokens: 0 } } },
+    ],
     [{ type: 'message_delta', delta: {} }, { type: 'message_delta', delta: {}, usage: { output_tokens: 0 } }],
     ['text', 'text'],
     [null, null],

@@ -16,28 +16,42 @@ async function choose (t: Test, config: Record<string, unknown>, internals: Para
 }
 
 t.test('auto is transformers when a model is configured', async (t) => {
-  const { provider, said } = await choose(t, { model: 'fake/bigrams', batch_size: 2 }, { module: MODULE, weights: MISSING.weights })
+  const { provider, said } = await choose(t, { model: 'fake/bigrams', batch_size: 2 }, {
+    module: MODULE, weights: MISSING.weights,
+  })
   t.equal(provider.dimensions, 32)
-  t.strictSame(said, ['info: embedding_provider: auto chose transformers, because a model is named: @huggingface/transformers:fake/bigrams:default:mean, 32 dimensions'])
+  t.strictSame(said, ['info: embedding_provider: auto chose transformers, because a model is named: ' +
+    '@huggingface/transformers:fake/bigrams:default:mean, 32 dimensions'])
 })
 
 t.test('a model that cannot be loaded is not replaced by another one', async (t) => {
-  await t.rejects(choose(t, { model: 'fake/bigrams' }, { module: MISSING.module }), new ProviderError('embedding_provider: transformers needs a package that is not installed: npm install @huggingface/no-such-package'))
+  await t.rejects(
+    choose(t, { model: 'fake/bigrams' }, { module: MISSING.module }),
+    new ProviderError('embedding_provider: transformers needs a package that is not installed: npm install ' +
+      '@huggingface/no-such-package'),
+  )
 })
 
 t.test('auto is local without a model, when its packages are installed', async (t) => {
   const { provider, said } = await choose(t, { threads: 1 }, { module: MISSING.module, engine: ENGINE })
   t.strictSame([provider.model, provider.dimensions], ['use-lite-en-1', 512])
-  t.match(said[0], 'info: embedding_provider: auto chose local, because its packages are installed and no model is named: use-lite-en-1, 512 dimensions, English')
+  t.match(
+    said[0],
+    'info: embedding_provider: auto chose local, because its packages are installed and no model is named: ' +
+      'use-lite-en-1, 512 dimensions, English',
+  )
 })
 
 t.test('auto has no embeddings without either, and recall is lexical', async (t) => {
   const { provider, said } = await choose(t, {}, MISSING)
   t.strictSame([provider.model, provider.fusionWeight], ['mock', 0])
-  t.strictSame(said, ['warn: embedding_provider: auto chose none, because the packages of local are not installed and no model is named: recall goes by words alone'])
+  t.strictSame(said, ['warn: embedding_provider: auto chose none, because the packages of local are not installed ' +
+    'and no model is named: recall goes by words alone'])
 })
 
 t.test('settings are checked for every choice', async (t) => {
-  await t.rejects(choose(t, { treads: 2 }, MISSING), new ProviderError('embedding_provider_config.treads: is not a known key'))
-  await t.rejects(choose(t, { pooling: 'cls' }, MISSING), new ProviderError('embedding_provider_config.pooling: is not a known key'))
+  await t.rejects(choose(t, { treads: 2 }, MISSING), new ProviderError('embedding_provider_config.treads: is not ' +
+    'a known key'))
+  await t.rejects(choose(t, { pooling: 'cls' }, MISSING), new ProviderError('embedding_provider_config.pooling: is ' +
+    'not a known key'))
 })

@@ -62,21 +62,34 @@ t.test('limits', async (t) => {
     const held = model.generate(ask())
     t.strictSame(model.status?.(), { breaker: { state: 'closed', tenantsOpen: 0 }, running: 1, waiting: 0 })
     const refused = await failureOf(model.generate(ask()))
-    t.strictSame([refused.kind, refused.retryAfterMs, refused.message], ['overloaded', 1000, 'All 1 calls to the language model are under way and 0 wait'])
+    t.strictSame(
+      [refused.kind, refused.retryAfterMs, refused.message],
+      ['overloaded', 1000, 'All 1 calls to the language model are under way and 0 wait'],
+    )
     open()
     await held
   })
 
   t.test('without limits there are two further attempts', async (t) => {
     let attempts = 0
-    const model = bounded({ generate: async () => { attempts++; throw failure('unreachable') } }, { breaker: { ...breaker, threshold: 100 } })
+    const model = bounded(
+      { generate: async () => { attempts++; throw failure('unreachable') } },
+      { breaker: { ...breaker, threshold: 100 } },
+    )
     t.equal((await failureOf(model.generate(ask()))).kind, 'unreachable')
     t.equal(attempts, 3)
   })
 
   t.test('invalid limits end the start', async (t) => {
-    for (const [limits, name] of [[{ maxRetries: -1 }, 'maxRetries'], [{ attemptTimeoutMs: 0 }, 'attemptTimeoutMs'], [{ maxConcurrency: 1.5 }, 'maxConcurrency'], [{ maxWaiting: NaN }, 'maxWaiting']] as const) {
-      t.throws(() => bounded({ limits, generate: async () => ANSWER }), new ProviderError(`llm_provider: limits.${name} must be a whole number of at least ${['maxRetries', 'maxWaiting'].includes(name) ? 0 : 1}`))
+    for (const [limits, name] of [
+      [{ maxRetries: -1 }, 'maxRetries'], [{ attemptTimeoutMs: 0 }, 'attemptTimeoutMs'],
+      [{ maxConcurrency: 1.5 }, 'maxConcurrency'], [{ maxWaiting: NaN }, 'maxWaiting'],
+    ] as const) {
+      t.throws(
+        () => bounded({ limits, generate: async () => ANSWER }),
+        new ProviderError(`llm_provider: limits.${name} must be a whole number of at least ` +
+          `${['maxRetries', 'maxWaiting'].includes(name) ? 0 : 1}`),
+      )
     }
   })
 })
@@ -84,7 +97,11 @@ t.test('limits', async (t) => {
 t.test('time', async (t) => {
   t.test('a model that does not answer is a fault before the longest deadline, and its circuit opens', async (t) => {
     const model = bounded({ limits: { maxRetries: 0 }, generate: async () => await NEVER }, { ceilingMs: 40 })
-    for (let call = 0; call < 2; call++) await t.rejects(model.generate(ask({ timeoutMs: 40 })), new ModelCallError('timeout', 'The language model did not answer within 30 ms'))
+    for (let call = 0; call < 2; call++) {
+      await t.rejects(model.generate(ask({ timeoutMs: 40 })), new ModelCallError(
+        'timeout', 'The language model did not answer within 30 ms',
+      ))
+    }
     t.equal((await failureOf(model.generate(ask({ timeoutMs: 40 })))).kind, 'circuit_open')
   })
 
@@ -95,13 +112,17 @@ t.test('time', async (t) => {
     })
     for (const [next, bound] of [[40, 30], [20, 15], [60, 45]] as const) {
       ceilingMs = next
-      await t.rejects(model.generate(ask()), new ModelCallError('timeout', `The language model did not answer within ${bound} ms`))
+      await t.rejects(model.generate(ask()), new ModelCallError(
+        'timeout', `The language model did not answer within ${bound} ms`,
+      ))
     }
   })
 
   t.test('short deadlines of callers do not open the circuit', async (t) => {
     const model = bounded({ generate: async () => await NEVER })
-    for (let call = 0; call < 4; call++) t.equal((await failureOf(model.generate(ask({ timeoutMs: 10 })))).kind, 'timeout')
+    for (let call = 0; call < 4; call++) {
+      t.equal((await failureOf(model.generate(ask({ timeoutMs: 10 })))).kind, 'timeout')
+    }
     t.equal(model.status?.().breaker?.state, 'closed')
   })
 })
@@ -131,7 +152,9 @@ t.test('streams', async (t) => {
         throw failure('unreachable')
       },
     })
-    for (let call = 0; call < 2; call++) t.match(await read(model.stream!(ask({ tenantId: 'a' }))), { text: 'It ', error: { kind: 'unreachable' } })
+    for (let call = 0; call < 2; call++) {
+      t.match(await read(model.stream!(ask({ tenantId: 'a' }))), { text: 'It ', error: { kind: 'unreachable' } })
+    }
     t.strictSame(model.status?.().breaker, { state: 'open', tenantsOpen: 1 })
     t.equal((await failureOf(model.generate(ask({ tenantId: 'b' })))).kind, 'circuit_open')
   })

@@ -5,7 +5,9 @@ import { NO_TELEMETRY, type ModelCallRecord } from '../../../lib/telemetry/telem
 
 function afterCalls (...outcomes: string[]): ModelHealth {
   const health = new ModelHealth(NO_TELEMETRY)
-  for (const outcome of outcomes) health.telemetry.modelCall({ kind: 'llm', provider: 'p', model: 'm', purpose: 'reflect', outcome, durationMs: 1 })
+  for (const outcome of outcomes) {
+    health.telemetry.modelCall({ kind: 'llm', provider: 'p', model: 'm', purpose: 'reflect', outcome, durationMs: 1 })
+  }
   return health
 }
 
@@ -24,7 +26,10 @@ const cases: Array<[what: string, outcomes: string[], status: ModelStatus, condi
   ['calls that were not made', ['ok', 'circuit_open'], breaker('closed'), 'ok'],
   ['calls for which there was no room', ['ok', 'overloaded', 'overloaded'], breaker('closed'), 'ok'],
   ['nothing but calls for which there was no room', Array.from({ length: 5 }, () => 'overloaded'), {}, 'unknown'],
-  ['failures with a call between them for which there was no room', ['ok', ...FIVE.slice(1), 'overloaded', 'unreachable'], {}, 'failing'],
+  [
+    'failures with a call between them for which there was no room',
+    ['ok', ...FIVE.slice(1), 'overloaded', 'unreachable'], {}, 'failing',
+  ],
   ['an open circuit', ['ok'], breaker('open'), 'failing'],
   ['a circuit that is tried again', ['ok'], breaker('half_open'), 'degraded'],
   ['nothing, of one that asks nobody', [], { alwaysAvailable: true }, 'ok'],
@@ -48,7 +53,9 @@ await t.test('all records are passed on', async (t) => {
     refused: (what) => { told.push(what) },
     modelCall: (record) => { told.push(record) },
   })
-  const record: ModelCallRecord = { kind: 'reranker', provider: 'p', model: 'm', purpose: 'rerank', outcome: 'ok', durationMs: 1 }
+  const record: ModelCallRecord = {
+    kind: 'reranker', provider: 'p', model: 'm', purpose: 'rerank', outcome: 'ok', durationMs: 1,
+  }
   telemetry.stage('embed', 2)
   telemetry.refused('access')
   telemetry.modelCall(record)

@@ -35,45 +35,175 @@ const HUNG = { timeoutMs: 2000 }
 const BEFORE: Fault[] = [
   { name: 'a slow answer', script: [after(30, says(ANSWER))], outcome: 'right', asked: 1 },
   { name: 'no answer once', script: [silent], outcome: 'right', asked: 2, ...HUNG },
-  { name: 'never an answer', script: twice(silent), outcome: ['timeout', /did not answer within 2000 ms/], asked: 2, ...HUNG },
-  { name: 'a beginning and no more', script: twice(stallInTheMiddle()), outcome: ['timeout', /did not answer within 2000 ms/], asked: 2, ...HUNG },
-  { name: 'a connection that is always closed', script: twice(hangUp), outcome: ['unreachable', /cannot be reached \(UND_ERR_SOCKET\)/], asked: 2 },
+  {
+    name: 'never an answer',
+    script: twice(silent),
+    outcome: ['timeout', /did not answer within 2000 ms/],
+    asked: 2,
+    ...HUNG,
+  },
+  {
+    name: 'a beginning and no more',
+    script: twice(stallInTheMiddle()),
+    outcome: ['timeout', /did not answer within 2000 ms/],
+    asked: 2,
+    ...HUNG,
+  },
+  {
+    name: 'a connection that is always closed',
+    script: twice(hangUp),
+    outcome: ['unreachable', /cannot be reached \(UND_ERR_SOCKET\)/],
+    asked: 2,
+  },
   { name: 'an answer that is cut once', script: [cutInTheMiddle()], outcome: 'right', asked: 2 },
-  { name: 'an answer that is always cut', script: twice(cutInTheMiddle()), outcome: ['unreachable', /broke off its answer \(UND_ERR_SOCKET\)/], asked: 2 },
+  {
+    name: 'an answer that is always cut',
+    script: twice(cutInTheMiddle()),
+    outcome: ['unreachable', /broke off its answer \(UND_ERR_SOCKET\)/],
+    asked: 2,
+  },
   { name: '500 once', script: [answering(500, '')], outcome: 'right', asked: 2 },
-  { name: '529', script: twice(answering(529, '{"type":"error","error":{"type":"overloaded_error"}}')), outcome: ['unreachable', /answered 529 \(overloaded_error\)$/], asked: 2 },
+  {
+    name: '529',
+    script: twice(answering(529, '{"type":"error","error":{"type":"overloaded_error"}}')),
+    outcome: ['unreachable', /answered 529 \(overloaded_error\)$/],
+    asked: 2,
+  },
   { name: '429 with seconds', script: [answering(429, '', { 'retry-after': '2' })], outcome: 'right', asked: 2 },
-  { name: '429 for an hour', script: [answering(429, '', { 'retry-after': '3600' })], outcome: ['rate_limited', /answered 429$/], asked: 1 },
-  { name: '400 that repeats the request', script: [answering(400, JSON.stringify({ error: { message: `wrong: ${QUESTION}`, code: 'context_length_exceeded' } }))], outcome: ['rejected', /answered 400 \(context_length_exceeded\)$/], asked: 1 },
-  { name: '401 that repeats the key', script: [answering(401, JSON.stringify({ error: { message: `Incorrect key ${KEY}`, type: KEY } }))], outcome: ['rejected', /answered 401$/], asked: 1 },
-  { name: '404', script: [answering(404, '{"error":{"code":"model_not_found"}}')], outcome: ['rejected', /answered 404 \(model_not_found\)$/], asked: 1 },
-  { name: 'a redirect', script: [answering(307, '', { location: 'http://127.0.0.1:9/' })], outcome: ['rejected', /a redirect, which is not followed/], asked: 1 },
-  { name: 'a page of HTML', script: [garbage('html')], outcome: ['unusable', /something else than an answer/], asked: 1 },
-  { name: 'JSON of another kind', script: [garbage('json')], outcome: ['unusable', /something else than an answer/], asked: 1 },
-  { name: 'broken JSON', script: [garbage('broken')], outcome: ['unusable', /something else than an answer/], asked: 1 },
+  {
+    name: '429 for an hour',
+    script: [answering(429, '', { 'retry-after': '3600' })],
+    outcome: ['rate_limited', /answered 429$/],
+    asked: 1,
+  },
+  {
+    name: '400 that repeats the request',
+    script: [
+      answering(400, JSON.stringify({ error: { message: `wrong: ${QUESTION}`, code: 'context_length_exceeded' } })),
+    ],
+    outcome: ['rejected', /answered 400 \(context_length_exceeded\)$/],
+    asked: 1,
+  },
+  {
+    name: '401 that repeats the key',
+    script: [answering(401, JSON.stringify({ error: { message: `Incorrect key ${KEY}`, type: KEY } }))],
+    outcome: ['rejected', /answered 401$/],
+    asked: 1,
+  },
+  {
+    name: '404',
+    script: [answering(404, '{"error":{"code":"model_not_found"}}')],
+    outcome: ['rejected', /answered 404 \(model_not_found\)$/],
+    asked: 1,
+  },
+  {
+    name: 'a redirect',
+    script: [answering(307, '', { location: 'http://127.0.0.1:9/' })],
+    outcome: ['rejected', /a redirect, which is not followed/],
+    asked: 1,
+  },
+  {
+    name: 'a page of HTML', script: [garbage('html')], outcome: ['unusable', /something else than an answer/], asked: 1,
+  },
+  {
+    name: 'JSON of another kind',
+    script: [garbage('json')],
+    outcome: ['unusable', /something else than an answer/],
+    asked: 1,
+  },
+  {
+    name: 'broken JSON', script: [garbage('broken')], outcome: ['unusable', /something else than an answer/], asked: 1,
+  },
   { name: 'no body', script: [answering(200, '')], outcome: ['unusable', /something else than an answer/], asked: 1 },
   { name: 'an empty text', script: [says('')], outcome: ['unusable', /without a text$/], asked: 1 },
-  { name: 'a text that the ceiling left no room for', script: [says('', { finish: 'length', reasoning: 'Long thoughts' })], outcome: ['unusable', /without a text: it used up its tokens before$/], asked: 1 },
+  {
+    name: 'a text that the ceiling left no room for',
+    script: [says('', { finish: 'length', reasoning: 'Long thoughts' })],
+    outcome: ['unusable', /without a text: it used up its tokens before$/],
+    asked: 1,
+  },
 ]
 
 const PLAIN: Fault[] = [
   ...BEFORE,
-  { name: 'an error of the protocol', script: twice(failsInTheMiddle('api_error')), outcome: ['unreachable', /answered 500 \(api_error\)$/], asked: 2 },
-  { name: 'a body that ends too early', script: [endsEarly(ANSWER)], outcome: ['unusable', /something else than an answer/], asked: 1 },
+  {
+    name: 'an error of the protocol',
+    script: twice(failsInTheMiddle('api_error')),
+    outcome: ['unreachable', /answered 500 \(api_error\)$/],
+    asked: 2,
+  },
+  {
+    name: 'a body that ends too early',
+    script: [endsEarly(ANSWER)],
+    outcome: ['unusable', /something else than an answer/],
+    asked: 1,
+  },
   { name: 'a body without end', script: [endless], outcome: ['unusable', /more than \d+ bytes/], asked: 1 },
 ]
 
 const STREAMED: Fault[] = [
   ...BEFORE,
-  { name: 'an error of the protocol before a text, once', script: [failsInTheMiddle('overloaded_error')], outcome: 'right', asked: 2 },
-  { name: 'an error of the protocol before a text, always', script: twice(failsInTheMiddle('overloaded_error')), outcome: ['unreachable', /broke off its answer with an error \(overloaded_error\)$/], asked: 2 },
-  { name: 'a limit that is told in the stream', script: twice(failsInTheMiddle('rate_limit_error')), outcome: ['rate_limited', /with an error \(rate_limit_error\)$/], asked: 2 },
-  { name: 'an error of the protocol after a text', script: [failsInTheMiddle('api_error', 'Under ')], outcome: ['unreachable', /with an error \(api_error\)$/], asked: 1, text: 'Under ' },
-  { name: 'an error that repeats the key', script: [failsInTheMiddle(KEY, 'Under ')], outcome: ['unreachable', /with an error$/], asked: 1, text: 'Under ' },
-  { name: 'a stream that is cut', script: [cutInTheMiddle('Under ', 'the ')], outcome: ['unreachable', /broke off its answer \(UND_ERR_SOCKET\)/], asked: 1, text: 'Under the ' },
-  { name: 'a stream that stops', script: [stallInTheMiddle('Under ')], outcome: ['timeout', /did not answer within 2000 ms/], asked: 1, text: 'Under ', ...HUNG },
-  { name: 'a stream that ends without its end', script: [endsEarly('Under ')], outcome: ['unreachable', /broke off its answer$/], asked: 1, text: 'Under ' },
-  { name: 'a stream of blanks', script: [says('  \n')], outcome: ['unusable', /without a text$/], asked: 1, text: '  \n' },
+  {
+    name: 'an error of the protocol before a text, once',
+    script: [failsInTheMiddle('overloaded_error')],
+    outcome: 'right',
+    asked: 2,
+  },
+  {
+    name: 'an error of the protocol before a text, always',
+    script: twice(failsInTheMiddle('overloaded_error')),
+    outcome: ['unreachable', /broke off its answer with an error \(overloaded_error\)$/],
+    asked: 2,
+  },
+  {
+    name: 'a limit that is told in the stream',
+    script: twice(failsInTheMiddle('rate_limit_error')),
+    outcome: ['rate_limited', /with an error \(rate_limit_error\)$/],
+    asked: 2,
+  },
+  {
+    name: 'an error of the protocol after a text',
+    script: [failsInTheMiddle('api_error', 'Under ')],
+    outcome: ['unreachable', /with an error \(api_error\)$/],
+    asked: 1,
+    text: 'Under ',
+  },
+  {
+    name: 'an error that repeats the key',
+    script: [failsInTheMiddle(KEY, 'Under ')],
+    outcome: ['unreachable', /with an error$/],
+    asked: 1,
+    text: 'Under ',
+  },
+  {
+    name: 'a stream that is cut',
+    script: [cutInTheMiddle('Under ', 'the ')],
+    outcome: ['unreachable', /broke off its answer \(UND_ERR_SOCKET\)/],
+    asked: 1,
+    text: 'Under the ',
+  },
+  {
+    name: 'a stream that stops',
+    script: [stallInTheMiddle('Under ')],
+    outcome: ['timeout', /did not answer within 2000 ms/],
+    asked: 1,
+    text: 'Under ',
+    ...HUNG,
+  },
+  {
+    name: 'a stream that ends without its end',
+    script: [endsEarly('Under ')],
+    outcome: ['unreachable', /broke off its answer$/],
+    asked: 1,
+    text: 'Under ',
+  },
+  {
+    name: 'a stream of blanks',
+    script: [says('  \n')],
+    outcome: ['unusable', /without a text$/],
+    asked: 1,
+    text: '  \n',
+  },
 ]
 
 /** @returns the text that came, and the error */
@@ -82,7 +212,9 @@ type Ask = (request: GenerateRequest) => Promise<{ text: string, error?: unknown
 async function open (
   server: LanguageServer, provider: (typeof PROVIDERS)[number], isStream: boolean, timeoutMs = 60_000,
 ): Promise<Ask> {
-  const model = await openBounded(server, provider, { api_key: KEY, headers: { 'x-other': HEADER }, query_params: { token: PARAMETER }, timeout_ms: timeoutMs })
+  const model = await openBounded(server, provider, {
+    api_key: KEY, headers: { 'x-other': HEADER }, query_params: { token: PARAMETER }, timeout_ms: timeoutMs,
+  })
   return async (request) => isStream
     ? await read(model.stream!(request))
     : await model.generate(request).then(({ text }) => ({ text }), (error: unknown) => ({ text: '', error }))
@@ -104,7 +236,8 @@ for (const provider of PROVIDERS) {
       // its busy times.
       t.jobs = 8
       for (const { name, script, outcome, asked, timeoutMs, text } of faults) {
-        t.test(`${name}: ${outcome === 'right' ? outcome : outcome[0]} after ${asked} ${asked === 1 ? 'request' : 'requests'}`, async (t) => {
+        t.test(`${name}: ${outcome === 'right' ? outcome : outcome[0]} after ${asked} ` +
+          `${asked === 1 ? 'request' : 'requests'}`, async (t) => {
           const server = await startLanguageServer(t)
           server.always(says(ANSWER))
           server.next(...script)
@@ -129,7 +262,9 @@ for (const provider of PROVIDERS) {
         checkFailure(t, error, ['unreachable', /cannot be reached \(ECONNREFUSED\)/])
       })
 
-      for (const [what, behaviour] of [['before the answer', silent], ['in the middle of the answer', stallInTheMiddle('Under ')]] as const) {
+      for (const [what, behaviour] of [
+        ['before the answer', silent], ['in the middle of the answer', stallInTheMiddle('Under ')],
+      ] as const) {
         t.test(`a caller that leaves ${what} gets its reason, and the connection is closed`, async (t) => {
           const server = await startLanguageServer(t)
           server.always(behaviour)

@@ -39,7 +39,10 @@ export async function openModel (
 export async function openBounded (
   server: LanguageServer, { make }: Provider, config: Record<string, unknown> = {}, tools: RemoteTools = {},
 ): Promise<LanguageModel> {
-  const model = await make({ base_url: server.url, model: 'test', timeout_ms: 60_000, max_retries: 1, ...config }, { baseDirectory: '/' }, tools)
+  const model = await make(
+    { base_url: server.url, model: 'test', timeout_ms: 60_000, max_retries: 1, ...config }, { baseDirectory: '/' },
+    tools,
+  )
   return boundedLanguageModel(model, {
     breaker: { threshold: 100, recoveryMs: 1000, halfOpenCalls: 1 },
     ceilingMs: 600_000,
@@ -69,5 +72,8 @@ export async function failureOf (call: Promise<unknown>): Promise<ModelCallError
 
 /** Everything that an error shows in any form of logging. */
 export function everything (error: unknown): string {
-  return [String(error), error instanceof Error ? error.stack : '', JSON.stringify(error), inspect(error, { depth: Infinity, showHidden: true })].join('\n')
+  return [
+    String(error), error instanceof Error ? error.stack : '', JSON.stringify(error),
+    inspect(error, { depth: Infinity, showHidden: true }),
+  ].join('\n')
 }

@@ -4,7 +4,9 @@ import { rejection, setUp } from '../../fixtures/transformers-package/scripted.j
 
 t.test('a text that is cached or being computed is not computed again', async (t) => {
   const { embed, computed } = setUp(t)
-  t.strictSame(await Promise.all([embed('a', 'bb', ' a '), embed('bb')]), [[[0, 1, 1], [1, 2, 1], [0, 1, 1]], [[1, 2, 1]]])
+  t.strictSame(await Promise.all([embed('a', 'bb', ' a '), embed('bb')]), [
+    [[0, 1, 1], [1, 2, 1], [0, 1, 1]], [[1, 2, 1]],
+  ])
   t.strictSame(await embed('bb', 'ccc', 'a'), [[1, 2, 1], [2, 3, 1], [0, 1, 1]])
   t.equal(computed(), 3)
 })
@@ -43,7 +45,10 @@ t.test('queries are computed before all waiting documents', async (t) => {
     order.push(text)
   }
   await embed('warm')
-  const all = [watched('hold', 'document'), watched('document 1', 'document'), watched('document 2', 'document'), watched('query 1', 'query'), watched('query 2', 'query')]
+  const all = [
+    watched('hold', 'document'), watched('document 1', 'document'), watched('document 2', 'document'),
+    watched('query 1', 'query'), watched('query 2', 'query'),
+  ]
   release()
   await Promise.all(all)
   t.strictSame(order, ['hold', 'query 1', 'query 2', 'document 1', 'document 2'])
@@ -54,7 +59,9 @@ t.test('with its own thread a query is answered while a document occupies the ot
   await embed('warm')
   const documents = embed('hold', 'behind')
   await provider.embed(['query'], { purpose: 'query' })
-  t.strictSame(provider.status(), { running: 1, waiting: 1, cache: { hits: 0, misses: 4 } }, 'both documents are unanswered')
+  t.strictSame(
+    provider.status(), { running: 1, waiting: 1, cache: { hits: 0, misses: 4 } }, 'both documents are unanswered',
+  )
   release()
   t.equal((await documents).length, 2)
   t.equal(loads(), 2, 'each thread has a model')
@@ -68,7 +75,9 @@ t.test('a waiting document that is requested as a query is computed as a query',
     await provider.embed([text], { purpose })
     order.push(`${purpose} ${text}`)
   }
-  const all = [watched('hold', 'document'), watched('one', 'document'), watched('two', 'document'), watched('two', 'query')]
+  const all = [
+    watched('hold', 'document'), watched('one', 'document'), watched('two', 'document'), watched('two', 'query'),
+  ]
   release()
   await Promise.all(all)
   t.strictSame(order, ['document hold', 'document two', 'query two', 'document one'])
@@ -81,10 +90,15 @@ t.test('the number of waiting texts is bounded, and a call is accepted as a whol
   const held = embed('hold')
   const waiting = embed('a', 'b')
   await t.rejects(provider.embed(['c'], {}), QueueFullError)
-  t.equal(await rejection(provider.embed(['c', 'a'], {})), 'it takes no more: 2 wait, 1 would come and 2 may wait (max_queue)')
+  t.equal(
+    await rejection(provider.embed(['c', 'a'], {})),
+    'it takes no more: 2 wait, 1 would come and 2 may wait (max_queue)',
+  )
   const same = embed('b')
   const query = provider.embed(['query'], { purpose: 'query' })
-  await t.rejects(provider.embed(['q', 'r'], { purpose: 'query' }), QueueFullError, 'queries have their own queue of the same size')
+  await t.rejects(
+    provider.embed(['q', 'r'], { purpose: 'query' }), QueueFullError, 'queries have their own queue of the same size',
+  )
   release()
   await Promise.all([held, waiting, query])
   t.strictSame(await same, [[4, 1, 1]], 'a text that waits already takes no further place')

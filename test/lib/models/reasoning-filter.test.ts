@@ -3,9 +3,18 @@ import { ReasoningFilter, withoutReasoning } from '../../../lib/models/remote/re
 import fc from '../../helpers/fast-check.js'
 
 const CASES: Array<[what: string, given: string, left: string]> = [
-  ['an answer without thoughts stays as it is', ' Alice lives in Lyon. [1] <think>', ' Alice lives in Lyon. [1] <think>'],
-  ['thoughts before it go, and the space behind them', '\n<think>\nHm. [9]</th\n</think>\n\nIn Lyon. [1]', 'In Lyon. [1]'],
-  ['tags after the first word are text', 'The tag <think>x</think> is one. [1]', 'The tag <think>x</think> is one. [1]'],
+  [
+    'an answer without thoughts stays as it is', ' Alice lives in Lyon. [1] <think>',
+    ' Alice lives in Lyon. [1] <think>',
+  ],
+  [
+    'thoughts before it go, and the space behind them', '\n<think>\nHm. [9]</th\n</think>\n\nIn Lyon. [1]',
+    'In Lyon. [1]',
+  ],
+  [
+    'tags after the first word are text', 'The tag <think>x</think> is one. [1]',
+    'The tag <think>x</think> is one. [1]',
+  ],
   ['a thought that never ends leaves nothing', '<think>Let me see', ''],
   ['what only begins like the tag is text', '<thin', '<thin'],
   ['nothing stays nothing', '', ''],
@@ -18,7 +27,9 @@ for (const [what, given, left] of CASES) {
 
 t.test('the remaining text does not depend on where the stream was split', async (t) => {
   const part = fc.constantFrom('<think>', '</think>', '<thi', 'nk>', '</th', 'ink>', ' ', '\n', 'word', '<')
-  fc.assert(fc.property(fc.array(part, { maxLength: 12 }).map((parts) => parts.join('')), fc.infiniteStream(fc.integer({ min: 1, max: 5 })), (text, sizes) => {
+  fc.assert(fc.property(fc.array(part, { maxLength: 12 }).map((parts) => (
+    parts.join('')
+  )), fc.infiniteStream(fc.integer({ min: 1, max: 5 })), (text, sizes) => {
     const filter = new ReasoningFilter()
     let given = ''
     for (let at = 0; at < text.length;) {

@@ -34,7 +34,9 @@ t.test('requests in progress never exceed the limit, over all calls', async (t) 
 t.test('a failed batch ends the other batches of its call', async (t) => {
   const { server, provider } = await openEmbeddings(t, { batch_size: 1, max_concurrency: 2 })
   server.next(silent, answering(400, ''))
-  await t.rejects(provider.embed(numbered(9), {}), new ModelCallError('rejected', 'The embedding endpoint answered 400', { status: 400 }))
+  await t.rejects(provider.embed(numbered(9), {}), new ModelCallError(
+    'rejected', 'The embedding endpoint answered 400', { status: 400 },
+  ))
   t.equal(await server.requests[0]!.over, 'left')
   t.equal(server.requests.length, 2)
 })
@@ -43,7 +45,9 @@ t.test('a call is refused when the queue is full', async (t) => {
   const { server, provider } = await openEmbeddings(t, { max_concurrency: 1, max_waiting: 1 })
   const release = server.hold()
   const held = [provider.embed(['one'], {}), provider.embed(['two'], {})]
-  await t.rejects(provider.embed(['three'], {}), new ModelCallError('overloaded', 'All 1 calls to the embedding endpoint are under way and 1 wait', { retryAfterMs: 1000 }))
+  await t.rejects(provider.embed(['three'], {}), new ModelCallError(
+    'overloaded', 'All 1 calls to the embedding endpoint are under way and 1 wait', { retryAfterMs: 1000 },
+  ))
   release()
   t.strictSame((await Promise.all(held)).flat(), vectorsOf(['one', 'two']))
 })
@@ -81,7 +85,9 @@ t.test('a query is answered while documents wait', async (t) => {
 t.test('a query has a shorter time limit than a document', async (t) => {
   const { server, provider } = await openEmbeddings(t, { query_timeout_ms: 50 }, { timer: () => 0 })
   server.always(silent)
-  await t.rejects(provider.embed(['who?'], { purpose: 'query' }), new ModelCallError('timeout', 'The embedding endpoint did not answer within 50 ms'))
+  await t.rejects(provider.embed(['who?'], { purpose: 'query' }), new ModelCallError(
+    'timeout', 'The embedding endpoint did not answer within 50 ms',
+  ))
 })
 
 t.test('a call that is already aborted sends no request', async (t) => {

@@ -26,7 +26,8 @@ const faults: Array<[error: ModelCallError, counts: boolean]> = [
   [failure('rate_limited', { status: 429 }), false],
 ]
 for (const [error, counts] of faults) {
-  t.test(`${error.kind} (${error.status ?? 'no status'}) ${counts ? 'opens' : 'does not open'} the circuit`, async (t) => {
+  t.test(`${error.kind} (${error.status ?? 'no status'}) ${counts ? 'opens' : 'does not open'} ` +
+    'the circuit', async (t) => {
     const { calls } = make({ breaker, maxRetries: 0 })
     for (let call = 0; call < 2; call++) t.equal(await outcome(calls.call(failing(error).work)), error.kind)
     t.equal(await outcome(calls.call(failing().work)), counts ? 'circuit_open' : 'done')
@@ -85,10 +86,15 @@ t.test('one trial is made and other calls are refused meanwhile, and its success
   advance(1000)
   const { opened: answered, open } = gate()
   const trial = calls.call(async () => { await answered })
-  t.strictSame(await Promise.all([outcome(calls.call(failing().work)), outcome(calls.call(failing().work))]), ['circuit_open', 'circuit_open'])
+  t.strictSame(
+    await Promise.all([outcome(calls.call(failing().work)), outcome(calls.call(failing().work))]),
+    ['circuit_open', 'circuit_open'],
+  )
   open()
   await trial
-  t.strictSame(await Promise.all([outcome(calls.call(failing().work)), outcome(calls.call(failing().work))]), ['done', 'done'])
+  t.strictSame(
+    await Promise.all([outcome(calls.call(failing().work)), outcome(calls.call(failing().work))]), ['done', 'done'],
+  )
 })
 
 t.test('a trial that fails opens the circuit again', async (t) => {
@@ -117,7 +123,9 @@ t.test('a trial whose caller leaves decides nothing, and its place goes to anoth
 t.test('a refusal says when the next trial is', async (t) => {
   const { calls, advance } = await opened()
   advance(400)
-  await t.rejects(calls.call(failing().work), new ModelCallError('circuit_open', 'The model failed 2 times in a row and is not asked for a while', { retryAfterMs: 600 }))
+  await t.rejects(calls.call(failing().work), new ModelCallError(
+    'circuit_open', 'The model failed 2 times in a row and is not asked for a while', { retryAfterMs: 600 },
+  ))
 })
 
 t.test('at most the allowed number of trials is made at a time', async (t) => {
@@ -144,7 +152,9 @@ t.test('a call is refused at once while the circuit is open, even when all slots
 
 t.test('an unexpected error counts as a fault', async (t) => {
   const { calls } = make({ breaker })
-  for (let call = 0; call < 2; call++) await t.rejects(calls.call(async () => { throw new RangeError('a mistake') }), RangeError)
+  for (let call = 0; call < 2; call++) {
+    await t.rejects(calls.call(async () => { throw new RangeError('a mistake') }), RangeError)
+  }
   t.equal(await outcome(calls.call(failing().work)), 'circuit_open')
 })
 
@@ -157,7 +167,9 @@ t.test('time', async (t) => {
   for (const [name, options, counts] of cases) {
     t.test(name, async (t) => {
       const { calls } = make({ breaker, maxRetries: 0, attemptTimeoutMs: 30, tools: { timer: () => 0 } })
-      for (let call = 0; call < 2; call++) t.equal(await outcome(calls.call(async () => await NEVER, options)), 'timeout')
+      for (let call = 0; call < 2; call++) {
+        t.equal(await outcome(calls.call(async () => await NEVER, options)), 'timeout')
+      }
       t.equal(await outcome(calls.call(failing().work)), counts ? 'circuit_open' : 'done')
     })
   }
@@ -168,8 +180,13 @@ t.test('tenants', async (t) => {
 
   t.test('unusable answers of one tenant are refused to that tenant only', async (t) => {
     const { calls } = make({ breaker, maxRetries: 0, tools: { timer: () => 0 } })
-    for (let call = 0; call < 2; call++) t.equal(await outcome(calls.call(failing(failure('unusable')).work, a)), 'unusable')
-    await t.rejects(calls.call(failing().work, a), new ModelCallError('circuit_open', 'The model failed 2 times in a row for this tenant and is not asked by it for a while', { retryAfterMs: 1000 }))
+    for (let call = 0; call < 2; call++) {
+      t.equal(await outcome(calls.call(failing(failure('unusable')).work, a)), 'unusable')
+    }
+    await t.rejects(calls.call(failing().work, a), new ModelCallError(
+      'circuit_open', 'The model failed 2 times in a row for this tenant and is not asked by it for a while',
+      { retryAfterMs: 1000 },
+    ))
     t.equal(await outcome(calls.call(failing().work, b)), 'done')
     t.equal(await outcome(calls.call(failing().work, { tenantId: null })), 'done')
     t.strictSame(calls.status().breaker, { state: 'closed', tenantsOpen: 1 })
@@ -182,7 +199,10 @@ t.test('tenants', async (t) => {
     advance(500)
     t.equal(await outcome(calls.call(failing().work, a)), 'circuit_open')
     advance(500)
-    t.equal(await outcome(calls.call(failing(failure('unusable')).work, a)), 'unusable', 'an answer arrived, so the model is up')
+    t.equal(
+      await outcome(calls.call(failing(failure('unusable')).work, a)), 'unusable',
+      'an answer arrived, so the model is up',
+    )
     t.equal(calls.status().breaker.state, 'closed')
   })
 

@@ -3,10 +3,14 @@ import { makeRemoteEmbeddingProvider } from '../../../lib/models/remote/embeddin
 import { ModelCallError } from '../../../lib/models/remote/model-call-error.js'
 import { ProviderError } from '../../../lib/providers/registry.js'
 import { embeddingProviderContract } from '../../contract/embedding-provider.js'
-import { answering, DIMENSIONS, embeddings, sendJson, silent, startModelServer, vectorOf, type ModelServer } from '../../helpers/model-server.js'
+import {
+  answering, DIMENSIONS, embeddings, sendJson, silent, startModelServer, vectorOf, type ModelServer,
+} from '../../helpers/model-server.js'
 import { numbered, openEmbeddings, vectorsOf, type Opened } from './remote-support.js'
 
-embeddingProviderContract('openai_compatible', async (t) => (await openEmbeddings(t, { batch_size: 2 })).provider, { deterministic: true })
+embeddingProviderContract(
+  'openai_compatible', async (t) => (await openEmbeddings(t, { batch_size: 2 })).provider, { deterministic: true },
+)
 
 t.test('requests', async (t) => {
   t.test('a request contains what the protocol requires, and nothing else', async (t) => {
@@ -21,7 +25,11 @@ t.test('requests', async (t) => {
   })
 
   t.test('key, headers and query parameters are sent', async (t) => {
-    const { server, provider } = await openEmbeddings(t, { api_key: 'secret', headers: { 'API-Key': 'other', 'x-org': 'mine' }, query_params: { 'api-version': '2024-10-21' } })
+    const { server, provider } = await openEmbeddings(t, {
+      api_key: 'secret',
+      headers: { 'API-Key': 'other', 'x-org': 'mine' },
+      query_params: { 'api-version': '2024-10-21' },
+    })
     await provider.embed(['one'], {})
     const { headers, query } = server.requests[0]!
     t.match(headers, { authorization: 'Bearer secret', 'api-key': 'other', 'x-org': 'mine' })
@@ -30,13 +38,17 @@ t.test('requests', async (t) => {
 
   t.test('a slash at the end of base_url makes no difference', async (t) => {
     const server = await startModelServer(t)
-    const provider = await makeRemoteEmbeddingProvider({ base_url: `${server.url}/`, model: 'test', dimensions: DIMENSIONS }, { baseDirectory: '/' })
+    const provider = await makeRemoteEmbeddingProvider(
+      { base_url: `${server.url}/`, model: 'test', dimensions: DIMENSIONS }, { baseDirectory: '/' },
+    )
     await provider.embed(['one'], {})
     t.equal(server.requests[0]!.path, '/v1/embeddings')
   })
 
   t.test('prefixes and input_type distinguish queries from documents', async (t) => {
-    const { server, provider } = await openEmbeddings(t, { query_prefix: 'query: ', document_prefix: 'passage: ', input_type: true })
+    const { server, provider } = await openEmbeddings(t, {
+      query_prefix: 'query: ', document_prefix: 'passage: ', input_type: true,
+    })
     t.strictSame(await provider.embed(['one'], { purpose: 'query' }), vectorsOf(['query: one']))
     t.strictSame(await provider.embed(['one'], { purpose: 'document' }), vectorsOf(['passage: one']))
     t.strictSame(await provider.embed(['two'], {}), vectorsOf(['passage: two']))
@@ -56,7 +68,9 @@ t.test('answers', async (t) => {
   t.test('vectors are assigned to the texts that they name', async (t) => {
     const { server, provider } = await openEmbeddings(t)
     server.next(({ body }, response) => {
-      sendJson(response, { data: (body['input'] as string[]).map((text, index) => ({ index, embedding: vectorOf(text) })).toReversed() })
+      sendJson(response, {
+        data: (body['input'] as string[]).map((text, index) => ({ index, embedding: vectorOf(text) })).toReversed(),
+      })
     })
     t.strictSame(await provider.embed(['one', 'two', 'three'], {}), vectorsOf(['one', 'two', 'three']))
   })
@@ -73,18 +87,30 @@ t.test('answers', async (t) => {
     t.test(`vectors ${name}`, async (t) => {
       const { server, provider } = await openEmbeddings(t)
       server.next(({ body }, response) => {
-        sendJson(response, { data: (body['input'] as string[]).map((text, place) => ({ index: given[place], embedding: vectorOf(text) })) })
+        sendJson(response, {
+          data: (body['input'] as string[]).map((text, place) => ({ index: given[place], embedding: vectorOf(text) })),
+        })
       })
       const texts = numbered(given.length)
       if (usable) t.strictSame(await provider.embed(texts, {}), vectorsOf(texts))
-      else await t.rejects(provider.embed(texts, {}), new ModelCallError('unusable', 'The embedding endpoint answered with vectors that do not say which text each belongs to', { status: 200 }))
+      else {
+        await t.rejects(provider.embed(texts, {}), new ModelCallError(
+          'unusable', 'The embedding endpoint answered with vectors that do not say which text each belongs to',
+          { status: 200 },
+        ))
+      }
     })
   }
 
   t.test('one vector of another length makes the answer unusable', async (t) => {
     const { server, provider } = await openEmbeddings(t)
     server.next(answering(200, JSON.stringify(embeddings([vectorOf('one'), vectorOf('two', 7)]))))
-    await t.rejects(provider.embed(['one', 'two'], {}), new ModelCallError('unusable', 'The embedding endpoint answered with a vector of 7 dimensions instead of 8; dimensions must be what the model makes', { status: 200 }))
+    await t.rejects(provider.embed(['one', 'two'], {}), new ModelCallError(
+      'unusable',
+      'The embedding endpoint answered with a vector of 7 dimensions instead of 8; dimensions must be what the ' +
+        'model makes',
+      { status: 200 },
+    ))
   })
 })
 
@@ -94,7 +120,12 @@ t.test('dimensions', async (t) => {
   ): Promise<Opened> {
     const server = await startModelServer(t)
     meet(server)
-    return { server, provider: await makeRemoteEmbeddingProvider({ base_url: server.url, model: 'test', ...config }, { baseDirectory: '/' }, { sleep: async () => {} }) }
+    return {
+      server,
+      provider: await makeRemoteEmbeddingProvider(
+        { base_url: server.url, model: 'test', ...config }, { baseDirectory: '/' }, { sleep: async () => {} },
+      ),
+    }
   }
 
   t.test('the dimensions are requested at the start', async (t) => {
@@ -115,7 +146,11 @@ t.test('dimensions', async (t) => {
   })
 
   t.test('an endpoint that refuses this request ends the start', async (t) => {
-    await t.rejects(start(t, {}, (server) => { server.always(answering(401, '')) }), new ProviderError('embedding_provider_config: the dimensions of the model are not known: The embedding endpoint answered 401. Set dimensions, or mend base_url, model or the key'))
+    await t.rejects(
+      start(t, {}, (server) => { server.always(answering(401, '')) }),
+      new ProviderError('embedding_provider_config: the dimensions of the model are not known: The embedding ' +
+        'endpoint answered 401. Set dimensions, or mend base_url, model or the key'),
+    )
   })
 
   t.test('an endpoint that does not answer ends the start in time', async (t) => {
@@ -125,7 +160,12 @@ t.test('dimensions', async (t) => {
   t.test('later vectors must have the length of the first one', async (t) => {
     const { server, provider } = await start(t, {})
     server.next(answering(200, JSON.stringify(embeddings([vectorOf('one', 9)]))))
-    await t.rejects(provider.embed(['one'], {}), new ModelCallError('unusable', 'The embedding endpoint answered with a vector of 9 dimensions instead of 8; dimensions must be what the model makes', { status: 200 }))
+    await t.rejects(provider.embed(['one'], {}), new ModelCallError(
+      'unusable',
+      'The embedding endpoint answered with a vector of 9 dimensions instead of 8; dimensions must be what the ' +
+        'model makes',
+      { status: 200 },
+    ))
   })
 })
 
@@ -146,14 +186,25 @@ t.test('the circuit opens after failures of several calls, and closes after a tr
   const { server, provider } =
     await openEmbeddings(t, { max_retries: 0, breaker: { threshold: 2, recovery_ms: 500 } }, { timer: () => now })
   server.next(answering(500, ''), answering(500, ''))
-  for (const text of ['one', 'two']) await t.rejects(provider.embed([text], {}), new ModelCallError('unreachable', 'The embedding endpoint answered 500', { status: 500 }))
-  await t.rejects(provider.embed(['one'], { purpose: 'query' }), new ModelCallError('circuit_open', 'The embedding endpoint failed 2 times in a row and is not asked for a while', { retryAfterMs: 500 }))
+  for (const text of ['one', 'two']) {
+    await t.rejects(provider.embed([text], {}), new ModelCallError(
+      'unreachable', 'The embedding endpoint answered 500', { status: 500 },
+    ))
+  }
+  await t.rejects(provider.embed(['one'], { purpose: 'query' }), new ModelCallError(
+    'circuit_open', 'The embedding endpoint failed 2 times in a row and is not asked for a while',
+    { retryAfterMs: 500 },
+  ))
   t.equal(server.requests.length, 2)
-  t.strictSame(provider.status?.(), { breaker: { state: 'open', tenantsOpen: 0 }, running: 0, waiting: 0, cache: { hits: 0, misses: 3 } })
+  t.strictSame(provider.status?.(), {
+    breaker: { state: 'open', tenantsOpen: 0 }, running: 0, waiting: 0, cache: { hits: 0, misses: 3 },
+  })
   now += 500
   t.strictSame(await provider.embed(['one'], {}), vectorsOf(['one']))
   await provider.embed(['one', 'two'], {})
-  t.strictSame(provider.status?.(), { breaker: { state: 'closed', tenantsOpen: 0 }, running: 0, waiting: 0, cache: { hits: 1, misses: 5 } })
+  t.strictSame(provider.status?.(), {
+    breaker: { state: 'closed', tenantsOpen: 0 }, running: 0, waiting: 0, cache: { hits: 1, misses: 5 },
+  })
 })
 
 t.test('closing the provider ends requests in progress', async (t) => {
@@ -162,7 +213,9 @@ t.test('closing the provider ends requests in progress', async (t) => {
   const call = provider.embed(['one'], {})
   const request = await server.received(1)
   await provider.close?.()
-  await t.rejects(call, new ModelCallError('unreachable', 'The embedding endpoint is asked no more: the provider is closed'))
+  await t.rejects(call, new ModelCallError(
+    'unreachable', 'The embedding endpoint is asked no more: the provider is closed',
+  ))
   t.equal(await request.over, 'left')
 })
 

@@ -12,11 +12,18 @@ async function open (
   t: Test, config: Record<string, unknown> = {},
 ): Promise<{ server: ModelServer, reranker: Reranker }> {
   const server = await startModelServer(t)
-  return { server, reranker: makeRemoteReranker({ base_url: server.url, model: 'test', timeout_ms: 60_000, ...config }, { baseDirectory: '/' }) }
+  return {
+    server,
+    reranker: makeRemoteReranker(
+      { base_url: server.url, model: 'test', timeout_ms: 60_000, ...config }, { baseDirectory: '/' },
+    ),
+  }
 }
 
 t.test('the scores are in the order of the texts', async (t) => {
-  const { server, reranker } = await open(t, { api_key: 'secret', query_params: { version: '1' }, headers: { 'x-org': 'mine' } })
+  const { server, reranker } = await open(t, {
+    api_key: 'secret', query_params: { version: '1' }, headers: { 'x-org': 'mine' },
+  })
   t.strictSame(await reranker.rerank(QUERY, TEXTS, {}), SCORES)
   const [request] = server.requests
   t.equal(request!.path, '/v1/rerank')
@@ -35,7 +42,10 @@ t.test('the style of Text Embeddings Inference has no model and calls the docume
 t.test('results may be under `data`, as with Voyage, and may repeat the texts', async (t) => {
   const { server, reranker } = await open(t)
   server.next((_request, response) => {
-    sendJson(response, { object: 'list', data: SCORES.map((score, index) => ({ index, relevance_score: score, document: TEXTS[index] })).toReversed() })
+    sendJson(response, {
+      object: 'list',
+      data: SCORES.map((score, index) => ({ index, relevance_score: score, document: TEXTS[index] })).toReversed(),
+    })
   })
   t.strictSame(await reranker.rerank(QUERY, TEXTS, {}), SCORES)
 })
@@ -49,7 +59,9 @@ t.test('scores may be negative', async (t) => {
 t.test('a missing index makes the answer unusable', async (t) => {
   const { server, reranker } = await open(t)
   server.next(answering(200, '{"results":[{"index":0,"relevance_score":1},{"index":2,"relevance_score":1}]}'))
-  await t.rejects(reranker.rerank(QUERY, TEXTS, {}), new ModelCallError('unusable', 'The rerank endpoint answered with something else than one score for each text', { status: 200 }))
+  await t.rejects(reranker.rerank(QUERY, TEXTS, {}), new ModelCallError(
+    'unusable', 'The rerank endpoint answered with something else than one score for each text', { status: 200 },
+  ))
 })
 
 t.test('an empty list of texts sends no request', async (t) => {
@@ -67,7 +79,9 @@ t.test('a call that is already aborted sends no request', async (t) => {
 t.test('a request is retried only if the settings say so', async (t) => {
   const { server, reranker } = await open(t)
   server.next(answering(500, ''))
-  await t.rejects(reranker.rerank(QUERY, TEXTS, {}), new ModelCallError('unreachable', 'The rerank endpoint answered 500', { status: 500 }))
+  await t.rejects(reranker.rerank(QUERY, TEXTS, {}), new ModelCallError(
+    'unreachable', 'The rerank endpoint answered 500', { status: 500 },
+  ))
   t.equal(server.requests.length, 1)
 })
 
@@ -85,6 +99,8 @@ t.test('closing the reranker ends requests in progress', async (t) => {
   const call = reranker.rerank(QUERY, TEXTS, {})
   const request = await server.received(1)
   await reranker.close?.()
-  await t.rejects(call, new ModelCallError('unreachable', 'The rerank endpoint is asked no more: the provider is closed'))
+  await t.rejects(call, new ModelCallError(
+    'unreachable', 'The rerank endpoint is asked no more: the provider is closed',
+  ))
   t.equal(await request.over, 'left')
 })

@@ -15,7 +15,8 @@ t.test('retries', async (t) => {
     [failure('unusable'), 1],
   ]
   for (const [error, attempts] of cases) {
-    t.test(`a call that stays ${error.kind} (${error.status ?? 'no status'}) makes ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`, async (t) => {
+    t.test(`a call that stays ${error.kind} (${error.status ?? 'no status'}) makes ${attempts} ` +
+      `${attempts === 1 ? 'attempt' : 'attempts'}`, async (t) => {
       const { calls } = make()
       const failed = failing(...Array.from({ length: 10 }, () => error))
       await t.rejects(calls.call(failed.work), error)
@@ -73,7 +74,14 @@ t.test('retries', async (t) => {
   })
 
   t.test('without an injected sleep the pauses use real timers', async (t) => {
-    const calls = new ResilientCalls({ service: 'model', maxConcurrency: 1, maxWaiting: 0, attemptTimeoutMs: 1000, maxRetries: 1, breaker: { threshold: 9, recoveryMs: 1 } })
+    const calls = new ResilientCalls({
+      service: 'model',
+      maxConcurrency: 1,
+      maxWaiting: 0,
+      attemptTimeoutMs: 1000,
+      maxRetries: 1,
+      breaker: { threshold: 9, recoveryMs: 1 },
+    })
     const before = performance.now()
     t.equal(await calls.call(failing(failure('rate_limited', { retryAfterMs: 30 })).work), 'done')
     t.ok(performance.now() - before >= 29)
@@ -101,7 +109,10 @@ t.test('time', async (t) => {
 
   t.test('the whole call ends within its own time limit', async (t) => {
     const { calls } = make({ tools: { timer: () => 0 } })
-    await t.rejects(calls.call(async () => await NEVER, { timeoutMs: 20 }), new ModelCallError('timeout', 'The model did not answer within 20 ms', { cutShort: true }))
+    await t.rejects(
+      calls.call(async () => await NEVER, { timeoutMs: 20 }),
+      new ModelCallError('timeout', 'The model did not answer within 20 ms', { cutShort: true }),
+    )
   })
 
   t.test('a caller that leaves gets its own reason, at once', async (t) => {
@@ -154,7 +165,9 @@ t.test('slots', async (t) => {
     const { calls } = make({ maxWaiting: 1 })
     const { opened, open } = gate()
     const held = [calls.call(async () => { await opened }), calls.call(async () => { await opened })]
-    await t.rejects(calls.call(async () => 'asked'), new ModelCallError('overloaded', 'All 1 calls to the model are under way and 1 wait', { retryAfterMs: 1000 }))
+    await t.rejects(calls.call(async () => 'asked'), new ModelCallError(
+      'overloaded', 'All 1 calls to the model are under way and 1 wait', { retryAfterMs: 1000 },
+    ))
     open()
     await Promise.all(held)
     t.equal(await calls.call(async () => 'asked'), 'asked')

@@ -26,30 +26,70 @@ const WRONG: Array<[name: string, config: Record<string, unknown>, message: stri
   ['without a URL', { base_url: undefined }, /^K\.base_url: is required$|^K\.base_url: must be string$/],
   ['with a URL of another protocol', { base_url: `ftp://${SECRET}` }, /^K\.base_url: /],
   ['with a broken URL', { base_url: `http://[${SECRET}` }, /^K\.base_url: must be an http or https URL without user/],
-  ['with a password in the URL', { base_url: `https://user:${SECRET}@host/v1` }, /^K\.base_url: must be an http or https URL without user/],
-  ['with a query in the URL', { base_url: `https://host/v1?key=${SECRET}` }, /^K\.base_url: must be an http or https URL without user/],
+  [
+    'with a password in the URL', { base_url: `https://user:${SECRET}@host/v1` },
+    /^K\.base_url: must be an http or https URL without user/,
+  ],
+  [
+    'with a query in the URL', { base_url: `https://host/v1?key=${SECRET}` },
+    /^K\.base_url: must be an http or https URL without user/,
+  ],
   ['with a key that is not known', { modle: SECRET }, 'K.modle: is not a known key; did you mean "model"?'],
   ['with an empty key', { api_key: '' }, /^K\.api_key: /],
   ['with two keys', { api_key: SECRET, api_key_env: 'KEY' }, 'K: only one of api_key, api_key_env may be set'],
-  ['with three keys', { api_key: SECRET, api_key_env: 'KEY', api_key_file: 'key' }, 'K: only one of api_key, api_key_env, api_key_file may be set'],
-  ['with a variable that is not set', { api_key_env: 'SOME_API_KEY_2' }, 'K.api_key_env: the environment variable SOME_API_KEY_2 is not set'],
-  ['with a variable that is empty', { api_key_env: 'EMPTY' }, 'K.api_key_env: the environment variable EMPTY is not set'],
-  ['with a key where the name of a variable belongs', { api_key_env: SECRET }, 'K.api_key_env: the environment variable that it names (not shown, since it is not written like OPENAI_API_KEY) is not set'],
-  ['with a key in capitals where the name of a variable belongs', { api_key_env: 'JBSWY3DPEHPK3PXPJBSWY3DP' }, 'K.api_key_env: the environment variable that it names (not shown, since it is not written like OPENAI_API_KEY) is not set'],
+  [
+    'with three keys', { api_key: SECRET, api_key_env: 'KEY', api_key_file: 'key' },
+    'K: only one of api_key, api_key_env, api_key_file may be set',
+  ],
+  [
+    'with a variable that is not set', { api_key_env: 'SOME_API_KEY_2' },
+    'K.api_key_env: the environment variable SOME_API_KEY_2 is not set',
+  ],
+  [
+    'with a variable that is empty', { api_key_env: 'EMPTY' },
+    'K.api_key_env: the environment variable EMPTY is not set',
+  ],
+  [
+    'with a key where the name of a variable belongs', { api_key_env: SECRET },
+    'K.api_key_env: the environment variable that it names (not shown, since it is not written like ' +
+      'OPENAI_API_KEY) is not set',
+  ],
+  [
+    'with a key in capitals where the name of a variable belongs', { api_key_env: 'JBSWY3DPEHPK3PXPJBSWY3DP' },
+    'K.api_key_env: the environment variable that it names (not shown, since it is not written like ' +
+      'OPENAI_API_KEY) is not set',
+  ],
   ['with a file that there is not', { api_key_file: SECRET }, 'K.api_key_file: the file cannot be read (ENOENT)'],
   ['with an empty file', { api_key_file: 'empty' }, 'K.api_key_file: the file is empty'],
-  ['with a file that is not UTF-8', { api_key_file: 'latin1' }, 'K.api_key_file: the file cannot be read (ERR_ENCODING_INVALID_ENCODED_DATA)'],
-  ['with a key of two lines', { api_key: `${SECRET}\nx` }, 'K: the key cannot be sent in an HTTP header (the value is not shown)'],
-  ['with a key that no header can hold', { api_key: `${SECRET}東` }, 'K: the key cannot be sent in an HTTP header (the value is not shown)'],
-  ['with a header that cannot be sent', { headers: { 'x-key': `${SECRET}\r\nx: y` } }, 'K.headers.x-key: cannot be sent in an HTTP header (the value is not shown)'],
-  ['with a header whose name cannot be sent', { headers: { [`${SECRET}: x`]: 'y' } }, 'K: one of headers cannot be sent in an HTTP header (the value is not shown)'],
+  [
+    'with a file that is not UTF-8', { api_key_file: 'latin1' },
+    'K.api_key_file: the file cannot be read (ERR_ENCODING_INVALID_ENCODED_DATA)',
+  ],
+  [
+    'with a key of two lines', { api_key: `${SECRET}\nx` },
+    'K: the key cannot be sent in an HTTP header (the value is not shown)',
+  ],
+  [
+    'with a key that no header can hold', { api_key: `${SECRET}東` },
+    'K: the key cannot be sent in an HTTP header (the value is not shown)',
+  ],
+  [
+    'with a header that cannot be sent', { headers: { 'x-key': `${SECRET}\r\nx: y` } },
+    'K.headers.x-key: cannot be sent in an HTTP header (the value is not shown)',
+  ],
+  [
+    'with a header whose name cannot be sent', { headers: { [`${SECRET}: x`]: 'y' } },
+    'K: one of headers cannot be sent in an HTTP header (the value is not shown)',
+  ],
   ['with a header that is no text', { headers: { 'x-key': 1 } }, /^K\.headers/],
   ['with a time of no length', { timeout_ms: 0 }, /^K\.timeout_ms: /],
   ['with a circuit that never opens', { breaker: { threshold: 0 } }, /^K\.breaker\.threshold: /],
 ]
 
 function surroundings (t: Test) {
-  const baseDirectory = t.testdir({ key: `${SECRET}\n`, windows: `${SECRET}\r\n`, spaced: ` ${SECRET}\n\n`, empty: '\n' })
+  const baseDirectory = t.testdir({
+    key: `${SECRET}\n`, windows: `${SECRET}\r\n`, spaced: ` ${SECRET}\n\n`, empty: '\n',
+  })
   writeFileSync(join(baseDirectory, 'latin1'), Buffer.from([0x6b, 0xe9, 0x79]))
   return { baseDirectory, environment: { KEY: SECRET, EMPTY: '' } }
 }
@@ -70,14 +110,33 @@ t.test('invalid settings are refused by name', async (t) => {
 })
 
 t.test('an embedding provider needs a model, and dimensions to send them', async (t) => {
-  t.match(await refusal(async () => await makeRemoteEmbeddingProvider({ base_url: RIGHT.base_url }, { baseDirectory: '/' })), /embedding_provider_config\.model: is required/)
-  t.equal(await refusal(async () => await makeRemoteEmbeddingProvider({ base_url: RIGHT.base_url, model: 'a', send_dimensions: true }, { baseDirectory: '/' })), 'embedding_provider_config: send_dimensions needs dimensions')
+  t.match(
+    await refusal(async () => await makeRemoteEmbeddingProvider({ base_url: RIGHT.base_url }, { baseDirectory: '/' })),
+    /embedding_provider_config\.model: is required/,
+  )
+  t.equal(
+    await refusal(async () => (
+      await makeRemoteEmbeddingProvider(
+        { base_url: RIGHT.base_url, model: 'a', send_dimensions: true }, { baseDirectory: '/' },
+      )
+    )),
+    'embedding_provider_config: send_dimensions needs dimensions',
+  )
 })
 
 t.test('a reranker needs a model, unless its style has none', async (t) => {
-  t.equal(await refusal(() => makeRemoteReranker({ base_url: RIGHT.base_url }, { baseDirectory: '/' })), 'reranker_config.model: is required')
-  t.equal(await refusal(() => makeRemoteReranker({ base_url: RIGHT.base_url, style: 'tei' }, { baseDirectory: '/' })), 'It was taken')
-  t.match(await refusal(() => makeRemoteReranker({ base_url: RIGHT.base_url, style: 'other' }, { baseDirectory: '/' })), /reranker_config\.style: /)
+  t.equal(
+    await refusal(() => makeRemoteReranker({ base_url: RIGHT.base_url }, { baseDirectory: '/' })),
+    'reranker_config.model: is required',
+  )
+  t.equal(
+    await refusal(() => makeRemoteReranker({ base_url: RIGHT.base_url, style: 'tei' }, { baseDirectory: '/' })),
+    'It was taken',
+  )
+  t.match(
+    await refusal(() => makeRemoteReranker({ base_url: RIGHT.base_url, style: 'other' }, { baseDirectory: '/' })),
+    /reranker_config\.style: /,
+  )
 })
 
 t.test('the key', async (t) => {
@@ -87,7 +146,10 @@ t.test('the key', async (t) => {
     ['may stand in a variable', { api_key_env: 'KEY' }, `Bearer ${SECRET}`],
     ['may stand in a file, beside the configuration', { api_key_file: 'key' }, `Bearer ${SECRET}`],
     ['may stand in a file of another system', { api_key_file: 'windows' }, `Bearer ${SECRET}`],
-    ['gives way to a header of that name', { api_key: 'other', headers: { Authorization: `Basic ${SECRET}` } }, `Basic ${SECRET}`],
+    [
+      'gives way to a header of that name', { api_key: 'other', headers: { Authorization: `Basic ${SECRET}` } },
+      `Basic ${SECRET}`,
+    ],
   ]
   for (const [name, config, sent] of ways) {
     t.test(name, async (t) => {

@@ -2,7 +2,9 @@ import type { Test } from 'tap'
 import type { EmbeddingProvider } from '../../../lib/models/embedding-provider.js'
 import { makeRemoteEmbeddingProvider } from '../../../lib/models/remote/embedding-provider.js'
 import type { RemoteTools } from '../../../lib/models/remote/endpoint.js'
-import { ModelCallError, type ModelCallDetails, type ModelCallKind } from '../../../lib/models/remote/model-call-error.js'
+import {
+  ModelCallError, type ModelCallDetails, type ModelCallKind,
+} from '../../../lib/models/remote/model-call-error.js'
 import { ResilientCalls, type ResilienceOptions } from '../../../lib/models/remote/resilient-calls.js'
 import { DIMENSIONS, startModelServer, vectorOf, type ModelServer } from '../../helpers/model-server.js'
 
@@ -59,8 +61,18 @@ export async function openEmbeddings (
   t: Test, config: Record<string, unknown> = {}, tools: RemoteTools = {},
 ): Promise<Opened> {
   const server = await startModelServer(t)
-  const settings = { base_url: server.url, model: 'test', dimensions: DIMENSIONS, timeout_ms: 60_000, query_timeout_ms: 60_000, ...config }
-  return { server, provider: await makeRemoteEmbeddingProvider(settings, { baseDirectory: '/' }, { sleep: async () => {}, ...tools }) }
+  const settings = {
+    base_url: server.url,
+    model: 'test',
+    dimensions: DIMENSIONS,
+    timeout_ms: 60_000,
+    query_timeout_ms: 60_000,
+    ...config,
+  }
+  return {
+    server,
+    provider: await makeRemoteEmbeddingProvider(settings, { baseDirectory: '/' }, { sleep: async () => {}, ...tools }),
+  }
 }
 
 /** What the server's vectors of these texts must have become. */

@@ -17,7 +17,11 @@ function scripted (...attempts: Array<Array<string | Error | 'hang'>>) {
     try {
       for (const step of script) {
         if (step instanceof Error) throw step
-        if (step === 'hang') await new Promise((_resolve, reject) => { signal.addEventListener('abort', () => { reject(new Error('aborted')) }) })
+        if (step === 'hang') {
+          await new Promise(
+            (_resolve, reject) => { signal.addEventListener('abort', () => { reject(new Error('aborted')) }) },
+          )
+        }
         yield step
       }
     } finally {
@@ -177,7 +181,9 @@ t.test('time', async (t) => {
     const { calls } = make({ tools: { timer: () => 0 } })
     const parts = streamOf(calls, scripted(['one', 'hang']), { timeoutMs: 20 })
     t.strictSame(await parts.next(), { done: false, value: 'one' })
-    await t.rejects(parts.next(), new ModelCallError('timeout', 'The model did not answer within 20 ms', { cutShort: true }))
+    await t.rejects(parts.next(), new ModelCallError(
+      'timeout', 'The model did not answer within 20 ms', { cutShort: true },
+    ))
   })
 
   t.test('a reader that does not return loses its slot when the time of the request is over', async (t) => {
@@ -232,7 +238,14 @@ t.test('the circuit', async (t) => {
 
 t.test('an attempt whose end hangs does not delay the next one', async (t) => {
   const { calls } = make()
-  const parts = calls.stream<string>(() => ({ [Symbol.asyncIterator]: () => ({ next: async () => ({ done: false, value: 'one' }), return: async () => await NEVER }) }), isEnd)
+  const parts = calls.stream<string>(
+    () => ({
+      [Symbol.asyncIterator]: () => ({
+        next: async () => ({ done: false, value: 'one' }), return: async () => await NEVER,
+      }),
+    }),
+    isEnd,
+  )
   await parts.next()
   await parts.return?.()
   t.equal(calls.status().running, 0)

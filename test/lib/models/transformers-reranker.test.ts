@@ -18,7 +18,9 @@ t.test('every text gets the logit of its pair with the query, in order', async (
 })
 
 t.test('with two classes the score is the log odds of the second', async (t) => {
-  t.strictSame(await open(t, { model: 'fake/two-classes' }).rerank('Where Alice lives', TEXTS, {}), [-1.5, 0.5, -0.5, -1.5])
+  t.strictSame(
+    await open(t, { model: 'fake/two-classes' }).rerank('Where Alice lives', TEXTS, {}), [-1.5, 0.5, -0.5, -1.5],
+  )
 })
 
 t.test('an empty list of texts gets no scores', async (t) => {
@@ -27,16 +29,23 @@ t.test('an empty list of texts gets no scores', async (t) => {
 
 t.test('pairs are computed in batches', async (t) => {
   t.strictSame(await open(t, { model: 'fake/batches', batch_size: 3 }).rerank('any', TEXTS, {}), [3, 3, 3, 1])
-  t.strictSame(await open(t, { model: 'fake/batches' }).rerank('any', Array.from({ length: 10 }, () => 'text'), {}), [8, 8, 8, 8, 8, 8, 8, 8, 2, 2])
+  t.strictSame(
+    await open(t, { model: 'fake/batches' }).rerank('any', Array.from({ length: 10 }, () => 'text'), {}),
+    [8, 8, 8, 8, 8, 8, 8, 8, 2, 2],
+  )
 })
 
 t.test('a model that is not a cross-encoder is refused', async (t) => {
-  await t.rejects(open(t, { model: 'fake/emotions' }).rerank('any', ['a', 'b'], {}), new Error('reranker: transformers: the model gave scores in the shape 1 by 3 for 1 texts: it is no cross-encoder'))
+  await t.rejects(open(t, { model: 'fake/emotions' }).rerank('any', ['a', 'b'], {}), new Error(
+    'reranker: transformers: the model gave scores in the shape 1 by 3 for 1 texts: it is no cross-encoder',
+  ))
 })
 
 t.test('a text that fails makes its own call fail and no other', async (t) => {
   const reranker = open(t)
-  const [failed, well] = await Promise.allSettled([reranker.rerank('a', ['b', 'fail'], {}), reranker.rerank('a', ['a', 'b'], {})])
+  const [failed, well] = await Promise.allSettled([
+    reranker.rerank('a', ['b', 'fail'], {}), reranker.rerank('a', ['a', 'b'], {}),
+  ])
   t.equal(failed.status, 'rejected')
   t.strictSame(well, { status: 'fulfilled', value: [-0.5, -1.5] })
 })
@@ -66,14 +75,29 @@ t.test('closing rejects calls in progress', async (t) => {
 
 t.test('a model that cannot be loaded causes a warning', async (t) => {
   const warned = new Promise<string>((resolve) => {
-    const reranker = transformersReranker({ model: 'refused/model', dtype: 'q8' }, { ...SURROUNDINGS, warn: resolve }, { module: MODULE })
+    const reranker = transformersReranker(
+      { model: 'refused/model', dtype: 'q8' }, { ...SURROUNDINGS, warn: resolve }, { module: MODULE },
+    )
     t.teardown(async () => { await reranker.close?.() })
   })
-  t.match(await warned, /^reranker: transformers cannot load its model yet: \{"model":"refused\/model","options":\{.*"dtype":"q8"/)
+  t.match(
+    await warned,
+    /^reranker: transformers cannot load its model yet: \{"model":"refused\/model","options":\{.*"dtype":"q8"/,
+  )
 })
 
 t.test('a missing package, a missing folder and wrong settings end the start', async (t) => {
-  t.throws(() => transformersReranker({ model: 'a/b' }, SURROUNDINGS, { module: '@huggingface/no-such-package' }), new ProviderError('reranker: transformers needs a package that is not installed: npm install @huggingface/no-such-package'))
-  t.throws(() => transformersReranker({ model: './no-such-folder' }, SURROUNDINGS, { module: MODULE }), new ProviderError('reranker: transformers: there is no folder "./no-such-folder" with a model'))
-  t.throws(() => transformersReranker({ model: 'a/b', cache_size: 1 }, SURROUNDINGS, { module: MODULE }), new ProviderError('reranker_config.cache_size: is not a known key'))
+  t.throws(
+    () => transformersReranker({ model: 'a/b' }, SURROUNDINGS, { module: '@huggingface/no-such-package' }),
+    new ProviderError('reranker: transformers needs a package that is not installed: npm install ' +
+      '@huggingface/no-such-package'),
+  )
+  t.throws(
+    () => transformersReranker({ model: './no-such-folder' }, SURROUNDINGS, { module: MODULE }),
+    new ProviderError('reranker: transformers: there is no folder "./no-such-folder" with a model'),
+  )
+  t.throws(
+    () => transformersReranker({ model: 'a/b', cache_size: 1 }, SURROUNDINGS, { module: MODULE }),
+    new ProviderError('reranker_config.cache_size: is not a known key'),
+  )
 })

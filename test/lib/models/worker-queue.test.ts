@@ -42,7 +42,9 @@ t.test('a text that ends its worker thread does not fail other texts', async (t)
   const calls = ['a', 'die', 'b', 'c'].map(async (text) => await provider.embed([text], {}))
   release()
   await Promise.all(held)
-  t.strictSame((await Promise.allSettled(calls)).map(({ status }) => status), ['fulfilled', 'rejected', 'fulfilled', 'fulfilled'])
+  t.strictSame((await Promise.allSettled(calls)).map(({ status }) => status), [
+    'fulfilled', 'rejected', 'fulfilled', 'fulfilled',
+  ])
 })
 
 t.test('a thread that is lost while it is idle is replaced', async (t) => {

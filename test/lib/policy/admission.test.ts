@@ -30,7 +30,9 @@ function control (homeostasis: FileConfig['homeostasis'] = {}, banks: FileConfig
 }
 
 /** The number of consecutive operations that are admitted. */
-async function admitted (admission: KeyedAdmission, operation: Operation = 'recall', context = ALICE, bank = HOME): Promise<number> {
+async function admitted (
+  admission: KeyedAdmission, operation: Operation = 'recall', context = ALICE, bank = HOME,
+): Promise<number> {
   let count = 0
   while (count < 1000 && await isAdmitted(async () => await admission.admit(operation, context, [bank]))) count++
   return count
@@ -73,11 +75,20 @@ t.test('a bucket holds a minute\'s worth and refills evenly', async (t) => {
 t.test('a refusal names the limit, and the seconds after which a retry succeeds', async (t) => {
   const { admission, clock } = control({ rate_limits: { recall_per_minute: 6 } })
   await admitted(admission)
-  await t.rejects(async () => await admission.admit('recall', ALICE, [HOME]), refusal('rate_limited', 'The limit recall_per_minute (6) is used up; try again in 10 s', 10))
+  await t.rejects(
+    async () => await admission.admit('recall', ALICE, [HOME]),
+    refusal('rate_limited', 'The limit recall_per_minute (6) is used up; try again in 10 s', 10),
+  )
   clock.advance(1)
-  await t.rejects(async () => await admission.admit('recall', ALICE, [HOME]), refusal('rate_limited', 'The limit recall_per_minute (6) is used up; try again in 10 s', 10))
+  await t.rejects(
+    async () => await admission.admit('recall', ALICE, [HOME]),
+    refusal('rate_limited', 'The limit recall_per_minute (6) is used up; try again in 10 s', 10),
+  )
   clock.advance(9500)
-  await t.rejects(async () => await admission.admit('recall', ALICE, [HOME]), refusal('rate_limited', 'The limit recall_per_minute (6) is used up; try again in 1 s', 1))
+  await t.rejects(
+    async () => await admission.admit('recall', ALICE, [HOME]),
+    refusal('rate_limited', 'The limit recall_per_minute (6) is used up; try again in 1 s', 1),
+  )
 })
 
 t.test('a caller that waits for retryAfterSeconds is admitted, for any limit at any time', async () => {
@@ -142,8 +153,15 @@ t.test('the global limit counts operations of every kind together, beside their 
   const { admission } = control({ rate_limits: { recall_per_minute: 2, global_per_minute: 5 } })
   t.equal(await admitted(admission, 'recall'), 2)
   t.equal(await admitted(admission, 'forget'), 3)
-  await t.rejects(async () => await admission.admit('retain', ALICE, [HOME]), refusal('rate_limited', 'The limit global_per_minute (5) is used up; try again in 12 s', 12))
-  await t.rejects(async () => await admission.admit('recall', ALICE, [HOME]), refusal('rate_limited', 'The limit recall_per_minute (2) is used up; try again in 30 s', 30), 'the longest of several waits is reported')
+  await t.rejects(
+    async () => await admission.admit('retain', ALICE, [HOME]),
+    refusal('rate_limited', 'The limit global_per_minute (5) is used up; try again in 12 s', 12),
+  )
+  await t.rejects(
+    async () => await admission.admit('recall', ALICE, [HOME]),
+    refusal('rate_limited', 'The limit recall_per_minute (2) is used up; try again in 30 s', 30),
+    'the longest of several waits is reported',
+  )
   t.equal(await admitted(admission, 'forget', BOB), 5, 'for each principal')
 })
 
@@ -162,13 +180,18 @@ t.test('an operation on several banks is charged on all of them or on none', asy
 t.test('a batch counts each of its items, and is admitted as a whole or not at all', async (t) => {
   const { admission } = control({ rate_limits: { retain_per_minute: 10 }, quotas: { retain_per_day: 1000 } })
   await admission.admit('retain', ALICE, [HOME], 7)
-  await t.rejects(async () => await admission.admit('retain', ALICE, [HOME], 4), refusal('rate_limited', 'The limit retain_per_minute (10) is used up; try again in 6 s', 6))
+  await t.rejects(
+    async () => await admission.admit('retain', ALICE, [HOME], 4),
+    refusal('rate_limited', 'The limit retain_per_minute (10) is used up; try again in 6 s', 6),
+  )
   await admission.admit('retain', ALICE, [HOME], 3)
   t.equal(await admitted(admission, 'retain'), 0)
 })
 
 t.test('a batch that exceeds a limit by itself is invalid, because waiting would not help', async (t) => {
-  const tooMany = (name: string, limit: number) => ({ code: 'invalid_request', detail: `items: are more than ${name} (${limit}) ever lets through; split the batch` })
+  const tooMany = (name: string, limit: number) => ({
+    code: 'invalid_request', detail: `items: are more than ${name} (${limit}) ever lets through; split the batch`,
+  })
   const rate = control({ rate_limits: { retain_per_minute: 10 } }).admission
   await t.rejects(async () => await rate.admit('retain', ALICE, [HOME], 11), tooMany('retain_per_minute', 10))
   t.equal(await admitted(rate, 'retain'), 10, 'and costs nothing')
@@ -183,17 +206,25 @@ t.test('a quota counts one UTC day, for all principals of a bank together', asyn
   clock.set('2026-01-15T23:59:30.000Z')
   await admission.admit('retain', ALICE, [HOME], 2)
   await admission.admit('retain', BOB, [HOME])
-  await t.rejects(async () => await admission.admit('retain', ALICE, [HOME]), refusal('quota_exceeded', 'The limit retain_per_day (3) is used up; try again in 30 s', 30))
+  await t.rejects(
+    async () => await admission.admit('retain', ALICE, [HOME]),
+    refusal('quota_exceeded', 'The limit retain_per_day (3) is used up; try again in 30 s', 30),
+  )
   t.equal(await admitted(admission, 'reflect'), 1)
   t.equal(await admitted(admission, 'reflect'), 0)
   t.equal(await admitted(admission, 'retain', ALICE, WORK), 3, 'another bank')
-  t.equal(await admitted(admission, 'retain', { ...ALICE, tenantId: 'acme' }, { ...HOME, tenantId: 'acme' }), 3, 'another tenant')
+  t.equal(
+    await admitted(admission, 'retain', { ...ALICE, tenantId: 'acme' }, { ...HOME, tenantId: 'acme' }), 3,
+    'another tenant',
+  )
   t.equal(await admitted(admission, 'recall'), 1000, 'recall has no quota')
   clock.set('2026-01-15T23:59:59.999Z')
   t.equal(await admitted(admission, 'retain'), 0)
   clock.set('2026-01-16T00:00:00.000Z')
   t.equal(await admitted(admission, 'retain'), 3)
-  await t.rejects(async () => await admission.admit('retain', ALICE, [HOME]), { code: 'quota_exceeded', retryAfterSeconds: 86_400 })
+  await t.rejects(
+    async () => await admission.admit('retain', ALICE, [HOME]), { code: 'quota_exceeded', retryAfterSeconds: 86_400 },
+  )
 })
 
 t.test('an operation without effect returns its quota, for its own day', async (t) => {
@@ -220,7 +251,9 @@ t.test('a release does not return rate tokens, so a failing caller is limited to
 t.test('a refused quota leaves the rate limits unchanged', async (t) => {
   const { admission, clock } = control({ rate_limits: { retain_per_minute: 2 }, quotas: { retain_per_day: 1 } })
   t.equal(await admitted(admission, 'retain'), 1)
-  for (let attempt = 0; attempt < 5; attempt++) await t.rejects(async () => await admission.admit('retain', ALICE, [HOME]), { code: 'quota_exceeded' })
+  for (let attempt = 0; attempt < 5; attempt++) {
+    await t.rejects(async () => await admission.admit('retain', ALICE, [HOME]), { code: 'quota_exceeded' })
+  }
   clock.set('2026-01-16T00:00:00.000Z')
   t.equal(await admitted(admission, 'retain'), 1)
 })
@@ -231,8 +264,13 @@ t.test('a bank\'s own limits hold for it, and the other banks keep the general o
     home: { homeostasis: { rate_limits: { recall_per_minute: 7 }, quotas: { retain_per_day: 1 } } },
     'w*': { homeostasis: { rate_limits: { recall_per_minute: 3 } } },
   })
-  t.strictSame([await admitted(admission, 'recall'), await admitted(admission, 'forget'), await admitted(admission, 'retain')], [7, 4, 1])
-  t.strictSame([await admitted(admission, 'recall', ALICE, WORK), await admitted(admission, 'retain', ALICE, WORK)], [3, 5])
+  t.strictSame(
+    [await admitted(admission, 'recall'), await admitted(admission, 'forget'), await admitted(admission, 'retain')],
+    [7, 4, 1],
+  )
+  t.strictSame(
+    [await admitted(admission, 'recall', ALICE, WORK), await admitted(admission, 'retain', ALICE, WORK)], [3, 5],
+  )
   t.equal(await admitted(admission, 'recall', ALICE, { tenantId: null, bankId: 'other' }), 2)
 })
 

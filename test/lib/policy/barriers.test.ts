@@ -10,7 +10,9 @@ import { operatorSettings } from '../../helpers/settings.js'
 
 const NONE = policy({})
 
-function policy (barriers: NonNullable<FileConfig['barriers']>, homeostasis: NonNullable<FileConfig['homeostasis']> = {}) {
+function policy (
+  barriers: NonNullable<FileConfig['barriers']>, homeostasis: NonNullable<FileConfig['homeostasis']> = {},
+) {
   return bankPolicy(operatorSettings({ barriers, homeostasis }).global).contentChecks
 }
 
@@ -45,7 +47,9 @@ t.test('text that not every store can store is refused', async (t) => {
   t.equal(checkText('\ude00a'), 'must be well-formed Unicode')
   t.equal(checkContent('a\u0000b', NONE), 'must not contain the character U+0000')
   t.equal(checkContent('a\ud83d', NONE), 'must be well-formed Unicode')
-  for (const text of ['', '😀', '\u0001\t\n', '\ufffd', '\u{10ffff}', 'e\u0301']) t.equal(checkText(text), undefined, JSON.stringify(text))
+  for (const text of ['', '😀', '\u0001\t\n', '\ufffd', '\u{10ffff}', 'e\u0301']) {
+    t.equal(checkText(text), undefined, JSON.stringify(text))
+  }
 })
 
 t.test('text that is accepted survives UTF-8', async () => {
@@ -74,7 +78,8 @@ t.test('a blocked key is removed in every normalization of its text', async (t) 
 
 t.test('a blocked key is removed in any case, and named as it was written', async (t) => {
   const blocking = policy({ metadata: { blocked_keys: ['SSN', 'password', '__proto__', 'straße'] } })
-  const given = JSON.parse('{"ssn": "1", "Ssn": "2", "PassWord": "3", "pass_word": "4", "__proto__": "5", "STRASSE": "6", "Straße": "7"}') as Metadata
+  const given = JSON.parse('{"ssn": "1", "Ssn": "2", "PassWord": "3", "pass_word": "4", "__proto__": "5", "STRASSE": ' +
+    '"6", "Straße": "7"}') as Metadata
   t.strictSame(screenMetadata(given, blocking), {
     metadata: { pass_word: '4', STRASSE: '6' },
     redactions: ['metadata.ssn', 'metadata.Ssn', 'metadata.PassWord', 'metadata.__proto__', 'metadata.Straße'],
@@ -103,14 +108,18 @@ t.test('metadata has at most 4096 bytes as JSON unless the bank says otherwise',
   const narrow = policy({ metadata: { max_metadata_size_bytes: 2 } })
   t.strictSame(screenMetadata({}, narrow).errors, [])
   t.strictSame(screenMetadata({ a: 1 }, narrow).errors, tooLarge(2))
-  t.strictSame(screenMetadata({ a: 'ä'.repeat(10) }, policy({ metadata: { max_metadata_size_bytes: 20 } })).errors, tooLarge(20))
+  t.strictSame(
+    screenMetadata({ a: 'ä'.repeat(10) }, policy({ metadata: { max_metadata_size_bytes: 20 } })).errors, tooLarge(20),
+  )
 })
 
 t.test('every key is either kept unchanged or named, and the input is not modified', async () => {
   const key = fc.oneof(fc.string({ maxLength: 4 }), fc.constantFrom('__proto__', 'constructor', 'a', 'A', 'b'))
   const map = fc.array(fc.tuple(key, fc.oneof(fc.string(), fc.integer(), fc.boolean(), fc.constant(null))))
     .map((entries): Metadata => Object.fromEntries(entries))
-  fc.assert(fc.property(map, fc.array(fc.oneof(key.filter((text) => text !== ''), fc.constant('A')), { maxLength: 3 }), (metadata, blocked) => {
+  fc.assert(fc.property(map, fc.array(
+    fc.oneof(key.filter((text) => text !== ''), fc.constant('A')), { maxLength: 3 },
+  ), (metadata, blocked) => {
     const before = JSON.stringify(metadata)
     const { metadata: kept, redactions } = screenMetadata(metadata, policy({ metadata: { blocked_keys: blocked } }))
     for (const [name, value] of Object.entries(metadata)) {

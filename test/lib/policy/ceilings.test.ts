@@ -33,7 +33,11 @@ const sections: fc.Arbitrary<Record<string, unknown>> = fc.tuple(
 function isLooser (path: string, value: unknown, operator: unknown, isSet: boolean): boolean {
   if (operator === undefined) return false
   if (path.endsWith('blocked_keys')) return !(operator as string[]).every((key) => (value as string[]).includes(key))
-  if (path === 'reflect.min_trust') return ['suspect', 'untrusted', 'trusted'].indexOf(String(value)) < ['suspect', 'untrusted', 'trusted'].indexOf(String(operator))
+  if (path === 'reflect.min_trust') {
+    return [
+      'suspect', 'untrusted', 'trusted',
+    ].indexOf(String(value)) < ['suspect', 'untrusted', 'trusted'].indexOf(String(operator))
+  }
   if (path === 'reflect.min_score') return isSet && Number(value) < Number(operator)
   if (path.endsWith('.enabled') || path === 'retrieval.weights.semantic') return !operator && Boolean(value)
   return value === undefined || Number(value) > Number(operator)
@@ -44,7 +48,9 @@ t.test('whatever a bank and its profile set, no limit is ever looser than the op
     const settings = operatorSettings({ ...file, profiles: { chosen: profile }, banks: { home: entry } } as FileConfig)
     const operator = settings.explain('home')
     const { sections: inForce } = settings.explain('home', { ...own, profile: 'chosen' } as BankConfiguration)
-    const loose = Object.keys(LIMITS).filter((path) => isLooser(path, valueAt(inForce, path), valueAt(operator.sections, path), operator.origin[path] !== 'default'))
+    const loose = Object.keys(LIMITS).filter((path) => isLooser(
+      path, valueAt(inForce, path), valueAt(operator.sections, path), operator.origin[path] !== 'default',
+    ))
     if (loose.length > 0) throw new Error(loose.join())
   }), { numRuns: runs(300, 20_000) })
 })
@@ -53,16 +59,23 @@ t.test('exactly the looser values are refused, and all others are in force uncha
   fc.assert(fc.property(sections, sections, (file, own) => {
     const settings = operatorSettings(file as FileConfig)
     const operator = settings.explain('home')
-    const faults = settings.faults('home', own as BankConfiguration).map(({ field }) => field).filter((field) => field in LIMITS)
+    const faults = settings.faults('home', own as BankConfiguration).map(({ field }) => field)
+      .filter((field) => field in LIMITS)
     const loose = Object.keys(LIMITS).filter((path) => {
       const value = valueAt(own, path)
-      return value !== undefined && !path.endsWith('blocked_keys') && isLooser(path, value, valueAt(operator.sections, path), operator.origin[path] !== 'default')
+      return (
+        value !== undefined && !path.endsWith('blocked_keys') &&
+          isLooser(path, value, valueAt(operator.sections, path), operator.origin[path] !== 'default')
+      )
     })
-    if (JSON.stringify(faults.toSorted().filter((field) => field !== 'retrieval.rerank')) !== JSON.stringify(loose.toSorted())) throw new Error(`${faults.join()} for ${loose.join()}`)
+    if (JSON.stringify(faults.toSorted().filter((field) => (
+      field !== 'retrieval.rerank'
+    ))) !== JSON.stringify(loose.toSorted())) throw new Error(`${faults.join()} for ${loose.join()}`)
     const { sections: inForce } = settings.explain('home', own as BankConfiguration)
     for (const path of Object.keys(LIMITS)) {
       const value = valueAt(own, path)
-      if (value !== undefined && !loose.includes(path) && !path.endsWith('blocked_keys') && valueAt(inForce, path) !== value) throw new Error(path)
+      if (value !== undefined && !loose.includes(path) && !path.endsWith('blocked_keys') &&
+        valueAt(inForce, path) !== value) throw new Error(path)
     }
   }), { numRuns: runs(300, 20_000) })
 })
@@ -70,7 +83,11 @@ t.test('exactly the looser values are refused, and all others are in force uncha
 t.test('the common limits of several banks are looser than those of none of them, in any order', async () => {
   fc.assert(fc.property(fc.array(sections, { minLength: 1, maxLength: 4 }), (banks) => {
     const base = defaultSections(1)
-    const each = banks.map((own) => operatorSettings({ retrieval: { weights: { semantic: 1 }, rewrite: { enabled: true }, model_rerank: { enabled: true } } }).of('home', own as BankConfiguration))
+    const each = banks.map((own) => (
+      operatorSettings({
+        retrieval: { weights: { semantic: 1 }, rewrite: { enabled: true }, model_rerank: { enabled: true } },
+      }).of('home', own as BankConfiguration)
+    ))
     const common = strictestLimits(base, each)
     const reverse = strictestLimits(base, each.toReversed())
     for (const path of Object.keys(LIMITS)) {

@@ -10,7 +10,9 @@ import { bankResolver } from '../../helpers/settings.js'
 const HOME: BankKey = { tenantId: null, bankId: 'home' }
 const WORK: BankKey = { tenantId: null, bankId: 'work' }
 
-function budget (quotas: NonNullable<NonNullable<FileConfig['homeostasis']>['quotas']>, banks: NonNullable<FileConfig['banks']> = {}) {
+function budget (quotas: NonNullable<
+  NonNullable<FileConfig['homeostasis']>['quotas']
+>, banks: NonNullable<FileConfig['banks']> = {}) {
   const clock = testClock()
   const resolve = bankResolver({ homeostasis: { quotas }, banks })
   const control = new ModelBudget(clock)
@@ -33,7 +35,9 @@ t.test('a call is counted before it is made, and refunded when it did not reach 
   const { budget: two, clock } = budget({ model_calls_per_day: 2 })
   ;(await two.reserve([HOME], () => 0)).settle(10, true)
   const failed = await two.reserve([HOME], () => 0)
-  t.match(await refusal(two.reserve([HOME], () => 0)), { code: 'quota_exceeded', detail: /model_calls_per_day \(2\) is used up/, retryAfterSeconds: 14 * 3600 })
+  t.match(await refusal(two.reserve([HOME], () => 0)), {
+    code: 'quota_exceeded', detail: /model_calls_per_day \(2\) is used up/, retryAfterSeconds: 14 * 3600,
+  })
   failed.settle(0, false)
   await two.reserve([HOME], () => 0)
   t.ok(await refusal(two.reserve([HOME], () => 0)))
@@ -44,7 +48,11 @@ t.test('a call is counted before it is made, and refunded when it did not reach 
 t.test('the maximum number of tokens is reserved, and unused ones are returned', async (t) => {
   const { budget: tokens } = budget({ model_tokens_per_day: 1000 })
   const first = await tokens.reserve([HOME], () => 600)
-  t.match(await refusal(tokens.reserve([HOME], () => 600)), { code: 'quota_exceeded', detail: /model_tokens_per_day \(1000\)/ }, 'concurrent calls cannot spend the same remainder twice')
+  t.match(
+    await refusal(tokens.reserve([HOME], () => 600)),
+    { code: 'quota_exceeded', detail: /model_tokens_per_day \(1000\)/ },
+    'concurrent calls cannot spend the same remainder twice',
+  )
   first.settle(100, true)
   ;(await tokens.reserve([HOME], () => 900)).settle(900, true)
   t.ok(await refusal(tokens.reserve([HOME], () => 1)))

@@ -9,7 +9,12 @@ t.test('without a file the defaults hold', async (t) => {
 })
 
 t.test('the general sections hold for a bank without its own', async (t) => {
-  const settings = operatorSettings({ homeostasis: { recall_max_tokens: 5 }, barriers: { validation: { max_content_length: 9 } }, signal_quality: { dedup: { action: 'skip' } }, banks: { other: {} } })
+  const settings = operatorSettings({
+    homeostasis: { recall_max_tokens: 5 },
+    barriers: { validation: { max_content_length: 9 } },
+    signal_quality: { dedup: { action: 'skip' } },
+    banks: { other: {} },
+  })
   const { homeostasis, barriers, signal_quality: signalQuality } = settings.of('home')
   t.strictSame({ homeostasis, barriers, signalQuality }, {
     homeostasis: { recall_max_tokens: 5 },
@@ -58,10 +63,15 @@ t.test('a literal name precedes a pattern, a longer pattern a shorter one, and t
   const entry = (tokens: number, bytes?: number) => ({
     homeostasis: { recall_max_tokens: tokens, ...(bytes !== undefined && { retain_max_content_bytes: bytes }) },
   })
-  const banks = { '*': entry(1, 99), 'user-*': entry(2), 'user-a*': entry(3), 'user-alice': entry(4), 'user-alice*': entry(5) }
+  const banks = {
+    '*': entry(1, 99), 'user-*': entry(2), 'user-a*': entry(3), 'user-alice': entry(4), 'user-alice*': entry(5),
+  }
   for (const order of [Object.entries(banks), Object.entries(banks).reverse()]) {
     const settings = operatorSettings({ homeostasis: { reflect_max_tokens: 7 }, banks: Object.fromEntries(order) })
-    for (const [bankId, tokens] of [['home', 1], ['user', 1], ['user-', 2], ['user-bob', 2], ['user-anna', 3], ['user-alice', 4], ['user-alice2', 5], ['User-alice', 1]] as const) {
+    for (const [bankId, tokens] of [
+      ['home', 1], ['user', 1], ['user-', 2], ['user-bob', 2], ['user-anna', 3], ['user-alice', 4], ['user-alice2', 5],
+      ['User-alice', 1],
+    ] as const) {
       t.strictSame(settings.of(bankId).homeostasis.recall_max_tokens, tokens, bankId)
       t.equal(settings.of(bankId).homeostasis.retain_max_content_bytes, tokens === 1 ? 99 : undefined, bankId)
       t.equal(settings.of(bankId).homeostasis.reflect_max_tokens, 7, bankId)
@@ -70,29 +80,48 @@ t.test('a literal name precedes a pattern, a longer pattern a shorter one, and t
 })
 
 t.test('a requested name is neither a pattern nor an inherited property', async (t) => {
-  const settings = operatorSettings({ banks: { 'user-*': { homeostasis: { recall_max_tokens: 2 } }, home: { homeostasis: { recall_max_tokens: 3 } } } })
-  for (const bankId of ['*', 'u*', 'constructor', '__proto__', 'toString', 'hom', 'home*']) t.strictSame(settings.of(bankId).homeostasis, {}, bankId)
+  const settings = operatorSettings({
+    banks: { 'user-*': { homeostasis: { recall_max_tokens: 2 } }, home: { homeostasis: { recall_max_tokens: 3 } } },
+  })
+  for (const bankId of ['*', 'u*', 'constructor', '__proto__', 'toString', 'hom', 'home*']) {
+    t.strictSame(settings.of(bankId).homeostasis, {}, bankId)
+  }
 })
 
 t.test('a bank whose only strategy the file has switched off since uses the weights of the file', async (t) => {
-  const { sections, origin } = operatorSettings({ retrieval: { weights: { lexical: 2 } } }).explain('home', { retrieval: { weights: { lexical: 0, semantic: 1 }, diversity: 0 } })
+  const { sections, origin } = operatorSettings({ retrieval: { weights: { lexical: 2 } } })
+    .explain('home', { retrieval: { weights: { lexical: 0, semantic: 1 }, diversity: 0 } })
   t.strictSame(sections.retrieval.weights, { lexical: 2, semantic: 0 })
   t.equal(sections.retrieval.diversity, 0)
-  t.match(origin, { 'retrieval.weights.lexical': 'file', 'retrieval.weights.semantic': 'default', 'retrieval.diversity': 'bank' })
+  t.match(origin, {
+    'retrieval.weights.lexical': 'file', 'retrieval.weights.semantic': 'default', 'retrieval.diversity': 'bank',
+  })
 })
 
 t.test('the layers are in order from the defaults to the settings of the bank itself', async (t) => {
   const tokens = (limit: number) => ({ homeostasis: { recall_max_tokens: limit } })
-  const file = { ...tokens(700), profiles: { first: { ...tokens(600), mission: 'First.' }, second: { ...tokens(400), mission: 'Second.' } } }
+  const file = {
+    ...tokens(700),
+    profiles: { first: { ...tokens(600), mission: 'First.' }, second: { ...tokens(400), mission: 'Second.' } },
+  }
   const of = (banks: FileConfig['banks'], own?: BankOwnSections) => {
-    const { sections, origin } = operatorSettings({ ...file, ...(banks !== undefined && { banks }) }).explain('team-a', own)
+    const { sections, origin } = operatorSettings({ ...file, ...(banks !== undefined && { banks }) })
+      .explain('team-a', own)
     return [sections.homeostasis.recall_max_tokens, origin['homeostasis.recall_max_tokens'], sections.mission]
   }
   t.equal(operatorSettings({}).explain('team-a').origin['reflect.max_evidence'], 'default')
   t.strictSame(of(undefined), [700, 'file', undefined])
   t.strictSame(of({ 'team-*': { profile: 'first' } }), [600, 'profile', 'First.'])
   t.strictSame(of({ 'team-*': { profile: 'first', ...tokens(500) } }), [500, 'file', 'First.'])
-  t.strictSame(of({ 'team-*': { profile: 'first', ...tokens(500) } }, { profile: 'second' }), [400, 'profile', 'Second.'])
-  t.strictSame(of({ 'team-*': { profile: 'first', ...tokens(500) } }, { profile: 'second', ...tokens(300), mission: 'Own.' }), [300, 'bank', 'Own.'])
-  t.strictSame(of({ 'team-*': { profile: 'first' }, 'team-a': {} }), [700, 'file', undefined], 'a literal entry without a profile has none')
+  t.strictSame(
+    of({ 'team-*': { profile: 'first', ...tokens(500) } }, { profile: 'second' }), [400, 'profile', 'Second.'],
+  )
+  t.strictSame(
+    of({ 'team-*': { profile: 'first', ...tokens(500) } }, { profile: 'second', ...tokens(300), mission: 'Own.' }),
+    [300, 'bank', 'Own.'],
+  )
+  t.strictSame(
+    of({ 'team-*': { profile: 'first' }, 'team-a': {} }), [700, 'file', undefined],
+    'a literal entry without a profile has none',
+  )
 })

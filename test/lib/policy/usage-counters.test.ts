@@ -15,7 +15,9 @@ t.test('counts in the process satisfy the contract of counts in a store', async 
   })
 })
 
-const one = (bankId: string, amount: number, limit = 1): UsageReservation => ({ bank: { tenantId: null, bankId }, day: 1, counter: 'model_calls_per_day', amount, limit })
+const one = (
+  bankId: string, amount: number, limit = 1,
+): UsageReservation => ({ bank: { tenantId: null, bankId }, day: 1, counter: 'model_calls_per_day', amount, limit })
 
 /** Counts of the process whose corrections wait until the test releases them. */
 class SlowCorrections extends ProcessUsage {
@@ -70,7 +72,9 @@ t.test('a failed correction is logged without the message of the foreign error, 
   const log: string[] = []
   const errors = [
     new Error('the secret text'),
-    new ServiceError('dependency_unavailable', 'The vector store is unavailable', { cause: new RangeError('the secret text') }),
+    new ServiceError('dependency_unavailable', 'The vector store is unavailable', {
+      cause: new RangeError('the secret text'),
+    }),
     new ServiceError('dependency_unavailable', 'The vector store is busy'),
     'the secret text',
   ]
@@ -81,9 +85,16 @@ t.test('a failed correction is logged without the message of the foreign error, 
     },
   }
   const usage = new UsageCounters({ store, warn: (message) => { log.push(message) } })
-  for (let index = 0; index < 4; index++) usage.adjust([one('home', -1), { ...one('work', -5), counter: 'model_tokens_per_day' }])
+  for (let index = 0; index < 4; index++) {
+    usage.adjust([one('home', -1), { ...one('work', -5), counter: 'model_tokens_per_day' }])
+  }
   await usage.idle()
-  t.strictSame(log.map((line) => /\(([^()]*)\)$/.exec(line)?.[1]), ['Error', 'The vector store is unavailable: RangeError', 'The vector store is busy', 'unknown'])
-  t.match(log[0], /^homeostasis\.quotas: model_calls_per_day and model_tokens_per_day of home, work could not be corrected/)
+  t.strictSame(
+    log.map((line) => /\(([^()]*)\)$/.exec(line)?.[1]),
+    ['Error', 'The vector store is unavailable: RangeError', 'The vector store is busy', 'unknown'],
+  )
+  t.match(
+    log[0], /^homeostasis\.quotas: model_calls_per_day and model_tokens_per_day of home, work could not be corrected/,
+  )
   t.notMatch(log.join(), /secret/)
 })

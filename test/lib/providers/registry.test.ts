@@ -50,25 +50,37 @@ t.test('the names in the README are registered', async (t) => {
 
 t.test('the built-in providers refuse settings that they do not know, by name', async (t) => {
   for (const [kind, name] of [[embeddingProviders, 'mock'], [languageModels, 'mock']] as const) {
-    await t.rejects(makeProvider(kind as ProviderKind<object>, name, { url: 'sk-secret' }, '/nowhere'), new ProviderError(`${kind.key}_config: url is not a known key; there is nothing to set`))
+    await t.rejects(
+      makeProvider(kind as ProviderKind<object>, name, { url: 'sk-secret' }, '/nowhere'),
+      new ProviderError(`${kind.key}_config: url is not a known key; there is nothing to set`),
+    )
   }
 })
 
 t.test('the in-memory store accepts a bound of its bytes, and nothing else', async (t) => {
-  const make = async (config: Record<string, unknown>) => await makeProvider(vectorStores, 'in_memory', config, '/nowhere')
+  const make = async (config: Record<string, unknown>) => (
+    await makeProvider(vectorStores, 'in_memory', config, '/nowhere')
+  )
   t.ok(await make({ max_bytes: 2 ** 20 }) instanceof InMemoryVectorStore)
   await t.rejects(make({ url: 'sk-secret' }), { name: 'ProviderError', message: /^vector_store_config\.url: / })
-  await t.rejects(make({ max_bytes: 'sk-secret' }), { name: 'ProviderError', message: /^vector_store_config\.max_bytes: (?!.*sk-secret)/ })
+  await t.rejects(make({ max_bytes: 'sk-secret' }), {
+    name: 'ProviderError', message: /^vector_store_config\.max_bytes: (?!.*sk-secret)/,
+  })
 })
 
 t.test('unknown keys are named, together with the known ones', async (t) => {
-  t.throws(() => { refuseUnknownKeys('x_config', { a: 1, b: 2, c: 3 }, ['a']) }, new ProviderError('x_config: b, c are not known keys; allowed are a'))
+  t.throws(() => { refuseUnknownKeys('x_config', { a: 1, b: 2, c: 3 }, ['a']) }, new ProviderError(
+    'x_config: b, c are not known keys; allowed are a',
+  ))
   t.doesNotThrow(() => { refuseUnknownKeys('x_config', { a: 1 }, ['a', 'b']) })
 })
 
 t.test('an unknown name is refused with the allowed names', async (t) => {
   for (const name of ['nobody', 'Plain', '', 'toString', '__proto__', 'constructor', 'plain:', ':Greeter', ':']) {
-    t.equal(await refusal(name, '/nowhere'), `greeter: found ${JSON.stringify(name)}, allowed are plain, polite and module:Class`)
+    t.equal(
+      await refusal(name, '/nowhere'),
+      `greeter: found ${JSON.stringify(name)}, allowed are plain, polite and module:Class`,
+    )
   }
 })
 
@@ -108,43 +120,85 @@ t.test('the constructor receives the configuration map itself', async (t) => {
 t.test('a module that is missing, or does not load, is refused', async (t) => {
   const directory = folder(t, 'throw new Error("no licence")')
   t.match(await refusal('./absent.mjs:Greeter', directory), /^greeter: the module ".\/absent.mjs" cannot be loaded: /)
-  t.match(await refusal('no-such-package-anywhere:Greeter', directory), /^greeter: the module "no-such-package-anywhere" cannot be loaded: /)
-  t.equal(await refusal('./greeter.mjs:Greeter', directory), 'greeter: the module "./greeter.mjs" cannot be loaded: no licence')
-  t.match(await refusal('./broken.mjs:Greeter', t.testdir({ 'broken.mjs': 'export class {' })), /^greeter: the module ".\/broken.mjs" cannot be loaded: /)
+  t.match(
+    await refusal('no-such-package-anywhere:Greeter', directory),
+    /^greeter: the module "no-such-package-anywhere" cannot be loaded: /,
+  )
+  t.equal(
+    await refusal('./greeter.mjs:Greeter', directory),
+    'greeter: the module "./greeter.mjs" cannot be loaded: no licence',
+  )
+  t.match(
+    await refusal('./broken.mjs:Greeter', t.testdir({ 'broken.mjs': 'export class {' })),
+    /^greeter: the module ".\/broken.mjs" cannot be loaded: /,
+  )
 })
 
 t.test('an export that is missing or not a class is refused with the existing exports', async (t) => {
   const directory = folder(t, 'export class Other {}; export const Greeter = { greet () {} }')
-  t.equal(await refusal('./greeter.mjs:Gretter', directory), 'greeter: "./greeter.mjs" exports no class Gretter; it exports Greeter, Other')
-  t.equal(await refusal('./greeter.mjs:Greeter', directory), 'greeter: "./greeter.mjs" exports no class Greeter; it exports Greeter, Other')
+  t.equal(
+    await refusal('./greeter.mjs:Gretter', directory),
+    'greeter: "./greeter.mjs" exports no class Gretter; it exports Greeter, Other',
+  )
+  t.equal(
+    await refusal('./greeter.mjs:Greeter', directory),
+    'greeter: "./greeter.mjs" exports no class Greeter; it exports Greeter, Other',
+  )
   for (const name of ['toString', '__proto__', 'constructor']) {
-    t.equal(await refusal(`./greeter.mjs:${name}`, directory), `greeter: "./greeter.mjs" exports no class ${name}; it exports Greeter, Other`)
+    t.equal(
+      await refusal(`./greeter.mjs:${name}`, directory),
+      `greeter: "./greeter.mjs" exports no class ${name}; it exports Greeter, Other`,
+    )
   }
-  t.equal(await refusal('./empty.mjs:Greeter', t.testdir({ 'empty.mjs': '' })), 'greeter: "./empty.mjs" exports no class Greeter; it exports nothing')
+  t.equal(
+    await refusal('./empty.mjs:Greeter', t.testdir({ 'empty.mjs': '' })),
+    'greeter: "./empty.mjs" exports no class Greeter; it exports nothing',
+  )
 })
 
 t.test('a function that is not a class is refused', async (t) => {
-  t.match(await refusal('./greeter.mjs:make', folder(t, 'export const make = () => ({ greet () {}, close () {} })')), /^greeter: .\/greeter.mjs:make could not be made: .*not a constructor/)
-  t.equal(await refusal('./odd.mjs:Odd', t.testdir({ 'odd.mjs': 'export function Odd () { return () => {} }' })), 'greeter: ./odd.mjs:Odd is not a class')
+  t.match(
+    await refusal('./greeter.mjs:make', folder(t, 'export const make = () => ({ greet () {}, close () {} })')),
+    /^greeter: .\/greeter.mjs:make could not be made: .*not a constructor/,
+  )
+  t.equal(
+    await refusal('./odd.mjs:Odd', t.testdir({ 'odd.mjs': 'export function Odd () { return () => {} }' })),
+    'greeter: ./odd.mjs:Odd is not a class',
+  )
 })
 
 t.test('a class that lacks methods is refused with their names', async (t) => {
   const directory = folder(t, 'export class Greeter { greet = "hello" }; export class Half { greet () {} }')
   t.equal(await refusal('./greeter.mjs:Greeter', directory), 'greeter: ./greeter.mjs:Greeter lacks greet(), close()')
   t.equal(await refusal('./greeter.mjs:Half', directory), 'greeter: ./greeter.mjs:Half lacks close()')
-  await t.rejects(makeProvider(vectorStores, './greeter.mjs:Half', {}, directory), new ProviderError(`vector_store: ./greeter.mjs:Half lacks ${VECTOR_STORE_METHODS.map((name) => `${name}()`).join(', ')}`))
+  await t.rejects(
+    makeProvider(vectorStores, './greeter.mjs:Half', {}, directory),
+    new ProviderError('vector_store: ./greeter.mjs:Half lacks ' +
+      `${VECTOR_STORE_METHODS.map((name) => `${name}()`).join(', ')}`),
+  )
 })
 
 t.test('methods may be inherited, or be fields', async (t) => {
-  const directory = folder(t, 'class Base { greet () { return "inherited" } }; export class Greeter extends Base { close = async () => {} }')
+  const directory = folder(
+    t, 'class Base { greet () { return "inherited" } }; export class Greeter extends Base { close = async () => {} }',
+  )
   t.equal((await makeProvider(greeters, './greeter.mjs:Greeter', {}, directory)).greet(), 'inherited')
 })
 
 t.test('a constructor that throws is refused with its reason, and the cause is kept', async (t) => {
-  const directory = folder(t, 'export class Greeter { constructor () { throw new TypeError("name must be set") } }; export class Odd { constructor () { throw "no" } }')
-  t.equal(await refusal('./greeter.mjs:Greeter', directory), 'greeter: ./greeter.mjs:Greeter could not be made: name must be set')
+  const directory = folder(
+    t,
+    'export class Greeter { constructor () { throw new TypeError("name must be set") } }; export class Odd { ' +
+      'constructor () { throw "no" } }',
+  )
+  t.equal(
+    await refusal('./greeter.mjs:Greeter', directory),
+    'greeter: ./greeter.mjs:Greeter could not be made: name must be set',
+  )
   t.equal(await refusal('./greeter.mjs:Odd', directory), 'greeter: ./greeter.mjs:Odd could not be made: no')
-  await t.rejects(makeProvider(greeters, './greeter.mjs:Greeter', {}, directory), { cause: new TypeError('name must be set') })
+  await t.rejects(
+    makeProvider(greeters, './greeter.mjs:Greeter', {}, directory), { cause: new TypeError('name must be set') },
+  )
 })
 
 t.test('no message contains a value of the configuration map', async (t) => {
@@ -164,5 +218,8 @@ t.test('no message contains a value of the configuration map', async (t) => {
     t.notMatch(message, /hunter2|gateway:|db\.internal|5432|sk-12345|deep-secret|31337/, name)
     t.match(message, /^greeter: /)
   }
-  t.equal(await refusal('./greeter.mjs:Parts', directory, config), 'greeter: ./greeter.mjs:Parts could not be made: … is wrong at …, …,…', 'the remaining message says what happened')
+  t.equal(
+    await refusal('./greeter.mjs:Parts', directory, config),
+    'greeter: ./greeter.mjs:Parts could not be made: … is wrong at …, …,…', 'the remaining message says what happened',
+  )
 })

@@ -20,7 +20,20 @@ export interface CandidateFields extends Partial<Omit<Memory, 'memoryId'>>, Cand
 
 /** A memory without a speaker, a document and a time, with a text to which no scorer adds. */
 export function memory (memoryId: string, fields: Partial<Memory> = {}): Memory {
-  return { memoryId, text: 'plain words', tags: [], metadata: {}, occurredAt: null, retainedAt: NOW, expiresAt: null, documentId: null, source: null, tokens: TokenCount.known(2), trust: 'trusted', ...fields }
+  return {
+    memoryId,
+    text: 'plain words',
+    tags: [],
+    metadata: {},
+    occurredAt: null,
+    retainedAt: NOW,
+    expiresAt: null,
+    documentId: null,
+    source: null,
+    tokens: TokenCount.known(2),
+    trust: 'trusted',
+    ...fields,
+  }
 }
 
 /**

@@ -9,7 +9,13 @@ function pieces (text: string, maxCharacters: number): string[] {
 
 /** Texts with everything that can go wrong at a cut: pairs, marks, white space of every kind, long words, sentences. */
 const part = fc.oneof(
-  { weight: 6, arbitrary: fc.constantFrom('a', 'word', 'Sentence', '. ', '! ', '? ', ' ', '  ', '\n', '\n\n', '\t', '\u00a0', '\u3000', '\u2028', '\ufeff', '。', ',') },
+  {
+    weight: 6,
+    arbitrary: fc.constantFrom(
+      'a', 'word', 'Sentence', '. ', '! ', '? ', ' ', '  ', '\n', '\n\n', '\t', '\u00a0', '\u3000', '\u2028', '\ufeff',
+      '。', ',',
+    ),
+  },
   { weight: 2, arbitrary: fc.constantFrom('😀', '👩‍👩‍👧', '𠮷', '東京', 'e\u0301', 'שלום', '🇫🇷') },
   { weight: 1, arbitrary: fc.integer({ min: 1, max: 60 }).map((n) => 'x'.repeat(n)) },
   { weight: 1, arbitrary: fc.integer({ min: 1, max: 20 }).map((n) => '😀'.repeat(n)) },
@@ -24,7 +30,9 @@ t.test('a text that fits is one passage over all of it', async (t) => {
 t.test('a longer text is cut at the ends of sentences, as many as fit together', async (t) => {
   t.strictSame(pieces('One is here. Two is here. Three is here.', 26), ['One is here. Two is here.', 'Three is here.'])
   t.strictSame(pieces('One is here. Two is here. Three is here.', 25), ['One is here. Two is here.', 'Three is here.'])
-  t.strictSame(pieces('One is here. Two is here. Three is here.', 24), ['One is here.', 'Two is here.', 'Three is here.'])
+  t.strictSame(
+    pieces('One is here. Two is here. Three is here.', 24), ['One is here.', 'Two is here.', 'Three is here.'],
+  )
 })
 
 t.test('a sentence that is too long is cut between words', async (t) => {
@@ -44,7 +52,8 @@ t.test('text after a long sentence joins its last piece if it fits', async (t) =
   t.strictSame(pieces('one two three four. Five.', 14), ['one two three', 'four. Five.'])
 })
 
-t.test('passages are in order, apart, within the limit, and cover all but white space without splitting a character', async () => {
+t.test('passages are in order, apart, within the limit, and cover all but white space without splitting ' +
+  'a character', async () => {
   fc.assert(fc.property(text, fc.integer({ min: 3, max: 50 }), (text, maxCharacters) => {
     const spans = chunk(text, maxCharacters)
     let last = 0
@@ -57,7 +66,11 @@ t.test('passages are in order, apart, within the limit, and cover all but white 
       last = end
     }
     assert.equal(text.slice(last).trim(), '', 'no text is left over')
-    if (text.length > maxCharacters) for (const piece of pieces(text, maxCharacters)) assert.ok(/^\S/u.test(piece), 'a passage begins with something to read')
+    if (text.length > maxCharacters) {
+      for (const piece of pieces(text, maxCharacters)) {
+        assert.ok(/^\S/u.test(piece), 'a passage begins with something to read')
+      }
+    }
   }), { numRuns: runs(500, 3000) })
 })
 

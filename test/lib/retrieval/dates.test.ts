@@ -116,7 +116,10 @@ t.test('the month of May needs a year, a day or another sign, because "may" is a
 
 t.test('a month without a year means that month in several years around the present', async (t) => {
   const spans = named('What happened in March?')
-  t.ok(spans.includes('2026-03-01 2026-04-01') && spans.includes('2025-03-01 2025-04-01') && spans.includes('2024-03-01 2024-04-01'))
+  t.ok(
+    spans.includes('2026-03-01 2026-04-01') && spans.includes('2025-03-01 2025-04-01') &&
+      spans.includes('2024-03-01 2024-04-01'),
+  )
   t.ok(spans.every((span) => /^\d{4}-03-01 \d{4}-04-01$/.test(span)))
 })
 
@@ -147,11 +150,19 @@ t.test('the distance in days is 0 within a span, and otherwise that to the neare
   t.equal(daysToNearestSpan([], 0), Infinity)
 })
 
-const BEYOND = ['in 9999999 weeks', '99999 years ago', 'in 273000 years', 'in 99999999999999999999 days', '31 February 2023', '0000-00-00']
+const BEYOND = [
+  'in 9999999 weeks', '99999 years ago', 'in 273000 years', 'in 99999999999999999999 days', '31 February 2023',
+  '0000-00-00',
+]
 
 t.test('for any text the spans are few, have a length and are within the range of dates', async () => {
-  const words = fc.constantFrom('last', 'next', 'May', 'in', '7', '2023', '2024-02-30', 'March', 'before', 'since', 'ago', 'weeks', '99999', 'summer', 'to', '-', '/', ',', 'Friday', 'noon', ...BEYOND)
-  const text = fc.oneof(fc.array(words, { maxLength: 12 }).map((list) => list.join(' ')), fc.string({ maxLength: 60, unit: 'grapheme' }))
+  const words = fc.constantFrom(
+    'last', 'next', 'May', 'in', '7', '2023', '2024-02-30', 'March', 'before', 'since', 'ago', 'weeks', '99999',
+    'summer', 'to', '-', '/', ',', 'Friday', 'noon', ...BEYOND,
+  )
+  const text = fc.oneof(fc.array(words, { maxLength: 12 }).map((list) => list.join(' ')), fc.string({
+    maxLength: 60, unit: 'grapheme',
+  }))
   fc.assert(fc.property(text, (text) => {
     const spans = timeSpans(text, NOW)
     assert.ok(spans.length <= 30)
@@ -167,7 +178,9 @@ t.test('times outside the range of dates are ignored', async (t) => {
 })
 
 t.test('a run of durations is read in bounded time', async (t) => {
-  for (const unit of ['2 weeks ', '2 weeks     ', ' couple weeks', 'a  couple  of  weeks     and ']) t.type(timeSpans(`2023 ${unit.repeat(40)}`, NOW), Array)
+  for (const unit of ['2 weeks ', '2 weeks     ', ' couple weeks', 'a  couple  of  weeks     and ']) {
+    t.type(timeSpans(`2023 ${unit.repeat(40)}`, NOW), Array)
+  }
 })
 
 await t.test('a period with an open end reaches a hundred years back, or to the reference', async (t) => {

@@ -8,7 +8,9 @@ import { candidate, found, HOME, ids } from './candidates.js'
 
 t.test('a memory that both strategies found is one candidate, with its rank in each', async (t) => {
   const lexical = [candidate('a', { lexical: 1, semantic: 0.2 }), candidate('b', { lexical: 0.5, semantic: 0.9 })]
-  const semantic = [candidate('b', { lexical: 0.5, semantic: 0.9 }), candidate('c', { lexical: 0, semantic: 0.6 })].map((one) => ({ ...one, score: one.scores.semantic! }))
+  const semantic = [
+    candidate('b', { lexical: 0.5, semantic: 0.9 }), candidate('c', { lexical: 0, semantic: 0.6 }),
+  ].map((one) => ({ ...one, score: one.scores.semantic! }))
   const united = mergeCandidates([{ lexical, semantic, total: 3 }])
   t.strictSame(united.map(({ memory, strategies }) => [memory.memoryId, strategies]), [
     ['a', { lexical: { rank: 1, score: 1 }, semantic: { score: 0.2 } }],
@@ -23,12 +25,19 @@ t.test('candidates of further searches have no rank, and known candidates keep t
     { lexical: [candidate('b', { lexical: 0.3 }), candidate('a', { lexical: 0.9 })], total: 2 },
     { lexical: [candidate('b', { lexical: 0.3 })], total: 1 },
   ])
-  t.strictSame(united.map(({ memory, strategies }) => [memory.memoryId, strategies]), [['a', { lexical: { rank: 1, score: 0.9 } }], ['b', { lexical: { score: 0.3 } }]])
+  t.strictSame(
+    united.map(({ memory, strategies }) => [memory.memoryId, strategies]),
+    [['a', { lexical: { rank: 1, score: 0.9 } }], ['b', { lexical: { score: 0.3 } }]],
+  )
 })
 
 t.test('one id in two banks, or in two tenants, means two candidates', async (t) => {
   const banks: BankKey[] = [HOME, { tenantId: null, bankId: 'other' }, { tenantId: 'acme', bankId: 'home' }]
-  const result = { lexical: banks.map((bank) => candidate('a', { lexical: 0.9, bank })), semantic: banks.map((bank) => candidate('a', { semantic: 0.5, bank })), total: 3 }
+  const result = {
+    lexical: banks.map((bank) => candidate('a', { lexical: 0.9, bank })),
+    semantic: banks.map((bank) => candidate('a', { semantic: 0.5, bank })),
+    total: 3,
+  }
   t.strictSame(mergeCandidates([result]).map(({ bank }) => bank), banks)
 })
 
@@ -39,18 +48,30 @@ t.test('empty lists are merged and fused to an empty list', async (t) => {
 })
 
 t.test('linear adds the scores by weight, each as a share of the best one', async (t) => {
-  const candidates = found(candidate('a', { lexical: 0.4, semantic: 0.5 }), candidate('b', { lexical: 0.1, semantic: 0.25 }), candidate('c', { lexical: 0.2 }))
+  const candidates = found(
+    candidate('a', { lexical: 0.4, semantic: 0.5 }), candidate('b', { lexical: 0.1, semantic: 0.25 }),
+    candidate('c', { lexical: 0.2 }),
+  )
   t.strictSame(fuse(candidates, { lexical: 1, semantic: 0 }, 'linear'), [1, 0.25, 0.5])
   const rounded = fuse(candidates, { lexical: 2, semantic: 3 }, 'linear').map((sum) => Math.round(sum * 1e9) / 1e9)
   t.strictSame(rounded, [5, 2, 3.4], 'a memory without a vector is neither near nor far')
 })
 
 t.test('without scores nothing is added', async (t) => {
-  t.strictSame(fuse(found(candidate('a', { lexical: 0 }), candidate('b')), { lexical: 1, semantic: 1 }, 'linear'), [0, 0])
+  t.strictSame(
+    fuse(found(candidate('a', { lexical: 0 }), candidate('b')), { lexical: 1, semantic: 1 }, 'linear'), [0, 0],
+  )
 })
 
 t.test('rrf uses the ranks alone, and gives the weight to the first rank', async (t) => {
-  const candidates = mergeCandidates([{ lexical: [candidate('a', { lexical: 0.9 }), candidate('b', { lexical: 0.01 })], semantic: [candidate('b', { semantic: 0.3 })], total: 2 }, { lexical: [candidate('c', { lexical: 0.8 })], total: 1 }])
+  const candidates = mergeCandidates([
+    {
+      lexical: [candidate('a', { lexical: 0.9 }), candidate('b', { lexical: 0.01 })],
+      semantic: [candidate('b', { semantic: 0.3 })],
+      total: 2,
+    },
+    { lexical: [candidate('c', { lexical: 0.8 })], total: 1 },
+  ])
   const [a, b, c] = fuse(candidates, { lexical: 2, semantic: 1 }, 'rrf')
   t.equal(a, 2)
   t.ok(b! > 2.9 && b! < 3)

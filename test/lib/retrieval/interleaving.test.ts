@@ -26,12 +26,21 @@ t.test('a memory that several parts find occurs once, at its first place', async
 
 t.test('ranks in the strategies are those of the whole question', async (t) => {
   const merged = interleave([ranking('ba'), ranking('ac')])
-  t.strictSame(merged.map(({ memory, strategies }) => [memory.memoryId, strategies.lexical?.rank]), [['b', 1], ['a', 2], ['c', undefined]])
+  t.strictSame(
+    merged.map(({ memory, strategies }) => [memory.memoryId, strategies.lexical?.rank]),
+    [['b', 1], ['a', 2], ['c', undefined]],
+  )
 })
 
 t.test('a memory that reaches the minimum score is not moved below it by others', async (t) => {
-  const [first, second] = [scored(candidate('a', { lexical: 0.9 }), candidate('b', { lexical: 0.8 }), candidate('c', { lexical: 0.7 })), scored(candidate('d', { lexical: 0.5 }))]
-  t.strictSame(interleave([[], first, second], 0.5).map(({ memory, score }) => [memory.memoryId, score]), [['a', 0.9], ['d', 0.5], ['b', 0.5], ['c', 0.5]])
+  const [first, second] = [
+    scored(candidate('a', { lexical: 0.9 }), candidate('b', { lexical: 0.8 }), candidate('c', { lexical: 0.7 })),
+    scored(candidate('d', { lexical: 0.5 })),
+  ]
+  t.strictSame(
+    interleave([[], first, second], 0.5).map(({ memory, score }) => [memory.memoryId, score]),
+    [['a', 0.9], ['d', 0.5], ['b', 0.5], ['c', 0.5]],
+  )
 })
 
 t.test('each memory occurs once, scores fall, and the inputs are not modified', async () => {

@@ -5,8 +5,18 @@ import { analyzeQuery, type AnalyzedQuery } from '../../../lib/retrieval/query.j
 import { NOW } from './candidates.js'
 import { HOSTILE_TEXTS } from './hostile.js'
 
-type Form = 'asksForTime' | 'asksForName' | 'asksAboutUser' | 'asksForAssistantTurn' | 'asksForMethod' | 'asksForAdvice' | 'asksForList'
-const FORMS: readonly Form[] = ['asksForTime', 'asksForName', 'asksAboutUser', 'asksForAssistantTurn', 'asksForMethod', 'asksForAdvice', 'asksForList']
+type Form =
+  | 'asksForTime'
+  | 'asksForName'
+  | 'asksAboutUser'
+  | 'asksForAssistantTurn'
+  | 'asksForMethod'
+  | 'asksForAdvice'
+  | 'asksForList'
+const FORMS: readonly Form[] = [
+  'asksForTime', 'asksForName', 'asksAboutUser', 'asksForAssistantTurn', 'asksForMethod', 'asksForAdvice',
+  'asksForList',
+]
 
 /** Questions with what each asks for. */
 const cases: Array<[text: string, asks: Form[]]> = [
@@ -101,7 +111,9 @@ t.test('words that only form a question, or ask what was said, are not terms eit
 })
 
 t.test('the times that a query names are relative to the present', async (t) => {
-  t.strictSame(analyzeQuery('What was baked yesterday?', NOW).spans, [{ from: Date.UTC(2026, 0, 14), to: Date.UTC(2026, 0, 15) }])
+  t.strictSame(analyzeQuery('What was baked yesterday?', NOW).spans, [
+    { from: Date.UTC(2026, 0, 14), to: Date.UTC(2026, 0, 15) },
+  ])
   t.strictSame(analyzeQuery('What was baked?', NOW).spans, [])
 })
 

@@ -26,32 +26,46 @@ t.test('without scorers the scores of the strategies decide', async (t) => {
 })
 
 t.test('a scorer raises a candidate by its weight, and lowers it by a negative weight', async (t) => {
-  const candidates = () => [candidate('a', { lexical: 0.5, text: 'Tea is nice.' }), candidate('b', { lexical: 0.5, text: 'Is tea nice?' })]
+  const candidates = () => [
+    candidate('a', { lexical: 0.5, text: 'Tea is nice.' }), candidate('b', { lexical: 0.5, text: 'Is tea nice?' }),
+  ]
   t.strictSame(ids(rank('tea', candidates(), { scorers: only() })), ['a', 'b'])
   t.strictSame(ids(rank('tea', candidates(), { scorers: only({ question: 1 }) })), ['b', 'a'])
   t.strictSame(ids(rank('tea', candidates(), { scorers: only({ question: -1 }) })), ['a', 'b'])
 })
 
 t.test('equal scores are ordered by memory id', async (t) => {
-  t.strictSame(ids(rank('tea', ['d', 'b', 'c', 'a'].map((id) => candidate(id, { lexical: 0.5 })))), ['a', 'b', 'c', 'd'])
+  t.strictSame(
+    ids(rank('tea', ['d', 'b', 'c', 'a'].map((id) => candidate(id, { lexical: 0.5 })))), ['a', 'b', 'c', 'd'],
+  )
 })
 
 t.test('explain shows what each scorer added, and omits those that added nothing', async (t) => {
   const scorers = only({ match: 2, question: -1, date: 5, reaction: 0 })
-  const [first] = rank('tea', [candidate('a', { lexical: 0.25, text: 'Wow, is tea nice?' })], { scorers, explain: true })
+  const [first] = rank(
+    'tea', [candidate('a', { lexical: 0.25, text: 'Wow, is tea nice?' })], { scorers, explain: true },
+  )
   t.strictSame(first!.signals, { match: 0.5, question: -1 })
   const [plain] = rank('tea', [candidate('a', { lexical: 0.25 })], { scorers })
   t.notOk('signals' in plain!)
 })
 
 t.test('explain changes neither order nor scores', async (t) => {
-  const candidates = () => [candidate('a', { lexical: 0.5, text: 'Ann: I moved to Oslo in 2020.' }), candidate('b', { lexical: 0.6, text: 'Thanks!' })]
+  const candidates = () => [
+    candidate('a', { lexical: 0.5, text: 'Ann: I moved to Oslo in 2020.' }),
+    candidate('b', { lexical: 0.6, text: 'Thanks!' }),
+  ]
   const plain = rank('When did Ann move?', candidates())
-  t.strictSame(rank('When did Ann move?', candidates(), { explain: true }).map(({ signals, breakdown, ...rest }) => rest), plain)
+  t.strictSame(
+    rank('When did Ann move?', candidates(), { explain: true }).map(({ signals, breakdown, ...rest }) => rest), plain,
+  )
 })
 
 t.test('for a query that asks for several things one document does not take all the first places', async (t) => {
-  const candidates = () => [...['a', 'b', 'c'].map((id) => candidate(id, { lexical: 0.5, documentId: 'one' })), candidate('d', { lexical: 0.48, documentId: 'two' })]
+  const candidates = () => [
+    ...['a', 'b', 'c'].map((id) => candidate(id, { lexical: 0.5, documentId: 'one' })),
+    candidate('d', { lexical: 0.48, documentId: 'two' }),
+  ]
   const options = { scorers: only(), diversity: 1 }
   t.strictSame(ids(rank('Which teas were drunk?', candidates(), options)).slice(0, 2), ['a', 'd'])
   t.strictSame(ids(rank('Where is the tea?', candidates(), options)), ['a', 'b', 'c', 'd'])
@@ -59,20 +73,32 @@ t.test('for a query that asks for several things one document does not take all 
 })
 
 t.test('memories without a document do not lower each other', async (t) => {
-  const candidates = [candidate('a', { lexical: 0.5 }), candidate('b', { lexical: 0.49 }), candidate('c', { lexical: 0.48 })]
+  const candidates = [
+    candidate('a', { lexical: 0.5 }), candidate('b', { lexical: 0.49 }), candidate('c', { lexical: 0.48 }),
+  ]
   t.strictSame(ids(rank('Which teas were drunk?', candidates, { scorers: only(), diversity: 1 })), ['a', 'b', 'c'])
 })
 
 t.test('for a query of several parts, the scores after those that are spread fall too', async (t) => {
-  const many = Array.from({ length: 70 }, (_, index) => candidate(`m${String(99 - index)}`, { lexical: 0.9 - index / 1000, documentId: 'one' }))
-  const ranked = rank('Which teas were drunk?', many, { scorers: only(), weights: { lexical: 4, semantic: 0 }, diversity: 0.02 })
+  const many = Array.from({ length: 70 }, (_, index) => candidate(`m${String(99 - index)}`, {
+    lexical: 0.9 - index / 1000, documentId: 'one',
+  }))
+  const ranked = rank('Which teas were drunk?', many, {
+    scorers: only(), weights: { lexical: 4, semantic: 0 }, diversity: 0.02,
+  })
   t.strictSame(ids(ranked), ids(many))
   t.ok(ranked.every(({ score }, index) => index === 0 || score < ranked[index - 1]!.score))
 })
 
 /** Texts to which scorers give values. */
-const text = fc.constantFrom('plain words', 'Ann: I moved to Oslo in 2020.', 'Bob: Wow, thanks!', 'Did you see the Royal Gardens?', 'Three cups of green tea, yesterday.', 'green tea', '', '?', 'May 5, 2025: we met Cleo Marsh.')
-const question = fc.constantFrom('green tea', 'When did Ann move to Oslo?', 'Which gardens did Bob see in May 2025?', 'How many cups?', 'Who is Cleo?', '', 'What does Ann like?')
+const text = fc.constantFrom(
+  'plain words', 'Ann: I moved to Oslo in 2020.', 'Bob: Wow, thanks!', 'Did you see the Royal Gardens?',
+  'Three cups of green tea, yesterday.', 'green tea', '', '?', 'May 5, 2025: we met Cleo Marsh.',
+)
+const question = fc.constantFrom(
+  'green tea', 'When did Ann move to Oslo?', 'Which gardens did Bob see in May 2025?', 'How many cups?', 'Who is Cleo?',
+  '', 'What does Ann like?',
+)
 const score = fc.double({ min: 0, max: 1, noNaN: true })
 const anyCandidate = fc.record({
   id: fc.constantFrom(...'abcdefghij'),
@@ -83,8 +109,14 @@ const anyCandidate = fc.record({
   documentId: fc.constantFrom(null, 'one', 'two'),
   occurredAt: fc.constantFrom(null, NOW - 10 * DAY, NOW - 250 * DAY),
 }).map(({ id, semantic, ...fields }) => candidate(id, { ...fields, ...(semantic !== undefined && { semantic }) }))
-const candidates = fc.uniqueArray(anyCandidate, { selector: ({ bank, memory }) => `${bank.bankId} ${memory.memoryId}`, maxLength: 12 })
-const options = fc.record({ fusion: fc.constantFrom('linear' as const, 'rrf' as const), weights: fc.record({ lexical: fc.constantFrom(1, 3), semantic: fc.constantFrom(0, 1) }), diversity: fc.constantFrom(0, 0.2, 2) })
+const candidates = fc.uniqueArray(anyCandidate, {
+  selector: ({ bank, memory }) => `${bank.bankId} ${memory.memoryId}`, maxLength: 12,
+})
+const options = fc.record({
+  fusion: fc.constantFrom('linear' as const, 'rrf' as const),
+  weights: fc.record({ lexical: fc.constantFrom(1, 3), semantic: fc.constantFrom(0, 1) }),
+  diversity: fc.constantFrom(0, 0.2, 2),
+})
 
 t.test('each memory occurs once, and scores are within 0–1 and fall', async () => {
   fc.assert(fc.property(question, candidates, options, (asked, given, more) => {
@@ -115,7 +147,9 @@ t.test('the order does not depend on that of the candidates', async () => {
 })
 
 t.test('isolated facts are in the order of BM25 when nothing else distinguishes them', async () => {
-  const isolated = fc.uniqueArray(fc.tuple(fc.constantFrom(...'abcdefghij'), fc.integer({ min: 0, max: 100 })), { selector: ([id]) => id })
+  const isolated = fc.uniqueArray(
+    fc.tuple(fc.constantFrom(...'abcdefghij'), fc.integer({ min: 0, max: 100 })), { selector: ([id]) => id },
+  )
   fc.assert(fc.property(isolated, question, text, (pairs, asked, said) => {
     const ranked =
       rank(asked, pairs.map(([id, score]) => candidate(id, { lexical: score / 100, text: said })), { diversity: 0 })
@@ -128,6 +162,8 @@ t.test('a ranking is a new list, and the merged candidates do not change', async
   const merged = found(candidate('a', { lexical: 0.2 }), candidate('b', { lexical: 0.9 }))
   const before = JSON.stringify(merged)
   const frozen = merged.map((one) => Object.freeze(one))
-  runSync(rankSteps(frozen, analyzeQuery('Which teas were drunk?', NOW), new SignalReader(), { ...DEFAULTS, explain: true }))
+  runSync(rankSteps(
+    frozen, analyzeQuery('Which teas were drunk?', NOW), new SignalReader(), { ...DEFAULTS, explain: true },
+  ))
   t.equal(JSON.stringify(merged), before)
 })

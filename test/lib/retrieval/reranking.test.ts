@@ -34,7 +34,9 @@ t.test('the first candidates are in the order of the reranker, with its rank and
 })
 
 t.test('the weight is the share of the reranker in the new score', async (t) => {
-  const order = async (weight: number) => ids(await rerank(giving([0, 1]), 'tea', falling(0.8, 0.4), { ...OPTIONS, weight }))
+  const order = async (weight: number) => ids(
+    await rerank(giving([0, 1]), 'tea', falling(0.8, 0.4), { ...OPTIONS, weight }),
+  )
   t.strictSame(await order(0), ['a', 'b'])
   t.strictSame(await order(0.1), ['a', 'b'])
   t.strictSame(await order(0.9), ['b', 'a'])
@@ -43,7 +45,11 @@ t.test('the weight is the share of the reranker in the new score', async (t) => 
 })
 
 t.test('the scale of the reranker does not matter', async (t) => {
-  const scores = async (given: number[]) => (await rerank(giving(given), 'tea', falling(0.9, 0.8, 0.7), OPTIONS)).map(({ memory, score }) => [memory.memoryId, Math.round(score * 1e9)])
+  const scores = async (given: number[]) => (
+    (await rerank(giving(given), 'tea', falling(0.9, 0.8, 0.7), OPTIONS)).map(({ memory, score }) => [
+      memory.memoryId, Math.round(score * 1e9),
+    ])
+  )
   t.strictSame(await scores([300, 500, 400]), await scores([-0.1, 0.1, 0]))
 })
 
@@ -66,13 +72,17 @@ t.test('candidates after the first ones are not reranked and stay after them, in
 })
 
 t.test('candidates after the first ones have lower scores, each below the one before', async (t) => {
-  const [, last, ...behind] = await rerank(giving([0, 1]), 'tea', falling(0.9, 0.8, 0.7, 0.6, 0.01), { ...OPTIONS, candidates: 2 })
+  const [, last, ...behind] = await rerank(
+    giving([0, 1]), 'tea', falling(0.9, 0.8, 0.7, 0.6, 0.01), { ...OPTIONS, candidates: 2 },
+  )
   t.strictSame(behind.map(({ score }, index) => score < [last!, ...behind][index]!.score), [true, true, true])
   t.equal(behind.at(-1)!.score, 0.01)
 })
 
 t.test('scores as far apart as numbers can be are in range', async (t) => {
-  const ranked = await rerank(giving([-Number.MAX_VALUE, Number.MAX_VALUE, 0]), 'tea', falling(0.9, 0.8, 0.7), { ...OPTIONS, weight: 1 })
+  const ranked = await rerank(
+    giving([-Number.MAX_VALUE, Number.MAX_VALUE, 0]), 'tea', falling(0.9, 0.8, 0.7), { ...OPTIONS, weight: 1 },
+  )
   t.strictSame(ranked.map(({ memory, score }) => [memory.memoryId, score]), [['b', 1], ['c', 0.5], ['a', 0]])
 })
 
@@ -82,14 +92,21 @@ t.test('without candidates the reranker is not called', async (t) => {
   t.strictSame(asked, [])
 })
 
-for (const [what, given] of [['too few', [1]], ['too many', [1, 2, 3]], ['no numbers', ['1', '2']], ['not a number', [1, NaN]], ['without an end', [1, Infinity]], ['no list', undefined]] as const) {
+for (const [what, given] of [
+  ['too few', [1]], ['too many', [1, 2, 3]], ['no numbers', ['1', '2']], ['not a number', [1, NaN]],
+  ['without an end', [1, Infinity]], ['no list', undefined],
+] as const) {
   t.test(`scores that are ${what} are refused`, async (t) => {
-    await t.rejects(rerank(giving(given), 'tea', falling(0.9, 0.8), OPTIONS), new Error('The reranker gave unusable scores'))
+    await t.rejects(
+      rerank(giving(given), 'tea', falling(0.9, 0.8), OPTIONS), new Error('The reranker gave unusable scores'),
+    )
   })
 }
 
 t.test('a reranking that fails, is late or is aborted rejects', async (t) => {
-  await t.rejects(rerank({ rerank: async () => { throw new Error('down') } }, 'tea', falling(0.9), OPTIONS), new Error('down'))
+  await t.rejects(
+    rerank({ rerank: async () => { throw new Error('down') } }, 'tea', falling(0.9), OPTIONS), new Error('down'),
+  )
   let seen: AbortSignal | undefined
   const never: Reranker = { rerank: async (_query, _texts, { signal }) => await new Promise(() => { seen = signal }) }
   await t.rejects(rerank(never, 'tea', falling(0.9), { ...OPTIONS, timeoutMs: 1 }), new DeadlineExceeded(1))
@@ -105,7 +122,10 @@ t.test('every candidate stays, with falling scores within 0–1, and the input i
     async (pairs, first, weight) => {
       const candidates = falling(...pairs.map(([score]) => score).sort((a, b) => b - a))
       const before = JSON.stringify(candidates)
-      const ranked = await rerank(giving(pairs.slice(0, first).map(([, given]) => given)), 'tea', candidates, { candidates: first, timeoutMs: 10_000, weight })
+      const ranked = await rerank(
+        giving(pairs.slice(0, first).map(([, given]) => given)), 'tea', candidates,
+        { candidates: first, timeoutMs: 10_000, weight },
+      )
       assert.equal(JSON.stringify(candidates), before)
       assert.deepEqual(ids(ranked).sort(), ids(candidates).sort())
       ranked.forEach(

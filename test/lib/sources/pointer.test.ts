@@ -3,9 +3,11 @@ import t from 'tap'
 import { resolvePointer } from '../../../lib/sources/pointer.js'
 
 // The document and the pointers of RFC 6901, section 5.
-const DOCUMENT: unknown = JSON.parse('{"foo": ["bar", "baz"], "": 0, "a/b": 1, "c%d": 2, "e^f": 3, "g|h": 4, "i\\\\j": 5, "k\\"l": 6, " ": 7, "m~n": 8}')
+const DOCUMENT: unknown = JSON.parse('{"foo": ["bar", "baz"], "": 0, "a/b": 1, "c%d": 2, "e^f": 3, "g|h": 4, ' +
+  '"i\\\\j": 5, "k\\"l": 6, " ": 7, "m~n": 8}')
 const EXAMPLES: Array<[pointer: string, value: unknown]> = [
-  ['', DOCUMENT], ['/foo', ['bar', 'baz']], ['/foo/0', 'bar'], ['/', 0], ['/a~1b', 1], ['/c%d', 2], ['/e^f', 3], ['/g|h', 4],
+  ['', DOCUMENT], ['/foo', ['bar', 'baz']], ['/foo/0', 'bar'], ['/', 0], ['/a~1b', 1], ['/c%d', 2], ['/e^f', 3],
+  ['/g|h', 4],
   ['/i\\j', 5], ['/k"l', 6], ['/ ', 7], ['/m~0n', 8],
 ]
 
@@ -14,13 +16,17 @@ t.test('the examples of RFC 6901 resolve', async (t) => {
 })
 
 t.test('a missing value is undefined', async (t) => {
-  for (const pointer of ['/bar', '/foo/2', '/foo/-', '/foo/01', '/foo/bar', '/foo/0/0', '/foo/0/length', '/a/b', '/foo/', '//', '/m~n/x']) {
+  for (const pointer of [
+    '/bar', '/foo/2', '/foo/-', '/foo/01', '/foo/bar', '/foo/0/0', '/foo/0/length', '/a/b', '/foo/', '//', '/m~n/x',
+  ]) {
     t.equal(resolvePointer(DOCUMENT, pointer), undefined, pointer)
   }
 })
 
 t.test('inherited properties are not found', async (t) => {
-  for (const name of ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'constructor/name', '__proto__/constructor']) {
+  for (const name of [
+    '__proto__', 'constructor', 'toString', 'hasOwnProperty', 'constructor/name', '__proto__/constructor',
+  ]) {
     t.equal(resolvePointer({ content: {} }, `/${name}`), undefined, name)
     t.equal(resolvePointer({ content: {} }, `/content/${name}`), undefined, name)
     t.equal(resolvePointer([], `/${name}`), undefined, name)
@@ -58,7 +64,9 @@ t.test('whatever the names of the members are, an escaped pointer leads to the v
 })
 
 t.test('no document and no pointer cause an exception', async () => {
-  fc.assert(fc.property(fc.jsonValue(), fc.string({ unit: fc.constantFrom('/', '~', '0', '1', 'a', '-') }), (document, pointer) => {
+  fc.assert(fc.property(fc.jsonValue(), fc.string({
+    unit: fc.constantFrom('/', '~', '0', '1', 'a', '-'),
+  }), (document, pointer) => {
     resolvePointer(document, `/${pointer}`)
     return true
   }), { numRuns: 300 })

@@ -5,7 +5,9 @@ import { SplitMap } from '../../../lib/stores/split-map.js'
 import fc from '../../helpers/fast-check.js'
 
 await t.test('a sorted list equals an array that is sorted after every step, over many chunks', async (t) => {
-  const steps = fc.array(fc.record({ n: fc.nat(40), many: fc.boolean(), remove: fc.boolean() }), { maxLength: 60, size: 'max' })
+  const steps = fc.array(
+    fc.record({ n: fc.nat(40), many: fc.boolean(), remove: fc.boolean() }), { maxLength: 60, size: 'max' },
+  )
   fc.assert(fc.property(steps, (steps) => {
     const list = new SortedList<{ n: number }>((a, b) => a.n - b.n)
     let plain: Array<{ n: number }> = []

@@ -8,7 +8,20 @@ import { FILTER_CASES } from '../../contract/vector-store/filter-cases.js'
 import { newMemory, NOW } from '../../helpers/memories.js'
 
 function memory (fields: Partial<Memory>): Memory {
-  return { memoryId: 'm', text: 'x', tags: [], metadata: {}, occurredAt: null, retainedAt: NOW, expiresAt: null, documentId: null, source: null, tokens: TokenCount.known(1), trust: 'trusted', ...fields }
+  return {
+    memoryId: 'm',
+    text: 'x',
+    tags: [],
+    metadata: {},
+    occurredAt: null,
+    retainedAt: NOW,
+    expiresAt: null,
+    documentId: null,
+    source: null,
+    tokens: TokenCount.known(1),
+    trust: 'trusted',
+    ...fields,
+  }
 }
 
 t.test('filters without a condition compile to no filter', async (t) => {

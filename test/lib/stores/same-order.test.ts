@@ -12,7 +12,8 @@ const EPSILON = 1e-6
 const DIRECTIONS = [[1, 0, 0, 0], [0, 1, 0, 0], [1, 1, 0, 0], [1, 0, 1, 0]] as const
 
 const word = fc.constantFrom('apple', 'pear', 'plum', 'fig', 'kiwi', 'lime', 'the', 'quince')
-const sentence = fc.tuple(fc.array(word, { minLength: 1, maxLength: 6 }), fc.constantFrom('.', '.', '?')).map(([words, end]) => words.join(' ') + end)
+const sentence = fc.tuple(fc.array(word, { minLength: 1, maxLength: 6 }), fc.constantFrom('.', '.', '?'))
+  .map(([words, end]) => words.join(' ') + end)
 const content = fc.record({
   text: fc.array(sentence, { minLength: 1, maxLength: 5 }).map((sentences) => sentences.join(' ')),
   document: fc.constantFrom('a', 'b', 'c', 'd', null),
@@ -24,8 +25,13 @@ const content = fc.record({
   direction: fc.constantFrom(undefined, ...DIRECTIONS),
 })
 const request = fc.record({
-  terms: fc.uniqueArray(fc.constantFrom('appl', 'pear', 'plum', 'fig', 'the', 'nowher'), { minLength: 1, maxLength: 5 }),
-  parameters: fc.constantFrom<Omit<LexicalRequest, 'terms'>>(BM25, { ...BM25, length: { pivot: 4 } }, { k1: 1.2, length: { b: 0.75 }, context: true }, { ...BM25, context: false }),
+  terms: fc.uniqueArray(
+    fc.constantFrom('appl', 'pear', 'plum', 'fig', 'the', 'nowher'), { minLength: 1, maxLength: 5 },
+  ),
+  parameters: fc.constantFrom<Omit<LexicalRequest, 'terms'>>(
+    BM25, { ...BM25, length: { pivot: 4 } }, { k1: 1.2, length: { b: 0.75 }, context: true },
+    { ...BM25, context: false },
+  ),
   limit: fc.constantFrom(2, 10, 60, 150),
   tagged: fc.boolean(),
   meaning: fc.boolean(),
@@ -45,7 +51,9 @@ function assertSame (found: readonly Candidate[], expected: readonly Candidate[]
       [candidate.scores.lexical, other.scores.lexical],
       ...candidate.passages.map(({ score }, at) => [score, other.passages[at]!.score]),
     ]
-    for (const [mine = 0, theirs = 0] of pairs) assert.ok(Math.abs(mine - theirs) < EPSILON, `${candidate.memory.text}: ${mine}, not ${theirs}`)
+    for (const [mine = 0, theirs = 0] of pairs) {
+      assert.ok(Math.abs(mine - theirs) < EPSILON, `${candidate.memory.text}: ${mine}, not ${theirs}`)
+    }
   })
 }
 
@@ -56,18 +64,30 @@ t.test('hits, their order and their passages are the same in every store', async
   const reference = new InMemoryVectorStore()
   t.teardown(async () => { await reference.close() })
   let [count, hits] = [0, 0]
-  await fc.assert(fc.asyncProperty(fc.array(content, { minLength: 30, maxLength: 160, size: 'max' }), fc.array(request, { minLength: 4, maxLength: 4 }), async (contents, requests) => {
+  await fc.assert(fc.asyncProperty(fc.array(content, {
+    minLength: 30, maxLength: 160, size: 'max',
+  }), fc.array(request, { minLength: 4, maxLength: 4 }), async (contents, requests) => {
     const key = bank(`run-${count++}`)
     const all = await Promise.all(contents.map(async (
       { text, document, at, tag, passage, expires, direction }, index,
     ): Promise<NewMemory> => {
       const memory = await newMemory(text, {
-        documentId: document, occurredAt: at % 5 === 0 ? null : NOW + at, tags: tag ? ['a'] : [], fingerprint: String(index), expiresAt: expires ? NOW + 10 : null, chunkMaxCharacters: passage,
+        documentId: document,
+        occurredAt: at % 5 === 0 ? null : NOW + at,
+        tags: tag ? ['a'] : [],
+        fingerprint: String(index),
+        expiresAt: expires
+          ? NOW + 10
+          : null,
+        chunkMaxCharacters: passage,
       })
       return {
         ...memory,
         passages: memory.passages.map((each) => ({
-          ...each, question: text.slice(each.start, each.end).endsWith('?'), ...(direction !== undefined && { vector: Float32Array.from(direction) }),
+          ...each,
+          question: text.slice(each.start, each.end).endsWith('?'),
+          ...(direction !== undefined &&
+            { vector: Float32Array.from(direction) }),
         })),
       }
     }))

@@ -2,10 +2,17 @@ import t from 'tap'
 import { ServiceError } from '../../../lib/errors/service-error.js'
 import { InMemoryVectorStore } from '../../../lib/stores/in-memory/store.js'
 import { storeWithServiceErrors } from '../../../lib/stores/service-errors.js'
-import { IdempotencyKeyTaken, LowerTrustError, MemoryChangedError, type VectorStore } from '../../../lib/stores/vector-store.js'
+import {
+  IdempotencyKeyTaken, LowerTrustError, MemoryChangedError, type VectorStore,
+} from '../../../lib/stores/vector-store.js'
 
-const OPTIONAL = ['countByDay', 'countMemories', 'neighbours', 'findIdempotencyRecord', 'attachVectors', 'listUnembedded', 'removeBank', 'reserveUsage', 'adjustUsage'] as const
-const NAMES = ['insert', 'import', 'remove', 'search', 'get', 'list', 'listBanks', 'statistics', 'scan', ...OPTIONAL] as const
+const OPTIONAL = [
+  'countByDay', 'countMemories', 'neighbours', 'findIdempotencyRecord', 'attachVectors', 'listUnembedded', 'removeBank',
+  'reserveUsage', 'adjustUsage',
+] as const
+const NAMES = [
+  'insert', 'import', 'remove', 'search', 'get', 'list', 'listBanks', 'statistics', 'scan', ...OPTIONAL,
+] as const
 const CONFIGS = ['read', 'write', 'history', 'changedSince'] as const
 
 /** Calls a method by its name, as no caller does: what it is given does not matter here. */
@@ -28,20 +35,27 @@ for (const how of ['throws', 'rejects'] as const) {
   t.test(`a fault of a store that ${how} becomes the same error for a client, whatever the operation`, async (t) => {
     const cause = new Error('connect ECONNREFUSED db.internal:5432')
     const store = storeWithServiceErrors(failing(cause, how))
-    const expected = { name: 'ServiceError', code: 'dependency_unavailable', detail: 'The vector store is unavailable', cause }
+    const expected = {
+      name: 'ServiceError', code: 'dependency_unavailable', detail: 'The vector store is unavailable', cause,
+    }
     for (const name of NAMES) await t.rejects(call(store, name), expected, name)
     for (const name of CONFIGS) await t.rejects(call(store.bankConfigs!, name), expected, name)
   })
 }
 
 t.test('the refusal of a write by a store is passed on unchanged', async (t) => {
-  for (const error of [new ServiceError('server_busy', 'The store is busy'), new IdempotencyKeyTaken(), new LowerTrustError(), new MemoryChangedError()]) {
+  for (const error of [
+    new ServiceError('server_busy', 'The store is busy'), new IdempotencyKeyTaken(), new LowerTrustError(),
+    new MemoryChangedError(),
+  ]) {
     await t.rejects(call(storeWithServiceErrors(failing(error, 'rejects')), 'insert'), error)
   }
 })
 
 t.test('a method that the store does not have is absent', async (t) => {
-  const plain = Object.assign(new InMemoryVectorStore(), Object.fromEntries([...OPTIONAL, 'bankConfigs', 'poolStatus'].map((name) => [name, undefined])))
+  const plain = Object.assign(new InMemoryVectorStore(), Object.fromEntries(
+    [...OPTIONAL, 'bankConfigs', 'poolStatus'].map((name) => [name, undefined]),
+  ))
   const store = storeWithServiceErrors(plain)
   for (const name of [...OPTIONAL, 'bankConfigs', 'poolStatus']) t.notOk(name in store, name)
   t.same(await store.health(), { healthy: true })

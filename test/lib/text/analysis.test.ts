@@ -51,16 +51,24 @@ await t.test('only words of a to z are stemmed', async (t) => {
 })
 
 await t.test('irregular forms have the term of their base word', async (t) => {
-  for (const [form, word] of [['bought', 'buy'], ['went', 'going'], ['children', 'child'], ['written', 'writing'], ['knives', 'knife'], ['taught', 'teaches']] as const) {
+  for (const [form, word] of [
+    ['bought', 'buy'], ['went', 'going'], ['children', 'child'], ['written', 'writing'], ['knives', 'knife'],
+    ['taught', 'teaches'],
+  ] as const) {
     t.equal(stem(form), stem(word), form)
   }
 })
 
 await t.test('a text that ends in a question is recognised', async (t) => {
-  for (const text of ['How are you?', 'Well, "where to?" ', 'And you? 🎉', 'Seen this? [photo: a cat]', 'Really? (I doubt it)', '元気ですか？', 'What?!?']) {
+  for (const text of [
+    'How are you?', 'Well, "where to?" ', 'And you? 🎉', 'Seen this? [photo: a cat]', 'Really? (I doubt it)', '元気ですか？',
+    'What?!?',
+  ]) {
     t.equal(analyzeText(text).question, true, text)
   }
-  for (const text of ['Fine.', 'Why? Because.', 'a?b', '', '[photo: a cat?] nice', `?${' ]'.repeat(30_000)}x`]) t.equal(analyzeText(text).question, false, text)
+  for (const text of ['Fine.', 'Why? Because.', 'a?b', '', '[photo: a cat?] nice', `?${' ]'.repeat(30_000)}x`]) {
+    t.equal(analyzeText(text).question, false, text)
+  }
 })
 
 await t.test('forms of a word with equal Porter stems let a query find the other forms', async (t) => {

@@ -5,7 +5,10 @@ import fc from '../../helpers/fast-check.js'
 const MARKS = ['\u0301', '\u0323', '\u0338', '\u0307']
 
 t.test('an ordinary text has the usual normal forms', async (t) => {
-  fc.assert(fc.property(fc.string({ unit: 'grapheme' }), fc.constantFrom('NFC', 'NFKC', 'NFKD'), (text, form) => /\p{M}{30}/u.test(text) || normalForm(text, form) === text.normalize(form)))
+  fc.assert(fc.property(
+    fc.string({ unit: 'grapheme' }), fc.constantFrom('NFC', 'NFKC', 'NFKD'),
+    (text, form) => /\p{M}{30}/u.test(text) || normalForm(text, form) === text.normalize(form),
+  ))
   t.equal(normalForm('Cafe\u0301 ﬁ', 'NFC'), 'Café ﬁ')
   t.equal(normalForm('Cafe\u0301 ﬁ', 'NFKC'), 'Café fi')
 })

@@ -14,10 +14,19 @@ function splitWhole (text: string): string[] {
 
 const cases: Array<[about: string, text: string, expected: string[]]> = [
   ['English ends a sentence at . ? and !', 'Hi there. How are you?  Fine!', ['Hi there.', 'How are you?', 'Fine!']],
-  ['a number or a dotted name is no end', 'It costs 3.50 at example.com today. Yes.', ['It costs 3.50 at example.com today.', 'Yes.']],
-  ['an abbreviation before a small letter is no end', 'Bring fruit, e.g. apples. Thanks.', ['Bring fruit, e.g. apples.', 'Thanks.']],
+  [
+    'a number or a dotted name is no end', 'It costs 3.50 at example.com today. Yes.',
+    ['It costs 3.50 at example.com today.', 'Yes.'],
+  ],
+  [
+    'an abbreviation before a small letter is no end', 'Bring fruit, e.g. apples. Thanks.',
+    ['Bring fruit, e.g. apples.', 'Thanks.'],
+  ],
   ['a line feed is an end', 'Title\n- one\r\n- two\n\n', ['Title', '- one', '- two']],
-  ['a closing quotation mark stays with its sentence', 'He said “Go.” Then he left.', ['He said “Go.”', 'Then he left.']],
+  [
+    'a closing quotation mark stays with its sentence', 'He said “Go.” Then he left.',
+    ['He said “Go.”', 'Then he left.'],
+  ],
   ['Chinese', '今天天气很好。我们去公园吧！好吗？', ['今天天气很好。', '我们去公园吧！', '好吗？']],
   ['Japanese', '東京に行きます。元気ですか？', ['東京に行きます。', '元気ですか？']],
   ['Korean', '안녕하세요. 잘 지내요?', ['안녕하세요.', '잘 지내요?']],
@@ -66,8 +75,12 @@ await t.test('the time grows linearly with the length of a text', async (t) => {
 
 await t.test('any string gives spans that are ordered, in range, trimmed and leave out only white space', async (t) => {
   const unit = fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code))
-  const pieces = fc.oneof(unit, fc.string({ unit: 'grapheme', maxLength: 8 }), fc.constantFrom('. ', '\n', '\r\n', '? A', ' ', '\ud83d', '。'))
-  t.doesNotThrow(() => fc.assert(fc.property(fc.array(pieces, { maxLength: 30 }).map((parts) => parts.join('')), (text) => {
+  const pieces = fc.oneof(unit, fc.string({ unit: 'grapheme', maxLength: 8 }), fc.constantFrom(
+    '. ', '\n', '\r\n', '? A', ' ', '\ud83d', '。',
+  ))
+  t.doesNotThrow(() => fc.assert(fc.property(fc.array(pieces, { maxLength: 30 }).map((parts) => (
+    parts.join('')
+  )), (text) => {
     let at = 0
     for (const { start, end } of sentences(text)) {
       const sentence = text.slice(start, end)

@@ -18,7 +18,9 @@ await t.test('counts are those of o200k_base', async (t) => {
 })
 
 await t.test('text that spells a special token is ordinary text', async (t) => {
-  for (const text of ['<|endoftext|>', 'a <|endoftext|> b', '<|im_start|>system<|im_sep|>x<|im_end|>', '<|endofprompt|>'.repeat(50)]) {
+  for (const text of [
+    '<|endoftext|>', 'a <|endoftext|> b', '<|im_start|>system<|im_sep|>x<|im_end|>', '<|endofprompt|>'.repeat(50),
+  ]) {
     const tokens = encode(text, ordinary)
     t.equal(countTokens(text), tokens.length)
     t.equal(decode(tokens), text, 'no special token stands for it')
@@ -27,7 +29,10 @@ await t.test('text that spells a special token is ordinary text', async (t) => {
 })
 
 await t.test('a long text of words is counted exactly', async (t) => {
-  const parts = ['Some words, 12345678 numbers… ', 'C’était l’été.\n\n', '「東京」に行く。', "it's ", 'https://example.com/a/b?c=d ', '👩‍💻!!!\r\n', '    indented\t', '0'.repeat(200) + ' ']
+  const parts = [
+    'Some words, 12345678 numbers… ', 'C’était l’été.\n\n', '「東京」に行く。', "it's ", 'https://example.com/a/b?c=d ',
+    '👩‍💻!!!\r\n', '    indented\t', '0'.repeat(200) + ' ',
+  ]
   t.doesNotThrow(
     () => fc.assert(fc.property(fc.array(fc.constantFrom(...parts), { minLength: 20, maxLength: 200 }), (chosen) => {
       const text = chosen.join('')
@@ -50,12 +55,20 @@ await t.test('long runs are counted in bounded time and close to exactly', async
   for (const run of ['a'.repeat(2_000), ' '.repeat(2_000), '='.repeat(2_000), '\n/'.repeat(1_000), letters, han]) {
     const exact = encode(run).length
     const cuts = run.length / 256
-    t.ok(Math.abs(countTokens(run) - exact) <= Math.max(2, cuts), `${JSON.stringify(run.slice(0, 8))}: ${countTokens(run)} for ${exact}`)
+    t.ok(
+      Math.abs(countTokens(run) - exact) <= Math.max(2, cuts),
+      `${JSON.stringify(run.slice(0, 8))}: ${countTokens(run)} for ${exact}`,
+    )
   }
   const emoji = '.' + '😀'.repeat(1_000)
   t.equal(countTokens(emoji), encode(emoji).length, 'no character is cut in two')
-  const base64 = Array.from({ length: 50_000 }, (_, i) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'[(i * i * 31 + i * 17) % 64]).join('')
-  for (const text of ['a'.repeat(50_000), ' '.repeat(50_000), '.'.repeat(50_000), '.' + '\n/'.repeat(25_000), '.\u0301'.repeat(25_000), base64]) {
+  const base64 = Array.from({ length: 50_000 }, (_, i) => (
+    'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'[(i * i * 31 + i * 17) % 64]
+  )).join('')
+  for (const text of [
+    'a'.repeat(50_000), ' '.repeat(50_000), '.'.repeat(50_000), '.' + '\n/'.repeat(25_000), '.\u0301'.repeat(25_000),
+    base64,
+  ]) {
     const start = process.cpuUsage()
     countTokens(text)
     const { user, system } = process.cpuUsage(start)
@@ -70,7 +83,9 @@ await t.test('any string is counted', async (t) => {
       const text = String.fromCharCode(...units)
       const count = countTokens(text)
       // A token is one byte at least, and a unit three bytes at most.
-      if (count > 3 * text.length || (count === 0) !== (text === '')) throw new Error(`${count} tokens of ${text.length} units`)
+      if (count > 3 * text.length || (count === 0) !== (text === '')) {
+        throw new Error(`${count} tokens of ${text.length} units`)
+      }
     }), { numRuns: 500 }),
   )
 })
@@ -94,7 +109,9 @@ await t.test('a sum yields to other work while it counts, and not when there is 
   let next = setImmediate(turn)
   t.equal(await sumTokens(Array.from({ length: 200_000 }, () => TokenCount.known(1))), 200_000)
   t.equal(turns, 0)
-  const texts = Array.from({ length: 200 }, (_, index) => `${index} The quick brown fox jumps over the lazy dog. `.repeat(100))
+  const texts = Array.from({ length: 200 }, (_, index) => (
+    `${index} The quick brown fox jumps over the lazy dog. `.repeat(100)
+  ))
   const counts = texts.map((text) => TokenCount.of(text))
   t.equal(await sumTokens(counts), texts.reduce((sum, text) => sum + countTokens(text), 0))
   t.ok(turns > 3, String(turns))

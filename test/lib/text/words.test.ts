@@ -11,13 +11,19 @@ const anyText = fc.oneof(
 )
 
 const cases: Array<[about: string, text: string, expected: string[]]> = [
-  ['plain English is lower-cased and split at everything that is no letter or number', 'Hello, World! snake_case 3.14 2023-05-08', ['hello', 'world', 'snake', 'case', '3', '14', '2023', '05', '08']],
+  [
+    'plain English is lower-cased and split at everything that is no letter or number',
+    'Hello, World! snake_case 3.14 2023-05-08', ['hello', 'world', 'snake', 'case', '3', '14', '2023', '05', '08'],
+  ],
   ['repeats stay, in order', 'b a b', ['b', 'a', 'b']],
   ['an apostrophe inside a word joins it', "don't O'Brien rock'n'roll", ['dont', 'obrien', 'rocknroll']],
   ['a typographic apostrophe is an apostrophe', 'don’t O’Brien п’ять', ['dont', 'obrien', 'пять']],
   ['a possessive s is dropped', "Alice's dogs' café’s", ['alice', 'dogs', 'cafe']],
   ['quotation marks around a word are no part of it', "'quoted' ’tis", ['quoted', 'tis']],
-  ['French accents are folded', 'Élève à l’école, garçon, CŒUR, naïve Noël', ['eleve', 'a', 'lecole', 'garcon', 'cœur', 'naive', 'noel']],
+  [
+    'French accents are folded', 'Élève à l’école, garçon, CŒUR, naïve Noël',
+    ['eleve', 'a', 'lecole', 'garcon', 'cœur', 'naive', 'noel'],
+  ],
   ['a letter and its accent are one, composed or not', 'caf\u00e9 cafe\u0301', ['cafe', 'cafe']],
   ['compatibility forms are spelled out', 'ﬁne Ⅻ ＡＢＣ ｶﾞｷﾞ', ['fine', 'xii', 'abc', 'ガギ']],
   ['Turkish dotted capital I is i', 'İstanbul', ['istanbul']],
@@ -28,7 +34,10 @@ const cases: Array<[about: string, text: string, expected: string[]]> = [
   ['Korean is split into overlapping pairs within each spaced word', '한국어 검색', ['한국', '국어', '검색']],
   ['Thai is split into pairs of characters with their marks', 'สวัสดี', ['สวั', 'วัส', 'สดี']],
   ['Lao, Khmer and Burmese are split into pairs', 'ລາວ ខ្មែរ မြန်မာ', ['ລາ', 'າວ', 'ខ្មែ', 'មែរ', 'မြန်', 'န်မာ']],
-  ['a run of mixed scripts is split where the script changes', 'GPT4を使う 2023年 Kim한국', ['gpt4', 'を使', '使う', '2023', '年', 'kim', '한국']],
+  [
+    'a run of mixed scripts is split where the script changes', 'GPT4を使う 2023年 Kim한국',
+    ['gpt4', 'を使', '使う', '2023', '年', 'kim', '한국'],
+  ],
   ['an apostrophe between scripts leaves nothing behind', "한'국 漢's", ['한', '국', '漢']],
   ['Hindi keeps its vowel signs', 'हिन्दी में खोज', ['हिन्दी', 'में', 'खोज']],
   ['an invisible joiner does not split or change a Hindi word', 'क्\u200dषेत्र', ['क्षेत्र']],
@@ -67,12 +76,16 @@ await t.test('any string gives non-empty words of bounded length, and each word 
       if (word === '' || word.length > 64 || !word.isWellFormed()) throw new Error(`bad word ${JSON.stringify(word)}`)
     }
     // What the index holds can be asked for: a word of a text, as a query, gives itself.
-    for (const word of found) if (words(word).join(' ') !== word) throw new Error(`${JSON.stringify(word)} is not stable`)
+    for (const word of found) {
+      if (words(word).join(' ') !== word) throw new Error(`${JSON.stringify(word)} is not stable`)
+    }
   }), { numRuns: 1_000 }))
 })
 
 await t.test('an accent or a change of case never changes the words', async (t) => {
-  t.doesNotThrow(() => fc.assert(fc.property(fc.string({ unit: fc.constantFrom(...'abcxyz 019'), maxLength: 40 }), (text) => {
+  t.doesNotThrow(() => fc.assert(fc.property(fc.string({
+    unit: fc.constantFrom(...'abcxyz 019'), maxLength: 40,
+  }), (text) => {
     const accented = text.replace(/[a-z]/g, '$&\u0301')
     assert.deepEqual(words(accented.toUpperCase()), words(text))
   })))

@@ -80,10 +80,20 @@ t.test('every instant that is written can be read', async () => {
 
 t.test('every instant that is read can be written and read again, whatever its offset was', async (t) => {
   // The first and last days and hours of a year are where an offset leads out of it.
-  const two = (max: number) => fc.oneof(fc.integer({ min: 0, max }), fc.constantFrom(0, 1, max - 1)).map((n) => String(n).padStart(2, '0'))
-  const year = fc.oneof(fc.integer({ min: 0, max: 9999 }), fc.constantFrom(0, 9999)).map((n) => String(n).padStart(4, '0'))
-  const offset = fc.oneof(fc.constantFrom('Z', 'z'), fc.tuple(fc.constantFrom('+', '-'), two(24), two(60)).map(([sign, hours, minutes]) => `${sign}${hours}:${minutes}`))
-  const text = fc.tuple(year, two(13), two(32), fc.constantFrom('T', 't'), two(24), two(60), two(60), fc.constantFrom('', '.1', '.0009'), offset)
+  const two = (max: number) => (
+    fc.oneof(fc.integer({ min: 0, max }), fc.constantFrom(0, 1, max - 1)).map((n) => String(n).padStart(2, '0'))
+  )
+  const year = fc.oneof(fc.integer({ min: 0, max: 9999 }), fc.constantFrom(0, 9999)).map((n) => (
+    String(n).padStart(4, '0')
+  ))
+  const offset = fc.oneof(
+    fc.constantFrom('Z', 'z'),
+    fc.tuple(fc.constantFrom('+', '-'), two(24), two(60)).map(([sign, hours, minutes]) => `${sign}${hours}:${minutes}`),
+  )
+  const text = fc.tuple(
+    year, two(13), two(32), fc.constantFrom('T', 't'), two(24), two(60), two(60), fc.constantFrom('', '.1', '.0009'),
+    offset,
+  )
     .map(([y, m, d, T, h, min, s, fraction, z]) => `${y}-${m}-${d}${T}${h}:${min}:${s}${fraction}${z}`)
   let read = 0
   fc.assert(fc.property(text, (text) => {

@@ -53,7 +53,10 @@ t.test('isUuid and isUuidV7 accept whole ids in either case, and nothing else', 
   for (const text of [id, id.toUpperCase(), v4]) t.ok(isUuid(text), text)
   for (const text of [id, id.toUpperCase()]) t.ok(isUuidV7(text), text)
   for (const text of [v4, '01936f0e-7b3c-7a10-0d2f-4b1f2c3d4e5f']) t.notOk(isUuidV7(text), text)
-  for (const text of ['', id.slice(1), `${id}0`, ` ${id}`, `${id}\n`, `{${id}}`, id.replaceAll('-', ''), id.replace('f', 'g'), `urn:uuid:${id}`]) {
+  for (const text of [
+    '', id.slice(1), `${id}0`, ` ${id}`, `${id}\n`, `{${id}}`, id.replaceAll('-', ''), id.replace('f', 'g'),
+    `urn:uuid:${id}`,
+  ]) {
     t.notOk(isUuid(text), text)
     t.notOk(isUuidV7(text), text)
   }

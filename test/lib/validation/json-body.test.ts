@@ -19,9 +19,15 @@ async function both (text: string | Buffer): Promise<unknown[]> {
 }
 
 t.test('a long body is read like a short one', async (t) => {
-  const good = ['{"a":[1,null,"é日本😀"]}', '[]', '5', 'null', '"text"', '\uFEFF{"a":1}', '{"constructor":{"a":1}}', '{"constructor":null}', '{"a":"__proto__"}', '{"prototype":1}']
+  const good = [
+    '{"a":[1,null,"é日本😀"]}', '[]', '5', 'null', '"text"', '\uFEFF{"a":1}', '{"constructor":{"a":1}}',
+    '{"constructor":null}', '{"a":"__proto__"}', '{"prototype":1}',
+  ]
   for (const text of good) t.same(await both(text), Array(2).fill(JSON.parse(text.replace('\uFEFF', ''))), text)
-  const bad = ['{', '{"a":}', '[1,]', '\u0000', '{"__proto__":1}', '[[{"a":{"\\u005f_proto__":{}}}]]', '{"constructor":{"prototype":{}}}', '{"a":[{"\\u0063onstructor":{"prototype":1}}]}']
+  const bad = [
+    '{', '{"a":}', '[1,]', '\u0000', '{"__proto__":1}', '[[{"a":{"\\u005f_proto__":{}}}]]',
+    '{"constructor":{"prototype":{}}}', '{"a":[{"\\u0063onstructor":{"prototype":1}}]}',
+  ]
   for (const text of bad) t.same(await both(text), ['invalid_json', 'invalid_json'], text)
 })
 
@@ -40,5 +46,10 @@ t.test('characters are not split between the pieces that are decoded', async (t)
 })
 
 t.test('the bounds hold for a long body as well', async (t) => {
-  await t.rejects(async () => await readJson(Buffer.from(`[${'[],'.repeat(50_000)}1]`), { ...WIDE, array_elements: 50_000 }, 'somebody'), { code: 'body_too_large' })
+  await t.rejects(
+    async () => (
+      await readJson(Buffer.from(`[${'[],'.repeat(50_000)}1]`), { ...WIDE, array_elements: 50_000 }, 'somebody')
+    ),
+    { code: 'body_too_large' },
+  )
 })

@@ -1,5 +1,7 @@
 import t from 'tap'
-import { checkJsonText, checkLongJson, isWithin, JsonGuard, type JsonBounds } from '../../../lib/validation/json-guard.js'
+import {
+  checkJsonText, checkLongJson, isWithin, JsonGuard, type JsonBounds,
+} from '../../../lib/validation/json-guard.js'
 import fc from '../../helpers/fast-check.js'
 
 const WIDE: JsonBounds = { json_depth: 1000, json_values: 1_000_000, array_elements: 1_000_000 }
@@ -40,15 +42,25 @@ t.test('the quick check accepts only texts within the bounds, and nearly every s
       return !isWithin(bytes, bounds) || checkJsonText(bytes, bounds) > 0
     },
   ))
-  t.equal(isWithin(Buffer.from('{"bank_id":"a","content":"[1] text"}'), { json_depth: 2, json_values: 100, array_elements: 100 }), true)
+  t.equal(
+    isWithin(
+      Buffer.from('{"bank_id":"a","content":"[1] text"}'), { json_depth: 2, json_values: 100, array_elements: 100 },
+    ),
+    true,
+  )
   t.equal(isWithin(Buffer.from('[[1]]'), { json_depth: 1, json_values: 100, array_elements: 100 }), false)
 })
 
 t.test('a bound that is lower by one refuses the text, and the refusal names the bound', async (t) => {
   fc.assert(fc.property(json, (text) => {
     const { depth, values, elements } = counts(JSON.parse(text))
-    for (const [bound, less] of [['json_depth', depth - 1], ['json_values', values - 1], ['array_elements', elements - 1]] as const) {
-      t.throws(() => checkJsonText(text, { ...WIDE, [bound]: less }, 'line 3'), { code: 'body_too_large', detail: new RegExp(`^line 3 .* \\(bounds\\.${bound}\\)$`) })
+    for (const [bound, less] of [
+      ['json_depth', depth - 1], ['json_values', values - 1], ['array_elements', elements - 1],
+    ] as const) {
+      t.throws(
+        () => checkJsonText(text, { ...WIDE, [bound]: less }, 'line 3'),
+        { code: 'body_too_large', detail: new RegExp(`^line 3 .* \\(bounds\\.${bound}\\)$`) },
+      )
     }
   }), { numRuns: 50 })
 })
@@ -66,11 +78,15 @@ t.test('the guard reads a text in pieces, wherever it is split', async () => {
 t.test('a long text has the same counts', async (t) => {
   const text = JSON.stringify(Array.from({ length: 60_000 }, (_, index) => ({ 'a"\\': `${index}, [{"` })))
   t.equal(await checkLongJson(Buffer.from(text), WIDE, 'somebody'), 120_001)
-  await t.rejects(checkLongJson(Buffer.from(text), { ...WIDE, array_elements: 59_999 }, 'somebody'), { code: 'body_too_large' })
+  await t.rejects(
+    checkLongJson(Buffer.from(text), { ...WIDE, array_elements: 59_999 }, 'somebody'), { code: 'body_too_large' },
+  )
 })
 
 t.test('invalid JSON is left to JSON.parse, however it is broken', async (t) => {
-  for (const text of ['', ']', '}}}}', '[', '"', '"\\', '[1,2', '{"a":}', '[,]', 'nonsense', '\u0000']) t.type(checkJsonText(text, WIDE), 'number', text)
+  for (const text of ['', ']', '}}}}', '[', '"', '"\\', '[1,2', '{"a":}', '[,]', 'nonsense', '\u0000']) {
+    t.type(checkJsonText(text, WIDE), 'number', text)
+  }
 })
 
 t.test('the guard stops at the first bracket that is too deep', async (t) => {

@@ -30,7 +30,9 @@ await t.test('api_key mode', async (t) => {
   for (const [what, key] of Object.entries(wrong)) {
     await t.test(`refuses a key that is ${what}`, async (t) => {
       // The principal is bad too: the key is judged first.
-      const response = await whoami(app, { ...(key !== undefined && { 'x-api-key': key }), 'x-service-principal': 'a b' })
+      const response = await whoami(app, {
+        ...(key !== undefined && { 'x-api-key': key }), 'x-service-principal': 'a b',
+      })
       t.equal(response.statusCode, 401)
       t.match(response.json(), { detail: 'Invalid or missing API key', code: 'unauthenticated' })
     })
@@ -39,7 +41,9 @@ await t.test('api_key mode', async (t) => {
   await t.test('refuses two key headers', async (t) => {
     const address = await app.listen({ port: 0, host: '127.0.0.1' })
     const status = await new Promise((resolve, reject) => {
-      httpRequest(`${address}/whoami`, { headers: { 'x-api-key': [KEY, ''], 'x-service-principal': 'user:a' } }, (response) => {
+      httpRequest(`${address}/whoami`, {
+        headers: { 'x-api-key': [KEY, ''], 'x-service-principal': 'user:a' },
+      }, (response) => {
         response.resume()
         resolve(response.statusCode)
       }).on('error', reject).end()
@@ -47,7 +51,9 @@ await t.test('api_key mode', async (t) => {
     t.equal(status, 401)
   })
 
-  for (const [what, headers] of Object.entries({ missing: {}, empty: { 'x-service-principal': '' }, blank: { 'x-service-principal': ' \t ' } })) {
+  for (const [what, headers] of Object.entries({
+    missing: {}, empty: { 'x-service-principal': '' }, blank: { 'x-service-principal': ' \t ' },
+  })) {
     await t.test(`requires the principal when it is ${what}`, async (t) => {
       const response = await whoami(app, { 'x-api-key': KEY, ...headers })
       t.equal(response.statusCode, 401)

@@ -45,7 +45,9 @@ export function whoamiWith (
 }
 
 /** An app in mode jwt_oidc whose provider is at `jwksUrl`. */
-export function buildOidcApp (jwksUrl: string, options: Omit<AuthAppOptions, 'auth'> & { auth?: Partial<AuthConfig> } = {}): Promise<FastifyInstance> {
+export function buildOidcApp (
+  jwksUrl: string, options: Omit<AuthAppOptions, 'auth'> & { auth?: Partial<AuthConfig> } = {},
+): Promise<FastifyInstance> {
   return buildAuthApp({
     ...options,
     auth: { mode: 'jwt_oidc', oidcJwksUrl: jwksUrl, oidcIssuer: ISSUER, oidcAudience: AUDIENCE, ...options.auth },

@@ -24,7 +24,9 @@ await t.test('a refused HS256 token is logged with its reason and without token 
   for (const [token, reason] of tokens) {
     lines.length = 0
     await whoamiWith(app, token)
-    const line = lines.map((text): unknown => JSON.parse(text)).find((entry) => JSON.stringify(entry).includes('token refused'))
+    const line = lines.map((text): unknown => JSON.parse(text)).find((entry) => (
+      JSON.stringify(entry).includes('token refused')
+    ))
     t.match(line, { level: 30, reason, msg: 'token refused' })
     t.ok(clean(lines, token, SECRET, 'alice-the-caller'), reason)
   }
@@ -50,7 +52,9 @@ await t.test('a refused OIDC token and a failed key fetch are logged without the
 
 await t.test('a wrong API key is not logged', async (t) => {
   const lines: string[] = []
-  const app = await buildAuthApp({ auth: { mode: 'api_key', apiKey: 'the-right-api-key' }, log: (line) => lines.push(line) })
+  const app = await buildAuthApp({
+    auth: { mode: 'api_key', apiKey: 'the-right-api-key' }, log: (line) => lines.push(line),
+  })
   t.teardown(() => app.close())
   t.equal((await whoami(app, { 'x-api-key': 'a-wrong-api-key', 'x-service-principal': 'user:a' })).statusCode, 401)
   t.ok(lines.length > 0)

@@ -16,8 +16,11 @@ await t.test('dev mode', async (t) => {
     t.same((await whoami(app, { 'x-service-principal': '   ' })).json(), { tenantId: null })
   })
 
-  for (const principal of ['user:a b', `user:${'x'.repeat(252)}`, 'user:\u00a0x', 'user:\u00a0', '\u00a0user:a', '\u00a0', 'a\u0085b']) {
-    await t.test(`refuses the principal ${JSON.stringify(principal.slice(0, 12))} of ${principal.length} characters`, async (t) => {
+  for (const principal of [
+    'user:a b', `user:${'x'.repeat(252)}`, 'user:\u00a0x', 'user:\u00a0', '\u00a0user:a', '\u00a0', 'a\u0085b',
+  ]) {
+    await t.test(`refuses the principal ${JSON.stringify(principal.slice(0, 12))} of ` +
+      `${principal.length} characters`, async (t) => {
       const response = await whoami(app, { 'x-service-principal': principal })
       t.equal(response.statusCode, 400)
       t.match(response.json(), { code: 'invalid_request', errors: [{ field: 'X-Service-Principal' }] })
@@ -44,7 +47,10 @@ await t.test('dev mode', async (t) => {
   await t.test('refuses X-Service-On-Behalf-Of, which would have no effect', async (t) => {
     const response = await whoami(app, { 'x-service-principal': 'agent:a', 'x-service-on-behalf-of': 'user:b' })
     t.equal(response.statusCode, 400)
-    t.match(response.json(), { code: 'invalid_request', errors: [{ field: 'X-Service-On-Behalf-Of', message: 'is accepted only in auth mode jwt_oidc' }] })
+    t.match(response.json(), {
+      code: 'invalid_request',
+      errors: [{ field: 'X-Service-On-Behalf-Of', message: 'is accepted only in auth mode jwt_oidc' }],
+    })
   })
 
   await t.test('treats a blank X-Service-On-Behalf-Of as absent', async (t) => {

@@ -10,7 +10,9 @@ const claims = { iss: ISSUER, aud: AUDIENCE, sub: 'user:alice', exp: secondsFrom
 const server = await startJwksServer(key)
 /** The address from which a token asks to fetch keys. It must receive no request. */
 const trap = await startJwksServer(otherKey)
-const hs = await buildAuthApp({ auth: { mode: 'jwt_hs256', jwtSecret: SECRET, jwtAudience: AUDIENCE, jwtIssuer: ISSUER } })
+const hs = await buildAuthApp({
+  auth: { mode: 'jwt_hs256', jwtSecret: SECRET, jwtAudience: AUDIENCE, jwtIssuer: ISSUER },
+})
 const oidc = await buildOidcApp(server.url)
 t.teardown(async () => {
   await Promise.all([hs.close(), oidc.close()])
@@ -37,7 +39,9 @@ const both: Record<string, Both> = {
   'exp is null': { payload: { ...claims, exp: null }, reason: 'malformed claim' },
   'exp is an array': { payload: { ...claims, exp: [secondsFromNow(60)] }, reason: 'malformed claim' },
   'exp is true': { payload: { ...claims, exp: true }, reason: 'malformed claim' },
-  'exp is beyond every number': { payload: JSON.stringify({ ...claims, exp: undefined }).replace(/\}$/, ',"exp":1e999}'), reason: 'malformed claim' },
+  'exp is beyond every number': {
+    payload: JSON.stringify({ ...claims, exp: undefined }).replace(/\}$/, ',"exp":1e999}'), reason: 'malformed claim',
+  },
   'nbf is in the future': { payload: { ...claims, nbf: secondsFromNow(1) }, reason: 'not yet valid' },
   'nbf is huge': { payload: { ...claims, nbf: 1e300 }, reason: 'not yet valid' },
   'nbf is a string': { payload: { ...claims, nbf: 'now' }, reason: 'malformed claim' },
@@ -55,14 +59,19 @@ const both: Record<string, Both> = {
   'iss is null': { payload: { ...claims, iss: null }, reason: 'wrong issuer' },
   'iss is an array': { payload: { ...claims, iss: [ISSUER] }, reason: 'wrong issuer' },
   'iss lacks the last slash': { payload: { ...claims, iss: ISSUER.slice(0, -1) }, reason: 'wrong issuer' },
-  'a claim stands twice and the last one counts': { payload: json('"iss":"https://evil.test/"'), reason: 'wrong issuer' },
+  'a claim stands twice and the last one counts': {
+    payload: json('"iss":"https://evil.test/"'), reason: 'wrong issuer',
+  },
   'sub is missing': { payload: { ...claims, sub: undefined }, reason: MISSING_SUB },
   'sub is a number': { payload: { ...claims, sub: 7 }, reason: MISSING_SUB },
   'sub is null': { payload: { ...claims, sub: null }, reason: MISSING_SUB },
   'sub is empty': { payload: { ...claims, sub: '' }, reason: MISSING_SUB },
   'sub is blank': { payload: { ...claims, sub: ' \t\n' }, reason: MISSING_SUB },
   'sub is an array': { payload: { ...claims, sub: ['user:alice'] }, reason: MISSING_SUB },
-  'sub stands in __proto__ only': { payload: '{"__proto__":{"sub":"user:root"},' + JSON.stringify({ ...claims, sub: undefined }).slice(1), reason: MISSING_SUB },
+  'sub stands in __proto__ only': {
+    payload: '{"__proto__":{"sub":"user:root"},' + JSON.stringify({ ...claims, sub: undefined }).slice(1),
+    reason: MISSING_SUB,
+  },
   'sub has spaces': { payload: { ...claims, sub: 'user:a b' }, reason: 'invalid principal' },
   'sub has a line feed at its end': { payload: { ...claims, sub: 'user:alice\n' }, reason: 'invalid principal' },
   'sub has an invisible character': { payload: { ...claims, sub: 'user:ali\u200bce' }, reason: 'invalid principal' },
@@ -86,15 +95,29 @@ const [header = '', payload = '', signature = ''] = goodOidc.split('.')
 
 /** Tokens that are bad in themselves, in both modes. */
 const raw: Record<string, { token: string, reason: string }> = {
-  'alg none without a signature': { token: makeToken({ alg: 'none' }, claims, () => ''), reason: 'algorithm not allowed' },
-  'alg none with a signature': { token: makeToken({ alg: 'none', kid: 'k1' }, claims, rsa(key)), reason: 'algorithm not allowed' },
+  'alg none without a signature': {
+    token: makeToken({ alg: 'none' }, claims, () => ''), reason: 'algorithm not allowed',
+  },
+  'alg none with a signature': {
+    token: makeToken({ alg: 'none', kid: 'k1' }, claims, rsa(key)), reason: 'algorithm not allowed',
+  },
   'alg None': { token: makeToken({ alg: 'None' }, claims, () => ''), reason: 'algorithm not allowed' },
   'alg missing': { token: makeToken({ kid: 'k1' }, claims, rsa(key)), reason: 'algorithm not allowed' },
-  'alg as an array': { token: makeToken({ alg: ['RS256', 'HS256'], kid: 'k1' }, claims, rsa(key)), reason: 'algorithm not allowed' },
-  'alg HS384': { token: makeToken({ alg: 'HS384', kid: 'k1' }, claims, hmac(SECRET, 'sha384')), reason: 'algorithm not allowed' },
-  'alg HS512': { token: makeToken({ alg: 'HS512', kid: 'k1' }, claims, hmac(SECRET, 'sha512')), reason: 'algorithm not allowed' },
-  'alg RS384': { token: makeToken({ alg: 'RS384', kid: 'k1' }, claims, rsa(key, 'sha384')), reason: 'algorithm not allowed' },
-  'alg RS512': { token: makeToken({ alg: 'RS512', kid: 'k1' }, claims, rsa(key, 'sha512')), reason: 'algorithm not allowed' },
+  'alg as an array': {
+    token: makeToken({ alg: ['RS256', 'HS256'], kid: 'k1' }, claims, rsa(key)), reason: 'algorithm not allowed',
+  },
+  'alg HS384': {
+    token: makeToken({ alg: 'HS384', kid: 'k1' }, claims, hmac(SECRET, 'sha384')), reason: 'algorithm not allowed',
+  },
+  'alg HS512': {
+    token: makeToken({ alg: 'HS512', kid: 'k1' }, claims, hmac(SECRET, 'sha512')), reason: 'algorithm not allowed',
+  },
+  'alg RS384': {
+    token: makeToken({ alg: 'RS384', kid: 'k1' }, claims, rsa(key, 'sha384')), reason: 'algorithm not allowed',
+  },
+  'alg RS512': {
+    token: makeToken({ alg: 'RS512', kid: 'k1' }, claims, rsa(key, 'sha512')), reason: 'algorithm not allowed',
+  },
   'alg PS256': { token: makeToken({ alg: 'PS256', kid: 'k1' }, claims, rsa(key)), reason: 'algorithm not allowed' },
   'alg EdDSA': { token: makeToken({ alg: 'EdDSA', kid: 'k1' }, claims, rsa(key)), reason: 'algorithm not allowed' },
   'one part': { token: 'x', reason: 'malformed token' },
@@ -139,23 +162,43 @@ const kids: Record<string, unknown> = {
 }
 
 const oidcOnly: Record<string, { token: string, reason: string }> = {
-  'an HS256 token under the public key': { token: hs256(claims, key.publicPem, { kid: 'k1' }), reason: 'algorithm not allowed' },
-  'an HS256 token under the JWK': { token: hs256(claims, JSON.stringify(key.jwk), { kid: 'k1' }), reason: 'algorithm not allowed' },
-  'an RS256 header over an HMAC of the public key': { token: makeToken({ alg: 'RS256', kid: 'k1' }, claims, hmac(key.publicPem)), reason: 'bad signature' },
+  'an HS256 token under the public key': {
+    token: hs256(claims, key.publicPem, { kid: 'k1' }), reason: 'algorithm not allowed',
+  },
+  'an HS256 token under the JWK': {
+    token: hs256(claims, JSON.stringify(key.jwk), { kid: 'k1' }), reason: 'algorithm not allowed',
+  },
+  'an RS256 header over an HMAC of the public key': {
+    token: makeToken({ alg: 'RS256', kid: 'k1' }, claims, hmac(key.publicPem)), reason: 'bad signature',
+  },
   'an HS256 token': { token: goodHs, reason: 'algorithm not allowed' },
   'a foreign key under a known kid': { token: rs256(claims, otherKey), reason: 'bad signature' },
   'no signature': { token: `${header}.${payload}.`, reason: 'bad signature' },
-  'half a signature': { token: `${header}.${payload}.${Buffer.from(signature, 'base64url').subarray(0, 128).toString('base64url')}`, reason: 'bad signature' },
-  'a signature of zeros': { token: `${header}.${payload}.${Buffer.alloc(256).toString('base64url')}`, reason: 'bad signature' },
-  'a payload that was changed': { token: `${header}.${segment({ ...claims, sub: 'root' })}.${signature}`, reason: 'bad signature' },
+  'half a signature': {
+    token: `${header}.${payload}.${Buffer.from(signature, 'base64url').subarray(0, 128).toString('base64url')}`,
+    reason: 'bad signature',
+  },
+  'a signature of zeros': {
+    token: `${header}.${payload}.${Buffer.alloc(256).toString('base64url')}`, reason: 'bad signature',
+  },
+  'a payload that was changed': {
+    token: `${header}.${segment({ ...claims, sub: 'root' })}.${signature}`, reason: 'bad signature',
+  },
   'a key of its own in jwk': { token: rs256(claims, otherKey, { jwk: otherKey.jwk }), reason: 'bad signature' },
   'a key of its own in x5c': { token: rs256(claims, otherKey, { x5c: [otherKey.publicPem] }), reason: 'bad signature' },
   jku: { token: rs256(claims, otherKey, { jku: trap.url }), reason: 'bad signature' },
   x5u: { token: rs256(claims, otherKey, { x5u: trap.url }), reason: 'bad signature' },
-  'jku and an unknown kid': { token: rs256(claims, otherKey, { jku: trap.url, kid: 'k9' }), reason: 'unknown signing key' },
-  'its own issuer': { token: rs256({ ...claims, iss: trap.url }, otherKey, { kid: 'k9' }), reason: 'unknown signing key' },
+  'jku and an unknown kid': {
+    token: rs256(claims, otherKey, { jku: trap.url, kid: 'k9' }), reason: 'unknown signing key',
+  },
+  'its own issuer': {
+    token: rs256({ ...claims, iss: trap.url }, otherKey, { kid: 'k9' }), reason: 'unknown signing key',
+  },
   'no kid': { token: makeToken({ alg: 'RS256' }, claims, rsa(key)), reason: 'unknown signing key' },
-  ...Object.fromEntries(Object.entries(kids).map(([what, kid]) => [`a kid that is ${what}`, { token: makeToken({ alg: 'RS256', kid }, claims, rsa(key)), reason: 'unknown signing key' }])),
+  ...Object.fromEntries(Object.entries(kids).map(([what, kid]) => [
+    `a kid that is ${what}`,
+    { token: makeToken({ alg: 'RS256', kid }, claims, rsa(key)), reason: 'unknown signing key' },
+  ])),
 }
 
 interface Case { what: string, token: string, reason: string }
@@ -169,7 +212,12 @@ await t.test('the valid tokens of this table are accepted', async (t) => {
   t.equal((await whoamiWith(hs, goodHs)).statusCode, 200)
   t.equal((await whoamiWith(oidc, goodOidc)).statusCode, 200)
   t.equal((await whoamiWith(hs, hs256({ ...claims, exp: 1e300, iat: secondsFromNow(60) }, SECRET))).statusCode, 200)
-  t.equal((await whoamiWith(oidc, rs256(json('"__proto__":{"sub":"root"},"deep":' + '['.repeat(2000) + ']'.repeat(2000)), key))).statusCode, 200)
+  t.equal(
+    (await whoamiWith(oidc, rs256(
+      json('"__proto__":{"sub":"root"},"deep":' + '['.repeat(2000) + ']'.repeat(2000)), key,
+    ))).statusCode,
+    200,
+  )
 })
 
 await t.test('jwt_hs256 answers 401 when', async (t) => {
@@ -182,7 +230,9 @@ await t.test('jwt_hs256 answers 401 when', async (t) => {
     await t.test(what, async (t) => {
       const response = await whoamiWith(hs, token)
       t.equal(response.statusCode, 401)
-      t.match(response.json(), { detail: reason === MISSING_SUB ? MISSING_SUB : 'Invalid token', code: 'unauthenticated' })
+      t.match(response.json(), {
+        detail: reason === MISSING_SUB ? MISSING_SUB : 'Invalid token', code: 'unauthenticated',
+      })
       t.equal(response.headers['www-authenticate'], 'Bearer error="invalid_token"')
     })
   }
@@ -198,7 +248,9 @@ await t.test('jwt_oidc answers 401 when', async (t) => {
     await t.test(what, async (t) => {
       const response = await whoamiWith(oidc, token)
       t.equal(response.statusCode, 401)
-      t.match(response.json(), { detail: reason === MISSING_SUB ? MISSING_SUB : `Invalid OIDC token: ${reason}`, code: 'unauthenticated' })
+      t.match(response.json(), {
+        detail: reason === MISSING_SUB ? MISSING_SUB : `Invalid OIDC token: ${reason}`, code: 'unauthenticated',
+      })
       t.equal(response.headers['www-authenticate'], 'Bearer error="invalid_token"')
     })
   }

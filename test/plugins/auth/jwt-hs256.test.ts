@@ -35,7 +35,9 @@ await t.test('a token expires at the second that exp names', async (t) => {
 await t.test('a token begins at the second that nbf names', async (t) => {
   const app = await build(t)
   t.equal((await whoamiWith(app, hs256({ ...full, nbf: secondsFromNow(0) }, SECRET))).statusCode, 200)
-  t.equal((await whoamiWith(app, hs256({ ...full, nbf: secondsFromNow(0.001) }, SECRET))).json().detail, 'Invalid token')
+  t.equal(
+    (await whoamiWith(app, hs256({ ...full, nbf: secondsFromNow(0.001) }, SECRET))).json().detail, 'Invalid token',
+  )
 })
 
 await t.test('Authorization must be Bearer and one token', async (t) => {
@@ -45,11 +47,17 @@ await t.test('Authorization must be Bearer and one token', async (t) => {
   for (const authorization of accepted) {
     t.equal((await whoami(app, { authorization })).statusCode, 200, JSON.stringify(authorization.slice(0, 12)))
   }
-  const refused = [undefined, '', ' ', 'Bearer', 'Bearer ', `Basic ${token}`, token, `Bearer${token}`, `Bearer ${token} ${token}`, `Bearer ${token}, Bearer ${token}`, `Token Bearer ${token}`]
+  const refused = [
+    undefined, '', ' ', 'Bearer', 'Bearer ', `Basic ${token}`, token, `Bearer${token}`, `Bearer ${token} ${token}`,
+    `Bearer ${token}, Bearer ${token}`, `Token Bearer ${token}`,
+  ]
   for (const authorization of refused) {
     const response = await whoami(app, authorization === undefined ? {} : { authorization })
     t.equal(response.statusCode, 401)
-    t.match(response.json(), { detail: 'Bearer token required', code: 'unauthenticated' }, JSON.stringify(authorization?.slice(0, 12)))
+    t.match(
+      response.json(), { detail: 'Bearer token required', code: 'unauthenticated' },
+      JSON.stringify(authorization?.slice(0, 12)),
+    )
     t.equal(response.headers['www-authenticate'], 'Bearer')
   }
 })
@@ -58,7 +66,12 @@ await t.test('two Authorization headers are refused', async (t) => {
   const app = await build(t)
   const address = await app.listen({ port: 0, host: '127.0.0.1' })
   const status = await new Promise((resolve, reject) => {
-    httpRequest(`${address}/whoami`, { headers: ['host', new URL(address).host, 'authorization', `Bearer ${hs256(full, SECRET)}`, 'authorization', 'Bearer other'] }, (response) => {
+    httpRequest(`${address}/whoami`, {
+      headers: [
+        'host', new URL(address).host, 'authorization', `Bearer ${hs256(full, SECRET)}`, 'authorization',
+        'Bearer other',
+      ],
+    }, (response) => {
       response.resume()
       resolve(response.statusCode)
     }).on('error', reject).end()

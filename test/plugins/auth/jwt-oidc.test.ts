@@ -22,7 +22,9 @@ await t.test('jwt_oidc', async (t) => {
   await t.test('maps a plain token to a user', async (t) => {
     const response = await ask({})
     t.equal(response.statusCode, 200)
-    t.same(response.json(), { principal: 'user:alice', actor: { type: 'user', id: 'alice', claims: BASE_CLAIMS }, tenantId: null })
+    t.same(response.json(), {
+      principal: 'user:alice', actor: { type: 'user', id: 'alice', claims: BASE_CLAIMS }, tenantId: null,
+    })
   })
 
   await t.test('requires a bearer token', async (t) => {
@@ -38,17 +40,25 @@ await t.test('jwt_oidc', async (t) => {
   })
 
   await t.test('takes the actor type from its claim, trimmed and lower-cased', async (t) => {
-    t.match((await ask({ service_actor_type: ' Agent ' })).json(), { principal: 'agent:alice', actor: { type: 'agent', id: 'alice' } })
+    t.match((await ask({ service_actor_type: ' Agent ' })).json(), {
+      principal: 'agent:alice', actor: { type: 'agent', id: 'alice' },
+    })
   })
 
-  for (const [claimed, type] of [['Service-Account', 'service-account'], ['build.bot', 'build.bot'], ['1st', '1st'], ['\tÄgent\n', 'ägent'], ['a/b#c', 'a/b#c']] as const) {
+  for (const [claimed, type] of [
+    ['Service-Account', 'service-account'], ['build.bot', 'build.bot'], ['1st', '1st'], ['\tÄgent\n', 'ägent'],
+    ['a/b#c', 'a/b#c'],
+  ] as const) {
     await t.test(`takes the actor type ${JSON.stringify(claimed)}, whatever visible characters it has`, async (t) => {
-      t.match((await ask({ service_actor_type: claimed })).json(), { principal: `${type}:alice`, actor: { type, id: 'alice' } })
+      t.match((await ask({ service_actor_type: claimed })).json(), {
+        principal: `${type}:alice`, actor: { type, id: 'alice' },
+      })
     })
   }
 
   for (const type of ['a:b', ':', 'agent:', 'build bot', 'a\u0000b', 'a\u200bb']) {
-    await t.test(`refuses the actor type ${JSON.stringify(type)}, which could move the separator before the id`, async (t) => {
+    await t.test(`refuses the actor type ${JSON.stringify(type)}, which could move the separator ` +
+      'before the id', async (t) => {
       for (const more of [{}, { service_principal: 'user:alice' }]) {
         const response = await ask({ service_actor_type: type, ...more })
         t.equal(response.statusCode, 401)
@@ -70,11 +80,15 @@ await t.test('jwt_oidc', async (t) => {
   })
 
   await t.test('takes service_principal as the principal and keeps the actor', async (t) => {
-    t.match((await ask({ service_principal: 'team:blue' })).json(), { principal: 'team:blue', actor: { type: 'user', id: 'alice' } })
+    t.match((await ask({ service_principal: 'team:blue' })).json(), {
+      principal: 'team:blue', actor: { type: 'user', id: 'alice' },
+    })
   })
 
   await t.test('keeps a sub that is not a valid principal when service_principal is one', async (t) => {
-    t.match((await ask({ sub: 'Alice Liddell', service_principal: 'user:al' })).json(), { principal: 'user:al', actor: { id: 'Alice Liddell' } })
+    t.match((await ask({ sub: 'Alice Liddell', service_principal: 'user:al' })).json(), {
+      principal: 'user:al', actor: { id: 'Alice Liddell' },
+    })
   })
 
   for (const principal of ['', ' ', null]) {
@@ -83,7 +97,9 @@ await t.test('jwt_oidc', async (t) => {
     })
   }
 
-  for (const principal of [7, true, ['user:root'], { id: 'user:root' }, 'user:a b', ' user:a', 'x'.repeat(257), 'user:a\u0000']) {
+  for (const principal of [
+    7, true, ['user:root'], { id: 'user:root' }, 'user:a b', ' user:a', 'x'.repeat(257), 'user:a\u0000',
+  ]) {
     await t.test(`refuses service_principal ${JSON.stringify(principal).slice(0, 20)}`, async (t) => {
       const response = await ask({ service_principal: principal })
       t.equal(response.statusCode, 401)
@@ -155,7 +171,9 @@ await t.test('jwt_oidc', async (t) => {
   })
 
   await t.test('takes claims with the names of object members as claims', async (t) => {
-    const payload = JSON.stringify(base).replace('}', ',"__proto__":{"polluted":true},"constructor":"c","toString":"t"}')
+    const payload = JSON.stringify(base).replace(
+      '}', ',"__proto__":{"polluted":true},"constructor":"c","toString":"t"}',
+    )
     const response = await whoamiWith(app, rs256(payload, key))
     t.equal(response.statusCode, 200)
     t.match(response.body, '"__proto__":"{\\"polluted\\":true}"')
@@ -179,7 +197,11 @@ await t.test('an identity provider that cannot be reached is 503 and not 401', a
   t.teardown(() => app.close())
   const response = await whoamiWith(app, rs256(base, key))
   t.equal(response.statusCode, 503)
-  t.match(response.json(), { code: 'identity_provider_unavailable', detail: 'No signing key of the identity provider can be had', retry_after_seconds: 30 })
+  t.match(response.json(), {
+    code: 'identity_provider_unavailable',
+    detail: 'No signing key of the identity provider can be had',
+    retry_after_seconds: 30,
+  })
   t.equal(response.headers['retry-after'], '30')
   t.notMatch(response.body, '127.0.0.1')
   t.equal((await whoami(app, {})).statusCode, 401, 'without a token there is nothing to look up')

@@ -101,7 +101,9 @@ await t.test('only keys for RS256 signatures are used', async (t) => {
       { ...plain, kid: 'é"#?&% plain' },
     ],
   })))
-  for (const kid of ['encryption', 'other algorithm', 'null algorithm', 'elliptic', 'secret', 'no modulus', 'broken', 'weak', '7']) {
+  for (const kid of [
+    'encryption', 'other algorithm', 'null algorithm', 'elliptic', 'secret', 'no modulus', 'broken', 'weak', '7',
+  ]) {
     t.equal(await ask(keys, kid), 'refused', kid)
   }
   t.equal(await keys.pem('é"#?&% plain'), k2.publicPem)
@@ -109,7 +111,9 @@ await t.test('only keys for RS256 signatures are used', async (t) => {
 
 await t.test('a set is read up to its fiftieth key', async (t) => {
   const { server, keys } = await setUp(t, [k1])
-  server.answer(sending(200, JSON.stringify({ keys: Array.from({ length: 60 }, (_, index) => ({ ...k1.jwk, kid: `n${index}` })) })))
+  server.answer(sending(200, JSON.stringify({
+    keys: Array.from({ length: 60 }, (_, index) => ({ ...k1.jwk, kid: `n${index}` })),
+  })))
   t.equal(await ask(keys, 'n49'), 'ok')
   t.equal(await ask(keys, 'n50'), 'refused')
 })

@@ -26,7 +26,9 @@ export async function ask (keys: KeySource, kid: unknown): Promise<string> {
     return 'ok'
   } catch (error) {
     if (error instanceof TokenRefused && error.reason === 'unknown signing key') return 'refused'
-    if (error instanceof ServiceError && error.code === 'identity_provider_unavailable') return `unavailable ${error.retryAfterSeconds}`
+    if (error instanceof ServiceError && error.code === 'identity_provider_unavailable') {
+      return `unavailable ${error.retryAfterSeconds}`
+    }
     throw error
   }
 }

@@ -19,7 +19,9 @@ await t.test('a key is returned as the same PEM each time, with one fetch', asyn
 
 await t.test('concurrent callers share one fetch', async (t) => {
   const { server, keys } = await setUp(t, [k1])
-  const answers = await Promise.all(Array.from({ length: 50 }, (_, index) => ask(keys, index % 2 === 0 ? 'k1' : `x${index}`)))
+  const answers = await Promise.all(Array.from({ length: 50 }, (_, index) => ask(
+    keys, index % 2 === 0 ? 'k1' : `x${index}`,
+  )))
   t.equal(answers.filter((answer) => answer === 'ok').length, 25)
   t.equal(answers.filter((answer) => answer === 'refused').length, 25)
   t.equal(server.requests, 1)
@@ -83,7 +85,8 @@ await t.test('a key replaced under the same kid is the new key after ten minutes
   t.equal(await keys.pem('k1'), replacement.publicPem)
 })
 
-await t.test('while the provider is down the last keys serve for an hour, with a fetch each thirty seconds at most', async (t) => {
+await t.test('while the provider is down the last keys serve for an hour, with a fetch each thirty ' +
+  'seconds at most', async (t) => {
   const { server, keys, failures, advance } = await setUp(t, [k1])
   t.equal(await ask(keys, 'k1'), 'ok')
   server.answer(sending(500, '{}'))
@@ -111,7 +114,8 @@ await t.test('while the provider is down the last keys serve for an hour, with a
   t.equal(await ask(keys, 'k1'), 'ok')
 })
 
-await t.test('while the provider hangs only the first fetch is awaited, and one that succeeds is in force at once', async (t) => {
+await t.test('while the provider hangs only the first fetch is awaited, and one that succeeds is in ' +
+  'force at once', async (t) => {
   const { server, keys, failures, advance } = await setUp(t, [k1], 50)
   t.equal(await ask(keys, 'k1'), 'ok')
   server.answer(() => {})
@@ -169,7 +173,9 @@ await t.test('a kid that cannot be looked up is refused without a fetch', async 
   const { server, keys } = await setUp(t, [k1])
   for (const kid of [undefined, null, '', 7, {}, ['k1'], 'x'.repeat(201)]) t.equal(await ask(keys, kid), 'refused')
   t.equal(server.requests, 0)
-  for (const kid of ['__proto__', 'constructor', '../../etc/passwd', 'http://127.0.0.1/', '\' OR 1=1 --', '\ud800']) t.equal(await ask(keys, kid), 'refused')
+  for (const kid of ['__proto__', 'constructor', '../../etc/passwd', 'http://127.0.0.1/', '\' OR 1=1 --', '\ud800']) {
+    t.equal(await ask(keys, kid), 'refused')
+  }
 })
 
 await t.test('a good key is served without waiting while a fetch for another hangs', async (t) => {

@@ -68,7 +68,10 @@ for (const [mode, { detail, make, auth }] of Object.entries(modes)) {
     const longest = tokenOfLength(LIMIT, make)
     t.ok(longest.length > LIMIT - 4)
     t.equal((await ask({ authorization: `Bearer ${longest}` })).status, 200)
-    t.equal((await ask({ authorization: `Bearer ${longest}`, cookie: 'c'.repeat(8000) })).status, 200, 'other headers fit beside it')
+    t.equal(
+      (await ask({ authorization: `Bearer ${longest}`, cookie: 'c'.repeat(8000) })).status, 200,
+      'other headers fit beside it',
+    )
 
     const tooLong = await ask({ authorization: `Bearer ${tokenOfLength(LIMIT + 8, make)}` })
     t.equal(tooLong.status, 401)

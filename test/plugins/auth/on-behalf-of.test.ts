@@ -23,14 +23,18 @@ await t.test('on behalf of', async (t) => {
   await t.test('the header names the identity that the caller acts for', async (t) => {
     const response = await whoamiWith(on, token({ service_actor_type: 'agent', sub: 'a' }), { [HEADER]: ' user:b ' })
     t.equal(response.statusCode, 200)
-    t.same(response.json(), { principal: 'agent:a', actor: { type: 'agent', id: 'a', claims: CLAIMS }, tenantId: null, onBehalfOf: 'user:b' })
+    t.same(response.json(), {
+      principal: 'agent:a', actor: { type: 'agent', id: 'a', claims: CLAIMS }, tenantId: null, onBehalfOf: 'user:b',
+    })
   })
 
   for (const value of ['bob', ':b', 'user:', 'user:a b', `user:${'x'.repeat(252)}`, '*\u00a0', 'user:b\u00a0']) {
     await t.test(`the header must be <type>:<id>, which ${JSON.stringify(value.slice(0, 10))} is not`, async (t) => {
       const response = await whoamiWith(on, token(), { [HEADER]: value })
       t.equal(response.statusCode, 400)
-      t.match(response.json(), { code: 'invalid_request', errors: [{ field: 'X-Service-On-Behalf-Of', message: 'must be <type>:<id>' }] })
+      t.match(response.json(), {
+        code: 'invalid_request', errors: [{ field: 'X-Service-On-Behalf-Of', message: 'must be <type>:<id>' }],
+      })
     })
   }
 
@@ -47,30 +51,41 @@ await t.test('on behalf of', async (t) => {
   })
 
   await t.test('an act claim makes its sub the actor, who acts for the subject', async (t) => {
-    const response = await whoamiWith(on, token({ act: { sub: 'agent:a', act: { sub: 'service:earlier' } }, email: 'b@x.test', tid: 'acme' }))
+    const response = await whoamiWith(on, token({
+      act: { sub: 'agent:a', act: { sub: 'service:earlier' } }, email: 'b@x.test', tid: 'acme',
+    }))
     t.equal(response.statusCode, 200)
     t.same(response.json(), {
       principal: 'agent:a',
-      actor: { type: 'agent', id: 'a', claims: { ...CLAIMS, email: 'b@x.test', act: '{"sub":"agent:a","act":{"sub":"service:earlier"}}' } },
+      actor: {
+        type: 'agent',
+        id: 'a',
+        claims: { ...CLAIMS, email: 'b@x.test', act: '{"sub":"agent:a","act":{"sub":"service:earlier"}}' },
+      },
       tenantId: 'acme',
       onBehalfOf: 'user:bob',
     })
   })
 
   await t.test('an act.sub without a type gets the actor type', async (t) => {
-    t.match((await whoamiWith(on, token({ act: { sub: 'a' }, service_actor_type: 'Robot' })).then((response) => response.json())), {
+    t.match((await whoamiWith(on, token({ act: { sub: 'a' }, service_actor_type: 'Robot' }))
+      .then((response) => response.json())), {
       principal: 'robot:a', actor: { type: 'robot', id: 'a' }, onBehalfOf: 'robot:bob',
     })
   })
 
   await t.test('service_principal is the identity that a delegated token acts for', async (t) => {
-    t.match((await whoamiWith(on, token({ act: { sub: 'agent:a' }, service_principal: 'team:blue' }))).json(), { principal: 'agent:a', onBehalfOf: 'team:blue' })
+    t.match((await whoamiWith(on, token({ act: { sub: 'agent:a' }, service_principal: 'team:blue' }))).json(), {
+      principal: 'agent:a', onBehalfOf: 'team:blue',
+    })
   })
 
   await t.test('the header beside an act claim is refused', async (t) => {
     const response = await whoamiWith(on, token({ act: { sub: 'agent:a' } }), { [HEADER]: 'user:b' })
     t.equal(response.statusCode, 400)
-    t.match(response.json(), { errors: [{ field: 'X-Service-On-Behalf-Of', message: 'cannot be combined with a delegated token' }] })
+    t.match(response.json(), {
+      errors: [{ field: 'X-Service-On-Behalf-Of', message: 'cannot be combined with a delegated token' }],
+    })
   })
 
   for (const act of [{ sub: 'agent:a' }, null, 'agent:a', {}]) {
@@ -104,6 +119,8 @@ await t.test('on behalf of', async (t) => {
   }
 
   await t.test('a delegated token still needs its own sub', async (t) => {
-    t.equal((await whoamiWith(on, token({ sub: undefined, act: { sub: 'agent:a' } }))).json().detail, 'Token missing sub')
+    t.equal(
+      (await whoamiWith(on, token({ sub: undefined, act: { sub: 'agent:a' } }))).json().detail, 'Token missing sub',
+    )
   })
 })

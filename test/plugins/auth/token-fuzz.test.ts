@@ -32,11 +32,15 @@ const parameters = { numRuns: runs(100, 300) }
 const headerText = fc.string({
   unit: fc.integer({ min: 0x20, max: 0xff }).map((code) => String.fromCharCode(code)), maxLength: 200,
 })
-const base64url = fc.string({ unit: fc.constantFrom(...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'), maxLength: 60 })
+const base64url = fc.string({
+  unit: fc.constantFrom(...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'), maxLength: 60,
+})
 
 /** A token with one stretch replaced. */
 function mutations (good: string): fc.Arbitrary<string> {
-  return fc.tuple(fc.nat(good.length - 1), fc.nat(8), fc.oneof(base64url, headerText, fc.constant(''), fc.constant('.')))
+  return fc.tuple(fc.nat(good.length - 1), fc.nat(8), fc.oneof(
+    base64url, headerText, fc.constant(''), fc.constant('.'),
+  ))
     .map(([at, length, text]) => good.slice(0, at) + text + good.slice(at + length))
     .filter((token) => token.trim() !== good)
 }
@@ -47,7 +51,9 @@ for (const [mode, { app, good, sign, header }] of Object.entries(modes)) {
   })
 
   await t.test(`${mode}: no text in Authorization gives anything but 401`, async (t) => {
-    await fc.assert(fc.asyncProperty(fc.oneof(headerText, headerText.map((text) => `Bearer ${text}`)), async (authorization) => {
+    await fc.assert(fc.asyncProperty(fc.oneof(
+      headerText, headerText.map((text) => `Bearer ${text}`),
+    ), async (authorization) => {
       return (await whoami(app, { authorization })).statusCode === 401
     }), parameters)
     t.pass()
@@ -55,7 +61,9 @@ for (const [mode, { app, good, sign, header }] of Object.entries(modes)) {
 
   await t.test(`${mode}: no combination of three parts of a token gives anything but 401`, async (t) => {
     const part = fc.oneof(base64url, fc.json().map(segment), fc.constantFrom(...good.split('.')))
-    await fc.assert(fc.asyncProperty(fc.tuple(part, part, part).filter((parts) => parts.join('.') !== good), async (parts) => {
+    await fc.assert(fc.asyncProperty(fc.tuple(part, part, part).filter((parts) => (
+      parts.join('.') !== good
+    )), async (parts) => {
       return (await whoamiWith(app, parts.join('.'))).statusCode === 401
     }), parameters)
     t.pass()
@@ -76,10 +84,22 @@ for (const [mode, { app, good, sign, header }] of Object.entries(modes)) {
   })
 
   await t.test(`${mode}: whatever is signed, the answer is 200 or 401`, async (t) => {
-    const names = ['sub', 'iss', 'aud', 'exp', 'nbf', 'iat', 'act', 'tid', 'tenant_id', 'service_actor_type', 'service_principal', '__proto__', 'constructor', 'x']
+    const names = [
+      'sub', 'iss', 'aud', 'exp', 'nbf', 'iat', 'act', 'tid', 'tenant_id', 'service_actor_type', 'service_principal',
+      '__proto__', 'constructor', 'x',
+    ]
     const payload = fc.array(fc.tuple(fc.constantFrom(...names), fc.json({ maxDepth: 3 })), { maxLength: 6 })
-      .map((extra) => `{${[...Object.entries(claims).map(([name, value]) => [name, JSON.stringify(value)]), ...extra].map(([name, value]) => `"${name}":${value}`).join(',')}}`)
-    const heads = fc.oneof(fc.constant(header), fc.dictionary(fc.constantFrom('kid', 'crit', 'typ', 'cty', 'alg', 'b64', 'zip', 'x'), fc.jsonValue({ maxDepth: 2 })).map((extra) => ({ ...header, ...extra })))
+      .map((extra) => (
+        `{${[...Object.entries(claims).map(([name, value]) => [name, JSON.stringify(value)]), ...extra].map(
+          ([name, value]) => `"${name}":${value}`,
+        ).join(',')}}`
+      ))
+    const heads = fc.oneof(
+      fc.constant(header),
+      fc.dictionary(
+        fc.constantFrom('kid', 'crit', 'typ', 'cty', 'alg', 'b64', 'zip', 'x'), fc.jsonValue({ maxDepth: 2 }),
+      ).map((extra) => ({ ...header, ...extra })),
+    )
     const seen = new Set<number>()
     await fc.assert(fc.asyncProperty(heads, payload, async (head, text) => {
       const { statusCode } = await whoamiWith(app, sign(head, text))

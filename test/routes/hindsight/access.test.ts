@@ -69,7 +69,9 @@ for (const [permission, calls] of Object.entries(CALLS)) {
     for (const [name, call] of calls) await t.resolves(call(bob, 'team'), name)
     const others = Object.keys(CALLS).filter((other) => !granted.some((one) => one === other))
     for (const other of others) {
-      for (const [name, call] of CALLS[other]!) t.match((await rejection(Error, call(bob, 'team'))).message, /is denied/, name)
+      for (const [name, call] of CALLS[other]!) {
+        t.match((await rejection(Error, call(bob, 'team'))).message, /is denied/, name)
+      }
     }
   })
 }
@@ -113,12 +115,17 @@ t.test('api_key mode accepts the key as the client sends it', async (t) => {
     t.match((await rejection(HindsightError, wrong.listDirectives('alice'))).statusCode, 401, `${what}, before 501`)
   }
   const path = '/v1/default/banks/alice/memories/list'
-  const status = async (headers: Record<string, string>) => (await get(path, { 'x-service-principal': 'user:alice', ...headers })).statusCode
+  const status = async (headers: Record<string, string>) => (
+    (await get(path, { 'x-service-principal': 'user:alice', ...headers })).statusCode
+  )
   t.equal(await status({ 'x-api-key': KEY }), 200, 'the form that the gateway itself accepts')
   t.equal(await status({ 'x-api-key': KEY, authorization: `bearer ${KEY}` }), 200)
   t.equal(await status({ 'x-api-key': KEY, authorization: 'Bearer other' }), 401, 'both keys must be valid')
   t.equal(await status({ 'x-api-key': KEY, authorization: 'Basic YTpi' }), 401)
-  t.equal((await get('/v1/banks', { authorization: `Bearer ${KEY}`, 'x-service-principal': 'user:alice' })).statusCode, 401, 'only there')
+  t.equal(
+    (await get('/v1/banks', { authorization: `Bearer ${KEY}`, 'x-service-principal': 'user:alice' })).statusCode, 401,
+    'only there',
+  )
   t.equal((await fetch(`${url}/version`)).status, 200, 'the version is public')
 })
 
@@ -134,11 +141,15 @@ t.test('a caller with only the key has the principal of the configuration', asyn
 })
 
 t.test('jwt_hs256 mode accepts a token in the place of the key', async (t) => {
-  const { clientOf } = await gateway(t, { auth: { mode: 'jwt_hs256', jwtSecret: SECRET }, file: OWNERS }, { clock: () => NOW })
+  const { clientOf } = await gateway(
+    t, { auth: { mode: 'jwt_hs256', jwtSecret: SECRET }, file: OWNERS }, { clock: () => NOW },
+  )
   const alice = clientOf({ apiKey: hs256({ sub: 'user:alice', exp: secondsFromNow(60) }, SECRET) })
   await alice.retain('alice', 'Alice drinks green tea.')
   t.match(await alice.recall('alice', 'tea'), { results: [{ text: /green tea/ }] })
-  t.match(await rejection(HindsightError, clientOf({ apiKey: 'none' }).recall('alice', 'tea')), { statusCode: 401, details: 'Invalid token' })
+  t.match(await rejection(HindsightError, clientOf({ apiKey: 'none' }).recall('alice', 'tea')), {
+    statusCode: 401, details: 'Invalid token',
+  })
 })
 
 t.test('jwt_oidc mode separates tenants', async (t) => {

@@ -18,7 +18,9 @@ const WORKING: Record<string, { call: Call, answer: object | null }> = {
   setMission: { call: (client) => client.setMission(BANK, 'Be kind.'), answer: { name: 'Alice', mission: 'Be kind.' } },
   getBankProfile: {
     call: (client) => client.getBankProfile(BANK),
-    answer: { bank_id: BANK, name: 'Alice', mission: 'Be kind.', disposition: { skepticism: 3, literalism: 3, empathy: 3 } },
+    answer: {
+      bank_id: BANK, name: 'Alice', mission: 'Be kind.', disposition: { skepticism: 3, literalism: 3, empathy: 3 },
+    },
   },
   updateBankConfig: {
     call: (client) => client.updateBankConfig(BANK, { retainChunkSize: 500 }),
@@ -33,7 +35,9 @@ const WORKING: Record<string, { call: Call, answer: object | null }> = {
     answer: { success: true, bank_id: BANK, items_count: 1, async: false },
   },
   retainBatch: {
-    call: (client) => client.retainBatch(BANK, [{ content: 'Alice plays the cello.' }, { content: 'Alice lives in Lyon.' }]),
+    call: (client) => client.retainBatch(BANK, [
+      { content: 'Alice plays the cello.' }, { content: 'Alice lives in Lyon.' },
+    ]),
     answer: { success: true, items_count: 2 },
   },
   recall: {
@@ -42,7 +46,9 @@ const WORKING: Record<string, { call: Call, answer: object | null }> = {
   },
   reflect: { call: (client) => client.reflect(BANK, 'What does Alice drink?'), answer: { text: /green tea/ } },
   listMemories: { call: (client) => client.listMemories(BANK), answer: { total: 3, limit: 100, offset: 0 } },
-  listDocuments: { call: (client) => client.listDocuments(BANK), answer: { total: 1, items: [{ id: 'diary', memory_unit_count: 1 }] } },
+  listDocuments: {
+    call: (client) => client.listDocuments(BANK), answer: { total: 1, items: [{ id: 'diary', memory_unit_count: 1 }] },
+  },
   getDocument: {
     call: (client) => client.getDocument(BANK, 'diary'),
     answer: { id: 'diary', original_text: 'Alice drinks green tea.', tags: ['drinks'] },
@@ -60,24 +66,34 @@ const REFUSED: Record<string, { call: Call, why: RegExp }> = {
   getDirective: { call: (client) => client.getDirective(BANK, ID), why: /reflect_mission/ },
   updateDirective: { call: (client) => client.updateDirective(BANK, ID, { name: 'tone' }), why: /reflect_mission/ },
   deleteDirective: { call: (client) => client.deleteDirective(BANK, ID), why: /reflect_mission/ },
-  createMentalModel: { call: (client) => client.createMentalModel(BANK, 'tea', 'Which tea?'), why: /in the background/ },
+  createMentalModel: {
+    call: (client) => client.createMentalModel(BANK, 'tea', 'Which tea?'), why: /in the background/,
+  },
   listMentalModels: { call: (client) => client.listMentalModels(BANK), why: /in the background/ },
   getMentalModel: { call: (client) => client.getMentalModel(BANK, ID), why: /in the background/ },
   refreshMentalModel: { call: (client) => client.refreshMentalModel(BANK, ID), why: /in the background/ },
   dryRunRefreshMentalModel: { call: (client) => client.dryRunRefreshMentalModel(BANK, ID), why: /in the background/ },
   clearMentalModel: { call: (client) => client.clearMentalModel(BANK, ID), why: /in the background/ },
-  updateMentalModel: { call: (client) => client.updateMentalModel(BANK, ID, { name: 'tea' }), why: /in the background/ },
+  updateMentalModel: {
+    call: (client) => client.updateMentalModel(BANK, ID, { name: 'tea' }), why: /in the background/,
+  },
   deleteMentalModel: { call: (client) => client.deleteMentalModel(BANK, ID), why: /in the background/ },
   getMentalModelHistory: { call: (client) => client.getMentalModelHistory(BANK, ID), why: /in the background/ },
   getKnowledgeBaseTree: { call: (client) => client.getKnowledgeBaseTree(BANK), why: /in the background/ },
   createKnowledgeFolder: { call: (client) => client.createKnowledgeFolder(BANK, 'teas'), why: /in the background/ },
-  createKnowledgePage: { call: (client) => client.createKnowledgePage(BANK, 'tea', 'Which tea?'), why: /in the background/ },
+  createKnowledgePage: {
+    call: (client) => client.createKnowledgePage(BANK, 'tea', 'Which tea?'), why: /in the background/,
+  },
   getKnowledgePage: { call: (client) => client.getKnowledgePage(BANK, ID), why: /in the background/ },
   searchKnowledgeBase: { call: (client) => client.searchKnowledgeBase(BANK, 'tea'), why: /in the background/ },
-  updateKnowledgeNode: { call: (client) => client.updateKnowledgeNode(BANK, ID, { name: 'tea' }), why: /in the background/ },
+  updateKnowledgeNode: {
+    call: (client) => client.updateKnowledgeNode(BANK, ID, { name: 'tea' }), why: /in the background/,
+  },
   deleteKnowledgeNode: { call: (client) => client.deleteKnowledgeNode(BANK, ID), why: /in the background/ },
   exportKnowledgeBase: { call: (client) => client.exportKnowledgeBase(BANK), why: /in the background/ },
-  updateDocument: { call: (client) => client.updateDocument(BANK, 'diary', { tags: ['a'] }), why: /retain the document again/ },
+  updateDocument: {
+    call: (client) => client.updateDocument(BANK, 'diary', { tags: ['a'] }), why: /retain the document again/,
+  },
   exportDocuments: { call: (client) => client.exportDocuments(BANK), why: /\/v1\/banks\/\{bank_id\}\/export/ },
 }
 
@@ -119,7 +135,10 @@ const ELSEWHERE = new Set([
 t.test('every operation that the client exports works or is refused with the reason', async (t) => {
   const { url } = await gateway(t)
   const client = createClient(createConfig({ baseUrl: url }))
-  const names = ['memory_id', 'entity_id', 'mental_model_id', 'page_id', 'node_id', 'directive_id', 'document_id', 'chunk_id', 'operation_id', 'webhook_id']
+  const names = [
+    'memory_id', 'entity_id', 'mental_model_id', 'page_id', 'node_id', 'directive_id', 'document_id', 'chunk_id',
+    'operation_id', 'webhook_id',
+  ]
   const path = { bank_id: BANK, ...Object.fromEntries(names.map((name) => [name, ID])) }
   const answers = new Map<number, number>()
   for (const [name, operation] of Object.entries(sdk)) {

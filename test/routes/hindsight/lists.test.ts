@@ -21,7 +21,9 @@ t.test('memories are listed in pages, newest first, with their total', async (t)
     const { items, total } = await client.listMemories('home', options)
     return [total, items.map(({ text }) => text)]
   }
-  t.same(await page({ q: 'NOTE 44' }), [11, [449, 448, 447, 446, 445, 444, 443, 442, 441, 440, 44].map((number) => `Note ${number}`)])
+  t.same(await page({ q: 'NOTE 44' }), [
+    11, [449, 448, 447, 446, 445, 444, 443, 442, 441, 440, 44].map((number) => `Note ${number}`),
+  ])
   t.same(await page({ q: 'note 44', limit: 2, offset: 9 }), [11, ['Note 440', 'Note 44']])
   t.same(await page({ documentId: 'd1', limit: 2 }), [75, ['Note 448', 'Note 442']])
   t.same(await page({ documentId: 'none' }), [0, []])
@@ -29,29 +31,56 @@ t.test('memories are listed in pages, newest first, with their total', async (t)
   t.same(await page({ state: 'invalidated' }), [0, []])
   t.same(await page({ offset: 450 }), [450, []])
   t.equal((await client.listMemories('home', { limit: 1000 })).items.length, 450)
-  for (const [options, status] of [[{ limit: 0 }, 400], [{ limit: 1001 }, 400], [{ offset: -1 }, 400], [{ consolidationState: 'done' }, 501], [{ entityId: 'x' }, 501]] as const) {
-    t.equal((await rejection(HindsightError, client.listMemories('home', options))).statusCode, status, JSON.stringify(options))
+  for (const [options, status] of [
+    [{ limit: 0 }, 400], [{ limit: 1001 }, 400], [{ offset: -1 }, 400], [{ consolidationState: 'done' }, 501],
+    [{ entityId: 'x' }, 501],
+  ] as const) {
+    t.equal(
+      (await rejection(HindsightError, client.listMemories('home', options))).statusCode, status,
+      JSON.stringify(options),
+    )
   }
 })
 
 t.test('documents are listed by their last memory, and disappear with it', async (t) => {
   const { client, clock } = await gateway(t)
   await client.retainBatch('home', [
-    { content: 'a1', document_id: 'a/1', tags: ['x'] }, { content: 'a2', document_id: 'a/1', tags: ['y'] }, { content: 'none' },
+    { content: 'a1', document_id: 'a/1', tags: ['x'] }, { content: 'a2', document_id: 'a/1', tags: ['y'] },
+    { content: 'none' },
     { content: 'b1', document_id: 'b' },
   ])
   clock.advance(60_000)
   await client.retain('home', 'a3', { documentId: 'a/1', updateMode: 'append' })
   t.same(await client.listDocuments('home'), {
     items: [
-      { id: 'a/1', bank_id: 'home', content_hash: null, created_at: '2026-01-15T10:00:00.000Z', updated_at: '2026-01-15T10:01:00.000Z', memory_unit_count: 3, tags: ['x', 'y'], text_length: 6 },
-      { id: 'b', bank_id: 'home', content_hash: null, created_at: '2026-01-15T10:00:00.000Z', updated_at: '2026-01-15T10:00:00.000Z', memory_unit_count: 1, tags: [], text_length: 2 },
+      {
+        id: 'a/1',
+        bank_id: 'home',
+        content_hash: null,
+        created_at: '2026-01-15T10:00:00.000Z',
+        updated_at: '2026-01-15T10:01:00.000Z',
+        memory_unit_count: 3,
+        tags: ['x', 'y'],
+        text_length: 6,
+      },
+      {
+        id: 'b',
+        bank_id: 'home',
+        content_hash: null,
+        created_at: '2026-01-15T10:00:00.000Z',
+        updated_at: '2026-01-15T10:00:00.000Z',
+        memory_unit_count: 1,
+        tags: [],
+        text_length: 2,
+      },
     ],
     total: 2,
     limit: 100,
     offset: 0,
   })
-  t.match(await client.listDocuments('home', { limit: 1, offset: 1 }), { items: [{ id: 'b' }], total: 2, limit: 1, offset: 1 })
+  t.match(await client.listDocuments('home', { limit: 1, offset: 1 }), {
+    items: [{ id: 'b' }], total: 2, limit: 1, offset: 1,
+  })
   await client.deleteDocument('home', 'a/1')
   t.match(await client.listDocuments('home'), { items: [{ id: 'b' }], total: 1 })
   t.equal(await client.getDocument('home', 'a/1'), null)
@@ -62,21 +91,31 @@ t.test('documents are listed by their last memory, and disappear with it', async
 t.test('the text and the tags of a document are bounded', async (t) => {
   const { client } = await gateway(t)
   const long = 'x'.repeat(50_000)
-  await client.retainBatch('home', Array.from({ length: 85 }, (_, index) => ({ content: `${index} ${long}`.slice(0, 50_000), document_id: 'long' })))
-  t.match(await rejection(HindsightError, client.getDocument('home', 'long')), { statusCode: 413, details: /^The document has more than 4194304 characters/ })
+  await client.retainBatch('home', Array.from(
+    { length: 85 }, (_, index) => ({ content: `${index} ${long}`.slice(0, 50_000), document_id: 'long' }),
+  ))
+  t.match(await rejection(HindsightError, client.getDocument('home', 'long')), {
+    statusCode: 413, details: /^The document has more than 4194304 characters/,
+  })
   t.match(await client.listDocuments('home'), { items: [{ id: 'long', text_length: 4_250_000 }] })
   const tags = (index: number) => Array.from({ length: 100 }, (_, tag) => `tag-${index}-${tag}`)
-  await client.retainBatch('tagged', Array.from({ length: 10 }, (_, index) => ({ content: `Note ${index}`, tags: tags(index), document_id: 'many' })))
+  await client.retainBatch('tagged', Array.from(
+    { length: 10 }, (_, index) => ({ content: `Note ${index}`, tags: tags(index), document_id: 'many' }),
+  ))
   t.equal((await client.getDocument('tagged', 'many'))?.tags?.length, 1000)
   await client.retain('tagged', 'one more', { tags: ['more'], documentId: 'many', updateMode: 'append' })
   for (const call of [() => client.getDocument('tagged', 'many'), () => client.listDocuments('tagged')]) {
-    t.match(await rejection(HindsightError, call()), { statusCode: 501, details: /^more than 1000 tags in a document: / })
+    t.match(await rejection(HindsightError, call()), {
+      statusCode: 501, details: /^more than 1000 tags in a document: /,
+    })
   }
 })
 
 t.test('a request that would read more than 10,000 memories is refused with what to do', async (t) => {
   const { client, inject } = await gateway(t)
-  const lines = Array.from({ length: 10_001 }, (_, index) => JSON.stringify({ text: `Note ${index}`, document_id: 'log' }))
+  const lines = Array.from({ length: 10_001 }, (_, index) => JSON.stringify({
+    text: `Note ${index}`, document_id: 'log',
+  }))
   const imported = await inject({
     method: 'POST',
     url: '/v1/banks/home/import',
@@ -92,7 +131,10 @@ t.test('a request that would read more than 10,000 memories is refused with what
     'a document': () => client.getDocument('home', 'log'),
   }
   for (const [what, call] of Object.entries(refused)) {
-    t.match(await rejection(HindsightError, call()), { statusCode: 501, details: /^more than 10000 memories: .*has cursors/ }, what)
+    t.match(
+      await rejection(HindsightError, call()), { statusCode: 501, details: /^more than 10000 memories: .*has cursors/ },
+      what,
+    )
   }
   t.match(await client.listMemories('home', { limit: 1 }), { total: 10_001 }, 'nothing has changed')
   await client.retain('home', 'new', { documentId: 'log' })

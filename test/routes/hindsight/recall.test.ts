@@ -15,7 +15,9 @@ t.test('tags match in all five modes', async (t) => {
     { content: 'tea' }, { content: 'tea red', tags: ['red'] }, { content: 'tea blue', tags: ['blue'] },
     { content: 'tea both', tags: ['red', 'blue'] },
   ])
-  const found = async (tags: string[], tagsMatch?: RecallOptions['tagsMatch']) => await texts(client, 'tea', { tags, ...(tagsMatch && { tagsMatch }) })
+  const found = async (tags: string[], tagsMatch?: RecallOptions['tagsMatch']) => (
+    await texts(client, 'tea', { tags, ...(tagsMatch && { tagsMatch }) })
+  )
   t.same(await found(['red']), ['tea', 'tea both', 'tea red'], 'any is the default, and finds untagged memories')
   t.same(await found(['red', 'blue'], 'all'), ['tea', 'tea both'])
   t.same(await found(['red', 'blue'], 'any_strict'), ['tea blue', 'tea both', 'tea red'])
@@ -25,7 +27,9 @@ t.test('tags match in all five modes', async (t) => {
   t.equal((await found([], 'all_strict')).length, 4, 'an empty list of tags is no condition')
   const listed = await get('/v1/default/banks/home/memories/list?tags=red&tags_match=exact')
   t.match(listed.json(), { total: 1, items: [{ text: 'tea red' }] }, 'in a list too')
-  t.match(await rejection(HindsightError, client.recall('home', 'tea', { tagGroups: [{ tags: ['red'] }] })), { statusCode: 501, details: /^tag_groups: / })
+  t.match(await rejection(HindsightError, client.recall('home', 'tea', { tagGroups: [{ tags: ['red'] }] })), {
+    statusCode: 501, details: /^tag_groups: /,
+  })
 })
 
 t.test('memories have the kinds that an import has set', async (t) => {
@@ -45,13 +49,19 @@ t.test('memories have the kinds that an import has set', async (t) => {
   t.same(await found('world', 'experience', 'observation'), [plain, experience, observation, world])
   const { results } = await client.recall('home', 'experience', { types: ['experience'] })
   t.equal(results[0]?.type, 'experience')
-  t.match(await client.listMemories('home', { type: 'observation' }), { total: 1, items: [{ text: observation, fact_type: 'observation' }] })
-  t.match(await rejection(HindsightError, client.recall('home', 'tea', { types: ['opinion'] })), { statusCode: 400, details: /types/ })
+  t.match(await client.listMemories('home', { type: 'observation' }), {
+    total: 1, items: [{ text: observation, fact_type: 'observation' }],
+  })
+  t.match(await rejection(HindsightError, client.recall('home', 'tea', { types: ['opinion'] })), {
+    statusCode: 400, details: /types/,
+  })
 })
 
 t.test('the best memories that fit into the token limit are returned', async (t) => {
   const { client } = await gateway(t)
-  await client.retainBatch('home', Array.from({ length: 120 }, (_, index) => ({ content: `Tea number ${index} is green.` })))
+  await client.retainBatch('home', Array.from(
+    { length: 120 }, (_, index) => ({ content: `Tea number ${index} is green.` }),
+  ))
   t.equal((await client.recall('home', 'tea', { budget: 'low' })).results.length, 100)
   t.equal((await client.recall('home', 'tea')).results.length, 120)
   t.equal((await client.recall('home', 'tea', { maxTokens: 21 })).results.length, 3)
@@ -73,7 +83,10 @@ t.test('a long memory is shown by its matching passage, and completely as its ch
   t.match(small.chunks?.[first!.id], { text: first!.text, truncated: true })
   t.match(recallResponseToPromptString(recalled), /"source_chunk"/)
   t.equal((await client.recall('home', 'tea')).chunks, undefined, 'only on request')
-  t.match(await rejection(HindsightError, client.recall('home', 'tea', { includeChunks: true, maxChunkTokens: 131_073 })), { statusCode: 400, details: /max_tokens/ })
+  t.match(
+    await rejection(HindsightError, client.recall('home', 'tea', { includeChunks: true, maxChunkTokens: 131_073 })),
+    { statusCode: 400, details: /max_tokens/ },
+  )
 })
 
 t.test('scores, a trace and a minimum score are supported', async (t) => {
@@ -89,7 +102,9 @@ t.test('scores, a trace and a minimum score are supported', async (t) => {
   t.ok(first! > second!)
   t.same((await client.recall('home', 'green tea', { minScores: { final: first! } })).results.length, 1)
   for (const name of ['semantic', 'keyword', 'reranker'] as const) {
-    t.match(await rejection(HindsightError, client.recall('home', 'tea', { minScores: { [name]: 0.1 } })), { statusCode: 501, details: new RegExp(`^min_scores\\.${name}: `) })
+    t.match(await rejection(HindsightError, client.recall('home', 'tea', { minScores: { [name]: 0.1 } })), {
+      statusCode: 501, details: new RegExp(`^min_scores\\.${name}: `),
+    })
   }
 })
 
@@ -99,16 +114,22 @@ t.test('times in the query are relative to the time of the query', async (t) => 
     { content: 'The tea was green.', timestamp: '2023-05-29T12:00:00Z' },
     { content: 'The tea was black.', timestamp: '2024-05-29T12:00:00Z' },
   ])
-  for (const [queryTimestamp, expected] of [['2023-05-30T23:40:00', 'The tea was green.'], ['2024-05-30', 'The tea was black.']] as const) {
+  for (const [queryTimestamp, expected] of [
+    ['2023-05-30T23:40:00', 'The tea was green.'], ['2024-05-30', 'The tea was black.'],
+  ] as const) {
     t.equal((await client.recall('home', 'Which tea was it yesterday?', { queryTimestamp })).results[0]?.text, expected)
   }
-  t.match(await rejection(HindsightError, client.recall('home', 'tea', { queryTimestamp: 'now' })), { statusCode: 400, details: /^query_timestamp: / })
+  t.match(await rejection(HindsightError, client.recall('home', 'tea', { queryTimestamp: 'now' })), {
+    statusCode: 400, details: /^query_timestamp: /,
+  })
 })
 
 t.test('absent data are empty in the answer', async (t) => {
   const { client } = await gateway(t)
   await client.retain('home', 'tea')
-  const all = await client.recall('home', 'tea', { includeEntities: true, includeSourceFacts: true, preferObservations: true })
+  const all = await client.recall('home', 'tea', {
+    includeEntities: true, includeSourceFacts: true, preferObservations: true,
+  })
   t.match(all, { results: [{ entities: null, source_fact_ids: null }], entities: {}, source_facts: {} })
   const none = await client.recall('home', 'tea', { includeEntities: false })
   t.equal(none.entities, undefined)

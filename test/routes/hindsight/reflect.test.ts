@@ -40,14 +40,20 @@ t.test('the answer contains its sources and its usage', async (t) => {
 
 t.test('the answer satisfies a schema', async (t) => {
   const languageModel = new StreamingModel()
-  languageModel.answer = () => generation(JSON.stringify({ answer: 'Alice lives in Lyon [1].', structured: { city: 'Lyon' } }))
+  languageModel.answer = () => generation(JSON.stringify({
+    answer: 'Alice lives in Lyon [1].', structured: { city: 'Lyon' },
+  }))
   const { client } = await gateway(t, {}, { languageModel })
   await client.retain('home', 'Alice lives in Lyon.')
   const responseSchema = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] }
-  t.match(await client.reflect('home', 'Where does Alice live?', { responseSchema }), { text: 'Alice lives in Lyon [1].', structured_output: { city: 'Lyon' } })
+  t.match(await client.reflect('home', 'Where does Alice live?', { responseSchema }), {
+    text: 'Alice lives in Lyon [1].', structured_output: { city: 'Lyon' },
+  })
   const mock = await gateway(t)
   await mock.client.retain('home', 'Alice lives in Lyon.')
-  t.match(await rejection(HindsightError, mock.client.reflect('home', 'Where?', { responseSchema })), { statusCode: 501, details: /response_schema/ })
+  t.match(await rejection(HindsightError, mock.client.reflect('home', 'Where?', { responseSchema })), {
+    statusCode: 501, details: /response_schema/,
+  })
 })
 
 t.test('only the memories of these tags and kinds count', async (t) => {
@@ -57,19 +63,29 @@ t.test('only the memories of these tags and kinds count', async (t) => {
     { content: 'Everybody drinks white tea.', metadata: { fact_type: 'observation' } },
   ])
   const found = async (options: NonNullable<Parameters<typeof client.reflect>[2]>) => (
-    (await client.reflect('home', 'Who drinks tea?', { includeFacts: true, ...options })).based_on?.memories?.map(({ text }) => text).sort()
+    (await client.reflect('home', 'Who drinks tea?', {
+      includeFacts: true, ...options,
+    })).based_on?.memories?.map(({ text }) => text).sort()
   )
   t.same(await found({ tags: ['alice'], tagsMatch: 'any_strict' }), ['Alice drinks green tea.'])
   t.same(await found({ tags: ['alice'] }), ['Alice drinks green tea.', 'Everybody drinks white tea.'])
   t.same(await found({ factTypes: ['observation'] }), ['Everybody drinks white tea.'])
-  t.same(await found({ factTypes: ['world'], excludeMentalModels: true, excludeMentalModelIds: ['x'] }), ['Alice drinks green tea.', 'Bob drinks black tea.'])
+  t.same(await found({ factTypes: ['world'], excludeMentalModels: true, excludeMentalModelIds: ['x'] }), [
+    'Alice drinks green tea.', 'Bob drinks black tea.',
+  ])
   t.equal((await found({ budget: 'high' }))?.length, 3, 'all kinds, unless some are named')
 })
 
 t.test('unsupported options are refused', async (t) => {
   const { client } = await gateway(t)
-  t.match(await rejection(HindsightError, client.reflect('home', 'Who?', { includeToolCalls: true })), { statusCode: 501, details: /^include\.tool_calls: / })
-  t.match(await rejection(HindsightError, client.reflect('home', 'Who?', { tagGroups: [{ tags: ['a'] }] })), { statusCode: 501, details: /^tag_groups: / })
-  t.match(await rejection(HindsightError, client.reflect('home', 'Who?', { context: 'x'.repeat(8192) })), { statusCode: 400, details: /^context: / })
+  t.match(await rejection(HindsightError, client.reflect('home', 'Who?', { includeToolCalls: true })), {
+    statusCode: 501, details: /^include\.tool_calls: /,
+  })
+  t.match(await rejection(HindsightError, client.reflect('home', 'Who?', { tagGroups: [{ tags: ['a'] }] })), {
+    statusCode: 501, details: /^tag_groups: /,
+  })
+  t.match(await rejection(HindsightError, client.reflect('home', 'Who?', { context: 'x'.repeat(8192) })), {
+    statusCode: 400, details: /^context: /,
+  })
   t.match(await client.reflect('empty', 'Who?'), { text: 'There are no memories that answer this.' })
 })

@@ -44,7 +44,9 @@ t.test('every field of the client is stored, and is visible in the gateway\'s ow
     metadata: { channel: 'mail' },
     tags: ['alice', 'drinks', 'tea'],
   }])
-  t.match(await client.getDocument('home', 'diary/1:a'), { id: 'diary/1:a', memory_unit_count: 1, nodes_by_fact_type: { world: 1 } })
+  t.match(await client.getDocument('home', 'diary/1:a'), {
+    id: 'diary/1:a', memory_unit_count: 1, nodes_by_fact_type: { world: 1 },
+  })
 })
 
 t.test('a timestamp may have every form that Hindsight accepts', async (t) => {
@@ -65,7 +67,10 @@ t.test('a timestamp may have every form that Hindsight accepts', async (t) => {
     t.equal(item?.['occurred_start'], expected, timestamp)
   }
   for (const timestamp of ['yesterday', '2024-02-30', '2024-03-01T25:00', '', '1709281800']) {
-    t.same(await refusal(client.retain('home', 'x', { timestamp })), [400, 'items[0].timestamp: must be an ISO 8601 date-time'], timestamp)
+    t.same(
+      await refusal(client.retain('home', 'x', { timestamp })),
+      [400, 'items[0].timestamp: must be an ISO 8601 date-time'], timestamp,
+    )
   }
 })
 
@@ -87,19 +92,26 @@ t.test('a document is replaced as a whole, or extended', async (t) => {
   t.same(await refusal(client.retainBatch('home', [
     { content: 'a', document_id: 'x', update_mode: 'append' }, { content: 'b', document_id: 'x' },
   ])), [400, 'items[1].update_mode: must be the same for all items of a document'])
-  t.same(await refusal(client.retain('home', 'a', { updateMode: 'append' })), [400, 'items[0].update_mode: needs document_id'])
+  t.same(await refusal(client.retain('home', 'a', { updateMode: 'append' })), [
+    400, 'items[0].update_mode: needs document_id',
+  ])
 })
 
 t.test('a document stays when its replacement is refused', async (t) => {
   const { client } = await gateway(t)
   await client.retain('home', 'one', { documentId: 'diary' })
-  t.match(await refusal(client.retainBatch('home', [{ content: 'two' }, { content: ' ' }], { documentId: 'diary' })), [400, /items\[1\]\.content/])
+  t.match(
+    await refusal(client.retainBatch('home', [{ content: 'two' }, { content: ' ' }], { documentId: 'diary' })),
+    [400, /items\[1\]\.content/],
+  )
   t.same(await texts(client), ['one'])
 })
 
 t.test('an asynchronous retain is complete when it is answered, once per operation', async (t) => {
   const { client } = await gateway(t)
-  const put = async (content: string, documentId = 'diary') => await client.retain('home', content, { async: true, operationId: OPERATION, documentId })
+  const put = async (content: string, documentId = 'diary') => (
+    await client.retain('home', content, { async: true, operationId: OPERATION, documentId })
+  )
   t.same(await put('one'), { success: true, bank_id: 'home', items_count: 1, async: false })
   t.same(await texts(client), ['one'])
   await client.retain('home', 'two', { documentId: 'diary' })
@@ -110,7 +122,9 @@ t.test('an asynchronous retain is complete when it is answered, once per operati
 
 t.test('a document is replaced in one step, or not at all', async (t) => {
   const { client, clock } = await gateway(t, { file: { homeostasis: { rate_limits: { forget_per_minute: 1 } } } })
-  const put = async () => await client.retain('home', 'two', { async: true, operationId: OPERATION, documentId: 'diary' })
+  const put = async () => (
+    await client.retain('home', 'two', { async: true, operationId: OPERATION, documentId: 'diary' })
+  )
   await client.retain('home', 'one', { documentId: 'diary' })
   await client.retain('home', 'x', { documentId: 'letter' })
   await client.deleteDocument('home', 'letter')
@@ -149,19 +163,30 @@ t.test('simultaneous replacements leave one also with the detection of near-dupl
 
 t.test('an unsupported option that would change the result is refused, and nothing is stored', async (t) => {
   const { client } = await gateway(t)
-  t.match(await refusal(client.retain('home', 'a', { entities: [{ text: 'Alice' }] })), [501, /^items\[0\]\.entities: no entities/])
-  t.match(await refusal(client.retainBatch('home', [{ content: 'a' }, { content: 'b', strategy: 'x' }])), [501, /^items\[1\]\.strategy: /])
-  t.match(await refusal(client.retain('home', 'a', { context: 'x', metadata: { context: 'y' } })), [400, /^items\[0\]\.context: is kept as metadata\.context/])
+  t.match(await refusal(client.retain('home', 'a', { entities: [{ text: 'Alice' }] })), [
+    501, /^items\[0\]\.entities: no entities/,
+  ])
+  t.match(
+    await refusal(client.retainBatch('home', [{ content: 'a' }, { content: 'b', strategy: 'x' }])),
+    [501, /^items\[1\]\.strategy: /],
+  )
+  t.match(await refusal(client.retain('home', 'a', { context: 'x', metadata: { context: 'y' } })), [
+    400, /^items\[0\]\.context: is kept as metadata\.context/,
+  ])
   t.same(await texts(client), [])
 })
 
 t.test('the bounds of a batch are those of the gateway', async (t) => {
   const { client, post } = await gateway(t, { file: { homeostasis: { rate_limits: { retain_per_minute: 3 } } } })
-  t.match(await refusal(client.retainBatch('home', Array.from({ length: 1001 }, () => ({ content: 'a' })))), [400, /items/])
+  t.match(
+    await refusal(client.retainBatch('home', Array.from({ length: 1001 }, () => ({ content: 'a' })))), [400, /items/],
+  )
   t.match(await refusal(client.retainBatch('home', [])), [400, /items/])
   t.match(await refusal(client.retain('home', 'x'.repeat(50_001))), [400, /content/])
   const unknown = await post('/v1/default/banks/home/memories', { items: [{ content: 'a', colour: 'red' }] })
-  t.match([unknown.statusCode, unknown.json()], [400, { detail: /items\[0\]\.colour: is not a known field/, code: 'invalid_request' }])
+  t.match([unknown.statusCode, unknown.json()], [
+    400, { detail: /items\[0\]\.colour: is not a known field/, code: 'invalid_request' },
+  ])
   t.match(await refusal(client.retain('no bank', 'a')), [400, /bank_id/])
   await client.retainBatch('home', [{ content: 'a' }, { content: 'b' }, { content: 'c' }])
   t.match(await refusal(client.retain('home', 'd')), [429, /limit/i], 'each item counts')

@@ -17,15 +17,25 @@ t.test('settings are those of the gateway\'s own API under other names', async (
     payload: JSON.stringify({ homeostasis: { recall_max_tokens: 2000 }, retrieval: { diversity: 0.5 } }),
   })
   const own = async () => (await get('/v1/banks/home/config')).json<{ config: unknown }>().config
-  await client.createBank('home', { name: 'Home', background: 'old', mission: 'newer', reflectMission: 'newest', retainChunkSize: 800 })
+  await client.createBank('home', {
+    name: 'Home', background: 'old', mission: 'newer', reflectMission: 'newest', retainChunkSize: 800,
+  })
   t.same(await own(), {
-    description: 'Home', mission: 'newest', homeostasis: { recall_max_tokens: 2000 }, retrieval: { diversity: 0.5, chunk_max_characters: 800 },
+    description: 'Home',
+    mission: 'newest',
+    homeostasis: { recall_max_tokens: 2000 },
+    retrieval: {
+      diversity: 0.5, chunk_max_characters: 800,
+    },
   })
   t.same((await client.getBankConfig('home')).overrides, { reflect_mission: 'newest', retain_chunk_size: 800 })
   await client.createBank('home', { mission: 'of the older name' })
   t.match(await client.getBankProfile('home'), { name: 'Home', mission: 'of the older name' })
   t.same((await client.resetBankConfig('home')).overrides, {})
-  t.same(await own(), { description: 'Home', homeostasis: { recall_max_tokens: 2000 }, retrieval: { diversity: 0.5 } }, 'settings without a name in Hindsight stay')
+  t.same(
+    await own(), { description: 'Home', homeostasis: { recall_max_tokens: 2000 }, retrieval: { diversity: 0.5 } },
+    'settings without a name in Hindsight stay',
+  )
   t.match(await client.setMission('home', ''), { mission: '' })
 })
 
@@ -55,7 +65,10 @@ t.test('a change that another overtakes is applied to the configuration of the o
   const error = await rejection(HindsightError, client.updateBankConfig('home', { retainChunkSize: 500 }))
   t.match(error, { statusCode: 409 })
   overtaking = 0
-  t.same((await client.updateBankConfig('home', { retainChunkSize: 900 })).overrides, { retain_chunk_size: 900 }, 'it is set already, so nothing counts')
+  t.same(
+    (await client.updateBankConfig('home', { retainChunkSize: 900 })).overrides, { retain_chunk_size: 900 },
+    'it is set already, so nothing counts',
+  )
   t.equal((await own('PATCH', { description: 'Home' })).statusCode, 200, 'the fourth change')
   t.equal((await own('PATCH', { description: 'A home' })).statusCode, 429)
 })
@@ -83,10 +96,14 @@ t.test('a setting at its fixed value is accepted, and any other value is refused
     dispositionEmpathy: 3,
   }
   t.same((await client.updateBankConfig('home', taken)).overrides, {})
-  t.match(await client.createBank('home', { disposition: { skepticism: 3, literalism: 3, empathy: 3 } }), { bank_id: 'home' })
+  t.match(
+    await client.createBank('home', { disposition: { skepticism: 3, literalism: 3, empathy: 3 } }), { bank_id: 'home' },
+  )
   const refused: Settings[] = [
-    { retainMission: 'Only names.' }, { retainExtractionMode: 'concise' }, { retainCustomInstructions: 'x' }, { retainStructuredChunkSize: 100 },
-    { enableObservations: true }, { observationsMission: 'x' }, { enableTemporalRetrieval: false }, { enableGraphRetrieval: true },
+    { retainMission: 'Only names.' }, { retainExtractionMode: 'concise' }, { retainCustomInstructions: 'x' },
+    { retainStructuredChunkSize: 100 },
+    { enableObservations: true }, { observationsMission: 'x' }, { enableTemporalRetrieval: false },
+    { enableGraphRetrieval: true },
     { enableReranking: true }, { dispositionSkepticism: 5 }, { dispositionLiteralism: 1 }, { dispositionEmpathy: 4 },
   ]
   for (const settings of refused) {
@@ -95,7 +112,12 @@ t.test('a setting at its fixed value is accepted, and any other value is refused
     const error = await rejection(HindsightError, client.updateBankConfig('home', { reflectMission: 'x', ...settings }))
     t.match(error, { statusCode: 501, details: new RegExp(`^updates\\.${field}: `) }, name)
   }
-  t.match(await rejection(HindsightError, client.createBank('home', { disposition: { skepticism: 1, literalism: 3, empathy: 3 } })), { statusCode: 501, details: /^disposition_skepticism: / })
+  t.match(
+    await rejection(HindsightError, client.createBank('home', {
+      disposition: { skepticism: 1, literalism: 3, empathy: 3 },
+    })),
+    { statusCode: 501, details: /^disposition_skepticism: / },
+  )
   t.match((await get('/v1/banks/home/config')).json(), { config: {} }, 'no part of a refused change is stored')
 })
 
@@ -112,20 +134,28 @@ t.test('names of variables are accepted, and unknown names and wrong values are 
   }
   t.match(await patch({ HINDSIGHT_API_RETAIN_CHUNK_SIZE: 700 }), [200, { overrides: { retain_chunk_size: 700 } }])
   t.match(await patch({ retain_chunk_size: null, retain_mission: null }), [200, { overrides: {} }])
-  t.match(await patch({ llm_model: 'x' }), [400, { detail: /^updates\.llm_model: is not a setting that is known here; known are reflect_mission, / }])
+  t.match(await patch({ llm_model: 'x' }), [
+    400, { detail: /^updates\.llm_model: is not a setting that is known here; known are reflect_mission, / },
+  ])
   t.match(await patch({ constructor: 'x' }), [400, { detail: /^updates\.constructor: / }])
   t.match(await patch({ reflect_mission: 5 }), [400, { detail: 'updates.reflect_mission: must be a text' }])
   t.match(await patch({ retain_chunk_size: 'x' }), [400, { detail: 'updates.retain_chunk_size: must be a number' }])
   t.match(await patch({ enable_reranking: 'x' }), [400, { detail: 'updates.enable_reranking: must be true or false' }])
   t.match(await patch({}), [400, { detail: 'updates: must name what is to change' }])
-  t.match(await rejection(HindsightError, client.updateBankConfig('home', { retainChunkSize: 1 })), { statusCode: 400, details: /retrieval\.chunk_max_characters/ })
+  t.match(await rejection(HindsightError, client.updateBankConfig('home', { retainChunkSize: 1 })), {
+    statusCode: 400, details: /retrieval\.chunk_max_characters/,
+  })
 })
 
 t.test('reranking is switched off and on if there is a reranker', async (t) => {
   const { client } = await gateway(t, {}, { reranker: { rerank: async (_query, texts) => texts.map(() => 1) } })
   t.match((await client.getBankConfig('home')).config, { enable_reranking: true })
-  t.match(await client.updateBankConfig('home', { enableReranking: false }), { config: { enable_reranking: false }, overrides: { enable_reranking: false } })
-  t.match(await client.updateBankConfig('home', { enableReranking: true }), { config: { enable_reranking: true }, overrides: {} })
+  t.match(await client.updateBankConfig('home', { enableReranking: false }), {
+    config: { enable_reranking: false }, overrides: { enable_reranking: false },
+  })
+  t.match(await client.updateBankConfig('home', { enableReranking: true }), {
+    config: { enable_reranking: true }, overrides: {},
+  })
 })
 
 t.test('with this API a store that does not support its filters ends the start', async (t) => {

@@ -152,7 +152,10 @@ function Document ({ answer, bank, more, limits }: DocumentProps) {
               {one === memory
                 ? 'this memory'
                 : (
-                  <a href={hrefOf('memories', { bank, memory: one.memory_id })} aria-label={`Open memory ${one.memory_id}`}>
+                  <a
+                    href={hrefOf('memories', { bank, memory: one.memory_id })}
+                    aria-label={`Open memory ${one.memory_id}`}
+                  >
                     open
                   </a>
                   )}

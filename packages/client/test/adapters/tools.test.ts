@@ -177,7 +177,10 @@ t.test('an invalid input and a failing gateway are results too', async (t) => {
       ok: false, error: { code: 'invalid_request' }, text: /^Failed \(invalid_request\): /,
     })
   }
-  t.match((await retain.run({ content: 1, tags: ['a', 2] })).text, /: content: must be a string; tags: must be a list of strings\. Correct/, 'each wrong field is named once')
+  t.match(
+    (await retain.run({ content: 1, tags: ['a', 2] })).text,
+    /: content: must be a string; tags: must be a list of strings\. Correct/, 'each wrong field is named once',
+  )
   const several = memoryTools(client, { banks: ['a', 'b'] })
   t.match((await several.retain.run({ content: 'x', bank: 7 })).text, /: bank: must be a string\. Correct/)
   t.match((await several.retain.run({ content: 'x' })).text, /: bank: is required\. Correct/)

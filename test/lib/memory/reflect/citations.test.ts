@@ -5,7 +5,9 @@ import { filterCitations } from '../../../helpers/citations.js'
 import { anyUtf16 } from '../../../helpers/arbitraries.js'
 import fc, { runs } from '../../../helpers/fast-check.js'
 
-const SOURCES = ['Alice lives in Lyon. See https://ok.example/a?b=1 for more.', 'Bob drinks tea.', 'Carol plays the cello.']
+const SOURCES = [
+  'Alice lives in Lyon. See https://ok.example/a?b=1 for more.', 'Bob drinks tea.', 'Carol plays the cello.',
+]
 
 function shown (text: string, sources = 3): string {
   return filterCitations(text, sources).text
@@ -48,7 +50,12 @@ for (const [written, given] of MARKS) {
 }
 
 t.test('a text that is not a mark stays unchanged', async (t) => {
-  for (const text of ['Item (1) of [a] and [1.5] at [12:30] on [2019-05-04], - [ ] open [sic] [] [x] [1/2] [A1].', '- [x] done [1]', 'f(x)[i] = [a, b]']) t.equal(shown(text), text)
+  for (const text of [
+    'Item (1) of [a] and [1.5] at [12:30] on [2019-05-04], - [ ] open [sic] [] [x] [1/2] [A1].', '- [x] done [1]',
+    'f(x)[i] = [a, b]',
+  ]) {
+    t.equal(shown(text), text)
+  }
 })
 
 t.test('a lone year in square brackets gets round ones, unless a source has its number', async (t) => {
@@ -59,48 +66,69 @@ t.test('a lone year in square brackets gets round ones, unless a source has its 
 })
 
 t.test('a sentence is cut as a whole when none of its marks names a source', async (t) => {
-  t.match(filterCitations('Tea is hot. [1] It is cold [9]. Coffee too [4, 0]. Water [7][2].', 3), { text: 'Tea is hot. [1] Water [2].', cited: [1, 2], cutSentences: 2, unverified: false })
+  t.match(
+    filterCitations('Tea is hot. [1] It is cold [9]. Coffee too [4, 0]. Water [7][2].', 3),
+    { text: 'Tea is hot. [1] Water [2].', cited: [1, 2], cutSentences: 2, unverified: false },
+  )
   t.equal(shown('Wrong [9]. Right [1].'), 'Right [1].')
 })
 
 t.test('marks after a full stop belong to the sentence before them', async (t) => {
-  t.equal(shown('Alice lives in Lyon. [1] She plays. [9] Bob drinks. [2][3] End.'), 'Alice lives in Lyon. [1] Bob drinks. [2][3] End.')
+  t.equal(
+    shown('Alice lives in Lyon. [1] She plays. [9] Bob drinks. [2][3] End.'),
+    'Alice lives in Lyon. [1] Bob drinks. [2][3] End.',
+  )
   t.equal(shown('Alice lives in Lyon.[9] She plays.[1] Bob!” [9] Carol?) [2]'), 'She plays.[1] Carol?) [2]')
   t.equal(shown('東京に行きます。[1]元気です。【9】はい。[2]'), '東京に行きます。[1]はい。[2]')
 })
 
 t.test('abbreviations, initials, decimals and small letters end no sentence', async (t) => {
-  for (const sentence of ['Dr. Smith met J. R. Tolkien at 3.50 on example.com, e.g. in the U.S. Senate', 'He said “Go!” and went, cf. Miller et al. 2019', 'Nr. 5 z. B. hier']) {
+  for (const sentence of [
+    'Dr. Smith met J. R. Tolkien at 3.50 on example.com, e.g. in the U.S. Senate',
+    'He said “Go!” and went, cf. Miller et al. 2019', 'Nr. 5 z. B. hier',
+  ]) {
     t.match(filterCitations(`${sentence} [9]. Right [1].`, 3), { text: 'Right [1].', cutSentences: 1 }, sentence)
   }
 })
 
 t.test('a line that is cut is removed with its line break, its marker and a second blank line', async (t) => {
-  t.equal(shown('List:\n- a [9].\n- b [1].\n  - c. [8]\n3. d [7] e.\n4. Foo. [9] Gee. [2]\n'), 'List:\n- b [1].\n4. Gee. [2]')
+  t.equal(
+    shown('List:\n- a [9].\n- b [1].\n  - c. [8]\n3. d [7] e.\n4. Foo. [9] Gee. [2]\n'), 'List:\n- b [1].\n4. Gee. [2]',
+  )
   t.equal(shown('One. [1]\n\nTwo. [9]\n\nThree. [1]\n\n\nFour.'), 'One. [1]\n\nThree. [1]\n\n\nFour.')
   t.equal(shown('> # Bad [9]\r\n> Good [1]'), '> Good [1]')
   t.equal(shown('\n\nBad [9].\n\nGood [1].\n \n'), 'Good [1].')
 })
 
 t.test('a row of a table is cut as a whole', async (t) => {
-  t.equal(shown('| Who | Where |\n|---|---|\n| Alice | Lyon. It is [9] |\n| Bob. | Oslo [1] |'), '| Who | Where |\n|---|---|\n| Bob. | Oslo [1] |')
+  t.equal(
+    shown('| Who | Where |\n|---|---|\n| Alice | Lyon. It is [9] |\n| Bob. | Oslo [1] |'),
+    '| Who | Where |\n|---|---|\n| Bob. | Oslo [1] |',
+  )
 })
 
 t.test('code contains no marks', async (t) => {
   const text = 'Use `arr[0]`. [1]\n\n```js\nconst a = [99]; b[0]\n\n// Done. [9]\n```\nThen [2].'
   t.match(filterCitations(text, 3), { text, cited: [1, 2], cutSentences: 0 })
-  t.match(filterCitations('~~~\na [1]\n~~~~\nBad [9]. Good.', 3), { text: '~~~\na [1]\n~~~~\nGood.', cited: [], unverified: true })
+  t.match(
+    filterCitations('~~~\na [1]\n~~~~\nBad [9]. Good.', 3),
+    { text: '~~~\na [1]\n~~~~\nGood.', cited: [], unverified: true },
+  )
   t.match(filterCitations('Open ` is [1] no code. Bad [9] ` x.', 3).cited, [])
 })
 
 t.test('an answer without a mark is shown and unverified', async (t) => {
-  t.match(filterCitations('Alice lives in Lyon.', 3), { text: 'Alice lives in Lyon.', cited: [], cutSentences: 0, unverified: true, abstained: false })
+  t.match(filterCitations('Alice lives in Lyon.', 3), {
+    text: 'Alice lives in Lyon.', cited: [], cutSentences: 0, unverified: true, abstained: false,
+  })
 })
 
 t.test('an answer that would be cut completely is returned at the end, without its marks and unverified', async (t) => {
   const { pieces, ...answer } = inPieces(['- Alice lives in ', 'Lyon. [9]\n', '\n- Bob [7] drinks', ' tea [8].\n'])
   t.strictSame(pieces, ['', '', '', ''])
-  t.strictSame(answer, { text: '- Alice lives in Lyon.\n\n- Bob drinks tea.', cited: [], cutSentences: 0, unverified: true, abstained: false })
+  t.strictSame(answer, {
+    text: '- Alice lives in Lyon.\n\n- Bob drinks tea.', cited: [], cutSentences: 0, unverified: true, abstained: false,
+  })
 })
 
 t.test('the cited sources are reported once each, in ascending order, without those of cut sentences', async (t) => {
@@ -118,12 +146,17 @@ t.test('a sentence is shown as soon as the next one begins, and not before', asy
 })
 
 t.test('abstentions are recognised', async (t) => {
-  for (const text of [NO_ANSWER, ` ${NO_ANSWER}\n`, 'no_answer.', '"No_Answer"', '**NO_ANSWER**', '`NO_ANSWER`', '_NO_ANSWER_', '\u200bNO_\u200bANSWER', '“NO_ANSWER.”']) {
+  for (const text of [
+    NO_ANSWER, ` ${NO_ANSWER}\n`, 'no_answer.', '"No_Answer"', '**NO_ANSWER**', '`NO_ANSWER`', '_NO_ANSWER_',
+    '\u200bNO_\u200bANSWER', '“NO_ANSWER.”',
+  ]) {
     const { pieces, ...answer } = inPieces([...text])
     t.strictSame(pieces.join(''), '', text)
     t.strictSame(answer, { text: '', cited: [], cutSentences: 0, unverified: false, abstained: true }, text)
   }
-  for (const text of ['NO_ANSWERS [1]', 'NO ANSWER', 'NO_ANSW', 'The NO_ANSWER', 'NO_ANSWER NO_ANSWER', 'NO_ANSWER [1]', '“', 'N']) {
+  for (const text of [
+    'NO_ANSWERS [1]', 'NO ANSWER', 'NO_ANSW', 'The NO_ANSWER', 'NO_ANSWER NO_ANSWER', 'NO_ANSWER [1]', '“', 'N',
+  ]) {
     t.match(inPieces([...text]), { text, abstained: false }, text)
   }
   t.match(filterCitations('', 3), { text: '', abstained: false, unverified: true })
@@ -150,8 +183,10 @@ t.test('a sentence without an end is returned in parts, split at white space if 
 
 const part = fc.oneof(
   fc.constantFrom('[1]', '[2, 3]', '[9]', '[0]', '[source 2]', '【1】', '[1-3]', '[', ']', '(', ')', '. ', '.', '。', '! ', '\n', '\r\n', '\n\n', '- ', '1. ', '| ', '> ', '# ',
-    '`', '```', '~~~\n', ' ', 'Alice', 'lives', 'Dr', 'é', '👩‍👧', '\u200d', '\u200b', '\u{e0041}', '<', '>', '<img src=x>', '<b>', '![', '](', ']: ', '://', 'http://evil.example/?d=1',
-    'https://ok.example/a?b=1', '[x](https://ok.example/a?b=1)', '[x](//evil)', 'www.evil.example', 'NO_ANSWER', '_', '"', ':', '!', '[a]'),
+    '`', '```', '~~~\n', ' ', 'Alice', 'lives', 'Dr', 'é', '👩‍👧', '\u200d', '\u200b', '\u{e0041}', '<', '>',
+    '<img src=x>', '<b>', '![', '](', ']: ', '://', 'http://evil.example/?d=1',
+    'https://ok.example/a?b=1', '[x](https://ok.example/a?b=1)', '[x](//evil)', 'www.evil.example', 'NO_ANSWER', '_',
+    '"', ':', '!', '[a]'),
   fc.string({ maxLength: 5 }),
   anyUtf16,
 )
@@ -180,7 +215,10 @@ t.test('outside of code every mark that is shown names a source and is reported'
 
 t.test('a long answer of one kind of text is read to its end', async (t) => {
   const text = (unit: string) => unit.repeat(Math.ceil(100_000 / unit.length))
-  for (const unit of ['[', ']', '![', '](', '[](', '((', '<a ', '<', '. [', '. ', '【', '`', 'a`b``', 'http://', 'www.', '[a][b]', '> ', '- ', '"', '_', '[1', '[1,', '*. ', '\n', '1. ', '|\n', '```\n', ' ']) {
+  for (const unit of [
+    '[', ']', '![', '](', '[](', '((', '<a ', '<', '. [', '. ', '【', '`', 'a`b``', 'http://', 'www.', '[a][b]', '> ',
+    '- ', '"', '_', '[1', '[1,', '*. ', '\n', '1. ', '|\n', '```\n', ' ',
+  ]) {
     t.ok(filterCitations(`${text(unit)}\nThe end [1].`, 3).text.endsWith('The end [1].'), unit)
   }
 })

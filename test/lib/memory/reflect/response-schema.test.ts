@@ -3,7 +3,9 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t, { type Test } from 'tap'
 import { ServiceError } from '../../../../lib/errors/service-error.js'
-import { checkResponseSchema, compileResponseSchema, MAX_SCHEMA_BYTES, MAX_SCHEMA_DEPTH, MAX_SCHEMA_PROPERTIES } from '../../../../lib/memory/reflect/response-schema.js'
+import {
+  checkResponseSchema, compileResponseSchema, MAX_SCHEMA_BYTES, MAX_SCHEMA_DEPTH, MAX_SCHEMA_PROPERTIES,
+} from '../../../../lib/memory/reflect/response-schema.js'
 import { strictAjv } from '../../../../lib/validation/schema-check.js'
 import fc, { runs } from '../../../helpers/fast-check.js'
 
@@ -14,7 +16,12 @@ const PERSON = {
     name: { type: 'string', minLength: 1, maxLength: 5, description: 'x' },
     age: { type: ['integer', 'null'], minimum: 0, exclusiveMaximum: 150 },
     tags: { type: 'array', items: { enum: ['a', 'b', 1] }, minItems: 1, maxItems: 2, default: ['a'] },
-    home: { anyOf: [{ type: 'string', format: 'uuid' }, { type: 'object', properties: { since: { type: 'string', format: 'date' } }, required: ['since'] }] },
+    home: {
+      anyOf: [
+        { type: 'string', format: 'uuid' },
+        { type: 'object', properties: { since: { type: 'string', format: 'date' } }, required: ['since'] },
+      ],
+    },
     kind: { const: { a: [1] } },
   },
   required: ['name'],
@@ -49,48 +56,75 @@ t.test('a schema within the bounds is returned unchanged', async (t) => {
 
 t.test('a schema that does not describe an object is refused', async (t) => {
   for (const schema of [null, 7, 'object', [], true]) refusal(t, schema, 'response_schema', /must be a JSON Schema/)
-  for (const schema of [{}, { type: 'array' }, { type: ['object'] }]) refusal(t, schema, 'response_schema.type', /must be "object"/)
+  for (const schema of [{}, { type: 'array' }, { type: ['object'] }]) {
+    refusal(t, schema, 'response_schema.type', /must be "object"/)
+  }
 })
 
 t.test('an unsupported keyword is refused by its name, at any place', async (t) => {
-  for (const keyword of ['$ref', '$defs', '$id', 'pattern', 'patternProperties', 'oneOf', 'not', 'if', 'uniqueItems', 'multipleOf', 'constructor', 'toString', 'x-mine']) {
+  for (const keyword of [
+    '$ref', '$defs', '$id', 'pattern', 'patternProperties', 'oneOf', 'not', 'if', 'uniqueItems', 'multipleOf',
+    'constructor', 'toString', 'x-mine',
+  ]) {
     refusal(t, { type: 'object', [keyword]: 'a' }, `response_schema.${keyword}`, /is not a keyword that is taken/)
-    refusal(t, { type: 'object', properties: { a: { type: 'array', items: { anyOf: [{ [keyword]: 'a' }] } } } }, `response_schema.properties.a.items.anyOf[0].${keyword}`, /is not a keyword/)
+    refusal(
+      t, { type: 'object', properties: { a: { type: 'array', items: { anyOf: [{ [keyword]: 'a' }] } } } },
+      `response_schema.properties.a.items.anyOf[0].${keyword}`, /is not a keyword/,
+    )
   }
   refusal(t, JSON.parse('{"type":"object","__proto__":{}}'), 'response_schema.__proto__', /is not a keyword/)
-  refusal(t, JSON.parse('{"type":"object","properties":{"__proto__":{}}}'), 'response_schema.properties.__proto__', /is not a name/)
+  refusal(
+    t, JSON.parse('{"type":"object","properties":{"__proto__":{}}}'), 'response_schema.properties.__proto__',
+    /is not a name/,
+  )
   refusal(t, { type: 'object', required: ['__proto__'] }, 'response_schema.required', /__proto__/)
 })
 
 t.test('a keyword with the wrong value is refused', async (t) => {
   const wrong: Array<[keyword: string, value: unknown]> = [
-    ['type', 'text'], ['type', []], ['type', ['string', 'string']], ['properties', []], ['properties', { a: true }], ['required', 'a'], ['required', [1]], ['additionalProperties', {}],
-    ['items', [{}]], ['items', false], ['enum', []], ['enum', 'a'], ['anyOf', []], ['anyOf', {}], ['anyOf', [true]], ['title', 1], ['description', null], ['minLength', -1], ['maxLength', 1.5],
-    ['minItems', '1'], ['maxItems', null], ['minimum', '0'], ['maximum', null], ['exclusiveMinimum', true], ['format', 'regex'], ['format', 1],
+    ['type', 'text'], ['type', []], ['type', ['string', 'string']], ['properties', []], ['properties', { a: true }],
+    ['required', 'a'], ['required', [1]], ['additionalProperties', {}],
+    ['items', [{}]], ['items', false], ['enum', []], ['enum', 'a'], ['anyOf', []], ['anyOf', {}], ['anyOf', [true]],
+    ['title', 1], ['description', null], ['minLength', -1], ['maxLength', 1.5],
+    ['minItems', '1'], ['maxItems', null], ['minimum', '0'], ['maximum', null], ['exclusiveMinimum', true],
+    ['format', 'regex'], ['format', 1],
   ]
   for (const [keyword, value] of wrong) {
-    const place = `response_schema.properties.a.${keyword}${keyword === 'properties' && !Array.isArray(value) ? '.a' : ''}${keyword === 'anyOf' && Array.isArray(value) && value.length > 0 ? '[0]' : ''}`
+    const place = `response_schema.properties.a.${keyword}${keyword === 'properties' && !Array.isArray(value)
+      ? '.a'
+      : ''}${keyword === 'anyOf' && Array.isArray(value) && value.length > 0 ? '[0]' : ''}`
     refusal(t, { type: 'object', properties: { a: { [keyword]: value } } }, place, /must/)
   }
 })
 
 t.test('the bounds of a schema are enforced', async (t) => {
   refusal(t, nested(MAX_SCHEMA_DEPTH + 1), `response_schema${'.properties.a'.repeat(MAX_SCHEMA_DEPTH)}`, /schemas deep/)
-  const properties = (count: number, prefix: string) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`${prefix}${index}`, {}]))
+  const properties = (count: number, prefix: string) => Object.fromEntries(Array.from(
+    { length: count }, (_, index) => [`${prefix}${index}`, {}],
+  ))
   const most = { type: 'object', properties: { a: { properties: properties(MAX_SCHEMA_PROPERTIES - 2, 'x') }, b: {} } }
   t.ok(checkResponseSchema(most))
   refusal(t, { ...most, properties: { ...most.properties, c: {} } }, 'response_schema', /256 properties/)
-  const padded = (bytes: number) => ({ type: 'object', title: 'é'.repeat(Math.floor((bytes - 28) / 2)) + ((bytes - 28) % 2 === 1 ? 'x' : '') })
+  const padded = (bytes: number) => ({
+    type: 'object', title: 'é'.repeat(Math.floor((bytes - 28) / 2)) + ((bytes - 28) % 2 === 1 ? 'x' : ''),
+  })
   t.equal(Buffer.byteLength(JSON.stringify(padded(MAX_SCHEMA_BYTES))), MAX_SCHEMA_BYTES)
   t.ok(checkResponseSchema(padded(MAX_SCHEMA_BYTES)))
   refusal(t, padded(MAX_SCHEMA_BYTES + 1), 'response_schema', /16384 bytes/)
-  refusal(t, { type: 'object', const: JSON.parse(`${'['.repeat(5_000)}${']'.repeat(5_000)}`) }, 'response_schema', /nested too deep/)
+  refusal(
+    t, { type: 'object', const: JSON.parse(`${'['.repeat(5_000)}${']'.repeat(5_000)}`) }, 'response_schema',
+    /nested too deep/,
+  )
 })
 
 t.test('an instance is checked by every keyword, and problems name the path and no value', async (t) => {
-  t.strictSame(problems(PERSON, { name: 'Ann', age: null, tags: [1], home: { since: '2024-02-29' }, kind: { a: [1] } }), [])
+  t.strictSame(
+    problems(PERSON, { name: 'Ann', age: null, tags: [1], home: { since: '2024-02-29' }, kind: { a: [1] } }), [],
+  )
   t.strictSame(problems(PERSON, { name: '😀😀😀😀😀' }), [], 'characters are counted, not UTF-16 units')
-  t.strictSame(problems(PERSON, { name: 'secret-name', age: 1.5, tags: [], home: 'secret', kind: { a: [2] }, secret: 1 }), [
+  t.strictSame(problems(PERSON, {
+    name: 'secret-name', age: 1.5, tags: [], home: 'secret', kind: { a: [2] }, secret: 1,
+  }), [
     'name: must have at most 5 characters',
     'age: must be integer or null',
     'tags: must have at least 1 items',
@@ -105,30 +139,62 @@ t.test('an instance is checked by every keyword, and problems name the path and 
     'tags[1]: must be one of the values of enum',
   ])
   t.strictSame(problems(PERSON, []), ['must be object'])
-  t.strictSame(problems({ type: 'object', properties: { a: { minimum: 1, exclusiveMinimum: 0, maximum: 3, minLength: 2 }, b: { type: 'number' } } }, { a: 0, b: Infinity }), [
+  t.strictSame(problems(
+    {
+      type: 'object',
+      properties: { a: { minimum: 1, exclusiveMinimum: 0, maximum: 3, minLength: 2 }, b: { type: 'number' } },
+    },
+    { a: 0, b: Infinity },
+  ), [
     'a: must be at least 1', 'a: must be more than 0', 'b: must be number',
   ])
   t.strictSame(problems({ type: 'object', properties: { a: { maximum: 3 } } }, { a: 4 }), ['a: must be at most 3'])
 })
 
 t.test('formats are checked', async (t) => {
-  const good = { 'date-time': '2024-03-01T10:00:00Z', date: '2024-03-01', email: 'a.b@c.example', uri: 'https://a.example/x', uuid: '0190a6f0-0000-7000-8000-000000000000' }
-  const bad = { 'date-time': ['2024-03-01', '2024-02-30T10:00:00Z'], date: ['2024-02-30', '1.3.2024', '2024-03-01T10:00:00Z'], email: ['a', 'a@b', '@b.c', 'a@b@c.d', 'a b@c.d', 'a@.d', `${'a'.repeat(65)}@b.c`], uri: ['a', '/a', 'http://', 'http://a b'], uuid: ['x'] }
-  for (const [format, value] of Object.entries(good)) t.strictSame(problems({ type: 'object', properties: { a: { format } } }, { a: value }), [], format)
+  const good = {
+    'date-time': '2024-03-01T10:00:00Z',
+    date: '2024-03-01',
+    email: 'a.b@c.example',
+    uri: 'https://a.example/x',
+    uuid: '0190a6f0-0000-7000-8000-000000000000',
+  }
+  const bad = {
+    'date-time': ['2024-03-01', '2024-02-30T10:00:00Z'],
+    date: ['2024-02-30', '1.3.2024', '2024-03-01T10:00:00Z'],
+    email: ['a', 'a@b', '@b.c', 'a@b@c.d', 'a b@c.d', 'a@.d', `${'a'.repeat(65)}@b.c`],
+    uri: ['a', '/a', 'http://', 'http://a b'],
+    uuid: ['x'],
+  }
+  for (const [format, value] of Object.entries(good)) {
+    t.strictSame(problems({ type: 'object', properties: { a: { format } } }, { a: value }), [], format)
+  }
   for (const [format, values] of Object.entries(bad)) {
-    for (const value of values) t.match(problems({ type: 'object', properties: { a: { format } } }, { a: value }), [/^a: must be /], `${format}: ${value}`)
+    for (const value of values) {
+      t.match(
+        problems({ type: 'object', properties: { a: { format } } }, { a: value }), [/^a: must be /],
+        `${format}: ${value}`,
+      )
+    }
   }
 })
 
 t.test('problems are bounded in number and in length', async (t) => {
-  const many = problems({ type: 'object', properties: { a: { type: 'array', items: { type: 'string' } } } }, { a: Array.from({ length: 100_000 }, () => 1) })
+  const many = problems(
+    { type: 'object', properties: { a: { type: 'array', items: { type: 'string' } } } },
+    { a: Array.from({ length: 100_000 }, () => 1) },
+  )
   t.equal(many.length, 20)
   const [long] = problems({ type: 'object', additionalProperties: false }, { ['x'.repeat(10_000)]: 1 })
   t.ok(long!.length < 200)
 })
 
 t.test('a long answer to a long schema, which would take minutes, is not checked to its end', async (t) => {
-  const items = { anyOf: [...new Array<object>(800).fill({ type: 'null' }), { enum: Array.from({ length: 200 }, (_, index) => index) }] }
+  const items = {
+    anyOf: [
+      ...new Array<object>(800).fill({ type: 'null' }), { enum: Array.from({ length: 200 }, (_, index) => index) },
+    ],
+  }
   const schema = { type: 'object', properties: { a: { type: 'array', items } } }
   t.same(problems(schema, { a: new Array<number>(400).fill(199) }), [])
   const [first, ...more] = problems(schema, { a: new Array<number>(300_000).fill(199) })
@@ -138,16 +204,27 @@ t.test('a long answer to a long schema, which would take minutes, is not checked
 })
 
 t.test('names that every object inherits are names like others', async (t) => {
-  const schema = { type: 'object', properties: { constructor: { type: 'string' } }, required: ['constructor', 'toString'], additionalProperties: false }
+  const schema = {
+    type: 'object',
+    properties: { constructor: { type: 'string' } },
+    required: ['constructor', 'toString'],
+    additionalProperties: false,
+  }
   t.strictSame(problems(schema, {}), ['constructor: is required', 'toString: is required'])
-  t.strictSame(problems(schema, { constructor: 1, valueOf: 1 }), ['toString: is required', 'constructor: must be string', 'valueOf: is not a property of the schema'])
-  t.strictSame(problems({ type: 'object', additionalProperties: false }, JSON.parse('{"__proto__":{"a":1}}')), ['__proto__: is not a property of the schema'])
+  t.strictSame(problems(schema, { constructor: 1, valueOf: 1 }), [
+    'toString: is required', 'constructor: must be string', 'valueOf: is not a property of the schema',
+  ])
+  t.strictSame(
+    problems({ type: 'object', additionalProperties: false }, JSON.parse('{"__proto__":{"a":1}}')),
+    ['__proto__: is not a property of the schema'],
+  )
   t.strictSame(({} as Record<string, unknown>)['a'], undefined)
 })
 
 t.test('any value is judged as Ajv judges it', async () => {
   const leaf = fc.oneof(
-    fc.constant({}), fc.record({ type: fc.constantFrom('string', 'number', 'integer', 'boolean', 'null', 'object', 'array') }),
+    fc.constant({}),
+    fc.record({ type: fc.constantFrom('string', 'number', 'integer', 'boolean', 'null', 'object', 'array') }),
     fc.record({ type: fc.constant(['string', 'null']), minLength: fc.nat(3), maxLength: fc.nat(3) }),
     fc.record({ minimum: fc.integer({ min: -3, max: 3 }), exclusiveMaximum: fc.integer({ min: -3, max: 3 }) }),
     fc.record({
@@ -160,9 +237,20 @@ t.test('any value is judged as Ajv judges it', async () => {
   const name = fc.constantFrom('a', 'b', 'constructor', 'toString')
   const { schema } = fc.letrec<{ schema: object, inner: object }>((tie) => ({
     inner: fc.oneof({ maxDepth: 3 }, leaf, tie('schema'),
-      fc.record({ type: fc.constant('array'), items: tie('inner'), minItems: fc.nat(2), maxItems: fc.nat(3) }, { requiredKeys: ['type'] }),
+      fc.record(
+        { type: fc.constant('array'), items: tie('inner'), minItems: fc.nat(2), maxItems: fc.nat(3) },
+        { requiredKeys: ['type'] },
+      ),
       fc.record({ anyOf: fc.array(tie('inner'), { minLength: 1, maxLength: 3 }) })),
-    schema: fc.record({ type: fc.constant('object'), properties: fc.dictionary(name, tie('inner'), { noNullPrototype: true }), required: fc.uniqueArray(name), additionalProperties: fc.boolean() }, { requiredKeys: ['type', 'properties'] }),
+    schema: fc.record(
+      {
+        type: fc.constant('object'),
+        properties: fc.dictionary(name, tie('inner'), { noNullPrototype: true }),
+        required: fc.uniqueArray(name),
+        additionalProperties: fc.boolean(),
+      },
+      { requiredKeys: ['type', 'properties'] },
+    ),
   }))
   const value = fc.oneof(
     fc.dictionary(name, fc.jsonValue({ maxDepth: 2 }), { noNullPrototype: true }), fc.jsonValue({ maxDepth: 3 }),

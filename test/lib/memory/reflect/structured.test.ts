@@ -11,14 +11,21 @@ const ANSWER = { answer: 'Lyon {it} is. [1]', structured: { town: 'Lyon "}' } }
 const JSON_TEXT = JSON.stringify(ANSWER)
 
 t.test('the model is asked for a text beside the structured answer', async (t) => {
-  t.strictSame(wrapSchema(SCHEMA), { type: 'object', properties: { answer: { type: 'string' }, structured: SCHEMA }, required: ['answer', 'structured'], additionalProperties: false })
+  t.strictSame(wrapSchema(SCHEMA), {
+    type: 'object',
+    properties: { answer: { type: 'string' }, structured: SCHEMA },
+    required: ['answer', 'structured'],
+    additionalProperties: false,
+  })
   t.ok(compileResponseSchema(wrapSchema(SCHEMA))(ANSWER).ok)
 })
 
 t.test('JSON is read alone, in a fence and with prose around it', async (t) => {
   for (const text of [
-    JSON_TEXT, ` \n${JSON.stringify(ANSWER, undefined, 2)}\n`, `\ufeff${JSON_TEXT}`, `\`\`\`json\n${JSON_TEXT}\n\`\`\``, `\`\`\`\n${JSON_TEXT}\n\`\`\``,
-    `Here it is:\n${JSON_TEXT}\nI hope "that" helps } {`, `The set {1, 2} and {} first? ${JSON_TEXT}`.replace('{}', '{a}'), JSON.stringify({ ...ANSWER, note: 1 }),
+    JSON_TEXT, ` \n${JSON.stringify(ANSWER, undefined, 2)}\n`, `\ufeff${JSON_TEXT}`, `\`\`\`json\n${JSON_TEXT}\n\`\`\``,
+    `\`\`\`\n${JSON_TEXT}\n\`\`\``,
+    `Here it is:\n${JSON_TEXT}\nI hope "that" helps } {`,
+    `The set {1, 2} and {} first? ${JSON_TEXT}`.replace('{}', '{a}'), JSON.stringify({ ...ANSWER, note: 1 }),
   ]) t.strictSame(readStructured(text, check), { ok: true, ...ANSWER }, text)
 })
 
@@ -51,14 +58,21 @@ t.test('an object that does not satisfy the schema is reported without its value
 })
 
 t.test('different objects may have members of the same name', async (t) => {
-  const text = '{"answer": "a", "structured": {"town": "town", "list": [{"town": 1}, {"town": 2}], "answer": {"structured": "x:"}}}'
+  const text = '{"answer": "a", "structured": {"town": "town", "list": [{"town": 1}, {"town": 2}], "answer": ' +
+    '{"structured": "x:"}}}'
   t.match(readStructured(text, check), { ok: true, answer: 'a' })
 })
 
 t.test('an abstention needs no structured answer', async (t) => {
-  t.strictSame(readStructured('{"answer": "NO_ANSWER.", "structured": {}}', check), { ok: true, answer: 'NO_ANSWER.', structured: {} })
+  t.strictSame(
+    readStructured('{"answer": "NO_ANSWER.", "structured": {}}', check),
+    { ok: true, answer: 'NO_ANSWER.', structured: {} },
+  )
   t.strictSame(readStructured('{"answer": "no_answer"}', check), { ok: true, answer: 'no_answer', structured: {} })
-  t.strictSame(readStructured('{"answer": "NO_ANSWER", "structured": {"town": "x"}}', check), { ok: true, answer: 'NO_ANSWER', structured: { town: 'x' } })
+  t.strictSame(
+    readStructured('{"answer": "NO_ANSWER", "structured": {"town": "x"}}', check),
+    { ok: true, answer: 'NO_ANSWER', structured: { town: 'x' } },
+  )
 })
 
 t.test('any JSON object is read without its surrounding text', async (t) => {
@@ -73,7 +87,9 @@ t.test('the message of the repair contains the problems, up to a limit', async (
 })
 
 t.test('any JSON is read as it was written, whatever text surrounds it', async () => {
-  const json = fc.jsonValue({ maxDepth: 4 }).map((value) => JSON.stringify({ answer: 'x', structured: { town: 'x', value } }))
+  const json = fc.jsonValue({ maxDepth: 4 }).map((value) => JSON.stringify({
+    answer: 'x', structured: { town: 'x', value },
+  }))
   const around = fc.string().map((text) => text.replaceAll(/[{}]/g, ''))
   fc.assert(fc.property(json, around, around, (json, before, after) => {
     const read = readStructured(`${before}${json}${after}`, check)
@@ -87,5 +103,7 @@ t.test('any JSON is read as it was written, whatever text surrounds it', async (
 })
 
 t.test('long texts of one kind are read to their end', async (t) => {
-  for (const unit of ['{', '}', '{}', '"', '{"', '{"a":', '\\', '{"\\', '[', '{"a":{', ' ']) t.notOk(readStructured(unit.repeat(200_000 / unit.length), check).ok, unit)
+  for (const unit of ['{', '}', '{}', '"', '{"', '{"a":', '\\', '{"\\', '[', '{"a":{', ' ']) {
+    t.notOk(readStructured(unit.repeat(200_000 / unit.length), check).ok, unit)
+  }
 })

@@ -21,11 +21,17 @@ t.test('the answer is the sentences that share the rarest words with the questio
 })
 
 t.test('an answer has at most three sentences, and of equal ones the first', async (t) => {
-  t.equal(await answer('apple', ['Apple one. Apple two.', 'Apple three.', 'Apple four.']), 'Apple one. [1] Apple two. [1] Apple three. [2]')
+  t.equal(
+    await answer('apple', ['Apple one. Apple two.', 'Apple three.', 'Apple four.']),
+    'Apple one. [1] Apple two. [1] Apple three. [2]',
+  )
 })
 
 t.test('when no sentence shares a word with the question the best evidence is quoted', async (t) => {
-  t.equal(await answer('Who is the physician?', ['Alice saw her doctor. It was raining.', 'Bob was there.']), 'Alice saw her doctor. [1]')
+  t.equal(
+    await answer('Who is the physician?', ['Alice saw her doctor. It was raining.', 'Bob was there.']),
+    'Alice saw her doctor. [1]',
+  )
 })
 
 t.test('a token limit below the first sentence cuts it between words, and the answer is marked as cut', async (t) => {
@@ -70,34 +76,62 @@ async function datedAnswer (
 }
 
 t.test('of contradicting sentences the latest comes first, and each is dated', async (t) => {
-  t.equal(await datedAnswer('Where does Alice live?', ['Alice lives in Lyon.', '2019-05-04T10:00:00Z'], ['Alice lives in Oslo.', '2024-03-01T10:00:00Z']),
-    'Alice lives in Oslo. [2] (2024-03-01) Alice lives in Lyon. [1] (earlier, 2019-05-04)')
-  t.equal(await datedAnswer('Where does Alice live?', ['Alice lives in Lyon.', '2024-03-01T10:00:00Z'], ['Alice no longer lives in Lyon.', '2024-03-02T10:00:00Z']),
-    'Alice no longer lives in Lyon. [2] (2024-03-02) Alice lives in Lyon. [1] (earlier, 2024-03-01)')
-  t.equal(await datedAnswer('When is the meeting?', ['The meeting is at 3.', '2024-03-01T08:00:00Z'], ['The meeting is at 4.', '2024-03-01T12:15:00+02:00'], ['The meeting is at 5.', '2023-01-01T00:00:00Z']),
-    'The meeting is at 4. [2] (2024-03-01 10:15) The meeting is at 3. [1] (earlier, 2024-03-01 08:00) The meeting is at 5. [3] (earlier, 2023-01-01 00:00)')
+  t.equal(await datedAnswer('Where does Alice live?', ['Alice lives in Lyon.', '2019-05-04T10:00:00Z'], [
+    'Alice lives in Oslo.', '2024-03-01T10:00:00Z',
+  ]),
+  'Alice lives in Oslo. [2] (2024-03-01) Alice lives in Lyon. [1] (earlier, 2019-05-04)')
+  t.equal(await datedAnswer('Where does Alice live?', ['Alice lives in Lyon.', '2024-03-01T10:00:00Z'], [
+    'Alice no longer lives in Lyon.', '2024-03-02T10:00:00Z',
+  ]),
+  'Alice no longer lives in Lyon. [2] (2024-03-02) Alice lives in Lyon. [1] (earlier, 2024-03-01)')
+  t.equal(await datedAnswer(
+    'When is the meeting?', ['The meeting is at 3.', '2024-03-01T08:00:00Z'],
+    ['The meeting is at 4.', '2024-03-01T12:15:00+02:00'], ['The meeting is at 5.', '2023-01-01T00:00:00Z'],
+  ),
+  'The meeting is at 4. [2] (2024-03-01 10:15) The meeting is at 3. [1] (earlier, 2024-03-01 08:00) The meeting is ' +
+      'at 5. [3] (earlier, 2023-01-01 00:00)')
 })
 
 t.test('a contradiction without a time of its own is dated by when it was stored', async (t) => {
   const question = 'Where does Alice live?'
   const [lyon, oslo] = ['Alice lives in Lyon.', 'Alice lives in Oslo.']
-  t.equal(await datedAnswer(question, [lyon, null, '2025-05-04T10:00:00.000Z'], [oslo, null, '2026-01-15T10:00:00.000Z']),
-    'Alice lives in Oslo. [2] (stored 2026-01-15) Alice lives in Lyon. [1] (earlier, stored 2025-05-04)')
+  t.equal(await datedAnswer(question, [lyon, null, '2025-05-04T10:00:00.000Z'], [
+    oslo, null, '2026-01-15T10:00:00.000Z',
+  ]),
+  'Alice lives in Oslo. [2] (stored 2026-01-15) Alice lives in Lyon. [1] (earlier, stored 2025-05-04)')
   t.equal(await datedAnswer(question, [lyon, '2019-05-04T10:00:00Z'], [oslo, null]),
     'Alice lives in Oslo. [2] (stored 2026-01-15) Alice lives in Lyon. [1] (earlier, 2019-05-04)')
-  t.equal(await datedAnswer(question, [lyon, null, '2026-01-15T10:00:01.000Z'], [oslo, null, '2026-01-15T10:00:02.500Z']),
-    'Alice lives in Oslo. [2] (stored 2026-01-15 10:00:02) Alice lives in Lyon. [1] (earlier, stored 2026-01-15 10:00:01)')
-  t.equal(await datedAnswer(question, [lyon, null, '2026-01-15T10:00:00.001Z'], [oslo, null, '2026-01-15T10:00:00.002Z']),
-    'Alice lives in Oslo. [2] (stored 2026-01-15 10:00:00.002) Alice lives in Lyon. [1] (earlier, stored 2026-01-15 10:00:00.001)')
+  t.equal(await datedAnswer(question, [lyon, null, '2026-01-15T10:00:01.000Z'], [
+    oslo, null, '2026-01-15T10:00:02.500Z',
+  ]),
+  'Alice lives in Oslo. [2] (stored 2026-01-15 10:00:02) Alice lives in Lyon. [1] (earlier, stored ' +
+      '2026-01-15 10:00:01)')
+  t.equal(await datedAnswer(question, [lyon, null, '2026-01-15T10:00:00.001Z'], [
+    oslo, null, '2026-01-15T10:00:00.002Z',
+  ]),
+  'Alice lives in Oslo. [2] (stored 2026-01-15 10:00:00.002) Alice lives in Lyon. [1] (earlier, stored 2026-01-15 ' +
+      '10:00:00.001)')
 })
 
 t.test('of one time, or without a contradiction, nothing is dated, and the best is first', async (t) => {
   const [lyon, oslo] = ['Alice lives in Lyon.', 'Alice lives in Oslo.']
   const plain = `${lyon} [1] ${oslo} [2]`
   t.equal(await datedAnswer('Where does Alice live?', [lyon, null], [oslo, null]), plain)
-  t.equal(await datedAnswer('Where does Alice live?', [lyon, '2024-03-01T10:00:00Z'], [oslo, '2024-03-01T10:00:00Z']), plain)
-  t.equal(await datedAnswer('Where does Alice live?', [lyon, '2019-05-04T10:00:00Z'], ['Alice lives in Lyon with Bob.', '2024-03-01T10:00:00Z']), `${lyon} [1] Alice lives in Lyon with Bob. [2]`)
-  t.equal(await datedAnswer('Alice', ['Alice lives in Lyon.', '2019-05-04T10:00:00Z'], ['Tea is what Alice drinks.', '2024-03-01T10:00:00Z']), 'Alice lives in Lyon. [1] Tea is what Alice drinks. [2]')
+  t.equal(
+    await datedAnswer('Where does Alice live?', [lyon, '2024-03-01T10:00:00Z'], [oslo, '2024-03-01T10:00:00Z']), plain,
+  )
+  t.equal(
+    await datedAnswer('Where does Alice live?', [lyon, '2019-05-04T10:00:00Z'], [
+      'Alice lives in Lyon with Bob.', '2024-03-01T10:00:00Z',
+    ]),
+    `${lyon} [1] Alice lives in Lyon with Bob. [2]`,
+  )
+  t.equal(
+    await datedAnswer('Alice', ['Alice lives in Lyon.', '2019-05-04T10:00:00Z'], [
+      'Tea is what Alice drinks.', '2024-03-01T10:00:00Z',
+    ]),
+    'Alice lives in Lyon. [1] Tea is what Alice drinks. [2]',
+  )
 })
 
 t.test('an answer passes the filter of citations unchanged and verified', async () => {

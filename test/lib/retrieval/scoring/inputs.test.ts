@@ -14,13 +14,18 @@ t.test('an empty list has no prospects', async (t) => {
   t.strictSame(looked('kettle'), [])
 })
 
-t.test('a memory without a document is a document of its own, and equal ids in two banks are two documents', async (t) => {
+t.test('a memory without a document is a document of its own, and equal ids in two banks are ' +
+  'two documents', async (t) => {
   const other = { tenantId: null, bankId: 'other' }
   const alone = looked('kettle', candidate('a', { lexical: 0.4 }), candidate('b', { lexical: 0.2 }))
   t.strictSame(alone.map(({ document }) => document.lexical), [1, 0.5])
-  const apart = looked('kettle', candidate('a', { lexical: 0.4, documentId: 'd' }), candidate('b', { lexical: 0.2, documentId: 'd', bank: other }))
+  const apart = looked('kettle', candidate('a', { lexical: 0.4, documentId: 'd' }), candidate('b', {
+    lexical: 0.2, documentId: 'd', bank: other,
+  }))
   t.strictSame(apart.map(({ document }) => document.lexical), [1, 0.5])
-  const together = looked('kettle', candidate('a', { lexical: 0.4, documentId: 'd' }), candidate('b', { lexical: 0.2, documentId: 'd', bank: HOME }))
+  const together = looked('kettle', candidate('a', { lexical: 0.4, documentId: 'd' }), candidate('b', {
+    lexical: 0.2, documentId: 'd', bank: HOME,
+  }))
   t.strictSame(together.map(({ document }) => document.lexical), [1, 1])
 })
 
@@ -31,12 +36,17 @@ t.test('only the best memories of a document count', async (t) => {
 })
 
 t.test('a memory is as close to a time as the nearest of its own time and the times in its text', async (t) => {
-  const days = (fields: Parameters<typeof candidate>[1], query = 'What broke on 5 March 2025?') => looked(query, candidate('a', fields))[0]!.timeDistanceDays
+  const days = (fields: Parameters<typeof candidate>[1], query = 'What broke on 5 March 2025?') => (
+    looked(query, candidate('a', fields))[0]!.timeDistanceDays
+  )
   t.equal(days({ occurredAt: Date.UTC(2025, 2, 5, 23) }), 0)
   t.equal(days({ occurredAt: Date.UTC(2025, 2, 3) }), 2)
   t.equal(days({ occurredAt: Date.UTC(2025, 2, 3), text: 'It will break on 5 March 2025.' }), 0)
   t.equal(days({ text: 'It broke on 2025-03-05.' }), 0, 'a time in its text is enough')
-  t.equal(days({ occurredAt: Date.UTC(2025, 2, 6), text: 'It broke yesterday.' }) > 0, true, 'relative times are left to the closeness of when it occurred')
+  t.equal(
+    days({ occurredAt: Date.UTC(2025, 2, 6), text: 'It broke yesterday.' }) > 0, true,
+    'relative times are left to the closeness of when it occurred',
+  )
   t.equal(days({ text: 'It broke.' }), Infinity, 'the time of the retain does not count')
   t.equal(days({ occurredAt: NOW - 400 * DAY }, 'What broke?'), Infinity)
 })
@@ -54,7 +64,9 @@ t.test('the requested speaker is the only one of the speakers that the question 
 
 t.test('the judgement is the weighted sum of the scorers', async (t) => {
   const question = analyzeQuery('When did Nora see the copper kettle?', NOW)
-  const [prospect] = rankingInputs([candidate('a', { lexical: 0.5, text: 'Nora: I saw the copper kettle yesterday.' })], question, new SignalReader())
+  const [prospect] = rankingInputs(
+    [candidate('a', { lexical: 0.5, text: 'Nora: I saw the copper kettle yesterday.' })], question, new SignalReader(),
+  )
   const given = scoreBreakdown(prospect!, question)
   t.strictSame(Object.keys(given), [...SCORER_NAMES])
   t.equal(scoreOf(prospect!, question, only()), 0)

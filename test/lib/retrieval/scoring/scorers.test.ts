@@ -31,34 +31,119 @@ const TALK = { documentId: 'talk' }
 /** For each scorer, a candidate that it raises and one that it does not affect. */
 const cases: Record<ScorerName, { liked: Case[], passedOver: Case[] }> = {
   match: { liked: [['kettle', { lexical: 0.4 }]], passedOver: [['kettle', {}], ['kettle', { semantic: 0.9 }]] },
-  phrase: { liked: [told('Where is the copper kettle?', 'A copper kettle shines.')], passedOver: [told('Where is the copper kettle?', 'A kettle of copper shines.'), told('kettle', 'A kettle.'), told('', ''), told('copper kettle', 'Kettle, copper.')] },
-  document: { liked: [['kettle', { lexical: 0.4, documentId: 'a' }], ['kettle', { lexical: 0.4 }], ['kettle', { lexical: 0, documentId: 'a' }, { lexical: 0.4, documentId: 'a' }]], passedOver: [['kettle', { documentId: 'a' }], ['kettle', { lexical: 0, documentId: 'a' }, { lexical: 0.4, documentId: 'b' }]] },
-  document_best: { liked: [['kettle', { lexical: 0.1, own: 0, documentId: 'a' }, { lexical: 0.4, documentId: 'a' }]], passedOver: [['kettle', { lexical: 0.4, own: 0, documentId: 'a' }, { lexical: 0.4, documentId: 'b' }]] },
-  document_meaning: { liked: [['kettle', { semantic: 0.4, documentId: 'a' }]], passedOver: [['kettle', { lexical: 0.4, documentId: 'a' }]] },
-  speaker: { liked: [told('What does Nora mend?', 'Nora: A clock.'), ['What does Nora mend?', { text: 'A clock.', metadata: { speaker: 'Nora' } }], ['What does Nora mend?', { text: 'Nora: A clock.' }, { text: 'Otto: A kettle.' }]], passedOver: [told('What does Otto mend?', 'Nora: A clock.'), told('What does Nora mend?', 'Nora mends a clock.'), ['Do Nora and Otto agree?', { text: 'Nora: A clock.' }, { text: 'Otto: A kettle.' }]] },
-  speaker_self: { liked: [told('What does Nora mend?', 'Nora: I mend clocks.')], passedOver: [told('What does Nora mend?', 'Nora: Otto mends clocks.'), told('What does Otto mend?', 'Nora: I mend clocks.'), told('What is mended?', 'I mend clocks.')] },
+  phrase: {
+    liked: [told('Where is the copper kettle?', 'A copper kettle shines.')],
+    passedOver: [
+      told('Where is the copper kettle?', 'A kettle of copper shines.'), told('kettle', 'A kettle.'), told('', ''),
+      told('copper kettle', 'Kettle, copper.'),
+    ],
+  },
+  document: {
+    liked: [
+      ['kettle', { lexical: 0.4, documentId: 'a' }], ['kettle', { lexical: 0.4 }],
+      ['kettle', { lexical: 0, documentId: 'a' }, { lexical: 0.4, documentId: 'a' }],
+    ],
+    passedOver: [
+      ['kettle', { documentId: 'a' }], ['kettle', { lexical: 0, documentId: 'a' }, { lexical: 0.4, documentId: 'b' }],
+    ],
+  },
+  document_best: {
+    liked: [['kettle', { lexical: 0.1, own: 0, documentId: 'a' }, { lexical: 0.4, documentId: 'a' }]],
+    passedOver: [['kettle', { lexical: 0.4, own: 0, documentId: 'a' }, { lexical: 0.4, documentId: 'b' }]],
+  },
+  document_meaning: {
+    liked: [['kettle', { semantic: 0.4, documentId: 'a' }]],
+    passedOver: [['kettle', { lexical: 0.4, documentId: 'a' }]],
+  },
+  speaker: {
+    liked: [
+      told('What does Nora mend?', 'Nora: A clock.'),
+      ['What does Nora mend?', { text: 'A clock.', metadata: { speaker: 'Nora' } }],
+      ['What does Nora mend?', { text: 'Nora: A clock.' }, { text: 'Otto: A kettle.' }],
+    ],
+    passedOver: [
+      told('What does Otto mend?', 'Nora: A clock.'), told('What does Nora mend?', 'Nora mends a clock.'),
+      ['Do Nora and Otto agree?', { text: 'Nora: A clock.' }, { text: 'Otto: A kettle.' }],
+    ],
+  },
+  speaker_self: {
+    liked: [told('What does Nora mend?', 'Nora: I mend clocks.')],
+    passedOver: [
+      told('What does Nora mend?', 'Nora: Otto mends clocks.'), told('What does Otto mend?', 'Nora: I mend clocks.'),
+      told('What is mended?', 'I mend clocks.'),
+    ],
+  },
   user_said: {
-    liked: [told('Where did I put the clock?', 'It stands here.', USER), told('Can you suggest a clock?', 'It stands here.', USER), told('Which clock do we own?', 'User: It stands here.')],
-    passedOver: [told('Where did I put the clock?', 'It stands here.', ASSISTANT), told('Where is the clock?', 'It stands here.', USER), told('What did you tell me about clocks?', 'It stands here.', USER), told('Where did I put the clock?', 'It stands here.')],
+    liked: [
+      told('Where did I put the clock?', 'It stands here.', USER),
+      told('Can you suggest a clock?', 'It stands here.', USER),
+      told('Which clock do we own?', 'User: It stands here.'),
+    ],
+    passedOver: [
+      told('Where did I put the clock?', 'It stands here.', ASSISTANT),
+      told('Where is the clock?', 'It stands here.', USER),
+      told('What did you tell me about clocks?', 'It stands here.', USER),
+      told('Where did I put the clock?', 'It stands here.'),
+    ],
   },
   assistant_said: {
-    liked: [told('Which clock did you recommend?', 'It stands here.', ASSISTANT), told('Remind me of the clock.', 'It stands here.', ASSISTANT),
-      told('How did I plan to mend the clock?', 'It stands here.', ASSISTANT)],
-    passedOver: [told('Which clock did you recommend?', 'It stands here.', USER), told('Which clock is mine?', 'It stands here.', ASSISTANT), told('Can you recommend a clock?', 'It stands here.', ASSISTANT),
-      told('How can I mend the clock?', 'It stands here.', ASSISTANT)],
+    liked: [told(
+      'Which clock did you recommend?', 'It stands here.', ASSISTANT,
+    ), told('Remind me of the clock.', 'It stands here.', ASSISTANT),
+    told('How did I plan to mend the clock?', 'It stands here.', ASSISTANT)],
+    passedOver: [told(
+      'Which clock did you recommend?', 'It stands here.', USER,
+    ), told(
+      'Which clock is mine?', 'It stands here.', ASSISTANT,
+    ), told('Can you recommend a clock?', 'It stands here.', ASSISTANT),
+    told('How can I mend the clock?', 'It stands here.', ASSISTANT)],
   },
-  date: { liked: [['What broke on 5 March 2025?', { occurredAt: Date.UTC(2025, 2, 5, 12) }], told('What broke on 5 March 2025?', 'On 5 March 2025 the clock broke.'), ['What broke on 5 March 2025?', { occurredAt: Date.UTC(2025, 2, 8) }]], passedOver: [['What broke?', { occurredAt: NOW }], ['What broke on 5 March 2025?', { text: 'The clock broke.' }]] },
-  time_told: { liked: [told('When did the clock break?', 'It broke on Monday.')], passedOver: [told('Why did the clock break?', 'It broke on Monday.'), told('When did the clock break?', 'It broke.')] },
-  name_told: { liked: [told('Who mends the clock?', 'It is mended by Otto.'), told('Where is the clock?', 'It is in Bergen.')], passedOver: [told('How is the clock mended?', 'It is mended by Otto.'), told('Who mends the clock?', 'It is mended by somebody.'), told('Where is the clock?', 'It is in the hall.')] },
-  details: {
-    liked: [told('clock', 'It stopped on Monday.', TALK), told('clock', 'Then it was taken to Bergen.', TALK), ['clock', { text: 'It stopped on Monday.', metadata: { speaker: 'Nora' }, ...TALK }]],
+  date: {
+    liked: [
+      ['What broke on 5 March 2025?', { occurredAt: Date.UTC(2025, 2, 5, 12) }],
+      told('What broke on 5 March 2025?', 'On 5 March 2025 the clock broke.'),
+      ['What broke on 5 March 2025?', { occurredAt: Date.UTC(2025, 2, 8) }],
+    ],
+    passedOver: [['What broke?', { occurredAt: NOW }], ['What broke on 5 March 2025?', { text: 'The clock broke.' }]],
+  },
+  time_told: {
+    liked: [told('When did the clock break?', 'It broke on Monday.')],
     passedOver: [
-      told('clock', 'It stopped.', TALK), told('clock', 'It stopped on Monday.'), told('clock', 'It stopped on Monday.', { ...TALK, ...USER }),
+      told('Why did the clock break?', 'It broke on Monday.'), told('When did the clock break?', 'It broke.'),
+    ],
+  },
+  name_told: {
+    liked: [told('Who mends the clock?', 'It is mended by Otto.'), told('Where is the clock?', 'It is in Bergen.')],
+    passedOver: [
+      told('How is the clock mended?', 'It is mended by Otto.'),
+      told('Who mends the clock?', 'It is mended by somebody.'), told('Where is the clock?', 'It is in the hall.'),
+    ],
+  },
+  details: {
+    liked: [
+      told('clock', 'It stopped on Monday.', TALK), told('clock', 'Then it was taken to Bergen.', TALK),
+      ['clock', { text: 'It stopped on Monday.', metadata: { speaker: 'Nora' }, ...TALK }],
+    ],
+    passedOver: [
+      told('clock', 'It stopped.', TALK), told('clock', 'It stopped on Monday.'),
+      told('clock', 'It stopped on Monday.', { ...TALK, ...USER }),
       told('clock', `It stopped on Monday. ${'The copper mill stands still. '.repeat(20)}`, TALK),
     ],
   },
-  question: { liked: [told('clock', 'Did the clock stop?')], passedOver: [told('clock', 'The clock stopped.'), told('clock', `The old clock ${'of the copper mill '.repeat(8)} stopped, did it?`)] },
-  reaction: { liked: [told('clock', 'Wow, the clock stopped.')], passedOver: [told('clock', 'The clock stopped.'), told('clock', `Absolutely! ${'The old clock of the copper mill. '.repeat(15)}`)] },
+  question: {
+    liked: [told('clock', 'Did the clock stop?')],
+    passedOver: [
+      told('clock', 'The clock stopped.'),
+      told('clock', `The old clock ${'of the copper mill '.repeat(8)} stopped, did it?`),
+    ],
+  },
+  reaction: {
+    liked: [told('clock', 'Wow, the clock stopped.')],
+    passedOver: [
+      told('clock', 'The clock stopped.'),
+      told('clock', `Absolutely! ${'The old clock of the copper mill. '.repeat(15)}`),
+    ],
+  },
 }
 for (const name of SCORER_NAMES) {
   t.test(`${name} scores what it is for, and gives 0 where that is absent`, async (t) => {
@@ -79,17 +164,27 @@ t.test('what the user said counts for less where the query asks how they did som
 })
 
 t.test('what the user said counts for less in a longer query, and for nothing in one of many terms', async (t) => {
-  const things = ['clock', 'kettle', 'boat', 'mill', 'bread', 'bridge', 'ferry', 'lamp', 'oven', 'rope', 'sail', 'barrel', 'anchor', 'bell']
-  const asked = (count: number) => given('user_said', `Which are my ${things.slice(0, count).join(' ')}?`, { text: 'It stands here.', ...USER })
+  const things = [
+    'clock', 'kettle', 'boat', 'mill', 'bread', 'bridge', 'ferry', 'lamp', 'oven', 'rope', 'sail', 'barrel', 'anchor',
+    'bell',
+  ]
+  const asked = (count: number) => given('user_said', `Which are my ${things.slice(0, count).join(' ')}?`, {
+    text: 'It stands here.', ...USER,
+  })
   t.equal(asked(8), asked(1))
   t.ok(asked(10) < asked(8) && asked(10) > asked(12) && asked(12) > 0)
   t.equal(asked(13), 0)
   t.equal(asked(14), 0)
-  t.equal(given('user_said', `Can you suggest ${things.join(' ')} for me?`, { text: 'It stands here.', ...USER }), 1, 'in a request it counts')
+  t.equal(
+    given('user_said', `Can you suggest ${things.join(' ')} for me?`, { text: 'It stands here.', ...USER }), 1,
+    'in a request it counts',
+  )
 })
 
 t.test('closeness in time falls day by day', async (t) => {
-  const away = [0, 1, 3, 10, 100].map((days) => given('date', 'What broke on 5 March 2025?', { occurredAt: Date.UTC(2025, 2, 6) - 1 + days * DAY }))
+  const away = [0, 1, 3, 10, 100].map((days) => given('date', 'What broke on 5 March 2025?', {
+    occurredAt: Date.UTC(2025, 2, 6) - 1 + days * DAY,
+  }))
   t.equal(away[0], 1)
   t.ok(away.every((score, index) => index === 0 || score < away[index - 1]!))
 })
@@ -104,17 +199,33 @@ t.test('more matches in a document count for more, and it is measured against th
 
 t.test('a longer phrase counts for more, and a whole one for all', async (t) => {
   const query = 'old copper kettle lid'
-  const shares = ['a kettle', 'a copper kettle', 'an old copper kettle', 'an old copper kettle lid'].map((text) => given('phrase', query, { text }))
+  const shares = ['a kettle', 'a copper kettle', 'an old copper kettle', 'an old copper kettle lid'].map(
+    (text) => given('phrase', query, { text }),
+  )
   t.equal(shares[0], 0)
   t.equal(shares[3], 1)
   t.ok(shares[0]! < shares[1]! && shares[1]! < shares[2]! && shares[2]! < shares[3]!)
 })
 
 t.test('every scorer gives something within 0–1, whatever it is given', async () => {
-  const text = fc.oneof(fc.string({ unit: 'grapheme' }), fc.constantFrom('Nora: I met Otto in Bergen on 5 March 2025, twice.', 'Wow! Did you?', 'copper kettle copper kettle copper kettle'))
-  const query = fc.oneof(fc.string({ unit: 'grapheme' }), fc.constantFrom('When did Nora meet Otto?', 'How many kettles in March 2025?', 'copper kettle'))
+  const text = fc.oneof(fc.string({ unit: 'grapheme' }), fc.constantFrom(
+    'Nora: I met Otto in Bergen on 5 March 2025, twice.', 'Wow! Did you?', 'copper kettle copper kettle copper kettle',
+  ))
+  const query = fc.oneof(fc.string({ unit: 'grapheme' }), fc.constantFrom(
+    'When did Nora meet Otto?', 'How many kettles in March 2025?', 'copper kettle',
+  ))
   const score = fc.double({ min: 0, max: 1, noNaN: true })
-  const fields = fc.record({ text, lexical: score, own: score, semantic: score, documentId: fc.constantFrom(null, 'a', 'b'), occurredAt: fc.constantFrom(null, NOW, Date.UTC(2025, 2, 5)) }, { requiredKeys: ['text'] })
+  const fields = fc.record(
+    {
+      text,
+      lexical: score,
+      own: score,
+      semantic: score,
+      documentId: fc.constantFrom(null, 'a', 'b'),
+      occurredAt: fc.constantFrom(null, NOW, Date.UTC(2025, 2, 5)),
+    },
+    { requiredKeys: ['text'] },
+  )
   fc.assert(fc.property(query, fc.array(fields, { minLength: 1, maxLength: 6 }), (asked, list) => {
     const question = analyzeQuery(asked, NOW)
     // A store never gives words of its own more than those with neighbours.
@@ -125,7 +236,9 @@ t.test('every scorer gives something within 0–1, whatever it is given', async 
       for (const name of SCORER_NAMES) {
         const score = SCORERS[name](prospect, question)
         assert.ok(score >= 0 && score <= 1, `${name} gives ${score}`)
-        if (SCORER_CONDITIONS[name]?.(question) === false) assert.equal(score, 0, `${name} finds nothing of what it looks for in the question`)
+        if (SCORER_CONDITIONS[name]?.(question) === false) {
+          assert.equal(score, 0, `${name} finds nothing of what it looks for in the question`)
+        }
       }
     }
   }))

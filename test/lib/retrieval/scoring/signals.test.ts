@@ -12,14 +12,22 @@ t.test('the speaker is named before a colon, or in the metadata, which takes pre
   t.strictSame(read('Nora Quist: The kettle is on.').speaker, ['nora', 'quist'])
   t.strictSame(read('The kettle is on.', { speaker: 'Nora' }).speaker, ['nora'])
   t.strictSame(read('Nora: The kettle is on.', { speaker: 'Otto' }).speaker, ['otto'])
-  for (const text of ['The kettle is on.', 'nora: the kettle is on.', 'At 10:30 the kettle was on.', 'Nora:', 'https://example.org', '']) t.strictSame(read(text).speaker, [], text)
+  for (const text of [
+    'The kettle is on.', 'nora: the kettle is on.', 'At 10:30 the kettle was on.', 'Nora:', 'https://example.org', '',
+  ]) {
+    t.strictSame(read(text).speaker, [], text)
+  }
   for (const speaker of [5, true, null, '']) t.strictSame(read('The kettle is on.', { speaker }).speaker, [])
 })
 
 t.test('a speaker who is a user or an assistant has that role, whatever the case', async (t) => {
   for (const speaker of ['user', 'User', 'HUMAN', ' human ']) t.equal(read('Hello.', { speaker }).role, 'user', speaker)
-  for (const speaker of ['assistant', 'Assistant', 'AI', 'ai', 'bot', 'model']) t.equal(read('Hello.', { speaker }).role, 'assistant', speaker)
-  for (const speaker of ['Nora', 'user support', 'Aiko', 5, null]) t.equal(read('Hello.', { speaker }).role, undefined, String(speaker))
+  for (const speaker of ['assistant', 'Assistant', 'AI', 'ai', 'bot', 'model']) {
+    t.equal(read('Hello.', { speaker }).role, 'assistant', speaker)
+  }
+  for (const speaker of ['Nora', 'user support', 'Aiko', 5, null]) {
+    t.equal(read('Hello.', { speaker }).role, undefined, String(speaker))
+  }
   t.equal(read('Hello.').role, undefined)
   t.equal(read('Assistant: Hello.').role, 'assistant')
 })
@@ -30,11 +38,27 @@ t.test('the content is returned as stems, without the speaker and stop words', a
 })
 
 /** Texts that show a signal, and texts that do not. */
-const cases: Record<'isFirstPerson' | 'mentionsTime' | 'endsInQuestion' | 'isReaction', [shown: string[], absent: string[]]> = {
-  isFirstPerson: [['I mend clocks.', 'The clock is mine.', 'Nora: My clock stopped.', "I'm late."], ['Otto mends clocks.', 'Ian is in.', '']],
-  mentionsTime: [['We opened yesterday.', 'Since Monday it rains.', 'The mill of 1850.', 'Two weeks of rain.', 'See you in May.', 'Last night it froze.'], ['We opened.', 'It may rain.', 'Room 12.']],
-  endsInQuestion: [['Is the kettle on?', 'Tell me, is it on? (I cannot see.)'], ['The kettle is on.', 'Is it on? Yes, it is on.']],
-  isReaction: [['Wow, a kettle.', 'Nora: Thanks for the kettle.', "That's a fine kettle.", 'Sounds like rain.'], ['The kettle sounds.', 'Wowser kettles.', 'Nora: The kettle, thanks.']],
+const cases: Record<
+  'isFirstPerson' | 'mentionsTime' | 'endsInQuestion' | 'isReaction', [shown: string[], absent: string[]]
+> = {
+  isFirstPerson: [
+    ['I mend clocks.', 'The clock is mine.', 'Nora: My clock stopped.', "I'm late."],
+    ['Otto mends clocks.', 'Ian is in.', ''],
+  ],
+  mentionsTime: [
+    [
+      'We opened yesterday.', 'Since Monday it rains.', 'The mill of 1850.', 'Two weeks of rain.', 'See you in May.',
+      'Last night it froze.',
+    ],
+    ['We opened.', 'It may rain.', 'Room 12.'],
+  ],
+  endsInQuestion: [
+    ['Is the kettle on?', 'Tell me, is it on? (I cannot see.)'], ['The kettle is on.', 'Is it on? Yes, it is on.'],
+  ],
+  isReaction: [
+    ['Wow, a kettle.', 'Nora: Thanks for the kettle.', "That's a fine kettle.", 'Sounds like rain.'],
+    ['The kettle sounds.', 'Wowser kettles.', 'Nora: The kettle, thanks.'],
+  ],
 }
 for (const [signal, [shown, absent]] of Object.entries(cases) as Array<[keyof typeof cases, [string[], string[]]]>) {
   t.test(`${signal} is recognised in the texts that show it, and in no others`, async (t) => {

@@ -10,10 +10,13 @@ const REMOVE = { now: NOW, dryRun: false, idLimit: 10 }
 const change = (document: string | null) => ({ document, updatedAt: NOW, updatedBy: null })
 
 for (const maxSyncPostings of [0, 100_000]) {
-  await t.test(`a write that does not fit is refused, and forgetting makes room (${maxSyncPostings === 0 ? 'in pieces' : 'at once'})`, async (t) => {
+  await t.test('a write that does not fit is refused, and forgetting makes room ' +
+    `(${maxSyncPostings === 0 ? 'in pieces' : 'at once'})`, async (t) => {
     const store = new InMemoryVectorStore({ maximumBytes: 60_000, maxSyncPostings })
     t.teardown(async () => { await store.close() })
-    const first = await newMemories(Array.from({ length: 20 }, (_, index) => `memory number ${index}`), { documentId: 'book' })
+    const first = await newMemories(
+      Array.from({ length: 20 }, (_, index) => `memory number ${index}`), { documentId: 'book' },
+    )
     await store.insert(home, first, NOW)
     const before = await everything(store, home)
     const used = store.usedBytes
@@ -31,17 +34,22 @@ for (const maxSyncPostings of [0, 100_000]) {
     t.equal((await listAll(store, home)).length, 20)
   })
 
-  await t.test(`every way to remove a memory releases its bytes exactly (${maxSyncPostings === 0 ? 'in pieces' : 'at once'})`, async (t) => {
+  await t.test('every way to remove a memory releases its bytes exactly ' +
+    `(${maxSyncPostings === 0 ? 'in pieces' : 'at once'})`, async (t) => {
     const store = new InMemoryVectorStore({ maxSyncPostings })
     t.teardown(async () => { await store.close() })
     const stays = await newMemory('what stays')
     await store.insert(home, [stays], NOW)
     const used = store.usedBytes
-    const goes = await newMemories(['one thing', 'another thing', 'a third thing'], { documentId: 'book', tags: ['brief'], metadata: { of: 'note', n: 1 }, vectors: [[1, 0, 0, 0]] })
+    const goes = await newMemories(['one thing', 'another thing', 'a third thing'], {
+      documentId: 'book', tags: ['brief'], metadata: { of: 'note', n: 1 }, vectors: [[1, 0, 0, 0]],
+    })
     const brief = { ...await newMemory('brief', { tags: ['brief'], source: 'mail' }), expiresAt: NOW + 1 }
     await store.insert(home, [...goes, brief], NOW)
     t.ok(store.usedBytes > used + 4 * 500)
-    await store.import(home, goes.map((memory) => ({ ...memory, memoryId: newId(), text: 'longer than it was' })), 'overwrite', NOW)
+    await store.import(
+      home, goes.map((memory) => ({ ...memory, memoryId: newId(), text: 'longer than it was' })), 'overwrite', NOW,
+    )
     await store.remove(home, { kind: 'tags', tags: ['brief'], match: 'any' }, REMOVE)
     t.ok(store.usedBytes - used < 100, `${store.usedBytes - used} bytes of the index are left until it is swept`)
     for (let revision = 0; revision < 105; revision++) await store.bankConfigs.write(home, change(`{"n":${revision}}`))

@@ -28,7 +28,8 @@ function search (bank: Bank, length: LexicalRequest['length'], now: number): unk
 }
 
 for (const length of [{ pivot: 25 }, { b: 0.75 }]) {
-  await t.test(`scores do not count expired memories while they are being removed, with ${Object.keys(length)[0]}`, async (t) => {
+  await t.test('scores do not count expired memories while they are being removed, with ' +
+    `${Object.keys(length)[0]}`, async (t) => {
     const staying: NewMemory[] = []
     const expiring: NewMemory[] = []
     for (let i = 0; i < 20; i++) staying.push(await newMemory(i % 3 === 0 ? `green number ${i}` : `tea number ${i}`))
@@ -52,7 +53,9 @@ await t.test('a search reads only the memories that have expired since the last 
   const length = { b: 0.75 }
   const memories: NewMemory[] = []
   for (let i = 0; i < 40; i++) memories.push(await newMemory(i % 3 === 0 ? `green number ${i}` : `tea number ${i}`))
-  for (let i = 0; i < 600; i++) memories.push(await newMemory(`tea and cake ${i}`, { expiresAt: EXPIRY + Math.floor(i / 100) }))
+  for (let i = 0; i < 600; i++) {
+    memories.push(await newMemory(`tea and cake ${i}`, { expiresAt: EXPIRY + Math.floor(i / 100) }))
+  }
   const bank = bankOf(memories)
   const expected = (now: number) => (
     search(bankOf(memories.filter(({ expiresAt }) => expiresAt === null || expiresAt > now)), length, now)
@@ -86,7 +89,8 @@ await t.test('a search reads only the memories that have expired since the last 
   t.equal(stepsAt(EXPIRY + 4), 100)
 })
 
-await t.test('a search suspended while it counts the expired documents does not count those that a write appends', async (t) => {
+await t.test('a search suspended while it counts the expired documents does not count those that a ' +
+  'write appends', async (t) => {
   const length = { pivot: 25 }
   const make = async (expiresAt: number | null) => await newMemory('tea', { expiresAt })
   const expiring = await Promise.all(Array.from({ length: 20_000 }, async () => await make(EXPIRY)))

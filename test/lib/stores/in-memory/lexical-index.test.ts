@@ -2,7 +2,9 @@ import fc from '../../../helpers/fast-check.js'
 import t from 'tap'
 import type { LexicalDocument } from '../../../../lib/stores/in-memory/document-table.js'
 import { LexicalIndex } from '../../../../lib/stores/in-memory/lexical-index.js'
-import { QueryFactors, releaseScratch, scoreTerms, takeScratch } from '../../../../lib/stores/in-memory/lexical-scoring.js'
+import {
+  QueryFactors, releaseScratch, scoreTerms, takeScratch,
+} from '../../../../lib/stores/in-memory/lexical-scoring.js'
 import { runSync } from '../../../../lib/concurrency/steps.js'
 
 const PARAMETERS = { k1: 0.9, b: 0.3 }
@@ -98,7 +100,9 @@ await t.test('scores equal those of the plain definition after any adds and remo
     { weight: 2, arbitrary: fc.record({ remove: fc.nat() }) },
   )
   const query = fc.uniqueArray(term, { minLength: 1, maxLength: 5 })
-  t.doesNotThrow(() => fc.assert(fc.property(fc.array(step, { maxLength: 500, size: 'max' }), fc.array(query, { minLength: 1, maxLength: 4 }), (steps, queries) => {
+  t.doesNotThrow(() => fc.assert(fc.property(fc.array(
+    step, { maxLength: 500, size: 'max' },
+  ), fc.array(query, { minLength: 1, maxLength: 4 }), (steps, queries) => {
     const index = new LexicalIndex<number>()
     const present: Array<{ plain: Plain, handle: LexicalDocument<number> }> = []
     let id = 0
@@ -118,7 +122,9 @@ await t.test('scores equal those of the plain definition after any adds and remo
       const wrong = mismatch(found, naive(documents, terms))
       if (wrong !== undefined) throw new Error(wrong)
       const bound = factors(index, terms).maxScore
-      for (const score of found.values()) if (!(score > 0 && score <= bound)) throw new Error(`${score} is not within 0–${bound}`)
+      for (const score of found.values()) {
+        if (!(score > 0 && score <= bound)) throw new Error(`${score} is not within 0–${bound}`)
+      }
       for (const name of terms) {
         const df = documents.filter((document) => document.terms.has(name)).length
         if (index.frequency(name) !== df) throw new Error(`frequency of ${name}: ${index.frequency(name)}, not ${df}`)
@@ -165,7 +171,9 @@ await t.test('the order of adds does not change a score', async (t) => {
 
 await t.test('documents are visited by term of the query, then by insertion, after a compaction too', async (t) => {
   const index = new LexicalIndex<number>()
-  const handles = Array.from({ length: 300 }, (_, id) => index.add(id, counts(id % 100 === 5 ? 'b a' : id % 100 === 3 ? 'a' : 'c'), 2))
+  const handles = Array.from({ length: 300 }, (_, id) => index.add(
+    id, counts(id % 100 === 5 ? 'b a' : id % 100 === 3 ? 'a' : 'c'), 2,
+  ))
   t.strictSame(visits(index, ['b', 'a']), [5, 105, 205, 3, 103, 203])
   t.strictSame(visits(index, ['a', 'b']), [3, 5, 103, 105, 203, 205])
   for (const [id, handle] of handles.entries()) if (id < 100 || id % 100 > 50) index.remove(handle)
@@ -229,7 +237,9 @@ await t.test('the attainable score is above 0 for any term, also in an empty ind
 
 await t.test('a count that is not a positive number is ignored', async (t) => {
   const index = new LexicalIndex<number>()
-  index.add(1, new Map([['zero', 0], ['negative', -1], ['nan', NaN], ['endless', Infinity], ['tiny', 1e-60], ['half', 0.5]]), 1)
+  index.add(
+    1, new Map([['zero', 0], ['negative', -1], ['nan', NaN], ['endless', Infinity], ['tiny', 1e-60], ['half', 0.5]]), 1,
+  )
   for (const term of ['zero', 'negative', 'nan', 'endless', 'tiny']) t.equal(index.frequency(term), 0, term)
   t.equal(index.frequency('half'), 1)
 })

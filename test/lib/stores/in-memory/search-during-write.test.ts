@@ -2,7 +2,9 @@ import t from 'tap'
 import { runSync, type Steps } from '../../../../lib/concurrency/steps.js'
 import { Bank } from '../../../../lib/stores/in-memory/bank.js'
 import type { Entry } from '../../../../lib/stores/in-memory/entry.js'
-import { QueryFactors, releaseScratch, scoreTerms, takeScratch } from '../../../../lib/stores/in-memory/lexical-scoring.js'
+import {
+  QueryFactors, releaseScratch, scoreTerms, takeScratch,
+} from '../../../../lib/stores/in-memory/lexical-scoring.js'
 import { lexicalSearch, type LexicalResult } from '../../../../lib/stores/in-memory/lexical-search.js'
 import { VectorArena } from '../../../../lib/stores/in-memory/vector-arena.js'
 import type { NewMemory } from '../../../../lib/stores/vector-store.js'
@@ -53,7 +55,8 @@ function countSteps (bank: Bank, write: Steps<void>): { all: number, beforeCommi
 }
 
 for (const context of [false, true]) {
-  await t.test(`a write that is not committed moves postings that searches read${context ? ', in context' : ''}`, async (t) => {
+  await t.test('a write that is not committed moves postings that searches ' +
+    `read${context ? ', in context' : ''}`, async (t) => {
     const filler = Array.from({ length: STEP }, () => memoryWith('filler'))
     const memories = [...filler, memoryWith('word'), memoryWith('word'), memoryWith('other')]
     // `other` takes the block that `word` outgrows.

@@ -63,16 +63,31 @@ type Action =
   | { kind: 'removeBank' }
 
 const action: fc.Arbitrary<Action> = fc.oneof(
-  { weight: 6, arbitrary: fc.record({ kind: fc.constant('import' as const), recipes, onConflict: fc.constantFrom('skip' as const, 'overwrite' as const) }) },
-  { weight: 2, arbitrary: fc.array(fc.constantFrom(...ids), { maxLength: 5 }).map((memoryIds): Action => ({ kind: 'remove', selector: { kind: 'ids', memoryIds } })) },
-  { weight: 1, arbitrary: fc.constant<Action>({ kind: 'remove', selector: { kind: 'tags', tags: ['tag'], match: 'any' } }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      kind: fc.constant('import' as const), recipes, onConflict: fc.constantFrom('skip' as const, 'overwrite' as const),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.array(fc.constantFrom(...ids), { maxLength: 5 }).map(
+      (memoryIds): Action => ({ kind: 'remove', selector: { kind: 'ids', memoryIds } }),
+    ),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.constant<Action>({ kind: 'remove', selector: { kind: 'tags', tags: ['tag'], match: 'any' } }),
+  },
   { weight: 1, arbitrary: fc.constant<Action>({ kind: 'remove', selector: { kind: 'all' } }) },
   { weight: 1, arbitrary: fc.constant<Action>({ kind: 'removeBank' }) },
 )
 
 async function act (store: InMemoryVectorStore, action: Action, now: number): Promise<unknown> {
   switch (action.kind) {
-    case 'import': return await store.import(home, action.recipes.map((each) => memoryOf(each, now)), action.onConflict, now)
+    case 'import': return await store.import(
+      home, action.recipes.map((each) => memoryOf(each, now)), action.onConflict, now,
+    )
     case 'remove': return await store.remove(home, action.selector, { now, dryRun: false, idLimit: 100 })
     case 'removeBank': return await store.removeBank(home, now)
   }
@@ -95,8 +110,26 @@ const VIEWS: Record<string, (store: InMemoryVectorStore, now: number) => Promise
   words: async (store, now) => found(
     await store.search({ banks: [home], now, filters: {}, limit: 4, lexical: { terms: WORDS, ...BM25 } }),
   ),
-  both: async (store, now) => found(await store.search({ banks: [home], now, filters: {}, limit: 3, lexical: { terms: ['red', 'sea'], ...BM25 }, semantic: { vector: Float32Array.of(1, 2, 3) } })),
-  filtered: async (store, now) => found(await store.search({ banks: [home], now, filters: { tags: { values: ['tag'], match: 'any' } }, limit: 3, lexical: { terms: WORDS, ...BM25 }, semantic: { vector: Float32Array.of(1, 2, 3) } })),
+  both: async (store, now) => found(
+    await store.search({
+      banks: [home],
+      now,
+      filters: {},
+      limit: 3,
+      lexical: { terms: ['red', 'sea'], ...BM25 },
+      semantic: { vector: Float32Array.of(1, 2, 3) },
+    }),
+  ),
+  filtered: async (store, now) => found(
+    await store.search({
+      banks: [home],
+      now,
+      filters: { tags: { values: ['tag'], match: 'any' } },
+      limit: 3,
+      lexical: { terms: WORDS, ...BM25 },
+      semantic: { vector: Float32Array.of(1, 2, 3) },
+    }),
+  ),
   unembedded: async (store, now) =>
     (await store.listUnembedded({ now, limit: 100 })).map(({ memory }) => memory.memoryId),
   ids: async (store, now) => {
@@ -146,7 +179,10 @@ async function checkExpiry (
 ): Promise<void> {
   do {
     for (const [name, view] of Object.entries(VIEWS)) {
-      assert.equal(JSON.stringify(await turns.atOnce(async () => await view(store, EXPIRY))), expected.get(name), `${name} while what has expired is taken out`)
+      assert.equal(
+        JSON.stringify(await turns.atOnce(async () => await view(store, EXPIRY))), expected.get(name),
+        `${name} while what has expired is taken out`,
+      )
     }
   } while (await turns.step())
 }
@@ -170,7 +206,11 @@ await t.test('at every step a reader sees a change as a whole or not at all', as
       const states = [await look(plain, now)]
       const outcomes: unknown[] = []
       for (const each of actions) {
-        if (each.kind === 'import') for (const made of each.recipes.map((recipe) => memoryOf(recipe, now))) sources.set(keyOf(made, made.passages[0]!.vector !== undefined), made)
+        if (each.kind === 'import') {
+          for (const made of each.recipes.map((recipe) => memoryOf(recipe, now))) {
+            sources.set(keyOf(made, made.passages[0]!.vector !== undefined), made)
+          }
+        }
         outcomes.push(await act(plain, each, now))
         states.push(await look(plain, now))
       }
@@ -185,12 +225,16 @@ await t.test('at every step a reader sees a change as a whole or not at all', as
           while (reached < states.length && states[reached]!.get(name) !== seen) reached++
           assert.ok(reached < states.length, `${name} is of no state that was to come: ${seen}`)
           // `ids` is of several calls, and so of several moments.
-          if (step % 7 === 0 && name !== 'ids') slow.push(view(stepped, now).then((value) => [name, JSON.stringify(value)]))
+          if (step % 7 === 0 && name !== 'ids') {
+            slow.push(view(stepped, now).then((value) => [name, JSON.stringify(value)]))
+          }
         }
         await turns.step()
       }
       assert.deepEqual(await changes, outcomes)
-      for (const [name, seen] of await turns.finish(Promise.all(slow))) assert.ok(states.some((state) => state.get(name) === seen), `${name}, read in pieces, is of no state: ${seen}`)
+      for (const [name, seen] of await turns.finish(Promise.all(slow))) {
+        assert.ok(states.some((state) => state.get(name) === seen), `${name}, read in pieces, is of no state: ${seen}`)
+      }
       await turns.drain()
       for (const [name, view] of Object.entries(VIEWS)) {
         assert.equal(JSON.stringify(await turns.finish(view(stepped, now))), states.at(-1)!.get(name), name)
@@ -198,7 +242,10 @@ await t.test('at every step a reader sees a change as a whole or not at all', as
     }
     const fresh = await turns.finish(freshCopy(stepped, sources, now))
     for (const [name, view] of Object.entries(VIEWS)) {
-      assert.equal(JSON.stringify(await turns.finish(view(stepped, now))), JSON.stringify(await view(fresh, now)), `${name} of a store without history`)
+      assert.equal(
+        JSON.stringify(await turns.finish(view(stepped, now))), JSON.stringify(await view(fresh, now)),
+        `${name} of a store without history`,
+      )
     }
   }), { numRuns: runs(30, 2000) })
   t.pass()

@@ -17,7 +17,10 @@ function checkIntact (index: VectorIndex<number>, dimensions: number): void {
 }
 
 function isFull (error: unknown): boolean {
-  return error instanceof ServiceError && error.code === 'dependency_unavailable' && /vector store is full/.test(error.detail)
+  return (
+    error instanceof ServiceError && error.code === 'dependency_unavailable' &&
+      /vector store is full/.test(error.detail)
+  )
 }
 
 await t.test('no memory is loaded before the first vector', async (t) => {

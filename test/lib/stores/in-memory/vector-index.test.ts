@@ -39,7 +39,10 @@ const vectorOf = (dimensions: number): fc.Arbitrary<Float32Array> => fc.oneof(
 )
 
 const stepOf = (dimensions: number): fc.Arbitrary<Step> => fc.oneof(
-  { weight: 5, arbitrary: fc.record({ kind: fc.constant('add' as const), bank: bankNumber, vector: vectorOf(dimensions) }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({ kind: fc.constant('add' as const), bank: bankNumber, vector: vectorOf(dimensions) }),
+  },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('remove' as const), bank: bankNumber, which: fc.nat() }) },
   {
     weight: 2,
@@ -77,7 +80,9 @@ function checkSearch (
     // Near ties may stand in either order, so a rank is compared by its score and a payload by its own cosine.
     assert.equal(payload % modulus, 0)
     assert.ok(Math.abs(score) <= 1)
-    assert.ok(Math.abs(score - cosines.get(payload)!) < TOLERANCE, `score ${score} of a cosine of ${cosines.get(payload)}`)
+    assert.ok(
+      Math.abs(score - cosines.get(payload)!) < TOLERANCE, `score ${score} of a cosine of ${cosines.get(payload)}`,
+    )
     assert.ok(Math.abs(score - expected[rank]!) < TOLERANCE, `rank ${rank} has ${score}, not ${expected[rank]}`)
     assert.ok(rank === 0 || score <= found[rank - 1]!.score, 'falling')
   })

@@ -3,7 +3,8 @@ import { arrayElements, arrayNumbers, arrayText } from '../../../../lib/stores/s
 
 t.test('the elements that are read from an array are those that it was made from', async (t) => {
   const arrays: Array<Array<string | null>> = [
-    [], [''], ['a'], ['a', 'b c', 'd,e'], ['"', '\\', '{}', 'NULL', ' '], [null], [null, 'NULL', null], ['line\nline', '渡し船'],
+    [], [''], ['a'], ['a', 'b c', 'd,e'], ['"', '\\', '{}', 'NULL', ' '], [null], [null, 'NULL', null],
+    ['line\nline', '渡し船'],
   ]
   for (const elements of arrays) t.strictSame(arrayElements(arrayText(elements)), elements, arrayText(elements))
 })

@@ -28,8 +28,10 @@ t.test('a database from before the configuration of banks gets its tables and ke
   const schema = schemaIn(t, database)
   const migrations = readMigrations()
   await migrate(database, schema, migrations.slice(0, 3))
-  await database.query(`insert into ${schema}.memories (tenant_id, bank_id, memory_id, fingerprint, text, tags, metadata, retained_at, tokens,
-    passage_starts, passage_ends, terms, passages_length, embedded) values ('', 'home', gen_random_uuid(), 'f', 'otter', '{}', '{}', 1, 1, '{0}', '{5}', '{x}', 1, false)`)
+  await database.query(`insert into ${schema}.memories (tenant_id, bank_id, memory_id, fingerprint, text, tags,
+    metadata, retained_at, tokens,
+    passage_starts, passage_ends, terms, passages_length, embedded)
+      values ('', 'home', gen_random_uuid(), 'f', 'otter', '{}', '{}', 1, 1, '{0}', '{5}', '{x}', 1, false)`)
   const applied: string[] = []
   await migrate(database, schema, migrations, (name) => { applied.push(name) })
   t.equal(applied[0], '0004_bank_configuration.sql')
@@ -75,7 +77,9 @@ t.test('a role that may only read and write rows can change configurations', POS
   })
   await store.start({ clock: () => NOW, warn: () => {} })
   t.same(await store.bankConfigs.write(home, change('x')), { changed: true, revision: 1 })
-  t.same(await store.import(home, await newMemories(['one']), 'skip', NOW, undefined, change('y')), { imported: 1, skipped: 0, overwritten: 0 })
+  t.same(await store.import(home, await newMemories(['one']), 'skip', NOW, undefined, change('y')), {
+    imported: 1, skipped: 0, overwritten: 0,
+  })
   t.same((await store.bankConfigs.history(home)).map(({ revision }) => revision), [2, 1])
   t.same(await store.removeBank(home, NOW), { memoryCount: 1, configRemoved: true })
   t.same(await store.bankConfigs.changedSince(2), { revision: 3, banks: [home] })
@@ -103,8 +107,11 @@ t.test('a reader that polls finds every change of many writers, in two stores', 
     for (let turn = 0; turn < 25; turn++) {
       const key = bank(`bank-${writer}-${turn}`)
       expected.add(key.bankId)
-      if (turn % 5 === 4) await store.import(key, await newMemories(['one', 'two'], { documentId: 'letter' }), 'skip', NOW, undefined, change('x'))
-      else revisions.push((await store.bankConfigs.write(key, change('x'))).revision)
+      if (turn % 5 === 4) {
+        await store.import(
+          key, await newMemories(['one', 'two'], { documentId: 'letter' }), 'skip', NOW, undefined, change('x'),
+        )
+      } else revisions.push((await store.bankConfigs.write(key, change('x'))).revision)
     }
   })
   const polling = (async () => { while (progress.writing) await poll() })()
@@ -127,7 +134,8 @@ t.test('a change that waits for another commit has the later revision, and is no
     await tx.query(lock, [lockName])
     waiting = store.bankConfigs.write(bank('second'), change('x'))
     const waits = async () => (await reader.read<{ waits: boolean }>(
-      'select exists (select from pg_locks l where l.locktype = \'advisory\' and not l.granted and l.pid in (select pid from pg_stat_activity where query = $1)) as waits', [lock],
+      'select exists (select from pg_locks l where l.locktype = \'advisory\' and not l.granted and l.pid in (select ' +
+        'pid from pg_stat_activity where query = $1)) as waits', [lock],
     ))[0]!.waits
     while (!await waits());
     await tx.query(`insert into ${schema}.bank_configuration_changes values ('', 'first', 1, 1)`)
@@ -141,9 +149,12 @@ t.test('server clocks that disagree leave no gap in the known changes', async (t
   const schema = schemaIn(t, database)
   const { bankConfigs } = await storeIn(database, { schema })
   const day = 86_400_000
-  for (const [name, updatedAt] of [['a', NOW], ['slow', NOW - 3 * day], ['fast', NOW + day / 2], ['b', NOW + 1], ['c', NOW + 2]] as const) {
+  for (const [name, updatedAt] of [
+    ['a', NOW], ['slow', NOW - 3 * day], ['fast', NOW + day / 2], ['b', NOW + 1], ['c', NOW + 2],
+  ] as const) {
     await bankConfigs.write(bank(name), change('x', { updatedAt }))
-    const rows = await database.read<{ revision: number }>(`select revision::float8 as revision from ${schema}.bank_configuration_changes order by revision`)
+    const rows = await database.read<{ revision: number }>('select revision::float8 as revision from ' +
+      `${schema}.bank_configuration_changes order by revision`)
     const [{ revision: oldest } = { revision: 0 }] = rows
     t.same(rows.map(({ revision }) => revision), rows.map((_, index) => oldest + index), name)
   }
@@ -156,7 +167,12 @@ t.test('concurrent imports, removals and changes succeed, and a bank is complete
   const [one, two] = [await storeIn(database, { schema }), await storeIn(database, { schema })]
   const banks = [home, bank('other'), bank('home', 'acme')]
   const memories = new Map<BankKey, NewMemory[]>()
-  for (const key of banks) memories.set(key, [await newMemory('first', { documentId: 'letter' }), await newMemory('second', { documentId: 'letter' }), await newMemory('third')])
+  for (const key of banks) {
+    memories.set(key, [
+      await newMemory('first', { documentId: 'letter' }), await newMemory('second', { documentId: 'letter' }),
+      await newMemory('third'),
+    ])
+  }
   const failures: unknown[] = []
   let apart = 0
   await Promise.all(Array.from({ length: 12 }, async (_, worker) => {
@@ -167,7 +183,10 @@ t.test('concurrent imports, removals and changes succeed, and a bank is complete
         switch ((worker * 5 + turn) % 4) {
           case 0:
           case 1:
-            await store.import(key, memories.get(key)!, turn % 2 === 0 ? 'overwrite' : 'skip', NOW, undefined, change(`import ${worker}/${turn}`))
+            await store.import(
+              key, memories.get(key)!, turn % 2 === 0 ? 'overwrite' : 'skip', NOW, undefined,
+              change(`import ${worker}/${turn}`),
+            )
             break
           case 2:
             await store.removeBank(key, NOW)
@@ -175,12 +194,15 @@ t.test('concurrent imports, removals and changes succeed, and a bank is complete
           default: {
             // Only a bank that has a configuration is changed, so that no change makes one without memories.
             const [found] = await store.bankConfigs.read([key])
-            if (found !== undefined) await store.bankConfigs.write(key, change(`write ${worker}/${turn}`, { expected: found.config.revision }))
+            if (found !== undefined) {
+              await store.bankConfigs.write(key, change(`write ${worker}/${turn}`, { expected: found.config.revision }))
+            }
           }
         }
         const [row] = await database.read<{ apart: number }>(`select count(*)::int as apart
           from (select distinct tenant_id, bank_id, true as held from ${schema}.memories) m
-          full join (select tenant_id, bank_id, true as set from ${schema}.bank_configurations) c using (tenant_id, bank_id)
+          full join (select tenant_id, bank_id, true as set
+            from ${schema}.bank_configurations) c using (tenant_id, bank_id)
           where m.held is null or c.set is null`)
         apart += row!.apart
       } catch (error) {
@@ -196,8 +218,11 @@ t.test('concurrent imports, removals and changes succeed, and a bank is complete
     if (found !== undefined) t.same((await two.bankConfigs.history(key))[0], found.config)
     await one.removeBank(key, NOW)
   }
-  t.same(await database.read(`select (select count(*)::int from ${schema}.bank_configuration_history) as history, (select count(*)::int from ${schema}.postings) as postings,
-    (select sum(memories)::int from ${schema}.bank_statistics) as memories`), [{ history: 0, postings: 0, memories: 0 }])
+  t.same(await database.read(`select (select count(*)::int
+    from ${schema}.bank_configuration_history) as history, (select count(*)::int from ${schema}.postings) as postings,
+    (select sum(memories)::int from ${schema}.bank_statistics) as memories`), [
+    { history: 0, postings: 0, memories: 0 },
+  ])
 })
 
 t.test('a change that meets a deadlock is repeated, and the message of the database is not passed on', async (t) => {
@@ -220,7 +245,9 @@ t.test('a change that meets a deadlock is repeated, and the message of the datab
   await store.start({ clock: () => NOW, warn: () => {} })
   t.same(await store.bankConfigs.write(home, change('x')), { changed: true, revision: 1 })
   t.equal((await store.bankConfigs.history(home)).length, 1)
-  for (const work of [async () => await store.bankConfigs.write(home, change('y')), async () => await store.removeBank(home, NOW)]) {
+  for (const work of [
+    async () => await store.bankConfigs.write(home, change('y')), async () => await store.removeBank(home, NOW),
+  ]) {
     failing = [new SqlError('connection', 'The connection to the database was lost')]
     const error: unknown = await work().catch((reason: unknown) => reason)
     t.ok(error instanceof ServiceError)

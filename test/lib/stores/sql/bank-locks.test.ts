@@ -46,13 +46,17 @@ t.test('writes that wait for the right to import into one bank occupy one connec
       writes.push(store.replaceDocuments(home, replacement, memories, NOW))
       writes.push(store.import(home, memories, 'skip', NOW))
     }
-    const left = t.rejects(store.import(home, memories, 'skip', NOW, undefined, undefined, leaving.signal), new Error('gone'))
+    const left = t.rejects(
+      store.import(home, memories, 'skip', NOW, undefined, undefined, leaving.signal), new Error('gone'),
+    )
     t.equal((await lexical(store, [other], 'otter')).length, 1, 'others have a connection')
     t.equal(executor.status().inUse, 1)
     leaving.abort(new Error('gone'))
     await left
     const waiting = Array.from({ length: 101 - writes.length }, async () => await store.removeBank(home, NOW))
-    await t.rejects(store.removeBank(home, NOW), { code: 'dependency_unavailable', message: 'The vector store is busy' })
+    await t.rejects(store.removeBank(home, NOW), {
+      code: 'dependency_unavailable', message: 'The vector store is busy',
+    })
     writes.push(...waiting)
   })
   await Promise.all(writes)

@@ -24,9 +24,16 @@ async function setUp (t: Test) {
     other,
     ofOne: await newMemory('red one', { vectors: [[1, 0, 0, 0]] }),
     ofOther: await newMemory('green other', { vectors: [[0, 1, 0]] }),
-    models: async () => (await database.read<{ model: string }>(`select model from ${schema}.embeddings`)).map(({ model }) => model),
-    spaces: async () => (await database.read<{ model: string }>(`select model from ${schema}.embedding_spaces`)).map(({ model }) => model),
-    embedded: async () => (await database.read<{ text: string }>(`select text from ${schema}.memories where embedded`)).map(({ text }) => text),
+    models: async () => (
+      (await database.read<{ model: string }>(`select model from ${schema}.embeddings`)).map(({ model }) => model)
+    ),
+    spaces: async () => (
+      (await database.read<{ model: string }>(`select model from ${schema}.embedding_spaces`)).map(({ model }) => model)
+    ),
+    embedded: async () => (
+      (await database.read<{ text: string }>(`select text from ${schema}.memories ` +
+        'where embedded')).map(({ text }) => text)
+    ),
   }
 }
 
@@ -47,7 +54,8 @@ where pg_blocking_pids(a.pid) && (select array_agg(d.pid) || $1::int from direct
 t.test('of two models whose first vectors come at once a bank has those of one', POSTGRES, async (t) => {
   const { schema, one, other, ofOne, ofOther, models, spaces, embedded } = await setUp(t)
   // The row that every insert updates last, so that both of them can be held before their commit.
-  const rows = `insert into ${schema}.bank_statistics select '', 'home', shard, 0, 0, 0, 0, 0 from generate_series(0, 7) shard`
+  const rows = `insert into ${schema}.bank_statistics select '', 'home', shard, 0, 0, 0, 0, 0
+    from generate_series(0, 7) shard`
   await database.query(rows)
   let writes: Array<Promise<unknown>> = []
   await database.transaction(async (tx) => {

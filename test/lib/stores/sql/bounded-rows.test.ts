@@ -41,7 +41,9 @@ await t.test('rows in a budget', async (t) => {
       if (isPiece) mostPieces = Math.max(mostPieces, ++pieces)
       const rows = await database.read<R>(...given).finally(() => { if (isPiece) pieces-- })
       const texts = rows.filter((row) => 'text' in row)
-      if (texts.length > 0) answered.push(texts.reduce((sum, row) => sum + ('text' in row ? String(row.text ?? '').length : 0), 0))
+      if (texts.length > 0) {
+        answered.push(texts.reduce((sum, row) => sum + ('text' in row ? String(row.text ?? '').length : 0), 0))
+      }
       return rows
     },
     maintain: async (text) => { await database.maintain(text) },
@@ -70,7 +72,9 @@ await t.test('rows in a budget', async (t) => {
   await fill(home)
   await store.insert(small, await newMemories(['ferry one', 'ferry two']), NOW)
 
-  const lists: Array<Partial<ListRequest>> = [{ limit: 200 }, { limit: 7 }, { limit: 1 }, { limit: 20, filters: { tags: { values: ['even'], match: 'any' } } }]
+  const lists: Array<Partial<ListRequest>> = [
+    { limit: 200 }, { limit: 7 }, { limit: 1 }, { limit: 20, filters: { tags: { values: ['even'], match: 'any' } } },
+  ]
   await t.test('any list is the same with a budget, and the rest of a large page is fetched in pieces', async (t) => {
     for (const list of lists) {
       const request = { now: NOW, limit: 200, filters: {}, ...list }
@@ -93,7 +97,10 @@ await t.test('rows in a budget', async (t) => {
   const searches: Array<Partial<SearchRequest>> = [
     { lexical: { terms: ['ferri'], k1: 1.2, length: { b: 0.75 }, context: false } },
     { semantic: { vector: Float32Array.of(1, 0.5, 0, 0) } },
-    { lexical: { terms: ['ferri'], k1: 1.2, length: { b: 0.75 }, context: true }, semantic: { vector: Float32Array.of(1, 0.5, 0, 0) } },
+    {
+      lexical: { terms: ['ferri'], k1: 1.2, length: { b: 0.75 }, context: true },
+      semantic: { vector: Float32Array.of(1, 0.5, 0, 0) },
+    },
     { banks: [home, small], lexical: { terms: ['ferri'], k1: 1.2, length: { b: 0.75 }, context: false }, limit: 3 },
   ]
   const search: SearchRequest = { banks: [home], now: NOW, filters: {}, limit: 100, ...searches[0] }
@@ -143,13 +150,16 @@ await t.test('rows in a budget', async (t) => {
     }
   })
 
-  await t.test('memories that are removed or changed between the statements are left out of a search, and a list has those that remain', async (t) => {
+  await t.test('memories that are removed or changed between the statements are left out of a search, and a list has ' +
+    'those that remain', async (t) => {
     await fill(away)
     const { lexical } = await store.search({ ...search, banks: [away] })
     const gone = lexical!.at(-1)!.memory
     answered.length = 0
     before = async (statement) => {
-      if (statement === 1) await store.remove(away, { kind: 'ids', memoryIds: [gone.memoryId] }, { now: NOW, dryRun: false, idLimit: 0 })
+      if (statement === 1) {
+        await store.remove(away, { kind: 'ids', memoryIds: [gone.memoryId] }, { now: NOW, dryRun: false, idLimit: 0 })
+      }
     }
     const all = lexical!.map(({ memory: { memoryId } }) => memoryId)
     const found = await store.search({ ...search, banks: [away], budget: wide() })
@@ -178,7 +188,9 @@ await t.test('rows in a budget', async (t) => {
       if (statement !== 1) return
       await store.remove(away, { kind: 'ids', memoryIds: [next.memoryId] }, { now: NOW, dryRun: false, idLimit: 0 })
       await store.import(away, [rewritten], 'overwrite', NOW)
-      await store.insert(away, await newMemories([`ferry later ${'z'.repeat(LONG)}`], { retainedAt: last.retainedAt - 1 }), NOW)
+      await store.insert(
+        away, await newMemories([`ferry later ${'z'.repeat(LONG)}`], { retainedAt: last.retainedAt - 1 }), NOW,
+      )
     }
     const budget = wide()
     const page = await store.list(away, { now: NOW, limit: 28, filters: {}, budget })

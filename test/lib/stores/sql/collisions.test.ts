@@ -1,7 +1,9 @@
 import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
 import type { Executor, Transaction } from '../../../../lib/stores/sql/executor.js'
-import { Reembedding, makeReembeddingStatements, type ReembeddingOptions } from '../../../../lib/stores/sql/reembedding.js'
+import {
+  Reembedding, makeReembeddingStatements, type ReembeddingOptions,
+} from '../../../../lib/stores/sql/reembedding.js'
 import { SqlVectorStore } from '../../../../lib/stores/sql/store.js'
 import { VectorIndexes } from '../../../../lib/stores/sql/vector-indexes.js'
 import type { EmbeddingSpace } from '../../../../lib/stores/vector-store.js'
@@ -65,13 +67,19 @@ t.test('a memory without a vector that is added during the move is counted once'
     if (come++ === 0) await store.insert(home, [await newMemory('two')], NOW)
   })
   await reembedding(schema, { executor }).reembed(home, () => {})
-  t.strictSame(await database.read(`select sum(s.embedded)::int as counted, (select count(*)::int from ${schema}.memories where embedded) as there from ${schema}.bank_statistics s`), [{ counted: 2, there: 2 }])
+  t.strictSame(
+    await database.read(`select sum(s.embedded)::int as counted, (select count(*)::int from ${schema}.memories where ` +
+      `embedded) as there from ${schema}.bank_statistics s`),
+    [{ counted: 2, there: 2 }],
+  )
 })
 
 t.test('concurrent imports that overwrite the same memories all succeed', POSTGRES, async (t) => {
   const store = await storeIn(database, { schema: schemaIn(t, database) })
   const memories = await newMemories(Array.from({ length: 50 }, (_, index) => `memory ${index}`))
-  const results = await Promise.allSettled(Array.from({ length: 12 }, async () => await store.import(home, memories, 'overwrite', NOW)))
+  const results = await Promise.allSettled(Array.from({ length: 12 }, async () => (
+    await store.import(home, memories, 'overwrite', NOW)
+  )))
   t.equal(results.filter(({ status }) => status === 'rejected').length, 0)
   t.equal((await store.statistics(home, NOW)).memoryCount, 50)
 })
@@ -101,23 +109,36 @@ t.test('expired memories are not in the statistics from which scores are compute
   t.strictSame(await scores(NOW + 1), expected)
 })
 
-t.test('a filter that few memories of an indexed bank pass hides none of them', { ...POSTGRES, timeout: 120_000 }, async (t) => {
+t.test('a filter that few memories of an indexed bank pass hides ' +
+  'none of them', { ...POSTGRES, timeout: 120_000 }, async (t) => {
   const schema = schemaIn(t, database)
   await storeIn(database, { schema })
   const [size, few] = [24_000, 5]
-  await database.query(`insert into ${schema}.embedding_spaces values ('', 'home', $1, $2::int)`, [CONTRACT_SPACE.model, CONTRACT_SPACE.dimensions])
-  await database.query(`insert into ${schema}.memories select '', 'home', gen_random_uuid(), i::text, 'text', case when i <= ${few} then '{few}' else '{many}' end::text[],
+  await database.query(`insert into ${schema}.embedding_spaces values ('', 'home', $1, $2::int)`, [
+    CONTRACT_SPACE.model, CONTRACT_SPACE.dimensions,
+  ])
+  await database.query(`insert into ${schema}.memories select '', 'home', gen_random_uuid(), i::text, 'text', case
+    when i <= ${few} then '{few}' else '{many}' end::text[],
     '{}', null, i, null, null, null, 1, '{0}', '{4}', '{}', 1, true from generate_series(1, ${size}) i`)
   await database.query(`insert into ${schema}.embeddings select '', 'home', $1, m.memory_id, 0, $2::int, null,
-    format(case when m.tags = '{few}' then '[-1,0,0,%s]' else '[1,0,0,%s]' end, random())::halfvec from ${schema}.memories m`, [CONTRACT_SPACE.model, CONTRACT_SPACE.dimensions])
-  await database.query(`insert into ${schema}.bank_statistics values ('', 'home', 0, ${size}, ${size}, 0, ${size}, ${size})`)
+    format(case when m.tags = '{few}' then '[-1,0,0,%s]' else '[1,0,0,%s]' end, random())::halfvec
+      from ${schema}.memories m`, [CONTRACT_SPACE.model, CONTRACT_SPACE.dimensions])
+  await database.query(`insert into ${schema}.bank_statistics values ('', 'home', 0, ${size}, ${size}, 0, ` +
+    `${size}, ${size})`)
   for (const table of ['memories', 'embeddings']) await database.maintain(`analyze ${schema}.${table}`)
   const options = { executor: database, schema, from: size, maxIndexes: 1, build: true, intervalMs: 0 }
   const indexes = new VectorIndexes(options)
   await indexes.update(CONTRACT_SPACE, () => {})
   t.ok(indexes.has(home))
-  const store = new SqlVectorStore({ executor: before('', async () => {}), schema, bootstrapSchema: true, indexes, sweepIntervalMs: 0 })
+  const store = new SqlVectorStore({
+    executor: before('', async () => {}), schema, bootstrapSchema: true, indexes, sweepIntervalMs: 0,
+  })
   await store.start({ space: CONTRACT_SPACE, clock: () => NOW, warn: () => {} })
-  t.equal((await semantic(store, [home], [1, 0, 0, 0], { limit: 10, filters: { tags: { values: ['few'], match: 'any' } } })).length, few)
+  t.equal(
+    (await semantic(store, [home], [1, 0, 0, 0], {
+      limit: 10, filters: { tags: { values: ['few'], match: 'any' } },
+    })).length,
+    few,
+  )
   await store.close()
 })

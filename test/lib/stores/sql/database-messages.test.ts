@@ -18,17 +18,20 @@ function configIn (t: Tap, more: object = {}): string {
   return path
 }
 
-t.test('the command and the gateway recognise a server without pgvector and say how to install it', { skip: skipPlain }, async (t) => {
+t.test('the command and the gateway recognise a server without pgvector and say how ' +
+  'to install it', { skip: skipPlain }, async (t) => {
   const { url, major } = await plainPostgres(t)
-  const said = `vector_store: pgvector is not installed on the database's server (PostgreSQL ${major}). Install it there and try again: ` +
-    `on Debian and Ubuntu it is the package postgresql-${major}-pgvector, and the container image pgvector/pgvector:pg${major} has it\n`
+  const said = `vector_store: pgvector is not installed on the database's server (PostgreSQL ${major}). Install it ` +
+    `there and try again: on Debian and Ubuntu it is the package postgresql-${major}-pgvector, and the container ` +
+    `image pgvector/pgvector:pg${major} has it\n`
   t.match(await runCommand('migrate', { DATABASE_URL: url }), { code: 1, stdout: '', stderr: said })
   const server = spawnServer(t, { SERVICES_PORT: '0', SERVICES_CONFIG_PATH: configIn(t), DATABASE_URL: url })
   t.equal(await server.ended, 1)
   t.ok(server.output().endsWith(said), server.output())
 })
 
-t.test('the message for a role that may not create the extension says what a superuser has to run, and that is enough', { skip }, async (t) => {
+t.test('the message for a role that may not create the extension says what a superuser has to run, and ' +
+  'that is enough', { skip }, async (t) => {
   const url = new URL(await freshDatabase(t))
   const role = `test_owner_${process.pid}`
   const administer = async (statement: string) => {
@@ -36,15 +39,16 @@ t.test('the message for a role that may not create the extension says what a sup
     await sql.unsafe(statement)
     await sql.end()
   }
-  await administer(`create role ${role} login password 'of the test'; create schema memory_gateway authorization ${role}`)
+  await administer(`create role ${role} login password 'of the test'; create schema memory_gateway ` +
+    `authorization ${role}`)
   t.teardown(async () => { await administer(`drop owned by ${role} cascade; drop role ${role}`) })
   const guest = new URL(url)
   guest.username = role
   guest.password = 'of the test'
   const refused = await runCommand('migrate', { DATABASE_URL: guest.href })
   t.match(refused, { code: 1, stdout: '' })
-  t.equal(refused.stderr, 'vector_store: the role may not create the extension vector (42501). A superuser has to run this in the database once, and then it can be ' +
-    'tried again: create extension vector with schema public\n')
+  t.equal(refused.stderr, 'vector_store: the role may not create the extension vector (42501). A superuser has to ' +
+    'run this in the database once, and then it can be tried again: create extension vector with schema public\n')
   const statement = /again: (create extension .*)\n/.exec(refused.stderr)?.[1]
   await administer(statement ?? '')
   t.match(await runCommand('migrate', { DATABASE_URL: guest.href }), { code: 0, stderr: '' })
@@ -53,12 +57,16 @@ t.test('the message for a role that may not create the extension says what a sup
 t.test('a wrong host or port is named by the command, without the user, the password and the database', async (t) => {
   const places = {
     '127.0.0.1:1': 'ECONNREFUSED (nothing listens on that port)',
-    'nowhere.invalid:5433': 'ENOTFOUND (the host name is not known)|EAI_AGAIN (the host name cannot be resolved at the moment)',
-    'nowhere.invalid': 'ENOTFOUND (the host name is not known)|EAI_AGAIN (the host name cannot be resolved at the moment)',
+    'nowhere.invalid:5433': 'ENOTFOUND (the host name is not known)|EAI_AGAIN (the host name cannot be resolved at ' +
+      'the moment)',
+    'nowhere.invalid': 'ENOTFOUND (the host name is not known)|EAI_AGAIN (the host name cannot be resolved at ' +
+      'the moment)',
     '[::1]:1': 'ECONNREFUSED (nothing listens on that port)|EADDRNOTAVAIL|EAFNOSUPPORT',
   }
   for (const [place, reasons] of Object.entries(places)) {
-    const { code, stderr } = await runCommand('migrate', { DATABASE_URL: `postgres://hunter1:hunter2@${place}/hunter3`, PGPORT: '7' })
+    const { code, stderr } = await runCommand('migrate', {
+      DATABASE_URL: `postgres://hunter1:hunter2@${place}/hunter3`, PGPORT: '7',
+    })
     t.equal(code, 1)
     const withPort = /:\d+$/.test(place) ? place : `${place}:5432`
     const allowed = reasons.split('|').map((reason) => `The database at ${withPort} cannot be reached: ${reason}\n`)
@@ -72,7 +80,11 @@ t.test('a gateway names the host and the port in its log and at its start, and i
   const place = `127.0.0.1:${proxy.port}`
   const refused = spawnServer(t, { SERVICES_PORT: '0', SERVICES_CONFIG_PATH: configIn(t), DATABASE_URL: url })
   t.equal(await refused.ended, 1)
-  t.match(refused.output(), `vector_store: the database cannot be used: The database at ${place} cannot be reached: ECONNREFUSED (nothing listens on that port)`)
+  t.match(
+    refused.output(),
+    `vector_store: the database cannot be used: The database at ${place} cannot be reached: ECONNREFUSED (nothing ` +
+      'listens on that port)',
+  )
   const server =
     await startServer(t, { SERVICES_CONFIG_PATH: configIn(t, { bootstrap_schema: false }), DATABASE_URL: url })
   for (const path of ['/health', '/v1/banks']) {

@@ -33,7 +33,10 @@ interface Taker {
 }
 
 async function startTaker (t: Test, directory: string): Promise<Taker> {
-  const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', TAKER, directory], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const child = spawn(
+    process.execPath, ['--import', 'tsx', '--input-type=module', '-e', TAKER, directory],
+    { stdio: ['pipe', 'pipe', 'inherit'] },
+  )
   const ended = once(child, 'exit')
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
   const line = async () => String((await lines.next()).value)
@@ -51,7 +54,9 @@ function lockOf (directory: string): string {
 }
 
 async function edit (directory: string, changes: object): Promise<void> {
-  await writeFile(lockOf(directory), JSON.stringify({ ...JSON.parse(await readFile(lockOf(directory), 'utf8')) as object, ...changes }))
+  await writeFile(lockOf(directory), JSON.stringify({
+    ...JSON.parse(await readFile(lockOf(directory), 'utf8')) as object, ...changes,
+  }))
 }
 
 async function refused (t: Test, directory: string, message: RegExp): Promise<void> {
@@ -83,7 +88,8 @@ t.test('a directory is created and locked until the lock is released', async (t)
 t.test('a second lock in the same process is refused', async (t) => {
   const directory = t.testdir({})
   const lock = await lockDirectory(directory)
-  await refused(t, directory, new RegExp(`in use by process ${process.pid} on ${hostname()} since .*; a directory takes one process`))
+  await refused(t, directory, new RegExp(`in use by process ${process.pid} on ${hostname()} since .*; a directory ` +
+    'takes one process'))
   t.same(readdirSync(directory), ['lock'])
   await lock.release()
 })
@@ -107,7 +113,8 @@ t.test('a lock is refused while its holder lives, and taken over when the holder
   await lock.release()
 })
 
-t.test('a lock is taken over when another process has its process id now', { skip: !existsSync('/proc/self/stat') }, async (t) => {
+t.test('a lock is taken over when another process has its ' +
+  'process id now', { skip: !existsSync('/proc/self/stat') }, async (t) => {
   const directory = t.testdir({})
   await lockDirectory(directory)
   await edit(directory, { start: '1' })
@@ -170,7 +177,10 @@ t.test('the lock of another host is refused, with what to do', async (t) => {
 })
 
 t.test('a lock file that this program did not write is refused', async (t) => {
-  for (const text of ['', '4711\n', '{', 'null', '[]', '{"pid":0,"start":null,"host":"a","when":"b"}', '{"pid":7,"start":7,"host":"a","when":"b"}']) {
+  for (const text of [
+    '', '4711\n', '{', 'null', '[]', '{"pid":0,"start":null,"host":"a","when":"b"}',
+    '{"pid":7,"start":7,"host":"a","when":"b"}',
+  ]) {
     const directory = t.testdir({ lock: text })
     await refused(t, directory, /lock is not a lock of Memory Gateway/)
     t.equal(await readFile(lockOf(directory), 'utf8'), text)

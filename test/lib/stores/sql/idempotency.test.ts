@@ -31,13 +31,17 @@ async function gateway (
 async function kept (t: Test, schema: string): Promise<{ memories: number, receipts: number }> {
   const executor = new PostgresExecutor(postgresOptions())
   t.teardown(async () => { await executor.close() })
-  const [row] = await executor.query<{ memories: number, receipts: number }>(`select (select count(*)::int from ${schema}.memories) as memories, (select count(*)::int from ${schema}.idempotency_keys) as receipts`)
+  const [row] = await executor.query<{ memories: number, receipts: number }>('select (select count(*)::int from ' +
+    `${schema}.memories) as memories, (select count(*)::int from ${schema}.idempotency_keys) as receipts`)
   return row!
 }
 
-const retain = async ({ app }: Process, content: string, headers: Record<string, string> = KEY) => await app.post('/v1/retain', { bank_id: 'team', content }, headers)
+const retain = async ({ app }: Process, content: string, headers: Record<string, string> = KEY) => (
+  await app.post('/v1/retain', { bank_id: 'team', content }, headers)
+)
 
-t.test('a key that one process answered is answered by another, with the same words and without work', { skip }, async (t) => {
+t.test('a key that one process answered is answered by another, with the same words and ' +
+  'without work', { skip }, async (t) => {
   const schema = freshSchema(t)
   const ids = countingIds()
   const first = await retain(await gateway(t, schema, { ids }), 'The otter sleeps.')
@@ -78,7 +82,9 @@ t.test('the same request to two processes at the same time is executed once', { 
   const processes =
     [await gateway(t, schema, { ids }), await gateway(t, schema, { ids }), await gateway(t, schema, { ids })]
   for (let round = 0; round < 10; round++) {
-    const answers = await Promise.all(processes.map(async (process) => await retain(process, `Memory ${round}.`, { 'idempotency-key': `key-${round}` })))
+    const answers = await Promise.all(processes.map(async (process) => (
+      await retain(process, `Memory ${round}.`, { 'idempotency-key': `key-${round}` })
+    )))
     t.same(answers.map(({ statusCode }) => statusCode), [200, 200, 200])
     t.equal(new Set(answers.map(({ body }) => body)).size, 1, answers.map(({ body }) => body).join(' '))
     t.equal(answers.filter(({ headers }) => headers['idempotent-replayed'] === undefined).length, 1, 'one executed it')
@@ -89,7 +95,9 @@ t.test('the same request to two processes at the same time is executed once', { 
 
 t.test('of two concurrent bodies with one key one is executed and the other is refused', { skip }, async (t) => {
   const schema = freshSchema(t)
-  const [one, two] = [await gateway(t, schema), await gateway(t, schema, { ids: () => '01936f0e-7b3c-7a10-8d2f-ffffffffffff' })]
+  const [one, two] = [
+    await gateway(t, schema), await gateway(t, schema, { ids: () => '01936f0e-7b3c-7a10-8d2f-ffffffffffff' }),
+  ]
   const answers = await Promise.all([retain(one, 'The otter sleeps.'), retain(two, 'The otter wakes.')])
   t.same(answers.map(({ statusCode }) => statusCode).sort(), [200, 409])
   t.same(await kept(t, schema), { memories: 1, receipts: 1 })
@@ -124,11 +132,14 @@ t.test('a key of one caller has no effect for another', { skip }, async (t) => {
  * The ways in which one key can come to two banks: on the process that answered, on another that has not, and after a
  * restart.
  */
-t.test('a key that was used on one bank is refused on another, by every process and after a restart', { skip }, async (t) => {
+t.test('a key that was used on one bank is refused on another, by every process and ' +
+  'after a restart', { skip }, async (t) => {
   const schema = freshSchema(t)
   const ids = countingIds()
   const [one, two] = [await gateway(t, schema, { ids }), await gateway(t, schema, { ids })]
-  const ask = async ({ app }: Process, bank: string) => await app.post('/v1/retain', { bank_id: bank, content: 'The otter sleeps.' }, KEY)
+  const ask = async ({ app }: Process, bank: string) => (
+    await app.post('/v1/retain', { bank_id: bank, content: 'The otter sleeps.' }, KEY)
+  )
   const first = await ask(one, 'team')
   for (const process of [one, two, await gateway(t, schema, { ids })]) {
     const elsewhere = await ask(process, 'other')
@@ -139,16 +150,21 @@ t.test('a key that was used on one bank is refused on another, by every process 
   t.same(await kept(t, schema), { memories: 1, receipts: 1 })
 })
 
-t.test('of two concurrent requests with one key on two banks one is executed and the other is refused', { skip }, async (t) => {
+t.test('of two concurrent requests with one key on two banks one is executed and the ' +
+  'other is refused', { skip }, async (t) => {
   const schema = freshSchema(t)
   const ids = countingIds()
   const processes =
     [await gateway(t, schema, { ids }), await gateway(t, schema, { ids }), await gateway(t, schema, { ids })]
   for (let round = 0; round < 10; round++) {
     const answers = await Promise.all(processes.map(async ({ app }, index) => (
-      await app.post('/v1/retain', { bank_id: `bank-${index}`, content: 'The otter sleeps.' }, { 'idempotency-key': `key-${round}` })
+      await app.post(
+        '/v1/retain', { bank_id: `bank-${index}`, content: 'The otter sleeps.' }, { 'idempotency-key': `key-${round}` },
+      )
     )))
-    t.same(answers.map(({ statusCode }) => statusCode).sort(), [200, 409, 409], answers.map(({ body }) => body).join(' '))
+    t.same(
+      answers.map(({ statusCode }) => statusCode).sort(), [200, 409, 409], answers.map(({ body }) => body).join(' '),
+    )
   }
   t.equal((await kept(t, schema)).receipts, 10)
 })
@@ -157,7 +173,9 @@ t.test('a void receipt on another bank is replaced', { skip }, async (t) => {
   const schema = freshSchema(t)
   const ids = countingIds()
   const process = await gateway(t, schema, { ids })
-  const ask = async (bank: string) => await process.app.post('/v1/retain', { bank_id: bank, content: 'The otter sleeps.' }, KEY)
+  const ask = async (bank: string) => (
+    await process.app.post('/v1/retain', { bank_id: bank, content: 'The otter sleeps.' }, KEY)
+  )
   await ask('team')
   process.clock.advance(DAY_MS)
   const free = await ask('other')
@@ -171,9 +189,11 @@ t.test('work that was rolled back stores no key', { skip }, async (t) => {
   const process = await gateway(t, schema)
   const executor = new PostgresExecutor(postgresOptions())
   t.teardown(async () => { await executor.close() })
-  await executor.query(`create function ${schema}.refuse() returns trigger language plpgsql as $$ begin raise exception 'no'; end $$`)
+  await executor.query(`create function ${schema}.refuse() returns trigger language plpgsql as $$ begin raise ` +
+    'exception \'no\'; end $$')
   // When the receipt is written the memory has been: both must go.
-  await executor.query(`create constraint trigger refuse after insert on ${schema}.idempotency_keys deferrable initially deferred for each row execute function ${schema}.refuse()`)
+  await executor.query(`create constraint trigger refuse after insert on ${schema}.idempotency_keys deferrable ` +
+    `initially deferred for each row execute function ${schema}.refuse()`)
   const failed = await retain(process, 'The otter sleeps.')
   t.equal(failed.statusCode, 503, failed.body)
   t.same(await kept(t, schema), { memories: 0, receipts: 0 })
@@ -185,7 +205,9 @@ t.test('work that was rolled back stores no key', { skip }, async (t) => {
 })
 
 for (const when of ['before', 'answered'] as const) {
-  t.test(`a connection that is cut ${when === 'before' ? 'before the commit arrives' : 'when the commit is done and not yet answered'}: with a key the work is done once and answered`, { skip }, async (t) => {
+  t.test('a connection that is cut ' +
+    `${when === 'before' ? 'before the commit arrives' : 'when the commit is done and not yet answered'}: with a key ` +
+    'the work is done once and answered', { skip }, async (t) => {
     const schema = freshSchema(t)
     const { proxy, url } = await tcpProxy(t, DATABASE_URL!)
     const process = await gateway(t, schema, { url })
@@ -201,7 +223,8 @@ for (const when of ['before', 'answered'] as const) {
   })
 }
 
-t.test('a connection that is cut at a write without a key is answered 503, because its outcome is unknown', { skip }, async (t) => {
+t.test('a connection that is cut at a write without a key is answered 503, because its ' +
+  'outcome is unknown', { skip }, async (t) => {
   const schema = freshSchema(t)
   const { proxy, url } = await tcpProxy(t, DATABASE_URL!)
   const process = await gateway(t, schema, { url })

@@ -49,14 +49,19 @@ async function fixture (t: Test, files: Record<string, string> = FILES): Promise
       await migrate(on, schema, readMigrations(folder), (name) => { applied.push(name) })
       return applied
     },
-    steps: async () => (await executor.query<{ steps: number }>(`select count(*)::int as steps from ${schema}.steps`))[0]!.steps,
+    steps: async () => (
+      (await executor.query<{ steps: number }>(`select count(*)::int as steps from ${schema}.steps`))[0]!.steps
+    ),
   }
 }
 
 t.test('every file is applied to a fresh schema in order, and a second run changes nothing', { skip }, async (t) => {
   const { executor, schema, folder, run, steps } = await fixture(t)
   t.same(await pendingMigrations(executor, schema, readMigrations(folder)), Object.keys(FILES))
-  t.same(await executor.query('select 1 from pg_namespace where nspname = $1', [schema.replaceAll('"', '')]), [], 'a check changes nothing')
+  t.same(
+    await executor.query('select 1 from pg_namespace where nspname = $1', [schema.replaceAll('"', '')]), [],
+    'a check changes nothing',
+  )
   t.same(await run(), Object.keys(FILES))
   t.equal(await steps(), 3)
   t.same(await pendingMigrations(executor, schema, readMigrations(folder)), [])
@@ -75,7 +80,11 @@ t.test('concurrent runners take turns: all succeed, and each file is applied onc
 })
 
 t.test('a file that fails leaves the files before it applied and nothing of its own', { skip }, async (t) => {
-  const { executor, schema, folder, run, steps } = await fixture(t, { ...FILES, '0002_second.sql': 'insert into steps values (2);\ncreate table more (id int);\nselect nothing_here;\n' })
+  const {
+    executor, schema, folder, run, steps,
+  } = await fixture(t, {
+    ...FILES, '0002_second.sql': 'insert into steps values (2);\ncreate table more (id int);\nselect nothing_here;\n',
+  })
   const error = await t.rejects(run(), { name: 'SqlError', code: '42703', message: /nothing_here/ })
   t.ok(error)
   t.equal(await steps(), 1)
@@ -103,18 +112,30 @@ t.test('a database that is newer than the files is refused, and so is one with a
   await run()
   const third = readMigrations(folder)
   rmSync(join(folder, '0003_third.sql'))
-  await t.rejects(run(), { name: 'ProviderError', message: /the database is newer than this version .* 0003_third\.sql/ })
-  await t.rejects(pendingMigrations(executor, schema, readMigrations(folder)), { name: 'ProviderError', message: /newer/ })
+  await t.rejects(run(), {
+    name: 'ProviderError', message: /the database is newer than this version .* 0003_third\.sql/,
+  })
+  await t.rejects(
+    pendingMigrations(executor, schema, readMigrations(folder)), { name: 'ProviderError', message: /newer/ },
+  )
   await executor.query(`delete from ${schema}.schema_migrations where version = 2`)
-  await t.rejects(migrate(executor, schema, third), { name: 'ProviderError', message: /lacks the migration 0002_second\.sql, although it has later ones/ })
+  await t.rejects(migrate(executor, schema, third), {
+    name: 'ProviderError', message: /lacks the migration 0002_second\.sql, although it has later ones/,
+  })
 })
 
 t.test('numbers are consecutive and unique, and names have one form', (t) => {
-  const refused = (files: Record<string, string>, says: RegExp) => t.throws(() => readMigrations(t.testdir(files)), { name: 'ProviderError', message: says })
-  refused({ '0001_a.sql': '', '0003_c.sql': '' }, /^migrations\/0003_c\.sql: the next migration must have the number 0002$/)
+  const refused = (files: Record<string, string>, says: RegExp) => t.throws(
+    () => readMigrations(t.testdir(files)), { name: 'ProviderError', message: says },
+  )
+  refused(
+    { '0001_a.sql': '', '0003_c.sql': '' }, /^migrations\/0003_c\.sql: the next migration must have the number 0002$/,
+  )
   refused({ '0002_b.sql': '' }, /number 0001/)
   refused({ '0001_a.sql': '', '0001_b.sql': '' }, /0001_b\.sql: .* number 0002/)
-  for (const name of ['1_a.sql', '0001.sql', '0001_A.sql', '0001-a.sql', 'first.sql', '00001_a.sql']) refused({ [name]: '' }, /the name must be like 0001_words\.sql/)
+  for (const name of ['1_a.sql', '0001.sql', '0001_A.sql', '0001-a.sql', 'first.sql', '00001_a.sql']) {
+    refused({ [name]: '' }, /the name must be like 0001_words\.sql/)
+  }
   t.same(readMigrations(t.testdir({ 'README.md': 'no migration' })), [])
   t.end()
 })
@@ -138,8 +159,13 @@ t.test('memories from before the migration of trust, or of a server without it, 
   const database = await sqlDatabase(t)
   const schema = schemaIn(t, database)
   const migrations = readMigrations()
-  const insert = async (id: string, more = '', value = '') => await database.query(`insert into ${schema}.memories (tenant_id, bank_id, memory_id, fingerprint, text, tags, metadata, retained_at, tokens,
-    passage_starts, passage_ends, terms, passages_length, embedded${more}) values ('', 'home', $1::text::uuid, $1, $1, '{}', '{}', 1, 1, '{0}', '{1}', '{x}', 1, false${value})`, [id])
+  const insert = async (
+    id: string, more = '', value = '',
+  ) => await database.query(`insert into ${schema}.memories (tenant_id, bank_id, memory_id, fingerprint, text, tags,
+    metadata, retained_at, tokens,
+    passage_starts, passage_ends, terms, passages_length,
+      embedded${more}) values ('', 'home', $1::text::uuid, $1, $1, '{}', '{}', 1, 1, '{0}', '{1}', '{x}', 1,
+        false${value})`, [id])
   const ids = [1, 2, 3].map((number) => `01936f0e-7b3c-7a10-8d2f-00000000000${number}`) as [string, string, string]
   await migrate(database, schema, migrations.slice(0, 2))
   await insert(ids[0])
@@ -148,8 +174,14 @@ t.test('memories from before the migration of trust, or of a server without it, 
   await insert(ids[2], ', trust', ', \'of another version\'')
   const store = await storeIn(database, { schema })
   t.teardown(async () => { await store.close() })
-  const list = async (minTrust?: 'untrusted') => (await store.list({ tenantId: null, bankId: 'home' }, { now: NOW, limit: 9, filters: minTrust === undefined ? {} : { minTrust } })).map(({ memoryId, trust }) => [memoryId, trust])
-  t.same(await list(), [[ids[2], 'suspect'], [ids[1], 'trusted'], [ids[0], 'trusted']], 'an unknown level is the lowest')
+  const list = async (minTrust?: 'untrusted') => (
+    (await store.list({ tenantId: null, bankId: 'home' }, {
+      now: NOW, limit: 9, filters: minTrust === undefined ? {} : { minTrust },
+    })).map(({ memoryId, trust }) => [memoryId, trust])
+  )
+  t.same(
+    await list(), [[ids[2], 'suspect'], [ids[1], 'trusted'], [ids[0], 'trusted']], 'an unknown level is the lowest',
+  )
   t.same(await list('untrusted'), [[ids[1], 'trusted'], [ids[0], 'trusted']])
 })
 
@@ -179,7 +211,9 @@ t.test('the command uses MIGRATE_DATABASE_URL, then dsn, then DATABASE_URL or SE
   const fresh = await runCommand('migrate', { MIGRATE_DATABASE_URL: first, DATABASE_URL: dead })
   t.equal(fresh.code, 0, fresh.stderr)
   t.match(fresh.stdout, /^applied 0001_memories\.sql$/m)
-  t.match(fresh.stdout, /^the database \(schema memory_gateway\)|^the database \(schema "memory_gateway"\) is up to date$/m)
+  t.match(
+    fresh.stdout, /^the database \(schema memory_gateway\)|^the database \(schema "memory_gateway"\) is up to date$/m,
+  )
 
   const again = await runCommand('migrate', { SERVICES_PG_DSN: first })
   t.equal(again.code, 0, again.stderr)
@@ -195,13 +229,25 @@ t.test('the command uses MIGRATE_DATABASE_URL, then dsn, then DATABASE_URL or SE
   const second = await freshDatabase(t)
   const beforeFile = await runCommand('migrate', { SERVICES_CONFIG_PATH: config, MIGRATE_DATABASE_URL: second })
   t.match(beforeFile.stdout, /^applied 0001_memories\.sql$/m, 'of the other database')
-  const schemas = await open(t, second).query<{ name: string }>('select nspname as name from pg_namespace where nspname in ($1, $2)', ['memory_gateway', 'elsewhere'])
+  const schemas = await open(t, second).query<{ name: string }>(
+    'select nspname as name from pg_namespace where nspname in ($1, $2)', ['memory_gateway', 'elsewhere'],
+  )
   t.same(schemas, [{ name: 'elsewhere' }])
 })
 
-t.test('the command runs in an environment of the gateway whose settings would end the gateway', { skip }, async (t) => {
-  const file = join(t.testdir({ 'config.yaml': 'vector_store: postgres\nsources: {shop: {auth: {secret: "$' + '{SHOP_SECRET}"}}}\n' }), 'config.yaml')
-  const { code, stderr } = await runCommand('migrate', { MIGRATE_DATABASE_URL: await freshDatabase(t), SERVICES_HOST: '0.0.0.0', SERVICES_PORT: 'x', SERVICE_API_KEY_FILE: '/nowhere', SERVICES_CONFIG_PATH: file })
+t.test('the command runs in an environment of the gateway whose settings would end ' +
+  'the gateway', { skip }, async (t) => {
+  const file = join(
+    t.testdir({ 'config.yaml': 'vector_store: postgres\nsources: {shop: {auth: {secret: "$' + '{SHOP_SECRET}"}}}\n' }),
+    'config.yaml',
+  )
+  const { code, stderr } = await runCommand('migrate', {
+    MIGRATE_DATABASE_URL: await freshDatabase(t),
+    SERVICES_HOST: '0.0.0.0',
+    SERVICES_PORT: 'x',
+    SERVICE_API_KEY_FILE: '/nowhere',
+    SERVICES_CONFIG_PATH: file,
+  })
   t.strictSame([code, stderr], [0, ''])
 })
 
@@ -209,7 +255,10 @@ t.test('the command reports what is wrong and never the URI', { skip }, async (t
   const none = await runCommand('migrate')
   t.equal(none.code, 1)
   t.match(none.stderr, /set DATABASE_URL, SERVICES_PG_DSN or vector_store_config\.dsn/)
-  for (const env of [{ DATABASE_URL: 'postgres://app:hunter2@127.0.0.1:1/nothing' }, { MIGRATE_DATABASE_URL: 'hunter2' }, { DATABASE_URL: 'postgres://app:hunter2@db/' }]) {
+  for (const env of [
+    { DATABASE_URL: 'postgres://app:hunter2@127.0.0.1:1/nothing' }, { MIGRATE_DATABASE_URL: 'hunter2' },
+    { DATABASE_URL: 'postgres://app:hunter2@db/' },
+  ]) {
     const { code, stdout, stderr } = await runCommand('migrate', env)
     t.equal(code, 1)
     t.match(stderr, /at 127\.0\.0\.1:1 cannot be reached: ECONNREFUSED|must be a connection URI/)
@@ -227,7 +276,10 @@ t.test('old idempotency records stay, the first one of each key, and old servers
   const schema = schemaIn(t, database)
   const migrations = readMigrations()
   // The statement of the last release.
-  const keep = async (tenant: string, bank: string, key: string, keptAt: number) => await database.query(`insert into ${schema}.idempotency_keys as k (tenant_id, bank_id, key, request_fingerprint, answer, kept_at)
+  const keep = async (
+    tenant: string, bank: string, key: string, keptAt: number,
+  ) => await database.query(`insert into ${schema}.idempotency_keys as k (tenant_id, bank_id, key, request_fingerprint,
+    answer, kept_at)
 values ($1, $2, $3, $4, $5, $6::float8::bigint)
 on conflict (tenant_id, bank_id, key) do update
 set request_fingerprint = excluded.request_fingerprint, answer = excluded.answer, kept_at = excluded.kept_at
@@ -248,8 +300,11 @@ returning k.key`, [tenant, bank, key, 'print', JSON.stringify(bank), keptAt, kep
   t.teardown(async () => { await store.close() })
   const answer = async (tenant: string | null, key: string) =>
     (await store.findIdempotencyRecord(tenant, key, now))?.text
-  t.same([await answer(null, 'alone'), await answer(null, 'twice'), await answer('acme', 'twice'), await answer(null, 'void'), await answer('acme', 'alone')],
-    ['"one"', '"first"', '"theirs"', undefined, undefined])
+  t.same([
+    await answer(null, 'alone'), await answer(null, 'twice'), await answer('acme', 'twice'), await answer(null, 'void'),
+    await answer('acme', 'alone'),
+  ],
+  ['"one"', '"first"', '"theirs"', undefined, undefined])
   t.same(await database.query(`select count(*)::int as records from ${schema}.idempotency_keys`), [{ records: 4 }])
   t.equal((await keep('', 'one', 'new', now)).length, 1, 'a server of the last release adds a key')
   t.same(await keep('', 'one', 'new', now), [], 'it finds the key again')

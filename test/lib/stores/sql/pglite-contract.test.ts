@@ -5,4 +5,7 @@ import { pgliteDatabase, schemaIn, storeIn } from '../../../helpers/sql-database
 const database = await pgliteDatabase(t)
 
 // Half precision has eleven bits.
-vectorStoreContract('SqlVectorStore on PGlite', async (t) => await storeIn(database, { schema: schemaIn(t, database) }), { tolerance: 1e-3 })
+vectorStoreContract(
+  'SqlVectorStore on PGlite', async (t) => await storeIn(database, { schema: schemaIn(t, database) }),
+  { tolerance: 1e-3 },
+)

@@ -30,7 +30,9 @@ t.test('limits', async (t) => {
 
   t.test('refuse a statement immediately when too many wait, and one that waits too long', async (t) => {
     const holder = await occupy()
-    const waiting = [database.query('select 1'), database.query('select 1')].map(async (work) => await rejection(SqlError, work))
+    const waiting = [database.query('select 1'), database.query('select 1')].map(async (work) => (
+      await rejection(SqlError, work)
+    ))
     await rejectsWith(t, database.query('select 1'), 'busy')
     for (const error of await Promise.all(waiting)) t.equal(error.kind, 'busy')
     await rejectsWith(t, database.read('select 1'), 'busy')

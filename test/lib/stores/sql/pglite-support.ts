@@ -37,14 +37,18 @@ export async function open (
 }
 
 /** Asserts that a promise rejects with an SqlError of this kind. */
-export async function rejectsWith (t: Test, promise: Promise<unknown>, kind: SqlErrorKind, message = ''): Promise<void> {
+export async function rejectsWith (
+  t: Test, promise: Promise<unknown>, kind: SqlErrorKind, message = '',
+): Promise<void> {
   const error = await rejection(SqlError, promise)
   t.equal(error.kind, kind)
   t.ok(error.message.includes(message), error.message)
 }
 
 /** The column `v` of the first row. */
-export async function value (database: Pick<Executor, 'query'>, text: string, params: readonly Param[] = []): Promise<unknown> {
+export async function value (
+  database: Pick<Executor, 'query'>, text: string, params: readonly Param[] = [],
+): Promise<unknown> {
   const [row] = await database.query<{ v: unknown }>(text, params)
   return row?.v
 }

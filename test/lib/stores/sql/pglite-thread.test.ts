@@ -60,16 +60,24 @@ t.test('a thread that does not answer at all is ended and replaced', async (t) =
   const program = join(root, 'hanging.mjs')
   await writeFile(program, `
     import { parentPort } from 'node:worker_threads'
-    parentPort.on('message', ({ id, text }) => { if (text !== 'hang') parentPort.postMessage({ id, rows: [{ text }] }) })
+    parentPort.on('message', ({ id, text }) => { if (text !== 'hang') parentPort.postMessage({ id,
+      rows: [{ text }] }) })
     parentPort.postMessage({ id: 0, rows: [] })
   `)
-  const database = await openPglite({ ...LIMITS, timeoutMs: 1000, graceMs: 1, dataDir: join(root, 'hanging') }, pathToFileURL(program))
+  const database = await openPglite(
+    { ...LIMITS, timeoutMs: 1000, graceMs: 1, dataDir: join(root, 'hanging') }, pathToFileURL(program),
+  )
   t.teardown(async () => { await database.close() })
   await t.rejects(database.query('hang'), new SqlError('timeout', 'The database did not answer within 1000 ms'))
   t.same(await database.query('after'), [{ text: 'after' }])
-  await t.rejects(database.transaction(async (tx) => await tx.query('hang')), new SqlError('timeout', 'The database did not answer within 1000 ms'))
+  await t.rejects(
+    database.transaction(async (tx) => await tx.query('hang')),
+    new SqlError('timeout', 'The database did not answer within 1000 ms'),
+  )
   t.same(await database.query('after that'), [{ text: 'after that' }])
-  t.same(await database.query('and the one that answered is not ended'), [{ text: 'and the one that answered is not ended' }])
+  t.same(await database.query('and the one that answered is not ended'), [
+    { text: 'and the one that answered is not ended' },
+  ])
 })
 
 t.test('a missing PGlite is reported with what to install', async (t) => {
@@ -78,7 +86,8 @@ t.test('a missing PGlite is reported with what to install', async (t) => {
   const dataDir = join(root, 'without')
   await t.rejects(openPglite({ ...LIMITS, dataDir }, pathToFileURL(program)), {
     constructor: ProviderError,
-    message: 'vector_store: pglite needs the packages @electric-sql/pglite and @electric-sql/pglite-pgvector; npm install them',
+    message: 'vector_store: pglite needs the packages @electric-sql/pglite and @electric-sql/pglite-pgvector; npm ' +
+      'install them',
   })
   t.same(await readdir(dataDir), [])
 })

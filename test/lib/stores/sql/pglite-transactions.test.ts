@@ -46,7 +46,9 @@ t.test('transactions', async (t) => {
   })
 
   t.test('fail with an error of the commit', async (t) => {
-    const found = await rejection(SqlError, database.transaction(async (tx) => { await tx.query('insert into pairs values (1), (1)') }))
+    const found = await rejection(SqlError, database.transaction(
+      async (tx) => { await tx.query('insert into pairs values (1), (1)') },
+    ))
     t.match(found, { kind: 'statement', code: '23505', constraint: 'pairs_a_key' })
     t.equal(await value(database, 'select count(*)::int as v from pairs'), 0)
   })
@@ -64,7 +66,10 @@ t.test('transactions', async (t) => {
       throw new Error('no')
     }), { message: 'no' })
     t.equal(await value(database, 'select to_regclass(\'one\')::text as v'), null)
-    await rejectsWith(t, database.transaction(async (tx) => { await tx.script('create table one (a int); selekt') }), 'statement', 'selekt')
+    await rejectsWith(
+      t, database.transaction(async (tx) => { await tx.script('create table one (a int); selekt') }), 'statement',
+      'selekt',
+    )
     t.equal(await value(database, 'select to_regclass(\'one\')::text as v'), null)
   })
 
@@ -72,7 +77,12 @@ t.test('transactions', async (t) => {
     await database.transaction(async (tx) => {
       t.equal(await value(tx, 'select current_setting(\'transaction_isolation\') as v'), 'repeatable read')
     }, { snapshot: true })
-    t.match(await rejection(SqlError, database.transaction(async (tx) => { await tx.query('delete from notes') }, { snapshot: true })), { code: '25006' })
+    t.match(
+      await rejection(SqlError, database.transaction(
+        async (tx) => { await tx.query('delete from notes') }, { snapshot: true },
+      )),
+      { code: '25006' },
+    )
     t.equal(await count(), 2)
   })
 

@@ -12,8 +12,9 @@ t.test('statements', async (t) => {
   const { database, dataDir } = await open(t)
 
   t.test('bind parameters as the types in the statement', async (t) => {
-    t.same(await database.query('select $1::float8 as f, $2::int as i, $3::bool as b, $4::text as t, $5::text as n, $6::jsonb as j',
-      [1.5, 3, true, 'it\'s', null, '{"a":[1]}']), [{ f: 1.5, i: 3, b: true, t: 'it\'s', n: null, j: { a: [1] } }])
+    t.same(await database.query('select $1::float8 as f, $2::int as i, $3::bool as b, $4::text as t, $5::text as n, ' +
+      '$6::jsonb as j',
+    [1.5, 3, true, 'it\'s', null, '{"a":[1]}']), [{ f: 1.5, i: 3, b: true, t: 'it\'s', n: null, j: { a: [1] } }])
     t.equal(await value(database, 'select $1::text as v', [5]), '5')
     t.equal(await value(database, 'select $1::text as v', [false]), 'false')
     t.equal(await value(database, 'select $1::float8 as v', [-Infinity]), -Infinity)
@@ -23,15 +24,19 @@ t.test('statements', async (t) => {
   })
 
   t.test('bind arrays of text with any content', async (t) => {
-    const elements = ['a', '', ' ', 'NULL', 'null', null, '{a,b}', '{}', '"', '"q"', 'it\'s', '\\', 'back\\"slash', '\\x41', 'c,d', ' x ', '😀', 'a\nb\tc', 'é', '\u0301']
+    const elements = [
+      'a', '', ' ', 'NULL', 'null', null, '{a,b}', '{}', '"', '"q"', 'it\'s', '\\', 'back\\"slash', '\\x41', 'c,d',
+      ' x ', '😀', 'a\nb\tc', 'é', '\u0301',
+    ]
     t.same(await value(database, 'select $1::text[] as v', [elements]), elements)
     t.same(await value(database, 'select $1::text[] as v', [[]]), [])
     t.equal(await value(database, 'select cardinality($1::text[]) as v', [[]]), 0)
     t.same(await value(database, 'select $1::text[] as v', [[null, '']]), [null, ''])
     t.equal(await value(database, 'select $1::text[] as v', [null]), null)
     t.same(await value(database, 'select $1::text[]::int[] as v', [['1', '2', null]]), [1, 2, null])
-    t.same(await database.query('select i::text as i, f from unnest($1::text[]::uuid[], $2::text[]::float8[]) as u (i, f)',
-      [['00000000-0000-0000-0000-000000000001', '00000000-0000-0000-0000-000000000002'], ['0.5', '1e3']]),
+    t.same(await database.query('select i::text as i, f from unnest($1::text[]::uuid[], $2::text[]::float8[]) ' +
+      'as u (i, f)',
+    [['00000000-0000-0000-0000-000000000001', '00000000-0000-0000-0000-000000000002'], ['0.5', '1e3']]),
     [{ i: '00000000-0000-0000-0000-000000000001', f: 0.5 }, { i: '00000000-0000-0000-0000-000000000002', f: 1000 }])
   })
 
@@ -53,8 +58,9 @@ t.test('statements', async (t) => {
 
   t.test('are planned for the bound values, sort by bytes, and have the extension vector', async (t) => {
     t.equal(await value(database, 'select current_setting(\'plan_cache_mode\') as v'), 'force_custom_plan')
-    t.same(await database.query('select datcollate, pg_encoding_to_char(encoding) as encoding, current_setting(\'TimeZone\') as zone from pg_database where datname = current_database()'),
-      [{ datcollate: 'C', encoding: 'UTF8', zone: 'UTC' }])
+    t.same(await database.query('select datcollate, pg_encoding_to_char(encoding) as encoding, ' +
+      'current_setting(\'TimeZone\') as zone from pg_database where datname = current_database()'),
+    [{ datcollate: 'C', encoding: 'UTF8', zone: 'UTC' }])
     await database.maintain('create extension vector')
     t.equal(await value(database, 'select $1::vector <=> \'[1,0]\' as v', ['[1,0]']), 0)
   })
@@ -64,7 +70,14 @@ t.test('statements', async (t) => {
     let hasEnded = false
     const tick = () => { ticks++; if (!hasEnded) setImmediate(tick) }
     tick()
-    t.equal(await value(database, 'with recursive r as (select 1 as n union all select n + 1 from r where n < 200000) select count(*)::int as v from r'), 200000)
+    t.equal(
+      await value(
+        database,
+        'with recursive r as (select 1 as n union all select n + 1 from r where n < 200000) select count(*)::int ' +
+          'as v from r',
+      ),
+      200000,
+    )
     hasEnded = true
     t.ok(ticks > 100, `${ticks} ticks`)
   })

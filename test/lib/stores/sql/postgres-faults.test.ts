@@ -48,10 +48,12 @@ t.test('a read whose backend is killed is repeated once and answers', { skip }, 
   const watcher = openPostgres(t)
   const kept = await table(t, watcher)
   // The first to ask is killed, the next is not.
-  const text = `with first as (select count(*) = 0 as it from ${kept}) select pg_backend_pid() as pid, pg_sleep(case when it then 20 else 0 end) from first`
+  const text = `with first as (select count(*) = 0 as it from ${kept}) select pg_backend_pid() as pid,
+    pg_sleep(case when it then 20 else 0 end) from first`
   const [before] = await executor.query<{ pid: number }>('select pg_backend_pid() as pid')
   const answer = executor.read<{ pid: number }>(text)
-  await watcher.query(`do $$ begin while not exists (select from pg_stat_activity where pid = ${before!.pid} and wait_event = 'PgSleep') loop perform pg_stat_clear_snapshot(); perform pg_sleep(0.01); end loop; end $$`)
+  await watcher.query(`do $$ begin while not exists (select from pg_stat_activity where pid = ${before!.pid} and ` +
+    'wait_event = \'PgSleep\') loop perform pg_stat_clear_snapshot(); perform pg_sleep(0.01); end loop; end $$')
   await watcher.query(`insert into ${kept} values ('killed')`)
   await watcher.query('select pg_terminate_backend($1::int)', [before!.pid])
   const [row] = await answer
@@ -63,7 +65,11 @@ t.test('a read is executed at most twice', { skip }, async (t) => {
   const watcher = openPostgres(t)
   const kept = await table(t, watcher)
   await watcher.query(`create sequence ${kept}_count`)
-  t.equal((await rejection(SqlError, executor.read(`select nextval('${kept}_count'), pg_terminate_backend(pg_backend_pid())`))).kind, 'connection')
+  t.equal(
+    (await rejection(SqlError, executor.read(`select nextval('${kept}_count'), ` +
+      'pg_terminate_backend(pg_backend_pid())'))).kind,
+    'connection',
+  )
   t.same(await watcher.query(`select last_value::int as tries from ${kept}_count`), [{ tries: 2 }])
 })
 
@@ -72,7 +78,11 @@ t.test('a write whose backend is killed is not repeated', { skip }, async (t) =>
   const watcher = openPostgres(t)
   const kept = await table(t, watcher)
   await watcher.query(`create sequence ${kept}_count`)
-  t.equal((await rejection(SqlError, executor.query(`select nextval('${kept}_count'), pg_terminate_backend(pg_backend_pid())`))).kind, 'connection')
+  t.equal(
+    (await rejection(SqlError, executor.query(`select nextval('${kept}_count'), ` +
+      'pg_terminate_backend(pg_backend_pid())'))).kind,
+    'connection',
+  )
   t.same(await watcher.query(`select last_value::int as tries from ${kept}_count`), [{ tries: 1 }])
   t.same(await executor.query('select 1 as one'), [{ one: 1 }], 'the next call gets a connection')
 })
@@ -130,7 +140,12 @@ t.test('a commit that does not arrive is undone, one with a lost answer is kept;
   const { proxy, executor, kept } = await behindProxy(t)
   for (const [when, id] of [['before', 'undone'], ['answered', 'kept']] as const) {
     const sprung = proxy.trap('commit', when)
-    t.equal((await inTime(t, executor.transaction(async (tx) => await tx.query(`insert into ${kept} values ('${id}')`)))).kind, 'connection')
+    t.equal(
+      (await inTime(t, executor.transaction(async (tx) => (
+        await tx.query(`insert into ${kept} values ('${id}')`)
+      )))).kind,
+      'connection',
+    )
     await sprung
   }
   t.same(await ids(executor, kept), ['kept'])
@@ -188,22 +203,37 @@ t.test('a silent connection to a server that refuses new ones ends only its own 
 t.test('a call ends when the database refuses connections, or accepts them and never answers', { skip }, async (t) => {
   const { proxy, executor } = await behindProxy(t, { ...LIMITS, poolSize: 2 })
   await proxy.refuse()
-  const asks: Array<() => Promise<unknown>> = [async () => await executor.query('select 1'), async () => await executor.read('select 1'), async () => { await executor.transaction(async () => {}) }, async () => { await executor.maintain('select 1') }]
-  for (const ask of asks) t.match(await inTime(t, ask()), { kind: 'connection', message: `The database at 127.0.0.1:${proxy.port} cannot be reached: ECONNREFUSED (nothing listens on that port)` })
+  const asks: Array<() => Promise<unknown>> = [
+    async () => await executor.query('select 1'), async () => await executor.read('select 1'),
+    async () => { await executor.transaction(async () => {}) }, async () => { await executor.maintain('select 1') },
+  ]
+  for (const ask of asks) {
+    t.match(await inTime(t, ask()), {
+      kind: 'connection',
+      message: `The database at 127.0.0.1:${proxy.port} cannot be reached: ECONNREFUSED (nothing listens on that port)`,
+    })
+  }
   await proxy.pass()
   proxy.silence()
   const errors = await Promise.all(asks.map(async (ask) => await inTime(t, ask(), 2 * BOUND_MS)))
   t.same(errors.map(({ kind }) => kind), ['connection', 'connection', 'connection', 'connection'])
-  for (const { message } of errors) t.equal(message, `The database at 127.0.0.1:${proxy.port} cannot be reached: CONNECT_TIMEOUT (nobody answers there)`)
+  for (const { message } of errors) {
+    t.equal(
+      message, `The database at 127.0.0.1:${proxy.port} cannot be reached: CONNECT_TIMEOUT (nobody answers there)`,
+    )
+  }
   await proxy.pass()
   t.same(await executor.query('select 1 as one'), [{ one: 1 }])
 })
 
 t.test('connections that were cut while idle are replaced without a failure', { skip }, async (t) => {
   const { proxy, executor, watcher } = await behindProxy(t, { poolSize: 4 })
-  const pids = await Promise.all([1, 2, 3, 4].map(async () => (await executor.query<{ pid: number }>('select pg_backend_pid() as pid from pg_sleep(0.05)'))[0]!.pid))
+  const pids = await Promise.all([1, 2, 3, 4].map(async () => (
+    (await executor.query<{ pid: number }>('select pg_backend_pid() as pid from pg_sleep(0.05)'))[0]!.pid
+  )))
   proxy.cut()
-  await watcher.query(`do $$ begin while exists (select from pg_stat_activity where pid = any('{${pids.join(',')}}')) loop perform pg_stat_clear_snapshot(); perform pg_sleep(0.01); end loop; end $$`)
+  await watcher.query('do $$ begin while exists (select from pg_stat_activity where pid = ' +
+    `any('{${pids.join(',')}}')) loop perform pg_stat_clear_snapshot(); perform pg_sleep(0.01); end loop; end $$`)
   const answers = await Promise.all([1, 2, 3, 4].map(async () => await executor.read('select 1 as one')))
   t.same(answers, Array.from({ length: 4 }, () => [{ one: 1 }]))
 })
@@ -223,7 +253,12 @@ t.test('close waits for work in progress, and accepts no more', { skip }, async 
   t.equal(await work, 1)
   await closed
   t.match(await waiting, { kind: 'connection', message: 'The store is closed' })
-  const errors = await Promise.all([executor.query('select 1'), executor.read('select 1'), executor.transaction(async () => {}), executor.maintain('select 1')].map(async (work) => await rejection(SqlError, work)))
+  const errors = await Promise.all(
+    [
+      executor.query('select 1'), executor.read('select 1'), executor.transaction(async () => {}),
+      executor.maintain('select 1'),
+    ].map(async (work) => await rejection(SqlError, work)),
+  )
   for (const error of errors) t.match(error, { kind: 'connection', message: 'The store is closed' })
   await executor.close()
 })

@@ -12,32 +12,50 @@ const skip = DATABASE_URL === undefined ? 'TEST_DATABASE_URL is not set' : false
 async function table (t: Test, executor: PostgresExecutor): Promise<string> {
   const schema = quoteSchema(freshSchema(t))
   await executor.query(`create schema ${schema}`)
-  await executor.query(`create table ${schema}.kept (id text primary key check (id <> 'never'), value text, number int)`)
+  await executor.query(`create table ${schema}.kept (id text primary key check (id <> 'never'), value text, ` +
+    'number int)')
   return `${schema}.kept`
 }
 
 for (const transactionPooler of [false, true]) {
-  t.test(`bound values are returned unchanged${transactionPooler ? ', through a pooler in transaction mode too' : ''}`, { skip }, async (t) => {
+  t.test('bound values are returned ' +
+    `unchanged${transactionPooler ? ', through a pooler in transaction mode too' : ''}`, { skip }, async (t) => {
     const executor = openPostgres(t, { transactionPooler })
-    const back = async (value: Param, cast: string) => (await executor.query<{ value: unknown }>(`select $1::${cast} as value`, [value]))[0]?.value
-    for (const text of ['', 'null', 'NULL', '{}', '{a,b}', 'it\'s', '"quoted"', 'back\\slash', '\\\\', '$1', 'line\nfeed\ttab', '🦦 é \u200b', 'x'.repeat(100_000)]) {
+    const back = async (value: Param, cast: string) => (
+      (await executor.query<{ value: unknown }>(`select $1::${cast} as value`, [value]))[0]?.value
+    )
+    for (const text of [
+      '', 'null', 'NULL', '{}', '{a,b}', 'it\'s', '"quoted"', 'back\\slash', '\\\\', '$1', 'line\nfeed\ttab',
+      '🦦 é \u200b', 'x'.repeat(100_000),
+    ]) {
       t.equal(await back(text, 'text'), text)
       t.same(await back([text], 'text[]'), [text], `an array of ${JSON.stringify(text).slice(0, 30)}`)
     }
     // In JSON, because the driver reads a null of an array as the text NULL: no statement of the store answers one.
-    const listed = async (list: Param, cast = 'text[]') => JSON.parse((await executor.query<{ value: string }>(`select array_to_json($1::${cast})::text as value`, [list]))[0]!.value) as unknown
-    for (const list of [[], [null], [null, 'null', 'NULL', ''], ['a,b', '{a,b}', '"', '\\', '\'', ' ', '{}', '{', '}', 'a"b\\c'], ['']]) {
+    const listed = async (list: Param, cast = 'text[]') => (
+      JSON.parse(
+        (await executor.query<{ value: string }>(`select array_to_json($1::${cast})::text as value`, [list]))[0]!.value,
+      ) as unknown
+    )
+    for (const list of [
+      [], [null], [null, 'null', 'NULL', ''], ['a,b', '{a,b}', '"', '\\', '\'', ' ', '{}', '{', '}', 'a"b\\c'], [''],
+    ]) {
       t.same(await listed(list), list, JSON.stringify(list))
     }
     t.equal(await back(null, 'text'), null)
     t.equal(await back(null, 'text[]'), null)
     t.equal(await back(true, 'boolean'), true)
     t.equal(await back(false, 'boolean'), false)
-    for (const number of [0, -1, 1.5, 1e-7, 1e21, 2 ** 53 - 1, 1_768_471_200_000]) t.equal(await back(number, 'float8'), number)
+    for (const number of [0, -1, 1.5, 1e-7, 1e21, 2 ** 53 - 1, 1_768_471_200_000]) {
+      t.equal(await back(number, 'float8'), number)
+    }
     t.equal(await back(2_147_483_647, 'int'), 2_147_483_647)
     const instants = ['9007199254740991', null, '1768471200000']
     t.same(await listed(instants, 'text[]::bigint[]::text[]'), instants, 'whole numbers beyond an int go as text')
-    t.equal((await executor.query<{ value: number }>('select $1::float8::bigint::float8 as value', [2 ** 53 - 1]))[0]?.value, 2 ** 53 - 1)
+    t.equal(
+      (await executor.query<{ value: number }>('select $1::float8::bigint::float8 as value', [2 ** 53 - 1]))[0]?.value,
+      2 ** 53 - 1,
+    )
     const json = JSON.stringify({ a: 'it\'s', b: [1, null, '{x}'], 'c"': '\\u0041' })
     t.same(JSON.parse(await back(json, 'text::jsonb::text') as string), JSON.parse(json))
   })
@@ -67,7 +85,10 @@ t.test('no error contains a bound value, whatever the database reports about it'
     ['select $1::text::uuid', [secret], '22P02'],
     ['select $1::text[]::int[]', [['1', secret]], '22P02'],
     ['select $1::text::int', [secret], '22P02'],
-    ['select 1 / length(nullif($1::text, $2::text)), 1 / (length($1::text) - length($2::text))', [secret, secret], '22012'],
+    [
+      'select 1 / length(nullif($1::text, $2::text)), 1 / (length($1::text) - length($2::text))', [secret, secret],
+      '22012',
+    ],
     ['select $1::text from nothing_here', [secret], '42P01'],
     ['select $1::text, nothing_here', [secret], '42703'],
     ['select nothing_here($1::text)', [secret], '42883'],
@@ -85,14 +106,18 @@ t.test('no error contains a bound value, whatever the database reports about it'
       t.equal(error.kind, 'statement')
       t.equal(error.cause, undefined)
       const properties = Object.getOwnPropertyNames(error).map((name) => String(Reflect.get(error, name)))
-      for (const shown of [error.message, error.stack ?? '', ...properties, inspect(error, { depth: 10, showHidden: true })]) {
+      for (const shown of [
+        error.message, error.stack ?? '', ...properties, inspect(error, { depth: 10, showHidden: true }),
+      ]) {
         t.notOk([secret, '0.123456', json].some((part) => shown.includes(part)), 'nothing of it')
       }
     }
   }
   const taken = await rejection(SqlError, executor.query(wrong[0]![0], wrong[0]![1]))
   t.equal(taken.constraint, 'kept_pkey')
-  const unbindable = await rejection(SqlError, executor.query('select $1::text', [{ toString: () => { throw new Error(secret) } } as unknown as Param]))
+  const unbindable = await rejection(SqlError, executor.query('select $1::text', [
+    { toString: () => { throw new Error(secret) } } as unknown as Param,
+  ]))
   t.notOk(inspect(unbindable, { depth: 10, showHidden: true }).includes(secret), 'nor does the driver error')
   t.same(await executor.query('select 1 as one'), [{ one: 1 }], 'the pool still works')
 })
@@ -105,7 +130,10 @@ t.test('a statement that takes too long ends in time, alone and in a transaction
   const error = await rejection(SqlError, executor.query('select pg_sleep(30)'))
   t.equal(error.kind, 'timeout')
   t.equal(error.code, '57014')
-  t.equal((await rejection(SqlError, executor.transaction(async (tx) => await tx.query('select pg_sleep(30)')))).kind, 'timeout')
+  t.equal(
+    (await rejection(SqlError, executor.transaction(async (tx) => await tx.query('select pg_sleep(30)')))).kind,
+    'timeout',
+  )
   t.ok(performance.now() - began < 5000, 'long before they would have ended')
   t.equal(await pid(), before, 'the server kept its own limit')
 })
@@ -119,19 +147,28 @@ t.test('where the server has no time limit the gateway applies it, and cancels t
   t.match(error, { kind: 'timeout', message: 'The database did not answer within 1100 ms' })
   t.same(await executor.query('select 1 as one'), [{ one: 1 }])
   // Bounded by the statement limit of the watcher: the server is given no 30 seconds to come to its end.
-  await watcher.query(`do $$ begin while exists (select from pg_stat_activity where query = '${mark}' and state = 'active') loop perform pg_stat_clear_snapshot(); perform pg_sleep(0.01); end loop; end $$`)
+  await watcher.query(`do $$ begin while exists (select from pg_stat_activity where query = '${mark}' and state = ` +
+    '\'active\') loop perform pg_stat_clear_snapshot(); perform pg_sleep(0.01); end loop; end $$')
 })
 
 t.test('bulk work has its own limit', { skip }, async (t) => {
   const executor = openPostgres(t, { statementTimeoutMs: 50, bulkTimeoutMs: 10_000, poolSize: 1 })
-  t.same(await executor.transaction(async (tx) => await tx.query('select 1 as one from pg_sleep(0.2)'), { bulk: true }), [{ one: 1 }])
-  t.equal((await rejection(SqlError, executor.query('select pg_sleep(0.2)'))).kind, 'timeout', 'which ends with the transaction')
+  t.same(
+    await executor.transaction(async (tx) => await tx.query('select 1 as one from pg_sleep(0.2)'), { bulk: true }),
+    [{ one: 1 }],
+  )
+  t.equal(
+    (await rejection(SqlError, executor.query('select pg_sleep(0.2)'))).kind, 'timeout',
+    'which ends with the transaction',
+  )
 })
 
 t.test('a transaction is stored completely or not at all', { skip }, async (t) => {
   const executor = openPostgres(t, { poolSize: 1 })
   const kept = await table(t, executor)
-  const ids = async () => (await executor.query<{ id: string }>(`select id from ${kept} order by id`)).map(({ id }) => id)
+  const ids = async () => (
+    (await executor.query<{ id: string }>(`select id from ${kept} order by id`)).map(({ id }) => id)
+  )
   t.equal(await executor.transaction(async (tx) => {
     await tx.query(`insert into ${kept} values ('a')`)
     await tx.script(`insert into ${kept} values ('b'); insert into ${kept} values ('c')`)
@@ -152,7 +189,8 @@ t.test('a transaction is stored completely or not at all', { skip }, async (t) =
     await tx.query(`insert into ${kept} values ('a')`).catch(() => {})
   }))).kind, 'statement', 'a work that passes over a failed statement is told that nothing of it was kept')
   await rejection(SqlError, executor.transaction(async (tx) => await Promise.all([
-    tx.query(`insert into ${kept} values ('a')`), tx.query(`insert into ${kept} values ('d')`), tx.query(`insert into ${kept} values ('e')`),
+    tx.query(`insert into ${kept} values ('a')`), tx.query(`insert into ${kept} values ('d')`),
+    tx.query(`insert into ${kept} values ('e')`),
   ])))
   t.same(await ids(), ['a', 'b', 'c'])
 })
@@ -174,7 +212,12 @@ t.test('a snapshot sees one moment and cannot write', { skip }, async (t) => {
     await executor.query(`insert into ${kept} values ('a')`)
     t.same(await tx.query(`select id from ${kept}`), [])
   }, { snapshot: true, bulk: true })
-  t.equal((await rejection(SqlError, executor.transaction(async (tx) => await tx.query(`insert into ${kept} values ('b')`), { snapshot: true }))).code, '25006')
+  t.equal(
+    (await rejection(SqlError, executor.transaction(
+      async (tx) => await tx.query(`insert into ${kept} values ('b')`), { snapshot: true },
+    ))).code,
+    '25006',
+  )
 })
 
 t.test('with all connections in use a call waits, or is refused at once or after a time limit', { skip }, async (t) => {
@@ -183,7 +226,9 @@ t.test('with all connections in use a call waits, or is refused at once or after
   ]) {
     const executor = openPostgres(t, { poolSize: 1, poolMaxWaiting, poolWaitMs })
     await executor.transaction(async () => {
-      for (const ask of [executor.query('select 1'), executor.read('select 1'), executor.transaction(async () => {})]) t.equal((await rejection(SqlError, ask)).kind, 'busy')
+      for (const ask of [executor.query('select 1'), executor.read('select 1'), executor.transaction(async () => {})]) {
+        t.equal((await rejection(SqlError, ask)).kind, 'busy')
+      }
     })
     t.same(await executor.query('select 1 as one'), [{ one: 1 }])
   }
@@ -191,7 +236,9 @@ t.test('with all connections in use a call waits, or is refused at once or after
 
 t.test('the pool never has more connections than allowed, and reuses them', { skip }, async (t) => {
   const executor = openPostgres(t, { poolSize: 3 })
-  const pids = await Promise.all(Array.from({ length: 30 }, async () => (await executor.query<{ pid: number }>('select pg_backend_pid() as pid'))[0]!.pid))
+  const pids = await Promise.all(Array.from({ length: 30 }, async () => (
+    (await executor.query<{ pid: number }>('select pg_backend_pid() as pid'))[0]!.pid
+  )))
   t.ok(new Set(pids).size <= 3)
   const again = (await executor.query<{ pid: number }>('select pg_backend_pid() as pid'))[0]!.pid
   t.ok(pids.includes(again))
@@ -199,17 +246,23 @@ t.test('the pool never has more connections than allowed, and reuses them', { sk
 
 t.test('a URI that the driver cannot read does not use up a slot', { skip }, async (t) => {
   const executor = openPostgres(t, { poolSize: 1, poolMaxWaiting: 0, url: 'postgres://app:%zz@127.0.0.1:1/nothing' })
-  for (let attempt = 0; attempt < 3; attempt++) await t.rejects(executor.query('select 1'), { message: 'URI malformed' })
+  for (let attempt = 0; attempt < 3; attempt++) {
+    await t.rejects(executor.query('select 1'), { message: 'URI malformed' })
+  }
 })
 
 t.test('a read determines whether its plan is kept, whatever ran on the connection before', { skip }, async (t) => {
   const executor = openPostgres(t, { poolSize: 1 })
   const mode = 'select current_setting(\'plan_cache_mode\') as mode'
   const asked = async (keepPlan: boolean) => (await executor.read<{ mode: string }>(mode, [], { keepPlan }))[0]?.mode
-  for (const [keepPlan, expected] of [[false, 'custom'], [true, 'generic'], [true, 'generic'], [false, 'custom'], [true, 'generic']] as const) {
+  for (const [keepPlan, expected] of [
+    [false, 'custom'], [true, 'generic'], [true, 'generic'], [false, 'custom'], [true, 'generic'],
+  ] as const) {
     t.equal(await asked(keepPlan), `force_${expected}_plan`)
   }
-  t.equal(await executor.transaction(async (tx) => (await tx.query<{ mode: string }>(mode))[0]?.mode), 'force_custom_plan')
+  t.equal(
+    await executor.transaction(async (tx) => (await tx.query<{ mode: string }>(mode))[0]?.mode), 'force_custom_plan',
+  )
   await t.rejects(executor.transaction(async () => { throw new Error('undone') }), new Error('undone'))
   t.equal(await asked(true), 'force_generic_plan')
   t.equal((await executor.query<{ mode: string }>(mode))[0]?.mode, 'force_custom_plan')

@@ -61,7 +61,9 @@ async function unavailable (t: Test, app: TestApp, proxy: TcpProxy, boundMs: num
     t.equal(response.json<{ code: string }>().code, 'dependency_unavailable')
     t.ok(took < boundMs, `${took} ms`)
     const shown = `${response.body}${JSON.stringify(response.headers)}`
-    for (const part of ['127.0.0.1', String(proxy.port), 'ECONN', 'ETIMEDOUT', 'TIMEOUT', 'select', 'SQL', 'postgres', 'migrat', 'test_']) {
+    for (const part of [
+      '127.0.0.1', String(proxy.port), 'ECONN', 'ETIMEDOUT', 'TIMEOUT', 'select', 'SQL', 'postgres', 'migrat', 'test_',
+    ]) {
       t.notOk(shown.includes(part), `${part} is not shown`)
     }
   }))
@@ -75,7 +77,10 @@ t.test('without bootstrap_schema a missing migration ends the start with the com
 t.test('with bootstrap_schema a database that does not answer ends the start', { skip }, async (t) => {
   const { proxy, url } = await tcpProxy(t, DATABASE_URL!)
   await proxy.refuse()
-  t.match((await refusal(config(freshSchema(t), url))).message, /^vector_store: the database cannot be used: The database at 127\.0\.0\.1:\d+ cannot be reached: ECONNREFUSED \(nothing listens on that port\)$/)
+  t.match(
+    (await refusal(config(freshSchema(t), url))).message,
+    /^vector_store: the database cannot be used: The database at 127\.0\.0\.1:\d+ cannot be reached: ECONNREFUSED \(nothing listens on that port\)$/,
+  )
   await proxy.pass()
   proxy.silence()
   t.match((await refusal(config(freshSchema(t), url))).message, /CONNECT_TIMEOUT/)
@@ -86,7 +91,10 @@ t.test('a database that starts late is checked when it answers, and used once it
   const { proxy, url } = await tcpProxy(t, DATABASE_URL!)
   await proxy.refuse()
   const app = await testApp(t, config(schema, url, { bootstrap_schema: false }))
-  t.ok(app.log.some(({ level, msg }) => level === 40 && /does not answer yet.*npm run migrate/.test(String(msg))), 'the operator is warned')
+  t.ok(
+    app.log.some(({ level, msg }) => level === 40 && /does not answer yet.*npm run migrate/.test(String(msg))),
+    'the operator is warned',
+  )
   t.equal((await app.get('/live')).statusCode, 200)
   await unavailable(t, app, proxy, 3000)
   await proxy.pass()
@@ -96,7 +104,8 @@ t.test('a database that starts late is checked when it answers, and used once it
   await app.retain('team', 'The otter sleeps.')
 })
 
-t.test('a database that stops while it is used causes 503 in time, and requests succeed when it is back', { skip }, async (t) => {
+t.test('a database that stops while it is used causes 503 in time, and requests succeed ' +
+  'when it is back', { skip }, async (t) => {
   const { proxy, url } = await tcpProxy(t, DATABASE_URL!)
   const app = await testApp(t, config(freshSchema(t), url))
   await app.retain('team', 'The otter sleeps.')
@@ -123,7 +132,8 @@ t.test('without a free connection a request is answered 503 with Retry-After', {
   const [first, refused] = await watcher.transaction(async (tx) => {
     await tx.query(`lock table ${schema}.memories in access exclusive mode`)
     const first = app.post('/v1/retain', { bank_id: 'team', content: 'The otter sleeps.' })
-    await tx.query(`do $$ begin while not exists (select from pg_locks l where l.relation = '${schema}.memories'::regclass and not l.granted) loop perform pg_sleep(0.01); end loop; end $$`)
+    await tx.query('do $$ begin while not exists (select from pg_locks l where l.relation = ' +
+      `'${schema}.memories'::regclass and not l.granted) loop perform pg_sleep(0.01); end loop; end $$`)
     const refused = await app.post('/v1/recall', { bank_id: 'team', query: 'otter' })
     return [first, refused]
   })
@@ -143,7 +153,9 @@ t.test('vectors of another model end the start, and the message names both model
   })
   const app = await testApp(t, config(schema), { embeddings: embeddings('otter-1') })
   await app.retain('team', 'The otter sleeps.')
-  for (const [other, name] of [[embeddings('otter-2'), 'otter-2:4 (4 dimensions)'], [embeddings('otter-1', 8), 'otter-1:8 (8 dimensions)']] as const) {
+  for (const [other, name] of [
+    [embeddings('otter-2'), 'otter-2:4 (4 dimensions)'], [embeddings('otter-1', 8), 'otter-1:8 (8 dimensions)'],
+  ] as const) {
     const { message } = await refusal(config(schema), other)
     t.match(message, /npm run reembed/)
     t.ok(message.includes(name) && message.includes('1 bank has vectors of otter-1:4 (4 dimensions)'), message)
@@ -174,9 +186,16 @@ function pretending (version: string | undefined, failing: () => SqlError | unde
 }
 
 t.test('pgvector has to be installed, in a version with iterative index scans', async (t) => {
-  const start = async (version: string | undefined) => { await new Readiness({ executor: pretending(version), schema: '"s"', migrations: MIGRATIONS, bootstrapSchema: false }).start({ warn: () => {} }) }
+  const start = async (version: string | undefined) => {
+    await new Readiness({
+      executor: pretending(version), schema: '"s"', migrations: MIGRATIONS, bootstrapSchema: false,
+    }).start({ warn: () => {} })
+  }
   for (const [version, found] of [['0.7.4', '0.7.4'], ['0.5.1', '0.5.1'], [undefined, 'none']] as const) {
-    await t.rejects(start(version), { name: 'ProviderError', message: `vector_store: the extension vector must be version 0.8 or newer; the database has ${found}` })
+    await t.rejects(start(version), {
+      name: 'ProviderError',
+      message: `vector_store: the extension vector must be version 0.8 or newer; the database has ${found}`,
+    })
   }
   for (const version of ['0.8.0', '0.8.1', '0.10.0', '1.0.0']) await t.resolves(start(version))
 })
@@ -197,7 +216,9 @@ t.test('a database that is not ready is checked by one request at a time and, on
   await readiness.start({ warn: (message) => { warnings.push(message) } })
   t.equal(warnings.length, 1)
   asked = 0
-  await Promise.all([1, 2, 3].map(async () => { await t.rejects(readiness.ensure(), { name: 'SqlError', message: 'down' }) }))
+  await Promise.all([1, 2, 3].map(
+    async () => { await t.rejects(readiness.ensure(), { name: 'SqlError', message: 'down' }) },
+  ))
   t.equal(asked, 1)
   down = false
   await readiness.ensure()

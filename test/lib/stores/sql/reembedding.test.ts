@@ -41,19 +41,31 @@ function setUp (t: Test) {
       },
       ...options,
     }),
-    models: async () => await database.read<{ model: string, vectors: number }>(`select model, count(*)::int as vectors from ${schema}.embeddings group by model order by model`),
-    statistics: async () => (await database.read<object>(`select sum(memories)::int as memories, sum(embedded)::int as embedded from ${schema}.bank_statistics`))[0],
+    models: async () => (
+      await database.read<{ model: string, vectors: number }>('select model, count(*)::int as vectors from ' +
+        `${schema}.embeddings group by model order by model`)
+    ),
+    statistics: async () => (
+      (await database.read<object>('select sum(memories)::int as memories, sum(embedded)::int as embedded from ' +
+        `${schema}.bank_statistics`))[0]
+    ),
   }
 }
 
-t.test('a bank moves to another model: every memory has a vector of the new one, and none of the old one is left', async (t) => {
+t.test('a bank moves to another model: every memory has a vector of the new one, and none of the old ' +
+  'one is left', async (t) => {
   const { open, reembedding, embedded, models, statistics } = setUp(t)
   const old = await open()
   await old.insert(home, await memoriesOf(['red one', 'green two', 'blue three', 'red four', 'green five']), NOW)
-  await t.rejects(open(NEW_SPACE), new ProviderError('embedding_provider: the configured one makes vectors of newer (3 dimensions), but 1 bank has vectors of contract (4 dimensions). Vectors of two models cannot be compared: configure the provider that made them, or move the banks with `npm run reembed` (node dist/scripts/reembed.js)'))
+  await t.rejects(open(NEW_SPACE), new ProviderError('embedding_provider: the configured one makes vectors of newer ' +
+    '(3 dimensions), but 1 bank has vectors of contract (4 dimensions). Vectors of two models cannot be compared: ' +
+    'configure the provider that made them, or move the banks with `npm run reembed` (node dist/scripts/reembed.js)'))
 
   const progress: string[] = []
-  t.match(await reembedding().reembed(home, ({ done, total }) => { progress.push(`${done}/${total}`) }), { embedded: 5, moved: true })
+  t.match(
+    await reembedding().reembed(home, ({ done, total }) => { progress.push(`${done}/${total}`) }),
+    { embedded: 5, moved: true },
+  )
   t.strictSame(progress.slice(0, 4), ['0/5', '2/5', '4/5', '5/5'])
   t.equal(embedded.length, 5)
   t.strictSame(await models(), [{ model: 'newer', vectors: 5 }])
@@ -62,7 +74,10 @@ t.test('a bank moves to another model: every memory has a vector of the new one,
   const store = await open(NEW_SPACE)
   t.strictSame(texts(await semantic(store, [home], [0, 1, 0], { limit: 2 })), ['green two', 'green five'])
   await t.rejects(open(CONTRACT_SPACE), ProviderError, 'a server of the old provider no longer starts')
-  t.strictSame(await reembedding().reembed(home, () => {}), { embedded: 0, moved: false, settled: true }, 'a second run finds nothing to do')
+  t.strictSame(
+    await reembedding().reembed(home, () => {}), { embedded: 0, moved: false, settled: true },
+    'a second run finds nothing to do',
+  )
 })
 
 t.test('a bank is searched by its old vectors until the move, and concurrent writes are kept', async (t) => {
@@ -76,7 +91,9 @@ t.test('a bank is searched by its old vectors until the move, and concurrent wri
     embed: async (list) => {
       call++
       if (call === 1) {
-        t.strictSame(texts(await semantic(old, [home], [1, 0, 0, 0], { limit: 1 })), ['red one'], 'searched by the old model')
+        t.strictSame(
+          texts(await semantic(old, [home], [1, 0, 0, 0], { limit: 1 })), ['red one'], 'searched by the old model',
+        )
         await old.insert(home, [await newMemory('green meanwhile', { vectors: [[0, 0, 1, 0]] })], NOW)
         // Forgotten between the look at it and the insert of its vector.
         await old.remove(home, { kind: 'ids', memoryIds: [first.memoryId] }, REMOVE)
@@ -100,7 +117,9 @@ t.test('a text that is replaced while the vector of the old text is computed get
   const seen: string[] = []
   await reembedding({
     embed: async (list) => {
-      if (seen.length === 0) await old.import(home, [await newMemory('green one', { memoryId, vectors: [[0, 0, 1, 0]] })], 'overwrite', NOW)
+      if (seen.length === 0) {
+        await old.import(home, [await newMemory('green one', { memoryId, vectors: [[0, 0, 1, 0]] })], 'overwrite', NOW)
+      }
       seen.push(...list)
       return list.map(colours)
     },
@@ -113,7 +132,8 @@ t.test('a text that is replaced while the vector of the old text is computed get
   t.strictSame(texts(await semantic(store, [home], [0, 1, 0], { limit: 1 })), ['green one'])
 })
 
-t.test('an equal text that is split otherwise while its vectors are computed gets those of its new passages', async (t) => {
+t.test('an equal text that is split otherwise while its vectors are computed gets those of its ' +
+  'new passages', async (t) => {
   const { open, reembedding, models, statistics } = setUp(t)
   const old = await open()
   const text = 'red one is the first part. green two is the second part.'
@@ -160,10 +180,19 @@ t.test('an interrupted run continues where it was', async (t) => {
 t.test('after the move a server of the old model searches by words, and the next run adds vectors', async (t) => {
   const { open, reembedding, statistics } = setUp(t)
   const warnings: string[] = []
-  const old = await open(CONTRACT_SPACE, (message) => { if (message.startsWith('embedding_provider')) warnings.push(message) })
+  const old = await open(
+    CONTRACT_SPACE, (message) => { if (message.startsWith('embedding_provider')) warnings.push(message) },
+  )
   await old.insert(home, await memoriesOf(['red one', 'green two']), NOW)
   await reembedding().reembed(home, () => {})
-  const answer = await old.search({ banks: [home], now: NOW, filters: {}, limit: 10, lexical: { terms: ['red'], k1: 0.9, length: { pivot: 25 }, context: true }, semantic: { vector: Float32Array.of(1, 0, 0, 0) } })
+  const answer = await old.search({
+    banks: [home],
+    now: NOW,
+    filters: {},
+    limit: 10,
+    lexical: { terms: ['red'], k1: 0.9, length: { pivot: 25 }, context: true },
+    semantic: { vector: Float32Array.of(1, 0, 0, 0) },
+  })
   t.strictSame([texts(answer.lexical!), texts(answer.semantic!), answer.total], [['red one'], [], 1])
 
   await old.insert(home, [await newMemory('blue late', { vectors: [[1, 0, 0, 0]] })], NOW)

@@ -23,7 +23,10 @@ await t.test('scans', async (t) => {
       query: async <R extends object>(text: string, params?: readonly Param[]) => {
         const rows = await tx.query<R>(text, params)
         if (text.includes('bytes_before')) {
-          pages.push({ rows: rows.length, characters: rows.reduce((sum, row) => sum + ('text' in row ? String(row.text).length : 0), 0) })
+          pages.push({
+            rows: rows.length,
+            characters: rows.reduce((sum, row) => sum + ('text' in row ? String(row.text).length : 0), 0),
+          })
           afterPage()
         }
         return rows
@@ -79,7 +82,10 @@ await t.test('scans', async (t) => {
     const first = await bounded.scan(home, NOW)
     const refused = await get('/v1/banks/home/export')
     t.equal(refused.statusCode, 503, refused.body)
-    t.match({ code: refused.json<{ code: string }>().code, retryAfter: refused.headers['retry-after'] }, { code: 'server_busy', retryAfter: '1' })
+    t.match(
+      { code: refused.json<{ code: string }>().code, retryAfter: refused.headers['retry-after'] },
+      { code: 'server_busy', retryAfter: '1' },
+    )
     await first.memories.return?.()
     const answer = await get('/v1/banks/home/export')
     t.equal(answer.statusCode, 200)

@@ -2,7 +2,9 @@ import { resolve } from 'node:path'
 import { inspect } from 'node:util'
 import t, { type Test } from 'tap'
 import { ProviderError } from '../../../../lib/providers/registry.js'
-import { checkDatabaseUrl, databaseUrl, PgliteSettings, pgliteSettings, PostgresSettings, postgresSettings } from '../../../../lib/stores/sql/settings.js'
+import {
+  checkDatabaseUrl, databaseUrl, PgliteSettings, pgliteSettings, PostgresSettings, postgresSettings,
+} from '../../../../lib/stores/sql/settings.js'
 
 const PASSWORD = 'hunter2-of-the-otter'
 const URI = `postgres://app:${PASSWORD}@db.example.org:5432/memories`
@@ -14,7 +16,9 @@ function refused (t: Test, call: () => unknown, says: RegExp, secrets: readonly 
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error
     t.match(error.message, says)
-    for (const secret of secrets) t.notOk(inspect(error, { depth: 10, showHidden: true }).includes(secret), `${secret} is not shown`)
+    for (const secret of secrets) {
+      t.notOk(inspect(error, { depth: 10, showHidden: true }).includes(secret), `${secret} is not shown`)
+    }
     return
   }
   t.fail(`not refused: ${says.source}`)
@@ -24,7 +28,10 @@ function refused (t: Test, call: () => unknown, says: RegExp, secrets: readonly 
 const KEYS: Record<string, { good: readonly unknown[], bad: readonly unknown[] }> = {
   dsn: { good: [URI], bad: ['', 5432, null] },
   bootstrap_schema: { good: [true, false], bad: ['true', 1, null] },
-  schema: { good: ['memory_gateway', '_a', 'a'.repeat(63)], bad: ['', 'Memory', '1st', 'a-b', 'a.b', 'a"b', 'a;drop', 'a'.repeat(64), 'a\n'] },
+  schema: {
+    good: ['memory_gateway', '_a', 'a'.repeat(63)],
+    bad: ['', 'Memory', '1st', 'a-b', 'a.b', 'a"b', 'a;drop', 'a'.repeat(64), 'a\n'],
+  },
   pool_max_waiting: { good: [0, 10_000], bad: [-1, 10_001, 1.5, '5'] },
   pool_wait_ms: { good: [1, 60_000], bad: [0, 60_001, 1.5, '5'] },
   statement_timeout_ms: { good: [10, 600_000], bad: [9, 600_001, 0, '5'] },
@@ -41,7 +48,9 @@ t.test('every key of postgres accepts valid values and refuses the others by its
   t.same(Object.keys(KEYS).sort(), Object.keys(PostgresSettings.properties).sort(), 'the table has every key')
   for (const [key, { good, bad }] of Object.entries(KEYS)) {
     for (const value of good) t.same(postgresSettings({ [key]: value }), { [key]: value }, `${key}: ${String(value)}`)
-    for (const value of bad) refused(t, () => postgresSettings({ [key]: value }), new RegExp(`^vector_store_config\\.${key}: `))
+    for (const value of bad) {
+      refused(t, () => postgresSettings({ [key]: value }), new RegExp(`^vector_store_config\\.${key}: `))
+    }
   }
   t.same(postgresSettings({}), {})
   t.end()
@@ -58,12 +67,17 @@ t.test('a refused value is not shown, whatever its key', (t) => {
 t.test('an unknown key is refused by its name', (t) => {
   refused(t, () => postgresSettings({ poolsize: PASSWORD }), /^vector_store_config\.poolsize: .*known key/)
   refused(t, () => postgresSettings({ data_dir: '/data' }), /^vector_store_config\.data_dir: .*known key/, [])
-  refused(t, () => pgliteSettings({ data_dir: 'a', dsn: URI }, { baseDirectory: '/' }), /^vector_store_config\.dsn: .*known key/)
+  refused(
+    t, () => pgliteSettings({ data_dir: 'a', dsn: URI }, { baseDirectory: '/' }),
+    /^vector_store_config\.dsn: .*known key/,
+  )
   t.end()
 })
 
 t.test('several faults are reported together', (t) => {
-  refused(t, () => postgresSettings({ pool_size: 0, bootstrap_schema: 'no', dsm: URI }), /pool_size.*; .*|bootstrap_schema/)
+  refused(
+    t, () => postgresSettings({ pool_size: 0, bootstrap_schema: 'no', dsm: URI }), /pool_size.*; .*|bootstrap_schema/,
+  )
   try {
     postgresSettings({ pool_size: 0, bootstrap_schema: 'no', dsm: URI })
   } catch (error) {
@@ -78,11 +92,20 @@ t.test('pglite needs its folder, which is resolved against the configuration fil
   t.equal(pgliteSettings({ data_dir: 'data' }, surroundings).data_dir, resolve('/etc/gateway/data'))
   t.equal(pgliteSettings({ data_dir: resolve('/var/data') }, surroundings).data_dir, resolve('/var/data'))
   refused(t, () => pgliteSettings({}, surroundings), /^vector_store_config\.data_dir: /)
-  for (const value of ['', 5, null]) refused(t, () => pgliteSettings({ data_dir: value }, surroundings), /^vector_store_config\.data_dir: /)
+  for (const value of ['', 5, null]) {
+    refused(t, () => pgliteSettings({ data_dir: value }, surroundings), /^vector_store_config\.data_dir: /)
+  }
   for (const key of Object.keys(PgliteSettings.properties).filter((name) => name !== 'data_dir')) {
     const { good, bad } = KEYS[key]!
-    for (const value of good) t.same(pgliteSettings({ data_dir: 'a', [key]: value }, surroundings)[key as 'schema'], value)
-    for (const value of bad) refused(t, () => pgliteSettings({ data_dir: 'a', [key]: value }, surroundings), new RegExp(`vector_store_config\\.${key}: `))
+    for (const value of good) {
+      t.same(pgliteSettings({ data_dir: 'a', [key]: value }, surroundings)[key as 'schema'], value)
+    }
+    for (const value of bad) {
+      refused(
+        t, () => pgliteSettings({ data_dir: 'a', [key]: value }, surroundings),
+        new RegExp(`vector_store_config\\.${key}: `),
+      )
+    }
   }
   t.end()
 })
@@ -97,11 +120,15 @@ t.test('the URI is that of the settings, and otherwise that of the environment',
 })
 
 t.test('a URI must name the place of the database, and the message about a wrong one does not contain it', (t) => {
-  for (const good of [URI, URI.replace('postgres:', 'postgresql:'), 'postgres://db/memories', 'postgres://app@[::1]:5432/memories', `${URI}?sslmode=require`]) {
+  for (const good of [
+    URI, URI.replace('postgres:', 'postgresql:'), 'postgres://db/memories', 'postgres://app@[::1]:5432/memories',
+    `${URI}?sslmode=require`,
+  ]) {
     t.equal(checkDatabaseUrl(good, 'DATABASE_URL'), good)
   }
   const bad = [
-    '', PASSWORD, `app:${PASSWORD}@db/memories`, `mysql://app:${PASSWORD}@db/memories`, `http://app:${PASSWORD}@db/memories`,
+    '', PASSWORD, `app:${PASSWORD}@db/memories`, `mysql://app:${PASSWORD}@db/memories`,
+    `http://app:${PASSWORD}@db/memories`,
     // No database, no host.
     `postgres://app:${PASSWORD}@db`, `postgres://app:${PASSWORD}@db/`, `postgres:///memories?password=${PASSWORD}`,
     `postgres://app:${PASSWORD}@db:port/memories`, `postgres://app:${PASSWORD}@db:99999/memories`,
@@ -109,11 +136,20 @@ t.test('a URI must name the place of the database, and the message about a wrong
     `postgres:///memories?host=/run/${PASSWORD}`,
   ]
   for (const uri of bad) {
-    refused(t, () => checkDatabaseUrl(uri, 'MIGRATE_DATABASE_URL'), /^MIGRATE_DATABASE_URL: must be a connection URI with a host and a database/)
+    refused(
+      t, () => checkDatabaseUrl(uri, 'MIGRATE_DATABASE_URL'),
+      /^MIGRATE_DATABASE_URL: must be a connection URI with a host and a database/,
+    )
     refused(t, () => databaseUrl({ dsn: uri }, URI), /^vector_store_config\.dsn: must be/)
     refused(t, () => databaseUrl({}, uri), /^DATABASE_URL/)
   }
-  refused(t, () => checkDatabaseUrl(`postgres://app:${PASSWORD}%@db/memories`, 'DATABASE_URL'), /^DATABASE_URL: a % in the user or the password must be written as %25/)
-  refused(t, () => checkDatabaseUrl(`postgres://${PASSWORD}%zz@db/memories`, 'DATABASE_URL'), /^DATABASE_URL: a % in the user/)
+  refused(
+    t, () => checkDatabaseUrl(`postgres://app:${PASSWORD}%@db/memories`, 'DATABASE_URL'),
+    /^DATABASE_URL: a % in the user or the password must be written as %25/,
+  )
+  refused(
+    t, () => checkDatabaseUrl(`postgres://${PASSWORD}%zz@db/memories`, 'DATABASE_URL'),
+    /^DATABASE_URL: a % in the user/,
+  )
   t.end()
 })

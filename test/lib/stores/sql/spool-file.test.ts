@@ -48,5 +48,7 @@ t.test('where there are no unnamed files, the name is removed before anything is
 })
 
 t.test('a missing folder is a fault of the server', async (t) => {
-  for (const nameless of [true, false]) await t.rejects(SpoolFile.create(join(t.testdir({}), 'missing'), nameless), { code: 'dependency_unavailable' })
+  for (const nameless of [true, false]) {
+    await t.rejects(SpoolFile.create(join(t.testdir({}), 'missing'), nameless), { code: 'dependency_unavailable' })
+  }
 })

@@ -9,8 +9,17 @@ const MIB = 1024 * 1024
 
 /** Memories of a megabyte each, with all that could end a line of a file. */
 async function memories (count: number): Promise<Memory[]> {
-  const [sample] = [storedForm(await newMemory('line\nfeed, \u2028separator, \r and "quotes"', { metadata: Object.fromEntries([['__proto__', 'x\n'], ['n', 1]]), tags: ['\n'] }))]
-  return Array.from({ length: count }, (_, index) => ({ ...sample!, memoryId: `memory ${index}`, text: `${index}\n${sample!.text}${'é'.repeat(MIB)}` }))
+  const [sample] = [
+    storedForm(
+      await newMemory('line\nfeed, \u2028separator, \r and "quotes"', {
+        metadata: Object.fromEntries([['__proto__', 'x\n'], ['n', 1]]), tags: ['\n'],
+      }),
+    ),
+  ]
+  return Array.from(
+    { length: count },
+    (_, index) => ({ ...sample!, memoryId: `memory ${index}`, text: `${index}\n${sample!.text}${'é'.repeat(MIB)}` }),
+  )
 }
 
 async function * pages (list: readonly Memory[]): AsyncGenerator<Memory[]> {
@@ -22,7 +31,12 @@ function open (t: Test, options: SpoolOptions = {}) {
   const folder = t.testdir({})
   const spools = new Spools({ folder, ...options })
   t.teardown(async () => { await spools.close() })
-  return { folder, spool: async (list: readonly Memory[]) => await spools.spool(pages(list), 'caller'), spools, left: () => readdirSync(folder) }
+  return {
+    folder,
+    spool: async (list: readonly Memory[]) => await spools.spool(pages(list), 'caller'),
+    spools,
+    left: () => readdirSync(folder),
+  }
 }
 
 /** Whether a scan is refused because files have no room: the only thing that shows how much others hold. */
@@ -37,7 +51,9 @@ t.test('a bank that fits is held in memory, and the rest of a larger one in a fi
     t.strictSame(left(), [])
     const read = await collect(spooled)
     t.strictSame(read.map(({ memoryId }) => memoryId), list.map(({ memoryId }) => memoryId))
-    t.ok(read.every((memory, index) => memory.text === list[index]!.text && Object.hasOwn(memory.metadata, '__proto__') && memory.tags[0] === '\n'))
+    t.ok(read.every((memory, index) => (
+      memory.text === list[index]!.text && Object.hasOwn(memory.metadata, '__proto__') && memory.tags[0] === '\n'
+    )))
     t.strictSame(read.map(({ tokens }) => tokens.value), list.map(({ tokens }) => tokens.value))
   }
 })

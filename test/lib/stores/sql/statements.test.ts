@@ -52,10 +52,16 @@ function problems (text: string): string[] {
     const complain = (reason: string) => { found.push(`${before} ${table}: ${reason}`) }
     if (before === 'into') {
       const rest = text.slice(index)
-      if (!/^"s"\.\w+(\s+as\s+\w+)?\s*\(tenant_id, bank_id, [^)]*\)\s*(values \(|select )\$1, \$2, /.test(rest)) complain('does not insert $1, $2 as tenant_id, bank_id')
+      if (!/^"s"\.\w+(\s+as\s+\w+)?\s*\(tenant_id, bank_id, [^)]*\)\s*(values \(|select )\$1, \$2, /.test(rest)) {
+        complain('does not insert $1, $2 as tenant_id, bank_id')
+      }
       // Two unique indexes know the key of a receipt: its insert says nothing of which one it met, and changes no row.
       if (table === BY_KEY && /on conflict do nothing( returning k\.key)?\s*$/.test(own)) continue
-      if (/on conflict/.test(own) && !/on conflict \(tenant_id, bank_id, /.test(rest) && !/^[^]*?on conflict \(tenant_id, bank_id\)/.test(rest)) complain('its conflict does not begin with tenant_id, bank_id')
+      if (/on conflict/.test(own) && !/on conflict \(tenant_id, bank_id, /.test(rest) &&
+        !/^[^]*?on conflict \(tenant_id, bank_id\)/.test(rest)) {
+        complain('its conflict does not begin with ' +
+          'tenant_id, bank_id')
+      }
       continue
     }
     if (!['from', 'join', 'using', 'update'].includes(before ?? '')) {
@@ -66,26 +72,40 @@ function problems (text: string): string[] {
       complain('has no alias')
       continue
     }
-    const isOfOneKey = table === BY_KEY && new RegExp(`\\b${alias}\\.tenant_id = \\$1 and ${alias}\\.key = \\$[23](?!\\d)`).test(own)
-    if (!isOfOneKey && !own.includes(`${alias}.tenant_id = $1 and ${alias}.bank_id = $2`)) complain(`lacks ${alias}.tenant_id = $1 and ${alias}.bank_id = $2`)
-    if ([...own.matchAll(new RegExp(`"s"\\.\\w+ (?:as )?${alias}\\b`, 'g'))].length > 1) complain(`is one of two that are called ${alias}`)
+    const isOfOneKey = table === BY_KEY &&
+      new RegExp(`\\b${alias}\\.tenant_id = \\$1 and ${alias}\\.key = \\$[23](?!\\d)`).test(own)
+    if (!isOfOneKey && !own.includes(`${alias}.tenant_id = $1 and ${alias}.bank_id = $2`)) {
+      complain(`lacks ${alias}.tenant_id = $1 and ${alias}.bank_id = $2`)
+    }
+    if ([...own.matchAll(new RegExp(`"s"\\.\\w+ (?:as )?${alias}\\b`, 'g'))].length > 1) {
+      complain(`is one of two that are called ${alias}`)
+    }
     if (/ or /i.test(own)) complain('has an alternative beside its bank')
   }
   return found
 }
 
 function texts (statements: object): string[] {
-  return Object.values(statements).flatMap((value: unknown) => typeof value === 'string' ? [value] : texts(value as object))
+  return Object.values(statements).flatMap((value: unknown) => (
+    typeof value === 'string' ? [value] : texts(value as object)
+  ))
 }
 
 const FILTERS: Filters[] = [
   {},
   { tags: { values: ['a'], match: 'any' } },
-  { tags: { values: ['a', 'b'], match: 'all' }, metadata: { topic: 'otters' }, occurredAfter: 1, occurredBefore: 2, asOf: 3 },
+  {
+    tags: { values: ['a', 'b'], match: 'all' },
+    metadata: { topic: 'otters' },
+    occurredAfter: 1,
+    occurredBefore: 2,
+    asOf: 3,
+  },
   { documentIds: ['diary'] },
 ]
 
-t.test('every statement on a bank names it by both keys, wherever it names a table, and a receipt by tenant and key', (t) => {
+t.test('every statement on a bank names it by both keys, wherever it names a table, and a receipt by ' +
+  'tenant and key', (t) => {
   const all = texts(makeStatements(SCHEMA))
   t.ok(all.length >= 20)
   for (const text of all) {
@@ -136,7 +156,9 @@ t.test('every form of a search names its bank by both keys', (t) => {
       }
     }
   }
-  t.equal(seen.size, 36, 'each is another: only a search by words does not know of the index, and the index not of words')
+  t.equal(
+    seen.size, 36, 'each is another: only a search by words does not know of the index, and the index not of words',
+  )
   t.end()
 })
 
@@ -166,10 +188,12 @@ t.test('a statement that does not stay within its bank is detected', (t) => {
     'select 1 from "s".memories m where m.tenant_id = $2 and m.bank_id = $1',
     'select 1 from "s".memories m where m.tenant_id = $1 and m.bank_id = $2 or m.memory_id = $3',
     'select 1 from "s".memories m where (m.tenant_id = $1 and m.bank_id = $2 or m.memory_id = $3)',
-    'select 1 from "s".memories m join "s".postings p on p.memory_id = m.memory_id where m.tenant_id = $1 and m.bank_id = $2',
+    'select 1 from "s".memories m join "s".postings p on p.memory_id = m.memory_id where m.tenant_id = $1 and ' +
+      'm.bank_id = $2',
     'select 1 from "s".memories m, "s".postings p where m.tenant_id = $1 and m.bank_id = $2',
     'with x as (select 1 from "s".memories m) select 1 from "s".memories m where m.tenant_id = $1 and m.bank_id = $2',
-    'select 1 from "s".memories m where m.tenant_id = $1 and m.bank_id = $2 and exists (select from "s".embeddings m where m.memory_id = $3)',
+    'select 1 from "s".memories m where m.tenant_id = $1 and m.bank_id = $2 and exists (select from "s".embeddings m ' +
+      'where m.memory_id = $3)',
     'delete from "s".memories m using "s".postings p where p.tenant_id = $1 and p.bank_id = $2',
     'update "s".memories m set text = $3 where m.memory_id = $4',
     'update "s".memories set text = $3',
@@ -190,15 +214,18 @@ t.test('a statement that does not stay within its bank is detected', (t) => {
     'update "s".idempotency_keys k set answer = $3 where k.key = $2',
     'insert into "s".idempotency_keys as k (tenant_id, key) values ($1, $2) on conflict do nothing',
     'insert into "s".idempotency_keys as k (tenant_id, bank_id, key) values ($1, $2, $3) on conflict (key) do nothing',
-    'insert into "s".idempotency_keys as k (tenant_id, bank_id, key) values ($1, $2, $3) on conflict (tenant_id, key) do update set answer = $4',
+    'insert into "s".idempotency_keys as k (tenant_id, bank_id, key) values ($1, $2, $3) on conflict (tenant_id, ' +
+      'key) do update set answer = $4',
     'insert into "s".memories as m (tenant_id, bank_id, memory_id) values ($1, $2, $3) on conflict do nothing',
   ]
   for (const text of bad) t.not(problems(text).length, 0, text)
   const good = [
-    'select 1 from "s".memories m where m.tenant_id = $1 and m.bank_id = $2 and (m.expires_at is null or m.expires_at > $3)',
+    'select 1 from "s".memories m where m.tenant_id = $1 and m.bank_id = $2 and (m.expires_at is null or ' +
+      'm.expires_at > $3)',
     'select 1 from "s".idempotency_keys k where k.tenant_id = $1 and k.key = $2',
     'delete from "s".idempotency_keys k where k.tenant_id = $1 and k.bank_id = $2',
-    'insert into "s".idempotency_keys as k (tenant_id, bank_id, key) values ($1, $2, $3) on conflict do nothing returning k.key',
+    'insert into "s".idempotency_keys as k (tenant_id, bank_id, key) values ($1, $2, $3) on conflict do nothing ' +
+      'returning k.key',
   ]
   for (const text of good) t.same(problems(text), [], text)
   t.end()
@@ -233,13 +260,19 @@ const SPANNING = [
   'vector-indexes.ts: join embedding_spaces',
 ]
 /** Files of nothing but statements on one bank. */
-const LOOKED_AT = ['bank-config-statements.ts', 'fragments.ts', 'statements.ts', 'removal-statements.ts', 'usage-statements.ts', 'space-statements.ts', 'vector-statements.ts', 'search-statement.ts', 'search-shape.ts', 'lexical-strategy.ts', 'lexical-context.ts', 'bounded-rows.ts', 'semantic-strategy.ts']
+const LOOKED_AT = [
+  'bank-config-statements.ts', 'fragments.ts', 'statements.ts', 'removal-statements.ts', 'usage-statements.ts',
+  'space-statements.ts', 'vector-statements.ts', 'search-statement.ts', 'search-shape.ts', 'lexical-strategy.ts',
+  'lexical-context.ts', 'bounded-rows.ts', 'semantic-strategy.ts',
+]
 /** Names of tables that are compared or defined, not read: migrations, and the indexes of big banks. */
 const DEFINING = ['migrations.ts', 'vector-indexes.ts']
 
 /** Every place of a source where a table of the schema is named: the word before it, and the table. */
 function references (source: string): string[] {
-  return [...source.matchAll(/(\S+)\s*\$\{(?:this\.#options\.|this\.#)?schema\}\.(\w+|\$\{\w+\})/g)].map(([, verb = '', table = '']) => `${verb.replaceAll(/^.*[^a-z](?=[a-z]+$)/g, '')} ${table}`)
+  return [...source.matchAll(/(\S+)\s*\$\{(?:this\.#options\.|this\.#)?schema\}\.(\w+|\$\{\w+\})/g)].map(
+    ([, verb = '', table = '']) => `${verb.replaceAll(/^.*[^a-z](?=[a-z]+$)/g, '')} ${table}`,
+  )
 }
 
 t.test('no other file names a table, except for those that span banks on purpose', (t) => {
@@ -250,15 +283,24 @@ t.test('no other file names a table, except for those that span banks on purpose
     const rest = name === 'reading-statements.ts'
       ? source.slice(source.indexOf('export function listBanksStatement'))
       : name === 'reembedding.ts' ? source.slice(0, source.search(/export function make\w+Statements/)) : source
-    return references(rest).filter((reference) => !DEFINING.includes(name) || /^(from|join|into|update|using) (?!schema_migrations)/.test(reference)).map((reference) => `${name}: ${reference}`)
+    return references(rest).filter((reference) => (
+      !DEFINING.includes(name) || /^(from|join|into|update|using) (?!schema_migrations)/.test(reference)
+    )).map((reference) => `${name}: ${reference}`)
   })
   t.same([...new Set(spanning)].sort(), SPANNING)
-  t.same(references('`select 1 from ${schema}.memories m`, `join ${this.#options.schema}.${name}`'), ['from memories', 'join ${name}']) // eslint-disable-line no-template-curly-in-string
+  t.same(
+    // eslint-disable-next-line no-template-curly-in-string
+    references('`select 1 from ${schema}.memories m`, `join ${this.#options.schema}.${name}`'),
+    // eslint-disable-next-line no-template-curly-in-string
+    ['from memories', 'join ${name}'],
+  )
   t.end()
 })
 
 /** The list of changes of configurations is of all banks, in the order of the changes. */
-const KEY_OF_ALL_BANKS = 'create table bank_configuration_changes (\n  tenant_id text collate "C" not null,\n  bank_id text collate "C" not null,\n  revision bigint not null,\n  changed_at bigint not null,\n  primary key (revision)\n);'
+const KEY_OF_ALL_BANKS = 'create table bank_configuration_changes (\n  tenant_id text collate "C" not null,\n  ' +
+  'bank_id text collate "C" not null,\n  revision bigint not null,\n  changed_at bigint not null,\n  primary key ' +
+  '(revision)\n);'
 
 /** A key that a caller sent is one key, whatever bank it is sent for. */
 const KEY_OF_RECEIPTS = 'create unique index idempotency_keys_by_key on idempotency_keys (tenant_id, key);'
@@ -266,23 +308,34 @@ const KEY_OF_RECEIPTS = 'create unique index idempotency_keys_by_key on idempote
 /** Keys, constraints and indexes of a script that do not begin with the bank, and tables that lack it. */
 function looseKeys (sql: string): string[] {
   const code = sql.replaceAll(/--.*$/gm, '').replace(KEY_OF_ALL_BANKS, '').replace(KEY_OF_RECEIPTS, '')
-  const keys = [...code.matchAll(/(?:primary key|unique|create (?:unique )?index (?:if not exists )?\w+ on \w+(?: using \w+)?)\s*\(([^)]*)/gi)]
+  const keys = [
+    ...code.matchAll(
+      /(?:primary key|unique|create (?:unique )?index (?:if not exists )?\w+ on \w+(?: using \w+)?)\s*\(([^)]*)/gi,
+    ),
+  ]
   const inline = [...code.matchAll(/^\s*\w+ [\w ]+ (primary key|unique)\b(?!\s*\()/gim)].map(([line]) => line.trim())
   const tables = [...code.matchAll(/create table (?:if not exists )?(\w+) \(([^]*?)\n\)/gi)]
   return [
     ...keys.filter(([, columns = '']) => !/^tenant_id, bank_id\b/.test(columns.trim())).map(([key]) => key),
     ...inline,
-    ...tables.filter(([, , body = '']) => !/^\s*tenant_id text collate "C" not null,\s*bank_id text collate "C" not null,/.test(body) || !/primary key \(tenant_id, bank_id/.test(body)).map(([, name = '']) => name),
+    ...tables.filter(([, , body = '']) => (
+      !/^\s*tenant_id text collate "C" not null,\s*bank_id text collate "C" not null,/.test(body) ||
+        !/primary key \(tenant_id, bank_id/.test(body)
+    )).map(([, name = '']) => name),
   ]
 }
 
-t.test('every key and index of the schema begins with the bank, but for the keys of receipts, which begin with the tenant', (t) => {
-  for (const name of readdirSync(MIGRATIONS).filter((name) => name.endsWith('.sql'))) t.same(looseKeys(readFileSync(join(MIGRATIONS, name), 'utf8')), [], name)
+t.test('every key and index of the schema begins with the bank, but for the keys of receipts, which begin ' +
+  'with the tenant', (t) => {
+  for (const name of readdirSync(MIGRATIONS).filter((name) => name.endsWith('.sql'))) {
+    t.same(looseKeys(readFileSync(join(MIGRATIONS, name), 'utf8')), [], name)
+  }
   for (const bad of [
     'create index a on memories (memory_id);',
     'create unique index a on memories (bank_id, tenant_id);',
     'create index a on embeddings using hnsw (embedding halfvec_cosine_ops);',
-    'create table a (\n  tenant_id text collate "C" not null,\n  bank_id text collate "C" not null,\n  primary key (memory_id)\n);',
+    'create table a (\n  tenant_id text collate "C" not null,\n  bank_id text collate "C" not null,\n  primary key ' +
+      '(memory_id)\n);',
     'create table a (\n  id int primary key\n);',
     'alter table memories add constraint a unique (fingerprint);',
     'create unique index memories_by_key on memories (tenant_id, key);',

@@ -21,7 +21,15 @@ type Step =
 
 const names = fc.uniqueArray(fc.constantFrom(...NAMES), { minLength: 1, maxLength: 8 })
 const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 30, arbitrary: fc.record({ kind: fc.constantFrom('insert' as const, 'batch' as const, 'skip' as const, 'overwrite' as const), names, brief: fc.boolean(), life: fc.nat(2) }) },
+  {
+    weight: 30,
+    arbitrary: fc.record({
+      kind: fc.constantFrom('insert' as const, 'batch' as const, 'skip' as const, 'overwrite' as const),
+      names,
+      brief: fc.boolean(),
+      life: fc.nat(2),
+    }),
+  },
   { weight: 6, arbitrary: fc.record({ kind: fc.constant('remove' as const), tag: fc.constantFrom('a', 'b', 'c') }) },
   { weight: 8, arbitrary: fc.record({ kind: fc.constant('forget' as const), name: fc.constantFrom(...NAMES) }) },
   { weight: 5, arbitrary: fc.constant({ kind: 'attach' as const }) },
@@ -37,7 +45,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 async function memoriesOf (chosen: readonly string[], brief: boolean, life: number, now: number): Promise<NewMemory[]> {
   return await Promise.all(chosen.map(async (name, index) => {
     const number = NAMES.indexOf(name)
-    const memory = await newMemory(`${name} of ${brief ? 'brief' : 'lasting'} life ${life} word${number % 5} word${(number + life) % 7}${number % 3 === 0 ? '?' : ''}`, {
+    const memory = await newMemory(`${name} of ${brief ? 'brief' : 'lasting'} life ${life} word${number % 5} ` +
+      `word${(number + life) % 7}${number % 3 === 0 ? '?' : ''}`, {
       fingerprint: name,
       tags: [['a', 'b', 'c'][index % 3]!],
       documentId: DOCUMENTS[(number + (life === 2 ? 1 : 0)) % 3]!,
@@ -46,7 +55,9 @@ async function memoriesOf (chosen: readonly string[], brief: boolean, life: numb
       expiresAt: brief ? now + 3 : null,
     })
     // As the analyser will say.
-    return { ...memory, passages: memory.passages.map((passage) => ({ ...passage, question: memory.text.endsWith('?') })) }
+    return {
+      ...memory, passages: memory.passages.map((passage) => ({ ...passage, question: memory.text.endsWith('?') })),
+    }
   }))
 }
 
@@ -73,7 +84,8 @@ t.test('many simultaneous operations on one bank succeed, and its index stays co
         await store.remove(home, { kind: 'all' }, { ...REMOVE, now })
         return
       case 'forget': {
-        const memoryIds = (await listAll(store, home, { now })).filter(({ text }) => text.startsWith(`${what.name} `)).map(({ memoryId }) => memoryId)
+        const memoryIds = (await listAll(store, home, { now })).filter(({ text }) => text.startsWith(`${what.name} `))
+          .map(({ memoryId }) => memoryId)
         if (memoryIds.length > 0) await store.remove(home, { kind: 'ids', memoryIds }, { ...REMOVE, now })
         return
       }
@@ -88,7 +100,9 @@ t.test('many simultaneous operations on one bank succeed, and its index stays co
       case 'batch':
       case 'skip':
       case 'overwrite': {
-        const memories = await memoriesOf(what.kind === 'insert' ? what.names.slice(0, 1) : what.names, what.brief, what.life, now)
+        const memories = await memoriesOf(
+          what.kind === 'insert' ? what.names.slice(0, 1) : what.names, what.brief, what.life, now,
+        )
         if (what.kind === 'insert' || what.kind === 'batch') await store.insert(home, memories, now)
         else await store.import(home, memories, what.kind, now)
       }
@@ -100,15 +114,27 @@ t.test('many simultaneous operations on one bank succeed, and its index stays co
   }))
   t.strictSame(failures, [])
 
-  const one = async (text: string) => (await database.read<Record<string, number>>(text.replaceAll('@', `${schema}.`)))[0]
+  const one = async (text: string) => (
+    (await database.read<Record<string, number>>(text.replaceAll('@', `${schema}.`)))[0]
+  )
   t.strictSame(
-    await one('select sum(memories)::int as memories, sum(embedded)::int as embedded, sum(expiring)::int as expiring, sum(passages)::int as passages, sum(length)::float8 as length from @bank_statistics'),
-    await one('select count(*)::int as memories, count(*) filter (where embedded)::int as embedded, count(expires_at)::int as expiring, sum(cardinality(passage_starts))::int as passages, sum(passages_length)::float8 as length from @memories'),
+    await one('select sum(memories)::int as memories, sum(embedded)::int as embedded, sum(expiring)::int as ' +
+      'expiring, sum(passages)::int as passages, sum(length)::float8 as length from @bank_statistics'),
+    await one('select count(*)::int as memories, count(*) filter (where embedded)::int as embedded, ' +
+      'count(expires_at)::int as expiring, sum(cardinality(passage_starts))::int as passages, ' +
+      'sum(passages_length)::float8 as length from @memories'),
     'the statistics are those of the memories',
   )
   const { expected, found } = await indexLines(database, schema)
   t.ok(expected.length > 0)
   t.strictSame(found, expected, 'the index is that of the memories in their documents')
-  t.strictSame(await one('select count(*)::int as strays from @embeddings e where not exists (select from @memories m where m.memory_id = e.memory_id)'), { strays: 0 })
-  t.strictSame(await one('select count(*)::int as vectors from @embeddings'), await one('select count(*)::int as vectors from @memories where embedded'))
+  t.strictSame(
+    await one('select count(*)::int as strays from @embeddings e where not exists (select from @memories m where ' +
+      'm.memory_id = e.memory_id)'),
+    { strays: 0 },
+  )
+  t.strictSame(
+    await one('select count(*)::int as vectors from @embeddings'),
+    await one('select count(*)::int as vectors from @memories where embedded'),
+  )
 })

@@ -20,7 +20,9 @@ t.test('expired rows are deleted for good, in every bank, and nothing else', asy
       await newMemory('a lasting apple', { vectors: [[1, 0, 0, 0]] }),
     ], NOW)
   }
-  const rows = async (table: string) => (await database.read<{ count: number }>(`select count(*)::int as count from ${schema}.${table}`))[0]!.count
+  const rows = async (table: string) => (
+    (await database.read<{ count: number }>(`select count(*)::int as count from ${schema}.${table}`))[0]!.count
+  )
   const postings = await rows('postings')
   const sweeper = new Sweeper({
     executor: database, schema, statements: makeStatements(schema), intervalMs: 0, vacuum: false,
@@ -29,9 +31,15 @@ t.test('expired rows are deleted for good, in every bank, and nothing else', asy
   t.equal(await rows('memories'), 9)
   await sweeper.sweep(NOW + 10)
   t.strictSame([await rows('memories'), await rows('embeddings'), await rows('postings')], [6, 6, postings * 2 / 3])
-  for (const key of banks) t.strictSame(texts(await lexical(store, [key], 'apple', { now: NOW + 10 })), ['a longer apple', 'a lasting apple'])
+  for (const key of banks) {
+    t.strictSame(texts(await lexical(store, [key], 'apple', { now: NOW + 10 })), ['a longer apple', 'a lasting apple'])
+  }
   await sweeper.sweep(NOW + 10)
-  t.strictSame(await database.read(`select sum(memories)::int as memories, sum(expiring)::int as expiring, sum(embedded)::int as embedded from ${schema}.bank_statistics`), [{ memories: 6, expiring: 3, embedded: 6 }])
+  t.strictSame(
+    await database.read('select sum(memories)::int as memories, sum(expiring)::int as expiring, sum(embedded)::int ' +
+      `as embedded from ${schema}.bank_statistics`),
+    [{ memories: 6, expiring: 3, embedded: 6 }],
+  )
 })
 
 t.test('records of idempotency keys are deleted when they expire', async (t) => {
@@ -53,7 +61,9 @@ t.test('usage counts of past days are deleted, a day late, in every bank', async
   const today = Math.floor(NOW / 86_400_000)
   const days = [today - 5, today - 2, today - 1, today, today + 1]
   for (const key of [bank('one'), bank('two', 'acme')]) {
-    for (const day of days) await store.reserveUsage([{ bank: key, day, counter: 'retain_per_day', amount: 1, limit: 10 }])
+    for (const day of days) {
+      await store.reserveUsage([{ bank: key, day, counter: 'retain_per_day', amount: 1, limit: 10 }])
+    }
   }
   const sweeper = new Sweeper({
     executor: database, schema, statements: makeStatements(schema), intervalMs: 0, vacuum: false,
@@ -92,7 +102,13 @@ t.test('the tables that a large write has filled are analyzed after it', async (
   const schema = schemaIn(t, database)
   const store = new SqlVectorStore({ executor: database, schema, bootstrapSchema: true, sweepIntervalMs: 3_600_000 })
   await store.start({ clock: () => NOW, warn: () => {} })
-  const rows = async () => (await database.read<{ rows: number }>('select reltuples::float8 as rows from pg_class where oid = to_regclass($1)', [`${schema}.memories`]))[0]!.rows
-  await store.import(bank('filled'), await newMemories(Array.from({ length: 300 }, (_, index) => `memory ${index}`)), 'skip', NOW)
+  const rows = async () => (
+    (await database.read<{ rows: number }>(
+      'select reltuples::float8 as rows from pg_class where oid = to_regclass($1)', [`${schema}.memories`],
+    ))[0]!.rows
+  )
+  await store.import(
+    bank('filled'), await newMemories(Array.from({ length: 300 }, (_, index) => `memory ${index}`)), 'skip', NOW,
+  )
   t.equal(await rows(), 300, 'after the commit, because before it nothing is visible')
 })

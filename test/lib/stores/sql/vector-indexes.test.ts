@@ -24,13 +24,16 @@ async function setUp (t: Test, options: Partial<VectorIndexesOptions> = {}) {
     make,
     fill: async (name: string, count: number, tenantId: string | null = null): Promise<NewMemory[]> => {
       const memories = await Promise.all(Array.from({ length: count }, async (_, index) => (
-        await newMemory(`memory ${index} of ${name}`, { vectors: [[Math.cos(index * STEP), Math.sin(index * STEP), 0, 0]], tags: index % 2 === 0 ? ['even'] : [] })
+        await newMemory(`memory ${index} of ${name}`, {
+          vectors: [[Math.cos(index * STEP), Math.sin(index * STEP), 0, 0]], tags: index % 2 === 0 ? ['even'] : [],
+        })
       )))
       await store.insert(bank(name, tenantId), memories, NOW)
       return memories
     },
     indexes: async () => (await database.read<{ name: string, definition: string }>(
-      'select indexname as name, indexdef as definition from pg_indexes where schemaname = $1 and indexname like $2 order by 1', [schema.slice(1, -1), 'embeddings_hnsw_%'],
+      'select indexname as name, indexdef as definition from pg_indexes where schemaname = $1 and indexname like ' +
+        '$2 order by 1', [schema.slice(1, -1), 'embeddings_hnsw_%'],
     )),
     schema,
   }
@@ -45,15 +48,26 @@ t.test('only the largest banks have an index, each over its own vectors', async 
   const vectorIndexes = make()
   const told: string[] = []
   await vectorIndexes.update(CONTRACT_SPACE, (message) => { told.push(message) })
-  t.strictSame(told, [40, 30].map((count) => `vector_store: building the vector index of a bank of ${count} vectors`), 'only the two largest banks')
-  t.strictSame([bank('small'), bank('big'), bank('bigger', 'it\'s a \\ tenant'), bank('bigger'), bank('third')].map((key) => vectorIndexes.has(key)), [false, true, true, false, false])
-  for (const { definition } of await indexes()) t.match(definition, /USING hnsw .*halfvec\(4\).* WHERE .*tenant_id.*bank_id.*model/)
+  t.strictSame(
+    told, [40, 30].map((count) => `vector_store: building the vector index of a bank of ${count} vectors`),
+    'only the two largest banks',
+  )
+  t.strictSame(
+    [bank('small'), bank('big'), bank('bigger', 'it\'s a \\ tenant'), bank('bigger'), bank('third')].map(
+      (key) => vectorIndexes.has(key),
+    ),
+    [false, true, true, false, false],
+  )
+  for (const { definition } of await indexes()) {
+    t.match(definition, /USING hnsw .*halfvec\(4\).* WHERE .*tenant_id.*bank_id.*model/)
+  }
   await vectorIndexes.update(CONTRACT_SPACE, (message) => { told.push(message) })
   t.equal(told.length, 2, 'nothing is built twice')
   t.notOk(make().has(bank('big')), 'a bank that was not examined is searched exactly')
 })
 
-t.test('a bank with an index is searched through it, under filters too, and finds what an exact search finds', async (t) => {
+t.test('a bank with an index is searched through it, under filters too, and finds what an exact ' +
+  'search finds', async (t) => {
   const { fill, make, store, schema } = await setUp(t)
   const memories = await fill('big', 60)
   const vectorIndexes = make()
@@ -70,7 +84,9 @@ t.test('a bank with an index is searched through it, under filters too, and find
     t.strictSame(answer, await store.search(request))
   }
   await store.remove(bank('big'), { kind: 'ids', memoryIds: [memories[0]!.memoryId] }, REMOVE)
-  const { semantic } = await indexed.search({ banks: [bank('big')], now: NOW, filters: {}, limit: 1, semantic: { vector: QUERY } })
+  const { semantic } = await indexed.search({
+    banks: [bank('big')], now: NOW, filters: {}, limit: 1, semantic: { vector: QUERY },
+  })
   t.strictSame(texts(semantic!), ['memory 1 of big'], 'a forgotten memory is not found')
 })
 
@@ -83,7 +99,11 @@ t.test('a bank that has become clearly smaller loses its index, if indexes may b
   const used = make({ build: false })
   await used.update(CONTRACT_SPACE, () => {})
   t.ok(used.has(bank('big')), 'an index that another process built is used')
-  const forget = async (from: number, to: number) => { await store.remove(bank('big'), { kind: 'ids', memoryIds: memories.slice(from, to).map(({ memoryId }) => memoryId) }, REMOVE) }
+  const forget = async (from: number, to: number) => {
+    await store.remove(
+      bank('big'), { kind: 'ids', memoryIds: memories.slice(from, to).map(({ memoryId }) => memoryId) }, REMOVE,
+    )
+  }
   await forget(0, 10)
   await make().update(CONTRACT_SPACE, () => {})
   t.equal((await indexes()).length, 1, '14 of 20')
