@@ -18,7 +18,7 @@ const MONTH_YEAR_OFFSETS = [-4, -3, -2, -1, 0, 1]
  * A text without any of these words names no time. The check avoids the parser, which is the slowest part of analysing
  * a query.
  */
-const TIME_WORD = /\d|\b(?:today|tonight|yesterday|tomorrow|ago|weekend|week|month|year|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)s?\b/i
+const TIME_WORD = /\d|\b(?:today|tonight|(?:this|last) (?:morning|afternoon|evening|night)|yesterday|tomorrow|ago|weekend|week|month|year|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)s?\b/i
 const DIRECTION = /\b(before|until|by|after|since|from)\s+(?:the\s+)?$/i
 /**
  * The words that make the name of a month a date when no year or day does: `march` and `may` are also verbs, `June` and
@@ -29,6 +29,7 @@ const IN_MONTH = /\b(in|during|of|since|until|by|before|after|from|every|early|l
 const BARE_MAY = /\b(last|next|this|past|since|until|before|after|during|by|from|early|late|mid) may\b(?! (?:have|be|not|i|we|you|he|she|they|it)\b)/gi
 /** Periods that end in the present: `the past two weeks`, `the last few months`, `the past month`. */
 const PERIOD = /^(?:the\s+)?(?:(?:past|last)\s+(?:\w+\s+)?(?:days|weeks|months|years)|past\s+(?:week|month|year))\b/i
+const PART_OF_TODAY = /^this (?:morning|afternoon|evening|night)\b/i
 /** Words before a direction that keep its period near the time that it is open from. */
 const NEARBY = /\b(?:days?|nights?|morning|evening|weekend|weeks?|months?|just|right|shortly|soon)\s+(?:before|after)\s+(?:the\s+)?$/i
 /** The length of such a period, and of one beside a month of an unknown year. */
@@ -113,8 +114,10 @@ function localTimeSpans (text: string, reference: number): TimeSpan[] {
     const from = Date.UTC(year, month, day)
     let named: TimeSpan[]
     // "From 10 to 12" is most often no time, and names no day; "for 5 minutes" is a duration.
-    if (isTimeOfDay(start) || /^for\b/i.test(found.text)) continue
-    if (end != null) named = [{ from, to: dayAfter(end) }]
+    const isPartOfToday = PART_OF_TODAY.test(found.text)
+    if ((isTimeOfDay(start) && !isPartOfToday) || /^for\b/i.test(found.text)) continue
+    if (isPartOfToday) named = [{ from, to: from + DAY_MS }]
+    else if (end != null) named = [{ from, to: dayAfter(end) }]
     else if (PERIOD.test(found.text)) named = [{ from, to: Math.max(reference, from + DAY_MS) }]
     else if (/\bweeks?\s+ago\b/i.test(found.text)) named = [{ from: from - DAY_MS, to: from + 2 * DAY_MS }]
     else if (/\bweeks?\b/i.test(found.text)) named = [{ from: from - 3 * DAY_MS, to: from + 4 * DAY_MS }]
@@ -124,8 +127,11 @@ function localTimeSpans (text: string, reference: number): TimeSpan[] {
     } else if (/\bmonths?\b/i.test(found.text)) named = [{ from: Date.UTC(year, month), to: Date.UTC(year, month + 1) }]
     else if (/\byears?\b/i.test(found.text)) named = [{ from: Date.UTC(year, 0), to: Date.UTC(year + 1, 0) }]
     else if (start.isCertain('day') || start.isCertain('weekday')) {
-      const first = direction === 'since' ? latestPast(found, from, reference) : from
-      named = [{ from: first, to: first + DAY_MS }]
+      const past = latestPast(found, from, reference)
+      const hasYear = start.isCertain('year') || start.isCertain('weekday')
+      // The parser takes the closest year; "on 5 May" may mean that before it, too.
+      const days = direction === 'since' || past === from ? [past] : hasYear ? [from] : [past, from]
+      named = days.map((one) => ({ from: one, to: one + DAY_MS }))
     } else if (start.isCertain('month')) {
       const word = IN_MONTH.exec(before)?.[1]?.toLowerCase() ??
         (before.length < found.index || /^in\b/i.test(found.text) ? 'in' : undefined)

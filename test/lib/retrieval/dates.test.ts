@@ -24,6 +24,11 @@ const cases: Record<string, Record<string, string[]>> = {
     'The bill of 2024-02-29': ['2024-02-29 2024-03-01'],
     'The party of 12/31/2023': ['2023-12-31 2024-01-01'],
   },
+  'a day without a year is the latest in the past, and the next if it is closer': {
+    'What did we do on 5 May?': ['2025-05-05 2025-05-06', '2026-05-05 2026-05-06'],
+    'since 5 May': ['2025-05-05 2026-01-15'],
+    'What happened on 3 January?': ['2026-01-03 2026-01-04'],
+  },
   'a month': {
     'The trip of March 2024': ['2024-03-01 2024-04-01'],
     'in December 2023': ['2023-12-01 2024-01-01'],
@@ -39,6 +44,8 @@ const cases: Record<string, Record<string, string[]>> = {
     'What did I eat yesterday?': ['2026-01-14 2026-01-15'],
     'What is on today?': ['2026-01-15 2026-01-16'],
     'Who comes tomorrow?': ['2026-01-16 2026-01-17'],
+    'What did I eat this morning?': ['2026-01-15 2026-01-16'],
+    'Who called last night?': ['2026-01-14 2026-01-15'],
     'three days ago': ['2026-01-12 2026-01-13'],
     'last Friday': ['2026-01-09 2026-01-10'],
     'a week ago': ['2026-01-07 2026-01-10'],
