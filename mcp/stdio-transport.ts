@@ -58,6 +58,12 @@ export class StdioTransport extends StdioServerTransport {
     void withTimeout(answered, this.#options.answerTimeoutMs).then(async () => { await this.close() })
   }
 
+  /** A client that closed both its ends is no fault. */
+  override _onstdouterror = (error: NodeJS.ErrnoException): void => {
+    if (!this.#hasInputEnded || error.code !== 'EPIPE') this.onerror?.(error)
+    void this.close()
+  }
+
   override async send (message: Message): Promise<void> {
     try {
       await super.send(message)

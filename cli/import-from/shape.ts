@@ -17,6 +17,8 @@ export interface Found {
   metadata?: Record<string, string | number | boolean | null>
 }
 
+const LAST_INSTANT = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
+
 /** A part of the source does not have the known format. */
 export class UnknownShape extends CommandError {
   /** @param place for example `[3].mapping` @param expected in words @param shown the value itself, if that helps */
@@ -63,7 +65,10 @@ export function optionalInstant (value: unknown, place: string): string | undefi
 export function optionalExpiry (value: unknown, place: string): string | undefined {
   const text = optionalText(value, place)
   if (text === undefined || !/^\d{4}-\d\d-\d\d$/.test(text)) return optionalInstant(value, place)
-  return instant(Date.parse(text) + DAY_MS, place, value)
+  const day = instant(Date.parse(text), place, value)
+  if (!day.startsWith(text)) throw new UnknownShape(place, 'a time', value)
+  // 9999-12-31 means never, and the day after it has a year of five digits.
+  return instant(Math.min(Date.parse(day) + DAY_MS, LAST_INSTANT), place, value)
 }
 
 /** Seconds since 1970, as ChatGPT writes times. */

@@ -18,10 +18,12 @@ const BETWEEN = new RegExp(
   String.raw`\b(between (?:the )?(?:\d|${MONTH}\b)[^.;?!]{0,24}?) and (?:the )?(?=\d{1,2}(?:st|nd|rd|th)?\b|${MONTH}\b)`,
   'gi',
 )
+/** Beside `from` the parser reads "3 to 5 May" as hours. */
+const FROM_DAY = new RegExp(String.raw`\bfrom (?:the )?(?=\d{1,2} to (?:the )?\d{1,2} ${MONTH}\b)`, 'gi')
 /** A day and a month without a year; fractions, ratios and readings look alike. */
 const SLASHED = /(?<![\d/.-])(\d{1,2})\/(\d{1,2})(?!\/?\d)/g
 /** What comes before such figures when they are a date: a word, a weekday, or the beginning of a range. */
-const SLASHED_CONTEXT = /\b(?:on|by|since|until|till|before|after|between|from|due|am|\w{3,6}day,?|\d\/\d\d? ?(?:to|until|and|-|–)) ?$/i
+const SLASHED_CONTEXT = /\b(?:on|by|since|until|till|before|after|between|from|due|am|\w{3,6}day,?|(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)\.?,?|\d\/\d\d? ?(?:to|until|and|-|–)) ?$/i
 /** More characters than a context has. */
 const CONTEXT_CHARACTERS = 16
 const NO_SEPARATOR = '|'
@@ -32,12 +34,17 @@ const SHORT_WEEKDAY = '(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)'
 const NO_WEEKDAY = new RegExp(
   String.raw`${NAME_CONTEXT}\b(?=${SHORT_WEEKDAY}\b)|^(?=(?:Wed|Sat|Sun) [a-z])`, 'g',
 )
-/** A month's name in lower case before a number that counts something: `may 5 people`. */
+/** Words after which the number before them is that of a day: `march 3 at the office`. */
+const NO_COUNT = '(?!(?:at|in|on|for|with|and|or|to|until|by|from|was|is|we|i|the)\\b)'
+/** `May` or `march` in lower case before a number that counts something: `may 5 people`. */
 const NO_MONTH_BEFORE_NUMBER = new RegExp(
-  String.raw`${NAME_CONTEXT}\b(?=(?:jan|feb|mar|march|apr|may|june?|july?|aug|sept?|oct|nov|dec) \d\d? [a-z])`, 'g',
+  String.raw`${NAME_CONTEXT}\b(?=(?:may|march|mar) \d\d? ${NO_COUNT}[a-z])`, 'g',
 )
 /** A verb in lower case after a number: `which 5 may be deleted`. */
-const VERB_AFTER_NUMBER = /(?<!\b(?:on|since|until|till|before|after|by|from|to|of) )\b(\d\d?) (?=(?:may|march|mar) [a-z])/g
+const VERB_AFTER_NUMBER = new RegExp(
+  String.raw`(?<!\b(?:on|since|until|till|before|after|by|from|to|of) )\b(\d\d?) (?=(?:may|march|mar) ${NO_COUNT}[a-z])`,
+  'g',
+)
 /** Before a word it keeps the parser from reading it as a name. */
 const NO_NAME = '_'
 
@@ -46,7 +53,7 @@ export function readableDates (text: string): string {
   // "7 May,2023": without the space the parser sees no year.
   return text.replace(/(\d),(\d{4})\b/g, '$1, $2')
     .replace(/(\.\d{4})[-–](?=\d)/g, '$1 to ').replace(DOTTED, dottedDate)
-    .replace(BETWEEN, '$1 to ')
+    .replace(BETWEEN, '$1 to ').replace(FROM_DAY, '')
     .replace(SLASHED, slashedDate)
     .replace(NO_WEEKDAY, NO_NAME).replace(NO_MONTH_BEFORE_NUMBER, NO_NAME).replace(VERB_AFTER_NUMBER, `$1 ${NO_NAME}`)
 }

@@ -46,7 +46,6 @@ const MAX_CHARACTERS = 1000
 const MAX_SPANS = 4
 /** Every month has this many days. */
 const SHORTEST_MONTH_DAYS = 28
-const DAYS_PER_WEEK = 7
 
 type NamedDate = Pick<chronoEn.ParsedResult, 'index' | 'text' | 'start'> & {
   end?: chronoEn.ParsedResult['end'] | undefined
@@ -117,7 +116,7 @@ function localTimeSpans (text: string, reference: number): TimeSpan[] {
     const isPartOfToday = PART_OF_TODAY.test(found.text)
     if ((isTimeOfDay(start) && !isPartOfToday) || /^for\b/i.test(found.text)) continue
     if (isPartOfToday) named = [{ from, to: from + DAY_MS }]
-    else if (end != null) named = [{ from, to: dayAfter(end) }]
+    else if (end != null) named = rangeOf(found, from, end, reference)
     else if (PERIOD.test(found.text)) named = [{ from, to: Math.max(reference, from + DAY_MS) }]
     else if (/\bweeks?\s+ago\b/i.test(found.text)) named = [{ from: from - DAY_MS, to: from + 2 * DAY_MS }]
     else if (/\bweeks?\b/i.test(found.text)) named = [{ from: from - 3 * DAY_MS, to: from + 4 * DAY_MS }]
@@ -128,9 +127,8 @@ function localTimeSpans (text: string, reference: number): TimeSpan[] {
     else if (/\byears?\b/i.test(found.text)) named = [{ from: Date.UTC(year, 0), to: Date.UTC(year + 1, 0) }]
     else if (start.isCertain('day') || start.isCertain('weekday')) {
       const past = latestPast(found, from, reference)
-      const hasYear = start.isCertain('year') || start.isCertain('weekday')
       // The parser takes the closest year; "on 5 May" may mean that before it, too.
-      const days = direction === 'since' || past === from ? [past] : hasYear ? [from] : [past, from]
+      const days = direction === 'since' ? [past] : start.isCertain('weekday') || past === from ? [from] : [past, from]
       named = days.map((one) => ({ from: one, to: one + DAY_MS }))
     } else if (start.isCertain('month')) {
       const word = IN_MONTH.exec(before)?.[1]?.toLowerCase() ??
@@ -139,7 +137,7 @@ function localTimeSpans (text: string, reference: number): TimeSpan[] {
       const years = start.isCertain('year') ? [year] : yearsOfMonth(word!, month, reference)
       named = years.map((one) => ({ from: Date.UTC(one, month), to: Date.UTC(one, month + 1) }))
     } else continue
-    const isNearby = named.length > 1 || NEARBY.test(before)
+    const isNearby = named.length === MONTH_YEAR_OFFSETS.length || NEARBY.test(before)
     // `In 900000 years` leads beyond the range of dates.
     for (const span of named) {
       if (Math.abs(span.from) >= MAX_INSTANT || Math.abs(span.to) >= MAX_INSTANT) continue
@@ -173,9 +171,20 @@ function isTimeOfDay (start: NamedDate['start']): boolean {
     !start.isCertain('month') && !start.isCertain('year')
 }
 
+/** A range of days; one of the future without a year may also be that of the year before. */
+function rangeOf ({ start }: NamedDate, from: number, end: NamedDate['start'], reference: number): TimeSpan[] {
+  // "Between 9 and 5 on Monday" has hours, and its end is not a day.
+  if (start.isCertain('hour') && start.get('weekday') === end.get('weekday') && !end.isCertain('day')) {
+    return [{ from, to: from + DAY_MS }]
+  }
+  const range = { from, to: dayAfter(end) }
+  if (from <= reference || !start.isCertain('month') || start.isCertain('year') || end.isCertain('year')) return [range]
+  return [{ from: new Date(from).setUTCFullYear(start.get('year')! - 1), to: dayAfter(end, -1) }, range]
+}
+
 /** The day after the last of a range, which may end with a month. */
-function dayAfter (end: NamedDate['start']): number {
-  const [year, month] = [end.get('year')!, end.get('month')!]
+function dayAfter (end: NamedDate['start'], years = 0): number {
+  const [year, month] = [end.get('year')! + years, end.get('month')!]
   const isMonth = end.isCertain('month') && !end.isCertain('day')
   return isMonth ? Date.UTC(year, month) : Date.UTC(year, month - 1, end.get('day')! + 1)
 }
@@ -183,8 +192,9 @@ function dayAfter (end: NamedDate['start']): number {
 /** The latest day at or before the reference that a day without a year, or a weekday, can mean. */
 function latestPast ({ start }: NamedDate, from: number, reference: number): number {
   if (from <= reference || start.isCertain('year')) return from
-  if (!start.isCertain('day')) return from - DAYS_PER_WEEK * DAY_MS
-  return Date.UTC(start.get('year')! - 1, start.get('month')! - 1, start.get('day')!)
+  if (!start.isCertain('day')) return from - 7 * DAY_MS
+  const isLeapDay = start.get('month') === 2 && start.get('day') === 29
+  return new Date(from).setUTCFullYear(start.get('year')! - (isLeapDay ? 4 : 1))
 }
 
 /** The years to try for a month without a year, by the word before the month. */

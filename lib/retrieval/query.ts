@@ -48,8 +48,8 @@ export interface AnalyzedQuery {
 const MAX_LIST_FORM_CHARACTERS = 500
 
 const TIME = /\b(?:when|what (?:date|day|month|year|time)|which (?:month|year|day|week)|how long|since when)\b/i
-const PRESENT = /\b(?:is|are|am|can|could|should|shall|will|would|may|must|do|does|need|want)\b/i
-const PAST = /\b(?:did|was|were|had|been|ago)\b/i
+const PRESENT = /\b(?:is|are|am|can|could|should|shall|will|would|may(?= (?:i|we|you|he|she|they|it)\b)|must|do|does|need|want)\b/i
+const PAST = /\b(?:did|was|were|had|been|ago|have (?:i|we|you|they)|has|said|made|put|told|happened)\b/i
 const PLACE = /\b(?:where|(?:which|what) (?:city|cities|country|countries|state|states|places?|areas?|locations?|town|towns))\b/i
 const NAME = /^\s*(?:who|which|what(?:'s|’s| is| was| are| were) the names?)\b/i
 

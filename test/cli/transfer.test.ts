@@ -183,13 +183,15 @@ t.test('memories of Mem0 keep their expiry, and those that have expired are skip
     { id: 'b', memory: 'The guest code is 9922.', expiration_date: '2099-12-31' },
     { id: 'c', memory: 'The garage code is 7733.', expiration_date: '2099-12-31T10:00:00+02:00' },
     { id: 'd', memory: 'The mailbox code is 1155.', expiration_date: null },
+    { id: 'e', memory: 'The shed code is 2288.', expiration_date: '9999-12-31' },
   ])
   const { code, stderr } = await cli(['import', 'codes', '--from', 'mem0'], { stdin })
   t.equal(code, 0, stderr)
-  t.match(stderr, '3 imported, 1 already stored or expired')
+  t.match(stderr, '4 imported, 1 already stored or expired')
   const stored = (await cli(['export', 'codes'])).stdout.trim().split('\n').slice(1).map((line) => JSON.parse(line))
   t.same(stored.map(({ document_id: id, expires_at: at }) => [id, at]).sort(), [
     ['b', '2100-01-01T00:00:00.000Z'], ['c', '2099-12-31T08:00:00.000Z'], ['d', null],
+    ['e', '9999-12-31T23:59:59.999Z'],
   ])
   const wrong = await cli(['import', 'codes', '--from', 'mem0'], {
     stdin: '[{"id":"a","memory":"x","expiration_date":"2024-13-01"}]',

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
-import { PassThrough } from 'node:stream'
+import { PassThrough, Writable } from 'node:stream'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { runMcpStdio, type McpStdioOptions } from '../../mcp/stdio.js'
@@ -227,5 +227,18 @@ t.test('a call that is not answered in time after the end of the input is no fau
   await ended
   // What the end of the call reports comes after it.
   await new Promise((resolve) => setImmediate(resolve))
+  t.strictSame(log, [])
+})
+
+t.test('a client that closes both its ends while a call runs is no fault', async (t) => {
+  const [stdin, log] = [new PassThrough(), [] as string[]]
+  const stdout = new Writable({
+    write: (_chunk, _encoding, done) => { done(Object.assign(new Error('write EPIPE'), { code: 'EPIPE' })) },
+  })
+  const ended = runMcpStdio({ ...embedded, stdin, stdout, log: (line) => { log.push(line) } })
+  stdin.end(JSON.stringify(rpc('initialize', {
+    protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 't', version: '1' },
+  }, 1)))
+  await ended
   t.strictSame(log, [])
 })

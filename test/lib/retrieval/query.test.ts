@@ -71,7 +71,7 @@ t.test('a question about the present is not about the memories of the time that 
   ]
   const past = [
     'What did I cook today?', 'Who was here this week?', 'Which bread have I eaten this month?', 'Is the ferry open?',
-    'What should I have done last week?', '',
+    'What should I have done last week?', 'What is it that you said today?', 'Who visited in May 2026?', '',
   ]
   for (const text of present) t.ok(analyzeQuery(text, NOW).asksAboutPresent, text)
   for (const text of past) t.notOk(analyzeQuery(text, NOW).asksAboutPresent, text)
