@@ -100,7 +100,7 @@ t.test('a stream that ends early is an error, never a short answer', async (t) =
   for (const [what, behaviour, code] of early) {
     const server = await HostileServer.start(t)
     server.meets(behaviour)
-    const { client } = server.client(code === 'timed_out' ? { timeoutMs: 50 } : {})
+    const { client } = server.client(code === 'timed_out' ? { timeoutMs: 500 } : {})
     await t.rejects(collect(client.reflectStream(QUESTION)), { name: 'MemoryGatewayError', code }, what)
     t.equal(server.requests.length, 1)
   }
@@ -119,7 +119,7 @@ t.test('an export that ends early is an error, never a short export', async (t) 
   for (const [behaviour, code] of early) {
     const server = await HostileServer.start(t)
     server.meets(behaviour)
-    const { client } = server.client(code === 'timed_out' ? { timeoutMs: 50 } : {})
+    const { client } = server.client(code === 'timed_out' ? { timeoutMs: 500 } : {})
     await t.rejects(collect(client.exportBank({ bank_id: 'bank' })), { code })
   }
 })
