@@ -36,6 +36,12 @@ export class StdioTransport extends StdioServerTransport {
   constructor (options: StdioTransportOptions) {
     super(options.stdin, options.stdout)
     this.#options = options
+    const report = this._onstdouterror
+    this._onstdouterror = (error: NodeJS.ErrnoException) => {
+      // A client that closed both its ends is no fault.
+      if (this.#hasInputEnded && error.code === 'EPIPE') void this.close()
+      else report(error)
+    }
   }
 
   override _ondata = (chunk: Buffer): void => {
@@ -56,12 +62,6 @@ export class StdioTransport extends StdioServerTransport {
     const answered = new Promise<void>((resolve) => { this.#allAnswered = resolve })
     this.#settle()
     void withTimeout(answered, this.#options.answerTimeoutMs).then(async () => { await this.close() })
-  }
-
-  /** A client that closed both its ends is no fault. */
-  override _onstdouterror = (error: NodeJS.ErrnoException): void => {
-    if (!this.#hasInputEnded || error.code !== 'EPIPE') this.onerror?.(error)
-    void this.close()
   }
 
   override async send (message: Message): Promise<void> {
