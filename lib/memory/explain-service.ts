@@ -3,7 +3,7 @@ import { formatInstant } from '../time/clock.js'
 import type { RequestContext } from '../identity/context.js'
 import { byScore, type ScoredCandidate, type Strategy } from '../retrieval/candidates.js'
 import { fuse, mergeCandidates } from '../retrieval/fusion.js'
-import { spanFilters } from '../retrieval/query.js'
+import { spanFilters, weightsForQuery } from '../retrieval/periods.js'
 import { truncate } from '../retrieval/ranking.js'
 import type { Ranked, RecallObservation, RetrievalRequest, RetrievalSettings } from '../retrieval/retriever.js'
 import { compileFilters } from '../stores/filters.js'
@@ -135,10 +135,10 @@ export class ExplainService {
 
   #addJudgement (
     stages: ExplainStages, memory: Memory, { signals = {}, rerank }: ScoredCandidate,
-    { result, scored, degraded }: ObservedRanking, settings: RetrievalSettings,
+    { query, result, scored, degraded }: ObservedRanking, settings: RetrievalSettings,
   ): void {
     const merged = mergeCandidates([result])
-    const sums = fuse(merged, settings.weights, settings.fusion)
+    const sums = fuse(merged, weightsForQuery(settings.weights, query), settings.fusion)
     const byStrategies = merged.map((candidate, index) => ({ ...candidate, score: sums[index]! })).sort(byScore)
     const fused = placeIn(byStrategies, memory)
     if (fused !== undefined) stages.fusion = { rank: fused, score: byStrategies[fused - 1]!.score }

@@ -1,11 +1,11 @@
 import { runSync, type Steps } from '../concurrency/steps.js'
-import type { Filters } from '../stores/vector-store.js'
 import { contentStems } from '../text/analysis.js'
 import { fnv1a } from '../text/hashes.js'
 import { stem } from '../text/stems.js'
 import { STOP_WORDS } from '../text/stop-words.js'
 import { words, wordsInParts } from '../text/words.js'
-import { DAY_MS, timeSpans, type TimeSpan } from './dates.js'
+import { timeSpans, type TimeSpan } from './dates.js'
+import { asksForPeriod } from './periods.js'
 
 /** A query with its terms and what its wording reveals about the answer that it seeks. */
 export interface AnalyzedQuery {
@@ -42,6 +42,8 @@ export interface AnalyzedQuery {
    * the question, and memories of any time may answer it.
    */
   asksAboutPresent: boolean
+  /** Whether it names times and nothing else: any memory of that time may answer it. */
+  asksForPeriod: boolean
 }
 
 /** Only the beginning of a long query is tested for the form of a list. */
@@ -156,6 +158,7 @@ export function * analyzeQuerySteps (text: string, now: number, utcOffset = 0): 
     asksForList: LIST.test(text.slice(0, MAX_LIST_FORM_CHARACTERS)),
     spans,
     asksAboutPresent: spans.length > 0 && spans.every(({ to }) => to > now) && PRESENT.test(text) && !PAST.test(text),
+    asksForPeriod: asksForPeriod(stems, spans),
   }
 }
 
@@ -206,22 +209,4 @@ function isSearchable (text: string): boolean {
 /** A part of stop words alone (`What did I do?`) would match any text with those words. */
 function hasContentWords (text: string): boolean {
   return contentStems(text).length > 0
-}
-
-/** A memory about an event may be written some days after it. */
-const REPORTING_DELAY_MS = 10 * DAY_MS
-/** The most periods that are searched separately; a month without a year has more. */
-const MAX_FILTERED_SPANS = 2
-
-/**
- * Narrows the filters to each period that a query names, so that a memory of that time is found even if others match
- * the words better.
- */
-export function spanFilters (filters: Filters, spans: readonly TimeSpan[]): Filters[] {
-  if (spans.length > MAX_FILTERED_SPANS) return []
-  return spans.map(({ from, to }): Filters => ({
-    ...filters,
-    occurredAfter: Math.max(from - DAY_MS, filters.occurredAfter ?? -Infinity),
-    occurredBefore: Math.min(to + REPORTING_DELAY_MS, filters.occurredBefore ?? Infinity),
-  })).filter(({ occurredAfter, occurredBefore }) => occurredAfter! < occurredBefore!)
 }

@@ -12,7 +12,8 @@ import { embed } from './passages.js'
 import { truncateSteps, interleave, rankSteps } from './ranking.js'
 import type { RetrievalRequest } from './request.js'
 import { rerank } from './reranking.js'
-import { analyzeQuerySteps, spanFilters, splitQuery, type AnalyzedQuery } from './query.js'
+import { memoriesOfPeriods, spanFilters, weightsForQuery } from './periods.js'
+import { analyzeQuerySteps, splitQuery, type AnalyzedQuery } from './query.js'
 import { SignalReader } from './scoring/signals.js'
 import { Stages, type Stage } from './stages.js'
 import { DeadlineExceeded, withTimeLimit } from '../concurrency/deadline.js'
@@ -117,6 +118,7 @@ export class Retriever {
       : await stages.wait('rerank', async () => await this.#rerank(reranking, request, scored))
     const [query, ...parts] = queries
     const result = results[0]![0]!
+    const weights = weightsForQuery(settings.weights, query)
     observe?.({
       query,
       search: searches[0]!,
@@ -126,14 +128,14 @@ export class Retriever {
     })
     return {
       candidates: reranked ?? scored,
-      total: result.total,
+      total: Math.max(result.total, scored.length),
       degraded: [
         ...(vectors === undefined ? ['semantic' as const] : []), ...(reranked === undefined ? ['rerank' as const] : []),
       ],
       stages: stages.done,
       strategies: STRATEGIES.flatMap((name) => {
         const found = result[name]
-        return found === undefined ? [] : [{ name, weight: settings.weights[name], candidates: found.length }]
+        return found === undefined ? [] : [{ name, weight: weights[name], candidates: found.length }]
       }),
     }
   }
@@ -157,19 +159,26 @@ export class Retriever {
 
   /**
    * @returns for each query the result of its search, then the results of its searches narrowed to the times that it
-   *   names
+   *   names, then the memories of those times if it asks for nothing else
    */
   async #search (
-    searches: readonly SearchRequest[], queries: readonly AnalyzedQuery[], { caller }: RetrievalRequest,
+    searches: readonly SearchRequest[], queries: readonly AnalyzedQuery[], { caller, settings }: RetrievalRequest,
   ): Promise<SearchResult[][]> {
     const { store } = this.#options
     const results: SearchResult[][] = []
     for (const [index, search] of searches.entries()) {
       // The in-memory store answers without waiting, so the event loop is yielded between the parts of a query.
       if (index > 0 || turns.isExhausted) await turns.next(caller)
-      const narrowed = spanFilters(search.filters, queries[index]!.spans)
+      const { spans, asksForPeriod } = queries[index]!
+      const narrowed = spanFilters(search.filters, spans)
       const all = [search, ...narrowed.map((filters) => ({ ...search, filters, limit: MIN_CANDIDATES / 2 }))]
-      results.push(await Promise.all(all.map(async (one) => await store.search(one))))
+      const found = await Promise.all(all.map(async (one) => await store.search(one)))
+      // The semantic strategy finds memories of a time without a word of the query.
+      if (asksForPeriod && search.semantic === undefined && settings.scorers.date > 0) {
+        const lexical = await memoriesOfPeriods(store, search, spans)
+        found.push({ lexical, total: lexical.length })
+      }
+      results.push(found)
     }
     return results
   }
@@ -181,7 +190,8 @@ export class Retriever {
     const rankings: ScoredCandidate[][] = []
     for (const [index, query] of queries.entries()) {
       if (index > 0) yield
-      rankings.push(yield * rankSteps(mergeCandidates(results[index]!), query, this.#signals, { ...settings, explain }))
+      const options = { ...settings, weights: weightsForQuery(settings.weights, query), explain }
+      rankings.push(yield * rankSteps(mergeCandidates(results[index]!), query, this.#signals, options))
     }
     if (queries.length > 1) yield
     return { rankings, candidates: interleave(rankings, minScore) }

@@ -1,0 +1,90 @@
+import type { BankKey } from '../identity/context.js'
+import { stem } from '../text/stems.js'
+import { words } from '../text/words.js'
+import type { Candidate, Filters, ListFilters, Memory, SearchRequest, VectorStore } from '../stores/vector-store.js'
+import { DAY_MS, type TimeSpan } from './dates.js'
+import type { Weights } from './fusion.js'
+
+/** A memory about an event may be written some days after it. */
+const REPORTING_DELAY_MS = 10 * DAY_MS
+/** The most periods that are searched separately; a month without a year has more. */
+const MAX_FILTERED_SPANS = 2
+/** The most memories of a bank that are listed for one period. */
+const MAX_LISTED = 100
+/** The share of the lexical weight that remains in a query which names only times. */
+const PERIOD_LEXICAL_SHARE = 0.3
+
+/**
+ * Narrows the filters to each period that a query names, so that a memory of that time is found even if others match
+ * the words better.
+ */
+export function spanFilters (filters: Filters, spans: readonly TimeSpan[]): Filters[] {
+  if (spans.length > MAX_FILTERED_SPANS) return []
+  return spans.map(({ from, to }): Filters => ({
+    ...filters,
+    occurredAfter: Math.max(from - DAY_MS, filters.occurredAfter ?? -Infinity),
+    occurredBefore: Math.min(to + REPORTING_DELAY_MS, filters.occurredBefore ?? Infinity),
+  })).filter(({ occurredAfter, occurredBefore }) => occurredAfter! < occurredBefore!)
+}
+
+/** Words of a time, and words that ask for anything at all: `What happened last week?`, `my plans for 5 May`. */
+const PERIOD_WORDS = new Set(words(`today tonight yesterday tomorrow day date week weekend month year morning afternoon
+  evening night noon ago last next past this earlier recent recently since until before after during between around
+  early late mid middle beginning start end spring summer autumn fall winter monday tuesday wednesday thursday friday
+  saturday sunday mon tue wed thu fri sat sun january february march april may june july august september october
+  november december jan feb mar apr jun jul aug sep sept oct nov dec one two three four five six seven eight nine ten
+  few couple several happen happened go went going gone plan event appointment schedule calendar anything something
+  everything all thing activity talk discuss mention tell told say said write wrote note memory remember recall know
+  list summary summarize show give new else`).map(stem))
+const FIGURES = /^\d+(?:st|nd|rd|th)?$/
+
+/**
+ * Whether a query names one or two periods and nothing else, as `What did we do on 5 May?` does: memories of the period
+ * answer it even if they share no word with it.
+ * @param stems of the query, without stop words
+ */
+export function asksForPeriod (stems: readonly string[], spans: readonly TimeSpan[]): boolean {
+  return spans.length > 0 && spans.length <= MAX_FILTERED_SPANS &&
+    stems.every((word) => PERIOD_WORDS.has(word) || FIGURES.test(word))
+}
+
+/**
+ * The weights for a query. If it names only times, its words say little: a memory that has the word `yesterday` means
+ * the day before it was written.
+ */
+export function weightsForQuery (weights: Weights, { asksForPeriod }: { asksForPeriod: boolean }): Weights {
+  return asksForPeriod ? { ...weights, lexical: weights.lexical * PERIOD_LEXICAL_SHARE } : weights
+}
+
+/**
+ * The newest memories of each period: those that occurred in it, and those without a time of their own that were
+ * retained in it. They have no lexical score.
+ */
+export async function memoriesOfPeriods (
+  store: VectorStore, { banks, filters, now, budget }: SearchRequest, spans: readonly TimeSpan[],
+): Promise<Candidate[]> {
+  const list = async (bank: BankKey, narrowed: ListFilters) => (
+    await store.list(bank, { now, limit: MAX_LISTED, filters: narrowed, budget })
+  )
+  const found: Candidate[] = []
+  for (const bank of banks) {
+    for (const { from, to } of spans) {
+      const occurred = await list(bank, {
+        ...filters,
+        occurredAfter: Math.max(from, filters.occurredAfter ?? from),
+        occurredBefore: Math.min(to, filters.occurredBefore ?? to),
+      })
+      // Only a store that counts memories takes the bounds of a list on the time of retention.
+      const retained = store.countMemories === undefined
+        ? []
+        : (await list(bank, { ...filters, retainedAfter: from, retainedBefore: to }))
+            .filter(({ occurredAt }) => occurredAt === null)
+      for (const memory of [...occurred, ...retained]) found.push(toCandidate(bank, memory))
+    }
+  }
+  return found
+}
+
+function toCandidate (bank: BankKey, memory: Memory): Candidate {
+  return { bank, memory, score: 0, scores: { lexical: 0, own: 0 }, passageCount: 1, passages: [] }
+}

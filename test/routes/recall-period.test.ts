@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict'
+import t, { type Test } from 'tap'
+import { testApp, type TestApp } from '../helpers/app.js'
+
+const REFERENCE = '2026-11-23T12:00:00Z'
+
+async function appWithDiary (t: Test): Promise<TestApp> {
+  const app = await testApp(t)
+  const memories: Array<[text: string, occurredAt: string | undefined, tag: string]> = [
+    ['We went to the zoo.', '2026-05-05T10:00:00Z', 'family'],
+    ['Lena had her recital.', '2026-05-05T18:00:00Z', 'music'],
+    ['We may move 5 boxes to the cellar.', '2026-02-05T18:00:00Z', 'family'],
+    ['Yesterday I watched a film about whales.', '2026-03-05T18:00:00Z', 'family'],
+    ['Paid the rent.', '2026-11-22T09:00:00Z', 'family'],
+    ['Tea is better than coffee.', undefined, 'family'],
+  ]
+  for (const [text, occurredAt, tag] of memories) {
+    await app.retain('home', text, { tags: [tag], ...(occurredAt !== undefined && { occurred_at: occurredAt }) })
+  }
+  return app
+}
+
+async function recall (app: TestApp, query: string, more: object = {}): Promise<string[]> {
+  const answer = await app.post('/v1/recall', { bank_id: 'home', query, reference_time: REFERENCE, ...more })
+  const { hits, total_available: total } = answer.json()
+  assert.ok(total >= hits.length)
+  return hits.map(({ text }: { text: string }) => text)
+}
+
+t.test('a question that names only a time finds the memories of that time, whatever their words', async (t) => {
+  const app = await appWithDiary(t)
+  t.strictSame(await recall(app, 'What did we do on 5 May?'), [
+    'We went to the zoo.', 'Lena had her recital.', 'We may move 5 boxes to the cellar.',
+  ])
+  t.strictSame(await recall(app, 'What happened yesterday?'), [
+    'Paid the rent.', 'Yesterday I watched a film about whales.',
+  ])
+})
+
+t.test('a memory without a time of its own belongs to the day on which it was retained', async (t) => {
+  const app = await appWithDiary(t)
+  const { body } = await app.get('/v1/banks/home/memories?limit=1')
+  const [{ retained_at: retainedAt }] = JSON.parse(body).memories
+  const answer = await app.post('/v1/recall', {
+    bank_id: 'home', query: 'What did I tell you today?', reference_time: retainedAt,
+  })
+  t.strictSame(answer.json().hits.map(({ text }: { text: string }) => text), ['Tea is better than coffee.'])
+})
+
+t.test('the filters of the request apply to the memories of the time', async (t) => {
+  const app = await appWithDiary(t)
+  const tags = { tags: ['music'] }
+  t.strictSame(await recall(app, 'What did we do on 5 May?', tags), ['Lena had her recital.'])
+  const until = { occurred_before: '2026-05-05T12:00:00Z', tags: ['family'] }
+  t.strictSame((await recall(app, 'What did we do on 5 May?', until))[0], 'We went to the zoo.')
+  t.strictSame(await recall(app, 'What happened yesterday?', { occurred_before: '2026-01-01T00:00:00Z' }), [])
+})
+
+t.test('a question with other words finds only memories that share one with it', async (t) => {
+  const app = await appWithDiary(t)
+  t.strictSame(await recall(app, 'Which elephants died yesterday?'), ['Yesterday I watched a film about whales.'])
+})
+
+t.test('the explanation of a memory found by its time has its rank, and no lexical match', async (t) => {
+  const app = await appWithDiary(t)
+  const query = { bank_id: 'home', query: 'What happened yesterday?', reference_time: REFERENCE }
+  const [hit] = (await app.post('/v1/recall', query)).json().hits
+  const explained = (await app.post('/v1/recall/explain', { ...query, expect: hit.memory_id })).json()
+  t.match(explained, {
+    found: true, rank: 1, verdict: 'returned', stages: { lexical: { state: 'no_match' }, times: { searched: true } },
+  })
+  t.equal(explained.score, hit.score)
+})
