@@ -66,7 +66,7 @@ for (const [provider, body] of [
   ['openai_compatible', { error: { code: 502, message: 'Upstream fault' } }],
   ['anthropic', { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }],
 ] as const) {
-  t.test(`${provider}: ${JSON.stringify(body)} with status 200 is an error of the endpoint and tried again`, async (t) => {
+  t.test(`${provider}: ${JSON.stringify(body)} with status 200 is a fault and tried again`, async (t) => {
     const { server, ask } = await gateway(t, { max_retries: 1 }, provider)
     server.next(answering(200, JSON.stringify(body)))
     t.equal(answerOf(await ask()).answer, USUAL_ANSWER)
