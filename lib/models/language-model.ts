@@ -42,7 +42,7 @@ export interface TokenUsage {
   outputTokens: number
 }
 
-/** Why the text ends: it is complete, `maxTokens` cut it, or the model's own filter blocked it. */
+/** Why the text ends: it is complete, `maxTokens` cut it, or the model refused or its own filter blocked it. */
 export type Finish = 'stop' | 'length' | 'filtered'
 
 export interface Generation {

@@ -108,6 +108,14 @@ await t.test('an abstention has no object, whatever the model returned as one', 
   }
 })
 
+await t.test('the word of an abstention without JSON is an abstention and not sent back', async (t) => {
+  for (const text of ['NO_ANSWER', ' **NO_ANSWER.**\n', '```\nNO_ANSWER\n```']) {
+    t.match(answerOf(await ask([text])), { abstained: true, structured: undefined })
+    t.equal(languageModel.asked.length, 1)
+  }
+  refused(t, await ask(['NO_ANSWER [1].', 'The NO_ANSWER.']), 502, 'model_output_invalid')
+})
+
 await t.test('without evidence there is no call, and no object', async (t) => {
   t.same(Object.keys(answerOf(await ask([GOOD], { query: 'submarine' }))).sort(), [
     'abstained', 'answer', 'sources', 'usage',

@@ -4,6 +4,8 @@ import { ModelCallError } from './model-call-error.js'
 
 /** Bytes of an error answer that are read; it may be a whole HTML page, without an error code. */
 const MAX_ERROR_BYTES = 64 * 1024
+/** A longer pause than a day that an endpoint asks for is read as a day; digits without end would be infinite. */
+const MAX_RETRY_AFTER_MS = 24 * 60 * 60 * 1000
 const ERROR_CODE = /^[a-z][a-z0-9_.-]{1,63}$/i
 
 export interface ExchangeOptions {
@@ -121,17 +123,21 @@ function statusError (service: string, { status, headers }: Response, code: stri
 
 /** The error of a 2xx answer that reports an error in its body, in the form of an error answer. */
 export function errorWithin (service: string, error: unknown, secrets: readonly string[]): ModelCallError {
-  const kind = member(error, 'type') === 'rate_limit_error' ? 'rate_limited' : 'unreachable'
+  const isLimit = member(error, 'type') === 'rate_limit_error' || member(error, 'code') === 429
+  const kind = isLimit ? 'rate_limited' : 'unreachable'
   return new ModelCallError(kind, `The ${service} broke off its answer with an error${codeOf(error, secrets)}`)
 }
 
-/** @returns milliseconds (RFC 9110 section 10.2.3: whole seconds or a date); undefined when nothing usable is said */
+/**
+ * @returns milliseconds, at most a day (RFC 9110 section 10.2.3: whole seconds or a date); undefined when nothing
+ *   usable is said
+ */
 function retryAfter (headers: Headers, clock: Clock): number | undefined {
   const value = headers.get('retry-after')
   if (value === null) return undefined
-  if (/^\d+(\.\d+)?$/.test(value)) return Number(value) * 1000
+  if (/^\d+(\.\d+)?$/.test(value)) return Math.min(Number(value) * 1000, MAX_RETRY_AFTER_MS)
   const instant = Date.parse(value)
-  return Number.isNaN(instant) ? undefined : Math.max(0, instant - clock())
+  return Number.isNaN(instant) ? undefined : Math.min(Math.max(0, instant - clock()), MAX_RETRY_AFTER_MS)
 }
 
 /**

@@ -1,6 +1,6 @@
 import { ReadableStream } from 'node:stream/web'
 import {
-  APICallError, InvalidResponseDataError,
+  APICallError, InvalidResponseDataError, TypeValidationError,
   type LanguageModelV3, type LanguageModelV3CallOptions, type LanguageModelV3FinishReason,
   type LanguageModelV3StreamPart, type LanguageModelV3Usage, type SharedV3Warning,
 } from '@ai-sdk/provider'
@@ -23,6 +23,12 @@ const TOKEN_EVENT_BYTES = 2048
 const ROOM_TOKENS = 65_536
 /** A count above this is an error of the endpoint. */
 const MAX_TOKENS = 100_000_000
+
+/** The types of events that must be as the protocol of Anthropic says. */
+const EVENTS: ReadonlySet<string> = new Set([
+  'message_start', 'message_delta', 'message_stop', 'content_block_start', 'content_block_delta', 'content_block_stop',
+  'ping', 'error',
+])
 
 /** Answers to many calls can arrive together, so their parsing shares the turns of the event loop under one key. */
 const ANSWERS = ' answers of models'
@@ -67,10 +73,11 @@ export class SdkCall {
     const { options, request, warn } = this.#options
     try {
       const answer = await this.#model.doGenerate({ ...options, abortSignal: this.#signal })
-      const { content, finishReason, usage, warnings } = answer
+      const { content, finishReason, usage, warnings, response } = answer
       warn(warnings)
       const text = content.map((part) => part.type === 'text' ? part.text : '').join('')
-      return { text: withoutReasoning(text), usage: usageOf(usage, request, text), finish: finishOf(finishReason) }
+      const finish = isRefusal(response?.body, 'message') ? 'filtered' : finishOf(finishReason)
+      return { text: withoutReasoning(text), usage: usageOf(usage, request, text), finish }
     } catch (error) {
       throw this.#explain(error)
     }
@@ -84,22 +91,26 @@ export class SdkCall {
     const { options, request, warn } = this.#options
     const texts: string[] = []
     const filter = new ReasoningFilter()
+    let isRefused = false
     try {
-      const { stream } = await this.#model.doStream({ ...options, abortSignal: this.#signal })
+      const { stream } = await this.#model.doStream({
+        ...options, abortSignal: this.#signal, includeRawChunks: true,
+      })
       for await (const part of stream) {
         if (part.type === 'stream-start') warn(part.warnings)
         else if (part.type === 'response-metadata') this.#hasBegun = true
-        else if (part.type === 'error') throw this.#failure(part)
-        else if (part.type === 'text-delta' && part.delta !== '') {
+        else if (part.type === 'raw') isRefused ||= isRefusal(part.rawValue, 'delta')
+        else if (part.type === 'error') {
+          if (!isOfNewEvent(part.error)) throw this.#failure(part)
+        } else if (part.type === 'text-delta' && part.delta !== '') {
           texts.push(part.delta)
           const text = filter.push(part.delta)
           if (text !== '') yield { type: 'text', text }
         } else if (part.type === 'finish') {
           const rest = filter.end()
           if (rest !== '') yield { type: 'text', text: rest }
-          yield {
-            type: 'end', usage: usageOf(part.usage, request, texts.join('')), finish: finishOf(part.finishReason),
-          }
+          const finish = isRefused ? 'filtered' : finishOf(part.finishReason)
+          yield { type: 'end', usage: usageOf(part.usage, request, texts.join('')), finish }
           return
         }
       }
@@ -151,10 +162,8 @@ export class SdkCall {
     if (this.#signal.aborted) return this.#signal.reason
     if (this.#fault instanceof ModelCallError) return this.#fault
     if (error instanceof ModelCallError) return error
-    const sent = APICallError.isInstance(error) && error.statusCode !== 200 ? parsed(error.responseBody) : undefined
-    // The exchange throws for an error status, so this is an error that the endpoint sent instead of a stream, or one
-    // of the SDK.
-    if (typeof member(sent, 'type') === 'string') return errorWithin(service, sent, secrets)
+    const reported = APICallError.isInstance(error) ? reportedError(error) : undefined
+    if (reported !== undefined) return errorWithin(service, reported, secrets)
     return InvalidResponseDataError.isInstance(error) ? this.#unfinished() : this.#unusable()
   }
 
@@ -170,9 +179,38 @@ export class SdkCall {
   }
 }
 
+/**
+ * The error that an endpoint sent with status 200 instead of an answer or a stream. The exchange throws for an error
+ * status, so another status is one that the SDK gives to the first error of a stream.
+ */
+function reportedError ({ statusCode, responseBody }: APICallError): object | undefined {
+  const body = parsed(responseBody)
+  const error = statusCode === 200 ? member(body, 'error') : body
+  const isReport = statusCode === 200 || typeof member(error, 'type') === 'string'
+  return isReport && typeof error === 'object' && error !== null ? error : undefined
+}
+
 function finishOf ({ unified }: LanguageModelV3FinishReason): Finish {
   if (unified === 'length') return 'length'
   return unified === 'content-filter' ? 'filtered' : 'stop'
+}
+
+/**
+ * Whether the first choice of an answer in the protocol of OpenAI is a refusal, which has this member instead of a
+ * content and the finish reason of any answer.
+ */
+function isRefusal (answer: unknown, place: 'message' | 'delta'): boolean {
+  const choices = member(answer, 'choices')
+  const refusal = member(member(Array.isArray(choices) ? choices[0] : undefined, place), 'refusal')
+  return typeof refusal === 'string' && refusal !== ''
+}
+
+/**
+ * Whether the SDK does not know an event. The Messages API may add types of events, which clients are to ignore.
+ */
+function isOfNewEvent (error: unknown): boolean {
+  const type = TypeValidationError.isInstance(error) ? member(error.value, 'type') : undefined
+  return typeof type === 'string' && !EVENTS.has(type)
 }
 
 /** The endpoint's count, or our own when that is implausible. */
