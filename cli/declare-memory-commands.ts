@@ -1,4 +1,5 @@
 import { Option, type Command } from 'commander'
+import { TRUST_LEVELS } from '../lib/identity/trust.js'
 import { collect, integer, pair, share } from './option-values.js'
 
 const BANK = 'name of the bank'
@@ -11,15 +12,20 @@ function ofServer (command: Command): Command {
     .option('--json', 'write JSON')
 }
 
-/** Adds the filters of memories. */
+/** Adds the filters of memories, and the time to which the query refers. */
 function filtered (command: Command): Command {
   return command
     .option('--tag <tag>', 'only memories with this tag; may be repeated', collect)
     .addOption(new Option(
       '--tags-match <how>', 'whether a memory must have any or all of several tags',
     ).choices(['any', 'all']))
+    .option('--metadata <name=value>', 'only memories with this metadata; may be repeated, and all must match', pair)
     .option('--occurred-after <time>', 'only memories of events at or after this time (RFC 3339)')
     .option('--occurred-before <time>', 'only memories of events before this time')
+    .option('--as-of <time>', 'only memories stored up to this time')
+    .addOption(new Option('--min-trust <level>', 'only memories with at least this level of trust')
+      .choices([...TRUST_LEVELS]))
+    .option('--reference-time <time>', 'time to which words such as "yesterday" in the query refer (default: now)')
 }
 
 /** The commands that call a server over HTTP. */
@@ -44,7 +50,6 @@ export function declareMemoryCommands (program: Command): void {
     .option('--max-results <number>', 'maximum number of hits (default: 10)', integer(1, 1000))
     .option('--max-tokens <number>', 'maximum number of tokens of all hits together', integer(1))
     .option('--min-score <number>', 'leave out hits with a lower score', share)
-    .option('--as-of <time>', 'only memories stored up to this time')
     .option('--explain', 'show rank and score of each strategy, and the time of each stage')
     .action(async (bank, query, options) => {
       await (await import('./commands/recall.js')).recall(bank, query, options)

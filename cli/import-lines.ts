@@ -21,13 +21,8 @@ export interface ImportContent {
   withoutText: number
 }
 
-/** One request. */
-export interface ImportBatch {
-  /** NDJSON: a header, then memories. */
-  body: string
-  /** The place of each line in the source, the header first. */
-  places: string[]
-}
+/** One request: a header, then memories. */
+export type ImportBatch = readonly ImportItem[]
 
 /** Cuts an import into requests, each with the header. There is one even without memories. */
 export async function * importLines ({ header, items }: ImportContent): AsyncGenerator<ImportBatch, void> {
@@ -35,18 +30,14 @@ export async function * importLines ({ header, items }: ImportContent): AsyncGen
   let characters = 0
   for await (const item of items) {
     if (lines.length > 1 && (characters + item.json.length > MAX_BATCH_CHARACTERS || lines.length > MAX_BATCH_LINES)) {
-      yield batchOf(lines)
+      yield lines
       lines = [header]
       characters = 0
     }
     lines.push(item)
     characters += item.json.length
   }
-  yield batchOf(lines)
-}
-
-function batchOf (lines: readonly ImportItem[]): ImportBatch {
-  return { body: `${lines.map(({ json }) => json).join('\n')}\n`, places: lines.map(({ place }) => place) }
+  yield lines
 }
 
 /** The source of an import. */

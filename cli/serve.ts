@@ -9,6 +9,7 @@ import { ProviderError } from '../lib/providers/registry.js'
 import { loadDateParser } from '../lib/retrieval/dates.js'
 import { loadVocabulary } from '../lib/text/tokens.js'
 import { listenHost, ListenError } from '../http/listen-error.js'
+import { endsWithTerminal, onHangup } from './hangup.js'
 import { flushLog } from '../plugins/log-destination.js'
 import { reportLines, startReport } from '../plugins/start-report.js'
 
@@ -28,12 +29,6 @@ function refuse (error: unknown): never {
  */
 const CRASH_SIGNALS = ['SIGILL', 'SIGTRAP', 'SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGSEGV'] as const
 
-/**
- * Whether SIGHUP ends the process, as it does for a program whose terminal is closed. A service without a terminal
- * reloads its configuration on SIGHUP.
- */
-const endsWithTerminal = process.stdin.isTTY || process.stdout.isTTY
-
 function stopGracefully (app: FastifyInstance, config: Config): void {
   const skip = endsWithTerminal ? [...CRASH_SIGNALS] : [...CRASH_SIGNALS, 'SIGHUP' as const]
   const logger = { error: (message: unknown) => app.log.error(message) }
@@ -44,29 +39,15 @@ function stopGracefully (app: FastifyInstance, config: Config): void {
   })
 }
 
-/**
- * Makes SIGHUP reload the configuration; the outcome is logged. A signal during the start takes effect after it.
- * @returns a function that takes the app once it has started
- */
-function reloadOnHangup (): (started: FastifyInstance) => void {
-  let app: FastifyInstance | undefined
-  let isPending = false
-  const reload = () => {
-    if (app === undefined) {
-      isPending = true
-      return
-    }
+/** Makes SIGHUP reload the configuration; the outcome is logged. */
+function reloadOnHangup (app: FastifyInstance): void {
+  onHangup(() => {
     try {
       app.reloadConfiguration()
     } catch (error) {
       if (!(error instanceof ServiceError)) app.log.error({ err: error }, 'the configuration was not changed')
     }
-  }
-  if (!endsWithTerminal) process.on('SIGHUP', reload)
-  return (started) => {
-    app = started
-    if (isPending) reload()
-  }
+  })
 }
 
 /** Reports the start: as lines for people on a terminal, elsewhere as one log line for programs. */
@@ -83,9 +64,11 @@ export interface ServeOptions {
   dataFolder?: string | undefined
 }
 
-/** Runs the server: reads the configuration, builds the app, listens, and ends the process on a signal. */
+/**
+ * Runs the server: reads the configuration, builds the app, listens, and ends the process on a signal. The caller has
+ * called `holdHangups`.
+ */
 export async function serve ({ envFile: envFileName, dataFolder }: ServeOptions = {}): Promise<void> {
-  const reloadFrom = reloadOnHangup()
   try {
     const envFile = applyEnvFile(process.env, process.cwd(), envFileName)
     const load = () => loadConfig(process.env, dataFolder === undefined ? {} : { dataFolder })
@@ -93,7 +76,7 @@ export async function serve ({ envFile: envFileName, dataFolder }: ServeOptions 
     const app = await buildApp(config, { log: { pretty: process.stdout.isTTY }, reloadConfig: load })
     stopGracefully(app, config)
     await app.ready()
-    reloadFrom(app)
+    reloadOnHangup(app)
     // These take long and cannot be split into turns of the event loop, so they are loaded before the first request.
     loadVocabulary()
     loadDateParser()

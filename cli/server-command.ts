@@ -1,7 +1,9 @@
+import type { Trust } from '../lib/identity/trust.js'
 import type { MemoryGatewayClient } from '../packages/client/src/index.js'
 import { readConnection } from './connection.js'
 import { describeError, openGateway, type Call } from './gateway.js'
 import { untilInterrupted } from './interrupt.js'
+import type { Metadata } from './option-values.js'
 
 /** The options of every command that calls a server. */
 export interface ServerOptions {
@@ -40,20 +42,38 @@ export type TagsMatch = 'any' | 'all'
 export interface FilterOptions {
   tag?: string[]
   tagsMatch?: TagsMatch
+  metadata?: Metadata
   occurredAfter?: string
   occurredBefore?: string
+  asOf?: string
+  minTrust?: Trust
+  referenceTime?: string
 }
 
-/** The filters of a recall. */
+/** The filters of a recall, and the time to which its query refers. */
 export interface Filters {
   tags?: string[]
   tags_match?: TagsMatch
+  metadata?: Metadata
   occurred_after?: string
   occurred_before?: string
+  as_of?: string
+  min_trust?: Trust
+  reference_time?: string
 }
 
-export function filtersOf ({ tag, tagsMatch, occurredAfter, occurredBefore }: FilterOptions): Filters {
-  return present({ tags: tag, tags_match: tagsMatch, occurred_after: occurredAfter, occurred_before: occurredBefore })
+export function filtersOf (options: FilterOptions): Filters {
+  const { tag, tagsMatch, metadata, occurredAfter, occurredBefore, asOf, minTrust, referenceTime } = options
+  return present({
+    tags: tag,
+    tags_match: tagsMatch,
+    metadata,
+    occurred_after: occurredAfter,
+    occurred_before: occurredBefore,
+    as_of: asOf,
+    min_trust: minTrust,
+    reference_time: referenceTime,
+  })
 }
 
 type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined> }

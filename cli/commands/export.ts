@@ -39,7 +39,8 @@ export async function exportBank (bank: string, options: ExportOptions): Promise
   await withServer(options, async (gateway, call) => {
     const blocks = blocksOf(gateway.exportBank({ bank_id: bank }, { ...call, timeoutMs: SILENCE_MS }))
     if (output === undefined) {
-      for await (const { text } of blocks) await write(text)
+      // Ctrl-C also ends the wait for a reader that does not read.
+      for await (const { text } of blocks) await unlessAborted(write(text), call.signal)
       return
     }
     const count = await writeFile(output, blocks, call.signal)

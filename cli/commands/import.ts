@@ -3,6 +3,7 @@ import { MemoryGatewayError, type ImportBankAnswer, type MemoryGatewayClient } f
 import { CommandError, EXIT, usageError } from '../failures.js'
 import { importLines, openInput, type ImportBatch } from '../import-lines.js'
 import { exportItems } from '../import-export.js'
+import { Rejections, sendAccepted } from '../import-rejections.js'
 import { foreignItems } from '../import-from/items.js'
 import { note, writeJson } from '../output.js'
 import { interrupted, untilAborted } from '../interrupt.js'
@@ -25,16 +26,18 @@ interface ImportChoices {
   config: 'ignore' | 'apply'
 }
 
-/** Memories stored so far. */
+/** What has become of the memories so far. */
 interface Counts {
   imported: number
   skipped: number
   overwritten: number
+  rejected: number
 }
 
 /**
  * Imports a file in batches, one after the other; each is stored completely or not at all. Memories that already exist
- * are skipped, so repeating the command resumes an interrupted import.
+ * are skipped, so repeating the command resumes an interrupted import. An export of a gateway ends at a line that the
+ * server rejects, because it can be corrected. One of another product cannot, so all its other memories are stored.
  */
 export async function importBank (
   bank: string, file: string | undefined, options: ImportCommandOptions,
@@ -51,21 +54,27 @@ export async function importBank (
     const content = await unlessAborted(reading, call.signal)
     const { withoutText } = content
     if (withoutText > 0) note(`entries without text, such as images or calls of tools, are left out: ${withoutText}`)
-    const counts: Counts = { imported: 0, skipped: 0, overwritten: 0 }
+    const counts: Counts = { imported: 0, skipped: 0, overwritten: 0, rejected: 0 }
+    const rejections = new Rejections()
     const progress = new Progress('import')
     try {
       let isFirst = true
-      for await (const batch of untilAborted(importLines(content), call.signal)) {
-        const answer = await sendBatch(
-          gateway, bank, batch, { on_conflict: onConflict, config: isFirst ? config : 'ignore' }, call,
-        )
-        add(counts, answer)
-        progress.update(input.total === undefined ? doneOf(counts) : input.position(), input.total)
+      const send = async (batch: ImportBatch) => {
+        const choices = { on_conflict: onConflict, config: isFirst ? config : 'ignore' } as const
+        add(counts, await sendBatch(gateway, bank, batch, choices, call))
         isFirst = false
       }
+      for await (const batch of untilAborted(importLines(content), call.signal)) {
+        await (from === undefined ? sendNamed(batch, send) : sendAccepted(batch, send, rejections))
+        counts.rejected = rejections.count
+        progress.update(input.total === undefined ? doneOf(counts) : input.position(), input.total)
+      }
       progress.end()
+      rejections.report()
     } catch (error) {
       progress.end()
+      rejections.report()
+      counts.rejected = rejections.count
       const reason: unknown = call.signal.reason
       if (reason instanceof CommandError && reason.exitCode === EXIT.interrupted) {
         throw interrupted(`interrupted: ${summaryOf(counts)}; the same command continues from here`)
@@ -77,19 +86,26 @@ export async function importBank (
     }
     if (json) await writeJson(counts)
     else note(summaryOf(counts))
+    if (counts.rejected > 0) throw new CommandError(`rejected memories: ${counts.rejected}`)
   })
 }
 
 async function sendBatch (
-  gateway: MemoryGatewayClient, bank: string, { body, places }: ImportBatch, choices: ImportChoices, call: Call,
+  gateway: MemoryGatewayClient, bank: string, batch: ImportBatch, choices: ImportChoices, call: Call,
 ): Promise<ImportBankAnswer> {
+  const lines = `${batch.map(({ json }) => json).join('\n')}\n`
+  return await gateway.importBank({ bank_id: bank, lines, ...choices }, { ...call, timeoutMs: TIMEOUT_MS })
+}
+
+/** Sends a batch; an error names the lines of the source. */
+async function sendNamed (batch: ImportBatch, send: (batch: ImportBatch) => Promise<void>): Promise<void> {
   try {
-    return await gateway.importBank({ bank_id: bank, lines: body, ...choices }, { ...call, timeoutMs: TIMEOUT_MS })
+    await send(batch)
   } catch (error) {
     if (!(error instanceof MemoryGatewayError)) throw error
     // The server counts lines within the batch, from its header on.
     const message = error.message.replaceAll(/\b[Ll]ine (\d+)/g, (found, line: string) => (
-      places[Number(line) - 1] ?? found
+      batch[Number(line) - 1]?.place ?? found
     ))
     throw new MemoryGatewayError(error.code, message, error)
   }
@@ -99,11 +115,11 @@ function add (counts: Counts, answer: ImportBankAnswer): void {
   for (const key of ['imported', 'skipped', 'overwritten'] as const) counts[key] += answer[key]
 }
 
-function doneOf ({ imported, skipped, overwritten }: Counts): number {
-  return imported + skipped + overwritten
+function doneOf ({ imported, skipped, overwritten, rejected }: Counts): number {
+  return imported + skipped + overwritten + rejected
 }
 
-function summaryOf ({ imported, skipped, overwritten }: Counts): string {
-  return `${imported} imported, ${skipped} already stored or ` +
-    `expired${overwritten > 0 ? `, ${overwritten} overwritten` : ''}`
+function summaryOf ({ imported, skipped, overwritten, rejected }: Counts): string {
+  return `${imported} imported, ${skipped} already stored or expired` +
+    `${overwritten > 0 ? `, ${overwritten} overwritten` : ''}${rejected > 0 ? `, ${rejected} rejected` : ''}`
 }

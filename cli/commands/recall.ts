@@ -6,18 +6,17 @@ export interface RecallOptions extends ServerOptions, FilterOptions {
   maxResults?: number
   maxTokens?: number
   minScore?: number
-  asOf?: string
   explain?: boolean
 }
 
 export async function recall (bank: string, query: string, options: RecallOptions): Promise<void> {
-  const { maxResults, maxTokens, minScore, asOf, explain } = options
+  const { maxResults, maxTokens, minScore, explain } = options
   await withServer(options, async (gateway, call) => {
     const answer = await gateway.recall({
       query,
       ...scopeOf(bank),
       ...filtersOf(options),
-      ...present({ max_results: maxResults, max_tokens: maxTokens, min_score: minScore, as_of: asOf, explain }),
+      ...present({ max_results: maxResults, max_tokens: maxTokens, min_score: minScore, explain }),
     }, call)
     if (options.json === true) return await writeJson(answer)
     const hits = recordsOf(answer['hits'])

@@ -7,6 +7,7 @@ import { embeddingProviders, languageModels, rerankers } from '../../lib/models/
 import type { AddressSettings } from '../../lib/models/remote/endpoint-settings.js'
 import { checkAddress } from '../../lib/models/remote/endpoint.js'
 import { ANTHROPIC_URL } from '../../lib/models/remote/language-settings.js'
+import { checkCombinations } from '../../lib/models/remote/setting-combinations.js'
 import { OperatorSettings } from '../../lib/policy/settings.js'
 import { checkProviderName, ProviderError, type ProviderKind } from '../../lib/providers/registry.js'
 import { settingsCheck } from '../../lib/providers/settings.js'
@@ -54,6 +55,7 @@ function problemsOf (
       // The schema has checked the types.
       const address = { base_url: ANTHROPIC_URL, ...config } as AddressSettings
       checkAddress(at, address, { baseDirectory, environment })
+      checkCombinations(at, name, config)
     }
     return []
   } catch (error) {

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
-import secureJson from 'secure-json-parse'
 import { invalidField, ServiceError } from '../errors/service-error.js'
 import type { ContentChecks } from '../policy/bank.js'
+import { parseSafely, reasonOf } from '../validation/forbidden-members.js'
 import { checkJsonText, type JsonBounds } from '../validation/json-guard.js'
 import { turns } from '../concurrency/turn-budget.js'
 
@@ -68,8 +68,8 @@ export function parseLine ({ number, bytes }: ImportLine, maxBytes: number, boun
   const text = bytes.toString('utf8').trim()
   if (text === '') return undefined
   try {
-    return secureJson.parse(text)
-  } catch {
-    throw invalidField(`line ${number}`, 'is not valid JSON')
+    return parseSafely(text)
+  } catch (error) {
+    throw invalidField(`line ${number}`, reasonOf(error))
   }
 }

@@ -45,6 +45,8 @@ const VERB_AFTER_NUMBER = new RegExp(
   String.raw`(?<!\b(?:on|since|until|till|before|after|by|from|to|of) )\b(\d\d?) (?=(?:may|march|mar) ${NO_COUNT}[a-z])`,
   'g',
 )
+/** `mid-March`, `mid-2020`. */
+const MID = new RegExp(String.raw`\b(mid)-(?=(?:19|20)\d\d\b|${MONTH}\b)`, 'gi')
 /** Before a word it keeps the parser from reading it as a name. */
 const NO_NAME = '_'
 
@@ -53,7 +55,7 @@ export function readableDates (text: string): string {
   // "7 May,2023": without the space the parser sees no year.
   return text.replace(/(\d),(\d{4})\b/g, '$1, $2')
     .replace(/(\.\d{4})[-–](?=\d)/g, '$1 to ').replace(DOTTED, dottedDate)
-    .replace(BETWEEN, '$1 to ').replace(FROM_DAY, '')
+    .replace(BETWEEN, '$1 to ').replace(FROM_DAY, '').replace(MID, '$1 ')
     .replace(SLASHED, slashedDate)
     .replace(NO_WEEKDAY, NO_NAME).replace(NO_MONTH_BEFORE_NUMBER, NO_NAME).replace(VERB_AFTER_NUMBER, `$1 ${NO_NAME}`)
 }

@@ -1,12 +1,7 @@
 import { createRequire } from 'node:module'
 import type * as chronoEn from 'chrono-node/en'
 import { readableDates } from './date-text.js'
-
-/** A period that a text names, in milliseconds since the epoch, half-open. */
-export interface TimeSpan {
-  from: number
-  to: number
-}
+import { extendInDirection, openingOf, type TimeSpan } from './open-periods.js'
 
 /** In milliseconds. */
 export const DAY_MS = 86_400_000
@@ -19,7 +14,6 @@ const MONTH_YEAR_OFFSETS = [-4, -3, -2, -1, 0, 1]
  * a query.
  */
 const TIME_WORD = /\d|\b(?:today|tonight|(?:this|last) (?:morning|afternoon|evening|night)|yesterday|tomorrow|ago|weekend|week|month|year|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)s?\b/i
-const DIRECTION = /\b(before|until|by|after|since|from)\s+(?:the\s+)?$/i
 /**
  * The words that make the name of a month a date when no year or day does: `march` and `may` are also verbs, `June` and
  * `April` also names of people.
@@ -30,12 +24,6 @@ const BARE_MAY = /\b(last|next|this|past|since|until|before|after|during|by|from
 /** Periods that end in the present: `the past two weeks`, `the last few months`, `the past month`. */
 const PERIOD = /^(?:the\s+)?(?:(?:past|last)\s+(?:\w+\s+)?(?:days|weeks|months|years)|past\s+(?:week|month|year))\b/i
 const PART_OF_TODAY = /^this (?:morning|afternoon|evening|night)\b/i
-/** Words before a direction that keep its period near the time that it is open from. */
-const NEARBY = /\b(?:days?|nights?|morning|evening|weekend|weeks?|months?|just|right|shortly|soon)\s+(?:before|after)\s+(?:the\s+)?$/i
-/** The length of such a period, and of one beside a month of an unknown year. */
-const NEARBY_MS = 60 * DAY_MS
-/** The length of a period that is open to the past, or to the future from a time to come: a hundred years. */
-const OPEN_PERIOD_MS = 36_525 * DAY_MS
 const YEAR = /\b(?:(spring|summer|autumn|fall|winter)(?: of| in)? |(in|of|during|since|before|after|by|until|year|early|late|mid|around) )((?:19|20)\d\d)\b/gi
 /** The first month and the month after the last, for the northern hemisphere; winter runs into the next year. */
 const SEASONS: ReadonlyMap<
@@ -108,7 +96,8 @@ function localTimeSpans (text: string, reference: number): TimeSpan[] {
     const month = start.get('month')! - 1
     const day = start.get('day')!
     const before = looked.slice(0, found.index).replace(/\b(?:in\s+)+$/i, '')
-    const direction = DIRECTION.exec(before)?.[1]?.toLowerCase()
+    const opening = openingOf(before)
+    const { direction, third } = opening
     const end = found.end
     const from = Date.UTC(year, month, day)
     let named: TimeSpan[]
@@ -131,17 +120,17 @@ function localTimeSpans (text: string, reference: number): TimeSpan[] {
       const days = direction === 'since' ? [past] : start.isCertain('weekday') || past === from ? [from] : [past, from]
       named = days.map((one) => ({ from: one, to: one + DAY_MS }))
     } else if (start.isCertain('month')) {
-      const word = IN_MONTH.exec(before)?.[1]?.toLowerCase() ??
+      const word = (third === undefined ? IN_MONTH.exec(before)?.[1]?.toLowerCase() : direction) ??
         (before.length < found.index || /^in\b/i.test(found.text) ? 'in' : undefined)
       if (word === undefined && !start.isCertain('year')) continue
       const years = start.isCertain('year') ? [year] : yearsOfMonth(word!, month, reference)
       named = years.map((one) => ({ from: Date.UTC(one, month), to: Date.UTC(one, month + 1) }))
     } else continue
-    const isNearby = named.length === MONTH_YEAR_OFFSETS.length || NEARBY.test(before)
+    if (named.length === MONTH_YEAR_OFFSETS.length) opening.isNearby = true
     // `In 900000 years` leads beyond the range of dates.
     for (const span of named) {
       if (Math.abs(span.from) >= MAX_INSTANT || Math.abs(span.to) >= MAX_INSTANT) continue
-      spans.push(extendInDirection(span, direction, isNearby, reference))
+      spans.push(extendInDirection(span, opening, reference))
     }
     if (spans.length >= MAX_SPANS * MONTH_YEAR_OFFSETS.length) break
   }
@@ -213,18 +202,8 @@ function yearsIn (text: string, reference: number): TimeSpan[] {
     const [first, end] = SEASONS.get(season?.toLowerCase() ?? '') ?? [0, 12]
     const before = `${text.slice(0, index)}${word ?? ''} `
     const span = { from: Date.UTC(year, first), to: Date.UTC(year, end) }
-    return extendInDirection(span, DIRECTION.exec(before)?.[1]?.toLowerCase(), NEARBY.test(before), reference)
+    return extendInDirection(span, openingOf(before), reference)
   })
-}
-
-/** A span beside a word such as `before` or `since` is open on one side; that of the future ends at the reference. */
-function extendInDirection (
-  { from, to }: TimeSpan, direction: string | undefined, isNearby: boolean, reference: number,
-): TimeSpan {
-  const length = isNearby ? NEARBY_MS : OPEN_PERIOD_MS
-  if (direction === 'before' || direction === 'until' || direction === 'by') return { from: from - length, to: from }
-  if (direction !== 'after' && direction !== 'since') return { from, to }
-  return { from, to: isNearby || from > reference ? to + length : Math.max(to, reference) }
 }
 
 /** A year, a month by its name, or a date in figures. */

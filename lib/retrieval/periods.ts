@@ -2,8 +2,9 @@ import type { BankKey } from '../identity/context.js'
 import { stem } from '../text/stems.js'
 import { words } from '../text/words.js'
 import type { Candidate, Filters, ListFilters, Memory, SearchRequest, VectorStore } from '../stores/vector-store.js'
-import { DAY_MS, type TimeSpan } from './dates.js'
+import { DAY_MS } from './dates.js'
 import type { Weights } from './fusion.js'
+import type { TimeSpan } from './open-periods.js'
 
 /** A memory about an event may be written some days after it. */
 const REPORTING_DELAY_MS = 10 * DAY_MS

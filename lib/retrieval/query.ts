@@ -4,7 +4,8 @@ import { fnv1a } from '../text/hashes.js'
 import { stem } from '../text/stems.js'
 import { STOP_WORDS } from '../text/stop-words.js'
 import { words, wordsInParts } from '../text/words.js'
-import { timeSpans, type TimeSpan } from './dates.js'
+import { timeSpans } from './dates.js'
+import type { TimeSpan } from './open-periods.js'
 import { asksForPeriod } from './periods.js'
 
 /** A query with its terms and what its wording reveals about the answer that it seeks. */

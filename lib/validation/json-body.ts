@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
-import secureJson from 'secure-json-parse'
 import { ServiceError } from '../errors/service-error.js'
+import { parseSafely, reasonOf, refuseForbiddenMember } from './forbidden-members.js'
 import { checkJsonText, checkLongJson, isWithin, type JsonBounds } from './json-guard.js'
 import { LongJson } from './long-json.js'
 import { turns } from '../concurrency/turn-budget.js'
@@ -23,9 +23,9 @@ export function readJson (body: Buffer, bounds: JsonBounds, caller: string): unk
   if (!isWithin(body, bounds)) checkJsonText(body, bounds)
   refuseOtherEncoding(body)
   try {
-    return secureJson.parse(body)
-  } catch {
-    throw invalid()
+    return parseSafely(body)
+  } catch (error) {
+    throw invalid(error)
   }
 }
 
@@ -40,14 +40,13 @@ async function readLongJson (body: Buffer, bounds: JsonBounds, caller: string): 
  */
 export async function readCheckedJson (body: Buffer, caller: string): Promise<unknown> {
   refuseOtherEncoding(body)
-  let value: unknown
   try {
-    value = await new LongJson(body, caller).parse()
+    const value = await new LongJson(body, caller).parse()
+    await refusePrototypePoisoning(value, caller)
+    return value
   } catch (error) {
-    throw error instanceof SyntaxError ? invalid() : error
+    throw error instanceof SyntaxError ? invalid(error) : error
   }
-  await refusePrototypePoisoning(value, caller)
-  return value
 }
 
 /** Decoding replaces bytes that are not UTF-8 by U+FFFD, so another text than that of the client would be stored. */
@@ -55,28 +54,21 @@ function refuseOtherEncoding (body: Buffer): void {
   if (!isUtf8(body)) throw new ServiceError('invalid_json', 'Request body is not valid UTF-8')
 }
 
-/** Refuses what secure-json-parse refuses, in turns of the event loop. */
+/** Refuses what secure-json-parse refuses, in turns of the event loop. @throws ForbiddenMember */
 async function refusePrototypePoisoning (value: unknown, caller: string): Promise<void> {
   const open: object[] = isObject(value) ? [value] : []
   for (let seen = 0; open.length > 0; seen++) {
     if (seen % INSPECTED === 0 && turns.isExhausted) await turns.next(caller)
     const node = open.pop()!
-    if (!Array.isArray(node) && isPoisoned(node)) throw invalid()
+    if (!Array.isArray(node)) refuseForbiddenMember(node)
     for (const member of Object.values(node) as unknown[]) if (isObject(member)) open.push(member)
   }
-}
-
-function isPoisoned (node: object): boolean {
-  if (Object.hasOwn(node, '__proto__')) return true
-  if (!Object.hasOwn(node, 'constructor')) return false
-  const { constructor: member } = node as { constructor: unknown }
-  return isObject(member) && Object.hasOwn(member, 'prototype')
 }
 
 function isObject (value: unknown): value is object {
   return typeof value === 'object' && value !== null
 }
 
-function invalid (): ServiceError {
-  return new ServiceError('invalid_json', 'Request body is not valid JSON')
+function invalid (error: unknown): ServiceError {
+  return new ServiceError('invalid_json', `Request body ${reasonOf(error)}`)
 }

@@ -1,4 +1,5 @@
 import { ServiceError } from '../errors/service-error.js'
+import { ForbiddenMember } from './forbidden-members.js'
 import { turns } from '../concurrency/turn-budget.js'
 
 /** Bytes that JSON.parse gets at a time, which take it about a millisecond. */
@@ -64,7 +65,7 @@ export class LongJson {
 
   /**
    * @returns what JSON.parse returns; a byte order mark is ignored
-   * @throws SyntaxError where JSON.parse does, and for a member `__proto__` of a long object
+   * @throws SyntaxError where JSON.parse does; ForbiddenMember for a member `__proto__` of a long object
    * @throws ServiceError body_too_large when the text of a number or of the name of a member is longer than a chunk
    */
   async parse (): Promise<unknown> {
@@ -132,8 +133,8 @@ export class LongJson {
     if (first === QUOTE) return await this.#text(from, to)
     if (first === OPEN_ARRAY) return await this.#array(from, to)
     if (first === OPEN_OBJECT) return await this.#object(from, to)
-    const isNumber = '-0123456789'.includes(String.fromCharCode(first!))
-    throw isNumber ? tooLong('a number') : new SyntaxError('A value is no JSON')
+    if ('-0123456789'.includes(String.fromCharCode(first!))) throw tooLong('a number')
+    throw new SyntaxError('A value is no JSON')
   }
 
   async #array (from: number, to: number): Promise<unknown[]> {
@@ -154,7 +155,7 @@ export class LongJson {
     const object: Record<string, unknown> = {}
     const set = (name: string, value: unknown) => {
       // Assigning it would replace the prototype.
-      if (name === '__proto__') throw new SyntaxError('A member is named __proto__')
+      if (name === '__proto__') throw new ForbiddenMember('"__proto__"')
       object[name] = value
     }
     for (const [start, end] of await this.#groups(from, to, CLOSE_OBJECT)) {
@@ -241,9 +242,7 @@ function skipSpace (bytes: Buffer, from: number, to: number, step: 1 | -1): numb
   return at
 }
 
-function isSpace (byte: number): boolean {
-  return byte === SPACE || byte === LINE_FEED || byte === CARRIAGE_RETURN || byte === TAB
-}
+const isSpace = (byte: number) => byte === SPACE || byte === LINE_FEED || byte === CARRIAGE_RETURN || byte === TAB
 
 function tooLong (subject: string): ServiceError {
   return new ServiceError('body_too_large', `Request body holds ${subject} of more than ${CHUNK_BYTES} bytes`)

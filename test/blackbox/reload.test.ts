@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs'
+import { pathToFileURL } from 'node:url'
 import t from 'tap'
 import { spawnServer, startServer, type RunningServer } from '../helpers/server.js'
 import { written } from './gate.js'
@@ -70,6 +71,26 @@ t.test('SIGHUP during the start does not end the process, and reloads after the 
   const server = spawnServer(t, { SERVICES_PORT: '0', SERVICES_CONFIG_PATH: `${folder}/gateway.yaml` })
   await written(server, /the store starts/)
   server.process.kill('SIGHUP')
+  await written(server, /the configuration was read again[^]*Memory Gateway is running/)
+  server.process.kill('SIGTERM')
+  t.equal(await server.ended, 0)
+})
+
+t.test('SIGHUP while the modules of the server load does not end the process', async (t) => {
+  const folder = t.testdir({
+    'gateway.yaml': '{}\n',
+    'register.mjs': `import { register } from 'node:module'
+      register('./hooks.mjs', import.meta.url)`,
+    'hooks.mjs': `export async function load (url, context, nextLoad) {
+      if (url.endsWith('/cli/serve.js')) process.kill(process.pid, 'SIGHUP')
+      return await nextLoad(url, context)
+    }`,
+  })
+  const server = spawnServer(t, {
+    SERVICES_PORT: '0',
+    SERVICES_CONFIG_PATH: `${folder}/gateway.yaml`,
+    NODE_OPTIONS: `--import=${pathToFileURL(`${folder}/register.mjs`).href}`,
+  })
   await written(server, /the configuration was read again[^]*Memory Gateway is running/)
   server.process.kill('SIGTERM')
   t.equal(await server.ended, 0)

@@ -74,6 +74,18 @@ t.test('config check finds every problem that would end the start', async (t) =>
       model('base_url: "http://host/v1", headers: {"bad name": hunter2}'),
       /^llm_provider_config: one of headers cannot be sent/,
     ],
+    [
+      embedding.replace('fusion_weight: 0', 'send_dimensions: true'),
+      /^embedding_provider_config: send_dimensions needs dimensions$/,
+    ],
+    [
+      'llm_provider: anthropic\nllm_provider_config: {model: m, api_key: hunter2, temperature: 0.5, top_p: 0.5}\n',
+      /^llm_provider_config: only one of temperature, top_p may be set$/,
+    ],
+    [
+      'reranker: rerank_endpoint\nreranker_config: {base_url: "http://host/v1"}\n',
+      /^reranker_config\.model: is required$/,
+    ],
     ['vector_store: postgres\n', /^vector_store: postgres needs a connection URI/],
   ]
   for (const [yaml, problem] of cases) {

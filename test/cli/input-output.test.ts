@@ -123,6 +123,19 @@ t.test('one signal ends a command that waits for its input or for the reader of 
   }
 })
 
+t.test('one signal ends an export to standard output whose reader has stopped reading', async (t) => {
+  const { url, retain } = await cliServer(t)
+  for (let number = 0; number < 20; number++) await retain('bank', `Text ${number} ${'word '.repeat(9000)}`)
+  const { process: child } = spawnCli(['export', 'bank'], { env: { MEMORY_GATEWAY_URL: url } })
+  await once(child.stdout!, 'data')
+  child.stdout!.pause()
+  child.kill('SIGTERM')
+  const guard = setTimeout(() => { child.kill('SIGKILL') }, 10_000)
+  t.same((await once(child, 'exit'))[0], 130)
+  clearTimeout(guard)
+  child.stdout!.destroy()
+})
+
 t.test('control characters of a file do not reach the terminal in messages', async (t) => {
   const { cli } = await cliServer(t)
   for (const args of [['import', 'bank'], ['import', 'bank', '--from', 'mem0']]) {

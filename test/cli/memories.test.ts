@@ -65,11 +65,42 @@ t.test('a retained memory is listed, found, used for an answer and forgotten', a
   t.same([rest.code, rest.stderr], [0, '1 memory deleted\n'])
 })
 
+t.test('recall and reflect filter memories, and count relative times from the reference time', async (t) => {
+  const { cli, retain } = await cliServer(t)
+  const bank = 'user-ada'
+  await retain(bank, 'Ada drinks tea at work.', { metadata: { place: 'work', cups: 2 } })
+  await retain(bank, 'Ada drinks tea at home.', { metadata: { place: 'home', cups: 2 } })
+  await retain(bank, 'Ada went sailing.', { occurred_at: '2024-05-01T10:00:00Z' })
+  await retain(bank, 'Ada went rowing.', { occurred_at: '2024-06-01T10:00:00Z' })
+  const found = async (query: string, ...args: string[]) => {
+    const { code, stdout, stderr } = await cli(['recall', bank, query, ...args, '--json'])
+    t.equal(code, 0, stderr)
+    return (JSON.parse(stdout) as { hits: Array<{ text: string }> }).hits.map(({ text }) => text)
+  }
+  t.same(await found('tea', '--metadata', 'cups=2', '--metadata', 'place=home'), ['Ada drinks tea at home.'])
+  t.same(await found('tea', '--metadata', 'cups=3'), [])
+  t.same(await found('tea', '--as-of', '2000-01-01T00:00:00Z'), [])
+  t.equal((await found('tea', '--min-trust', 'suspect')).length, 2)
+  for (const [month, text] of [['05', 'Ada went sailing.'], ['06', 'Ada went rowing.']] as const) {
+    const [first] = await found('What did Ada do yesterday?', '--reference-time', `2024-${month}-02T12:00:00Z`)
+    t.equal(first, text)
+  }
+  const answer = await cli([
+    'reflect', bank, 'Where does Ada drink tea?', '--metadata', 'place=work', '--min-trust', 'untrusted',
+    '--reference-time', '2024-06-02T12:00:00Z',
+  ])
+  t.equal(answer.code, 0, answer.stderr)
+  t.match(answer.stdout, /at work/)
+  t.notMatch(answer.stdout, /at home/)
+  t.match(await cli(['reflect', bank, 'tea', '--as-of', '2000-01-01T00:00:00Z']), { stderr: /do not answer/ })
+})
+
 t.test('a refusal of the server is shown with its code and request id, with exit code 1', async (t) => {
   const { cli } = await cliServer(t)
   const cases: Array<[args: string[], said: RegExp]> = [
     [['retain', 'a bank', 'text'], /bank_id.*\(invalid_request, request [0-9a-f-]{36}\)/],
     [['recall', 'bank', 'query', '--occurred-after', 'yesterday'], /occurred_after/],
+    [['recall', 'bank', 'query', '--reference-time', 'now'], /reference_time/],
     [['reflect', 'bank', ''], /query/],
     [['forget', 'bank', '--id', 'x'], /memory_ids/],
     [['export', 'a bank'], /bank_id/],
@@ -91,6 +122,8 @@ t.test('wrong usage has exit code 2 and sends no request', async (t) => {
     [['recall', 'bank', 'query', '--tags-match', 'some'], /Allowed choices are any, all/],
     [['recall', 'bank', 'query', '--explian'], /Did you mean --explain/],
     [['retain', 'bank', 'text', '--metadata', 'x'], /form name=value/],
+    [['reflect', 'bank', 'question', '--metadata', 'x'], /form name=value/],
+    [['recall', 'bank', 'query', '--min-trust', 'some'], /Allowed choices are suspect, untrusted, trusted/],
     [['forget', 'bank'], /one of --id, --tag and --all/],
     [['forget', 'bank', '--id', 'x', '--all'], /one of --id, --tag and --all/],
     [['forget', 'bank', '--id', 'x', '--tags-match', 'all'], /--tags-match requires --tag/],

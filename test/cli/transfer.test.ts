@@ -31,11 +31,11 @@ t.test('an export can be imported, and the same import again stores nothing twic
   t.match(first.stderr, /^import \d+\/\d+ \(100 %\)\n2 imported, 0 already stored/)
   t.same(
     JSON.parse((await cli(['import', 'copy', '--json'], { stdin: piped.stdout })).stdout),
-    { imported: 0, skipped: 2, overwritten: 0 },
+    { imported: 0, skipped: 2, overwritten: 0, rejected: 0 },
   )
   t.same(
     JSON.parse((await cli(['import', 'copy', path, '--on-conflict', 'overwrite', '--json'])).stdout),
-    { imported: 0, skipped: 0, overwritten: 2 },
+    { imported: 0, skipped: 0, overwritten: 2, rejected: 0 },
   )
 })
 
@@ -55,7 +55,7 @@ t.test('an import that ended at a bad line continues when the line is corrected'
   writeFileSync(path, [...lines, '{"text":"A text."}'].join('\n'))
   t.same(
     JSON.parse((await cli(['import', 'many', path, '--json'])).stdout),
-    { imported: 1001, skipped: 5000, overwritten: 0 },
+    { imported: 1001, skipped: 5000, overwritten: 0, rejected: 0 },
   )
 })
 
@@ -111,11 +111,11 @@ t.test('exports of other products are imported', async (t) => {
     const path = join(EXPORTS, `${product}.json`)
     const done = await cli(['import', product, path, '--from', product, '--json'])
     t.same(
-      [done.code, JSON.parse(done.stdout)], [0, { imported: memories.length, skipped: 0, overwritten: 0 }],
+      [done.code, JSON.parse(done.stdout)], [0, { imported: memories.length, skipped: 0, overwritten: 0, rejected: 0 }],
       `${product}: ${done.stderr}`,
     )
     const again = await cli(['import', product, '--from', product, '--json'], { stdin: readFileSync(path, 'utf8') })
-    t.same(JSON.parse(again.stdout), { imported: 0, skipped: memories.length, overwritten: 0 }, `${product} again`)
+    t.same(JSON.parse(again.stdout), { imported: 0, skipped: memories.length, overwritten: 0, rejected: 0 }, `${product} again`)
     const stored = (await cli(['export', product])).stdout.trim().split('\n').slice(1).map(
       (line): unknown => JSON.parse(line),
     )
@@ -232,7 +232,7 @@ t.test('a text longer than a memory becomes several memories', async (t) => {
   const { code, stdout, stderr } = await cli(['import', 'long', '--from', 'mem0', '--json'], {
     stdin: JSON.stringify([{ id: 'a', memory: long }]),
   })
-  t.same([code, JSON.parse(stdout)], [0, { imported: 3, skipped: 0, overwritten: 0 }], stderr)
+  t.same([code, JSON.parse(stdout)], [0, { imported: 3, skipped: 0, overwritten: 0, rejected: 0 }], stderr)
 })
 
 t.test('a missing file and a place that cannot be written are reported', async (t) => {

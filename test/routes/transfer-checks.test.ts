@@ -46,6 +46,23 @@ await t.test('an import with a bad last line stores nothing, and the error names
   }
 })
 
+await t.test('the error for a member that is not allowed names it', async (t) => {
+  const app = await testApp(t)
+  const cases = { '"__proto__"': '"__proto__": {}', '"constructor"': '"constructor": {"prototype": {}}' }
+  for (const [name, member] of Object.entries(cases)) {
+    const line = `{"text": "x", "metadata": {${member}}}`
+    refused(t, await importInto(app, 'bank', ndjson(HEADER, ...good, line)), 400, 'invalid_request', {
+      detail: new RegExp(`^line 4: must not have a member ${name}`),
+    })
+    const body = `{"bank_id": "bank", "content": "x", "metadata": {${member}}}`
+    const headers = { 'content-type': 'application/json' }
+    const response = await app.inject({ method: 'POST', url: '/v1/retain', headers, payload: body })
+    refused(t, response, 400, 'invalid_json', {
+      detail: new RegExp(`^Request body must not have a member ${name}`),
+    })
+  }
+})
+
 await t.test('lines are counted as an editor counts them', async (t) => {
   const app = await testApp(t)
   refusedFields(t, await importInto(app, 'bank', `${ndjson(HEADER)}\n\n${ndjson({ text: 'x' }, 'nonsense')}`), 'line 5')

@@ -11,6 +11,7 @@ import { forEachConcurrently } from '../../concurrency/for-each-concurrently.js'
 import { linkedAbort } from '../../concurrency/aborting.js'
 import { ModelCallError } from './model-call-error.js'
 import type { ResilientCalls } from './resilient-calls.js'
+import { checkCombinations } from './setting-combinations.js'
 
 const KEY = 'embedding_provider_config'
 const SERVICE = 'embedding endpoint'
@@ -119,9 +120,7 @@ export async function makeRemoteEmbeddingProvider (
   config: ProviderConfig, context: RemoteContext, tools: RemoteTools = {},
 ): Promise<EmbeddingProvider> {
   const settings = check(config)
-  if (settings.send_dimensions === true && settings.dimensions === undefined) {
-    throw new ProviderError(`${KEY}: send_dimensions needs dimensions`)
-  }
+  checkCombinations(KEY, 'openai_compatible', settings)
   const timeoutMs = settings.timeout_ms ?? 10_000
   const limits = { attemptTimeoutMs: timeoutMs, maxRetries: settings.max_retries ?? 3 }
   const endpoint = openEndpoint(KEY, SERVICE, settings, limits, context, tools)

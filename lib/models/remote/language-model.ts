@@ -3,7 +3,7 @@ import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import type {
   LanguageModelV3, LanguageModelV3CallOptions, LanguageModelV3Message, SharedV3Warning,
 } from '@ai-sdk/provider'
-import { ProviderError, type ProviderConfig } from '../../providers/registry.js'
+import type { ProviderConfig } from '../../providers/registry.js'
 import { settingsCheck } from '../../providers/settings.js'
 import { DEFAULT_LIMITS, type CallLimits, type LimitedModel } from '../call-limits.js'
 import type {
@@ -16,6 +16,7 @@ import {
 } from './language-settings.js'
 import { ModelCallError } from './model-call-error.js'
 import { SdkCall } from './sdk-call.js'
+import { checkCombinations } from './setting-combinations.js'
 
 const KEY = 'llm_provider_config'
 const SERVICE = 'language model'
@@ -163,9 +164,7 @@ export async function makeAnthropicLanguageModel (
   config: ProviderConfig, context: RemoteContext, tools: RemoteTools = {},
 ): Promise<RemoteLanguageModel> {
   const settings = checkAnthropic(config)
-  if (settings.temperature !== undefined && settings.top_p !== undefined) {
-    throw new ProviderError(`${KEY}: only one of temperature, top_p may be set`)
-  }
+  checkCombinations(KEY, 'anthropic', settings)
   const address = { ...settings, base_url: settings.base_url ?? ANTHROPIC_URL }
   const endpoint = openAddress(KEY, SERVICE, address, context, tools, (key) => ({ 'x-api-key': key }))
   return await openModel(settings, context, tools, {

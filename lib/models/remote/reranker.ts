@@ -1,4 +1,4 @@
-import { ProviderError, type ProviderConfig } from '../../providers/registry.js'
+import type { ProviderConfig } from '../../providers/registry.js'
 import { settingsCheck } from '../../providers/settings.js'
 import type { Reranker } from '../reranker.js'
 import type { ModelStatus } from '../status.js'
@@ -6,6 +6,7 @@ import { RerankEndpointSettings } from './endpoint-settings.js'
 import { openEndpoint, type CalledEndpoint, type RemoteContext, type RemoteTools } from './endpoint.js'
 import { member } from './member.js'
 import { ModelCallError } from './model-call-error.js'
+import { checkCombinations } from './setting-combinations.js'
 
 const KEY = 'reranker_config'
 const SERVICE = 'rerank endpoint'
@@ -68,7 +69,7 @@ export function makeRemoteReranker (
 ): Reranker {
   const settings = check(config)
   const { model, style = 'cohere', timeout_ms: timeoutMs = 1200 } = settings
-  if (style === 'cohere' && model === undefined) throw new ProviderError(`${KEY}.model: is required`)
+  checkCombinations(KEY, 'rerank_endpoint', settings)
   const limits = { attemptTimeoutMs: timeoutMs, maxRetries: settings.max_retries ?? 0 }
   const endpoint = openEndpoint(KEY, SERVICE, settings, limits, context, tools)
   const url = new URL(`${endpoint.baseUrl}/rerank`)

@@ -3,7 +3,8 @@ import { endsInQuestion, contentStems } from '../../text/analysis.js'
 import { fnv1a } from '../../text/hashes.js'
 import { stem } from '../../text/stems.js'
 import { words } from '../../text/words.js'
-import { explicitTimes, type TimeSpan } from '../dates.js'
+import { explicitTimes } from '../dates.js'
+import type { TimeSpan } from '../open-periods.js'
 
 /** What a memory's text shows, independent of the query. */
 export interface Signals {

@@ -204,6 +204,16 @@ await t.test('a period with an open end reaches a hundred years back, or to the 
     ['before 2020', '1920-01-01 2020-01-01'],
     ['until March 2022', '1922-03-01 2022-03-01'],
     ['by 5 May 2024', '1924-05-05 2024-05-05'],
+    ['since early 2020', '2020-01-01 2026-01-15'],
+    ['since late 2020', '2020-09-01 2026-01-15'],
+    ['since mid-2020', '2020-05-02 2026-01-15'],
+    ['since late March', '2025-03-21 2026-01-15'],
+    ['after early May 2024', '2024-05-01 2026-01-15'],
+    ['until late March 2022', '1922-03-01 2022-04-01'],
+    ['before early 2020', '1920-01-01 2020-05-02'],
+    ['by mid March 2022', '1922-03-01 2022-03-22'],
+    ['in late 2020', '2020-01-01 2021-01-01'],
+    ['from early 2020', '2020-01-01 2021-01-01'],
   ] as const) t.strictSame(named(text), expected, text)
 })
 
@@ -211,6 +221,8 @@ await t.test('a period that is said to be shortly before or after a time stays n
   t.strictSame(named('shortly before March 2022'), ['2021-12-31 2022-03-01'])
   t.strictSame(named('right after 5 May 2024'), ['2024-05-05 2024-07-05'])
   t.strictSame(named('just before 2020'), ['2019-11-02 2020-01-01'])
+  t.strictSame(named('shortly before late March 2022'), ['2021-12-31 2022-04-01'])
+  t.ok(named('until late March').includes('2024-12-31 2025-04-01'), 'the year of the month is not known')
   t.ok(named('before March').includes('2025-12-31 2026-03-01'), 'the year of the month is not known')
 })
 

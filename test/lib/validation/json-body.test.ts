@@ -31,6 +31,28 @@ t.test('a long body is read like a short one', async (t) => {
   for (const text of bad) t.same(await both(text), ['invalid_json', 'invalid_json'], text)
 })
 
+t.test('the reason names a member that is not allowed, in a short and in a long body', async (t) => {
+  const filled = (member: string) => `{"a":"${'x'.repeat(600_000)}",${member}}`
+  const cases: Array<[member: string, detail: string]> = [
+    ['"__proto__":1', 'Request body must not have a member "__proto__"'],
+    ['"\\u005f_proto__":{}', 'Request body must not have a member "__proto__"'],
+    ['"b":[{"__proto__":{}}]', 'Request body must not have a member "__proto__"'],
+    [
+      '"constructor":{"prototype":{}}',
+      'Request body must not have a member "constructor" that has a member "prototype"',
+    ],
+    ['"constructor":}', 'Request body is not valid JSON'],
+    ['"__proto__":', 'Request body is not valid JSON'],
+  ]
+  for (const [member, detail] of cases) {
+    for (const text of [`{${member}}`, `\ufeff{${member}}`, `{${member}}${PADDING}`, filled(member)]) {
+      await t.rejects(
+        async () => await readJson(Buffer.from(text), WIDE, 'somebody'), { code: 'invalid_json', detail }, member,
+      )
+    }
+  }
+})
+
 t.test('bytes that are not UTF-8 are refused, in a short and in a long body', async (t) => {
   for (const bytes of [[0xff], [0xe2, 0x82], [0xf0, 0x9f], [0xed, 0xa0, 0x80], [0xc0, 0xaf]]) {
     const body = Buffer.concat([Buffer.from('["'), Buffer.from(bytes), Buffer.from('"]')])

@@ -1,0 +1,51 @@
+import { DAY_MS } from '../time/days.js'
+
+/** A period that a text names, in milliseconds since the epoch, half-open. */
+export interface TimeSpan {
+  from: number
+  to: number
+}
+
+/** A direction, and the third of a month or a year: `since early 2020`. */
+const DIRECTION = /\b(before|until|by|after|since|from)\s+(?:the\s+)?(?:(early|mid|late)\s+)?$/i
+/** Words before a direction that keep its period near the time that it is open from. */
+const NEARBY = /\b(?:days?|nights?|morning|evening|weekend|weeks?|months?|just|right|shortly|soon)\s+(?:before|after)\s+(?:the\s+)?(?:(?:early|mid|late)\s+)?$/i
+/** The length of such a period, and of one beside a month of an unknown year. */
+const NEARBY_MS = 60 * DAY_MS
+/** The length of a period that is open to the past, or to the future from a time to come: a hundred years. */
+const OPEN_PERIOD_MS = 36_525 * DAY_MS
+const PARTS = ['early', 'mid', 'late']
+
+/** What the words before a time say about its period. */
+export interface Opening {
+  /** `before`, `since` and the like. */
+  direction: string | undefined
+  /** Which third of the time is meant, from 0; undefined for the whole. */
+  third: number | undefined
+  isNearby: boolean
+}
+
+/** @param before the text before a time */
+export function openingOf (before: string): Opening {
+  const [, direction, part] = DIRECTION.exec(before) ?? []
+  return {
+    direction: direction?.toLowerCase(),
+    third: part === undefined ? undefined : PARTS.indexOf(part.toLowerCase()),
+    isNearby: NEARBY.test(before),
+  }
+}
+
+/** A span beside a word such as `before` or `since` is open on one side; that of the future ends at the reference. */
+export function extendInDirection (
+  { from, to }: TimeSpan, { direction, third, isNearby }: Opening, reference: number,
+): TimeSpan {
+  const length = isNearby ? NEARBY_MS : OPEN_PERIOD_MS
+  // Thirds are rounded to whole days, so that they overlap instead of leaving out a day.
+  const days = (to - from) / DAY_MS / 3
+  if (direction === 'before' || direction === 'until' || direction === 'by') {
+    return { from: from - length, to: third === undefined ? from : from + Math.ceil((third + 1) * days) * DAY_MS }
+  }
+  if (direction !== 'after' && direction !== 'since') return { from, to }
+  const start = third === undefined ? from : from + Math.floor(third * days) * DAY_MS
+  return { from: start, to: isNearby || start > reference ? to + length : Math.max(to, reference) }
+}

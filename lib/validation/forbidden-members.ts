@@ -1,0 +1,41 @@
+import secureJson from 'secure-json-parse'
+
+/** JSON has a member that would cause prototype poisoning. The message completes "The request body …". */
+export class ForbiddenMember extends SyntaxError {
+  constructor (member: string) {
+    super(`must not have a member ${member}`)
+  }
+}
+
+/**
+ * Parses JSON; a byte order mark is ignored.
+ * @throws ForbiddenMember
+ * @throws SyntaxError when it is not JSON
+ */
+export function parseSafely (json: Buffer | string): unknown {
+  try {
+    return secureJson.parse(json)
+  } catch (error) {
+    // The error does not name the member. Only JSON that is refused is parsed a second time.
+    JSON.parse(json.toString().replace(/^\ufeff/, ''), (_name, value: unknown) => {
+      if (typeof value === 'object' && value !== null) refuseForbiddenMember(value)
+      return value
+    })
+    throw error
+  }
+}
+
+/** @throws ForbiddenMember */
+export function refuseForbiddenMember (node: object): void {
+  if (Object.hasOwn(node, '__proto__')) throw new ForbiddenMember('"__proto__"')
+  if (!Object.hasOwn(node, 'constructor')) return
+  const { constructor: member } = node as { constructor: unknown }
+  if (typeof member === 'object' && member !== null && Object.hasOwn(member, 'prototype')) {
+    throw new ForbiddenMember('"constructor" that has a member "prototype"')
+  }
+}
+
+/** Why JSON is refused, without quoting it. The text completes "The request body …". */
+export function reasonOf (error: unknown): string {
+  return error instanceof ForbiddenMember ? error.message : 'is not valid JSON'
+}
