@@ -1,4 +1,6 @@
-import { ProtocolError, Server, type ServerContext } from '@modelcontextprotocol/server'
+import {
+  ProtocolError, ProtocolErrorCode, Server, type JSONRPCRequest, type Result, type ServerContext,
+} from '@modelcontextprotocol/server'
 import { atCapacity } from '../lib/errors/service-error.js'
 import { Semaphore } from '../lib/concurrency/semaphore.js'
 import { completeBank } from './completion.js'
@@ -37,10 +39,29 @@ export interface McpServerOptions {
   idempotencyKey?: string | undefined
 }
 
+type Handler = (request: JSONRPCRequest, context: ServerContext) => Promise<Result>
+
+/**
+ * The SDK answers parameters that do not fit the method with an internal error, except those of `tools/call`. The
+ * handlers below throw only protocol errors, so any other error is about the parameters.
+ */
+class MemoryServer extends Server {
+  protected override _wrapHandler (method: string, handler: Handler): Handler {
+    return super._wrapHandler(method, async (request, context) => {
+      try {
+        return await handler(request, context)
+      } catch (error) {
+        if (error instanceof ProtocolError || !(error instanceof Error)) throw error
+        throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Invalid ${method} request: ${error.message}`)
+      }
+    })
+  }
+}
+
 /** The server of one exchange or of one connection. It keeps nothing between requests. */
 export function createMcpServer (options: McpServerOptions): Server {
   const { operations, refusals, answerTokens, caller, pinned, idempotencyKey } = options
-  const server = new Server(
+  const server = new MemoryServer(
     { name: 'memory-gateway', title: 'Memory Gateway', version: options.version },
     {
       capabilities: { tools: {}, resources: {}, prompts: {}, completions: {} },

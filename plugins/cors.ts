@@ -14,9 +14,8 @@ declare module 'fastify' {
 /** The request headers of the routes except the admin token: pages of other origins must not call admin routes. */
 const ALLOWED_HEADERS = [
   'Accept', 'Authorization', 'Content-Type', 'Idempotency-Key', 'If-Match', 'If-None-Match', 'Last-Event-ID',
-  'Mcp-Protocol-Version', 'Mcp-Session-Id', 'Traceparent', 'Tracestate', 'X-Api-Key', 'X-Request-Id',
-  'X-Service-On-Behalf-Of',
-  'X-Service-Principal',
+  'Mcp-Method', 'Mcp-Name', 'Mcp-Protocol-Version', 'Mcp-Session-Id', 'Traceparent', 'Tracestate', 'X-Api-Key',
+  'X-Request-Id', 'X-Service-On-Behalf-Of', 'X-Service-Principal',
 ]
 
 /** The response headers that scripts may read besides those that CORS always allows. */

@@ -118,7 +118,9 @@ export const adminStatusRoutes: FastifyPluginAsyncTypebox<AdminStatusOptions> = 
       tags: ['admin'],
       summary: 'Get the providers of the server and their state',
       description: 'Covers only this process. Checks the store as `GET /health` does, and calls no model.',
-      response: answers({ 200: AdminStatusAnswer }, ['unauthenticated', 'internal_error', ...ROUTE_ERRORS]),
+      response: answers({ 200: AdminStatusAnswer }, [
+        'invalid_request', 'unauthenticated', 'internal_error', ...ROUTE_ERRORS,
+      ]),
     },
   }, async () => {
     const { embedding, languageModel, reranker } = app.memory.modelNames()

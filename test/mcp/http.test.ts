@@ -239,6 +239,31 @@ t.test('an unknown name is an error of JSON-RPC; its HTTP status depends on the 
   }
 })
 
+t.test('parameters that do not fit the method are the fault of the client in every revision', async (t) => {
+  const { post } = await testApp(t)
+  const wrong: Array<[method: string, params: Record<string, unknown>]> = [
+    ['tools/list', { cursor: 5 }],
+    ['tools/call', {}],
+    ['resources/list', { cursor: 5 }],
+    ['resources/templates/list', { cursor: 5 }],
+    ['resources/read', {}],
+    ['prompts/list', { cursor: 5 }],
+    ['prompts/get', { name: 'answer_with_memory', arguments: { bank_id: 5 } }],
+    ['completion/complete', {}],
+  ]
+  for (const version of ['2025-11-25', '2026-07-28']) {
+    for (const [method, params] of wrong) {
+      const isModern = version === '2026-07-28'
+      const about = isModern ? { 'mcp-method': method, 'mcp-name': 'answer_with_memory' } : {}
+      const headers = { ...MCP_HEADERS, ...about, 'mcp-protocol-version': version }
+      const response = await post('/mcp', rpc(method, { ...params, ...(isModern && META) }), headers)
+      t.equal(response.statusCode, 200, `${method} in ${version}`)
+      t.match(response.json(), { error: { code: -32602, message: `Invalid ${method} request` } })
+    }
+  }
+  t.match((await post('/mcp', rpc('initialize', {}), MCP_HEADERS)).json(), { error: { code: -32602 } })
+})
+
 t.test('the Origin of a web page is checked', async (t) => {
   const { post } = await testApp(t, {
     file: { mcp: { public_url: 'https://memory.example.com/', allowed_origins: ['app.example.org'] } },

@@ -1,5 +1,7 @@
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import t from 'tap'
 import { testApp, type TestApp } from '../helpers/app.js'
+import { addressOf, mcpClient, REVISIONS } from '../helpers/mcp.js'
 import { refused } from '../routes/support.js'
 
 const PAGE = 'https://app.example.com'
@@ -53,6 +55,28 @@ await t.test('a preflight of a listed origin is answered without credentials, fo
     t.notOk('access-control-allow-credentials' in answer.headers)
     t.match(answer.headers.vary, /Origin/)
     t.ok(answer.headers['x-request-id'])
+  }
+})
+
+await t.test('a page may send every header that the official MCP client sends', async (t) => {
+  const app = await testApp(t, LISTED)
+  const answer = await preflight(app, '/mcp')
+  const allowed = new Set(String(answer.headers['access-control-allow-headers']).toLowerCase().split(', '))
+  const url = new URL('/mcp', await addressOf(app.app))
+  for (const revision of REVISIONS) {
+    const sent = new Set<string>()
+    const fetchAndRecord: typeof fetch = async (input, init) => {
+      for (const name of new Headers(init?.headers).keys()) sent.add(name)
+      return await fetch(input, init)
+    }
+    const client = mcpClient(revision)
+    await client.connect(new StreamableHTTPClientTransport(url, {
+      requestInit: { headers: CALLER }, fetch: fetchAndRecord,
+    }))
+    await client.callTool({ name: 'list_banks', arguments: {} })
+    await client.close()
+    t.ok(sent.has('mcp-protocol-version'), revision)
+    for (const name of sent) t.ok(allowed.has(name), `${name} in ${revision}`)
   }
 })
 

@@ -121,7 +121,7 @@ const codes: Record<string, readonly ErrorCode[]> = {
   adminGetAccessRules: admin,
   adminCheckAccess: [...admin, ...body],
   adminGetHistory: ['invalid_request', 'unauthenticated', 'internal_error', 'server_busy', ...probe],
-  adminGetStatus: ['unauthenticated', 'internal_error', 'server_busy', ...probe],
+  adminGetStatus: ['invalid_request', 'unauthenticated', 'internal_error', 'server_busy', ...probe],
   adminListBanks: admin,
   adminGetBank: [...admin, 'not_found'],
   ingestWebhook: [
@@ -148,6 +148,15 @@ for (const [name, operation] of operations) {
     t.ok('200' in operation.responses)
   })
 }
+
+await t.test('the answer to an unknown query parameter has a status that the operation documents', async (t) => {
+  for (const [name, { responses }] of operations) {
+    const [method, path] = name.split(' ') as ['GET', string]
+    const url = `${path.replaceAll(/\{\w+\}/g, 'name')}?unknown=1`
+    const { statusCode } = await app.app.inject({ method, url })
+    t.ok(String(statusCode) in responses, `${name} answers ${statusCode}`)
+  }
+})
 
 await t.test('every code of the table is listed with its meaning', async (t) => {
   const schema = document.components.schemas['ErrorCode'] as { description: string, enum: string[] }

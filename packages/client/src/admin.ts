@@ -6,7 +6,7 @@ import type * as T from './types.js'
 
 export interface AdminOptions extends Omit<ClientOptions, 'apiKey' | 'token' | 'principal' | 'onBehalfOf'> {
   /** `X-Admin-Token`. Not needed if the gateway has no admin token. */
-  adminToken?: string
+  adminToken?: string | undefined
 }
 
 /** A client of the routes for operators, whatever the auth mode is. */

@@ -54,9 +54,9 @@ export type BankConfig = Schemas['BankConfig']
 export type BankConfigHistory = Schemas['BankConfigHistory']
 export interface ResetBankConfigRequest extends BankRequest {
   /** The `etag` of the configuration to change: if another one is in force, nothing is changed. */
-  if_match?: string
+  if_match?: string | undefined
   /** Nothing is changed if the bank has a configuration. */
-  if_none_match?: '*'
+  if_none_match?: '*' | undefined
 }
 export interface PutBankConfigRequest extends ResetBankConfigRequest { config: BankConfig }
 export interface PatchBankConfigRequest extends ResetBankConfigRequest {
@@ -90,7 +90,7 @@ export type SourcesAnswer = Schemas['SourcesAnswer']
 export type AdminListBanksRequest = QueryOf<'adminListBanks'>
 export type AdminBanksAnswer = Schemas['AdminBanksAnswer']
 /** Names a bank. Without `tenant_id`: that of callers without a tenant, or of every tenant if the answer is a list. */
-export interface AdminBankRequest extends BankRequest { tenant_id?: string }
+export interface AdminBankRequest extends BankRequest { tenant_id?: string | undefined }
 export type AdminHistoryRequest = QueryOf<'adminGetHistory'>
 export type AdminHistory = Schemas['RequestHistory']
 export type AdminStatus = Schemas['AdminStatus']

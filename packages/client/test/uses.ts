@@ -1,5 +1,5 @@
 /* Uses of the client that the compiler must accept, and others that it must reject. Nothing here is run. */
-import { MemoryGatewayError, type ExportLine, type MemoryGatewayClient } from '../src/index.js'
+import { MemoryGatewayAdmin, MemoryGatewayClient, MemoryGatewayError, type ExportLine } from '../src/index.js'
 
 export async function rightUses (client: MemoryGatewayClient): Promise<string> {
   await client.recall({ bank_id: 'a', query: 'x', tags_match: 'all' })
@@ -25,6 +25,26 @@ export async function rightUses (client: MemoryGatewayClient): Promise<string> {
   const { hits } = await client.recall({ bank_id: 'a', query: 'x' })
   const occurred: string | null | undefined = hits[0]?.occurred_at
   return occurred ?? ''
+}
+
+/** With `exactOptionalPropertyTypes`, callers can pass on options that they may not have. */
+export async function optionalUses (secret: string | undefined, signal: AbortSignal | undefined): Promise<void> {
+  const client = new MemoryGatewayClient({
+    baseUrl: 'http://127.0.0.1',
+    apiKey: secret,
+    token: secret,
+    principal: secret,
+    onBehalfOf: secret,
+    headers: undefined,
+    timeoutMs: undefined,
+    retries: undefined,
+    fetch: undefined,
+  })
+  await client.recall({ bank_id: 'a', query: 'x' }, { signal, requestId: secret, timeoutMs: undefined })
+  await client.retain({ bank_id: 'a', content: 'x' }, { signal, idempotencyKey: secret })
+  await client.patchBankConfig({ bank_id: 'a', patch: {}, if_match: secret })
+  await new MemoryGatewayAdmin({ baseUrl: 'http://127.0.0.1', adminToken: secret })
+    .getBankConfig({ bank_id: 'a', tenant_id: secret })
 }
 
 export async function wrongUses (client: MemoryGatewayClient): Promise<void> {
