@@ -46,6 +46,12 @@ const IDLE_IN_TRANSACTION_MS = 60_000
  */
 const CONNECTION_CODE = /^(CONNECTION_|CONNECT_|E[A-Z]+|ERR_|UND_)/
 
+/**
+ * read_only_sql_transaction: a write on a connection to a server that was made read-only or is a replica after a
+ * failover. The connection keeps this state when the database is writable again, so it is not reused.
+ */
+const READ_ONLY = '25006'
+
 const DEFAULT_PORT = 5432
 
 /** Explanations of the codes that a wrong host or port causes. */
@@ -160,7 +166,7 @@ export class Connection {
       const known = toSqlError(error, this.#place)
       const fatal = error instanceof postgres.PostgresError && error.severity !== 'ERROR'
       // A connection that failed to open is not retried either: the pool opens another.
-      if (known.kind === 'connection' || fatal || !this.#answered) this.#lost = true
+      if (known.kind === 'connection' || known.code === READ_ONLY || fatal || !this.#answered) this.#lost = true
       throw known
     } finally {
       this.#waits.delete(refuse)

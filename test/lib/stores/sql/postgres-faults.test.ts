@@ -43,6 +43,24 @@ async function inTime (t: Test, work: Promise<unknown>, bound = BOUND_MS): Promi
 
 const KILL_ME = 'select pg_terminate_backend(pg_backend_pid())'
 
+t.test('a connection on which a write finds the database read-only is not used again', { skip }, async (t) => {
+  const executor = openPostgres(t, { poolSize: 1 })
+  const kept = await table(t, executor)
+  const insert = `insert into ${kept} values ('a')`
+  const write = async (inTransaction: boolean) => {
+    if (inTransaction) await executor.transaction(async (tx) => { await tx.query(insert) })
+    else await executor.query(insert)
+  }
+  for (const inTransaction of [false, true]) {
+    // The session keeps this setting, as it keeps the database's setting of the time when it was opened.
+    await executor.query('set default_transaction_read_only = on')
+    t.equal((await rejection(SqlError, write(inTransaction))).code, '25006')
+    await write(inTransaction)
+    t.same(await ids(executor, kept), ['a'], 'the next write uses a new connection')
+    await executor.query(`delete from ${kept}`)
+  }
+})
+
 t.test('a read whose backend is killed is repeated once and answers', { skip }, async (t) => {
   const executor = openPostgres(t, { poolSize: 1 })
   const watcher = openPostgres(t)
