@@ -61,6 +61,26 @@ t.test('a connection on which a write finds the database read-only is not used a
   }
 })
 
+t.test('a server that has too many connections is reported as busy by every first statement', { skip }, async (t) => {
+  const administrator = openPostgres(t)
+  const role = `crowded_${process.pid}`
+  await administrator.query(`create role ${role} login password 'of the test' connection limit 0`)
+  t.teardown(async () => { await administrator.query(`drop role ${role}`) })
+  const url = new URL(DATABASE_URL!)
+  url.username = role
+  url.password = 'of the test'
+  const executor = openPostgres(t, { url: url.href })
+  for (const keepPlan of [false, true]) {
+    const refusals = [
+      async () => await executor.read('select 1', [], { keepPlan }),
+      async () => await executor.transaction(async (tx) => await tx.query('select 1'), { keepPlans: keepPlan }),
+    ]
+    for (const refusal of refusals) {
+      t.match(await rejection(SqlError, refusal()), { kind: 'busy', code: '53300' }, `keeps plans: ${keepPlan}`)
+    }
+  }
+})
+
 t.test('a read whose backend is killed is repeated once and answers', { skip }, async (t) => {
   const executor = openPostgres(t, { poolSize: 1 })
   const watcher = openPostgres(t)
