@@ -111,8 +111,8 @@ async function applyNext (
 async function ensureEncoding (tx: Transaction): Promise<void> {
   const [found] = await tx.query<{ encoding: string }>('select current_setting(\'server_encoding\') as encoding')
   if (found?.encoding === 'UTF8') return
-  throw new ProviderError(`vector_store: the encoding of the database is ${found?.encoding}, and it must be UTF8. The ` +
-    'encoding of a database cannot be changed: use one that is created with encoding \'UTF8\' template template0')
+  throw new ProviderError(`vector_store: the encoding of the database is ${found?.encoding}, and it must be UTF8. ` +
+    'The encoding of a database cannot be changed: use one that is created with encoding \'UTF8\' template template0')
 }
 
 /** The first migration creates the extension too; this reports a refusal with instructions. */
