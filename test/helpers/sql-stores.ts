@@ -66,14 +66,14 @@ export async function postgresStore (t: Test, more: Partial<PostgresOptions> = {
 }
 
 /** The URI of a database that no other test has and that has nothing in it; it is dropped when the test ends. */
-export async function freshDatabase (t: Test): Promise<string> {
+export async function freshDatabase (t: Test, options = ''): Promise<string> {
   const name = `test_${PROCESS}_database_${++schemas}`
   const administer = async (statement: string) => {
     const sql = postgres(DATABASE_URL ?? '', { max: 1, onnotice: () => {} })
     await sql.unsafe(statement)
     await sql.end()
   }
-  await administer(`create database ${name}`)
+  await administer(`create database ${name} ${options}`)
   t.teardown(async () => { await administer(`drop database if exists ${name} with (force)`) })
   const url = new URL(DATABASE_URL ?? '')
   url.pathname = `/${name}`

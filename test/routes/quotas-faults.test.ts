@@ -5,8 +5,10 @@ import { InMemoryVectorStore } from '../../lib/stores/in-memory/store.js'
 import type { UsageEntry, VectorStore } from '../../lib/stores/vector-store.js'
 import { testApp, type TestApp } from '../helpers/app.js'
 import { parseEvents } from '../helpers/events.js'
+import { schemaIn, sqlDatabase, storeIn } from '../helpers/sql-database.js'
 import { DATABASE_URL, freshSchema, postgresOptions } from '../helpers/sql-stores.js'
 import { tcpProxy } from '../helpers/tcp-proxy.js'
+import { SqlError, type Executor } from '../../lib/stores/sql/executor.js'
 import { PostgresExecutor } from '../../lib/stores/sql/postgres.js'
 import { quoteSchema } from '../../lib/stores/sql/migrations.js'
 import { SqlVectorStore } from '../../lib/stores/sql/store.js'
@@ -177,6 +179,39 @@ t.test('with a store that has only one of the two methods the process counts', a
     await retain('home', 'Alice lives in Lyon.')
     refused(t, await post('/v1/retain', { bank_id: 'home', content: 'Bob lives in Oslo.' }), 429, 'quota_exceeded')
   }
+})
+
+t.test('the refund of a retain that finds no free connection is made when one is free', async (t) => {
+  const executor = await sqlDatabase(t)
+  let refusals = 0
+  const crowded: Executor = {
+    query: async (text, params, options) => {
+      if (refusals > 0) {
+        refusals -= 1
+        throw new SqlError('busy', 'No connection is free')
+      }
+      return await executor.query(text, params, options)
+    },
+    read: async (text, params, options) => await executor.read(text, params, options),
+    transaction: async (work, options) => await executor.transaction(work, options),
+    maintain: async (text) => { await executor.maintain(text) },
+    close: async () => {},
+  }
+  const store = await storeIn(crowded, { schema: schemaIn(t, executor) })
+  const { reserveUsage } = store
+  store.reserveUsage = async (entries) => {
+    const outcome = await reserveUsage.call(store, entries)
+    // The insert, and two attempts at the refund.
+    if (outcome.granted) refusals = 3
+    return outcome
+  }
+  const { post, app } = await testApp(t, { file: { homeostasis: { quotas: { retain_per_day: 1 } } } }, { store })
+  const retain = async () => await post('/v1/retain', { bank_id: 'home', content: 'one' })
+  refused(t, await retain(), 503, 'dependency_unavailable')
+  await app.memory.idle()
+  t.equal(refusals, 0)
+  store.reserveUsage = reserveUsage
+  t.equal((await retain()).statusCode, 200, 'the quota is not used up')
 })
 
 t.test('a database that stops while it counts is 503, and keeps the counts that it has ' +

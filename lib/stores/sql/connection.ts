@@ -46,6 +46,12 @@ const IDLE_IN_TRANSACTION_MS = 60_000
  */
 const CONNECTION_CODE = /^(CONNECTION_|CONNECT_|E[A-Z]+|ERR_|UND_)/
 
+/**
+ * read_only_sql_transaction: a write on a connection to a server that was made read-only or is a replica after a
+ * failover. The connection keeps this state when the database is writable again, so it is not reused.
+ */
+const READ_ONLY = '25006'
+
 const DEFAULT_PORT = 5432
 
 /** Explanations of the codes that a wrong host or port causes. */
@@ -71,6 +77,7 @@ export class Connection {
   readonly #waits = new Set<(error: SqlError) => void>()
   #answered = false
   #keepsPlans = false
+  #settingError: SqlError | undefined
   #lost = false
   #ended: Promise<void> | undefined
 
@@ -127,8 +134,9 @@ export class Connection {
   keepPlans (keep: boolean): void {
     if (!this.#prepare || this.#lost || keep === this.#keepsPlans) return
     this.#keepsPlans = keep
-    // An error here also fails the connection, and with it the next statement.
-    this.#sql.unsafe(`set plan_cache_mode = ${keep ? 'force_generic_plan' : 'force_custom_plan'}`).catch(() => {})
+    // An error of the connection also fails the next statement, which then reports this one: it has the cause.
+    this.#sql.unsafe(`set plan_cache_mode = ${keep ? 'force_generic_plan' : 'force_custom_plan'}`)
+      .catch((error: unknown) => { this.#settingError = toSqlError(error, this.#place) })
   }
 
   /**
@@ -157,10 +165,11 @@ export class Connection {
       this.#answered = true
       return { rows: [...result] as unknown as R[], command: result.command }
     } catch (error) {
-      const known = toSqlError(error, this.#place)
+      const own = toSqlError(error, this.#place)
+      const known = own.kind === 'connection' ? this.#settingError ?? own : own
       const fatal = error instanceof postgres.PostgresError && error.severity !== 'ERROR'
       // A connection that failed to open is not retried either: the pool opens another.
-      if (known.kind === 'connection' || fatal || !this.#answered) this.#lost = true
+      if (known.kind === 'connection' || known.code === READ_ONLY || fatal || !this.#answered) this.#lost = true
       throw known
     } finally {
       this.#waits.delete(refuse)

@@ -93,6 +93,7 @@ async function applyNext (
   }
   const [next] = pending(await readApplied(tx, schema), migrations)
   if (next === undefined) return undefined
+  if (next.version === 1) await ensureEncoding(tx)
   await ensureExtension(tx)
   // The extension's types are in the schema that the operator chose, which the role's search path contains.
   await tx.query('select set_config(\'search_path\', $1 || \', \' || current_setting(\'search_path\'), true)', [schema])
@@ -101,6 +102,17 @@ async function applyNext (
     next.version, next.name, next.checksum,
   ])
   return next.name
+}
+
+/**
+ * Any other encoding lacks characters of texts, or treats their bytes as characters. A database has its encoding from
+ * its creation on, so it is checked before the first table is created.
+ */
+async function ensureEncoding (tx: Transaction): Promise<void> {
+  const [found] = await tx.query<{ encoding: string }>('select current_setting(\'server_encoding\') as encoding')
+  if (found?.encoding === 'UTF8') return
+  throw new ProviderError(`vector_store: the encoding of the database is ${found?.encoding}, and it must be UTF8. ` +
+    'The encoding of a database cannot be changed: use one that is created with encoding \'UTF8\' template template0')
 }
 
 /** The first migration creates the extension too; this reports a refusal with instructions. */

@@ -1,9 +1,14 @@
+import { exponentialBackOff, retry } from '../../concurrency/retry.js'
 import { bankKeyString } from '../../identity/context.js'
 import type { UsageEntry, UsageOutcome, UsageReservation } from '../vector-store.js'
-import { statementsOf, type Executor, type Param, type Queries } from './executor.js'
+import { SqlError, statementsOf, type Executor, type Param, type Queries } from './executor.js'
 import { retrySerializationFailures } from './retrying.js'
 import { bankParameters } from './rows.js'
 import type { UsageStatements } from './usage-statements.js'
+
+/** Attempts at a correction that finds no free connection, and the maximum of the first pause in milliseconds. */
+const CORRECTION_ATTEMPTS = 6
+const CORRECTION_PAUSE_MS = 200
 
 /** Thrown to roll back a reservation of which one entry exceeds its limit. */
 class LimitReached extends Error {
@@ -35,12 +40,21 @@ export async function reserveUsage (
   }
 }
 
-/** Corrects counts. Not retried when its outcome is unknown: an amount returned twice could be spent twice. */
+/**
+ * Corrects counts. Not retried when its outcome is unknown: an amount returned twice could be spent twice. Without a
+ * free connection nothing was sent, so it is retried: most refunds are due when requests are refused for that reason.
+ */
 export async function adjustUsage (
   executor: Executor, statements: UsageStatements, entries: readonly UsageEntry[],
 ): Promise<void> {
-  await eachInOrder(executor, entries, async (queries, { entry }) => {
+  const adjust = async (queries: Queries, { entry }: IndexedEntry<UsageEntry>) => {
     await queries.query(statements.adjust, parameters(entry))
+  }
+  await retry(async () => { await eachInOrder(executor, entries, adjust) }, {
+    delayMs: (error, failures) => {
+      if (!(error instanceof SqlError && error.kind === 'busy') || failures === CORRECTION_ATTEMPTS) return undefined
+      return (1 + Math.random()) / 2 * exponentialBackOff(failures, CORRECTION_PAUSE_MS)
+    },
   })
 }
 

@@ -30,6 +30,18 @@ t.test('the command and the gateway recognise a server without pgvector and say 
   t.ok(server.output().endsWith(said), server.output())
 })
 
+t.test('a database of another encoding is refused before it has a table', { skip }, async (t) => {
+  for (const encoding of ['LATIN1', 'SQL_ASCII']) {
+    const url = await freshDatabase(t, `encoding '${encoding}' locale 'C' template template0`)
+    const refused = await runCommand('migrate', { DATABASE_URL: url })
+    t.match(refused, { code: 1, stdout: '' })
+    t.match(refused.stderr, `vector_store: the encoding of the database is ${encoding}, and it must be UTF8.`)
+    const sql = postgres(url, { max: 1 })
+    t.same(await sql.unsafe('select from pg_namespace where nspname = \'memory_gateway\''), [])
+    await sql.end()
+  }
+})
+
 t.test('the message for a role that may not create the extension says what a superuser has to run, and ' +
   'that is enough', { skip }, async (t) => {
   const url = new URL(await freshDatabase(t))

@@ -43,6 +43,44 @@ async function inTime (t: Test, work: Promise<unknown>, bound = BOUND_MS): Promi
 
 const KILL_ME = 'select pg_terminate_backend(pg_backend_pid())'
 
+t.test('a connection on which a write finds the database read-only is not used again', { skip }, async (t) => {
+  const executor = openPostgres(t, { poolSize: 1 })
+  const kept = await table(t, executor)
+  const insert = `insert into ${kept} values ('a')`
+  const write = async (inTransaction: boolean) => {
+    if (inTransaction) await executor.transaction(async (tx) => { await tx.query(insert) })
+    else await executor.query(insert)
+  }
+  for (const inTransaction of [false, true]) {
+    // The session keeps this setting, as it keeps the database's setting of the time when it was opened.
+    await executor.query('set default_transaction_read_only = on')
+    t.equal((await rejection(SqlError, write(inTransaction))).code, '25006')
+    await write(inTransaction)
+    t.same(await ids(executor, kept), ['a'], 'the next write uses a new connection')
+    await executor.query(`delete from ${kept}`)
+  }
+})
+
+t.test('a server that has too many connections is reported as busy by every first statement', { skip }, async (t) => {
+  const administrator = openPostgres(t)
+  const role = `crowded_${process.pid}`
+  await administrator.query(`create role ${role} login password 'of the test' connection limit 0`)
+  t.teardown(async () => { await administrator.query(`drop role ${role}`) })
+  const url = new URL(DATABASE_URL!)
+  url.username = role
+  url.password = 'of the test'
+  const executor = openPostgres(t, { url: url.href })
+  for (const keepPlan of [false, true]) {
+    const refusals = [
+      async () => await executor.read('select 1', [], { keepPlan }),
+      async () => await executor.transaction(async (tx) => await tx.query('select 1'), { keepPlans: keepPlan }),
+    ]
+    for (const refusal of refusals) {
+      t.match(await rejection(SqlError, refusal()), { kind: 'busy', code: '53300' }, `keeps plans: ${keepPlan}`)
+    }
+  }
+})
+
 t.test('a read whose backend is killed is repeated once and answers', { skip }, async (t) => {
   const executor = openPostgres(t, { poolSize: 1 })
   const watcher = openPostgres(t)
