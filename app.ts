@@ -182,7 +182,7 @@ export async function assemble (
   await app.register(homeRoutes, { version })
 
   // Not even loaded when it is off.
-  const hindsight = settings.hindsight && { ...await import('./routes/hindsight/index.js'), options: settings.hindsight }
+  const hindsight = settings.hindsight && await import('./routes/hindsight/index.js')
   if (hindsight !== undefined) await app.register(hindsight.versionRoute)
 
   const { mcp } = settings
@@ -221,7 +221,7 @@ export async function assemble (
         })
       })
     }
-    if (hindsight !== undefined) await scope.register(hindsight.hindsightRoutes, hindsight.options)
+    if (hindsight !== undefined) await scope.register(hindsight.hindsightRoutes, settings.hindsight!)
   })
   await app.register(async (scope) => {
     setRouteScope(scope, 'admin')

@@ -1,26 +1,19 @@
-import { isDeepStrictEqual } from 'node:util'
 import { formatInstant } from '../time/clock.js'
 import { BankConfigurationSchema, type BankConfiguration } from '../config/schema.js'
-import { invalidField, invalidRequest, ServiceError, type FieldError } from '../errors/service-error.js'
+import { ServiceError } from '../errors/service-error.js'
 import type { BankKey, RequestContext } from '../identity/context.js'
-import { valueAt } from '../validation/json-object.js'
-import { prepareInput, schemaCheck } from '../validation/schema-check.js'
 import type { BankConfigChange, BankConfigStore } from '../stores/bank-configs.js'
 import type { RemovedBank } from '../stores/vector-store.js'
+import { checkBankConfiguration } from './bank-configuration-check.js'
 import { readStored, type StoredConfig } from './bank-directory.js'
 import type { Dependencies } from './dependencies.js'
 import { etagOf, requirePrecondition, type Precondition } from './entity-tags.js'
 import { mergePatch } from './merge-patch.js'
 import { nullableInstant } from './records.js'
-import { refuseRemoved } from './removed-scorers.js'
 import type { BankConfigAnswer, BankConfigHistoryAnswer, DeleteBankAnswer } from './schemas.js'
 
-/** Maximum bytes of a configuration as JSON. */
-const MAX_BYTES = 32_768
 /** Maximum number of attempts of a merge when concurrent changes intervene. */
 const ATTEMPTS = 10
-
-const checkSchema = schemaCheck(BankConfigurationSchema)
 
 /** The configuration of banks, as administrators read and set it. Methods for clients require `admin` on the bank. */
 export class BankConfigurations {
@@ -137,7 +130,7 @@ export class BankConfigurations {
    */
   changeTo (key: BankKey, configuration: unknown, context: RequestContext, at = ''): BankConfigChange {
     this.#storeOf()
-    return this.#changeOf(this.#check(key.bankId, configuration, at), context)
+    return this.#changeOf(checkBankConfiguration(key.bankId, configuration, this.#deps, { at }), context)
   }
 
   async #change (
@@ -155,7 +148,9 @@ export class BankConfigurations {
       const before = existing?.configuration ?? {}
       const proposed = next(before)
       if (proposed === before) return this.#answer(key, existing)
-      const change = this.#changeOf(proposed === null ? null : this.#check(bankId, proposed, '', needsExisting ? existing?.configuration : undefined), context)
+      const changes = needsExisting ? existing?.configuration : undefined
+      const checked = proposed === null ? null : checkBankConfiguration(bankId, proposed, this.#deps, { changes })
+      const change = this.#changeOf(checked, context)
       const expected = needsExisting || precondition !== undefined ? { expected: existing?.revision ?? 0 } : {}
       const { changed, revision } = await configs.write(key, { ...change, ...expected })
       if (changed) {
@@ -191,38 +186,10 @@ export class BankConfigurations {
 
   #storeOf (): BankConfigStore {
     const { bankConfigs } = this.#deps.store
-    if (bankConfigs === undefined) throw new ServiceError('not_supported', 'The configured vector store keeps no configuration of banks')
+    if (bankConfigs === undefined) {
+      throw new ServiceError('not_supported', 'The configured vector store keeps no configuration of banks')
+    }
     return bankConfigs
-  }
-
-  /**
-   * @param existing the configuration being changed: the file may have made a value in it invalid, which a change of
-   * other values does not touch
-   * @throws ServiceError invalid_request
-   */
-  #check (bankId: string, value: unknown, at = '', existing?: BankConfiguration): BankConfiguration {
-    prepareInput(value, BankConfigurationSchema)
-    refuseRemoved(value, at)
-    const configuration = checkSchema(value, at)
-    if (Buffer.byteLength(JSON.stringify(configuration)) > MAX_BYTES) throw invalidField(at.replace(/\.$/, ''), `The configuration must not be larger than ${MAX_BYTES} bytes as JSON`)
-    const before = existing === undefined ? [] : this.#faults(bankId, existing)
-    const existedBefore = ({ field, message }: FieldError) => (
-      before.some((one) => one.field === field && one.message === message)
-    )
-    const faults = this.#faults(bankId, configuration).filter((fault) => {
-      const { field } = fault
-      return !(existedBefore(fault) && isDeepStrictEqual(valueAt(existing, field), valueAt(configuration, field)))
-    })
-    if (faults.length > 0) throw invalidRequest(faults.map(({ field, message }) => ({ field: `${at}${field}`, message })))
-    return configuration
-  }
-
-  #faults (bankId: string, { access, ...sections }: BankConfiguration): FieldError[] {
-    const { operator, bankGrants } = this.#deps.live.current
-    const faults = operator.faults(bankId, sections)
-    if (access !== undefined && !bankGrants) faults.push({ field: 'access', message: 'is not allowed on this server (access_control.bank_grants is false)' })
-    if (access !== undefined && !this.#deps.access.isEnabled) faults.push({ field: 'access', message: 'has no effect, since access control is off on this server' })
-    return faults
   }
 
   #answer (key: BankKey, stored: StoredConfig | undefined): BankConfigAnswer {

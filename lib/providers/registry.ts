@@ -1,5 +1,6 @@
 import { isAbsolute, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { messageOf } from '../errors/message-of.js'
 
 /**
  * A provider is not available: an unknown name, a module that does not load, a class without a method. Ends the start.
@@ -112,10 +113,6 @@ async function loadClass (
     throw new ProviderError(`${key}: ${JSON.stringify(module)} exports no class ${className}; it exports ${names}`)
   }
   return found as ProviderClass
-}
-
-function messageOf (error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }
 
 function construct (key: string, name: string, Class: ProviderClass, config: ProviderConfig): object {

@@ -3,6 +3,7 @@ import { link, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promis
 import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import { ProviderError } from '../../providers/registry.js'
+import { messageOf } from '../../errors/message-of.js'
 
 /** Maximum number of attempts while other processes keep changing the lock. */
 const ATTEMPTS = 100
@@ -53,8 +54,7 @@ export async function lockDirectory (path: string): Promise<DirectoryLock> {
   } catch (error) {
     if (error instanceof ProviderError) throw error
     throw new ProviderError(
-      `vector_store: the data directory ${directory} cannot be used: ` +
-        `${error instanceof Error ? error.message : String(error)}`,
+      `vector_store: the data directory ${directory} cannot be used: ${messageOf(error)}`,
       error,
     )
   }

@@ -5,8 +5,11 @@ import { TIMED_OUT, withTimeout } from '../../concurrency/timeout.js'
 import type { PoolStatus } from '../vector-store.js'
 import { closedError, connectionSemaphore, poolStatus } from './connection-semaphore.js'
 import { lockDirectory, type DirectoryLock } from './directory-lock.js'
-import { SqlError, type Executor, type Param, type Transaction, type TransactionOptions, type WaitOptions } from './executor.js'
+import {
+  SqlError, type Executor, type Param, type Transaction, type TransactionOptions, type WaitOptions,
+} from './executor.js'
 import { PgliteThread } from './pglite-thread.js'
+import { messageOf } from '../../errors/message-of.js'
 
 export interface PgliteOptions {
   /** Contains `lock`, and the cluster in `db/`; created when it is missing. */
@@ -47,7 +50,7 @@ export async function openPglite (options: PgliteOptions, program: URL = PROGRAM
     await thread.ended
     await lock.release()
     if (error instanceof ProviderError) throw error
-    throw new ProviderError(`vector_store: the database in ${directory} cannot be opened: ${error instanceof Error ? error.message : String(error)}`)
+    throw new ProviderError(`vector_store: the database in ${directory} cannot be opened: ${messageOf(error)}`)
   }
   return new PgliteExecutor(options, lock, thread, () => new PgliteThread(program, join(directory, 'db')))
 }
@@ -77,9 +80,7 @@ class PgliteExecutor implements Executor {
     this.#permits = connectionSemaphore({ permits: 1, maxWaiting: options.maxWaiting, waitMs: options.waitMs })
   }
 
-  async query<R extends object> (
-    text: string, params: readonly Param[] = [], options: WaitOptions = {},
-  ): Promise<R[]> {
+  async query<R extends object> (text: string, params: readonly Param[] = [], options: WaitOptions = {}): Promise<R[]> {
     const { timeoutMs } = this.#options
     return await this.#inTurn(async (send) => await send('query', text, params, timeoutMs), options) as R[]
   }

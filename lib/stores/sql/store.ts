@@ -23,6 +23,7 @@ import { Sweeper } from './sweeper.js'
 import { adjustUsage, reserveUsage } from './usage.js'
 import type { VectorIndexes } from './vector-indexes.js'
 import { SqlWriter } from './writer.js'
+import { messageOf } from '../../errors/message-of.js'
 
 export interface SqlVectorStoreOptions {
   executor: Executor
@@ -111,7 +112,7 @@ export class SqlVectorStore implements VectorStore {
       await this.#executor.read('select 1 as alive')
       return { healthy: true }
     } catch (error) {
-      return { healthy: false, message: error instanceof Error ? error.message : String(error) }
+      return { healthy: false, message: messageOf(error) }
     }
   }
 

@@ -7,6 +7,7 @@ import { EXPIRED_BATCH } from './removal-statements.js'
 import { retrySerializationFailures } from './retrying.js'
 import { toBankKey } from './rows.js'
 import type { Statements } from './statements.js'
+import { messageOf } from '../../errors/message-of.js'
 
 export interface SweeperOptions {
   executor: Executor
@@ -63,8 +64,7 @@ export class Sweeper {
     this.#timer = setInterval(() => {
       this.#inFlight ??= this.sweep(clock())
         .catch((error: unknown) => {
-          warn('vector_store: expired memories could not be removed: ' +
-          `${error instanceof Error ? error.message : String(error)}`)
+          warn(`vector_store: expired memories could not be removed: ${messageOf(error)}`)
         })
         .finally(() => { this.#inFlight = undefined })
     }, intervalMs)
@@ -83,8 +83,7 @@ export class Sweeper {
     while (this.#analyzeAt <= this.#changes) this.#analyzeAt *= 2
     this.#analyzing = true
     const analysis = this.#analyze().catch((error: unknown) => {
-      this.#warn('vector_store: the tables could not be analyzed: ' +
-        `${error instanceof Error ? error.message : String(error)}`)
+      this.#warn(`vector_store: the tables could not be analyzed: ${messageOf(error)}`)
     }).finally(() => { this.#analyzing = false })
     if (memories >= ANALYZE_FROM) await analysis
   }

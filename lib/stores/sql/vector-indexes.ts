@@ -3,6 +3,7 @@ import { bankKeyString, type BankKey } from '../../identity/context.js'
 import type { EmbeddingSpace, StoreStart } from '../vector-store.js'
 import type { Executor } from './executor.js'
 import { toBankKey } from './rows.js'
+import { messageOf } from '../../errors/message-of.js'
 
 export interface VectorIndexesOptions {
   executor: Executor
@@ -62,7 +63,7 @@ export class VectorIndexes {
         .catch((error: unknown) => {
           if (!this.#stopped) {
             warn('vector_store: the indexes of big banks could not be ' +
-          `looked after: ${error instanceof Error ? error.message : String(error)}`)
+          `looked after: ${messageOf(error)}`)
           }
         })
         .finally(() => { this.#inFlight = undefined })
