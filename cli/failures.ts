@@ -1,3 +1,5 @@
+import { messageOf } from '../lib/errors/message-of.js'
+
 /** Exit codes of the command line. 130 is what a shell reports of a program that Ctrl-C ended. */
 export const EXIT = { done: 0, failed: 1, usage: 2, interrupted: 130 } as const
 
@@ -36,10 +38,6 @@ export async function reportOf (error: unknown): Promise<FailureReport> {
   if (error instanceof ServiceError) return { text: withCause(error.detail, error.cause), exitCode: EXIT.failed }
   const words = [ConfigurationError, ProviderError, SqlError].some((known) => error instanceof known)
   return { text: words ? messageOf(error) : stackOf(error), exitCode: EXIT.failed }
-}
-
-export function messageOf (error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }
 
 /** The code of a system error, such as `ENOENT`. */

@@ -2,7 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 // Imported by path, because the package of the gateway contains the built client and does not depend on its package.
 import { MemoryGatewayClient, MemoryGatewayError, type CallOptions } from '../packages/client/src/index.js'
 import type { Connection } from './connection.js'
-import { codeOf, CommandError, messageOf } from './failures.js'
+import { messageOf } from '../lib/errors/message-of.js'
+import { codeOf, CommandError } from './failures.js'
 import { note } from './output.js'
 
 /** Milliseconds that a call may take with all attempts; for a stream, milliseconds without data. */

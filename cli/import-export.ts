@@ -1,4 +1,5 @@
-import { CommandError, messageOf } from './failures.js'
+import { messageOf } from '../lib/errors/message-of.js'
+import { CommandError } from './failures.js'
 import type { ImportContent, ImportItem } from './import-lines.js'
 import { isJsonObject } from '../lib/validation/json-object.js'
 

@@ -1,4 +1,4 @@
-import { messageOf } from '../failures.js'
+import { messageOf } from '../../lib/errors/message-of.js'
 
 export type FindingStatus = 'ok' | 'warning' | 'failed' | 'skipped'
 

@@ -1,4 +1,5 @@
-import { CommandError, messageOf, usageError } from '../failures.js'
+import { messageOf } from '../../lib/errors/message-of.js'
+import { CommandError, usageError } from '../failures.js'
 import { Parts, type ImportContent, type ImportItem } from '../import-lines.js'
 import { fromChatGpt } from './chatgpt.js'
 import { fromClaude } from './claude.js'
