@@ -88,7 +88,8 @@ export function timeSpans (text: string, reference: number, utcOffset = 0): Time
 }
 
 function localTimeSpans (text: string, reference: number): TimeSpan[] {
-  const looked = readableDates(text.slice(0, MAX_CHARACTERS)).replace(BARE_MAY, '$1 in May')
+  const presentYear = new Date(reference).getUTCFullYear()
+  const looked = readableDates(text.slice(0, MAX_CHARACTERS), presentYear).replace(BARE_MAY, '$1 in May')
   const spans: TimeSpan[] = []
   for (const found of parseDates(looked, reference)) {
     const { start } = found
