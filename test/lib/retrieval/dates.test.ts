@@ -116,11 +116,19 @@ for (const [what, texts] of Object.entries(cases)) {
   })
 }
 
-t.test('a week is seven days around the day that it names, and three when it is so many weeks ago', async (t) => {
+t.test('a week has seven days, and three when it is so many weeks ago', async (t) => {
   for (const [text, days] of [['last week', 7], ['two weeks ago', 3], ['next week', 7]] as const) {
     const [span, ...more] = timeSpans(text, NOW)
     t.strictSame(more, [])
     t.equal(span!.to - span!.from, days * DAY, text)
+  }
+})
+
+t.test('a week is that of the calendar, on each of its days', async (t) => {
+  for (const reference of [Date.UTC(2026, 0, 12, 1), Date.UTC(2026, 0, 15, 12), Date.UTC(2026, 0, 18, 23)]) {
+    t.strictSame(named('What happened last week?', reference), ['2026-01-05 2026-01-12'])
+    t.strictSame(named('What is on this week?', reference), ['2026-01-12 2026-01-19'])
+    t.strictSame(named('next week', reference), ['2026-01-19 2026-01-26'])
   }
 })
 
