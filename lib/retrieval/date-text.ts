@@ -47,16 +47,30 @@ const VERB_AFTER_NUMBER = new RegExp(
 )
 /** `mid-March`, `mid-2020`. */
 const MID = new RegExp(String.raw`\b(mid)-(?=(?:19|20)\d\d\b|${MONTH}\b)`, 'gi')
+const DAY = String.raw`\d{1,2}(?:st|nd|rd|th)?`
+/** `October last year`, `5 May of this year`: the parser takes the year by itself, and the month of any year. */
+const MONTH_OF_YEAR = new RegExp(String.raw`\b(${MONTH}(?: ${DAY})?),? (?:of )?(last|this|next) year\b`, 'gi')
+/** `last year in October`, `last year on the 5th of May`. */
+const YEAR_WITH_MONTH = new RegExp(
+  String.raw`\b(last|this|next) year,? (in|on) (?:the )?((?:${DAY} (?:of )?)?${MONTH}\b(?: ${DAY}\b)?)(?!,? \d)`, 'gi',
+)
+const YEAR_OFFSETS: ReadonlyMap<string, number> = new Map([['last', -1], ['this', 0], ['next', 1]])
 /** Before a word it keeps the parser from reading it as a name. */
 const NO_NAME = '_'
 
-/** The text with its dates as chrono-node reads them rightly, of about the same length. */
-export function readableDates (text: string): string {
+/**
+ * The text with its dates as chrono-node reads them rightly, of about the same length.
+ * @param presentYear the year that `last year` precedes
+ */
+export function readableDates (text: string, presentYear: number): string {
+  const yearOf = (word: string) => presentYear + YEAR_OFFSETS.get(word.toLowerCase())!
   // "7 May,2023": without the space the parser sees no year.
   return text.replace(/(\d),(\d{4})\b/g, '$1, $2')
     .replace(/(\.\d{4})[-–](?=\d)/g, '$1 to ').replace(DOTTED, dottedDate)
     .replace(BETWEEN, '$1 to ').replace(FROM_DAY, '').replace(MID, '$1 ')
     .replace(SLASHED, slashedDate)
+    .replace(MONTH_OF_YEAR, (_, month: string, word: string) => `${month} ${yearOf(word)}`)
+    .replace(YEAR_WITH_MONTH, (_, word: string, on: string, month: string) => `${on} ${month} ${yearOf(word)}`)
     .replace(NO_WEEKDAY, NO_NAME).replace(NO_MONTH_BEFORE_NUMBER, NO_NAME).replace(VERB_AFTER_NUMBER, `$1 ${NO_NAME}`)
 }
 

@@ -23,6 +23,7 @@ const IN_MONTH = /\b(in|during|of|since|until|by|before|after|from|every|early|l
 const BARE_MAY = /\b(last|next|this|past|since|until|before|after|during|by|from|early|late|mid) may\b(?! (?:have|be|not|i|we|you|he|she|they|it)\b)/gi
 /** Periods that end in the present: `the past two weeks`, `the last few months`, `the past month`. */
 const PERIOD = /^(?:the\s+)?(?:(?:past|last)\s+(?:\w+\s+)?(?:days|weeks|months|years)|past\s+(?:week|month|year))\b/i
+const CALENDAR_WEEK = /^(?:this|last|next) week$/i
 const PART_OF_TODAY = /^this (?:morning|afternoon|evening|night)\b/i
 const YEAR = /\b(?:(spring|summer|autumn|fall|winter)(?: of| in)? |(in|of|during|since|before|after|by|until|year|early|late|mid|around) )((?:19|20)\d\d)\b/gi
 /** The first month and the month after the last, for the northern hemisphere; winter runs into the next year. */
@@ -88,7 +89,8 @@ export function timeSpans (text: string, reference: number, utcOffset = 0): Time
 }
 
 function localTimeSpans (text: string, reference: number): TimeSpan[] {
-  const looked = readableDates(text.slice(0, MAX_CHARACTERS)).replace(BARE_MAY, '$1 in May')
+  const presentYear = new Date(reference).getUTCFullYear()
+  const looked = readableDates(text.slice(0, MAX_CHARACTERS), presentYear).replace(BARE_MAY, '$1 in May')
   const spans: TimeSpan[] = []
   for (const found of parseDates(looked, reference)) {
     const { start } = found
@@ -108,7 +110,12 @@ function localTimeSpans (text: string, reference: number): TimeSpan[] {
     else if (end != null) named = rangeOf(found, from, end, reference)
     else if (PERIOD.test(found.text)) named = [{ from, to: Math.max(reference, from + DAY_MS) }]
     else if (/\bweeks?\s+ago\b/i.test(found.text)) named = [{ from: from - DAY_MS, to: from + 2 * DAY_MS }]
-    else if (/\bweeks?\b/i.test(found.text)) named = [{ from: from - 3 * DAY_MS, to: from + 4 * DAY_MS }]
+    else if (CALENDAR_WEEK.test(found.text)) {
+      // The parser begins `this week` on a Sunday, which is the day before the week.
+      const inWeek = /^this/i.test(found.text) ? Math.floor(reference / DAY_MS) * DAY_MS : from
+      const monday = inWeek - (new Date(inWeek).getUTCDay() + 6) % 7 * DAY_MS
+      named = [{ from: monday, to: monday + 7 * DAY_MS }]
+    } else if (/\bweeks?\b/i.test(found.text)) named = [{ from: from - 3 * DAY_MS, to: from + 4 * DAY_MS }]
     else if (/\bweekends?\b/i.test(found.text)) {
       const saturday = from - (new Date(from).getUTCDay() === 0 ? DAY_MS : 0)
       named = [{ from: saturday, to: saturday + 2 * DAY_MS }]

@@ -5,6 +5,7 @@ import type { Candidate, Filters, ListFilters, Memory, SearchRequest, VectorStor
 import { DAY_MS } from './dates.js'
 import type { Weights } from './fusion.js'
 import type { TimeSpan } from './open-periods.js'
+import type { ScorerWeights } from './scoring/scorers.js'
 
 /** A memory about an event may be written some days after it. */
 const REPORTING_DELAY_MS = 10 * DAY_MS
@@ -12,8 +13,13 @@ const REPORTING_DELAY_MS = 10 * DAY_MS
 const MAX_FILTERED_SPANS = 2
 /** The most memories of a bank that are listed for one period. */
 const MAX_LISTED = 100
-/** The share of the lexical weight that remains in a query which names only times. */
-const PERIOD_LEXICAL_SHARE = 0.3
+/**
+ * The share of the weights of words that remains in a query which names only times: so little that a memory with all
+ * of its words does not rank before one of the time if it is a day away from it.
+ */
+const PERIOD_LEXICAL_SHARE = 0.1
+/** The scorers that compare words. */
+const LEXICAL_SCORERS = ['match', 'phrase', 'document', 'document_best'] as const
 
 /**
  * Narrows the filters to each period that a query names, so that a memory of that time is found even if others match
@@ -55,6 +61,15 @@ export function asksForPeriod (stems: readonly string[], spans: readonly TimeSpa
  */
 export function weightsForQuery (weights: Weights, { asksForPeriod }: { asksForPeriod: boolean }): Weights {
   return asksForPeriod ? { ...weights, lexical: weights.lexical * PERIOD_LEXICAL_SHARE } : weights
+}
+
+/** The same for the scorers. */
+export function scorersForQuery (
+  scorers: ScorerWeights, { asksForPeriod }: { asksForPeriod: boolean },
+): ScorerWeights {
+  if (!asksForPeriod) return scorers
+  const scaled = LEXICAL_SCORERS.map((name) => [name, scorers[name] * PERIOD_LEXICAL_SHARE] as const)
+  return { ...scorers, ...Object.fromEntries(scaled) }
 }
 
 /**

@@ -12,7 +12,7 @@ import { embed } from './passages.js'
 import { truncateSteps, interleave, rankSteps } from './ranking.js'
 import type { RetrievalRequest } from './request.js'
 import { rerank } from './reranking.js'
-import { memoriesOfPeriods, spanFilters, weightsForQuery } from './periods.js'
+import { memoriesOfPeriods, scorersForQuery, spanFilters, weightsForQuery } from './periods.js'
 import { analyzeQuerySteps, splitQuery, type AnalyzedQuery } from './query.js'
 import { SignalReader } from './scoring/signals.js'
 import { Stages, type Stage } from './stages.js'
@@ -190,7 +190,8 @@ export class Retriever {
     const rankings: ScoredCandidate[][] = []
     for (const [index, query] of queries.entries()) {
       if (index > 0) yield
-      const options = { ...settings, weights: weightsForQuery(settings.weights, query), explain }
+      const weights = weightsForQuery(settings.weights, query)
+      const options = { ...settings, weights, scorers: scorersForQuery(settings.scorers, query), explain }
       rankings.push(yield * rankSteps(mergeCandidates(results[index]!), query, this.#signals, options))
     }
     if (queries.length > 1) yield

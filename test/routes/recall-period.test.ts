@@ -37,6 +37,18 @@ t.test('a question that names only a time finds the memories of that time, whate
   ])
 })
 
+t.test('memories of the time rank before those of a day close to it that have its words', async (t) => {
+  const app = await testApp(t)
+  for (const [text, occurredAt] of [
+    ['Blood test on 4 November 2026.', '2026-11-06T10:00:00Z'],
+    ['Slept badly.', '2026-11-03T10:00:00Z'],
+    ['I was ill yesterday.', '2026-11-21T10:00:00Z'],
+    ['Went to the cinema.', '2026-11-22T10:00:00Z'],
+  ] as const) await app.retain('home', text, { occurred_at: occurredAt })
+  t.equal((await recall(app, 'What happened on 3 November 2026?'))[0], 'Slept badly.')
+  t.equal((await recall(app, 'What did I do yesterday?'))[0], 'Went to the cinema.')
+})
+
 t.test('a memory without a time of its own belongs to the day on which it was retained', async (t) => {
   const app = await appWithDiary(t)
   const { body } = await app.get('/v1/banks/home/memories?limit=1')

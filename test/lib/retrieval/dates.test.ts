@@ -40,6 +40,16 @@ const cases: Record<string, Record<string, string[]>> = {
     'next April': ['2026-04-01 2026-05-01'],
     'this March': ['2026-03-01 2026-04-01'],
   },
+  'a month or a day beside a word that tells the year apart from it': {
+    'What did I do in October last year?': ['2025-10-01 2025-11-01'],
+    'last year in October': ['2025-10-01 2025-11-01'],
+    'in March of this year': ['2026-03-01 2026-04-01'],
+    'next year in May': ['2027-05-01 2027-06-01'],
+    'on 5 May last year': ['2025-05-05 2025-05-06'],
+    'on May 5th this year': ['2026-05-05 2026-05-06'],
+    'last year on the 5th of May': ['2025-05-05 2025-05-06'],
+    'since October last year': ['2025-10-01 2026-01-15'],
+  },
   'a relative time': {
     'What did I eat yesterday?': ['2026-01-14 2026-01-15'],
     'What is on today?': ['2026-01-15 2026-01-16'],
@@ -106,11 +116,19 @@ for (const [what, texts] of Object.entries(cases)) {
   })
 }
 
-t.test('a week is seven days around the day that it names, and three when it is so many weeks ago', async (t) => {
+t.test('a week has seven days, and three when it is so many weeks ago', async (t) => {
   for (const [text, days] of [['last week', 7], ['two weeks ago', 3], ['next week', 7]] as const) {
     const [span, ...more] = timeSpans(text, NOW)
     t.strictSame(more, [])
     t.equal(span!.to - span!.from, days * DAY, text)
+  }
+})
+
+t.test('a week is that of the calendar, on each of its days', async (t) => {
+  for (const reference of [Date.UTC(2026, 0, 12, 1), Date.UTC(2026, 0, 15, 12), Date.UTC(2026, 0, 18, 23)]) {
+    t.strictSame(named('What happened last week?', reference), ['2026-01-05 2026-01-12'])
+    t.strictSame(named('What is on this week?', reference), ['2026-01-12 2026-01-19'])
+    t.strictSame(named('next week', reference), ['2026-01-19 2026-01-26'])
   }
 })
 
