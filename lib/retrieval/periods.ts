@@ -5,14 +5,19 @@ import type { Candidate, Filters, ListFilters, Memory, SearchRequest, VectorStor
 import { DAY_MS } from './dates.js'
 import type { Weights } from './fusion.js'
 import type { TimeSpan } from './open-periods.js'
+import type { AnalyzedQuery } from './query.js'
 import type { ScorerWeights } from './scoring/scorers.js'
 
 /** A memory about an event may be written some days after it. */
 const REPORTING_DELAY_MS = 10 * DAY_MS
 /** The most periods that are searched separately; a month without a year has more. */
 const MAX_FILTERED_SPANS = 2
-/** The most memories of a bank that are listed for one period. */
+/** A query with more names a month without a year. */
+const MAX_PERIODS = 4
+/** The most memories that are listed for one period, over all banks, unless there are more than ten. */
 const MAX_LISTED = 100
+const MIN_LISTED = 10
+const NO_PERIODS: readonly TimeSpan[] = []
 /**
  * The share of the weights of words that remains in a query which names only times: so little that a memory with all
  * of its words does not rank before one of the time if it is a day away from it.
@@ -46,57 +51,63 @@ const PERIOD_WORDS = new Set(words(`today tonight yesterday tomorrow day date we
 const FIGURES = /^\d+(?:st|nd|rd|th)?$/
 
 /**
- * Whether a query names one or two periods and nothing else, as `What did we do on 5 May?` does: memories of the period
- * answer it even if they share no word with it.
+ * The periods of a query that names periods and nothing else, as `What did we do on 5 May?` does: memories of the
+ * period answer it even if they share no word with it. Of a month without a year, the latest and the next.
  * @param stems of the query, without stop words
+ * @param now the time to which the query refers
+ * @returns an empty list for any other query
  */
-export function asksForPeriod (stems: readonly string[], spans: readonly TimeSpan[]): boolean {
-  return spans.length > 0 && spans.length <= MAX_FILTERED_SPANS &&
-    stems.every((word) => PERIOD_WORDS.has(word) || FIGURES.test(word))
+export function soughtPeriods (
+  stems: readonly string[], spans: readonly TimeSpan[], now: number,
+): readonly TimeSpan[] {
+  if (spans.length === 0 || !stems.every((word) => PERIOD_WORDS.has(word) || FIGURES.test(word))) return NO_PERIODS
+  if (spans.length <= MAX_PERIODS) return spans
+  const inOrder = spans.toSorted((a, b) => a.from - b.from)
+  const next = inOrder.findIndex(({ from }) => from > now)
+  return next < 0 ? inOrder.slice(-1) : inOrder.slice(Math.max(0, next - 1), next + 1)
 }
 
 /**
  * The weights for a query. If it names only times, its words say little: a memory that has the word `yesterday` means
  * the day before it was written.
  */
-export function weightsForQuery (weights: Weights, { asksForPeriod }: { asksForPeriod: boolean }): Weights {
-  return asksForPeriod ? { ...weights, lexical: weights.lexical * PERIOD_LEXICAL_SHARE } : weights
+export function weightsForQuery (weights: Weights, { periods }: Pick<AnalyzedQuery, 'periods'>): Weights {
+  return periods.length > 0 ? { ...weights, lexical: weights.lexical * PERIOD_LEXICAL_SHARE } : weights
 }
 
 /** The same for the scorers. */
 export function scorersForQuery (
-  scorers: ScorerWeights, { asksForPeriod }: { asksForPeriod: boolean },
+  scorers: ScorerWeights, { periods }: Pick<AnalyzedQuery, 'periods'>,
 ): ScorerWeights {
-  if (!asksForPeriod) return scorers
+  if (periods.length === 0) return scorers
   const scaled = LEXICAL_SCORERS.map((name) => [name, scorers[name] * PERIOD_LEXICAL_SHARE] as const)
   return { ...scorers, ...Object.fromEntries(scaled) }
 }
 
 /**
  * The newest memories of each period: those that occurred in it, and those without a time of their own that were
- * retained in it. They have no lexical score.
+ * retained in it. They have no lexical score. The banks share MAX_LISTED.
  */
 export async function memoriesOfPeriods (
-  store: VectorStore, { banks, filters, now, budget }: SearchRequest, spans: readonly TimeSpan[],
+  store: VectorStore, { banks, filters, now, budget }: SearchRequest, periods: readonly TimeSpan[],
 ): Promise<Candidate[]> {
-  const list = async (bank: BankKey, narrowed: ListFilters) => (
-    await store.list(bank, { now, limit: MAX_LISTED, filters: narrowed, budget })
-  )
+  const limit = Math.max(MIN_LISTED, Math.floor(MAX_LISTED / banks.length))
   const found: Candidate[] = []
   for (const bank of banks) {
-    for (const { from, to } of spans) {
-      const occurred = await list(bank, {
+    const list = async (narrowed: ListFilters) => await store.list(bank, { now, limit, filters: narrowed, budget })
+    const lists = await Promise.all(periods.flatMap(({ from, to }) => [
+      list({
         ...filters,
         occurredAfter: Math.max(from, filters.occurredAfter ?? from),
         occurredBefore: Math.min(to, filters.occurredBefore ?? to),
-      })
+      }),
       // Only a store that counts memories takes the bounds of a list on the time of retention.
-      const retained = store.countMemories === undefined
+      store.countMemories === undefined
         ? []
-        : (await list(bank, { ...filters, retainedAfter: from, retainedBefore: to }))
-            .filter(({ occurredAt }) => occurredAt === null)
-      for (const memory of [...occurred, ...retained]) found.push(toCandidate(bank, memory))
-    }
+        : list({ ...filters, retainedAfter: from, retainedBefore: to })
+          .then((retained) => retained.filter(({ occurredAt }) => occurredAt === null)),
+    ]))
+    for (const memory of lists.flat()) found.push(toCandidate(bank, memory))
   }
   return found
 }

@@ -6,7 +6,7 @@ import { STOP_WORDS } from '../text/stop-words.js'
 import { words, wordsInParts } from '../text/words.js'
 import { timeSpans } from './dates.js'
 import type { TimeSpan } from './open-periods.js'
-import { asksForPeriod } from './periods.js'
+import { soughtPeriods } from './periods.js'
 
 /** A query with its terms and what its wording reveals about the answer that it seeks. */
 export interface AnalyzedQuery {
@@ -43,8 +43,8 @@ export interface AnalyzedQuery {
    * the question, and memories of any time may answer it.
    */
   asksAboutPresent: boolean
-  /** Whether it names times and nothing else: any memory of that time may answer it. */
-  asksForPeriod: boolean
+  /** Periods whose memories answer it, whatever their words, because it names times and nothing else. */
+  periods: readonly TimeSpan[]
 }
 
 /** Only the beginning of a long query is tested for the form of a list. */
@@ -159,7 +159,7 @@ export function * analyzeQuerySteps (text: string, now: number, utcOffset = 0): 
     asksForList: LIST.test(text.slice(0, MAX_LIST_FORM_CHARACTERS)),
     spans,
     asksAboutPresent: spans.length > 0 && spans.every(({ to }) => to > now) && PRESENT.test(text) && !PAST.test(text),
-    asksForPeriod: asksForPeriod(stems, spans),
+    periods: soughtPeriods(stems, spans, now),
   }
 }
 

@@ -169,13 +169,13 @@ export class Retriever {
     for (const [index, search] of searches.entries()) {
       // The in-memory store answers without waiting, so the event loop is yielded between the parts of a query.
       if (index > 0 || turns.isExhausted) await turns.next(caller)
-      const { spans, asksForPeriod } = queries[index]!
+      const { spans, periods } = queries[index]!
       const narrowed = spanFilters(search.filters, spans)
       const all = [search, ...narrowed.map((filters) => ({ ...search, filters, limit: MIN_CANDIDATES / 2 }))]
       const found = await Promise.all(all.map(async (one) => await store.search(one)))
       // The semantic strategy finds memories of a time without a word of the query.
-      if (asksForPeriod && search.semantic === undefined && settings.scorers.date > 0) {
-        const lexical = await memoriesOfPeriods(store, search, spans)
+      if (periods.length > 0 && search.semantic === undefined && settings.scorers.date > 0) {
+        const lexical = await memoriesOfPeriods(store, search, periods)
         found.push({ lexical, total: lexical.length })
       }
       results.push(found)

@@ -17,12 +17,24 @@ export function parseSafely (json: Buffer | string): unknown {
     return secureJson.parse(json)
   } catch (error) {
     // The error does not name the member. Only JSON that is refused is parsed a second time.
-    JSON.parse(json.toString().replace(/^\ufeff/, ''), (_name, value: unknown) => {
-      if (typeof value === 'object' && value !== null) refuseForbiddenMember(value)
-      return value
-    })
+    const value: unknown = JSON.parse(json.toString().replace(/^\ufeff/, ''))
+    for (const node of objectsIn(value)) refuseForbiddenMember(node)
     throw error
   }
+}
+
+/** The value and all values within it, as far as they are objects or arrays. */
+export function * objectsIn (value: unknown): Generator<object, void> {
+  const open: object[] = isObject(value) ? [value] : []
+  while (open.length > 0) {
+    const node = open.pop()!
+    yield node
+    for (const member of Object.values(node) as unknown[]) if (isObject(member)) open.push(member)
+  }
+}
+
+function isObject (value: unknown): value is object {
+  return typeof value === 'object' && value !== null
 }
 
 /** @throws ForbiddenMember */
@@ -30,7 +42,7 @@ export function refuseForbiddenMember (node: object): void {
   if (Object.hasOwn(node, '__proto__')) throw new ForbiddenMember('"__proto__"')
   if (!Object.hasOwn(node, 'constructor')) return
   const { constructor: member } = node as { constructor: unknown }
-  if (typeof member === 'object' && member !== null && Object.hasOwn(member, 'prototype')) {
+  if (isObject(member) && Object.hasOwn(member, 'prototype')) {
     throw new ForbiddenMember('"constructor" that has a member "prototype"')
   }
 }

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { ServiceError } from '../errors/service-error.js'
-import { parseSafely, reasonOf, refuseForbiddenMember } from './forbidden-members.js'
+import { objectsIn, parseSafely, reasonOf, refuseForbiddenMember } from './forbidden-members.js'
 import { checkJsonText, checkLongJson, isWithin, type JsonBounds } from './json-guard.js'
 import { LongJson } from './long-json.js'
 import { turns } from '../concurrency/turn-budget.js'
@@ -56,17 +56,11 @@ function refuseOtherEncoding (body: Buffer): void {
 
 /** Refuses what secure-json-parse refuses, in turns of the event loop. @throws ForbiddenMember */
 async function refusePrototypePoisoning (value: unknown, caller: string): Promise<void> {
-  const open: object[] = isObject(value) ? [value] : []
-  for (let seen = 0; open.length > 0; seen++) {
-    if (seen % INSPECTED === 0 && turns.isExhausted) await turns.next(caller)
-    const node = open.pop()!
-    if (!Array.isArray(node)) refuseForbiddenMember(node)
-    for (const member of Object.values(node) as unknown[]) if (isObject(member)) open.push(member)
+  let seen = 0
+  for (const node of objectsIn(value)) {
+    if (seen++ % INSPECTED === 0 && turns.isExhausted) await turns.next(caller)
+    refuseForbiddenMember(node)
   }
-}
-
-function isObject (value: unknown): value is object {
-  return typeof value === 'object' && value !== null
 }
 
 function invalid (error: unknown): ServiceError {

@@ -49,6 +49,15 @@ t.test('memories of the time rank before those of a day close to it that have it
   t.equal((await recall(app, 'What did I do yesterday?'))[0], 'Went to the cinema.')
 })
 
+t.test('a month without a year is the latest and the next', async (t) => {
+  const app = await appWithDiary(t)
+  await app.retain('home', 'The school closes early.', { occurred_at: '2027-05-20T10:00:00Z' })
+  await app.retain('home', 'Visited Rome.', { occurred_at: '2024-05-20T10:00:00Z' })
+  t.strictSame((await recall(app, 'What did we do in May?')).sort(), [
+    'Lena had her recital.', 'The school closes early.', 'We may move 5 boxes to the cellar.', 'We went to the zoo.',
+  ])
+})
+
 t.test('a memory without a time of its own belongs to the day on which it was retained', async (t) => {
   const app = await appWithDiary(t)
   const { body } = await app.get('/v1/banks/home/memories?limit=1')
@@ -57,6 +66,20 @@ t.test('a memory without a time of its own belongs to the day on which it was re
     bank_id: 'home', query: 'What did I tell you today?', reference_time: retainedAt,
   })
   t.strictSame(answer.json().hits.map(({ text }: { text: string }) => text), ['Tea is better than coffee.'])
+})
+
+t.test('a memory retained in the time ranks before memories that merely have the words of the question', async (t) => {
+  const app = await testApp(t)
+  await app.retain('home', 'Today I tell you a tale of Rome.', { occurred_at: '2025-03-03T10:00:00Z' })
+  await app.retain('home', 'Tea is better than coffee.')
+  const { memories } = (await app.get('/v1/banks/home/memories?limit=1')).json()
+  const question = { bank_id: 'home', query: 'What did I tell you today?', reference_time: memories[0].retained_at }
+  const { hits } = (await app.post('/v1/recall', question)).json()
+  t.strictSame(hits.map(({ text }: { text: string }) => text), [
+    'Tea is better than coffee.', 'Today I tell you a tale of Rome.',
+  ])
+  const { abstained, sources } = (await app.post('/v1/reflect', question)).json()
+  t.match({ abstained, first: sources[0] }, { abstained: false, first: { text: 'Tea is better than coffee.' } })
 })
 
 t.test('the filters of the request apply to the memories of the time', async (t) => {

@@ -95,6 +95,17 @@ t.test('a stream of the Messages API may have events of types that are not known
   t.match(parseEvents((await ask(EVENTS)).body).at(-1), { event: 'error', data: { code: 'model_output_invalid' } })
 })
 
+t.test('a stream that ends with an error without the member "error" is a fault, and its beginning no answer', async (t) => {
+  const { server, ask } = await gateway(t)
+  const fault = { object: 'error', message: 'The engine died', type: 'InternalServerError', param: null, code: 500 }
+  server.always((request, response) => {
+    const { opening, deltas } = streamedAnswer(request, { text: USUAL_ANSWER })
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    response.end([...opening, ...deltas.slice(0, 1), `data: ${JSON.stringify(fault)}\n\n`, 'data: [DONE]\n\n'].join(''))
+  })
+  t.match(parseEvents((await ask(EVENTS)).body).at(-1), { event: 'error', data: { code: 'dependency_unavailable' } })
+})
+
 t.test('a pause that an endpoint asks for is at most a day, however long its number', async (t) => {
   const { server, ask } = await gateway(t)
   const sent: string[] = []

@@ -92,6 +92,7 @@ export class SdkCall {
     const texts: string[] = []
     const filter = new ReasoningFilter()
     let isRefused = false
+    let ignored: unknown
     try {
       const { stream } = await this.#model.doStream({
         ...options, abortSignal: this.#signal, includeRawChunks: true,
@@ -102,11 +103,14 @@ export class SdkCall {
         else if (part.type === 'raw') isRefused ||= isRefusal(part.rawValue, 'delta')
         else if (part.type === 'error') {
           if (!isOfNewEvent(part.error)) throw this.#failure(part)
+          ignored = part.error.value
         } else if (part.type === 'text-delta' && part.delta !== '') {
           texts.push(part.delta)
           const text = filter.push(part.delta)
           if (text !== '') yield { type: 'text', text }
         } else if (part.type === 'finish') {
+          // Servers of the protocol of OpenAI also end a stream with an error that has no member `error`.
+          if (part.finishReason.unified === 'error') throw this.#failure({ type: 'error', error: ignored })
           const rest = filter.end()
           if (rest !== '') yield { type: 'text', text: rest }
           const finish = isRefused ? 'filtered' : finishOf(part.finishReason)
@@ -208,7 +212,7 @@ function isRefusal (answer: unknown, place: 'message' | 'delta'): boolean {
 /**
  * Whether the SDK does not know an event. The Messages API may add types of events, which clients are to ignore.
  */
-function isOfNewEvent (error: unknown): boolean {
+function isOfNewEvent (error: unknown): error is TypeValidationError {
   const type = TypeValidationError.isInstance(error) ? member(error.value, 'type') : undefined
   return typeof type === 'string' && !EVENTS.has(type)
 }

@@ -171,11 +171,16 @@ function discountedSum (scores: number[]): number {
   return scores.sort((a, b) => b - a).slice(0, DOCUMENT_DEPTH).reduce((sum, score, rank) => sum + score / (rank + 1), 0)
 }
 
-function daysAway ({ occurredAt }: Memory, signals: Signals, { spans, asksForPeriod }: AnalyzedQuery): number {
+function daysAway (
+  { occurredAt, retainedAt }: Memory, signals: Signals, { spans, periods }: AnalyzedQuery,
+): number {
   if (spans.length === 0) return Infinity
   // A text names whole days: the day after a span begins in the very instant in which the span ends.
   const distances = signals.explicitTimes.map(({ from }) => Math.ceil(daysToNearestSpan(spans, from)))
-  const distance = occurredAt === null ? Infinity : daysToNearestSpan(spans, occurredAt)
+  const asksForPeriod = periods.length > 0
+  // What was retained in a period answers a query that names nothing else.
+  const own = occurredAt ?? (asksForPeriod ? retainedAt : undefined)
+  const distance = own === undefined ? Infinity : daysToNearestSpan(spans, own)
   // The night before a day is another day, if the day is all that the query asks for.
   return Math.min(asksForPeriod ? Math.ceil(distance) : distance, ...distances)
 }
