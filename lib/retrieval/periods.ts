@@ -1,6 +1,4 @@
 import type { BankKey } from '../identity/context.js'
-import { stem } from '../text/stems.js'
-import { words } from '../text/words.js'
 import type { Candidate, Filters, ListFilters, Memory, SearchRequest, VectorStore } from '../stores/vector-store.js'
 import { DAY_MS } from './dates.js'
 import type { Weights } from './fusion.js'
@@ -12,12 +10,9 @@ import type { ScorerWeights } from './scoring/scorers.js'
 const REPORTING_DELAY_MS = 10 * DAY_MS
 /** The most periods that are searched separately; a month without a year has more. */
 const MAX_FILTERED_SPANS = 2
-/** A query with more names a month without a year. */
-const MAX_PERIODS = 4
 /** The most memories that are listed for one period, over all banks, unless there are more than ten. */
 const MAX_LISTED = 100
 const MIN_LISTED = 10
-const NO_PERIODS: readonly TimeSpan[] = []
 /**
  * The share of the weights of words that remains in a query which names only times: so little that a memory with all
  * of its words does not rank before one of the time if it is a day away from it.
@@ -37,34 +32,6 @@ export function spanFilters (filters: Filters, spans: readonly TimeSpan[]): Filt
     occurredAfter: Math.max(from - DAY_MS, filters.occurredAfter ?? -Infinity),
     occurredBefore: Math.min(to + REPORTING_DELAY_MS, filters.occurredBefore ?? Infinity),
   })).filter(({ occurredAfter, occurredBefore }) => occurredAfter! < occurredBefore!)
-}
-
-/** Words of a time, and words that ask for anything at all: `What happened last week?`, `my plans for 5 May`. */
-const PERIOD_WORDS = new Set(words(`today tonight yesterday tomorrow day date week weekend month year morning afternoon
-  evening night noon ago last next past this earlier recent recently since until before after during between around
-  early late mid middle beginning start end spring summer autumn fall winter monday tuesday wednesday thursday friday
-  saturday sunday mon tue wed thu fri sat sun january february march april may june july august september october
-  november december jan feb mar apr jun jul aug sep sept oct nov dec one two three four five six seven eight nine ten
-  few couple several happen happened go went going gone plan event appointment schedule calendar anything something
-  everything all thing activity talk discuss mention tell told say said write wrote note memory remember recall know
-  list summary summarize show give new else`).map(stem))
-const FIGURES = /^\d+(?:st|nd|rd|th)?$/
-
-/**
- * The periods of a query that names periods and nothing else, as `What did we do on 5 May?` does: memories of the
- * period answer it even if they share no word with it. Of a month without a year, the latest and the next.
- * @param stems of the query, without stop words
- * @param now the time to which the query refers
- * @returns an empty list for any other query
- */
-export function soughtPeriods (
-  stems: readonly string[], spans: readonly TimeSpan[], now: number,
-): readonly TimeSpan[] {
-  if (spans.length === 0 || !stems.every((word) => PERIOD_WORDS.has(word) || FIGURES.test(word))) return NO_PERIODS
-  if (spans.length <= MAX_PERIODS) return spans
-  const inOrder = spans.toSorted((a, b) => a.from - b.from)
-  const next = inOrder.findIndex(({ from }) => from > now)
-  return next < 0 ? inOrder.slice(-1) : inOrder.slice(Math.max(0, next - 1), next + 1)
 }
 
 /**

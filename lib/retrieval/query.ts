@@ -6,7 +6,7 @@ import { STOP_WORDS } from '../text/stop-words.js'
 import { words, wordsInParts } from '../text/words.js'
 import { timeSpans } from './dates.js'
 import type { TimeSpan } from './open-periods.js'
-import { soughtPeriods } from './periods.js'
+import { soughtPeriods } from './sought-periods.js'
 
 /** A query with its terms and what its wording reveals about the answer that it seeks. */
 export interface AnalyzedQuery {
