@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { bodyCodingFault } from '../http/body-coding.js'
+import { toServiceError } from '../http/error-handling.js'
 import { pathParameter } from '../http/path-parameter.js'
 import { rawBody } from '../http/raw-body.js'
 import type { WebhookSource, WebhookSources } from '../lib/sources/webhook-sources.js'
@@ -8,11 +9,25 @@ import type { WebhookSource, WebhookSources } from '../lib/sources/webhook-sourc
 const JSON_TYPE = 'application/json'
 const NO_BYTES = Buffer.alloc(0)
 
+const IS_SIGNED: unique symbol = Symbol('the signature of the source is verified')
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    [IS_SIGNED]: boolean
+  }
+}
+
 /**
  * Guards the scope in which it is registered: a request must name a configured source (`:source_id`) and carry its
  * signature. Routes get the body as the bytes that were signed. A route without that parameter refuses every request.
+ * Whatever refuses a request to a source, the source counts it.
  */
 async function sourceGuard (app: FastifyInstance, { sources }: { sources: WebhookSources }): Promise<void> {
+  app.decorateRequest(IS_SIGNED, false)
+  const authenticate = async (request: FastifyRequest, body: Buffer) => {
+    await sourceOf(request, sources).authenticate((name) => request.headers[name], body)
+    request[IS_SIGNED] = true
+  }
   app.removeAllContentTypeParsers()
   app.addContentTypeParser(JSON_TYPE, app.readBody)
   // Checked before the body is read, so that a request for an unknown source costs nothing.
@@ -28,7 +43,7 @@ async function sourceGuard (app: FastifyInstance, { sources }: { sources: Webhoo
           else reject(error)
         })
       })
-      await source.authenticate((name) => request.headers[name], body)
+      await authenticate(request, body)
     } catch (error) {
       // As for a body that a parser refuses: the client may still be sending.
       reply.header('connection', 'close')
@@ -36,15 +51,23 @@ async function sourceGuard (app: FastifyInstance, { sources }: { sources: Webhoo
     }
   })
   app.addHook('preValidation', async (request) => {
-    await sourceOf(request, sources).authenticate((name) => request.headers[name], rawBody(request.body))
+    await authenticate(request, rawBody(request.body))
     const fault = bodyCodingFault(request.headers)
     if (fault !== undefined) throw fault
   })
+  app.addHook('onError', async (request, _reply, error) => {
+    const source = sources.find(idOf(request))
+    source?.recordRefusal(toServiceError(error, request), request[IS_SIGNED] || !source.requiresSignature)
+  })
+}
+
+function idOf (request: FastifyRequest): string {
+  const id = pathParameter(request, 'source_id')
+  return typeof id === 'string' ? id : ''
 }
 
 function sourceOf (request: FastifyRequest, sources: WebhookSources): WebhookSource {
-  const id = pathParameter(request, 'source_id')
-  return sources.get(typeof id === 'string' ? id : '')
+  return sources.get(idOf(request))
 }
 
 export default fp(sourceGuard, { name: 'source-guard', fastify: '5.x', dependencies: ['errors', 'body-reader'] })

@@ -63,8 +63,6 @@ export class WebhookSource {
     const { signature } = this.#settings
     if (signature === undefined) return
     if (await isSigned(signature, header, body, this.#clock(), callerOf(this.#context))) return
-    // Anybody can send a bad signature, so it is counted but does not affect the reported health of the source.
-    this.#rejected++
     throw new ServiceError('unauthenticated', 'Invalid or missing signature')
   }
 
@@ -74,19 +72,24 @@ export class WebhookSource {
    * @param budget of what deduplication compares with
    */
   async retain (body: Buffer, budget?: RowBudget): Promise<RetainAnswer> {
+    const event = await readJson(body, this.#bounds, callerOf(this.#context))
+    const item = { bank_id: this.#settings.targetBank, content: this.#content(event), ...readExtras(event) }
+    const answer = await this.#memory.retain(item, this.#context, undefined, undefined, budget)
+    this.#accepted++
+    this.#lastRefusal = undefined
     this.#lastEventAt = this.#clock()
-    try {
-      const event = await readJson(body, this.#bounds, callerOf(this.#context))
-      const item = { bank_id: this.#settings.targetBank, content: this.#content(event), ...readExtras(event) }
-      const answer = await this.#memory.retain(item, this.#context, undefined, undefined, budget)
-      this.#accepted++
-      this.#lastRefusal = undefined
-      return answer
-    } catch (error) {
-      this.#rejected++
-      this.#lastRefusal = error instanceof ServiceError ? error.code : 'internal_error'
-      throw error
-    }
+    return answer
+  }
+
+  /**
+   * Counts an event that was refused.
+   * @param isAuthentic false when anybody can have sent it, so that it does not affect the reported health
+   */
+  recordRefusal ({ code }: ServiceError, isAuthentic: boolean): void {
+    this.#rejected++
+    if (!isAuthentic) return
+    this.#lastRefusal = code
+    this.#lastEventAt = this.#clock()
   }
 
   report (): SourceReport {
@@ -124,9 +127,13 @@ export class WebhookSources {
     )))
   }
 
+  find (id: string): WebhookSource | undefined {
+    return this.#sources.get(id)
+  }
+
   /** @throws ServiceError not_found */
   get (id: string): WebhookSource {
-    const source = this.#sources.get(id)
+    const source = this.find(id)
     if (source === undefined) throw new ServiceError('not_found', 'No such source')
     return source
   }

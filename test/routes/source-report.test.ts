@@ -69,3 +69,25 @@ await t.test('a bad signature is counted and does not affect the health of the s
   await send(app, 'shop', '{"content":"x"}', { 'x-signature-256': signatureOf('something else') })
   t.match(await report(app), { healthy: true, message: 'no event yet', last_event_at: null, accepted: 0, rejected: 1 })
 })
+
+await t.test('an authentic event that is refused before it is read makes the source unhealthy', async (t) => {
+  const body = '{"content":"x"}'
+  const wrong = [{ 'content-type': 'application/x-www-form-urlencoded' }, { 'content-encoding': 'gzip' }]
+  for (const headers of wrong) {
+    for (const source of [openSource(), signedSource()]) {
+      const app = await testApp(t, { file: { sources: { shop: source } } })
+      await send(app, 'shop', body, { ...headers, 'x-signature-256': signatureOf(body) })
+      t.match(await report(app), {
+        healthy: false, message: /unsupported_media_type/, rejected: 1, last_event_at: '2026-01-15T10:00:00.000Z',
+      }, `${Object.keys(headers)[0]!}, ${source.auth.type}`)
+    }
+  }
+})
+
+await t.test('an event that is too large is counted, and affects the health of a source without auth only', async (t) => {
+  const app = await testApp(t, { maxBodyBytes: 1000, file: { sources: { shop: signedSource(), crm: openSource() } } })
+  const body = JSON.stringify({ content: 'x'.repeat(1000) })
+  for (const source of ['shop', 'crm']) await send(app, source, body, { 'x-signature-256': signatureOf(body) })
+  t.match(await report(app), { healthy: true, message: 'no event yet', rejected: 1, last_event_at: null })
+  t.match(await report(app, 'crm'), { healthy: false, message: /body_too_large/, rejected: 1 })
+})
