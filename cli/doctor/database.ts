@@ -14,6 +14,9 @@ const MIN_POSTGRESQL_VERSION = 15
 interface DatabaseServer {
   version: string
   role: string
+  encoding: string
+  /** `on` or `off`. */
+  readOnly: string
   /** Milliseconds since 1970. */
   now: number
   /** Version of pgvector in the database; null without it. */
@@ -66,6 +69,7 @@ async function * openFindings (
   try {
     [server] = await executor.read<DatabaseServer>(`
 select current_setting('server_version') as version, current_user::text as role,
+  current_setting('server_encoding') as encoding, current_setting('transaction_read_only') as "readOnly",
   extract(epoch from clock_timestamp())::float8 * 1000 as now,
   (select extversion from pg_extension where extname = 'vector') as vector,
   (select default_version from pg_available_extensions where name = 'vector') as available`)
@@ -73,12 +77,8 @@ select current_setting('server_version') as version, current_user::text as role,
     return yield failedWith('database', error, 'check DATABASE_URL: host, port, user, password and database')
   }
   if (server === undefined) return yield failed('database', 'the database returned no row')
-  yield Number.parseInt(server.version) < MIN_POSTGRESQL_VERSION
-    ? failed(
-      'database', `PostgreSQL ${server.version} answers`,
-      `move the database to PostgreSQL ${MIN_POSTGRESQL_VERSION} or newer`,
-    )
-    : ok('database', `PostgreSQL ${server.version} answers, the role is ${server.role}`)
+  yield serverFinding(server)
+  if (server.encoding !== 'UTF8') yield encodingFinding(server.encoding)
   yield clockFinding('clock of the database', server.now, { sent, received: Date.now() })
 
   const bootstraps = file.vector_store_config?.['bootstrap_schema'] !== false
@@ -104,6 +104,29 @@ select current_setting('server_version') as version, current_user::text as role,
       yield await makingFinding({ executor, schema }, server.vector === null)
     }
   }
+}
+
+function serverFinding ({ version, role, readOnly }: DatabaseServer): Finding {
+  const check = 'database'
+  const answers = `PostgreSQL ${version} answers`
+  if (Number.parseInt(version) < MIN_POSTGRESQL_VERSION) {
+    return failed(check, answers, `move the database to PostgreSQL ${MIN_POSTGRESQL_VERSION} or newer`)
+  }
+  if (readOnly === 'on') {
+    return failed(
+      check, `${answers}, but it is read-only for the role ${role}, so that writes fail`,
+      'use the URI of the primary server, or reset default_transaction_read_only of the database, role or server',
+    )
+  }
+  return ok(check, `${answers}, the role is ${role}`)
+}
+
+/** A migration refuses such a database, but earlier versions migrated it. */
+function encodingFinding (encoding: string): Finding {
+  return failed(
+    'encoding', `the encoding of the database is ${encoding}, and it must be UTF8`,
+    'create a database with encoding \'UTF8\' template template0, and export the banks and import them there',
+  )
 }
 
 function extensionFinding ({ vector, available }: DatabaseServer, bootstraps: boolean): Finding {

@@ -13,10 +13,12 @@ export interface BackOffTools {
 
 const BASE_DELAY_MS = 1000
 const MAX_DELAY_MS = 60_000
+/** The longest pause that a dependency may ask for; a wrong one does not stop the loop for a day. */
+const MAX_REQUESTED_MS = 60 * 60 * 1000
 
 /**
  * Counts failures in a row and pauses after each, for a loop that retries for ever. The pause is 1 s at first and
- * doubles with each failure to at most 60 s; jitter takes up to half off.
+ * doubles with each failure to at most 60 s; jitter takes up to half off. A dependency may ask for a longer pause.
  */
 export class BackOff {
   readonly #schedule: Schedule
@@ -45,10 +47,12 @@ export class BackOff {
     return failed
   }
 
-  async pause (): Promise<void> {
+  /** @param requestedMs how long the dependency asks not to be called; jitter is added to it */
+  async pause (requestedMs = 0): Promise<void> {
     const maxMs = exponentialBackOff(this.#failures, BASE_DELAY_MS, MAX_DELAY_MS)
     // Jitter keeps many servers that lost one provider at the same moment from retrying at the same moment.
-    const ms = maxMs * (0.5 + this.#random() / 2)
+    const ownMs = maxMs * (0.5 + this.#random() / 2)
+    const ms = requestedMs > 0 ? Math.min(requestedMs, MAX_REQUESTED_MS) + ownMs : ownMs
     await new Promise<void>((resolve) => {
       const cancel = this.#schedule(resolve, ms)
       this.#end = () => {

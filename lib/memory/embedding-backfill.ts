@@ -9,7 +9,7 @@ import { withTimeout } from '../concurrency/timeout.js'
 import { embed } from '../retrieval/passages.js'
 import type { NewMemory, VectorStore } from '../stores/vector-store.js'
 import { detached } from '../telemetry/tracing.js'
-import { loggedReason } from './model-errors.js'
+import { loggedReason, requestedPauseMs } from './model-errors.js'
 import { backlogEntry, backlogKey, EmbeddingBacklog, ReplacedMemories, type BacklogEntry } from './embedding-backlog.js'
 
 export interface EmbeddingBackfillOptions extends BackOffTools {
@@ -149,16 +149,16 @@ export class EmbeddingBackfill {
    */
   async #run (): Promise<void> {
     while (this.#hasWork() && !this.#stop.signal.aborted) {
-      let failed = false
+      let fault: { error: unknown } | undefined
       try {
         if (this.#waiting.size === 0) await this.#readPage()
-        else failed = await this.#embedBatch(this.#waiting.take(this.isFailing))
+        else fault = await this.#embedBatch(this.#waiting.take(this.isFailing))
       } catch (error) {
         this.#scanFailed = true
         this.#reportFailure(error, 'memories without vectors cannot be looked for')
-        failed = true
+        fault = { error }
       }
-      if (failed && !this.#stop.signal.aborted) await this.#backOff.pause()
+      if (fault !== undefined && !this.#stop.signal.aborted) await this.#backOff.pause(requestedPauseMs(fault.error))
     }
     this.#isRunning = false
     for (const resolve of this.#idle.splice(0)) resolve()
@@ -184,8 +184,8 @@ export class EmbeddingBackfill {
     if (this.#scanFailed) this.#recover()
   }
 
-  /** @returns whether to back off before the next batch */
-  async #embedBatch (batch: readonly BacklogEntry[]): Promise<boolean> {
+  /** @returns the failure after which to back off before the next batch */
+  async #embedBatch (batch: readonly BacklogEntry[]): Promise<{ error: unknown } | undefined> {
     const { store, embeddings, clock } = this.#options
     const { signal } = this.#stop
     for (const entry of batch) this.#inProgress.set(entry.key, entry)
@@ -206,10 +206,10 @@ export class EmbeddingBackfill {
       this.#successes += batch.length
       this.#refusals = 0
       this.#recover()
-      return false
+      return undefined
     } catch (error) {
       const failedEntries = batch.filter(({ key }) => this.#inProgress.has(key))
-      return !signal.aborted && this.#fail(failedEntries, error)
+      return !signal.aborted && this.#fail(failedEntries, error) ? { error } : undefined
     } finally {
       this.#attaching = undefined
       this.#inProgress.clear()

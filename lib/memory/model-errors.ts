@@ -64,6 +64,13 @@ export function lateFailure (cause: unknown): ServiceError {
   return new ServiceError('deadline_exceeded', 'The answer was not ready in time', { cause })
 }
 
+/** How long the endpoint of a failed call asks not to be called, in milliseconds; undefined: it does not say. */
+export function requestedPauseMs (error: unknown): number | undefined {
+  const cause = error instanceof ServiceError ? error.cause : error
+  // Without a status the pause is that of our own circuit breaker or queue.
+  return cause instanceof ModelCallError && cause.status !== undefined ? cause.retryAfterMs : undefined
+}
+
 /** The reason of a failure for the log. An error of foreign code may contain its input, so only its name is logged. */
 export function loggedReason (error: unknown): string {
   if (!(error instanceof ServiceError)) return error instanceof Error ? error.name : 'unknown'

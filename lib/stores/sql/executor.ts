@@ -58,6 +58,8 @@ export interface ReadOptions extends WaitOptions {
    * bank. Default false.
    */
   keepPlan?: boolean
+  /** Uses a new connection: an idle one may be lost, or may keep the state that the database had. Default false. */
+  fresh?: boolean
 }
 
 export interface TransactionOptions extends WaitOptions {

@@ -34,11 +34,6 @@ interface Pooled {
   expiresAt: number
 }
 
-interface ConnectionChoice extends WaitOptions {
-  /** Requires a new connection: after one was lost, the idle ones may be lost too. */
-  fresh?: boolean
-}
-
 /**
  * PostgreSQL over the network, through a bounded pool. Every wait is bounded: for a connection, for its opening, for an
  * answer.
@@ -149,7 +144,7 @@ export class PostgresExecutor implements Executor {
   }
 
   async #query<R extends object> (
-    text: string, params: readonly Param[], { keepPlan = false, ...how }: ReadOptions & ConnectionChoice,
+    text: string, params: readonly Param[], { keepPlan = false, ...how }: ReadOptions,
   ): Promise<R[]> {
     return await this.#withConnection(async (connection) => {
       connection.keepPlans(keepPlan)
@@ -158,7 +153,7 @@ export class PostgresExecutor implements Executor {
   }
 
   async #withConnection<T> (
-    work: (connection: Connection) => Promise<T>, { fresh = false, signal, flow }: ConnectionChoice = {},
+    work: (connection: Connection) => Promise<T>, { fresh = false, signal, flow }: ReadOptions = {},
   ): Promise<T> {
     const release = await this.#permits.acquire({ signal, flow })
     try {

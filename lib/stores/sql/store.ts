@@ -9,7 +9,7 @@ import type {
 } from '../vector-store.js'
 import { BankConfigWriter, SqlBankConfigs } from './bank-configs.js'
 import { LongColumnReader } from './bounded-rows.js'
-import type { Executor } from './executor.js'
+import type { Executor, ReadOptions } from './executor.js'
 import { readMigrations } from './migrations.js'
 import { Readiness } from './readiness.js'
 import { SqlReader } from './reader.js'
@@ -109,7 +109,10 @@ export class SqlVectorStore implements VectorStore {
   async health (): Promise<StoreHealth> {
     try {
       await this.#readiness.ensure()
-      await this.#executor.read('select 1 as alive')
+      // A connection stays read-only when its database is writable again, so only a new one shows that it is not.
+      if (await this.#isReadOnly() && await this.#isReadOnly({ fresh: true })) {
+        return { healthy: false, message: 'The database is read-only' }
+      }
       return { healthy: true }
     } catch (error) {
       return { healthy: false, message: messageOf(error) }
@@ -194,6 +197,13 @@ export class SqlVectorStore implements VectorStore {
     await this.#indexes?.stop()
     await this.#executor.close()
     await this.#spools.close()
+  }
+
+  async #isReadOnly (options: ReadOptions = {}): Promise<boolean> {
+    const [found] = await this.#executor.read<{ setting: string }>(
+      'select current_setting(\'transaction_read_only\') as setting', [], options,
+    )
+    return found?.setting === 'on'
   }
 
   /**

@@ -2,6 +2,7 @@ import t, { type Test } from 'tap'
 import { ServiceError } from '../../../lib/errors/service-error.js'
 import type { BankKey } from '../../../lib/identity/context.js'
 import { EmbeddingBackfill, type EmbeddingBackfillOptions } from '../../../lib/memory/embedding-backfill.js'
+import { ModelCallError } from '../../../lib/models/remote/model-call-error.js'
 import { InMemoryVectorStore } from '../../../lib/stores/in-memory/store.js'
 import type { NewMemory, Unembedded } from '../../../lib/stores/vector-store.js'
 import { SteeredEmbeddings, SteeredTime } from '../../fixtures/steered-embeddings.js'
@@ -127,6 +128,24 @@ t.test('a failing provider is called again after longer and longer pauses, with 
   t.match(log[1], /vectors are made again/)
   t.equal(filler.isFailing, false)
   t.notMatch(log.join(), /sk-secret|doctor/)
+})
+
+t.test('a provider that asks for a longer pause is not called before it is over, for an hour at most', async (t) => {
+  const { filler, embeddings, time, write, lacking } = setUp(t)
+  const refusal = (retryAfterMs: number) => new ModelCallError('rate_limited', '429', { status: 429, retryAfterMs })
+  embeddings.failure = refusal(600_000)
+  filler.enqueue(HOME, await write(['doctor', 'car']))
+  await time.pausing()
+  filler.enqueue(HOME, await write(['rain']))
+  t.equal(embeddings.calls.length, 1, 'a new memory does not end the pause')
+  embeddings.failure = refusal(86_400_000)
+  await time.pass()
+  await time.pausing()
+  t.strictSame(time.pauses, [601_000, 3_602_000], 'jitter is added, so that many servers do not return together')
+  embeddings.failure = undefined
+  await time.pass()
+  await filler.idle()
+  t.strictSame(await lacking(), [])
 })
 
 t.test('the pauses have random jitter of up to a half', async (t) => {

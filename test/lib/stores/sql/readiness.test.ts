@@ -1,3 +1,4 @@
+import postgres from 'postgres'
 import t, { type Test } from 'tap'
 import { buildApp } from '../../../../app.js'
 import type { EmbeddingProvider } from '../../../../lib/models/embedding-provider.js'
@@ -9,7 +10,7 @@ import { Readiness } from '../../../../lib/stores/sql/readiness.js'
 import { testApp, type TestApp } from '../../../helpers/app.js'
 import { testConfig, type TestConfig } from '../../../helpers/config.js'
 import { rejection } from '../../../helpers/rejection.js'
-import { DATABASE_URL, freshSchema, postgresOptions } from '../../../helpers/sql-stores.js'
+import { DATABASE_URL, freshDatabase, freshSchema, postgresOptions } from '../../../helpers/sql-stores.js'
 import { tcpProxy, type TcpProxy } from '../../../helpers/tcp-proxy.js'
 
 const skip = DATABASE_URL === undefined ? 'TEST_DATABASE_URL is not set' : false
@@ -225,4 +226,31 @@ t.test('a database that is not ready is checked by one request at a time and, on
   const before = asked
   await readiness.ensure()
   t.equal(asked, before)
+})
+
+t.test('a read-only database is not ready, and is ready again as soon as it is writable', { skip }, async (t) => {
+  const url = await freshDatabase(t)
+  const sql = postgres(url, { max: 1, onnotice: () => {} })
+  const app = await testApp(t, config('memory_gateway', url))
+  t.teardown(async () => { await sql.end() })
+  const [retain, recall] = OPERATIONS
+  const health = async () => (await app.get('/health')).statusCode
+  t.equal(await health(), 200)
+  t.equal((await retain!(app)).statusCode, 200)
+
+  const name = `"${new URL(url).pathname.slice(1)}"`
+  await sql.unsafe(`alter database ${name} set default_transaction_read_only = on`)
+  // Sessions have the setting of the time when they were opened.
+  await sql`select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid()`
+  const refused = await app.get('/health')
+  t.equal(refused.statusCode, 503)
+  t.equal(refused.json<{ detail: string }>().detail, 'Not ready: vector_store reports itself unhealthy')
+  t.equal((await recall!(app)).statusCode, 200, 'what is stored is still found')
+  t.equal((await retain!(app)).statusCode, 503)
+  t.equal(await health(), 503)
+
+  await sql.unsafe(`alter database ${name} reset default_transaction_read_only`)
+  t.equal(await health(), 200)
+  t.equal((await retain!(app)).statusCode, 200)
 })
