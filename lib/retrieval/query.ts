@@ -1,4 +1,5 @@
 import { runSync, type Steps } from '../concurrency/steps.js'
+import { addQueryAlternatives } from '../text/alternative-terms.js'
 import { contentStems } from '../text/analysis.js'
 import { fnv1a } from '../text/hashes.js'
 import { stem } from '../text/stems.js'
@@ -112,6 +113,7 @@ export function analyzeQuery (text: string, now: number): AnalyzedQuery {
 /** `analyzeQuery` in steps. @param utcOffset as in timeSpans */
 export function * analyzeQuerySteps (text: string, now: number, utcOffset = 0): Steps<AnalyzedQuery> {
   const stems: string[] = []
+  const alternatives = new Set<string>()
   const terms = new Set<string>()
   const stopWords = new Set<string>()
   for (const part of wordsInParts(text)) {
@@ -121,6 +123,7 @@ export function * analyzeQuerySteps (text: string, now: number, utcOffset = 0): 
       else stems.push(stem(word))
     }
   }
+  addQueryAlternatives(stems, alternatives)
   const asksForAssistantTurn = ASSISTANT_STATEMENT.test(text)
   const asksForMethod = !asksForAssistantTurn && METHOD.test(text)
   const asksForAdvice = !asksForAssistantTurn && ADVICE.test(text)
@@ -133,6 +136,7 @@ export function * analyzeQuerySteps (text: string, now: number, utcOffset = 0): 
   }
   // The query has no other words.
   if (terms.size === 0) for (const term of stems) terms.add(term)
+  for (const term of alternatives) terms.add(term)
   const hashes = stems.map(fnv1a)
   const hashLowBytes = new Uint8Array(256)
   const hashPositions = new Map<number, number>()

@@ -1,5 +1,5 @@
-import type { Steps } from '../concurrency/steps.js'
-import { PART_CHARACTERS } from './parts.js'
+import { runSync, type Steps } from '../concurrency/steps.js'
+import { addAlternatives, addQueryAlternatives, identifierParts } from './alternative-terms.js'
 import { stem } from './stems.js'
 import { STOP_WORDS } from './stop-words.js'
 import { words, wordsInParts } from './words.js'
@@ -21,48 +21,61 @@ const TAIL_CHARACTERS = 600
 const ENDS_IN_QUESTION =
   /[?？؟][\s"'”’»)\]}\p{Extended_Pictographic}\p{M}\u200d]*(?:\[[^[\]]{0,500}\]|\([^()]{0,500}\))?\s*$/u
 
+/** Identifiers whose parts are read without a yield. */
+const BATCH_IDENTIFIERS = 64
+
 /**
  * The terms of a text as an index keeps them: stems of its words. Stop words are kept, unstemmed, so that a query of
  * nothing else (`who are you`) still finds something. They do not count in `length`, because a chatty text would
- * otherwise rank below a terse one with the same content.
+ * otherwise rank below a terse one with the same content. Alternatives (alternative-terms.ts) that are not among the
+ * words follow them, each once, and do not count either.
  */
 export function analyzeText (text: string): AnalyzedText {
-  const terms = new Map<string, number>()
-  const length = countTerms(words(text), terms)
-  return { terms, length: length === 0 && terms.size > 0 ? 1 : length, question: endsInQuestion(text) }
+  return runSync(analyzeSteps(text))
 }
 
 /** analyzeText, for texts of any length. */
 export function * analyzeSteps (text: string): Steps<AnalyzedText> {
-  if (text.length <= PART_CHARACTERS) return analyzeText(text)
   const terms = new Map<string, number>()
+  const alternatives = new Set<string>()
   let length = 0
   for (const part of wordsInParts(text)) {
-    length += countTerms(part, terms)
+    length += countTerms(part, terms, alternatives)
     yield
   }
-  return { terms, length: length === 0 && terms.size > 0 ? 1 : length, question: endsInQuestion(text) }
+  let identifiers = 0
+  for (const parts of identifierParts(text)) {
+    for (const part of parts) alternatives.add(part)
+    if (++identifiers % BATCH_IDENTIFIERS === 0) yield
+  }
+  if (length === 0 && terms.size > 0) length = 1
+  for (const term of alternatives) if (!terms.has(term)) terms.set(term, 1)
+  return { terms, length, question: endsInQuestion(text) }
 }
 
 /** @returns the number of words that are not stop words */
-function countTerms (words: readonly string[], terms: Map<string, number>): number {
+function countTerms (words: readonly string[], terms: Map<string, number>, alternatives: Set<string>): number {
   let length = 0
   for (const word of words) {
     const stopped = STOP_WORDS.has(word)
     if (!stopped) length += 1
     const term = stopped ? word : stem(word)
     terms.set(term, (terms.get(term) ?? 0) + 1)
+    addAlternatives(word, alternatives)
   }
   return length
 }
 
 /**
- * The distinct terms of a query, in order. Stop words are dropped, unless the query has no other word.
+ * The distinct terms of a query, in order, and after them their alternatives. Stop words are dropped, unless the query
+ * has no other word.
  * @returns an empty array for a text without words
  */
 export function queryTerms (text: string): string[] {
   const content = contentStems(text)
-  return [...new Set(content.length > 0 ? content : words(text))]
+  const terms = new Set(content.length > 0 ? content : words(text))
+  addQueryAlternatives(content, terms)
+  return [...terms]
 }
 
 /** Whether a text ends in a question; a remark in brackets or an emoji may follow it. */

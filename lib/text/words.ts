@@ -2,7 +2,7 @@ import { normalForm } from './normal-form.js'
 import { PART_CHARACTERS, splitForFolding } from './parts.js'
 
 /** Words are cut to this many UTF-16 units. A longer one is a hash, a key or base64, and its start identifies it. */
-const MAX_WORD_CHARACTERS = 64
+export const MAX_WORD_CHARACTERS = 64
 
 const BEYOND_ASCII = /[\u0080-\uffff]/
 const ASCII_WORD = /[a-z0-9]+(?:'[a-z0-9]+)*/g

@@ -1,4 +1,5 @@
 import type { Memory } from '../../stores/vector-store.js'
+import { addAlternatives, identifierParts } from '../../text/alternative-terms.js'
 import { endsInQuestion, contentStems } from '../../text/analysis.js'
 import { fnv1a } from '../../text/hashes.js'
 import { stem } from '../../text/stems.js'
@@ -19,8 +20,8 @@ export interface Signals {
   /** Stems of the text in order, without stop words and the speaker's name. */
   stems: readonly string[]
   /**
-   * Hashes of the stems in one typed array: every query is compared with a hundred candidates, and strings are
-   * scattered in memory.
+   * Hashes of the stems, and then of their alternatives (alternative-terms.ts), in one typed array: every query is
+   * compared with a hundred candidates, and strings are scattered in memory.
    */
   hashes: Int32Array
   /** Whether the speaker talks of themselves. */
@@ -137,13 +138,22 @@ export function readSignals ({
     speakerName: speakerStems.join(' '),
     role: speaker === undefined ? undefined : roleOf(speaker.trim()),
     stems,
-    hashes: Int32Array.from(stems, fnv1a),
+    hashes: Int32Array.from([...stems, ...alternativesTo(stems, said)], fnv1a),
     isFirstPerson: FIRST_PERSON.test(said),
     mentionsTime: TIME.test(said),
     nameScore: Math.min(3, said.match(NAME)?.length ?? 0) / 3,
     endsInQuestion: endsInQuestion(said),
     isReaction: REACTION.test(said),
   }
+}
+
+/** The alternatives (alternative-terms.ts) that are not among the stems of a text. */
+function alternativesTo (stems: readonly string[], text: string): Iterable<string> {
+  const alternatives = new Set<string>()
+  for (const stem of stems) addAlternatives(stem, alternatives)
+  for (const parts of identifierParts(text)) for (const part of parts) alternatives.add(part)
+  if (alternatives.size > 0) for (const stem of stems) alternatives.delete(stem)
+  return alternatives
 }
 
 function roleOf (speaker: string): Signals['role'] {
