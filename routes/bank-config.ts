@@ -7,7 +7,7 @@ import { invalidField } from '../lib/errors/service-error.js'
 import { revisionOf, type Precondition } from '../lib/memory/entity-tags.js'
 import { BankConfigAnswer, BankConfigHistoryAnswer, DeleteBankAnswer } from '../lib/memory/schemas.js'
 import { BankParams } from './banks.js'
-import { answers, BODY_ERRORS, CALLER_ERRORS, LIMIT_ERRORS } from './responses.js'
+import { answers, BODY_ERRORS, CALLER_ERRORS, LIMIT_ERRORS, withHeaders } from './responses.js'
 
 /** The precondition that the bank has no configuration of its own. */
 const NO_CONFIGURATION = [0]
@@ -36,6 +36,7 @@ const Patch = Type.Unsafe<Record<string, unknown>>({
   examples: [{ homeostasis: { recall_max_tokens: 2000 }, mission: null }],
 })
 const changeErrors = [CALLER_ERRORS, LIMIT_ERRORS, ['precondition_failed', 'conflict', 'not_supported']] as const
+const TaggedAnswer = withHeaders(BankConfigAnswer, 'ETag')
 
 export const bankConfigRoutes: FastifyPluginAsyncTypebox = async (app) => {
   const { configurations } = app.memory
@@ -49,7 +50,7 @@ export const bankConfigRoutes: FastifyPluginAsyncTypebox = async (app) => {
       summary: 'Get the configuration of a bank',
       description: 'Returns the bank\'s own configuration, the settings in force, and the origin of each value.',
       params: BankParams,
-      response: answers({ 200: BankConfigAnswer }, CALLER_ERRORS),
+      response: answers({ 200: TaggedAnswer }, CALLER_ERRORS),
     },
   }, async ({ params, context }, reply) => tagged(reply, await configurations.get(params.bank_id, context)))
 
@@ -71,7 +72,7 @@ export const bankConfigRoutes: FastifyPluginAsyncTypebox = async (app) => {
         title: 'BankConfig',
         examples: [{ description: 'What Alice tells her assistant.', homeostasis: { recall_max_tokens: 2000 } }],
       }),
-      response: answers({ 200: BankConfigAnswer }, BODY_ERRORS, ...changeErrors),
+      response: answers({ 200: TaggedAnswer }, BODY_ERRORS, ...changeErrors),
     },
   }, async (request, reply) => {
     const { params, body, context } = request
@@ -89,7 +90,7 @@ export const bankConfigRoutes: FastifyPluginAsyncTypebox = async (app) => {
       params: BankParams,
       headers: Preconditions,
       body: { content: { [MERGE_PATCH]: { schema: Patch }, 'application/json': { schema: Patch } } },
-      response: answers({ 200: BankConfigAnswer }, BODY_ERRORS, ...changeErrors),
+      response: answers({ 200: TaggedAnswer }, BODY_ERRORS, ...changeErrors),
     },
   }, async (request, reply) => {
     const { params, body, context } = request
@@ -104,7 +105,7 @@ export const bankConfigRoutes: FastifyPluginAsyncTypebox = async (app) => {
       summary: 'Reset the configuration of a bank',
       params: BankParams,
       headers: Preconditions,
-      response: answers({ 200: BankConfigAnswer }, ...changeErrors),
+      response: answers({ 200: TaggedAnswer }, ...changeErrors),
     },
   }, async (request, reply) => {
     const { params, context } = request

@@ -1,5 +1,6 @@
 import { ERROR_RESPONSES } from '../http/error-responses.js'
 import { errorSchema } from '../http/error-schema.js'
+import { OWN_HEADERS, type ResponseHeader } from '../http/response-headers.js'
 import type { ErrorCode } from '../lib/errors/service-error.js'
 
 /** Codes that any route can return. Probes are answered even when the server is busy. */
@@ -35,4 +36,9 @@ export function answers (
   }
   const errors = [...byStatus].map(([status, found]) => [status, errorSchema([...found])] as const)
   return { ...own, ...Object.fromEntries(errors) }
+}
+
+/** The schema of a response that has headers of its own (http/response-headers.ts). */
+export function withHeaders<Answer extends object> (schema: Answer, ...names: ResponseHeader[]): Answer {
+  return { ...schema, [OWN_HEADERS]: names }
 }

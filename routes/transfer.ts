@@ -9,7 +9,7 @@ import { BankParams } from './banks.js'
 import { disconnectSignal } from '../http/disconnect-signal.js'
 import { rawBody } from '../http/raw-body.js'
 import { IdempotencyHeaders, idempotencyOf } from './idempotency.js'
-import { answers, CALLER_ERRORS, IDEMPOTENCY_ERRORS, LIMIT_ERRORS } from './responses.js'
+import { answers, CALLER_ERRORS, IDEMPOTENCY_ERRORS, LIMIT_ERRORS, withHeaders } from './responses.js'
 
 const NDJSON = 'application/x-ndjson'
 const IMPORT_ERRORS = ['body_too_large', 'unsupported_media_type', 'model_output_invalid', 'server_busy'] as const
@@ -39,7 +39,7 @@ export const transferRoutes: FastifyPluginAsyncTypebox = async (app) => {
       response: answers({
         200: {
           description: 'NDJSON.',
-          content: { [NDJSON]: { schema: EXPORT } },
+          content: { [NDJSON]: { schema: withHeaders(EXPORT, 'Content-Disposition') } },
         },
       }, CALLER_ERRORS, ['too_many_streams']),
     },

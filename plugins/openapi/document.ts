@@ -1,5 +1,6 @@
+import { errorHeaderNames, OWN_HEADERS, RESPONSE_HEADERS, type ResponseHeader } from '../../http/response-headers.js'
 import type { AuthMode } from '../../lib/config/config.js'
-import { ERROR_CODES } from '../../lib/errors/service-error.js'
+import { ERROR_CODES, type ErrorCode } from '../../lib/errors/service-error.js'
 import { NamedSchemas } from './named-schemas.js'
 import { mapValues, type Schema } from './schema.js'
 import { SECURITY_SCHEMES, securityOf } from './security.js'
@@ -13,7 +14,7 @@ interface Document {
 
 interface Operation {
   [member: string]: unknown
-  parameters?: Media[]
+  parameters?: Parameter[]
   requestBody?: Body
   responses?: Record<string, Body>
   security?: unknown
@@ -30,6 +31,10 @@ interface Media {
   schema?: Schema
 }
 
+interface Parameter extends Media {
+  name?: string
+}
+
 /**
  * Rewrites a document with inline schemas for generators of clients: named schemas become references, enums get types,
  * choices become `oneOf`, and all errors refer to one body.
@@ -42,10 +47,10 @@ export function forGenerators (made: object): object {
   for (const [name, schema] of Object.entries(document.components?.schemas ?? {})) schemas.define(name, schema)
   const media = ({ schema, ...rest }: Media): Media => {
     if (schema === undefined) return rest
-    const { 'x-error-codes': codes } = schema
+    const { 'x-error-codes': codes, [OWN_HEADERS]: _, ...own } = schema
     return Array.isArray(codes)
       ? { schema: { $ref: '#/components/schemas/Error' }, ...rest, examples: examplesOf(codes) }
-      : { schema: schemas.refer(schema), ...rest }
+      : { schema: schemas.refer(own), ...rest }
   }
   const body = ({ content, ...rest }: Body): Body => (
     { ...rest, ...(content !== undefined && { content: mapValues(content, media) }) }
@@ -54,10 +59,16 @@ export function forGenerators (made: object): object {
     ...rest,
     ...(parameters !== undefined && { parameters: parameters.map(media) }),
     ...(requestBody !== undefined && { requestBody: body(requestBody) }),
-    ...(responses !== undefined && { responses: mapValues(responses, body) }),
+    ...(responses !== undefined && {
+      responses: mapValues(responses, (response) => (
+        { ...body(response), headers: headersOf(response, parameters?.some(isIdempotencyKey) === true) }
+      )),
+    }),
   })
   const paths = mapValues(document.paths ?? {}, (methods) => mapValues(methods, operation))
-  const components = { ...document.components, schemas: schemas.components(), examples: errorExamples() }
+  const components = {
+    ...document.components, schemas: schemas.components(), headers: RESPONSE_HEADERS, examples: errorExamples(),
+  }
   return { ...document, paths, components }
 }
 
@@ -69,6 +80,25 @@ export function forEveryMode (made: object, mode: AuthMode | 'host'): object {
     JSON.stringify(operation.security) === own ? { ...operation, security: securityOf('memory', 'any') } : operation
   )))
   return { ...document, paths, components: { ...document.components, securitySchemes: SECURITY_SCHEMES } }
+}
+
+function isIdempotencyKey ({ name }: Parameter): boolean {
+  return name === 'idempotency-key'
+}
+
+/**
+ * References to the headers of a response.
+ * @param replayed whether the operation has an Idempotency-Key
+ */
+function headersOf ({ content }: Body, replayed: boolean): Record<string, unknown> {
+  const schemas = Object.values(content ?? {}).map(({ schema }) => schema ?? {})
+  const codes = schemas.flatMap(({ 'x-error-codes': codes }) => (codes ?? []) as ErrorCode[])
+  const own = schemas.flatMap(({ [OWN_HEADERS]: names }) => (names ?? []) as ResponseHeader[])
+  const names: ResponseHeader[] = [
+    'X-Request-Id', ...own, ...errorHeaderNames(codes),
+    ...(replayed && codes.length === 0 ? ['Idempotent-Replayed' as const] : []),
+  ]
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 }
 
 function examplesOf (codes: readonly string[]): Record<string, unknown> {

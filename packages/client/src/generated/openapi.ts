@@ -2280,7 +2280,20 @@ export interface components {
     responses: never;
     parameters: never;
     requestBodies: never;
-    headers: never;
+    headers: {
+        /** @description Id of the request, as in the log: that of the request if it is valid, else a new one. */
+        "X-Request-Id": string;
+        /** @description Seconds after which a retry can succeed, where the server knows it. */
+        "Retry-After": number;
+        /** @description The credentials that are expected (RFC 9110), in the modes with tokens. */
+        "WWW-Authenticate": string;
+        /** @description `true` where the answer is that to an earlier request with the same Idempotency-Key. */
+        "Idempotent-Replayed": "true";
+        /** @description The version of the configuration, for If-Match and If-None-Match. */
+        ETag: string;
+        /** @description The name of the file that a browser saves. */
+        "Content-Disposition": string;
+    };
     pathItems: never;
 }
 export type $defs = Record<string, never>;
@@ -2297,6 +2310,7 @@ export interface operations {
             /** @description The process is up. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2322,6 +2336,7 @@ export interface operations {
             /** @description The process is up. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2347,6 +2362,7 @@ export interface operations {
             /** @description The service is ready. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2401,6 +2417,8 @@ export interface operations {
             /** @description The result of storing a memory. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2451,6 +2469,8 @@ export interface operations {
             /** @description The result for each memory. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2496,6 +2516,7 @@ export interface operations {
             /** @description The hits, best first. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2557,6 +2578,7 @@ export interface operations {
             /** @description The stages that one memory passed in a recall. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2604,6 +2626,8 @@ export interface operations {
             /** @description The deleted memories or, with dry_run, those that would be deleted. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2637,6 +2661,7 @@ export interface operations {
             /** @description A page of banks. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2675,6 +2700,7 @@ export interface operations {
             /** @description A bank. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2708,6 +2734,7 @@ export interface operations {
             /** @description What was deleted. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2741,6 +2768,7 @@ export interface operations {
             /** @description Statistics of a bank. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2818,6 +2846,7 @@ export interface operations {
             /** @description A page of memories. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2851,6 +2880,7 @@ export interface operations {
             /** @description A memory of a bank. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2904,6 +2934,7 @@ export interface operations {
             /** @description The number of memories that the bank has now, by the day on which they were retained. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2954,6 +2985,7 @@ export interface operations {
             /** @description A memory and its neighbours in the document, which is ordered by `occurred_at`, else `retained_at`. A memory without `document_id` has no neighbours. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3005,6 +3037,8 @@ export interface operations {
             /** @description The bank's own configuration, the settings in force, and the origin of each value. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3070,6 +3104,8 @@ export interface operations {
             /** @description The bank's own configuration, the settings in force, and the origin of each value. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3123,6 +3159,8 @@ export interface operations {
             /** @description The bank's own configuration, the settings in force, and the origin of each value. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3197,6 +3235,8 @@ export interface operations {
             /** @description The bank's own configuration, the settings in force, and the origin of each value. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3239,6 +3279,7 @@ export interface operations {
             /** @description The latest changes of the configuration of a bank. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3270,6 +3311,8 @@ export interface operations {
             /** @description NDJSON. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Content-Disposition": components["headers"]["Content-Disposition"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3312,6 +3355,8 @@ export interface operations {
             /** @description Numbers of imported, skipped and overwritten memories. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3345,6 +3390,7 @@ export interface operations {
             /** @description The caller, as the service sees it. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3378,6 +3424,7 @@ export interface operations {
             /** @description The permissions of a principal on each bank, and the rule that gives each of them. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3428,6 +3475,7 @@ export interface operations {
             /** @description The answer. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3449,6 +3497,7 @@ export interface operations {
             /** @description The webhook sources. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3488,6 +3537,7 @@ export interface operations {
             /** @description Banks with their tenants. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3529,6 +3579,7 @@ export interface operations {
             /** @description Banks with their tenants. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3570,6 +3621,7 @@ export interface operations {
             /** @description The bank's own configuration, the settings in force, and the origin of each value. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3615,6 +3667,7 @@ export interface operations {
             /** @description The bank's own configuration, the settings in force, and the origin of each value. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3651,6 +3704,7 @@ export interface operations {
             /** @description The changes that were applied. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3681,6 +3735,7 @@ export interface operations {
             /** @description Requests, their durations and memory use, in steps. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3720,6 +3775,7 @@ export interface operations {
             /** @description The providers and settings of this process and their state. Contains no secrets and no addresses. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3790,6 +3846,7 @@ export interface operations {
             /** @description The permissions of a principal on each bank, and the rule that gives each of them. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3829,6 +3886,7 @@ export interface operations {
             /** @description The rules of the configuration file. Grants in the configuration of a bank add to them. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3881,6 +3939,7 @@ export interface operations {
             /** @description The decision on one permission. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -3919,6 +3978,7 @@ export interface operations {
             /** @description The result of storing a memory. */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
