@@ -20,8 +20,8 @@ export interface StdioTransportOptions {
 }
 
 /**
- * The transport of the SDK, which drops open requests when the input ends and lines that are not JSON. This one answers
- * both: what is piped into the program is done, and the process ends after the last answer.
+ * The transport of the SDK, which drops open requests when the input ends and lines that are no messages. This one
+ * answers both: what is piped into the program is done, and the process ends after the last answer.
  */
 export class StdioTransport extends StdioServerTransport {
   readonly #options: StdioTransportOptions
@@ -100,8 +100,16 @@ export class StdioTransport extends StdioServerTransport {
     try {
       this.#deliver(deserializeMessage(line))
     } catch (error) {
-      if (error instanceof SyntaxError) this.#answerParseError()
-      else this.onerror?.(error instanceof Error ? error : new Error(String(error)))
+      if (error instanceof SyntaxError) {
+        // The id of the message is not known.
+        this.#answerFault(null, ProtocolErrorCode.ParseError, 'Parse error: the line is not valid JSON')
+        return
+      }
+      const faulty: unknown = JSON.parse(line)
+      if (!isResponse(faulty)) {
+        this.#answerFault(idOf(faulty), ProtocolErrorCode.InvalidRequest, 'Invalid request: no message of JSON-RPC 2.0')
+      }
+      this.onerror?.(error instanceof Error ? error : new Error(String(error)))
     }
   }
 
@@ -115,14 +123,25 @@ export class StdioTransport extends StdioServerTransport {
     this.onmessage?.(message)
   }
 
-  /** The id is null, because that of the message is not known. */
-  #answerParseError (): void {
-    const error = { code: ProtocolErrorCode.ParseError, message: 'Parse error: the line is not valid JSON' }
-    this.#options.stdout.write(`${JSON.stringify({ jsonrpc: JSONRPC_VERSION, id: null, error })}\n`)
+  #answerFault (id: RequestId | null, code: number, message: string): void {
+    this.#options.stdout.write(`${JSON.stringify({ jsonrpc: JSONRPC_VERSION, id, error: { code, message } })}\n`)
   }
 
   #settle (id?: unknown): void {
     if (typeof id === 'string' || typeof id === 'number') this.#open.delete(id)
     if (this.#open.size === 0) this.#allAnswered?.()
   }
+}
+
+/** Whether it was meant as an answer to a request of ours. Answers are not answered, even if they are faulty. */
+function isResponse (message: unknown): boolean {
+  return typeof message === 'object' && message !== null && !('method' in message) &&
+    ('result' in message || 'error' in message)
+}
+
+/** @returns null for a message without an id that can be one */
+function idOf (message: unknown): RequestId | null {
+  if (typeof message !== 'object' || message === null || !('id' in message)) return null
+  const { id } = message
+  return typeof id === 'string' || typeof id === 'number' ? id : null
 }

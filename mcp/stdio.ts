@@ -125,7 +125,7 @@ async function openSource (options: McpStdioOptions, warn: (line: string) => voi
 
 /** The SDK describes a message of another form than JSON-RPC's by a page of JSON. */
 function inOneLine ({ name, message }: Error): string {
-  return name === 'ZodError' ? 'the client has sent a line that is not a message of JSON-RPC; it is ignored' : message
+  return name === 'ZodError' ? 'the client has sent a line that is not a message of JSON-RPC' : message
 }
 
 function stackOf (error: unknown): string {

@@ -194,16 +194,18 @@ t.test('a cancelled call does not delay the end', async (t) => {
   await ended
 })
 
-t.test('a line that is not JSON is answered, one that is not a message is logged, and the next one ' +
-  'is answered', async (t) => {
+t.test('a line that is not JSON or not a message is answered, and so is the next one', async (t) => {
   const { stdin, send, next, ended, log } = serve(embedded)
-  stdin.write('{bad\n\n[1]\nnull\n')
+  stdin.write('{bad\n\n[1]\nnull\n{"id":"a","method":1}\n{"id":{},"method":"ping"}\n{"jsonrpc":"2.0","id":2,"error":0}\n')
   t.match(await next(), { jsonrpc: '2.0', id: null, error: { code: -32700, message: String } })
+  for (const id of [null, null, 'a', null]) {
+    t.match(await next(), { jsonrpc: '2.0', id, error: { code: -32600, message: String } })
+  }
   send({ jsonrpc: '2.0', id: 1, method: 'ping' })
   t.match(await next(), { id: 1, result: {} })
   stdin.end()
   await ended
-  t.strictSame([...new Set(log)], ['the client has sent a line that is not a message of JSON-RPC; it is ignored'])
+  t.strictSame([...new Set(log)], ['the client has sent a line that is not a message of JSON-RPC'])
 })
 
 /** A server that never answers, and the moment of its first call. */
