@@ -7,7 +7,7 @@ import {
 } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const STAMP = 'dist/.built'
@@ -97,6 +97,16 @@ function buildConsole () {
   return status === 0
 }
 
+/** Brings packages/client/dist/ up to date if its sources are present. @returns whether that succeeded */
+export async function buildClient () {
+  const script = join(ROOT, 'packages/client/scripts/build.mjs')
+  if (!existsSync(script) || installed('typescript/bin/tsc') === undefined) return true
+  const client = await import(pathToFileURL(script).href)
+  if (!client.isStale()) return true
+  console.error('build: packages/client/dist/ is built')
+  return client.build()
+}
+
 /**
  * Brings dist/ up to date.
  * @param optional whether it is no error that nothing can be built
@@ -130,5 +140,5 @@ export function build ({ optional = false } = {}) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  if (!build({ optional: process.argv.includes('--optional') })) process.exitCode = 1
+  if (!build({ optional: process.argv.includes('--optional') }) || !await buildClient()) process.exitCode = 1
 }

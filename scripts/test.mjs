@@ -10,7 +10,7 @@ import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { t } from 'tap'
-import { build } from './build.mjs'
+import { build, buildClient } from './build.mjs'
 import { compileTests, TARGET } from './compile-tests.mjs'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
@@ -90,7 +90,7 @@ if (options.database && process.env.TEST_DATABASE_URL === undefined) {
 }
 // This is done before the build, because the timeout of tap begins with its import.
 t.setTimeout(0)
-if (!build()) process.exit(1)
+if (!build() || !await buildClient()) process.exit(1)
 const groups = group(select(await compileTests()))
 const env = environment()
 /** Duration in seconds and outcome of each file that has ended. */
