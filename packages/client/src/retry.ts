@@ -11,10 +11,19 @@ const MAX_BACKOFF_MS = 8000
 /** Codes with status 503 with which the gateway refuses a request before it executes anything. */
 const REFUSED_BEFORE_WORK = new Set(['server_busy', 'shutting_down', 'identity_provider_unavailable'])
 
+/** Statuses of a proxy that has no answer of the gateway; whether the gateway executed the request is not known. */
+const FROM_PROXY = new Set([502, 503, 504])
+
+/** Whether the gateway may have executed the request, or may still do so, although its answer did not arrive. */
+export function hasLostAnswer ({ code, status = 0 }: MemoryGatewayError): boolean {
+  return code === 'connection_lost' || (code === 'unusable_answer' && FROM_PROXY.has(status))
+}
+
 /** Whether another attempt can succeed without executing anything twice. */
-export function isRetriable ({ code, status }: MemoryGatewayError, safety: Safety): boolean {
+export function isRetriable (error: MemoryGatewayError, safety: Safety): boolean {
+  const { code, status } = error
   if (safety === 'never') return false
-  if (code === 'connection_lost') return safety !== 'once'
+  if (hasLostAnswer(error)) return safety !== 'once'
   // The gateway is still executing the previous attempt, whose answer was lost.
   if (code === 'idempotency_key_in_flight') return safety === 'keyed'
   // The request has used up all the time that it asked for.

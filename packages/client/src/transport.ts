@@ -1,6 +1,6 @@
 import { errorOf, MemoryGatewayError, parseObject } from './errors.js'
 import type { CallOptions, ClientOptions, Timing } from './options.js'
-import { isRetriable, retryDelay, type Safety } from './retry.js'
+import { hasLostAnswer, isRetriable, retryDelay, type Safety } from './retry.js'
 import { linesOf } from './streams.js'
 import { Deadline, systemTiming, untilAborted } from './timing.js'
 
@@ -104,7 +104,7 @@ export class Transport {
     const { token } = this.#options
     const retries = options.retries ?? this.#options.retries ?? DEFAULT_RETRIES
     let rejected: string | undefined
-    let hasLostAnswer = false
+    let hasLostOne = false
     for (let attempt = 0; ;) {
       options.signal?.throwIfAborted()
       const bearer = typeof token === 'function'
@@ -123,10 +123,10 @@ export class Transport {
         rejected = bearer
         continue
       }
-      hasLostAnswer ||= failure.code === 'connection_lost'
+      hasLostOne ||= hasLostAnswer(failure)
       const delay = retryDelay(attempt, failure, random)
       // Waiting for an attempt whose answer was lost is not a new attempt: only the deadline limits it.
-      const isWaitingForResult = hasLostAnswer && failure.code === 'idempotency_key_in_flight'
+      const isWaitingForResult = hasLostOne && failure.code === 'idempotency_key_in_flight'
       if (!isWaitingForResult && attempt++ >= retries) throw failure
       if (!isRetriable(failure, call.safety) || delay >= deadline.remaining) throw failure
       await this.#awaitWithin(sleep(delay, deadline.signal), deadline, options)

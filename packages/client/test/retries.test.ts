@@ -32,6 +32,8 @@ const LOSSES: Record<string, Behaviour> = {
   'no answer': hangUp,
   'half an answer': beginning('application/json', '{"done":', 'cut'),
 }
+/** What a proxy answers that has no answer of the gateway. */
+const PROXY_STATUSES = [502, 503, 504]
 
 t.test('every method retries a request that was refused before any work', async (t) => {
   for (const [name, method] of Object.entries(ALL)) {
@@ -62,6 +64,31 @@ t.test('a lost answer is requested again where a repeat has no second effect', a
       t.equal(server.requests.length, 1)
     }
   }
+})
+
+t.test('the fault of a proxy is retried where a repeat has no second effect', async (t) => {
+  for (const status of PROXY_STATUSES) {
+    for (const [name, method] of Object.entries(ALL)) {
+      const server = await HostileServer.start(t)
+      server.meets(answering(status, '<html>'), ALIKE)
+      const answer = method(server.client().client)
+      if (name in WITHOUT_KEY) await t.rejects(answer, { code: 'unusable_answer', status }, `${name}, ${status}`)
+      else t.same(await answer, { done: true }, `${name}, ${status}`)
+    }
+  }
+})
+
+t.test('a write that a proxy gave up is awaited while the gateway still works on it', async (t) => {
+  const server = await HostileServer.start(t)
+  server.meets(answering(504, '<html>'), refusing(409, 'idempotency_key_in_flight', { 'retry-after': '1' }), ALIKE)
+  const { client } = server.client()
+  t.same(await client.retain({ bank_id: 'bank', content: 'x' }, { retries: 1 }), { done: true })
+})
+
+t.test('a 502 of the gateway is an answer, and is not retried', async (t) => {
+  const server = await HostileServer.start(t)
+  server.meets(refusing(502, 'model_output_invalid'), ALIKE)
+  await t.rejects(server.client().client.recall({ bank_id: 'bank', query: 'x' }), { code: 'model_output_invalid' })
 })
 
 t.test('a fault that may have come after the work is retried only where a repeat has no second effect', async (t) => {
@@ -179,7 +206,7 @@ t.test('pauses grow, and each has a random length between zero and its maximum',
 t.test('a response that does not come from a gateway is reported as such', async (t) => {
   const answers: Behaviour[] = [
     answering(200, '<html>Welcome</html>'), answering(200, '{"hits":['), answering(200, '[]'), answering(200, 'null'),
-    answering(200, ''), answering(204, ''), answering(502, '<html>Bad gateway</html>'), answering(418, '{"error":{}}'),
+    answering(200, ''), answering(204, ''), answering(500, '<html>Fault</html>'), answering(418, '{"error":{}}'),
   ]
   for (const answer of answers) {
     const server = await HostileServer.start(t)
