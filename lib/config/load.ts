@@ -12,6 +12,7 @@ import type { VariableName } from './variables.js'
 import { findUnknownVariables } from './unknown-variables.js'
 import { Substitution } from './substitute.js'
 import { settingsOf } from './settings.js'
+import { sourceProblems } from './source-problems.js'
 import { unusedSettings } from './unused.js'
 import { validateFile } from './validate.js'
 import { collectWarnings, databaseVariable, loopbackDatabaseWarning } from './warnings.js'
@@ -71,8 +72,10 @@ export function loadConfig (env: Environment, options: LoadOptions = {}): Config
     ? found
     : inFolder(found, resolve(cwd, dataFolder), problems)
   const isSet = (name: VariableName) => reader.isSet(name)
-  if (file !== undefined) problems.push(...missingProfiles(file), ...unusedSettings(file, databaseVariable(isSet)))
-  if (file !== undefined) problems.push(...consoleProblems(file.console, mode, settings.auth.oidcIssuer))
+  if (file !== undefined) {
+    problems.push(...missingProfiles(file), ...unusedSettings(file, databaseVariable(isSet)), ...sourceProblems(file))
+    problems.push(...consoleProblems(file.console, mode, settings.auth.oidcIssuer))
+  }
   const environment = readNamedVariables(file ?? {}, reader, problems)
   // One wrong value can violate two rules of the schema with the same message.
   if (problems.length > 0 || file === undefined || mode === undefined) {

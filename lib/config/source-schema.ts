@@ -2,6 +2,8 @@ import { Type, type Static } from 'typebox'
 import { BANK_ID, BANK_ID_IN_WORDS } from '../validation/ids.js'
 import { section, setting, text, TrustOfWriter } from './schema-parts.js'
 
+export const SIGNATURE_HEADER = 'X-Signature-256'
+
 const header = (description: string) => text('^[A-Za-z0-9-]+$', 'of letters, digits and -', description)
 
 export const SourceSchema = section({
@@ -18,7 +20,7 @@ export const SourceSchema = section({
     section({
       type: Type.Literal('hmac', { description: 'HMAC-SHA256 in hex over the raw body.' }),
       secret: Type.String({ minLength: 1, description: 'The secret shared with the sender.' }),
-      header: setting(header('Header that contains the signature.'), 'X-Signature-256'),
+      header: setting(header('Header that contains the signature.'), SIGNATURE_HEADER),
       timestamp_header: Type.Optional(header('Header that contains the Unix time in seconds, which is signed with ' +
         'the body. The tolerance is five minutes.')),
     }, 'A shared secret.'),

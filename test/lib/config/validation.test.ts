@@ -135,3 +135,10 @@ await t.test('a value is shown as it is, and not coerced, completed or dropped',
     banks: { '*': {}, 'a*': { access: [{ principal: 'user:*', permissions: ['*'] }] } },
   })
 })
+
+await t.test('the time and the signature of an event have two headers', async (t) => {
+  const problem = 'sources.s.auth.timestamp_header: is also the header of the signature, so no event could be accepted'
+  t.same(yamlProblems(webhook('{type: hmac, secret: x, header: X-Sent, timestamp_header: x-sent}')), [problem])
+  t.same(yamlProblems(webhook('{type: hmac, secret: x, timestamp_header: x-signature-256}')), [problem])
+  t.ok(loadYaml(webhook('{type: hmac, secret: x, timestamp_header: X-Sent}')))
+})
