@@ -47,6 +47,13 @@ const VERB_AFTER_NUMBER = new RegExp(
 )
 /** `mid-March`, `mid-2020`. */
 const MID = new RegExp(String.raw`\b(mid)-(?=(?:19|20)\d\d\b|${MONTH}\b)`, 'gi')
+/** `the end of May`, which the parser reads as its last day. */
+const PART_OF = new RegExp(
+  String.raw`\b(?:the )?(beginning|start|middle|end) of (?=(?:19|20)\d\d\b|${MONTH}\b)`, 'gi',
+)
+const PARTS: ReadonlyMap<string, string> = new Map(
+  [['beginning', 'early'], ['start', 'early'], ['middle', 'mid'], ['end', 'late']],
+)
 const DAY = String.raw`\d{1,2}(?:st|nd|rd|th)?`
 /** `October last year`, `5 May of this year`: the parser takes the year by itself, and the month of any year. */
 const MONTH_OF_YEAR = new RegExp(String.raw`\b(${MONTH}(?: ${DAY})?),? (?:of )?(last|this|next) year\b`, 'gi')
@@ -68,6 +75,7 @@ export function readableDates (text: string, presentYear: number): string {
   return text.replace(/(\d),(\d{4})\b/g, '$1, $2')
     .replace(/(\.\d{4})[-–](?=\d)/g, '$1 to ').replace(DOTTED, dottedDate)
     .replace(BETWEEN, '$1 to ').replace(FROM_DAY, '').replace(MID, '$1 ')
+    .replace(PART_OF, (_, part: string) => `${PARTS.get(part.toLowerCase())!} `)
     .replace(SLASHED, slashedDate)
     .replace(MONTH_OF_YEAR, (_, month: string, word: string) => `${month} ${yearOf(word)}`)
     .replace(YEAR_WITH_MONTH, (_, word: string, on: string, month: string) => `${on} ${month} ${yearOf(word)}`)

@@ -1,19 +1,19 @@
 import { createRequire } from 'node:module'
 import type * as chronoEn from 'chrono-node/en'
 import { readableDates } from './date-text.js'
-import { extendInDirection, openingOf, type TimeSpan } from './open-periods.js'
+import { RECURRENCES } from './calendar-periods.js'
+import { namedPeriods } from './named-periods.js'
+import { extendInDirection, openingOf, type Opening, type TimeSpan } from './open-periods.js'
 
 /** In milliseconds. */
 export const DAY_MS = 86_400_000
 /** Periods farther from 1970 than about ten thousand years are ignored. */
 const MAX_INSTANT = 3_652_500 * DAY_MS
-/** Years, relative to the present one, in which a month without a year is searched. */
-const MONTH_YEAR_OFFSETS = [-4, -3, -2, -1, 0, 1]
 /**
  * A text without any of these words names no time. The check avoids the parser, which is the slowest part of analysing
  * a query.
  */
-const TIME_WORD = /\d|\b(?:today|tonight|(?:this|last) (?:morning|afternoon|evening|night)|yesterday|tomorrow|ago|weekend|week|month|year|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)s?\b/i
+const TIME_WORD = /\d|\b(?:today|tonight|(?:this|last) (?:morning|afternoon|evening|night)|yesterday|tomorrow|ago|weekend|week|month|quarter|half|year|spring|summer|autumn|fall|winter|christmas|xmas|easter|halloween|thanksgiving|boxing day|valentine|patrick|independence day|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)s?\b/i
 /**
  * The words that make the name of a month a date when no year or day does: `march` and `may` are also verbs, `June` and
  * `April` also names of people.
@@ -25,11 +25,7 @@ const BARE_MAY = /\b(last|next|this|past|since|until|before|after|during|by|from
 const PERIOD = /^(?:the\s+)?(?:(?:past|last)\s+(?:\w+\s+)?(?:days|weeks|months|years)|past\s+(?:week|month|year))\b/i
 const CALENDAR_WEEK = /^(?:this|last|next) week$/i
 const PART_OF_TODAY = /^this (?:morning|afternoon|evening|night)\b/i
-const YEAR = /\b(?:(spring|summer|autumn|fall|winter)(?: of| in)? |(in|of|during|since|before|after|by|until|year|early|late|mid|around) )((?:19|20)\d\d)\b/gi
-/** The first month and the month after the last, for the northern hemisphere; winter runs into the next year. */
-const SEASONS: ReadonlyMap<
-  string, readonly [number, number]
-> = new Map([['spring', [2, 5]], ['summer', [5, 8]], ['autumn', [8, 11]], ['fall', [8, 11]], ['winter', [11, 14]]])
+const YEAR = /\b(in|of|during|since|before|after|by|until|year|early|late|mid|around) ((?:19|20)\d\d)\b/gi
 /** Only the beginning of a text is parsed, and only its first periods are kept. */
 const MAX_CHARACTERS = 1000
 const MAX_SPANS = 4
@@ -92,7 +88,12 @@ function localTimeSpans (text: string, reference: number): TimeSpan[] {
   const presentYear = new Date(reference).getUTCFullYear()
   const looked = readableDates(text.slice(0, MAX_CHARACTERS), presentYear).replace(BARE_MAY, '$1 in May')
   const spans: TimeSpan[] = []
-  for (const found of parseDates(looked, reference)) {
+  const { found: periods, rest } = namedPeriods(looked, reference)
+  for (const { index, spans: named } of periods) {
+    const opening = openingOf(looked.slice(0, index))
+    addSpans(spans, named, opening, reference)
+  }
+  for (const found of parseDates(rest, reference)) {
     const { start } = found
     const year = start.get('year')!
     const month = start.get('month')! - 1
@@ -133,15 +134,20 @@ function localTimeSpans (text: string, reference: number): TimeSpan[] {
       const years = start.isCertain('year') ? [year] : yearsOfMonth(word!, month, reference)
       named = years.map((one) => ({ from: Date.UTC(one, month), to: Date.UTC(one, month + 1) }))
     } else continue
-    if (named.length === MONTH_YEAR_OFFSETS.length) opening.isNearby = true
-    // `In 900000 years` leads beyond the range of dates.
-    for (const span of named) {
-      if (Math.abs(span.from) >= MAX_INSTANT || Math.abs(span.to) >= MAX_INSTANT) continue
-      spans.push(extendInDirection(span, opening, reference))
-    }
-    if (spans.length >= MAX_SPANS * MONTH_YEAR_OFFSETS.length) break
+    addSpans(spans, named, opening, reference)
+    if (spans.length >= MAX_SPANS * RECURRENCES.length) break
   }
-  return spans.length > 0 ? spans : yearsIn(looked, reference)
+  return spans.length > 0 ? spans.slice(0, MAX_SPANS * RECURRENCES.length) : yearsIn(looked, reference)
+}
+
+function addSpans (spans: TimeSpan[], named: readonly TimeSpan[], opening: Opening, reference: number): void {
+  // One that recurs every year has no open end.
+  const side = named.length === RECURRENCES.length ? { ...opening, isNearby: true } : opening
+  for (const span of named) {
+    // `In 900000 years` leads beyond the range of dates.
+    if (Math.abs(span.from) >= MAX_INSTANT || Math.abs(span.to) >= MAX_INSTANT) continue
+    spans.push(extendInDirection(span, side, reference))
+  }
 }
 
 /**
@@ -199,16 +205,15 @@ function yearsOfMonth (word: string, month: number, reference: number): number[]
   if (word === 'last' || word === 'past') return [month < present ? year : year - 1]
   if (word === 'since') return [month <= present ? year : year - 1]
   if (word === 'next') return [month > present ? year : year + 1]
-  return word === 'this' ? [year] : MONTH_YEAR_OFFSETS.map((offset) => year + offset)
+  return word === 'this' ? [year] : RECURRENCES.map((offset) => year + offset)
 }
 
-/** Bare years and seasons with a year, which the parser does not read. */
+/** Bare years, which the parser does not read. */
 function yearsIn (text: string, reference: number): TimeSpan[] {
-  return [...text.matchAll(YEAR)].slice(0, MAX_SPANS).map(({ index, 1: season, 2: word, 3: digits }) => {
+  return [...text.matchAll(YEAR)].slice(0, MAX_SPANS).map(({ index, 1: word, 2: digits }) => {
     const year = Number(digits)
-    const [first, end] = SEASONS.get(season?.toLowerCase() ?? '') ?? [0, 12]
-    const before = `${text.slice(0, index)}${word ?? ''} `
-    const span = { from: Date.UTC(year, first), to: Date.UTC(year, end) }
+    const before = `${text.slice(0, index)}${word} `
+    const span = { from: Date.UTC(year, 0), to: Date.UTC(year + 1, 0) }
     return extendInDirection(span, openingOf(before), reference)
   })
 }

@@ -40,8 +40,8 @@ export interface AnalyzedQuery {
   /** Periods that it names. */
   spans: readonly TimeSpan[]
   /**
-   * Whether it is about the present or the future ("Is the gym open today?"). The time that it names is then that of
-   * the question, and memories of any time may answer it.
+   * Whether it is about the present or the future ("Is the gym open today?", "Where should we go in spring?"). The time
+   * that it names is then that of the question, and memories of any time may answer it.
    */
   asksAboutPresent: boolean
   /** Periods whose memories answer it, whatever their words, because it names times and nothing else. */
@@ -162,7 +162,7 @@ export function * analyzeQuerySteps (text: string, now: number, utcOffset = 0): 
     asksForAdvice,
     asksForList: LIST.test(text.slice(0, MAX_LIST_FORM_CHARACTERS)),
     spans,
-    asksAboutPresent: spans.length > 0 && spans.every(({ to }) => to > now) && PRESENT.test(text) && !PAST.test(text),
+    asksAboutPresent: spans.length > 0 && spans.some(({ to }) => to > now) && PRESENT.test(text) && !PAST.test(text),
     periods: soughtPeriods(stems, spans, now),
   }
 }

@@ -93,7 +93,6 @@ const cases: Record<string, Record<string, string[]>> = {
     'She may come, or she may not.': [],
     'May I ask something?': [],
     'They spring up and fall down.': [],
-    'in the spring': [],
     'Do we offer 24/7 support?': [],
     'What is the 1/2 cup rule?': [],
     'ratio 3/4': [],

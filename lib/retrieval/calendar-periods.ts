@@ -1,0 +1,153 @@
+import { DAY_MS } from '../time/days.js'
+import type { TimeSpan } from './open-periods.js'
+
+/** A period that recurs every year, in UTC. */
+export type Recurring = (year: number) => TimeSpan
+
+/** Years, relative to the present one, in which a period of any year is searched. */
+export const RECURRENCES = [-4, -3, -2, -1, 0, 1]
+const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
+/** The month in which a season of the northern hemisphere begins; winter runs into the next year. */
+const SEASONS: Readonly<Record<string, number>> = { spring: 2, summer: 5, autumn: 8, fall: 8, winter: 11 }
+const WEEK_MS = 7 * DAY_MS
+/** The most months that lie between two that have a 31st. */
+const MAX_MONTHS_WITHOUT_DAY = 2
+
+/** @param year as text, or `last year`, `this year` or `next year` */
+export function inYear (period: Recurring, year: string, reference: number): TimeSpan[] {
+  const present = yearOf(reference)
+  const [word] = year.toLowerCase().split(' ')
+  const offset = ({ last: -1, this: 0, next: 1 } as Readonly<Record<string, number>>)[word!]
+  return [period(offset === undefined ? Number(year) : present + offset)]
+}
+
+export function everyYear (period: Recurring, reference: number): TimeSpan[] {
+  return RECURRENCES.map((offset) => period(yearOf(reference) + offset))
+}
+
+export function inYearOrEvery (period: Recurring, year: string | undefined, reference: number): TimeSpan[] {
+  return year === undefined ? everyYear(period, reference) : inYear(period, year, reference)
+}
+
+/** The latest period that is over, the present or the next one, by a word such as `last`, `this` or `next`. */
+export function relativePeriod (period: Recurring, word: string, reference: number): TimeSpan[] {
+  const periods = everyYear(period, reference)
+  switch (word.toLowerCase()) {
+    case 'last': case 'past': case 'previous': return periods.filter(({ to }) => to <= reference).slice(-1)
+    case 'this': case 'current': {
+      const present = periods.find(({ from, to }) => from <= reference && reference < to)
+      return [present ?? period(yearOf(reference))]
+    }
+    default: return [periods.find(({ from }) => from > reference) ?? period(yearOf(reference) + 1)]
+  }
+}
+
+export function season (name: string): Recurring {
+  const first = SEASONS[name.toLowerCase()]!
+  return (year) => months(year, first, 3)
+}
+
+/** @param index from 0 */
+export function quarter (index: number): Recurring {
+  return (year) => months(year, 3 * index, 3)
+}
+
+export function halfYear (isFirst: boolean): Recurring {
+  return (year) => months(year, isFirst ? 0 : 6, 6)
+}
+
+export function halfMonth (isFirst: boolean, month: number): Recurring {
+  return (year) => isFirst
+    ? { from: Date.UTC(year, month, 1), to: Date.UTC(year, month, 16) }
+    : { from: Date.UTC(year, month, 16), to: Date.UTC(year, month + 1, 1) }
+}
+
+/** @param name its first three letters or more @returns the month from 0 */
+export function monthOf (name: string): number {
+  return MONTHS.indexOf(name.slice(0, 3).toLowerCase())
+}
+
+/** Seven days of a month, from its first or one of the next; or its last seven. @param place from 0, or `last` */
+export function weekOfMonth (place: number | 'last', month: number): Recurring {
+  return (year) => {
+    const from = place === 'last' ? Date.UTC(year, month + 1, 1) - WEEK_MS : Date.UTC(year, month, 1) + place * WEEK_MS
+    return { from, to: from + WEEK_MS }
+  }
+}
+
+/** The Saturday and Sunday of a month, by the place of the Saturday. */
+export function weekendOfMonth (place: number | 'last', month: number): Recurring {
+  return (year) => {
+    const week = weekOfMonth(place, month)(year)
+    const from = week.from + (6 - new Date(week.from).getUTCDay()) * DAY_MS
+    return { from, to: from + 2 * DAY_MS }
+  }
+}
+
+/** The quarter beside the present one. */
+export function relativeQuarter (word: string, reference: number): TimeSpan {
+  const offset = /^(?:last|past|previous)$/i.test(word) ? -1 : /^(?:this|current)$/i.test(word) ? 0 : 1
+  return quarter(Math.floor(new Date(reference).getUTCMonth() / 3) + offset)(yearOf(reference))
+}
+
+/** The unit before the last one: of `week`, the week that began two Mondays before the present week. */
+export function beforeLast (unit: string, reference: number): TimeSpan {
+  const [year, month] = [yearOf(reference), new Date(reference).getUTCMonth()]
+  switch (unit.toLowerCase()) {
+    case 'year': return months(year - 2, 0, 12)
+    case 'month': return months(year, month - 2, 1)
+    case 'weekend': return weekendsAgo(2, reference)
+    default: {
+      const from = mondayOf(reference) - 2 * WEEK_MS
+      return { from, to: from + WEEK_MS }
+    }
+  }
+}
+
+/** The Saturday and Sunday before the present week, or so many weeks earlier. @param count from 1 */
+export function weekendsAgo (count: number, reference: number): TimeSpan {
+  const from = mondayOf(reference) - 2 * DAY_MS - (count - 1) * WEEK_MS
+  return { from, to: from + 2 * DAY_MS }
+}
+
+/** The years from one to another, both included; none when they are in the wrong order. */
+export function years (first: number, last: number): TimeSpan[] {
+  return first < last ? [months(first, 0, 12 * (last - first + 1))] : []
+}
+
+/**
+ * A day by its number alone: the latest, and the next.
+ * @param word `last`, `this` or `next` before `month`, which names one
+ */
+export function dayOfMonth (day: number, word: string | undefined, reference: number): TimeSpan[] {
+  const month = new Date(reference).getUTCMonth()
+  if (word !== undefined) {
+    const offset = ({ last: -1, this: 0 } as Readonly<Record<string, number>>)[word.toLowerCase()] ?? 1
+    return dayIn(month + offset, day, reference)
+  }
+  const around: TimeSpan[] = []
+  for (let offset = -MAX_MONTHS_WITHOUT_DAY; offset <= MAX_MONTHS_WITHOUT_DAY; offset++) {
+    around.push(...dayIn(month + offset, day, reference))
+  }
+  return [...around.filter(({ from }) => from <= reference).slice(-1), ...around.filter(({ from }) => from > reference)
+    .slice(0, 1)]
+}
+
+/** @returns nothing for a day that the month does not have */
+function dayIn (month: number, day: number, reference: number): TimeSpan[] {
+  const from = Date.UTC(yearOf(reference), month, day)
+  return new Date(from).getUTCDate() === day ? [{ from, to: from + DAY_MS }] : []
+}
+
+function months (year: number, first: number, count: number): TimeSpan {
+  return { from: Date.UTC(year, first), to: Date.UTC(year, first + count) }
+}
+
+function mondayOf (instant: number): number {
+  const day = Math.floor(instant / DAY_MS) * DAY_MS
+  return day - (new Date(day).getUTCDay() + 6) % 7 * DAY_MS
+}
+
+function yearOf (instant: number): number {
+  return new Date(instant).getUTCFullYear()
+}
