@@ -110,12 +110,15 @@ export function semanticStage (
   return { ...stage, state: ranked.search.semantic === undefined ? off : stage.state }
 }
 
+/** A query that names times and nothing else also finds memories by the time at which they were retained. */
 export function timesStage (
-  memory: Memory, { query: { spans } }: ObservedRanking, filters: Filters,
+  memory: Memory, { query: { spans, periods } }: ObservedRanking, filters: Filters,
 ): NonNullable<ExplainStages['times']> {
+  const time = memory.occurredAt ?? memory.retainedAt
   return {
     spans: spans.map(({ from, to }) => ({ from: formatInstant(from), to: formatInstant(to) })),
-    searched: spanFilters(filters, spans).some((narrowed) => compileFilters(narrowed)!(memory)),
+    searched: spanFilters(filters, spans).some((narrowed) => compileFilters(narrowed)!(memory)) ||
+      periods.some(({ from, to }) => from <= time && time < to),
   }
 }
 

@@ -1,5 +1,7 @@
 import type { BankKey } from '../identity/context.js'
-import type { Candidate, Filters, ListFilters, Memory, SearchRequest, VectorStore } from '../stores/vector-store.js'
+import type {
+  Candidate, CandidateScores, Filters, ListFilters, Memory, SearchRequest, VectorStore,
+} from '../stores/vector-store.js'
 import { DAY_MS } from './dates.js'
 import type { Weights } from './fusion.js'
 import type { TimeSpan } from './open-periods.js'
@@ -14,12 +16,12 @@ const MAX_FILTERED_SPANS = 2
 const MAX_LISTED = 100
 const MIN_LISTED = 10
 /**
- * The share of the weights of words that remains in a query which names only times: so little that a memory with all
- * of its words does not rank before one of the time if it is a day away from it.
+ * The share of the weights of words and meaning that remains in a query which names only times: so little that a memory
+ * with all of its words does not rank before one of the time if it is a day away from it.
  */
-const PERIOD_LEXICAL_SHARE = 0.1
-/** The scorers that compare words. */
-const LEXICAL_SCORERS = ['match', 'phrase', 'document', 'document_best'] as const
+const CONTENT_SHARE = 0.1
+/** The scorers that compare words or meaning. */
+const CONTENT_SCORERS = ['match', 'phrase', 'document', 'document_best', 'document_meaning'] as const
 
 /**
  * Narrows the filters to each period that a query names, so that a memory of that time is found even if others match
@@ -35,11 +37,12 @@ export function spanFilters (filters: Filters, spans: readonly TimeSpan[]): Filt
 }
 
 /**
- * The weights for a query. If it names only times, its words say little: a memory that has the word `yesterday` means
- * the day before it was written.
+ * The weights for a query. If it names only times, its words and their meaning say little: a memory that has the word
+ * `yesterday` means the day before it was written.
  */
 export function weightsForQuery (weights: Weights, { periods }: Pick<AnalyzedQuery, 'periods'>): Weights {
-  return periods.length > 0 ? { ...weights, lexical: weights.lexical * PERIOD_LEXICAL_SHARE } : weights
+  if (periods.length === 0) return weights
+  return { lexical: weights.lexical * CONTENT_SHARE, semantic: weights.semantic * CONTENT_SHARE }
 }
 
 /** The same for the scorers. */
@@ -47,18 +50,19 @@ export function scorersForQuery (
   scorers: ScorerWeights, { periods }: Pick<AnalyzedQuery, 'periods'>,
 ): ScorerWeights {
   if (periods.length === 0) return scorers
-  const scaled = LEXICAL_SCORERS.map((name) => [name, scorers[name] * PERIOD_LEXICAL_SHARE] as const)
+  const scaled = CONTENT_SCORERS.map((name) => [name, scorers[name] * CONTENT_SHARE] as const)
   return { ...scorers, ...Object.fromEntries(scaled) }
 }
 
 /**
  * The newest memories of each period: those that occurred in it, and those without a time of their own that were
- * retained in it. They have no lexical score. The banks share MAX_LISTED.
+ * retained in it. Their words do not count. The banks share MAX_LISTED.
  */
 export async function memoriesOfPeriods (
-  store: VectorStore, { banks, filters, now, budget }: SearchRequest, periods: readonly TimeSpan[],
+  store: VectorStore, { banks, filters, now, budget, lexical }: SearchRequest, periods: readonly TimeSpan[],
 ): Promise<Candidate[]> {
   const limit = Math.max(MIN_LISTED, Math.floor(MAX_LISTED / banks.length))
+  const scores = lexical === undefined ? {} : { lexical: 0, own: 0 }
   const found: Candidate[] = []
   for (const bank of banks) {
     const list = async (narrowed: ListFilters) => await store.list(bank, { now, limit, filters: narrowed, budget })
@@ -74,11 +78,11 @@ export async function memoriesOfPeriods (
         : list({ ...filters, retainedAfter: from, retainedBefore: to })
           .then((retained) => retained.filter(({ occurredAt }) => occurredAt === null)),
     ]))
-    for (const memory of lists.flat()) found.push(toCandidate(bank, memory))
+    for (const memory of lists.flat()) found.push(toCandidate(bank, memory, scores))
   }
   return found
 }
 
-function toCandidate (bank: BankKey, memory: Memory): Candidate {
-  return { bank, memory, score: 0, scores: { lexical: 0, own: 0 }, passageCount: 1, passages: [] }
+function toCandidate (bank: BankKey, memory: Memory, scores: CandidateScores): Candidate {
+  return { bank, memory, score: 0, scores, passageCount: 1, passages: [] }
 }

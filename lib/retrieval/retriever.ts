@@ -173,8 +173,8 @@ export class Retriever {
       const narrowed = spanFilters(search.filters, spans)
       const all = [search, ...narrowed.map((filters) => ({ ...search, filters, limit: MIN_CANDIDATES / 2 }))]
       const found = await Promise.all(all.map(async (one) => await store.search(one)))
-      // The semantic strategy finds memories of a time without a word of the query.
-      if (periods.length > 0 && search.semantic === undefined && settings.scorers.date > 0) {
+      // No strategy finds memories by the time at which they were retained.
+      if (periods.length > 0 && settings.scorers.date > 0) {
         const lexical = await memoriesOfPeriods(store, search, periods)
         found.push({ lexical, total: lexical.length })
       }

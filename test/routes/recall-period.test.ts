@@ -37,6 +37,28 @@ t.test('a question that names only a time finds the memories of that time, whate
   ])
 })
 
+t.test('with embeddings, memories of the time are found by the time at which they were retained, too', async (t) => {
+  const app = await testApp(t, { file: { retrieval: { weights: { semantic: 1 } } } })
+  app.clock.set('2026-11-22T09:00:00Z')
+  await app.retain('home', 'Paid the rent.')
+  app.clock.set('2026-11-23T09:00:00Z')
+  for (let index = 0; index < 150; index++) await app.retain('home', `Entry ${index} says what happened yesterday.`)
+  t.equal((await recall(app, 'What happened yesterday?'))[0], 'Paid the rent.')
+})
+
+t.test('explain tells that a memory was found by the time at which it was retained', async (t) => {
+  const app = await testApp(t)
+  app.clock.set('2026-11-22T09:00:00Z')
+  const id = await app.retain('home', 'Paid the rent.')
+  const searched = async (query: string) => {
+    const request = { bank_id: 'home', query, reference_time: REFERENCE, expect: id }
+    return (await app.post('/v1/recall/explain', request)).json().stages.times.searched
+  }
+  t.equal(await searched('What happened yesterday?'), true)
+  t.equal(await searched('What happened on 3 November 2026?'), false)
+  t.equal(await searched('Who paid the rent yesterday?'), false)
+})
+
 t.test('memories of the time rank before those of a day close to it that have its words', async (t) => {
   const app = await testApp(t)
   for (const [text, occurredAt] of [

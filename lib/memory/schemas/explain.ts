@@ -77,8 +77,8 @@ const TimesStage = strict({
     to: Type.String({ format: 'date-time', description: 'Exclusive.' }),
   }, { title: 'TimeSpan' })),
   searched: Type.Boolean({
-    description: 'Whether the memory occurred in a period that was also searched separately, so that it can be a ' +
-      'candidate without a rank in a strategy.',
+    description: 'Whether the memory occurred, or for a query of times alone was retained, in a period that was also ' +
+      'searched separately, so that it can be a candidate without a rank in a strategy.',
   }),
 }, { title: 'ExplainedTimes', description: 'The times that the query names; absent when it names none.' })
 

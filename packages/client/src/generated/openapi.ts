@@ -1389,7 +1389,7 @@ export interface components {
         /** @description The times that the query names; absent when it names none. */
         ExplainedTimes: {
             spans: components["schemas"]["TimeSpan"][];
-            /** @description Whether the memory occurred in a period that was also searched separately, so that it can be a candidate without a rank in a strategy. */
+            /** @description Whether the memory occurred, or for a query of times alone was retained, in a period that was also searched separately, so that it can be a candidate without a rank in a strategy. */
             searched: boolean;
         };
         /** @description The first line of an export. */
