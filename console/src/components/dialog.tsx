@@ -25,7 +25,18 @@ export function Dialog ({ title, isOpen, onClose, children }: Props) {
     if (!isShown && current.open) current.close()
   }, [isShown])
   return (
-    <dialog ref={element} aria-labelledby={id} onClose={() => { if (credentials.value !== undefined) onClose() }}>
+    <dialog
+      ref={element}
+      aria-labelledby={id}
+      // The event of closing comes later than Escape, when the user may already have opened the dialog again.
+      onCancel={(event) => {
+        // The choice of a file can be cancelled, too.
+        if (event.target !== event.currentTarget) return
+        event.preventDefault()
+        onClose()
+      }}
+      onClose={() => { if (credentials.value !== undefined && element.current?.open !== true) onClose() }}
+    >
       {isOpen && (
         <>
           <header class='dialog-head'>
