@@ -3,6 +3,7 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import { codeOf, CommandError, usageError } from './failures.js'
+import { withoutUndefined } from '../lib/validation/members.js'
 
 const NAMES = [
   'MEMORY_GATEWAY_URL', 'MEMORY_GATEWAY_API_KEY', 'MEMORY_GATEWAY_TOKEN', 'MEMORY_GATEWAY_PRINCIPAL',
@@ -43,9 +44,11 @@ export function readConnection (environment: NodeJS.ProcessEnv, profile?: string
   }
   return {
     url: checkUrl(values.MEMORY_GATEWAY_URL ?? DEFAULT_URL),
-    ...(apiKey !== undefined && { apiKey: checkHeader('MEMORY_GATEWAY_API_KEY', apiKey) }),
-    ...(token !== undefined && { token: checkHeader('MEMORY_GATEWAY_TOKEN', token) }),
-    ...(principal !== undefined && { principal: checkHeader('MEMORY_GATEWAY_PRINCIPAL', principal) }),
+    ...withoutUndefined({
+      apiKey: apiKey === undefined ? undefined : checkHeader('MEMORY_GATEWAY_API_KEY', apiKey),
+      token: token === undefined ? undefined : checkHeader('MEMORY_GATEWAY_TOKEN', token),
+      principal: principal === undefined ? undefined : checkHeader('MEMORY_GATEWAY_PRINCIPAL', principal),
+    }),
   }
 }
 

@@ -5,6 +5,7 @@ import {
 import { schemaCheck } from '../lib/validation/schema-check.js'
 import type { CallOptions, MemoryOperations, WriteOptions } from './operations.js'
 import { RemoteError } from './remote-error.js'
+import { withoutUndefined } from '../lib/validation/members.js'
 
 /** A server, and the credentials of the caller. */
 export interface ServerConnection {
@@ -77,11 +78,11 @@ function asking (
   { timeoutMs = 60_000, answerBytes = 32 * 1024 * 1024 }: RemoteOptions,
 ): Ask {
   const base = url.replace(/\/+$/, '')
-  const credentials = {
-    ...(apiKey !== undefined && { 'x-api-key': apiKey }),
-    ...(token !== undefined && { authorization: `Bearer ${token}` }),
-    ...(principal !== undefined && { 'x-service-principal': principal }),
-  }
+  const credentials = withoutUndefined({
+    'x-api-key': apiKey,
+    authorization: token === undefined ? undefined : `Bearer ${token}`,
+    'x-service-principal': principal,
+  })
   return async (schema, path, { method = 'GET', body, idempotencyKey }, signal) => {
     const timeout = AbortSignal.timeout(timeoutMs)
     let response: Response
@@ -89,12 +90,12 @@ function asking (
     try {
       response = await fetch(`${base}${path}`, {
         method,
-        headers: {
+        headers: withoutUndefined({
           accept: 'application/json',
           ...credentials,
-          ...(body !== undefined && { 'content-type': 'application/json' }),
-          ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
-        },
+          'content-type': body === undefined ? undefined : 'application/json',
+          'idempotency-key': idempotencyKey,
+        }),
         body: body === undefined ? null : JSON.stringify(body),
         // Credentials must not follow a redirect to another server.
         redirect: 'error',

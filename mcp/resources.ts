@@ -6,6 +6,7 @@ import { isBankId } from '../lib/identity/context.js'
 import type { CallOptions, MemoryOperations } from './operations.js'
 import type { TokenBudget } from './token-budget.js'
 import { cutMemory, fittingMemories, memoryView } from './views.js'
+import { withoutUndefined } from '../lib/validation/members.js'
 
 const MIME_TYPE = 'application/json'
 /** The number of resources in a page of the list, and of memories in the resource of a bank. */
@@ -46,7 +47,7 @@ export function resourceTemplates (pinned: string | undefined): ResourceTemplate
 /** A page of the banks that the caller may read; of a pinned endpoint, the bank and its memories. */
 export async function listResources (cursor: string | undefined, call: ResourceCall): Promise<ListResourcesResult> {
   const { operations, signal, pinned } = call
-  const query = { limit: PAGE, ...(cursor !== undefined && { cursor }) }
+  const query = withoutUndefined({ limit: PAGE, cursor })
   if (pinned === undefined) {
     const { banks, next_cursor: next } = await operations.listBanks(query, { signal })
     return page(banks.map(({ bank_id: bankId, memory_count: count }) => bankResource(bankId, count)), next)
@@ -62,17 +63,17 @@ export async function listResources (cursor: string | undefined, call: ResourceC
 }
 
 function page (resources: Resource[], next: string | null): ListResourcesResult {
-  return { resources, ...(next !== null && { nextCursor: next }) }
+  return withoutUndefined({ resources, nextCursor: next ?? undefined })
 }
 
 function bankResource (bankId: string, count?: number): Resource {
-  return {
+  return withoutUndefined({
     uri: bankUri(bankId),
     name: bankId,
     title: bankId,
     mimeType: MIME_TYPE,
-    ...(count !== undefined && { description: `${count} memories` }),
-  }
+    description: count === undefined ? undefined : `${count} memories`,
+  })
 }
 
 function bankUri (bankId: string): string {

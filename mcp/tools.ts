@@ -8,6 +8,7 @@ import {
   RetainInput, RetainOutput,
 } from './tool-schemas.js'
 import { fittingMemories } from './views.js'
+import { withoutUndefined } from '../lib/validation/members.js'
 
 /** The services of one call of a tool. */
 export interface ToolCall extends CallOptions {
@@ -66,7 +67,7 @@ const recall = tool({
   permission: canRead,
   run: async (request, { operations, signal, budget }) => {
     const { hits, total_available: available, truncated, degraded } = await operations.recall(request, { signal })
-    const rest = { total_available: available, truncated, ...(degraded !== undefined && { degraded }) }
+    const rest = withoutUndefined({ total_available: available, truncated, degraded })
     await budget.take(rest)
     const memories = await fittingMemories(hits, budget)
     const isCut = memories.length < hits.length || memories[0]?.text_truncated === true
@@ -90,15 +91,15 @@ const reflect = tool({
     const cut = await budget.cut(given.answer)
     const evidence = await fittingMemories(sources, budget)
     const isCut = evidence.length < sources.length || evidence[0]?.text_truncated === true
-    return {
+    return withoutUndefined({
       answer: cut ?? given.answer,
       abstained,
-      ...(unverified !== undefined && { unverified }),
-      ...((truncated === true || cut !== undefined) && { truncated: true }),
-      ...(degraded !== undefined && { degraded }),
+      unverified,
+      truncated: truncated === true || cut !== undefined ? true : undefined,
+      degraded,
       sources: evidence,
-      ...(isCut && { sources_truncated: true }),
-    }
+      sources_truncated: isCut ? true : undefined,
+    })
   },
 })
 
@@ -129,7 +130,7 @@ const listBanks = tool({
   run: async ({ limit = 50, cursor }, { operations, signal, budget }) => {
     // A truncated page would have no valid cursor, so a shorter page is read instead.
     for (let size = limit; ;) {
-      const page = await operations.listBanks({ limit: size, ...(cursor !== undefined && { cursor }) }, { signal })
+      const page = await operations.listBanks(withoutUndefined({ limit: size, cursor }), { signal })
       if (page.banks.length <= 1 || await budget.take(page)) return page
       size = Math.floor(page.banks.length / 2)
     }

@@ -2,6 +2,7 @@ import { Type, type Static } from 'typebox'
 import { BankId, MemoryId, MetadataSchema, strict, trust } from '../lib/memory/schemas.js'
 import type { Hit, MemoryRecord } from '../lib/memory/schemas.js'
 import type { TokenBudget } from './token-budget.js'
+import { withoutUndefined } from '../lib/validation/members.js'
 
 const instant = (description: string) => Type.Optional(Type.String({ format: 'date-time', description }))
 
@@ -28,20 +29,20 @@ export type MemoryView = Static<typeof MemoryView>
 
 export function memoryView (memory: MemoryRecord | Hit): MemoryView {
   const { tags, metadata, occurred_at: occurred, expires_at: expires, document_id: document, source } = memory
-  return {
+  return withoutUndefined({
     memory_id: memory.memory_id,
     bank_id: memory.bank_id,
     text: memory.text,
-    ...('score' in memory && { score: memory.score }),
-    ...(tags.length > 0 && { tags }),
-    ...(Object.keys(metadata).length > 0 && { metadata }),
-    ...(occurred !== null && { occurred_at: occurred }),
+    score: 'score' in memory ? memory.score : undefined,
+    tags: tags.length > 0 ? tags : undefined,
+    metadata: Object.keys(metadata).length > 0 ? metadata : undefined,
+    occurred_at: occurred ?? undefined,
     retained_at: memory.retained_at,
-    ...(expires !== null && { expires_at: expires }),
-    ...(document !== null && { document_id: document }),
-    ...(source !== null && { source }),
+    expires_at: expires ?? undefined,
+    document_id: document ?? undefined,
+    source: source ?? undefined,
     trust: memory.trust,
-  }
+  })
 }
 
 /** The memories that fit into a budget, in order. The text of the first is cut when it does not fit alone. */

@@ -8,6 +8,7 @@ import { providerLabel } from '../lib/providers/registry.js'
 import { formatInstant, type Clock } from '../lib/time/clock.js'
 import { ModelConditionField } from './health.js'
 import { answers, ROUTE_ERRORS } from './responses.js'
+import { withoutUndefined } from '../lib/validation/members.js'
 
 const AUTH_MODES = ['dev', 'api_key', 'jwt_hs256', 'jwt_oidc', 'host'] as const
 const STORE_CONDITIONS = ['ok', 'unhealthy', 'failed', 'timed_out'] as const
@@ -106,8 +107,7 @@ export const adminStatusRoutes: FastifyPluginAsyncTypebox<AdminStatusOptions> = 
       provider: nameOf(settings.vectorStore, overrides.store),
       status: check.status === 'ok' ? check.status : STATUS_OF[check.reason],
       latency_ms: check.status === 'ok' ? Math.round(check.latencyMs * 1000) / 1000 : null,
-      ...(connections !== undefined && { connections }),
-      ...(vectorsPending !== undefined && { vectors_pending: vectorsPending }),
+      ...withoutUndefined({ connections, vectors_pending: vectorsPending }),
     }
   }
 

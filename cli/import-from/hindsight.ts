@@ -2,6 +2,7 @@ import {
   flatMetadata, optionalInstant, optionalText, optionalTexts, requireList, requireObject, requireText, type Found,
 } from './shape.js'
 import { isJsonObject } from '../../lib/validation/json-object.js'
+import { withoutUndefined } from '../../lib/validation/members.js'
 
 /** Lists of facts: `GET …/memories/list` has `items`, a recall `results`. */
 const LISTS = ['items', 'results', 'memories'] as const
@@ -26,11 +27,12 @@ export function * fromHindsight (document: unknown): Generator<Found> {
       source: 'hindsight',
       metadata: {
         ...flatMetadata(fact['metadata'], `${place}.metadata`),
-        ...(type !== undefined && { fact_type: type }),
-        ...(context !== undefined && context !== '' && { context }),
+        ...withoutUndefined({ fact_type: type, context: context === '' ? undefined : context }),
       },
-      ...(id !== undefined && id !== '' && { document_id: id }),
-      ...(tags.length > 0 && { tags }),
+      ...withoutUndefined({
+        document_id: id === '' ? undefined : id,
+        tags: tags.length > 0 ? tags : undefined,
+      }),
       occurred_at: occurredAt,
       retained_at: retainedAt,
     }

@@ -18,6 +18,7 @@ import { validateFile } from './validate.js'
 import { collectWarnings, databaseVariable, loopbackDatabaseWarning } from './warnings.js'
 import { readYaml } from './yaml-document.js'
 import { isJsonObject } from '../validation/json-object.js'
+import { withoutUndefined } from '../validation/members.js'
 
 export { ConfigurationError } from './problems.js'
 export type { Environment } from './environment-reader.js'
@@ -208,8 +209,9 @@ function assemble (
 function withNullPrototypeMaps (file: FileConfig): FileConfig {
   return {
     ...file,
-    ...(file.banks !== undefined && { banks: withNullPrototype(file.banks) }),
-    ...(file.sources !== undefined && { sources: withNullPrototype(file.sources) }),
+    ...withoutUndefined({
+      banks: file.banks && withNullPrototype(file.banks), sources: file.sources && withNullPrototype(file.sources),
+    }),
   }
 }
 

@@ -14,6 +14,7 @@ import { clamp, nullableInstant, toRecord, type WireFilters } from './records.js
 import type {
   AdminBanksAnswer, BankAnswer, BanksAnswer, MemoriesAnswer, MemoriesQuery, MemoryRecord, PageQuery, StatisticsAnswer,
 } from './schemas.js'
+import { withoutUndefined } from '../validation/members.js'
 
 const DEFAULT_PAGE = 50
 const MAX_PAGE = 200
@@ -114,8 +115,10 @@ export class Banks {
       limit: limit + 1,
       filters,
       budget,
-      ...(order !== 'newest' && { order }),
-      ...(offset > 0 && { offset }),
+      ...withoutUndefined({
+        order: order === 'newest' ? undefined : order,
+        offset: offset > 0 ? offset : undefined,
+      }),
       after: place && { retainedAt: place[0], memoryId: place[1] },
     })
     const shown = memories.slice(0, limit)

@@ -3,6 +3,7 @@ import type { ListFilters, Metadata } from '../stores/vector-store.js'
 import { instantField, readFilters } from './records.js'
 import type { MemoriesQuery } from './schemas.js'
 import { isJsonObject } from '../validation/json-object.js'
+import { withoutUndefined } from '../validation/members.js'
 
 /**
  * The filters of a list.
@@ -10,13 +11,14 @@ import { isJsonObject } from '../validation/json-object.js'
  */
 export function readListFilters (query: MemoriesQuery): ListFilters {
   const { metadata, document_id: documentId, trust, retained_after: after, retained_before: before, ...filters } = query
-  return {
-    ...readFilters({ ...filters, ...(metadata !== undefined && { metadata: readMetadata(metadata) }) }),
-    ...(documentId !== undefined && { documentIds: [documentId] }),
-    ...(trust !== undefined && { trust }),
-    ...(after !== undefined && { retainedAfter: instantField('retained_after', after) }),
-    ...(before !== undefined && { retainedBefore: instantField('retained_before', before) }),
+  const own = {
+    documentIds: documentId === undefined ? undefined : [documentId],
+    trust,
+    retainedAfter: after === undefined ? undefined : instantField('retained_after', after),
+    retainedBefore: before === undefined ? undefined : instantField('retained_before', before),
   }
+  const wire = metadata === undefined ? filters : { ...filters, metadata: readMetadata(metadata) }
+  return { ...readFilters(wire), ...withoutUndefined(own) }
 }
 
 /** Whether only a store with `countMemories` can answer the query. */

@@ -10,6 +10,7 @@ import { commonSettings, type OpenBank } from './file-settings.js'
 import type { AssistedRecall } from './model-assisted-recall.js'
 import { clamp, readFilters, readReference, toHit, type WireFilters } from './records.js'
 import type { RecallAnswer, RecallRequest, Trace } from './schemas.js'
+import { withoutUndefined } from '../validation/members.js'
 
 const DEFAULT_MAX_RESULTS = 10
 const MAX_RESULTS = 1000
@@ -56,8 +57,10 @@ export class RecallService {
       total_available: retrieved.total,
       truncated: retrieved.truncated,
       usage: { tokens: retrieved.tokens },
-      ...(degraded.length > 0 && { degraded }),
-      ...(explain && { trace: toTrace(retrieved) }),
+      ...withoutUndefined({
+        degraded: degraded.length > 0 ? degraded : undefined,
+        trace: explain ? toTrace(retrieved) : undefined,
+      }),
     }
   }
 

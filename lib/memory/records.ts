@@ -5,6 +5,7 @@ import type { ReferenceTime } from '../retrieval/request.js'
 import type { Filters, Memory } from '../stores/vector-store.js'
 import type { Trust } from '../identity/trust.js'
 import type { Hit, MemoryRecord } from './schemas.js'
+import { withoutUndefined } from '../validation/members.js'
 
 /** @throws ServiceError invalid_request that names the field */
 export function instantField (field: string, text: string): number {
@@ -32,17 +33,18 @@ export interface WireFilters {
 }
 
 export function readFilters (wire: WireFilters): Filters {
-  return {
-    ...(wire.tags !== undefined && { tags: { values: wire.tags, match: wire.tags_match ?? 'any' } }),
-    ...(wire.metadata !== undefined && { metadata: wire.metadata }),
-    ...(wire.occurred_after !== undefined && { occurredAfter: instantField('occurred_after', wire.occurred_after) }),
-    ...(wire.occurred_before !== undefined && {
-      occurredBefore: instantField('occurred_before', wire.occurred_before),
-    }),
-    ...(wire.as_of !== undefined && { asOf: instantField('as_of', wire.as_of) }),
-    ...(wire.min_trust !== undefined && { minTrust: wire.min_trust }),
-    ...wire.also,
-  }
+  const instant = (field: 'occurred_after' | 'occurred_before' | 'as_of') => (
+    wire[field] === undefined ? undefined : instantField(field, wire[field])
+  )
+  const filters = withoutUndefined({
+    tags: wire.tags && { values: wire.tags, match: wire.tags_match ?? 'any' as const },
+    metadata: wire.metadata,
+    occurredAfter: instant('occurred_after'),
+    occurredBefore: instant('occurred_before'),
+    asOf: instant('as_of'),
+    minTrust: wire.min_trust,
+  })
+  return wire.also === undefined ? filters : { ...filters, ...wire.also }
 }
 
 /** What relative times of the query refer to, if the request says so. */

@@ -10,6 +10,7 @@ import {
   generateStructuredAnswer, streamAnswer, generateAnswer, extractiveAnswer, type AnswerRequest, type ModelAnswer,
 } from './reflect/answering.js'
 import type { ReflectAnswer, ReflectEvent, ReflectRequest } from './schemas.js'
+import { withoutUndefined } from '../validation/members.js'
 
 const NO_EVIDENCE = 'There are no memories that answer this.'
 
@@ -149,10 +150,12 @@ export class ReflectService {
     return {
       answer: answered.text,
       abstained: false,
-      ...(answered.structured !== undefined && { structured: answered.structured }),
-      ...(answered.unverified && { unverified: true }),
-      ...(answered.truncated && { truncated: true }),
-      ...(degraded.length > 0 && { degraded }),
+      ...withoutUndefined({
+        structured: answered.structured,
+        unverified: answered.unverified || undefined,
+        truncated: answered.truncated || undefined,
+        degraded: degraded.length > 0 ? degraded : undefined,
+      }),
     }
   }
 }

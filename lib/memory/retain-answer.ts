@@ -4,6 +4,7 @@ import {
   isPlanned, type ItemTarget, type RetainContext, type RetainedItem, type RetainPlan, type RetainResult, type Target,
 } from './retain-plan.js'
 import type { RetainAnswer, RetainBatchAnswer } from './schemas.js'
+import { withoutUndefined } from '../validation/members.js'
 
 export function contextOf (
   bankId: string, plan: RetainPlan, memories: readonly NewMemory[], prepared: readonly PreparedMemory[],
@@ -47,12 +48,14 @@ export function retainBatchAnswer ({ context: { bankId, memories, items }, outco
         chunk_count: passageCount,
         deduplicated: !stored,
         bank_id: bankId,
-        ...(kind === 'updated' && stored && { updated: true }),
-        ...(near !== undefined && !(kind === 'stored' && isRepeat) && {
-          near_duplicate: { memory_id: memoryOf(near.target).memoryId, similarity: near.similarity },
+        ...withoutUndefined({
+          updated: kind === 'updated' && stored ? true : undefined,
+          near_duplicate: near === undefined || (kind === 'stored' && isRepeat)
+            ? undefined
+            : { memory_id: memoryOf(near.target).memoryId, similarity: near.similarity },
+          redactions: redactions.length > 0 ? [...redactions] : undefined,
+          trust: trust === 'trusted' ? undefined : trust,
         }),
-        ...(redactions.length > 0 && { redactions: [...redactions] }),
-        ...(trust !== 'trusted' && { trust }),
       }
     }),
   }

@@ -4,6 +4,7 @@ import type { GenerateRequest, Generation, GenerationPart, LanguageModel } from 
 import type { BreakerOptions } from '../concurrency/circuit-breaker.js'
 import type { CallOptions } from './remote/call-options.js'
 import { ResilientCalls, type ResilienceTools } from './remote/resilient-calls.js'
+import { withoutUndefined } from '../validation/members.js'
 
 export interface BoundedLanguageModelOptions {
   /** Name of the model in messages. Default `language model`. */
@@ -41,8 +42,7 @@ export function boundedLanguageModel (
     attemptTimeoutMs: (typeof ceilingMs === 'number' ? ceilingMs : ceilingMs()) * CEILING_SHARE,
   })
   const bounded: LanguageModel = {
-    ...(model.model !== undefined && { model: model.model }),
-    ...(model.structured !== undefined && { structured: model.structured }),
+    ...withoutUndefined({ model: model.model, structured: model.structured }),
     generate: async (request) => {
       request.progress?.('waiting')
       return await calls.call<Generation>(async (signal) => {

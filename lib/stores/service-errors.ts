@@ -2,6 +2,7 @@ import { ServiceError } from '../errors/service-error.js'
 import type { BankConfigStore } from './bank-configs.js'
 import { IdempotencyKeyTaken } from './idempotency.js'
 import { LowerTrustError, MemoryChangedError, RemovalRefusedError, type VectorStore } from './vector-store.js'
+import { withoutUndefined } from '../validation/members.js'
 
 const REFUSALS = [ServiceError, IdempotencyKeyTaken, LowerTrustError, MemoryChangedError, RemovalRefusedError]
 
@@ -28,7 +29,6 @@ export function storeWithServiceErrors (store: VectorStore): VectorStore {
   return {
     health: async () => await store.health(),
     close: async () => { await store.close() },
-    ...(store.poolStatus !== undefined && { poolStatus: () => store.poolStatus!() }),
     insert: wrap(() => store.insert),
     import: wrap(() => store.import),
     remove: wrap(() => store.remove),
@@ -38,19 +38,20 @@ export function storeWithServiceErrors (store: VectorStore): VectorStore {
     listBanks: wrap(() => store.listBanks),
     statistics: wrap(() => store.statistics),
     scan: wrap(() => store.scan),
-    ...(bankConfigs !== undefined && { bankConfigs: configsWithServiceErrors(bankConfigs) }),
-    ...(store.replaceDocuments !== undefined && { replaceDocuments: wrap(() => store.replaceDocuments!) }),
-    ...(store.countMemories !== undefined && { countMemories: wrap(() => store.countMemories!) }),
-    ...(store.neighbours !== undefined && { neighbours: wrap(() => store.neighbours!) }),
-    ...(store.countByDay !== undefined && { countByDay: wrap(() => store.countByDay!) }),
-    ...(store.findIdempotencyRecord !== undefined && {
-      findIdempotencyRecord: wrap(() => store.findIdempotencyRecord!),
+    ...withoutUndefined({
+      poolStatus: store.poolStatus && (() => store.poolStatus!()),
+      bankConfigs: bankConfigs && configsWithServiceErrors(bankConfigs),
+      replaceDocuments: store.replaceDocuments && wrap(() => store.replaceDocuments!),
+      countMemories: store.countMemories && wrap(() => store.countMemories!),
+      neighbours: store.neighbours && wrap(() => store.neighbours!),
+      countByDay: store.countByDay && wrap(() => store.countByDay!),
+      findIdempotencyRecord: store.findIdempotencyRecord && wrap(() => store.findIdempotencyRecord!),
+      attachVectors: store.attachVectors && wrap(() => store.attachVectors!),
+      listUnembedded: store.listUnembedded && wrap(() => store.listUnembedded!),
+      removeBank: store.removeBank && wrap(() => store.removeBank!),
+      reserveUsage: store.reserveUsage && wrap(() => store.reserveUsage!),
+      adjustUsage: store.adjustUsage && wrap(() => store.adjustUsage!),
     }),
-    ...(store.attachVectors !== undefined && { attachVectors: wrap(() => store.attachVectors!) }),
-    ...(store.listUnembedded !== undefined && { listUnembedded: wrap(() => store.listUnembedded!) }),
-    ...(store.removeBank !== undefined && { removeBank: wrap(() => store.removeBank!) }),
-    ...(store.reserveUsage !== undefined && { reserveUsage: wrap(() => store.reserveUsage!) }),
-    ...(store.adjustUsage !== undefined && { adjustUsage: wrap(() => store.adjustUsage!) }),
   }
 }
 

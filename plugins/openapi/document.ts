@@ -4,6 +4,7 @@ import { ERROR_CODES, type ErrorCode } from '../../lib/errors/service-error.js'
 import { NamedSchemas } from './named-schemas.js'
 import { mapValues, type Schema } from './schema.js'
 import { SECURITY_SCHEMES, securityOf } from './security.js'
+import { withoutUndefined } from '../../lib/validation/members.js'
 
 /** The parts of an OpenAPI document that the passes over it use. */
 interface Document {
@@ -53,14 +54,14 @@ export function forGenerators (made: object): object {
       : { schema: schemas.refer(own), ...rest }
   }
   const body = ({ content, ...rest }: Body): Body => (
-    { ...rest, ...(content !== undefined && { content: mapValues(content, media) }) }
+    { ...rest, ...withoutUndefined({ content: content && mapValues(content, media) }) }
   )
   const operation = ({ parameters, requestBody, responses, ...rest }: Operation): Operation => ({
     ...rest,
-    ...(parameters !== undefined && { parameters: parameters.map(media) }),
-    ...(requestBody !== undefined && { requestBody: body(requestBody) }),
-    ...(responses !== undefined && {
-      responses: mapValues(responses, (response) => (
+    ...withoutUndefined({
+      parameters: parameters?.map(media),
+      requestBody: requestBody && body(requestBody),
+      responses: responses && mapValues(responses, (response) => (
         { ...body(response), headers: headersOf(response, parameters?.some(isIdempotencyKey) === true) }
       )),
     }),

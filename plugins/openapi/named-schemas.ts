@@ -1,5 +1,6 @@
 import { withChoices, withTypedEnum } from './refinements.js'
 import { mapChildren, type Schema } from './schema.js'
+import { withoutUndefined } from '../../lib/validation/members.js'
 
 const NAME = /^[A-Z][A-Za-z0-9]*$/
 /** Keywords that may differ between the uses of a schema, because they do not restrict values. */
@@ -49,8 +50,7 @@ export class NamedSchemas {
     const reference = { $ref: `#/components/schemas/${name}` }
     const use: Schema = {
       ...(isNullable ? { anyOf: [reference, { type: 'null' }] } : reference),
-      ...(description !== undefined && { description }),
-      ...(examples !== undefined && { examples }),
+      ...withoutUndefined({ description, examples }),
     }
     known.uses.push(use)
     return use

@@ -1,4 +1,5 @@
 import type { Schema } from './schema.js'
+import { withoutUndefined } from '../../lib/validation/members.js'
 
 /** Adds the type to a schema with an enum, which many generators need. */
 export function withTypedEnum (schema: Schema): Schema {
@@ -31,9 +32,7 @@ export function withChoices (schema: Schema): Schema {
     return { ...common, required: [...required, chosen], properties: { ...properties, ...refused } }
   })
   return {
-    ...(title !== undefined && { title }),
-    ...(description !== undefined && { description }),
-    ...(examples !== undefined && { examples }),
+    ...withoutUndefined({ title, description, examples }),
     oneOf: branches,
   }
 }

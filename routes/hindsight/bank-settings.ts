@@ -3,6 +3,7 @@ import { invalidField, type ServiceError } from '../../lib/errors/service-error.
 import type { BankConfigAnswer } from '../../lib/memory/schemas.js'
 import { unsupported } from './route.js'
 import { isJsonObject } from '../../lib/validation/json-object.js'
+import { withoutUndefined } from '../../lib/validation/members.js'
 
 /** The middle of the scale of each disposition trait. Answers here have no disposition, so it is the only value. */
 export const NEUTRAL = 3
@@ -120,11 +121,11 @@ export function configOf ({ effective }: BankConfigAnswer, hasReranker: boolean)
 export function overridesOf ({ config: { mission, retrieval } }: BankConfigAnswer): Record<string, unknown> {
   const size = retrieval?.chunk_max_characters
   const weight = retrieval?.rerank?.weight
-  return {
-    ...(mission !== undefined && { [MISSION]: mission }),
-    ...(size !== undefined && { retain_chunk_size: size }),
-    ...(weight !== undefined && { enable_reranking: weight > 0 }),
-  }
+  return withoutUndefined({
+    [MISSION]: mission,
+    retain_chunk_size: size,
+    enable_reranking: weight === undefined ? undefined : weight > 0,
+  })
 }
 
 function merge (into: Patch, more: Patch): void {

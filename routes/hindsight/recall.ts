@@ -9,6 +9,7 @@ import { factOf, Fact } from './facts.js'
 import { kindFilter, Kinds, tagFields, tagFilter } from './filters.js'
 import { readInstant } from './instants.js'
 import { BANK, BankParams, routeConfig, unsupported, type HindsightOptions } from './route.js'
+import { withoutUndefined } from '../../lib/validation/members.js'
 
 /** The number of memories that Hindsight considers at each level; here it is the number of candidates and hits. */
 const DEPTH = { low: 100, mid: 300, high: 1000 } as const
@@ -79,10 +80,12 @@ export const recallRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async (
       query: body.query,
       max_results: DEPTH[body.budget ?? 'mid'],
       explain: body.trace === true,
-      ...(body.query_timestamp !== undefined && {
-        reference_time: readInstant('query_timestamp', body.query_timestamp),
+      ...withoutUndefined({
+        reference_time: body.query_timestamp === undefined
+          ? undefined
+          : readInstant('query_timestamp', body.query_timestamp),
+        min_score: body.min_scores?.final,
       }),
-      ...(body.min_scores?.final !== undefined && { min_score: body.min_scores.final }),
       also: { ...tagFilter(body), ...kindFilter(body.types?.length ? body.types : ['world', 'experience']) },
     }, context, undefined, budget)
     return await resultOf(answer, body, callerOf(context))
@@ -110,14 +113,16 @@ async function resultOf (
       source_fact_ids: null,
       scores: scoresOf(hit),
     })),
-    ...(trace === true && { trace: { ...answer.trace, candidates: answer.total_available } }),
-    // There are no entities and no observations, so requests for them get none.
-    ...(include.entities !== undefined && { entities: {} }),
-    ...(include.source_facts !== undefined && { source_facts: {} }),
-    ...(include.chunks !== undefined && {
-      chunks: await chunksOf(shown.map(({ hit }) => hit), include.chunks.max_tokens ?? DEFAULT_CHUNK_TOKENS, caller),
+    ...withoutUndefined({
+      trace: trace === true ? { ...answer.trace, candidates: answer.total_available } : undefined,
+      // There are no entities and no observations, so requests for them get none.
+      entities: include.entities === undefined ? undefined : {},
+      source_facts: include.source_facts === undefined ? undefined : {},
+      chunks: include.chunks === undefined
+        ? undefined
+        : await chunksOf(shown.map(({ hit }) => hit), include.chunks.max_tokens ?? DEFAULT_CHUNK_TOKENS, caller),
+      degraded: answer.degraded,
     }),
-    ...(answer.degraded !== undefined && { degraded: answer.degraded }),
   }
 }
 

@@ -7,6 +7,7 @@ import { query } from '../../lib/memory/schemas/filters.js'
 import { factOf, Fact } from './facts.js'
 import { kindFilter, Kinds, tagFields, tagFilter } from './filters.js'
 import { BANK, BankParams, routeConfig, unsupported, type HindsightOptions } from './route.js'
+import { withoutUndefined } from '../../lib/validation/members.js'
 
 /** As in `query`. */
 const MAX_QUERY_CHARACTERS = 8192
@@ -60,8 +61,7 @@ export const reflectRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async 
       bank_id: params.bank_id,
       query: questionOf(body),
       include_sources: facts,
-      ...(body.max_tokens !== undefined && { max_tokens: body.max_tokens }),
-      ...(body.response_schema !== undefined && { response_schema: body.response_schema }),
+      ...withoutUndefined({ max_tokens: body.max_tokens, response_schema: body.response_schema }),
       also: { ...tagFilter(body), ...kindFilter(body.fact_types ?? []) },
     }, context, disconnectSignal(reply), budget)
     return resultOf(answer, facts)

@@ -8,6 +8,7 @@ import { CONTEXT_KEY } from './facts.js'
 import { Tags } from './filters.js'
 import { readInstant } from './instants.js'
 import { BANK, BankParams, routeConfig, unsupported, type HindsightOptions } from './route.js'
+import { withoutUndefined } from '../../lib/validation/members.js'
 
 /** The `timestamp` of memories without a time. */
 const NO_TIME = 'unset'
@@ -78,13 +79,14 @@ function retainItem (item: ItemFields, documentTags: readonly string[], at: stri
   }
   const tags = [...new Set([...item.tags ?? [], ...documentTags])]
   const metadata = metadataOf(item, at)
-  return {
+  const isDated = timestamp !== undefined && timestamp !== NO_TIME
+  return withoutUndefined({
     content,
-    ...(tags.length > 0 && { tags }),
-    ...(metadata !== undefined && { metadata }),
-    ...(documentId !== undefined && { document_id: documentId }),
-    ...(timestamp !== undefined && timestamp !== NO_TIME && { occurred_at: readInstant(`${at}timestamp`, timestamp) }),
-  }
+    tags: tags.length > 0 ? tags : undefined,
+    metadata,
+    document_id: documentId,
+    occurred_at: isDated ? readInstant(`${at}timestamp`, timestamp) : undefined,
+  })
 }
 
 function metadataOf ({ context, metadata }: ItemFields, at: string): ItemFields['metadata'] {

@@ -17,6 +17,7 @@ import {
 import { ModelCallError } from './model-call-error.js'
 import { SdkCall } from './sdk-call.js'
 import { checkCombinations } from './setting-combinations.js'
+import { withoutUndefined } from '../../validation/members.js'
 
 const KEY = 'llm_provider_config'
 const SERVICE = 'language model'
@@ -191,7 +192,7 @@ const checkAnthropic = settingsCheck(KEY, AnthropicLanguageSettings)
 type Settings = OpenAiLanguageSettings | AnthropicLanguageSettings
 
 function sampling ({ temperature, top_p: topP }: Settings): Parts['sampling'] {
-  return { ...(temperature !== undefined && { temperature }), ...(topP !== undefined && { topP }) }
+  return withoutUndefined({ temperature, topP })
 }
 
 async function openModel (
