@@ -12,6 +12,7 @@ import { lateVectorsContract } from './vector-store/late-vectors.js'
 import { lexicalContract } from './vector-store/lexical.js'
 import { poolContract } from './vector-store/pool.js'
 import { readingContract } from './vector-store/reading.js'
+import { removedBanksContract } from './vector-store/removed-banks.js'
 import { removingContract } from './vector-store/removing.js'
 import { replacingContract } from './vector-store/replacing.js'
 import { semanticContract } from './vector-store/semantic.js'
@@ -38,6 +39,7 @@ const CONTRACT: Array<[about: string, part: (t: Test, open: OpenStore, tolerance
   ['idempotency', idempotencyContract],
   ['trust', trustContract],
   ['configuration of banks', bankConfigsContract],
+  ['removal and import of banks with a configuration', removedBanksContract],
   ['usage', usageContract],
 ]
 
