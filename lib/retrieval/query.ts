@@ -123,7 +123,7 @@ export function * analyzeQuerySteps (text: string, now: number, utcOffset = 0): 
       else stems.push(stem(word))
     }
   }
-  addQueryAlternatives(stems, alternatives)
+  addQueryAlternatives(text, stems, alternatives)
   const asksForAssistantTurn = ASSISTANT_STATEMENT.test(text)
   const asksForMethod = !asksForAssistantTurn && METHOD.test(text)
   const asksForAdvice = !asksForAssistantTurn && ADVICE.test(text)

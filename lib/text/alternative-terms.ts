@@ -76,11 +76,12 @@ export function addAlternatives (word: string, alternatives: Set<string>): void 
 }
 
 /**
- * The same for a query. Of its Han characters only those are added that stand between other scripts, as a Japanese word
- * of one character does: the others are found in pairs.
+ * The same for a query, with the parts of its identifiers. Of its Han characters only those are added that stand
+ * between other scripts, as a Japanese word of one character does: the others are found in pairs.
  * @param stems of the query's words
  */
-export function addQueryAlternatives (stems: readonly string[], alternatives: Set<string>): void {
+export function addQueryAlternatives (query: string, stems: readonly string[], alternatives: Set<string>): void {
+  for (const parts of identifierParts(query)) for (const part of parts) alternatives.add(part)
   const lone = new Set<string>()
   const paired = new Set<string>()
   for (const stem of stems) {

@@ -74,7 +74,7 @@ function countTerms (words: readonly string[], terms: Map<string, number>, alter
 export function queryTerms (text: string): string[] {
   const content = contentStems(text)
   const terms = new Set(content.length > 0 ? content : words(text))
-  addQueryAlternatives(content, terms)
+  addQueryAlternatives(text, content, terms)
   return [...terms]
 }
 

@@ -41,6 +41,7 @@ t.test('alternatives follow the words, once, and count neither in the length nor
 t.test('a memory is found by the parts of an identifier, by one character and by letters as they are typed', async (t) => {
   for (const [query, memory, expected] of [
     ['Which rate limiter do we use?', 'We replaced it by TokenBucketRateLimiter.', ['rate', 'limit']],
+    ['What does TokenBucketRateLimiter do?', 'The rate limiter counts tokens.', ['token', 'rate', 'limit']],
     ['猫', '我有一只黑猫', ['猫']],
     ['父の車は何色?', '新しい赤い車を買った', ['車']],
     ['Hauptstrasse', 'Ich wohne in der Hauptstraße', ['hauptstrass']],
