@@ -9,6 +9,8 @@ export interface Link {
   path: string
   /** The text of the link on the page at `/`. */
   title: string
+  /** Whether only programs can use it, so that the page names its path without a link. Default false. */
+  isForPrograms?: boolean
 }
 
 declare module 'fastify' {

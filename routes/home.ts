@@ -14,7 +14,7 @@ export async function homeRoutes (app: FastifyInstance, { version }: HomeOptions
   let json = ''
   let page = ''
   app.addHook('onReady', async () => {
-    const links = app.links.map(({ name, path, title }) => ({ name, title, path: `${app.prefix}${path}` }))
+    const links = app.links.map((link) => ({ ...link, path: `${app.prefix}${link.path}` }))
     const paths = Object.fromEntries(links.map(({ name, path }) => [name, path]))
     json = JSON.stringify({ name: NAME, version, links: paths })
     page = pageOf(version, links)
@@ -34,8 +34,10 @@ export async function homeRoutes (app: FastifyInstance, { version }: HomeOptions
 }
 
 /** @param links from the code, so that nothing in them has to be escaped */
-function pageOf (version: string, links: ReadonlyArray<{ path: string, title: string }>): string {
-  const items = links.map(({ path, title }) => `  <li><a href="${path}">${path}</a>: ${title}</li>`)
+function pageOf (version: string, links: FastifyInstance['links']): string {
+  const items = links.map(({ path, title, isForPrograms = false }) => (
+    `  <li>${isForPrograms ? `<code>${path}</code>` : `<a href="${path}">${path}</a>`}: ${title}</li>`
+  ))
   return `<!doctype html>
 <html lang="en">
 <head>

@@ -36,7 +36,9 @@ export const mcpRoutes: FastifyPluginAsync<McpRouteOptions> = async (
   app, { settings, version, hasIdentityProvider, corsOrigins },
 ) => {
   const { publicUrl, allowedOrigins, answerTokens, batchMessages } = settings
-  app.links.push({ name: 'mcp', path: '/mcp', title: 'the endpoint of the Model Context Protocol' })
+  app.links.push({
+    name: 'mcp', path: '/mcp', title: 'the endpoint of the Model Context Protocol', isForPrograms: true,
+  })
   const http = new McpHttp((error) => { app.log.debug({ reason: error.message }, 'MCP request refused') })
   app.addHook('onClose', async () => { await http.close() })
   const known = [...corsOrigins, ...(publicUrl === undefined ? [] : [publicUrl])]

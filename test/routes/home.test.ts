@@ -35,6 +35,7 @@ await t.test('a browser gets a page with the same links', async (t) => {
   for (const path of ['/health', '/openapi.json', '/docs']) {
     t.ok(response.body.includes(`<a href="${path}">${path}</a>`), path)
   }
+  t.match(response.body, '<code>/mcp</code>', 'a browser cannot open it')
 })
 
 await t.test('the page requires no credentials and reveals nothing of the configuration', async (t) => {
