@@ -81,7 +81,7 @@ export class EmbeddingBackfill {
   }
 
   /** Adds memories that a write has just stored without vectors. */
-  enqueue (bank: BankKey, memories: ReadonlyArray<Pick<NewMemory, 'memoryId' | 'fingerprint' | 'text' | 'passages'>>): void {
+  enqueue (bank: BankKey, memories: readonly NewMemory[]): void {
     for (const memory of memories) {
       const entry = backlogEntry(bank, memory, memory)
       this.#inProgress.delete(entry.key)

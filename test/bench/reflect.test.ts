@@ -45,7 +45,15 @@ const overhead: Overhead = {
 
 await t.test('by default 500 reflects at a time meet a model of 2 s, three times', async (t) => {
   t.strictSame(readOptions([]), {
-    parts: ['load', 'overhead'], concurrent: 500, modelMs: 2000, maxConcurrency: 64, timeoutMs: 10_000, waves: 3, calls: 1000, check: false, json: undefined,
+    parts: ['load', 'overhead'],
+    concurrent: 500,
+    modelMs: 2000,
+    maxConcurrency: 64,
+    timeoutMs: 10_000,
+    waves: 3,
+    calls: 1000,
+    check: false,
+    json: undefined,
   })
 })
 
@@ -119,7 +127,16 @@ await t.test('memory that cannot be read is not judged, and the overhead has its
 await t.test('the report contains loads, liveness, overheads and targets', async (t) => {
   const loads = [load([wave(), wave({ outcomes: { 200: 320, '429 overloaded': 180 } })])]
   const text = formatReport({
-    bench: 'reflect', concurrent: 500, model_ms: 2000, max_concurrency: 64, node: '20.20.2', cores: 2, load_average: { before: 1, after: 2 }, loads, overheads: [overhead], targets: targetsOf(loads, [overhead]),
+    bench: 'reflect',
+    concurrent: 500,
+    model_ms: 2000,
+    max_concurrency: 64,
+    node: '20.20.2',
+    cores: 2,
+    load_average: { before: 1, after: 2 },
+    loads,
+    overheads: [overhead],
+    targets: targetsOf(loads, [overhead]),
   })
   for (const part of [
     'plain, 10000 ms each', '320 × 200; 180 × 429 overloaded', 'GET /live', 'overhead of the gateway',

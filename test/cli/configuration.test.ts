@@ -102,9 +102,11 @@ t.test('config check finds every problem that would end the start', async (t) =>
 t.test('config show fills in the defaults and shows no secret', async (t) => {
   const cwd = t.testdir({
     'c.yaml': 'vector_store: postgres\nvector_store_config: {dsn: "postgres://app:hunter2@db:5432/memory"}\n' +
-      'llm_provider: openai_compatible\nllm_provider_config: {base_url: "${BASE}", model: m, api_key_env: KEY, headers: {X-Proxy: hunter8, X-Part: "hunter8-${BASE}", X-Whole: "${BASE}"}, query_params: {user: hunter9}}\n' +
+      'llm_provider: openai_compatible\nllm_provider_config: {base_url: "${BASE}", model: m, api_key_env: KEY, ' +
+      'headers: {X-Proxy: hunter8, X-Part: "hunter8-${BASE}", X-Whole: "${BASE}"}, query_params: {user: hunter9}}\n' +
       'banks:\n  007: {mission: "${HIDDEN}"}\n  1e3: {mission: "${HIDDEN}"}\n' +
-      'sources: {s: {type: webhook, target_bank: b, auth: {type: hmac, secret: "hunter3 and more of it, to be long enough"}}}\n',
+      'sources: {s: {type: webhook, target_bank: b, ' +
+      'auth: {type: hmac, secret: "hunter3 and more of it, to be long enough"}}}\n',
   })
   const env = {
     SERVICES_CONFIG_PATH: 'c.yaml',

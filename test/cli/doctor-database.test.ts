@@ -79,7 +79,7 @@ t.test('doctor reports what a database and its role lack, until nothing is lacki
   t.equal((await doctor('start.yaml')).code, 1, 'but no other role\'s tables')
 })
 
-t.test('doctor reports a wrong encoding, also when the tables are there, and a read-only database', { skip }, async (t) => {
+t.test('doctor reports a wrong encoding, also of a database with tables, and a read-only one', { skip }, async (t) => {
   const cwd = t.testdir({ 'start.yaml': 'vector_store: postgres\n' })
   const url = await freshDatabase(t, 'encoding \'SQL_ASCII\' locale \'C\' template template0')
   const name = `"${new URL(url).pathname.slice(1)}"`

@@ -70,7 +70,12 @@ t.test('every setting reaches the request, and those that are not set do not', a
     min_trust: 'untrusted',
   }
   t.same(recallRequest(['one', 'two'], 'tea', all), {
-    ...shared, banks: ['one', 'two'], explain: true, strategies: ['lexical', 'semantic'], rewrite: true, model_rerank: true,
+    ...shared,
+    banks: ['one', 'two'],
+    explain: true,
+    strategies: ['lexical', 'semantic'],
+    rewrite: true,
+    model_rerank: true,
   })
   t.same(explainRequest('one', 'tea', 'id', all), { ...shared, bank_id: 'one', expect: 'id' })
   t.same(unsupportedByExplain(all), ['strategies', 'rewrite', 'model_rerank'])

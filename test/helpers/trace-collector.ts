@@ -21,7 +21,11 @@ interface OtlpValue {
   arrayValue?: { values: OtlpValue[] }
 }
 interface OtlpAttribute { key: string, value: OtlpValue }
-interface OtlpSpan extends Omit<CollectedSpan, 'attributes' | 'events'> { startTimeUnixNano: string, attributes?: OtlpAttribute[], events?: unknown[] }
+interface OtlpSpan extends Omit<CollectedSpan, 'attributes' | 'events'> {
+  startTimeUnixNano: string
+  attributes?: OtlpAttribute[]
+  events?: unknown[]
+}
 interface OtlpBody {
   resourceSpans: Array<{
     resource: { attributes: OtlpAttribute[] },

@@ -196,7 +196,8 @@ t.test('a cancelled call does not delay the end', async (t) => {
 
 t.test('a line that is not JSON or not a message is answered, and so is the next one', async (t) => {
   const { stdin, send, next, ended, log } = serve(embedded)
-  stdin.write('{bad\n\n[1]\nnull\n{"id":"a","method":1}\n{"id":{},"method":"ping"}\n{"jsonrpc":"2.0","id":2,"error":0}\n')
+  stdin.write('{bad\n\n[1]\nnull\n{"id":"a","method":1}\n' +
+    '{"id":{},"method":"ping"}\n{"jsonrpc":"2.0","id":2,"error":0}\n')
   t.match(await next(), { jsonrpc: '2.0', id: null, error: { code: -32700, message: String } })
   for (const id of [null, null, 'a', null]) {
     t.match(await next(), { jsonrpc: '2.0', id, error: { code: -32600, message: String } })

@@ -16,14 +16,15 @@ t.test('the document names the headers of every answer', async (t) => {
   })
   const document = (await app.get('/openapi.json')).json<Headers>()
   const key = { 'idempotency-key': 'k' }
+  const query = { bank_id: 'b', query: 'tea' }
   const memory = { bank_id: 'b', content: 'tea' }
   const answers = [
     ['post', '/v1/retain', await app.post('/v1/retain', memory, key), ['x-request-id']],
     ['post', '/v1/retain', await app.post('/v1/retain', memory, key), ['idempotent-replayed', 'x-request-id']],
     ['get', '/v1/banks/{bank_id}/config', await app.get('/v1/banks/b/config'), ['etag', 'x-request-id']],
     ['get', '/v1/banks/{bank_id}/export', await app.get('/v1/banks/b/export'), ['content-disposition', 'x-request-id']],
-    ['post', '/v1/recall', await app.post('/v1/recall', { bank_id: 'b', query: 'tea' }), ['x-request-id']],
-    ['post', '/v1/recall', await app.post('/v1/recall', { bank_id: 'b', query: 'tea' }), ['retry-after', 'x-request-id']],
+    ['post', '/v1/recall', await app.post('/v1/recall', query), ['x-request-id']],
+    ['post', '/v1/recall', await app.post('/v1/recall', query), ['retry-after', 'x-request-id']],
   ] as const
   t.strictSame(answers.map(([, , { statusCode }]) => statusCode), [200, 200, 200, 200, 200, 429])
   for (const [method, path, response, expected] of answers) {

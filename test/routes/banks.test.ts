@@ -130,7 +130,14 @@ await t.test('one bank', async (t) => {
   await t.test('that does not exist has zero counts', async (t) => {
     t.same((await get('/v1/banks/nowhere')).json(), { bank_id: 'nowhere', ...EMPTY })
     t.same((await get('/v1/banks/nowhere/stats')).json(), {
-      bank_id: 'nowhere', ...EMPTY, chunk_count: 0, token_count: 0, first_retained_at: null, first_occurred_at: null, last_occurred_at: null, tags: [],
+      bank_id: 'nowhere',
+      ...EMPTY,
+      chunk_count: 0,
+      token_count: 0,
+      first_retained_at: null,
+      first_occurred_at: null,
+      last_occurred_at: null,
+      tags: [],
     })
   })
 

@@ -212,8 +212,10 @@ const BODY = '{"bank_id":"bank","content":"One.","tags":["a","b"],"metadata":{"x
 const sameBodies: Record<string, string> = {
   'the order of keys': '{"metadata":{"y":2,"x":1},"tags":["a","b"],"content":"One.","bank_id":"bank"}',
   'white space': '{ "bank_id": "bank",\n "content": "One.", "tags": [ "a", "b" ], "metadata": { "x": 1, "y": 2 } }',
-  'another spelling of the same text': '{"bank_id":"bank","content":"\\u004fne.","tags":["a","b"],"metadata":{"x":1.0,"y":2}}',
-  'null for an absent field': '{"bank_id":"bank","content":"One.","tags":["a","b"],"metadata":{"x":1,"y":2},"source":null}',
+  'another spelling of the same text':
+    '{"bank_id":"bank","content":"\\u004fne.","tags":["a","b"],"metadata":{"x":1.0,"y":2}}',
+  'null for an absent field':
+    '{"bank_id":"bank","content":"One.","tags":["a","b"],"metadata":{"x":1,"y":2},"source":null}',
 }
 const otherBodies: Record<string, string> = {
   'another order in a list': BODY.replace('["a","b"]', '["b","a"]'),

@@ -59,7 +59,14 @@ await t.test('metadata, tags and occurred_at are taken, and nothing else', async
     unknown: { deeply: ['nested'] },
   })
   t.match(await memoryOf(app, response), {
-    bank_id: 'inbox', text: 'With extras.', metadata: { order: 17, none: null }, tags: ['shop'], occurred_at: '2025-12-24T17:00:00.000Z', document_id: null, source: null, expires_at: null,
+    bank_id: 'inbox',
+    text: 'With extras.',
+    metadata: { order: 17, none: null },
+    tags: ['shop'],
+    occurred_at: '2025-12-24T17:00:00.000Z',
+    document_id: null,
+    source: null,
+    expires_at: null,
   })
 })
 

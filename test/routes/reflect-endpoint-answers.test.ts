@@ -95,7 +95,7 @@ t.test('a stream of the Messages API may have events of types that are not known
   t.match(parseEvents((await ask(EVENTS)).body).at(-1), { event: 'error', data: { code: 'model_output_invalid' } })
 })
 
-t.test('a stream that ends with an error without the member "error" is a fault, and its beginning no answer', async (t) => {
+t.test('a stream that ends with an error without the member "error" is a fault, and no answer', async (t) => {
   const { server, ask } = await gateway(t)
   const fault = { object: 'error', message: 'The engine died', type: 'InternalServerError', param: null, code: 500 }
   server.always((request, response) => {

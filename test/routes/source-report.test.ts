@@ -84,7 +84,7 @@ await t.test('an authentic event that is refused before it is read makes the sou
   }
 })
 
-await t.test('an event that is too large is counted, and affects the health of a source without auth only', async (t) => {
+await t.test('an event that is too large is counted, and affects the health of sources without auth', async (t) => {
   const app = await testApp(t, { maxBodyBytes: 1000, file: { sources: { shop: signedSource(), crm: openSource() } } })
   const body = JSON.stringify({ content: 'x'.repeat(1000) })
   for (const source of ['shop', 'crm']) await send(app, source, body, { 'x-signature-256': signatureOf(body) })

@@ -67,7 +67,8 @@ export const mcp: readonly Input[] = [
     about: '500 beginnings of a session, ids of sessions and events that nobody gave, and lists of everything',
     allowed: ['200', '202', '400', '404', '405', '406', '413', '503'],
     run: async (target, tally) => {
-      const begin = '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}'
+      const begin = '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-03-26",' +
+        '"capabilities":{},"clientInfo":{"name":"x","version":"1"}}}'
       const odd = { ...HEADERS, 'mcp-session-id': 's'.repeat(8000), 'last-event-id': 'e'.repeat(8000) }
       const all = ['tools/list', 'resources/list', 'resources/templates/list', 'prompts/list'].map(
         (method, id) => JSON.stringify({ jsonrpc: '2.0', id, method }),

@@ -11,7 +11,12 @@ access_grants:
 const writer = { principal: 'user:writer' }
 const OCCURRED = '2026-01-01T10:00:00.000Z'
 const MEMORY = {
-  content: 'The team drinks tea.', tags: ['drink'], metadata: { cups: 3 }, occurred_at: OCCURRED, document_id: 'day-1', source: 'notes',
+  content: 'The team drinks tea.',
+  tags: ['drink'],
+  metadata: { cups: 3 },
+  occurred_at: OCCURRED,
+  document_id: 'day-1',
+  source: 'notes',
 }
 
 async function forgetByTag (page: Page, tag: string): Promise<void> {

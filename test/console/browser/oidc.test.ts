@@ -56,7 +56,11 @@ consoleTest('the identity provider signs in with a code and PKCE', oidc, async (
   t.match(page.url(), /\/console\/banks\?bank=team$/, 'neither the code nor the state stays in the URL')
   const asked = Object.fromEntries(provider.asked() ?? [])
   t.match(asked, {
-    response_type: 'code', client_id: 'memory-console', scope: 'openid', code_challenge_method: 'S256', audience: 'memory',
+    response_type: 'code',
+    client_id: 'memory-console',
+    scope: 'openid',
+    code_challenge_method: 'S256',
+    audience: 'memory',
   })
   t.equal(asked['redirect_uri'], url('callback'))
   t.notMatch(await storageOf(page), /verifier|ey[A-Za-z0-9]/)

@@ -1,5 +1,7 @@
 import type { Test } from 'tap'
-import { BANK_CONFIG_CHANGE_LIFETIME_MS, BANK_CONFIG_CHANGES, BANK_CONFIG_HISTORY } from '../../../lib/stores/bank-configs.js'
+import {
+  BANK_CONFIG_CHANGE_LIFETIME_MS, BANK_CONFIG_CHANGES, BANK_CONFIG_HISTORY,
+} from '../../../lib/stores/bank-configs.js'
 import { NOW } from '../../helpers/memories.js'
 import { change, configTests, descriptions, home, inForce, names } from './bank-config-setup.js'
 import { bank, type OpenStore } from './setup.js'

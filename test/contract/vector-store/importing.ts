@@ -92,7 +92,8 @@ export function importingContract (t: Test, open: OpenStore): void {
     const ids = [newId(), newId(), newId()]
     const memory = fc.record({ id: fc.nat(2), print: fc.nat(2) })
     let runs = 0
-    await fc.assert(fc.asyncProperty(fc.array(memory, { maxLength: 3 }), fc.array(memory, { maxLength: 6 }), fc.constantFrom('skip', 'overwrite'), async (
+    const [few, more] = [fc.array(memory, { maxLength: 3 }), fc.array(memory, { maxLength: 6 })]
+    await fc.assert(fc.asyncProperty(few, more, fc.constantFrom('skip', 'overwrite'), async (
       standing, incoming, onConflict,
     ) => {
       const number = runs++

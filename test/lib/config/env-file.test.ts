@@ -18,7 +18,14 @@ await t.test('.env adds its variables, in each form of a value', async (t) => {
     'export SERVICE_API_KEY="a#b c"',
     "SINGLE='x'", 'BACK=`y`', 'EMPTY=', 'LINES="one', '# two', 'three" # end', 'LAST=1\r', '',
   ].join('\n')), {
-    SERVICES_PORT: '9000', SERVICE_AUTH_MODE: 'api_key', SERVICE_API_KEY: 'a#b c', SINGLE: 'x', BACK: 'y', EMPTY: '', LINES: 'one\n# two\nthree', LAST: '1',
+    SERVICES_PORT: '9000',
+    SERVICE_AUTH_MODE: 'api_key',
+    SERVICE_API_KEY: 'a#b c',
+    SINGLE: 'x',
+    BACK: 'y',
+    EMPTY: '',
+    LINES: 'one\n# two\nthree',
+    LAST: '1',
   })
 })
 

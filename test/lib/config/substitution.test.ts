@@ -59,7 +59,8 @@ await t.test('a reference of another form is a problem', async (t) => {
 
 await t.test('a reference alone becomes the number or boolean that the setting requires', async (t) => {
   const yaml = 'homeostasis: {recall_max_tokens: "${N}"}\nretrieval: {bm25: {k1: "${F}"}}\naccess_control: {enabled: ' +
-    '"${B}"}\nbanks: {"a*": {homeostasis: {quotas: {retain_per_day: "${N}"}}}}\nvector_store: "${N}"\nvector_store_config: {port: "${N}"}'
+    '"${B}"}\nbanks: {"a*": {homeostasis: {quotas: {retain_per_day: "${N}"}}}}\n' +
+    'vector_store: "${N}"\nvector_store_config: {port: "${N}"}'
   t.match(loadYaml(yaml, { N: '42', F: ' 1.25 ', B: 'true' }).file, {
     homeostasis: { recall_max_tokens: 42 },
     retrieval: { bm25: { k1: 1.25 } },

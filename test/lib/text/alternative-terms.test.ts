@@ -28,7 +28,7 @@ t.test('names with one part, plurals of capitals, plain words and keys give none
   ]) t.strictSame(parts(text), [], text)
 })
 
-t.test('alternatives follow the words, once, and count neither in the length nor where a word has the term', async (t) => {
+t.test('alternatives follow the words, once, and count neither in the length nor beside the same word', async (t) => {
   const plain = analyzeText('The limiter called ratelimiter')
   const named = analyzeText('The limiter called RateLimiter')
   t.equal(named.length, plain.length)
@@ -38,7 +38,7 @@ t.test('alternatives follow the words, once, and count neither in the length nor
   t.equal(analyzeText('黑猫猫').length, 2)
 })
 
-t.test('a memory is found by the parts of an identifier, by one character and by letters as they are typed', async (t) => {
+t.test('a memory is found by parts of an identifier, by one character and by letters as typed', async (t) => {
   for (const [query, memory, expected] of [
     ['Which rate limiter do we use?', 'We replaced it by TokenBucketRateLimiter.', ['rate', 'limit']],
     ['What does TokenBucketRateLimiter do?', 'The rate limiter counts tokens.', ['token', 'rate', 'limit']],

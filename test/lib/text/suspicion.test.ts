@@ -158,7 +158,8 @@ const ORDINARY = [
   'Paris [1] is the capital of France [2].',
   'See the [video](https://video.example/watch?v=dQw4w9WgXcQ) and ![badge](https://img.example/b.svg?style=flat).',
   'The commit is 3f786850e387550fdab836ed7e6dc881de23001b and the file is at /usr/local/share/applications/something.',
-  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kAAAAABJRU5ErkJggg==',
+  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ' +
+    'AAAADUlEQVR42mNkYPhfDwAChwGA60e6kAAAAABJRU5ErkJggg==',
   '👩‍👩‍👧‍👦 ❤️ 👍🏽 🏴\u{e0067}\u{e0062}\u{e0073}\u{e0063}\u{e0074}\u{e007f} 1️⃣',
   'می‌خواهم و کتاب‌ها',
   'क्‍ष और श्रीमान्‌जी',

@@ -21,7 +21,9 @@ export function Rules () {
         {({ enabled, default_policy: policy, owner_patterns: patterns, grants, truncated }) => (
           <>
             {!enabled &&
-              <p class='notice'>Access control is off: everybody may do everything. <code>access_control.enabled</code> switches it on.</p>}
+              <p class='notice'>
+                Access control is off: everybody may do everything. <code>access_control.enabled</code> switches it on.
+              </p>}
             <dl class='facts'>
               <dt>Default policy</dt><dd>{POLICIES[policy] ?? policy}</dd>
               {policy === 'owner_only' && (
@@ -57,7 +59,9 @@ export function Rules () {
                 />
                 )}
             {truncated && <p class='hint'>Only the first {formatNumber(grants.length)} grants are listed.</p>}
-            <p class='hint'>Admins of a bank may add grants for it in its configuration; the permissions of principals include them.</p>
+            <p class='hint'>
+              Admins of a bank may add grants for it in its configuration; the permissions of principals include them.
+            </p>
           </>
         )}
       </Loadable>

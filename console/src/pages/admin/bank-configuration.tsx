@@ -83,7 +83,11 @@ function BankSettings ({ answer, onReset }: { answer: BankConfigAnswer, onReset:
         {updatedAt !== null && <button type='button' class='small danger' onClick={onReset}>Reset…</button>}
       </div>
       {updatedAt === null
-        ? <EmptyState title='Nothing is set.'><p>The bank uses the values of the configuration file and the defaults.</p></EmptyState>
+        ? (
+          <EmptyState title='Nothing is set.'>
+            <p>The bank uses the values of the configuration file and the defaults.</p>
+          </EmptyState>
+          )
         : (
           <>
             <dl class='facts'>

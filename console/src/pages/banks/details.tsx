@@ -27,7 +27,11 @@ export function BankDetails ({ bank }: { bank: string }) {
       </div>
       <Loadable loaded={statistics}>
         {(found) => found.memory_count === 0
-          ? <EmptyState title='The bank is empty or does not exist.'><p>A bank is created with its first memory.</p></EmptyState>
+          ? (
+            <EmptyState title='The bank is empty or does not exist.'>
+              <p>A bank is created with its first memory.</p>
+            </EmptyState>
+            )
           : <Statistics bank={bank} statistics={found} />}
       </Loadable>
     </>

@@ -34,7 +34,8 @@ export function Growth ({ bank }: { bank: string }) {
               {' '}{formatNumber(countBefore)} before. Forgotten memories are not counted.
             </p>
             <Chart
-              title='Memories retained' labelTitle='Day (UTC)' kind='bars' format={formatNumber} labels={entries.map(({ day }) => day)}
+              title='Memories retained' labelTitle='Day (UTC)' kind='bars' format={formatNumber}
+              labels={entries.map(({ day }) => day)}
               series={[{ name: 'memories', color: 1, values: entries.map(({ memory_count: count }) => count) }]}
             />
           </>

@@ -27,7 +27,10 @@ export function BankList () {
     <>
       {isEmpty && (
         <EmptyState title='There is no bank that you may read.'>
-          <p>A bank is created with its first memory. You can store one on the <a href={hrefOf('memories')}>Memories</a> page.</p>
+          <p>
+            A bank is created with its first memory. You can store one on the{' '}
+            <a href={hrefOf('memories')}>Memories</a> page.
+          </p>
           <p>The <a href={hrefOf('access')}>Access</a> page shows what you may do.</p>
         </EmptyState>
       )}

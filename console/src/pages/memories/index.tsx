@@ -12,7 +12,11 @@ export default function MemoriesPage () {
         <BankField value={bank} onChange={(id) => { navigate('memories', { bank: id }) }} />
       </div>
       {bank === ''
-        ? <EmptyState title='Choose a bank.'><p>Enter its id above; the suggestions are the banks that you may read.</p></EmptyState>
+        ? (
+          <EmptyState title='Choose a bank.'>
+            <p>Enter its id above; the suggestions are the banks that you may read.</p>
+          </EmptyState>
+          )
         : <MemoryBrowser key={bank} bank={bank} />}
     </>
   )

@@ -40,7 +40,9 @@ export function MemoryList ({ label, rows, onChoose, selected, isFiltered = fals
       {count !== undefined && count > 0 && (
         <>
           {!isComplete &&
-            <p class='notice'>Only the first {formatNumber(count)} are listed; use filters or the other order to see the rest.</p>}
+            <p class='notice'>
+              Only the first {formatNumber(count)} are listed; use filters or the other order to see the rest.
+            </p>}
           <VirtualList
             label={label} count={count} rowHeight={height} total={count} {...(isOpenInPlace && { selected: openIndex })}
             row={(index) => (

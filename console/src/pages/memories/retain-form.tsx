@@ -92,7 +92,8 @@ export function RetainForm ({ bank, onRetained, onClose }: Props) {
         <Field label='Metadata' hint='A flat JSON object.' error={metadata.error}>
           {(attributes) => (
             <input
-              {...attributes} value={draft.metadata} placeholder='{"kind": "note"}' autocomplete='off' spellcheck={false}
+              {...attributes} value={draft.metadata} placeholder='{"kind": "note"}' autocomplete='off'
+              spellcheck={false}
               onInput={({ currentTarget }) => { change({ metadata: currentTarget.value }) }}
             />
           )}

@@ -34,7 +34,11 @@ export function SearchResults ({ bank, query, filters, metadata, selected, chang
   return (
     <Loadable loaded={results} label='Searching'>
       {({ previews, hits, total }) => previews.length === 0
-        ? <EmptyState title='No memory has these words.'><p>The search uses words and their stems, not meaning; the Recall lab searches by both.</p></EmptyState>
+        ? (
+          <EmptyState title='No memory has these words.'>
+            <p>The search uses words and their stems, not meaning; the Recall lab searches by both.</p>
+          </EmptyState>
+          )
         : (
           <>
             <p role='status'>

@@ -34,7 +34,11 @@ export function Results ({ title, answer, other, names, extent, showsBank, onExp
         <p class='notice'>Skipped, because a model was unavailable or too slow: {degraded.join(', ')}.</p>}
       {trace !== undefined && <Waterfall trace={trace} title={title} />}
       {hits.length === 0
-        ? <EmptyState title='Nothing was found.'><p>“Explain a memory” below shows why a memory was not found.</p></EmptyState>
+        ? (
+          <EmptyState title='Nothing was found.'>
+            <p>“Explain a memory” below shows why a memory was not found.</p>
+          </EmptyState>
+          )
         : (
           <ol class='recall-hits' aria-label={`Hits of ${title}`}>
             {hits.map((hit, index) => (

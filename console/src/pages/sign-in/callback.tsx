@@ -36,7 +36,11 @@ export function CallbackPage () {
     <>
       <PageTitle title='Sign in' />
       {isRelayed
-        ? <EmptyState title='The sign-in continues in the window where it was started.'><p>You can close this window.</p></EmptyState>
+        ? (
+          <EmptyState title='The sign-in continues in the window where it was started.'>
+            <p>You can close this window.</p>
+          </EmptyState>
+          )
         : failure === undefined
           ? <Loading label='Signing in' />
           : <Failure error={failure.error} retry={() => { navigateTo(failure.returnTo, true) }} />}

@@ -155,7 +155,8 @@ function CredentialsForm ({ config: { auth_mode: mode, oidc } }: { config: Serve
         >
           {(attributes) => (
             <input
-              {...attributes} aria-invalid={false} required={isKey} autocomplete='username' spellcheck={false} value={principal}
+              {...attributes} aria-invalid={false} required={isKey} autocomplete='username' spellcheck={false}
+              value={principal}
               onInput={({ currentTarget }) => { setPrincipal(currentTarget.value.trim()) }}
             />
           )}

@@ -182,7 +182,8 @@ t.test('a sentence without an end is returned in parts, split at white space if 
 })
 
 const part = fc.oneof(
-  fc.constantFrom('[1]', '[2, 3]', '[9]', '[0]', '[source 2]', '【1】', '[1-3]', '[', ']', '(', ')', '. ', '.', '。', '! ', '\n', '\r\n', '\n\n', '- ', '1. ', '| ', '> ', '# ',
+  fc.constantFrom('[1]', '[2, 3]', '[9]', '[0]', '[source 2]', '【1】', '[1-3]', '[', ']', '(', ')', '. ', '.',
+    '。', '! ', '\n', '\r\n', '\n\n', '- ', '1. ', '| ', '> ', '# ',
     '`', '```', '~~~\n', ' ', 'Alice', 'lives', 'Dr', 'é', '👩‍👧', '\u200d', '\u200b', '\u{e0041}', '<', '>',
     '<img src=x>', '<b>', '![', '](', ']: ', '://', 'http://evil.example/?d=1',
     'https://ok.example/a?b=1', '[x](https://ok.example/a?b=1)', '[x](//evil)', 'www.evil.example', 'NO_ANSWER', '_',

@@ -28,7 +28,8 @@ function promptOf (parts: Partial<PromptParts> = {}): { system: string, user: st
 t.test('the message of the user is the block of evidence, the time, the question and where to look', async (t) => {
   t.same(promptOf().user.split('\n'), [
     `<<<EVIDENCE ${BOUNDARY}`,
-    '[1] {"bank":"home","date":null,"stored":"2026-01-15T10:00:00.000Z","source":null,"trust":"trusted","text":"Alice lives in Lyon."}',
+    '[1] {"bank":"home","date":null,"stored":"2026-01-15T10:00:00.000Z","source":null,"trust":"trusted",' +
+      '"text":"Alice lives in Lyon."}',
     `EVIDENCE ${BOUNDARY}>>>`,
     '',
     'The time is 2026-01-15T10:00:00.000Z.',
