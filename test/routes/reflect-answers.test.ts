@@ -47,7 +47,9 @@ await t.test('the addresses in an answer are those of its evidence', async (t) =
   t.notMatch(answer, /evil/)
 })
 
-for (const text of ['NO_ANSWER', ' "NO_ANSWER." ', '**no_answer**']) {
+for (const text of [
+  'NO_ANSWER', ' "NO_ANSWER." ', '**no_answer**', 'NO_ANSWER\n\nThe evidence does not say it.',
+]) {
   await t.test(`the model abstains with ${JSON.stringify(text)}: the answer has no sources, ` +
     'but the cost', async (t) => {
     const { answer, ...rest } = await says(text)

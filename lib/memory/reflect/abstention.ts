@@ -4,6 +4,11 @@ export const NO_ANSWER = 'NO_ANSWER'
 /** Characters that may surround NO_ANSWER: white space, quotation marks, emphasis, brackets, full stops. */
 const AROUND = /[\s"'“”„‘’«»`*_.!()]/u
 
+/** What continues the word, so that it is another one, such as NO_ANSWERS or no_answer_found. */
+const CONTINUED = /^_?[\p{L}\p{N}]/u
+/** Characters between NO_ANSWER and the text after it. */
+const SEPARATORS = /^[\s"'“”„‘’«»`*_.!(),:;–—-]+/u
+
 /** Whether a whole text is NO_ANSWER by the rules of AbstentionGate. */
 export function isAbstention (text: string): boolean {
   const gate = new AbstentionGate()
@@ -13,13 +18,20 @@ export function isAbstention (text: string): boolean {
 
 /**
  * Holds the beginning of an answer back while it may still be only NO_ANSWER (in any case, perhaps surrounded by
- * quotation marks, emphasis or a full stop), so that no part of that word is shown.
+ * quotation marks, emphasis or a full stop), so that no part of that word is shown. If the answer goes on after the
+ * word, it passes on what follows.
  */
 export class AbstentionGate {
   #held = ''
   /** Number of characters of the word matched so far. */
   #seen = 0
   #open = false
+  #continues = false
+
+  /** Whether the answer begins with NO_ANSWER and goes on after it. */
+  get continues (): boolean {
+    return this.#continues
+  }
 
   /** @returns the text to pass on: nothing, or the text held so far with the chunk */
   push (chunk: string): string {
@@ -28,7 +40,11 @@ export class AbstentionGate {
     for (const character of chunk) {
       if (this.#matches(character)) continue
       this.#open = true
-      return this.#release()
+      const text = this.#release()
+      const afterWord = this.#seen === NO_ANSWER.length ? textAfterWord(text) : undefined
+      if (afterWord === undefined) return text
+      this.#continues = true
+      return afterWord
     }
     return ''
   }
@@ -54,4 +70,10 @@ export class AbstentionGate {
     this.#held = ''
     return text
   }
+}
+
+/** @returns undefined if another word begins with NO_ANSWER */
+function textAfterWord (text: string): string | undefined {
+  const rest = text.slice(text.toUpperCase().indexOf(NO_ANSWER) + NO_ANSWER.length)
+  return CONTINUED.test(rest) ? undefined : rest.replace(SEPARATORS, '')
 }

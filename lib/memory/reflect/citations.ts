@@ -13,6 +13,7 @@ export { NO_ANSWER }
  */
 const PREFIX = /^(?:\s*>)*\s*(?:(?:[-*+•–]|\d{1,9}[.)]|#{1,6})\s+)?(?:\[[ xX]\]\s+)?/
 const HAS_CONTENT = /[\p{L}\p{N}\p{Sc}\p{So}]/u
+const ABSTENTION: FilteredAnswer = { text: '', cited: [], cutSentences: 0, unverified: false, abstained: true }
 
 export interface CitationOptions {
   /** The texts of the sources. Only web addresses that occur in them verbatim are shown. Default: none. */
@@ -29,7 +30,7 @@ export interface Citations {
    * other sentences have none: an introduction or a remark in between needs no mark.
    */
   unverified: boolean
-  /** Whether the whole answer is NO_ANSWER. */
+  /** Whether the answer is NO_ANSWER, perhaps with an explanation after it that cites no source. */
   abstained: boolean
 }
 
@@ -88,16 +89,23 @@ export class CitationFilter {
   end (): FilteredAnswer {
     const held = this.#gate.push(this.#visible.end())
     const { abstained, text } = this.#gate.end()
-    if (abstained) return { text: '', cited: [], cutSentences: 0, unverified: false, abstained }
+    if (abstained) return { ...ABSTENTION, cited: [] }
     this.#reader.push(held + text)
     this.#reader.end()
+    if (this.#mayBeAbstention) return { ...ABSTENTION, cited: [] }
     const cited = [...this.#cited].sort((a, b) => a - b)
     const result = { cited, unverified: cited.length === 0, abstained }
     if (this.#shown.isEmpty) return { ...result, text: this.#uncutText, cutSentences: 0 }
     return { ...result, text: this.#flush(), cutSentences: this.#cutSentences }
   }
 
+  /** Text after NO_ANSWER is shown only if it cites a source: otherwise it explains why there is no answer. */
+  get #mayBeAbstention (): boolean {
+    return this.#gate.continues && this.#cited.size === 0
+  }
+
   #flush (): string {
+    if (this.#mayBeAbstention) return ''
     const text = this.#ready
     this.#ready = ''
     return text
@@ -117,7 +125,8 @@ export class CitationFilter {
   #takeProse (gap: string, body: string): void {
     const { text: left, cited, hasUnknownSource } = readProse(body, this.#bounds)
     const text = left.trimStart()
-    if (text !== body && !HAS_CONTENT.test(text)) {
+    const isOnlyMarks = this.#gate.continues && !/\p{L}/u.test(text)
+    if (isOnlyMarks || (text !== body && !HAS_CONTENT.test(text))) {
       this.#drop()
     } else if (hasUnknownSource && cited.length === 0) {
       this.#cutSentences += 1

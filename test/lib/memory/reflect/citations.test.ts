@@ -148,18 +148,31 @@ t.test('a sentence is shown as soon as the next one begins, and not before', asy
 t.test('abstentions are recognised', async (t) => {
   for (const text of [
     NO_ANSWER, ` ${NO_ANSWER}\n`, 'no_answer.', '"No_Answer"', '**NO_ANSWER**', '`NO_ANSWER`', '_NO_ANSWER_',
-    '\u200bNO_\u200bANSWER', '“NO_ANSWER.”',
+    '\u200bNO_\u200bANSWER', '“NO_ANSWER.”', 'NO_ANSWER [1]', 'NO_ANSWER NO_ANSWER', '**NO_ANSWER** [1].\n',
+    'NO_ANSWER\n\nThe evidence does not say where Alice works.', 'NO_ANSWER – it names no employer. [9]',
   ]) {
     const { pieces, ...answer } = inPieces([...text])
     t.strictSame(pieces.join(''), '', text)
     t.strictSame(answer, { text: '', cited: [], cutSentences: 0, unverified: false, abstained: true }, text)
   }
   for (const text of [
-    'NO_ANSWERS [1]', 'NO ANSWER', 'NO_ANSW', 'The NO_ANSWER', 'NO_ANSWER NO_ANSWER', 'NO_ANSWER [1]', '“', 'N',
+    'NO_ANSWERS [1]', 'NO_ANSWER_FOUND', 'NO ANSWER', 'NO_ANSW', 'The NO_ANSWER', '“', 'N',
   ]) {
     t.match(inPieces([...text]), { text, abstained: false }, text)
   }
   t.match(filterCitations('', 3), { text: '', abstained: false, unverified: true })
+})
+
+t.test('what follows the word of an abstention is shown once it cites a source, and without the word', async (t) => {
+  for (const [text, expected] of [
+    ['NO_ANSWER. Alice lived in Lyon [1].', 'Alice lived in Lyon [1].'],
+    ['**NO_ANSWER** – not exactly. She lives in Lyon [1]. Ask her.', 'not exactly. She lives in Lyon [1]. Ask her.'],
+    ['"no_answer"\n\n- Lyon [1]\n- tea [2]', 'Lyon [1]\n- tea [2]'],
+  ] as const) {
+    const { pieces, ...answer } = inPieces([...text])
+    t.match(answer, { text: expected, abstained: false, unverified: false }, text)
+    t.equal(pieces.slice(0, text.indexOf('[1]')).join(''), '', 'nothing is shown before a source is cited')
+  }
 })
 
 t.test('hidden characters are removed, and joiners that emoji and scripts need are kept', async (t) => {
