@@ -24,7 +24,7 @@ class ThrottledConnections {
    * @param caller whose turn it is: callers take turns
    */
   async readCostly (caller: string, read: () => Promise<number>): Promise<void> {
-    const release = await this.#costly.acquire({ flow: caller })
+    const release = await this.#costly.acquire({ flow: [caller] })
     try {
       const ms = await read()
       if (ms > COSTLY_MS) await setTimeout(PAUSE_FACTOR * ms, undefined, { ref: false })

@@ -1,3 +1,4 @@
+import { FlowTree, type Flow } from './flow-tree.js'
 import { turns } from './turn-budget.js'
 
 export interface SemaphoreOptions {
@@ -28,9 +29,11 @@ export interface AcquireOptions {
   signal?: AbortSignal | undefined
   /** Milliseconds to wait at most; Infinity: no limit. Default: that of the semaphore. */
   waitMs?: number
-  /** Whom the permit is for. Flows that wait share the permits evenly. Default: one flow for all. */
-  flow?: string | undefined
+  /** Whom the permit is for. Default: one flow for all. */
+  flow?: Flow | undefined
 }
+
+const COMMON_FLOW: Flow = ['']
 
 /**
  * A bounded number of permits with a bounded queue of waiters. A released permit goes to the flow that holds fewest,
@@ -40,11 +43,7 @@ export interface AcquireOptions {
 export class Semaphore {
   readonly permits: number
   readonly #options: SemaphoreOptions
-  /** By flow; the flow that was served last is at the end. */
-  readonly #waiters = new Map<string, Set<Waiter>>()
-  /** How many permits each flow holds, without those that hold none. */
-  readonly #permitsByFlow = new Map<string, number>()
-  #waiting = 0
+  readonly #flows = new FlowTree<Waiter>()
   #free: number
   #closed: Error | undefined
 
@@ -60,7 +59,7 @@ export class Semaphore {
 
   /** Callers that wait for a permit. */
   get waiting (): number {
-    return this.#waiting
+    return this.#flows.waiting
   }
 
   /**
@@ -68,7 +67,7 @@ export class Semaphore {
    * @throws the reason of the signal; `queueFullError` and `timeoutError` of the options; the error of close()
    */
   async acquire (
-    { signal, waitMs = this.#options.waitMs ?? Infinity, flow = '' }: AcquireOptions = {},
+    { signal, waitMs = this.#options.waitMs ?? Infinity, flow = COMMON_FLOW }: AcquireOptions = {},
   ): Promise<() => void> {
     signal?.throwIfAborted()
     if (this.#closed !== undefined) throw this.#closed
@@ -85,70 +84,39 @@ export class Semaphore {
   /** Refuses all waiting and all later callers with this error; permits that are held can still be released. */
   close (error: Error): void {
     this.#closed = error
-    for (const waiters of this.#waiters.values()) for (const waiter of waiters) waiter.reject(error)
+    for (const waiter of [...this.#flows]) waiter.reject(error)
   }
 
-  #take (flow: string): void {
+  #take (flow: Flow): void {
     this.#free--
-    this.#permitsByFlow.set(flow, this.#permitsOf(flow) + 1)
+    this.#flows.hold(flow, 1)
   }
 
-  #release (flow: string): void {
+  #release (flow: Flow): void {
     this.#free++
-    const remaining = this.#permitsOf(flow) - 1
-    if (remaining > 0) this.#permitsByFlow.set(flow, remaining)
-    else this.#permitsByFlow.delete(flow)
+    this.#flows.hold(flow, -1)
     // The permit passes directly to the next waiter, so that no later caller can overtake it.
-    for (let next = this.#nextFlow(); next !== undefined; next = this.#nextFlow()) {
-      const waiters = this.#waiters.get(next)!
-      const [waiter] = waiters
-      if (!waiter!.tryGrant()) continue
-      this.#take(next)
-      if (waiters.size > 0) {
-        this.#waiters.delete(next)
-        this.#waiters.set(next, waiters)
-      }
-      return
-    }
-  }
-
-  #permitsOf (flow: string): number {
-    return this.#permitsByFlow.get(flow) ?? 0
-  }
-
-  /** The flow with waiters that holds fewest permits; of equal ones the one that was served longest ago. */
-  #nextFlow (): string | undefined {
-    let next: string | undefined
-    for (const flow of this.#waiters.keys()) {
-      if (next === undefined || this.#permitsOf(flow) < this.#permitsOf(next)) next = flow
-    }
-    return next
+    for (let next = this.#flows.next(); next !== undefined; next = this.#flows.next()) if (next.tryGrant()) return
   }
 
   /** Makes room in a full queue for a flow by refusing the last waiter of a flow with more. @throws queueFullError() */
-  #makeRoom (flow: string): void {
+  #makeRoom (flow: Flow): void {
     const { maxWaiting, queueFullError: full } = this.#options
-    if (this.#waiting < maxWaiting) return
-    let longest = this.#waiters.get(flow) ?? new Set<Waiter>()
-    const allowed = longest.size + 1
-    for (const waiters of this.#waiters.values()) if (waiters.size > longest.size) longest = waiters
-    if (longest.size <= allowed) throw full()
-    const last = [...longest].at(-1)
-    last?.reject(full())
+    if (this.#flows.waiting < maxWaiting) return
+    const last = this.#flows.replaceableBy(flow)
+    if (last === undefined) throw full()
+    last.reject(full())
   }
 
   /** @returns true with the permit, false when the signal aborted */
-  async #wait (flow: string, signal: AbortSignal | undefined, waitMs: number): Promise<boolean> {
+  async #wait (flow: Flow, signal: AbortSignal | undefined, waitMs: number): Promise<boolean> {
     this.#makeRoom(flow)
     const { timeoutError: late } = this.#options
-    const waiters = this.#waiters.get(flow) ?? new Set<Waiter>()
     return await new Promise<boolean>((resolve, reject) => {
       const leave = () => {
         clearTimeout(timer)
         signal?.removeEventListener('abort', abort)
-        if (!waiters.delete(waiter)) return
-        this.#waiting--
-        if (waiters.size === 0) this.#waiters.delete(flow)
+        this.#flows.delete(flow, waiter)
       }
       const endsAt = performance.now() + waitMs
       const waiter: Waiter = {
@@ -156,6 +124,8 @@ export class Semaphore {
           // A waiter whose time is over does not use the permit, so the next one gets it.
           const isInTime = performance.now() < endsAt
           if (isInTime) {
+            this.#flows.noteServed(flow)
+            this.#take(flow)
             leave()
             resolve(true)
           } else waiter.reject(late(waitMs))
@@ -166,13 +136,11 @@ export class Semaphore {
       const abort = () => { leave(); resolve(false) }
       const expire = async () => {
         await turns.next(REFUSAL_FLOW)
-        if (waiters.has(waiter)) waiter.reject(late(waitMs))
+        if (this.#flows.has(flow, waiter)) waiter.reject(late(waitMs))
       }
       const timer = waitMs === Infinity ? undefined : setTimeout(() => { void expire() }, waitMs)
       signal?.addEventListener('abort', abort, { once: true })
-      waiters.add(waiter)
-      this.#waiters.set(flow, waiters)
-      this.#waiting++
+      this.#flows.add(flow, waiter)
     })
   }
 }

@@ -28,11 +28,13 @@ export interface RequestContext {
 export interface BankKey {
   tenantId: string | null
   bankId: string
+  /** Whom work on the bank is for (`callerOf`), so that stores can be fair to callers. Not part of the identity. */
+  caller?: string
 }
 
 /** The bank that a caller means by a name: the one of the caller's tenant. */
 export function bankOf (context: RequestContext, bankId: string): BankKey {
-  return { tenantId: context.tenantId, bankId }
+  return { tenantId: context.tenantId, bankId, caller: callerOf(context) }
 }
 
 /**
@@ -80,7 +82,18 @@ export function isBankId (text: string): boolean {
   return WHOLE_BANK_ID.test(text)
 }
 
+/** The identity alone, as stores keep and return it. */
+export function withoutCaller ({ tenantId, bankId }: BankKey): BankKey {
+  return { tenantId, bankId }
+}
+
 /** One string for a bank that no other tenant and bank can share: bank ids have no NUL, and a JSON text has none. */
 export function bankKeyString (key: BankKey): string {
   return `${key.tenantId === null ? '' : JSON.stringify(key.tenantId)}\u0000${key.bankId}`
+}
+
+/** Whom work on the bank is for, so that callers share what is scarce evenly, and the banks of a caller its share. */
+export function flowOf (bank: BankKey): string[] {
+  const id = bankKeyString(bank)
+  return bank.caller === undefined ? [id] : [bank.caller, id]
 }

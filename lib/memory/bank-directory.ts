@@ -3,7 +3,9 @@ import type { AccessControl, Permission } from '../access/access-control.js'
 import { REMOVED_SCORERS } from '../config/scorer-table.js'
 import type { BankConfiguration } from '../config/schema.js'
 import type { Timer } from '../concurrency/deadline.js'
-import { bankKeyString, bankOf, callerOf, type BankKey, type RequestContext } from '../identity/context.js'
+import {
+  bankKeyString, bankOf, callerOf, withoutCaller, type BankKey, type RequestContext,
+} from '../identity/context.js'
 import { withServiceErrors } from '../stores/service-errors.js'
 import type { BankConfig, BankConfigStore } from '../stores/bank-configs.js'
 import { mapInTurns, turns } from '../concurrency/turn-budget.js'
@@ -77,7 +79,8 @@ export class BankDirectory {
     const keys = bankIds.map((bankId) => bankOf(context, bankId))
     const banks = this.#known(keys) ?? await this.resolve(keys, callerOf(context))
     for (const { key, grants } of banks) this.#options.access.require(context, permission, key.bankId, grants)
-    return banks
+    // What is cached is for all callers.
+    return banks.map((bank, index) => ({ ...bank, key: keys[index]! }))
   }
 
   /** @throws ServiceError as `open` */
@@ -109,8 +112,7 @@ export class BankDirectory {
       if (entry.resolved?.settings !== live.current) {
         if (turns.isExhausted) await turns.next(caller)
         const settings = live.current
-        const { tenantId, bankId } = key
-        entry.resolved = { settings, bank: resolveBank({ tenantId, bankId }, entry.stored?.configuration, settings) }
+        entry.resolved = { settings, bank: resolveBank(withoutCaller(key), entry.stored?.configuration, settings) }
       }
       banks.push(entry.resolved.bank)
     }

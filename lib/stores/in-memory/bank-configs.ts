@@ -1,4 +1,4 @@
-import { bankKeyString, type BankKey } from '../../identity/context.js'
+import { bankKeyString, withoutCaller, type BankKey } from '../../identity/context.js'
 import {
   BANK_CONFIG_CHANGE_LIFETIME_MS, BANK_CONFIG_CHANGES, BANK_CONFIG_HISTORY,
   type BankConfig, type BankConfigChange, type BankConfigChanges, type BankConfigOutcome, type BankConfigStore,
@@ -95,7 +95,7 @@ export class InMemoryBankConfigs implements BankConfigStore {
     this.#take(configBytes(config) + (history.length === 0 ? CONFIGURED_BYTES : 0))
     history.push(config)
     if (history.length > BANK_CONFIG_HISTORY) this.#take(-configBytes(history.shift()!))
-    this.#banks.set(id, { bank: { ...bank }, history, ...(document !== null && { inForce: config }) })
+    this.#banks.set(id, { bank: withoutCaller(bank), history, ...(document !== null && { inForce: config }) })
     return { changed: true, revision: document === null ? 0 : config.revision }
   }
 
@@ -134,7 +134,7 @@ export class InMemoryBankConfigs implements BankConfigStore {
     const revision = ++this.#newest
     // A Map keeps the position of an existing key; after the deletion the key is inserted last.
     this.#changes.delete(id)
-    this.#changes.set(id, { bank: { ...bank }, revision, changedAt })
+    this.#changes.set(id, { bank: withoutCaller(bank), revision, changedAt })
     return revision
   }
 }

@@ -1,4 +1,4 @@
-import { bankKeyString, type BankKey } from '../../identity/context.js'
+import { bankKeyString, withoutCaller, type BankKey } from '../../identity/context.js'
 import type { NewMemory } from '../vector-store.js'
 import { BankEntries } from './bank-entries.js'
 import { BankIndexes, type LexicalHandle } from './bank-indexes.js'
@@ -37,7 +37,8 @@ export class Bank {
   #newest: { version: number, retainedAt: number | null } | undefined
 
   constructor (key: BankKey, arena: VectorArena) {
-    this.key = key
+    // Without the caller of the first write: the bank is everyone's.
+    this.key = withoutCaller(key)
     this.id = bankKeyString(key)
     this.#indexes = new BankIndexes(arena)
     this.lexical = this.#indexes.lexical

@@ -1,4 +1,4 @@
-import { bankKeyString, type BankKey } from '../../identity/context.js'
+import { bankKeyString, withoutCaller, type BankKey } from '../../identity/context.js'
 import { sumTokens } from '../../text/tokens.js'
 import { chargedToRunningCaller, turns as sharedTurns } from '../../concurrency/turn-budget.js'
 import type { BankConfigChange } from '../bank-configs.js'
@@ -172,7 +172,8 @@ export class InMemoryVectorStore implements VectorStore {
   }
 
   async statistics (key: BankKey, now: number): Promise<BankStatistics> {
-    const none = { statistics: noStatistics({ ...key, memoryCount: 0, lastRetainedAt: null }), counts: [] }
+    const empty = { ...withoutCaller(key), memoryCount: 0, lastRetainedAt: null }
+    const none = { statistics: noStatistics(empty), counts: [] }
     const { statistics, counts } = await this.#read(key, now, undefined, collectStatistics, none)
     // The other statistics are of one moment; only the counting of tokens continues after it.
     return { ...statistics, tokens: await sumTokens(counts) }

@@ -1,4 +1,4 @@
-import { bankKeyString, type BankKey } from '../../identity/context.js'
+import { flowOf, type BankKey } from '../../identity/context.js'
 import {
   BANK_CONFIG_CHANGE_LIFETIME_MS, BANK_CONFIG_CHANGES,
   type BankConfig, type BankConfigChange, type BankConfigChanges, type BankConfigOutcome, type BankConfigStore,
@@ -120,7 +120,7 @@ export class SqlBankConfigs implements BankConfigStore {
   async write (bank: BankKey, change: BankConfigChange): Promise<BankConfigOutcome> {
     return await this.#guard(async () => await retrySerializationFailures(async () => (
       await this.#executor.transaction(
-        async (tx) => await this.#writer.write(tx, bank, change), { flow: bankKeyString(bank) })
+        async (tx) => await this.#writer.write(tx, bank, change), { flow: flowOf(bank) })
     )))
   }
 

@@ -1,4 +1,4 @@
-import { bankKeyString, type BankKey } from '../../identity/context.js'
+import { bankKeyString, flowOf, type BankKey } from '../../identity/context.js'
 import type { EmbeddingSpace } from '../vector-store.js'
 import type { Executor } from './executor.js'
 import { retrySerializationFailures } from './retrying.js'
@@ -68,7 +68,7 @@ export async function adoptSpace (
       await tx.query(spaces.lock, bankParameters(bank))
       await tx.query(spaces.free, values)
       await tx.query(spaces.adopt, values)
-    }, { flow: bankKeyString(bank) })
+    }, { flow: flowOf(bank) })
   })
 }
 

@@ -1,7 +1,7 @@
 import type { RowBudget } from '../../concurrency/byte-budget.js'
 import { forEachConcurrently } from '../../concurrency/for-each-concurrently.js'
 import type { Semaphore } from '../../concurrency/semaphore.js'
-import { bankKeyString, type BankKey } from '../../identity/context.js'
+import { flowOf, type BankKey } from '../../identity/context.js'
 import { busySemaphore } from './connection-semaphore.js'
 import type { Executor } from './executor.js'
 import { bankParameters, type MemoryRow } from './rows.js'
@@ -125,7 +125,7 @@ export class LongColumnReader {
   async #read (
     piece: ReadonlyArray<CutRow<MemoryRow>>, bank: BankKey, budget: RowBudget | undefined,
   ): Promise<LongColumnsRow[]> {
-    const flow = bankKeyString(bank)
+    const flow = flowOf(bank)
     const release = await this.#permits.acquire({ flow })
     try {
       // Throws when the exchange has ended.

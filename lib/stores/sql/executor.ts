@@ -1,3 +1,4 @@
+import type { Flow } from '../../concurrency/flow-tree.js'
 import type { PoolStatus } from '../vector-store.js'
 
 /**
@@ -43,8 +44,8 @@ export interface Executor extends Queries {
 export interface WaitOptions {
   /** Cancels the wait: the call rejects with the signal's reason. Has no effect once work has begun. */
   signal?: AbortSignal | undefined
-  /** The bank of the statements (bankKeyString). Waiting banks share the connections evenly. */
-  flow?: string | undefined
+  /** Whom the statements are for (`flowOf`). Callers that wait share the connections evenly. */
+  flow?: Flow | undefined
 }
 
 /** Single statements, each of which is its own transaction and waits for a connection with these options. */

@@ -1,5 +1,5 @@
 import { mapInTurns } from '../../concurrency/turn-budget.js'
-import { bankKeyString, type BankKey } from '../../identity/context.js'
+import { bankKeyString, flowOf, withoutCaller, type BankKey } from '../../identity/context.js'
 import {
   IDEMPOTENCY_LIFETIME_MS, type BankStatistics, type BankSummary, type DayCounts, type DayRange, type EmbeddingSpace,
   type IdempotencyRecord, type ListBanksRequest, type ListFilters, type ListRequest, type Memory, type Neighbourhood,
@@ -119,7 +119,7 @@ export class SqlReader {
   async statistics (bank: BankKey, now: number): Promise<BankStatistics> {
     const [row] = await this.#query<StatisticsRow>(bank, this.#statements.statistics, [...bankParameters(bank), now])
     return {
-      ...bank,
+      ...withoutCaller(bank),
       memoryCount: row!.memories,
       passageCount: row!.passages,
       unembeddedCount: row!.unembedded,
@@ -147,7 +147,7 @@ export class SqlReader {
   }
 
   async #query<R extends object> (bank: BankKey, text: string, values: readonly Param[]): Promise<R[]> {
-    return await this.#executor.read<R>(text, values, { flow: bankKeyString(bank) })
+    return await this.#executor.read<R>(text, values, { flow: flowOf(bank) })
   }
 
   /**

@@ -1,6 +1,6 @@
 import { forEachConcurrently } from '../../concurrency/for-each-concurrently.js'
 import { mapInTurns } from '../../concurrency/turn-budget.js'
-import { bankKeyString, type BankKey } from '../../identity/context.js'
+import { bankKeyString, flowOf, type BankKey } from '../../identity/context.js'
 import { compareText } from '../../text/compare-text.js'
 import type { Candidate, CandidateScores, EmbeddingSpace, SearchRequest, SearchResult } from '../vector-store.js'
 import type { CutRow, LongColumnReader } from './bounded-rows.js'
@@ -87,7 +87,7 @@ export class SqlSearcher {
     const search = async (nearest?: Nearest): Promise<Array<CutRow<CandidateRow>>> => {
       const statement = searchStatement(bank, request, { schema: this.#schema, space: this.#space, nearest })
       if (statement === undefined) return []
-      const options = { keepPlan: true, flow: bankKeyString(bank) }
+      const options = { keepPlan: true, flow: flowOf(bank) }
       return await this.#executor.read<CutRow<CandidateRow>>(statement.text, statement.values, options)
     }
     const nearest = await this.#nearest(bank, request)
@@ -110,7 +110,7 @@ export class SqlSearcher {
     if (semantic === undefined || this.#space === undefined || this.#indexes?.has(bank) !== true) return undefined
     const statement = nearestStatement(bank, request, semantic.vector, { schema: this.#schema, space: this.#space })
     if (statement === undefined) return undefined
-    return (await this.#executor.read<Nearest>(statement.text, statement.values, { flow: bankKeyString(bank) }))[0]
+    return (await this.#executor.read<Nearest>(statement.text, statement.values, { flow: flowOf(bank) }))[0]
   }
 }
 

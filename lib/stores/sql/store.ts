@@ -1,5 +1,5 @@
 import { tmpdir } from 'node:os'
-import { bankKeyString, type BankKey } from '../../identity/context.js'
+import { bankKeyString, flowOf, type BankKey } from '../../identity/context.js'
 import { sumTokens } from '../../text/tokens.js'
 import type { BankConfigChange } from '../bank-configs.js'
 import type {
@@ -165,7 +165,7 @@ export class SqlVectorStore implements VectorStore {
   async scan (bank: BankKey, now: number, signal?: AbortSignal): Promise<Scan> {
     return await this.#guard(async () => await this.#executor.transaction(async (tx) => (
       await this.#spools.spool(scanPages(tx, this.#statements.scan, bank, now, signal), bankKeyString(bank))
-    ), { snapshot: true, bulk: true, signal, flow: bankKeyString(bank) }))
+    ), { snapshot: true, bulk: true, signal, flow: flowOf(bank) }))
   }
 
   async import (

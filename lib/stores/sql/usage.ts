@@ -1,5 +1,5 @@
 import { exponentialBackOff, retry } from '../../concurrency/retry.js'
-import { bankKeyString } from '../../identity/context.js'
+import { flowOf } from '../../identity/context.js'
 import type { UsageEntry, UsageOutcome, UsageReservation } from '../vector-store.js'
 import { SqlError, statementsOf, type Executor, type Param, type Queries } from './executor.js'
 import { retrySerializationFailures } from './retrying.js'
@@ -71,7 +71,7 @@ async function eachInOrder<Entry extends UsageEntry> (
     .map((entry, index) => ({ entry, index }))
     .sort((a, b) => compareKeys(keyOf(a.entry), keyOf(b.entry)))
   if (first === undefined) return
-  const flow = bankKeyString(first.entry.bank)
+  const flow = flowOf(first.entry.bank)
   if (rest.length === 0) {
     await work(statementsOf(executor, { flow }), first)
     return

@@ -1,4 +1,4 @@
-import { bankKeyString, type BankKey } from '../../identity/context.js'
+import { bankKeyString, flowOf, type BankKey } from '../../identity/context.js'
 import { Deadline } from '../../concurrency/deadline.js'
 import { KeyedQueue } from '../../concurrency/keyed-queue.js'
 import { recordText } from '../idempotency.js'
@@ -75,7 +75,7 @@ export class WriteTransactions {
       const outcome = await work(tx, changes)
       if (idempotency !== undefined) await this.#keepRecord(tx, bank, idempotency, outcome, write.now)
       return outcome
-    }, { ...options, signal, flow: bankKeyString(bank) })
+    }, { ...options, signal, flow: flowOf(bank) })
     const outcome = await retrySerializationFailures(once).catch(async (error: unknown) => {
       if (idempotency === undefined || !(error instanceof SqlError && error.kind === 'connection')) throw error
       return await once()
@@ -126,7 +126,7 @@ export class WriteTransactions {
 
   /** Runs single statements, each of which is its own transaction. */
   autocommitted (bank: BankKey, signal: AbortSignal | undefined): Queries {
-    return statementsOf(this.#options.executor, { signal, flow: bankKeyString(bank) })
+    return statementsOf(this.#options.executor, { signal, flow: flowOf(bank) })
   }
 
   async #keepRecord (

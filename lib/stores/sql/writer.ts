@@ -1,4 +1,4 @@
-import { bankKeyString, type BankKey } from '../../identity/context.js'
+import { bankKeyString, flowOf, type BankKey } from '../../identity/context.js'
 import { compareText } from '../../text/compare-text.js'
 import { turns } from '../../concurrency/turn-budget.js'
 import type { BankConfigChange } from '../bank-configs.js'
@@ -177,7 +177,7 @@ export class SqlWriter {
       ])
       if (!row!.is_configured_space) this.#spaces.noteForeign(bank)
       return row!.attached
-    }, { flow: bankKeyString(bank) }))
+    }, { flow: flowOf(bank) }))
   }
 
   /**

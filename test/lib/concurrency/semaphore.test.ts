@@ -165,7 +165,7 @@ t.test('permits, held and waiting report the state', async (t) => {
 
 /** Waits for a permit and notes in `order` when it comes. */
 async function noting (all: Semaphore, flow: string, order: string[]): Promise<() => void> {
-  const release = await all.acquire({ flow })
+  const release = await all.acquire({ flow: [flow] })
   order.push(flow)
   return release
 }
@@ -193,14 +193,57 @@ t.test('flows that wait share the permits evenly, however long their queues are'
 
 t.test('a full queue makes room for a flow that has fewer waiters', async (t) => {
   const all = semaphore({ permits: 1, maxWaiting: 3 })
-  const release = await all.acquire({ flow: 'busy' })
-  const [first, second, third] = Array.from({ length: 3 }, () => all.acquire({ flow: 'busy' }))
+  const release = await all.acquire({ flow: ['busy'] })
+  const [first, second, third] = Array.from({ length: 3 }, () => all.acquire({ flow: ['busy'] }))
   const refused = t.rejects(third!, { message: 'full' }, 'the last waiter of the longest queue')
-  const calm = all.acquire({ flow: 'calm' })
+  const calm = all.acquire({ flow: ['calm'] })
   await refused
-  await t.rejects(all.acquire({ flow: 'calm' }), { message: 'full' }, 'and not one of a flow that has ended')
+  await t.rejects(all.acquire({ flow: ['calm'] }), { message: 'full' }, 'and not one of a flow that has ended')
   t.equal(all.waiting, 3)
   release()
   await Promise.all([calm, first!, second!].map(async (next) => { (await next)() }))
+  t.strictSame([all.held, all.waiting], [0, 0])
+})
+
+t.test('a flow with many flows below it gets no more permits than one with a single flow', async (t) => {
+  const all = semaphore({ permits: 2, maxWaiting: 100 })
+  const order: string[] = []
+  const acquire = async (caller: string, name: string) => {
+    const release = await all.acquire({ flow: [caller, name] })
+    order.push(`${caller} ${name}`)
+    return release
+  }
+  const held = [await acquire('many', 'a'), await acquire('many', 'b')]
+  const many = ['a', 'b', 'b', 'c'].map((name) => acquire('many', name))
+  const one = acquire('one', 'x')
+  held[0]!()
+  const releaseOne = await one
+  t.equal(order.at(-1), 'one x', 'who holds none is first')
+  releaseOne()
+  const releaseA = await many[0]!
+  t.equal(order.at(-1), 'many a', 'of the flows of one caller that which holds fewest')
+  held[1]!()
+  const releaseB = await many[1]!
+  t.equal(order.at(-1), 'many b', 'then the one that waits longest')
+  releaseA()
+  const releaseC = await many[3]!
+  t.equal(order.at(-1), 'many c')
+  releaseB()
+  ;(await many[2]!)()
+  releaseC()
+  t.strictSame([all.held, all.waiting], [0, 0])
+})
+
+t.test('a full queue refuses the caller with most waiters, however many flows they have', async (t) => {
+  const all = semaphore({ permits: 1, maxWaiting: 3 })
+  const release = await all.acquire({ flow: ['many', 'a'] })
+  const many = ['a', 'b', 'b'].map((name) => all.acquire({ flow: ['many', name] }))
+  const refused = t.rejects(many[2]!, { message: 'full' }, 'the last of its longest flow')
+  const one = all.acquire({ flow: ['one', 'x'] })
+  await refused
+  await t.rejects(all.acquire({ flow: ['one', 'y'] }), { message: 'full' }, 'not for a caller with as many')
+  await t.rejects(all.acquire({ flow: ['many', 'c'] }), { message: 'full' }, 'nor for the caller itself')
+  release()
+  await Promise.all([one, many[0]!, many[1]!].map(async (next) => { (await next)() }))
   t.strictSame([all.held, all.waiting], [0, 0])
 })
