@@ -29,8 +29,8 @@ const DEFAULTS: Values = {
   diversity: 0.1,
   ...Object.fromEntries(Object.entries(SCORER_TABLE).map(([name, { weight }]) => [name, weight])),
 }
-/** `document_meaning` requires vectors, which are not used here. */
-const FIXED = new Set(['document_meaning'])
+/** They require vectors, which are not used here. */
+const FIXED = new Set(['document_meaning', 'question_meaning'])
 /** BM25 needs a pivot and a saturation above 0. */
 const ALWAYS_POSITIVE = new Set(['pivot', 'k1'])
 

@@ -17,6 +17,11 @@ export const SCORER_TABLE = {
     weight: 0.3,
     about: 'The sum of the best semantic matches in the same document, relative to the best document found.',
   },
+  question_meaning: {
+    weight: 0.2,
+    about: 'The turn before it in the same document asks a question that is semantically close to the query. Not for ' +
+      'turns of an assistant, which answer all questions.',
+  },
   speaker: { weight: 0.5, about: 'The query names the speaker.' },
   speaker_self: { weight: 0.15, about: 'The query names the speaker, who talks about themselves.' },
   user_said: {

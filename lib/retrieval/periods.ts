@@ -21,7 +21,9 @@ const MIN_LISTED = 10
  */
 const CONTENT_SHARE = 0.1
 /** The scorers that compare words or meaning. */
-const CONTENT_SCORERS = ['match', 'phrase', 'document', 'document_best', 'document_meaning'] as const
+const CONTENT_SCORERS = [
+  'match', 'phrase', 'document', 'document_best', 'document_meaning', 'question_meaning',
+] as const
 
 /**
  * Narrows the filters to each period that a query names, so that a memory of that time is found even if others match

@@ -1,6 +1,8 @@
 import { runSync, type Steps } from '../../concurrency/steps.js'
 import type { Candidate, Memory } from '../../stores/vector-store.js'
+import { sequenceInstant } from '../../stores/context.js'
 import { documentKey } from '../candidates.js'
+import { TYPICAL_COSINE } from '../fusion.js'
 import type { AnalyzedQuery } from '../query.js'
 import { daysToNearestSpan } from '../dates.js'
 import {
@@ -47,6 +49,8 @@ export function * rankingInputSteps (
   const isLarge = candidates.length > CANDIDATES_PER_STEP
   if (isLarge) yield
   const documents = documentShares(candidates)
+  if (isLarge) yield
+  const questions = questionMeanings(candidates, read)
   // Parsing the times that a text names can take a millisecond.
   const seeksTime = query.spans.length > 0
   const inputs: RankingInput[] = []
@@ -59,6 +63,7 @@ export function * rankingInputSteps (
       scores,
       signals,
       document: documents[index]!,
+      questionMeaning: questions?.[index] ?? 0,
       timeDistanceDays: seeksTime ? daysAway(memory, signals, query) : Infinity,
       isNamedSpeaker: namedSpeaker !== undefined && signals.speakerName === namedSpeaker,
     })
@@ -169,6 +174,42 @@ function documentShares (candidates: readonly Scorable[]): Array<RankingInput['d
 function discountedSum (scores: number[]): number {
   if (scores.length === 1) return scores[0]!
   return scores.sort((a, b) => b - a).slice(0, DOCUMENT_DEPTH).reduce((sum, score, rank) => sum + score / (rank + 1), 0)
+}
+
+/**
+ * For each candidate, how close in meaning the question is that the turn before it in its document asks: 1 for the
+ * highest cosine of all candidates, 0 for a typical one. 0 for an assistant's turn, because it answers all questions
+ * of the user, and its own words say what about.
+ * @returns undefined without cosines
+ */
+function questionMeanings (candidates: readonly Scorable[], read: readonly Signals[]): Float64Array | undefined {
+  let best = 0
+  for (const { scores: { semantic = 0 } } of candidates) if (semantic > best) best = semantic
+  if (best === 0) return undefined
+  const documents = new Map<string, number[]>()
+  for (const [index, candidate] of candidates.entries()) {
+    if (candidate.memory.documentId === null) continue
+    const key = documentKey(candidate)
+    const turns = documents.get(key)
+    if (turns === undefined) documents.set(key, [index])
+    else turns.push(index)
+  }
+  const meanings = new Float64Array(candidates.length)
+  for (const turns of documents.values()) {
+    turns.sort((a, b) => bySequence(candidates[a]!.memory, candidates[b]!.memory))
+    for (let at = 1; at < turns.length; at++) {
+      const index = turns[at]!
+      const before = turns[at - 1]!
+      if (!read[before]!.endsInQuestion || read[index]!.role === 'assistant') continue
+      const cosine = candidates[before]!.scores.semantic ?? 0
+      meanings[index] = Math.max(0, (cosine / best - TYPICAL_COSINE) / (1 - TYPICAL_COSINE))
+    }
+  }
+  return meanings
+}
+
+function bySequence (a: Memory, b: Memory): number {
+  return sequenceInstant(a) - sequenceInstant(b) || (a.memoryId < b.memoryId ? -1 : 1)
 }
 
 function daysAway (

@@ -12,6 +12,8 @@ export interface RankingInput {
    * the best score by a memory's own words, and of the best five cosines together.
    */
   document: { lexical: number, ownLexical: number, semantic: number }
+  /** How close in meaning to the query the question of the turn before it is, within 0–1; 0 if that one asks none. */
+  questionMeaning: number
   /**
    * Days between the times that the query names and those of the memory (`occurred_at` and the times in its text);
    * Infinity when the query names none.
@@ -49,6 +51,7 @@ export const SCORERS = {
   document: ({ document }) => document.lexical,
   document_best: ({ document }) => document.ownLexical,
   document_meaning: ({ document }) => document.semantic,
+  question_meaning: ({ questionMeaning }) => questionMeaning,
   speaker: ({ isNamedSpeaker }) => isNamedSpeaker ? 1 : 0,
   speaker_self: ({ isNamedSpeaker, signals }) => isNamedSpeaker && signals.isFirstPerson ? 1 : 0,
   user_said: userSaid,

@@ -27,6 +27,8 @@ const USER = { metadata: { speaker: 'user' } }
 const ASSISTANT = { metadata: { speaker: 'assistant' } }
 
 const TALK = { documentId: 'talk' }
+/** A turn of the talk. */
+const at = (second: number): CandidateFields => ({ ...TALK, occurredAt: NOW + 1000 * second })
 
 /** For each scorer, a candidate that it raises and one that it does not affect. */
 const cases: Record<ScorerName, { liked: Case[], passedOver: Case[] }> = {
@@ -54,6 +56,23 @@ const cases: Record<ScorerName, { liked: Case[], passedOver: Case[] }> = {
   document_meaning: {
     liked: [['kettle', { semantic: 0.4, documentId: 'a' }]],
     passedOver: [['kettle', { lexical: 0.4, documentId: 'a' }]],
+  },
+  question_meaning: {
+    liked: [
+      ['Why is it late?', { text: 'It stopped.', ...at(2) }, { text: 'What of the clock?', semantic: 0.9, ...at(1) }],
+      ['Why?', { text: 'It stopped.', ...USER, ...at(2) }, { text: 'And the clock?', semantic: 0.9, ...at(1) }],
+    ],
+    passedOver: [
+      ['Why is it late?', { text: 'It stopped.', ...at(2) }, { text: 'Look at the clock.', semantic: 0.9, ...at(1) }],
+      ['Why is it late?', { text: 'It stopped.', ...at(2) }, { text: 'What of the clock?', lexical: 0.9, ...at(1) }],
+      ['Why is it late?', { text: 'It stopped.', ...at(1) }, { text: 'What of the clock?', semantic: 0.9, ...at(2) }],
+      ['Why?', { text: 'It stopped.', ...ASSISTANT, ...at(2) }, { text: 'And the clock?', semantic: 0.9, ...at(1) }],
+      [
+        'Why?', { text: 'It stopped.', ...at(2) }, { text: 'And the mill?', semantic: 0.6, ...at(1) },
+        { text: 'And the clock?', semantic: 0.9 },
+      ],
+      ['Why?', { text: 'It stopped.', ...at(2) }, { text: 'And the clock?', semantic: 0.9, occurredAt: NOW }],
+    ],
   },
   speaker: {
     liked: [
