@@ -20,6 +20,8 @@ const MIN_LISTED = 10
  * with all of its words does not rank before one of the time if it is a day away from it.
  */
 const CONTENT_SHARE = 0.1
+/** The share of its weight that the semantic strategy has in questions about an earlier answer of the assistant. */
+const EARLIER_ANSWER_SHARE = 0.7
 /** The scorers that compare words or meaning. */
 const CONTENT_SCORERS = [
   'match', 'phrase', 'document', 'document_best', 'document_meaning', 'question_meaning',
@@ -40,11 +42,16 @@ export function spanFilters (filters: Filters, spans: readonly TimeSpan[]): Filt
 
 /**
  * The weights for a query. If it names only times, its words and their meaning say little: a memory that has the word
- * `yesterday` means the day before it was written.
+ * `yesterday` means the day before it was written. A question about an earlier answer is closer in meaning to the
+ * question that was asked then than to the answer.
  */
-export function weightsForQuery (weights: Weights, { periods }: Pick<AnalyzedQuery, 'periods'>): Weights {
-  if (periods.length === 0) return weights
-  return { lexical: weights.lexical * CONTENT_SHARE, semantic: weights.semantic * CONTENT_SHARE }
+export function weightsForQuery (
+  weights: Weights, query: Pick<AnalyzedQuery, 'periods' | 'asksForAssistantTurn' | 'asksForMethod'>,
+): Weights {
+  const { lexical, semantic } = weights
+  if (query.periods.length > 0) return { lexical: lexical * CONTENT_SHARE, semantic: semantic * CONTENT_SHARE }
+  if (!query.asksForAssistantTurn && !query.asksForMethod) return weights
+  return { lexical, semantic: semantic * EARLIER_ANSWER_SHARE }
 }
 
 /** The same for the scorers. */

@@ -26,6 +26,20 @@ for (const fusion of ['linear', 'rrf'] as const) {
   })
 }
 
+await t.test('the meaning counts less in a question about an earlier answer', async (t) => {
+  const { post, retain } = await testApp(t, { file: SEMANTIC })
+  for (const text of TEXTS) await retain('b', text)
+  const best = async (query: string) => {
+    const { hits } = (await post('/v1/recall', { bank_id: 'b', query, explain: true })).json<RecallAnswer>()
+    return Math.max(...hits.map(({ scores }) => scores!.contributions!['semantic']!))
+  }
+  const usual = await best('What does Alice drink?')
+  for (const query of ['What tea did you recommend to Alice?', 'How did I make the tea of Alice?']) {
+    t.ok(Math.abs(await best(query) - 0.7 * usual) < 1e-9, query)
+  }
+  t.equal(await best('What tea do you recommend to Alice?'), usual)
+})
+
 await t.test('stages report when they began, in order', async (t) => {
   const { post, retain } = await testApp(t)
   await retain('b', TEXTS[0]!)
