@@ -47,6 +47,12 @@ export const SCORER_TABLE = {
     about: 'The memory is a short turn of a conversation without user and assistant and contains a time or names.',
   },
   question: { weight: -0.2, about: 'The memory is a short question.' },
+  instruction: {
+    weight: 0.5,
+    about: 'The memory is a short turn of the user (`metadata.speaker`) that tells the assistant how to act from ' +
+      'then on (`Always use metric units`, `… when I ask for a recipe`) and shares a word with the query. Not for a ' +
+      'query about what the assistant said; the weight falls from 8 search terms to none at 13.',
+  },
   reaction: {
     weight: -0.1,
     about: 'The memory is a turn of fewer than 50 words, without stop words, that starts with a reaction: thanks, ' +

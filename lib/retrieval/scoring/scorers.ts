@@ -31,8 +31,8 @@ const SHORT_QUESTION_WORDS = 15
 /** A turn with fewer words may be small talk, unless a time or names in it show otherwise. */
 const SHORT_TURN_WORDS = 50
 /**
- * A query in the first person fully prefers the user's turns up to FULL_PREFERENCE_TERMS terms, and not at all from
- * NO_PREFERENCE_TERMS on.
+ * The preference for the user's turns applies in full up to FULL_PREFERENCE_TERMS terms of the query, and not at all
+ * from NO_PREFERENCE_TERMS on.
  */
 const FULL_PREFERENCE_TERMS = 8
 const NO_PREFERENCE_TERMS = 13
@@ -63,6 +63,7 @@ export const SCORERS = {
   name_told: ({ signals }, { asksForName }) => asksForName ? signals.nameScore : 0,
   details,
   question: ({ signals }) => signals.endsInQuestion && signals.stems.length < SHORT_QUESTION_WORDS ? 1 : 0,
+  instruction,
   // Assistants begin many a full answer with `Absolutely!` or `Great question`.
   reaction: ({ signals }) => signals.isReaction && signals.stems.length < SHORT_TURN_WORDS ? 1 : 0,
 } as const satisfies Record<string, Scorer>
@@ -77,6 +78,7 @@ export const SCORER_CONDITIONS: Partial<Record<ScorerName, (query: AnalyzedQuery
   name_told: ({ asksForName }) => asksForName,
   user_said: ({ asksAboutUser, asksForAdvice }) => asksAboutUser || asksForAdvice,
   assistant_said: ({ asksForAssistantTurn, asksForMethod }) => asksForAssistantTurn || asksForMethod,
+  instruction: (query) => !query.asksForAssistantTurn && preferenceForUser(query) > 0,
 }
 export const SCORER_NAMES = Object.keys(SCORERS) as ScorerName[]
 export type ScorerWeights = Readonly<Record<ScorerName, number>>
@@ -85,19 +87,30 @@ function assistantSaid ({ signals }: RankingInput, { asksForAssistantTurn, asksF
   return (asksForAssistantTurn || asksForMethod) && signals.role === 'assistant' ? 1 : 0
 }
 
-/**
- * A long query compares or combines several things, and its own words describe its subject. The preference would hide
- * answers that discuss all of them behind short turns about one.
- */
-function userSaid (
-  { signals }: RankingInput, { asksAboutUser, asksForAdvice, asksForMethod, terms }: AnalyzedQuery,
-): number {
+function userSaid ({ signals }: RankingInput, query: AnalyzedQuery): number {
   if (signals.role !== 'user') return 0
-  if (asksForAdvice) return 1
-  if (!asksAboutUser) return 0
-  if (asksForMethod) return 0.25
-  const preference = (NO_PREFERENCE_TERMS - terms.length) / (NO_PREFERENCE_TERMS - FULL_PREFERENCE_TERMS)
-  return 0.5 * Math.min(1, Math.max(0, preference))
+  if (query.asksForAdvice) return 1
+  if (!query.asksAboutUser) return 0
+  return query.asksForMethod ? 0.25 : 0.5 * preferenceForUser(query)
+}
+
+/**
+ * An instruction applies to a query that shares a word with it. It has few words and seldom answers a question, so by
+ * its words alone it would rank far behind the memories that do.
+ */
+function instruction ({ signals, scores: { own = 0 } }: RankingInput, query: AnalyzedQuery): number {
+  const { role, stems, isInstruction } = signals
+  if (!isInstruction || role !== 'user' || own === 0 || stems.length >= SHORT_TURN_WORDS) return 0
+  return query.asksForAssistantTurn ? 0 : preferenceForUser(query)
+}
+
+/**
+ * How much a query prefers the user's turns, by its length alone, within 0–1. A long query compares or combines several
+ * things, and its own words describe its subject. The preference would hide answers that discuss all of them behind
+ * short turns about one.
+ */
+function preferenceForUser ({ terms }: AnalyzedQuery): number {
+  return Math.min(1, Math.max(0, (NO_PREFERENCE_TERMS - terms.length) / (NO_PREFERENCE_TERMS - FULL_PREFERENCE_TERMS)))
 }
 
 /**

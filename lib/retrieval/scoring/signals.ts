@@ -32,6 +32,8 @@ export interface Signals {
   nameScore: number
   /** Whether the text ends in a question. */
   endsInQuestion: boolean
+  /** Whether it tells an assistant how to act from then on: `Always use metric units when I ask for a recipe.` */
+  isInstruction: boolean
   /** Whether it begins like a reaction to someone else: thanks, praise, agreement, a greeting. */
   isReaction: boolean
 }
@@ -55,6 +57,18 @@ const TIME = new RegExp(String.raw`\b(?:yesterday|today|tonight|tomorrow|ago|rec
 const NAME = /(?<![.!?]\s|^)\b\p{Lu}\p{Ll}+/gu
 const REACTION = new RegExp(String.raw`^(?:wow|thanks|thank|that['’]?s|that (?:is|sounds)|congrats|congratulations|awesome|yeah|yep|yes|sounds|great|cool|nice|amazing|absolutely|definitely|good|${
   'so glad|glad|sure|totally|no problem|you[\'’]re|aww?|haha|oh|sorry|bye|take care|hey|hi|hello'})\b`, 'i')
+/**
+ * A sentence that begins with `Always …`, `Never …`, `From now on …` or `When I ask …`, or that ends in `… when I ask`.
+ * Not `Never mind` or `Always been fond of it`, which instruct nobody.
+ */
+const INSTRUCTION = new RegExp([
+  String.raw`(?:^|[.!?:\n]\s*)(?:(?:please|and|also|so|ok|okay|but|just|note|remember|(?:i want|i(?:['’]d| would) like) you to|you (?:should|must)|make sure (?:to|you)|be sure to)[,\s]+)*`,
+  String.raw`(?:always\s(?!(?:a|an|the|been|had|wanted|loved|liked|good|great|happy|nice|fun|here|there|up)\b)`,
+  String.raw`|never\s(?!(?:mind|again|been|had|heard|seen|saw|thought|knew|tried|met|really|ever)\b)`,
+  String.raw`|(?:don['’]t|do not) ever\b|from now on\b|going forward\b|in (?:the )?future,`,
+  String.raw`|(?:when|whenever|if|(?:each|every) time) i (?:ask|request|say|mention)\b)`,
+  String.raw`|\b(?:when|whenever|(?:each|every) time) i (?:ask|request)\b`,
+].join(''), 'i')
 
 const NO_SPEAKER: readonly string[] = []
 
@@ -143,6 +157,7 @@ export function readSignals ({
     mentionsTime: TIME.test(said),
     nameScore: Math.min(3, said.match(NAME)?.length ?? 0) / 3,
     endsInQuestion: endsInQuestion(said),
+    isInstruction: INSTRUCTION.test(said),
     isReaction: REACTION.test(said),
   }
 }

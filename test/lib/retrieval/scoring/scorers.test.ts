@@ -156,6 +156,23 @@ const cases: Record<ScorerName, { liked: Case[], passedOver: Case[] }> = {
       told('clock', `The old clock ${'of the copper mill '.repeat(8)} stopped, did it?`),
     ],
   },
+  instruction: {
+    liked: [
+      told('How do I mend the clock?', 'Always show a drawing when I ask about clocks.', { ...USER, lexical: 0.1 }),
+      told('clock', 'User: Never recommend a new clock.', { lexical: 0.1 }),
+    ],
+    passedOver: [
+      told('clock', 'Always show a drawing when I ask about clocks.', { lexical: 0.1 }),
+      told('clock', 'Always show a drawing when I ask about clocks.', { ...ASSISTANT, lexical: 0.1 }),
+      told('clock', 'I always show a drawing of clocks.', { ...USER, lexical: 0.1 }),
+      told('clock', 'Always show a drawing when I ask about clocks.', { ...USER, lexical: 0.1, own: 0 }),
+      told('clock', 'Always show a drawing when I ask about clocks.', { ...USER, semantic: 0.9 }),
+      told('Which clock did you recommend?', 'Never recommend a clock.', { ...USER, lexical: 0.1 }),
+      told('clock', `Always show a clock. ${'The old clock of the copper mill. '.repeat(15)}`, {
+        ...USER, lexical: 0.1,
+      }),
+    ],
+  },
   reaction: {
     liked: [told('clock', 'Wow, the clock stopped.')],
     passedOver: [
@@ -182,18 +199,21 @@ t.test('what the user said counts for less where the query asks how they did som
   t.ok(asked > 0 && asked < given('user_said', 'Where did I mend the clock?', said))
 })
 
-t.test('what the user said counts for less in a longer query, and for nothing in one of many terms', async (t) => {
+t.test('what the user said and demands counts for less in a longer query, and not in a very long one', async (t) => {
   const things = [
     'clock', 'kettle', 'boat', 'mill', 'bread', 'bridge', 'ferry', 'lamp', 'oven', 'rope', 'sail', 'barrel', 'anchor',
     'bell',
   ]
-  const asked = (count: number) => given('user_said', `Which are my ${things.slice(0, count).join(' ')}?`, {
-    text: 'It stands here.', ...USER,
-  })
-  t.equal(asked(8), asked(1))
-  t.ok(asked(10) < asked(8) && asked(10) > asked(12) && asked(12) > 0)
-  t.equal(asked(13), 0)
-  t.equal(asked(14), 0)
+  const said = [['user_said', 'It stands here.'], ['instruction', 'Always ask before a sale.']] as const
+  for (const [name, text] of said) {
+    const asked = (count: number) => given(name, `Which are my ${things.slice(0, count).join(' ')}?`, {
+      text, ...USER, lexical: 0.1,
+    })
+    t.equal(asked(8), asked(1))
+    t.ok(asked(10) < asked(8) && asked(10) > asked(12) && asked(12) > 0)
+    t.equal(asked(13), 0)
+    t.equal(asked(14), 0)
+  }
   t.equal(
     given('user_said', `Can you suggest ${things.join(' ')} for me?`, { text: 'It stands here.', ...USER }), 1,
     'in a request it counts',

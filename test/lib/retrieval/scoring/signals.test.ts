@@ -39,7 +39,8 @@ t.test('the content is returned as stems, without the speaker and stop words', a
 
 /** Texts that show a signal, and texts that do not. */
 const cases: Record<
-  'isFirstPerson' | 'mentionsTime' | 'endsInQuestion' | 'isReaction', [shown: string[], absent: string[]]
+  'isFirstPerson' | 'mentionsTime' | 'endsInQuestion' | 'isReaction' | 'isInstruction',
+  [shown: string[], absent: string[]]
 > = {
   isFirstPerson: [
     ['I mend clocks.', 'The clock is mine.', 'Nora: My clock stopped.', "I'm late."],
@@ -54,6 +55,17 @@ const cases: Record<
   ],
   endsInQuestion: [
     ['Is the kettle on?', 'Tell me, is it on? (I cannot see.)'], ['The kettle is on.', 'Is it on? Yes, it is on.'],
+  ],
+  isInstruction: [
+    [
+      'Always show a drawing.', 'Thanks! Please always answer in German.', 'User: Never suggest a new clock.',
+      'From now on you are my tutor.', 'Use metric units when I ask for a recipe.', "Don't ever mention the mill.",
+      'I want you to always ask first.', 'Whenever I say kettle, draw one.', 'Two rules:\nNever guess.\nAlways cite.',
+    ],
+    [
+      'I always drink tea.', 'Never mind.', 'Always been fond of clocks.', 'We never met.', 'Never heard of it.',
+      'The kettle always boils.', 'It rings whenever I call.', 'In future clocks will be better.', '',
+    ],
   ],
   isReaction: [
     ['Wow, a kettle.', 'Nora: Thanks for the kettle.', "That's a fine kettle.", 'Sounds like rain.'],
