@@ -51,6 +51,7 @@ export function * rankingInputSteps (
   const documents = documentShares(candidates)
   if (isLarge) yield
   const questions = questionMeanings(candidates, read)
+  const instructions = instructionShares(candidates, read)
   // Parsing the times that a text names can take a millisecond.
   const seeksTime = query.spans.length > 0
   const inputs: RankingInput[] = []
@@ -65,6 +66,7 @@ export function * rankingInputSteps (
       document: documents[index]!,
       questionMeaning: questions?.[index] ?? 0,
       timeDistanceDays: seeksTime ? daysAway(memory, signals, query) : Infinity,
+      instructionShare: instructions?.[index] ?? 0,
       isNamedSpeaker: namedSpeaker !== undefined && signals.speakerName === namedSpeaker,
     })
   }
@@ -206,6 +208,20 @@ function questionMeanings (candidates: readonly Scorable[], read: readonly Signa
     }
   }
   return meanings
+}
+
+/** @returns undefined when no candidate is an instruction that shares a word with the query */
+function instructionShares (candidates: readonly Scorable[], read: readonly Signals[]): Float64Array | undefined {
+  let shares: Float64Array | undefined
+  let sum = 0
+  for (let index = 0; index < candidates.length; index++) {
+    const { own = 0 } = candidates[index]!.scores
+    if (own === 0 || !read[index]!.isInstruction) continue
+    shares ??= new Float64Array(candidates.length)
+    shares[index] = own
+    sum += own
+  }
+  return shares?.map((own) => own / sum)
 }
 
 function bySequence (a: Memory, b: Memory): number {

@@ -1,6 +1,6 @@
 import type { CandidateScores, Memory } from '../../stores/vector-store.js'
 import type { AnalyzedQuery } from '../query.js'
-import type { Signals } from './signals.js'
+import { SHORT_TURN_WORDS, type Signals } from './signals.js'
 
 /** A candidate with everything that the scorers use. */
 export interface RankingInput {
@@ -19,6 +19,11 @@ export interface RankingInput {
    * Infinity when the query names none.
    */
   timeDistanceDays: number
+  /**
+   * For an instruction of the user (`Signals.isInstruction`): its part of the scores that all instructions among the
+   * candidates have by their own words together; 0 for other memories.
+   */
+  instructionShare: number
   /** Whether the query names the speaker of this memory, and no other speaker of the candidates. */
   isNamedSpeaker: boolean
 }
@@ -28,14 +33,14 @@ export type Scorer = (input: RankingInput, query: AnalyzedQuery) => number
 
 /** A question with fewer words, not counting stop words, states little besides what it asks. */
 const SHORT_QUESTION_WORDS = 15
-/** A turn with fewer words may be small talk, unless a time or names in it show otherwise. */
-const SHORT_TURN_WORDS = 50
 /**
  * The preference for the user's turns applies in full up to FULL_PREFERENCE_TERMS terms of the query, and not at all
  * from NO_PREFERENCE_TERMS on.
  */
 const FULL_PREFERENCE_TERMS = 8
 const NO_PREFERENCE_TERMS = 13
+/** How many equally good instructions are raised in full. */
+const PREFERRED_INSTRUCTIONS = 2
 /** Days in which the score for closeness in time falls to about a third (1/e). */
 const DECAY_DAYS = 5
 /** The share of closeness in time that counts for a question about the present or the future. */
@@ -96,12 +101,12 @@ function userSaid ({ signals }: RankingInput, query: AnalyzedQuery): number {
 
 /**
  * An instruction applies to a query that shares a word with it. It has few words and seldom answers a question, so by
- * its words alone it would rank far behind the memories that do.
+ * its words alone it would rank far behind the memories that do. All instructions together are raised by as much as
+ * PREFERRED_INSTRUCTIONS, so that in a bank of many they do not take the place of everything else.
  */
-function instruction ({ signals, scores: { own = 0 } }: RankingInput, query: AnalyzedQuery): number {
-  const { role, stems, isInstruction } = signals
-  if (!isInstruction || role !== 'user' || own === 0 || stems.length >= SHORT_TURN_WORDS) return 0
-  return query.asksForAssistantTurn ? 0 : preferenceForUser(query)
+function instruction ({ instructionShare }: RankingInput, query: AnalyzedQuery): number {
+  if (instructionShare === 0 || query.asksForAssistantTurn) return 0
+  return Math.min(1, PREFERRED_INSTRUCTIONS * instructionShare) * preferenceForUser(query)
 }
 
 /**

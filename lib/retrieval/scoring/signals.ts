@@ -32,12 +32,17 @@ export interface Signals {
   nameScore: number
   /** Whether the text ends in a question. */
   endsInQuestion: boolean
-  /** Whether it tells an assistant how to act from then on: `Always use metric units when I ask for a recipe.` */
+  /**
+   * Whether it is a short turn of a user that tells an assistant how to act from then on: `Always use metric units when
+   * I ask for a recipe.`
+   */
   isInstruction: boolean
   /** Whether it begins like a reaction to someone else: thanks, praise, agreement, a greeting. */
   isReaction: boolean
 }
 
+/** A turn with fewer words, not counting stop words, may be small talk or a mere instruction. */
+export const SHORT_TURN_WORDS = 50
 /** Only the beginning of a long text is read. */
 const MAX_CHARACTERS = 2000
 /**
@@ -141,6 +146,7 @@ export function readSignals ({
   const speaker = typeof metadata['speaker'] === 'string' ? metadata['speaker'] : named?.[1]
   const said = named === null ? head : head.slice(named[0].length)
   const stems = contentStems(said)
+  const role = speaker === undefined ? undefined : roleOf(speaker.trim())
   const speakerStems = speaker === undefined ? NO_SPEAKER : words(speaker).map(stem)
   let times: readonly TimeSpan[] | undefined
   return {
@@ -150,14 +156,14 @@ export function readSignals ({
     },
     speaker: speakerStems,
     speakerName: speakerStems.join(' '),
-    role: speaker === undefined ? undefined : roleOf(speaker.trim()),
+    role,
     stems,
     hashes: Int32Array.from([...stems, ...alternativesTo(stems, said)], fnv1a),
     isFirstPerson: FIRST_PERSON.test(said),
     mentionsTime: TIME.test(said),
     nameScore: Math.min(3, said.match(NAME)?.length ?? 0) / 3,
     endsInQuestion: endsInQuestion(said),
-    isInstruction: INSTRUCTION.test(said),
+    isInstruction: role === 'user' && stems.length < SHORT_TURN_WORDS && INSTRUCTION.test(said),
     isReaction: REACTION.test(said),
   }
 }

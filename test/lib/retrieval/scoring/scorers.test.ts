@@ -220,6 +220,16 @@ t.test('what the user said and demands counts for less in a longer query, and no
   )
 })
 
+t.test('among instructions the better match counts for more, and together they count for at most two', async (t) => {
+  const rule = (own: number) => ({ text: 'Always show a drawing of clocks.', ...USER, lexical: own })
+  const share = (own: number, others: number[]) => given('instruction', 'clock', rule(own), ...others.map(rule))
+  t.equal(share(0.1, []), 1)
+  t.equal(share(0.1, [0.1]), 1)
+  t.equal(share(0.2, [0.1]), 1)
+  t.ok(Math.abs(share(0.1, [0.2]) - 2 / 3) < 1e-9)
+  t.ok(Math.abs(share(0.1, Array.from({ length: 19 }, () => 0.1)) - 0.1) < 1e-9)
+})
+
 t.test('closeness in time falls day by day', async (t) => {
   const away = [0, 1, 3, 10, 100].map((days) => given('date', 'What broke on 5 March 2025?', {
     occurredAt: Date.UTC(2025, 2, 6) - 1 + days * DAY,

@@ -39,8 +39,7 @@ t.test('the content is returned as stems, without the speaker and stop words', a
 
 /** Texts that show a signal, and texts that do not. */
 const cases: Record<
-  'isFirstPerson' | 'mentionsTime' | 'endsInQuestion' | 'isReaction' | 'isInstruction',
-  [shown: string[], absent: string[]]
+  'isFirstPerson' | 'mentionsTime' | 'endsInQuestion' | 'isReaction', [shown: string[], absent: string[]]
 > = {
   isFirstPerson: [
     ['I mend clocks.', 'The clock is mine.', 'Nora: My clock stopped.', "I'm late."],
@@ -56,17 +55,6 @@ const cases: Record<
   endsInQuestion: [
     ['Is the kettle on?', 'Tell me, is it on? (I cannot see.)'], ['The kettle is on.', 'Is it on? Yes, it is on.'],
   ],
-  isInstruction: [
-    [
-      'Always show a drawing.', 'Thanks! Please always answer in German.', 'User: Never suggest a new clock.',
-      'From now on you are my tutor.', 'Use metric units when I ask for a recipe.', "Don't ever mention the mill.",
-      'I want you to always ask first.', 'Whenever I say kettle, draw one.', 'Two rules:\nNever guess.\nAlways cite.',
-    ],
-    [
-      'I always drink tea.', 'Never mind.', 'Always been fond of clocks.', 'We never met.', 'Never heard of it.',
-      'The kettle always boils.', 'It rings whenever I call.', 'In future clocks will be better.', '',
-    ],
-  ],
   isReaction: [
     ['Wow, a kettle.', 'Nora: Thanks for the kettle.', "That's a fine kettle.", 'Sounds like rain.'],
     ['The kettle sounds.', 'Wowser kettles.', 'Nora: The kettle, thanks.'],
@@ -78,6 +66,26 @@ for (const [signal, [shown, absent]] of Object.entries(cases) as Array<[keyof ty
     for (const text of absent) t.equal(read(text)[signal], false, text)
   })
 }
+
+t.test('a short turn of a user that tells the assistant how to act from then on is an instruction', async (t) => {
+  const isInstruction = (text: string, speaker = 'user') => read(text, { speaker }).isInstruction
+  for (const text of [
+    'Always show a drawing.', 'Thanks! Please always answer in German.', 'From now on you are my tutor.',
+    'Use metric units when I ask for a recipe.', "Don't ever mention the mill.", 'I want you to always ask first.',
+    'Whenever I say kettle, draw one.', 'Two rules:\nNever guess.\nAlways cite.',
+  ]) {
+    t.equal(isInstruction(text), true, text)
+    t.equal(isInstruction(text, 'assistant'), false, text)
+    t.equal(isInstruction(text, 'Nora'), false, text)
+  }
+  for (const text of [
+    'I always drink tea.', 'Never mind.', 'Always been fond of clocks.', 'We never met.', 'Never heard of it.',
+    'The kettle always boils.', 'It rings whenever I call.', 'In future clocks will be better.', '',
+    `Always show a drawing. ${'The old clock of the copper mill. '.repeat(15)}`,
+  ]) t.equal(isInstruction(text), false, text)
+  t.equal(read('User: Always show a drawing.').isInstruction, true)
+  t.equal(read('Always show a drawing.').isInstruction, false)
+})
 
 t.test('names are recognised by their capitals, except for the first word of a sentence, up to three', async (t) => {
   t.equal(read('The kettle is on. Somebody rings.').nameScore, 0)
