@@ -67,7 +67,7 @@ const REACTION = new RegExp(String.raw`^(?:wow|thanks|thank|that['’]?s|that (?
  * Not `Never mind` or `Always been fond of it`, which instruct nobody.
  */
 const INSTRUCTION = new RegExp([
-  String.raw`(?:^|[.!?:\n]\s*)(?:(?:please|and|also|so|ok|okay|but|just|note|remember|(?:i want|i(?:['’]d| would) like) you to|you (?:should|must)|make sure (?:to|you)|be sure to)[,\s]+)*`,
+  String.raw`(?:^|[.!?:\n])[ \t]{0,4}(?:[-*] )?(?:(?:please|and|also|so|ok|okay|but|just|note|remember|(?:i want|i(?:['’]d| would) like) you to|you (?:should|must)|make sure (?:to|you)|be sure to)[,\s]+)*`,
   String.raw`(?:always\s(?!(?:a|an|the|been|had|wanted|loved|liked|good|great|happy|nice|fun|here|there|up)\b)`,
   String.raw`|never\s(?!(?:mind|again|been|had|heard|seen|saw|thought|knew|tried|met|really|ever)\b)`,
   String.raw`|(?:don['’]t|do not) ever\b|from now on\b|going forward\b|in (?:the )?future,`,

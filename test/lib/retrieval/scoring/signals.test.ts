@@ -72,7 +72,7 @@ t.test('a short turn of a user that tells the assistant how to act from then on 
   for (const text of [
     'Always show a drawing.', 'Thanks! Please always answer in German.', 'From now on you are my tutor.',
     'Use metric units when I ask for a recipe.', "Don't ever mention the mill.", 'I want you to always ask first.',
-    'Whenever I say kettle, draw one.', 'Two rules:\nNever guess.\nAlways cite.',
+    'Whenever I say kettle, draw one.', 'Two rules:\nNever guess.', 'Rules:\n\n  - always cite\n',
   ]) {
     t.equal(isInstruction(text), true, text)
     t.equal(isInstruction(text, 'assistant'), false, text)
@@ -136,5 +136,5 @@ t.test('any text is analysed, and the score of names is within 0–1', async () 
 })
 
 t.test('a hostile text is read in bounded time', async (t) => {
-  for (const text of HOSTILE_TEXTS) t.type(read(text), 'object')
+  for (const text of HOSTILE_TEXTS) t.type(read(text, { speaker: 'user' }), 'object')
 })
