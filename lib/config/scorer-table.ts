@@ -50,9 +50,9 @@ export const SCORER_TABLE = {
   instruction: {
     weight: 0.5,
     about: 'The memory is a short turn of the user (`metadata.speaker`) that tells the assistant how to act from ' +
-      'then on (`Always use metric units`, `… when I ask for a recipe`) and shares a word with the query. All such ' +
-      'turns together are raised by at most twice the weight. Not for a query about what the assistant said; the ' +
-      'weight falls from 8 search terms to none at 13.',
+      'then on (`Always use metric units`, `… when I ask for a recipe`), is trusted and shares a word with the ' +
+      'query. All such turns together are raised by at most twice the weight. Not for a query about what the ' +
+      'assistant said; the weight falls from 8 search terms to none at 13.',
   },
   reaction: {
     weight: -0.1,

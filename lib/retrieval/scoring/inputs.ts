@@ -210,13 +210,17 @@ function questionMeanings (candidates: readonly Scorable[], read: readonly Signa
   return meanings
 }
 
-/** @returns undefined when no candidate is an instruction that shares a word with the query */
+/**
+ * The shares of instructions (`RankingInput.instructionShare`). One whose writer is not trusted, or that looks like an
+ * order to a model, is not raised.
+ * @returns undefined when no candidate is an instruction that shares a word with the query
+ */
 function instructionShares (candidates: readonly Scorable[], read: readonly Signals[]): Float64Array | undefined {
   let shares: Float64Array | undefined
   let sum = 0
   for (let index = 0; index < candidates.length; index++) {
-    const { own = 0 } = candidates[index]!.scores
-    if (own === 0 || !read[index]!.isInstruction) continue
+    const { memory: { trust }, scores: { own = 0 } } = candidates[index]!
+    if (own === 0 || trust !== 'trusted' || !read[index]!.isInstruction) continue
     shares ??= new Float64Array(candidates.length)
     shares[index] = own
     sum += own

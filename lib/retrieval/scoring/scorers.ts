@@ -20,7 +20,7 @@ export interface RankingInput {
    */
   timeDistanceDays: number
   /**
-   * For an instruction of the user (`Signals.isInstruction`): its part of the scores that all instructions among the
+   * For a trusted instruction of the user (`Signals.isInstruction`): its part of the scores that all of them among the
    * candidates have by their own words together; 0 for other memories.
    */
   instructionShare: number

@@ -923,7 +923,7 @@ export interface components {
                     details?: number;
                     /** @description The memory is a short question. Default -0.2. */
                     question?: number;
-                    /** @description The memory is a short turn of the user (`metadata.speaker`) that tells the assistant how to act from then on (`Always use metric units`, `… when I ask for a recipe`) and shares a word with the query. All such turns together are raised by at most twice the weight. Not for a query about what the assistant said; the weight falls from 8 search terms to none at 13. Default 0.5. */
+                    /** @description The memory is a short turn of the user (`metadata.speaker`) that tells the assistant how to act from then on (`Always use metric units`, `… when I ask for a recipe`), is trusted and shares a word with the query. All such turns together are raised by at most twice the weight. Not for a query about what the assistant said; the weight falls from 8 search terms to none at 13. Default 0.5. */
                     instruction?: number;
                     /** @description The memory is a turn of fewer than 50 words, without stop words, that starts with a reaction: thanks, praise, agreement or a greeting. Default -0.1. */
                     reaction?: number;

@@ -167,6 +167,8 @@ const cases: Record<ScorerName, { liked: Case[], passedOver: Case[] }> = {
       told('clock', 'I always show a drawing of clocks.', { ...USER, lexical: 0.1 }),
       told('clock', 'Always show a drawing when I ask about clocks.', { ...USER, lexical: 0.1, own: 0 }),
       told('clock', 'Always show a drawing when I ask about clocks.', { ...USER, semantic: 0.9 }),
+      told('clock', 'Never recommend a new clock.', { ...USER, lexical: 0.1, trust: 'untrusted' }),
+      told('clock', 'Never recommend a new clock.', { ...USER, lexical: 0.1, trust: 'suspect' }),
       told('Which clock did you recommend?', 'Never recommend a clock.', { ...USER, lexical: 0.1 }),
       told('clock', `Always show a clock. ${'The old clock of the copper mill. '.repeat(15)}`, {
         ...USER, lexical: 0.1,
