@@ -53,6 +53,8 @@ const MAX_CACHED_CHARACTERS = 16_000_000
 const SPEAKER = /^\s*([\p{Lu}\p{Lo}][\p{L}\p{M}'’.-]{0,39}(?: [\p{Lu}\p{Lo}][\p{L}\p{M}'’.-]{0,39}){0,2}):\s+(?=\S)/u
 const USER = /^(?:user|human)$/i
 const ASSISTANT = /^(?:assistant|ai|bot|chatbot|model|agent)$/i
+/** Roles of chat messages; others, such as `admin`, say nothing about who speaks. */
+const MESSAGE_ROLE = /^(?:user|human|assistant|ai)$/i
 const FIRST_PERSON = /\b(?:[Ii]|[Mm]e|[Mm]y|[Mm]ine|[Ww]e|us|[Oo]urs?)\b/
 const TIME = new RegExp(String.raw`\b(?:yesterday|today|tonight|tomorrow|ago|recently|just|since|other day|weeks?|weekend|months?|years?|birthday|anniversary|${[
   'monday|tuesday|wednesday|thursday|friday|saturday|sunday',
@@ -79,7 +81,7 @@ const NO_SPEAKER: readonly string[] = []
 
 interface CachedSignals {
   text: string
-  speaker: unknown
+  speaker: string | undefined
   at: number
   signals: Signals
 }
@@ -103,9 +105,9 @@ export class SignalReader {
   read (memory: Memory): Signals {
     const cached = this.known(memory)
     if (cached !== undefined) return cached
-    const { memoryId, text, metadata } = memory
+    const { memoryId, text, metadata, occurredAt, retainedAt } = memory
     const signals = readSignals(memory)
-    this.#keep(memoryId, { text, speaker: metadata['speaker'], at: memory.occurredAt ?? memory.retainedAt, signals })
+    this.#keep(memoryId, { text, speaker: statedSpeaker(metadata), at: occurredAt ?? retainedAt, signals })
     return signals
   }
 
@@ -134,7 +136,8 @@ export class SignalReader {
 /** Whether the entry is of the memory's present text: an import can replace the text under an id. */
 function isCurrent ({ text, speaker, at }: CachedSignals, memory: Memory): boolean {
   return (
-    text === memory.text && speaker === memory.metadata['speaker'] && at === (memory.occurredAt ?? memory.retainedAt)
+    text === memory.text && speaker === statedSpeaker(memory.metadata) &&
+    at === (memory.occurredAt ?? memory.retainedAt)
   )
 }
 
@@ -143,7 +146,7 @@ export function readSignals ({
 }: Pick<Memory, 'text' | 'metadata' | 'occurredAt' | 'retainedAt'>): Signals {
   const head = text.length > MAX_CHARACTERS ? text.slice(0, MAX_CHARACTERS) : text
   const named = SPEAKER.exec(head)
-  const speaker = typeof metadata['speaker'] === 'string' ? metadata['speaker'] : named?.[1]
+  const speaker = statedSpeaker(metadata) ?? named?.[1]
   const said = named === null ? head : head.slice(named[0].length)
   const stems = contentStems(said)
   const role = speaker === undefined ? undefined : roleOf(speaker.trim())
@@ -166,6 +169,12 @@ export function readSignals ({
     isInstruction: role === 'user' && stems.length < SHORT_TURN_WORDS && INSTRUCTION.test(said),
     isReaction: REACTION.test(said),
   }
+}
+
+/** The speaker that the metadata state: `speaker`, or else the `role` of a chat message, if it is one. */
+function statedSpeaker ({ speaker, role }: Memory['metadata']): string | undefined {
+  if (typeof speaker === 'string') return speaker
+  return typeof role === 'string' && MESSAGE_ROLE.test(role) ? role : undefined
 }
 
 /** The alternatives (alternative-terms.ts) that are not among the stems of a text. */

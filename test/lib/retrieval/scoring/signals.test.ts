@@ -32,6 +32,19 @@ t.test('a speaker who is a user or an assistant has that role, whatever the case
   t.equal(read('Assistant: Hello.').role, 'assistant')
 })
 
+t.test('without a speaker the role of a chat message names them, and other roles do not', async (t) => {
+  t.equal(read('Hello.', { role: 'user' }).role, 'user')
+  t.equal(read('Hello.', { role: 'Assistant' }).role, 'assistant')
+  t.equal(read('Hello.', { role: 'assistant', speaker: 'user' }).role, 'user', 'the speaker takes precedence')
+  t.strictSame(read('Nora: Hello.', { role: 'user' }).speaker, ['user'])
+  for (const role of ['admin', 'agent', 'system', 'user account', 5, null, '']) {
+    t.strictSame(read('Hello.', { role }).speaker, [], String(role))
+  }
+  const reader = new SignalReader()
+  t.equal(reader.read(memory('a', { metadata: { role: 'user' } })).role, 'user')
+  t.equal(reader.read(memory('a', { metadata: { role: 'assistant' } })).role, 'assistant', 'not the cached one')
+})
+
 t.test('the content is returned as stems, without the speaker and stop words', async (t) => {
   t.strictSame(read('Nora: The kettles are on the stove.').stems, ['kettl', 'stove'])
   t.strictSame(read('The kettles are on the stove.').stems, ['kettl', 'stove'])
