@@ -35,9 +35,18 @@ export function configurationReference (providers: readonly ProviderSettings[] =
 # Configuration
 
 The configuration is the file that \`SERVICES_CONFIG_PATH\` names, and environment variables. It is read and checked
-once, at startup. If it has problems, the process reports all of them in one message and exits with code 1. No setting
-is accepted and then ignored. SIGHUP or \`POST /v1/admin/reload\` applies a changed file, and the admins of a bank
-configure it through the API: [bank-configuration.md](bank-configuration.md).
+once, at startup. If it has problems, the process reports all of them in one message and exits with code 1. No key of
+the file is accepted and then ignored. SIGHUP or \`POST /v1/admin/reload\` applies a changed file, and the admins of a
+bank configure it through the API: [bank-configuration.md](bank-configuration.md).
+
+- [Example](#example)
+- [Environment](#environment): the variables
+- [Configuration file](#configuration-file): its form, and the table of all keys
+- The settings of each provider:
+${providerLinks(providers)}
+
+\`npx memory-gateway config check\` checks a configuration without starting the gateway, and \`config show\` shows the
+values that apply, with all defaults ([command-line.md](command-line.md#the-server)).
 
 ## Example
 
@@ -48,8 +57,9 @@ ${EXAMPLE}\`\`\`
 
 A variable that is set must not be empty. A secret may be read from a file instead: \`<NAME>_FILE\` is its path, the last
 line end is removed, and setting both variables is an error. A variable of one auth mode is checked in every mode but
-has an effect only in its own. When the mode requires a variable that is not set, the process starts, logs an error,
-shows the check \`auth\` in \`/health\`, and answers every request to the memory routes with status 500.
+has an effect only in its own; setting it in another mode causes a warning. When the mode requires a variable that is
+not set, the process starts, logs an error, shows the check \`auth\` in \`/health\`, and answers every request to the
+memory routes with status 500.
 
 A file \`.env\` in the working directory is read, by the server and by the commands: lines of \`NAME=value\`, and comments
 that begin with \`#\`. A value that contains a \`#\` must be quoted. Variables of the real environment take precedence, in
@@ -84,6 +94,14 @@ purpose, so its settings are accepted.
 |---|---|---|
 ${childrenOf(FileSchema, '').join('\n')}
 ${providers.map(providerTable).join('')}`
+}
+
+/** A line for each key, with a link to the table of each of its providers. */
+function providerLinks (providers: readonly ProviderSettings[]): string {
+  return [...new Set(providers.map(({ key }) => key))].map((key) => {
+    const links = providers.filter((provider) => provider.key === key).map(({ name }) => `[${name}](#${key}-${name})`)
+    return `  - \`${key}\`: ${links.join(', ')}`
+  }).join('\n')
 }
 
 function providerTable ({ key, name, schema }: ProviderSettings): string {

@@ -42,25 +42,32 @@ const price = (what: string) => number(`Price of a million ${what} tokens, in a 
 
 const ModelPriceSchema = section({ input: price('prompt'), output: price('answer') }, 'Prices of one model.')
 
-const providerName = (end = '') => Type.String({
+/** @param names the registered ones; a test compares them with the registries, which this module may not import */
+const providerName = (what: string, names: readonly string[], end = '') => Type.String({
   minLength: 1,
-  description: `A registered name, or module:Class (a package, or a path relative to this file).${end}`,
+  description: `${what}: ${names.map((name) => `\`${name}\``).join(', ')}, or a class of your own as module:Class (a ` +
+    `package, or a path relative to this file).${end}`,
 })
 const providerConfig = Type.Record(Type.String(), Type.Unknown(), {
-  description: 'Passed to the provider unchanged.',
+  description: 'The settings of that provider; each provider with settings has a table below. The map is passed to a ' +
+    'class of your own unchanged.',
 })
 
 /**
  * The configuration file (SERVICES_CONFIG_PATH). Its type, its validation and its reference all come from this schema.
  */
 export const FileSchema = section({
-  vector_store: setting(providerName(), 'in_memory'),
+  vector_store: setting(providerName('The store of memories', ['in_memory', 'pglite', 'postgres']), 'in_memory'),
   vector_store_config: setting(providerConfig, {}, ''),
-  llm_provider: setting(providerName(), 'mock'),
+  llm_provider: setting(providerName('The language model', ['mock', 'openai_compatible', 'anthropic']), 'mock'),
   llm_provider_config: setting(providerConfig, {}, ''),
-  embedding_provider: setting(providerName(), 'mock'),
+  embedding_provider: setting(providerName(
+    'The embedding model', ['mock', 'local', 'transformers', 'openai_compatible', 'auto'],
+  ), 'mock'),
   embedding_provider_config: setting(providerConfig, {}, ''),
-  reranker: Type.Optional(providerName(' Default: none.')),
+  reranker: Type.Optional(providerName(
+    'The model that scores the best candidates again', ['rerank_endpoint', 'transformers'], ' Default: none.',
+  )),
   reranker_config: setting(providerConfig, {}, ''),
   access_control: sectionOfSettings({
     enabled: setting(Type.Boolean(), false),

@@ -9,17 +9,18 @@ export const integer = (minimum: number, maximum: number, description: string) =
 
 /** Settings of every embedding provider that computes on this machine. */
 export const workerSettings = {
-  threads: integer(1, 64, 'Worker threads; each uses one processor and holds the whole model in memory. Default 1.'),
+  threads: integer(1, 64, 'Number of worker threads. Each uses one processor core and has its own copy of the model. Default 1.'),
   max_queue: integer(
-    1, 1_000_000, 'Texts that may wait, documents and queries each; further texts are refused. Default 10000.',
+    1, 1_000_000, 'Maximum number of waiting texts, for memories and queries separately; further ones are refused. Default 10000.',
   ),
   cache_size: integer(
     0, 1_000_000,
-    'Vectors that are cached in memory, so that a repeated text is not computed again. 0: none. Default 10000.',
+    'Number of vectors that are cached in memory, so that a repeated text is not computed again. 0: none. ' +
+      'Default 10000.',
   ),
   timeout_ms: integer(
     100, 600_000,
-    'Milliseconds that one computation may take; then its texts fail and its thread is replaced. Default 30000.',
+    'Maximum milliseconds of one computation; after that its texts fail and its thread is replaced. Default 30000.',
   ),
 }
 

@@ -10,25 +10,25 @@ export const ANTHROPIC_MAX_TOKENS = 8192
 const shared = {
   model: Type.String({ minLength: 1, description: 'Name of the model, as the endpoint knows it.' }),
   temperature: Type.Optional(Type.Number({
-    minimum: 0, maximum: 2, description: 'How much chance there is in an answer. Default: not sent.',
+    minimum: 0, maximum: 2, description: 'Sampling temperature. Default: not sent.',
   })),
   timeout_ms: milliseconds(
     10, 600_000,
-    'Milliseconds that one attempt may take; of an answer that streams, until its first text and between two. A ' +
-      'model that thinks before it answers needs more. Default 30000.',
+    'Maximum milliseconds of one attempt; for a stream, the time until its first text and between two texts. A ' +
+      'reasoning model needs more. Default 30000.',
   ),
-  max_retries: retries('Further attempts after no answer, 408, 409, 429 and 5xx, within the time of the ' +
-    'request. Default 2.'),
-  max_concurrency: concurrency('Requests under way at a time. Default 64.'),
-  max_waiting: waiting('Requests that may wait for others to end; beyond it they fail. Default 1024.'),
+  max_retries: retries('Maximum number of retries after no answer, 408, 409, 429 and 5xx, within the time of ' +
+    'the request. Default 2.'),
+  max_concurrency: concurrency('Maximum number of concurrent calls. Default 64.'),
+  max_waiting: waiting('Maximum number of requests that wait for a call; further ones are answered 429. Default 1024.'),
   probe: Type.Optional(Type.Boolean({
-    description: 'Ask for a tiny answer at the start: a wrong key, an unknown model or no connection ends it. ' +
-      'Default false: they show when the model is first asked.',
+    description: 'Whether the gateway requests a tiny answer at start, and does not start with a wrong key, an unknown ' +
+      'model or no connection. Default false: such a fault appears at the first call.',
   })),
 }
 
 const maxOutputTokens = (fallback: string) => Type.Optional(Type.Integer({
-  minimum: 1, maximum: 1_000_000, description: `Tokens of an answer at most, whatever a request asks for. ${fallback}`,
+  minimum: 1, maximum: 1_000_000, description: `Maximum tokens of an answer, whatever a request asks for. ${fallback}`,
 }))
 
 /** `llm_provider_config` of `llm_provider: openai_compatible`. */
@@ -37,16 +37,18 @@ export const OpenAiLanguageSettings = Type.Object({
   ...access('Authorization: Bearer'),
   ...shared,
   top_p: Type.Optional(Type.Number({
-    minimum: 0, maximum: 1, description: 'Share of the likeliest tokens that are drawn from. Default: not sent.',
+    minimum: 0,
+    maximum: 1,
+    description: 'Nucleus sampling: the share of probability from which tokens are drawn. Default: not sent.',
   })),
-  max_output_tokens: maxOutputTokens('Default: no more than the request says.'),
+  max_output_tokens: maxOutputTokens('Default: only the limit of the request applies.'),
   max_tokens_parameter: Type.Optional(Type.Enum(['max_tokens', 'max_completion_tokens'], {
-    description: 'Name under which the ceiling is sent; the newer models of OpenAI (o-series, gpt-5) only take ' +
-      'max_completion_tokens. Default max_tokens.',
+    description: 'Name of the parameter that limits the tokens of an answer. The reasoning models of OpenAI (o-series, ' +
+      'gpt-5) accept only max_completion_tokens. Default max_tokens.',
   })),
   structured_outputs: Type.Optional(Type.Boolean({
-    description: 'Whether the endpoint takes a JSON Schema as response_format, which is sent with strict false. ' +
-      'Default false: a structured answer is asked for as json_object and by the prompt.',
+    description: 'Whether the endpoint accepts a JSON Schema as response_format; it is sent with strict false. ' +
+      'Default false: a structured answer is requested as json_object and by the prompt.',
   })),
 }, { additionalProperties: false })
 
@@ -60,18 +62,19 @@ export const AnthropicLanguageSettings = Type.Object({
   temperature: Type.Optional(Type.Number({
     minimum: 0,
     maximum: 1,
-    description: 'How much chance there is in an answer. Models that take none are not sent it, with a warning. ' +
+    description: 'Sampling temperature. It is not sent to models that do not accept it, and the log has a warning. ' +
       'Default: not sent.',
   })),
   top_p: Type.Optional(Type.Number({
     minimum: 0,
     maximum: 1,
-    description: 'Share of the likeliest tokens that are drawn from; not beside temperature. Default: not sent.',
+    description: 'Nucleus sampling: the share of probability from which tokens are drawn. Not together with ' +
+      'temperature. Default: not sent.',
   })),
   max_output_tokens: maxOutputTokens(`Default ${ANTHROPIC_MAX_TOKENS}.`),
   structured_outputs: Type.Optional(Type.Boolean({
-    description: 'Whether the endpoint holds an answer to a JSON Schema: as output_config.format, or as a tool for a ' +
-      'model that knows none. Default false: a structured answer is asked for by the prompt alone.',
+    description: 'Whether the endpoint enforces a JSON Schema: as output_config.format, or as a tool for models ' +
+      'without that parameter. Default false: a structured answer is requested by the prompt alone.',
   })),
 }, { additionalProperties: false })
 

@@ -7,23 +7,23 @@ import { workerSettings } from '../local/settings.js'
 const model = {
   model: Type.String({
     minLength: 1,
-    description: 'Name of a model on the Hugging Face hub with ONNX files, or its folder: a path that starts with . ' +
-      'or /, a relative one at the configuration file.',
+    description: 'Name of a model with ONNX files on the Hugging Face hub, or a folder with one: a path that ' +
+      'starts with . or /, relative to the configuration file.',
   }),
   dtype: Type.Optional(Type.Enum(
     ['auto', 'fp32', 'fp16', 'q8', 'int8', 'uint8', 'q4', 'bnb4', 'q4f16'],
-    { description: 'Precision of the weights, of those that the model comes in. Default: that of the package.' },
+    { description: 'Precision of the weights, one that the model has. Default: that of the package.' },
   )),
   cache_dir: Type.Optional(Type.String({
     minLength: 1,
-    description: 'Folder for downloaded models; a relative path starts at the configuration file. Default: that of ' +
-      'the package, inside node_modules.',
+    description: 'Folder for downloaded models; a relative path is relative to the configuration file. Default: that ' +
+      'of the package, inside node_modules.',
   })),
   allow_remote: Type.Optional(Type.Boolean({
     description: 'Whether a model that is not on this machine may be downloaded. Default true.',
   })),
   batch_size: Type.Optional(Type.Integer({
-    minimum: 1, maximum: 256, description: 'Texts in one computation at most. Default 8.',
+    minimum: 1, maximum: 256, description: 'Maximum number of texts in one computation. Default 8.',
   })),
 }
 
@@ -33,26 +33,29 @@ export const TransformersEmbeddingSettings = Type.Object({
   dimensions: Type.Optional(Type.Integer({
     minimum: 1,
     maximum: 16_000,
-    description: 'Numbers in a vector, which the model decides. Default: found out at the start, which then waits ' +
-      'until the model is loaded.',
+    description: 'Number of dimensions of the model\'s vectors. Default: determined at start, which then waits until ' +
+      'the model is loaded.',
   })),
   pooling: Type.Optional(Type.Enum(['mean', 'cls'], {
-    description: 'How the vectors of a text\'s tokens become one: their mean, or that of the first token. The ' +
-      'model\'s page says which. Default mean.',
+    description: 'How the vectors of a text\'s tokens are combined: their mean (mean), or that of the first token ' +
+      '(cls). The page of the model says which. Default mean.',
   })),
   query_prefix: Type.Optional(Type.String({
-    maxLength: 1000, description: 'Text before each query, for models that need it, like "query: ". Default: none.',
+    maxLength: 1000,
+    'x-allowed': 'of at most 1000 characters',
+    description: 'Text that is put before each query, for models that need it, such as "query: ". Default: none.',
   })),
   document_prefix: Type.Optional(Type.String({
     maxLength: 1000,
-    description: 'Text before each memory, for models that need it, like "passage: ". Changing it requires new ' +
-      'vectors (`npm run reembed`). Default: none.',
+    'x-allowed': 'of at most 1000 characters',
+    description: 'Text that is put before each memory, for models that need it, such as "passage: ". Changing it ' +
+      'requires new vectors (`npm run reembed`). Default: none.',
   })),
   fusion_weight: Type.Optional(Type.Number({
     minimum: 0,
     maximum: 10,
-    description: 'Weight of the semantic score beside a lexical weight of 1, unless the configuration says ' +
-      'otherwise. Default 1.5.',
+    description: 'Weight of the semantic score, relative to a lexical weight of 1. `retrieval.weights.semantic` ' +
+      'takes precedence. Default 1.5.',
   })),
   ...workerSettings,
 }, { additionalProperties: false })
@@ -62,7 +65,9 @@ export const TransformersRerankerSettings = Type.Object({
   ...model,
   threads: workerSettings.threads,
   max_queue: Type.Optional(Type.Integer({
-    minimum: 100, maximum: 1_000_000, description: 'Texts that may wait; beyond it no more are taken. Default 1000.',
+    minimum: 100,
+    maximum: 1_000_000,
+    description: 'Maximum number of waiting texts; further ones are refused. Default 1000.',
   })),
   timeout_ms: workerSettings.timeout_ms,
 }, { additionalProperties: false })

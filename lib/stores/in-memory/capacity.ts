@@ -26,9 +26,9 @@ export const InMemorySettings = Type.Object({
   max_bytes: Type.Optional(Type.Integer({
     minimum: 1_048_576,
     maximum: 2 ** 40,
-    description: 'Bytes that memories, their vectors and the configurations of banks may take, estimated; a write ' +
-      'that does not fit is answered 503 and changes nothing. Default: two fifths of the limit of the heap ' +
-      '(`--max-old-space-size`).',
+    description: 'Maximum bytes of memories, their vectors and the configurations of banks, as estimated by the ' +
+      'process; a write that does not fit is answered 503 and changes nothing. Default: two fifths of the heap ' +
+      'limit of Node.js (`--max-old-space-size`).',
   })),
 }, { additionalProperties: false })
 

@@ -9,30 +9,31 @@ const milliseconds = (minimum: number, maximum: number, description: string) => 
 
 const shared = {
   bootstrap_schema: Type.Optional(Type.Boolean({
-    description: 'Apply missing migrations at the start, and in PostgreSQL build the indexes of big banks. false: ' +
-      'never change the schema; `npm run migrate` does. Default true.',
+    description: 'Whether the server applies missing migrations at start and, in PostgreSQL, builds the vector ' +
+      'indexes of large banks. false: only `npm run migrate` changes the schema. Default true.',
   })),
   schema: Type.Optional(Type.String({
     pattern: '^[a-z_][a-z0-9_]{0,62}$',
-    'x-allowed': 'of small letters, digits and _, at most 63, the first no digit',
-    description: 'Schema of the tables. Default memory_gateway.',
+    'x-allowed': 'of lower-case letters, digits and _, at most 63 characters, the first not a digit',
+    description: 'Schema of the database that contains the tables. Default memory_gateway.',
   })),
   pool_max_waiting: Type.Optional(Type.Integer({
     minimum: 0,
     maximum: 10_000,
-    description: 'Requests that may wait for the database at a time; beyond it they are answered 503 with ' +
+    description: 'Maximum number of requests that wait for a connection; further ones are answered 503 with ' +
       'Retry-After. Default 100.',
   })),
-  pool_wait_ms: milliseconds(1, 60_000, 'Milliseconds that one may wait. Default 2000.'),
-  statement_timeout_ms: milliseconds(10, 600_000, 'Milliseconds that a statement may take. Default 10000.'),
+  pool_wait_ms: milliseconds(1, 60_000, 'Maximum milliseconds that a request waits for a connection. Default 2000.'),
+  statement_timeout_ms: milliseconds(10, 600_000, 'Maximum milliseconds of a statement. Default 10000.'),
   bulk_timeout_ms: milliseconds(
     1000, 86_400_000,
-    'Milliseconds that a statement over a whole bank may take: export, import, forgetting everything, a migration. ' +
+    'Maximum milliseconds of a statement over a whole bank (export, import, forgetting everything) or of a migration. ' +
       'Default 300000.',
   ),
   sweep_interval_ms: milliseconds(
     0, 86_400_000,
-    'How often expired memories are taken away for good; until then they are only hidden. 0: never. Default 60000.',
+    'Milliseconds between two sweeps, which delete expired memories; until then they are only hidden. 0: no sweeps. ' +
+      'Default 60000.',
   ),
 }
 
@@ -42,21 +43,21 @@ export const PostgresSettings = Type.Object({
     minLength: 1, description: 'Connection URI. Default: DATABASE_URL, else SERVICES_PG_DSN.',
   })),
   ...shared,
-  pool_size: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, description: 'Connections at most. Default 10.' })),
+  pool_size: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, description: 'Maximum number of connections. Default 10.' })),
   connect_timeout_ms: milliseconds(
-    100, 60_000, 'Milliseconds that opening a connection may take, in whole seconds upwards. Default 5000.',
+    100, 60_000, 'Maximum milliseconds for opening a connection, rounded up to whole seconds. Default 5000.',
   ),
   transaction_pooler: Type.Optional(Type.Boolean({
-    description: 'The URI leads to a pooler in transaction mode, such as PgBouncer: no prepared statements, no ' +
-      'settings of a session. Default false.',
+    description: 'Whether the URI is that of a pooler in transaction mode, such as PgBouncer; the gateway then uses no ' +
+      'prepared statements and no session settings. Default false.',
   })),
   index_from: Type.Optional(Type.Integer({
     minimum: 0,
-    description: 'Vectors from which on a bank gets an HNSW index of its own; smaller banks are searched exactly. 0: ' +
-      'never. Default 20000.',
+    description: 'Number of vectors from which a bank gets its own HNSW index; smaller banks are searched exactly. ' +
+      '0: no indexes. Default 20000.',
   })),
   index_limit: Type.Optional(Type.Integer({
-    minimum: 0, maximum: 1000, description: 'Such indexes at most; the biggest banks have them. Default 32.',
+    minimum: 0, maximum: 1000, description: 'Maximum number of such indexes; the largest banks have them. Default 32.',
   })),
 }, { additionalProperties: false })
 
@@ -64,8 +65,8 @@ export const PostgresSettings = Type.Object({
 export const PgliteSettings = Type.Object({
   data_dir: Type.String({
     minLength: 1,
-    description: 'Folder of the database, made when it is missing; a relative path starts at the configuration file. ' +
-      'One process at a time.',
+    description: 'Folder of the database, which is created if it is missing; a relative path is relative to the ' +
+      'configuration file. Only one process may use it.',
   }),
   ...shared,
 }, { additionalProperties: false })

@@ -3,6 +3,8 @@ import t from 'tap'
 import { configurationReference, envExample } from '../../../lib/config/reference.js'
 import { FileSchema } from '../../../lib/config/schema.js'
 import { VARIABLES, type Variable } from '../../../lib/config/variables.js'
+import { embeddingProviders, languageModels, rerankers } from '../../../lib/models/registry.js'
+import { vectorStores } from '../../../lib/stores/registry.js'
 import { PROVIDER_SETTINGS } from '../../../scripts/provider-settings.js'
 import { load, loadYaml } from './load-with.js'
 
@@ -44,6 +46,15 @@ await t.test('the example of the reference is a valid configuration', async (t) 
   const { file, warnings } = loadYaml(yaml, env)
   t.same(warnings, [])
   t.match(file, { sources: { tickets: { auth: { type: 'hmac', secret: 's' } } }, access_control: { enabled: true } })
+})
+
+await t.test('the reference names every registered provider', async (t) => {
+  const lines = read('docs/configuration.md').split('\n')
+  for (const { key, registered } of [vectorStores, languageModels, embeddingProviders, rerankers]) {
+    const meaning = lines.find((line) => line.startsWith(`| \`${key}\` |`))?.split(', or a class')[0] ?? ''
+    const named = [...meaning.matchAll(/[:,] `(\w+)`/g)].map(([, name]) => name)
+    t.same(named.sort(), Object.keys(registered).sort(), key)
+  }
 })
 
 await t.test('the reference has every variable and every key of the file', async (t) => {
