@@ -72,7 +72,7 @@ function bankResource (bankId: string, count?: number): Resource {
     name: bankId,
     title: bankId,
     mimeType: MIME_TYPE,
-    description: count === undefined ? undefined : `${count} memories`,
+    description: count === undefined ? undefined : count === 1 ? '1 memory' : `${count} memories`,
   })
 }
 

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import t from 'tap'
+import { RESTART_KEYS } from '../lib/config/changes.js'
 import { testApp } from './helpers/app.js'
 
 const ROOT = process.cwd()
@@ -118,6 +119,15 @@ t.test('every document can be reached from the README', async (t) => {
     for (const { file } of linksOf(path, documents.get(path) ?? '')) if (documents.has(file)) reached.add(file)
   }
   t.same([...documents.keys()].filter((path) => !reached.has(path)), [])
+})
+
+t.test('the table of keys that need a restart has each of them, and no other', async (t) => {
+  const [, section = ''] = documents.get('docs/bank-configuration.md')!.split('## A changed file, without a restart')
+  const rows = section.split('\n').filter((line) => line.startsWith('| `'))
+  const named = rows.flatMap((line) => [...(line.split('|')[1] ?? '').matchAll(/`([^`]+)`/g)].map(([, key]) => key!))
+  // The row of the providers stands for the settings of each as well.
+  const keys = RESTART_KEYS.map((key) => key.join('.')).filter((key) => !key.endsWith('_config'))
+  t.same(named.filter((key) => key !== '_config').sort(), keys.sort())
 })
 
 t.test('the table of routes has a line for every route, and no other', async (t) => {

@@ -4,7 +4,7 @@ import type { FileConfig } from './schema.js'
 import { isJsonObject } from '../validation/json-object.js'
 
 /** Keys that are read at the start only, because providers, plugins or routes are built from them. */
-const RESTART_KEYS: ReadonlyArray<readonly string[]> = [
+export const RESTART_KEYS: ReadonlyArray<readonly string[]> = [
   ['vector_store'], ['vector_store_config'], ['llm_provider'], ['llm_provider_config'], ['embedding_provider'],
   ['embedding_provider_config'], ['reranker'], ['reranker_config'], ['retrieval', 'weights', 'semantic'],
   ['escalation', 'circuit_breaker'], ['identity', 'obo_enabled'], ['sources'], ['bounds'], ['compatibility'], ['mcp'],

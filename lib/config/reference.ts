@@ -36,8 +36,9 @@ export function configurationReference (providers: readonly ProviderSettings[] =
 
 The configuration is the file that \`SERVICES_CONFIG_PATH\` names, and environment variables. It is read and checked
 once, at startup. If it has problems, the process reports all of them in one message and exits with code 1. No key of
-the file is accepted and then ignored. SIGHUP or \`POST /v1/admin/reload\` applies a changed file, and the admins of a
-bank configure it through the API: [bank-configuration.md](bank-configuration.md).
+the file is accepted and then ignored. SIGHUP or \`POST /v1/admin/reload\` applies a changed file, except for
+[keys that need a restart](bank-configuration.md#a-changed-file-without-a-restart). The admins of a bank configure it
+through the API: [bank-configuration.md](bank-configuration.md).
 
 - [Example](#example)
 - [Environment](#environment): the variables

@@ -15,7 +15,7 @@ for (const revision of REVISIONS) {
 
     const all = await client.listResources()
     t.equal(all.resources.length, 61, 'the client reads every page')
-    t.match(all.resources[0], { uri: 'memory://banks/bank-00', name: 'bank-00', description: '1 memories' })
+    t.match(all.resources[0], { uri: 'memory://banks/bank-00', name: 'bank-00', description: '1 memory' })
     const { result } = (await post('/mcp', rpc('resources/list'), MCP_HEADERS)).json()
     t.equal(result.resources.length, 50)
     t.type(result.nextCursor, 'string')
