@@ -2,13 +2,14 @@ import closeWithGrace from 'close-with-grace'
 import type { FastifyInstance } from 'fastify'
 import { buildApp } from '../app.js'
 import { applyEnvFile, ENV_FILE } from '../lib/config/env-file.js'
-import { ConfigurationError, loadConfig } from '../lib/config/load.js'
+import { ConfigurationError } from '../lib/config/load.js'
 import type { Config } from '../lib/config/config.js'
 import { ServiceError } from '../lib/errors/service-error.js'
 import { ProviderError } from '../lib/providers/registry.js'
 import { loadDateParser } from '../lib/retrieval/dates.js'
 import { loadVocabulary } from '../lib/text/tokens.js'
 import { listenHost, ListenError } from '../http/listen-error.js'
+import { checkedConfig } from './config/check.js'
 import { endsWithTerminal, onHangup } from './hangup.js'
 import { flushLog } from '../plugins/log-destination.js'
 import { reportLines, startReport } from '../plugins/start-report.js'
@@ -71,7 +72,7 @@ export interface ServeOptions {
 export async function serve ({ envFile: envFileName, dataFolder }: ServeOptions = {}): Promise<void> {
   try {
     const envFile = applyEnvFile(process.env, process.cwd(), envFileName)
-    const load = () => loadConfig(process.env, dataFolder === undefined ? {} : { dataFolder })
+    const load = () => checkedConfig(process.env, dataFolder === undefined ? {} : { dataFolder })
     const config = load()
     const app = await buildApp(config, { log: { pretty: process.stdout.isTTY }, reloadConfig: load })
     stopGracefully(app, config)

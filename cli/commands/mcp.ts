@@ -1,5 +1,5 @@
-import { loadConfig } from '../../lib/config/load.js'
 import { runMcpStdio } from '../../mcp/stdio.js'
+import { checkedConfig } from '../config/check.js'
 import { applyConfiguration, type ConfigOptions } from '../configuration.js'
 import { readConnection } from '../connection.js'
 import { untilInterrupted } from '../interrupt.js'
@@ -18,7 +18,7 @@ export async function mcp ({ data, bank, profile, ...options }: McpCommandOption
   await untilInterrupted(async (signal) => {
     const common = { version: packageVersion(), bankId: bank, signal }
     if (isEmbedded) {
-      const config = loadConfig(process.env, data === undefined ? {} : { dataFolder: data })
+      const config = checkedConfig(process.env, data === undefined ? {} : { dataFolder: data })
       await runMcpStdio({ ...common, source: 'embedded', config, principal: process.env['MEMORY_GATEWAY_PRINCIPAL'] })
     } else {
       await runMcpStdio({ ...common, source: 'server', server: readConnection(process.env, profile) })

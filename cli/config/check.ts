@@ -1,5 +1,4 @@
-import { loadConfig, type LoadOptions } from '../../lib/config/load.js'
-import { ConfigurationError } from '../../lib/config/problems.js'
+import { loadConfig, type LoadOptions, type ProviderConfiguration } from '../../lib/config/load.js'
 import type { Config } from '../../lib/config/config.js'
 import type { ProviderChoice } from '../../lib/config/settings.js'
 import { configsWithoutProvider } from '../../lib/config/unused.js'
@@ -23,13 +22,15 @@ const REMOTE = new Set(['openai_compatible', 'anthropic', 'rerank_endpoint'])
  * @throws ConfigurationError
  */
 export function checkedConfig (environment: NodeJS.ProcessEnv, options: LoadOptions = {}): Config {
-  const config = loadConfig(environment, options)
-  const problems = [...configsWithoutProvider(config.file), ...providerProblems(config), ...weightProblems(config)]
-  if (problems.length > 0) throw new ConfigurationError(problems)
-  return config
+  return loadConfig(environment, {
+    ...options,
+    checkProviders: (config) => [
+      ...configsWithoutProvider(config.file), ...providerProblems(config), ...weightProblems(config),
+    ],
+  })
 }
 
-function providerProblems (config: Config): string[] {
+function providerProblems (config: ProviderConfiguration): string[] {
   const { vectorStore, embeddings, languageModel, reranker } = config.settings
   return [
     ...problemsOf(config, vectorStores, vectorStore),
@@ -41,8 +42,8 @@ function providerProblems (config: Config): string[] {
 
 /** The name of a provider, and the settings of a registered one; a class of the operator's own checks its own. */
 function problemsOf (
-  { database, environment, baseDirectory }: Config, kind: Pick<ProviderKind<object>, 'key' | 'registered'>,
-  { name, config }: ProviderChoice,
+  { database, environment, baseDirectory }: ProviderConfiguration,
+  kind: Pick<ProviderKind<object>, 'key' | 'registered'>, { name, config }: ProviderChoice,
 ): string[] {
   const at = `${kind.key}_config`
   try {
@@ -65,7 +66,7 @@ function problemsOf (
 }
 
 /** Weights with which no recall finds anything. */
-function weightProblems ({ file, settings }: Config): string[] {
+function weightProblems ({ file, settings }: ProviderConfiguration): string[] {
   const semanticWeight = semanticWeightOf(settings.embeddings)
   return new OperatorSettings(file, { semanticWeight, hasReranker: settings.reranker !== undefined }).problems()
 }

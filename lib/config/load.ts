@@ -34,7 +34,12 @@ export interface LoadOptions {
   exists?: (path: string) => boolean
   /** A folder for the store pglite, relative to `cwd`. The file may name no other store. */
   dataFolder?: string
+  /** Finds problems in the settings of providers, which this module does not know; all are reported together. */
+  checkProviders?: (config: ProviderConfiguration) => string[]
 }
+
+/** The parts of the configuration on which the settings of providers depend. */
+export type ProviderConfiguration = Pick<Config, 'file' | 'settings' | 'baseDirectory' | 'database' | 'environment'>
 
 /** The parts of the configuration that a command other than the server uses. */
 export interface CommandUse {
@@ -78,6 +83,15 @@ export function loadConfig (env: Environment, options: LoadOptions = {}): Config
     problems.push(...consoleProblems(file.console, mode, settings.auth.oidcIssuer))
   }
   const environment = readNamedVariables(file ?? {}, reader, problems)
+  if (file !== undefined) {
+    problems.push(...options.checkProviders?.({
+      file,
+      settings: settingsOf(file),
+      baseDirectory: baseOf(configPath, cwd),
+      database: readableDatabase(settings, databaseVariable(isSet)),
+      environment,
+    }) ?? [])
+  }
   // One wrong value can violate two rules of the schema with the same message.
   if (problems.length > 0 || file === undefined || mode === undefined) {
     throw new ConfigurationError([...new Set(problems)])
@@ -191,9 +205,16 @@ function readNamedVariables (
     if (typeof name !== 'string') continue
     const { value, problem } = reader.lookUp(name)
     if (problem !== undefined) problems.push(problem)
+    // Some value, so that the check of the provider does not report the variable a second time as one that is not set.
+    if (problem !== undefined) found[name] = 'unknown'
     if (value !== undefined) found[name] = value
   }
   return Object.keys(found).length > 0 ? found : undefined
+}
+
+/** With some URI in the place of one that cannot be read, for the same reason. */
+function readableDatabase ({ database }: EnvironmentSettings, variable: string | undefined): Config['database'] {
+  return database.url === undefined && variable !== undefined ? { url: 'postgres://unknown/unknown' } : database
 }
 
 function assemble (

@@ -46,6 +46,31 @@ t.test('all problems of the environment and of the file are reported together', 
   t.match(said, /99999.*0.*65535/s, 'the message says what was found and what is allowed')
 })
 
+t.test('problems in the settings of providers are reported together with all others', async (t) => {
+  const directory = t.testdir({
+    'config.yaml': `
+vector_store_config: { data_dir: memories }
+llm_provider_config: { model: m }
+embedding_provider: openai_compatible
+embedding_provider_config: { modell: m, api_key_env: EMBEDDING_KEY }
+retrieval: { rerank: { candidates: 5 } }
+banks: { team: { profile: none } }
+`,
+  })
+  const said = await refusal(t, {
+    SERVICES_CONFIG_PATH: `${directory}/config.yaml`, SERVICES_HEALTH_TIMEOUT_MS: 'soon', EMBEDDING_KEY: ' ',
+  })
+  t.match(said, /^The configuration has 7 problems:\n/m)
+  for (const name of [
+    'SERVICES_HEALTH_TIMEOUT_MS', 'EMBEDDING_KEY', 'vector_store_config.data_dir', 'llm_provider_config',
+    'embedding_provider_config.modell', 'retrieval.rerank', 'banks.team.profile',
+  ]) {
+    t.equal(
+      said.split('\n').filter((line) => line.startsWith('- ') && line.includes(name)).length, 1, `${name} has one line`,
+    )
+  }
+})
+
 t.test('a missing configuration file ends the start', async (t) => {
   const said = await refusal(t, { SERVICES_CONFIG_PATH: '/nowhere/config.yaml' })
   t.match(said, /SERVICES_CONFIG_PATH: found "\/nowhere\/config.yaml", which cannot be read/)
@@ -54,7 +79,7 @@ t.test('a missing configuration file ends the start', async (t) => {
 const PROVIDERS: ReadonlyArray<readonly [what: string, yaml: string, says: RegExp]> = [
   [
     'an unknown vector store', 'vector_store: pinecone',
-    /^vector_store: found "pinecone", allowed are in_memory.* and module:Class$/m,
+    /^- vector_store: found "pinecone", allowed are in_memory.* and module:Class$/m,
   ],
   [
     'a package that is not installed', 'vector_store: no-such-package:Store',

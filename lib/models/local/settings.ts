@@ -9,9 +9,11 @@ export const integer = (minimum: number, maximum: number, description: string) =
 
 /** Settings of every embedding provider that computes on this machine. */
 export const workerSettings = {
-  threads: integer(1, 64, 'Number of worker threads. Each uses one processor core and has its own copy of the model. Default 1.'),
+  threads: integer(1, 64, 'Number of worker threads. Each uses one processor core and has its own copy of the ' +
+    'model. Default 1.'),
   max_queue: integer(
-    1, 1_000_000, 'Maximum number of waiting texts, for memories and queries separately; further ones are refused. Default 10000.',
+    1, 1_000_000, 'Maximum number of waiting texts, for memories and queries separately; further ones are ' +
+      'refused. Default 10000.',
   ),
   cache_size: integer(
     0, 1_000_000,

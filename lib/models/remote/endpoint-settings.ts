@@ -55,8 +55,8 @@ const shared = {
     threshold: Type.Optional(Type.Integer({
       minimum: 1,
       maximum: 1000,
-      description: 'Consecutive failures after which the endpoint is not called for a while: no connection, no answer ' +
-        'in time, 5xx, a rejected key, an unusable answer. Default 5.',
+      description: 'Consecutive failures after which the endpoint is not called for a while: no connection, no ' +
+        'answer in time, 5xx, a rejected key, an unusable answer. Default 5.',
     })),
     recovery_ms: milliseconds(1, 3_600_000, 'Milliseconds until one request tries the endpoint again. Default 10000.'),
   }, { additionalProperties: false, description: 'The circuit breaker: when the endpoint counts as unavailable.' })),
@@ -76,7 +76,8 @@ export const RemoteEmbeddingSettings = Type.Object({
       'start without an answer.',
   })),
   send_dimensions: Type.Optional(Type.Boolean({
-    description: 'Whether `dimensions` is sent to the endpoint, for models that can shorten their vectors. Default false.',
+    description: 'Whether `dimensions` is sent to the endpoint, for models that can shorten their vectors. ' +
+      'Default false.',
   })),
   query_prefix: Type.Optional(Type.String({
     maxLength: 1000,
@@ -139,8 +140,8 @@ export const RerankEndpointSettings = Type.Object({
     'Maximum milliseconds of a reranking, including waiting and retries. Set it below ' +
       '`retrieval.rerank.timeout_ms`; otherwise a slow endpoint never opens the circuit breaker. Default 1200.',
   ),
-  max_retries: retries('Maximum number of retries after no answer, 408, 409, 429 and 5xx. Default 0, because a recall ' +
-    'waits for them.'),
+  max_retries: retries('Maximum number of retries after no answer, 408, 409, 429 and 5xx. Default 0, because a ' +
+    'recall waits for them.'),
 }, { additionalProperties: false })
 
 export type RerankEndpointSettings = Static<typeof RerankEndpointSettings>

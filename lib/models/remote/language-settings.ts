@@ -22,8 +22,8 @@ const shared = {
   max_concurrency: concurrency('Maximum number of concurrent calls. Default 64.'),
   max_waiting: waiting('Maximum number of requests that wait for a call; further ones are answered 429. Default 1024.'),
   probe: Type.Optional(Type.Boolean({
-    description: 'Whether the gateway requests a tiny answer at start, and does not start with a wrong key, an unknown ' +
-      'model or no connection. Default false: such a fault appears at the first call.',
+    description: 'Whether the gateway requests a tiny answer at start, and does not start with a wrong key, an ' +
+      'unknown model or no connection. Default false: such a fault appears at the first call.',
   })),
 }
 
@@ -43,8 +43,8 @@ export const OpenAiLanguageSettings = Type.Object({
   })),
   max_output_tokens: maxOutputTokens('Default: only the limit of the request applies.'),
   max_tokens_parameter: Type.Optional(Type.Enum(['max_tokens', 'max_completion_tokens'], {
-    description: 'Name of the parameter that limits the tokens of an answer. The reasoning models of OpenAI (o-series, ' +
-      'gpt-5) accept only max_completion_tokens. Default max_tokens.',
+    description: 'Name of the parameter that limits the tokens of an answer. The reasoning models of OpenAI ' +
+      '(o-series, gpt-5) accept only max_completion_tokens. Default max_tokens.',
   })),
   structured_outputs: Type.Optional(Type.Boolean({
     description: 'Whether the endpoint accepts a JSON Schema as response_format; it is sent with strict false. ' +

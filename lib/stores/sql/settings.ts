@@ -27,8 +27,8 @@ const shared = {
   statement_timeout_ms: milliseconds(10, 600_000, 'Maximum milliseconds of a statement. Default 10000.'),
   bulk_timeout_ms: milliseconds(
     1000, 86_400_000,
-    'Maximum milliseconds of a statement over a whole bank (export, import, forgetting everything) or of a migration. ' +
-      'Default 300000.',
+    'Maximum milliseconds of a statement over a whole bank (export, import, forgetting everything) or of a ' +
+      'migration. Default 300000.',
   ),
   sweep_interval_ms: milliseconds(
     0, 86_400_000,
@@ -43,13 +43,15 @@ export const PostgresSettings = Type.Object({
     minLength: 1, description: 'Connection URI. Default: DATABASE_URL, else SERVICES_PG_DSN.',
   })),
   ...shared,
-  pool_size: Type.Optional(Type.Integer({ minimum: 1, maximum: 500, description: 'Maximum number of connections. Default 10.' })),
+  pool_size: Type.Optional(Type.Integer({
+    minimum: 1, maximum: 500, description: 'Maximum number of connections. Default 10.',
+  })),
   connect_timeout_ms: milliseconds(
     100, 60_000, 'Maximum milliseconds for opening a connection, rounded up to whole seconds. Default 5000.',
   ),
   transaction_pooler: Type.Optional(Type.Boolean({
-    description: 'Whether the URI is that of a pooler in transaction mode, such as PgBouncer; the gateway then uses no ' +
-      'prepared statements and no session settings. Default false.',
+    description: 'Whether the URI is that of a pooler in transaction mode, such as PgBouncer; the gateway then ' +
+      'uses no prepared statements and no session settings. Default false.',
   })),
   index_from: Type.Optional(Type.Integer({
     minimum: 0,
