@@ -62,8 +62,9 @@ has an effect only in its own; setting it in another mode causes a warning. When
 not set, the process starts, logs an error, shows the check \`auth\` in \`/health\`, and answers every request to the
 memory routes with status 500.
 
-A file \`.env\` in the working directory is read, by the server and by the commands: lines of \`NAME=value\`, and comments
-that begin with \`#\`. A value that contains a \`#\` must be quoted. Variables of the real environment take precedence, in
+A file \`.env\` in the working directory is read, by the server and by the commands: lines of \`NAME=value\`, also
+with \`export\` before the name, and comments that begin with \`#\`. After a value, the \`#\` of a comment needs a space
+before it, and a value that contains a \`#\` must be quoted. Variables of the real environment take precedence, in
 each of their forms: if it sets \`DATABASE_URL_FILE\` or \`SERVICES_PG_DSN\`, the \`DATABASE_URL\` of the file is ignored. A
 line in any other form is an error that prevents the start.
 
