@@ -82,7 +82,10 @@ export async function reembedBanks (
     const banks = (await reembedding.banks()).filter(({ bank: { bankId, tenantId } }) => (
       (onlyBank ?? bankId) === bankId && (onlyTenant ?? tenantId) === tenantId
     ))
-    if (banks.length === 0) throw new ProviderError(`${name} has no such bank with memories`)
+    if (banks.length === 0) {
+      const which = onlyBank === undefined && onlyTenant === undefined ? 'bank' : 'such bank'
+      throw new ProviderError(`${name} has no ${which} with memories`)
+    }
     const done: ReembeddedBank[] = []
     for (const { bank } of banks) {
       const label = bank.tenantId === null ? bank.bankId : `${bank.tenantId}/${bank.bankId}`
