@@ -25,9 +25,12 @@ t.test('the examples of the page on the configuration of banks get the answers t
 t.test('the page on dependencies has a line for each of them', async (t) => {
   const { dependencies, optionalDependencies, devDependencies } =
     JSON.parse(readPage('package.json')) as Record<string, Record<string, string>>
+  const client = JSON.parse(readPage('packages/client/package.json')) as Record<string, Record<string, string>>
 
   const page = readPage('docs/dependencies.md')
-  for (const name of Object.keys({ ...dependencies, ...optionalDependencies, ...devDependencies })) {
+  for (const name of Object.keys({
+    ...dependencies, ...optionalDependencies, ...devDependencies, ...client['devDependencies'],
+  })) {
     t.match(page, new RegExp(`(^|[ |])${name.replaceAll('/', '\\/')}([, |]|$| \\()`, 'm'), name)
   }
 })
