@@ -1,8 +1,10 @@
 import type { Ajv, ErrorObject, ValidateFunction } from 'ajv'
 import fastJson from 'fast-json-stringify'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, preHandlerHookHandler } from 'fastify'
 import fp from 'fastify-plugin'
-import { strictAjv, validatorOf, type InputSchema, type Validator } from '../lib/validation/schema-check.js'
+import {
+  strictAjv, validationError, validatorOf, type InputSchema, type Validator,
+} from '../lib/validation/schema-check.js'
 import { bodyCheck } from './body-check.js'
 
 /** Fastify's interface of a validator; `errors` are those of the last invalid value. */
@@ -19,7 +21,7 @@ const bodies = new WeakMap<object, Validator>()
 const queries = new WeakMap<object, ValidateFunction>()
 const serializers = new WeakMap<object, (value: unknown) => string>()
 const query = strictAjv({ coerceTypes: 'array' })
-const NO_QUERY = { type: 'object', properties: {}, additionalProperties: false }
+const NOTHING = { type: 'object', properties: {}, additionalProperties: false }
 
 function cached<T> (cache: WeakMap<object, T>, schema: object, make: () => T): T {
   let found = cache.get(schema)
@@ -71,6 +73,13 @@ function serializer (schema: object): (value: unknown) => string {
   return (value) => cached(serializers, schema, () => fastJson(schema))(value)
 }
 
+/** Refuses the members of a body that the route does not take, so that none is ignored; `{}` and null have none. */
+const refuseBody: preHandlerHookHandler = ({ body }, _reply, done) => {
+  const validate = bodyValidator(NOTHING)
+  if (body === undefined || body === null || validate(body)) done()
+  else done(validationError(validate.problems))
+}
+
 /**
  * Implements the contract's rules for input. In a body only numeric strings are converted, to numbers; null means that
  * an optional field is absent; unknown fields are refused. Query strings, which are all text, are converted.
@@ -88,13 +97,19 @@ async function validation (app: FastifyInstance): Promise<void> {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', app.readJsonBody)
   app.addHook('onRoute', (route) => {
-    // A route without query parameters refuses unknown ones instead of ignoring them.
-    if (route.routePath.startsWith('/v1/') && route.schema !== undefined) route.schema.querystring ??= NO_QUERY
+    // After the checks of the query string and the headers, which are short, and before every other handler.
+    const checkFirst = (check: preHandlerHookHandler) => {
+      route.preHandler = [check, ...[route.preHandler ?? []].flat()]
+    }
     const schema = route.schema?.body as InputSchema | undefined
+    if (route.routePath.startsWith('/v1/') && route.schema !== undefined) {
+      // A route without query parameters or without a body refuses unknown members instead of ignoring them.
+      route.schema.querystring ??= NOTHING
+      if (schema === undefined) checkFirst(refuseBody)
+    }
     if (schema?.type !== 'object') return
     checked.add(schema)
-    // After the checks of the query string and the headers, which are short, and before every other handler.
-    route.preHandler = [bodyCheck(app, schema, bodyValidator(schema), route.config), ...[route.preHandler ?? []].flat()]
+    checkFirst(bodyCheck(app, schema, bodyValidator(schema), route.config))
   })
 }
 

@@ -253,6 +253,22 @@ await t.test('a route without a body accepts an empty one with a content type, a
   )
 })
 
+await t.test('a member of a body that the route does not take is named, and nothing is done', async (t) => {
+  const app = await testApp(t)
+  await app.retain('home', 'Stays.')
+  const remove = async (payload: unknown) => await app.inject({
+    method: 'DELETE', url: '/v1/banks/home', headers: JSON_TYPE, payload: JSON.stringify(payload),
+  })
+  refusedFields(t, await remove({ dry_run: true, tags: ['old'] }), 'dry_run', 'tags')
+  for (const body of [[], ['x'], 'x', 5, true]) {
+    refused(t, await remove(body), 400, 'invalid_request', { detail: 'must be object' })
+  }
+  refusedFields(t, await app.post('/v1/admin/reload', { dry_run: true }), 'dry_run')
+  t.equal((await app.get('/v1/banks/home')).json().memory_count, 1)
+  // Some clients send these with every request.
+  for (const body of [{}, null]) t.equal((await remove(body)).statusCode, 200)
+})
+
 await t.test('lengths count characters, and not UTF-16 units', async (t) => {
   for (const character of ['a', '\u00e4', '\u{1f600}', '\ud800']) {
     const named = (count: number) => ({ bank_id: 'lengths', query: 'tea', tags: [character.repeat(count)] })
