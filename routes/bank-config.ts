@@ -40,7 +40,6 @@ const TaggedAnswer = withHeaders(BankConfigAnswer, 'ETag')
 
 export const bankConfigRoutes: FastifyPluginAsyncTypebox = async (app) => {
   const { configurations } = app.memory
-  app.addContentTypeParser(MERGE_PATCH, app.readJsonBody)
 
   app.get('/v1/banks/:bank_id/config', {
     config,
@@ -79,23 +78,7 @@ export const bankConfigRoutes: FastifyPluginAsyncTypebox = async (app) => {
     return tagged(reply, await configurations.put(params.bank_id, body, context, preconditionOf(request)))
   })
 
-  app.patch('/v1/banks/:bank_id/config', {
-    config: { ...config, bodyBound: 'of a configuration' },
-    bodyLimit: BODY_LIMIT,
-    schema: {
-      operationId: 'patchBankConfig',
-      tags: ['banks'],
-      summary: 'Change parts of the configuration of a bank',
-      description: 'A merge patch (RFC 7396), as `application/merge-patch+json` or `application/json`.',
-      params: BankParams,
-      headers: Preconditions,
-      body: { content: { [MERGE_PATCH]: { schema: Patch }, 'application/json': { schema: Patch } } },
-      response: answers({ 200: TaggedAnswer }, BODY_ERRORS, ...changeErrors),
-    },
-  }, async (request, reply) => {
-    const { params, body, context } = request
-    return tagged(reply, await configurations.patch(params.bank_id, body, context, preconditionOf(request)))
-  })
+  await app.register(patchRoute)
 
   app.delete('/v1/banks/:bank_id/config', {
     config,
@@ -138,6 +121,29 @@ export const bankConfigRoutes: FastifyPluginAsyncTypebox = async (app) => {
   }, async ({ params, context }, reply) => (
     await configurations.remove(params.bank_id, context, disconnectSignal(reply))
   ))
+}
+
+/** In a scope of its own, because only this route takes a merge patch: a PUT of one would remove what it keeps. */
+const patchRoute: FastifyPluginAsyncTypebox = async (app) => {
+  app.addContentTypeParser(MERGE_PATCH, app.readJsonBody)
+
+  app.patch('/v1/banks/:bank_id/config', {
+    config: { ...config, bodyBound: 'of a configuration' },
+    bodyLimit: BODY_LIMIT,
+    schema: {
+      operationId: 'patchBankConfig',
+      tags: ['banks'],
+      summary: 'Change parts of the configuration of a bank',
+      description: 'A merge patch (RFC 7396), as `application/merge-patch+json` or `application/json`.',
+      params: BankParams,
+      headers: Preconditions,
+      body: { content: { [MERGE_PATCH]: { schema: Patch }, 'application/json': { schema: Patch } } },
+      response: answers({ 200: TaggedAnswer }, BODY_ERRORS, ...changeErrors),
+    },
+  }, async (request, reply) => {
+    const { params, body, context } = request
+    return tagged(reply, await app.memory.configurations.patch(params.bank_id, body, context, preconditionOf(request)))
+  })
 }
 
 function tagged (reply: FastifyReply, answer: BankConfigAnswer): BankConfigAnswer {

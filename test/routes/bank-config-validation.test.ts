@@ -81,6 +81,16 @@ await t.test('a body that is not an object or not JSON is 400, and another conte
   t.same((await getConfig(app, 'home')).config, {})
 })
 
+await t.test('a merge patch is 415 in a PUT, which would replace what the patch keeps', async (t) => {
+  const app = await testApp(t)
+  const before = await putConfig(app, 'home', { mission: 'Help.' })
+  refused(
+    t, await askConfig(app, 'PUT', 'home', { description: 'Mine.' }, MERGE_PATCH), 415, 'unsupported_media_type',
+    { detail: 'Unsupported Content-Type: this route takes application/json' },
+  )
+  t.same(await getConfig(app, 'home'), before)
+})
+
 await t.test('a text with U+0000 or half a surrogate pair is stored unchanged', async (t) => {
   const app = await testApp(t)
   for (const mission of ['a\u0000b', 'a\ud800b']) {
