@@ -19,10 +19,28 @@ export function headerValue (request: FastifyRequest, name: string, repeated: ()
   return trimmed === '' ? undefined : trimmed
 }
 
+const BEYOND_ASCII = /[\x80-\xff]/
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/**
+ * The value of a header that names a principal. Node reads each byte of a header as a character (Latin-1), which is
+ * what fetch sends; curl and most other clients send UTF-8. Text in Latin-1 is hardly ever valid UTF-8, so whatever is
+ * valid UTF-8 is read as such.
+ */
+export function identityHeader (request: FastifyRequest, name: string, repeated: () => Error): string | undefined {
+  const value = headerValue(request, name, repeated)
+  if (value === undefined || !BEYOND_ASCII.test(value)) return value
+  try {
+    return UTF8.decode(Buffer.from(value, 'latin1'))
+  } catch {
+    return value
+  }
+}
+
 /** @returns the principal of X-Service-Principal; undefined when it is absent or blank @throws 400 when invalid */
 export function principalHeader (request: FastifyRequest): string | undefined {
   const repeated = () => invalidField('X-Service-Principal', 'must be sent once')
-  const principal = headerValue(request, 'x-service-principal', repeated)
+  const principal = identityHeader(request, 'x-service-principal', repeated)
   if (principal !== undefined && !isPrincipal(principal)) {
     throw invalidField('X-Service-Principal', 'must be 1 to 256 visible characters without spaces')
   }

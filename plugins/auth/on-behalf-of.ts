@@ -1,12 +1,12 @@
 import type { FastifyRequest } from 'fastify'
 import { invalidField } from '../../lib/errors/service-error.js'
 import { isPrincipal, splitPrincipal } from '../../lib/identity/context.js'
-import { headerValue } from './headers.js'
+import { identityHeader } from './headers.js'
 
 const NAME = 'X-Service-On-Behalf-Of'
 
 function read (request: FastifyRequest): string | undefined {
-  return headerValue(request, NAME.toLowerCase(), () => invalidField(NAME, 'must be sent once'))
+  return identityHeader(request, NAME.toLowerCase(), () => invalidField(NAME, 'must be sent once'))
 }
 
 /** @returns the identity in X-Service-On-Behalf-Of; undefined when absent or blank @throws 400 when invalid */

@@ -154,8 +154,8 @@ export class Transport {
     const callHeaders = {
       ...headers,
       'x-api-key': apiKey,
-      'x-service-principal': principal,
-      'x-service-on-behalf-of': onBehalfOf,
+      'x-service-principal': asUtf8(principal),
+      'x-service-on-behalf-of': asUtf8(onBehalfOf),
       'x-request-id': requestId,
       authorization: bearer === undefined ? undefined : `Bearer ${bearer}`,
     }
@@ -185,4 +185,10 @@ function unusableAnswer (response: Response, message: string): MemoryGatewayErro
 
 function requestIdOf ({ headers }: Response): string | undefined {
   return headers.get('x-request-id') ?? undefined
+}
+
+/** fetch sends each character of a header as one byte, and the gateway reads UTF-8. */
+function asUtf8 (text: string | undefined): string | undefined {
+  if (text === undefined) return undefined
+  return Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join('')
 }

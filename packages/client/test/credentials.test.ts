@@ -8,6 +8,13 @@ t.test('an API key is sent with the principal', async (t) => {
   await t.rejects(client({ apiKey: 'another' }).whoami(), { code: 'unauthenticated', status: 401 })
 })
 
+t.test('a principal may have characters beyond ASCII', async (t) => {
+  const { client } = await gateway(t)
+  for (const principal of ['user:zo\u00eb', 'user:\u00e0', 'user:\u0141ukasz', 'user:\u{1f600}']) {
+    t.match(await client({ principal }).whoami(), { principal })
+  }
+})
+
 t.test('a token function is called once more after a 401', async (t) => {
   const server = await HostileServer.start(t)
   const asked: Array<string | undefined> = []

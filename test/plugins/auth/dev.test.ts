@@ -31,6 +31,29 @@ await t.test('dev mode', async (t) => {
     t.equal((await whoami(app, { 'x-service-principal': 'x'.repeat(256) })).statusCode, 200)
   })
 
+  // Node gives the bytes of a header as characters: `bytes` are what curl sends for the principal, in UTF-8.
+  for (const principal of ['user:\u00e9', 'user:\u00e0', 'user:\u0141ukasz', 'user:\u65e5\u672c', 'user:\u{1f600}']) {
+    await t.test(`reads ${principal} as UTF-8`, async (t) => {
+      const bytes = Buffer.from(principal).toString('latin1')
+      const response = await whoami(app, { 'x-service-principal': bytes })
+      t.same([response.statusCode, response.json().principal], [200, principal])
+    })
+  }
+
+  await t.test('reads bytes that are not UTF-8 as Latin-1, which fetch sends', async (t) => {
+    const response = await whoami(app, { 'x-service-principal': 'user:zo\u00eb' })
+    t.same(response.json(), { principal: 'user:zo\u00eb', tenantId: null })
+  })
+
+  await t.test('refuses invisible characters and too many of them also in UTF-8', async (t) => {
+    for (const principal of ['user:\u00a0', 'user:a\u200bb', '\ufeffuser:a', `user:${'\u00e9'.repeat(252)}`]) {
+      const bytes = Buffer.from(principal).toString('latin1')
+      t.equal((await whoami(app, { 'x-service-principal': bytes })).statusCode, 400)
+    }
+    const longest = Buffer.from('\u00e9'.repeat(256)).toString('latin1')
+    t.equal((await whoami(app, { 'x-service-principal': longest })).statusCode, 200)
+  })
+
   await t.test('refuses two principal headers', async (t) => {
     const address = await app.listen({ port: 0, host: '127.0.0.1' })
     // Sent as a list, each value becomes a header line of its own.

@@ -38,6 +38,11 @@ await t.test('on behalf of', async (t) => {
     })
   }
 
+  await t.test('the header is read as UTF-8, so it names the same identity as a token', async (t) => {
+    const bytes = Buffer.from('user:\u00e0').toString('latin1')
+    t.match((await whoamiWith(on, token(), { [HEADER]: bytes })).json(), { onBehalfOf: 'user:\u00e0' })
+  })
+
   await t.test('a blank header counts as absent', async (t) => {
     t.notHas((await whoamiWith(on, token(), { [HEADER]: '  ' })).json(), { onBehalfOf: 'anybody' })
     t.equal((await whoamiWith(off, token(), { [HEADER]: '  ' })).statusCode, 200)
