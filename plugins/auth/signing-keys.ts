@@ -61,10 +61,12 @@ export function isKid (kid: unknown): kid is string {
 /** @returns the members that a public RSA key needs; undefined when the JWK is not a key for RS256 signatures */
 function rsaKeyOf (jwk: unknown): RsaJwk | undefined {
   if (!isJsonObject(jwk)) return undefined
-  const { kty, use, alg, kid, n, e } = jwk
+  const { kty, use, key_ops: operations, alg, kid, n, e } = jwk
   if (kty !== 'RSA' || (use !== undefined && use !== 'sig') || (alg !== undefined && alg !== ALGORITHM)) {
     return undefined
   }
+  // RFC 7517 section 4.3: a key is only for the operations that it lists.
+  if (operations !== undefined && !(Array.isArray(operations) && operations.includes('verify'))) return undefined
   if (!isKid(kid) || typeof n !== 'string' || typeof e !== 'string') return undefined
   return { kty, kid, n, e }
 }

@@ -89,6 +89,8 @@ await t.test('only keys for RS256 signatures are used', async (t) => {
     keys: [
       null, 7, 'key', [],
       { ...k1.jwk, kid: 'encryption', use: 'enc' },
+      { ...k1.jwk, kid: 'other operations', use: undefined, key_ops: ['encrypt', 'wrapKey'] },
+      { ...k1.jwk, kid: 'no operations', use: undefined, key_ops: 'verify' },
       { ...k1.jwk, kid: 'other algorithm', alg: 'RS512' },
       { ...k1.jwk, kid: 'null algorithm', alg: null },
       { ...k1.jwk, kid: 'elliptic', kty: 'EC' },
@@ -98,11 +100,12 @@ await t.test('only keys for RS256 signatures are used', async (t) => {
       { ...k1.jwk, kid: 7 },
       { ...k1.jwk, kid: 'x'.repeat(201) },
       { ...rsaKey('weak', 1024).jwk },
-      { ...plain, kid: 'é"#?&% plain' },
+      { ...plain, kid: 'é"#?&% plain', key_ops: ['verify'] },
     ],
   })))
   for (const kid of [
-    'encryption', 'other algorithm', 'null algorithm', 'elliptic', 'secret', 'no modulus', 'broken', 'weak', '7',
+    'encryption', 'other operations', 'no operations', 'other algorithm', 'null algorithm', 'elliptic', 'secret',
+    'no modulus', 'broken', 'weak', '7',
   ]) {
     t.equal(await ask(keys, kid), 'refused', kid)
   }
