@@ -6,6 +6,7 @@ import { readUtf8, reasonOf, type ReadFile } from './files.js'
 import { ConfigurationError, printable, quote } from './problems.js'
 import { missingProfiles } from './profiles.js'
 import type { Config } from './config.js'
+import { boundsProblems } from './bounds.js'
 import { consoleProblems } from './console-schema.js'
 import { FileSchema, type FileConfig } from './schema.js'
 import type { VariableName } from './variables.js'
@@ -70,7 +71,7 @@ export function loadConfig (env: Environment, options: LoadOptions = {}): Config
   const settings = readSettings(reader, problems)
   const unknownVariables = findUnknownVariables(env)
   problems.push(...unknownVariables.problems)
-  const { mode, configPath } = settings
+  const { mode, configPath, auth, maxBodyBytes } = settings
   const found = options.file === undefined
     ? configPath === undefined ? {} : readFileConfig(configPath, cwd, readFile, reader, problems)
     : checkFileConfig(options.file, configPath, reader, problems)
@@ -80,7 +81,7 @@ export function loadConfig (env: Environment, options: LoadOptions = {}): Config
   const isSet = (name: VariableName) => reader.isSet(name)
   if (file !== undefined) {
     problems.push(...missingProfiles(file), ...unusedSettings(file, databaseVariable(isSet)), ...sourceProblems(file))
-    problems.push(...consoleProblems(file.console, mode, settings.auth.oidcIssuer))
+    problems.push(...consoleProblems(file.console, mode, auth.oidcIssuer), ...boundsProblems(file.bounds, maxBodyBytes))
   }
   const environment = readNamedVariables(file ?? {}, reader, problems)
   if (file !== undefined) {
@@ -206,8 +207,7 @@ function readNamedVariables (
     const { value, problem } = reader.lookUp(name)
     if (problem !== undefined) problems.push(problem)
     // Some value, so that the check of the provider does not report the variable a second time as one that is not set.
-    if (problem !== undefined) found[name] = 'unknown'
-    if (value !== undefined) found[name] = value
+    if (value !== undefined || problem !== undefined) found[name] = value ?? 'unknown'
   }
   return Object.keys(found).length > 0 ? found : undefined
 }
