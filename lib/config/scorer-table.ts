@@ -54,6 +54,11 @@ export const SCORER_TABLE = {
       'query. All such turns together are raised by at most twice the weight. Not for a query about what the ' +
       'assistant said; the weight falls from 8 search terms to none at 13.',
   },
+  preference: {
+    weight: 0.6,
+    about: 'The user (`metadata.speaker`) states a preference (`I prefer …`, `my favourite …`), and the query asks ' +
+      'for advice or what I or we should do.',
+  },
   reaction: {
     weight: -0.1,
     about: 'The memory is a turn of fewer than 50 words, without stop words, that starts with a reaction: thanks, ' +

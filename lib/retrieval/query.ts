@@ -35,6 +35,8 @@ export interface AnalyzedQuery {
   asksForMethod: boolean
   /** Whether it asks for advice or ideas, for which the user's own statements are the best evidence. */
   asksForAdvice: boolean
+  /** Whether it asks what the user should do or how, as a request for advice does. */
+  asksForGuidance: boolean
   /** Whether it asks for a list or a count. */
   asksForList: boolean
   /** Periods that it names. */
@@ -82,6 +84,8 @@ const ADVICE = new RegExp([
   String.raw`(?<!\b(?:this|that|these|those|it|they)\s)\b(?:suggest|recommend)\b`,
   String.raw`\b(?:suggestions?|recommendations?|tips?|advice|ideas?)\b`,
 ].join('|'), 'i')
+/** `what should I do`, `how can we`, `help me`; not `what did I do`. */
+const GUIDANCE = /\b(?:should|can|could|shall) (?:i|we)\b|\b(?:i|we) should\b|\bhelp (?:me|us)\b|\bbest way\b/i
 /**
  * Words that only frame a query and that its answer need not contain. They are terms only when the query has no others.
  */
@@ -160,6 +164,7 @@ export function * analyzeQuerySteps (text: string, now: number, utcOffset = 0): 
     asksForAssistantTurn,
     asksForMethod,
     asksForAdvice,
+    asksForGuidance: asksForAdvice || (!asksForAssistantTurn && GUIDANCE.test(text)),
     asksForList: LIST.test(text.slice(0, MAX_LIST_FORM_CHARACTERS)),
     spans,
     asksAboutPresent: spans.length > 0 && spans.some(({ to }) => to > now) && PRESENT.test(text) && !PAST.test(text),

@@ -69,6 +69,10 @@ export const SCORERS = {
   details,
   question: ({ signals }) => signals.endsInQuestion && signals.stems.length < SHORT_QUESTION_WORDS ? 1 : 0,
   instruction,
+  // What somebody prefers counts for what they should do, even if it has few words in common with the question.
+  preference: ({ signals: { role, statesPreference } }, { asksForGuidance }) => (
+    asksForGuidance && statesPreference && role === 'user' ? 1 : 0
+  ),
   // Assistants begin many a full answer with `Absolutely!` or `Great question`.
   reaction: ({ signals }) => signals.isReaction && signals.stems.length < SHORT_TURN_WORDS ? 1 : 0,
 } as const satisfies Record<string, Scorer>
@@ -83,6 +87,7 @@ export const SCORER_CONDITIONS: Partial<Record<ScorerName, (query: AnalyzedQuery
   name_told: ({ asksForName }) => asksForName,
   user_said: ({ asksAboutUser, asksForAdvice }) => asksAboutUser || asksForAdvice,
   assistant_said: ({ asksForAssistantTurn, asksForMethod }) => asksForAssistantTurn || asksForMethod,
+  preference: ({ asksForGuidance }) => asksForGuidance,
   instruction: (query) => !query.asksForAssistantTurn && preferenceForUser(query) > 0,
 }
 export const SCORER_NAMES = Object.keys(SCORERS) as ScorerName[]

@@ -37,6 +37,8 @@ export interface Signals {
    * I ask for a recipe.`
    */
   isInstruction: boolean
+  /** Whether the speaker states what they prefer: `I prefer the early ferry`, `my favourite mill`. */
+  statesPreference: boolean
   /** Whether it begins like a reaction to someone else: thanks, praise, agreement, a greeting. */
   isReaction: boolean
 }
@@ -76,6 +78,13 @@ const INSTRUCTION = new RegExp([
   String.raw`|(?:when|whenever|if|(?:each|every) time) i (?:ask|request|say|mention)\b)`,
   String.raw`|\b(?:when|whenever|(?:each|every) time) i (?:ask|request)\b`,
 ].join(''), 'i')
+
+const PREFERENCE = new RegExp([
+  String.raw`\b(?:i|we)(?:['’]d| would| do| also| really| still| much| usually| generally| always| often)*\s+(?:prefer|favou?r)\b`,
+  String.raw`\b(?:i|we)(?:['’]d| would) (?:much )?rather\b`,
+  String.raw`\bmy (?:\w+ )?(?:preferences?|favou?rites?)\b`,
+  String.raw`\b(?:i|we)\b[^.!?\n]{0,120}\brather than\b`,
+].join('|'), 'i')
 
 const NO_SPEAKER: readonly string[] = []
 
@@ -167,6 +176,7 @@ export function readSignals ({
     nameScore: Math.min(3, said.match(NAME)?.length ?? 0) / 3,
     endsInQuestion: endsInQuestion(said),
     isInstruction: role === 'user' && stems.length < SHORT_TURN_WORDS && INSTRUCTION.test(said),
+    statesPreference: PREFERENCE.test(said),
     isReaction: REACTION.test(said),
   }
 }

@@ -11,11 +11,11 @@ type Form =
   | 'asksAboutUser'
   | 'asksForAssistantTurn'
   | 'asksForMethod'
-  | 'asksForAdvice'
+  | 'asksForAdvice' | 'asksForGuidance'
   | 'asksForList'
 const FORMS: readonly Form[] = [
   'asksForTime', 'asksForName', 'asksAboutUser', 'asksForAssistantTurn', 'asksForMethod', 'asksForAdvice',
-  'asksForList',
+  'asksForGuidance', 'asksForList',
 ]
 
 /** Questions with what each asks for. */
@@ -49,11 +49,15 @@ const cases: Array<[text: string, asks: Form[]]> = [
   ['How did I mend the clock?', ['asksAboutUser', 'asksForMethod']],
   ['Which approach did we plan to take?', ['asksForName', 'asksAboutUser', 'asksForMethod']],
   ['What steps did you list for me?', ['asksForAssistantTurn', 'asksForList']],
-  ['How can I mend the clock?', ['asksAboutUser']],
+  ['How can I mend the clock?', ['asksAboutUser', 'asksForGuidance']],
   ['What way did the ferry go?', []],
-  ['Can you suggest a bread for my guests?', ['asksAboutUser', 'asksForAdvice']],
-  ['Any tips for a trip on the canal?', ['asksForAdvice']],
-  ['What would you recommend?', ['asksForAdvice']],
+  ['Can you suggest a bread for my guests?', ['asksAboutUser', 'asksForAdvice', 'asksForGuidance']],
+  ['Where do you think we should moor?', ['asksForName', 'asksAboutUser', 'asksForGuidance']],
+  ['Help me plan a trip.', ['asksForGuidance']],
+  ['Is it the best way to Bergen?', ['asksForGuidance']],
+  ['What should I do about the bread that you recommended?', ['asksForAssistantTurn']],
+  ['Any tips for a trip on the canal?', ['asksForAdvice', 'asksForGuidance']],
+  ['What would you recommend?', ['asksForAdvice', 'asksForGuidance']],
   ['What might this suggest about my boat?', ['asksAboutUser']],
   ['Which ferry did they recommend?', ['asksForName']],
 ]

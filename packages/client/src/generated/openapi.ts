@@ -925,6 +925,8 @@ export interface components {
                     question?: number;
                     /** @description The memory is a short turn of the user (`metadata.speaker`) that tells the assistant how to act from then on (`Always use metric units`, `… when I ask for a recipe`), is trusted and shares a word with the query. All such turns together are raised by at most twice the weight. Not for a query about what the assistant said; the weight falls from 8 search terms to none at 13. Default 0.5. */
                     instruction?: number;
+                    /** @description The user (`metadata.speaker`) states a preference (`I prefer …`, `my favourite …`), and the query asks for advice or what I or we should do. Default 0.6. */
+                    preference?: number;
                     /** @description The memory is a turn of fewer than 50 words, without stop words, that starts with a reaction: thanks, praise, agreement or a greeting. Default -0.1. */
                     reaction?: number;
                 };

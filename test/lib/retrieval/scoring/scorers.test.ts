@@ -175,6 +175,18 @@ const cases: Record<ScorerName, { liked: Case[], passedOver: Case[] }> = {
       }),
     ],
   },
+  preference: {
+    liked: [
+      told('How should I go to Bergen?', 'I prefer ferries.', USER),
+      told('Can you suggest a drink?', 'User: My favourite is tea.'),
+    ],
+    passedOver: [
+      told('How did I go to Bergen?', 'I prefer ferries.', USER), told('How should I go to Bergen?', 'It rains.', USER),
+      told('How should I go to Bergen?', 'I prefer ferries.', ASSISTANT),
+      told('How should I go to Bergen?', 'Nora: I prefer ferries.'),
+      told('Should I take the ferry that you recommended?', 'I prefer ferries.', USER),
+    ],
+  },
   reaction: {
     liked: [told('clock', 'Wow, the clock stopped.')],
     passedOver: [

@@ -52,7 +52,8 @@ t.test('the content is returned as stems, without the speaker and stop words', a
 
 /** Texts that show a signal, and texts that do not. */
 const cases: Record<
-  'isFirstPerson' | 'mentionsTime' | 'endsInQuestion' | 'isReaction', [shown: string[], absent: string[]]
+  'isFirstPerson' | 'mentionsTime' | 'endsInQuestion' | 'isReaction' | 'statesPreference',
+  [shown: string[], absent: string[]]
 > = {
   isFirstPerson: [
     ['I mend clocks.', 'The clock is mine.', 'Nora: My clock stopped.', "I'm late."],
@@ -67,6 +68,16 @@ const cases: Record<
   ],
   endsInQuestion: [
     ['Is the kettle on?', 'Tell me, is it on? (I cannot see.)'], ['The kettle is on.', 'Is it on? Yes, it is on.'],
+  ],
+  statesPreference: [
+    [
+      'I prefer the early ferry.', "We'd really prefer tea.", 'User: I would rather walk.', 'My favourite mill is red.',
+      'I always favour bread over cake.', 'We take the ferry rather than the bridge.', 'That suits my tea preferences.',
+    ],
+    [
+      'Which do you prefer?', 'She prefers tea.', 'It is a favourite of many.', 'I am rather tired.', '',
+      'I like it. They walk rather than ride.',
+    ],
   ],
   isReaction: [
     ['Wow, a kettle.', 'Nora: Thanks for the kettle.', "That's a fine kettle.", 'Sounds like rain.'],
