@@ -40,7 +40,11 @@ export const SCORER_TABLE = {
     about: 'Closeness to a time that the query names. Two fifths of it for a query about the present or the future ' +
       '(`Is the gym open today?`), which memories of any time may answer.',
   },
-  time_told: { weight: 0.2, about: 'The memory contains a time, and the query asks for one.' },
+  time_told: {
+    weight: 0.2,
+    about: 'The memory contains a time, and the query asks for one, for a number of days, weeks, months or years, or ' +
+      'for what was first or last.',
+  },
   name_told: { weight: 0.4, about: 'The memory contains names, and the query asks for a name or a place.' },
   details: {
     weight: 0.3,

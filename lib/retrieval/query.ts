@@ -22,6 +22,7 @@ export interface AnalyzedQuery {
   hashLowBytes: Uint8Array
   /** The first position of each hash. */
   hashPositions: ReadonlyMap<number, number>
+  /** Whether it asks when something was, for how long, or what was first or last. */
   asksForTime: boolean
   /** Whether the answer is likely to be the name of a person, a thing or a place. */
   asksForName: boolean
@@ -53,7 +54,12 @@ export interface AnalyzedQuery {
 /** Only the beginning of a long query is tested for the form of a list. */
 const MAX_LIST_FORM_CHARACTERS = 500
 
-const TIME = /\b(?:when|what (?:date|day|month|year|time)|which (?:month|year|day|week)|how long|since when)\b/i
+/** Also `how many days …` and `Which was first, …?`: such a question compares the times of several things. */
+const TIME = new RegExp([
+  String.raw`\b(?:when|what (?:date|day|month|year|time)|which (?:month|year|day|week)|how long|since when)\b`,
+  String.raw`\b(?:how many (?:days|weeks|months|years)|(?:what|which) order|the order (?:of|in which))\b`,
+  String.raw`\b(?:first|last|earlier|later|earliest|latest|(?:most|more) recently)(?=\s*(?:[,:;?.]|$))`,
+].join('|'), 'i')
 const PRESENT = /\b(?:is|are|am|can|could|should|shall|will|would|may(?= (?:i|we|you|he|she|they|it)\b)|must|do|does|need|want)\b/i
 const PAST = /\b(?:did|was|were|had|been|ago|have (?:i|we|you|they)|has|said|made|put|told|happened)\b/i
 const PLACE = /\b(?:where|(?:which|what) (?:city|cities|country|countries|state|states|places?|areas?|locations?|town|towns))\b/i

@@ -915,7 +915,7 @@ export interface components {
                     assistant_said?: number;
                     /** @description Closeness to a time that the query names. Two fifths of it for a query about the present or the future (`Is the gym open today?`), which memories of any time may answer. Default 1.5. */
                     date?: number;
-                    /** @description The memory contains a time, and the query asks for one. Default 0.2. */
+                    /** @description The memory contains a time, and the query asks for one, for a number of days, weeks, months or years, or for what was first or last. Default 0.2. */
                     time_told?: number;
                     /** @description The memory contains names, and the query asks for a name or a place. Default 0.4. */
                     name_told?: number;

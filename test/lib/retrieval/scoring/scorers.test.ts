@@ -126,7 +126,10 @@ const cases: Record<ScorerName, { liked: Case[], passedOver: Case[] }> = {
     passedOver: [['What broke?', { occurredAt: NOW }], ['What broke on 5 March 2025?', { text: 'The clock broke.' }]],
   },
   time_told: {
-    liked: [told('When did the clock break?', 'It broke on Monday.')],
+    liked: [
+      told('When did the clock break?', 'It broke on Monday.'),
+      told('Which broke first, the clock or the kettle?', 'It broke on Monday.'),
+    ],
     passedOver: [
       told('Why did the clock break?', 'It broke on Monday.'), told('When did the clock break?', 'It broke.'),
     ],
