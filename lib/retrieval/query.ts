@@ -1,6 +1,5 @@
 import { runSync, type Steps } from '../concurrency/steps.js'
 import { addQueryAlternatives } from '../text/alternative-terms.js'
-import { contentStems } from '../text/analysis.js'
 import { fnv1a } from '../text/hashes.js'
 import { stem } from '../text/stems.js'
 import { STOP_WORDS } from '../text/stop-words.js'
@@ -176,53 +175,4 @@ export function * analyzeQuerySteps (text: string, now: number, utcOffset = 0): 
     asksAboutPresent: spans.length > 0 && spans.some(({ to }) => to > now) && PRESENT.test(text) && !PAST.test(text),
     periods: soughtPeriods(stems, spans, now),
   }
-}
-
-/** The most parts that a query is split into; a longer list of names stays one query. */
-const MAX_PARTS = 3
-/** Longer queries are not split. */
-const MAX_SPLIT_CHARACTERS = 500
-
-const NAME_WORD = String.raw`\p{Lu}[\p{L}\p{M}'’-]*`
-/** A list of names that share one question: `Ann and Bob`, `Ann, Bob and Cy`. */
-const NAMES = new RegExp([
-  String.raw`(?<![\p{L}\p{N}_])(?:both\s+)?(${NAME_WORD}(?:,\s+${NAME_WORD})*),?`,
-  String.raw`\s+(?:and|or)\s+(${NAME_WORD})(?=[\s?.!,]|['’]s\b|$)`,
-].join(''), 'u')
-/**
- * `When … after the move`: a query for the time of one event relative to another. Other queries lose their sense when
- * split at such a word.
- */
-const RELATIVE_TIME = /^(when\b.*\S)\s+(?:before|after|while|during|since)\s+(\S.*?)[?.!]*$/iu
-/** Words that each part needs: `the day after` is no query by itself. */
-const MIN_WORDS = 2
-
-/**
- * Splits a query into simpler ones, by its form alone: one for each of several names (`What do Ann and Bob like?`), and
- * for the time of an event relative to another (`When did Ann buy it after the move?`) one for each event.
- * @returns an empty list for a query that is not split
- */
-export function splitQuery (text: string): string[] {
-  if (text.length > MAX_SPLIT_CHARACTERS) return []
-  const names = NAMES.exec(text)
-  if (names !== null) {
-    const all = [...names[1]!.split(/,\s+/), names[2]!]
-    if (all.length > MAX_PARTS) return []
-    const [before, after] = [text.slice(0, names.index), text.slice(names.index + names[0].length)]
-    const parts = all.map((name) => `${before}${name}${after}`.replace(/\bboth\b\s*/i, ''))
-    return parts.every(hasContentWords) ? parts : []
-  }
-  const match = RELATIVE_TIME.exec(text)
-  if (match === null) return []
-  const [, main, event] = match
-  return isSearchable(main!) && isSearchable(event!) ? [main!, event!] : []
-}
-
-function isSearchable (text: string): boolean {
-  return (text.match(/[\p{L}\p{N}]+/gu)?.length ?? 0) >= MIN_WORDS && hasContentWords(text)
-}
-
-/** A part of stop words alone (`What did I do?`) would match any text with those words. */
-function hasContentWords (text: string): boolean {
-  return contentStems(text).length > 0
 }

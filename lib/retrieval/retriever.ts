@@ -13,7 +13,8 @@ import { truncateSteps, interleave, rankSteps } from './ranking.js'
 import type { RetrievalRequest } from './request.js'
 import { rerank } from './reranking.js'
 import { memoriesOfPeriods, scorersForQuery, spanFilters, weightsForQuery } from './periods.js'
-import { analyzeQuerySteps, splitQuery, type AnalyzedQuery } from './query.js'
+import { analyzeSteps } from './query-parts.js'
+import type { AnalyzedQuery } from './query.js'
 import { SignalReader } from './scoring/signals.js'
 import { Stages, type Stage } from './stages.js'
 import { DeadlineExceeded, withTimeLimit } from '../concurrency/deadline.js'
@@ -215,18 +216,6 @@ export class Retriever {
       return undefined
     }
   }
-}
-
-/** Analyses the query, then its parts, then its other wordings. */
-function * analyzeSteps (
-  { query, rewrites = [], reference }: RetrievalRequest, now: number,
-): Steps<[AnalyzedQuery, ...AnalyzedQuery[]]> {
-  const { instant, utcOffset } = reference ?? { instant: now, utcOffset: 0 }
-  const queries: [AnalyzedQuery, ...AnalyzedQuery[]] = [yield * analyzeQuerySteps(query, instant, utcOffset)]
-  for (const text of [...splitQuery(query), ...rewrites]) {
-    queries.push(yield * analyzeQuerySteps(text, instant, utcOffset))
-  }
-  return queries
 }
 
 /** @param vector absent when the semantic strategy is off or the query could not be embedded */

@@ -28,9 +28,14 @@ const FIGURES = /^(?:\d+(?:st|nd|rd|th)?|[qh]\d)$/
 export function soughtPeriods (
   stems: readonly string[], spans: readonly TimeSpan[], now: number,
 ): readonly TimeSpan[] {
-  if (spans.length === 0 || !stems.every((word) => PERIOD_WORDS.has(word) || FIGURES.test(word))) return NO_PERIODS
+  if (spans.length === 0 || !namesTimesOnly(stems)) return NO_PERIODS
   if (spans.length <= MAX_PERIODS) return spans
   const inOrder = spans.toSorted((a, b) => a.from - b.from)
   const next = inOrder.findIndex(({ from }) => from > now)
   return next < 0 ? inOrder.slice(-1) : inOrder.slice(Math.max(0, next - 1), next + 1)
+}
+
+/** Whether a text has no words but those of a time, and those that ask for anything at all. */
+export function namesTimesOnly (stems: readonly string[]): boolean {
+  return stems.every((word) => PERIOD_WORDS.has(word) || FIGURES.test(word))
 }

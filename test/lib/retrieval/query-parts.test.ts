@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import fc from '../../helpers/fast-check.js'
 import t from 'tap'
-import { splitQuery } from '../../../lib/retrieval/query.js'
+import { runSync } from '../../../lib/concurrency/steps.js'
+import { analyzeSteps, splitQuery } from '../../../lib/retrieval/query-parts.js'
 import { HOSTILE_TEXTS } from './hostile.js'
 
 const cases: Record<string, string[]> = {
@@ -13,17 +14,44 @@ const cases: Record<string, string[]> = {
     'What do Édith collect?', 'What do Özgür collect?', 'What do Nora collect?',
   ],
   'When did the mill burn down after the flood of spring?': ['When did the mill burn down', 'the flood of spring'],
+  'How many days passed between the flood and the fire?': ['the flood', 'the fire'],
+  'How long was it between when I bought jam, bread and tea and when I sold the boat?': [
+    'when I bought jam, bread and tea', 'when I sold the boat',
+  ],
+  'What differs between copper kettles and iron pots?': ['copper kettles', 'iron pots'],
+  'Which opened first, the mill or the bridge?': ['the mill', 'the bridge'],
+  'What did I see most recently: a mill, a bridge, or a ferry?': ['a mill', 'a bridge', 'a ferry'],
   'When did Otto sell the boat before moving north?': ['When did Otto sell the boat', 'moving north'],
 }
 for (const [question, parts] of Object.entries(cases)) {
   t.test(`“${question}” has ${parts.length} parts`, async (t) => { t.strictSame(splitQuery(question), parts) })
 }
 
+t.test('a part asks for what the whole question asks for, and other wordings do not', async (t) => {
+  const asked = (query: string) => runSync(analyzeSteps({ query, rewrites: ['the red ferry'] }, 0))
+    .map(({ text, asksForTime, asksAboutUser, asksForAssistantTurn }) => (
+      [text, { asksForTime, asksAboutUser, asksForAssistantTurn }]
+    ))
+  const none = { asksForTime: false, asksAboutUser: false, asksForAssistantTurn: false }
+  const mine = { asksForTime: true, asksAboutUser: true, asksForAssistantTurn: false }
+  const said = { asksForTime: true, asksAboutUser: false, asksForAssistantTurn: true }
+  t.strictSame(asked('What did I see first, the mill or the bridge?').slice(1), [
+    ['the mill', mine], ['the bridge', mine], ['the red ferry', none],
+  ])
+  t.strictSame(asked('What did you recommend first, my mill or the bridge?').slice(1), [
+    ['my mill', said], ['the bridge', said], ['the red ferry', none],
+  ])
+})
+
 t.test('a single question is not split', async (t) => {
   for (const question of [
     'What does Nora collect?', 'What are salt and pepper for?', 'When did the mill burn down?',
     'What happened after the flood?', 'When was the day after?',
-    'Have Nora, Otto, Ida and Per met?', '', '?', 'and', 'Nora and',
+    'Have Nora, Otto, Ida and Per met?', 'What broke between 3 May and 5 June?', 'What lies between bread and tea?',
+    'What broke between last week and the flood?', 'Which of the two, if any, did the mill or the bridge hide?',
+    'Which was first, the mill?', 'Which was first, the mill or that?', 'Is it the mill or the bridge?',
+    'What is red, the mill, the bridge, the boat or the ferry?', 'First, is it the mill or the bridge?',
+    '', '?', 'and', 'Nora and',
     `What do Nora and Otto collect${' now'.repeat(200)}?`,
   ]) t.strictSame(splitQuery(question), [], question)
 })

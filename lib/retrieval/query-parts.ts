@@ -1,0 +1,109 @@
+import type { Steps } from '../concurrency/steps.js'
+import { contentStems } from '../text/analysis.js'
+import { analyzeQuerySteps, type AnalyzedQuery } from './query.js'
+import type { RetrievalRequest } from './request.js'
+import { namesTimesOnly } from './sought-periods.js'
+
+/** The most parts that a query is split into; a longer list of names stays one query. */
+const MAX_PARTS = 3
+/** Longer queries are not split. */
+const MAX_SPLIT_CHARACTERS = 500
+
+const NAME_WORD = String.raw`\p{Lu}[\p{L}\p{M}'’-]*`
+/** A list of names that share one question: `Ann and Bob`, `Ann, Bob and Cy`. */
+const NAMES = new RegExp([
+  String.raw`(?<![\p{L}\p{N}_])(?:both\s+)?(${NAME_WORD}(?:,\s+${NAME_WORD})*),?`,
+  String.raw`\s+(?:and|or)\s+(${NAME_WORD})(?=[\s?.!,]|['’]s\b|$)`,
+].join(''), 'u')
+/**
+ * `When … after the move`: a query for the time of one event relative to another. Other queries lose their sense when
+ * split at such a word.
+ */
+const RELATIVE_TIME = /^(when\b.*\S)\s+(?:before|after|while|during|since)\s+(\S.*?)[?.!]*$/iu
+/** Words that each part needs: `the day after` is no query by itself. */
+const MIN_WORDS = 2
+
+/** `between the flood and the fire`: the second of two events begins with such a word, if any does. */
+const BETWEEN = /\bbetween\s+(\S.*?)[?.!]*$/iu
+const SECOND_EVENT = /^(.+?),?\s+and\s+((?:when|since|the|my|our|his|her|their|an?|i|we)\b.+)$/iu
+const SECOND = /^(.+?),?\s+and\s+(.+)$/iu
+/** `Which opened first, the mill or the bridge?` */
+const CHOICE = /^\s*(?:which|what|who|whom|where|did|do|does|have|has|is|are|was|were)\b/i
+/** Of a clause, which is no option: `Which of the two, if any, did Ann like?` */
+const CLAUSE = /^(?:did|do|does|have|has|had|is|are|was|were|can|could|will|would|should|if|when|but|and|then)\b/i
+
+/**
+ * Splits a query into simpler ones, by its form alone: one for each of several names (`What do Ann and Bob like?`), for
+ * each of the events between which a time passed (`between the flood and the fire`), for each of the things to choose
+ * from (`Which opened first, the mill or the bridge?`), and for the time of an event relative to another (`When did Ann
+ * buy it after the move?`) one for each event.
+ * @returns an empty list for a query that is not split
+ */
+export function splitQuery (text: string): string[] {
+  if (text.length > MAX_SPLIT_CHARACTERS) return []
+  const names = NAMES.exec(text)
+  if (names !== null) {
+    const all = [...names[1]!.split(/,\s+/), names[2]!]
+    if (all.length > MAX_PARTS) return []
+    const [before, after] = [text.slice(0, names.index), text.slice(names.index + names[0].length)]
+    const parts = all.map((name) => `${before}${name}${after}`.replace(/\bboth\b\s*/i, ''))
+    return parts.every(hasContentWords) ? parts : []
+  }
+  const between = splitBetween(text)
+  if (between.length > 0) return between
+  const choices = splitChoices(text)
+  if (choices.length > 0) return choices
+  const match = RELATIVE_TIME.exec(text)
+  if (match === null) return []
+  const [, main, event] = match
+  return isSearchable(main!) && isSearchable(event!) ? [main!, event!] : []
+}
+
+function splitBetween (text: string): string[] {
+  const events = BETWEEN.exec(text)?.[1]
+  if (events === undefined) return []
+  const [, first, second] = SECOND_EVENT.exec(events) ?? SECOND.exec(events) ?? []
+  // Times alone (`between 3 May and 5 June`) bound a period, in which the answer lies.
+  const isEvent = (part: string | undefined) => (
+    part !== undefined && isSearchable(part) && !namesTimesOnly(contentStems(part))
+  )
+  return isEvent(first) && isEvent(second) ? [first!, second!] : []
+}
+
+function splitChoices (text: string): string[] {
+  if (!CHOICE.test(text)) return []
+  const [, ...listed] = text.replace(/[?.!\s]+$/, '').replace(/,(?=\s+or\s)/gi, '').split(/[,:]\s+/)
+  const options = [...listed.slice(0, -1), ...listed.at(-1)?.split(/\s+or\s+/i) ?? []]
+  if (options.length < 2 || options.length > MAX_PARTS || options.length === listed.length) return []
+  return options.every((option) => hasContentWords(option) && !CLAUSE.test(option)) ? options : []
+}
+
+function isSearchable (text: string): boolean {
+  return (text.match(/[\p{L}\p{N}]+/gu)?.length ?? 0) >= MIN_WORDS && hasContentWords(text)
+}
+
+/** A part of stop words alone (`What did I do?`) would match any text with those words. */
+function hasContentWords (text: string): boolean {
+  return contentStems(text).length > 0
+}
+
+/** Analyses the query, then its parts, then its other wordings. */
+export function * analyzeSteps (
+  { query, rewrites = [], reference }: Pick<RetrievalRequest, 'query' | 'rewrites' | 'reference'>, now: number,
+): Steps<[AnalyzedQuery, ...AnalyzedQuery[]]> {
+  const { instant, utcOffset } = reference ?? { instant: now, utcOffset: 0 }
+  const queries: [AnalyzedQuery, ...AnalyzedQuery[]] = [yield * analyzeQuerySteps(query, instant, utcOffset)]
+  const [{ asksForTime, asksForAssistantTurn, asksAboutUser }] = queries
+  for (const text of splitQuery(query)) {
+    const part = yield * analyzeQuerySteps(text, instant, utcOffset)
+    // `the bridge`, as a part of `Which did I see first, …`, does not tell what is asked about it.
+    queries.push({
+      ...part,
+      asksForTime: asksForTime || part.asksForTime,
+      asksForAssistantTurn: asksForAssistantTurn || part.asksForAssistantTurn,
+      asksAboutUser: !asksForAssistantTurn && (asksAboutUser || part.asksAboutUser),
+    })
+  }
+  for (const text of rewrites) queries.push(yield * analyzeQuerySteps(text, instant, utcOffset))
+  return queries
+}
