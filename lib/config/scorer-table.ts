@@ -45,6 +45,12 @@ export const SCORER_TABLE = {
     about: 'The memory contains a time, and the query asks for one, for a number of days, weeks, months or years, or ' +
       'for what was first or last.',
   },
+  quantity_told: {
+    weight: 0.2,
+    about: 'The speaker is the user (`metadata.speaker`) and tells a number, and the query asks for one (how many, ' +
+      'how much, what price …), but not how many different things there are; the weight falls from 8 search terms to ' +
+      'none at 13.',
+  },
   name_told: { weight: 0.4, about: 'The memory contains names, and the query asks for a name or a place.' },
   details: {
     weight: 0.3,
@@ -74,7 +80,7 @@ export const SCORER_TABLE = {
 export const REMOVED_SCORERS: Readonly<Record<string, string>> = {
   length: 'retrieval.bm25.pivot sets the length from which on a text scores lower',
   names: 'name_told counts names where the query asks for one',
-  number_told: 'nothing replaces it, because it had no effect',
+  number_told: 'quantity_told counts numbers of the user where the query asks for one',
   own: 'retrieval.context: false ranks by own words alone',
   place_told: 'name_told replaces it',
   second_person: 'user_said uses the speaker',

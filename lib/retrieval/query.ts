@@ -23,6 +23,8 @@ export interface AnalyzedQuery {
   hashPositions: ReadonlyMap<number, number>
   /** Whether it asks when something was, for how long, or what was first or last. */
   asksForTime: boolean
+  /** Whether it asks for a number or an amount, but not how many different things there are. */
+  asksForQuantity: boolean
   /** Whether the answer is likely to be the name of a person, a thing or a place. */
   asksForName: boolean
   /** Whether the query is in the first person and does not ask for what an assistant said. */
@@ -58,6 +60,10 @@ const TIME = new RegExp([
   String.raw`\b(?:when|what (?:date|day|month|year|time)|which (?:month|year|day|week)|how long|since when)\b`,
   String.raw`\b(?:how many (?:days|weeks|months|years)|(?:what|which) order|the order (?:of|in which))\b`,
   String.raw`\b(?:first|last|earlier|later|earliest|latest|(?:most|more) recently)(?=\s*(?:[,:;?.]|$))`,
+].join('|'), 'i')
+const QUANTITY = new RegExp([
+  String.raw`\bhow (?:many|much|old|far|often|tall|big|large)\b(?!\s+(?:different|distinct|kinds?|types?|sorts?)\b)`,
+  String.raw`\b(?:what|which)\b[^.?!]{0,40}?\b(?:total|average|percentage|cost|price|amount|number|rate|age|budget|score|size|salary|quota|limit|balance|income|distance|weight|height|temperature|speed)\b`,
 ].join('|'), 'i')
 const PRESENT = /\b(?:is|are|am|can|could|should|shall|will|would|may(?= (?:i|we|you|he|she|they|it)\b)|must|do|does|need|want)\b/i
 const PAST = /\b(?:did|was|were|had|been|ago|have (?:i|we|you|they)|has|said|made|put|told|happened)\b/i
@@ -164,6 +170,7 @@ export function * analyzeQuerySteps (text: string, now: number, utcOffset = 0): 
     hashLowBytes,
     hashPositions,
     asksForTime: TIME.test(text),
+    asksForQuantity: QUANTITY.test(text),
     asksForName: NAME.test(text) || PLACE.test(text),
     asksAboutUser: !asksForAssistantTurn && FIRST_PERSON.test(text),
     asksForAssistantTurn,

@@ -65,6 +65,10 @@ export const SCORERS = {
     (asksAboutPresent ? PRESENT_SHARE : 1) * Math.exp(-daysAway / DECAY_DAYS)
   ),
   time_told: ({ signals }, { asksForTime }) => asksForTime && signals.mentionsTime ? 1 : 0,
+  // Answers of an assistant have numbers anyway, at least those of their lists.
+  quantity_told: ({ signals: { role, mentionsNumber } }, query) => (
+    query.asksForQuantity && mentionsNumber && role === 'user' ? preferenceForUser(query) : 0
+  ),
   name_told: ({ signals }, { asksForName }) => asksForName ? signals.nameScore : 0,
   details,
   question: ({ signals }) => signals.endsInQuestion && signals.stems.length < SHORT_QUESTION_WORDS ? 1 : 0,
@@ -84,6 +88,7 @@ export const SCORER_CONDITIONS: Partial<Record<ScorerName, (query: AnalyzedQuery
   phrase: ({ hashes }) => hashes.length > 1,
   date: ({ spans }) => spans.length > 0,
   time_told: ({ asksForTime }) => asksForTime,
+  quantity_told: (query) => query.asksForQuantity && preferenceForUser(query) > 0,
   name_told: ({ asksForName }) => asksForName,
   user_said: ({ asksAboutUser, asksForAdvice }) => asksAboutUser || asksForAdvice,
   assistant_said: ({ asksForAssistantTurn, asksForMethod }) => asksForAssistantTurn || asksForMethod,

@@ -28,6 +28,8 @@ export interface Signals {
   isFirstPerson: boolean
   /** Whether it states when something happened or will happen. */
   mentionsTime: boolean
+  /** Whether it contains a number. */
+  mentionsNumber: boolean
   /** Capitalised names in it, from 0 for none to 1 for three or more. */
   nameScore: number
   /** Whether the text ends in a question. */
@@ -63,6 +65,7 @@ const TIME = new RegExp(String.raw`\b(?:yesterday|today|tonight|tomorrow|ago|rec
   'january|february|march|april|june|july|august|september|october|november|december',
   String.raw`spring|summer|winter|autumn|(?:last|next|this|past|coming) (?:night|morning|evening|fall|may|few|couple)|in may|\d{4}`,
 ].join('|')})\b`, 'i')
+const NUMBER = /\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|thousand|million)\b/i
 const NAME = /(?<![.!?]\s|^)\b\p{Lu}\p{Ll}+/gu
 const REACTION = new RegExp(String.raw`^(?:wow|thanks|thank|that['’]?s|that (?:is|sounds)|congrats|congratulations|awesome|yeah|yep|yes|sounds|great|cool|nice|amazing|absolutely|definitely|good|${
   'so glad|glad|sure|totally|no problem|you[\'’]re|aww?|haha|oh|sorry|bye|take care|hey|hi|hello'})\b`, 'i')
@@ -173,6 +176,7 @@ export function readSignals ({
     hashes: Int32Array.from([...stems, ...alternativesTo(stems, said)], fnv1a),
     isFirstPerson: FIRST_PERSON.test(said),
     mentionsTime: TIME.test(said),
+    mentionsNumber: NUMBER.test(said),
     nameScore: Math.min(3, said.match(NAME)?.length ?? 0) / 3,
     endsInQuestion: endsInQuestion(said),
     isInstruction: role === 'user' && stems.length < SHORT_TURN_WORDS && INSTRUCTION.test(said),

@@ -73,6 +73,18 @@ for (const [text, asks] of cases) {
   })
 }
 
+t.test('a question for a quantity is recognised, and one for a number of different things is not', async (t) => {
+  const quantities = [
+    'How many loaves did we bake?', 'How old is the mill?', 'What is the monthly budget?', 'How often does it rain?',
+  ]
+  const others = [
+    'How many different mills did we see?', 'How many kinds of bread are there?', 'Which mill is it?',
+    'The price fell.', '',
+  ]
+  for (const text of quantities) t.ok(analyzeQuery(text, NOW).asksForQuantity, text)
+  for (const text of others) t.notOk(analyzeQuery(text, NOW).asksForQuantity, text)
+})
+
 t.test('a question about the present is not about the memories of the time that it names', async (t) => {
   const present = [
     'Is the ferry open today?', 'Can I order fish for Lena tonight?', 'What should I cook for the party tomorrow?',

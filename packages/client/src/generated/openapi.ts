@@ -917,6 +917,8 @@ export interface components {
                     date?: number;
                     /** @description The memory contains a time, and the query asks for one, for a number of days, weeks, months or years, or for what was first or last. Default 0.2. */
                     time_told?: number;
+                    /** @description The speaker is the user (`metadata.speaker`) and tells a number, and the query asks for one (how many, how much, what price …), but not how many different things there are; the weight falls from 8 search terms to none at 13. Default 0.2. */
+                    quantity_told?: number;
                     /** @description The memory contains names, and the query asks for a name or a place. Default 0.4. */
                     name_told?: number;
                     /** @description The memory is a short turn of a conversation without user and assistant and contains a time or names. Default 0.3. */

@@ -134,6 +134,18 @@ const cases: Record<ScorerName, { liked: Case[], passedOver: Case[] }> = {
       told('Why did the clock break?', 'It broke on Monday.'), told('When did the clock break?', 'It broke.'),
     ],
   },
+  quantity_told: {
+    liked: [
+      told('How many loaves did I bake?', 'The oven held 40 of them.', USER),
+      told('What was the price of the clock?', 'User: Ten crowns.'),
+    ],
+    passedOver: [
+      told('How many loaves did I bake?', 'The oven held some of them.', USER),
+      told('How many loaves did I bake?', 'The oven held 40 of them.', ASSISTANT),
+      told('How many loaves did I bake?', 'The oven held 40 of them.'),
+      told('Which loaves did I bake?', 'The oven held 40 of them.', USER),
+    ],
+  },
   name_told: {
     liked: [told('Who mends the clock?', 'It is mended by Otto.'), told('Where is the clock?', 'It is in Bergen.')],
     passedOver: [
@@ -221,9 +233,12 @@ t.test('what the user said and demands counts for less in a longer query, and no
     'clock', 'kettle', 'boat', 'mill', 'bread', 'bridge', 'ferry', 'lamp', 'oven', 'rope', 'sail', 'barrel', 'anchor',
     'bell',
   ]
-  const said = [['user_said', 'It stands here.'], ['instruction', 'Always ask before a sale.']] as const
-  for (const [name, text] of said) {
-    const asked = (count: number) => given(name, `Which are my ${things.slice(0, count).join(' ')}?`, {
+  const said = [
+    ['user_said', 'It stands here.', 'Which are'], ['instruction', 'Always ask before a sale.', 'Which are'],
+    ['quantity_told', 'Ten crowns.', 'How much are'],
+  ] as const
+  for (const [name, text, ask] of said) {
+    const asked = (count: number) => given(name, `${ask} my ${things.slice(0, count).join(' ')}?`, {
       text, ...USER, lexical: 0.1,
     })
     t.equal(asked(8), asked(1))

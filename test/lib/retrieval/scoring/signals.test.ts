@@ -52,7 +52,7 @@ t.test('the content is returned as stems, without the speaker and stop words', a
 
 /** Texts that show a signal, and texts that do not. */
 const cases: Record<
-  'isFirstPerson' | 'mentionsTime' | 'endsInQuestion' | 'isReaction' | 'statesPreference',
+  'isFirstPerson' | 'mentionsTime' | 'endsInQuestion' | 'isReaction' | 'statesPreference' | 'mentionsNumber',
   [shown: string[], absent: string[]]
 > = {
   isFirstPerson: [
@@ -65,6 +65,9 @@ const cases: Record<
       'Last night it froze.',
     ],
     ['We opened.', 'It may rain.', 'Room 12.'],
+  ],
+  mentionsNumber: [
+    ['We bake 40 loaves.', 'Seven ferries left.', 'It costs 3.50.', 'A dozen eggs.'], ['We bake bread.', 'Often.', ''],
   ],
   endsInQuestion: [
     ['Is the kettle on?', 'Tell me, is it on? (I cannot see.)'], ['The kettle is on.', 'Is it on? Yes, it is on.'],
