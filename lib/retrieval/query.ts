@@ -3,8 +3,9 @@ import { addQueryAlternatives } from '../text/alternative-terms.js'
 import { fnv1a } from '../text/hashes.js'
 import { stem } from '../text/stems.js'
 import { STOP_WORDS } from '../text/stop-words.js'
-import { words, wordsInParts } from '../text/words.js'
+import { wordsInParts } from '../text/words.js'
 import { timeSpans } from './dates.js'
+import { frameWordsOf } from './frame-words.js'
 import type { TimeSpan } from './open-periods.js'
 import { soughtPeriods } from './sought-periods.js'
 
@@ -97,26 +98,6 @@ const ADVICE = new RegExp([
 ].join('|'), 'i')
 /** `what should I do`, `how can we`, `help me`; not `what did I do`. */
 const GUIDANCE = /\b(?:should|can|could|shall) (?:i|we)\b|\b(?:i|we) should\b|\bhelp (?:me|us)\b|\bbest way\b/i
-/**
- * Words that only frame a query and that its answer need not contain. They are terms only when the query has no others.
- */
-const FRAME_WORDS = stemsOf(`something anything someone anyone might also many much ever both different various certain specific main currently usually
-  exactly really mention discuss describe according regarding including considering`)
-const KIND_OF = /\b(?:kinds?|types?|sorts?) of\b/i
-const KIND_WORDS = stemsOf('kind type sort')
-/** Words that only mark a request for advice. */
-const ADVICE_WORDS = stemsOf('suggest recommend suggestion recommendation tips advice ideas help please give find ' +
-  'interesting good best great nice')
-/** Words that only mark a query for what an assistant said. */
-const ASSISTANT_STATEMENT_WORDS = stemsOf(`recommend recommendation suggest suggestion advise advice tell told say said explain provide give gave remind previous
-  earlier conversation chat discussion talk`)
-/** Words that only mark a query for how something was or is to be done. */
-const METHOD_WORDS = stemsOf('approach approaches way ways method methods strategy strategies step steps plan plans')
-
-function stemsOf (text: string): ReadonlySet<string> {
-  return new Set(words(text).map(stem))
-}
-
 /** A question word followed within a few words by a plural: `Which cities`, `What kinds of tea`, `In what two ways`. */
 const LIST = /^\s*(?:(?:in|on|at|for|to)\s+)?(?:what|which|whose)\s+(?:(?!(?:is|was|does|has|did|do|are|were|the)\b)[\p{L}\p{N}'’-]+\s+){0,3}?(?!(?:is|was|does|has|this|us)\b)\p{L}{2,}(?<![su])s\b|\bhow many\b/iu
 
@@ -142,13 +123,8 @@ export function * analyzeQuerySteps (text: string, now: number, utcOffset = 0): 
   const asksForAssistantTurn = ASSISTANT_STATEMENT.test(text)
   const asksForMethod = !asksForAssistantTurn && METHOD.test(text)
   const asksForAdvice = !asksForAssistantTurn && ADVICE.test(text)
-  const asksForKind = KIND_OF.test(text)
-  for (const term of stems) {
-    const isFrameWord = FRAME_WORDS.has(term) || (asksForAdvice && ADVICE_WORDS.has(term)) ||
-      (asksForAssistantTurn && ASSISTANT_STATEMENT_WORDS.has(term)) ||
-      ((asksForAssistantTurn || asksForMethod) && METHOD_WORDS.has(term)) || (asksForKind && KIND_WORDS.has(term))
-    if (!isFrameWord) terms.add(term)
-  }
+  const isFrameWord = frameWordsOf(text, { asksForAssistantTurn, asksForMethod, asksForAdvice })
+  for (const term of stems) if (!isFrameWord(term)) terms.add(term)
   // The query has no other words.
   if (terms.size === 0) for (const term of stems) terms.add(term)
   for (const term of alternatives) terms.add(term)

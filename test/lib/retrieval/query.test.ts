@@ -131,6 +131,22 @@ t.test('words that only form a question, or ask what was said, are not terms eit
   t.strictSame(analyzeQuery('What do you mention?', NOW).terms, ['mention'])
 })
 
+t.test('verbs that say little without their object are not terms, unless there are no others', async (t) => {
+  t.strictSame(analyzeQuery('How did the baker get to the mill?', NOW).terms, ['baker', 'mill'])
+  t.strictSame(analyzeQuery('Where has the baker gone to find flour?', NOW).terms, ['baker', 'flour'])
+  t.strictSame(analyzeQuery('What happened to the kettle that she gave him?', NOW).terms, ['kettl'])
+  t.strictSame(analyzeQuery('Where did she go?', NOW).terms, ['go'])
+  t.strictSame(analyzeQuery('When is the baker going to visit us?', NOW).terms, ['baker', 'go', 'visit', 'us'])
+  t.strictSame(analyzeQuery('What did the baker make, and what did he take?', NOW).terms, ['baker', 'make', 'take'])
+})
+
+t.test('the unit of the time that is asked for is no term, unless there are no others', async (t) => {
+  t.strictSame(analyzeQuery('What time of day does the mill open?', NOW).terms, ['mill', 'open'])
+  t.strictSame(analyzeQuery('On which two days is the mill closed?', NOW).terms, ['two', 'mill', 'close'])
+  t.strictSame(analyzeQuery('What did the baker do that day?', NOW).terms, ['baker', 'dai'])
+  t.strictSame(analyzeQuery('Which week?', NOW).terms, ['week'])
+})
+
 t.test('the times that a query names are relative to the present', async (t) => {
   t.strictSame(analyzeQuery('What was baked yesterday?', NOW).spans, [
     { from: Date.UTC(2026, 0, 14), to: Date.UTC(2026, 0, 15) },

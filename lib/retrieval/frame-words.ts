@@ -1,0 +1,58 @@
+import { stem } from '../text/stems.js'
+import { words } from '../text/words.js'
+
+/** What the wording of a query asks for, as far as it decides which of its words only frame it. */
+export interface Asked {
+  asksForAssistantTurn: boolean
+  asksForMethod: boolean
+  asksForAdvice: boolean
+}
+
+/** Words that only frame a query and that its answer need not contain. */
+const FRAME_WORDS = stemsOf(`something anything someone anyone might also many much ever both different various certain specific main currently usually
+  exactly really mention discuss describe according regarding including considering`)
+/**
+ * Verbs that say little without their object: a memory that answers `How do I get to the office?` says `ride` or
+ * `walk`, and one with `get` in it has it by chance. `make` and `take` are not among them, because what was made or
+ * which steps were taken is often told with the same verb.
+ */
+const LIGHT_VERBS = stemsOf('get give go come keep put let find happen')
+/** `going to` marks the future, in the statement of a plan as well as in a query about it. */
+const FUTURE = /\bgoing to\b/i
+const GO = stem('go')
+const KIND_OF = /\b(?:kinds?|types?|sorts?) of\b/i
+const KIND_WORDS = stemsOf('kind type sort')
+/** The unit of the time that is asked for: `What time of day`, `On which days`. An answer says `at noon`. */
+const TIME_UNIT = new RegExp([
+  String.raw`\b(?:what|which)\s+(?:[a-z]+\s+)?(times?|dates?|days?|weeks?|months?|years?)\b`,
+  String.raw`(?:\s+of\s+(?:the\s+)?(day|week|month|year)\b)?`,
+].join(''), 'gi')
+/** Words that only mark a request for advice. */
+const ADVICE_WORDS = stemsOf('suggest recommend suggestion recommendation tips advice ideas help please give find ' +
+  'interesting good best great nice')
+/** Words that only mark a query for what an assistant said. */
+const ASSISTANT_STATEMENT_WORDS = stemsOf(`recommend recommendation suggest suggestion advise advice tell told say said explain provide give gave remind previous
+  earlier conversation chat discussion talk`)
+/** Words that only mark a query for how something was or is to be done. */
+const METHOD_WORDS = stemsOf('approach approaches way ways method methods strategy strategies step steps plan plans')
+
+/**
+ * Finds the words that only frame a query. They are terms only when the query has no others.
+ * @returns whether a stem of the query is one of them
+ */
+export function frameWordsOf (
+  text: string, { asksForAssistantTurn, asksForMethod, asksForAdvice }: Asked,
+): (stem: string) => boolean {
+  const sets = [FRAME_WORDS, LIGHT_VERBS]
+  if (KIND_OF.test(text)) sets.push(KIND_WORDS)
+  for (const [, unit, whole] of text.matchAll(TIME_UNIT)) sets.push(stemsOf(`${unit!} ${whole ?? ''}`))
+  if (asksForAdvice) sets.push(ADVICE_WORDS)
+  if (asksForAssistantTurn) sets.push(ASSISTANT_STATEMENT_WORDS)
+  if (asksForAssistantTurn || asksForMethod) sets.push(METHOD_WORDS)
+  const asksForFuture = FUTURE.test(text)
+  return (stem) => !(asksForFuture && stem === GO) && sets.some((set) => set.has(stem))
+}
+
+function stemsOf (text: string): ReadonlySet<string> {
+  return new Set(words(text).map(stem))
+}
