@@ -155,7 +155,7 @@ export const VARIABLES = [
     kind: { type: 'url' },
     mode: 'jwt_oidc',
     required: true,
-    description: 'URL of the key set of the identity provider.',
+    description: 'URL of the key set of the identity provider: at most 64 KiB; its first 50 RSA keys are used.',
   },
   {
     name: 'SERVICE_OIDC_ISSUER',
