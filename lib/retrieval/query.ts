@@ -1,6 +1,7 @@
 import { runSync, type Steps } from '../concurrency/steps.js'
 import { addQueryAlternatives } from '../text/alternative-terms.js'
 import { fnv1a } from '../text/hashes.js'
+import { otherForms } from '../text/short-forms.js'
 import { stem } from '../text/stems.js'
 import { STOP_WORDS } from '../text/stop-words.js'
 import { wordsInParts } from '../text/words.js'
@@ -128,6 +129,7 @@ export function * analyzeQuerySteps (text: string, now: number, utcOffset = 0): 
   // The query has no other words.
   if (terms.size === 0) for (const term of stems) terms.add(term)
   for (const term of alternatives) terms.add(term)
+  for (const term of [...terms]) for (const form of otherForms(term)) terms.add(form)
   const hashes = stems.map(fnv1a)
   const hashLowBytes = new Uint8Array(256)
   const hashPositions = new Map<number, number>()

@@ -140,6 +140,11 @@ t.test('verbs that say little without their object are not terms, unless there a
   t.strictSame(analyzeQuery('What did the baker make, and what did he take?', NOW).terms, ['baker', 'make', 'take'])
 })
 
+t.test('the short form and the other spelling of a word are terms too', async (t) => {
+  t.strictSame(analyzeQuery('Is the puppy grey?', NOW).terms, ['puppi', 'grei', 'pup', 'grai'])
+  t.strictSame(analyzeQuery('the mill', NOW).terms, ['mill'])
+})
+
 t.test('the unit of the time that is asked for is no term, unless there are no others', async (t) => {
   t.strictSame(analyzeQuery('What time of day does the mill open?', NOW).terms, ['mill', 'open'])
   t.strictSame(analyzeQuery('On which two days is the mill closed?', NOW).terms, ['two', 'mill', 'close'])
