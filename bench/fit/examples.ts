@@ -48,7 +48,7 @@ export async function makeExamples (
       for (const filters of spanFilters({}, question.spans)) {
         results.push(await store.search({ ...request, filters, limit: MIN_CANDIDATES / 2 }))
       }
-      const candidates = mergeCandidates(results)
+      const candidates = mergeCandidates(results, false)
       const judged = rankingInputs(candidates, question, signals)
       const features = new Float64Array(candidates.length * COLUMNS.length)
       const best = (strategy: 'lexical' | 'semantic') => Math.max(

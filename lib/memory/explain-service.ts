@@ -122,7 +122,7 @@ export class ExplainService {
     stages: ExplainStages, memory: Memory, { signals = {}, rerank }: ScoredCandidate,
     { query, result, scored, degraded }: ObservedRanking, settings: RetrievalSettings,
   ): void {
-    const merged = mergeCandidates([result])
+    const merged = mergeCandidates([result], true)
     const sums = fuse(merged, weightsForQuery(settings.weights, query), settings.fusion)
     const byStrategies = merged.map((candidate, index) => ({ ...candidate, score: sums[index]! })).sort(byScore)
     const fused = placeIn(byStrategies, memory)

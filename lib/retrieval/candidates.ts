@@ -9,9 +9,9 @@ export type Strategy = typeof STRATEGIES[number]
 export interface MergedCandidate extends Readonly<Omit<Candidate, 'score'>> {
   /**
    * The rank and score in each strategy. Ranks count from 1; a strategy that scored the memory but did not return it as
-   * a candidate has no rank.
+   * a candidate has no rank. Present when the request asks for an explanation, or ranks are fused.
    */
-  readonly strategies: Readonly<Partial<Record<Strategy, { rank?: number, score: number }>>>
+  readonly strategies?: Partial<Record<Strategy, { rank?: number, score: number }>> | undefined
 }
 
 /** A candidate with its score over all strategies and scorers, within 0–1. */
@@ -40,5 +40,9 @@ export function documentKey ({ bank, memory }: Pick<Candidate, 'bank' | 'memory'
 
 /** Orders by descending score, ties by memory id. */
 export function byScore (a: ScoredCandidate, b: ScoredCandidate): number {
-  return b.score - a.score || (a.memory.memoryId < b.memory.memoryId ? -1 : 1)
+  return b.score - a.score || byMemoryId(a, b)
+}
+
+export function byMemoryId (a: MergedCandidate, b: MergedCandidate): number {
+  return a.memory.memoryId < b.memory.memoryId ? -1 : 1
 }

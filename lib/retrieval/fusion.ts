@@ -14,38 +14,32 @@ export const TYPICAL_COSINE = 0.8
  * Merges the candidates of several searches and strategies, so that each memory occurs once.
  * @param results the first is of the query itself, and only it determines ranks; the others are narrowed to the times
  *   that the query names
+ * @param isRanked whether the candidates carry `strategies`, which few recalls need
  */
-export function mergeCandidates (results: readonly SearchResult[]): MergedCandidate[] {
+export function mergeCandidates (results: readonly SearchResult[], isRanked: boolean): MergedCandidate[] {
   const [only] = results
   // A single list has no duplicates.
-  if (results.length === 1 && (only!.lexical === undefined || only!.semantic === undefined)) {
-    const strategy = only!.lexical === undefined ? 'semantic' : 'lexical'
-    return (only![strategy] ?? []).map((candidate, index) => {
-      const merged = toMerged(candidate)
-      merged.strategies[strategy] = { rank: index + 1, score: candidate.score }
-      return merged
-    })
+  if (!isRanked && results.length === 1 && (only!.lexical === undefined || only!.semantic === undefined)) {
+    return only!.lexical ?? only!.semantic ?? []
   }
-  const all = new Map<string, Merged>()
+  const all = new Map<string, MergedCandidate>()
   for (const [index, result] of results.entries()) {
     for (const strategy of STRATEGIES) {
       result[strategy]?.forEach((candidate, place) => {
         const key = candidateKey(candidate)
         let merged = all.get(key)
-        if (merged === undefined) all.set(key, merged = toMerged(candidate))
-        if (index === 0) merged.strategies[strategy] = { rank: place + 1, score: candidate.score }
+        if (merged === undefined) all.set(key, merged = isRanked ? toRanked(candidate) : candidate)
+        if (index === 0 && merged.strategies !== undefined) {
+          merged.strategies[strategy] = { rank: place + 1, score: candidate.score }
+        }
       })
     }
   }
   return [...all.values()]
 }
 
-/** A merged candidate whose strategies are still being filled in. */
-type Merged = MergedCandidate & { strategies: Partial<Record<Strategy, { rank?: number, score: number }>> }
-
-/** Written out without a spread, which is slower: this runs for every candidate of every recall. */
-function toMerged ({ bank, memory, scores, passageCount, passages }: Candidate): Merged {
-  const strategies: Merged['strategies'] = {}
+function toRanked ({ bank, memory, scores, passageCount, passages }: Candidate): MergedCandidate {
+  const strategies: NonNullable<MergedCandidate['strategies']> = {}
   if (scores.lexical !== undefined) strategies.lexical = { score: scores.lexical }
   if (scores.semantic !== undefined) strategies.semantic = { score: scores.semantic }
   return { bank, memory, scores, passageCount, passages, strategies }
@@ -57,6 +51,7 @@ function toMerged ({ bank, memory, scores, passageCount, passages }: Candidate):
  * `linear` adds their weighted scores, each as a share of the best score of its strategy. `rrf` (reciprocal-rank
  * fusion) uses ranks only: it needs no comparable scores, but lets a weak strategy pull down the results of a strong
  * one.
+ * @param candidates with `strategies` for `rrf`
  * @returns the sums, in the order of the candidates
  */
 export function fuse (candidates: readonly MergedCandidate[], weights: Weights, method: FusionMethod): number[] {
@@ -66,7 +61,7 @@ export function fuse (candidates: readonly MergedCandidate[], weights: Weights, 
     if (weight === 0) continue
     if (method === 'rrf') {
       candidates.forEach(({ strategies }, index) => {
-        const rank = strategies[strategy]?.rank
+        const rank = strategies?.[strategy]?.rank
         if (rank !== undefined) sums[index]! += weight * (RRF_K + 1) / (RRF_K + rank)
       })
     } else {

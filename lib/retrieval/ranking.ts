@@ -1,7 +1,8 @@
 import type { Steps } from '../concurrency/steps.js'
 import { sumSteps } from '../text/tokens.js'
+import { descendingOrder } from '../stores/score-order.js'
 import {
-  byScore, candidateKey, documentKey, type MergedCandidate, type ScoredCandidate, type Strategy,
+  byMemoryId, candidateKey, documentKey, type MergedCandidate, type ScoredCandidate, type Strategy,
 } from './candidates.js'
 import { fuse, fuseByStrategy, TYPICAL_COSINE, type FusionMethod, type Weights } from './fusion.js'
 import { rankingInputSteps, scoreBreakdown, scoreSteps } from './scoring/inputs.js'
@@ -50,28 +51,34 @@ export function * rankSteps (
   // strategy.
   const usual = candidates.some(({ scores }) => scores.semantic !== undefined) ? weights.semantic * TYPICAL_COSINE : 0
   for (let index = 0; index < sums.length; index++) sums[index] = fused[index]! + sums[index]! - usual
-  const scored = candidates.map((candidate, index) => toScored(candidate, toScore(sums[index]!)))
+  const scores = sums.map(toScore)
+  const order = descendingOrder(scores, (a, b) => byMemoryId(candidates[a]!, candidates[b]!))
+  const explanations: Explanation[] = []
   if (explain) {
     const apart = fuseByStrategy(candidates, weights, fusion)
     for (const [index, input] of inputs.entries()) {
       yield
-      scored[index] = {
-        ...scored[index]!,
+      explanations.push({
         signals: contributions(scoreBreakdown(input, query), scorers),
         breakdown: { contributions: strategyContributions(apart, index, usual), sum: sums[index]! },
-      }
+      })
     }
   }
-  if (!query.asksForList || diversity === 0) return scored.sort(byScore)
-  const sumOf = new Map(scored.map((candidate, index) => [candidate, sums[index]!]))
-  return diversify(scored.sort(byScore), sumOf, diversity)
+  const scored = order.map((index) => toScored(candidates[index]!, scores[index]!, explanations[index]))
+  return query.asksForList && diversity > 0
+    ? diversify(scored, order.map((index) => sums[index]!), diversity)
+    : scored
 }
+
+type Explanation = Required<Pick<ScoredCandidate, 'signals' | 'breakdown'>>
 
 /** Written out without a spread, which is slower: this runs for every candidate of every recall. */
 function toScored (
   { bank, memory, scores, passageCount, passages, strategies }: MergedCandidate, score: number,
+  explanation: Explanation | undefined,
 ): ScoredCandidate {
-  return { bank, memory, scores, passageCount, passages, strategies, score }
+  const scored: ScoredCandidate = { bank, memory, scores, passageCount, passages, strategies, score }
+  return explanation === undefined ? scored : { ...scored, ...explanation }
 }
 
 function toScore (sum: number): number {
@@ -84,10 +91,10 @@ function toScore (sum: number): number {
  * Goldstein 1998) with the document as the measure of similarity.
  */
 function diversify (
-  candidates: readonly ScoredCandidate[], sums: ReadonlyMap<ScoredCandidate, number>, diversity: number,
+  candidates: readonly ScoredCandidate[], sums: readonly number[], diversity: number,
 ): ScoredCandidate[] {
   const remaining = candidates.slice(0, DIVERSIFIED_CANDIDATES)
-    .map((candidate) => ({ candidate, document: documentKey(candidate), sum: sums.get(candidate)! }))
+    .map((candidate, index) => ({ candidate, document: documentKey(candidate), sum: sums[index]! }))
   const chosen: ScoredCandidate[] = []
   while (remaining.length > 0) {
     let best = 0
@@ -158,7 +165,7 @@ export function interleave (
     if (taken.has(key)) return
     taken.add(key)
     const score = Math.min(ceiling, candidate.score)
-    merged.push({ ...candidate, strategies: known.get(key)?.strategies ?? {}, score })
+    merged.push({ ...candidate, strategies: known.get(key)?.strategies, score })
     // Below `minScore` the remaining candidates would be cut off.
     ceiling = Math.max(lowerBound, merged.at(-1)!.score - MIN_SCORE_DIFFERENCE)
   }

@@ -193,7 +193,8 @@ export class Retriever {
       if (index > 0) yield
       const weights = weightsForQuery(settings.weights, query)
       const options = { ...settings, weights, scorers: scorersForQuery(settings.scorers, query), explain }
-      rankings.push(yield * rankSteps(mergeCandidates(results[index]!), query, this.#signals, options))
+      const candidates = mergeCandidates(results[index]!, explain || settings.fusion === 'rrf')
+      rankings.push(yield * rankSteps(candidates, query, this.#signals, options))
     }
     if (queries.length > 1) yield
     return { rankings, candidates: interleave(rankings, minScore) }

@@ -80,8 +80,9 @@ export interface Candidate {
   /** The number of passages of the memory. */
   passageCount: number
   /**
-   * The passages that matched, best first, ties in order; at most three. A lexical candidate has each with its own
-   * score; one found only by its neighbours' terms has its first passage with the lexical score of the memory.
+   * For a memory of several passages, those that matched, best first, ties in order; at most three. A lexical candidate
+   * has each with its own score; one found only by its neighbours' terms has its first passage with the lexical score
+   * of the memory. Empty for a memory of one passage.
    */
   passages: ReadonlyArray<{ start: number, end: number, score: number }>
 }

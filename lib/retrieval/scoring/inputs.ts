@@ -8,7 +8,7 @@ import { daysToNearestSpan } from '../dates.js'
 import {
   SCORER_CONDITIONS, SCORER_NAMES, SCORERS, type RankingInput, type ScorerName, type ScorerWeights,
 } from './scorers.js'
-import type { Signals, SignalReader } from './signals.js'
+import { timesIn, type Signals, type SignalReader } from './signals.js'
 
 /** The candidates of a document that count towards its score; the share of each falls with its rank. */
 const DOCUMENT_DEPTH = 5
@@ -103,11 +103,11 @@ export function scoreBreakdown (input: RankingInput, query: AnalyzedQuery): Scor
 
 /** @returns the speaker of the candidates whom the query names; undefined when it names none or several */
 function findNamedSpeaker (read: readonly Signals[], { stems }: AnalyzedQuery): string | undefined {
-  const seen = new Set([''])
+  const seen = new Set<string>()
   let named: ReadonlySet<string> | undefined
   let match: string | undefined
   for (const { speaker, speakerName } of read) {
-    if (seen.has(speakerName)) continue
+    if (speakerName === '' || seen.has(speakerName)) continue
     seen.add(speakerName)
     const words = named ??= new Set(stems)
     if (!speaker.some((word) => words.has(word))) continue
@@ -117,59 +117,60 @@ function findNamedSpeaker (read: readonly Signals[], { stems }: AnalyzedQuery): 
   return match
 }
 
-/** The scores of a document, of all its candidates. */
+type DocumentShares = RankingInput['document']
+
+/** The candidates of a document, and its shares, which they have in common. */
 interface DocumentScores {
   lexical: number[]
   cosines: number[]
   ownLexical: number
-  lexicalSum: number
-  semanticSum: number
+  shares: DocumentShares
 }
 
 /**
- * The scores of each candidate's document. A memory without a document counts as a document of its own, and nothing is
- * allocated for it before the result, because this runs for every recall.
+ * The scores of each candidate's document, as shares of the best document's. A memory without a document counts as a
+ * document of its own.
  */
-function documentShares (candidates: readonly Scorable[]): Array<RankingInput['document']> {
+function documentShares (candidates: readonly Scorable[]): DocumentShares[] {
   const documents = new Map<string, DocumentScores>()
-  let maxLexicalSum = Number.MIN_VALUE
-  let maxOwnLexical = Number.MIN_VALUE
-  let maxSemanticSum = Number.MIN_VALUE
-  const of = candidates.map((candidate) => {
+  // At first the sums, which become shares when the best of them is known.
+  const all: DocumentShares[] = []
+  const result = candidates.map((candidate) => {
     const { lexical = 0, own = 0, semantic = 0 } = candidate.scores
-    if (own > maxOwnLexical) maxOwnLexical = own
     if (candidate.memory.documentId === null) {
-      if (lexical > maxLexicalSum) maxLexicalSum = lexical
-      if (semantic > maxSemanticSum) maxSemanticSum = semantic
-      return undefined
+      const shares = { lexical, ownLexical: own, semantic }
+      all.push(shares)
+      return shares
     }
     const key = documentKey(candidate)
     let document = documents.get(key)
     if (document === undefined) {
-      document = { lexical: [], cosines: [], ownLexical: 0, lexicalSum: 0, semanticSum: 0 }
+      document = { lexical: [], cosines: [], ownLexical: 0, shares: { lexical: 0, ownLexical: 0, semantic: 0 } }
       documents.set(key, document)
+      all.push(document.shares)
     }
     document.lexical.push(lexical)
     document.cosines.push(semantic)
     if (own > document.ownLexical) document.ownLexical = own
-    return document
+    return document.shares
   })
-  for (const document of documents.values()) {
-    document.lexicalSum = discountedSum(document.lexical)
-    document.semanticSum = discountedSum(document.cosines)
-    if (document.lexicalSum > maxLexicalSum) maxLexicalSum = document.lexicalSum
-    if (document.semanticSum > maxSemanticSum) maxSemanticSum = document.semanticSum
+  for (const { lexical, cosines, ownLexical, shares } of documents.values()) {
+    shares.lexical = discountedSum(lexical)
+    shares.ownLexical = ownLexical
+    shares.semantic = discountedSum(cosines)
   }
-  return candidates.map(({ scores: { lexical = 0, own = 0, semantic = 0 } }, index) => {
-    const document = of[index]
-    return document === undefined
-      ? { lexical: lexical / maxLexicalSum, ownLexical: own / maxOwnLexical, semantic: semantic / maxSemanticSum }
-      : {
-          lexical: document.lexicalSum / maxLexicalSum,
-          ownLexical: document.ownLexical / maxOwnLexical,
-          semantic: document.semanticSum / maxSemanticSum,
-        }
-  })
+  let [maxLexical, maxOwn, maxSemantic] = [Number.MIN_VALUE, Number.MIN_VALUE, Number.MIN_VALUE]
+  for (const { lexical, ownLexical, semantic } of all) {
+    if (lexical > maxLexical) maxLexical = lexical
+    if (ownLexical > maxOwn) maxOwn = ownLexical
+    if (semantic > maxSemantic) maxSemantic = semantic
+  }
+  for (const shares of all) {
+    shares.lexical /= maxLexical
+    shares.ownLexical /= maxOwn
+    shares.semantic /= maxSemantic
+  }
+  return result
 }
 
 /** The sum of the best few scores, each divided by its rank. */
@@ -237,7 +238,8 @@ function daysAway (
 ): number {
   if (spans.length === 0) return Infinity
   // A text names whole days: the day after a span begins in the very instant in which the span ends.
-  const distances = signals.explicitTimes.map(({ from }) => Math.ceil(daysToNearestSpan(spans, from)))
+  const distances = timesIn(signals, occurredAt ?? retainedAt)
+    .map(({ from }) => Math.ceil(daysToNearestSpan(spans, from)))
   const asksForPeriod = periods.length > 0
   // What was retained in a period answers a query that names nothing else.
   const own = occurredAt ?? (asksForPeriod ? retainedAt : undefined)

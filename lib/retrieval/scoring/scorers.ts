@@ -71,14 +71,14 @@ export const SCORERS = {
   ),
   name_told: ({ signals }, { asksForName }) => asksForName ? signals.nameScore : 0,
   details,
-  question: ({ signals }) => signals.endsInQuestion && signals.stems.length < SHORT_QUESTION_WORDS ? 1 : 0,
+  question: ({ signals }) => signals.endsInQuestion && signals.contentWords < SHORT_QUESTION_WORDS ? 1 : 0,
   instruction,
   // What somebody prefers counts for what they should do, even if it has few words in common with the question.
   preference: ({ signals: { role, statesPreference } }, { asksForGuidance }) => (
     asksForGuidance && statesPreference && role === 'user' ? 1 : 0
   ),
   // Assistants begin many a full answer with `Absolutely!` or `Great question`.
-  reaction: ({ signals }) => signals.isReaction && signals.stems.length < SHORT_TURN_WORDS ? 1 : 0,
+  reaction: ({ signals }) => signals.isReaction && signals.contentWords < SHORT_TURN_WORDS ? 1 : 0,
 } as const satisfies Record<string, Scorer>
 
 export type ScorerName = keyof typeof SCORERS
@@ -132,17 +132,18 @@ function preferenceForUser ({ terms }: AnalyzedQuery): number {
  * It does not apply between a user and an assistant, where the role is the better signal, or to a text outside a
  * conversation.
  */
-function details ({ memory, signals: { role, stems, mentionsTime, nameScore } }: RankingInput): number {
-  if (role !== undefined || memory.documentId === null || stems.length >= SHORT_TURN_WORDS) return 0
+function details ({ memory, signals: { role, contentWords, mentionsTime, nameScore } }: RankingInput): number {
+  if (role !== undefined || memory.documentId === null || contentWords >= SHORT_TURN_WORDS) return 0
   return ((mentionsTime ? 1 : 0) + nameScore) / 2
 }
 
 function phrase (
-  { signals: { hashes } }: RankingInput, { hashes: queryHashes, hashLowBytes, hashPositions }: AnalyzedQuery,
+  { signals: { hashes, hashesFrom, hashesTo } }: RankingInput,
+  { hashes: queryHashes, hashLowBytes, hashPositions }: AnalyzedQuery,
 ): number {
   if (queryHashes.length < 2) return 0
   let found = 0
-  for (let at = 1; at < hashes.length; at++) {
+  for (let at = hashesFrom + 1; at < hashesTo; at++) {
     const hash = hashes[at]!
     // The low byte rules out most words without a look-up in the map.
     if (hashLowBytes[hash & 0xff] === 0) continue

@@ -9,21 +9,29 @@ import type { TimeSpan } from '../open-periods.js'
 
 /** What a memory's text shows, independent of the query. */
 export interface Signals {
-  /** The absolute times that the text names (dates.ts). They are parsed on first use. */
-  readonly explicitTimes: readonly TimeSpan[]
+  /** The text and the stated speaker that the signals were read from. */
+  text: string
+  statedSpeaker: string | undefined
+  /** The beginning of the text, without the speaker's name. */
+  said: string
+  /** What `timesIn` has found. */
+  times: { at: number, spans: readonly TimeSpan[] } | undefined
   /** Stems of the speaker's name; empty when no speaker is named. */
   speaker: readonly string[]
   /** The same as one text, by which speakers are compared. */
   speakerName: string
   /** The role, when the speaker is named as a user or an assistant. */
   role: 'user' | 'assistant' | undefined
-  /** Stems of the text in order, without stop words and the speaker's name. */
-  stems: readonly string[]
+  /** Number of words of the text, without stop words and the speaker's name. */
+  contentWords: number
   /**
-   * Hashes of the stems, and then of their alternatives (alternative-terms.ts), in one typed array: every query is
-   * compared with a hundred candidates, and strings are scattered in memory.
+   * Between `hashesFrom` and `hashesTo`: hashes of the stems of these words, in order, and then of their alternatives
+   * (alternative-terms.ts). Cached signals share a few long arrays, because every query is compared with a hundred
+   * memories, and an array for each would be scattered in memory.
    */
   hashes: Int32Array
+  hashesFrom: number
+  hashesTo: number
   /** Whether the speaker talks of themselves. */
   isFirstPerson: boolean
   /** Whether it states when something happened or will happen. */
@@ -53,6 +61,9 @@ const MAX_CHARACTERS = 2000
  * The most characters of all cached texts together. Their number is bounded too, but a text can have 50,000 characters.
  */
 const MAX_CACHED_CHARACTERS = 16_000_000
+
+/** The length of an array that the hashes of cached signals share. */
+const HASHES_PER_ARRAY = 16_384
 
 const SPEAKER = /^\s*([\p{Lu}\p{Lo}][\p{L}\p{M}'’.-]{0,39}(?: [\p{Lu}\p{Lo}][\p{L}\p{M}'’.-]{0,39}){0,2}):\s+(?=\S)/u
 const USER = /^(?:user|human)$/i
@@ -91,22 +102,18 @@ const PREFERENCE = new RegExp([
 
 const NO_SPEAKER: readonly string[] = []
 
-interface CachedSignals {
-  text: string
-  speaker: string | undefined
-  at: number
-  signals: Signals
-}
-
 /**
  * Reads signals and caches those of recently found memories, in two generations: when the younger is full, the older
  * one is dropped. Unlike an LRU list this keeps no order, which matters because every recall reads a hundred.
  */
 export class SignalReader {
   readonly #size: number
-  #recent = new Map<string, CachedSignals>()
-  #old = new Map<string, CachedSignals>()
+  #recent = new Map<string, Signals>()
+  #old = new Map<string, Signals>()
   #characters = 0
+  /** The hashes of the younger generation. */
+  #hashes = new Int32Array(0)
+  #hashCount = 0
 
   /** @param size the most memories whose signals are cached */
   constructor (size = 20_000) {
@@ -117,9 +124,8 @@ export class SignalReader {
   read (memory: Memory): Signals {
     const cached = this.known(memory)
     if (cached !== undefined) return cached
-    const { memoryId, text, metadata, occurredAt, retainedAt } = memory
     const signals = readSignals(memory)
-    this.#keep(memoryId, { text, speaker: statedSpeaker(metadata), at: occurredAt ?? retainedAt, signals })
+    this.#keep(memory.memoryId, signals)
     return signals
   }
 
@@ -127,66 +133,91 @@ export class SignalReader {
   known (memory: Memory): Signals | undefined {
     const { memoryId } = memory
     const recent = this.#recent.get(memoryId)
-    if (recent !== undefined) return isCurrent(recent, memory) ? recent.signals : undefined
+    if (recent !== undefined) return isCurrent(recent, memory) ? recent : undefined
     const old = this.#old.get(memoryId)
     if (old === undefined || !isCurrent(old, memory)) return undefined
     this.#keep(memoryId, old)
-    return old.signals
+    return old
   }
 
-  #keep (memoryId: string, kept: CachedSignals): void {
+  #keep (memoryId: string, signals: Signals): void {
     if (this.#recent.size >= this.#size / 2 || this.#characters > MAX_CACHED_CHARACTERS / 2) {
       this.#old = this.#recent
       this.#recent = new Map()
       this.#characters = 0
+      this.#hashes = new Int32Array(0)
+      this.#hashCount = 0
     }
-    this.#recent.set(memoryId, kept)
-    this.#characters += kept.text.length
+    this.#moveHashes(signals)
+    this.#recent.set(memoryId, signals)
+    this.#characters += signals.text.length
+  }
+
+  /** Copies them, so that no array of a generation that was dropped is kept. */
+  #moveHashes (signals: Signals): void {
+    const { hashes, hashesFrom, hashesTo } = signals
+    const count = hashesTo - hashesFrom
+    if (this.#hashCount + count > this.#hashes.length) {
+      this.#hashes = new Int32Array(Math.max(HASHES_PER_ARRAY, count))
+      this.#hashCount = 0
+    }
+    this.#hashes.set(hashes.subarray(hashesFrom, hashesTo), this.#hashCount)
+    signals.hashes = this.#hashes
+    signals.hashesFrom = this.#hashCount
+    signals.hashesTo = this.#hashCount += count
   }
 }
 
-/** Whether the entry is of the memory's present text: an import can replace the text under an id. */
-function isCurrent ({ text, speaker, at }: CachedSignals, memory: Memory): boolean {
-  return (
-    text === memory.text && speaker === statedSpeaker(memory.metadata) &&
-    at === (memory.occurredAt ?? memory.retainedAt)
-  )
+/** Whether the signals are of the memory's present text: an import can replace the text under an id. */
+function isCurrent ({ text, statedSpeaker }: Signals, memory: Memory): boolean {
+  return text === memory.text && statedSpeaker === speakerStatedIn(memory.metadata)
 }
 
-export function readSignals ({
-  text, metadata, occurredAt, retainedAt,
-}: Pick<Memory, 'text' | 'metadata' | 'occurredAt' | 'retainedAt'>): Signals {
+export function readSignals ({ text, metadata }: Pick<Memory, 'text' | 'metadata'>): Signals {
   const head = text.length > MAX_CHARACTERS ? text.slice(0, MAX_CHARACTERS) : text
   const named = SPEAKER.exec(head)
-  const speaker = statedSpeaker(metadata) ?? named?.[1]
+  const statedSpeaker = speakerStatedIn(metadata)
+  const speaker = statedSpeaker ?? named?.[1]
   const said = named === null ? head : head.slice(named[0].length)
   const stems = contentStems(said)
+  const hashes = Int32Array.from([...stems, ...alternativesTo(stems, said)], fnv1a)
   const role = speaker === undefined ? undefined : roleOf(speaker.trim())
   const speakerStems = speaker === undefined ? NO_SPEAKER : words(speaker).map(stem)
-  let times: readonly TimeSpan[] | undefined
+  // First the members that every recall reads, of a hundred memories, so that they share cache lines.
   return {
-    get explicitTimes () {
-      times ??= explicitTimes(said, occurredAt ?? retainedAt)
-      return times
-    },
-    speaker: speakerStems,
+    text,
+    statedSpeaker,
     speakerName: speakerStems.join(' '),
     role,
-    stems,
-    hashes: Int32Array.from([...stems, ...alternativesTo(stems, said)], fnv1a),
-    isFirstPerson: FIRST_PERSON.test(said),
-    mentionsTime: TIME.test(said),
-    mentionsNumber: NUMBER.test(said),
-    nameScore: Math.min(3, said.match(NAME)?.length ?? 0) / 3,
-    endsInQuestion: endsInQuestion(said),
+    contentWords: stems.length,
+    hashes,
+    hashesFrom: 0,
+    hashesTo: hashes.length,
     isInstruction: role === 'user' && stems.length < SHORT_TURN_WORDS && INSTRUCTION.test(said),
-    statesPreference: PREFERENCE.test(said),
+    endsInQuestion: endsInQuestion(said),
     isReaction: REACTION.test(said),
+    mentionsTime: TIME.test(said),
+    nameScore: Math.min(3, said.match(NAME)?.length ?? 0) / 3,
+    mentionsNumber: NUMBER.test(said),
+    isFirstPerson: FIRST_PERSON.test(said),
+    statesPreference: PREFERENCE.test(said),
+    speaker: speakerStems,
+    said,
+    times: undefined,
   }
+}
+
+/**
+ * The absolute times that the text names (dates.ts). They are parsed on first use.
+ * @param at when it was said: `5 May` is a day of that year
+ */
+export function timesIn (signals: Signals, at: number): readonly TimeSpan[] {
+  if (signals.times?.at !== at) signals.times = { at, spans: explicitTimes(signals.said, at) }
+  return signals.times.spans
 }
 
 /** The speaker that the metadata state: `speaker`, or else the `role` of a chat message, if it is one. */
-function statedSpeaker ({ speaker, role }: Memory['metadata']): string | undefined {
+function speakerStatedIn ({ speaker, role }: Memory['metadata']): string | undefined {
   if (typeof speaker === 'string') return speaker
   return typeof role === 'string' && MESSAGE_ROLE.test(role) ? role : undefined
 }

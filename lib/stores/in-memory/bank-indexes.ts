@@ -11,7 +11,7 @@ export type LexicalHandle = NonNullable<PassageRef['lexical']>
 
 /** The indexes of a bank's memories: by terms, by vectors, and by position in documents. */
 export class BankIndexes {
-  readonly lexical = new LexicalIndex<PassageRef>()
+  readonly lexical = new LexicalIndex<Entry>()
   /** Created with the first vector. During a change it also contains the vectors of entries that are not visible. */
   vectors: VectorIndex<PassageRef> | undefined
   /** Whether the order of memories by the ordinal of their first passage is their order by id. */
@@ -101,7 +101,7 @@ export class BankIndexes {
       const [head] = entry.passages
       for (const [at, { terms, length }] of added[index]!.passages.entries()) {
         const ref = entry.passages[at]!
-        touched.push(ref.lexical = this.lexical.add(ref, terms, length, head!.lexical))
+        touched.push(ref.lexical = this.lexical.add(entry, terms, length, head!.lexical))
         if (at === 0) this.#noteHead(entry, ref.lexical.ordinal)
         yield
       }

@@ -25,7 +25,7 @@ export class Bank {
   /** `bankKeyString` of the key. */
   readonly id: string
   readonly entries = new BankEntries()
-  readonly lexical: LexicalIndex<PassageRef>
+  readonly lexical: LexicalIndex<Entry>
   readonly documents: Documents
   readonly #indexes: BankIndexes
   #change: Change | undefined

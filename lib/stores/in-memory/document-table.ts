@@ -13,19 +13,22 @@ const NO_LENGTHS = new Float32Array(0)
 const NO_STATES = new Uint8Array(0)
 const NO_HEADS = new Uint32Array(0)
 
-/** A document in the index: the handle by which it is removed. Callers use only `payload`. */
-export class LexicalDocument<T> {
+/** A document in the index: the handle by which it is removed. */
+export class LexicalDocument {
   constructor (
-    readonly payload: T,
-    /** @internal Its place in the index. */
+    /** Its place in the index. */
     readonly ordinal: number,
     /** @internal One for each of its terms. */
     readonly postings: readonly Postings[],
   ) {}
 }
 
-/** The data of a lexical index on its documents, by ordinal, in typed arrays that grow together. */
-export class DocumentTable {
+/** The data of a lexical index on its documents, by ordinal. The typed arrays grow together. */
+export class DocumentTable<T> {
+  /** Undefined where a document was taken out. */
+  readonly documents: Array<LexicalDocument | undefined> = []
+  /** Apart from the documents, which no search reads. */
+  readonly payloads: Array<T | undefined> = []
   lengths: Float32Array = NO_LENGTHS
   states: Uint8Array = NO_STATES
   /** The ordinal of the first document of the same memory. */

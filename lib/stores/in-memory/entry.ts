@@ -46,18 +46,19 @@ export class Entry implements Neighbours {
 
   constructor (source: NewMemory, mark: Visibility | undefined) {
     const { fingerprint, passages, tags, metadata } = source
+    // First the members that a recall reads of a hundred candidates, so that they share cache lines.
     this.memory = {
       memoryId: source.memoryId,
       text: source.text,
-      tags: tags.length === 0 ? NO_TAGS : tags,
+      documentId: source.documentId,
       metadata: Object.keys(metadata).length === 0 ? NO_METADATA : metadata,
+      trust: source.trust,
+      tokens: source.tokens,
+      tags: tags.length === 0 ? NO_TAGS : tags,
       occurredAt: source.occurredAt,
       retainedAt: source.retainedAt,
       expiresAt: source.expiresAt,
-      documentId: source.documentId,
       source: source.source,
-      tokens: source.tokens,
-      trust: source.trust,
     }
     this.fingerprint = fingerprint
     this.passages = passages.map(({ start, end }) => new PassageRef(this, start, end))
@@ -84,9 +85,9 @@ export class Entry implements Neighbours {
   }
 }
 
-/** The payload of a passage in the indexes. */
+/** A passage with its positions in the indexes; the payload of its vector. */
 export class PassageRef {
-  lexical: LexicalDocument<PassageRef> | undefined
+  lexical: LexicalDocument | undefined
   vector: VectorEntry<PassageRef> | undefined
 
   constructor (readonly entry: Entry, readonly start: number, readonly end: number) {

@@ -3,7 +3,8 @@ import { neighbourWeight, WINDOW_REACH } from '../context.js'
 import type { LexicalRequest } from '../vector-store.js'
 import type { Bank } from './bank.js'
 import type { Accept, Entry, Neighbours } from './entry.js'
-import { MAX_NEIGHBOURS, scoreWithNeighbours, type QueryFactors, type Scratch } from './lexical-scoring.js'
+import { scoreWithNeighbours, type QueryFactors } from './lexical-scoring.js'
+import { candidateArraysOf, MAX_NEIGHBOURS, type CandidateArrays, type Scratch } from './lexical-scratch.js'
 
 /** Number of candidates that one step processes. */
 const CANDIDATES_PER_STEP = 1024
@@ -20,32 +21,42 @@ export interface CandidatesOptions {
   isLive: Accept
 }
 
-/** The candidates of a lexical search, by number: steps 4 to 6 of lib/stores/context.ts. */
+/**
+ * The candidates of a lexical search, by number: steps 4 to 6 of lib/stores/context.ts. Its arrays are those of the
+ * scratch, and are valid until that is released.
+ */
 export class Candidates {
   readonly entries: Entry[] = []
-  /** Own scores of the candidates, before the division by the highest score that the query can reach. */
-  readonly ownScores: Float64Array
+  readonly #arrays: CandidateArrays
   readonly #options: CandidatesOptions
   readonly #isUnsplit: boolean
   readonly #isCommitted: boolean
-  /** MAX_NEIGHBOURS slots for each candidate: the number of a neighbour plus 1, or 0. */
-  readonly #neighbours: Int32Array
+  /** Whether a candidate has a neighbour. */
+  #hasNeighbours = false
 
   /** @param pool number of memories in the pool */
   constructor (options: CandidatesOptions, pool: number) {
-    const { bank, request } = options
-    const maxCandidates = pool * (request.context ? 1 + 2 * WINDOW_REACH : 1)
-    this.ownScores = new Float64Array(maxCandidates)
-    this.#neighbours = new Int32Array(maxCandidates * MAX_NEIGHBOURS)
+    const { bank, request, scratch } = options
+    this.#arrays = candidateArraysOf(scratch, pool * (request.context ? 1 + 2 * WINDOW_REACH : 1))
     this.#options = options
     this.#isUnsplit = bank.isUnsplit
     this.#isCommitted = bank.isCommitted
   }
 
+  /** Own scores of the candidates, before the division by the highest score that the query can reach. */
+  get ownScores (): Float64Array {
+    return this.#arrays.ownScores
+  }
+
+  /** Ordinals of the first documents of the candidates. */
+  get heads (): Uint32Array {
+    return this.#arrays.heads
+  }
+
   /** Adds the windows of the candidates. @returns the scores of all candidates */
   * scoreInContext (): Steps<Float64Array> {
     yield * this.#openWindows()
-    return yield * this.#scores()
+    return this.#hasNeighbours ? yield * this.#scores() : this.ownScores
   }
 
   /** The score of a memory, whether or not it is a candidate. @param scores by candidate */
@@ -62,7 +73,10 @@ export class Candidates {
     if (known !== 0) return Math.abs(known) - 1
     const number = this.entries.push(entry) - 1
     const ordinal = this.#bestPassage(entry)
-    this.ownScores[number] = this.ownScoreOf(entry)
+    const { heads, ownScores, neighbours } = this.#arrays
+    heads[number] = head
+    ownScores[number] = this.ownScoreOf(entry)
+    for (let slot = number * MAX_NEIGHBOURS; slot < (number + 1) * MAX_NEIGHBOURS; slot++) neighbours[slot] = 0
     // The counts of a candidate are those of its best passage. A negative place means that the head is not that
     // passage.
     candidateNumbers[head] = ordinal === head ? number + 1 : -number - 1
@@ -119,8 +133,10 @@ export class Candidates {
 
   /** Records two candidates as neighbours with this distance in places. */
   #pair (first: number, second: number, places: 1 | 2): void {
-    this.#neighbours[first * MAX_NEIGHBOURS + 1 + places] = second + 1
-    this.#neighbours[second * MAX_NEIGHBOURS + 2 - places] = first + 1
+    const { neighbours } = this.#arrays
+    neighbours[first * MAX_NEIGHBOURS + 1 + places] = second + 1
+    neighbours[second * MAX_NEIGHBOURS + 2 - places] = first + 1
+    this.#hasNeighbours = true
   }
 
   #before (entry: Entry): Entry | undefined {
@@ -144,27 +160,25 @@ export class Candidates {
   /** The scores of the candidates with the counts of their neighbours. */
   * #scores (): Steps<Float64Array> {
     const { bank, request, factors, scratch } = this.#options
+    const { ownScores, scores, saturation, neighbours, neighbourWeights } = this.#arrays
     const count = this.entries.length
-    const neighbourWeights = new Float64Array(count * MAX_NEIGHBOURS)
-    const saturation = new Float64Array(count)
     for (let candidate = 0; candidate < count; candidate++) {
       if (candidate % CANDIDATES_PER_STEP === CANDIDATES_PER_STEP - 1) yield
       const entry = this.entries[candidate]!
-      const length = this.#lengthOf(entry, this.ownScores[candidate]!)
+      const length = this.#lengthOf(entry, ownScores[candidate]!)
       saturation[candidate] = factors.saturation(length)
-      if (this.ownScores[candidate] === 0) continue
+      // It has no counts to add to those of its neighbours.
+      if (ownScores[candidate] === 0) continue
       const norm = factors.norm(length)
       for (let slot = candidate * MAX_NEIGHBOURS; slot < (candidate + 1) * MAX_NEIGHBOURS; slot++) {
-        const scored = this.#neighbours[slot]! - 1
+        const scored = neighbours[slot]! - 1
         if (scored < 0) continue
         const places = PLACES[slot % MAX_NEIGHBOURS]!
         const weight = neighbourWeight(places, entry.endsAsQuestion, this.entries[scored]!.endsAsQuestion)
         neighbourWeights[slot] = weight / norm
       }
     }
-    const scores = new Float64Array(count)
-    const scoring = { saturation, neighbours: this.#neighbours, neighbourWeights, scores }
-    yield * scoreWithNeighbours(bank.lexical, request.terms, factors, scoring, scratch)
+    yield * scoreWithNeighbours(bank.lexical, request.terms, factors, scratch, count)
     return scores
   }
 

@@ -23,9 +23,7 @@ const SWEEP_BATCH = 4096
 export class LexicalIndex<T> {
   #vocabulary = new SplitMap<Postings>()
   #pool = new PostingsPool()
-  /** By ordinal; undefined where a document was taken out. */
-  #documents: Array<LexicalDocument<T> | undefined> = []
-  #table = new DocumentTable()
+  #table = new DocumentTable<T>()
   #visibleStates = VISIBLE_BEFORE_COMMIT
   #isChanging = false
   /** Ordinals of removed documents that postings may still contain, until the next sweep. */
@@ -46,7 +44,7 @@ export class LexicalIndex<T> {
 
   /** The size of the index, for an estimate of its bytes. */
   get extent (): { terms: number, postings: number, documents: number } {
-    return { terms: this.#vocabulary.size, postings: this.#postings, documents: this.#documents.length }
+    return { terms: this.#vocabulary.size, postings: this.#postings, documents: this.#table.documents.length }
   }
 
   /** Whether enough documents were removed for a sweep. */
@@ -69,7 +67,7 @@ export class LexicalIndex<T> {
   }
 
   /** To be called, after `commit`, for each document that was added or removed since `begin`. */
-  settle (document: LexicalDocument<T>): void {
+  settle (document: LexicalDocument): void {
     const { ordinal, postings } = document
     const added = this.#table.states[ordinal] === ADDING
     for (const each of postings) {
@@ -100,8 +98,8 @@ export class LexicalIndex<T> {
    * @param head the first document of the same memory; absent when this is the first
    * @returns the handle by which to remove it
    */
-  add (payload: T, terms: ReadonlyMap<string, number>, length: number, head?: LexicalDocument<T>): LexicalDocument<T> {
-    const ordinal = this.#free.pop() ?? this.#documents.length
+  add (payload: T, terms: ReadonlyMap<string, number>, length: number, head?: LexicalDocument): LexicalDocument {
+    const ordinal = this.#free.pop() ?? this.#table.documents.length
     this.#table.ensure(ordinal)
     const { lengths, states, heads } = this.#table
     const isChanging = this.#isChanging
@@ -122,15 +120,16 @@ export class LexicalIndex<T> {
     states[ordinal] = isChanging ? ADDING : PRESENT
     this.#postings += held.length
     // slice() releases the spare capacity that push() allocated.
-    const document = new LexicalDocument(payload, ordinal, held.slice())
-    this.#documents[ordinal] = document
+    const document = new LexicalDocument(ordinal, held.slice())
+    this.#table.documents[ordinal] = document
+    this.#table.payloads[ordinal] = payload
     return document
   }
 
   /** Has no effect if the document was removed before or belongs to another index. */
-  remove (document: LexicalDocument<T>): void {
+  remove (document: LexicalDocument): void {
     const { ordinal, postings } = document
-    if (this.#documents[ordinal] !== document || this.#table.states[ordinal] === REMOVING) return
+    if (this.#table.documents[ordinal] !== document || this.#table.states[ordinal] === REMOVING) return
     this.#count(-1, -this.#table.lengths[ordinal]!)
     if (this.#isChanging) {
       this.#table.states[ordinal] = REMOVING
@@ -170,7 +169,7 @@ export class LexicalIndex<T> {
 
   /** Greater than every ordinal. */
   get capacity (): number {
-    return this.#documents.length
+    return this.#table.documents.length
   }
 
   /** By ordinal. */
@@ -197,7 +196,7 @@ export class LexicalIndex<T> {
 
   /** Only for a visible document. */
   payloadAt (ordinal: number): T {
-    return this.#documents[ordinal]!.payload
+    return this.#table.payloads[ordinal]!
   }
 
   /** Whether a listed document is visible. */
@@ -221,8 +220,9 @@ export class LexicalIndex<T> {
     return postings
   }
 
-  #deleteDocument ({ ordinal, postings }: LexicalDocument<T>): void {
-    this.#documents[ordinal] = undefined
+  #deleteDocument ({ ordinal, postings }: LexicalDocument): void {
+    this.#table.documents[ordinal] = undefined
+    this.#table.payloads[ordinal] = undefined
     this.#table.states[ordinal] = ABSENT
     this.#dead.push(ordinal)
     this.#postings -= postings.length
@@ -238,7 +238,6 @@ export class LexicalIndex<T> {
   #compact (): void {
     if (this.#size === 0) {
       this.#pool = new PostingsPool()
-      this.#documents = []
       this.#dead = []
       this.#free = []
       this.#totalLength = 0

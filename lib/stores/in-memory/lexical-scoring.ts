@@ -2,75 +2,11 @@ import type { Steps } from '../../concurrency/steps.js'
 import { lengthNorm } from '../context.js'
 import type { LexicalRequest } from '../vector-store.js'
 import type { LexicalIndex } from './lexical-index.js'
+import { MAX_NEIGHBOURS, type CandidateArrays, type Scratch } from './lexical-scratch.js'
 import type { LexicalStatistics } from './live-statistics.js'
 
 /** Number of postings that one step reads, in some tenths of a millisecond. */
 const POSTINGS_PER_STEP = 16_384
-/** Maximum number of scratches kept for reuse. */
-const MAX_POOLED_SCRATCHES = 4
-/** Minimum number of documents of a scratch. */
-const MIN_SCRATCH_DOCUMENTS = 64
-
-/** Accumulators of a search, by ordinal of a document: all zero between searches. */
-export interface Scratch {
-  scores: Float64Array
-  /** Ordinals with a score, in the order in which they first received it. */
-  scoredOrdinals: Uint32Array
-  /** Number of ordinals in `scoredOrdinals`. */
-  count: number
-  /**
-   * By ordinal of a memory's first document: the ordinal, plus 1, of its document with the best score. Only if memories
-   * have several documents.
-   */
-  best: Uint32Array
-  /** The first documents of the memories in `best`. */
-  heads: Uint32Array
-  headCount: number
-  /**
-   * By ordinal: the number, plus 1, of the candidate whose counts these are; negative if the ordinal only identifies
-   * the candidate's memory.
-   */
-  candidateNumbers: Int32Array
-  /** The ordinals with a value in `candidateNumbers`. */
-  numberedOrdinals: number[]
-  /** By term of the query: the number of its postings when the search began. */
-  postingCounts: number[]
-}
-
-const scratchPool: Scratch[] = []
-
-/**
- * Shared by all indexes, because there are thousands of small banks.
- * @param documents upper bound of the ordinals
- */
-export function takeScratch (documents: number): Scratch {
-  const scratch = scratchPool.pop()
-  if (scratch !== undefined && scratch.scores.length >= documents) return scratch
-  const length = Math.max(MIN_SCRATCH_DOCUMENTS, 2 ** Math.ceil(Math.log2(documents)))
-  return {
-    scores: new Float64Array(length),
-    scoredOrdinals: new Uint32Array(length),
-    count: 0,
-    best: new Uint32Array(length),
-    heads: new Uint32Array(length),
-    headCount: 0,
-    candidateNumbers: new Int32Array(length),
-    numberedOrdinals: [],
-    postingCounts: [],
-  }
-}
-
-/** To be called once for each scratch taken. */
-export function releaseScratch (scratch: Scratch): void {
-  const { scores, scoredOrdinals, count, best, heads, headCount, candidateNumbers, numberedOrdinals } = scratch
-  for (let i = 0; i < count; i++) scores[scoredOrdinals[i]!] = 0
-  for (let i = 0; i < headCount; i++) best[heads[i]!] = 0
-  for (const ordinal of numberedOrdinals) candidateNumbers[ordinal] = 0
-  scratch.count = 0
-  scratch.headCount = 0
-  numberedOrdinals.length = 0
-  if (scratchPool.length < MAX_POOLED_SCRATCHES) scratchPool.push(scratch)
-}
 
 /** The factors of BM25 that depend on the query and the index but not on a document. */
 export class QueryFactors {
@@ -161,31 +97,18 @@ function addScores (
   scratch.count = count
 }
 
-/** Maximum number of neighbours of a candidate. */
-export const MAX_NEIGHBOURS = 4
-
-/** Candidates that are scored together with their neighbours. */
-export interface NeighbourScoring {
-  /** k1 · norm, by candidate. */
-  saturation: Float64Array
-  /** MAX_NEIGHBOURS slots for each candidate: the number of a neighbour plus 1, or 0. */
-  neighbours: Int32Array
-  /** For each slot: the factor of the candidate's weights in the score of that neighbour. */
-  neighbourWeights: Float64Array
-  /** The result, by candidate. */
-  scores: Float64Array
-}
-
 /**
  * Scores candidates by their own weights and those of their neighbours.
- * @param scratch contains their `candidateNumbers`, and is the one that `scoreTerms` used for the same terms
+ * @param scratch contains the candidates, and is the one that `scoreTerms` used for the same terms
+ * @param candidates their number
  */
 export function * scoreWithNeighbours (
-  index: LexicalIndex<unknown>, terms: readonly string[], factors: QueryFactors, scoring: NeighbourScoring,
-  scratch: Scratch,
+  index: LexicalIndex<unknown>, terms: readonly string[], factors: QueryFactors, scratch: Scratch, candidates: number,
 ): Steps<void> {
-  const sums = new Float64Array(scoring.saturation.length)
-  const changed = new Int32Array(scoring.saturation.length)
+  const arrays = scratch.candidates
+  arrays.scores.fill(0, 0, candidates)
+  // A search that was abandoned may have left counts.
+  arrays.sums.fill(0, 0, candidates)
   let postingsLeft = POSTINGS_PER_STEP
   for (const [at, term] of terms.entries()) {
     const postingCount = scratch.postingCounts[at]!
@@ -200,18 +123,18 @@ export function * scoreWithNeighbours (
       }
       const from = list.from + read
       const to = Math.min(list.from + postingCount, from + postingsLeft)
-      count = addWeights(list.ordinals, list.weights, from, to, scratch.candidateNumbers, scoring, sums, changed, count)
+      count = addWeights(list.ordinals, list.weights, from, to, scratch.candidateNumbers, arrays, count)
       postingsLeft -= to - from
       read += to - from
     }
-    addGains(factors.gains[at]!, scoring, sums, changed, count)
+    addGains(factors.gains[at]!, arrays, count)
     postingsLeft -= count
   }
 }
 
 function addWeights (
   ordinals: Uint32Array, weights: Float32Array, from: number, to: number, places: Int32Array,
-  { neighbours, neighbourWeights }: NeighbourScoring, sums: Float64Array, changed: Int32Array, already: number,
+  { neighbours, neighbourWeights, sums, changed }: CandidateArrays, already: number,
 ): number {
   let count = already
   for (let i = from; i < to; i++) {
@@ -232,9 +155,7 @@ function addWeights (
   return count
 }
 
-function addGains (
-  gain: number, { saturation, scores }: NeighbourScoring, sums: Float64Array, changed: Int32Array, count: number,
-): void {
+function addGains (gain: number, { saturation, scores, sums, changed }: CandidateArrays, count: number): void {
   for (let i = 0; i < count; i++) {
     const candidate = changed[i]!
     const weight = sums[candidate]!

@@ -1,29 +1,33 @@
 import type { Steps } from '../../concurrency/steps.js'
 import { poolSize, toScore } from '../context.js'
+import { descendingOrder } from '../score-order.js'
 import { bestOf } from '../top-k.js'
 import type { LexicalRequest, Memory } from '../vector-store.js'
 import type { Bank } from './bank.js'
 import { byMemoryId, isUnexpired, type Accept, type Entry, type PassageRef } from './entry.js'
 import { Candidates, type CandidatesOptions } from './lexical-candidates.js'
-import { QueryFactors, releaseScratch, scoreTerms, takeScratch, type Scratch } from './lexical-scoring.js'
+import { QueryFactors, scoreTerms } from './lexical-scoring.js'
+import { releaseScratch, takeScratch, type Scratch } from './lexical-scratch.js'
 import { statisticsWithout } from './live-statistics.js'
 
 /** Number of memories that one step processes. */
 const MEMORIES_PER_STEP = 1024
 
-export interface LexicalMatch {
-  entry: Entry
-  score: number
-  /** The score without neighbours. */
-  own: number
+export type MatchedPassages = Array<{ ref: PassageRef, score: number }>
+
+/** Memories that were found, best first. */
+export interface LexicalMatches {
+  entries: readonly Entry[]
+  scores: Float64Array
+  /** The scores without neighbours. */
+  ownScores: Float64Array
   /** Passages with terms of the query, in no particular order; undefined for a memory of one passage. */
-  passages: Array<{ ref: PassageRef, score: number }> | undefined
+  passages: ReadonlyArray<MatchedPassages | undefined>
 }
 
 /** The result of a lexical search of one bank. */
 export interface LexicalResult {
-  /** The best matches, best first. */
-  found: LexicalMatch[]
+  found: LexicalMatches
   total: number
   /** Number of memories in `total` without an embedding; only with `countsUnembedded`. */
   unembedded: number
@@ -61,31 +65,26 @@ export function * lexicalSearch (bank: Bank, request: LexicalRequest, search: Le
 
 class Search {
   readonly #bank: Bank
-  readonly #request: LexicalRequest
+  readonly #options: CandidatesOptions
   readonly #search: LexicalSearch
   readonly #factors: QueryFactors
   readonly #scratch: Scratch
-  /** Which memories exist for the search; undefined when every memory of the bank does. */
-  readonly #isLive: Accept
 
-  constructor ({ bank, request, factors, scratch, isLive }: CandidatesOptions, search: LexicalSearch) {
-    this.#bank = bank
-    this.#request = request
+  constructor (options: CandidatesOptions, search: LexicalSearch) {
+    this.#bank = options.bank
+    this.#options = options
     this.#search = search
-    this.#factors = factors
-    this.#scratch = scratch
-    this.#isLive = isLive
+    this.#factors = options.factors
+    this.#scratch = options.scratch
   }
 
   * run (): Steps<LexicalResult> {
     const { requested } = this.#search
-    const isLive = this.#isLive
-    const [bank, request, factors, scratch] = [this.#bank, this.#request, this.#factors, this.#scratch]
     const matches = yield * this.#matches()
     const { pool, total, unembedded } = yield * this.#choosePool(matches)
-    const candidates = new Candidates({ bank, request, factors, scratch, isLive }, pool.length)
-    for (const ordinal of pool) candidates.add(bank.lexical.payloadAt(ordinal).entry)
-    const scores = request.context ? yield * candidates.scoreInContext() : candidates.ownScores
+    const candidates = new Candidates(this.#options, pool.length)
+    for (const ordinal of pool) candidates.add(this.#bank.lexical.payloadAt(ordinal))
+    const scores = this.#options.request.context ? yield * candidates.scoreInContext() : candidates.ownScores
     const best = yield * this.#best(candidates, scores)
     const requestedScores = new Map(requested.map((entry) => {
       const own = this.#normalize(candidates.ownScoreOf(entry))
@@ -102,10 +101,9 @@ class Search {
   /** The ordinal of the best passage of each memory that has a term of the query. */
   * #matches (): Steps<Uint32Array> {
     const { lexical, isUnsplit } = this.#bank
-    const { scores, scoredOrdinals, count, best, heads: memories } = this.#scratch
+    const { scores, scoredOrdinals, count, best, heads: memories, matches } = this.#scratch
     if (isUnsplit) {
       let found = 0
-      const matches = new Uint32Array(count)
       for (let i = 0; i < count; i++) {
         if (i % MEMORIES_PER_STEP === MEMORIES_PER_STEP - 1) yield
         if (lexical.isVisible(scoredOrdinals[i]!)) matches[found++] = scoredOrdinals[i]!
@@ -123,20 +121,25 @@ class Search {
       else if (!this.#isBetter(ordinal, known - 1, scores)) continue
       best[head] = ordinal + 1
     }
-    return memories.slice(0, this.#scratch.headCount).map((head) => best[head]! - 1)
+    const { headCount } = this.#scratch
+    for (let at = 0; at < headCount; at++) matches[at] = best[memories[at]!]! - 1
+    return matches.subarray(0, headCount)
   }
 
   /** Whether a passage is better than another of the same memory. */
   #isBetter (ordinal: number, other: number, scores: Float64Array): boolean {
     const [score, known] = [this.#normalize(scores[ordinal]!), this.#normalize(scores[other]!)]
-    const { lexical } = this.#bank
-    return score > known || (score === known && lexical.payloadAt(ordinal).start < lexical.payloadAt(other).start)
+    return score > known || (score === known && this.#startOf(ordinal) < this.#startOf(other))
+  }
+
+  #startOf (ordinal: number): number {
+    return this.#bank.lexical.payloadAt(ordinal).passages.find(({ lexical }) => lexical!.ordinal === ordinal)!.start
   }
 
   /** The pool, by the ordinals of the best passages. */
   * #choosePool (matches: Uint32Array): Steps<{ pool: readonly number[], total: number, unembedded: number }> {
     const { limit, accept, countsUnembedded } = this.#search
-    const isLive = this.#isLive
+    const { isLive } = this.#options
     const { lexical, embeddedCount, size } = this.#bank
     const isCounting = countsUnembedded && embeddedCount < size
     if (accept === undefined && isLive === undefined && !isCounting) {
@@ -146,7 +149,7 @@ class Search {
     const [all, accepted] = [new Uint32Array(matches.length), new Uint32Array(matches.length)]
     for (let i = 0; i < matches.length; i++) {
       if (i % MEMORIES_PER_STEP === MEMORIES_PER_STEP - 1) yield
-      const { entry } = lexical.payloadAt(matches[i]!)
+      const entry = lexical.payloadAt(matches[i]!)
       if (isLive !== undefined && !isLive(entry.memory)) continue
       all[live++] = matches[i]!
       if (accept !== undefined && !accept(entry.memory)) continue
@@ -161,10 +164,9 @@ class Search {
   /** The `poolSize` best by own score, in no particular order. */
   * #bestMatches (ordinals: Uint32Array, limit: number): Steps<number[]> {
     const { heads } = this.#bank.lexical
-    const { scores } = this.#scratch
-    const numbers = new Float64Array(ordinals.length)
+    const { scores, matchScores: numbers } = this.#scratch
     for (let i = 0; i < ordinals.length; i++) numbers[i] = scores[ordinals[i]!]!
-    const best = yield * bestOf(numbers, numbers.length, poolSize(limit), this.#roundingTolerance, (a, b) => (
+    const best = yield * bestOf(numbers, ordinals.length, poolSize(limit), this.#roundingTolerance, (a, b) => (
       this.#normalize(numbers[b]!) - this.#normalize(numbers[a]!) ||
       this.#compareHeads(heads[ordinals[a]!]!, heads[ordinals[b]!]!)
     ))
@@ -177,7 +179,7 @@ class Search {
    */
   #compareHeads (a: number, b: number): number {
     const { lexical, isInOrder } = this.#bank
-    return isInOrder ? a - b : byMemoryId(lexical.payloadAt(a).entry, lexical.payloadAt(b).entry)
+    return isInOrder ? a - b : byMemoryId(lexical.payloadAt(a), lexical.payloadAt(b))
   }
 
   /** Scores that differ by at most this much may be equal after rounding. */
@@ -191,40 +193,53 @@ class Search {
 
   /** The best candidates, and the number of those that match only by the terms of their neighbours. */
   * #best (
-    { entries, ownScores }: Candidates, scores: Float64Array,
-  ): Steps<{ found: LexicalMatch[], byContext: number, unembeddedByContext: number }> {
-    const { limit, accept } = this.#search
+    all: Candidates, scores: Float64Array,
+  ): Steps<{ found: LexicalMatches, byContext: number, unembeddedByContext: number }> {
+    const { limit, accept, countsUnembedded } = this.#search
+    const { entries, ownScores, heads } = all
     const candidates: number[] = []
     let [byContext, unembeddedByContext] = [0, 0]
     for (let candidate = 0; candidate < entries.length; candidate++) {
       if (candidate % MEMORIES_PER_STEP === MEMORIES_PER_STEP - 1) yield
-      const entry = entries[candidate]!
-      if (scores[candidate] === 0 || accept?.(entry.memory) === false) continue
+      if (scores[candidate] === 0 || accept?.(entries[candidate]!.memory) === false) continue
       candidates.push(candidate)
       if (ownScores[candidate] !== 0) continue
       byContext++
-      if (!entry.isEmbedded) unembeddedByContext++
+      if (countsUnembedded && !entries[candidate]!.isEmbedded) unembeddedByContext++
     }
-    const numbers = Float64Array.from(candidates, (candidate) => scores[candidate]!)
-    const shares = numbers.map((score) => this.#normalize(score))
-    // Many memories of a large bank have equal scores, and entries are scattered in memory.
-    const heads = Uint32Array.from(candidates, (candidate) => entries[candidate]!.head)
-    const compare = (a: number, b: number) => shares[b]! - shares[a]! || this.#compareHeads(heads[a]!, heads[b]!)
-    const best = yield * bestOf(numbers, numbers.length, limit, this.#roundingTolerance, compare)
-    const found = best.sort(compare).map((index) => {
-      const candidate = candidates[index]!
-      const entry = entries[candidate]!
-      const score = shares[index]!
-      return { entry, score, own: this.#normalize(ownScores[candidate]!), passages: this.#passagesOf(entry, score) }
-    })
+    const shares = new Float64Array(candidates.length)
+    for (let at = 0; at < shares.length; at++) shares[at] = this.#normalize(scores[candidates[at]!]!)
+    const compareHeads = (a: number, b: number) => this.#compareHeads(heads[candidates[a]!]!, heads[candidates[b]!]!)
+    const best = yield * bestOf(shares, shares.length, limit, 0, compareHeads)
+    const bestShares = new Float64Array(best.length)
+    for (let at = 0; at < best.length; at++) bestShares[at] = shares[best[at]!]!
+    const order = descendingOrder(bestShares, (a, b) => compareHeads(best[a]!, best[b]!))
+    const found = this.#columns(order.map((place) => candidates[best[place]!]!), all, scores)
     return { found, byContext, unembeddedByContext }
   }
 
-  #passagesOf ({ passages }: Entry, score: number): LexicalMatch['passages'] {
+  /** @param ordered candidates, best first */
+  #columns (ordered: readonly number[], { entries, ownScores }: Candidates, scores: Float64Array): LexicalMatches {
+    const found = {
+      entries: ordered.map((candidate) => entries[candidate]!),
+      scores: new Float64Array(ordered.length),
+      ownScores: new Float64Array(ordered.length),
+      passages: [] as Array<MatchedPassages | undefined>,
+    }
+    for (const [place, candidate] of ordered.entries()) {
+      found.scores[place] = this.#normalize(scores[candidate]!)
+      found.ownScores[place] = this.#normalize(ownScores[candidate]!)
+    }
+    if (!this.#bank.isUnsplit) {
+      found.passages = found.entries.map((entry, place) => this.#passagesOf(entry, found.scores[place]!))
+    }
+    return found
+  }
+
+  #passagesOf ({ passages }: Entry, score: number): MatchedPassages | undefined {
     if (passages.length === 1) return undefined
-    const { scores } = this.#scratch
     const matching = passages
-      .map((ref) => ({ ref, score: this.#normalize(scores[ref.lexical!.ordinal]!) }))
+      .map((ref) => ({ ref, score: this.#normalize(this.#scratch.scores[ref.lexical!.ordinal]!) }))
       .filter((passage) => passage.score > 0)
     return matching.length > 0 ? matching : [{ ref: passages[0]!, score }]
   }

@@ -4,16 +4,17 @@ import { TopK } from '../top-k.js'
 import type { Bank } from './bank.js'
 import { byMemoryId, type Accept, type Entry, type PassageRef } from './entry.js'
 import type { Steps } from '../../concurrency/steps.js'
-import { lexicalSearch, type LexicalResult, type LexicalMatch } from './lexical-search.js'
+import { lexicalSearch, type LexicalMatches, type LexicalResult, type MatchedPassages } from './lexical-search.js'
 
 /** Maximum number of passages of a candidate. */
 const MAX_PASSAGES = 3
+const NO_PASSAGES: Candidate['passages'] = []
 
 interface Found {
   entry: Entry
   score: number
   /** Matched passages; undefined for a memory that has only one. */
-  passages: Array<{ ref: PassageRef, score: number }> | undefined
+  passages: MatchedPassages | undefined
 }
 
 /** The best candidates of all banks searched so far. */
@@ -53,17 +54,18 @@ export class SearchCollector {
     }
   }
 
-  #offerLexical (bank: Bank, found: readonly LexicalMatch[]): void {
+  #offerLexical (bank: Bank, { entries, scores, ownScores, passages }: LexicalMatches): void {
     const { semantic, limit } = this.#request
-    const cosine = semantic === undefined || found.length === 0 ? undefined : cosineWith(bank, semantic.vector)
+    const cosine = semantic === undefined || entries.length === 0 ? undefined : cosineWith(bank, semantic.vector)
     const threshold = thresholdOf(this.#lexical, limit)
     const candidates: Candidate[] = []
-    for (const match of found) {
-      if (match.score < threshold) break
-      const semantic = cosine?.(match.entry)
-      const { score, own } = match
-      const scores = { lexical: score, own, ...(semantic !== undefined && { semantic }) }
-      candidates.push(toCandidate(bank, match, own > 0 ? own : score, scores))
+    for (const [place, entry] of entries.entries()) {
+      const lexical = scores[place]!
+      if (lexical < threshold) break
+      const own = ownScores[place]!
+      const semantic = cosine?.(entry)
+      const all = semantic === undefined ? { lexical, own } : { lexical, own, semantic }
+      candidates.push(toCandidate(bank, entry, passages[place], lexical, all))
     }
     this.#lexical = mergeSorted(this.#lexical, candidates, limit)
   }
@@ -76,7 +78,7 @@ export class SearchCollector {
       if (match.score < threshold) break
       const { score = 0, own = 0 } = byWords?.requested.get(match.entry) ?? {}
       const scores = { ...(byWords !== undefined && { lexical: score, own }), semantic: match.score }
-      candidates.push(toCandidate(bank, match, match.score, scores))
+      candidates.push(toCandidate(bank, match.entry, match.passages, match.score, scores))
     }
     this.#semantic = mergeSorted(this.#semantic, candidates, limit)
   }
@@ -146,28 +148,23 @@ function cosineWith (bank: Bank, query: Float32Array): (entry: Entry) => number 
   }
 }
 
-/** @param alone the score of the passage, when the memory has only one */
 function toCandidate (
-  bank: Bank, { entry, score, passages }: Found, alone: number, scores: CandidateScores,
+  bank: Bank, { memory, passages }: Entry, matched: MatchedPassages | undefined, score: number, scores: CandidateScores,
 ): Candidate {
   return {
     bank: bank.key,
-    memory: entry.memory,
+    memory,
     score,
     scores,
-    passageCount: entry.passages.length,
-    passages: passages === undefined
-      ? wholePassages(entry, alone)
-      : passages.sort((a, b) => b.score - a.score || a.ref.start - b.ref.start)
-        .slice(0, MAX_PASSAGES)
-        .map(({ ref, score }) => ({ start: ref.start, end: ref.end, score })),
+    passageCount: bank.isUnsplit ? 1 : passages.length,
+    passages: matched === undefined ? NO_PASSAGES : bestPassages(matched),
   }
 }
 
-/** The passage of a memory that has only one. */
-function wholePassages ({ passages }: Entry, score: number): Candidate['passages'] {
-  const { start, end } = passages[0]!
-  return [{ start, end, score }]
+function bestPassages (matched: MatchedPassages): Candidate['passages'] {
+  return matched.sort((a, b) => b.score - a.score || a.ref.start - b.ref.start)
+    .slice(0, MAX_PASSAGES)
+    .map(({ ref, score }) => ({ start: ref.start, end: ref.end, score }))
 }
 
 /** The minimum score of a further candidate. */

@@ -12,6 +12,7 @@ import type { VectorIndexes } from './vector-indexes.js'
 
 /** Banks of one request that are searched concurrently; limited so that other requests get connections. */
 const MAX_CONCURRENT_BANKS = 4
+const NO_PASSAGES: Candidate['passages'] = []
 
 export interface SqlSearcherOptions {
   executor: Executor
@@ -34,8 +35,8 @@ interface CandidateRow extends MemoryRow {
   passage_ends: number[]
   lexical_score: number | null
   /**
-   * Ordinals of the best passages, followed by as many scores; null where there is only one, or where only the terms of
-   * neighbours matched.
+   * Ordinals of the best passages, followed by as many scores; null where the memory has only one, where only the first
+   * passages of memories matched, and where only the terms of neighbours matched.
    */
   lexical_passages: number[] | null
   semantic_score: number | null
@@ -124,25 +125,28 @@ async function toCandidates (
   const candidates = await mapInTurns(rows, bankKeyString(bank), (row): Candidate | undefined => {
     const score = row[`${strategy}_score`]
     if (score === null) return undefined
-    const passages = row[`${strategy}_passages`] ?? [0, strategy === 'lexical' ? ofOnePassage(row, score) : score]
-    const ordinals = passages.slice(0, passages.length / 2)
-    const scores = passages.slice(passages.length / 2)
     return {
       bank,
       memory: toMemory(row),
       score,
       scores: scoresOf(row, request),
       passageCount: row.passage_starts.length,
-      passages: ordinals.map((ordinal, index) => ({
-        start: row.passage_starts[ordinal]!, end: row.passage_ends[ordinal]!, score: scores[index]!,
-      })),
+      passages: row.passage_starts.length === 1 ? NO_PASSAGES : passagesOf(row, strategy, score),
     }
   })
   return candidates.filter((candidate) => candidate !== undefined)
 }
 
-/** The score shown for the only passage: its own; that of the memory when only the terms of its neighbours matched. */
-function ofOnePassage ({ by_own_words: own }: CandidateRow, score: number): number {
+function passagesOf (row: CandidateRow, strategy: 'lexical' | 'semantic', score: number): Candidate['passages'] {
+  const matched = row[`${strategy}_passages`] ?? [0, strategy === 'lexical' ? ofFirstPassage(row, score) : score]
+  const count = matched.length / 2
+  return matched.slice(0, count).map((ordinal, index) => ({
+    start: row.passage_starts[ordinal]!, end: row.passage_ends[ordinal]!, score: matched[count + index]!,
+  }))
+}
+
+/** The score of the first passage: its own; that of the memory when only the terms of its neighbours matched. */
+function ofFirstPassage ({ by_own_words: own }: CandidateRow, score: number): number {
   return own === null || own === 0 ? score : own
 }
 

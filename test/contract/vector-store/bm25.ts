@@ -8,7 +8,7 @@ export interface Scored {
   score: number
   /** By the words of the memory alone. */
   own: number
-  /** Scores of the passages that hold a term, best first. */
+  /** Scores of the passages that hold a term, best first; empty for a memory of one passage. */
   passages: number[]
 }
 
@@ -94,10 +94,11 @@ export function referenceSearch (
     const score = scoreOf((term) => (stand.terms.get(term) ?? 0) +
       sum([...loans].map(([lender, loan]) => loan * (lender.terms.get(term) ?? 0))), stand.norm)
     const { memory: { memoryId }, own } = stand
-    return [memoryId, { memoryId, score, own, passages: stand.passages.length > 0 ? stand.passages : [score] }]
+    return [memoryId, { memoryId, score, own, passages: shownPassages(stand, score) }]
   }))
-  for (const { memory: { memoryId }, own, passages } of scored) {
-    if (!scores.has(memoryId)) scores.set(memoryId, { memoryId, score: own, own, passages })
+  for (const stand of scored) {
+    const { memory: { memoryId }, own } = stand
+    if (!scores.has(memoryId)) scores.set(memoryId, { memoryId, score: own, own, passages: shownPassages(stand, own) })
   }
   const found = [...candidates].filter(({ memory }) => passes(memory))
     .map(({ memory }) => scores.get(memory.memoryId)!)
@@ -118,6 +119,11 @@ function windowOf (stand: ScoredMemory, scored: readonly ScoredMemory[]): Scored
       compare(x.memory.memoryId, y.memory.memoryId))
   const place = document.indexOf(stand)
   return document.slice(Math.max(0, place - WINDOW_REACH), place + WINDOW_REACH + 1)
+}
+
+function shownPassages ({ memory, passages }: Pick<ScoredMemory, 'memory' | 'passages'>, score: number): number[] {
+  if (memory.passages.length === 1) return []
+  return passages.length > 0 ? passages : [score]
 }
 
 function mean (passages: readonly Passage[]): number {

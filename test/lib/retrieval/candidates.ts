@@ -55,7 +55,7 @@ export function candidate (
 
 /** Candidates as they come from one search by words, in the order given. */
 export function found (...lexical: Candidate[]): MergedCandidate[] {
-  return mergeCandidates([{ lexical, total: lexical.length }])
+  return mergeCandidates([{ lexical, total: lexical.length }], true)
 }
 
 /** Candidates of a ranking, in the order given, each with the score by which it was found. */

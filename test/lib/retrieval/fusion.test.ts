@@ -11,7 +11,7 @@ t.test('a memory that both strategies found is one candidate, with its rank in e
   const semantic = [
     candidate('b', { lexical: 0.5, semantic: 0.9 }), candidate('c', { lexical: 0, semantic: 0.6 }),
   ].map((one) => ({ ...one, score: one.scores.semantic! }))
-  const united = mergeCandidates([{ lexical, semantic, total: 3 }])
+  const united = mergeCandidates([{ lexical, semantic, total: 3 }], true)
   t.strictSame(united.map(({ memory, strategies }) => [memory.memoryId, strategies]), [
     ['a', { lexical: { rank: 1, score: 1 }, semantic: { score: 0.2 } }],
     ['b', { lexical: { rank: 2, score: 0.5 }, semantic: { rank: 1, score: 0.9 } }],
@@ -24,7 +24,7 @@ t.test('candidates of further searches have no rank, and known candidates keep t
     { lexical: [candidate('a', { lexical: 0.9 })], total: 1 },
     { lexical: [candidate('b', { lexical: 0.3 }), candidate('a', { lexical: 0.9 })], total: 2 },
     { lexical: [candidate('b', { lexical: 0.3 })], total: 1 },
-  ])
+  ], true)
   t.strictSame(
     united.map(({ memory, strategies }) => [memory.memoryId, strategies]),
     [['a', { lexical: { rank: 1, score: 0.9 } }], ['b', { lexical: { score: 0.3 } }]],
@@ -38,12 +38,12 @@ t.test('one id in two banks, or in two tenants, means two candidates', async (t)
     semantic: banks.map((bank) => candidate('a', { semantic: 0.5, bank })),
     total: 3,
   }
-  t.strictSame(mergeCandidates([result]).map(({ bank }) => bank), banks)
+  t.strictSame(mergeCandidates([result], true).map(({ bank }) => bank), banks)
 })
 
 t.test('empty lists are merged and fused to an empty list', async (t) => {
-  t.strictSame(mergeCandidates([]), [])
-  t.strictSame(mergeCandidates([{ lexical: [], semantic: [], total: 0 }, { total: 0 }]), [])
+  t.strictSame(mergeCandidates([], true), [])
+  t.strictSame(mergeCandidates([{ lexical: [], semantic: [], total: 0 }, { total: 0 }], true), [])
   for (const method of ['linear', 'rrf'] as const) t.strictSame(fuse([], { lexical: 1, semantic: 1 }, method), [])
 })
 
@@ -71,7 +71,7 @@ t.test('rrf uses the ranks alone, and gives the weight to the first rank', async
       total: 2,
     },
     { lexical: [candidate('c', { lexical: 0.8 })], total: 1 },
-  ])
+  ], true)
   const [a, b, c] = fuse(candidates, { lexical: 2, semantic: 1 }, 'rrf')
   t.equal(a, 2)
   t.ok(b! > 2.9 && b! < 3)
@@ -88,10 +88,11 @@ t.test('every memory is one candidate, whatever was searched for, and the inputs
     const results =
       [{ lexical: finds(lexical), semantic: finds(semantic), total: 0 }, { lexical: finds(further), total: 0 }]
     const before = JSON.stringify(results)
-    const united = mergeCandidates(results)
+    const united = mergeCandidates(results, true)
     assert.equal(JSON.stringify(results), before)
     assert.equal(new Set(ids(united)).size, united.length)
     assert.deepEqual(new Set(ids(united)), new Set([...lexical, ...semantic, ...further].map(([id]) => id)))
+    assert.deepEqual(ids(mergeCandidates(results, false)), ids(united))
   }))
 })
 

@@ -27,7 +27,7 @@ t.test('a memory that several parts find occurs once, at its first place', async
 t.test('ranks in the strategies are those of the whole question', async (t) => {
   const merged = interleave([ranking('ba'), ranking('ac')])
   t.strictSame(
-    merged.map(({ memory, strategies }) => [memory.memoryId, strategies.lexical?.rank]),
+    merged.map(({ memory, strategies }) => [memory.memoryId, strategies?.lexical?.rank]),
     [['b', 1], ['a', 2], ['c', undefined]],
   )
 })

@@ -20,7 +20,7 @@ function searching (bank: Bank, length: LexicalRequest['length'], now: number): 
 }
 
 function shown ({ found, total }: LexicalResult): unknown {
-  return { total, found: found.map(({ entry, score }) => [entry.memory.text, score]) }
+  return { total, found: found.entries.map(({ memory }, place) => [memory.text, found.scores[place]]) }
 }
 
 function search (bank: Bank, length: LexicalRequest['length'], now: number): unknown {

@@ -2,9 +2,8 @@ import fc from '../../../helpers/fast-check.js'
 import t from 'tap'
 import type { LexicalDocument } from '../../../../lib/stores/in-memory/document-table.js'
 import { LexicalIndex } from '../../../../lib/stores/in-memory/lexical-index.js'
-import {
-  QueryFactors, releaseScratch, scoreTerms, takeScratch,
-} from '../../../../lib/stores/in-memory/lexical-scoring.js'
+import { QueryFactors, scoreTerms } from '../../../../lib/stores/in-memory/lexical-scoring.js'
+import { releaseScratch, takeScratch } from '../../../../lib/stores/in-memory/lexical-scratch.js'
 import { runSync } from '../../../../lib/concurrency/steps.js'
 
 const PARAMETERS = { k1: 0.9, b: 0.3 }
@@ -104,7 +103,7 @@ await t.test('scores equal those of the plain definition after any adds and remo
     step, { maxLength: 500, size: 'max' },
   ), fc.array(query, { minLength: 1, maxLength: 4 }), (steps, queries) => {
     const index = new LexicalIndex<number>()
-    const present: Array<{ plain: Plain, handle: LexicalDocument<number> }> = []
+    const present: Array<{ plain: Plain, handle: LexicalDocument }> = []
     let id = 0
     for (const action of steps) {
       if ('terms' in action) {
@@ -135,7 +134,7 @@ await t.test('scores equal those of the plain definition after any adds and remo
 
 await t.test('scores stay exact while an index is filled, compacted several times and filled again', async (t) => {
   const index = new LexicalIndex<number>()
-  const present = new Map<number, { plain: Plain, handle: LexicalDocument<number> }>()
+  const present = new Map<number, { plain: Plain, handle: LexicalDocument }>()
   const add = (id: number) => {
     const terms = counts(`all m${id % 2} m${id % 7} m${id % 101} only${id}`)
     present.set(id, { plain: { id, terms, length: 1 + id % 9 }, handle: index.add(id, terms, 1 + id % 9) })

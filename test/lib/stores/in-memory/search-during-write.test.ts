@@ -2,9 +2,8 @@ import t from 'tap'
 import { runSync, type Steps } from '../../../../lib/concurrency/steps.js'
 import { Bank } from '../../../../lib/stores/in-memory/bank.js'
 import type { Entry } from '../../../../lib/stores/in-memory/entry.js'
-import {
-  QueryFactors, releaseScratch, scoreTerms, takeScratch,
-} from '../../../../lib/stores/in-memory/lexical-scoring.js'
+import { QueryFactors, scoreTerms } from '../../../../lib/stores/in-memory/lexical-scoring.js'
+import { candidateArraysOf, releaseScratch, takeScratch } from '../../../../lib/stores/in-memory/lexical-scratch.js'
 import { lexicalSearch, type LexicalResult } from '../../../../lib/stores/in-memory/lexical-search.js'
 import { VectorArena } from '../../../../lib/stores/in-memory/vector-arena.js'
 import type { NewMemory } from '../../../../lib/stores/vector-store.js'
@@ -40,7 +39,7 @@ function search (bank: Bank, terms: readonly string[], context: boolean): Steps<
 }
 
 function shown ({ found, total }: LexicalResult): unknown {
-  return { total, found: found.map(({ entry, score }) => [entry.memory.memoryId, score]) }
+  return { total, found: found.entries.map(({ memory }, place) => [memory.memoryId, found.scores[place]]) }
 }
 
 /** The steps of a write, and those before the one that commits it. */
@@ -101,6 +100,18 @@ await t.test('a search does not read postings that a write appends while it is s
   t.strictSame(scratch.postingCounts.slice(0, terms.length), [capacity, capacity])
   t.equal(Math.max(...scratch.scoredOrdinals.subarray(0, scratch.count)), capacity - 1)
   releaseScratch(scratch)
+})
+
+await t.test('what an abandoned search left in the arrays that searches share does not change the next', async (t) => {
+  const turn = (...words: string[]) => ({ ...memoryWith(...words), documentId: 'document' })
+  const bank = bankOf([turn('tea', 'green'), turn('tea'), turn('cup'), turn('green', 'cup'), memoryWith('tea')])
+  const find = (context: boolean) => shown(runSync(search(bank, ['tea', 'cup'], context)))
+  const before = [find(true), find(false)]
+  const scratch = takeScratch(bank.lexical.capacity)
+  const { matches, matchScores } = scratch
+  for (const array of [matches, matchScores, ...Object.values(candidateArraysOf(scratch, 100))]) array.fill(3)
+  releaseScratch(scratch)
+  t.strictSame([find(true), find(false)], before)
 })
 
 await t.test('the end of a write that sweeps the index makes a search restart that began just before it', async (t) => {

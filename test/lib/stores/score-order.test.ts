@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict'
+import fc from '../../helpers/fast-check.js'
+import t from 'tap'
+import { SCORE_GRID } from '../../../lib/stores/context.js'
+import { descendingOrder } from '../../../lib/stores/score-order.js'
+
+const sorted = (scores: Float64Array, compareEqual: (a: number, b: number) => number): number[] => (
+  Array.from(scores, (_, index) => index).sort((a, b) => scores[b]! - scores[a]! || compareEqual(a, b))
+)
+
+t.test('the order is that of a sort with a comparison function', async () => {
+  // Few different scores, so that many are equal; neighbours on the grid, which must not be confused.
+  const score = fc.oneof(
+    fc.constantFrom(0, 1, 1 / SCORE_GRID, 1 - 1 / SCORE_GRID, 0.5), fc.integer({ min: 0, max: SCORE_GRID })
+      .map((units) => units / SCORE_GRID),
+  )
+  fc.assert(fc.property(fc.array(score, { maxLength: 300 }), fc.integer({ min: 1, max: 7 }), (list, factor) => {
+    const scores = Float64Array.from(list)
+    const compareEqual = (a: number, b: number) => (a * factor) % 11 - (b * factor) % 11 || a - b
+    assert.deepEqual(descendingOrder(scores, compareEqual), sorted(scores, compareEqual))
+  }))
+})
+
+t.test('more scores than are packed with their index are ordered, too', async (t) => {
+  const scores = Float64Array.from({ length: 9000 }, (_, index) => (index * 37 % 100) / 100)
+  const compareEqual = (a: number, b: number) => b - a
+  t.strictSame(descendingOrder(scores, compareEqual), sorted(scores, compareEqual))
+})
