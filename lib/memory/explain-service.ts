@@ -49,7 +49,7 @@ export class ExplainService {
     const memory = await store.get(bank, memoryId, clock())
     if (memory === undefined) return { memory_id: memoryId, ...NOT_RANKED, verdict: 'not_in_bank', stages: {} }
     const settings = commonSettings(banks, live.current)
-    const retrieval = { ...retrievalRequest(request, banks, filters, settings, context), reference }
+    const retrieval = retrievalRequest(request, banks, filters, settings, context, { reference })
     const ranked = await this.#rank({ ...retrieval, explain: true, budget, signal })
     const failed = failedFilters(memory, filters)
     const places = await this.#places(memory, ranked, failed.length > 0)

@@ -5,7 +5,6 @@ import type { ReferenceTime } from '../retrieval/request.js'
 import type { Filters, Memory } from '../stores/vector-store.js'
 import type { Trust } from '../identity/trust.js'
 import type { Hit, MemoryRecord } from './schemas.js'
-import { withoutUndefined } from '../validation/members.js'
 
 /** @throws ServiceError invalid_request that names the field */
 export function instantField (field: string, text: string): number {
@@ -33,17 +32,14 @@ export interface WireFilters {
 }
 
 export function readFilters (wire: WireFilters): Filters {
-  const instant = (field: 'occurred_after' | 'occurred_before' | 'as_of') => (
-    wire[field] === undefined ? undefined : instantField(field, wire[field])
-  )
-  const filters = withoutUndefined({
-    tags: wire.tags && { values: wire.tags, match: wire.tags_match ?? 'any' as const },
-    metadata: wire.metadata,
-    occurredAfter: instant('occurred_after'),
-    occurredBefore: instant('occurred_before'),
-    asOf: instant('as_of'),
-    minTrust: wire.min_trust,
-  })
+  const { tags, metadata, occurred_after: after, occurred_before: before, as_of: asOf, min_trust: minTrust } = wire
+  const filters: Filters = {}
+  if (tags !== undefined) filters.tags = { values: tags, match: wire.tags_match ?? 'any' }
+  if (metadata !== undefined) filters.metadata = metadata
+  if (after !== undefined) filters.occurredAfter = instantField('occurred_after', after)
+  if (before !== undefined) filters.occurredBefore = instantField('occurred_before', before)
+  if (asOf !== undefined) filters.asOf = instantField('as_of', asOf)
+  if (minTrust !== undefined) filters.minTrust = minTrust
   return wire.also === undefined ? filters : { ...filters, ...wire.also }
 }
 

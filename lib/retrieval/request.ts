@@ -42,9 +42,9 @@ export interface RetrievalRequest {
   /** Other wordings of the query; their rankings are interleaved with its own. */
   rewrites?: readonly string[] | undefined
   /** Replaces the configured reranker for this request. */
-  reranker?: { reranker: Reranker, options: RerankOptions }
+  reranker?: { reranker: Reranker, options: RerankOptions } | undefined
   /** Whether hits carry the contribution of each scorer. */
-  explain?: boolean
+  explain?: boolean | undefined
   /** As in TurnBudget.next. */
   caller: string
   signal?: AbortSignal | undefined

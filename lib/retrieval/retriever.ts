@@ -87,12 +87,12 @@ export class Retriever {
 
   async retrieve (request: RetrievalRequest): Promise<Retrieved> {
     const { timer, telemetry } = this.#options
-    const { candidates, stages: ranking, ...ranked } = await this.rank(request)
+    const { candidates, total, degraded, strategies, stages: ranking } = await this.rank(request)
     const stages = new Stages(timer, telemetry, ranking)
     const { hits, truncated, tokens } = await stages.compute(
       'budget', truncateSteps(candidates, request), request.caller,
     )
-    return { ...ranked, hits, truncated, tokens, stages: stages.done }
+    return { hits, total, truncated, tokens, degraded, strategies, stages: stages.done }
   }
 
   /**
@@ -127,17 +127,20 @@ export class Retriever {
       parts: parts.map(({ text }, index) => ({ text, candidates: rankings[index + 1]! })),
       scored,
     })
+    const strategies: Array<Ranked['strategies'][number]> = []
+    for (const name of STRATEGIES) {
+      const found = result[name]
+      if (found !== undefined) strategies.push({ name, weight: weights[name], candidates: found.length })
+    }
+    const degraded: Degradation[] = []
+    if (vectors === undefined) degraded.push('semantic')
+    if (reranked === undefined) degraded.push('rerank')
     return {
       candidates: reranked ?? scored,
       total: Math.max(result.total, scored.length),
-      degraded: [
-        ...(vectors === undefined ? ['semantic' as const] : []), ...(reranked === undefined ? ['rerank' as const] : []),
-      ],
+      degraded,
       stages: stages.done,
-      strategies: STRATEGIES.flatMap((name) => {
-        const found = result[name]
-        return found === undefined ? [] : [{ name, weight: weights[name], candidates: found.length }]
-      }),
+      strategies,
     }
   }
 
@@ -172,8 +175,10 @@ export class Retriever {
       if (index > 0 || turns.isExhausted) await turns.next(caller)
       const { spans, periods } = queries[index]!
       const narrowed = spanFilters(search.filters, spans)
-      const all = [search, ...narrowed.map((filters) => ({ ...search, filters, limit: MIN_CANDIDATES / 2 }))]
-      const found = await Promise.all(all.map(async (one) => await store.search(one)))
+      const found = narrowed.length === 0
+        ? [await store.search(search)]
+        : await Promise.all([search, ...narrowed.map((filters) => ({ ...search, filters, limit: MIN_CANDIDATES / 2 }))]
+          .map(async (one) => await store.search(one)))
       // No strategy finds memories by the time at which they were retained.
       if (periods.length > 0 && settings.scorers.date > 0) {
         const lexical = await memoriesOfPeriods(store, search, periods)
@@ -188,12 +193,14 @@ export class Retriever {
     queries: readonly AnalyzedQuery[], results: readonly SearchResult[][],
     { settings, explain = false, minScore }: RetrievalRequest,
   ): Steps<{ rankings: ScoredCandidate[][], candidates: readonly ScoredCandidate[] }> {
+    const { fusion, diversity } = settings
     const rankings: ScoredCandidate[][] = []
     for (const [index, query] of queries.entries()) {
       if (index > 0) yield
       const weights = weightsForQuery(settings.weights, query)
-      const options = { ...settings, weights, scorers: scorersForQuery(settings.scorers, query), explain }
-      const candidates = mergeCandidates(results[index]!, explain || settings.fusion === 'rrf')
+      const scorers = scorersForQuery(settings.scorers, query)
+      const candidates = mergeCandidates(results[index]!, explain || fusion === 'rrf')
+      const options = { weights, fusion, scorers, diversity, explain }
       rankings.push(yield * rankSteps(candidates, query, this.#signals, options))
     }
     if (queries.length > 1) yield
@@ -224,6 +231,7 @@ function searchFor (
   { banks, filters, limit, budget, settings: { weights, bm25 } }: RetrievalRequest,
   { asksForAssistantTurn, terms }: AnalyzedQuery, now: number, vector: Float32Array | undefined,
 ): SearchRequest {
+  const { k1, context } = bm25
   const length = asksForAssistantTurn && 'pivot' in bm25.length
     ? { pivot: bm25.length.pivot * ASSISTANT_LENGTH_FACTOR }
     : bm25.length
@@ -233,7 +241,7 @@ function searchFor (
     now,
     limit: Math.max(MIN_CANDIDATES, limit),
     budget,
-    ...(weights.lexical > 0 && { lexical: { terms, ...bm25, length } }),
+    lexical: weights.lexical > 0 ? { terms, k1, length, context } : undefined,
     semantic: vector && { vector },
   }
 }

@@ -48,7 +48,7 @@ export interface SearchRequest {
   now: number
   filters: Filters
   /** Absent: the strategy is not used. */
-  lexical?: LexicalRequest
+  lexical?: LexicalRequest | undefined
   /** The semantic strategy: the query's embedding. Absent: the strategy is not used. */
   semantic?: { vector: Float32Array } | undefined
   /** Maximum number of candidates that each strategy returns, over all banks. */
@@ -89,8 +89,8 @@ export interface Candidate {
 
 export interface SearchResult {
   /** Descending by score, ties by memory id. Absent when the strategy was not requested. */
-  lexical?: Candidate[]
-  semantic?: Candidate[]
+  lexical?: Candidate[] | undefined
+  semantic?: Candidate[] | undefined
   /**
    * Memories that pass the filters and match in a strategy, regardless of `limit`; memories that match only by their
    * neighbours' terms count if they are in a window of the pool.

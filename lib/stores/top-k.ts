@@ -66,10 +66,13 @@ export class TopK<T> {
 export function * bestOf (
   numbers: Float64Array, count: number, k: number, tolerance: number, compare: (a: number, b: number) => number,
 ): Steps<number[]> {
-  if (count <= k) return Array.from({ length: count }, (_, index) => index)
-  if (k === 0) return []
-  const threshold = yield * nthHighest(numbers, count, k)
   const best: number[] = []
+  if (count <= k) {
+    for (let index = 0; index < count; index++) best.push(index)
+    return best
+  }
+  if (k === 0) return best
+  const threshold = yield * nthHighest(numbers, count, k)
   const equal: number[] = []
   for (let i = 0; i < count; i++) {
     if (i % NUMBERS_PER_STEP === NUMBERS_PER_STEP - 1) yield

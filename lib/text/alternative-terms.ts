@@ -28,13 +28,15 @@ const NONE: readonly string[] = []
  * @returns stems, one list for each identifier
  */
 export function * identifierParts (text: string): Generator<string[]> {
-  // The expression is the caller's own, because texts are read in turns.
-  const seams = new RegExp(SEAM)
-  for (let seam = seams.exec(text); seam !== null; seam = seams.exec(text)) {
-    const to = wordEnd(text, seams.lastIndex)
+  for (let at = 0; ;) {
+    // Texts are read in turns, so another one may have used the expression since.
+    SEAM.lastIndex = at
+    const seam = SEAM.exec(text)
+    if (seam === null) return
+    const to = wordEnd(text, SEAM.lastIndex)
     const from = wordStart(text, seam.index, to - MAX_WORD_CHARACTERS)
     if (to - from <= MAX_WORD_CHARACTERS) yield partsOf(text.slice(from, to))
-    seams.lastIndex = to
+    at = to
   }
 }
 

@@ -139,14 +139,14 @@ function details ({ memory, signals: { role, contentWords, mentionsTime, nameSco
 
 function phrase (
   { signals: { hashes, hashesFrom, hashesTo } }: RankingInput,
-  { hashes: queryHashes, hashLowBytes, hashPositions }: AnalyzedQuery,
+  { hashes: queryHashes, hashLowBits, hashPositions }: AnalyzedQuery,
 ): number {
   if (queryHashes.length < 2) return 0
   let found = 0
   for (let at = hashesFrom + 1; at < hashesTo; at++) {
     const hash = hashes[at]!
-    // The low byte rules out most words without a look-up in the map.
-    if (hashLowBytes[hash & 0xff] === 0) continue
+    // The low bits rule out most words without a look-up in the map.
+    if (hashLowBits[hash & 0x3f] === 0) continue
     const position = hashPositions.get(hash)
     if (position !== undefined && position > 0 && queryHashes[position - 1] === hashes[at - 1]) found++
   }

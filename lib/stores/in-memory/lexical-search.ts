@@ -86,10 +86,11 @@ class Search {
     for (const ordinal of pool) candidates.add(this.#bank.lexical.payloadAt(ordinal))
     const scores = this.#options.request.context ? yield * candidates.scoreInContext() : candidates.ownScores
     const best = yield * this.#best(candidates, scores)
-    const requestedScores = new Map(requested.map((entry) => {
+    const requestedScores = new Map<Entry, { score: number, own: number }>()
+    for (const entry of requested) {
       const own = this.#normalize(candidates.ownScoreOf(entry))
-      return [entry, { score: this.#normalize(candidates.scoreOf(entry, scores)), own }]
-    }))
+      requestedScores.set(entry, { score: this.#normalize(candidates.scoreOf(entry, scores)), own })
+    }
     return {
       found: best.found,
       total: total + best.byContext,

@@ -48,8 +48,8 @@ export class SearchCollector {
   result (): SearchResult {
     const { lexical, semantic } = this.#request
     return {
-      ...(lexical !== undefined && { lexical: this.#lexical }),
-      ...(semantic !== undefined && { semantic: this.#semantic }),
+      lexical: lexical === undefined ? undefined : this.#lexical,
+      semantic: semantic === undefined ? undefined : this.#semantic,
       total: this.#total,
     }
   }
