@@ -45,7 +45,10 @@ export function frameWordsOf (
 ): (stem: string) => boolean {
   const sets = [FRAME_WORDS, LIGHT_VERBS]
   if (KIND_OF.test(text)) sets.push(KIND_WORDS)
-  for (const [, unit, whole] of text.matchAll(TIME_UNIT)) sets.push(stemsOf(`${unit!} ${whole ?? ''}`))
+  TIME_UNIT.lastIndex = 0
+  for (let found = TIME_UNIT.exec(text); found !== null; found = TIME_UNIT.exec(text)) {
+    sets.push(stemsOf(`${found[1]!} ${found[2] ?? ''}`))
+  }
   if (asksForAdvice) sets.push(ADVICE_WORDS)
   if (asksForAssistantTurn) sets.push(ASSISTANT_STATEMENT_WORDS)
   if (asksForAssistantTurn || asksForMethod) sets.push(METHOD_WORDS)

@@ -52,7 +52,7 @@ export function * rankSteps (
   const usual = candidates.some(({ scores }) => scores.semantic !== undefined) ? weights.semantic * TYPICAL_COSINE : 0
   for (let index = 0; index < sums.length; index++) sums[index] = fused[index]! + sums[index]! - usual
   const scores = sums.map(toScore)
-  const order = descendingOrder(scores, (a, b) => byMemoryId(candidates[a]!, candidates[b]!))
+  const order = descendingOrder([...scores.keys()], scores, (a, b) => byMemoryId(candidates[a]!, candidates[b]!))
   const explanations: Explanation[] = []
   if (explain) {
     const apart = fuseByStrategy(candidates, weights, fusion)

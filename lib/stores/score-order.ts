@@ -3,32 +3,34 @@ import { SCORE_GRID } from './context.js'
 /** A score on the grid and an index below this bound together fit into the 53 bits of a number. */
 const MAX_PACKED = 8192
 
+/** Reused by all sorts, none of which is suspended. */
+const PACKED = new Float64Array(MAX_PACKED)
+
 /**
- * The indices of scores in descending order of score. The scores are sorted as numbers that contain their index, which
- * takes less than half the time of a sort with a comparison function.
- * @param scores within 0–1, multiples of 1 / SCORE_GRID
+ * Sorts indices by descending score. The scores are sorted as numbers that contain the place of their index: that takes
+ * less than half the time of a sort with a comparison function.
+ * @param scores by index, within 0–1, multiples of 1 / SCORE_GRID
  * @param compareEqual orders the indices of equal scores
  */
-export function descendingOrder (scores: Float64Array, compareEqual: (a: number, b: number) => number): number[] {
-  const count = scores.length
-  if (count > MAX_PACKED) {
-    const indices = Array.from({ length: count }, (_, index) => index)
-    return indices.sort((a, b) => scores[b]! - scores[a]! || compareEqual(a, b))
-  }
-  const packed = new Float64Array(count)
-  for (let index = 0; index < count; index++) {
-    packed[index] = (SCORE_GRID - Math.round(scores[index]! * SCORE_GRID)) * MAX_PACKED + index
-  }
-  packed.sort()
-  const order: number[] = []
+export function descendingOrder (
+  indices: readonly number[], scores: ArrayLike<number>, compareEqual: (a: number, b: number) => number,
+): number[] {
+  const count = indices.length
+  if (count > MAX_PACKED) return [...indices].sort((a, b) => scores[b]! - scores[a]! || compareEqual(a, b))
   for (let place = 0; place < count; place++) {
-    order.push(packed[place]! - Math.floor(packed[place]! / MAX_PACKED) * MAX_PACKED)
+    PACKED[place] = (SCORE_GRID - Math.round(scores[indices[place]!]! * SCORE_GRID)) * MAX_PACKED + place
+  }
+  const packed = PACKED.subarray(0, count).sort()
+  const order: number[] = []
+  for (let at = 0; at < count; at++) {
+    const number = packed[at]!
+    order.push(indices[number - Math.floor(number / MAX_PACKED) * MAX_PACKED]!)
   }
   return sortEqual(order, scores, compareEqual)
 }
 
 function sortEqual (
-  order: number[], scores: Float64Array, compareEqual: (a: number, b: number) => number,
+  order: number[], scores: ArrayLike<number>, compareEqual: (a: number, b: number) => number,
 ): number[] {
   for (let from = 0; from < order.length;) {
     const score = scores[order[from]!]!
@@ -36,7 +38,7 @@ function sortEqual (
     while (to < order.length && scores[order[to]!] === score) to++
     if (to - from > 1) {
       const equal = order.slice(from, to).sort(compareEqual)
-      for (const [offset, index] of equal.entries()) order[from + offset] = index
+      for (let at = from; at < to; at++) order[at] = equal[at - from]!
     }
     from = to
   }

@@ -12,15 +12,16 @@ import { statisticsWithout } from './live-statistics.js'
 
 /** Number of memories that one step processes. */
 const MEMORIES_PER_STEP = 1024
+const NO_SCORES: LexicalResult['requested'] = new Map()
 
 export type MatchedPassages = Array<{ ref: PassageRef, score: number }>
 
 /** Memories that were found, best first. */
 export interface LexicalMatches {
   entries: readonly Entry[]
-  scores: Float64Array
+  scores: readonly number[]
   /** The scores without neighbours. */
-  ownScores: Float64Array
+  ownScores: readonly number[]
   /** Passages with terms of the query, in no particular order; undefined for a memory of one passage. */
   passages: ReadonlyArray<MatchedPassages | undefined>
 }
@@ -86,11 +87,12 @@ class Search {
     for (const ordinal of pool) candidates.add(this.#bank.lexical.payloadAt(ordinal))
     const scores = this.#options.request.context ? yield * candidates.scoreInContext() : candidates.ownScores
     const best = yield * this.#best(candidates, scores)
-    const requestedScores = new Map<Entry, { score: number, own: number }>()
-    for (const entry of requested) {
-      const own = this.#normalize(candidates.ownScoreOf(entry))
-      requestedScores.set(entry, { score: this.#normalize(candidates.scoreOf(entry, scores)), own })
-    }
+    const requestedScores = requested.length === 0
+      ? NO_SCORES
+      : new Map(requested.map((entry) => {
+        const own = this.#normalize(candidates.ownScoreOf(entry))
+        return [entry, { score: this.#normalize(candidates.scoreOf(entry, scores)), own }]
+      }))
     return {
       found: best.found,
       total: total + best.byContext,
@@ -208,14 +210,12 @@ class Search {
       byContext++
       if (countsUnembedded && !entries[candidate]!.isEmbedded) unembeddedByContext++
     }
-    const shares = new Float64Array(candidates.length)
-    for (let at = 0; at < shares.length; at++) shares[at] = this.#normalize(scores[candidates[at]!]!)
-    const compareHeads = (a: number, b: number) => this.#compareHeads(heads[candidates[a]!]!, heads[candidates[b]!]!)
-    const best = yield * bestOf(shares, shares.length, limit, 0, compareHeads)
-    const bestShares = new Float64Array(best.length)
-    for (let at = 0; at < best.length; at++) bestShares[at] = shares[best[at]!]!
-    const order = descendingOrder(bestShares, (a, b) => compareHeads(best[a]!, best[b]!))
-    const found = this.#columns(order.map((place) => candidates[best[place]!]!), all, scores)
+    const shares = this.#scratch.matchScores
+    for (let at = 0; at < candidates.length; at++) shares[at] = this.#normalize(scores[candidates[at]!]!)
+    const compareEqual = (a: number, b: number) => this.#compareHeads(heads[candidates[a]!]!, heads[candidates[b]!]!)
+    const best = yield * bestOf(shares, candidates.length, limit, 0, compareEqual)
+    const order = descendingOrder(best, shares, compareEqual)
+    const found = this.#columns(order.map((place) => candidates[place]!), all, scores)
     return { found, byContext, unembeddedByContext }
   }
 
@@ -223,13 +223,9 @@ class Search {
   #columns (ordered: readonly number[], { entries, ownScores }: Candidates, scores: Float64Array): LexicalMatches {
     const found = {
       entries: ordered.map((candidate) => entries[candidate]!),
-      scores: new Float64Array(ordered.length),
-      ownScores: new Float64Array(ordered.length),
+      scores: ordered.map((candidate) => this.#normalize(scores[candidate]!)),
+      ownScores: ordered.map((candidate) => this.#normalize(ownScores[candidate]!)),
       passages: [] as Array<MatchedPassages | undefined>,
-    }
-    for (const [place, candidate] of ordered.entries()) {
-      found.scores[place] = this.#normalize(scores[candidate]!)
-      found.ownScores[place] = this.#normalize(ownScores[candidate]!)
     }
     if (!this.#bank.isUnsplit) {
       found.passages = found.entries.map((entry, place) => this.#passagesOf(entry, found.scores[place]!))
