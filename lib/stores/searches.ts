@@ -89,8 +89,8 @@ export interface Candidate {
 
 export interface SearchResult {
   /** Descending by score, ties by memory id. Absent when the strategy was not requested. */
-  lexical?: Candidate[] | undefined
-  semantic?: Candidate[] | undefined
+  lexical?: Candidate[]
+  semantic?: Candidate[]
   /**
    * Memories that pass the filters and match in a strategy, regardless of `limit`; memories that match only by their
    * neighbours' terms count if they are in a window of the pool.

@@ -47,11 +47,10 @@ export class SearchCollector {
 
   result (): SearchResult {
     const { lexical, semantic } = this.#request
-    return {
-      lexical: lexical === undefined ? undefined : this.#lexical,
-      semantic: semantic === undefined ? undefined : this.#semantic,
-      total: this.#total,
-    }
+    const result: SearchResult = { total: this.#total }
+    if (lexical !== undefined) result.lexical = this.#lexical
+    if (semantic !== undefined) result.semantic = this.#semantic
+    return result
   }
 
   #offerLexical (bank: Bank, { entries, scores, ownScores, passages }: LexicalMatches): void {
