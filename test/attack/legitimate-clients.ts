@@ -56,8 +56,8 @@ async function recall (): Promise<boolean> {
 
 /**
  * How long an answer took, less the time in which the server or this process was ready to run and had no processor; but
- * no less than the server has run meanwhile. The system counts what a process has run at clock ticks, up to 10 ms apart,
- * so that count may exceed the time that has passed.
+ * no less than the server has run meanwhile. The system counts what a process has run at clock ticks, up to 10 ms
+ * apart, so that count may exceed the time that has passed.
  */
 function stopwatch (): () => number {
   const startedAt = performance.now()
