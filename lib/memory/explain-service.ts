@@ -49,8 +49,9 @@ export class ExplainService {
     const memory = await store.get(bank, memoryId, clock())
     if (memory === undefined) return { memory_id: memoryId, ...NOT_RANKED, verdict: 'not_in_bank', stages: {} }
     const settings = commonSettings(banks, live.current)
-    const retrieval = retrievalRequest(request, banks, filters, settings, context, { reference })
-    const ranked = await this.#rank({ ...retrieval, explain: true, budget, signal })
+    const options = { reference, explain: true, budget, signal }
+    const retrieval = retrievalRequest(request, banks, filters, settings, context, options)
+    const ranked = await this.#rank(retrieval)
     const failed = failedFilters(memory, filters)
     const places = await this.#places(memory, ranked, failed.length > 0)
     const { terms } = await runInTurns(analyzeSteps(memory.text), retrieval.caller)

@@ -1,5 +1,6 @@
 import { bankKeyString } from '../identity/context.js'
 import type { Candidate } from '../stores/vector-store.js'
+import { compareText } from '../text/compare-text.js'
 import type { ScorerName } from './scoring/scorers.js'
 
 export const STRATEGIES = ['lexical', 'semantic'] as const
@@ -44,5 +45,5 @@ export function byScore (a: ScoredCandidate, b: ScoredCandidate): number {
 }
 
 export function byMemoryId (a: MergedCandidate, b: MergedCandidate): number {
-  return a.memory.memoryId < b.memory.memoryId ? -1 : 1
+  return compareText(a.memory.memoryId, b.memory.memoryId)
 }

@@ -175,10 +175,8 @@ export class Retriever {
       if (index > 0 || turns.isExhausted) await turns.next(caller)
       const { spans, periods } = queries[index]!
       const narrowed = spanFilters(search.filters, spans)
-      const found = narrowed.length === 0
-        ? [await store.search(search)]
-        : await Promise.all([search, ...narrowed.map((filters) => ({ ...search, filters, limit: MIN_CANDIDATES / 2 }))]
-          .map(async (one) => await store.search(one)))
+      const all = [search, ...narrowed.map((filters) => ({ ...search, filters, limit: MIN_CANDIDATES / 2 }))]
+      const found = await Promise.all(all.map(async (one) => await store.search(one)))
       // No strategy finds memories by the time at which they were retained.
       if (periods.length > 0 && settings.scorers.date > 0) {
         const lexical = await memoriesOfPeriods(store, search, periods)

@@ -1,6 +1,7 @@
 import { runSync, type Steps } from '../../concurrency/steps.js'
 import type { Candidate, Memory } from '../../stores/vector-store.js'
 import { sequenceInstant } from '../../stores/context.js'
+import { compareText } from '../../text/compare-text.js'
 import { documentKey } from '../candidates.js'
 import { TYPICAL_COSINE } from '../fusion.js'
 import type { AnalyzedQuery } from '../query.js'
@@ -230,7 +231,7 @@ function instructionShares (candidates: readonly Scorable[], read: readonly Sign
 }
 
 function bySequence (a: Memory, b: Memory): number {
-  return sequenceInstant(a) - sequenceInstant(b) || (a.memoryId < b.memoryId ? -1 : 1)
+  return sequenceInstant(a) - sequenceInstant(b) || compareText(a.memoryId, b.memoryId)
 }
 
 function daysAway (
