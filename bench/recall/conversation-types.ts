@@ -33,6 +33,8 @@ export interface Question {
 export interface Conversation {
   id: string
   format: 'talk' | 'facts' | 'longmemeval' | 'beam'
+  /** Whether each session is retained as a document. */
+  hasDocuments: boolean
   /** Hits to request: the deepest rank that any figure uses. */
   depth: number
   sessions: Session[]

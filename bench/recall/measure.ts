@@ -111,13 +111,13 @@ async function retainTurns (service: MeasuredService, bank: string, conversation
   return written
 }
 
-function itemsOf ({ format, sessions }: Conversation): Item[] {
+function itemsOf ({ hasDocuments, sessions }: Conversation): Item[] {
   return sessions.flatMap(({ id: session, turns }) => turns.flatMap((turn) => turn.contents.map((content) => ({
     turn,
     session,
     item: {
       content,
-      ...(format !== 'facts' && { document_id: session }),
+      ...(hasDocuments && { document_id: session }),
       ...(turn.occurredAt !== undefined && { occurred_at: new Date(turn.occurredAt).toISOString() }),
       ...(turn.role !== undefined && { metadata: { speaker: turn.role } }),
     },

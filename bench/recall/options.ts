@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { UnusableInput } from '../checker.js'
+import { ATTRIBUTES, type Attribute } from './attributes.js'
 import { parseJson } from './conversation.js'
 import { PIPELINES } from './pipelines.js'
 import { STORES, type Embedder, type StoreName } from './setting.js'
@@ -15,6 +16,7 @@ export const USAGE = `npm run bench:recall -- [--data FILE …] [--pipeline NAME
   --data FILE             conversations or facts with questions, in any of the formats of docs/recall-quality.md; may be given
                           several times; default: the project's own conversation
   --limit N               measures N conversations of each, spread over the categories of their questions
+  --without NAMES         of ${ATTRIBUTES.join(', ')}, separated by commas: retains the memories without these
   --pipeline NAMES        ${Object.keys(PIPELINES).join(', ')}, ${LOCAL} (the default with the embedder of that name), or a file
                           that ends in .yaml, whose section retrieval is used; several separated by commas or given several times
   --json FILE             also writes the figures and the outcome of each question there: a report, or a list when there are several
@@ -41,6 +43,7 @@ export interface Run {
 interface Common {
   data: string[]
   limit: number | undefined
+  omitted: Attribute[]
   json: string | undefined
   writeTo: string | undefined
 }
@@ -58,8 +61,8 @@ export type Options =
 /** The options allowed in each mode; `--floor` and the like choose it. */
 const ALLOWED = {
   run: [
-    'data', 'limit', 'json', 'write-table', 'url', 'in-process', 'store', 'pipeline', 'embedder', 'embedder-config',
-    'vectors',
+    'data', 'limit', 'without', 'json', 'write-table', 'url', 'in-process', 'store', 'pipeline', 'embedder',
+    'embedder-config', 'vectors',
   ],
   compare: ['compare'],
   table: ['table', 'write-table'],
@@ -79,6 +82,7 @@ export function readOptions (args: string[]): Options {
     options: {
       data: { type: 'string', multiple: true },
       limit: { type: 'string' },
+      without: { type: 'string' },
       json: { type: 'string' },
       url: { type: 'string' },
       'in-process': { type: 'boolean' },
@@ -137,6 +141,7 @@ export function readOptions (args: string[]): Options {
         mode,
         data,
         limit: values.limit === undefined ? undefined : only(sizesOf(values.limit, '--limit'), '--limit'),
+        omitted: values.without === undefined ? [] : attributesOf(values.without),
         json: values.json,
         writeTo: values['write-table'],
       }
@@ -177,6 +182,16 @@ function only<T> (values: readonly T[], option: string): T {
   const [first, ...more] = values
   if (first === undefined || more.length > 0) throw new UnusableInput(`${option} can be given only once here`)
   return first
+}
+
+function attributesOf (list: string): Attribute[] {
+  return list.split(',').map((text) => {
+    const attribute = ATTRIBUTES.find((name) => name === text.trim())
+    if (attribute === undefined) {
+      throw new UnusableInput(`--without: found ${text.trim()}, allowed are ${ATTRIBUTES.join(', ')}`)
+    }
+    return attribute
+  })
 }
 
 function storeOf (text: string = 'in_memory'): StoreName {

@@ -1,6 +1,7 @@
 import { basename } from 'node:path'
 import { UnusableInput } from '../checker.js'
 import { JsonClient } from '../json-client.js'
+import { withoutAttributes, type Attribute } from './attributes.js'
 import { builtService } from './built-service.js'
 import { loadConversations, partOf, type Conversation } from './conversation.js'
 import { groupBy } from './figures.js'
@@ -20,19 +21,24 @@ export interface Data {
 
 /**
  * @param limit conversations at most, spread over their categories
+ * @param omitted attributes that the memories are retained without
  * @throws UnusableInput when the data have no question to ask
  */
-export async function loadData (path: string, limit?: number): Promise<Data> {
+export async function loadData (
+  path: string, limit?: number, omitted: readonly Attribute[] = [],
+): Promise<Data> {
   const all = await loadConversations(path)
   const conversations = limit === undefined ? all : partOf(all, limit)
   if (!conversations.some(({ questions }) => questions.length > 0)) {
     throw new UnusableInput(`${path} has no question with evidence that can be found`)
   }
   return {
-    name: conversations.length < all.length
-      ? `${basename(path)}, ${conversations.length} of ${all.length}`
-      : basename(path),
-    conversations,
+    name: [
+      basename(path),
+      ...(conversations.length < all.length ? [`${conversations.length} of ${all.length}`] : []),
+      ...(omitted.length > 0 ? [`without ${omitted.join(', ')}`] : []),
+    ].join(', '),
+    conversations: withoutAttributes(conversations, omitted),
   }
 }
 

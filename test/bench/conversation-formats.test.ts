@@ -29,6 +29,7 @@ await t.test('each question of LongMemEval has its own bank', async (t) => {
   t.strictSame(found, {
     id: 'q1',
     format: 'longmemeval',
+    hasDocuments: true,
     depth: 100,
     sessions: [
       // The session that the data have twice is read once, and the blank turn leaves its second free.
@@ -108,6 +109,7 @@ await t.test('each chat of BEAM has its own bank, and each batch is a document',
   t.strictSame(found, {
     id: '100K/1',
     format: 'beam',
+    hasDocuments: true,
     depth: 25,
     sessions: [
       {

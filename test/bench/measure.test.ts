@@ -6,6 +6,7 @@ import type { RetainBatchRequest, RetainRequest } from '../../lib/memory/schemas
 import { createMemoryService } from '../../lib/memory/service.js'
 import { JsonClient } from '../../bench/json-client.js'
 import { readConversations, type Conversation, type Turn } from '../../bench/recall/conversation.js'
+import { withoutAttributes, type Attribute } from '../../bench/recall/attributes.js'
 import { measure } from '../../bench/recall/measure.js'
 import { inProcess, overHttp, type MeasuredService } from '../../bench/recall/measured-service.js'
 import { testApp } from '../helpers/app.js'
@@ -17,6 +18,7 @@ const turn = (
 const conversation = (fields: Partial<Conversation> = {}): Conversation => ({
   id: '100K/1',
   format: 'longmemeval',
+  hasDocuments: true,
   depth: 100,
   sessions: [
     { id: 's1', turns: [turn('a', ['Tea it is.']), turn('b', ['A long', 'green tea.'], 'assistant')] },
@@ -108,6 +110,7 @@ await t.test('other formats are retained turn by turn', async (t) => {
     [
       conversation({
         format: 'facts',
+        hasDocuments: false,
         sessions: [{ id: 'F1', turns: [{ ...turn('F1', ['Rain.']), role: undefined, occurredAt: undefined }] }],
         questions: [],
       }),
@@ -115,6 +118,20 @@ await t.test('other formats are retained turn by turn', async (t) => {
     'test-',
   )
   t.strictSame(facts.retains, [{ bank_id: 'test-100K-1', content: 'Rain.' }])
+})
+
+await t.test('memories are retained without the attributes that are left out', async (t) => {
+  const sentWithout = async (...omitted: Attribute[]) => {
+    const sent: Parameters<typeof recorder>[0] = nothing()
+    const sessions = [{ id: 's1', turns: [turn('a', ['Rain.'])] }]
+    await measure(recorder(sent), withoutAttributes([conversation({ format: 'beam', sessions })], omitted), 'test-')
+    return sent.retains[0]
+  }
+  const occurredAt = '2024-01-01T00:00:00.000Z'
+  const memory = { bank_id: 'test-100K-1', content: 'Rain.' }
+  t.strictSame(await sentWithout('speaker'), { ...memory, document_id: 's1', occurred_at: occurredAt })
+  t.strictSame(await sentWithout('time', 'document'), { ...memory, metadata: { speaker: 'user' } })
+  t.strictSame(await sentWithout('speaker', 'time', 'document'), memory)
 })
 
 await t.test('a question is asked at its date, where the data has one', async (t) => {

@@ -49,6 +49,7 @@ await t.test('several data sets and pipelines are measured in one run', async (t
   t.match(
     readOptions(['--in-process', '--pipeline', 'bm25']), { mode: 'run', at: 'process', runs: [{ pipeline: 'bm25' }] },
   )
+  t.match(readOptions(['--without', 'time, document']), { omitted: ['time', 'document'] })
   t.match(readOptions(['--url', 'http://x']), { mode: 'run', at: 'url', url: 'http://x' })
 })
 
@@ -70,6 +71,8 @@ await t.test('options that exclude each other are refused', async (t) => {
     [['--url', 'http://x', '--in-process'], /--url and --in-process exclude/],
     [['--pipeline', 'local', '--embedder', 'auto'], /--pipeline local and --embedder auto exclude/],
     [['--limit', '0'], /--limit: found "0"/],
+    [['--without', 'time,place'], /--without: found place, allowed are speaker, time, document/],
+    [['--floor', 'floors.json', '--without', 'time'], /--floor: --without cannot be used here/],
     [['--library', '--data', 'a.json', '--data', 'b.json'], /--data can be given only once/],
   ]
   for (const [args, message] of cases) t.throws(() => readOptions(args), { message }, args.join(' '))

@@ -59,7 +59,7 @@ export function readBeam (sample: unknown, place: string): Conversation {
     askedAt: date === undefined ? undefined : anchorTime(date, place),
     left: EXCLUDED_CATEGORIES.has(ability),
   }))), sessions)
-  return { id, format: 'beam', depth: DEPTH, sessions, questions }
+  return { id, format: 'beam', hasDocuments: true, depth: DEPTH, sessions, questions }
 }
 
 /** Numbers, lists and maps of them, as deep as they are. */

@@ -61,7 +61,7 @@ export function readLongMemEval (sample: unknown, place: string): Conversation {
     ],
     sessions,
   )
-  return { id, format: 'longmemeval', depth: DEPTH, sessions, questions }
+  return { id, format: 'longmemeval', hasDocuments: true, depth: DEPTH, sessions, questions }
 }
 
 function dateOf (text: string, place: string): number {

@@ -47,7 +47,8 @@ const Facts = Type.Object({ ...common, isolated: Type.Literal(true), facts: Type
 export function readTalk (sample: unknown, place: string, name: string): Conversation {
   const { sample_id: id, conversation, qa } = checker(Talk, place)(sample)
   const sessions = sessionsOf(conversation, `${name}, ${id}`)
-  return { id, format: 'talk', depth: DEPTH, sessions, questions: questionsOf(qa, sessions, `${name}, ${id}`) }
+  const questions = questionsOf(qa, sessions, `${name}, ${id}`)
+  return { id, format: 'talk', hasDocuments: true, depth: DEPTH, sessions, questions }
 }
 
 /** Facts, each by itself: without document, time and speaker. */
@@ -59,6 +60,7 @@ export function readFacts (sample: unknown, place: string): Conversation {
   return {
     id,
     format: 'facts',
+    hasDocuments: false,
     depth: DEPTH,
     sessions,
     questions: questionsOf(qa, sessions, place).map((question) => ({ ...question, sessions: [] })),

@@ -1,0 +1,24 @@
+import type { Conversation } from './conversation-types.js'
+
+/** What a memory of a conversation has beside its text, and can be retained without. */
+export const ATTRIBUTES = ['speaker', 'time', 'document'] as const
+export type Attribute = (typeof ATTRIBUTES)[number]
+
+/** The same conversations as a caller retains them who does not send some of the attributes. */
+export function withoutAttributes (
+  conversations: readonly Conversation[], omitted: readonly Attribute[],
+): Conversation[] {
+  const omits = (attribute: Attribute) => omitted.includes(attribute)
+  return conversations.map((conversation) => ({
+    ...conversation,
+    hasDocuments: conversation.hasDocuments && !omits('document'),
+    sessions: conversation.sessions.map(({ id, turns }) => ({
+      id,
+      turns: turns.map((turn) => ({
+        ...turn,
+        role: omits('speaker') ? undefined : turn.role,
+        occurredAt: omits('time') ? undefined : turn.occurredAt,
+      })),
+    })),
+  }))
+}
