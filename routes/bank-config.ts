@@ -11,7 +11,10 @@ import { answers, BODY_ERRORS, CALLER_ERRORS, LIMIT_ERRORS, withHeaders } from '
 
 /** The precondition that the bank has no configuration of its own. */
 const NO_CONFIGURATION = [0]
-const ENTITY_TAG = /^(W\/)?"[\x21\x23-\x7e]*"$/
+/** RFC 9110 section 8.8.3. A tag may contain commas. */
+const ENTITY_TAG = String.raw`(?:W/)?"[\x21\x23-\x7e]*"`
+const ENTITY_TAGS = new RegExp(`^${ENTITY_TAG}(?:[ \\t]*,[ \\t]*${ENTITY_TAG})*$`)
+const EACH_ENTITY_TAG = new RegExp(ENTITY_TAG, 'g')
 const MERGE_PATCH = 'application/merge-patch+json'
 /** A configuration has at most 32 KiB; white space and escapes can make its JSON text longer. */
 const BODY_LIMIT = 256 * 1024
@@ -165,9 +168,6 @@ function preconditionOf ({ headers }: Pick<FastifyRequest, 'headers'>): Precondi
   }
   if (value === undefined) return undefined
   if (value === '*') return 'set'
-  const tags = value.split(',').map((tag) => tag.trim())
-  if (!tags.every((tag) => ENTITY_TAG.test(tag))) {
-    throw invalidField('If-Match', 'must be *, or entity tags in double quotes')
-  }
-  return tags.flatMap((tag) => revisionOf(tag) ?? [])
+  if (!ENTITY_TAGS.test(value)) throw invalidField('If-Match', 'must be *, or entity tags in double quotes')
+  return [...value.matchAll(EACH_ENTITY_TAG)].flatMap(([tag]) => revisionOf(tag) ?? [])
 }
