@@ -200,14 +200,18 @@ export class BankConfigurations {
       { principal, permissions: [...permissions] }
     ))
     const ownInForce = bankGrants ? own : []
-    const profile = sections.profile ?? operator.profileOf(key.bankId)
+    const profile = operator.profileOf(key.bankId, sections.profile)
     return {
       config: stored?.configuration ?? {},
-      effective: { access: [...granted, ...ownInForce], ...effective, ...(profile !== undefined && { profile }) },
+      effective: {
+        access: [...granted, ...ownInForce],
+        ...effective,
+        ...(profile !== undefined && { profile: profile.name }),
+      },
       origin: {
         ...origin,
         access: ownInForce.length > 0 ? 'bank' : granted.length > 0 ? 'file' : 'default',
-        ...(profile !== undefined && { profile: sections.profile === undefined ? 'file' : 'bank' }),
+        ...(profile !== undefined && { profile: profile.origin }),
       },
       etag: etagOf(stored?.revision ?? 0),
       updated_at: nullableInstant(stored?.updatedAt ?? null),

@@ -90,9 +90,11 @@ export class OperatorSettings {
     return withWeights(withinCeilings(this.#merged(level, own), level.merged), level.merged)
   }
 
-  /** The profile that the file chooses for a bank. */
-  profileOf (bankId: string): string | undefined {
-    return this.#level(bankId).profile
+  /** The profile that is in force for a bank, and who chose it. @param chosen by the bank itself */
+  profileOf (bankId: string, chosen?: string): { name: string, origin: 'bank' | 'file' } | undefined {
+    if (chosen !== undefined && this.#profiles.has(chosen)) return { name: chosen, origin: 'bank' }
+    const { profile } = this.#level(bankId)
+    return profile === undefined ? undefined : { name: profile, origin: 'file' }
   }
 
   /**

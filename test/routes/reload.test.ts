@@ -156,6 +156,23 @@ await t.test('profiles of the file are in force after a reload, for its entries 
   t.equal((await getConfig(app, 'home')).config.profile, 'support')
 })
 
+await t.test('a profile that is removed from the file is not shown as in force', async (t) => {
+  const banks = { home: { profile: 'plain' } }
+  const app = await start(t, { profiles: { plain: { mission: 'Plain.' }, support: { mission: 'Support.' } }, banks })
+  const shown = async (bankId: string) => {
+    const { effective, origin } = await getConfig(app, bankId)
+    return [effective.profile, origin['profile'], effective.mission]
+  }
+  for (const bankId of ['home', 'other']) {
+    await putConfig(app, bankId, { profile: 'support' })
+    t.same(await shown(bankId), ['support', 'bank', 'Support.'])
+  }
+  app.edit({ profiles: { plain: { mission: 'Plain.' } }, banks })
+  t.equal((await app.reload()).statusCode, 200)
+  t.same(await shown('home'), ['plain', 'file', 'Plain.'], 'that of the file is in force again')
+  t.same(await shown('other'), [undefined, undefined, undefined])
+})
+
 await t.test('the trust of writers is that of the reloaded file', async (t) => {
   const app = await start(t, {})
   const trustOf = async (content: string) => {
