@@ -4,6 +4,7 @@ import { extname, join } from 'node:path'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { acceptedCoding } from '../http/content-coding.js'
+import { addVary } from '../http/vary.js'
 import type { AuthConfig } from '../lib/config/config.js'
 import type { Settings } from '../lib/config/settings.js'
 import { packageFile } from '../lib/resources/package-file.js'
@@ -77,7 +78,8 @@ function answer (asset: Asset, caching: string, { headers }: FastifyRequest, rep
   const available = (['br', 'gzip'] as const).filter((coding) => bodies[coding] !== undefined)
   const coding = acceptedCoding(headersOf(headers['accept-encoding']), available)
   const etag = `"${asset.hash}${coding === undefined ? '' : `-${coding}`}"`
-  reply.headers({ etag, 'cache-control': caching, vary: 'accept-encoding', 'content-type': asset.type })
+  addVary(reply, 'Accept-Encoding')
+  reply.headers({ etag, 'cache-control': caching, 'content-type': asset.type })
   if (matches(headers['if-none-match'], etag)) return reply.code(304).send()
   if (coding !== undefined) reply.header('content-encoding', coding)
   return reply.send(bodies[coding ?? 'identity'])

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { prefers } from '../http/accept.js'
+import { addVary } from '../http/vary.js'
 
 const NAME = 'Memory Gateway'
 const HTML = 'text/html'
@@ -20,7 +21,7 @@ export async function homeRoutes (app: FastifyInstance, { version }: HomeOptions
     page = pageOf(version, links)
   })
   app.get('/', { config: { scope: 'public' }, schema: { hide: true } }, async (request, reply) => {
-    void reply.header('vary', 'Accept')
+    addVary(reply, 'Accept')
     if (!prefers(request.headers.accept, HTML, 'application/json')) {
       return await reply.type('application/json; charset=utf-8').send(json)
     }

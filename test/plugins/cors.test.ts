@@ -99,6 +99,25 @@ await t.test('a page of a listed origin reads answers and refusals', async (t) =
   }
 })
 
+await t.test('an answer that depends on another header too names Origin, for caches', async (t) => {
+  const { get } = await testApp(t, LISTED)
+  const asset = /src="\.\/(assets\/[^"]+)"/.exec((await get('/console/')).body)![1]!
+  for (const [url, vary] of [
+    ['/', 'Origin, Accept'], ['/console/', 'Origin, Accept-Encoding'], [`/console/${asset}`, 'Origin, Accept-Encoding'],
+  ] as const) {
+    const foreign = await get(url, { origin: PAGE })
+    t.equal(foreign.headers['access-control-allow-origin'], PAGE, url)
+    t.equal(foreign.headers.vary, vary)
+    const own = await get(url)
+    t.same(corsHeaders(own.headers), [])
+    t.equal(own.headers.vary, vary)
+    if (own.headers.etag === undefined) continue
+    const unchanged = await get(url, { origin: PAGE, 'if-none-match': own.headers.etag })
+    t.equal(unchanged.statusCode, 304)
+    t.equal(unchanged.headers.vary, vary)
+  }
+})
+
 await t.test('other origins get no CORS headers, and their preflight is an ordinary request', async (t) => {
   const app = await testApp(t, LISTED)
   for (const origin of [
