@@ -47,7 +47,7 @@ function forQuery (schema: object): FastifyValidator {
   const validator: FastifyValidator = (value) => {
     const validate = cached(queries, schema, () => compile(query, schema))
     const passes = validate(value)
-    validator.errors = passes ? infiniteNumbers(value) : validate.errors ?? null
+    validator.errors = passes ? infiniteNumbers(value, schema) : validate.errors ?? null
     return validator.errors === null
   }
   return validator
@@ -61,12 +61,12 @@ function compile (ajv: Ajv, schema: object): ValidateFunction {
 }
 
 /** Finds the numbers of a query that are not finite: the conversion of query strings turns 1e999 into Infinity. */
-function infiniteNumbers (value: unknown): ErrorObject[] | null {
+function infiniteNumbers (value: unknown, { properties = {} }: InputSchema): ErrorObject[] | null {
   const faults = Object.entries(value ?? {})
     .filter(([, member]) => typeof member === 'number' && !Number.isFinite(member))
   if (faults.length === 0) return null
-  const fault = { keyword: 'type', schemaPath: '', params: {}, message: 'must be a finite number' }
-  return faults.map(([name]) => ({ ...fault, instancePath: `/${name}` }))
+  const fault = { keyword: 'type', schemaPath: '', params: {} }
+  return faults.map(([name]) => ({ ...fault, instancePath: `/${name}`, parentSchema: properties[name] ?? {} }))
 }
 
 function serializer (schema: object): (value: unknown) => string {

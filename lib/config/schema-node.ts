@@ -1,6 +1,7 @@
 import { textThatIs } from '../errors/wording.js'
 import { quoteAll } from './problems.js'
 import { isJsonObject } from '../validation/json-object.js'
+import { rangeInWords } from '../validation/problem-messages.js'
 
 /** The JSON Schema keywords that the schema of the file uses. */
 export interface SchemaNode {
@@ -46,8 +47,8 @@ export function describe (schema: SchemaNode): string {
   if (schema.const !== undefined) return quoteAll([String(schema.const)])
   if (schema.anyOf !== undefined) return `a map with the key type, one of ${quoteAll(branchTypes(schema))}`
   switch (schema.type ?? '') {
-    case 'integer': return `an integer${range(schema)}`
-    case 'number': return `a number${range(schema)}`
+    case 'integer': return `an integer${rangeInWords(schema)}`
+    case 'number': return `a number${rangeInWords(schema)}`
     case 'boolean': return 'true, false'
     case 'string':
       return typeof schema['x-allowed'] === 'string' ? textThatIs(schema['x-allowed']) : 'a text that is not empty'
@@ -65,9 +66,4 @@ export function branchTypes (schema: SchemaNode): string[] {
 /** The branch that the `type` of a value chooses; -1 when it chooses none. */
 export function branchOf (schema: SchemaNode, value: unknown): number {
   return isJsonObject(value) && typeof value['type'] === 'string' ? branchTypes(schema).indexOf(value['type']) : -1
-}
-
-function range ({ minimum, maximum }: SchemaNode): string {
-  if (minimum === undefined) return maximum === undefined ? '' : ` of at most ${maximum}`
-  return maximum === undefined ? ` of at least ${minimum}` : ` from ${minimum} to ${maximum}`
 }

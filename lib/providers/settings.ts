@@ -17,7 +17,7 @@ export function settingsCheck<S extends TSchema> (key: string, schema: S): (conf
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error
       const problems = (error.members.errors ?? []).map(({ field, message }) => (
-        `${key}.${field}: ${message.replace('a known field', 'a known key')}`
+        `${key}.${field}: ${message.replace('a known field', 'a known key').replace('a JSON object', 'a map')}`
       ))
       throw new ProviderError(problems.join('; '))
     }

@@ -113,7 +113,7 @@ export class WebhookSource {
     const valueAt = (path: string) => resolvePointer(event, path) ?? undefined
     const path = contentPaths.find((candidate) => valueAt(candidate) !== undefined) ?? contentPaths[0]!
     const content = valueAt(path)
-    if (typeof content !== 'string') throw invalidField(path, content === undefined ? 'is required' : 'must be string')
+    if (typeof content !== 'string') throw invalidField(path, content === undefined ? 'is required' : 'must be a text')
     return content
   }
 }

@@ -7,25 +7,21 @@ import { codePointsUpTo } from './code-points.js'
  */
 export function addLengthKeywords (ajv: Ajv): void {
   for (const keyword of ['minLength', 'maxLength']) ajv.removeKeyword(keyword)
-  ajv.addKeyword(definition('minLength', 'fewer', (text, count, limit) => (
+  ajv.addKeyword(definition('minLength', (text, count, limit) => (
     _`${text}.length < 2 * ${limit} && ${count}(${text}, ${limit}) < ${limit}`
   )))
-  ajv.addKeyword(definition('maxLength', 'more', (text, count, limit) => (
+  ajv.addKeyword(definition('maxLength', (text, count, limit) => (
     _`${text}.length > ${limit} && ${count}(${text}, ${limit}) > ${limit}`
   )))
 }
 
 function definition (
-  keyword: string, word: string, fails: (text: Name, count: Name, limit: number) => ReturnType<typeof _>,
+  keyword: string, fails: (text: Name, count: Name, limit: number) => ReturnType<typeof _>,
 ): CodeKeywordDefinition {
   return {
     keyword,
     type: 'string',
     schemaType: 'number',
-    error: {
-      message: ({ schema }) => `must NOT have ${word} than ${String(schema)} characters`,
-      params: ({ schema }) => _`{limit: ${schema as number}}`,
-    },
     code (cxt) {
       const count = cxt.gen.scopeValue('func', { ref: codePointsUpTo })
       cxt.fail(fails(cxt.data, count, cxt.schema as number))

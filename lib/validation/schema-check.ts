@@ -1,40 +1,18 @@
 import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv'
 import type { Static, TSchema } from 'typebox'
-import { INSTANT_RULE, parseInstant } from '../time/clock.js'
 import { invalidRequest, type FieldError, type ServiceError } from '../errors/service-error.js'
-import { isUuid, isUuidV7 } from './ids.js'
+import { FORMATS } from './formats.js'
 import { addLengthKeywords } from './length-keywords.js'
-import { didYouMean, textThatIs } from '../errors/wording.js'
+import { messageOf, type DescribedSchema, type SchemaError } from './problem-messages.js'
 
 /** Maximum number of fields that one error names. */
 const MAX_FIELD_ERRORS = 20
 /** All errors are reported for an input with at most this many values, else only the first. */
 const SMALL_INPUT = 5000
-/** Maximum length of an instant; only a fraction of a second could make it longer. */
-const MAX_INSTANT_CHARACTERS = 64
 /** Maximum length of a number in a string; no finite number has more digits before its decimal point. */
 const MAX_NUMBER_CHARACTERS = 400
 /** Maximum length of a field's name in an error, because a client can send a name as long as the body. */
 const MAX_NAME_CHARACTERS = 100
-
-const FORMATS: Record<string, { validate: (text: string) => boolean, rule: string }> = {
-  'date-time': {
-    validate: (text) => text.length <= MAX_INSTANT_CHARACTERS && parseInstant(text) !== undefined,
-    rule: INSTANT_RULE,
-  },
-  uuid: { validate: isUuid, rule: 'must be a UUID' },
-  uuid7: { validate: isUuidV7, rule: 'must be a UUIDv7' },
-}
-
-/** The members of an Ajv error that messages are made from; Fastify passes on the same. */
-interface SchemaError {
-  keyword: string
-  instancePath: string
-  params: Record<string, unknown>
-  message?: string
-  /** The schema that has the keyword. */
-  parentSchema?: InputSchema
-}
 
 /**
  * The Ajv instance of all input: nothing is removed or filled in, and numbers must be finite. Our own schemas are not
@@ -128,17 +106,10 @@ export function schemaCheck<S extends TSchema> (schema: S): (value: unknown, at?
   }
 }
 
-/** The members of a JSON Schema that prepareInput() reads. */
-export interface InputSchema {
-  // Not used here. TypeScript requires a member in common with the types of TypeBox and of Ajv.
-  '~kind'?: string
-  $id?: string
-  type?: unknown
-  maxItems?: number
+/** The members of a JSON Schema that prepareInput() and messages read. */
+export interface InputSchema extends DescribedSchema {
   properties?: Record<string, InputSchema>
   items?: InputSchema
-  /** The meaning of a pattern in words. */
-  'x-allowed'?: unknown
 }
 
 /**
@@ -176,9 +147,14 @@ export function validationError (problems: readonly SchemaError[], at = ''): Ser
     if (seen.size === MAX_FIELD_ERRORS) break
     const field = fieldOf(problem)
     // One wrong field often violates several rules; the first is enough.
-    if (!seen.has(field)) seen.set(field, { field: nameOf(field, at), message: messageOf(problem) })
+    if (!seen.has(field)) seen.set(field, fieldError(nameOf(field, at), messageOf(problem)))
   }
   return invalidRequest([...seen.values()])
+}
+
+/** The whole body has no name that could come before the message. */
+function fieldError (field: string, message: string): FieldError {
+  return { field, message: field === '' ? `The body ${message}` : message }
 }
 
 function nameOf (field: string, at: string): string {
@@ -191,29 +167,6 @@ function fieldOf ({ instancePath, params }: SchemaError): string {
   const member = params['missingProperty'] ?? params['additionalProperty']
   if (member === undefined) return path
   return path === '' ? String(member) : `${path}.${String(member)}`
-}
-
-function messageOf ({ keyword, params, message = 'is invalid', parentSchema = {} }: SchemaError): string {
-  switch (keyword) {
-    case 'required':
-      return 'is required'
-    case 'additionalProperties':
-      return `is not a known field${didYouMean(
-        String(params['additionalProperty']), Object.keys(parentSchema.properties ?? {}),
-      )}`
-    case 'enum':
-      return `must be one of ${(params['allowedValues'] as unknown[]).map((value) => JSON.stringify(value)).join(', ')}`
-    case 'const':
-      return `must be ${JSON.stringify(params['allowedValue'])}`
-    case 'format':
-      return FORMATS[String(params['format'])]?.rule ?? 'is invalid'
-    case 'pattern':
-      return typeof parentSchema['x-allowed'] === 'string'
-        ? `must be ${textThatIs(parentSchema['x-allowed'])}`
-        : message
-    default:
-      return message
-  }
 }
 
 /** `/items/3/tags` becomes `items[3].tags`. */

@@ -44,7 +44,7 @@ for (const [url, body] of Object.entries(good)) {
 
     for (const payload of ['null', '[]', '"text"', '5', 'true']) {
       await t.test(`refuses ${payload} for a body`, async (t) => {
-        refused(t, await sendText(url, payload), 400, 'invalid_request', { detail: 'must be object' })
+        refused(t, await sendText(url, payload), 400, 'invalid_request', { detail: 'The body must be a JSON object' })
       })
     }
 
@@ -261,7 +261,7 @@ await t.test('a member of a body that the route does not take is named, and noth
   })
   refusedFields(t, await remove({ dry_run: true, tags: ['old'] }), 'dry_run', 'tags')
   for (const body of [[], ['x'], 'x', 5, true]) {
-    refused(t, await remove(body), 400, 'invalid_request', { detail: 'must be object' })
+    refused(t, await remove(body), 400, 'invalid_request', { detail: 'The body must be a JSON object' })
   }
   refusedFields(t, await app.post('/v1/admin/reload', { dry_run: true }), 'dry_run')
   t.equal((await app.get('/v1/banks/home')).json().memory_count, 1)
@@ -276,10 +276,10 @@ await t.test('lengths count characters, and not UTF-16 units', async (t) => {
     t.equal((await post('/v1/recall', named(128))).statusCode, 200)
     refusedFields(t, await post('/v1/recall', named(129)), 'tags[0]')
     t.match((await post('/v1/recall', named(300))).json().errors, [
-      { field: 'tags[0]', message: 'must NOT have more than 128 characters' },
+      { field: 'tags[0]', message: 'must be a text of 1 to 128 characters' },
     ])
   }
   t.match((await post('/v1/recall', { bank_id: 'lengths', query: '' })).json().errors, [
-    { field: 'query', message: 'must NOT have fewer than 1 characters' },
+    { field: 'query', message: 'must be a text of 1 to 8192 characters' },
   ])
 })

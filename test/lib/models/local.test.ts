@@ -97,7 +97,7 @@ t.test('settings are validated', async (t) => {
   t.throws(
     () => localEmbeddings({ threads: 0, treads: 2 }, {}),
     new ProviderError('embedding_provider_config.treads: is not a known key; did you mean "threads"?; ' +
-      'embedding_provider_config.threads: must be >= 1'),
+      'embedding_provider_config.threads: must be an integer from 1 to 64'),
   )
 })
 

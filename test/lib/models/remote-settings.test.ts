@@ -23,7 +23,7 @@ async function refusal (make: () => unknown): Promise<string> {
 }
 
 const WRONG: Array<[name: string, config: Record<string, unknown>, message: string | RegExp]> = [
-  ['without a URL', { base_url: undefined }, /^K\.base_url: is required$|^K\.base_url: must be string$/],
+  ['without a URL', { base_url: undefined }, 'K.base_url: is required'],
   ['with a URL of another protocol', { base_url: `ftp://${SECRET}` }, /^K\.base_url: /],
   ['with a broken URL', { base_url: `http://[${SECRET}` }, /^K\.base_url: must be an http or https URL without user/],
   [
@@ -81,7 +81,8 @@ const WRONG: Array<[name: string, config: Record<string, unknown>, message: stri
     'with a header whose name cannot be sent', { headers: { [`${SECRET}: x`]: 'y' } },
     'K: one of headers cannot be sent in an HTTP header (the value is not shown)',
   ],
-  ['with a header that is no text', { headers: { 'x-key': 1 } }, /^K\.headers/],
+  ['with a header that is no text', { headers: { 'x-key': 1 } }, 'K.headers.x-key: must be a text'],
+  ['with a list of headers', { headers: [] }, 'K.headers: must be a map'],
   ['with a time of no length', { timeout_ms: 0 }, /^K\.timeout_ms: /],
   ['with a circuit that never opens', { breaker: { threshold: 0 } }, /^K\.breaker\.threshold: /],
 ]
