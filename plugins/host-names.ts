@@ -33,7 +33,9 @@ async function hostNames (
       last = { header, localAddress }
       done()
     } else {
-      done(new ServiceError('host_not_allowed', `The server is not asked under this host name; ${setting} adds names`))
+      done(new ServiceError(
+        'host_not_allowed', `The Host header names a host that this server does not serve; add the host to ${setting}`,
+      ))
     }
   })
 }

@@ -27,7 +27,9 @@ await t.test('any other Host is refused, and the connection ends', async (t) => 
   const { inject } = await testApp(t)
   for (const host of foreign) {
     const response = await inject({ url: '/v1/whoami', headers: { host } })
-    refused(t, response, 403, 'host_not_allowed')
+    refused(t, response, 403, 'host_not_allowed', {
+      detail: 'The Host header names a host that this server does not serve; add the host to SERVICES_ALLOWED_HOSTS',
+    })
     t.equal(response.headers.connection, 'close', host)
   }
 })
