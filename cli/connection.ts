@@ -2,6 +2,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
+import { isPrincipal } from '../lib/identity/context.js'
 import { codeOf, CommandError, usageError } from './failures.js'
 import { withoutUndefined } from '../lib/validation/members.js'
 
@@ -47,9 +48,17 @@ export function readConnection (environment: NodeJS.ProcessEnv, profile?: string
     ...withoutUndefined({
       apiKey: apiKey === undefined ? undefined : checkHeader('MEMORY_GATEWAY_API_KEY', apiKey),
       token: token === undefined ? undefined : checkHeader('MEMORY_GATEWAY_TOKEN', token),
-      principal: principal === undefined ? undefined : checkHeader('MEMORY_GATEWAY_PRINCIPAL', principal),
+      principal: checkPrincipal(principal),
     }),
   }
+}
+
+/**
+ * The principal of MEMORY_GATEWAY_PRINCIPAL, for a command that does its work without a server.
+ * @throws CommandError when it is not a principal
+ */
+export function readPrincipal (environment: NodeJS.ProcessEnv): string | undefined {
+  return checkPrincipal(pick(environment).MEMORY_GATEWAY_PRINCIPAL)
 }
 
 /** A credential of the environment replaces all credentials of the profile, even of another kind. */
@@ -109,6 +118,13 @@ function checkUrl (text: string): string {
       'http://127.0.0.1:8080 (the value is not shown)')
   }
   return url.href.replace(/\/+$/, '')
+}
+
+/** The rule of the gateway for X-Service-Principal, which is sent as UTF-8. */
+function checkPrincipal (value: string | undefined): string | undefined {
+  if (value === undefined || isPrincipal(value)) return value
+  throw usageError('MEMORY_GATEWAY_PRINCIPAL must have 1 to 256 visible characters and no spaces (the value is not ' +
+    'shown)')
 }
 
 /** Checked here, because the error of fetch would contain the value. */

@@ -81,7 +81,8 @@ function asking (
   const credentials = withoutUndefined({
     'x-api-key': apiKey,
     authorization: token === undefined ? undefined : `Bearer ${token}`,
-    'x-service-principal': principal,
+    // fetch sends each character of a header as one byte, and the gateway reads UTF-8.
+    'x-service-principal': principal === undefined ? undefined : Buffer.from(principal).toString('latin1'),
   })
   return async (schema, path, { method = 'GET', body, idempotencyKey }, signal) => {
     const timeout = AbortSignal.timeout(timeoutMs)

@@ -1,7 +1,7 @@
 import { runMcpStdio } from '../../mcp/stdio.js'
 import { checkedConfig } from '../config/check.js'
 import { applyConfiguration, type ConfigOptions } from '../configuration.js'
-import { readConnection } from '../connection.js'
+import { readConnection, readPrincipal } from '../connection.js'
 import { untilInterrupted } from '../interrupt.js'
 import { packageVersion } from '../version.js'
 
@@ -19,7 +19,7 @@ export async function mcp ({ data, bank, profile, ...options }: McpCommandOption
     const common = { version: packageVersion(), bankId: bank, signal }
     if (isEmbedded) {
       const config = checkedConfig(process.env, data === undefined ? {} : { dataFolder: data })
-      await runMcpStdio({ ...common, source: 'embedded', config, principal: process.env['MEMORY_GATEWAY_PRINCIPAL'] })
+      await runMcpStdio({ ...common, source: 'embedded', config, principal: readPrincipal(process.env) })
     } else {
       await runMcpStdio({ ...common, source: 'server', server: readConnection(process.env, profile) })
     }

@@ -211,3 +211,25 @@ t.test('credentials come from variables or from a profile that only its owner ca
     { code: 2, stderr: /both set/ },
   )
 })
+
+t.test('a principal beyond ASCII is sent as the gateway reads it', async (t) => {
+  const principals = ['user:zoë', 'user:à', 'user:東', 'agent:🤖']
+  const { cli, url } = await cliServer(t, {
+    file: {
+      access_control: { enabled: true, default_policy: 'deny' },
+      access_grants: principals.map((principal) => ({ bank_id: 'team', principal, permissions: ['write'] })),
+    },
+  })
+  for (const principal of principals) {
+    const env = { MEMORY_GATEWAY_URL: url, MEMORY_GATEWAY_PRINCIPAL: principal }
+    t.match(await cli(['retain', 'team', `${principal} drinks tea.`], { env }), { code: 0, stderr: '' }, principal)
+    const refused = await cli(['retain', 'other', 'tea'], { env })
+    t.match(refused.stderr, `Principal '${principal}' is denied 'write' on bank 'other'`)
+  }
+  for (const principal of ['user: ada', 'user:a\tb', `user:${'é'.repeat(252)}`, 'user:\u200bada']) {
+    const env = { MEMORY_GATEWAY_URL: url, MEMORY_GATEWAY_PRINCIPAL: principal }
+    const stderr = /^MEMORY_GATEWAY_PRINCIPAL must have 1 to 256 visible characters and no spaces \(the value/
+    t.match(await cli(['banks'], { env }), { code: 2, stderr })
+    t.match(await cli(['mcp', '--data', t.testdirName], { env }), { code: 2, stderr })
+  }
+})

@@ -4,6 +4,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { PassThrough, Writable } from 'node:stream'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import type { FileConfig } from '../../lib/config/schema.js'
 import { runMcpStdio, type McpStdioOptions } from '../../mcp/stdio.js'
 import { testApp } from '../helpers/app.js'
 import { testConfig } from '../helpers/config.js'
@@ -116,6 +117,26 @@ for (const revision of REVISIONS) {
     )
   })
 }
+
+t.test('a principal beyond ASCII has its grants', async (t) => {
+  const file: FileConfig = {
+    access_control: { enabled: true, default_policy: 'deny' },
+    access_grants: [{ bank_id: 'team', principal: 'user:zoë東', permissions: ['write'] }],
+  }
+  const { app } = await testApp(t, { file })
+  const configuration = join(t.testdir({ 'memory.yaml': JSON.stringify(file) }), 'memory.yaml')
+  const env = { MEMORY_GATEWAY_PRINCIPAL: 'user:zoë東' }
+  for (const client of [
+    await startProgram(t, REVISIONS[0]!, { ...env, MEMORY_GATEWAY_URL: await addressOf(app) }),
+    await startProgram(t, REVISIONS[0]!, env, ['--config', configuration]),
+  ]) {
+    const retain = async (bank: string) => (
+      await client.callTool({ name: 'retain', arguments: { bank_id: bank, content: 'tea' } })
+    )
+    t.match(answerOf(await retain('team')), { stored: true })
+    t.match(refusalOf(await retain('other')), { code: 'access_denied' })
+  }
+})
 
 const embedded: McpStdioOptions = { source: 'embedded', config: testConfig(), version: '1.0.0' }
 
