@@ -1,4 +1,5 @@
 import { Type, type Static } from 'typebox'
+import { RERANK_ENDPOINT_TIMEOUT_MS } from '../../providers/defaults.js'
 
 export const milliseconds = (minimum: number, maximum: number, description: string) => (
   Type.Optional(Type.Integer({ minimum, maximum, description }))
@@ -137,8 +138,9 @@ export const RerankEndpointSettings = Type.Object({
   })),
   timeout_ms: milliseconds(
     10, 600_000,
-    'Maximum milliseconds of a reranking, including waiting and retries. Set it below ' +
-      '`retrieval.rerank.timeout_ms`; otherwise a slow endpoint never opens the circuit breaker. Default 1200.',
+    'Maximum milliseconds of a reranking, including waiting and retries. A longer one counts as a failure of the ' +
+      'endpoint. It must be less than `retrieval.rerank.timeout_ms`, or that of a bank or profile of the file; ' +
+      `otherwise a slow endpoint would never open the circuit breaker. Default ${RERANK_ENDPOINT_TIMEOUT_MS}.`,
   ),
   max_retries: retries('Maximum number of retries after no answer, 408, 409, 429 and 5xx. Default 0, because a ' +
     'recall waits for them.'),

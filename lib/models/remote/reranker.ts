@@ -1,3 +1,4 @@
+import { RERANK_ENDPOINT_TIMEOUT_MS } from '../../providers/defaults.js'
 import type { ProviderConfig } from '../../providers/registry.js'
 import { settingsCheck } from '../../providers/settings.js'
 import type { Reranker } from '../reranker.js'
@@ -68,7 +69,7 @@ export function makeRemoteReranker (
   config: ProviderConfig, context: RemoteContext, tools: RemoteTools = {},
 ): Reranker {
   const settings = check(config)
-  const { model, style = 'cohere', timeout_ms: timeoutMs = 1200 } = settings
+  const { model, style = 'cohere', timeout_ms: timeoutMs = RERANK_ENDPOINT_TIMEOUT_MS } = settings
   checkCombinations(KEY, 'rerank_endpoint', settings)
   const limits = { attemptTimeoutMs: timeoutMs, maxRetries: settings.max_retries ?? 0 }
   const endpoint = openEndpoint(KEY, SERVICE, settings, limits, context, tools)

@@ -257,3 +257,26 @@ await t.test('a weight for vectors without meaning causes a warning, because it 
     },
   })
 })
+
+await t.test('a recall that never waits as long for the reranker as its default time has a warning', async (t) => {
+  const warning = (limit: number) => (
+    `retrieval.rerank.timeout_ms is ${limit}, and reranker_config.timeout_ms is not set and 1200 by default: a slow ` +
+      `endpoint never opens the circuit breaker; set reranker_config.timeout_ms to less than ${limit}`
+  )
+  const endpoint = (rerank: string, more = '') => ({
+    env: QUIET, yaml: `reranker: rerank_endpoint\nretrieval: {rerank: {${rerank}}}\n${more}`, warnings: [] as string[],
+  })
+  check(t, {
+    'by default': endpoint(''),
+    'longer than the default': endpoint('timeout_ms: 1201'),
+    'as long': { ...endpoint('timeout_ms: 1200'), warnings: [warning(1200)] },
+    shorter: { ...endpoint('timeout_ms: 500'), warnings: [warning(500)] },
+    'shorter, with a time of the reranker': endpoint('timeout_ms: 500', 'reranker_config: {timeout_ms: 400}'),
+    'shorter than that of a bank': endpoint(
+      'timeout_ms: 500', 'banks: {home: {retrieval: {rerank: {timeout_ms: 1300}}}}',
+    ),
+    'a model in the process': {
+      env: QUIET, yaml: 'reranker: transformers\nretrieval: {rerank: {timeout_ms: 500}}', warnings: [],
+    },
+  })
+})
