@@ -2,6 +2,7 @@ import { ServiceError } from '../errors/service-error.js'
 import type { BankConfigStore } from './bank-configs.js'
 import { IdempotencyKeyTaken } from './idempotency.js'
 import { LowerTrustError, MemoryChangedError, RemovalRefusedError, type VectorStore } from './vector-store.js'
+import { checkedResult } from './search-results.js'
 import { withoutUndefined } from '../validation/members.js'
 
 const REFUSALS = [ServiceError, IdempotencyKeyTaken, LowerTrustError, MemoryChangedError, RemovalRefusedError]
@@ -20,8 +21,9 @@ export async function withServiceErrors<T> (query: () => Promise<T>): Promise<T>
 }
 
 /**
- * Wraps a started store so that its unexpected errors become ServiceErrors. Optional methods are present if the store
- * has them. `close` and `health` keep their errors, because no client sees them.
+ * Wraps a started store so that its unexpected errors, and results of searches that cannot be used, become
+ * ServiceErrors. Optional methods are present if the store has them. `close` and `health` keep their errors, because no
+ * client sees them.
  */
 export function storeWithServiceErrors (store: VectorStore): VectorStore {
   const { bankConfigs } = store
@@ -32,7 +34,7 @@ export function storeWithServiceErrors (store: VectorStore): VectorStore {
     insert: wrap(() => store.insert),
     import: wrap(() => store.import),
     remove: wrap(() => store.remove),
-    search: wrap(() => store.search),
+    search: wrap(() => async (request) => checkedResult(await store.search(request))),
     get: wrap(() => store.get),
     list: wrap(() => store.list),
     listBanks: wrap(() => store.listBanks),

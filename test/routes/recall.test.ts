@@ -258,3 +258,47 @@ await t.test('a store that fails gives 503 without its message', async (t) => {
   refused(t, response, 503, 'dependency_unavailable')
   t.notMatch(response.body, /ECONN|internal|5432/)
 })
+
+await t.test('a store whose scores are no finite numbers gives 503, and the log names the fault', async (t) => {
+  const store = new InMemoryVectorStore()
+  const search = store.search.bind(store)
+  const { post, retain, log } = await testApp(t, {}, { store })
+  const id = await retain('b', 'Alice drinks tea.')
+  const ask = async (change: (found: { total: unknown, lexical?: unknown, candidate: object }) => unknown) => {
+    store.search = async (request) => {
+      const result = await search(request)
+      return change({ ...result, candidate: result.lexical![0]! }) as typeof result
+    }
+    return await post('/v1/recall', { query: 'tea', bank_id: 'b' })
+  }
+  t.match(await ask(({ candidate: _, ...result }) => result), { statusCode: 200 })
+  const logged = (found: string) => log.find(({ err }) => (
+    (err as { message?: string } | undefined)?.message === `The vector store returned an unusable search result: ${found}`
+  ))
+  const of = (member: string) => `lexical: ${member} of memory ${id}`
+  const passage = { start: 0, end: 3, score: Number.NaN }
+  for (const [change, found] of [
+    [{ score: Number.NaN }, `${of('score')} is NaN`],
+    [{ score: Infinity }, `${of('score')} is Infinity`],
+    [{ score: '0.5' }, `${of('score')} is of type string`],
+    [{ score: undefined }, `${of('score')} is of type undefined`],
+    [{ scores: null }, `${of('scores')} is null`],
+    [{ scores: undefined }, `${of('scores')} is of type undefined`],
+    [{ scores: { lexical: Number.NaN } }, `${of('scores.lexical')} is NaN`],
+    [{ scores: { lexical: 1, own: '1' } }, `${of('scores.own')} is of type string`],
+    [{ scores: { lexical: 1, own: 1, semantic: null } }, `${of('scores.semantic')} is null`],
+    [{ passages: undefined }, `${of('passages')} is of type undefined`],
+    [{ passages: [passage, passage] }, `${of('the score of a passage')} is NaN`],
+  ] as const) {
+    const response = await ask(({ candidate, total }) => ({ total, lexical: [{ ...candidate, ...change }] }))
+    refused(t, response, 503, 'dependency_unavailable', { detail: 'The vector store is unavailable' })
+    t.match(logged(found), { code: 'dependency_unavailable', request_id: response.headers['x-request-id'] }, found)
+  }
+  for (const [change, found] of [
+    [{ total: Number.NaN }, 'total is NaN'], [{ total: '1' }, 'total is of type string'],
+    [{ lexical: {} }, 'lexical is of type object'],
+  ] as const) {
+    refused(t, await ask(({ candidate: _, ...result }) => ({ ...result, ...change })), 503, 'dependency_unavailable')
+    t.match(logged(found), { code: 'dependency_unavailable' }, found)
+  }
+})
