@@ -18,13 +18,14 @@ export const IdempotencyHeaders = Type.Object({
  * The request's Idempotency-Key with the operation and body that it is bound to. Bodies are compared as JSON values, so
  * the order of members and white space are ignored. A replayed answer carries `Idempotent-Replayed: true`.
  * @param own the key, when it is a member of the body; otherwise the header is read
+ * @param query the parameters that the key is bound to, without those that have their default
  * @returns undefined for a request without a key; not a promise, because most requests have none
  */
 export function idempotencyOf (
-  request: FastifyRequest, reply: FastifyReply, own?: string,
+  request: FastifyRequest, reply: FastifyReply, own?: string, query: unknown = request.query,
 ): Promise<IdempotencyKey> | undefined {
   const key = own ?? idempotencyHeader(request)
-  return key === undefined ? undefined : readKey(key, request, reply)
+  return key === undefined ? undefined : readKey(key, request, reply, query)
 }
 
 /** @throws ServiceError invalid_request when the header is sent more than once: Node would join the keys to another */
@@ -37,12 +38,14 @@ export function idempotencyHeader ({ raw, headers }: FastifyRequest): string | u
   return key
 }
 
-async function readKey (key: string, request: FastifyRequest, reply: FastifyReply): Promise<IdempotencyKey> {
+async function readKey (
+  key: string, request: FastifyRequest, reply: FastifyReply, query: unknown,
+): Promise<IdempotencyKey> {
   if (!isIdempotencyKey(key)) throw invalidField('Idempotency-Key', IDEMPOTENCY_KEY_RULE)
   return {
     key,
     operation: `${request.method} ${pathOf(request)}`,
-    fingerprint: await requestFingerprint(request.query, request.body, callerOf(request.context)),
+    fingerprint: await requestFingerprint(query, request.body, callerOf(request.context)),
     onReplay: () => { reply.header('idempotent-replayed', 'true') },
   }
 }

@@ -20,6 +20,7 @@ const IMPORT_BODY = Type.String({
   examples: [EXAMPLE],
   'x-item-schema': importLine,
 })
+const DEFAULTS = { on_conflict: 'skip', config: 'ignore' } as const satisfies Required<ImportQuery>
 const config = { scope: 'memory', permission: 'admin' } as const
 
 /** Routes with a content type parser of their own, because their bodies are NDJSON. */
@@ -82,11 +83,19 @@ export const transferRoutes: FastifyPluginAsyncTypebox = async (app) => {
       response: answers({ 200: ImportAnswer }, CALLER_ERRORS, IDEMPOTENCY_ERRORS, LIMIT_ERRORS, IMPORT_ERRORS),
     },
   }, async (request, reply) => {
-    const { on_conflict: onConflict = 'skip', config: ownConfig = 'ignore' } = request.query
+    const { on_conflict: onConflict = DEFAULTS.on_conflict, config: ownConfig = DEFAULTS.config } = request.query
     const { params, body, context } = request
     const options = { onConflict, config: ownConfig, bounds: app.bounds }
-    const key = await idempotencyOf(request, reply)
+    const key = await idempotencyOf(request, reply, undefined, withoutDefaults(request.query))
     const signal = disconnectSignal(reply)
     return await app.memory.transfer.import(params.bank_id, rawBody(body), options, context, key, signal)
   })
+}
+
+/** A parameter with its default value asks for the same import as one that is absent, so both have one form. */
+function withoutDefaults ({ on_conflict: onConflict, config: ownConfig }: ImportQuery): ImportQuery {
+  return {
+    ...(onConflict !== undefined && onConflict !== DEFAULTS.on_conflict && { on_conflict: onConflict }),
+    ...(ownConfig !== undefined && ownConfig !== DEFAULTS.config && { config: ownConfig }),
+  }
 }

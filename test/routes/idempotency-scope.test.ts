@@ -123,6 +123,21 @@ await t.test('the query of an import is compared too', async (t) => {
   const lines = ndjson(HEADER, { text: 'Two.' })
   await importInto(app, 'bank', lines, KEY)
   refused(t, await importInto(app, 'bank?on_conflict=overwrite', lines, KEY), 409, 'idempotency_key_reused')
+  refused(t, await importInto(app, 'bank?config=apply', lines, KEY), 409, 'idempotency_key_reused')
+})
+
+await t.test('a parameter of an import with its default value is as one that is absent', async (t) => {
+  const defaults = ['', '?on_conflict=skip', '?config=ignore', '?config=ignore&on_conflict=skip']
+  const lines = ndjson(HEADER, { text: 'Two.' })
+  for (const first of defaults) {
+    const app = await testApp(t)
+    t.equal((await importInto(app, `bank${first}`, lines, KEY)).statusCode, 200)
+    for (const again of defaults) {
+      const replayed = await importInto(app, `bank${again}`, lines, KEY)
+      t.match(replayed.json(), { imported: 1, skipped: 0 }, `${first} then ${again}`)
+      t.equal(replayed.headers['idempotent-replayed'], 'true')
+    }
+  }
 })
 
 await t.test('recall, reflect and reads accept no key and are not replayed', async (t) => {

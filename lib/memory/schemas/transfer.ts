@@ -12,6 +12,7 @@ export const ImportQuery = strict({
     description: 'apply: the configuration in the export, if any, replaces that of the bank. Default ignore.',
   })),
 })
+export type ImportQuery = Static<typeof ImportQuery>
 
 export const ImportAnswer = strict({ imported: Type.Integer(), skipped: Type.Integer(), overwritten: Type.Integer() }, {
   title: 'ImportBankAnswer',
