@@ -89,8 +89,8 @@ required. A variable that is unset or empty is an error. Nothing is replaced in 
 
 A setting without effect also prevents the start: the settings of a provider that is not chosen, \`retrieval.rerank\`
 without \`reranker\`, \`escalation\`, \`prices\`, \`retrieval.rewrite\` and \`retrieval.model_rerank\` with the mock language
-model, \`reranker_config.timeout_ms\` that is not less than \`retrieval.rerank.timeout_ms\`, and other keys of a section
-whose \`enabled\` is not set. A section with \`enabled: false\` is switched off on purpose, so its settings are accepted.
+model, and other keys of a section whose \`enabled\` is not set. A section with \`enabled: false\` is switched off on
+purpose, so its settings are accepted.
 
 | Key | Allowed | Meaning |
 |---|---|---|

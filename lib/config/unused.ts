@@ -1,6 +1,5 @@
 import { formatPath } from './paths.js'
 import { quote } from './problems.js'
-import { rerankTimeoutProblems } from './rerank-timeouts.js'
 import { FileSchema, type FileConfig } from './schema.js'
 
 /** Those whose default has no settings. The default of vector_store, in_memory, has some. */
@@ -25,7 +24,6 @@ export function unusedSettings (file: FileConfig, databaseVariable: string | und
     ...languageModel(file),
     ...prices(file),
     ...retrieval(file),
-    ...rerankTimeoutProblems(file),
     ...banksAndProfiles(file),
   ]
 }

@@ -22,21 +22,26 @@ export function checkedResult (result: SearchResult): SearchResult {
 
 function checkCandidate (strategy: string, candidate: Candidate): void {
   const { score, scores, passages }: Unchecked<Candidate> = candidate
-  const at = (member: string) => `${strategy}: ${member} of memory ${candidate.memory.memoryId}`
-  if (!Number.isFinite(score)) throw wrong(at('score'), score)
-  if (typeof scores !== 'object' || scores === null) throw wrong(at('scores'), scores)
+  if (!Number.isFinite(score)) throw wrongMember(strategy, candidate, 'score', score)
+  if (typeof scores !== 'object' || scores === null) throw wrongMember(strategy, candidate, 'scores', scores)
   const { lexical, own, semantic } = scores as Unchecked<Candidate['scores']>
-  if (!isScoreOrAbsent(lexical)) throw wrong(at('scores.lexical'), lexical)
-  if (!isScoreOrAbsent(own)) throw wrong(at('scores.own'), own)
-  if (!isScoreOrAbsent(semantic)) throw wrong(at('scores.semantic'), semantic)
-  if (!Array.isArray(passages)) throw wrong(at('passages'), passages)
+  if (!isScoreOrAbsent(lexical)) throw wrongMember(strategy, candidate, 'scores.lexical', lexical)
+  if (!isScoreOrAbsent(own)) throw wrongMember(strategy, candidate, 'scores.own', own)
+  if (!isScoreOrAbsent(semantic)) throw wrongMember(strategy, candidate, 'scores.semantic', semantic)
+  if (!Array.isArray(passages)) throw wrongMember(strategy, candidate, 'passages', passages)
   for (const passage of passages as Candidate['passages']) {
-    if (!Number.isFinite(passage.score)) throw wrong(at('the score of a passage'), passage.score)
+    if (!Number.isFinite(passage.score)) {
+      throw wrongMember(strategy, candidate, 'the score of a passage', passage.score)
+    }
   }
 }
 
 function isScoreOrAbsent (score: unknown): boolean {
   return score === undefined || Number.isFinite(score)
+}
+
+function wrongMember (strategy: string, { memory }: Candidate, member: string, found: unknown): Error {
+  return wrong(`${strategy}: ${member} of memory ${memory.memoryId}`, found)
 }
 
 /** Quotes numbers only, because the log must not contain texts of memories. */

@@ -139,8 +139,8 @@ export const RerankEndpointSettings = Type.Object({
   timeout_ms: milliseconds(
     10, 600_000,
     'Maximum milliseconds of a reranking, including waiting and retries. A longer one counts as a failure of the ' +
-      'endpoint. It must be less than `retrieval.rerank.timeout_ms`, or that of a bank or profile of the file; ' +
-      `otherwise a slow endpoint would never open the circuit breaker. Default ${RERANK_ENDPOINT_TIMEOUT_MS}.`,
+      'endpoint. Set it to less than `retrieval.rerank.timeout_ms`, or that of a bank or profile of the file; ' +
+      `otherwise a slow endpoint never opens the circuit breaker. Default ${RERANK_ENDPOINT_TIMEOUT_MS}.`,
   ),
   max_retries: retries('Maximum number of retries after no answer, 408, 409, 429 and 5xx. Default 0, because a ' +
     'recall waits for them.'),

@@ -6,12 +6,6 @@ const LLM = 'llm_provider: openai_compatible\nllm_provider_config: {base_url: "h
   'some-model}\n'
 const NOT_FOR_MOCK = 'escalation: llm_provider is mock, which cannot fail, so nothing uses this section; set ' +
   'llm_provider, or remove the section'
-const RERANK = 'reranker: rerank_endpoint\n'
-const neverInTime = (found: number, limit: number) => (
-  `reranker_config.timeout_ms: found ${found}, allowed is less than retrieval.rerank.timeout_ms (${limit}), at which ` +
-    'a recall goes on without the reranker; otherwise it has no effect, and a slow endpoint never opens the circuit ' +
-    'breaker'
-)
 const enabled = (section: string, key: string) => (
   `${section}.${key}: it has no effect because ${section}.enabled is not set; set that to true, or to false to keep ` +
     'it for later'
@@ -52,14 +46,6 @@ const refused: Record<string, { yaml: string, env?: Environment, problems: strin
     problems: ['retrieval.semantic_timeout_ms: embedding_provider is mock, whose vectors are not searched; set ' +
       'embedding_provider'],
   },
-  'a time of the reranker after which no recall waits for it': {
-    yaml: `${RERANK}reranker_config: {timeout_ms: 1000}\nretrieval: {rerank: {timeout_ms: 1000}}\n` +
-      'banks: {home: {retrieval: {rerank: {timeout_ms: 900}}}}',
-    problems: [neverInTime(1000, 1000)],
-  },
-  'a time of the reranker after the default one of a recall': {
-    yaml: `${RERANK}reranker_config: {timeout_ms: 2000}`, problems: [neverInTime(2000, 1500)],
-  },
   'a bound of batches above that of all bodies': {
     yaml: 'bounds: {batch_bytes: 20971520}',
     problems: ['bounds.batch_bytes: found 20971520, allowed is at most SERVICES_MAX_BODY_BYTES, which is 10485760'],
@@ -94,14 +80,6 @@ await t.test('with pglite the other name of the connection URI ends the start to
 
 const used: Record<string, string> = {
   'rerank with a reranker': 'reranker: rerank_endpoint\nretrieval: {rerank: {candidates: 5}}',
-  'a time of the reranker within that of a recall': `${RERANK}reranker_config: {timeout_ms: 999}\nretrieval: ` +
-    '{rerank: {timeout_ms: 1000}}',
-  'a time of the reranker within that of a bank': `${RERANK}reranker_config: {timeout_ms: 2000}\nbanks: ` +
-    '{home: {retrieval: {rerank: {timeout_ms: 2001}}}}',
-  'a time of the reranker within that of a profile': `${RERANK}reranker_config: {timeout_ms: 2000}\nprofiles: ` +
-    '{slow: {retrieval: {rerank: {timeout_ms: 2001}}}}',
-  'a long time of a model in the process, whose worker it ends': 'reranker: transformers\nreranker_config: ' +
-    '{model: m, timeout_ms: 30000}',
   'escalation with a model': `${LLM}escalation: {degraded_mode: extractive, circuit_breaker: {failure_threshold: 3}}`,
   'escalation with a class': 'llm_provider: ./m.mjs:Model\nescalation: {degraded_mode: extractive}\nprices: {any: ' +
     '{input: 1, output: 1}}',

@@ -258,25 +258,25 @@ await t.test('a weight for vectors without meaning causes a warning, because it 
   })
 })
 
-await t.test('a recall that never waits as long for the reranker as its default time has a warning', async (t) => {
-  const warning = (limit: number) => (
-    `retrieval.rerank.timeout_ms is ${limit}, and reranker_config.timeout_ms is not set and 1200 by default: a slow ` +
-      `endpoint never opens the circuit breaker; set reranker_config.timeout_ms to less than ${limit}`
+await t.test('a time of the reranker for which no recall waits has a warning', async (t) => {
+  const warning = (inner: number, outer: number) => (
+    `reranker_config.timeout_ms is ${inner}, and a recall goes on without the reranker after ` +
+      `retrieval.rerank.timeout_ms, ${outer}: a slow endpoint never opens the circuit breaker; set ` +
+      `reranker_config.timeout_ms to less than ${outer}`
   )
-  const endpoint = (rerank: string, more = '') => ({
-    env: QUIET, yaml: `reranker: rerank_endpoint\nretrieval: {rerank: {${rerank}}}\n${more}`, warnings: [] as string[],
+  const endpoint = (more: string, ...warnings: string[]) => ({
+    env: QUIET, yaml: `reranker: rerank_endpoint\n${more}`, warnings,
   })
+  const recalls = (ms: number) => `retrieval: {rerank: {timeout_ms: ${ms}}}\n`
   check(t, {
     'by default': endpoint(''),
-    'longer than the default': endpoint('timeout_ms: 1201'),
-    'as long': { ...endpoint('timeout_ms: 1200'), warnings: [warning(1200)] },
-    shorter: { ...endpoint('timeout_ms: 500'), warnings: [warning(500)] },
-    'shorter, with a time of the reranker': endpoint('timeout_ms: 500', 'reranker_config: {timeout_ms: 400}'),
-    'shorter than that of a bank': endpoint(
-      'timeout_ms: 500', 'banks: {home: {retrieval: {rerank: {timeout_ms: 1300}}}}',
-    ),
-    'a model in the process': {
-      env: QUIET, yaml: 'reranker: transformers\nretrieval: {rerank: {timeout_ms: 500}}', warnings: [],
-    },
+    'recalls wait longer than the default': endpoint(recalls(1201)),
+    'recalls wait as long': endpoint(recalls(1200), warning(1200, 1200)),
+    'recalls wait less long': endpoint(recalls(500), warning(1200, 500)),
+    'both are set': endpoint(`${recalls(500)}reranker_config: {timeout_ms: 400}`),
+    'longer than recalls wait by default': endpoint('reranker_config: {timeout_ms: 2000}', warning(2000, 1500)),
+    'a bank waits longer': endpoint(`${recalls(500)}banks: {home: {retrieval: {rerank: {timeout_ms: 1300}}}}`),
+    'a profile waits longer': endpoint(`${recalls(500)}profiles: {slow: {retrieval: {rerank: {timeout_ms: 1300}}}}`),
+    'a model in the process': { env: QUIET, yaml: `reranker: transformers\n${recalls(500)}`, warnings: [] },
   })
 })
