@@ -1,8 +1,8 @@
 /**
- * Whether an Accept header lists a media type with a weight above 0 and at least that of another one (RFC 9110 section
+ * Whether an Accept header lists a media type with a weight above 0 and at least that of JSON (RFC 9110, section
  * 12.5.1). Wildcards match neither of them.
  */
-export function prefers (accept: string | undefined, type: string, other: string): boolean {
+export function prefers (accept: string | undefined, type: string): boolean {
   if (accept === undefined) return false
   const weights = new Map(accept.split(',').map((range) => {
     const [name = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase())
@@ -10,5 +10,5 @@ export function prefers (accept: string | undefined, type: string, other: string
     return [name, weight === undefined ? 1 : Number(weight.slice(2))]
   }))
   const weight = weights.get(type) ?? 0
-  return weight > 0 && weight >= (weights.get(other) ?? 0)
+  return weight > 0 && weight >= (weights.get('application/json') ?? 0)
 }

@@ -1,4 +1,4 @@
-import { ServiceError, type ErrorCode, type ErrorOptions } from '../lib/errors/service-error.js'
+import { ServiceError, type ErrorCode } from '../lib/errors/service-error.js'
 
 interface ErrorResponse {
   status: number
@@ -46,8 +46,8 @@ export const ERROR_RESPONSES: Readonly<Record<ErrorCode, ErrorResponse>> = {
 export class HttpError extends ServiceError {
   readonly headers: Readonly<Record<string, string>>
 
-  constructor (code: ErrorCode, detail: string, headers: Readonly<Record<string, string>>, options?: ErrorOptions) {
-    super(code, detail, options)
+  constructor (code: ErrorCode, detail: string, headers: Readonly<Record<string, string>>) {
+    super(code, detail)
     this.headers = headers
   }
 }

@@ -62,5 +62,5 @@ function format ({ event, data }: ServerSentEvent): Iterable<Buffer> {
 
 /** Whether an Accept header prefers events to JSON. */
 export function wantsEvents (accept: string | undefined): boolean {
-  return prefers(accept, EVENT_STREAM, 'application/json')
+  return prefers(accept, EVENT_STREAM)
 }

@@ -16,12 +16,10 @@ export interface ServerConnection {
   principal?: string | undefined
 }
 
-export interface RemoteOptions {
-  /** Milliseconds that one call may take. Default 60000. */
-  timeoutMs?: number
-  /** Maximum bytes of an answer. Default 32 MiB, as `bounds.answer_bytes`. */
-  answerBytes?: number
-}
+/** The time that one call may take. */
+const TIMEOUT_MS = 60_000
+/** The most bytes of an answer, as the default of `bounds.answer_bytes`. */
+const ANSWER_BYTES = 32 * 1024 * 1024
 
 interface Exchange {
   method?: string
@@ -32,8 +30,8 @@ interface Exchange {
 type Ask = <S extends TSchema>(schema: S, path: string, exchange: Exchange, signal: AbortSignal) => Promise<Static<S>>
 
 /** The operations of a server, over its HTTP API. The server decides access before it validates. */
-export function remoteOperations (connection: ServerConnection, options: RemoteOptions = {}): MemoryOperations {
-  const ask = asking(connection, options)
+export function remoteOperations (connection: ServerConnection): MemoryOperations {
+  const ask = asking(connection)
   const post = async <S extends TSchema>(schema: S, path: string, body: object, call: CallOptions | WriteOptions) => (
     await ask(schema, path, {
       method: 'POST',
@@ -73,10 +71,7 @@ function queryString (query: object): string {
   return parameters.size === 0 ? '' : `?${parameters.toString()}`
 }
 
-function asking (
-  { url, apiKey, token, principal }: ServerConnection,
-  { timeoutMs = 60_000, answerBytes = 32 * 1024 * 1024 }: RemoteOptions,
-): Ask {
+function asking ({ url, apiKey, token, principal }: ServerConnection): Ask {
   const base = url.replace(/\/+$/, '')
   const credentials = withoutUndefined({
     'x-api-key': apiKey,
@@ -85,7 +80,7 @@ function asking (
     'x-service-principal': principal === undefined ? undefined : Buffer.from(principal).toString('latin1'),
   })
   return async (schema, path, { method = 'GET', body, idempotencyKey }, signal) => {
-    const timeout = AbortSignal.timeout(timeoutMs)
+    const timeout = AbortSignal.timeout(TIMEOUT_MS)
     let response: Response
     let text: string
     try {
@@ -102,11 +97,11 @@ function asking (
         redirect: 'error',
         signal: AbortSignal.any([signal, timeout]),
       })
-      text = await readText(response, answerBytes)
+      text = await readText(response)
     } catch (cause) {
       if (cause instanceof RemoteError) throw cause
       signal.throwIfAborted()
-      if (timeout.aborted) throw new RemoteError('timed_out', `The server did not answer within ${timeoutMs} ms`)
+      if (timeout.aborted) throw new RemoteError('timed_out', `The server did not answer within ${TIMEOUT_MS} ms`)
       throw new RemoteError('connection_lost', `The connection to ${base} failed`, { cause })
     }
     const value = jsonIn(text)
@@ -119,14 +114,16 @@ function asking (
   }
 }
 
-async function readText ({ body }: Response, limit: number): Promise<string> {
+async function readText ({ body }: Response): Promise<string> {
   if (body === null) return ''
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of body) {
     size += chunk.byteLength
     // Leaving the loop cancels the body.
-    if (size > limit) throw new RemoteError('unusable_answer', `The answer of the server is larger than ${limit} bytes`)
+    if (size > ANSWER_BYTES) {
+      throw new RemoteError('unusable_answer', `The answer of the server is larger than ${ANSWER_BYTES} bytes`)
+    }
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')

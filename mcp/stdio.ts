@@ -19,6 +19,8 @@ import { StdioTransport } from './stdio-transport.js'
 const CONCURRENCY = 8
 /** Maximum bytes of a message, as the default of SERVICES_MAX_BODY_BYTES. A longer one ends the connection. */
 const MAX_MESSAGE_BYTES = 10 * 1024 * 1024
+/** Tokens of one answer of a server, as the default of `mcp.answer_tokens`. */
+const SERVER_ANSWER_TOKENS = 8000
 /** Somewhat more than a call of a server may take, so that its refusal is still answered. */
 const ANSWER_TIMEOUT_MS = 65_000
 
@@ -41,8 +43,6 @@ export type McpStdioOptions = (ServerSource | EmbeddedSource) & {
   version: string
   /** The only bank that the client may use. Default: calls name their banks. */
   bankId?: string | undefined
-  /** Tokens of one answer. Default: `mcp.answer_tokens` of the configuration, else 8000. */
-  answerTokens?: number | undefined
   /** Milliseconds in which the calls that run at the end of the input are answered. Default 65,000. */
   answerTimeoutMs?: number
   /** Ends the connection. */
@@ -107,7 +107,7 @@ interface OpenSource {
 async function openSource (options: McpStdioOptions, warn: (line: string) => void): Promise<OpenSource> {
   if (options.source === 'server') {
     const operations = remoteOperations(options.server)
-    return { operations, caller: '', answerTokens: options.answerTokens ?? 8000, close: async () => {} }
+    return { operations, caller: '', answerTokens: SERVER_ANSWER_TOKENS, close: async () => {} }
   }
   const { config, principal } = options
   const memory = await createMemoryService(config, new AccessControl(config.settings.access), { warn })
@@ -115,7 +115,7 @@ async function openSource (options: McpStdioOptions, warn: (line: string) => voi
   return {
     operations: localOperations(memory, context),
     caller: callerOf(context),
-    answerTokens: options.answerTokens ?? config.settings.mcp.answerTokens,
+    answerTokens: config.settings.mcp.answerTokens,
     close: async () => {
       await memory.idle()
       await memory.close()

@@ -22,7 +22,7 @@ export async function homeRoutes (app: FastifyInstance, { version }: HomeOptions
   })
   app.get('/', { config: { scope: 'public' }, schema: { hide: true } }, async (request, reply) => {
     addVary(reply, 'Accept')
-    if (!prefers(request.headers.accept, HTML, 'application/json')) {
+    if (!prefers(request.headers.accept, HTML)) {
       return await reply.type('application/json; charset=utf-8').send(json)
     }
     return await reply

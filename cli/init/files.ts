@@ -99,12 +99,9 @@ interface VariableLine {
 /**
  * The text of the file of variables, and the names of the variables that remain to be filled in.
  * @param configPath of the configuration file
- * @param secret makes a new secret
  */
-export function envText (
-  answers: InitAnswers, configPath: string, secret = () => randomBytes(32).toString('base64url'),
-): { text: string, missing: string[] } {
-  const lines = variables(answers, configPath, secret)
+export function envText (answers: InitAnswers, configPath: string): { text: string, missing: string[] } {
+  const lines = variables(answers, configPath)
   const texts = lines.map(({ name, value, description }) => (
     `# ${description}\n${value === undefined ? `#${name}=` : `${name}=${quoted(value)}`}\n`
   ))
@@ -117,9 +114,9 @@ function quoted (value: string): string {
   return `${quote}${value}${quote}`
 }
 
-function variables (
-  { store, embeddings, llm, auth }: InitAnswers, configPath: string, secret: () => string,
-): VariableLine[] {
+const secret = () => randomBytes(32).toString('base64url')
+
+function variables ({ store, embeddings, llm, auth }: InitAnswers, configPath: string): VariableLine[] {
   const open = (name: string, description: string): VariableLine => ({ name, description })
   const credentials: Record<InitAnswers['auth'], () => VariableLine[]> = {
     dev: () => [],

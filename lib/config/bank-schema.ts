@@ -122,7 +122,6 @@ export const BankConfigurationSchema = section({
   ...bankFields,
 }, 'The configuration of a bank as its admins set it.', 'BankConfig')
 
-export type Reflect = Static<typeof ReflectSchema>
 export type Profile = Static<typeof ProfileSchema>
 export type BankEntry = Static<typeof BankSchema>
 export type BankConfiguration = Static<typeof BankConfigurationSchema>

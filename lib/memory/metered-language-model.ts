@@ -178,7 +178,7 @@ class CallAccount {
 
   readonly progress: NonNullable<GenerateRequest['progress']> = (state) => { this.#isMade = state === 'made' }
 
-  settle (usage: TokenUsage, finish: Generation['finish'] = 'stop'): ModelUsage {
+  settle (usage: TokenUsage, finish: Generation['finish']): ModelUsage {
     const { price, reservation, span } = this.#options
     const spending: ModelUsage = {
       inputTokens: usage.inputTokens,

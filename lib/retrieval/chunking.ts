@@ -1,4 +1,4 @@
-import { runSync, type Steps } from '../concurrency/steps.js'
+import type { Steps } from '../concurrency/steps.js'
 import { sentenceSteps } from '../text/sentences.js'
 
 /** Sentences that one step packs into passages. */
@@ -15,11 +15,6 @@ export interface Span {
  * space, else between characters (never inside a surrogate pair). A text that fits is one passage over all of it.
  * @returns spans in order, not overlapping, that cover everything but white space
  */
-export function chunk (text: string, maxCharacters: number): Span[] {
-  return runSync(chunkSteps(text, maxCharacters))
-}
-
-/** `chunk` in steps, for texts of any length. */
 export function * chunkSteps (text: string, maxCharacters: number): Steps<Span[]> {
   if (text.length <= maxCharacters) return [{ start: 0, end: text.length }]
   const spans: Span[] = []

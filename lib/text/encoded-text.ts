@@ -1,4 +1,4 @@
-import { runSync, type Steps } from '../concurrency/steps.js'
+import type { Steps } from '../concurrency/steps.js'
 
 /** The most characters that are decoded of each form. */
 const MAX_CHARACTERS = 262_144
@@ -15,11 +15,6 @@ const ESCAPES = /\\u([0-9A-Fa-f]{4})|\\x([0-9A-Fa-f]{2})|&#x([0-9A-Fa-f]{1,6});|
  * The decoded base64, hexadecimal, percent-encoded and escaped parts of a text: one string for each form that occurs,
  * in which all of its parts are joined.
  */
-export function decodedTexts (text: string): string[] {
-  return runSync(decodedSteps(text))
-}
-
-/** decodedTexts, for texts of any length. */
 export function * decodedSteps (text: string): Steps<string[]> {
   // A run of hexadecimal digits is also a run of base64 characters, so texts without the latter need no second search.
   const isBase64 = text.search(BASE64) >= 0

@@ -1,4 +1,4 @@
-import { runSync, type Steps } from '../concurrency/steps.js'
+import type { Steps } from '../concurrency/steps.js'
 
 /** Flags of England, Scotland and Wales: the emoji that are written with tag characters. */
 const TAG_FLAGS =
@@ -24,12 +24,7 @@ const HIDING = [
   /[\ufff9-\ufffb]/,
 ]
 
-/** Whether a text contains characters that hide text from a human reader. */
-export function hidesText (text: string): boolean {
-  return runSync(hidingSteps(text))
-}
-
-/** hidesText, one pattern a step. */
+/** Whether a text contains characters that hide text from a human reader, one pattern a step. */
 export function * hidingSteps (text: string): Steps<boolean> {
   if (!BEYOND_ASCII.test(text)) return false
   const rest = text.replace(TAG_FLAGS, '')

@@ -1,4 +1,4 @@
-import { runSync, type Steps } from '../concurrency/steps.js'
+import type { Steps } from '../concurrency/steps.js'
 
 /** Where a sentence lies in its text: UTF-16 offsets, `end` exclusive. */
 export interface Span {
@@ -25,11 +25,6 @@ const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' })
  * signs, then a small letter) stops at the end of a window.
  * @returns spans in order that do not overlap, are trimmed of white space and not empty; none for a blank text
  */
-export function sentences (text: string): Span[] {
-  return runSync(sentenceSteps(text))
-}
-
-/** sentences, for texts of any length. */
 export function * sentenceSteps (text: string): Steps<Span[]> {
   const spans: Span[] = []
   let count = 0

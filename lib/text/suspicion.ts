@@ -87,11 +87,6 @@ const LADEN_QUERY =
  * in the length of the text.
  * @returns the kinds found, each once, in the order of SUSPICIONS
  */
-export function suspicion (text: string): Suspicion[] {
-  return runSync(suspicionSteps(text))
-}
-
-/** suspicion, for texts of any length. */
 export function * suspicionSteps (text: string): Steps<Suspicion[]> {
   const seen = yield * renderedTextSteps(text)
   const found = yield * stepsOfSeen(seen)

@@ -140,10 +140,8 @@ export function isWithin (
 }
 
 /** As checkJsonText(), in turns of the event loop. @param caller as in TurnBudget.next */
-export async function checkLongJson (
-  bytes: Uint8Array, bounds: JsonBounds, caller: string, subject = 'Request body',
-): Promise<number> {
-  const guard = new JsonGuard(bounds, subject)
+export async function checkLongJson (bytes: Uint8Array, bounds: JsonBounds, caller: string): Promise<number> {
+  const guard = new JsonGuard(bounds)
   for (let from = 0; from < bytes.length; from += CHUNK_BYTES) {
     if (turns.isExhausted) await turns.next(caller)
     guard.read(bytes, from, Math.min(from + CHUNK_BYTES, bytes.length))

@@ -92,13 +92,13 @@ function haveOneSubject (one: Statement, other: Statement): boolean {
     first.slice(0, words).every((term, index) => second[index] === term)
   )
   if (beginAlike(LEADING)) return true
-  if (shareMajority(new Set(first), new Set(second), LEADING)) return true
-  return beginAlike(1) && shareMajority(one.terms, other.terms, LEADING)
+  if (shareMajority(new Set(first), new Set(second))) return true
+  return beginAlike(1) && shareMajority(one.terms, other.terms)
 }
 
-function shareMajority (one: ReadonlySet<string>, other: ReadonlySet<string>, minShared: number): boolean {
+function shareMajority (one: ReadonlySet<string>, other: ReadonlySet<string>): boolean {
   const shared = [...one].filter((term) => other.has(term)).length
-  return shared >= minShared && shared > Math.min(one.size, other.size) / 2
+  return shared >= LEADING && shared > Math.min(one.size, other.size) / 2
 }
 
 function differ (one: Statement, other: Statement): boolean {

@@ -93,11 +93,6 @@ export function * scoreSteps (
   return sums
 }
 
-/** The weighted sum of the scorers for one input. */
-export function scoreOf (input: RankingInput, query: AnalyzedQuery, weights: ScorerWeights): number {
-  return runSync(scoreSteps([input], query, weights))[0]!
-}
-
 export function scoreBreakdown (input: RankingInput, query: AnalyzedQuery): ScoreBreakdown {
   return Object.fromEntries(SCORER_NAMES.map((name) => [name, SCORERS[name](input, query)])) as ScoreBreakdown
 }

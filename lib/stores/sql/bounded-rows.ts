@@ -28,7 +28,7 @@ const COLUMNS = [
 const LONG: ReadonlySet<string> = new Set(['text', 'tags', 'metadata'] satisfies Array<keyof MemoryRow>)
 
 /**
- * Bytes of the long columns of a row with memoryColumns(). PostgreSQL knows the length of a text without reading it.
+ * Bytes of the long columns of a row with READ_COLUMNS. PostgreSQL knows the length of a text without reading it.
  */
 function sizeOf (alias: string): string {
   return `octet_length(${alias}.text) + octet_length(${alias}.tags::text) + octet_length(${alias}.metadata)`
@@ -47,7 +47,7 @@ export type CutRow<R extends MemoryRow> = Omit<R, keyof LongColumns> & (
 
 /**
  * The rows of a statement, with null for the long columns after the first STATEMENT_BYTES.
- * @param statement with memoryColumns()
+ * @param statement with READ_COLUMNS
  * @param otherColumns its additional columns
  * @param order of the rows `c`. Default: none
  */

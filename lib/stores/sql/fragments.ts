@@ -10,13 +10,11 @@ export interface Statement {
   values: readonly Param[]
 }
 
-/** A memory's columns as rows.ts expects them, from the table with this alias. */
-export function memoryColumns (alias: string): string {
-  return `${alias}.memory_id::text as memory_id, ${alias}.text, ${alias}.tags, ${alias}.metadata::text as metadata,
-    ${alias}.occurred_at::float8 as occurred_at,
-      ${alias}.retained_at::float8 as retained_at, ${alias}.expires_at::float8 as expires_at,
-    ${alias}.document_id, ${alias}.source, ${alias}.tokens, ${alias}.trust`
-}
+/** A memory's columns as rows.ts expects them, from the table with the alias m. */
+export const READ_COLUMNS = `m.memory_id::text as memory_id, m.text, m.tags, m.metadata::text as metadata,
+    m.occurred_at::float8 as occurred_at,
+      m.retained_at::float8 as retained_at, m.expires_at::float8 as expires_at,
+    m.document_id, m.source, m.tokens, m.trust`
 
 /** Collects the parameters of a statement while its text is built. */
 export class Parameters {

@@ -1,7 +1,7 @@
 import type { BankKey } from '../../identity/context.js'
 import type { EmbeddingSpace, ListBanksRequest, ListFilters, ListRequest } from '../vector-store.js'
 import { withoutLongColumns } from './bounded-rows.js'
-import { filteredRead, memoryColumns, Parameters, type Statement } from './fragments.js'
+import { filteredRead, READ_COLUMNS, Parameters, type Statement } from './fragments.js'
 import { bankParameters } from './rows.js'
 
 /**
@@ -19,7 +19,7 @@ export function listStatement (
     : `and (m.retained_at, m.memory_id) ${order === 'newest' ? '<' : '>'} (${parameters.bind(after.retainedAt)}::float8::bigint, ${parameters.bind(after.memoryId)}::text::uuid)`
   const direction = order === 'newest' ? ' desc' : ''
   const skipped = offset === 0 ? '' : ` offset ${parameters.bind(offset)}::int`
-  const page = `select ${memoryColumns('m')} from ${schema}.memories m
+  const page = `select ${READ_COLUMNS} from ${schema}.memories m
 where m.tenant_id = $1 and m.bank_id = $2
   and (m.expires_at is null or m.expires_at > ${instant})${conditions} ${afterCursor}
 order by m.retained_at${direction}, m.memory_id${direction} limit ${parameters.bind(limit)}::int${skipped}`
@@ -73,7 +73,7 @@ around (memory_id, side) as (
   union all ${side('b', -1, '$5')}
   union all ${side('d', 1, '$6')}
 )
-select ${memoryColumns('m')}, r.side, row_number() over (order by m.place, m.memory_id)::int as position
+select ${READ_COLUMNS}, r.side, row_number() over (order by m.place, m.memory_id)::int as position
 from around r join ${schema}.memories m on m.tenant_id = $1 and m.bank_id = $2
   and m.memory_id = r.memory_id`, ['side', 'position'])
 }
@@ -120,7 +120,7 @@ export function unembeddedStatement (
       `${parameters.bind(after.memoryId)}::text::uuid)`)
   }
   return {
-    text: `select m.tenant_id, m.bank_id, ${memoryColumns('m')}, m.fingerprint, m.passage_starts, m.passage_ends
+    text: `select m.tenant_id, m.bank_id, ${READ_COLUMNS}, m.fingerprint, m.passage_starts, m.passage_ends
 from ${schema}.memories m where ${conditions.join(' and ')} and not exists (
   select from ${schema}.embedding_spaces v where v.tenant_id = m.tenant_id and v.bank_id = m.bank_id
     and (v.model, v.dimensions) <> (${parameters.bind(model)}::text, ${parameters.bind(dimensions)}::int)

@@ -3,7 +3,7 @@ import { TokenCount } from '../../text/tokens.js'
 import { readTrust } from '../../identity/trust.js'
 import type { Memory, Metadata } from '../vector-store.js'
 
-/** A row with the columns of memoryColumns(). */
+/** A row with the columns of READ_COLUMNS. */
 export interface MemoryRow {
   memory_id: string
   text: string

@@ -1,7 +1,7 @@
 import type { BankKey } from '../../identity/context.js'
 import type { EmbeddingSpace, LexicalRequest, SearchRequest } from '../vector-store.js'
 import { withoutLongColumns } from './bounded-rows.js'
-import { filterConditions, memoryColumns, Parameters, type Statement } from './fragments.js'
+import { filterConditions, READ_COLUMNS, Parameters, type Statement } from './fragments.js'
 import { lexicalStrategy, matchingMemories } from './lexical-strategy.js'
 import { bankParameters } from './rows.js'
 import { GRID, liveAt, type Shape, type Strategy } from './search-shape.js'
@@ -75,7 +75,7 @@ export function searchStatement (
   const text = `with ${space === undefined || semantic === undefined
     ? ''
     : spaceCte(shape, space)}${strategies.map(({ parts }) => parts).join(',\n')}
-select ${memoryColumns('m')}, m.passage_starts, m.passage_ends,
+select ${READ_COLUMNS}, m.passage_starts, m.passage_ends,
   ${columns.join(',\n  ')},
   ${scoreColumns(words, find('semantic')?.cosines)},
   (${totalOf(shape, words ? lexical : undefined, semantic === undefined ? undefined : space)})::int as total

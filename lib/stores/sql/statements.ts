@@ -1,7 +1,7 @@
 import { DAY_MS } from '../../time/days.js'
 import { MAX_TAG_COUNTS } from '../tag-counts.js'
 import { makeBankLocks, type BankLocks } from './bank-locks.js'
-import { countInto, memoryColumns } from './fragments.js'
+import { countInto, READ_COLUMNS } from './fragments.js'
 import { neighboursStatement } from './reading-statements.js'
 import { makeRemovalStatements, type RemovalStatements } from './removal-statements.js'
 import { makeSpaceStatements, type SpaceStatements } from './space-statements.js'
@@ -56,9 +56,7 @@ export interface Statements {
 
 /** The statements of the store, for tables in a schema (quoted). $1 is the bank's tenant and $2 its name. */
 export function makeStatements (schema: string): Statements {
-  const unexpired = (alias: string, now: string) => (
-    `(${alias}.expires_at is null or ${alias}.expires_at > ${now}::float8::bigint)`
-  )
+  const unexpired = (now: string) => `(m.expires_at is null or m.expires_at > ${now}::float8::bigint)`
   const findExisting = `select m.memory_id::text as memory_id, m.fingerprint, cardinality(m.passage_starts) as passages,
     m.expires_at::float8 as expires_at, m.trust
 from ${schema}.memories m
@@ -76,23 +74,23 @@ order by m.memory_id for update`,
     spaces: makeSpaceStatements(schema),
     vectors: makeVectorStatements(schema),
     usage: makeUsageStatements(schema),
-    get: `select ${memoryColumns('m')} from ${schema}.memories m
-where m.tenant_id = $1 and m.bank_id = $2 and m.memory_id = $3::text::uuid and ${unexpired('m', '$4')}`,
+    get: `select ${READ_COLUMNS} from ${schema}.memories m
+where m.tenant_id = $1 and m.bank_id = $2 and m.memory_id = $3::text::uuid and ${unexpired('$4')}`,
     neighbours: neighboursStatement(schema),
     // PostgreSQL knows the sizes without reading the texts.
-    scan: `select ${memoryColumns('m')}, m.size::float8 as size from (
+    scan: `select ${READ_COLUMNS}, m.size::float8 as size from (
   select o.*, sum(o.size) over (order by o.retained_at, o.memory_id rows between unbounded preceding and current row) -
     o.size as bytes_before from (
     select m.*, octet_length(m.text) + pg_column_size(m.metadata) + pg_column_size(m.tags) as size
       from ${schema}.memories m
-    where m.tenant_id = $1 and m.bank_id = $2 and ${unexpired('m', '$3')}
+    where m.tenant_id = $1 and m.bank_id = $2 and ${unexpired('$3')}
       and ($5::float8 is null or (m.retained_at, m.memory_id) > ($5::float8::bigint, $6::text::uuid))
     order by m.retained_at, m.memory_id limit $4::int
   ) o
 ) m
 where m.bytes_before < $7::float8 order by m.retained_at, m.memory_id`,
     statistics: `with live as (
-  select m.* from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2 and ${unexpired('m', '$3')}
+  select m.* from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2 and ${unexpired('$3')}
 )
 select count(*)::int as memories, coalesce(sum(cardinality(passage_starts)), 0)::int as passages,
   (count(*) filter (where not embedded))::int as unembedded, coalesce(sum(tokens), 0)::float8 as tokens,
@@ -109,7 +107,7 @@ from live`,
       ${DAY_MS})::int, $4::int - 1) as day, count(*)::int as memories
 from ${schema}.memories m
 where m.tenant_id = $1 and m.bank_id = $2
-  and ${unexpired('m', '$3')} and m.retained_at < ($5::int + 1)::bigint * ${DAY_MS}
+  and ${unexpired('$3')} and m.retained_at < ($5::int + 1)::bigint * ${DAY_MS}
 group by 1`,
     findIdempotencyRecord: `select k.request_fingerprint, k.answer from ${schema}.idempotency_keys k
 where k.tenant_id = $1 and k.key = $2 and k.kept_at > $3::float8::bigint`,

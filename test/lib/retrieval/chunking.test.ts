@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import fc, { runs } from '../../helpers/fast-check.js'
 import t from 'tap'
-import { chunk } from '../../../lib/retrieval/chunking.js'
+import { runSync } from '../../../lib/concurrency/steps.js'
+import { chunkSteps } from '../../../lib/retrieval/chunking.js'
+
+const chunk = (text: string, maxCharacters: number) => runSync(chunkSteps(text, maxCharacters))
 
 function pieces (text: string, maxCharacters: number): string[] {
   return chunk(text, maxCharacters).map(({ start, end }) => text.slice(start, end))

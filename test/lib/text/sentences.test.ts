@@ -1,6 +1,9 @@
 import fc from '../../helpers/fast-check.js'
 import t from 'tap'
-import { sentences } from '../../../lib/text/sentences.js'
+import { runSync } from '../../../lib/concurrency/steps.js'
+import { sentenceSteps } from '../../../lib/text/sentences.js'
+
+const sentences = (text: string) => runSync(sentenceSteps(text))
 
 function split (text: string): string[] {
   return sentences(text).map(({ start, end }) => text.slice(start, end))

@@ -9,10 +9,12 @@ import { runSync, type Steps } from '../../../lib/concurrency/steps.js'
 import { normalForm } from '../../../lib/text/normal-form.js'
 import { splitForFolding } from '../../../lib/text/parts.js'
 import { plainWords, plainWordsInParts, renderedTextSteps, renderedText } from '../../../lib/text/plain-words.js'
-import { suspicion, suspicionSteps } from '../../../lib/text/suspicion.js'
+import { suspicionSteps } from '../../../lib/text/suspicion.js'
 import { countSteps } from '../../../lib/text/tokens.js'
 import { words, wordsInParts } from '../../../lib/text/words.js'
 import { oddTexts } from './odd-texts.js'
+
+const suspicion = (text: string) => runSync(suspicionSteps(text))
 
 const EXPANDING = '\ufdfa'.repeat(50_000)
 

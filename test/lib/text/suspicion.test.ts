@@ -1,7 +1,10 @@
 import t from 'tap'
-import { suspicion, SUSPICIONS, type Suspicion } from '../../../lib/text/suspicion.js'
+import { runSync } from '../../../lib/concurrency/steps.js'
+import { suspicionSteps, SUSPICIONS, type Suspicion } from '../../../lib/text/suspicion.js'
 import { anyUtf16 } from '../../helpers/arbitraries.js'
 import fc from '../../helpers/fast-check.js'
+
+const suspicion = (text: string) => runSync(suspicionSteps(text))
 
 const base64 = (text: string) => Buffer.from(text).toString('base64')
 const hex = (text: string) => Buffer.from(text).toString('hex')

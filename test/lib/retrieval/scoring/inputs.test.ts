@@ -1,7 +1,8 @@
 import t from 'tap'
 import { analyzeQuery } from '../../../../lib/retrieval/query.js'
-import { scoreOf, scoreBreakdown, rankingInputs } from '../../../../lib/retrieval/scoring/inputs.js'
-import { SCORER_NAMES } from '../../../../lib/retrieval/scoring/scorers.js'
+import { runSync } from '../../../../lib/concurrency/steps.js'
+import { rankingInputs, scoreBreakdown, scoreSteps } from '../../../../lib/retrieval/scoring/inputs.js'
+import { SCORER_NAMES, type ScorerWeights } from '../../../../lib/retrieval/scoring/scorers.js'
 import { SignalReader } from '../../../../lib/retrieval/scoring/signals.js'
 import type { Candidate } from '../../../../lib/stores/vector-store.js'
 import { candidate, DAY, HOME, NOW, only } from '../candidates.js'
@@ -68,10 +69,11 @@ t.test('the judgement is the weighted sum of the scorers', async (t) => {
     [candidate('a', { lexical: 0.5, text: 'Nora: I saw the copper kettle yesterday.' })], question, new SignalReader(),
   )
   const given = scoreBreakdown(prospect!, question)
+  const scoreOf = (weights: ScorerWeights) => runSync(scoreSteps([prospect!], question, weights))[0]
   t.strictSame(Object.keys(given), [...SCORER_NAMES])
-  t.equal(scoreOf(prospect!, question, only()), 0)
+  t.equal(scoreOf(only()), 0)
   for (const name of SCORER_NAMES) {
-    t.equal(scoreOf(prospect!, question, only({ [name]: -2 })), -2 * given[name] + 0, name)
+    t.equal(scoreOf(only({ [name]: -2 })), -2 * given[name] + 0, name)
   }
-  t.equal(scoreOf(prospect!, question, only({ match: 2, speaker: 3 })), 2 * 0.5 + 3)
+  t.equal(scoreOf(only({ match: 2, speaker: 3 })), 2 * 0.5 + 3)
 })
