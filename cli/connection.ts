@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import { isPrincipal } from '../lib/identity/context.js'
 import { codeOf, CommandError, usageError } from './failures.js'
-import { withoutUndefined } from '../lib/validation/members.js'
+import type { ServerConnection } from '../mcp/remote-operations.js'
 
 const NAMES = [
   'MEMORY_GATEWAY_URL', 'MEMORY_GATEWAY_API_KEY', 'MEMORY_GATEWAY_TOKEN', 'MEMORY_GATEWAY_PRINCIPAL',
@@ -17,27 +17,19 @@ const GROUP_AND_OTHERS = 0o077
 type Name = (typeof NAMES)[number]
 type Values = Partial<Record<Name, string>>
 
-/** The address of the server, and the credentials of the caller. */
-export interface Connection {
-  /** Without a slash at its end. */
-  url: string
-  apiKey?: string
-  token?: string
-  principal?: string
-}
-
 /**
  * Variables of the environment come first, then the profile's file. The credentials of a profile belong to its server:
  * they are not sent to another one given by MEMORY_GATEWAY_URL.
  * @param profile default: MEMORY_GATEWAY_PROFILE, else `default`, whose file may be missing
+ * @returns the address without a slash at its end, and the credentials of the caller
  * @throws CommandError that shows no value of a credential
  */
-export function readConnection (environment: NodeJS.ProcessEnv, profile?: string): Connection {
+export function readConnection (environment: NodeJS.ProcessEnv, profile?: string): ServerConnection {
   const given = pick(environment)
   const chosen = profile ?? environment['MEMORY_GATEWAY_PROFILE']
   const stored = readProfile(environment, chosen)
   const isOther = given.MEMORY_GATEWAY_URL !== undefined && given.MEMORY_GATEWAY_URL !== stored.MEMORY_GATEWAY_URL
-  const values: Values = { ...(!isOther && withoutOverridden(stored, given)), ...given }
+  const values = isOther ? given : { ...withoutOverridden(stored, given), ...given }
   const { MEMORY_GATEWAY_API_KEY: apiKey, MEMORY_GATEWAY_TOKEN: token, MEMORY_GATEWAY_PRINCIPAL: principal } = values
   if (apiKey !== undefined && token !== undefined) {
     throw usageError('MEMORY_GATEWAY_API_KEY and MEMORY_GATEWAY_TOKEN are both set; set only the one that the ' +
@@ -45,11 +37,9 @@ export function readConnection (environment: NodeJS.ProcessEnv, profile?: string
   }
   return {
     url: checkUrl(values.MEMORY_GATEWAY_URL ?? DEFAULT_URL),
-    ...withoutUndefined({
-      apiKey: apiKey === undefined ? undefined : checkHeader('MEMORY_GATEWAY_API_KEY', apiKey),
-      token: token === undefined ? undefined : checkHeader('MEMORY_GATEWAY_TOKEN', token),
-      principal: checkPrincipal(principal),
-    }),
+    apiKey: checkHeader('MEMORY_GATEWAY_API_KEY', apiKey),
+    token: checkHeader('MEMORY_GATEWAY_TOKEN', token),
+    principal: checkPrincipal(principal),
   }
 }
 
@@ -128,8 +118,8 @@ function checkPrincipal (value: string | undefined): string | undefined {
 }
 
 /** Checked here, because the error of fetch would contain the value. */
-function checkHeader (name: Name, value: string): string {
-  if (!/^[\x21-\x7e]+$/.test(value)) {
+function checkHeader (name: Name, value: string | undefined): string | undefined {
+  if (value !== undefined && !/^[\x21-\x7e]+$/.test(value)) {
     throw usageError(`${name} must consist of visible ASCII characters without spaces (the value is not shown)`)
   }
   return value

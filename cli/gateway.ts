@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 // Imported by path, because the package of the gateway contains the built client and does not depend on its package.
 import { MemoryGatewayClient, MemoryGatewayError, type CallOptions } from '../packages/client/src/index.js'
-import type { Connection } from './connection.js'
+import type { ServerConnection } from '../mcp/remote-operations.js'
 import { messageOf } from '../lib/errors/message-of.js'
 import { codeOf, CommandError } from './failures.js'
 import { note } from './output.js'
@@ -18,7 +18,7 @@ export type Call = CallOptions & { signal: AbortSignal }
 
 /** The client that commands use. It reports long waits, and does not retry an address that has never answered. */
 export function openGateway (
-  { url: baseUrl, ...credentials }: Connection, interrupt: AbortSignal,
+  { url: baseUrl, ...credentials }: ServerConnection, interrupt: AbortSignal,
 ): { gateway: MemoryGatewayClient, call: Call } {
   const nobody = new AbortController()
   let isReached = false
@@ -53,7 +53,7 @@ export function openGateway (
 }
 
 /** Translates an error of a call for people; returns any other error unchanged. */
-export function describeError (error: unknown, { url }: Connection): unknown {
+export function describeError (error: unknown, { url }: ServerConnection): unknown {
   if (!(error instanceof MemoryGatewayError)) return error
   const { code, message, status, requestId } = error
   if (code === 'connection_lost') return unreachable(url, reasonOf(error), error)

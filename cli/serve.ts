@@ -72,7 +72,7 @@ export interface ServeOptions {
 export async function serve ({ envFile: envFileName, dataFolder }: ServeOptions = {}): Promise<void> {
   try {
     const envFile = applyEnvFile(process.env, process.cwd(), envFileName)
-    const load = () => checkedConfig(process.env, dataFolder === undefined ? {} : { dataFolder })
+    const load = () => checkedConfig(process.env, { dataFolder })
     const config = load()
     const app = await buildApp(config, { log: { pretty: process.stdout.isTTY }, reloadConfig: load })
     stopGracefully(app, config)

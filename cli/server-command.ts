@@ -4,6 +4,7 @@ import { readConnection } from './connection.js'
 import { describeError, openGateway, type Call } from './gateway.js'
 import { untilInterrupted } from './interrupt.js'
 import type { Metadata } from './option-values.js'
+import { withoutUndefined } from '../lib/validation/members.js'
 
 /** The options of every command that calls a server. */
 export interface ServerOptions {
@@ -51,20 +52,9 @@ export interface FilterOptions {
 }
 
 /** The filters of a recall, and the time to which its query refers. */
-export interface Filters {
-  tags?: string[]
-  tags_match?: TagsMatch
-  metadata?: Metadata
-  occurred_after?: string
-  occurred_before?: string
-  as_of?: string
-  min_trust?: Trust
-  reference_time?: string
-}
-
-export function filtersOf (options: FilterOptions): Filters {
+export function filtersOf (options: FilterOptions) {
   const { tag, tagsMatch, metadata, occurredAfter, occurredBefore, asOf, minTrust, referenceTime } = options
-  return present({
+  return withoutUndefined({
     tags: tag,
     tags_match: tagsMatch,
     metadata,
@@ -74,11 +64,4 @@ export function filtersOf (options: FilterOptions): Filters {
     min_trust: minTrust,
     reference_time: referenceTime,
   })
-}
-
-type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined> }
-
-/** Omits the members that are undefined. */
-export function present<T extends object> (members: T): Present<T> {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Present<T>
 }

@@ -33,7 +33,7 @@ async function * examine (options: DoctorOptions): AsyncGenerator<Finding, void>
   let config: Config
   try {
     applyConfiguration(options)
-    config = checkedConfig(process.env, options.data === undefined ? {} : { dataFolder: options.data })
+    config = checkedConfig(process.env, { dataFolder: options.data })
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error
     for (const problem of error.problems) yield failed(check, problem)

@@ -3,6 +3,7 @@ import { Questions } from '../ask.js'
 import { CommandError, usageError } from '../failures.js'
 import { note, writeJson, writeLine } from '../output.js'
 import { withServer, type ServerOptions, type TagsMatch } from '../server-command.js'
+import { withoutUndefined } from '../../lib/validation/members.js'
 
 export interface ForgetOptions extends ServerOptions {
   id?: string[]
@@ -29,10 +30,10 @@ export async function forget (bank: string, options: ForgetOptions): Promise<voi
 /** @throws CommandError unless exactly one option chooses what is deleted */
 function requestOf (bank: string, { id, tag, tagsMatch, all = false, dryRun = false }: ForgetOptions): ForgetRequest {
   if (tagsMatch !== undefined && tag === undefined) throw usageError('--tags-match requires --tag')
-  const common = { bank_id: bank, ...(dryRun && { dry_run: true }) }
+  const common = withoutUndefined({ bank_id: bank, dry_run: dryRun ? true : undefined })
   if (id !== undefined && tag === undefined && !all) return { ...common, memory_ids: id }
   if (id === undefined && tag !== undefined && !all) {
-    return { ...common, tags: tag, ...(tagsMatch !== undefined && { tags_match: tagsMatch }) }
+    return withoutUndefined({ ...common, tags: tag, tags_match: tagsMatch })
   }
   if (id === undefined && tag === undefined && all) return { ...common, scope: 'all' }
   throw usageError('choose what to delete with one of --id, --tag and --all')

@@ -18,7 +18,7 @@ export async function mcp ({ data, bank, profile, ...options }: McpCommandOption
   await untilInterrupted(async (signal) => {
     const common = { version: packageVersion(), bankId: bank, signal }
     if (isEmbedded) {
-      const config = checkedConfig(process.env, data === undefined ? {} : { dataFolder: data })
+      const config = checkedConfig(process.env, { dataFolder: data })
       await runMcpStdio({ ...common, source: 'embedded', config, principal: readPrincipal(process.env) })
     } else {
       await runMcpStdio({ ...common, source: 'server', server: readConnection(process.env, profile) })

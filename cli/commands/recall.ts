@@ -1,6 +1,7 @@
 import { numberOf, recordOf, recordsOf, textOf, textsOf, type Answer } from '../answers.js'
 import { columns, note, printable, writeJson, writeLine } from '../output.js'
-import { filtersOf, present, scopeOf, withServer, type FilterOptions, type ServerOptions } from '../server-command.js'
+import { filtersOf, scopeOf, withServer, type FilterOptions, type ServerOptions } from '../server-command.js'
+import { withoutUndefined } from '../../lib/validation/members.js'
 
 export interface RecallOptions extends ServerOptions, FilterOptions {
   maxResults?: number
@@ -16,7 +17,7 @@ export async function recall (bank: string, query: string, options: RecallOption
       query,
       ...scopeOf(bank),
       ...filtersOf(options),
-      ...present({ max_results: maxResults, max_tokens: maxTokens, min_score: minScore, explain }),
+      ...withoutUndefined({ max_results: maxResults, max_tokens: maxTokens, min_score: minScore, explain }),
     }, call)
     if (options.json === true) return await writeJson(answer)
     const hits = recordsOf(answer['hits'])

@@ -2,7 +2,8 @@ import type { Hit, ReflectEvent } from '../../packages/client/src/index.js'
 import { recordsOf, textsOf, type Answer } from '../answers.js'
 import { CommandError } from '../failures.js'
 import { note, printable, write, writeJson, writeLine } from '../output.js'
-import { filtersOf, present, scopeOf, withServer, type FilterOptions, type ServerOptions } from '../server-command.js'
+import { filtersOf, scopeOf, withServer, type FilterOptions, type ServerOptions } from '../server-command.js'
+import { withoutUndefined } from '../../lib/validation/members.js'
 import { hitLines } from './recall.js'
 
 export interface ReflectOptions extends ServerOptions, FilterOptions {
@@ -19,7 +20,7 @@ export async function reflect (bank: string, question: string, options: ReflectO
       query: question,
       ...scopeOf(bank),
       ...filtersOf(options),
-      ...present({ max_tokens: maxTokens, instructions, include_sources: sources }),
+      ...withoutUndefined({ max_tokens: maxTokens, instructions, include_sources: sources }),
     }, call)
     const answer = await collect(events, async (text) => { if (!json) await write(printable(text)) })
     if (json) return await writeJson(answer)

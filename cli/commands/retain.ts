@@ -1,7 +1,8 @@
 import { CommandError, usageError } from '../failures.js'
 import type { Metadata } from '../option-values.js'
 import { note, writeJson, writeLine } from '../output.js'
-import { present, withServer, type ServerOptions } from '../server-command.js'
+import { withServer, type ServerOptions } from '../server-command.js'
+import { withoutUndefined } from '../../lib/validation/members.js'
 
 /** More than any gateway accepts; without a limit, an endless input would fill the memory of the process. */
 const MAX_INPUT_BYTES = 64 * 1024 * 1024
@@ -23,7 +24,7 @@ export async function retain (bank: string, given: string | undefined, options: 
     const answer = await gateway.retain({
       bank_id: bank,
       content,
-      ...present({
+      ...withoutUndefined({
         tags, metadata, occurred_at: occurredAt, expires_at: expiresAt, document_id: documentId, source,
       }),
     }, call)

@@ -25,7 +25,7 @@ export function * fromChatGpt (document: unknown): Generator<Found> {
         ...found,
         source: 'chatgpt',
         document_id: id,
-        metadata: { ...found.metadata, ...(title !== undefined && title !== '' && { title }) },
+        metadata: { ...found.metadata, title: title === '' ? undefined : title },
       }
     }
   }

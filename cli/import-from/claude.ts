@@ -31,7 +31,7 @@ export function * fromClaude (document: unknown): Generator<Found> {
         text,
         source: 'claude',
         document_id: id,
-        metadata: { speaker, ...(title !== undefined && title !== '' && { title }) },
+        metadata: { speaker, title: title === '' ? undefined : title },
         occurred_at: occurredAt,
       }
     }

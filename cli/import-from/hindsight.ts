@@ -2,7 +2,6 @@ import {
   flatMetadata, optionalInstant, optionalText, optionalTexts, requireList, requireObject, requireText, type Found,
 } from './shape.js'
 import { isJsonObject } from '../../lib/validation/json-object.js'
-import { withoutUndefined } from '../../lib/validation/members.js'
 
 /** Lists of facts: `GET …/memories/list` has `items`, a recall `results`. */
 const LISTS = ['items', 'results', 'memories'] as const
@@ -27,12 +26,11 @@ export function * fromHindsight (document: unknown): Generator<Found> {
       source: 'hindsight',
       metadata: {
         ...flatMetadata(fact['metadata'], `${place}.metadata`),
-        ...withoutUndefined({ fact_type: type, context: context === '' ? undefined : context }),
+        fact_type: type,
+        context: context === '' ? undefined : context,
       },
-      ...withoutUndefined({
-        document_id: id === '' ? undefined : id,
-        tags: tags.length > 0 ? tags : undefined,
-      }),
+      document_id: id === '' ? undefined : id,
+      tags,
       occurred_at: occurredAt,
       retained_at: retainedAt,
     }

@@ -27,7 +27,7 @@ export function * fromMem0 (document: unknown): Generator<Found> {
       source: 'mem0',
       document_id: requireText(memory['id'], `${place}.id`),
       metadata: { ...flatMetadata(memory['metadata'], `${place}.metadata`), ...Object.fromEntries(owners) },
-      ...(tags.length > 0 && { tags }),
+      tags,
       retained_at: createdAt,
       expires_at: expiresAt,
     }

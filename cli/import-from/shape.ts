@@ -3,7 +3,7 @@ import { CommandError } from '../failures.js'
 import { DAY_MS } from '../../lib/time/days.js'
 import { isJsonObject } from '../../lib/validation/json-object.js'
 
-/** A memory as an import accepts it, and its place in the source. */
+/** A memory as an import accepts it, and its place in the source. Its JSON has no members that are undefined. */
 export interface Found {
   place: string
   /** Without any but white space there is no memory; the import counts how often that is so. */
@@ -13,8 +13,8 @@ export interface Found {
   expires_at?: string | undefined
   document_id?: string | undefined
   source?: string
-  tags?: string[]
-  metadata?: Record<string, string | number | boolean | null>
+  tags?: string[] | undefined
+  metadata?: Record<string, string | number | boolean | null | undefined>
 }
 
 const LAST_INSTANT = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
@@ -84,22 +84,23 @@ function instant (time: number, place: string, value: unknown): string {
   return date.toISOString()
 }
 
-export function optionalTexts (value: unknown, place: string): string[] {
-  if (value === undefined || value === null) return []
-  return requireList(value, place).map((item, index) => requireText(item, `${place}[${index}]`))
+/** An empty list counts as absent. */
+export function optionalTexts (value: unknown, place: string): string[] | undefined {
+  if (value === undefined || value === null) return undefined
+  const texts = requireList(value, place).map((item, index) => requireText(item, `${place}[${index}]`))
+  return texts.length > 0 ? texts : undefined
 }
 
 /** The members of a map as flat metadata; lists and maps in it become their JSON. */
 export function flatMetadata (value: unknown, place: string): Found['metadata'] {
   if (value === undefined || value === null) return {}
-  const flat: Record<string, string | number | boolean | null> = {}
+  const flat: NonNullable<Found['metadata']> = {}
   for (const [key, child] of Object.entries(requireObject(value, place))) {
-    const isScalar = child === null || ['string', 'number', 'boolean'].includes(typeof child)
-    flat[key] = isScalar ? scalarOf(child) : JSON.stringify(child)
+    flat[key] = isScalar(child) ? child : JSON.stringify(child)
   }
   return flat
 }
 
-function scalarOf (value: unknown): string | number | boolean | null {
-  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? value : null
+function isScalar (value: unknown): value is string | number | boolean | null {
+  return value === null || ['string', 'number', 'boolean'].includes(typeof value)
 }

@@ -34,7 +34,7 @@ export interface LoadOptions {
   /** Whether a file exists, to detect containers. Default: the file system. */
   exists?: (path: string) => boolean
   /** A folder for the store pglite, relative to `cwd`. The file may name no other store. */
-  dataFolder?: string
+  dataFolder?: string | undefined
   /** Finds problems in the settings of providers, which this module does not know; all are reported together. */
   checkProviders?: (config: ProviderConfiguration) => string[]
 }
