@@ -58,21 +58,13 @@ export function statusOf (error: ServiceError): number {
 
 /** The headers of the response to an error, without those that every response has. */
 export function errorHeaders (error: ServiceError): Record<string, string> {
-  return {
-    ...ERROR_RESPONSES[error.code].headers,
-    ...(error.retryAfterSeconds !== undefined && { 'retry-after': String(error.retryAfterSeconds) }),
-    ...(error instanceof HttpError && error.headers),
-  }
+  const headers = { ...ERROR_RESPONSES[error.code].headers }
+  if (error.retryAfterSeconds !== undefined) headers['retry-after'] = String(error.retryAfterSeconds)
+  return error instanceof HttpError ? { ...headers, ...error.headers } : headers
 }
 
 /** The body of every response with a status of 400 or higher. */
 export function errorBody (error: ServiceError, requestId: string): Record<string, unknown> {
   const { detail, code, members, retryAfterSeconds } = error
-  return {
-    detail,
-    code,
-    request_id: requestId,
-    ...members,
-    ...(retryAfterSeconds !== undefined && { retry_after_seconds: retryAfterSeconds }),
-  }
+  return { detail, code, request_id: requestId, ...members, retry_after_seconds: retryAfterSeconds }
 }

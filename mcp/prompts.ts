@@ -105,6 +105,6 @@ export async function getPrompt (
   if (pinned !== undefined && Object.hasOwn(given, 'bank_id')) {
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'bank_id is not an argument here')
   }
-  const text = await found.write({ ...given, ...(pinned !== undefined && { bank_id: pinned }) }, call)
+  const text = await found.write(pinned === undefined ? given : { ...given, bank_id: pinned }, call)
   return { description: found.description, messages: [{ role: 'user', content: { type: 'text', text } }] }
 }

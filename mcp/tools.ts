@@ -115,7 +115,8 @@ const forget = tool({
   run: async ({ idempotency_key: key, ...request }, { operations, signal, idempotencyKey, budget }) => {
     const answer = await operations.forget(request, { signal, idempotencyKey: key ?? idempotencyKey })
     const ids = await budget.takeMany(answer.memory_ids)
-    return { ...answer, memory_ids: ids, ...(ids.length < answer.deleted_count && { truncated: true }) }
+    const isCut = ids.length < answer.deleted_count
+    return withoutUndefined({ ...answer, memory_ids: ids, truncated: isCut ? true : undefined })
   },
 })
 

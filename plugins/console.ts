@@ -28,7 +28,7 @@ export interface ConsoleConfig {
 interface Asset {
   type: string
   /** By content coding. */
-  bodies: { identity: Buffer, br?: Buffer, gzip?: Buffer }
+  bodies: { identity: Buffer, br: Buffer | undefined, gzip: Buffer | undefined }
   /** The entity tag of the content; a content coding is appended to it. */
   hash: string
 }
@@ -102,7 +102,7 @@ function readAsset (folder: string, name: string): Asset {
 function assetOf (extension: string, identity: Buffer, br?: Buffer, gzip?: Buffer): Asset {
   return {
     type: TYPES[extension] ?? 'application/json; charset=utf-8',
-    bodies: { identity, ...(br && { br }), ...(gzip && { gzip }) },
+    bodies: { identity, br, gzip },
     // A hash, because every file of an npm package has the same modification time.
     hash: createHash('sha256').update(identity).digest('base64url').slice(0, 22),
   }

@@ -62,7 +62,7 @@ function begin (tracer: Tracer, request: FastifyRequest): { span: Span, context:
   const attributes: Attributes = {
     'http.request.method': request.method,
     'url.scheme': request.protocol,
-    ...(url !== undefined && { 'http.route': url }),
+    'http.route': url,
   }
   const name = url === undefined ? request.method : `${request.method} ${url}`
   const span = tracer.startSpan(name, { kind: SpanKind.SERVER, attributes }, parent)

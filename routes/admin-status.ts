@@ -8,7 +8,7 @@ import { providerLabel } from '../lib/providers/registry.js'
 import { formatInstant, type Clock } from '../lib/time/clock.js'
 import { ModelConditionField } from './health.js'
 import { answers, ROUTE_ERRORS } from './responses.js'
-import { withoutUndefined } from '../lib/validation/members.js'
+import { optionalOrUndefined } from '../lib/memory/schemas.js'
 
 const AUTH_MODES = ['dev', 'api_key', 'jwt_hs256', 'jwt_oidc', 'host'] as const
 const STORE_CONDITIONS = ['ok', 'unhealthy', 'failed', 'timed_out'] as const
@@ -44,12 +44,12 @@ const AdminStatusAnswer = Type.Object({
     latency_ms: Type.Unsafe<number | null>({
       type: ['number', 'null'], description: 'Response time in milliseconds; null when the status is not `ok`.',
     }),
-    connections: Type.Optional(Type.Object({
+    connections: optionalOrUndefined(Type.Object({
       size: Type.Integer({ description: 'Maximum number of connections.' }),
       in_use: Type.Integer(),
       waiting: Type.Integer({ description: 'Callers that wait for a connection.' }),
     }, { description: 'Connections to the database, when the store uses one.' })),
-    vectors_pending: Type.Optional(Type.Integer({
+    vectors_pending: optionalOrUndefined(Type.Integer({
       description: 'Memories that are known to have no vector yet; absent when vectors are written together with ' +
         'the memory.',
     })),
@@ -61,7 +61,7 @@ const AdminStatusAnswer = Type.Object({
     status: ModelConditionField,
   }),
   language_model: Model,
-  reranker: Type.Optional(Model),
+  reranker: optionalOrUndefined(Model),
 }, {
   title: 'AdminStatus',
   description: 'The providers and settings of this process and their state. Contains no secrets and no addresses.',
@@ -102,12 +102,12 @@ export const adminStatusRoutes: FastifyPluginAsyncTypebox<AdminStatusOptions> = 
   const storeStatus = async () => {
     const check = await app.memory.health.check(healthTimeoutMs)
     const { pool, vectorsPending } = app.memory.status()
-    const connections = pool && { size: pool.size, in_use: pool.inUse, waiting: pool.waiting }
     return {
       provider: nameOf(settings.vectorStore, overrides.store),
       status: check.status === 'ok' ? check.status : STATUS_OF[check.reason],
       latency_ms: check.status === 'ok' ? Math.round(check.latencyMs * 1000) / 1000 : null,
-      ...withoutUndefined({ connections, vectors_pending: vectorsPending }),
+      connections: pool && { size: pool.size, in_use: pool.inUse, waiting: pool.waiting },
+      vectors_pending: vectorsPending,
     }
   }
 
@@ -140,12 +140,10 @@ export const adminStatusRoutes: FastifyPluginAsyncTypebox<AdminStatusOptions> = 
         ...named(nameOf(settings.languageModel, overrides.languageModel), languageModel),
         status: conditions.language_model,
       },
-      ...(conditions.reranker !== undefined && {
-        reranker: {
-          ...named(nameOf(settings.reranker, overrides.reranker), reranker),
-          status: conditions.reranker,
-        },
-      }),
+      reranker: conditions.reranker && {
+        ...named(nameOf(settings.reranker, overrides.reranker), reranker),
+        status: conditions.reranker,
+      },
     }
   })
 }

@@ -95,13 +95,15 @@ export async function healthRoutes (
       const detail = `Not ready: vector_store ${REASONS[check.reason]}`
       throw new ServiceError('dependency_unavailable', detail, { cause: check.cause })
     }
-    const models = Object.entries(app.memory.modelConditions()).map(([name, status]) => [name, { status }] as const)
+    const { embedding, language_model: languageModel, reranker } = app.memory.modelConditions()
     return {
       status: 'ok',
       checks: {
         vector_store: { status: 'ok', latency_ms: Math.round(check.latencyMs * 1000) / 1000 },
-        ...Object.fromEntries(models),
-        ...(missing.length > 0 && { auth: { status: 'misconfigured', missing } }),
+        embedding: { status: embedding },
+        language_model: { status: languageModel },
+        reranker: reranker && { status: reranker },
+        auth: missing.length > 0 ? { status: 'misconfigured', missing } : undefined,
       },
     }
   })

@@ -19,6 +19,8 @@ export const whoamiRoutes: FastifyPluginAsyncTypebox = async (app) => {
     actor: context.actor ?? null,
     tenant_id: context.tenantId,
     on_behalf_of: context.onBehalfOf ?? null,
-    ...(query.bank_id !== undefined && { permissions: await app.memory.banks.permissions(query.bank_id, context) }),
+    permissions: query.bank_id === undefined
+      ? undefined
+      : await app.memory.banks.permissions(query.bank_id, context),
   }))
 }

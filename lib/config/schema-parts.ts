@@ -2,6 +2,7 @@ import {
   Type, type Static, type TArray, type TObject, type TOptional, type TProperties, type TRecord, type TSchema,
   type TUnion,
 } from 'typebox'
+import { withoutUndefined } from '../validation/members.js'
 
 // Annotations for messages and for the reference (docs/configuration.md), which validation ignores: `x-allowed`
 // describes a pattern in words, `x-keys` the keys of a map, and `x-removed` what replaces a removed key.
@@ -30,7 +31,7 @@ type ResolvedObject<P extends TProperties> =
  * @param title its name in the OpenAPI document
  */
 export function section<P extends TProperties> (properties: P, description: string, title?: string): TObject<P> {
-  return Type.Object(properties, { additionalProperties: false, description, ...(title !== undefined && { title }) })
+  return Type.Object(properties, withoutUndefined({ additionalProperties: false, description, title }))
 }
 
 /**
@@ -84,12 +85,12 @@ export const text = (pattern: string, allowed: string, description: string) => (
 )
 
 /** @param longest in characters */
-export const words = (longest: number, description?: string) => Type.String({
+export const words = (longest: number, description?: string) => Type.String(withoutUndefined({
   minLength: 1,
   maxLength: longest,
   'x-allowed': `of 1 to ${longest} characters`,
-  ...(description !== undefined && { description }),
-})
+  description,
+}))
 
 /** A bank id or a principal, or a prefix before one trailing `*`. */
 export const pattern = (what: string) => Type.String({

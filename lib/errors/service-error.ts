@@ -59,7 +59,7 @@ export interface ErrorMembers {
 export interface ErrorOptions {
   members?: ErrorMembers
   /** Seconds after which a retry can succeed. */
-  retryAfterSeconds?: number
+  retryAfterSeconds?: number | undefined
   /** The underlying error. It is logged and never sent. */
   cause?: unknown
 }

@@ -11,6 +11,7 @@ import { etagOf, requirePrecondition, type Precondition } from './entity-tags.js
 import { mergePatch } from './merge-patch.js'
 import { nullableInstant } from './records.js'
 import type { BankConfigAnswer, BankConfigHistoryAnswer, DeleteBankAnswer } from './schemas.js'
+import { withoutUndefined } from '../validation/members.js'
 
 /** Maximum number of attempts of a merge when concurrent changes intervene. */
 const ATTEMPTS = 10
@@ -200,19 +201,15 @@ export class BankConfigurations {
       { principal, permissions: [...permissions] }
     ))
     const ownInForce = bankGrants ? own : []
+    const origins: BankConfigAnswer['origin'] = {
+      ...origin, access: ownInForce.length > 0 ? 'bank' : granted.length > 0 ? 'file' : 'default',
+    }
     const profile = operator.profileOf(key.bankId, sections.profile)
+    if (profile !== undefined) origins['profile'] = profile.origin
     return {
       config: stored?.configuration ?? {},
-      effective: {
-        access: [...granted, ...ownInForce],
-        ...effective,
-        ...(profile !== undefined && { profile: profile.name }),
-      },
-      origin: {
-        ...origin,
-        access: ownInForce.length > 0 ? 'bank' : granted.length > 0 ? 'file' : 'default',
-        ...(profile !== undefined && { profile: profile.origin }),
-      },
+      effective: withoutUndefined({ access: [...granted, ...ownInForce], ...effective, profile: profile?.name }),
+      origin: origins,
       etag: etagOf(stored?.revision ?? 0),
       updated_at: nullableInstant(stored?.updatedAt ?? null),
       updated_by: stored?.updatedBy ?? null,

@@ -14,7 +14,6 @@ import { clamp, nullableInstant, toRecord, type WireFilters } from './records.js
 import type {
   AdminBanksAnswer, BankAnswer, BanksAnswer, MemoriesAnswer, MemoriesQuery, MemoryRecord, PageQuery, StatisticsAnswer,
 } from './schemas.js'
-import { withoutUndefined } from '../validation/members.js'
 
 const DEFAULT_PAGE = 50
 const MAX_PAGE = 200
@@ -76,7 +75,7 @@ export class Banks {
     return {
       ...toBankAnswer(statistics),
       chunk_count: statistics.passageCount,
-      ...(backfill !== undefined && { pending_embeddings: statistics.unembeddedCount ?? 0 }),
+      pending_embeddings: backfill && (statistics.unembeddedCount ?? 0),
       token_count: statistics.tokens,
       first_retained_at: nullableInstant(statistics.firstRetainedAt),
       first_occurred_at: nullableInstant(statistics.firstOccurredAt),
@@ -115,10 +114,8 @@ export class Banks {
       limit: limit + 1,
       filters,
       budget,
-      ...withoutUndefined({
-        order: order === 'newest' ? undefined : order,
-        offset: offset > 0 ? offset : undefined,
-      }),
+      order: order === 'newest' ? undefined : order,
+      offset: offset > 0 ? offset : undefined,
       after: place && { retainedAt: place[0], memoryId: place[1] },
     })
     const shown = memories.slice(0, limit)
@@ -128,7 +125,7 @@ export class Banks {
       next_cursor: memories.length > limit && last !== undefined
         ? encodeCursor([last.retainedAt, last.memoryId])
         : null,
-      ...(total !== undefined && { total: { count: Math.min(total, MAX_COUNT), complete: total <= MAX_COUNT } }),
+      total: total === undefined ? undefined : { count: Math.min(total, MAX_COUNT), complete: total <= MAX_COUNT },
     }
   }
 

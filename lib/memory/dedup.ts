@@ -112,7 +112,7 @@ function redirected (decisions: readonly ItemDecision[], replaced: ReadonlyMap<s
   return decisions.map(({ kind, target, near }) => ({
     kind,
     target: standing(target),
-    ...(near !== undefined && { near: { ...near, target: standing(near.target) } }),
+    near: near && { ...near, target: standing(near.target) },
   }))
 }
 

@@ -61,7 +61,7 @@ export class ExplainService {
       semantic: semanticStage(memory, ranked, places, failed),
     }
     const answer = {
-      memory_id: memoryId, stages, ...(ranked.degraded.length > 0 && { degraded: [...ranked.degraded] }),
+      memory_id: memoryId, stages, degraded: ranked.degraded.length > 0 ? [...ranked.degraded] : undefined,
     }
     if (failed.length > 0) return { ...answer, ...NOT_RANKED, verdict: 'filtered' }
     if (ranked.query.spans.length > 0) stages.times = timesStage(memory, ranked, filters)

@@ -43,12 +43,10 @@ export function failedFilters (memory: Memory, filters: Filters): Failed {
 
 /** Filters that match the memory and hardly any other. */
 export function narrowest ({ tags, metadata, occurredAt, retainedAt }: Memory): Filters {
-  return {
-    ...(tags.length > 0 && { tags: { values: tags, match: 'all' } }),
-    ...(Object.keys(metadata).length > 0 && { metadata }),
-    ...(occurredAt !== null && { occurredAfter: occurredAt, occurredBefore: occurredAt + 1 }),
-    asOf: retainedAt,
-  }
+  const filters: Filters = { asOf: retainedAt }
+  if (tags.length > 0) filters.tags = { values: tags, match: 'all' }
+  if (Object.keys(metadata).length > 0) filters.metadata = metadata
+  return occurredAt === null ? filters : { ...filters, occurredAfter: occurredAt, occurredBefore: occurredAt + 1 }
 }
 
 /** @returns the memory's rank, from 1 */
@@ -79,7 +77,7 @@ function strategyStage<None extends 'no_match' | 'no_vector'> (
     rank: ranks[name] ?? null,
     score: isScored ? score ?? null : null,
     candidates: candidates.length,
-    ...(state === 'too_low' && ranks[name] === undefined && { beyond: DEEP_SEARCH_LIMIT }),
+    beyond: state === 'too_low' && ranks[name] === undefined ? DEEP_SEARCH_LIMIT : undefined,
   }
 }
 

@@ -183,7 +183,7 @@ class CallAccount {
     const spending: ModelUsage = {
       inputTokens: usage.inputTokens,
       outputTokens: usage.outputTokens,
-      ...(price !== undefined && { cost: costOf(usage, price) }),
+      cost: price && costOf(usage, price),
     }
     reservation.settle(usage.inputTokens + usage.outputTokens, true)
     span.set({

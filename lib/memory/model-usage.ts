@@ -2,7 +2,7 @@ import type { TokenUsage } from '../models/language-model.js'
 
 /** The usage of the language model: tokens, and a cost when the model has a price. */
 export interface ModelUsage extends TokenUsage {
-  cost?: number
+  cost?: number | undefined
 }
 
 export const NO_USAGE: ModelUsage = { inputTokens: 0, outputTokens: 0 }
@@ -12,6 +12,6 @@ export function addUsage (one: ModelUsage, other: ModelUsage): ModelUsage {
   return {
     inputTokens: one.inputTokens + other.inputTokens,
     outputTokens: one.outputTokens + other.outputTokens,
-    ...(cost !== undefined && { cost }),
+    cost,
   }
 }

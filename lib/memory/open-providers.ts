@@ -78,7 +78,7 @@ export async function openProviders (
       warn,
       info,
       spoolBytes: settings.spoolBytes,
-      ...(weights.semantic > 0 && { space: embeddingSpace(settings, embeddings) }),
+      space: weights.semantic > 0 ? embeddingSpace(settings, embeddings) : undefined,
     })
     const rerankerLabel = providerLabel(chosen?.name ?? 'reranker')
     const observer = (provider: string) => ({ provider, telemetry, timer: () => performance.now() })

@@ -75,9 +75,9 @@ export function toHit (candidate: ScoredCandidate, explain: boolean): Hit {
   if (explain) {
     hit.scores = {
       ...strategies,
-      ...(signals !== undefined && { signals }),
+      signals,
       ...breakdown,
-      ...(rerank !== undefined && { rerank }),
+      rerank,
     }
   }
   return hit

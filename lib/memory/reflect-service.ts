@@ -10,7 +10,6 @@ import {
   generateStructuredAnswer, streamAnswer, generateAnswer, extractiveAnswer, type AnswerRequest, type ModelAnswer,
 } from './reflect/answering.js'
 import type { ReflectAnswer, ReflectEvent, ReflectRequest } from './schemas.js'
-import { withoutUndefined } from '../validation/members.js'
 
 const NO_EVIDENCE = 'There are no memories that answer this.'
 
@@ -141,7 +140,7 @@ export class ReflectService {
   }
 
   #abstention ({ degraded }: ReflectRun): Conclusion {
-    return { answer: NO_EVIDENCE, abstained: true, ...(degraded.length > 0 && { degraded }) }
+    return { answer: NO_EVIDENCE, abstained: true, degraded: degraded.length > 0 ? degraded : undefined }
   }
 
   #conclusion (run: ReflectRun, answered: ModelAnswer, extractive: boolean): Conclusion {
@@ -150,12 +149,10 @@ export class ReflectService {
     return {
       answer: answered.text,
       abstained: false,
-      ...withoutUndefined({
-        structured: answered.structured,
-        unverified: answered.unverified || undefined,
-        truncated: answered.truncated || undefined,
-        degraded: degraded.length > 0 ? degraded : undefined,
-      }),
+      structured: answered.structured,
+      unverified: answered.unverified || undefined,
+      truncated: answered.truncated || undefined,
+      degraded: degraded.length > 0 ? degraded : undefined,
     }
   }
 }
@@ -169,6 +166,6 @@ function usageOf ({ inputTokens, outputTokens, cost }: ModelUsage): ReflectAnswe
     tokens: inputTokens + outputTokens,
     input_tokens: inputTokens,
     output_tokens: outputTokens,
-    ...(cost !== undefined && { cost }),
+    cost,
   }
 }

@@ -15,7 +15,7 @@ export function contextOf (
     items: plan.items.map(({ kind, target, near }, index): RetainedItem => ({
       kind,
       target: targetOf(target),
-      ...(near !== undefined && { near: { target: targetOf(near.target), similarity: near.similarity } }),
+      near: near && { target: targetOf(near.target), similarity: near.similarity },
       redactions: prepared[index]!.redactions,
     })),
   }

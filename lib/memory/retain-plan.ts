@@ -19,7 +19,7 @@ export interface RetainedItem {
   /** The memory that holds the item's content. */
   target: Target
   /** Absent when the item is new or an exact repeat. */
-  near?: { target: Target, similarity: number }
+  near?: { target: Target, similarity: number } | undefined
   redactions: readonly string[]
 }
 
@@ -62,7 +62,7 @@ export interface ItemDecision {
   /** The memory that the item becomes or, for `skipped`, the one that it repeats. */
   target: ItemTarget
   /** Absent when the item is new or an exact repeat. */
-  near?: NearDuplicate
+  near?: NearDuplicate | undefined
 }
 
 export interface RetainPlan {

@@ -26,19 +26,14 @@ export function memoryStatus ({
     const status = attempt(() => statusOf(provider))
     return status === undefined ? [] : [{ kind, status }]
   })
-  const pool = attempt(() => store.poolStatus?.())
-  return {
-    models,
-    pool,
-    vectorsPending: backfill?.pending,
-  }
+  return { models, pool: attempt(() => store.poolStatus?.()), vectorsPending: backfill?.pending }
 }
 
-/** The conditions of the models. `reranker` is absent when none is configured. */
+/** The conditions of the models. `reranker` is undefined when none is configured. */
 export interface ModelConditions {
   embedding: ModelCondition
   language_model: ModelCondition
-  reranker?: ModelCondition
+  reranker: ModelCondition | undefined
 }
 
 /** Derived from past calls and circuit breakers; no call is made. */
@@ -51,7 +46,7 @@ export function modelConditions ({
   return {
     embedding: conditionOf('embedding', embeddings),
     language_model: conditionOf('llm', languageModel),
-    ...(reranker !== undefined && { reranker: conditionOf('reranker', reranker) }),
+    reranker: reranker && conditionOf('reranker', reranker),
   }
 }
 

@@ -28,7 +28,7 @@ export interface GenerateRequest {
   /** The schema that the answer must satisfy as JSON. The prompt states it, too; models that can enforce it do. */
   responseSchema?: JsonSchema | undefined
   /** Milliseconds that the call may take, waiting and retries included. Default: no limit but the model's own. */
-  timeoutMs?: number
+  timeoutMs?: number | undefined
   /** Tenant of the caller; null or absent for none. Failures that a tenant's requests cause count for it alone. */
   tenantId?: string | null
   /** Called when the call begins to wait and when it is made. A model without a queue does not call it. */

@@ -20,9 +20,9 @@ export interface ListRequest {
   /** A store without `countMemories` never receives the filters that only lists have. */
   filters: ListFilters
   /** Default newest first; only a store with `countMemories` receives `oldest`. */
-  order?: 'newest' | 'oldest'
+  order?: 'newest' | 'oldest' | undefined
   /** Number of memories to skip before the page; only a store with `countMemories` receives it. */
-  offset?: number
+  offset?: number | undefined
   /** The last memory of the previous page; this page begins after it. */
   after?: { retainedAt: number, memoryId: string } | undefined
   /** As in SearchRequest. */

@@ -13,7 +13,7 @@ export interface ModelCallRecord {
   inputTokens?: number
   outputTokens?: number
   /** In the currency of the price table; absent when the model has no price there. */
-  cost?: number
+  cost?: number | undefined
 }
 
 /** Records events for metrics. No record has a bank, a principal or content. */

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { strict, type MemoryRecord } from '../../lib/memory/schemas.js'
+import type { Filters } from '../../lib/stores/vector-store.js'
 import { ListedFact, listedFactOf } from './facts.js'
 import { KINDS, kindFilter, Tags, tagFilter, TagsMatch } from './filters.js'
 import { BANK, BankParams, routeConfig, unsupported, type HindsightOptions } from './route.js'
@@ -44,11 +45,8 @@ export const listRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async (ap
     const { memory_count: count } = await app.memory.banks.describe(bankId, context)
     // Memories are never marked invalid here; they are deleted.
     if (query.state === 'invalidated') return { items: [], total: 0, limit, offset }
-    const filters = {
-      ...tagFilter(query),
-      ...kindFilter(query.type === undefined ? [] : [query.type]),
-      ...(documentId !== undefined && { documentIds: [documentId] }),
-    }
+    const filters: Filters = { ...tagFilter(query), ...kindFilter(query.type === undefined ? [] : [query.type]) }
+    if (documentId !== undefined) filters.documentIds = [documentId]
     const isFiltered = Object.keys(filters).length > 0 || q !== undefined
     if (!isFiltered && offset >= count) return { items: [], total: count, limit, offset }
     if (offset >= MAX_MEMORIES_READ) throw tooLong()

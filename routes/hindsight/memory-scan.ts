@@ -3,6 +3,7 @@ import { turns } from '../../lib/concurrency/turn-budget.js'
 import { callerOf, type RequestContext } from '../../lib/identity/context.js'
 import type { WireFilters } from '../../lib/memory/records.js'
 import type { MemoryRecord } from '../../lib/memory/schemas.js'
+import { withoutUndefined } from '../../lib/validation/members.js'
 import { unsupported } from './route.js'
 
 /** The most memories that one request reads. Hindsight's pages are offsets, so all memories before a page are read. */
@@ -35,11 +36,7 @@ export async function scanMemories (
       const rows = app.workBytes.reserve(0)
       try {
         const budget = { take: (bytes: number) => { rows.grow(bytes) } }
-        const query = {
-          limit: PAGE,
-          ...(cursor !== undefined && { cursor }),
-          also: filters,
-        }
+        const query = withoutUndefined({ limit: PAGE, cursor, also: filters })
         const page = await app.memory.banks.memories(bankId, query, context, budget)
         for (const memory of page.memories) {
           if (turns.isExhausted) await turns.next(caller)

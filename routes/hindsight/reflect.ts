@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type, type Static } from 'typebox'
 import { disconnectSignal } from '../../http/disconnect-signal.js'
 import { invalidField } from '../../lib/errors/service-error.js'
-import { strict, nullable, type ReflectAnswer } from '../../lib/memory/schemas.js'
+import { strict, nullable, optionalOrUndefined, type ReflectAnswer } from '../../lib/memory/schemas.js'
 import { query } from '../../lib/memory/schemas/filters.js'
 import { factOf, Fact } from './facts.js'
 import { kindFilter, Kinds, tagFields, tagFilter } from './filters.js'
@@ -32,7 +32,7 @@ const ReflectBody = strict({
 
 const ReflectResult = Type.Object({
   text: Type.String(),
-  based_on: Type.Optional(Type.Object({
+  based_on: optionalOrUndefined(Type.Object({
     memories: Type.Array(Type.Object({ ...Fact.properties })),
     mental_models: Type.Array(Type.Unknown()),
     directives: Type.Array(Type.Unknown()),
@@ -83,7 +83,7 @@ function resultOf (
 ): Static<typeof ReflectResult> {
   return {
     text: answer,
-    ...(facts && { based_on: { memories: sources.map(factOf), mental_models: [], directives: [] } }),
+    based_on: facts ? { memories: sources.map(factOf), mental_models: [], directives: [] } : undefined,
     structured_output: structured ?? null,
     usage: { input_tokens: usage.input_tokens, output_tokens: usage.output_tokens, total_tokens: usage.tokens },
     trace: null,

@@ -31,7 +31,7 @@ export interface ModelAnswer {
   unverified: boolean
   /** Whether the answer was cut off at max_tokens. */
   truncated: boolean
-  structured?: Record<string, unknown>
+  structured?: Record<string, unknown> | undefined
   usage: ModelUsage
 }
 
@@ -89,7 +89,7 @@ export async function generateStructuredAnswer (question: AnswerRequest, schema:
   let messages = call.messages
   for (const isRepair of [false, true]) {
     const generation = await meteredModel.generate({
-      ...call, messages, ...(isRepair && { timeoutMs: Math.max(1, deadline.remainingMs()) }),
+      ...call, messages, timeoutMs: isRepair ? Math.max(1, deadline.remainingMs()) : call.timeoutMs,
     })
     usage = addUsage(usage, generation.usage)
     const read = readStructured(generation.text, check)
@@ -99,7 +99,7 @@ export async function generateStructuredAnswer (question: AnswerRequest, schema:
         ...answer,
         truncated: false,
         usage,
-        ...(!answer.abstained && { structured: visibleStrings(read.structured) }),
+        structured: answer.abstained ? undefined : visibleStrings(read.structured),
       }
     }
     messages = [

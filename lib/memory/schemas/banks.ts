@@ -1,6 +1,8 @@
 import { Type, type Static } from 'typebox'
 import { BankConfigurationSchema } from '../../config/schema.js'
-import { strict, nullable, nullableInstant, instant, trust, BankId, TenantId, pageFields } from './common.js'
+import {
+  strict, nullable, nullableInstant, instant, trust, BankId, TenantId, pageFields, optionalOrUndefined,
+} from './common.js'
 import { filters } from './filters.js'
 import { MemoryRecord } from './memory-record.js'
 
@@ -36,7 +38,7 @@ export const MemoriesQuery = strict({
 export const MemoriesAnswer = strict({
   memories: Type.Array(MemoryRecord),
   next_cursor: nextCursor,
-  total: Type.Optional(strict({
+  total: optionalOrUndefined(strict({
     count: Type.Integer({ description: 'Number of memories that pass the filters, counted up to 100000.' }),
     complete: Type.Boolean({ description: 'False when there are more.' }),
   }, { description: 'Present with `?total=true`.' })),
@@ -57,7 +59,7 @@ export const BanksAnswer = strict({ banks: Type.Array(BankAnswer), next_cursor: 
 export const StatisticsAnswer = strict({
   ...bankFields,
   chunk_count: Type.Integer(),
-  pending_embeddings: Type.Optional(Type.Integer({
+  pending_embeddings: optionalOrUndefined(Type.Integer({
     description: 'Number of memories whose vectors have yet to be made; until then, only the lexical strategy finds ' +
       'them. Absent when recall uses only that strategy.',
   })),

@@ -1,10 +1,14 @@
-import { Type, type TProperties } from 'typebox'
+import { Type, type Static, type TOptional, type TProperties, type TSchema, type TUnsafe } from 'typebox'
 import { BANK_ID_PATTERN } from '../../identity/context.js'
 import { BANK_ID_IN_WORDS } from '../../validation/ids.js'
 import { TRUST_LEVELS } from '../../identity/trust.js'
 
 export const strict = <P extends TProperties>(properties: P, options: Record<string, unknown> = {}) => (
   Type.Object(properties, { additionalProperties: false, ...options })
+)
+/** A member of an answer that may be undefined: its JSON then lacks the member, as it does an absent one. */
+export const optionalOrUndefined = <S extends TSchema>(schema: S) => (
+  Type.Optional(schema) as unknown as TOptional<TUnsafe<Static<S> | undefined>>
 )
 export const nullable = (options: Record<string, unknown> = {}) => Type.Unsafe<string | null>({
   type: ['string', 'null'], ...options,

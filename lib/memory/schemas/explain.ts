@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { BankId, MemoryId, strict } from './common.js'
+import { BankId, MemoryId, strict, optionalOrUndefined } from './common.js'
 import { query } from './filters.js'
 import { Degraded, recallBounds } from './recall.js'
 
@@ -28,7 +28,7 @@ const strategyFields = {
   score: nullableNumber('From 0 to 1. Null when the strategy has no score for the memory, or its rank is too low for ' +
     'the score to be known.'),
   candidates: Type.Integer({ description: 'Number of candidates that the strategy returned.' }),
-  beyond: Type.Optional(Type.Integer({
+  beyond: optionalOrUndefined(Type.Integer({
     description: 'Present when the memory is not among this number of best memories.',
   })),
 }
@@ -156,7 +156,7 @@ export const ExplainAnswer = strict({
     description: 'The stages in order. Those that the memory did not reach are absent; all are absent when it is not ' +
       'in the bank.',
   }),
-  degraded: Type.Optional(Degraded),
+  degraded: optionalOrUndefined(Degraded),
 }, {
   title: 'ExplainRecallAnswer',
   description: 'The stages that one memory passed in a recall.',

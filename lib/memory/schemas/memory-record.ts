@@ -1,5 +1,7 @@
 import { Type, type Static } from 'typebox'
-import { strict, nullable, nullableInstant, BankId, MemoryId, trust, MetadataSchema } from './common.js'
+import {
+  strict, nullable, nullableInstant, BankId, MemoryId, trust, MetadataSchema, optionalOrUndefined,
+} from './common.js'
 
 export const MEMORY = {
   memory_id: '01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f',
@@ -46,7 +48,7 @@ const StrategyScore = strict({
 const Scores = strict({
   lexical: Type.Optional(StrategyScore),
   semantic: Type.Optional(StrategyScore),
-  signals: Type.Optional(Type.Record(Type.String(), Type.Number(), {
+  signals: optionalOrUndefined(Type.Record(Type.String(), Type.Number(), {
     description: 'What each scorer added, including its weight (`retrieval.scorers` in the configuration).',
   })),
   contributions: Type.Optional(strict({
@@ -60,7 +62,7 @@ const Scores = strict({
     description: 'The sum of `contributions` and `signals`. The score is 1 / (1 + e^(6.4 - 4 · sum)), unless ' +
       'diversity, a part of the query or a reranker lowered it.',
   })),
-  rerank: Type.Optional(strict({
+  rerank: optionalOrUndefined(strict({
     rank: Type.Integer(), score: Type.Number({ description: 'On the scale of the reranker.' }),
   })),
 }, { title: 'HitScores', description: 'Rank and score by strategy, and what the scorers added (`explain`).' })

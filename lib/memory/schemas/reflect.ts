@@ -1,5 +1,5 @@
 import { Type, type Static, type TObject, type TProperties } from 'typebox'
-import { strict } from './common.js'
+import { strict, optionalOrUndefined } from './common.js'
 import { oneBankOrSeveral, scope, query, filters, referenceTime } from './filters.js'
 import { Hit, HIT } from './memory-record.js'
 import { DEGRADATIONS } from './recall.js'
@@ -42,7 +42,7 @@ export const ReflectUsage = strict({
     description: 'Tokens of the prompt, as the language model counts them; 0 when no model was called.',
   }),
   output_tokens: Type.Integer({ description: 'Tokens of the answer of the language model.' }),
-  cost: Type.Optional(Type.Number({
+  cost: optionalOrUndefined(Type.Number({
     description: 'Cost according to `prices` in the configuration; absent when the model has no price there.',
   })),
 }, { title: 'ReflectUsage', description: 'Tokens and cost of the answer.' })
@@ -53,16 +53,18 @@ export const reflectConclusion = {
   abstained: Type.Boolean({
     description: 'True when the memories do not answer the question. Without any evidence, no model is called.',
   }),
-  structured: Type.Optional(Type.Unsafe<Record<string, unknown>>({
+  structured: optionalOrUndefined(Type.Unsafe<Record<string, unknown>>({
     type: 'object',
     additionalProperties: true,
     description: 'The answer according to `response_schema`; absent when reflect abstained.',
   })),
-  unverified: Type.Optional(Type.Boolean({
+  unverified: optionalOrUndefined(Type.Boolean({
     description: 'True when no citation in the answer names a source; absent otherwise.',
   })),
-  truncated: Type.Optional(Type.Boolean({ description: 'True when max_tokens cut the answer; absent otherwise.' })),
-  degraded: Type.Optional(Type.Array(
+  truncated: optionalOrUndefined(Type.Boolean({
+    description: 'True when max_tokens cut the answer; absent otherwise.',
+  })),
+  degraded: optionalOrUndefined(Type.Array(
     Type.Enum([...DEGRADATIONS, 'model'], { title: 'ReflectDegradation' }),
     {
       description: 'What was not available for the answer. `model`: the language model was not available, so the ' +

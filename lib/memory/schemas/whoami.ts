@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { strict, nullable, BankId } from './common.js'
+import { strict, nullable, BankId, optionalOrUndefined } from './common.js'
 
 const Permission = Type.Enum(['read', 'write', 'forget', 'admin'], { title: 'Permission' })
 export const WhoamiQuery = strict({ bank_id: Type.Optional(BankId) })
@@ -20,7 +20,7 @@ export const WhoamiAnswer = strict({
   }),
   tenant_id: nullable(),
   on_behalf_of: nullable(),
-  permissions: Type.Optional(Type.Array(strict({ permission: Permission, granted_by: Type.String() }, {
+  permissions: optionalOrUndefined(Type.Array(strict({ permission: Permission, granted_by: Type.String() }, {
     title: 'GrantedPermission',
   }), { description: 'Permissions of the caller on the bank that `?bank_id=` names.' })),
 }, {

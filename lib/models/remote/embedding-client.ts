@@ -51,8 +51,8 @@ export class EmbeddingClient {
     const body = JSON.stringify({
       model,
       input: texts,
-      ...(sendDimensions && { dimensions }),
-      ...(sendInputType && { input_type: purpose }),
+      dimensions: sendDimensions ? dimensions : undefined,
+      input_type: sendInputType ? purpose : undefined,
     })
     const headers = { 'content-type': 'application/json' }
     const answer = await endpoint.post(this.#url, { headers, body, signal }, this.#maxBytes)

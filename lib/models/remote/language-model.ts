@@ -93,12 +93,12 @@ export class RemoteLanguageModel implements LanguageModel, LimitedModel {
       makeModel,
       maxTokens,
       request,
-      options: {
+      options: withoutUndefined({
         prompt: request.messages.map(toSdk),
         maxOutputTokens: maxTokens,
         ...sampling,
-        ...(format !== undefined && { responseFormat: format }),
-      },
+        responseFormat: format,
+      }),
       warn: (warnings) => { this.#warn(warnings) },
     })
   }

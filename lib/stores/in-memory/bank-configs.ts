@@ -13,8 +13,8 @@ const DROP_BATCH = 64
 
 interface Configured {
   bank: BankKey
-  /** Absent when the configuration was removed. */
-  inForce?: BankConfig
+  /** Undefined when the configuration was removed. */
+  inForce: BankConfig | undefined
   /** Oldest first. */
   history: BankConfig[]
 }
@@ -95,7 +95,7 @@ export class InMemoryBankConfigs implements BankConfigStore {
     this.#take(configBytes(config) + (history.length === 0 ? CONFIGURED_BYTES : 0))
     history.push(config)
     if (history.length > BANK_CONFIG_HISTORY) this.#take(-configBytes(history.shift()!))
-    this.#banks.set(id, { bank: withoutCaller(bank), history, ...(document !== null && { inForce: config }) })
+    this.#banks.set(id, { bank: withoutCaller(bank), history, inForce: document === null ? undefined : config })
     return { changed: true, revision: document === null ? 0 : config.revision }
   }
 

@@ -76,7 +76,8 @@ export class SearchCollector {
     for (const match of found) {
       if (match.score < threshold) break
       const { score = 0, own = 0 } = byWords?.requested.get(match.entry) ?? {}
-      const scores = { ...(byWords !== undefined && { lexical: score, own }), semantic: match.score }
+      const semantic = match.score
+      const scores = byWords === undefined ? { semantic } : { lexical: score, own, semantic }
       candidates.push(toCandidate(bank, match.entry, match.passages, match.score, scores))
     }
     this.#semantic = mergeSorted(this.#semantic, candidates, limit)

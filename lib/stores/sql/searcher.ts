@@ -76,11 +76,10 @@ export class SqlSearcher {
     const merge = (strategy: 'lexical' | 'semantic') => (
       mergeCandidates(found.map(({ [strategy]: candidates }) => candidates), request.limit)
     )
-    return {
-      ...(request.lexical !== undefined && { lexical: merge('lexical') }),
-      ...(request.semantic !== undefined && { semantic: merge('semantic') }),
-      total: found.reduce((sum, { total }) => sum + total, 0),
-    }
+    const result: SearchResult = { total: found.reduce((sum, { total }) => sum + total, 0) }
+    if (request.lexical !== undefined) result.lexical = merge('lexical')
+    if (request.semantic !== undefined) result.semantic = merge('semantic')
+    return result
   }
 
   async #searchBank (bank: BankKey, request: SearchRequest): Promise<Found> {
@@ -150,11 +149,12 @@ function ofFirstPassage ({ by_own_words: own }: CandidateRow, score: number): nu
   return own === null || own === 0 ? score : own
 }
 
-function scoresOf (row: CandidateRow, { lexical, semantic }: SearchRequest): CandidateScores {
-  return {
-    ...(lexical !== undefined && { lexical: row.by_words ?? 0, own: row.by_own_words ?? 0 }),
-    ...(semantic !== undefined && row.by_meaning !== null && { semantic: row.by_meaning }),
-  }
+function scoresOf (row: CandidateRow, { lexical }: SearchRequest): CandidateScores {
+  const byWords = { lexical: row.by_words ?? 0, own: row.by_own_words ?? 0 }
+  const scores: CandidateScores = lexical === undefined ? {} : byWords
+  // Null also when the strategy is not requested.
+  if (row.by_meaning !== null) scores.semantic = row.by_meaning
+  return scores
 }
 
 /** @returns the best over all banks: descending, ties by memory id, then in the order of the banks */

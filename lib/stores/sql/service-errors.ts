@@ -11,7 +11,7 @@ export function toServiceError (error: unknown): unknown {
   return new ServiceError('dependency_unavailable', busy
     ? 'The vector store is busy'
     : 'The vector store is unavailable', {
-    ...(busy && { retryAfterSeconds: RETRY_AFTER }),
+    retryAfterSeconds: busy ? RETRY_AFTER : undefined,
     cause: error,
   })
 }
