@@ -1,4 +1,4 @@
-import { messageOf } from '../lib/errors/message-of.js'
+import { messageOf, stackOf } from '../lib/errors/message-of.js'
 
 /** Exit codes of the command line. 130 is what a shell reports of a program that Ctrl-C ended. */
 export const EXIT = { done: 0, failed: 1, usage: 2, interrupted: 130 } as const
@@ -47,8 +47,4 @@ export function codeOf (error: unknown): string | undefined {
 
 function withCause (text: string, cause: unknown): string {
   return cause instanceof Error ? `${text}: ${cause.message}` : text
-}
-
-function stackOf (error: unknown): string {
-  return error instanceof Error ? error.stack ?? error.message : String(error)
 }

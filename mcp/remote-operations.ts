@@ -6,6 +6,7 @@ import { schemaCheck } from '../lib/validation/schema-check.js'
 import type { CallOptions, MemoryOperations, WriteOptions } from './operations.js'
 import { RemoteError } from './remote-error.js'
 import { withoutUndefined } from '../lib/validation/members.js'
+import { parsedJson } from '../lib/validation/json-object.js'
 
 /** A server, and the credentials of the caller. */
 export interface ServerConnection {
@@ -104,7 +105,7 @@ function asking ({ url, apiKey, token, principal }: ServerConnection): Ask {
       if (timeout.aborted) throw new RemoteError('timed_out', `The server did not answer within ${TIMEOUT_MS} ms`)
       throw new RemoteError('connection_lost', `The connection to ${base} failed`, { cause })
     }
-    const value = jsonIn(text)
+    const value = parsedJson(text)
     if (!response.ok) throw refusalOf(response, value)
     try {
       return checkOf(schema)(value)
@@ -127,14 +128,6 @@ async function readText ({ body }: Response): Promise<string> {
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString('utf8')
-}
-
-function jsonIn (text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 function refusalOf ({ status, headers }: Response, value: unknown): RemoteError {

@@ -14,6 +14,7 @@ import { RemoteError } from './remote-error.js'
 import { remoteOperations, type ServerConnection } from './remote-operations.js'
 import { createMcpServer } from './server.js'
 import { StdioTransport } from './stdio-transport.js'
+import { stackOf } from '../lib/errors/message-of.js'
 
 /** The number of calls of a client that are executed at a time; further ones wait. */
 const CONCURRENCY = 8
@@ -126,8 +127,4 @@ async function openSource (options: McpStdioOptions, warn: (line: string) => voi
 /** The SDK describes a message of another form than JSON-RPC's by a page of JSON. */
 function inOneLine ({ name, message }: Error): string {
   return name === 'ZodError' ? 'the client has sent a line that is not a message of JSON-RPC' : message
-}
-
-function stackOf (error: unknown): string {
-  return error instanceof Error ? error.stack ?? error.message : String(error)
 }

@@ -2,7 +2,7 @@ import { invalidField } from '../errors/service-error.js'
 import type { ListFilters, Metadata } from '../stores/vector-store.js'
 import { instantField, readFilters } from './records.js'
 import type { MemoriesQuery } from './schemas.js'
-import { isJsonObject } from '../validation/json-object.js'
+import { isJsonObject, parsedJson } from '../validation/json-object.js'
 import { withoutUndefined } from '../validation/members.js'
 
 /**
@@ -29,19 +29,11 @@ export function needsCountMemories (query: MemoriesQuery): boolean {
 }
 
 function readMetadata (text: string): Metadata {
-  const value = parsed(text)
+  const value = parsedJson(text)
   if (!isMetadata(value)) {
     throw invalidField('metadata', 'must be a JSON object of strings, numbers, booleans and nulls')
   }
   return value
-}
-
-function parsed (text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 function isMetadata (value: unknown): value is Metadata {

@@ -172,13 +172,13 @@ export class Transfer {
 
   #checkLine (open: OpenBank, value: unknown, { at, now, ceiling }: LineCheck): CheckedLine {
     const {
-      text: content, memory_id: memoryId, bank_id: _origin, retained_at: retainedAt, tags = [], trust = ceiling, ...rest
+      text: content, memory_id: memoryId, bank_id: _origin, retained_at: retainedAt, trust = ceiling, ...rest
     } = readLine(value, at)
     return {
       memoryId: memoryId?.toLowerCase() ?? this.#deps.newId(),
       retainedAt: retainedAt === undefined ? now : instantField(`${at}retained_at`, retainedAt),
       trust: lowestTrust(ceiling, trust),
-      item: checkItem({ content, ...rest, ...(tags.length > 0 && { tags }) }, open, at, 'text'),
+      item: checkItem({ content, ...rest }, open, at, 'text'),
     }
   }
 

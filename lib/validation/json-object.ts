@@ -7,3 +7,12 @@ export function isJsonObject (value: unknown): value is Record<string, unknown> 
 export function valueAt (sections: unknown, path: string): unknown {
   return path.split('.').reduce<unknown>((value, key) => isJsonObject(value) ? value[key] : undefined, sections)
 }
+
+/** The value of a JSON text; undefined for a text that is not JSON. */
+export function parsedJson (text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,5 +1,6 @@
 import { TIMED_OUT, withTimeout } from '../../concurrency/timeout.js'
 import { member } from './member.js'
+import { parsedJson } from '../../validation/json-object.js'
 
 /** Milliseconds that an endpoint has to end its answer after the last event, which keeps the connection reusable. */
 const END_TIMEOUT_MS = 250
@@ -11,12 +12,7 @@ const END_TIMEOUT_MS = 250
  * @param text JSON of an answer or an event; anything else is returned unchanged
  */
 export function repairUsage (text: string): string {
-  let parsed: unknown
-  try {
-    parsed = JSON.parse(text)
-  } catch {
-    return text
-  }
+  const parsed = parsedJson(text)
   if (typeof parsed !== 'object' || parsed === null) return text
   const type = member(parsed, 'type')
   if (type === 'message_start') {

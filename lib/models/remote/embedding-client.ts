@@ -2,6 +2,7 @@ import type { CallOptions } from './call-options.js'
 import type { CalledEndpoint } from './endpoint.js'
 import { member } from './member.js'
 import { ModelCallError } from './model-call-error.js'
+import { parsedJson } from '../../validation/json-object.js'
 
 export type EmbeddingPurpose = 'query' | 'document'
 
@@ -92,13 +93,7 @@ interface Entry {
 
 /** @returns undefined when the answer is not JSON with a list of vectors of finite numbers */
 function readEntries (answer: string): Entry[] | undefined {
-  let parsed: unknown
-  try {
-    parsed = JSON.parse(answer)
-  } catch {
-    return undefined
-  }
-  const data = member(parsed, 'data')
+  const data = member(parsedJson(answer), 'data')
   if (!Array.isArray(data)) return undefined
   const entries = data.map((entry) => ({ embedding: member(entry, 'embedding'), index: member(entry, 'index') }))
   return entries.every((entry): entry is Entry => isNumbers(entry.embedding)) ? entries : undefined

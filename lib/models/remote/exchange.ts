@@ -1,6 +1,7 @@
 import type { Clock } from '../../time/clock.js'
 import { member } from './member.js'
 import { ModelCallError } from './model-call-error.js'
+import { parsedJson } from '../../validation/json-object.js'
 
 /** Bytes of an error answer that are read; it may be a whole HTML page, without an error code. */
 const MAX_ERROR_BYTES = 64 * 1024
@@ -63,7 +64,7 @@ async function send (
     if (!(error instanceof ModelCallError)) throw error
     return ''
   })
-  throw statusError(service, response, errorCode(text, secrets), clock)
+  throw statusError(service, response, codeOf(parsedJson(text), secrets), clock)
 }
 
 async function read (response: Response, signal: AbortSignal, options: ExchangeOptions): Promise<string> {
@@ -144,18 +145,8 @@ function retryAfter (headers: Headers, clock: Clock): number | undefined {
  * The machine-readable code or type of an error, like ` (model_not_found)`. The rest of the answer is left out, because
  * it may repeat the texts or the key.
  */
-function errorCode (text: string, secrets: readonly string[]): string {
-  let parsed: unknown
-  try {
-    parsed = JSON.parse(text)
-  } catch {
-    return ''
-  }
-  return codeOf(parsed, secrets)
-}
-
-function codeOf (parsed: unknown, secrets: readonly string[]): string {
-  const places = [member(parsed, 'error'), parsed]
+function codeOf (answer: unknown, secrets: readonly string[]): string {
+  const places = [member(answer, 'error'), answer]
   const isSecret = (value: string) => secrets.some((secret) => value.includes(secret) || secret.includes(value))
   const found = places.flatMap((place) => [member(place, 'code'), member(place, 'type'), member(place, 'error_type')])
     .find((value): value is string => typeof value === 'string' && ERROR_CODE.test(value) && !isSecret(value))

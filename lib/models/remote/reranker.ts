@@ -8,6 +8,7 @@ import { openEndpoint, type CalledEndpoint, type RemoteContext, type RemoteTools
 import { member } from './member.js'
 import { ModelCallError } from './model-call-error.js'
 import { checkCombinations } from './setting-combinations.js'
+import { parsedJson } from '../../validation/json-object.js'
 
 const KEY = 'reranker_config'
 const SERVICE = 'rerank endpoint'
@@ -92,12 +93,7 @@ export function makeRemoteReranker (
  * @returns undefined unless each of the texts has exactly one finite score
  */
 function readScores (answer: string, count: number): number[] | undefined {
-  let parsed: unknown
-  try {
-    parsed = JSON.parse(answer)
-  } catch {
-    return undefined
-  }
+  const parsed = parsedJson(answer)
   const results = Array.isArray(parsed) ? parsed : member(parsed, 'results') ?? member(parsed, 'data')
   if (!Array.isArray(results) || results.length !== count) return undefined
   const scores = new Map<unknown, unknown>(results.map((result) => (

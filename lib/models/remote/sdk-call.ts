@@ -14,6 +14,7 @@ import { errorWithin } from './exchange.js'
 import { member } from './member.js'
 import { ModelCallError } from './model-call-error.js'
 import { ReasoningFilter, withoutReasoning } from './reasoning-filter.js'
+import { parsedJson } from '../../validation/json-object.js'
 
 /** Bytes of an answer besides its text, and bytes of a token in JSON and in an event of its own. */
 const ENVELOPE_BYTES = 1024 * 1024
@@ -188,7 +189,7 @@ export class SdkCall {
  * status, so another status is one that the SDK gives to the first error of a stream.
  */
 function reportedError ({ statusCode, responseBody }: APICallError): object | undefined {
-  const body = parsed(responseBody)
+  const body = parsedJson(responseBody ?? '')
   const error = statusCode === 200 ? member(body, 'error') : body
   const isReport = statusCode === 200 || typeof member(error, 'type') === 'string'
   return isReport && typeof error === 'object' && error !== null ? error : undefined
@@ -230,12 +231,4 @@ function usageOf (
 /** The SDK reports a missing count as 0. */
 function plausible (tokens: number | undefined): number | undefined {
   return Number.isSafeInteger(tokens) && tokens! > 0 && tokens! <= MAX_TOKENS ? tokens : undefined
-}
-
-function parsed (text: string | undefined): unknown {
-  try {
-    return JSON.parse(text ?? '')
-  } catch {
-    return undefined
-  }
 }

@@ -4,6 +4,7 @@ import { hostname } from 'node:os'
 import { join, resolve } from 'node:path'
 import { ProviderError } from '../../providers/registry.js'
 import { messageOf } from '../../errors/message-of.js'
+import { parsedJson } from '../../validation/json-object.js'
 
 /** Maximum number of attempts while other processes keep changing the lock. */
 const ATTEMPTS = 100
@@ -150,12 +151,7 @@ async function processState (pid: number): Promise<{ state: string, start: strin
 }
 
 function parse (text: string): Holder | undefined {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    return undefined
-  }
+  const value = parsedJson(text)
   if (typeof value !== 'object' || value === null) return undefined
   const { pid, start, host, when } = value as Record<string, unknown>
   // Zero and negative numbers denote process groups.

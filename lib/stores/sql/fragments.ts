@@ -158,3 +158,16 @@ on conflict (tenant_id, bank_id, shard) do update set memories = s.memories + ex
   expiring = s.expiring + excluded.expiring, passages = s.passages + excluded.passages, length = s.length +
     excluded.length`
 }
+
+/**
+ * Adds vectors to the memories of a query named `existing`. $3 is the model and $4 its dimensions; for each vector, $10
+ * is the memory's id, $11 the ordinal and $12 the text.
+ */
+export function insertVectors (schema: string): string {
+  return `insert into ${schema}.embeddings (tenant_id, bank_id, memory_id, ordinal, model, dimensions, expires_at,
+    embedding)
+  select $1, $2, n.memory_id, n.ordinal, $3, $4::int, s.expires_at, n.embedding::halfvec
+  from unnest($10::text[]::uuid[], $11::text[]::smallint[], $12::text[]) as n(memory_id, ordinal, embedding)
+  join existing s on s.memory_id = n.memory_id
+  on conflict (tenant_id, bank_id, memory_id, ordinal, model) do nothing`
+}

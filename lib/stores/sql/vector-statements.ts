@@ -1,4 +1,4 @@
-import { countInto } from './fragments.js'
+import { countInto, insertVectors } from './fragments.js'
 
 export interface AttachedRow {
   attached: number
@@ -33,11 +33,7 @@ existing as materialized (
   order by m.memory_id for no key update of m
 ),
 added as (
-  insert into ${schema}.embeddings (tenant_id, bank_id, memory_id, ordinal, model, dimensions, expires_at, embedding)
-  select $1, $2, n.memory_id, n.ordinal, $3, $4::int, s.expires_at, n.embedding::halfvec
-  from unnest($10::text[]::uuid[], $11::text[]::smallint[], $12::text[]) as n(memory_id, ordinal, embedding)
-  join existing s on s.memory_id = n.memory_id
-  on conflict (tenant_id, bank_id, memory_id, ordinal, model) do nothing
+  ${insertVectors(schema)}
 ),
 flagged as (
   update ${schema}.memories m set embedded = true from existing s where m.tenant_id = $1 and m.bank_id = $2
