@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type, type Static } from 'typebox'
 import { runInTurns } from '../../lib/concurrency/steps.js'
 import { callerOf } from '../../lib/identity/context.js'
-import { nullable, strict, type Hit, type RecallAnswer } from '../../lib/memory/schemas.js'
+import { nullable, optionalOrUndefined, strict, type Hit, type RecallAnswer } from '../../lib/memory/schemas.js'
 import { query } from '../../lib/memory/schemas/filters.js'
 import { countSteps } from '../../lib/text/tokens.js'
 import { factOf, Fact } from './facts.js'
@@ -59,11 +59,11 @@ const RecallResult = Type.Object({
     source_fact_ids: nullable(),
     scores: Type.Object({ final: Type.Number(), semantic: score, keyword: score, reranker: score }),
   })),
-  trace: Type.Optional(anyMap),
-  entities: Type.Optional(anyMap),
-  chunks: Type.Optional(Type.Record(Type.String(), Chunk)),
-  source_facts: Type.Optional(anyMap),
-  degraded: Type.Optional(Type.Array(Type.String())),
+  trace: optionalOrUndefined(anyMap),
+  entities: optionalOrUndefined(anyMap),
+  chunks: optionalOrUndefined(Type.Record(Type.String(), Chunk)),
+  source_facts: optionalOrUndefined(anyMap),
+  degraded: optionalOrUndefined(Type.Array(Type.String())),
 })
 
 type Body = Static<typeof RecallBody>
@@ -113,16 +113,14 @@ async function resultOf (
       source_fact_ids: null,
       scores: scoresOf(hit),
     })),
-    ...withoutUndefined({
-      trace: trace === true ? { ...answer.trace, candidates: answer.total_available } : undefined,
-      // There are no entities and no observations, so requests for them get none.
-      entities: include.entities === undefined ? undefined : {},
-      source_facts: include.source_facts === undefined ? undefined : {},
-      chunks: include.chunks === undefined
-        ? undefined
-        : await chunksOf(shown.map(({ hit }) => hit), include.chunks.max_tokens ?? DEFAULT_CHUNK_TOKENS, caller),
-      degraded: answer.degraded,
-    }),
+    trace: trace === true ? { ...answer.trace, candidates: answer.total_available } : undefined,
+    // There are no entities and no observations, so requests for them get none.
+    entities: include.entities === undefined ? undefined : {},
+    source_facts: include.source_facts === undefined ? undefined : {},
+    chunks: include.chunks === undefined
+      ? undefined
+      : await chunksOf(shown.map(({ hit }) => hit), include.chunks.max_tokens ?? DEFAULT_CHUNK_TOKENS, caller),
+    degraded: answer.degraded,
   }
 }
 
