@@ -14,7 +14,8 @@ export default defineConfig({
     target: 'es2022',
     // Everything is a file of its own: the policy of the pages forbids data in their place.
     assetsInlineLimit: 0,
-    modulePreload: { polyfill: false },
+    // Chromium does not request a module again, as long as the page is open, whose preload failed.
+    modulePreload: false,
     reportCompressedSize: false,
   },
   server: { proxy: { '/v1': 'http://127.0.0.1:8080', '/health': 'http://127.0.0.1:8080' } },

@@ -19,13 +19,16 @@ const TIMEOUT_SECONDS = 900
 const GROUP_FILES = 12
 const GROUP_TIMEOUT_SECONDS = 2400
 const MAX_JOBS = 4
+/** Each has a browser of several processes. */
+const MAX_BROWSER_JOBS = 2
 const SLOWEST_SHOWN = 10
 
 /** Matches files that could affect others in the same process or need a process of their own. */
 const NEEDS_OWN_PROCESS = /child_process|worker_threads|memoryUsage|\bglobalThis\b|process\.(?:env|on|once|emit|exitCode|chdir|kill)\b|helpers\/(?:server|command|sql-stores|sql-database)\.js|fixtures\/transformers-package|\bopenPglite\b|\bESLint\b|\bintercept\b/
 const OWN_PROCESS_FOLDERS = /^test\/(?:blackbox|console\/browser|fuzz|ops|lib\/stores\/sql|lib\/models\/local)/
-/** Tests that measure response times, so nothing else runs at the same time. */
 const BROWSER_TESTS = /^test\/console\/browser\//
+/** Matches files that measure response times, so nothing else runs at the same time. */
+const MEASURES_TIME = /\bperformance\.now\b/
 const USES_DATABASE = /helpers\/(?:sql-stores|sql-database)\.js'|\bTEST_(?:DATABASE|POOLER)_URL\b/
 
 const { values: options, positionals } = parseArgs({
@@ -96,8 +99,10 @@ const env = environment()
 /** Duration in seconds and outcome of each file that has ended. */
 const ended = new Map()
 
-t.jobs = Math.max(1, Number(options.jobs ?? (options.browser ? 1 : Math.min(MAX_JOBS, availableParallelism()))))
-const settled = groups.map(async (files, index) => {
+const maxJobs = Math.min(options.browser ? MAX_BROWSER_JOBS : MAX_JOBS, availableParallelism())
+t.jobs = Math.max(1, Number(options.jobs ?? maxJobs))
+const measuresTime = (files) => options.browser && files.some((file) => MEASURES_TIME.test(sourceOf(file)))
+const run = async (files) => {
   const alone = files.length === 1
   const name = alone ? files[0] : `files ${files[0]} … ${files.at(-1)}`
   const program = alone ? [join(TARGET, name.replace(/\.ts$/, '.js'))] : [join(ROOT, 'scripts/test-files.mjs')]
@@ -115,9 +120,9 @@ const settled = groups.map(async (files, index) => {
   }
   const results = await running
   if (alone) note(name, results ?? { ok: false })
-  return index
-})
-await Promise.all(settled)
+}
+for (const files of groups.filter(measuresTime)) await run(files)
+await Promise.all(groups.filter((files) => !measuresTime(files)).map(run))
 
 const files = groups.flat()
 const failed = files.filter((file) => ended.get(file)?.ok !== true)

@@ -10,6 +10,8 @@ interface PageElement {
   textContent: string | null
   tagName: string
   id: string
+  /** Of a link to a style: null when it is not loaded. */
+  sheet?: object | null
 }
 
 declare const sessionStorage: PageStorage

@@ -197,7 +197,9 @@ await t.test('messages name the fields as the client wrote them', async (t) => {
   ])
   t.equal(detail, errors.map(({ field, message }) => `${field}: ${message}`).join('; '))
   t.match(Object.fromEntries(errors.map(({ field, message }) => [field, message])), {
-    surprise: 'is not a known field', tags_match: 'must be one of "any", "all"', query: 'must be a text of 1 to 8192 characters',
+    surprise: 'is not a known field',
+    tags_match: 'must be one of "any", "all"',
+    query: 'must be a text of 1 to 8192 characters',
   })
   t.match((await post('/v1/forget', { bank_id: 'b', scope: 'some' })).json(), { detail: 'scope: must be "all"' })
   t.match((await post('/v1/retain', {})).json(), {

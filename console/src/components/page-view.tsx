@@ -2,6 +2,7 @@ import type { ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { HOME_PAGE, PAGES, type PageEntry } from '../pages.js'
 import { reconnections } from '../state/connection.js'
+import { loadPage } from '../state/load-page.js'
 import { hrefOf } from '../state/router.js'
 import { ErrorBoundary } from './error-boundary.js'
 import { PageTitle } from './page-title.js'
@@ -41,7 +42,7 @@ function LazyPage ({ entry }: { entry: PageEntry }) {
   useEffect(() => {
     if (Page !== undefined) return
     setError(undefined)
-    entry.load().then(({ default: component }) => {
+    loadPage(entry.load).then(({ default: component }) => {
       loadedPages.set(entry.id, component)
       setPage(() => component)
     }, setError)

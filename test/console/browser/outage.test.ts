@@ -26,6 +26,10 @@ consoleTest('a server that stops is noticed, and the page continues when it is b
   await startServer(t, { ...killable.settings, SERVICES_PORT: new URL(url()).port })
   await banner.waitFor({ state: 'detached' })
   await page.getByText('answers within').first().waitFor()
+  // Its styles are loaded, too.
+  await page.waitForFunction(() => (
+    [...document.querySelectorAll('link[rel=stylesheet]')].every(({ sheet }) => sheet !== null)
+  ))
   await page.goBack()
   const isDurable = process.env['TEST_STORE'] === 'postgres'
   await page.getByText(isDurable ? 'Growth by day' : 'The bank is empty').waitFor()
