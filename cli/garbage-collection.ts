@@ -1,6 +1,6 @@
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 
-/** From this heap limit on, in bytes, V8 by itself lets the heap grow as much as it gains from fewer collections. */
+/** From this heap limit on, in bytes, V8 by itself lets the heap grow further before a full collection. */
 const LARGE_HEAP_BYTES = 1024 ** 3
 /** How much a small heap may grow beyond what survived the last full collection before the next one, in percent. */
 const GROWTH_PERCENT = 100

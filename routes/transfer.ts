@@ -8,6 +8,7 @@ import { backPressured, encodeChunks } from '../http/chunked-body.js'
 import { BankParams } from './banks.js'
 import { disconnectSignal } from '../http/disconnect-signal.js'
 import { rawBody } from '../http/raw-body.js'
+import { withoutUndefined } from '../lib/validation/members.js'
 import { IdempotencyHeaders, idempotencyOf } from './idempotency.js'
 import { answers, CALLER_ERRORS, IDEMPOTENCY_ERRORS, LIMIT_ERRORS, withHeaders } from './responses.js'
 
@@ -94,8 +95,8 @@ export const transferRoutes: FastifyPluginAsyncTypebox = async (app) => {
 
 /** A parameter with its default value asks for the same import as one that is absent, so both have one form. */
 function withoutDefaults ({ on_conflict: onConflict, config: ownConfig }: ImportQuery): ImportQuery {
-  return {
-    ...(onConflict !== undefined && onConflict !== DEFAULTS.on_conflict && { on_conflict: onConflict }),
-    ...(ownConfig !== undefined && ownConfig !== DEFAULTS.config && { config: ownConfig }),
-  }
+  return withoutUndefined({
+    on_conflict: onConflict === DEFAULTS.on_conflict ? undefined : onConflict,
+    config: ownConfig === DEFAULTS.config ? undefined : ownConfig,
+  })
 }

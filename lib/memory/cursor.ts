@@ -1,6 +1,7 @@
 import { invalidField } from '../errors/service-error.js'
 import { isBankId } from '../identity/context.js'
 import { isUuid } from '../validation/ids.js'
+import { parsedJson } from '../validation/json-object.js'
 
 /**
  * The latest instant of a Date (ECMA-262, time values), before or after the epoch; some databases cannot compare larger
@@ -13,12 +14,8 @@ const MAX_INSTANT = 8.64e15
  * @throws ServiceError invalid_request when the text is not a cursor, or `check` rejects its parts
  */
 export function decodeCursor<T> (cursor: string, check: (parts: unknown) => parts is T): T {
-  try {
-    const parts: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'))
-    if (check(parts)) return parts
-  } catch {
-    // Not JSON: refused below like any other invalid cursor.
-  }
+  const parts = parsedJson(Buffer.from(cursor, 'base64url').toString('utf8'))
+  if (check(parts)) return parts
   throw invalidField('cursor', 'is not a cursor that this service gave')
 }
 

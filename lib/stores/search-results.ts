@@ -9,10 +9,10 @@ type Unchecked<T> = { [K in keyof T]?: unknown }
  * @throws Error that names the strategy, the memory and the member
  */
 export function checkedResult (result: SearchResult): SearchResult {
-  const { total, ...strategies } = result
+  const { total } = result
   if (!Number.isSafeInteger(total) || total < 0) throw wrong('total', total)
   for (const name of ['lexical', 'semantic'] as const) {
-    const candidates: unknown = strategies[name]
+    const candidates: unknown = result[name]
     if (candidates === undefined) continue
     if (!Array.isArray(candidates)) throw wrong(name, candidates)
     for (const candidate of candidates as Candidate[]) checkCandidate(name, candidate)

@@ -150,8 +150,11 @@ function ofFirstPassage ({ by_own_words: own }: CandidateRow, score: number): nu
 }
 
 function scoresOf (row: CandidateRow, { lexical }: SearchRequest): CandidateScores {
-  const byWords = { lexical: row.by_words ?? 0, own: row.by_own_words ?? 0 }
-  const scores: CandidateScores = lexical === undefined ? {} : byWords
+  const scores: CandidateScores = {}
+  if (lexical !== undefined) {
+    scores.lexical = row.by_words ?? 0
+    scores.own = row.by_own_words ?? 0
+  }
   // Null also when the strategy is not requested.
   if (row.by_meaning !== null) scores.semantic = row.by_meaning
   return scores
