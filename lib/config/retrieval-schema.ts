@@ -58,8 +58,8 @@ export const RetrievalSchema = section({
     b: Type.Optional(number('Replaces the pivot: the length of a text is compared with the average of the bank, ' +
       'from 0 (no effect) to 1 (in proportion). Unset: the pivot is used.', 0, 1)),
   }, 'BM25 parameters.'),
-  context: setting(flag('Whether a memory is also found by the words of its neighbours in ' +
-    'the document.'), true),
+  context: setting(flag('Whether the words of its neighbours in the document also count for a memory. Memories ' +
+    'without a document have neighbours too: those of the same day before and after them.'), true),
   chunk_max_characters: setting(
     integer('Length in characters above which content is split into passages for search.', 200, 50_000), 2000),
 }, 'How recall ranks memories.')

@@ -4,7 +4,7 @@ import type { LexicalRequest, Memory, Passage } from './vector-store.js'
  * The definition of the lexical strategy, which every store implements: BM25 over passages, extended by the context of
  * a memory. The context is the terms of its neighbours in the same document, at a lower weight. It lets a query find a
  * turn of a conversation, or a paragraph of a text, by the words around it; on conversations this gains more recall
- * than any embedding (docs/recall-quality.md).
+ * than any embedding (docs/recall-quality.md). Without documents the memories before and after it are its neighbours.
  *
  * Every step and every statistic considers only memories of the bank that have not expired.
  *
@@ -16,23 +16,29 @@ import type { LexicalRequest, Memory, Passage } from './vector-store.js'
  *    0, has no counts, and its norm is that of the mean length of its passages.
  * 3. Pool. The pool is the `poolSize` memories of the bank with the highest own scores above 0; ties are ordered by
  *    memory id. A search with filters adds the `poolSize` best of the memories that pass them.
- * 4. Candidates. Without `context` the candidates are the pool. With it each member of the pool that belongs to a
- *    document has a window: the member and up to WINDOW_REACH memories on either side, in the document's order
- *    (`sequenceInstant`, then memory id). The candidates are the pool and the members of all windows.
+ * 4. Candidates. Without `context` the candidates are the pool. With it each member of the pool has a window: the
+ *    member and up to WINDOW_REACH memories on either side in its sequence. A sequence is the memories of a document,
+ *    or those of a day (`dayOf`) that have no document, in the order of `sequenceInstant`, then of the memory ids. The
+ *    candidates are the pool and the members of all windows.
  * 5. Neighbours. Two candidates are neighbours when at most WINDOW_REACH places separate them and one window contains
  *    both. Each adds to the counts of the other its own counts, divided by its norm and multiplied by
- *    `neighbourWeight`. A neighbour does this whether or not it passes the filters.
- * 6. Score of a candidate. It is the formula of step 1 with the sums of step 5 as tf and the candidate's own norm. The
- *    score of a memory that only the semantic strategy found, and that is not a candidate, is its own score.
+ *    `neighbourWeight`, and by WITHOUT_DOCUMENT if they have no document. A neighbour does this whether or not it
+ *    passes the filters.
+ * 6. Score of a candidate. It is the formula of step 1 with the sums of step 5 as tf and the candidate's own norm. In a
+ *    candidate without a document the count of a term that it has itself stays as it is; neighbours add only the other
+ *    terms, so that facts that match equally have equal scores. The score of a memory that only the semantic strategy
+ *    found, and that is not a candidate, is its own score.
  * 7. Result. The result is the `limit` best candidates that pass the filters and score above 0; ties are ordered by
- *    memory id. The total counts all such candidates, and the memories outside the pool that pass the filters and have
- *    an own score above 0.
+ *    memory id. A candidate without a document whose own score is 0 is left out, unless the neighbour directly before
+ *    it ends in a question and has an own score above 0: an isolated fact is not found by the words of another one. The
+ *    total counts all such candidates, and the memories outside the pool that pass the filters and have an own score
+ *    above 0.
  *
  * A score is rounded to a multiple of 1 / SCORE_GRID before it is compared: the sum of floating-point numbers depends
  * on their order, which differs between stores, and equal memories have to tie in each of them.
  */
 
-/** Maximum distance, in memories of the document, from a member of the pool to the ends of its window. */
+/** Maximum distance, in memories of the sequence, from a member of the pool to the ends of its window. */
 export const WINDOW_REACH = 2
 
 /** Scores are whole multiples of 1 / SCORE_GRID. */
@@ -52,6 +58,14 @@ export const NEIGHBOUR_WEIGHTS = {
   secondAfter: 0.1,
 } as const
 
+/**
+ * The factor of the weights of neighbours without a document: that they belong together is likely, not known. It is a
+ * round figure; recall hardly changes with it (docs/recall-quality.md).
+ */
+export const WITHOUT_DOCUMENT = 0.75
+
+export const DAY_MS = 86_400_000
+
 const MIN_POOL_SIZE = 100
 
 /** The number of memories in the pool of a search. */
@@ -59,9 +73,14 @@ export function poolSize (limit: number): number {
   return Math.max(MIN_POOL_SIZE, limit)
 }
 
-/** The instant by which the memories of a document are ordered; equal instants are ordered by memory id. */
+/** The instant by which the memories of a sequence are ordered; equal instants are ordered by memory id. */
 export function sequenceInstant ({ occurredAt, retainedAt }: Pick<Memory, 'occurredAt' | 'retainedAt'>): number {
   return occurredAt ?? retainedAt
+}
+
+/** The UTC day of `sequenceInstant`, in days since the epoch. */
+export function dayOf (memory: Pick<Memory, 'occurredAt' | 'retainedAt'>): number {
+  return Math.floor(sequenceInstant(memory) / DAY_MS)
 }
 
 /**

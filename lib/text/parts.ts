@@ -6,7 +6,7 @@ export const PART_CHARACTERS = 2_048
 /** UTF-16 units that are checked on either side of a possible cut. No script has more marks on a letter. */
 const CONTEXT_CHARACTERS = 64
 /**
- * Stands for what precedes these units. A final Σ has its own small letter if a cased letter stands anywhere before it
+ * Stands for what precedes those units. A final Σ has its own small letter if a cased letter stands anywhere before it
  * with only combining and invisible characters between them.
  */
 const CASED_LETTER = 'a'
@@ -44,10 +44,10 @@ function boundaryAfter (text: string, start: number, change: (part: string) => s
       const found = BOUNDARY.exec(window)
       if (found === null) break
       const at = found.index + found[0].length
-      const before = window.slice(at - CONTEXT_CHARACTERS, at)
+      const before = CASED_LETTER + window.slice(at - CONTEXT_CHARACTERS, at)
       const after = window.slice(at, at + CONTEXT_CHARACTERS)
       BOUNDARY.lastIndex = at
-      if (change(CASED_LETTER + before + after) === change(CASED_LETTER + before) + change(after)) return from - 2 * CONTEXT_CHARACTERS + at
+      if (change(before + after) === change(before) + change(after)) return from - 2 * CONTEXT_CHARACTERS + at
       BOUNDARY.lastIndex = at
     }
   }

@@ -51,11 +51,11 @@ const LexicalStage = strict({
     },
   ),
   ...strategyFields,
-  own_score: nullableNumber('The score without the words of neighbours in the same document.'),
+  own_score: nullableNumber('The score without the words of neighbours.'),
   terms: strict({
     asked: Type.Array(Type.String(), { description: 'The stems of the words of the query, which are searched for.' }),
     in_memory: Type.Array(Type.String(), { description: 'Those that the memory itself contains.' }),
-    from_neighbours: nullableBoolean('Whether neighbours in the same document add to the score. Null when the score ' +
+    from_neighbours: nullableBoolean('Whether neighbours add to the score. Null when the score ' +
       'is not known.'),
   }),
 }, { title: 'ExplainedLexical', description: 'Search by words.' })

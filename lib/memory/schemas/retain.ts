@@ -19,7 +19,9 @@ export const retainFields = {
   metadata: Type.Optional(MetadataSchema),
   occurred_at: Type.Optional(instant('When the event that the memory describes happened.')),
   document_id: Type.Optional(Type.String({
-    minLength: 1, maxLength: 512, description: 'The document or conversation that the memory belongs to.',
+    minLength: 1,
+    maxLength: 512,
+    description: 'The document or conversation that the memory belongs to. Its neighbours in it help to find it.',
   })),
   source: Type.Optional(Type.String({ minLength: 1, maxLength: 512, description: 'Where the memory comes from.' })),
   expires_at: Type.Optional(instant('When the memory expires; must be in the future.')),

@@ -1,16 +1,17 @@
-import { sequenceInstant } from '../context.js'
+import { dayOf, sequenceInstant } from '../context.js'
 import type { Steps } from '../../concurrency/steps.js'
 import { SortedList } from '../sorted-list.js'
 import { SplitMap } from '../split-map.js'
 import { byMemoryId, type Entry, type Neighbours } from './entry.js'
 
 /**
- * The documents of a bank: the memories of each as a doubly linked list in document order, so that a search reaches the
- * neighbours of a hundred memories without lookups. After `begin`, changes of the links are kept in `staged` until
- * `settle` applies them.
+ * The sequences of a bank (lib/stores/context.ts): its documents, and the memories of each day without a document. The
+ * memories of a sequence are a doubly linked list in its order, so that a search reaches the neighbours of a hundred
+ * memories without lookups. After `begin`, changes of the links are kept in `staged` until `settle` applies them.
  */
 export class Documents {
-  readonly #sequences = new SplitMap<SortedList<Entry>>()
+  readonly #documents = new SplitMap<SortedList<Entry>>()
+  readonly #days = new SplitMap<SortedList<Entry>>()
   /** Entries with staged links; undefined when changes are visible at once. */
   #changed: Entry[] | undefined
 
@@ -33,36 +34,43 @@ export class Documents {
 
   /** The memories of a document in order, including those that are not visible. */
   * entriesOf (documentId: string): Generator<Entry> {
-    const sequence = this.#sequences.get(documentId)
+    const sequence = this.#documents.get(documentId)
     if (sequence !== undefined) yield * sequence.forwards()
   }
 
   sizeOf (documentId: string): number {
-    return this.#sequences.get(documentId)?.size ?? 0
+    return this.#documents.get(documentId)?.size ?? 0
   }
 
   add (entry: Entry): void {
-    const { documentId } = entry.memory
-    if (documentId === null) return
-    const sequence = this.#sequences.get(documentId) ?? new SortedList(bySequence)
+    const { sequences, key } = this.#placeOf(entry)
+    let sequence = sequences.get(key)
+    if (sequence === undefined) {
+      sequence = new SortedList(bySequence)
+      sequences.set(key, sequence)
+    }
     sequence.add(entry)
-    this.#sequences.set(documentId, sequence)
     this.#chain(sequence.before(entry, 1)[0], entry)
     this.#chain(entry, sequence.after(entry, 1)[0])
   }
 
   remove (entry: Entry): void {
-    const { documentId } = entry.memory
-    if (documentId === null) return
-    const sequence = this.#sequences.get(documentId)
+    const { sequences, key } = this.#placeOf(entry)
+    const sequence = sequences.get(key)
     if (sequence?.remove(entry) !== true) return
-    if (sequence.size === 0) this.#sequences.delete(documentId)
+    if (sequence.size === 0) sequences.delete(key)
     const { before, after } = entry.staged ?? entry
     this.#chain(before, after)
     // A removed entry must not keep others from being garbage-collected.
     const own = this.#of(entry)
     own.before = undefined
     own.after = undefined
+  }
+
+  #placeOf ({ memory }: Entry): { sequences: SplitMap<SortedList<Entry>>, key: string } {
+    return memory.documentId === null
+      ? { sequences: this.#days, key: String(dayOf(memory)) }
+      : { sequences: this.#documents, key: memory.documentId }
   }
 
   #chain (before: Entry | undefined, after: Entry | undefined): void {

@@ -19,7 +19,7 @@ export interface Visibility {
 /** Visibility of all entries that are permanently removed. */
 export const REMOVED: Visibility = Object.freeze({ isVisible: false })
 
-/** The adjacent memories of a memory in its document. */
+/** The adjacent memories of a memory in its sequence (lib/stores/context.ts). */
 export interface Neighbours {
   before: Entry | undefined
   after: Entry | undefined

@@ -1,5 +1,5 @@
 import type { Steps } from '../../concurrency/steps.js'
-import { neighbourWeight, WINDOW_REACH } from '../context.js'
+import { neighbourWeight, WINDOW_REACH, WITHOUT_DOCUMENT } from '../context.js'
 import type { LexicalRequest } from '../vector-store.js'
 import type { Bank } from './bank.js'
 import type { Accept, Entry, Neighbours } from './entry.js'
@@ -10,6 +10,8 @@ import { candidateArraysOf, MAX_NEIGHBOURS, type CandidateArrays, type Scratch }
 const CANDIDATES_PER_STEP = 1024
 /** The distance in places from the neighbour in each slot to the candidate. */
 const PLACES = [2, 1, -1, -2] as const
+/** The slot of the neighbour directly before the candidate. */
+const SLOT_BEFORE = 1
 
 export interface CandidatesOptions {
   bank: Bank
@@ -19,6 +21,8 @@ export interface CandidatesOptions {
   scratch: Scratch
   /** Which memories exist for the search; undefined when every memory of the bank does. */
   isLive: Accept
+  /** Whether also the scores of memories matter that the search does not find. */
+  needsAll: boolean
 }
 
 /**
@@ -65,6 +69,16 @@ export class Candidates {
     return place === 0 ? this.ownScoreOf(entry) : scores[Math.abs(place) - 1]!
   }
 
+  /**
+   * Whether a candidate without any term of the query is found by those of its neighbours: in a document, and after a
+   * question with such a term.
+   */
+  isFoundByContext (candidate: number): boolean {
+    if (this.#arrays.withoutDocument[candidate] === 0) return true
+    const before = this.#arrays.neighbours[candidate * MAX_NEIGHBOURS + SLOT_BEFORE]! - 1
+    return before >= 0 && this.ownScores[before]! > 0 && this.entries[before]!.endsAsQuestion
+  }
+
   /** Makes a memory a candidate, unless it is one already. @returns its number */
   add (entry: Entry): number {
     const { candidateNumbers, numberedOrdinals } = this.#options.scratch
@@ -73,9 +87,10 @@ export class Candidates {
     if (known !== 0) return Math.abs(known) - 1
     const number = this.entries.push(entry) - 1
     const ordinal = this.#bestPassage(entry)
-    const { heads, ownScores, neighbours } = this.#arrays
+    const { heads, ownScores, neighbours, withoutDocument } = this.#arrays
     heads[number] = head
     ownScores[number] = this.ownScoreOf(entry)
+    withoutDocument[number] = entry.memory.documentId === null ? 1 : 0
     for (let slot = number * MAX_NEIGHBOURS; slot < (number + 1) * MAX_NEIGHBOURS; slot++) neighbours[slot] = 0
     // The counts of a candidate are those of its best passage. A negative place means that the head is not that
     // passage.
@@ -102,33 +117,40 @@ export class Candidates {
   /** Adds the neighbours of the pool, and pairs the candidates that share a window. */
   * #openWindows (): Steps<void> {
     const pool = this.entries.length
+    const numbers = new Int32Array(2 * WINDOW_REACH + 1)
     for (let member = 0; member < pool; member++) {
       if (member % (CANDIDATES_PER_STEP / 4) === CANDIDATES_PER_STEP / 4 - 1) yield
       const entry = this.entries[member]!
-      const before = this.#before(entry)
-      const after = this.#after(entry)
-      if (before !== undefined) {
-        const one = this.add(before)
-        this.#pair(one, member, 1)
-        if (after !== undefined) this.#pair(one, this.add(after), 2)
-        const second = this.#before(before)
-        if (second !== undefined) {
-          const two = this.add(second)
-          this.#pair(two, one, 1)
-          this.#pair(two, member, 2)
-        }
+      numbers[WINDOW_REACH] = member + 1
+      let [before, after]: Array<Entry | undefined> = [entry, entry]
+      for (let places = 1; places <= WINDOW_REACH; places++) {
+        before = before && this.#before(before)
+        after = after && this.#after(after)
+        numbers[WINDOW_REACH - places] = this.#numberOf(before)
+        numbers[WINDOW_REACH + places] = this.#numberOf(after)
       }
-      if (after !== undefined) {
-        const one = this.add(after)
-        this.#pair(member, one, 1)
-        const second = this.#after(after)
-        if (second !== undefined) {
-          const two = this.add(second)
-          this.#pair(one, two, 1)
-          this.#pair(member, two, 2)
-        }
+      for (let at = 0; at < numbers.length - 1; at++) {
+        if (numbers[at] === 0) continue
+        if (numbers[at + 1]! > 0) this.#pair(numbers[at]! - 1, numbers[at + 1]! - 1, 1)
+        if (numbers[at + 2]! > 0) this.#pair(numbers[at]! - 1, numbers[at + 2]! - 1, 2)
       }
     }
+  }
+
+  /**
+   * Makes a memory in a window a candidate, unless it neither adds to the score of another nor can be found.
+   * @returns its number plus 1, or 0
+   */
+  #numberOf (entry: Entry | undefined): number {
+    if (entry === undefined) return 0
+    const isNeeded = this.#options.needsAll || entry.memory.documentId !== null || this.ownScoreOf(entry) > 0 ||
+      this.#followsQuestion(entry)
+    return isNeeded ? this.add(entry) + 1 : 0
+  }
+
+  #followsQuestion (entry: Entry): boolean {
+    const before = this.#before(entry)
+    return before?.endsAsQuestion === true && this.ownScoreOf(before) > 0
   }
 
   /** Records two candidates as neighbours with this distance in places. */
@@ -160,7 +182,7 @@ export class Candidates {
   /** The scores of the candidates with the counts of their neighbours. */
   * #scores (): Steps<Float64Array> {
     const { bank, request, factors, scratch } = this.#options
-    const { ownScores, scores, saturation, neighbours, neighbourWeights } = this.#arrays
+    const { ownScores, scores, saturation, neighbours, neighbourWeights, withoutDocument } = this.#arrays
     const count = this.entries.length
     for (let candidate = 0; candidate < count; candidate++) {
       if (candidate % CANDIDATES_PER_STEP === CANDIDATES_PER_STEP - 1) yield
@@ -170,12 +192,13 @@ export class Candidates {
       // It has no counts to add to those of its neighbours.
       if (ownScores[candidate] === 0) continue
       const norm = factors.norm(length)
+      const factor = withoutDocument[candidate] === 1 ? WITHOUT_DOCUMENT : 1
       for (let slot = candidate * MAX_NEIGHBOURS; slot < (candidate + 1) * MAX_NEIGHBOURS; slot++) {
         const scored = neighbours[slot]! - 1
         if (scored < 0) continue
         const places = PLACES[slot % MAX_NEIGHBOURS]!
         const weight = neighbourWeight(places, entry.endsAsQuestion, this.entries[scored]!.endsAsQuestion)
-        neighbourWeights[slot] = weight / norm
+        neighbourWeights[slot] = weight * factor / norm
       }
     }
     yield * scoreWithNeighbours(bank.lexical, request.terms, factors, scratch, count)

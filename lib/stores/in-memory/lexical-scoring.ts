@@ -108,7 +108,8 @@ export function * scoreWithNeighbours (
   const arrays = scratch.candidates
   arrays.scores.fill(0, 0, candidates)
   // A search that was abandoned may have left counts.
-  arrays.sums.fill(0, 0, candidates)
+  arrays.counts.fill(0, 0, candidates)
+  arrays.addedCounts.fill(0, 0, candidates)
   let postingsLeft = POSTINGS_PER_STEP
   for (const [at, term] of terms.entries()) {
     const postingCount = scratch.postingCounts[at]!
@@ -134,32 +135,35 @@ export function * scoreWithNeighbours (
 
 function addWeights (
   ordinals: Uint32Array, weights: Float32Array, from: number, to: number, places: Int32Array,
-  { neighbours, neighbourWeights, sums, changed }: CandidateArrays, already: number,
+  { neighbours, neighbourWeights, counts, addedCounts, changed }: CandidateArrays, already: number,
 ): number {
   let count = already
   for (let i = from; i < to; i++) {
     const place = places[ordinals[i]!]!
     if (place <= 0) continue
     const weight = weights[i]!
-    const own = sums[place - 1]!
-    if (own === 0) changed[count++] = place - 1
-    sums[place - 1] = own + weight
+    if (counts[place - 1] === 0 && addedCounts[place - 1] === 0) changed[count++] = place - 1
+    counts[place - 1] = weight
     for (let slot = (place - 1) * MAX_NEIGHBOURS; slot < place * MAX_NEIGHBOURS; slot++) {
       const neighbour = neighbours[slot]! - 1
       if (neighbour < 0) continue
-      const sum = sums[neighbour]!
-      if (sum === 0) changed[count++] = neighbour
-      sums[neighbour] = sum + weight * neighbourWeights[slot]!
+      const added = addedCounts[neighbour]!
+      if (added === 0 && counts[neighbour] === 0) changed[count++] = neighbour
+      addedCounts[neighbour] = added + weight * neighbourWeights[slot]!
     }
   }
   return count
 }
 
-function addGains (gain: number, { saturation, scores, sums, changed }: CandidateArrays, count: number): void {
+function addGains (
+  gain: number, { saturation, scores, counts, addedCounts, changed, withoutDocument }: CandidateArrays, count: number,
+): void {
   for (let i = 0; i < count; i++) {
     const candidate = changed[i]!
-    const weight = sums[candidate]!
+    const own = counts[candidate]!
+    const weight = own > 0 && withoutDocument[candidate] === 1 ? own : own + addedCounts[candidate]!
     scores[candidate] = scores[candidate]! + gain * weight / (weight + saturation[candidate]!)
-    sums[candidate] = 0
+    counts[candidate] = 0
+    addedCounts[candidate] = 0
   }
 }

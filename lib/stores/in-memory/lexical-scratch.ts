@@ -49,10 +49,14 @@ export interface CandidateArrays {
   neighbourWeights: Float64Array
   /** Scores with the counts of their neighbours. */
   scores: Float64Array
-  /** The count of the current term, with those of their neighbours. */
-  sums: Float64Array
-  /** The candidates with a count in `sums`. */
+  /** Their own counts of the current term. */
+  counts: Float64Array
+  /** What their neighbours add to these. */
+  addedCounts: Float64Array
+  /** The candidates with a value in `counts` or `addedCounts`. */
   changed: Int32Array
+  /** 1 for a candidate without a document. */
+  withoutDocument: Uint8Array
 }
 
 const scratchPool: Scratch[] = []
@@ -95,7 +99,9 @@ function candidateArrays (length: number): CandidateArrays {
     saturation: new Float64Array(length),
     neighbours: new Int32Array(length * MAX_NEIGHBOURS),
     neighbourWeights: new Float64Array(length * MAX_NEIGHBOURS),
-    sums: new Float64Array(length),
+    counts: new Float64Array(length),
+    addedCounts: new Float64Array(length),
+    withoutDocument: new Uint8Array(length),
     changed: new Int32Array(length),
   }
 }

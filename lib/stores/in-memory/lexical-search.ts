@@ -58,7 +58,8 @@ export function * lexicalSearch (bank: Bank, request: LexicalRequest, search: Le
   try {
     yield * scoreTerms(bank.lexical, request.terms, factors, scratch)
     const isLive = hasExpired ? (memory: Memory) => isUnexpired(memory, now) : undefined
-    return yield * new Search({ bank, request, factors, scratch, isLive }, search).run()
+    const needsAll = search.requested.length > 0
+    return yield * new Search({ bank, request, factors, scratch, isLive, needsAll }, search).run()
   } finally {
     releaseScratch(scratch)
   }
@@ -205,8 +206,10 @@ class Search {
     for (let candidate = 0; candidate < entries.length; candidate++) {
       if (candidate % MEMORIES_PER_STEP === MEMORIES_PER_STEP - 1) yield
       if (scores[candidate] === 0 || accept?.(entries[candidate]!.memory) === false) continue
+      const hasTerm = ownScores[candidate] !== 0
+      if (!hasTerm && !all.isFoundByContext(candidate)) continue
       candidates.push(candidate)
-      if (ownScores[candidate] !== 0) continue
+      if (hasTerm) continue
       byContext++
       if (countsUnembedded && !entries[candidate]!.isEmbedded) unembeddedByContext++
     }

@@ -1,4 +1,4 @@
-import { NEIGHBOUR_WEIGHTS, WINDOW_REACH } from '../context.js'
+import { DAY_MS, NEIGHBOUR_WEIGHTS, WINDOW_REACH, WITHOUT_DOCUMENT } from '../context.js'
 import { filteredMemories, type Shape } from './search-shape.js'
 
 /** Generates the SQL of scores. */
@@ -25,43 +25,54 @@ export function lexicalContext (shape: Shape, scorer: Scorer, pool: string): str
   ]
 }
 
-/** The members of the pool and of their windows, numbered in the order of their documents. */
+/** The members of the pool and of their windows, numbered in the order of their sequences. */
 function candidates ({ schema, unexpired }: Shape): string[] {
   const columns = (alias: string) => (
     `${alias}.memory_id, ${alias}.place, coalesce(${alias}.question, false) as question, ${alias}.passage_length`
   )
-  const beside = (alias: string, comparison: '<' | '>') => {
+  const beside = (alias: string, comparison: '<' | '>', sequence: string) => {
     const direction = comparison === '<' ? ' desc' : ''
     return `(select ${columns(alias)} from ${schema}.memories ${alias}
       where ${alias}.tenant_id = $1 and ${alias}.bank_id = $2
-        and ${alias}.document_id = c.document_id and (${alias}.place,
+        and ${sequence} and (${alias}.place,
           ${alias}.memory_id) ${comparison} (c.place, c.memory_id) and ${unexpired(alias)}
       order by ${alias}.place${direction}, ${alias}.memory_id${direction} limit ${WINDOW_REACH})`
   }
+  const ofDocument = (alias: string) => `${alias}.document_id = c.document_id`
+  // The conditions on `c` alone are tested once for each member, before its index scan.
+  const ofDay = (alias: string, bound: string) => (
+    `c.document_id is null and ${alias}.document_id is null and ${alias}.place ${bound}`
+  )
   return [
     `members as materialized (
-  select c.* from pool p cross join lateral (
+  select c.*, case when c.document_id is null then floor(c.place / ${DAY_MS}.0)::bigint end as day
+  from pool p cross join lateral (
     select m.document_id, ${columns('m')} from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2
       and m.memory_id = p.memory_id offset 0
   ) c
 )`,
-    // A memory without a document gets a negative document number that no other memory has.
+    // The sequences of memories without a document have negative numbers.
     `candidates as materialized (
-  select (row_number() over places)::int as r, case when a.document_id is null then -row_number() over places
-    else dense_rank() over (order by a.document_id) end::int as document,
+  select (row_number() over places)::int as r,
+    (dense_rank() over sequences * case when a.document_id is null then -1 else 1 end)::int as document,
     a.memory_id, a.question, a.passage_length, a.pooled
   from (
-    select distinct on (a.document_id, a.place, a.memory_id) a.* from (
+    select distinct on (a.document_id, a.day, a.place, a.memory_id) a.* from (
       select c.*, true as pooled from members c
       union all
-      select c.document_id, n.*, false from members c cross join lateral (
-        ${beside('b', '<')}
+      select c.document_id, n.*, c.day, false from members c cross join lateral (
+        ${beside('b', '<', ofDocument('b'))}
         union all
-        ${beside('f', '>')}
+        ${beside('f', '>', ofDocument('f'))}
+        union all
+        ${beside('g', '<', ofDay('g', `>= c.day * ${DAY_MS}`))}
+        union all
+        ${beside('h', '>', ofDay('h', `< (c.day + 1) * ${DAY_MS}`))}
       ) n
     ) a
-    order by a.document_id, a.place, a.memory_id, a.pooled desc
-  ) a window places as (order by a.document_id, a.place, a.memory_id)
+    order by a.document_id, a.day, a.place, a.memory_id, a.pooled desc
+  ) a window sequences as (order by a.document_id, a.day),
+    places as (order by a.document_id, a.day, a.place, a.memory_id)
 )`,
     `places as materialized (
   select array_agg(c.memory_id) as ids, array_agg(c.document) as documents, array_agg(c.question) as questions,
@@ -73,8 +84,8 @@ function candidates ({ schema, unexpired }: Shape): string[] {
 
 /**
  * The weights of each candidate's terms, and what these add to the candidates one and two places before and after it.
- * The numbers of candidates stand for places in the document: two candidates with adjacent numbers that are not
- * adjacent in the document have no window in common, so the test for a common window excludes them.
+ * The numbers of candidates stand for places in the sequence: two candidates with adjacent numbers that are not
+ * adjacent in the sequence have no window in common, so the test for a common window excludes them.
  */
 function contributions ({ score }: Scorer): string[] {
   const { before, after, secondBefore, secondAfter } = NEIGHBOUR_WEIGHTS
@@ -101,7 +112,8 @@ function contributions ({ score }: Scorer): string[] {
   ) t where t.ordinal = t.best
 )`,
     `contributions as materialized (
-  select s.r, s.n, s.weight, s.weight / nullif(s.norm, 0) as contribution,
+  select s.r, s.document, s.n, s.question, s.weight, s.weight * case when s.document < 0 then ${WITHOUT_DOCUMENT} else 1 end /
+      nullif(s.norm, 0) as contribution,
     ${to(1, `case when s.question then ${before.question} else ${before.other} end`)} as after,
     ${to(2, String(secondBefore))} as second_after,
     ${to(-1, `case when a.questions[s.r - 1] then ${after.question} else ${after.other} end`)} as before,
@@ -113,8 +125,9 @@ function contributions ({ score }: Scorer): string[] {
 
 /** The scores of the candidates, and the best of those that pass the filters. */
 function scores (shape: Shape, { normOf, score }: Scorer): string[] {
-  const added = (places: string, weight: string) => (
-    `select l.r ${places}, l.n, l.${weight} * l.contribution, 0 from contributions l where l.${weight} is not null`
+  const added = (places: string, weight: string, isAnswer = 'false') => (
+    `select l.r ${places}, l.document, l.n, l.${weight} * l.contribution, 0, ${isAnswer} from contributions l
+      where l.${weight} is not null`
   )
   const norm = '(select n.norms from norms n)[h.r]'
   return [
@@ -126,23 +139,26 @@ function scores (shape: Shape, { normOf, score }: Scorer): string[] {
     ) x group by x.r order by x.r
   ) n
 )`,
+    // Two neighbours are in one sequence, so what they add has the number of its document.
     `summed as (
-  select x.r, x.n, sum(x.weight) as weight, sum(x.own) as own from (
-    select l.r, l.n, l.weight, l.weight as own from contributions l
-    union all ${added('+ 1', 'after')}
+  select x.r, x.document, x.n, sum(x.own) as own, bool_or(x.is_answer) as is_answer,
+    case when x.document < 0 and sum(x.own) > 0 then sum(x.own) else sum(x.weight) end as weight
+  from (
+    select l.r, l.document, l.n, l.weight, l.weight as own, false as is_answer from contributions l
+    union all ${added('+ 1', 'after', 'l.question')}
     union all ${added('+ 2', 'second_after')}
     union all ${added('- 1', 'before')}
     union all ${added('- 2', 'second_before')}
-  ) x group by x.r, x.n
+  ) x group by x.r, x.document, x.n
 )`,
     `scored as materialized (
-  select p.ids[s.r] as memory_id, s.score, s.own from (
-    select h.r, ${score('h.weight', norm)} as score,
-      ${score('h.own', norm, ' filter (where h.own > 0)')} as own from summed h group by h.r
+  select p.ids[s.r] as memory_id, s.score, s.own, s.own > 0 or s.is_answer or s.document > 0 as is_found from (
+    select h.r, h.document, ${score('h.weight', norm)} as score, bool_or(h.is_answer) as is_answer,
+      ${score('h.own', norm, ' filter (where h.own > 0)')} as own from summed h group by h.r, h.document
   ) s cross join places p
 )`,
     `passing as materialized (
-  select s.memory_id, s.score, s.own from scored s ${filteredMemories(shape, 's')} where s.score > 0
+  select s.memory_id, s.score, s.own from scored s ${filteredMemories(shape, 's')} where s.score > 0 and s.is_found
 )`,
     `lexical as materialized (
   select s.memory_id, s.score, s.own from passing s order by s.score desc, s.memory_id limit ${shape.limit}

@@ -1,5 +1,6 @@
 import {
-  endsAsQuestion, lengthNorm, poolSize, WINDOW_REACH, sequenceInstant, neighbourWeight, toScore,
+  dayOf, endsAsQuestion, lengthNorm, poolSize, WINDOW_REACH, WITHOUT_DOCUMENT, sequenceInstant, neighbourWeight,
+  toScore,
 } from '../../../lib/stores/context.js'
 import type { LexicalRequest, NewMemory, Passage } from '../../../lib/stores/vector-store.js'
 
@@ -80,19 +81,24 @@ export function referenceSearch (
 
   const windows = [...pool].map((stand) => context ? windowOf(stand, scored) : [stand])
   const candidates = new Set(windows.flat())
+  const answers = new Set<ScoredMemory>()
   const scores = new Map([...candidates].map((stand): [string, Scored] => {
     const loans = new Map<ScoredMemory, number>()
     for (const window of windows.filter((window) => window.includes(stand))) {
       for (const lender of window) {
         const places = window.indexOf(lender) - window.indexOf(stand)
         if (places === 0 || Math.abs(places) > WINDOW_REACH) continue
+        if (places === -1 && lender.own > 0 && endsAsQuestion(lender.memory.passages)) answers.add(stand)
         loans.set(lender, neighbourWeight(
           places, endsAsQuestion(lender.memory.passages), endsAsQuestion(stand.memory.passages),
-        ) / lender.norm)
+        ) * (lender.memory.documentId === null ? WITHOUT_DOCUMENT : 1) / lender.norm)
       }
     }
-    const score = scoreOf((term) => (stand.terms.get(term) ?? 0) +
-      sum([...loans].map(([lender, loan]) => loan * (lender.terms.get(term) ?? 0))), stand.norm)
+    const score = scoreOf((term) => {
+      const count = stand.terms.get(term) ?? 0
+      if (stand.memory.documentId === null && count > 0) return count
+      return count + sum([...loans].map(([lender, loan]) => loan * (lender.terms.get(term) ?? 0)))
+    }, stand.norm)
     const { memory: { memoryId }, own } = stand
     return [memoryId, { memoryId, score, own, passages: shownPassages(stand, score) }]
   }))
@@ -101,6 +107,7 @@ export function referenceSearch (
     if (!scores.has(memoryId)) scores.set(memoryId, { memoryId, score: own, own, passages: shownPassages(stand, own) })
   }
   const found = [...candidates].filter(({ memory }) => passes(memory))
+    .filter((stand) => stand.memory.documentId !== null || stand.own > 0 || answers.has(stand))
     .map(({ memory }) => scores.get(memory.memoryId)!)
     .filter(({ score }) => score > 0)
   return {
@@ -113,12 +120,12 @@ export function referenceSearch (
 /** A memory with its neighbours, in order. */
 function windowOf (stand: ScoredMemory, scored: readonly ScoredMemory[]): ScoredMemory[] {
   const { documentId } = stand.memory
-  if (documentId === null) return [stand]
-  const document = scored.filter(({ memory }) => memory.documentId === documentId)
+  const sequence = scored.filter(({ memory }) => memory.documentId === documentId)
+    .filter(({ memory }) => documentId !== null || dayOf(memory) === dayOf(stand.memory))
     .sort((x, y) => sequenceInstant(x.memory) - sequenceInstant(y.memory) ||
       compare(x.memory.memoryId, y.memory.memoryId))
-  const place = document.indexOf(stand)
-  return document.slice(Math.max(0, place - WINDOW_REACH), place + WINDOW_REACH + 1)
+  const place = sequence.indexOf(stand)
+  return sequence.slice(Math.max(0, place - WINDOW_REACH), place + WINDOW_REACH + 1)
 }
 
 function shownPassages ({ memory, passages }: Pick<ScoredMemory, 'memory' | 'passages'>, score: number): number[] {

@@ -22,14 +22,14 @@ export async function turn (text: string, fields: MemoryFields = {}): Promise<Ne
 }
 
 /** The turns of a talk, a second apart. */
-async function talk (texts: readonly string[], fields: MemoryFields = {}): Promise<NewMemory[]> {
+export async function talk (texts: readonly string[], fields: MemoryFields = {}): Promise<NewMemory[]> {
   return await Promise.all(
     texts.map(async (text, index) => await turn(text, { occurredAt: NOW + index * 1000, ...fields })),
   )
 }
 
 /** Whether the bank's scores are those of its contents. */
-async function assertScores (
+export async function assertScores (
   store: VectorStore, key: ReturnType<typeof bank>, contents: readonly NewMemory[], terms: readonly string[],
   parameters: Omit<LexicalRequest, 'terms'> = BM25, now = NOW,
 ): Promise<void> {
@@ -75,7 +75,7 @@ export function contextContract (t: Test, open: OpenStore): void {
     await store.insert(
       home, await talk(['the otter swims', 'the otter sleeps', 'nothing', 'nothing more', 'nothing at all']), NOW,
     )
-    await store.insert(home, [await turn('an otter alone', { documentId: null })], NOW)
+    await store.insert(home, [await turn('an otter alone', { documentId: 'another' })], NOW)
     const scores = await scoresFor(store, 'otter')
     t.ok(scores.get('the otter swims')!.score > scores.get('the otter swims')!.own)
     t.equal(scores.get('an otter alone')!.score, scores.get('an otter alone')!.own)
@@ -139,15 +139,13 @@ export function contextContract (t: Test, open: OpenStore): void {
   t.test('memories without a document, of other documents and of other banks are not neighbours', async (t) => {
     const store = await open(t)
     await store.insert(home, [
-      ...await talk(['an otter of no document', 'no document'], { documentId: null }),
+      ...await talk(['no document'], { documentId: null }),
       await turn('an otter elsewhere', { documentId: 'elsewhere' }),
       await turn('next', { occurredAt: NOW, documentId: 'next' }),
     ], NOW)
     await store.insert(bank('other'), await talk(['an otter of another bank']), NOW)
     await store.insert(bank('home', 'acme'), await talk(['an otter of another tenant']), NOW)
-    t.strictSame([...(await scoresFor(store, 'otter')).keys()].sort(), [
-      'an otter elsewhere', 'an otter of no document',
-    ])
+    t.strictSame([...(await scoresFor(store, 'otter')).keys()], ['an otter elsewhere'])
   })
 
   t.test('without context memories are found by their own words only', async (t) => {
@@ -307,7 +305,7 @@ export function contextContract (t: Test, open: OpenStore): void {
     await store.insert(home, [
       await turn('an otter', { occurredAt: NOW, vectors: [[0, 1, 0, 0]] }),
       await turn('its neighbour', { occurredAt: NOW + 1, vectors: [[1, 1, 0, 0]] }),
-      await turn('an otter without a vector', { documentId: null }),
+      await turn('an otter without a vector', { documentId: 'another' }),
       await turn('something else', { documentId: null, vectors: [[1, 0, 0, 0]] }),
     ], NOW)
     const request = { banks: [home], now: NOW, filters: {}, limit: 1 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Test } from 'tap'
-import { NEIGHBOUR_WEIGHTS } from '../../../lib/stores/context.js'
+import { DAY_MS, NEIGHBOUR_WEIGHTS } from '../../../lib/stores/context.js'
 import type { LexicalRequest, NewMemory, VectorStore } from '../../../lib/stores/vector-store.js'
 import fc, { runs } from '../../helpers/fast-check.js'
 import { newMemories, newMemory, NOW } from '../../helpers/memories.js'
@@ -14,10 +14,10 @@ const EPSILON = 1e-6
 const POOL = 100
 const DIRECTIONS = [[1, 0, 0, 0], [0, 1, 0, 0], [1, 1, 0, 0], [1, 0, 1, 0]] as const
 
-/** Memories without a document that say the same. */
+/** Memories that say the same, each in a document of its own. */
 async function alone (text: string, count: number): Promise<NewMemory[]> {
   return await Promise.all(Array.from({ length: count }, async (_, index) => (
-    await newMemory(text, { fingerprint: `${text} ${index}` })
+    await newMemory(text, { fingerprint: `${text} ${index}`, documentId: `${text} ${index}` })
   )))
 }
 
@@ -33,7 +33,7 @@ export function poolContract (t: Test, open: OpenStore): void {
   const score = (weight: number) => weight / (weight + 0.9)
   const firsts = async (store: VectorStore, limit: number) => (
     (await lexical(store, [home], 'otter', { limit })).slice(0, 2).map(({ memory, scores }) => [
-      memory.documentId, scores.lexical! > scores.own!,
+      memory.documentId === 'pair' ? 'pair' : 'alone', scores.lexical! > scores.own!,
     ])
   )
 
@@ -47,7 +47,7 @@ export function poolContract (t: Test, open: OpenStore): void {
     const [other] = [await open(t)]
     await other.insert(home, await alone('otter', POOL), NOW)
     await other.insert(home, pair.map((memory) => ({ ...memory, memoryId: memory.memoryId.replace(/^./, 'f') })), NOW)
-    t.strictSame(await firsts(other, 5), [[null, false], [null, false]])
+    t.strictSame(await firsts(other, 5), [['alone', false], ['alone', false]])
     t.equal(
       (await searchFor(other, [home], 'otter', { limit: 5 })).total, POOL + 2,
       'the total also counts memories outside of the pool',
@@ -166,6 +166,7 @@ export function poolContract (t: Test, open: OpenStore): void {
       text: fc.array(sentence, { minLength: 1, maxLength: 3 }).map((sentences) => sentences.join(' ')),
       document: fc.constantFrom('a', 'b', 'c', null),
       at: fc.nat(90),
+      day: fc.constantFrom(0, 0, 0, 1, -30_000),
       tag: fc.boolean(),
       long: fc.constantFrom(false, false, true),
       expires: fc.constantFrom(false, false, false, true),
@@ -189,11 +190,11 @@ export function poolContract (t: Test, open: OpenStore): void {
       async (memories, requests) => {
         const key = bank(`run-${count++}`)
         const all = await Promise.all(memories.map(async (
-          { text, document, at, tag, long, expires, direction }, index,
+          { text, document, at, day, tag, long, expires, direction }, index,
         ) => {
           const plain = await turn(text, {
             documentId: document,
-            occurredAt: at === 0 ? null : NOW + at,
+            occurredAt: at === 0 ? null : NOW + at + day * DAY_MS,
             tags: tag ? ['a'] : [],
             fingerprint: String(index),
             expiresAt: expires
@@ -249,7 +250,7 @@ export function poolContract (t: Test, open: OpenStore): void {
     const all = await Promise.all((await newMemories(Array.from({ length: 160 }, (_, index) => (
       `${words[index % 5]} ${words[index * 7 % 4]} ${'kiwi '.repeat(index % 9)}`
     )))).map(async (memory, index) => ({
-      ...memory, documentId: `d${index % 6}`, occurredAt: NOW + index * 31 % 50,
+      ...memory, documentId: index % 7 === 0 ? null : `d${index % 6}`, occurredAt: NOW + index * 31 % 50,
     })))
     await store.insert(home, all, NOW)
     for (const memory of all.toReversed()) await other.insert(home, [memory], NOW)

@@ -974,7 +974,7 @@ export interface components {
                     /** @description Replaces the pivot: the length of a text is compared with the average of the bank, from 0 (no effect) to 1 (in proportion). Unset: the pivot is used. */
                     b?: number;
                 };
-                /** @description Whether a memory is also found by the words of its neighbours in the document. Default true. */
+                /** @description Whether the words of its neighbours in the document also count for a memory. Memories without a document have neighbours too: those of the same day before and after them. Default true. */
                 context?: boolean;
                 /** @description Length in characters above which content is split into passages for search. Default 2000. */
                 chunk_max_characters?: number;
@@ -1326,14 +1326,14 @@ export interface components {
             candidates: number;
             /** @description Present when the memory is not among this number of best memories. */
             beyond?: number;
-            /** @description The score without the words of neighbours in the same document. */
+            /** @description The score without the words of neighbours. */
             own_score: number | null;
             terms: {
                 /** @description The stems of the words of the query, which are searched for. */
                 asked: string[];
                 /** @description Those that the memory itself contains. */
                 in_memory: string[];
-                /** @description Whether neighbours in the same document add to the score. Null when the score is not known. */
+                /** @description Whether neighbours add to the score. Null when the score is not known. */
                 from_neighbours: boolean | null;
             };
         };
@@ -1656,7 +1656,7 @@ export interface components {
              * @description When the memory expires; must be in the future. RFC 3339 with an offset.
              */
             expires_at?: string;
-            /** @description The document or conversation that the memory belongs to. */
+            /** @description The document or conversation that the memory belongs to. Its neighbours in it help to find it. */
             document_id?: string;
             /** @description Where the memory comes from. */
             source?: string;
@@ -2164,7 +2164,7 @@ export interface components {
              * @description When the event that the memory describes happened. RFC 3339 with an offset.
              */
             occurred_at?: string;
-            /** @description The document or conversation that the memory belongs to. */
+            /** @description The document or conversation that the memory belongs to. Its neighbours in it help to find it. */
             document_id?: string;
             /** @description Where the memory comes from. */
             source?: string;
@@ -2194,7 +2194,7 @@ export interface components {
              * @description When the event that the memory describes happened. RFC 3339 with an offset.
              */
             occurred_at?: string;
-            /** @description The document or conversation that the memory belongs to. */
+            /** @description The document or conversation that the memory belongs to. Its neighbours in it help to find it. */
             document_id?: string;
             /** @description Where the memory comes from. */
             source?: string;
