@@ -116,7 +116,7 @@ export interface VectorStore {
    * ListRequest; with any other store, a list that needs more is answered 501.
    */
   countMemories? (bank: BankKey, request: { now: number, filters: ListFilters, limit: number }): Promise<number>
-  /** Undefined when there is no such memory; one without a document has no neighbours. Without this method: 501. */
+  /** Undefined when there is no such memory; one without a document is returned alone. Without this method: 501. */
   neighbours? (bank: BankKey, memoryId: string, request: NeighboursRequest): Promise<Neighbourhood | undefined>
   /**
    * Removes the selected memories permanently; with `dryRun` only counts them.

@@ -51,7 +51,7 @@ export const NeighboursAnswer = strict({
 }, {
   title: 'MemoryNeighbours',
   description: 'A memory and its neighbours in the document, which is ordered by `occurred_at`, else `retained_at`. ' +
-    'A memory without `document_id` has no neighbours.',
+    'A memory without `document_id` is returned alone.',
   examples: [{ memory: MEMORY, before: [], after: [], more_before: false, more_after: false }],
 })
 

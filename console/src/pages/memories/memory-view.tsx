@@ -123,7 +123,7 @@ interface DocumentProps {
 function Document ({ answer, bank, more, limits }: DocumentProps) {
   const { memory, before, after, more_before: hasBefore, more_after: hasAfter } = answer
   const { document_id: document } = memory
-  if (document === null) return <p class='hint'>This memory belongs to no document, so it has no neighbours.</p>
+  if (document === null) return <p class='hint'>This memory belongs to no document.</p>
   const moreButton = (side: 'before' | 'after') => limits[side] < MAX_NEIGHBOURS
     ? <button type='button' class='small' onClick={() => { more(side) }}>Show more {side}</button>
     : (

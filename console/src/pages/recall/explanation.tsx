@@ -130,7 +130,7 @@ function Lexical ({ stage }: { stage: NonNullable<Stages['lexical']> }) {
       <br />
       Query words: <SafeText text={queryTerms.length === 0 ? 'none' : queryTerms.join(', ')} />. In the memory:{' '}
       <SafeText text={memoryTerms.length === 0 ? 'none' : memoryTerms.join(', ')} />.
-      {fromNeighbours === true && ' Its neighbours in the document contribute.'}
+      {fromNeighbours === true && ' Its neighbours contribute.'}
     </>
   )
 }

@@ -1734,7 +1734,7 @@ export interface components {
             /** @description How far the memory may be believed, decided when it was written: by its writer, and `suspect` when it looks like an instruction to a model or hides text. */
             trust: components["schemas"]["TrustLevel"];
         };
-        /** @description A memory and its neighbours in the document, which is ordered by `occurred_at`, else `retained_at`. A memory without `document_id` has no neighbours. */
+        /** @description A memory and its neighbours in the document, which is ordered by `occurred_at`, else `retained_at`. A memory without `document_id` is returned alone. */
         MemoryNeighbours: {
             memory: components["schemas"]["Memory"];
             /** @description In the order of the document; the last one is adjacent to the memory. */
@@ -2990,7 +2990,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A memory and its neighbours in the document, which is ordered by `occurred_at`, else `retained_at`. A memory without `document_id` has no neighbours. */
+            /** @description A memory and its neighbours in the document, which is ordered by `occurred_at`, else `retained_at`. A memory without `document_id` is returned alone. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
