@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import { Type, type Static } from 'typebox'
 import { checker } from '../checker.js'
 import { formatTable } from '../table.js'
+import { ATTRIBUTES } from './attributes.js'
 import { parseJson, readTextFile } from './conversation.js'
 import type { Figures } from './figures.js'
 
@@ -20,6 +21,8 @@ const Floor = Type.Object({
   data: Type.String({ minLength: 1 }),
   /** Measures this many of its conversations, spread over its categories. */
   part: Type.Optional(Type.Integer({ minimum: 1 })),
+  /** Retains the memories without these attributes. */
+  without: Type.Optional(Type.Array(Type.Enum([...ATTRIBUTES]), { minItems: 1 })),
   /** The data are not part of the project: if they are absent, this floor is skipped with a message. */
   external: Type.Optional(Type.Boolean()),
   /** Figures with their minimum values. */
@@ -65,10 +68,15 @@ export interface FloorResult {
 
 /** @param plain figures of the pipeline that `not_below` names; without them that part is not checked */
 export function checkFloor (
-  { data, at_least: atLeast = {}, not_below: notBelow }: Floor, figures: Figures, plain?: Figures,
+  { data, without = [], at_least: atLeast = {}, not_below: notBelow }: Floor, figures: Figures, plain?: Figures,
 ): FloorResult[] {
   const result = (figure: string, value: number, floor: number, origin: string) => ({
-    data, figure, value, floor, origin, holds: value >= floor - ROUNDING,
+    data: [data, ...without.map((attribute) => `without ${attribute}`)].join(', '),
+    figure,
+    value,
+    floor,
+    origin,
+    holds: value >= floor - ROUNDING,
   })
   return [
     ...Object.entries(atLeast).map(([figure, floor]) => result(figure, valueOf(figures, figure), floor, 'recorded')),

@@ -70,7 +70,7 @@ async function checkFloors ({ floors: path, store }: Mode<'floor'>): Promise<voi
       console.log(`skipped: ${floor.data} does not exist`)
       continue
     }
-    const data = await loadData(floor.data, floor.part)
+    const data = await loadData(floor.data, floor.part, floor.without)
     const overallOf = async (pipeline: string) => (
       (await measureServer(data, store, { name: pipeline, pipeline, embedder: { name: 'none' } })).overall
     )
