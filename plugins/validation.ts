@@ -21,6 +21,8 @@ const bodies = new WeakMap<object, Validator>()
 const queries = new WeakMap<object, ValidateFunction>()
 const serializers = new WeakMap<object, (value: unknown) => string>()
 const query = strictAjv({ coerceTypes: 'array' })
+/** The texts that are numbers in a query, for each numeric type of a schema. */
+const DECIMAL: Record<string, RegExp> = { integer: /^-?\d+$/, number: /^-?\d+(\.\d+)?$/ }
 const NOTHING = { type: 'object', properties: {}, additionalProperties: false }
 
 function cached<T> (cache: WeakMap<object, T>, schema: object, make: () => T): T {
@@ -46,9 +48,11 @@ function forBody (schema: object): FastifyValidator {
 function forQuery (schema: object): FastifyValidator {
   const validator: FastifyValidator = (value) => {
     const validate = cached(queries, schema, () => compile(query, schema))
-    const passes = validate(value)
-    validator.errors = passes ? infiniteNumbers(value, schema) : validate.errors ?? null
-    return validator.errors === null
+    // Before the validation, which converts the texts.
+    const faults = wrongNumbers(value, schema)
+    const passes = validate(value) && faults.length === 0
+    validator.errors = passes ? null : [...validate.errors ?? [], ...faults]
+    return passes
   }
   return validator
 }
@@ -60,13 +64,15 @@ function compile (ajv: Ajv, schema: object): ValidateFunction {
   return validate
 }
 
-/** Finds the numbers of a query that are not finite: the conversion of query strings turns 1e999 into Infinity. */
-function infiniteNumbers (value: unknown, { properties = {} }: InputSchema): ErrorObject[] | null {
-  const faults = Object.entries(value ?? {})
-    .filter(([, member]) => typeof member === 'number' && !Number.isFinite(member))
-  if (faults.length === 0) return null
-  const fault = { keyword: 'type', schemaPath: '', params: {} }
-  return faults.map(([name]) => ({ ...fault, instancePath: `/${name}`, parentSchema: properties[name] ?? {} }))
+/** Finds the numbers of a query that are not finite or not in decimal digits: Ajv also converts 1e2, 0x2 and ' 2'. */
+function wrongNumbers (value: unknown, { properties = {} }: InputSchema): ErrorObject[] {
+  return Object.entries(value ?? {}).flatMap(([name, text]: [string, unknown]) => {
+    const parentSchema = Object.hasOwn(properties, name) ? properties[name]! : {}
+    const digits = DECIMAL[String(parentSchema.type)]
+    if (typeof text !== 'string' || digits === undefined) return []
+    if (digits.test(text) && Number.isFinite(Number(text))) return []
+    return [{ keyword: 'type', schemaPath: '', params: {}, instancePath: `/${name}`, parentSchema }]
+  })
 }
 
 function serializer (schema: object): (value: unknown) => string {

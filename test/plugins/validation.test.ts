@@ -230,6 +230,24 @@ await t.test('a member of a body that is sent in the query string is named, and 
   refusedFields(t, await post('/v1/recall?max_results=3', { bank_id: 'b', query: 'tea' }), 'max_results')
 })
 
+await t.test('a number in the query string is in decimal digits', async (t) => {
+  for (const value of ['0x2', '0b1', '0o7', '1e2', '2.0', '%2B2', '%202', '2%0a', '2_0', '1e999', '%D9%A2']) {
+    for (const [path, name] of [
+      ['/v1/banks', 'limit'], ['/v1/banks/b/memories', 'limit'], ['/v1/banks/b/memories', 'offset'],
+      ['/v1/banks/b/growth', 'days'], ['/v1/access', 'limit'], ['/v1/admin/access', 'limit'],
+    ] as const) {
+      const [response, other] = [await get(`${path}?${name}=${value}`), await get(`${path}?${name}=many`)]
+      refusedFields(t, response, name)
+      t.same(response.json().errors, other.json().errors, `${path}?${name}=${value}`)
+    }
+  }
+  t.match((await get('/v1/banks/b/memories?offset=1e2&limit=x&page=1')).json().errors, [
+    { field: 'page' }, { field: 'limit' }, { field: 'offset', message: 'must be an integer from 0 to 100000' },
+  ])
+  t.match((await get('/v1/banks?limit=0x2')).json().errors, [{ field: 'limit', message: 'must be an integer' }])
+  for (const text of ['2', '02', '-2']) t.equal((await get(`/v1/banks?limit=${text}`)).statusCode, 200, text)
+})
+
 await t.test('a long name of an unknown field is not repeated completely', async (t) => {
   const response = await post('/v1/recall', { bank_id: 'b', query: 'tea', ['x'.repeat(600)]: 1 })
   t.equal(response.statusCode, 400)
