@@ -61,7 +61,9 @@ for (const name of names) {
       t.equal((await act(app)).statusCode, 200)
       t.equal((await act(app)).statusCode, 429)
       app.clock.advance(3_600_000)
-      t.same(await Promise.all([1, 2, 3, 4].map(async () => (await act(app)).statusCode)), [200, 200, 200, 429])
+      const statuses = await Promise.all([1, 2, 3, 4].map(async () => (await act(app)).statusCode))
+      // Requests that are in progress together may be admitted in any order.
+      t.same(statuses.sort(), [200, 200, 200, 429])
     })
   })
 }
