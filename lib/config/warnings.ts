@@ -1,7 +1,7 @@
 import type { EnvironmentSettings } from './environment.js'
+import { endpointTimeoutWarnings } from './endpoint-timeouts.js'
 import { isLoopback } from './hosts.js'
 import { formatPath } from './paths.js'
-import { rerankTimeoutWarnings } from './rerank-timeouts.js'
 import type { FileConfig } from './schema.js'
 import { VARIABLES, type Variable, type VariableName } from './variables.js'
 
@@ -22,7 +22,7 @@ export function collectWarnings (settings: EnvironmentSettings, file: FileConfig
     ...sourceTenantWarnings(settings, file),
     ...databaseWarnings(settings, file, databaseVariable(isSet)),
     ...vectorWarnings(file),
-    ...rerankTimeoutWarnings(file),
+    ...endpointTimeoutWarnings(file),
     ...consoleWarnings(settings, file),
   ]
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
+import { EMBEDDING_TIMEOUT_MS, QUERY_TIMEOUT_MS } from '../../providers/defaults.js'
 import { ProviderError, type ProviderConfig } from '../../providers/registry.js'
 import { settingsCheck } from '../../providers/settings.js'
 import type { EmbeddingProvider, EmbedOptions } from '../embedding-provider.js'
@@ -121,7 +122,7 @@ export async function makeRemoteEmbeddingProvider (
 ): Promise<EmbeddingProvider> {
   const settings = check(config)
   checkCombinations(KEY, 'openai_compatible', settings)
-  const timeoutMs = settings.timeout_ms ?? 10_000
+  const timeoutMs = settings.timeout_ms ?? EMBEDDING_TIMEOUT_MS
   const limits = { attemptTimeoutMs: timeoutMs, maxRetries: settings.max_retries ?? 3 }
   const endpoint = openEndpoint(KEY, SERVICE, settings, limits, context, tools)
   const batchSize = settings.batch_size ?? 96
@@ -143,7 +144,7 @@ export async function makeRemoteEmbeddingProvider (
     prefixes: { query: settings.query_prefix ?? '', document: settings.document_prefix ?? '' },
     batchSize,
     width: settings.max_concurrency ?? 4,
-    queryTimeoutMs: settings.query_timeout_ms ?? 2000,
+    queryTimeoutMs: settings.query_timeout_ms ?? QUERY_TIMEOUT_MS,
     cacheSize: settings.cache_size ?? 10_000,
   })
 }

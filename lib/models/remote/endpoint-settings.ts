@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { RERANK_ENDPOINT_TIMEOUT_MS } from '../../providers/defaults.js'
+import { EMBEDDING_TIMEOUT_MS, QUERY_TIMEOUT_MS, RERANK_ENDPOINT_TIMEOUT_MS } from '../../providers/defaults.js'
 
 export const milliseconds = (minimum: number, maximum: number, description: string) => (
   Type.Optional(Type.Integer({ minimum, maximum, description }))
@@ -98,9 +98,12 @@ export const RemoteEmbeddingSettings = Type.Object({
   batch_size: Type.Optional(Type.Integer({
     minimum: 1, maximum: 2048, description: 'Maximum number of texts in a request. Default 96.',
   })),
-  timeout_ms: milliseconds(10, 600_000, 'Maximum milliseconds of one attempt. Default 10000.'),
+  timeout_ms: milliseconds(10, 600_000, `Maximum milliseconds of one attempt. Default ${EMBEDDING_TIMEOUT_MS}.`),
   query_timeout_ms: milliseconds(
-    10, 600_000, 'Maximum milliseconds for embedding a query, including waiting and retries. Default 2000.',
+    10, 600_000,
+    'Maximum milliseconds for embedding a query, including waiting and retries. Set it to less than ' +
+      '`retrieval.semantic_timeout_ms`, or that of a bank or profile of the file; otherwise a slow endpoint never ' +
+      `opens the circuit breaker. Default ${QUERY_TIMEOUT_MS}.`,
   ),
   max_retries: retries('Maximum number of retries after no answer, 408, 409, 429 and 5xx. Default 3.'),
   cache_size: Type.Optional(Type.Integer({

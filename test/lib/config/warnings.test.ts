@@ -280,3 +280,29 @@ await t.test('a time of the reranker for which no recall waits has a warning', a
     'a model in the process': { env: QUIET, yaml: `reranker: transformers\n${recalls(500)}`, warnings: [] },
   })
 })
+
+await t.test('a time for the embedding of a query for which no recall waits has a warning', async (t) => {
+  const warning = (inner: number, outer: number) => (
+    `embedding_provider_config.query_timeout_ms is ${inner}, and a recall goes on without the embedding of its query ` +
+      `after retrieval.semantic_timeout_ms, ${outer}: a slow endpoint never opens the circuit breaker; set ` +
+      `embedding_provider_config.query_timeout_ms to less than ${outer}`
+  )
+  const endpoint = (more: string, ...warnings: string[]) => ({
+    env: QUIET, yaml: `embedding_provider: openai_compatible\n${more}`, warnings,
+  })
+  const config = (settings: string) => `embedding_provider_config: {${settings}}\n`
+  const recalls = (ms: number) => `retrieval: {semantic_timeout_ms: ${ms}}\n`
+  const slow = 'retrieval: {semantic_timeout_ms: 2001}'
+  check(t, {
+    'by default': endpoint(''),
+    'recalls wait longer than the default': endpoint(recalls(2001)),
+    'recalls wait as long': endpoint(recalls(2000), warning(2000, 2000)),
+    'both are set': endpoint(`${recalls(500)}${config('query_timeout_ms: 400')}`),
+    'longer than recalls wait by default': endpoint(config('query_timeout_ms: 4000'), warning(4000, 3000)),
+    'an attempt is shorter': endpoint(config('query_timeout_ms: 4000, timeout_ms: 1000')),
+    'an attempt is not shorter': endpoint(config('query_timeout_ms: 4000, timeout_ms: 3000'), warning(4000, 3000)),
+    'a bank waits longer': endpoint(`${recalls(500)}banks: {home: {${slow}}}`),
+    'a profile waits longer': endpoint(`${recalls(500)}profiles: {patient: {${slow}}}`),
+    'a model in the process': { env: QUIET, yaml: `embedding_provider: local\n${recalls(500)}`, warnings: [] },
+  })
+})
