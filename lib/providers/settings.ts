@@ -1,7 +1,8 @@
 import type { Static, TSchema } from 'typebox'
-import { ServiceError } from '../errors/service-error.js'
 import { ProviderError, type ProviderConfig } from './registry.js'
-import { schemaCheck } from '../validation/schema-check.js'
+import { schemaCheck, validationError } from '../validation/schema-check.js'
+
+const WORDS = { knownMember: 'a known key', object: 'a map' }
 
 /**
  * Makes the check of a provider's `_config` map.
@@ -10,16 +11,8 @@ import { schemaCheck } from '../validation/schema-check.js'
  *   setting and shows no value
  */
 export function settingsCheck<S extends TSchema> (key: string, schema: S): (config: ProviderConfig) => Static<S> {
-  const check = schemaCheck(schema)
-  return (config) => {
-    try {
-      return check(config)
-    } catch (error) {
-      if (!(error instanceof ServiceError)) throw error
-      const problems = (error.members.errors ?? []).map(({ field, message }) => (
-        `${key}.${field}: ${message.replace('a known field', 'a known key').replace('a JSON object', 'a map')}`
-      ))
-      throw new ProviderError(problems.join('; '))
-    }
-  }
+  return schemaCheck(schema, (problems) => {
+    const { errors = [] } = validationError(problems, '', WORDS).members
+    return new ProviderError(errors.map(({ field, message }) => `${key}.${field}: ${message}`).join('; '))
+  })
 }

@@ -30,13 +30,17 @@ export interface SchemaError {
   parentSchema?: DescribedSchema
 }
 
+/** The words for members and objects in messages about requests. */
+const REQUEST_WORDS = { knownMember: 'a known field', object: 'a JSON object' }
+export type Words = typeof REQUEST_WORDS
+
 /** What is expected of the field of an error, without the field's name: `must be an integer from 1 to 200`. */
-export function messageOf ({ keyword, params, parentSchema = {} }: SchemaError): string {
+export function messageOf ({ keyword, params, parentSchema = {} }: SchemaError, words = REQUEST_WORDS): string {
   switch (keyword) {
     case 'required':
       return 'is required'
     case 'additionalProperties':
-      return `is not a known field${didYouMean(
+      return `is not ${words.knownMember}${didYouMean(
         String(params['additionalProperty']), Object.keys(parentSchema.properties ?? {}),
       )}`
     // The words of x-allowed describe the pattern, which a text of a wrong length may match.
@@ -44,18 +48,18 @@ export function messageOf ({ keyword, params, parentSchema = {} }: SchemaError):
     case 'maxLength':
       return `must be ${textOfLength(parentSchema)}`
     default:
-      return ruleOf(parentSchema)
+      return ruleOf(parentSchema, words)
   }
 }
 
-function ruleOf (schema: DescribedSchema): string {
+function ruleOf (schema: DescribedSchema, words: Words): string {
   if (schema.enum !== undefined) return `must be ${oneOf(schema.enum)}`
   if (schema.const !== undefined) return `must be ${JSON.stringify(schema.const)}`
   const format = typeof schema.format === 'string' ? FORMATS[schema.format] : undefined
   if (format !== undefined) return format.rule
   const types = [schema.type ?? []].flat()
   if (types.length === 0) return 'is not valid'
-  return `must be ${inSeries(types.flatMap((type) => valuesOf(String(type), schema)))}`
+  return `must be ${inSeries(types.flatMap((type) => valuesOf(String(type), schema, words)))}`
 }
 
 function oneOf (values: readonly unknown[]): string {
@@ -63,7 +67,7 @@ function oneOf (values: readonly unknown[]): string {
 }
 
 /** The values of a type in words; those of a boolean are two. */
-function valuesOf (type: string, schema: DescribedSchema): string[] {
+function valuesOf (type: string, schema: DescribedSchema, words: Words): string[] {
   switch (type) {
     case 'string':
       return [typeof schema['x-allowed'] === 'string' ? textThatIs(schema['x-allowed']) : textOfLength(schema)]
@@ -71,7 +75,7 @@ function valuesOf (type: string, schema: DescribedSchema): string[] {
     case 'number': return [`a number${rangeInWords(schema)}`]
     case 'boolean': return ['true', 'false']
     case 'array': return [`a list${sizeInWords(schema.minItems, schema.maxItems, 'element')}`]
-    case 'object': return ['a JSON object']
+    case 'object': return [words.object]
     default: return [type]
   }
 }

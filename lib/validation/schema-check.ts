@@ -3,7 +3,7 @@ import type { Static, TSchema } from 'typebox'
 import { invalidRequest, type FieldError, type ServiceError } from '../errors/service-error.js'
 import { FORMATS } from './formats.js'
 import { addLengthKeywords } from './length-keywords.js'
-import { messageOf, type DescribedSchema, type SchemaError } from './problem-messages.js'
+import { messageOf, type DescribedSchema, type SchemaError, type Words } from './problem-messages.js'
 
 /** Maximum number of fields that one error names. */
 const MAX_FIELD_ERRORS = 20
@@ -95,14 +95,16 @@ function isSmall (value: unknown): boolean {
 /**
  * Checks values against a schema.
  * @returns a function that returns the value with the schema's type
- * @throws ServiceError (from that function) invalid_request that names each wrong field, prefixed with `at`
+ * @throws (from that function) by default ServiceError invalid_request that names each wrong field, prefixed with `at`
  */
-export function schemaCheck<S extends TSchema> (schema: S): (value: unknown, at?: string) => Static<S> {
+export function schemaCheck<S extends TSchema> (
+  schema: S, errorOf: (problems: readonly SchemaError[], at: string) => Error = validationError,
+): (value: unknown, at?: string) => Static<S> {
   const validate = validatorOf(schema)
   const passes = (value: unknown): value is Static<S> => validate(value)
   return (value, at = '') => {
     if (passes(value)) return value
-    throw validationError(validate.problems, at)
+    throw errorOf(validate.problems, at)
   }
 }
 
@@ -139,7 +141,7 @@ function readNumber (text: string): string | number {
 }
 
 /** The error `invalid_request` with the wrong fields as the client wrote them. */
-export function validationError (problems: readonly SchemaError[], at = ''): ServiceError {
+export function validationError (problems: readonly SchemaError[], at = '', words?: Words): ServiceError {
   const seen = new Map<string, FieldError>()
   for (const problem of problems) {
     // There can be thousands of problems, and looking for a similar name takes time, so messages are made for the first
@@ -147,7 +149,7 @@ export function validationError (problems: readonly SchemaError[], at = ''): Ser
     if (seen.size === MAX_FIELD_ERRORS) break
     const field = fieldOf(problem)
     // One wrong field often violates several rules; the first is enough.
-    if (!seen.has(field)) seen.set(field, fieldError(nameOf(field, at), messageOf(problem)))
+    if (!seen.has(field)) seen.set(field, fieldError(nameOf(field, at), messageOf(problem, words)))
   }
   return invalidRequest([...seen.values()])
 }
