@@ -8,6 +8,7 @@ import { checkBankConfiguration } from './bank-configuration-check.js'
 import { readStored, type StoredConfig } from './bank-directory.js'
 import type { Dependencies } from './dependencies.js'
 import { etagOf, requirePrecondition, type Precondition } from './entity-tags.js'
+import { resolveBank, type OpenBank } from './file-settings.js'
 import { mergePatch } from './merge-patch.js'
 import { nullableInstant } from './records.js'
 import type { BankConfigAnswer, BankConfigHistoryAnswer, DeleteBankAnswer } from './schemas.js'
@@ -127,11 +128,15 @@ export class BankConfigurations {
   /**
    * Checks a configuration that is to be stored together with other data.
    * @param at the prefix of field names in errors
+   * @returns the change, and the bank as it is once the change is stored
    * @throws ServiceError as `put`
    */
-  changeTo (key: BankKey, configuration: unknown, context: RequestContext, at = ''): BankConfigChange {
+  changeTo (
+    key: BankKey, configuration: unknown, context: RequestContext, at = '',
+  ): { change: BankConfigChange, target: OpenBank } {
     this.#storeOf()
-    return this.#changeOf(checkBankConfiguration(key.bankId, configuration, this.#deps, { at }), context)
+    const checked = checkBankConfiguration(key.bankId, configuration, this.#deps, { at })
+    return { change: this.#changeOf(checked, context), target: resolveBank(key, checked, this.#deps.live.current) }
   }
 
   async #change (

@@ -45,6 +45,8 @@ interface CheckedLine {
 
 /** A checked import. */
 interface CheckedImport {
+  /** The bank with the settings that its memories are checked and indexed under: those of `change`, if any. */
+  target: OpenBank
   lines: CheckedLine[]
   /** Number of lines whose memories have expired; they are not in `lines`. */
   expired: number
@@ -144,24 +146,23 @@ export class Transfer {
     const { clock, live } = this.#deps
     const caller = callerOf(context)
     await requireFewLines(bytes, bounds.import_lines, caller)
-    const maxBytes = maxLineBytes(open.settings.contentChecks)
     const now = clock()
     const ceiling = live.current.trust.of(context)
-    const checked: CheckedImport = { lines: [], expired: 0, change: undefined }
+    const checked: CheckedImport = { target: open, lines: [], expired: 0, change: undefined }
     let hasHeader = false
     for (const line of linesOf(bytes)) {
       if (turns.isExhausted) await turns.next(caller)
-      const value = parseLine(line, maxBytes, bounds)
+      const value = parseLine(line, maxLineBytes(checked.target.settings.contentChecks), bounds)
       if (value === undefined) continue
       if (!hasHeader) {
         hasHeader = true
         const own = readHeader(value)
         if (config === 'apply' && own !== undefined) {
-          checked.change = this.#configurations.changeTo(open.key, own, context, 'line 1: config.')
+          Object.assign(checked, this.#configurations.changeTo(open.key, own, context, 'line 1: config.'))
         }
         continue
       }
-      const memory = this.#checkLine(open, value, { at: `line ${line.number}: `, now, ceiling })
+      const memory = this.#checkLine(checked.target, value, { at: `line ${line.number}: `, now, ceiling })
       const { expiresAt } = memory.item
       if (expiresAt === null || expiresAt > now) checked.lines.push(memory)
       else checked.expired++
@@ -183,14 +184,14 @@ export class Transfer {
   }
 
   async #store (
-    open: OpenBank, { lines, expired, change }: CheckedImport, { onConflict }: ImportOptions,
+    open: OpenBank, { target, lines, expired, change }: CheckedImport, { onConflict }: ImportOptions,
     { context, signal }: { context: RequestContext, signal: AbortSignal | undefined }, keyed: KeyedWrite | undefined,
   ): Promise<WriteResult<ImportContext, ImportOutcome>> {
     const { admission, directory, store, indexer, clock } = this.#deps
     const { key: bank } = open
     const admitted = await admission.admit('import', context, [open], lines.length + expired)
     try {
-      const memories = await this.#index(open, lines, callerOf(context))
+      const memories = await this.#index(target, lines, callerOf(context))
       signal?.throwIfAborted()
       const written: ImportContext = { expired }
       return await indexer.runReplacement(bank, memories, async () => {

@@ -97,6 +97,31 @@ await t.test('a refused memory leaves the configuration unchanged', async (t) =>
   t.same(await getConfig(app, 'home'), before)
 })
 
+await t.test('an import checks its memories under the configuration that it applies', async (t) => {
+  const app = await testApp(t, { file: { barriers: { validation: { max_content_length: 40_000 } } } })
+  const limit = (max: number) => ({ barriers: { validation: { max_content_length: max } } })
+  const otter = { text: 'The otter sleeps.', metadata: { mood: 'calm', secret: 1 } }
+  const into = async (bank: string, config: object | undefined, ...lines: unknown[]) => (
+    await importInto(app, `${bank}?config=apply`, ndjson({ ...HEADER, config }, ...lines))
+  )
+
+  await putConfig(app, 'home', limit(5))
+  refusedFields(t, await into('home', undefined, otter), 'line 2: text')
+  t.equal((await into('home', { barriers: { metadata: { blocked_keys: ['secret'] } } }, otter)).statusCode, 200)
+  t.same((await exportOf(app, 'home'))[1]?.['metadata'], { mood: 'calm' })
+
+  const before = await getConfig(app, 'home')
+  refusedFields(t, await into('home', limit(5), otter), 'line 2: text')
+  t.same(await getConfig(app, 'home'), before, 'a refused memory leaves the configuration')
+
+  await putConfig(app, 'long', limit(5))
+  const escaped = `{"text":"${'\\ud83d\\ude00'.repeat(20_000)}","metadata":{}}${' '.repeat(340_000)}`
+  t.equal((await into('long', {}, escaped)).statusCode, 200, 'the length of a line follows the configuration')
+
+  await putConfig(app, 'busy', { homeostasis: { rate_limits: { import_per_minute: 1 } } })
+  t.equal((await into('busy', {}, otter, { text: 'Two.' })).statusCode, 400, 'rates are those in force before')
+})
+
 await t.test('an import with an idempotency key is applied once', async (t) => {
   const app = await testApp(t)
   const lines = ndjson({ ...HEADER, config: CONFIG }, { text: 'One.' })

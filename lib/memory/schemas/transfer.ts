@@ -9,7 +9,8 @@ export const ImportQuery = strict({
     description: 'Whether a memory that the bank already has is skipped or overwritten. Default skip.',
   })),
   config: Type.Optional(Type.Enum(['ignore', 'apply'], {
-    description: 'apply: the configuration in the export, if any, replaces that of the bank. Default ignore.',
+    description: 'apply: the configuration in the export, if any, replaces that of the bank, and the memories are ' +
+      'checked under it. Default ignore.',
   })),
 })
 export type ImportQuery = Static<typeof ImportQuery>

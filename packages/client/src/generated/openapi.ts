@@ -3334,7 +3334,7 @@ export interface operations {
             query?: {
                 /** @description Whether a memory that the bank already has is skipped or overwritten. Default skip. */
                 on_conflict?: "skip" | "overwrite";
-                /** @description apply: the configuration in the export, if any, replaces that of the bank. Default ignore. */
+                /** @description apply: the configuration in the export, if any, replaces that of the bank, and the memories are checked under it. Default ignore. */
                 config?: "ignore" | "apply";
             };
             header?: {
