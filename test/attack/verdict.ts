@@ -96,9 +96,12 @@ function memoryFaults ({ peakMb, idleMb }: Measured): string[] {
   return added > MAX_MEGABYTES_ADDED ? [`${Math.round(added)} MB added to ${Math.round(idleMb)} MB`] : []
 }
 
-/** Whether an answer is allowed: success, refusal or overload; a closed connection is a refusal too. */
+/**
+ * Whether an answer is allowed: success, refusal, a feature that is off (501) or overload; a closed connection is a
+ * refusal too.
+ */
 export function isAllowed (status: string, allowed?: readonly string[]): boolean {
-  return allowed === undefined ? /^(?:2\d\d|4\d\d|503|closed)$/.test(status) : allowed.includes(status)
+  return allowed === undefined ? /^(?:2\d\d|4\d\d|501|503|closed)$/.test(status) : allowed.includes(status)
 }
 
 /**

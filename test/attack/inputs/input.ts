@@ -8,7 +8,7 @@ export interface Input {
   about: string
   /** More sections of the configuration, as YAML. */
   configuration?: string
-  /** The allowed statuses; by default any of 2xx, 4xx, 503 and a closed connection. */
+  /** The allowed statuses; by default any of 2xx, 4xx, 501, 503 and a closed connection. */
   allowed?: readonly string[]
   /** Preparation, which is not measured. */
   prepare? (target: Target): Promise<void>
