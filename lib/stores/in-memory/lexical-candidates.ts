@@ -121,13 +121,14 @@ export class Candidates {
     for (let member = 0; member < pool; member++) {
       if (member % (CANDIDATES_PER_STEP / 4) === CANDIDATES_PER_STEP / 4 - 1) yield
       const entry = this.entries[member]!
+      const needsAll = this.#options.needsAll || this.#arrays.withoutDocument[member] === 0
       numbers[WINDOW_REACH] = member + 1
       let [before, after]: Array<Entry | undefined> = [entry, entry]
       for (let places = 1; places <= WINDOW_REACH; places++) {
         before = before && this.#before(before)
         after = after && this.#after(after)
-        numbers[WINDOW_REACH - places] = this.#numberOf(before)
-        numbers[WINDOW_REACH + places] = this.#numberOf(after)
+        numbers[WINDOW_REACH - places] = this.#numberOf(before, needsAll)
+        numbers[WINDOW_REACH + places] = this.#numberOf(after, needsAll)
       }
       for (let at = 0; at < numbers.length - 1; at++) {
         if (numbers[at] === 0) continue
@@ -139,13 +140,12 @@ export class Candidates {
 
   /**
    * Makes a memory in a window a candidate, unless it neither adds to the score of another nor can be found.
+   * @param needsAll whether it is one in any case
    * @returns its number plus 1, or 0
    */
-  #numberOf (entry: Entry | undefined): number {
+  #numberOf (entry: Entry | undefined, needsAll: boolean): number {
     if (entry === undefined) return 0
-    const isNeeded = this.#options.needsAll || entry.memory.documentId !== null || this.ownScoreOf(entry) > 0 ||
-      this.#followsQuestion(entry)
-    return isNeeded ? this.add(entry) + 1 : 0
+    return needsAll || this.ownScoreOf(entry) > 0 || this.#followsQuestion(entry) ? this.add(entry) + 1 : 0
   }
 
   #followsQuestion (entry: Entry): boolean {
