@@ -39,10 +39,7 @@ function candidates ({ schema, unexpired }: Shape): string[] {
       order by ${alias}.place${direction}, ${alias}.memory_id${direction} limit ${WINDOW_REACH})`
   }
   const ofDocument = (alias: string) => `${alias}.document_id = c.document_id`
-  // The conditions on `c` alone are tested once for each member, before its index scan.
-  const ofDay = (alias: string, bound: string) => (
-    `c.document_id is null and ${alias}.document_id is null and ${alias}.place ${bound}`
-  )
+  const ofDay = (alias: string, bound: string) => `${alias}.document_id is null and ${alias}.place ${bound}`
   return [
     `members as materialized (
   select c.*, case when c.document_id is null then floor(c.place / ${DAY_MS}.0)::bigint end as day
@@ -64,11 +61,13 @@ function candidates ({ schema, unexpired }: Shape): string[] {
         ${beside('b', '<', ofDocument('b'))}
         union all
         ${beside('f', '>', ofDocument('f'))}
+      ) n where c.document_id is not null
+      union all
+      select c.document_id, n.*, c.day, false from members c cross join lateral (
+        ${beside('b', '<', ofDay('b', `>= c.day * ${DAY_MS}`))}
         union all
-        ${beside('g', '<', ofDay('g', `>= c.day * ${DAY_MS}`))}
-        union all
-        ${beside('h', '>', ofDay('h', `< (c.day + 1) * ${DAY_MS}`))}
-      ) n
+        ${beside('f', '>', ofDay('f', `< (c.day + 1) * ${DAY_MS}`))}
+      ) n where c.document_id is null
     ) a
     order by a.document_id, a.day, a.place, a.memory_id, a.pooled desc
   ) a window sequences as (order by a.document_id, a.day),
