@@ -5,7 +5,8 @@ import { bankKeyString, type RequestContext } from '../identity/context.js'
 import { NO_TELEMETRY, type Telemetry } from '../telemetry/telemetry.js'
 import type { UsageReservation } from '../stores/vector-store.js'
 import type { ResolvedBank } from './bank.js'
-import { DAY_MS, UsageCounters } from './usage-counters.js'
+import { DAY_MS, dayOf } from '../time/days.js'
+import { UsageCounters } from './usage-counters.js'
 
 /**
  * `configure` changes the configuration of a bank and counts towards the global limit only. The global limit counts an
@@ -166,7 +167,7 @@ export class AdmissionControl {
     if ((operation !== 'retain' && operation !== 'import' && operation !== 'reflect') || items === 0) return []
     const limit = quotas?.[operation]
     if (limit === undefined) return []
-    return [{ bank, day: Math.floor(now / DAY_MS), counter: `${operation}_per_day`, amount: items, limit }]
+    return [{ bank, day: dayOf(now), counter: `${operation}_per_day`, amount: items, limit }]
   }
 }
 

@@ -3,7 +3,8 @@ import type { ServiceError } from '../errors/service-error.js'
 import { limitExceeded } from './admission.js'
 import { NO_TELEMETRY, type Telemetry } from '../telemetry/telemetry.js'
 import type { ResolvedBank } from './bank.js'
-import { DAY_MS, UsageCounters } from './usage-counters.js'
+import { DAY_MS, dayOf } from '../time/days.js'
+import { UsageCounters } from './usage-counters.js'
 
 const CALLS = 'model_calls_per_day'
 const TOKENS = 'model_tokens_per_day'
@@ -48,7 +49,7 @@ export class ModelBudget {
     })
     if (limits.length === 0) return UNLIMITED
     const now = this.#clock()
-    const day = Math.floor(now / DAY_MS)
+    const day = dayOf(now)
     const reserved = limits.some(({ maxTokens }) => maxTokens !== undefined) ? tokens() : 0
     const entries = limits.flatMap(({ bank, calls, maxTokens }) => [
       ...(calls === undefined ? [] : [{ bank, day, counter: CALLS, amount: 1, limit: calls }]),

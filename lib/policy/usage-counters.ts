@@ -8,8 +8,6 @@ import type { UsageEntry, UsageOutcome, UsageReservation, VectorStore } from '..
  * recently used count is evicted, which forgives its bank at most one day's use.
  */
 const MAX_COUNTS = 200_000
-/** A UTC day, in milliseconds. */
-export const DAY_MS = 86_400_000
 
 /** Where daily quotas are counted: in a store or in this process. */
 export type UsageStore = Required<Pick<VectorStore, 'reserveUsage' | 'adjustUsage'>>

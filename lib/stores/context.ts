@@ -18,7 +18,7 @@ import type { LexicalRequest, Memory, Passage } from './vector-store.js'
  *    memory id. A search with filters adds the `poolSize` best of the memories that pass them.
  * 4. Candidates. Without `context` the candidates are the pool. With it each member of the pool has a window: the
  *    member and up to WINDOW_REACH memories on either side in its sequence. A sequence is the memories of a document,
- *    or those of a day (`dayOf`) that have no document, in the order of `sequenceInstant`, then of the memory ids. The
+ *    or those of a UTC day that have no document, in the order of `sequenceInstant`, then of the memory ids. The
  *    candidates are the pool and the members of all windows.
  * 5. Neighbours. Two candidates are neighbours when at most WINDOW_REACH places separate them and one window contains
  *    both. Each adds to the counts of the other its own counts, divided by its norm and multiplied by
@@ -64,8 +64,6 @@ export const NEIGHBOUR_WEIGHTS = {
  */
 export const WITHOUT_DOCUMENT = 0.75
 
-export const DAY_MS = 86_400_000
-
 const MIN_POOL_SIZE = 100
 
 /** The number of memories in the pool of a search. */
@@ -76,11 +74,6 @@ export function poolSize (limit: number): number {
 /** The instant by which the memories of a sequence are ordered; equal instants are ordered by memory id. */
 export function sequenceInstant ({ occurredAt, retainedAt }: Pick<Memory, 'occurredAt' | 'retainedAt'>): number {
   return occurredAt ?? retainedAt
-}
-
-/** The UTC day of `sequenceInstant`, in days since the epoch. */
-export function dayOf (memory: Pick<Memory, 'occurredAt' | 'retainedAt'>): number {
-  return Math.floor(sequenceInstant(memory) / DAY_MS)
 }
 
 /**

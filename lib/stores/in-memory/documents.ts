@@ -1,5 +1,6 @@
-import { dayOf, sequenceInstant } from '../context.js'
 import type { Steps } from '../../concurrency/steps.js'
+import { dayOf } from '../../time/days.js'
+import { sequenceInstant } from '../context.js'
 import { SortedList } from '../sorted-list.js'
 import { SplitMap } from '../split-map.js'
 import { byMemoryId, type Entry, type Neighbours } from './entry.js'
@@ -69,7 +70,7 @@ export class Documents {
 
   #placeOf ({ memory }: Entry): { sequences: SplitMap<SortedList<Entry>>, key: string } {
     return memory.documentId === null
-      ? { sequences: this.#days, key: String(dayOf(memory)) }
+      ? { sequences: this.#days, key: String(dayOf(sequenceInstant(memory))) }
       : { sequences: this.#documents, key: memory.documentId }
   }
 

@@ -1,4 +1,5 @@
-import { DAY_MS, NEIGHBOUR_WEIGHTS, WINDOW_REACH, WITHOUT_DOCUMENT } from '../context.js'
+import { DAY_MS } from '../../time/days.js'
+import { NEIGHBOUR_WEIGHTS, WINDOW_REACH, WITHOUT_DOCUMENT } from '../context.js'
 import { filteredMemories, type Shape } from './search-shape.js'
 
 /** Generates the SQL of scores. */

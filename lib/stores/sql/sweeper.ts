@@ -1,4 +1,5 @@
 import type { Clock } from '../../time/clock.js'
+import { dayOf } from '../../time/days.js'
 import type { BankKey } from '../../identity/context.js'
 import { IDEMPOTENCY_LIFETIME_MS } from '../vector-store.js'
 import type { Executor, Queries } from './executor.js'
@@ -20,7 +21,6 @@ export interface SweeperOptions {
   vacuum: boolean
 }
 
-const DAY_MS = 86_400_000
 /** Maximum number of banks that one round sweeps. */
 const BANKS_PER_ROUND = 1000
 /** Memories written or removed after which tables are vacuumed: a minimum, and a share of those at the last vacuum. */
@@ -116,7 +116,7 @@ where k.kept_at <= $1::float8::bigint limit ${BANKS_PER_ROUND}`, [expiredBefore]
     }
     // Yesterday is kept: reservations from before midnight may still be adjusted, and other servers' clocks may be
     // behind.
-    const firstDay = Math.floor(now / DAY_MS) - 1
+    const firstDay = dayOf(now) - 1
     const usedBanks = await executor.read<{ tenant_id: string, bank_id: string }>(`select distinct u.tenant_id,
       u.bank_id from ${schema}.daily_usage u
 where u.day < $1::int limit ${BANKS_PER_ROUND}`, [firstDay])

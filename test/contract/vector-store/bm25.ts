@@ -1,8 +1,9 @@
 import {
-  dayOf, endsAsQuestion, lengthNorm, poolSize, WINDOW_REACH, WITHOUT_DOCUMENT, sequenceInstant, neighbourWeight,
+  endsAsQuestion, lengthNorm, poolSize, WINDOW_REACH, WITHOUT_DOCUMENT, sequenceInstant, neighbourWeight,
   toScore,
 } from '../../../lib/stores/context.js'
 import type { LexicalRequest, NewMemory, Passage } from '../../../lib/stores/vector-store.js'
+import { dayOf } from '../../../lib/time/days.js'
 
 export interface Scored {
   memoryId: string
@@ -120,8 +121,9 @@ export function referenceSearch (
 /** A memory with its neighbours, in order. */
 function windowOf (stand: ScoredMemory, scored: readonly ScoredMemory[]): ScoredMemory[] {
   const { documentId } = stand.memory
+  const day = ({ memory }: ScoredMemory) => dayOf(sequenceInstant(memory))
   const sequence = scored.filter(({ memory }) => memory.documentId === documentId)
-    .filter(({ memory }) => documentId !== null || dayOf(memory) === dayOf(stand.memory))
+    .filter((other) => documentId !== null || day(other) === day(stand))
     .sort((x, y) => sequenceInstant(x.memory) - sequenceInstant(y.memory) ||
       compare(x.memory.memoryId, y.memory.memoryId))
   const place = sequence.indexOf(stand)
