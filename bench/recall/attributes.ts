@@ -4,6 +4,11 @@ import type { Conversation } from './conversation-types.js'
 export const ATTRIBUTES = ['speaker', 'time', 'document'] as const
 export type Attribute = (typeof ATTRIBUTES)[number]
 
+/** Names data that are measured without some of the attributes. */
+export function labelWithout (data: string, omitted: readonly Attribute[]): string {
+  return omitted.length === 0 ? data : `${data}, without ${omitted.join(', ')}`
+}
+
 /** The same conversations as a caller retains them who does not send some of the attributes. */
 export function withoutAttributes (
   conversations: readonly Conversation[], omitted: readonly Attribute[],

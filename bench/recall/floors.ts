@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { Type, type Static } from 'typebox'
 import { checker } from '../checker.js'
 import { formatTable } from '../table.js'
-import { ATTRIBUTES } from './attributes.js'
+import { ATTRIBUTES, labelWithout } from './attributes.js'
 import { parseJson, readTextFile } from './conversation.js'
 import type { Figures } from './figures.js'
 
@@ -71,12 +71,7 @@ export function checkFloor (
   { data, without = [], at_least: atLeast = {}, not_below: notBelow }: Floor, figures: Figures, plain?: Figures,
 ): FloorResult[] {
   const result = (figure: string, value: number, floor: number, origin: string) => ({
-    data: [data, ...without.map((attribute) => `without ${attribute}`)].join(', '),
-    figure,
-    value,
-    floor,
-    origin,
-    holds: value >= floor - ROUNDING,
+    data: labelWithout(data, without), figure, value, floor, origin, holds: value >= floor - ROUNDING,
   })
   return [
     ...Object.entries(atLeast).map(([figure, floor]) => result(figure, valueOf(figures, figure), floor, 'recorded')),

@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 import { UnusableInput } from '../checker.js'
 import { JsonClient } from '../json-client.js'
-import { withoutAttributes, type Attribute } from './attributes.js'
+import { labelWithout, withoutAttributes, type Attribute } from './attributes.js'
 import { builtService } from './built-service.js'
 import { loadConversations, partOf, type Conversation } from './conversation.js'
 import { groupBy } from './figures.js'
@@ -33,11 +33,9 @@ export async function loadData (
     throw new UnusableInput(`${path} has no question with evidence that can be found`)
   }
   return {
-    name: [
-      basename(path),
-      ...(conversations.length < all.length ? [`${conversations.length} of ${all.length}`] : []),
-      ...(omitted.length > 0 ? [`without ${omitted.join(', ')}`] : []),
-    ].join(', '),
+    name: labelWithout([
+      basename(path), ...(conversations.length < all.length ? [`${conversations.length} of ${all.length}`] : []),
+    ].join(', '), omitted),
     conversations: withoutAttributes(conversations, omitted),
   }
 }
