@@ -1,5 +1,5 @@
 import { runSync, type Steps } from '../concurrency/steps.js'
-import { addAlternatives, addQueryAlternatives, identifierParts } from './alternative-terms.js'
+import { addAlternatives, identifierParts } from './alternative-terms.js'
 import { stem } from './stems.js'
 import { STOP_WORDS } from './stop-words.js'
 import { words, wordsInParts } from './words.js'
@@ -64,18 +64,6 @@ function countTerms (words: readonly string[], terms: Map<string, number>, alter
     addAlternatives(word, alternatives)
   }
   return length
-}
-
-/**
- * The distinct terms of a query, in order, and after them their alternatives. Stop words are dropped, unless the query
- * has no other word.
- * @returns an empty array for a text without words
- */
-export function queryTerms (text: string): string[] {
-  const content = contentStems(text)
-  const terms = new Set(content.length > 0 ? content : words(text))
-  addQueryAlternatives(text, content, terms)
-  return [...terms]
 }
 
 /** Whether a text ends in a question; a remark in brackets or an emoji may follow it. */

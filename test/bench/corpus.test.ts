@@ -1,7 +1,7 @@
 import t from 'tap'
 import { Corpus } from '../../bench/http/corpus.js'
 import { inventWords, seededRandom, zipfSampler } from '../../bench/http/vocabulary.js'
-import { queryTerms } from '../../lib/text/analysis.js'
+import { queryTerms } from '../helpers/query-terms.js'
 import { STOP_WORDS } from '../../lib/text/stop-words.js'
 
 await t.test('the same seed gives the same texts and queries, and another seed other ones', async (t) => {

@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import { queryTerms } from '../../../lib/text/analysis.js'
+import { queryTerms } from '../../helpers/query-terms.js'
 import { newMemories, newMemory, NOW } from '../../helpers/memories.js'
 import { FILTER_CASES } from './filter-cases.js'
 import { bank, BM25, lexical, listAll, semantic, texts, type OpenStore } from './setup.js'

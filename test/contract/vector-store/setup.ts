@@ -3,7 +3,7 @@ import type { BankKey } from '../../../lib/identity/context.js'
 import type {
   Candidate, ListRequest, Memory, SearchRequest, SearchResult, VectorStore,
 } from '../../../lib/stores/vector-store.js'
-import { queryTerms } from '../../../lib/text/analysis.js'
+import { queryTerms } from '../../helpers/query-terms.js'
 import { NOW } from '../../helpers/memories.js'
 
 /** Every vector of the contract has this length, for a store may fix it beforehand. */

@@ -1,6 +1,7 @@
 import fc from '../../helpers/fast-check.js'
 import t from 'tap'
-import { queryTerms, analyzeText } from '../../../lib/text/analysis.js'
+import { analyzeText } from '../../../lib/text/analysis.js'
+import { queryTerms } from '../../helpers/query-terms.js'
 import { stem } from '../../../lib/text/stems.js'
 import { STOP_WORDS } from '../../../lib/text/stop-words.js'
 import { words } from '../../../lib/text/words.js'
