@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { BANK_ID, BANK_ID_IN_WORDS } from '../validation/ids.js'
+import { BANK_ID, BANK_ID_IN_WORDS, PRINCIPAL, PRINCIPAL_IN_WORDS } from '../validation/ids.js'
 import {
   BankSchema, BarriersSchema, HomeostasisSchema, ProfileSchema, PROFILE_NAME, PROFILE_NAME_IN_WORDS, ReflectSchema,
   SignalQualitySchema,
@@ -105,7 +105,7 @@ export const FileSchema = section({
   compatibility: sectionOfSettings({
     hindsight: setting(flag('Whether the API that the TypeScript client of Hindsight uses is served under ' +
       '/v1/default (docs/moving-from-hindsight.md).'), false),
-    hindsight_principal: setting(text('^[^\\s\\p{C}\\p{Z}]{1,256}$', 'of 1 to 256 visible characters without spaces',
+    hindsight_principal: setting(text(`^${PRINCIPAL}$`, `of ${PRINCIPAL_IN_WORDS}`,
       'Auth mode api_key: the principal of callers of that API who send no X-Service-Principal header, which the ' +
       'client does not support.'), 'service:hindsight'),
   }, 'APIs of other products, in addition to the gateway\'s own.'),

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { BANK_ID, BANK_ID_IN_WORDS } from '../validation/ids.js'
+import { BANK_ID, BANK_ID_IN_WORDS, PRINCIPAL, PRINCIPAL_IN_WORDS } from '../validation/ids.js'
 import { section, setting, text, TrustOfWriter } from './schema-parts.js'
 
 export const SIGNATURE_HEADER = 'X-Signature-256'
@@ -11,7 +11,7 @@ export const SourceSchema = section({
   target_bank: text(`^${BANK_ID}$`, `a bank id ${BANK_ID_IN_WORDS}`, 'The bank that receives the events.'),
   tenant_id: Type.Optional(text('^(?=.*\\S)[^\\p{Cc}\\p{Cs}]{1,256}$', 'of 1 to 256 characters that are not all blank',
     'Tenant that the bank belongs to, as in tokens of auth mode jwt_oidc. Default: no tenant.')),
-  principal: Type.Optional(text('^[^\\s\\p{C}\\p{Z}]{1,256}$', 'of 1 to 256 visible characters without spaces',
+  principal: Type.Optional(text(`^${PRINCIPAL}$`, `of ${PRINCIPAL_IN_WORDS}`,
     'Principal that retains the events. Default service:<source_id>.')),
   content_path: Type.Optional(text('^(/([^~/]|~[01])*)+$', 'a JSON pointer such as /data/content',
     'JSON pointer (RFC 6901) to the content. Default /content, else /text when /content is absent or null.')),

@@ -1,4 +1,4 @@
-import { BANK_ID } from '../validation/ids.js'
+import { BANK_ID, PRINCIPAL } from '../validation/ids.js'
 import type { Trust } from './trust.js'
 
 /** Structured identity of a caller, only in jwt_oidc mode. */
@@ -49,12 +49,11 @@ export function callerOf ({ tenantId, principal = '' }: RequestContext): string 
 /** The caller string of operators, who have no context. No principal begins with a space. */
 export const OPERATOR = ' operator'
 
-const PRINCIPAL = /^[^\s\p{C}\p{Z}]{1,256}$/u
+const WHOLE_PRINCIPAL = new RegExp(`^${PRINCIPAL}$`, 'u')
 const TYPED = /^([^:]*):(.*)$/su
 
-/** A principal is any 1–256 visible characters without spaces. */
 export function isPrincipal (text: string): boolean {
-  return PRINCIPAL.test(text)
+  return WHOLE_PRINCIPAL.test(text)
 }
 
 /**
@@ -62,7 +61,7 @@ export function isPrincipal (text: string): boolean {
  */
 const TENANT = /^[^\p{Cc}\p{Cs}]{1,256}$/u
 
-/** A tenant is any 1–256 characters without control characters. */
+/** A tenant is any 1 to 256 characters without control characters. */
 export function isTenant (text: string): boolean {
   return TENANT.test(text)
 }

@@ -2,6 +2,7 @@ import { deniedDetail, PERMISSIONS } from '../access/access-control.js'
 import { mapInTurns } from '../concurrency/turn-budget.js'
 import { invalidField } from '../errors/service-error.js'
 import { bankOf, callerOf, isPrincipal, OPERATOR, type RequestContext } from '../identity/context.js'
+import { PRINCIPAL_IN_WORDS } from '../validation/ids.js'
 import type { Banks } from './banks.js'
 import { decodeCursor, encodeCursor, isBankPlace } from './cursor.js'
 import type { Dependencies } from './dependencies.js'
@@ -109,7 +110,7 @@ function contextOf (
   const { principal, tenant_id: tenantId = null, on_behalf_of: onBehalfOf } = identity
   for (const [field, name] of [['principal', principal], ['on_behalf_of', onBehalfOf]] as const) {
     if (name !== undefined && !isPrincipal(name)) {
-      throw invalidField(field, 'must be 1–256 visible characters without spaces')
+      throw invalidField(field, `must be ${PRINCIPAL_IN_WORDS}`)
     }
   }
   return { tenantId, principal, onBehalfOf }

@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { isRepeated } from '../../http/repeated-header.js'
 import { invalidField } from '../../lib/errors/service-error.js'
 import { isPrincipal } from '../../lib/identity/context.js'
+import { PRINCIPAL_IN_WORDS } from '../../lib/validation/ids.js'
 import { trimWhitespace } from './whitespace.js'
 
 /**
@@ -42,7 +43,7 @@ export function principalHeader (request: FastifyRequest): string | undefined {
   const repeated = () => invalidField('X-Service-Principal', 'must be sent once')
   const principal = identityHeader(request, 'x-service-principal', repeated)
   if (principal !== undefined && !isPrincipal(principal)) {
-    throw invalidField('X-Service-Principal', 'must be 1 to 256 visible characters without spaces')
+    throw invalidField('X-Service-Principal', `must be ${PRINCIPAL_IN_WORDS}`)
   }
   return principal
 }

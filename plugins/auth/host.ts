@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { ServiceError } from '../../lib/errors/service-error.js'
 import { isPrincipal, isTenant } from '../../lib/identity/context.js'
+import { PRINCIPAL_IN_WORDS } from '../../lib/validation/ids.js'
 import { guardWith } from './authentication.js'
 import { ONLY_IN_OIDC, refuseOnBehalfOfHeader } from './on-behalf-of.js'
 
@@ -26,7 +27,7 @@ async function host (app: FastifyInstance, { authenticate }: { authenticate: Aut
     const { principal, tenantId = null } = caller
     // A fault of the app and not of the caller: answered with 500, and the log has the cause.
     if (typeof principal !== 'string' || !isPrincipal(principal)) {
-      throw new Error('authenticate returned a principal that is not 1 to 256 visible characters without spaces')
+      throw new Error(`authenticate returned a principal that is not ${PRINCIPAL_IN_WORDS}`)
     }
     if (tenantId !== null && (typeof tenantId !== 'string' || tenantId.trim() === '' || !isTenant(tenantId))) {
       throw new Error('authenticate returned a tenantId that is neither null nor 1 to 256 characters with a visible ' +

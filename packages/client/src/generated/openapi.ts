@@ -1175,7 +1175,7 @@ export interface components {
          *     - `invalid_json`: The body is not valid JSON.
          *     - `unauthenticated`: Credentials are missing, wrong or expired.
          *     - `access_denied`: The caller is authenticated but may not do this on this bank.
-         *     - `host_not_allowed`: The Host header names a host that the server does not serve: in dev mode one that is not in `SERVICES_ALLOWED_HOSTS`, at `/mcp` one that is not in `mcp.allowed_hosts`; `detail` names the setting.
+         *     - `host_not_allowed`: The Host header names a host that the server does not serve: in dev mode one that is not in `SERVICES_ALLOWED_HOSTS`, at `/mcp` one that is not in `mcp.allowed_hosts`; or dev mode inside another app was reached at an address that is not loopback. `detail` names the setting.
          *     - `not_found`: No such route, memory, bank or source.
          *     - `method_not_allowed`: The path exists with other methods; `Allow` lists them.
          *     - `idempotency_key_reused`: The Idempotency-Key was used before with another body.
