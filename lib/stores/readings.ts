@@ -60,7 +60,10 @@ export interface NeighboursRequest {
   budget?: RowBudget | undefined
 }
 
-/** A memory with its neighbours, in the order of its document (lib/stores/context.ts). */
+/**
+ * A memory with its neighbours, in the order of its document (lib/stores/context.ts). A memory without a document has
+ * none.
+ */
 export interface Neighbourhood {
   memory: Memory
   /** The last is adjacent to the memory. */

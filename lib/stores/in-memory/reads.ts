@@ -80,6 +80,8 @@ export function * neighbourhood (
 ): Steps<Neighbourhood | undefined> {
   const entry = bank.entries.byId(memoryId)
   if (entry === undefined || !isUnexpired(entry.memory, now)) return undefined
+  // Its sequence is the memories of its day, which a search uses as context: they are not a document.
+  if (entry.memory.documentId === null) return { memory: entry.memory, before: [], after: [] }
   const earlier = yield * neighboursOn(bank, entry, 'before', before, accept)
   const later = yield * neighboursOn(bank, entry, 'after', after, accept)
   return { memory: entry.memory, before: earlier.reverse(), after: later }
