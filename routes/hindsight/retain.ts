@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type, type Static } from 'typebox'
 import { disconnectSignal } from '../../http/disconnect-signal.js'
 import { invalidField } from '../../lib/errors/service-error.js'
-import { MetadataSchema, strict, type RetainItem } from '../../lib/memory/schemas.js'
+import { MAX_TAGS, MetadataSchema, strict, type RetainItem } from '../../lib/memory/schemas.js'
 import { idempotencyOf } from '../idempotency.js'
 import { CONTEXT_KEY } from './facts.js'
 import { Tags } from './filters.js'
@@ -78,6 +78,9 @@ function retainItem (item: ItemFields, documentTags: readonly string[], at: stri
     throw invalidField(`${at}update_mode`, 'needs document_id')
   }
   const tags = [...new Set([...item.tags ?? [], ...documentTags])]
+  if (tags.length > MAX_TAGS) {
+    throw invalidField(`${at}tags`, `must be at most ${MAX_TAGS}, together with document_tags`)
+  }
   const metadata = metadataOf(item, at)
   const isDated = timestamp !== undefined && timestamp !== NO_TIME
   return withoutUndefined({

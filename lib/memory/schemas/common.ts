@@ -32,8 +32,10 @@ export const TenantId = (description: string) => Type.String({
 export const MemoryId = Type.String({
   format: 'uuid', description: 'UUIDv7.', examples: ['01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f'],
 })
+/** Maximum number of tags of a memory or a filter. */
+export const MAX_TAGS = 100
 const tagList = (description: string) => (
-  Type.Array(Type.String({ minLength: 1, maxLength: 128 }), { minItems: 1, maxItems: 100, description })
+  Type.Array(Type.String({ minLength: 1, maxLength: 128 }), { minItems: 1, maxItems: MAX_TAGS, description })
 )
 export const Tags = tagList('Tags of the memory, by which it can be filtered and deleted.')
 export const TagFilter = tagList('An untagged memory never matches a tag filter.')

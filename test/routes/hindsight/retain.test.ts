@@ -49,6 +49,17 @@ t.test('every field of the client is stored, and is visible in the gateway\'s ow
   })
 })
 
+t.test('an item has at most a hundred different tags, those of the request included', async (t) => {
+  const { client } = await gateway(t)
+  const tags = (count: number) => Array.from({ length: count }, (_, index) => `tag ${index}`)
+  await client.retainBatch('home', [{ content: 'one', tags: tags(100) }], { documentTags: tags(100) })
+  t.same(
+    await refusal(client.retainBatch('home', [{ content: 'two', tags: tags(100) }], { documentTags: ['another'] })),
+    [400, 'items[0].tags: must be at most 100, together with document_tags'],
+  )
+  t.strictSame(await texts(client), ['one'])
+})
+
 t.test('a timestamp may have every form that Hindsight accepts', async (t) => {
   const { client } = await gateway(t)
   const when: Record<string, string | null> = {
