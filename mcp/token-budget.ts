@@ -53,7 +53,8 @@ export class TokenBudget {
   }
 }
 
-function withoutHalfCharacter (text: string): string {
+/** Removes the first half of a surrogate pair from the end of a text that was cut: no UTF-8 exists for it. */
+export function withoutHalfCharacter (text: string): string {
   const last = text.charCodeAt(text.length - 1)
   return last >= 0xd800 && last <= 0xdbff ? text.slice(0, -1) : text
 }

@@ -54,6 +54,14 @@ for (const revision of REVISIONS) {
   })
 }
 
+t.test('the title of a memory is cut between characters', async (t) => {
+  const { app, retain } = await testApp(t)
+  await retain('user-ada', `${'x'.repeat(79)}🎉 and more`)
+  const client = await connectMcp(t, app, { path: '/mcp/banks/user-ada' })
+  const { resources: [, memory] } = await client.listResources()
+  t.equal(memory?.title, `${'x'.repeat(79)}…`)
+})
+
 t.test('an invalid bank name', async (t) => {
   const { post } = await testApp(t)
   const response = await post('/mcp/banks/%20x', rpc('tools/list'), MCP_HEADERS)
