@@ -83,7 +83,8 @@ export class Sweeper {
     while (this.#analyzeAt <= this.#changes) this.#analyzeAt *= 2
     this.#analyzing = true
     const analysis = this.#analyze().catch((error: unknown) => {
-      this.#warn(`vector_store: the tables could not be analyzed: ${messageOf(error)}`)
+      // A closing store does not wait for the analysis, and so cancels it.
+      if (!this.#stopped) this.#warn(`vector_store: the tables could not be analyzed: ${messageOf(error)}`)
     }).finally(() => { this.#analyzing = false })
     if (memories >= ANALYZE_FROM) await analysis
   }

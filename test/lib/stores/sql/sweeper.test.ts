@@ -112,3 +112,25 @@ t.test('the tables that a large write has filled are analyzed after it', async (
   )
   t.equal(await rows(), 300, 'after the commit, because before it nothing is visible')
 })
+
+t.test('only an analysis that fails while the store is open is worth a warning', async (t) => {
+  const schema = schemaIn(t, database)
+  const beforeFailure: Array<() => Promise<void>> = [async () => {}, async () => { await sweeper.stop() }]
+  const executor = {
+    ...database,
+    maintain: async () => {
+      await beforeFailure.shift()!()
+      throw new Error('the connection is closed')
+    },
+  }
+  const sweeper = new Sweeper({
+    executor, schema, statements: makeStatements(schema), intervalMs: 3_600_000, vacuum: false,
+  })
+  const warnings: string[] = []
+  sweeper.start(() => NOW, (message) => { warnings.push(message) })
+  await sweeper.noteChanges(250)
+  t.strictSame(warnings, ['vector_store: the tables could not be analyzed: the connection is closed'])
+  await sweeper.noteChanges(250)
+  t.equal(warnings.length, 1)
+  t.equal(beforeFailure.length, 0)
+})
