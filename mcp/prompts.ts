@@ -3,6 +3,7 @@ import {
 } from '@modelcontextprotocol/server'
 import { Type, type Static, type TObject } from 'typebox'
 import { BankId, RecallRequest, strict } from '../lib/memory/schemas.js'
+import { beginningOf } from '../lib/validation/shorten.js'
 import { schemaCheck } from '../lib/validation/schema-check.js'
 import type { CallOptions, MemoryOperations } from './operations.js'
 import type { TokenBudget } from './token-budget.js'
@@ -100,7 +101,7 @@ export async function getPrompt (
 ): Promise<GetPromptResult> {
   const found = PROMPTS.find((each) => each.name === name)
   if (found === undefined) {
-    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown prompt: ${name.slice(0, MAX_QUOTED)}`)
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown prompt: ${beginningOf(name, MAX_QUOTED)}`)
   }
   if (pinned !== undefined && Object.hasOwn(given, 'bank_id')) {
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'bank_id is not an argument here')

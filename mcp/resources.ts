@@ -3,8 +3,9 @@ import {
   type ResourceTemplateType,
 } from '@modelcontextprotocol/server'
 import { isBankId } from '../lib/identity/context.js'
+import { shorten } from '../lib/validation/shorten.js'
 import type { CallOptions, MemoryOperations } from './operations.js'
-import { withoutHalfCharacter, type TokenBudget } from './token-budget.js'
+import type { TokenBudget } from './token-budget.js'
 import { cutMemory, fittingMemories, memoryView } from './views.js'
 import { withoutUndefined } from '../lib/validation/members.js'
 
@@ -56,7 +57,7 @@ export async function listResources (cursor: string | undefined, call: ResourceC
   const resources = memories.map(({ memory_id: memoryId, text }): Resource => ({
     uri: `${bankUri(pinned)}/memories/${memoryId}`,
     name: memoryId,
-    title: text.length > MAX_TITLE ? `${withoutHalfCharacter(text.slice(0, MAX_TITLE))}…` : text,
+    title: shorten(text, MAX_TITLE),
     mimeType: MIME_TYPE,
   }))
   return page(cursor === undefined ? [bankResource(pinned), ...resources] : resources, next)

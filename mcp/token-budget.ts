@@ -1,4 +1,5 @@
 import { runInTurns } from '../lib/concurrency/steps.js'
+import { beginningOf } from '../lib/validation/shorten.js'
 import { countSteps } from '../lib/text/tokens.js'
 
 /**
@@ -42,7 +43,7 @@ export class TokenBudget {
     if (await this.take(text)) return undefined
     // A token is four characters of English text. Other texts have more tokens and are halved until they fit.
     for (let length = Math.min(text.length - 1, 4 * this.#remaining); length > 0; length = Math.floor(length / 2)) {
-      const start = withoutHalfCharacter(text.slice(0, length))
+      const start = beginningOf(text, length)
       if (await this.take(start)) return start
     }
     return ''
@@ -51,10 +52,4 @@ export class TokenBudget {
   async #count (json: string): Promise<number> {
     return await runInTurns(countSteps(json, this.#remaining), this.#caller)
   }
-}
-
-/** Removes the first half of a surrogate pair from the end of a text that was cut: no UTF-8 exists for it. */
-export function withoutHalfCharacter (text: string): string {
-  const last = text.charCodeAt(text.length - 1)
-  return last >= 0xd800 && last <= 0xdbff ? text.slice(0, -1) : text
 }

@@ -2,6 +2,7 @@ import { ProtocolError, ProtocolErrorCode, type CallToolResult, type Tool } from
 import type { TObject } from 'typebox'
 import { invalidField } from '../lib/errors/service-error.js'
 import { boundedLists, namedBanks, type BoundedList } from '../lib/memory/named-banks.js'
+import { beginningOf } from '../lib/validation/shorten.js'
 import { prepareInput, schemaCheck } from '../lib/validation/schema-check.js'
 import { BANK_ARGUMENTS, published } from './tool-schemas.js'
 import { TOOLS, type ToolCall, type ToolDefinition } from './tools.js'
@@ -60,7 +61,7 @@ export async function callTool (
 ): Promise<CallToolResult> {
   const tool = PREPARED.get(name)
   if (tool === undefined || (pinned !== undefined && tool.permission === undefined)) {
-    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${name.slice(0, MAX_QUOTED)}`)
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${beginningOf(name, MAX_QUOTED)}`)
   }
   const input = pinned === undefined ? { ...given } : withPinnedBank(given, pinned)
   if (tool.permission !== undefined) {

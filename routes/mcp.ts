@@ -10,6 +10,7 @@ import { addressOf, endpointPath, METADATA_PATH } from '../http/resource-metadat
 import type { McpSettings } from '../lib/config/settings.js'
 import { invalidField, ServiceError } from '../lib/errors/service-error.js'
 import { callerOf, isBankId } from '../lib/identity/context.js'
+import { beginningOf } from '../lib/validation/shorten.js'
 import { BANK_ID_IN_WORDS } from '../lib/validation/ids.js'
 import { valueAt } from '../lib/validation/json-object.js'
 import { McpHttp } from '../mcp/http.js'
@@ -105,7 +106,7 @@ function checkIdsDiffer (messages: readonly unknown[]): void {
     const id = valueAt(message, 'id') ?? undefined
     if (id === undefined || valueAt(message, 'method') === undefined) continue
     if (ids.has(id)) {
-      const shown = JSON.stringify(id).slice(0, 100)
+      const shown = beginningOf(JSON.stringify(id), 100)
       throw new ServiceError('invalid_request', `Two requests of the batch have the id ${shown}`)
     }
     ids.add(id)

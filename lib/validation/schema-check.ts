@@ -4,6 +4,7 @@ import { invalidRequest, type FieldError, type ServiceError } from '../errors/se
 import { FORMATS } from './formats.js'
 import { addLengthKeywords } from './length-keywords.js'
 import { messageOf, type DescribedSchema, type SchemaError, type Words } from './problem-messages.js'
+import { shorten } from './shorten.js'
 
 /** Maximum number of fields that one error names. */
 const MAX_FIELD_ERRORS = 20
@@ -161,7 +162,7 @@ function fieldError (field: string, message: string): FieldError {
 
 function nameOf (field: string, at: string): string {
   const name = field === '' ? at.replace(/[:.]\s*$/, '') : `${at}${field}`
-  return name.length > MAX_NAME_CHARACTERS ? `${name.slice(0, MAX_NAME_CHARACTERS)}…` : name
+  return shorten(name, MAX_NAME_CHARACTERS)
 }
 
 function fieldOf ({ instancePath, params }: SchemaError): string {

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { invalidField, type ServiceError } from '../../lib/errors/service-error.js'
 import type { BankConfigAnswer } from '../../lib/memory/schemas.js'
+import { beginningOf } from '../../lib/validation/shorten.js'
 import { unsupported } from './route.js'
 import { isJsonObject } from '../../lib/validation/json-object.js'
 import { withoutUndefined } from '../../lib/validation/members.js'
@@ -69,7 +70,7 @@ export function patchOf (updates: Readonly<Record<string, unknown>>, at: string,
     const mapping = Object.hasOwn(MAPPINGS, name) ? MAPPINGS[name] : undefined
     if (mapping === undefined) {
       const known = Object.keys(MAPPINGS).join(', ')
-      throw invalidField(`${at}${given.slice(0, 100)}`, `is not a setting that is known here; known are ${known}`)
+      throw invalidField(`${at}${beginningOf(given, 100)}`, `is not a setting that is known here; known are ${known}`)
     }
     merge(patch, mapping(value, `${at}${given}`, hasReranker))
   }

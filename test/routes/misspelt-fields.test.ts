@@ -57,6 +57,12 @@ await t.test('query strings, configurations of banks and lines of an import have
   t.match(imported.json<Refusal>().detail, /taggs: is not a known field; did you mean "tags"\?$/)
 })
 
+await t.test('a long name in a refusal is cut between characters', async (t) => {
+  const { post } = await testApp(t)
+  const response = await post('/v1/retain', { ...RETAIN, [`${'x'.repeat(99)}🎉 and more`]: 1 })
+  t.equal(response.json<Refusal>().detail, `${'x'.repeat(99)}…: is not a known field`)
+})
+
 await t.test('a field that resembles none is refused without a suggestion', async (t) => {
   const { post } = await testApp(t)
   for (const name of ['top_k', 'x', '', '__proto__', 'constructor', 'wholly different', 'q'.repeat(5000)]) {

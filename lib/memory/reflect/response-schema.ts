@@ -1,5 +1,6 @@
 import { invalidField, type ServiceError } from '../../errors/service-error.js'
 import type { JsonSchema } from '../../models/language-model.js'
+import { shorten } from '../../validation/shorten.js'
 import { FORMAT_NAMES } from './formats.js'
 import { problemsOf } from './schema-instance.js'
 import { isJsonObject } from '../../validation/json-object.js'
@@ -170,7 +171,7 @@ function isDeeper (value: unknown, levels: number): boolean {
 }
 
 function childPath (path: string, name: string): string {
-  return `${path}.${name.length > MAX_NAME_CHARACTERS ? `${name.slice(0, MAX_NAME_CHARACTERS)}…` : name}`
+  return `${path}.${shorten(name, MAX_NAME_CHARACTERS)}`
 }
 
 function refused (field: string, message: string): ServiceError {

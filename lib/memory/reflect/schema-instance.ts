@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { JsonSchema } from '../../models/language-model.js'
+import { shorten } from '../../validation/shorten.js'
 import { brokenFormat } from './formats.js'
 import { isJsonObject } from '../../validation/json-object.js'
 
@@ -115,9 +116,10 @@ function checkList (schema: JsonSchema, value: readonly unknown[], place: CheckC
 }
 
 function checkObject (schema: JsonSchema, value: Readonly<Record<string, unknown>>, place: CheckContext): void {
-  const inside = (name: string): CheckContext => ({
-    ...place, path: place.path === '' ? shortened(name) : `${place.path}.${shortened(name)}`,
-  })
+  const inside = (name: string): CheckContext => {
+    const shown = shorten(name, MAX_NAME_CHARACTERS)
+    return { ...place, path: place.path === '' ? shown : `${place.path}.${shown}` }
+  }
   const required = own(schema, 'required')
   for (const name of Array.isArray(required) ? required : []) {
     if (!Object.hasOwn(value, String(name))) addProblem(inside(String(name)), 'is required')
@@ -159,10 +161,6 @@ function codePoints (text: string): number {
     if (isPair) count -= 1
   }
   return count
-}
-
-function shortened (name: string): string {
-  return name.length > MAX_NAME_CHARACTERS ? `${name.slice(0, MAX_NAME_CHARACTERS)}…` : name
 }
 
 function addProblem ({ path, problems }: CheckContext, rule: string): void {
