@@ -2,13 +2,16 @@ import { loadConfig, type LoadOptions, type ProviderConfiguration } from '../../
 import type { Config } from '../../lib/config/config.js'
 import type { ProviderChoice } from '../../lib/config/settings.js'
 import { configsWithoutProvider } from '../../lib/config/unused.js'
+import { checkAutoSettings } from '../../lib/models/auto.js'
 import { embeddingProviders, languageModels, rerankers } from '../../lib/models/registry.js'
 import type { AddressSettings } from '../../lib/models/remote/endpoint-settings.js'
 import { checkAddress } from '../../lib/models/remote/endpoint.js'
 import { ANTHROPIC_URL } from '../../lib/models/remote/language-settings.js'
 import { checkCombinations } from '../../lib/models/remote/setting-combinations.js'
 import { OperatorSettings } from '../../lib/policy/settings.js'
-import { checkProviderName, ProviderError, type ProviderKind } from '../../lib/providers/registry.js'
+import {
+  checkProviderName, ProviderError, refuseUnknownKeys, type ProviderConfig, type ProviderKind,
+} from '../../lib/providers/registry.js'
 import { settingsCheck } from '../../lib/providers/settings.js'
 import { vectorStores } from '../../lib/stores/registry.js'
 import { databaseUrl, postgresSettings } from '../../lib/stores/sql/settings.js'
@@ -48,21 +51,29 @@ function problemsOf (
   const at = `${kind.key}_config`
   try {
     checkProviderName(kind, name)
-    const settings = PROVIDER_SETTINGS.find((known) => known.key === kind.key && known.name === name)
-    if (settings === undefined) return []
-    settingsCheck(at, settings.schema)(config)
+    if (!Object.hasOwn(kind.registered, name)) return []
+    const checked = checkedSettings(kind.key, name, config)
+    if (name === 'auto') checkAutoSettings(config)
     if (name === 'postgres') databaseUrl(postgresSettings(config), database.url)
     if (REMOTE.has(name)) {
       // The schema has checked the types.
-      const address = { base_url: ANTHROPIC_URL, ...config } as AddressSettings
+      const address = { base_url: ANTHROPIC_URL, ...checked } as AddressSettings
       checkAddress(at, address, { baseDirectory, environment })
-      checkCombinations(at, name, config)
+      checkCombinations(at, name, checked)
     }
     return []
   } catch (error) {
     if (error instanceof ProviderError) return [error.message]
     throw error
   }
+}
+
+/** @throws ProviderError, also for a setting of a provider that has none */
+function checkedSettings (key: string, name: string, config: ProviderConfig): ProviderConfig {
+  const known = PROVIDER_SETTINGS.find((provider) => provider.key === key && provider.name === name)
+  if (known !== undefined) return settingsCheck(`${key}_config`, known.schema)(config) as ProviderConfig
+  refuseUnknownKeys(`${key}_config`, config, [])
+  return config
 }
 
 /** Weights with which no recall finds anything. */
@@ -77,6 +88,8 @@ function weightProblems ({ file, settings }: ProviderConfiguration): string[] {
  */
 function semanticWeightOf ({ name, config }: ProviderChoice): number {
   if (name === 'mock') return 0
-  const { fusion_weight: weight } = config
-  return Object.hasOwn(embeddingProviders.registered, name) && typeof weight === 'number' ? weight : 1
+  if (!Object.hasOwn(embeddingProviders.registered, name)) return 1
+  // A variable is a text.
+  const weight = Number(config['fusion_weight'] ?? 1)
+  return Number.isNaN(weight) ? 1 : weight
 }

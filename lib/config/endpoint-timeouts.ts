@@ -42,8 +42,10 @@ export function * endpointTimeoutWarnings (file: FileConfig): Iterable<string> {
   }
 }
 
-function * warningOf ({ inner: [innerName, inner], outer: [outerName, outer], without }: Limits): Iterable<string> {
-  if (typeof inner !== 'number' || inner < outer) return
+function * warningOf ({ inner: [innerName, value], outer: [outerName, outer], without }: Limits): Iterable<string> {
+  // A variable is a text.
+  const inner = Number(value)
+  if (!(inner >= outer)) return
   yield `${innerName} is ${inner}, and a recall goes on without ${without} after retrieval.${outerName}, ${outer}: a ` +
     `slow endpoint never opens the circuit breaker; set ${innerName} to less than ${outer}`
 }

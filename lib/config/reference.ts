@@ -85,7 +85,8 @@ and a second document are errors. An empty section or list counts as absent.
 
 \`\${NAME}\` in a string is replaced by the environment variable, or by the content of the file that \`NAME_FILE\` names;
 \`$\${\` is a literal \`\${\`. A string that consists of a single \`\${NAME}\` becomes a number or boolean where one is
-required. A variable that is unset or empty is an error. Nothing is replaced in keys.
+required; in the settings of a class of your own it stays a text. A variable that is unset or empty is an error.
+Nothing is replaced in keys.
 
 A setting without effect also prevents the start: the settings of a provider that is not chosen, \`retrieval.rerank\`
 without \`reranker\`, \`escalation\`, \`prices\`, \`retrieval.rewrite\` and \`retrieval.model_rerank\` with the mock language

@@ -1,9 +1,9 @@
 import type { EnvironmentReader } from './environment-reader.js'
 import { formatPath, toPointer, type Path } from './paths.js'
 import type { SchemaNode } from './schema-node.js'
+import { typedText } from '../validation/typed-text.js'
 
 const REFERENCE = /\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)\}|\$\{/g
-const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/
 
 /** Replaces `${NAME}` in the texts of the file by variables of the environment. */
 export class Substitution {
@@ -29,7 +29,7 @@ export class Substitution {
       return name === undefined ? this.malformed(path) : this.resolve(name, path)
     })
     const whole = /^\$\{[A-Za-z_][A-Za-z0-9_]*\}$/.test(text)
-    return whole ? convert(replaced, schema) : replaced
+    return whole ? typedText(replaced, schema?.type) : replaced
   }
 
   private resolve (name: string, path: Path): string {
@@ -47,12 +47,4 @@ export class Substitution {
       'a literal "${"')
     return ''
   }
-}
-
-function convert (text: string, schema: SchemaNode | undefined): string | number | boolean {
-  const trimmed = text.trim()
-  const type = schema?.type
-  if ((type === 'number' || type === 'integer') && NUMBER.test(trimmed)) return Number(trimmed)
-  if (type === 'boolean' && (trimmed === 'true' || trimmed === 'false')) return trimmed === 'true'
-  return text
 }

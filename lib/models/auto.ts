@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import type { ProviderConfig } from '../providers/registry.js'
+import { ProviderError, type ProviderConfig } from '../providers/registry.js'
 import { settingsCheck } from '../providers/settings.js'
 import type { EmbeddingProvider } from './embedding-provider.js'
 import {
@@ -8,7 +8,7 @@ import {
 import { LocalEmbeddingSettings, type ModelContext } from './local/settings.js'
 import { MockEmbeddingProvider } from './mock/embedding-provider.js'
 import { transformersEmbeddings, type TransformersInternals } from './transformers/embedding-provider.js'
-import { TransformersEmbeddingSettings } from './transformers/settings.js'
+import { MODEL_DESCRIPTION, TransformersEmbeddingSettings } from './transformers/settings.js'
 
 const NAME = 'embedding_provider: auto'
 
@@ -18,12 +18,22 @@ const NAME = 'embedding_provider: auto'
  */
 export const AutoEmbeddingSettings = Type.Object({
   ...TransformersEmbeddingSettings.properties,
-  model: Type.Optional(TransformersEmbeddingSettings.properties.model),
+  model: Type.Optional(Type.String({
+    minLength: 1, description: `${MODEL_DESCRIPTION} Without it, only the settings of \`local\` may be set.`,
+  })),
 }, { additionalProperties: false })
 
 export type AutoEmbeddingSettings = Static<typeof AutoEmbeddingSettings>
 
-const checkWithoutModel = settingsCheck('embedding_provider_config', LocalEmbeddingSettings)
+const check = settingsCheck('embedding_provider_config', AutoEmbeddingSettings)
+
+/** @throws ProviderError, also for a setting that needs a `model` when there is none */
+export function checkAutoSettings (config: ProviderConfig): void {
+  check(config)
+  const ofModel = Object.keys(config).filter((name) => !Object.hasOwn(LocalEmbeddingSettings.properties, name))
+  if (config['model'] !== undefined || ofModel.length === 0) return
+  throw new ProviderError(`embedding_provider_config: ${ofModel.join(', ')} may be set only with model`)
+}
 
 /**
  * `embedding_provider: auto`: `transformers` when a model is named, else `local` when its packages are installed, else
@@ -35,12 +45,12 @@ export async function autoEmbeddings (
   config: ProviderConfig, context: ModelContext, internals: TransformersInternals & LocalInternals = {},
 ): Promise<EmbeddingProvider> {
   const { info, warn } = context
+  checkAutoSettings(config)
   if (config['model'] !== undefined) {
     const provider = await transformersEmbeddings(config, context, internals)
     info?.(`${NAME} chose transformers, because a model is named: ${provider.model}, ${provider.dimensions} dimensions`)
     return provider
   }
-  checkWithoutModel(config)
   if (hasLocalEmbeddings(internals)) {
     info?.(`${NAME} chose local, because its packages are installed and no model is named: ${LOCAL_MODEL}, ` +
       `${LOCAL_DIMENSIONS} dimensions, English`)

@@ -87,6 +87,14 @@ t.test('config check finds every problem that would end the start', async (t) =>
       /^reranker_config\.model: is required$/,
     ],
     ['vector_store: postgres\n', /^vector_store: postgres needs a connection URI/],
+    [
+      'embedding_provider: mock\nembedding_provider_config: {dimensions: 3}\n',
+      /^embedding_provider_config: dimensions is not a known key; there is nothing to set$/,
+    ],
+    [
+      'embedding_provider: auto\nembedding_provider_config: {dtype: q8}\n',
+      /^embedding_provider_config: dtype may be set only with model$/,
+    ],
   ]
   for (const [yaml, problem] of cases) {
     const cwd = t.testdir({ 'c.yaml': yaml })
@@ -97,6 +105,25 @@ t.test('config check finds every problem that would end the start', async (t) =>
     t.equal(problems.length, 1)
     t.notMatch(stdout, /hunter/)
   }
+})
+
+t.test('a variable is a number or a boolean in the settings of a provider', async (t) => {
+  const endpoint = 'embedding_provider: openai_compatible\nembedding_provider_config: {model: m, base_url: ' +
+    '"http://host/v1", api_key: "${NUMBER}", query_timeout_ms: "${NUMBER}", dimensions: "${NUMBER}", ' +
+    'send_dimensions: "${BOOLEAN}", breaker: {threshold: "${SMALL}"}}\n'
+  const cwd = t.testdir({ 'c.yaml': endpoint, 'without.yaml': endpoint.replace('dimensions: "${NUMBER}", ', '') })
+  const check = async (file: string, env: Record<string, string>) => {
+    const { stdout } = await runCli(['config', 'check', '--config', file, '--json'], { cwd, env })
+    return JSON.parse(stdout) as { ok: boolean, problems: string[], warnings: string[] }
+  }
+  const env = { NUMBER: '5000', BOOLEAN: 'true', SMALL: '3' }
+  const right = await check('c.yaml', env)
+  t.same([right.ok, right.problems], [true, []])
+  t.match(right.warnings.join('\n'), /query_timeout_ms is 5000, and a recall goes on without the embedding/)
+  t.match(await check('without.yaml', env), { problems: [/send_dimensions needs dimensions$/] })
+  t.match(await check('c.yaml', { ...env, SMALL: 'three' }), {
+    ok: false, problems: [/^embedding_provider_config\.breaker\.threshold: must be an integer/],
+  })
 })
 
 t.test('config show fills in the defaults and shows no secret', async (t) => {

@@ -4,12 +4,11 @@ import { Type, type Static } from 'typebox'
 import { ProviderError } from '../../providers/registry.js'
 import { workerSettings } from '../local/settings.js'
 
+export const MODEL_DESCRIPTION = 'Name of a model with ONNX files on the Hugging Face hub, or a folder with one: a ' +
+  'path that starts with . or /, relative to the configuration file.'
+
 const model = {
-  model: Type.String({
-    minLength: 1,
-    description: 'Name of a model with ONNX files on the Hugging Face hub, or a folder with one: a path that ' +
-      'starts with . or /, relative to the configuration file.',
-  }),
+  model: Type.String({ minLength: 1, description: MODEL_DESCRIPTION }),
   dtype: Type.Optional(Type.Enum(
     ['auto', 'fp32', 'fp16', 'q8', 'int8', 'uint8', 'q4', 'bnb4', 'q4f16'],
     { description: 'Precision of the weights, one that the model has. Default: that of the package.' },

@@ -52,6 +52,7 @@ t.test('auto has no embeddings without either, and recall is lexical', async (t)
 t.test('settings are checked for every choice', async (t) => {
   await t.rejects(choose(t, { treads: 2 }, MISSING), new ProviderError('embedding_provider_config.treads: is not ' +
     'a known key'))
-  await t.rejects(choose(t, { pooling: 'cls' }, MISSING), new ProviderError('embedding_provider_config.pooling: is ' +
-    'not a known key'))
+  await t.rejects(choose(t, { threads: 1, pooling: 'cls', dtype: 'q8' }, MISSING), new ProviderError(
+    'embedding_provider_config: pooling, dtype may be set only with model',
+  ))
 })

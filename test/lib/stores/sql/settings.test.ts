@@ -27,21 +27,21 @@ function refused (t: Test, call: () => unknown, says: RegExp, secrets: readonly 
 /** For every key a value that is taken, both ends of its range, and values that are not. */
 const KEYS: Record<string, { good: readonly unknown[], bad: readonly unknown[] }> = {
   dsn: { good: [URI], bad: ['', 5432, null] },
-  bootstrap_schema: { good: [true, false], bad: ['true', 1, null] },
+  bootstrap_schema: { good: [true, false], bad: ['yes', 1, null] },
   schema: {
     good: ['memory_gateway', '_a', 'a'.repeat(63)],
     bad: ['', 'Memory', '1st', 'a-b', 'a.b', 'a"b', 'a;drop', 'a'.repeat(64), 'a\n'],
   },
-  pool_max_waiting: { good: [0, 10_000], bad: [-1, 10_001, 1.5, '5'] },
-  pool_wait_ms: { good: [1, 60_000], bad: [0, 60_001, 1.5, '5'] },
-  statement_timeout_ms: { good: [10, 600_000], bad: [9, 600_001, 0, '5'] },
-  sweep_interval_ms: { good: [0, 86_400_000], bad: [-1, 86_400_001, '5'] },
-  pool_size: { good: [1, 500], bad: [0, 501, 1.5, '5'] },
-  connect_timeout_ms: { good: [100, 60_000], bad: [99, 60_001, '5'] },
-  bulk_timeout_ms: { good: [1000, 86_400_000], bad: [999, 86_400_001, '5'] },
+  pool_max_waiting: { good: [0, 10_000], bad: [-1, 10_001, 1.5, 'five'] },
+  pool_wait_ms: { good: [1, 60_000], bad: [0, 60_001, 1.5, 'five'] },
+  statement_timeout_ms: { good: [10, 600_000], bad: [9, 600_001, 0, 'five'] },
+  sweep_interval_ms: { good: [0, 86_400_000], bad: [-1, 86_400_001, 'five'] },
+  pool_size: { good: [1, 500], bad: [0, 501, 1.5, 'five'] },
+  connect_timeout_ms: { good: [100, 60_000], bad: [99, 60_001, 'five'] },
+  bulk_timeout_ms: { good: [1000, 86_400_000], bad: [999, 86_400_001, 'five'] },
   transaction_pooler: { good: [true, false], bad: ['yes', 0] },
-  index_from: { good: [0, 1_000_000], bad: [-1, 1.5, '5'] },
-  index_limit: { good: [0, 1000], bad: [-1, 1001, 1.5, '5'] },
+  index_from: { good: [0, 1_000_000], bad: [-1, 1.5, 'five'] },
+  index_limit: { good: [0, 1000], bad: [-1, 1001, 1.5, 'five'] },
 }
 
 t.test('every key of postgres accepts valid values and refuses the others by its name', (t) => {
@@ -53,6 +53,10 @@ t.test('every key of postgres accepts valid values and refuses the others by its
     }
   }
   t.same(postgresSettings({}), {})
+  t.same(
+    postgresSettings({ pool_size: '7', bootstrap_schema: 'false', schema: 'true' }),
+    { pool_size: 7, bootstrap_schema: false, schema: 'true' }, 'a variable is a text',
+  )
   t.end()
 })
 
