@@ -54,9 +54,10 @@ const READ_ONLY = '25006'
 
 const DEFAULT_PORT = 5432
 
-/** Explanations of the codes that a wrong host or port causes. */
+/** Explanations of the codes that a wrong URI causes. */
 const HINTS: Readonly<Record<string, string>> = {
   ECONNREFUSED: ' (nothing listens on that port)',
+  ECONNRESET: ' (it ended the connection; a server that does not offer TLS does so when the URI has sslmode)',
   ENOTFOUND: ' (the host name is not known)',
   EAI_AGAIN: ' (the host name cannot be resolved at the moment)',
   CONNECT_TIMEOUT: ' (nobody answers there)',

@@ -1,4 +1,6 @@
+import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import postgres from 'postgres'
 import t, { type Test } from 'tap'
@@ -84,6 +86,23 @@ t.test('a wrong host or port is named by the command, without the user, the pass
     const allowed = reasons.split('|').map((reason) => `The database at ${withPort} cannot be reached: ${reason}\n`)
     t.ok(allowed.includes(stderr), stderr)
   }
+})
+
+t.test('the message for a server without TLS says that sslmode asks for it', async (t) => {
+  const server = createServer((socket) => {
+    // The answer of PostgreSQL to a request for TLS that it does not offer; it closes the connection after the next
+    // message, which it cannot read.
+    socket.once('data', () => { socket.write('N', () => { socket.once('data', () => { socket.destroy() }) }) })
+    socket.on('error', () => {})
+  })
+  t.teardown(() => { server.close() })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as AddressInfo
+  const { code, stderr } = await runCommand('migrate', {
+    DATABASE_URL: `postgres://hunter1:hunter2@127.0.0.1:${port}/hunter3?sslmode=require`,
+  })
+  t.same([code, stderr], [1, `The database at 127.0.0.1:${port} cannot be reached: ECONNRESET (it ended the ` +
+    'connection; a server that does not offer TLS does so when the URI has sslmode)\n'])
 })
 
 t.test('a gateway names the host and the port in its log and at its start, and in no answer', { skip }, async (t) => {
