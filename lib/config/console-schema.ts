@@ -14,11 +14,13 @@ const ConsoleOidcSchema = section({
   scope: setting(words(1024, 'Scopes to request, separated by spaces.'), 'openid'),
   token: setting(choice(['access_token', 'id_token'], 'Which of the provider\'s tokens the console sends to the ' +
     'gateway. It must be a JWT with the audience SERVICE_OIDC_AUDIENCE.'), 'access_token'),
-  parameters: setting(Type.Record(Type.String({ pattern: '^[A-Za-z0-9._-]{1,64}$' }), words(1024), {
-    additionalProperties: false,
-    'x-keys': 'a name of letters, digits and ._-',
-    description: 'Additional parameters of the authorization request, for instance `audience` or `resource`.',
-  }), {}, 'Default: none.'),
+  parameters: setting(Type.Record(
+    Type.String({ pattern: '^[A-Za-z0-9._-]{1,64}$' }), words(1024, 'Value of the parameter.'), {
+      additionalProperties: false,
+      'x-keys': 'a name of letters, digits and ._-, at most 64 characters',
+      description: 'Additional parameters of the authorization request, for instance `audience` or `resource`.',
+    },
+  ), {}, 'Default: none.'),
   origins: setting(Type.Array(text('^https?://[A-Za-z0-9.:\\[\\]-]+$', 'an origin such as https://login.example.com',
     'An origin.'), {
     maxItems: 8,

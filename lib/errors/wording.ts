@@ -31,5 +31,5 @@ export function didYouMean (found: string, options: readonly string[]): string {
 
 /** The expected text, from its schema's `x-allowed`: `a text of letters, digits and -`. */
 export function textThatIs (allowed: string): string {
-  return allowed.startsWith('a ') ? allowed : `a text ${allowed}`
+  return /^an? /.test(allowed) ? allowed : `a text ${allowed}`
 }

@@ -39,7 +39,7 @@ t.test('settings that cannot work are refused', async (t) => {
   ])
   t.match(yamlProblems('console: {oidc: {}}', OIDC), [/^console\.oidc\.client_id /])
   t.match(yamlProblems('console: {oidc: {client_id: c, origins: ["https://login.example.com/path"]}}', OIDC), [
-    /^console\.oidc\.origins\[0\]: .* an origin such as https:\/\/login\.example\.com$/,
+    /^console\.oidc\.origins\[0\]: .*, allowed is an origin such as https:\/\/login\.example\.com$/,
   ])
   t.match(yamlProblems('console: {oidc: {client_id: c, origins: ["https://x; script-src *"]}}', OIDC), [
     /^console\.oidc\.origins\[0\]: /,

@@ -74,4 +74,5 @@ await t.test('the reference has every variable and every key of the file', async
     }
   }
   t.notMatch(text, /undefined|\[object/)
+  t.notMatch(text, /\| +\|$/m, 'a key without a meaning')
 })
