@@ -26,13 +26,14 @@ import type { LexicalRequest, Memory, Passage } from './vector-store.js'
  *    passes the filters.
  * 6. Score of a candidate. It is the formula of step 1 with the sums of step 5 as tf and the candidate's own norm. In a
  *    candidate without a document the count of a term that it has itself stays as it is; neighbours add only the other
- *    terms, so that facts that match equally have equal scores. The score of a memory that only the semantic strategy
- *    found, and that is not a candidate, is its own score.
+ *    terms, so that facts that match equally have equal scores. The score of a candidate whose own score is 0 is
+ *    multiplied by WITHOUT_OWN_TERMS, unless it follows a matching question: unless the neighbour directly before it
+ *    ends in a question and has an own score above 0. The score of a memory that only the semantic strategy found, and
+ *    that is not a candidate, is its own score.
  * 7. Result. The result is the `limit` best candidates that pass the filters and score above 0; ties are ordered by
- *    memory id. A candidate without a document whose own score is 0 is left out, unless the neighbour directly before
- *    it ends in a question and has an own score above 0: an isolated fact is not found by the words of another one. The
- *    total counts all such candidates, and the memories outside the pool that pass the filters and have an own score
- *    above 0.
+ *    memory id. A candidate without a document whose own score is 0 is left out, unless it follows a matching question:
+ *    an isolated fact is not found by the words of another one. The total counts all such candidates, and the memories
+ *    outside the pool that pass the filters and have an own score above 0.
  *
  * A score is rounded to a multiple of 1 / SCORE_GRID before it is compared: the sum of floating-point numbers depends
  * on their order, which differs between stores, and equal memories have to tie in each of them.
@@ -63,6 +64,13 @@ export const NEIGHBOUR_WEIGHTS = {
  * round figure; recall hardly changes with it (docs/recall-quality.md).
  */
 export const WITHOUT_DOCUMENT = 0.75
+
+/**
+ * The factor of the score of a memory that has no term of the query and does not follow a matching question. In notes
+ * about many subjects each names its own, and the words around one say nothing about it. It is a round figure; recall
+ * hardly changes with it (docs/recall-quality.md). A power of two multiplies a score alike in every store.
+ */
+export const WITHOUT_OWN_TERMS = 0.5
 
 const MIN_POOL_SIZE = 100
 

@@ -1,5 +1,5 @@
 import type { Steps } from '../../concurrency/steps.js'
-import { neighbourWeight, WINDOW_REACH, WITHOUT_DOCUMENT } from '../context.js'
+import { neighbourWeight, WINDOW_REACH, WITHOUT_DOCUMENT, WITHOUT_OWN_TERMS } from '../context.js'
 import type { LexicalRequest } from '../vector-store.js'
 import type { Bank } from './bank.js'
 import type { Accept, Entry, Neighbours } from './entry.js'
@@ -74,7 +74,11 @@ export class Candidates {
    * question with such a term.
    */
   isFoundByContext (candidate: number): boolean {
-    if (this.#arrays.withoutDocument[candidate] === 0) return true
+    return this.#arrays.withoutDocument[candidate] === 0 || this.#answersQuestion(candidate)
+  }
+
+  /** Whether the candidate directly before it ends in a question and has a term of the query. */
+  #answersQuestion (candidate: number): boolean {
     const before = this.#arrays.neighbours[candidate * MAX_NEIGHBOURS + SLOT_BEFORE]! - 1
     return before >= 0 && this.ownScores[before]! > 0 && this.entries[before]!.endsAsQuestion
   }
@@ -202,6 +206,9 @@ export class Candidates {
       }
     }
     yield * scoreWithNeighbours(bank.lexical, request.terms, factors, scratch, count)
+    for (let candidate = 0; candidate < count; candidate++) {
+      if (ownScores[candidate] === 0 && !this.#answersQuestion(candidate)) scores[candidate]! *= WITHOUT_OWN_TERMS
+    }
     return scores
   }
 

@@ -1,13 +1,17 @@
 import { DAY_MS } from '../../time/days.js'
-import { NEIGHBOUR_WEIGHTS, WINDOW_REACH, WITHOUT_DOCUMENT } from '../context.js'
+import { NEIGHBOUR_WEIGHTS, WINDOW_REACH, WITHOUT_DOCUMENT, WITHOUT_OWN_TERMS } from '../context.js'
 import { filteredMemories, type Shape } from './search-shape.js'
 
 /** Generates the SQL of scores. */
 export interface Scorer {
   /** The length normalization of a length. */
   normOf: (length: string) => string
-  /** The score of a group of rows `h` with a term number `n`. */
-  score: (weight: string, norm: string, more?: string) => string
+  /**
+   * The score of a group of rows `h` with a term number `n`.
+   * @param more follows the sum over the group
+   * @param factor of the score
+   */
+  score: (weight: string, norm: string, more?: string, factor?: string) => string
 }
 
 /**
@@ -130,6 +134,7 @@ function scores (shape: Shape, { normOf, score }: Scorer): string[] {
       where l.${weight} is not null`
   )
   const norm = '(select n.norms from norms n)[h.r]'
+  const factor = `case when bool_or(h.own > 0 or h.is_answer) then 1 else ${WITHOUT_OWN_TERMS} end::float8`
   return [
     `norms as materialized (
   select array_agg(n.norm) as norms from (
@@ -153,7 +158,7 @@ function scores (shape: Shape, { normOf, score }: Scorer): string[] {
 )`,
     `scored as materialized (
   select p.ids[s.r] as memory_id, s.score, s.own, s.own > 0 or s.is_answer or s.document > 0 as is_found from (
-    select h.r, h.document, ${score('h.weight', norm)} as score, bool_or(h.is_answer) as is_answer,
+    select h.r, h.document, ${score('h.weight', norm, '', factor)} as score, bool_or(h.is_answer) as is_answer,
       ${score('h.own', norm, ' filter (where h.own > 0)')} as own from summed h group by h.r, h.document
   ) s cross join places p
 )`,

@@ -28,9 +28,9 @@ export function lexicalStrategy (shape: Shape, request: LexicalRequest, { limit,
   const saturation = `${shape.parameters.bind(request.k1)}::float8`
   const scorer: Scorer = {
     normOf: norms.of,
-    score: (weight, norm, more = '') => (
+    score: (weight, norm, more = '', factor = '') => (
       `round(least(1, coalesce(sum((select q.shares from query q)[h.n] * ${weight} /
-        (${weight} + ${saturation} * ${norm}))${more}, 0)) * ${GRID})::bigint`
+        (${weight} + ${saturation} * ${norm}))${more}, 0)) * ${factor === '' ? '' : `${factor} * `}${GRID})::bigint`
     ),
   }
   const matching = shape.filters === '' ? 'found' : 'matching'

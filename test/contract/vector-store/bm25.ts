@@ -1,6 +1,6 @@
 import {
-  endsAsQuestion, lengthNorm, poolSize, WINDOW_REACH, WITHOUT_DOCUMENT, sequenceInstant, neighbourWeight,
-  toScore,
+  endsAsQuestion, lengthNorm, poolSize, WINDOW_REACH, WITHOUT_DOCUMENT, WITHOUT_OWN_TERMS, sequenceInstant,
+  neighbourWeight, toScore,
 } from '../../../lib/stores/context.js'
 import type { LexicalRequest, NewMemory, Passage } from '../../../lib/stores/vector-store.js'
 import { dayOf } from '../../../lib/time/days.js'
@@ -53,10 +53,12 @@ export function referenceSearch (
     return [term, Math.log(1 + (all.length - frequency + 0.5) / (frequency + 0.5))]
   }))
   const attainable = sum([...idf.values()].map((weight) => weight * (k1 + 1)))
-  const scoreOf = (weightOf: (term: string) => number, norm: number) => toScore(sum(terms.map((term) => {
-    const weight = weightOf(term)
-    return weight === 0 ? 0 : idf.get(term)! * (k1 + 1) * weight / (weight + k1 * norm)
-  })) / attainable)
+  const scoreOf = (weightOf: (term: string) => number, norm: number, factor = 1) => toScore(factor * sum(terms.map(
+    (term) => {
+      const weight = weightOf(term)
+      return weight === 0 ? 0 : idf.get(term)! * (k1 + 1) * weight / (weight + k1 * norm)
+    },
+  )) / attainable)
 
   const scored = memories.map((memory): ScoredMemory => {
     const scored = memory.passages.map((passage) => {
@@ -99,7 +101,7 @@ export function referenceSearch (
       const count = stand.terms.get(term) ?? 0
       if (stand.memory.documentId === null && count > 0) return count
       return count + sum([...loans].map(([lender, loan]) => loan * (lender.terms.get(term) ?? 0)))
-    }, stand.norm)
+    }, stand.norm, stand.own > 0 || answers.has(stand) ? 1 : WITHOUT_OWN_TERMS)
     const { memory: { memoryId }, own } = stand
     return [memoryId, { memoryId, score, own, passages: shownPassages(stand, score) }]
   }))

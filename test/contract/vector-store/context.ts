@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Test } from 'tap'
-import { NEIGHBOUR_WEIGHTS } from '../../../lib/stores/context.js'
+import { NEIGHBOUR_WEIGHTS, WITHOUT_OWN_TERMS } from '../../../lib/stores/context.js'
 import type { Candidate, LexicalRequest, NewMemory, VectorStore } from '../../../lib/stores/vector-store.js'
 import fc from '../../helpers/fast-check.js'
 import { newMemory, NOW, type MemoryFields } from '../../helpers/memories.js'
@@ -99,23 +99,33 @@ export function contextContract (t: Test, open: OpenStore): void {
     const all = await talk(['zero', 'one?', 'otter', 'three', 'an otter?', 'five', 'six'])
     await store.insert(home, all, NOW)
     const { before, after, secondBefore, secondAfter } = NEIGHBOUR_WEIGHTS
-    // k1 .9, all norms 1, one term: the score is w / (w + .9) of what could be reached.
-    const weights = {
-      zero: secondAfter,
-      'one?': after.question,
-      otter: 1 + secondAfter,
-      three: before.other + after.other,
-      'an otter?': 1 + secondBefore,
-      five: before.question,
-      six: secondBefore,
+    // k1 .9, all norms 1, one term: the score is w / (w + .9) of what could be reached, or half of it for a memory
+    // without the term that does not follow a question with it.
+    const weights: Record<string, [weight: number, factor?: number]> = {
+      zero: [secondAfter, WITHOUT_OWN_TERMS],
+      'one?': [after.question, WITHOUT_OWN_TERMS],
+      otter: [1 + secondAfter],
+      three: [before.other + after.other, WITHOUT_OWN_TERMS],
+      'an otter?': [1 + secondBefore],
+      five: [before.question],
+      six: [secondBefore, WITHOUT_OWN_TERMS],
     }
     const scores = await scoresFor(store, 'otter')
-    for (const [text, weight] of Object.entries(weights)) {
-      const expected = weight / (weight + 0.9)
+    for (const [text, [weight, factor = 1]] of Object.entries(weights)) {
+      const expected = factor * weight / (weight + 0.9)
       t.ok(
         Math.abs(scores.get(text)!.score - expected) < EPSILON, `${text}: ${scores.get(text)!.score}, not ${expected}`,
       )
     }
+  })
+
+  t.test('a memory with a term ranks before one that has only neighbours with better terms', async (t) => {
+    const store = await open(t)
+    const all = await talk(['otter heron', 'one', 'two', 'three', 'four', 'a weasel', 'six'])
+    await store.insert(home, all, NOW)
+    await assertScores(store, home, all, ['otter', 'heron', 'weasel'])
+    const ranked = texts(await lexical(store, [home], 'otter heron weasel'))
+    t.strictSame(ranked.slice(0, 3), ['otter heron', 'a weasel', 'one'])
   })
 
   t.test('a long neighbour adds less, and a long memory gets less from its neighbours', async (t) => {
@@ -130,10 +140,9 @@ export function contextContract (t: Test, open: OpenStore): void {
       ({ memory, score }) => [memory.text, score],
     ))
     const share = NEIGHBOUR_WEIGHTS.before.other
-    t.ok(Math.abs(found.get('yes')! - (share / 2) / (share / 2 + 0.9)) < EPSILON, 'a lender of norm 2')
-    t.ok(
-      Math.abs(found.get('yes one two three four five')! - share / (share + 0.9 * 3)) < EPSILON, 'a borrower of norm 3',
-    )
+    const expected = (weight: number, norm: number) => WITHOUT_OWN_TERMS * weight / (weight + 0.9 * norm)
+    t.ok(Math.abs(found.get('yes')! - expected(share / 2, 1)) < EPSILON, 'a lender of norm 2')
+    t.ok(Math.abs(found.get('yes one two three four five')! - expected(share, 3)) < EPSILON, 'a borrower of norm 3')
   })
 
   t.test('memories without a document, of other documents and of other banks are not neighbours', async (t) => {

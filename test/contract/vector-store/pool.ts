@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Test } from 'tap'
-import { NEIGHBOUR_WEIGHTS } from '../../../lib/stores/context.js'
+import { NEIGHBOUR_WEIGHTS, WITHOUT_OWN_TERMS } from '../../../lib/stores/context.js'
 import type { LexicalRequest, NewMemory, VectorStore } from '../../../lib/stores/vector-store.js'
 import { DAY_MS } from '../../../lib/time/days.js'
 import fc, { runs } from '../../helpers/fast-check.js'
@@ -67,9 +67,8 @@ export function poolContract (t: Test, open: OpenStore): void {
       )!.score
     )
     // With the filter the next one is among the best that pass it, and so are all of its window.
-    t.ok(
-      Math.abs(await filtered(5) - score(2 * NEIGHBOUR_WEIGHTS.secondBefore + NEIGHBOUR_WEIGHTS.after.other)) < EPSILON,
-    )
+    const { secondBefore, after } = NEIGHBOUR_WEIGHTS
+    t.ok(Math.abs(await filtered(5) - WITHOUT_OWN_TERMS * score(2 * secondBefore + after.other)) < EPSILON)
     const tagged = await talk(['otter otter', 'one', 'two', 'otter'], 'tagged')
     const other = await open(t)
     await other.insert(
@@ -84,7 +83,7 @@ export function poolContract (t: Test, open: OpenStore): void {
       limit: 5, filters: { tags: { values: ['a'], match: 'any' } },
     })).filter(({ memory }) => memory.text === 'two')
     t.ok(
-      Math.abs(two!.score - score(2 * NEIGHBOUR_WEIGHTS.secondBefore)) < EPSILON,
+      Math.abs(two!.score - WITHOUT_OWN_TERMS * score(2 * secondBefore)) < EPSILON,
       'the one after it is in no window of the pool',
     )
   })
