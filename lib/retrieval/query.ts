@@ -1,5 +1,6 @@
 import { runSync, type Steps } from '../concurrency/steps.js'
 import { addQueryAlternatives } from '../text/alternative-terms.js'
+import { functionWordsOf } from '../text/function-words.js'
 import { fnv1a } from '../text/hashes.js'
 import { otherForms } from '../text/short-forms.js'
 import { stem } from '../text/stems.js'
@@ -113,11 +114,16 @@ export function * analyzeQuerySteps (text: string, now: number, utcOffset = 0): 
   const alternatives = new Set<string>()
   const terms = new Set<string>()
   const stopWords = new Set<string>()
+  const contentWords: string[] = []
   for (const part of wordsInParts(text)) {
     yield
     for (const word of part) {
-      if (STOP_WORDS.has(word)) stopWords.add(word)
-      else stems.push(stem(word))
+      if (STOP_WORDS.has(word)) {
+        stopWords.add(word)
+        continue
+      }
+      contentWords.push(word)
+      stems.push(stem(word))
     }
   }
   addQueryAlternatives(text, stems, alternatives)
@@ -125,7 +131,10 @@ export function * analyzeQuerySteps (text: string, now: number, utcOffset = 0): 
   const asksForMethod = !asksForAssistantTurn && METHOD.test(text)
   const asksForAdvice = !asksForAssistantTurn && ADVICE.test(text)
   const isFrameWord = frameWordsOf(text, { asksForAssistantTurn, asksForMethod, asksForAdvice })
-  for (const term of stems) if (!isFrameWord(term)) terms.add(term)
+  const functionWords = functionWordsOf(new Set(contentWords), stopWords)
+  for (const [place, term] of stems.entries()) {
+    if (!isFrameWord(term) && functionWords?.has(contentWords[place]!) !== true) terms.add(term)
+  }
   // The query has no other words.
   if (terms.size === 0) for (const term of stems) terms.add(term)
   for (const term of alternatives) terms.add(term)

@@ -140,6 +140,15 @@ t.test('verbs that say little without their object are not terms, unless there a
   t.strictSame(analyzeQuery('What did the baker make, and what did he take?', NOW).terms, ['baker', 'make', 'take'])
 })
 
+t.test('function words of a German, French or Spanish query are not terms, unless there are no others', async (t) => {
+  t.strictSame(analyzeQuery('Wer hat das Mehl für den Bäcker gemahlen?', NOW).terms, ['mehl', 'backer', 'gemahlen'])
+  t.strictSame(analyzeQuery('Qui a moulu la farine pour le boulanger ?', NOW).terms, ['moulu', 'farin', 'boulang'])
+  t.strictSame(analyzeQuery('¿Quién muele el trigo?', NOW).terms, ['muel', 'trigo'])
+  t.strictSame(analyzeQuery('Weiß Frau Nicht, dass er nichts hat?', NOW).terms.includes('nicht'), true, 'of “nichts”')
+  t.strictSame(analyzeQuery('Wer ist das?', NOW).terms, ['wer', 'ist', 'da'])
+  t.strictSame(analyzeQuery('Did the war die down?', NOW).terms, ['war', 'die', 'down'])
+})
+
 t.test('the short form and the other spelling of a word are terms too', async (t) => {
   t.strictSame(analyzeQuery('Is the puppy grey?', NOW).terms, ['puppi', 'grei', 'pup', 'grai'])
   t.strictSame(analyzeQuery('the mill', NOW).terms, ['mill'])
