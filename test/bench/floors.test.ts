@@ -43,7 +43,8 @@ await t.test('a floor for a figure that the data do not have always fails', asyn
 await t.test('the floors of the project can be measured', async (t) => {
   const floors = await readFloors(fileURLToPath(new URL('../../bench/recall/floors.json', import.meta.url)))
   t.strictSame(new Set(floors.filter(({ external }) => external !== true).map(({ data }) => basename(data))), new Set([
-    'own-conversation.json', 'own-conversation-2.json', 'own-assistant.json', 'own-facts.json',
+    'own-conversation.json', 'own-conversation-2.json', 'own-assistant.json', 'own-facts.json', 'own-notes.json',
+    'own-languages.json',
   ]))
   for (const { data, external, not_below: notBelow } of floors) {
     if (external !== true) await access(data)
