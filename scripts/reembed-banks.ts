@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { loadCommandConfig } from '../lib/config/load.js'
 import { settingsOf } from '../lib/config/settings.js'
-import { embeddingSpace } from '../lib/memory/open-providers.js'
+import { embeddingSpace, strategyWeights } from '../lib/memory/open-providers.js'
 import { embeddingProviders } from '../lib/models/registry.js'
 import { makeProvider, ProviderError } from '../lib/providers/registry.js'
 import { embed } from '../lib/retrieval/passages.js'
@@ -51,7 +51,7 @@ export async function reembedBanks (
   environment: NodeJS.ProcessEnv, { bank: onlyBank, tenant: onlyTenant, batch }: ReembedOptions,
   { say, warn }: ReembedLog,
 ): Promise<Reembedded> {
-  const keys = [...DATABASE_KEYS, 'embedding_provider', 'embedding_provider_config'] as const
+  const keys = [...DATABASE_KEYS, 'embedding_provider', 'embedding_provider_config', 'retrieval'] as const
   const config = loadCommandConfig(environment, { keys })
   const settings = settingsOf(config.file)
   const { name: providerName, config: providerConfig } = settings.embeddings
@@ -67,6 +67,10 @@ export async function reembedBanks (
     throw error
   })
   try {
+    if (strategyWeights(settings, provider).semantic === 0) {
+      throw new ProviderError(`embedding_provider: no search would use the vectors of ${providerName}, because the ` +
+        'weight of the semantic strategy is 0; set another provider, or retrieval.weights.semantic')
+    }
     const pending = await pendingMigrations(executor, schema, readMigrations())
     if (pending.length > 0) {
       throw new ProviderError(`${name} lacks the migrations ${pending.join(', ')}: ${HOW_TO_MIGRATE}`)

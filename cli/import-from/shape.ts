@@ -57,6 +57,11 @@ export function optionalText (value: unknown, place: string): string | undefined
 export function optionalInstant (value: unknown, place: string): string | undefined {
   const text = optionalText(value, place)
   if (text === undefined || text === '') return undefined
+  // Date.parse makes 1 March of 30 February.
+  const [date] = /^\d{4}-\d\d-\d\d/.exec(text) ?? []
+  if (date !== undefined && !instant(Date.parse(date), place, value).startsWith(date)) {
+    throw new UnknownShape(place, 'a time', value)
+  }
   const withOffset = /(?:Z|[+-]\d\d:?\d\d)$/i.test(text) ? text : `${text}Z`
   return instant(Date.parse(withOffset), place, value)
 }
@@ -65,8 +70,7 @@ export function optionalInstant (value: unknown, place: string): string | undefi
 export function optionalExpiry (value: unknown, place: string): string | undefined {
   const text = optionalText(value, place)
   if (text === undefined || !/^\d{4}-\d\d-\d\d$/.test(text)) return optionalInstant(value, place)
-  const day = instant(Date.parse(text), place, value)
-  if (!day.startsWith(text)) throw new UnknownShape(place, 'a time', value)
+  const day = optionalInstant(text, place)!
   // 9999-12-31 means never, and the day after it has a year of five digits.
   return instant(Math.min(Date.parse(day) + DAY_MS, LAST_INSTANT), place, value)
 }

@@ -71,7 +71,7 @@ export async function openProviders (
     const languageModel = await make(overrides.languageModel, languageModels, settings.languageModel)
     const chosen = settings.reranker ?? (overrides.reranker && { name: 'reranker', config: {} })
     const reranker = chosen && await make(overrides.reranker, rerankers, chosen)
-    const weights = weightsOf(settings, embeddings)
+    const weights = strategyWeights(settings, embeddings)
     const store = await make(overrides.store, vectorStores, settings.vectorStore)
     await store.start?.({
       clock,
@@ -110,7 +110,10 @@ function modelOf (config: Readonly<Record<string, unknown>> = {}): string | unde
   return typeof config['model'] === 'string' ? config['model'] : undefined
 }
 
-function weightsOf ({ weights }: Pick<Settings, 'weights'>, embeddings: EmbeddingProvider): Providers['weights'] {
+/** The weight of each strategy; that of the semantic one is the provider's, unless it is set. */
+export function strategyWeights (
+  { weights }: Pick<Settings, 'weights'>, embeddings: EmbeddingProvider,
+): Providers['weights'] {
   const { dimensions, fusionWeight } = embeddings
   if (!Number.isInteger(dimensions) || dimensions < 1) {
     throw new ProviderError('embedding_provider: dimensions must be a positive integer')

@@ -92,31 +92,30 @@ export const documentRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async
     config: routeConfig(options, 'forget'),
     schema: { hide: true, params: DocumentParams, response: { 200: Deleted } },
   }, async ({ params: { bank_id: bankId, document_id: id }, context }) => {
-    const count = await forgetAll(app, bankId, await memoryIdsOf(app, bankId, id, context), context)
+    const count = await forgetDocument(app, bankId, id, context)
     if (count === 0) throw noDocument()
     return { success: true, message: `Document '${id}' deleted`, document_id: id, memory_units_deleted: count }
   })
 }
 
-/** @throws ServiceError access_denied without `read` */
-async function memoryIdsOf (
+/**
+ * Deletes the memories of a document, whatever their number: the newest ones, then those that are the newest then.
+ * @returns the number of deleted memories
+ * @throws ServiceError access_denied without `read`
+ */
+async function forgetDocument (
   app: FastifyInstance, bankId: string, documentId: string, context: RequestContext,
-): Promise<string[]> {
-  const ids: string[] = []
-  const visit = ({ memory_id: id }: MemoryRecord) => ({ goOn: ids.push(id) > 0, kept: 0 })
-  const release = await scanMemories(app, { bankId, context, filters: { documentIds: [documentId] }, visit })
-  release()
-  return ids
-}
-
-/** @returns the number of deleted memories */
-async function forgetAll (
-  app: FastifyInstance, bankId: string, ids: readonly string[], context: RequestContext,
 ): Promise<number> {
+  const filters = { documentIds: [documentId] }
   let count = 0
-  for (let at = 0; at < ids.length; at += FORGET_BATCH) {
-    const some = ids.slice(at, at + FORGET_BATCH)
-    const { deleted_count: deleted } = await app.memory.forget({ bank_id: bankId, memory_ids: some }, context)
+  for (let isComplete = false; !isComplete;) {
+    const ids: string[] = []
+    const visit = ({ memory_id: id }: MemoryRecord) => ({ goOn: ids.push(id) < FORGET_BATCH, kept: 0 })
+    const release = await scanMemories(app, { bankId, context, filters, visit })
+    release()
+    isComplete = ids.length < FORGET_BATCH
+    if (ids.length === 0) break
+    const { deleted_count: deleted } = await app.memory.forget({ bank_id: bankId, memory_ids: ids }, context)
     count += deleted
   }
   return count

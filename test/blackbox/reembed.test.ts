@@ -40,6 +40,8 @@ t.test('banks move to another provider beside a running server, and a server of 
     /the configured one makes vectors of \.\/concepts\.mjs:ConceptEmbeddings:3 \(3 dimensions\), but 1 bank has vectors of mock:256 \(256 dimensions\).*npm run reembed/,
   )
 
+  const mock = await runCommand('reembed', configure('mock', {}))
+  t.strictSame([mock.code, mock.stderr.match(/no search would use the vectors of mock/)?.length], [1, 1])
   const nowhere = await runCommand('reembed', newer, ['--bank', 'nowhere'])
   t.equal(nowhere.code, 1)
   t.match(nowhere.stderr, /no such bank/)

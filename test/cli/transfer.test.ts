@@ -165,6 +165,11 @@ t.test('a file of another form is refused with its place, and nothing is stored'
         'found a string\n',
     ],
     [
+      ['bank', '--from', 'hindsight'], '{"items":[{"text":"x","mentioned_at":"2024-02-30T00:00:00"}]}',
+      'standard input is not an export of hindsight in a known form: items[0].mentioned_at: expected a time, ' +
+        'found a string\n',
+    ],
+    [
       ['bank', '--from', 'claude'], 'PK\u0003\u0004',
       'standard input is an archive: unpack it and import the conversations.json in it\n',
     ],

@@ -1,7 +1,20 @@
 import { HindsightError, type HindsightClient } from '@vectorize-io/hindsight-client'
 import t from 'tap'
 import { rejection } from '../../helpers/rejection.js'
-import { gateway } from './gateway.js'
+import { gateway, type Gateway } from './gateway.js'
+
+/** Imports so many memories of the document `log` into the bank `home`, which takes less time than to retain them. */
+async function importNotes (inject: Gateway['inject'], count: number) {
+  const lines = Array.from({ length: count }, (_, index) => JSON.stringify({
+    text: `Note ${index}`, document_id: 'log',
+  }))
+  return await inject({
+    method: 'POST',
+    url: '/v1/banks/home/import',
+    headers: { 'content-type': 'application/x-ndjson' },
+    payload: [JSON.stringify({ format: 'memory-gateway-export', version: 1 }), ...lines].join('\n'),
+  })
+}
 
 type ListOptions = NonNullable<Parameters<HindsightClient['listMemories']>[1]>
 
@@ -113,16 +126,7 @@ t.test('the text and the tags of a document are bounded', async (t) => {
 
 t.test('a request that would read more than 10,000 memories is refused with what to do', async (t) => {
   const { client, inject } = await gateway(t)
-  const lines = Array.from({ length: 10_001 }, (_, index) => JSON.stringify({
-    text: `Note ${index}`, document_id: 'log',
-  }))
-  const imported = await inject({
-    method: 'POST',
-    url: '/v1/banks/home/import',
-    headers: { 'content-type': 'application/x-ndjson' },
-    payload: [JSON.stringify({ format: 'memory-gateway-export', version: 1 }), ...lines].join('\n'),
-  })
-  t.equal(imported.statusCode, 200)
+  t.equal((await importNotes(inject, 10_001)).statusCode, 200)
   t.match(await client.listMemories('home', { limit: 1, offset: 9_999 }), { total: 10_001, items: [{ text: String }] })
   const refused: Record<string, () => Promise<unknown>> = {
     'an offset': () => client.listMemories('home', { offset: 10_000 }),
@@ -139,4 +143,12 @@ t.test('a request that would read more than 10,000 memories is refused with what
   t.match(await client.listMemories('home', { limit: 1 }), { total: 10_001 }, 'nothing has changed')
   await client.retain('home', 'new', { documentId: 'log' })
   t.match(await client.listMemories('home'), { total: 1, items: [{ text: 'new' }] }, 'a replacement reads no text')
+})
+
+t.test('a document of more than 10,000 memories is deleted', async (t) => {
+  const { client, inject } = await gateway(t)
+  t.equal((await importNotes(inject, 10_001)).statusCode, 200)
+  await client.retain('home', 'kept', { documentId: 'other' })
+  await client.deleteDocument('home', 'log')
+  t.match(await client.listMemories('home'), { total: 1, items: [{ text: 'kept' }] })
 })
