@@ -14,8 +14,8 @@ const PERIOD_WORDS = new Set(words(`today tonight yesterday tomorrow day date we
   wednesday thursday friday saturday sunday mon tue wed thu fri sat sun january february march april may june july
   august september october november december jan feb mar apr jun jul aug sep sept oct nov dec one two three four five
   six seven eight nine ten few couple several happen happened go went going gone plan event appointment schedule
-  calendar anything something everything all thing activity talk discuss mention tell told say said write wrote note
-  memory remember recall know list summary summarize show give else`).map(stem))
+  calendar session conversation chat anything something everything all thing activity talk discuss mention tell told
+  say said write wrote note memory remember recall know list summary summarize show give else`).map(stem))
 const FIGURES = /^(?:\d+(?:st|nd|rd|th)?|[qh]\d)$/
 
 /**

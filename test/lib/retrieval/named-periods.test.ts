@@ -130,6 +130,7 @@ t.test('a question that only names such a period seeks its memories', async (t) 
   t.strictSame(sought('What happened last quarter?'), ['2026-07-01 2026-10-01'])
   t.strictSame(sought('What did we do at Christmas?'), ['2025-12-24 2025-12-27', '2026-12-24 2026-12-27'])
   t.strictSame(sought('What did we do in the first week of May 2025?'), ['2025-05-01 2025-05-08'])
+  t.strictSame(sought('What did we talk about in our session on 5 May 2025?'), ['2025-05-05 2025-05-06'])
   t.strictSame(sought('What did Ada cook at Christmas?'), [])
 })
 
