@@ -1,3 +1,4 @@
+import { elidedWords } from './elisions.js'
 import { stem } from './stems.js'
 import { STOP_WORDS } from './stop-words.js'
 import { MAX_WORD_CHARACTERS } from './words.js'
@@ -21,6 +22,15 @@ const TYPED: ReadonlyMap<string, string> = new Map(
 const LETTER = new RegExp(`[${[...TYPED.keys()].join('')}]`, 'g')
 
 const NONE: readonly string[] = []
+
+/**
+ * The terms under which a text is found beside its words: the parts of identifiers, and words after elided ones.
+ * @returns stems, in lists that may be empty, so that a long text can be read in turns
+ */
+export function * furtherTerms (text: string): Generator<string[]> {
+  yield * identifierParts(text)
+  yield * elidedWords(text)
+}
 
 /**
  * The parts of each identifier in a text: `rate` and `limit` of `RateLimiter`, so that a query in plain words finds it.
@@ -78,12 +88,12 @@ export function addAlternatives (word: string, alternatives: Set<string>): void 
 }
 
 /**
- * The same for a query, with the parts of its identifiers. Of its Han characters only those are added that stand
+ * The same for a query, with its further terms. Of its Han characters only those are added that stand
  * between other scripts, as a Japanese word of one character does: the others are found in pairs.
  * @param stems of the query's words
  */
 export function addQueryAlternatives (query: string, stems: readonly string[], alternatives: Set<string>): void {
-  for (const parts of identifierParts(query)) for (const part of parts) alternatives.add(part)
+  for (const terms of furtherTerms(query)) for (const term of terms) alternatives.add(term)
   const lone = new Set<string>()
   const paired = new Set<string>()
   for (const stem of stems) {

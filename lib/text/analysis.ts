@@ -1,5 +1,5 @@
 import { runSync, type Steps } from '../concurrency/steps.js'
-import { addAlternatives, identifierParts } from './alternative-terms.js'
+import { addAlternatives, furtherTerms } from './alternative-terms.js'
 import { stem } from './stems.js'
 import { STOP_WORDS } from './stop-words.js'
 import { words, wordsInParts } from './words.js'
@@ -21,8 +21,8 @@ const TAIL_CHARACTERS = 600
 const ENDS_IN_QUESTION =
   /[?？؟][\s"'”’»)\]}\p{Extended_Pictographic}\p{M}\u200d]*(?:\[[^[\]]{0,500}\]|\([^()]{0,500}\))?\s*$/u
 
-/** Identifiers whose parts are read without a yield. */
-const BATCH_IDENTIFIERS = 64
+/** Lists of further terms that are read without a yield. */
+const BATCH_LISTS = 64
 
 /**
  * The terms of a text as an index keeps them: stems of its words. Stop words are kept, unstemmed, so that a query of
@@ -43,10 +43,10 @@ export function * analyzeSteps (text: string): Steps<AnalyzedText> {
     length += countTerms(part, terms, alternatives)
     yield
   }
-  let identifiers = 0
-  for (const parts of identifierParts(text)) {
-    for (const part of parts) alternatives.add(part)
-    if (++identifiers % BATCH_IDENTIFIERS === 0) yield
+  let lists = 0
+  for (const further of furtherTerms(text)) {
+    for (const term of further) alternatives.add(term)
+    if (++lists % BATCH_LISTS === 0) yield
   }
   if (length === 0 && terms.size > 0) length = 1
   for (const term of alternatives) if (!terms.has(term)) terms.set(term, 1)

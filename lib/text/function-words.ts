@@ -61,6 +61,11 @@ export function functionWordsOf (
   return best?.all
 }
 
+/** Whether a word only holds sentences together in German, French or Spanish. */
+export function isFunctionWord (word: string): boolean {
+  return LANGUAGES.some(({ all }) => all.has(word))
+}
+
 function functionWords (text: string): FunctionWords {
   const all = new Set(words(text))
   const marks = [...all].filter((word) => word.length > 1 && !ENGLISH.has(word) && !STOP_WORDS.has(word))

@@ -1,5 +1,5 @@
 import type { Memory } from '../../stores/vector-store.js'
-import { addAlternatives, identifierParts } from '../../text/alternative-terms.js'
+import { addAlternatives, furtherTerms } from '../../text/alternative-terms.js'
 import { endsInQuestion, contentStems } from '../../text/analysis.js'
 import { fnv1a } from '../../text/hashes.js'
 import { stem } from '../../text/stems.js'
@@ -226,7 +226,7 @@ function speakerStatedIn ({ speaker, role }: Memory['metadata']): string | undef
 function alternativesTo (stems: readonly string[], text: string): Iterable<string> {
   const alternatives = new Set<string>()
   for (const stem of stems) addAlternatives(stem, alternatives)
-  for (const parts of identifierParts(text)) for (const part of parts) alternatives.add(part)
+  for (const terms of furtherTerms(text)) for (const term of terms) alternatives.add(term)
   if (alternatives.size > 0) for (const stem of stems) alternatives.delete(stem)
   return alternatives
 }
