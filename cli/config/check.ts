@@ -43,11 +43,15 @@ function providerProblems (config: ProviderConfiguration): string[] {
   ]
 }
 
-/** The name of a provider, and the settings of a registered one; a class of the operator's own checks its own. */
+/**
+ * The name of a provider, and the settings of a registered one; a class of the operator's own checks its own. Settings
+ * of a mock that is the default are a problem of `configsWithoutProvider`.
+ */
 function problemsOf (
-  { database, environment, baseDirectory }: ProviderConfiguration,
+  { database, environment, baseDirectory, file }: ProviderConfiguration,
   kind: Pick<ProviderKind<object>, 'key' | 'registered'>, { name, config }: ProviderChoice,
 ): string[] {
+  if (name === 'mock' && !Object.hasOwn(file, kind.key)) return []
   const at = `${kind.key}_config`
   try {
     checkProviderName(kind, name)

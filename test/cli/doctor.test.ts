@@ -112,7 +112,8 @@ t.test('doctor reports models that do not answer and a missing database', async 
 
 t.test('a folder is migrated, passes the examination, and its banks are moved to other vectors', async (t) => {
   const cwd = t.testdir({
-    'c.yaml': 'vector_store: pglite\nvector_store_config: {data_dir: data, bootstrap_schema: false}\n',
+    'c.yaml': 'vector_store: pglite\nvector_store_config: {data_dir: data, bootstrap_schema: false}\n' +
+      'retrieval: {weights: {semantic: 1}}\n',
   })
   const options = { cwd, env: { SERVICES_CONFIG_PATH: 'c.yaml' } }
   t.match((await doctor([], options)).of('database'), /^ok: .*data is created when the server starts/)
