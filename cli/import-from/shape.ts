@@ -1,5 +1,6 @@
 import { type Answer } from '../answers.js'
 import { CommandError } from '../failures.js'
+import { parseInstant } from '../../lib/time/clock.js'
 import { DAY_MS } from '../../lib/time/days.js'
 import { isJsonObject } from '../../lib/validation/json-object.js'
 
@@ -59,7 +60,7 @@ export function optionalInstant (value: unknown, place: string): string | undefi
   if (text === undefined || text === '') return undefined
   // Date.parse makes 1 March of 30 February.
   const [date] = /^\d{4}-\d\d-\d\d/.exec(text) ?? []
-  if (date !== undefined && !instant(Date.parse(date), place, value).startsWith(date)) {
+  if (date !== undefined && parseInstant(`${date}T00:00:00Z`) === undefined) {
     throw new UnknownShape(place, 'a time', value)
   }
   const withOffset = /(?:Z|[+-]\d\d:?\d\d)$/i.test(text) ? text : `${text}Z`

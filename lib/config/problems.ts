@@ -1,3 +1,5 @@
+import { shorten } from '../validation/shorten.js'
+
 /** Every problem of the configuration in one error. No message contains the value of a secret. */
 export class ConfigurationError extends Error {
   /** One sentence each: the variable or YAML path, what was found, what is allowed. */
@@ -18,8 +20,7 @@ const URL_WITH_CREDENTIALS = /:\/\/[^\s/]*@/
 
 /** Escapes control characters and cuts the text to 80 characters. */
 export function printable (text: string): string {
-  const cut = text.length > MAX_QUOTE_CHARACTERS ? `${text.slice(0, MAX_QUOTE_CHARACTERS)}…` : text
-  return cut.replace(UNPRINTABLE, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`)
+  return shorten(text, MAX_QUOTE_CHARACTERS).replace(UNPRINTABLE, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`)
 }
 
 /** Quotes a value that is not a secret; a URL with credentials is a secret in any setting. */

@@ -41,7 +41,9 @@ function mayFollowElided (text: string, apostrophe: number): boolean {
 }
 
 function wordAfter (text: string, apostrophe: number): string | undefined {
-  if (!ELIDED.test(text.slice(Math.max(0, apostrophe - MAX_ELIDED_CHARACTERS - 2), apostrophe))) return undefined
+  // A letter before the word may have two UTF-16 units.
+  const before = text.slice(Math.max(0, apostrophe - MAX_ELIDED_CHARACTERS - 2), apostrophe)
+  if (!ELIDED.test(before)) return undefined
   const [found] = WORD.exec(text.slice(apostrophe + 1, apostrophe + 1 + MAX_WORD_CHARACTERS)) ?? []
   const [word] = found === undefined ? [] : words(found)
   return word === undefined || STOP_WORDS.has(word) || isFunctionWord(word) ? undefined : stem(word)

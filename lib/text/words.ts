@@ -1,5 +1,6 @@
 import { normalForm } from './normal-form.js'
 import { PART_CHARACTERS, splitForFolding } from './parts.js'
+import { beginningOf } from '../validation/shorten.js'
 
 /** Words are cut to this many UTF-16 units. A longer one is a hash, a key or base64, and its start identifies it. */
 export const MAX_WORD_CHARACTERS = 64
@@ -187,8 +188,6 @@ function finished (word: string): string {
     if (result.endsWith("'s")) result = result.slice(0, -2)
     result = result.replaceAll("'", '')
   }
-  if (result.length <= MAX_WORD_CHARACTERS) return result
   // A cut through a surrogate pair would leave a lone surrogate, which no query contains.
-  const last = result.charCodeAt(MAX_WORD_CHARACTERS - 1)
-  return result.slice(0, last >= 0xd800 && last < 0xdc00 ? MAX_WORD_CHARACTERS - 1 : MAX_WORD_CHARACTERS)
+  return result.length <= MAX_WORD_CHARACTERS ? result : beginningOf(result, MAX_WORD_CHARACTERS)
 }

@@ -108,17 +108,17 @@ async function forgetDocument (
 ): Promise<number> {
   const filters = { documentIds: [documentId] }
   let count = 0
-  for (let isComplete = false; !isComplete;) {
+  for (;;) {
     const ids: string[] = []
     const visit = ({ memory_id: id }: MemoryRecord) => ({ goOn: ids.push(id) < FORGET_BATCH, kept: 0 })
     const release = await scanMemories(app, { bankId, context, filters, visit })
     release()
-    isComplete = ids.length < FORGET_BATCH
-    if (ids.length === 0) break
-    const { deleted_count: deleted } = await app.memory.forget({ bank_id: bankId, memory_ids: ids }, context)
-    count += deleted
+    if (ids.length > 0) {
+      const { deleted_count: deleted } = await app.memory.forget({ bank_id: bankId, memory_ids: ids }, context)
+      count += deleted
+    }
+    if (ids.length < FORGET_BATCH) return count
   }
-  return count
 }
 
 /** Collects a document from its memories, newest first. */
