@@ -10,7 +10,7 @@ import { loadDateParser } from '../lib/retrieval/dates.js'
 import { loadVocabulary } from '../lib/text/tokens.js'
 import { listenHost, ListenError } from '../http/listen-error.js'
 import { checkedConfig } from './config/check.js'
-import { collectSmallHeapsLessOften } from './garbage-collection.js'
+import { shortenCollectionsOfSmallHeaps } from './garbage-collection.js'
 import { endsWithTerminal, onHangup } from './hangup.js'
 import { flushLog } from '../plugins/log-destination.js'
 import { reportLines, startReport } from '../plugins/start-report.js'
@@ -71,7 +71,7 @@ export interface ServeOptions {
  * called `holdHangups`.
  */
 export async function serve ({ envFile: envFileName, dataFolder }: ServeOptions = {}): Promise<void> {
-  collectSmallHeapsLessOften()
+  shortenCollectionsOfSmallHeaps()
   try {
     const envFile = applyEnvFile(process.env, process.cwd(), envFileName)
     const load = () => checkedConfig(process.env, { dataFolder })
