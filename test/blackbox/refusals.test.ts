@@ -107,6 +107,16 @@ t.test('a provider that cannot be loaded ends the start', async (t) => {
   }
 })
 
+t.test('an unknown way of encryption ends the start before a connection is made', async (t) => {
+  const directory = t.testdir({ 'config.yaml': 'vector_store: postgres\n' })
+  const said = await refusal(t, {
+    SERVICES_CONFIG_PATH: `${directory}/config.yaml`,
+    DATABASE_URL: 'postgres://app:hunter2@127.0.0.1:1/memory?sslmode=requird',
+  })
+  t.match(said, /DATABASE_URL: sslmode must be disable, prefer, require or verify-full \(the value is not shown\)$/m)
+  t.notMatch(said, /hunter2|requird/)
+})
+
 t.test('dev mode does not start on an address that others can reach', async (t) => {
   for (const host of ['0.0.0.0', 'example.test']) {
     t.match(

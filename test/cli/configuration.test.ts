@@ -48,6 +48,10 @@ t.test('config check finds every problem that would end the start', async (t) =>
     '"http://host/v1", fusion_weight: 0}\n'
   const cases: Array<[yaml: string, problem: RegExp]> = [
     ['vector_store: postgress\n', /^vector_store: found "postgress", allowed are .* and module:Class$/],
+    [
+      'vector_store: postgres\nvector_store_config: {dsn: "postgres://app:hunter2@db/memory?sslmode=requird"}\n',
+      /^vector_store_config\.dsn: sslmode must be disable, prefer, require or verify-full \(the value is not shown\)$/,
+    ],
     ['embedding_provider: "./own.mjs:"\n', /^embedding_provider: found/],
     ['retrieval: {weights: {lexical: 0}}\n', /^retrieval\.weights: one of lexical and semantic must be above 0$/],
     [

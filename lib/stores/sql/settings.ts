@@ -76,6 +76,12 @@ export const PgliteSettings = Type.Object({
 export type PostgresSettings = Static<typeof PostgresSettings>
 export type PgliteSettings = Static<typeof PgliteSettings>
 
+/**
+ * The values of `sslmode` with which the driver does what they mean for PostgreSQL's own clients. It would treat
+ * `allow` as `require`, any other text, `verify-ca` included, as `verify-full`, and an empty one as `disable`.
+ */
+const TLS_MODES = ['disable', 'prefer', 'require', 'verify-full']
+
 const checkPostgres = settingsCheck('vector_store_config', PostgresSettings)
 const checkPglite = settingsCheck('vector_store_config', PgliteSettings)
 
@@ -115,6 +121,9 @@ export function checkDatabaseUrl (url: string, name: string): string {
   }
   if (![parsed.username, parsed.password].every(isDecodable)) {
     throw new ProviderError(`${name}: a % in the user or the password must be written as %25 (the value is not shown)`)
+  }
+  if (!parsed.searchParams.getAll('sslmode').every((mode) => TLS_MODES.includes(mode))) {
+    throw new ProviderError(`${name}: sslmode must be disable, prefer, require or verify-full (the value is not shown)`)
   }
   return url
 }

@@ -123,6 +123,21 @@ t.test('the URI is that of the settings, and otherwise that of the environment',
   t.end()
 })
 
+t.test('sslmode has one of the values that work, and the message about another contains nothing of the URI', (t) => {
+  for (const mode of ['disable', 'prefer', 'require', 'verify-full']) {
+    const good = `${URI}?application_name=a&sslmode=${mode}`
+    t.equal(checkDatabaseUrl(good, 'DATABASE_URL'), good)
+  }
+  const bad = ['requird', 'Require', '', 'allow', 'verify-ca', 'no-verify', 'true', 'require&sslmode=requird', PASSWORD]
+  for (const mode of bad) {
+    const says = /: sslmode must be disable, prefer, require or verify-full \(the value is not shown\)$/
+    refused(t, () => checkDatabaseUrl(`${URI}?sslmode=${mode}`, 'MIGRATE_DATABASE_URL'), says)
+    refused(t, () => databaseUrl({ dsn: `${URI}?sslmode=${mode}` }, URI), says)
+    refused(t, () => databaseUrl({}, `${URI}?sslmode=${mode}`), says)
+  }
+  t.end()
+})
+
 t.test('a URI must name the place of the database, and the message about a wrong one does not contain it', (t) => {
   for (const good of [
     URI, URI.replace('postgres:', 'postgresql:'), 'postgres://db/memories', 'postgres://app@[::1]:5432/memories',
