@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import { invalidField, type ServiceError } from '../../lib/errors/service-error.js'
 import type { BankConfigAnswer } from '../../lib/memory/schemas.js'
-import { beginningOf } from '../../lib/validation/shorten.js'
 import { unsupported } from './route.js'
+import type { SentNames } from './sent-names.js'
 import { isJsonObject } from '../../lib/validation/json-object.js'
 import { withoutUndefined } from '../../lib/validation/members.js'
 
@@ -58,23 +58,46 @@ const MAPPINGS: Readonly<Record<string, Mapping>> = {
 /** Resets every setting that Hindsight's API can set here. */
 export const RESET: Patch = { mission: null, retrieval: { chunk_max_characters: null, rerank: { weight: null } } }
 
+/** A setting as the caller sent it. */
+export interface SentSetting {
+  /** Hindsight's name, or that of its environment variable. */
+  name: string
+  value: unknown
+  /** What errors call it. */
+  field: string
+}
+
+export interface NamedPatch {
+  patch: Patch
+  names: SentNames
+}
+
 /**
  * Converts Hindsight's settings to a merge patch of the gateway's own.
- * @param at the prefix of a setting's name in errors
  * @throws ServiceError invalid_request for a name that Hindsight does not have; not_supported
  */
-export function patchOf (updates: Readonly<Record<string, unknown>>, at: string, hasReranker: boolean): Patch {
+export function patchOf (settings: Iterable<SentSetting>, hasReranker: boolean): NamedPatch {
   const patch: Patch = {}
-  for (const [given, value] of Object.entries(updates)) {
+  const names = new Map<string, string>()
+  for (const { name: given, value, field } of settings) {
     const name = given.startsWith(VARIABLE) ? given.slice(VARIABLE.length).toLowerCase() : given
     const mapping = Object.hasOwn(MAPPINGS, name) ? MAPPINGS[name] : undefined
     if (mapping === undefined) {
       const known = Object.keys(MAPPINGS).join(', ')
-      throw invalidField(`${at}${beginningOf(given, 100)}`, `is not a setting that is known here; known are ${known}`)
+      throw invalidField(field, `is not a setting that is known here; known are ${known}`)
     }
-    merge(patch, mapping(value, `${at}${given}`, hasReranker))
+    const part = mapping(value, field, hasReranker)
+    for (const path of pathsOf(part)) names.set(path, field)
+    merge(patch, part)
   }
-  return patch
+  return { patch, names }
+}
+
+/** The paths of the values in a patch. */
+function pathsOf (patch: Patch): string[] {
+  return Object.entries(patch).flatMap(([key, value]) => (
+    isJsonObject(value) ? pathsOf(value).map((path) => `${key}.${path}`) : [key]
+  ))
 }
 
 /**

@@ -4,8 +4,12 @@ import { disconnectSignal } from '../../http/disconnect-signal.js'
 import { invalidField } from '../../lib/errors/service-error.js'
 import type { RequestContext } from '../../lib/identity/context.js'
 import { strict, type BankConfigAnswer } from '../../lib/memory/schemas.js'
-import { configOf, exactPatch, MISSION, NEUTRAL, overridesOf, patchOf, RESET } from './bank-settings.js'
+import { beginningOf } from '../../lib/validation/shorten.js'
+import {
+  configOf, exactPatch, MISSION, NEUTRAL, overridesOf, patchOf, RESET, type NamedPatch, type SentSetting,
+} from './bank-settings.js'
 import { BANK, BankParams, routeConfig, type HindsightOptions } from './route.js'
+import { withSentNames } from './sent-names.js'
 
 const trait = Type.Optional(Type.Number())
 const Disposition = strict({ skepticism: trait, literalism: trait, empathy: trait })
@@ -54,9 +58,11 @@ export const bankRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async (ap
   const settings = { hide: true, params: BankParams, response: { 200: Config } }
   const hasReranker = () => app.memory.modelConditions().reranker !== undefined
   /** A bank is created by its first memory, so a request without settings has no effect. */
-  const change = async (bankId: string, patch: Record<string, unknown>, context: RequestContext) => (
+  const apply = async (bankId: string, { patch, names }: NamedPatch, context: RequestContext) => (
     // The patch may remove a whole section, which is right only for the configuration that it is made for.
-    await configurations.update(bankId, (existing) => exactPatch(patch, existing), context)
+    await withSentNames(names, async () => (
+      await configurations.update(bankId, (existing) => exactPatch(patch, existing), context)
+    ))
   )
   const toConfig = (bankId: string, answer: BankConfigAnswer): Static<typeof Config> => (
     { bank_id: bankId, config: configOf(answer, hasReranker()), overrides: overridesOf(answer) }
@@ -64,12 +70,11 @@ export const bankRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async (ap
 
   app.put(BANK, { config, schema: { ...profile, body: BankBody } }, async ({ params, body, context }) => {
     const { bank_id: bankId } = params
-    const { name, mission, background, disposition, ...rest } = body
-    const traits = Object.entries(disposition ?? {}).map(([key, value]) => [`disposition_${key}`, value] as const)
-    const updates = { ...Object.fromEntries(traits), ...rest, ...missionOf(body) }
-    const patch = patchOf(updates, '', hasReranker())
+    const { patch, names } = patchOf(settingsOf(body), hasReranker())
+    const { name } = body
     const description = name === undefined ? {} : { description: name === '' ? null : name }
-    return profileOf(bankId, await change(bankId, { ...patch, ...description }, context))
+    const change = { patch: { ...patch, ...description }, names: new Map([...names, ['description', 'name']]) }
+    return profileOf(bankId, await apply(bankId, change, context))
   })
 
   app.get(`${BANK}/profile`, { config, schema: profile }, async ({ params: { bank_id: bankId }, context }) => (
@@ -84,14 +89,17 @@ export const bankRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async (ap
     config, schema: { ...settings, body: ConfigBody },
   }, async ({ params, body, context }) => {
     const { bank_id: bankId } = params
-    const patch = patchOf(body.updates, 'updates.', hasReranker())
+    const sent = Object.entries(body.updates).map(([name, value]) => (
+      { name, value, field: `updates.${beginningOf(name, 100)}` }
+    ))
+    const change = patchOf(sent, hasReranker())
     if (Object.keys(body.updates).length === 0) throw invalidField('updates', 'must name what is to change')
-    return toConfig(bankId, await change(bankId, patch, context))
+    return toConfig(bankId, await apply(bankId, change, context))
   })
 
   // Grants and limits that were set through the gateway's own API stay, because Hindsight has none.
   app.delete(`${BANK}/config`, { config, schema: settings }, async ({ params: { bank_id: bankId }, context }) => (
-    toConfig(bankId, await change(bankId, RESET, context))
+    toConfig(bankId, await apply(bankId, { patch: RESET, names: new Map() }, context))
   ))
 
   app.delete(BANK, {
@@ -102,10 +110,19 @@ export const bankRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async (ap
   })
 }
 
-/** The two older names of the mission apply only without the newer one. */
-function missionOf ({ reflect_mission: newest, mission, background }: Static<typeof BankBody>): Record<string, string> {
-  const given = newest ?? mission ?? background
-  return given === undefined ? {} : { [MISSION]: given }
+/** The settings in a body. If it has several names of one setting, the last of them in the list here counts. */
+function settingsOf (body: Static<typeof BankBody>): Iterable<SentSetting> {
+  const { name: _, mission, background, disposition = {}, reflect_mission: newest, ...rest } = body
+  const sent: SentSetting[] = [
+    ...Object.entries(disposition).map(([trait, value]) => (
+      { name: `disposition_${trait}`, value, field: `disposition.${trait}` }
+    )),
+    ...Object.entries(rest).map(([name, value]) => ({ name, value, field: name })),
+    ...Object.entries({ background, mission, [MISSION]: newest }).map(([field, value]) => (
+      { name: MISSION, value, field }
+    )),
+  ]
+  return new Map(sent.filter(({ value }) => value !== undefined).map((setting) => [setting.name, setting])).values()
 }
 
 function profileOf (bankId: string, { effective }: BankConfigAnswer): Static<typeof Profile> {

@@ -8,6 +8,7 @@ import { CONTEXT_KEY } from './facts.js'
 import { Tags } from './filters.js'
 import { readInstant } from './instants.js'
 import { BANK, BankParams, routeConfig, unsupported, type HindsightOptions } from './route.js'
+import { withSentNames, type SentNames } from './sent-names.js'
 import { withoutUndefined } from '../../lib/validation/members.js'
 
 /** The `timestamp` of memories without a time. */
@@ -56,11 +57,11 @@ export const retainRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async (
     const idempotency = await idempotencyOf(request, reply, body.async === true ? body.operation_id : undefined)
     const batch = { bank_id: bankId, items }
     const signal = disconnectSignal(reply)
-    await app.withRowBudget(reply, async (budget) => (
+    await app.withRowBudget(reply, async (budget) => await withSentNames(sentNames(body), async () => (
       documents.length === 0
         ? await app.memory.retainBatch(batch, context, idempotency, signal, budget)
         : await app.memory.replaceDocuments(batch, documents, context, idempotency, signal, budget)
-    ))
+    )))
     // The work is done already, also when the client expects to wait for it.
     return { success: true, bank_id: bankId, items_count: items.length, async: false }
   })
@@ -98,6 +99,17 @@ function metadataOf ({ context, metadata }: ItemFields, at: string): ItemFields[
     throw invalidField(`${at}context`, `is kept as metadata.${CONTEXT_KEY}, which has another value`)
   }
   return { ...metadata, [CONTEXT_KEY]: context }
+}
+
+/** Metadata and tags of items that have none of their own are made from other fields. */
+function sentNames ({ items, document_tags: documentTags = [] }: Static<typeof RetainBody>): SentNames {
+  const names = new Map<string, string>()
+  for (const [index, { context, metadata, tags }] of items.entries()) {
+    const at = `items[${index}].`
+    if (metadata === undefined && context !== undefined) names.set(`${at}metadata`, `${at}context`)
+    if (tags === undefined && documentTags.length > 0) names.set(`${at}tags`, 'document_tags')
+  }
+  return names
 }
 
 /** The documents that the items replace: those that they name, unless they append. */

@@ -187,6 +187,26 @@ t.test('an unsupported option that would change the result is refused, and nothi
   t.same(await texts(client), [])
 })
 
+t.test('a value that the gateway refuses is refused under the name that the caller sent', async (t) => {
+  const { client } = await gateway(t)
+  const large = 'x'.repeat(4097)
+  t.match(await refusal(client.retainBatch('home', [{ content: 'a' }, { content: 'b', context: large }])), [
+    400, /^items\[1\]\.context: must not be larger than 4096 bytes as JSON$/,
+  ])
+  t.match(await refusal(client.retain('home', 'a', { context: 'x', metadata: { note: large } })), [
+    400, /^items\[0\]\.metadata: must not be larger/,
+  ])
+  t.match(
+    await refusal(client.retainBatch('home', [{ content: 'a' }], { documentTags: [' '] })),
+    [400, /^document_tags: must not be blank$/],
+  )
+  t.match(
+    await refusal(client.retainBatch('home', [{ content: 'a', tags: [' '] }], { documentTags: ['tea'] })),
+    [400, /^items\[0\]\.tags: must not be blank$/],
+  )
+  t.same(await texts(client), [])
+})
+
 t.test('the bounds of a batch are those of the gateway', async (t) => {
   const { client, post } = await gateway(t, { file: { homeostasis: { rate_limits: { retain_per_minute: 3 } } } })
   t.match(

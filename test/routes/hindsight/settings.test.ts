@@ -116,13 +116,13 @@ t.test('a setting at its fixed value is accepted, and any other value is refused
     await rejection(HindsightError, client.createBank('home', {
       disposition: { skepticism: 1, literalism: 3, empathy: 3 },
     })),
-    { statusCode: 501, details: /^disposition_skepticism: / },
+    { statusCode: 501, details: /^disposition\.skepticism: / },
   )
   t.match((await get('/v1/banks/home/config')).json(), { config: {} }, 'no part of a refused change is stored')
 })
 
 t.test('names of variables are accepted, and unknown names and wrong values are named', async (t) => {
-  const { client, inject } = await gateway(t)
+  const { inject } = await gateway(t)
   const patch = async (updates: Record<string, unknown>) => {
     const response = await inject({
       method: 'PATCH',
@@ -142,9 +142,43 @@ t.test('names of variables are accepted, and unknown names and wrong values are 
   t.match(await patch({ retain_chunk_size: 'x' }), [400, { detail: 'updates.retain_chunk_size: must be a number' }])
   t.match(await patch({ enable_reranking: 'x' }), [400, { detail: 'updates.enable_reranking: must be true or false' }])
   t.match(await patch({}), [400, { detail: 'updates: must name what is to change' }])
+})
+
+t.test('a value that the gateway refuses is refused under the name that the caller sent', async (t) => {
+  const { client, inject } = await gateway(t)
+  const refusal = async (method: 'PUT' | 'PATCH', path: string, body: object) => {
+    const response = await inject({
+      method,
+      url: `/v1/default/banks/home${path}`,
+      headers: { 'content-type': 'application/json' },
+      payload: JSON.stringify(body),
+    })
+    const { detail, errors = [] } = response.json<{ detail: string, errors?: Array<{ field: string }> }>()
+    t.equal(response.statusCode, 400)
+    t.notMatch(detail, /retrieval|chunk_max_characters/)
+    return errors.map(({ field }) => field)
+  }
+  const long = 'x'.repeat(4001)
+  for (const sent of [
+    { retain_chunk_size: 1 }, { HINDSIGHT_API_RETAIN_CHUNK_SIZE: 60_000 }, { retain_chunk_size: 200.5 },
+    { reflect_mission: long }, { HINDSIGHT_API_REFLECT_MISSION: long }, { retain_chunk_size: 1, reflect_mission: long },
+  ]) {
+    const fields = await refusal('PATCH', '/config', { updates: { ...sent, enable_observations: false } })
+    t.same(fields.sort(), Object.keys(sent).map((name) => `updates.${name}`).sort())
+  }
+  for (const sent of [
+    { retain_chunk_size: 1 }, { reflect_mission: long }, { mission: long }, { background: long },
+  ]) {
+    t.same(await refusal('PUT', '', { name: 'Home', ...sent }), Object.keys(sent))
+  }
+  t.same(await refusal('PUT', '', { background: 'old', mission: long }), ['mission'], 'the newer name counts')
   t.match(await rejection(HindsightError, client.updateBankConfig('home', { retainChunkSize: 1 })), {
-    statusCode: 400, details: /retrieval\.chunk_max_characters/,
+    statusCode: 400, details: /^updates\.retain_chunk_size: must be an integer from 200 to 50000$/,
   })
+  t.match(await rejection(HindsightError, client.createBank('home', { retainChunkSize: 1 })), {
+    statusCode: 400, details: /^retain_chunk_size: must be an integer from 200 to 50000$/,
+  })
+  t.same((await client.getBankConfig('home')).overrides, {})
 })
 
 t.test('reranking is switched off and on if there is a reranker', async (t) => {
