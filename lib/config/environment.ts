@@ -1,4 +1,5 @@
-import type { EnvironmentReader } from './environment-reader.js'
+import { EnvironmentReader, type Environment } from './environment-reader.js'
+import { readUtf8 } from './files.js'
 import { quote } from './problems.js'
 import { isLoopback } from './hosts.js'
 import type { AuthMode, Config } from './config.js'
@@ -16,7 +17,6 @@ export interface EnvironmentSettings extends
 
 /** Reads every variable once. */
 export function readSettings (reader: EnvironmentReader, problems: string[]): EnvironmentSettings {
-  const chosen = reader.choice('SERVICE_AUTH_MODE', AUTH_MODES)
   const settings: EnvironmentSettings = {
     host: reader.host('SERVICES_HOST') ?? fallback('SERVICES_HOST'),
     port: reader.integer('SERVICES_PORT'),
@@ -25,7 +25,7 @@ export function readSettings (reader: EnvironmentReader, problems: string[]): En
     healthTimeoutMs: reader.integer('SERVICES_HEALTH_TIMEOUT_MS'),
     shutdownTimeoutMs: reader.integer('SERVICES_SHUTDOWN_TIMEOUT_MS'),
     configPath: reader.text('SERVICES_CONFIG_PATH'),
-    mode: chosen === 'jwt' ? 'jwt_hs256' : chosen,
+    mode: readMode(reader),
     allowDevAuth: reader.switch('SERVICE_ALLOW_DEV_AUTH'),
     auth: readAuth(reader),
     database: readDatabase(reader, problems),
@@ -48,6 +48,24 @@ export function readSettings (reader: EnvironmentReader, problems: string[]): En
 
 function fallback (name: VariableName): string {
   return variable(name).default ?? ''
+}
+
+/**
+ * Reads only the settings of authentication: they do not depend on the configuration file, so they can be checked when
+ * that has problems.
+ * @returns undefined when one of their variables has a problem
+ */
+export function loadAuth (env: Environment): Config['auth'] | undefined {
+  const problems: string[] = []
+  const reader = new EnvironmentReader(env, readUtf8, process.cwd(), problems)
+  const mode = readMode(reader)
+  const auth = readAuth(reader)
+  return mode === undefined || problems.length > 0 ? undefined : { mode, ...auth }
+}
+
+function readMode (reader: EnvironmentReader): AuthMode | undefined {
+  const chosen = reader.choice('SERVICE_AUTH_MODE', AUTH_MODES)
+  return chosen === 'jwt' ? 'jwt_hs256' : chosen
 }
 
 function readAuth (reader: EnvironmentReader): EnvironmentSettings['auth'] {

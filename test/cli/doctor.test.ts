@@ -41,12 +41,42 @@ t.test('with the defaults doctor finds no problem, and reports what is not store
   t.equal((await runCli(['doctor', '--dat'])).code, 2)
 })
 
-t.test('an invalid configuration ends the examination', async (t) => {
+const UNKNOWN = ['embedding provider', 'language model', 'reranker', 'database'].map((check) => [check, 'skipped'])
+
+t.test('with an invalid file doctor checks authentication and names the checks that it skips', async (t) => {
+  const provider = await startJwksServer(rsaKey('one'))
+  t.teardown(async () => { await provider.close() })
+  const cwd = t.testdir({ 'c.yaml': 'vector_stor: pglite\nmission: 5\n' })
+  const env = {
+    SERVICE_AUTH_MODE: 'jwt_oidc',
+    SERVICE_OIDC_JWKS_URL: provider.url,
+    SERVICE_OIDC_ISSUER: 'i',
+    SERVICE_OIDC_AUDIENCE: 'a',
+  }
+  const good = await doctor(['--config', 'c.yaml'], { cwd, env })
+  t.same([good.ok, good.code], [false, 1])
+  t.match(good.of('configuration'), /^failed: vector_stor.*\nfailed: mission/)
+  t.equal(good.of('authentication'), 'ok: the identity provider has 1 key')
+  t.equal(good.of('database'), 'skipped: not checked, because the configuration has problems')
+  t.same(good.findings.slice(-UNKNOWN.length).map(({ check, status }) => [check, status]), UNKNOWN)
+  provider.publish()
+  const bad = await doctor(['--config', 'nowhere.yaml'], { cwd, env })
+  t.match(bad.of('configuration'), /nowhere\.yaml/)
+  t.match(bad.of('authentication'), /^failed: the key set has no RSA key/)
+})
+
+t.test('with an invalid environment doctor checks authentication if its own variables are right', async (t) => {
   const { ok, code, findings } = await doctor([], { env: { SERVICES_PORT: 'x', SERVICE_AUTH_MODE: 'y' } })
   t.same([ok, code], [false, 1])
-  t.same(
-    findings.map(({ check, status }) => [check, status]), [['configuration', 'failed'], ['configuration', 'failed']],
-  )
+  t.same(findings.map(({ check, status }) => [check, status]), [
+    ['configuration', 'failed'], ['configuration', 'failed'], ['authentication', 'skipped'], ...UNKNOWN,
+  ])
+  const key = await doctor([], { env: { SERVICES_PORT: 'x', SERVICE_AUTH_MODE: 'api_key' } })
+  t.match(key.of('authentication'), /^failed: SERVICE_AUTH_MODE api_key answers every request with 500/)
+  const cwd = t.testdir({ '.env': 'SERVICE_API_KEY' })
+  const unread = await doctor([], { cwd, env: { SERVICE_AUTH_MODE: 'api_key' } })
+  t.match(unread.of('configuration'), /^failed: \.env: line 1 is not of the form NAME=value$/)
+  t.match(unread.of('authentication'), /^skipped: /)
 })
 
 t.test('doctor fetches the keys of the identity provider', async (t) => {
