@@ -4,8 +4,7 @@
  */
 import { writeFileSync } from 'node:fs'
 import { configurationReference, envExample } from '../lib/config/reference.js'
-import { PROVIDER_SETTINGS } from './provider-settings.js'
 
 const root = new URL('../', import.meta.url)
-writeFileSync(new URL('docs/configuration.md', root), configurationReference(PROVIDER_SETTINGS))
+writeFileSync(new URL('docs/configuration.md', root), configurationReference())
 writeFileSync(new URL('.env.example', root), envExample())

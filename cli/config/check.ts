@@ -4,9 +4,9 @@ import type { ProviderChoice } from '../../lib/config/settings.js'
 import { configsWithoutProvider } from '../../lib/config/unused.js'
 import { checkAutoSettings } from '../../lib/models/auto.js'
 import { embeddingProviders, languageModels, rerankers } from '../../lib/models/registry.js'
-import type { AddressSettings } from '../../lib/models/remote/endpoint-settings.js'
+import type { AddressSettings } from '../../lib/providers/schemas/endpoints.js'
 import { checkAddress } from '../../lib/models/remote/endpoint.js'
-import { ANTHROPIC_URL } from '../../lib/models/remote/language-settings.js'
+import { ANTHROPIC_URL } from '../../lib/providers/schemas/language-models.js'
 import { checkCombinations } from '../../lib/models/remote/setting-combinations.js'
 import { OperatorSettings } from '../../lib/policy/settings.js'
 import {
@@ -15,7 +15,7 @@ import {
 import { settingsCheck } from '../../lib/providers/settings.js'
 import { vectorStores } from '../../lib/stores/registry.js'
 import { databaseUrl, postgresSettings } from '../../lib/stores/sql/settings.js'
-import { PROVIDER_SETTINGS } from '../../scripts/provider-settings.js'
+import { PROVIDER_SETTINGS } from '../../lib/providers/schemas.js'
 
 /** Providers with the address of an endpoint. */
 const REMOTE = new Set(['openai_compatible', 'anthropic', 'rerank_endpoint'])

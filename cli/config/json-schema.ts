@@ -1,6 +1,6 @@
 import { FileSchema } from '../../lib/config/schema.js'
 import type { SchemaNode } from '../../lib/config/schema-node.js'
-import { PROVIDER_SETTINGS } from '../../scripts/provider-settings.js'
+import { PROVIDER_SETTINGS } from '../../lib/providers/schemas.js'
 import { isJsonObject } from '../../lib/validation/json-object.js'
 
 /** A text in the file that is replaced by the value of a variable, which may be of any type. */

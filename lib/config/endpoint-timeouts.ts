@@ -1,4 +1,4 @@
-import { EMBEDDING_TIMEOUT_MS, QUERY_TIMEOUT_MS, RERANK_ENDPOINT_TIMEOUT_MS } from '../providers/defaults.js'
+import { EMBEDDING_TIMEOUT_MS, QUERY_TIMEOUT_MS, RERANK_ENDPOINT_TIMEOUT_MS } from '../providers/schemas/endpoints.js'
 import { FileSchema, type FileConfig } from './schema.js'
 
 const { semantic_timeout_ms: semantic, rerank } = FileSchema.properties.retrieval.properties

@@ -2,6 +2,7 @@ import { EXAMPLE } from './example.js'
 import { describe, type SchemaNode } from './schema-node.js'
 import { FileSchema } from './schema.js'
 import { VARIABLES, type Kind, type Variable } from './variables.js'
+import { PROVIDER_SETTINGS, type ProviderSettings } from '../providers/schemas.js'
 
 /** The text of `.env.example`: every variable, commented out, so that an unchanged copy has no effect. */
 export function envExample (): string {
@@ -17,17 +18,8 @@ export function envExample (): string {
 ${entries.join('\n')}`
 }
 
-/** The settings of a registered provider, which callers pass in, because config may not import the providers. */
-export interface ProviderSettings {
-  /** The key of the file that chooses the provider; its settings are under `<key>_config`. */
-  key: string
-  /** The registered name. */
-  name: string
-  schema: SchemaNode
-}
-
-/** The text of `docs/configuration.md`. @param providers those that have settings */
-export function configurationReference (providers: readonly ProviderSettings[] = []): string {
+/** The text of `docs/configuration.md`. */
+export function configurationReference (): string {
   return `\
 <!-- Written by scripts/write-config-docs.ts from lib/config.
      Change the sources, then run: npx tsx scripts/write-config-docs.ts -->
@@ -44,7 +36,7 @@ through the API: [bank-configuration.md](bank-configuration.md).
 - [Environment](#environment): the variables
 - [Configuration file](#configuration-file): its form, and the table of all keys
 - The settings of each provider:
-${providerLinks(providers)}
+${providerLinks()}
 
 \`npx memory-gateway config check\` checks a configuration without starting the gateway, and \`config show\` shows the
 values that apply, with all defaults ([command-line.md](command-line.md#the-server)).
@@ -96,13 +88,14 @@ purpose, so its settings are accepted.
 | Key | Allowed | Meaning |
 |---|---|---|
 ${childrenOf(FileSchema, '').join('\n')}
-${providers.map(providerTable).join('')}`
+${PROVIDER_SETTINGS.map(providerTable).join('')}`
 }
 
 /** A line for each key, with a link to the table of each of its providers. */
-function providerLinks (providers: readonly ProviderSettings[]): string {
-  return [...new Set(providers.map(({ key }) => key))].map((key) => {
-    const links = providers.filter((provider) => provider.key === key).map(({ name }) => `[${name}](#${key}-${name})`)
+function providerLinks (): string {
+  return [...new Set(PROVIDER_SETTINGS.map(({ key }) => key))].map((key) => {
+    const links = PROVIDER_SETTINGS.filter((provider) => provider.key === key)
+      .map(({ name }) => `[${name}](#${key}-${name})`)
     return `  - \`${key}\`: ${links.join(', ')}`
   }).join('\n')
 }

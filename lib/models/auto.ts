@@ -1,29 +1,14 @@
-import { Type, type Static } from 'typebox'
-import { ProviderError, type ProviderConfig } from '../providers/registry.js'
+import { ProviderError, type ProviderConfig, type ProviderContext } from '../providers/registry.js'
+import { AutoEmbeddingSettings, LocalEmbeddingSettings } from '../providers/schemas/workers.js'
 import { settingsCheck } from '../providers/settings.js'
 import type { EmbeddingProvider } from './embedding-provider.js'
 import {
   hasLocalEmbeddings, LOCAL_DIMENSIONS, LOCAL_MODEL, localEmbeddings, type LocalInternals,
 } from './local/embedding-provider.js'
-import { LocalEmbeddingSettings, type ModelContext } from './local/settings.js'
 import { MockEmbeddingProvider } from './mock/embedding-provider.js'
 import { transformersEmbeddings, type TransformersInternals } from './transformers/embedding-provider.js'
-import { MODEL_DESCRIPTION, TransformersEmbeddingSettings } from './transformers/settings.js'
 
 const NAME = 'embedding_provider: auto'
-
-/**
- * `embedding_provider_config` of `embedding_provider: auto`: the settings of `transformers` with a `model`, else those
- * of `local`.
- */
-export const AutoEmbeddingSettings = Type.Object({
-  ...TransformersEmbeddingSettings.properties,
-  model: Type.Optional(Type.String({
-    minLength: 1, description: `${MODEL_DESCRIPTION} Without it, only the settings of \`local\` may be set.`,
-  })),
-}, { additionalProperties: false })
-
-export type AutoEmbeddingSettings = Static<typeof AutoEmbeddingSettings>
 
 const check = settingsCheck('embedding_provider_config', AutoEmbeddingSettings)
 
@@ -42,7 +27,7 @@ export function checkAutoSettings (config: ProviderConfig): void {
  * @throws ProviderError as those providers do
  */
 export async function autoEmbeddings (
-  config: ProviderConfig, context: ModelContext, internals: TransformersInternals & LocalInternals = {},
+  config: ProviderConfig, context: ProviderContext, internals: TransformersInternals & LocalInternals = {},
 ): Promise<EmbeddingProvider> {
   const { info, warn } = context
   checkAutoSettings(config)

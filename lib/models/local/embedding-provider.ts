@@ -1,9 +1,9 @@
-import type { ProviderConfig } from '../../providers/registry.js'
+import type { ProviderConfig, ProviderContext } from '../../providers/registry.js'
+import { LocalEmbeddingSettings, WORKER_DEFAULTS } from '../../providers/schemas/workers.js'
 import { settingsCheck } from '../../providers/settings.js'
 import type { EmbeddingProvider } from '../embedding-provider.js'
 import { findPackage, requirePackages } from '../packages.js'
 import { QueuedEmbeddings } from '../workers/queued-embeddings.js'
-import { LocalEmbeddingSettings, WORKER_DEFAULTS, type ModelContext } from './settings.js'
 import { WorkerQueue } from '../workers/worker-queue.js'
 import { normalForm } from '../../text/normal-form.js'
 
@@ -37,7 +37,7 @@ export function hasLocalEmbeddings ({ weights = PACKAGE }: LocalInternals = {}):
  * @throws ProviderError for wrong settings and when the optional packages are not installed
  */
 export function localEmbeddings (
-  config: ProviderConfig, { warn }: Pick<ModelContext, 'warn'>, { weights = PACKAGE, engine }: LocalInternals = {},
+  config: ProviderConfig, { warn }: Pick<ProviderContext, 'warn'>, { weights = PACKAGE, engine }: LocalInternals = {},
 ): EmbeddingProvider {
   const settings = { ...WORKER_DEFAULTS, ...check(config) }
   const [url] = requirePackages(NAME, [weights] as const)

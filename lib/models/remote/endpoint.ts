@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { systemClock, type Clock } from '../../time/clock.js'
 import { ProviderError, type ProviderContext } from '../../providers/registry.js'
-import type { AddressSettings, EndpointSettings } from './endpoint-settings.js'
+import type { AddressSettings, EndpointSettings } from '../../providers/schemas/endpoints.js'
 import { exchange, exchangeStream, type ExchangeOptions } from './exchange.js'
 import { ResilientCalls, type ResilienceOptions, type ResilienceTools } from './resilient-calls.js'
 

@@ -4,6 +4,9 @@ import type {
   LanguageModelV3, LanguageModelV3CallOptions, LanguageModelV3Message, SharedV3Warning,
 } from '@ai-sdk/provider'
 import type { ProviderConfig } from '../../providers/registry.js'
+import {
+  ANTHROPIC_MAX_TOKENS, ANTHROPIC_URL, AnthropicLanguageSettings, OpenAiLanguageSettings,
+} from '../../providers/schemas/language-models.js'
 import { settingsCheck } from '../../providers/settings.js'
 import { DEFAULT_LIMITS, type CallLimits, type LimitedModel } from '../call-limits.js'
 import type {
@@ -11,9 +14,6 @@ import type {
 } from '../language-model.js'
 import { openAddress, type Endpoint, type RemoteContext, type RemoteTools } from './endpoint.js'
 import { probe } from './language-probe.js'
-import {
-  ANTHROPIC_MAX_TOKENS, ANTHROPIC_URL, AnthropicLanguageSettings, OpenAiLanguageSettings,
-} from './language-settings.js'
 import { ModelCallError } from './model-call-error.js'
 import { SdkCall } from './sdk-call.js'
 import { checkCombinations } from './setting-combinations.js'

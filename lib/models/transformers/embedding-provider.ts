@@ -1,11 +1,11 @@
-import { ProviderError, type ProviderConfig } from '../../providers/registry.js'
+import { ProviderError, type ProviderConfig, type ProviderContext } from '../../providers/registry.js'
+import { TransformersEmbeddingSettings, WORKER_DEFAULTS } from '../../providers/schemas/workers.js'
 import { settingsCheck } from '../../providers/settings.js'
 import type { EmbeddingProvider } from '../embedding-provider.js'
 import { requirePackages } from '../packages.js'
 import { QueuedEmbeddings } from '../workers/queued-embeddings.js'
-import { WORKER_DEFAULTS, type ModelContext } from '../local/settings.js'
 import { WorkerQueue } from '../workers/worker-queue.js'
-import { modelOptions, TransformersEmbeddingSettings } from './settings.js'
+import { modelOptions } from './settings.js'
 
 const NAME = 'embedding_provider: transformers'
 export const TRANSFORMERS_PACKAGE = '@huggingface/transformers'
@@ -31,7 +31,7 @@ const check = settingsCheck('embedding_provider_config', TransformersEmbeddingSe
  */
 export async function transformersEmbeddings (
   config: ProviderConfig,
-  { baseDirectory, warn }: ModelContext,
+  { baseDirectory, warn }: ProviderContext,
   { module = TRANSFORMERS_PACKAGE }: TransformersInternals = {},
 ): Promise<EmbeddingProvider> {
   const checked = check(config)

@@ -1,12 +1,12 @@
-import type { ProviderConfig } from '../../providers/registry.js'
+import type { ProviderConfig, ProviderContext } from '../../providers/registry.js'
+import { TransformersRerankerSettings, WORKER_DEFAULTS } from '../../providers/schemas/workers.js'
 import { settingsCheck } from '../../providers/settings.js'
 import { unlessAborted } from '../../concurrency/aborting.js'
 import { requirePackages } from '../packages.js'
-import { WORKER_DEFAULTS, type ModelContext } from '../local/settings.js'
 import { WorkerQueue } from '../workers/worker-queue.js'
 import type { Reranker } from '../reranker.js'
 import { ENGINE, LOAD_TIMEOUT_MS, TRANSFORMERS_PACKAGE, type TransformersInternals } from './embedding-provider.js'
-import { modelOptions, TransformersRerankerSettings } from './settings.js'
+import { modelOptions } from './settings.js'
 
 const NAME = 'reranker: transformers'
 /** The model cuts a pair at its end, so a long query would leave no room for the text. */
@@ -25,7 +25,7 @@ const check = settingsCheck('reranker_config', TransformersRerankerSettings)
  */
 export function transformersReranker (
   config: ProviderConfig,
-  { baseDirectory, warn }: ModelContext,
+  { baseDirectory, warn }: ProviderContext,
   { module = TRANSFORMERS_PACKAGE }: TransformersInternals = {},
 ): Reranker {
   const settings = check(config)

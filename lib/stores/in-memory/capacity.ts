@@ -1,6 +1,7 @@
 import { getHeapStatistics } from 'node:v8'
-import { Type, type Static } from 'typebox'
+import type { Static } from 'typebox'
 import { ServiceError } from '../../errors/service-error.js'
+import { InMemorySettings } from '../../providers/schemas/stores.js'
 import { settingsCheck } from '../../providers/settings.js'
 import type { ProviderConfig } from '../../providers/registry.js'
 import type { Memory, NewMemory } from '../vector-store.js'
@@ -20,17 +21,6 @@ const DOCUMENT_BYTES = 13
 export const BANK_BYTES = 5_800
 
 const BEYOND_LATIN_1 = /[\u0100-\uffff]/
-
-/** `vector_store_config` of `vector_store: in_memory`. */
-export const InMemorySettings = Type.Object({
-  max_bytes: Type.Optional(Type.Integer({
-    minimum: 1_048_576,
-    maximum: 2 ** 40,
-    description: 'Maximum bytes of memories, their vectors and the configurations of banks, as estimated by the ' +
-      'process; a write that does not fit is answered 503 and changes nothing. Default: two fifths of the heap ' +
-      'limit of Node.js (`--max-old-space-size`).',
-  })),
-}, { additionalProperties: false })
 
 const checkSettings = settingsCheck('vector_store_config', InMemorySettings)
 

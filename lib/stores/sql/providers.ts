@@ -1,12 +1,11 @@
 import type { ProviderConfig, ProviderContext } from '../../providers/registry.js'
+import type { PgliteSettings, PostgresSettings } from '../../providers/schemas/stores.js'
 import type { VectorStore } from '../vector-store.js'
 import type { Executor } from './executor.js'
 import { DEFAULT_SCHEMA, quoteSchema } from './migrations.js'
 import { openPglite } from './pglite.js'
 import { PostgresExecutor } from './postgres.js'
-import {
-  databaseUrl, pgliteSettings, postgresSettings, type PgliteSettings, type PostgresSettings,
-} from './settings.js'
+import { databaseUrl, pgliteSettings, postgresSettings } from './settings.js'
 import { SqlVectorStore } from './store.js'
 import { VectorIndexes } from './vector-indexes.js'
 

@@ -2,9 +2,8 @@ import { resolve } from 'node:path'
 import { inspect } from 'node:util'
 import t, { type Test } from 'tap'
 import { ProviderError } from '../../../../lib/providers/registry.js'
-import {
-  checkDatabaseUrl, databaseUrl, PgliteSettings, pgliteSettings, PostgresSettings, postgresSettings,
-} from '../../../../lib/stores/sql/settings.js'
+import { PgliteSettings, PostgresSettings } from '../../../../lib/providers/schemas/stores.js'
+import { checkDatabaseUrl, databaseUrl, pgliteSettings, postgresSettings } from '../../../../lib/stores/sql/settings.js'
 
 const PASSWORD = 'hunter2-of-the-otter'
 const URI = `postgres://app:${PASSWORD}@db.example.org:5432/memories`

@@ -1,7 +1,6 @@
 import { Type, type Static } from 'typebox'
-import {
-  access, baseUrl, baseUrlWithDefault, concurrency, milliseconds, retries, waiting,
-} from './endpoint-settings.js'
+import { access, baseUrl, baseUrlWithDefault, concurrency, retries, waiting } from './endpoints.js'
+import { integer } from './parts.js'
 
 export const ANTHROPIC_URL = 'https://api.anthropic.com/v1'
 export const ANTHROPIC_MAX_TOKENS = 8192
@@ -12,7 +11,7 @@ const shared = {
   temperature: Type.Optional(Type.Number({
     minimum: 0, maximum: 2, description: 'Sampling temperature. Default: not sent.',
   })),
-  timeout_ms: milliseconds(
+  timeout_ms: integer(
     10, 600_000,
     'Maximum milliseconds of one attempt; for a stream, the time until its first text and between two texts. A ' +
       'reasoning model needs more. Default 30000.',
@@ -27,9 +26,9 @@ const shared = {
   })),
 }
 
-const maxOutputTokens = (fallback: string) => Type.Optional(Type.Integer({
-  minimum: 1, maximum: 1_000_000, description: `Maximum tokens of an answer, whatever a request asks for. ${fallback}`,
-}))
+const maxOutputTokens = (fallback: string) => (
+  integer(1, 1_000_000, `Maximum tokens of an answer, whatever a request asks for. ${fallback}`)
+)
 
 /** `llm_provider_config` of `llm_provider: openai_compatible`. */
 export const OpenAiLanguageSettings = Type.Object({

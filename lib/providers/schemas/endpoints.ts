@@ -1,9 +1,14 @@
 import { Type, type Static } from 'typebox'
-import { EMBEDDING_TIMEOUT_MS, QUERY_TIMEOUT_MS, RERANK_ENDPOINT_TIMEOUT_MS } from '../../providers/defaults.js'
+import { integer } from './parts.js'
 
-export const milliseconds = (minimum: number, maximum: number, description: string) => (
-  Type.Optional(Type.Integer({ minimum, maximum, description }))
-)
+/** `timeout_ms` of embeddings. */
+export const EMBEDDING_TIMEOUT_MS = 10_000
+
+/** `query_timeout_ms` of embeddings. */
+export const QUERY_TIMEOUT_MS = 2000
+
+/** `timeout_ms` of a reranker. */
+export const RERANK_ENDPOINT_TIMEOUT_MS = 1200
 
 /** Headers and query parameters by name. */
 const texts = (description: string) => (
@@ -23,15 +28,11 @@ export const baseUrlWithDefault = (url: string) => Type.Optional(Type.String({
   description: `URL to which the paths of the API are appended; without user, password and query. Default ${url}.`,
 }))
 
-export const concurrency = (description: string) => (
-  Type.Optional(Type.Integer({ minimum: 1, maximum: 256, description }))
-)
+export const concurrency = (description: string) => integer(1, 256, description)
 
-export const waiting = (description: string) => (
-  Type.Optional(Type.Integer({ minimum: 0, maximum: 100_000, description }))
-)
+export const waiting = (description: string) => integer(0, 100_000, description)
 
-export const retries = (description: string) => Type.Optional(Type.Integer({ minimum: 0, maximum: 10, description }))
+export const retries = (description: string) => integer(0, 10, description)
 
 /** The key, and what else is sent with each request. @param header what the key is sent as */
 export const access = (header: string) => ({
@@ -59,7 +60,7 @@ const shared = {
       description: 'Consecutive failures after which the endpoint is not called for a while: no connection, no ' +
         'answer in time, 5xx, a rejected key, an unusable answer. Default 5.',
     })),
-    recovery_ms: milliseconds(1, 3_600_000, 'Milliseconds until one request tries the endpoint again. Default 10000.'),
+    recovery_ms: integer(1, 3_600_000, 'Milliseconds until one request tries the endpoint again. Default 10000.'),
   }, { additionalProperties: false, description: 'The circuit breaker: when the endpoint counts as unavailable.' })),
 }
 
@@ -98,8 +99,8 @@ export const RemoteEmbeddingSettings = Type.Object({
   batch_size: Type.Optional(Type.Integer({
     minimum: 1, maximum: 2048, description: 'Maximum number of texts in a request. Default 96.',
   })),
-  timeout_ms: milliseconds(10, 600_000, `Maximum milliseconds of one attempt. Default ${EMBEDDING_TIMEOUT_MS}.`),
-  query_timeout_ms: milliseconds(
+  timeout_ms: integer(10, 600_000, `Maximum milliseconds of one attempt. Default ${EMBEDDING_TIMEOUT_MS}.`),
+  query_timeout_ms: integer(
     10, 600_000,
     'Maximum milliseconds for embedding a query, including waiting and retries. Set it to less than ' +
       '`retrieval.semantic_timeout_ms`, or that of a bank or profile of the file; otherwise a slow endpoint never ' +
@@ -139,7 +140,7 @@ export const RerankEndpointSettings = Type.Object({
     description: 'Protocol of POST {base_url}/rerank: cohere (Cohere, Jina, Voyage, vLLM) or tei (Text Embeddings ' +
       'Inference). Default cohere.',
   })),
-  timeout_ms: milliseconds(
+  timeout_ms: integer(
     10, 600_000,
     'Maximum milliseconds of a reranking, including waiting and retries. A longer one counts as a failure of the ' +
       'endpoint. Set it to less than `retrieval.rerank.timeout_ms`, or that of a bank or profile of the file; ' +

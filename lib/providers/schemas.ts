@@ -1,11 +1,19 @@
-import type { ProviderSettings } from '../lib/config/reference.js'
-import { AutoEmbeddingSettings } from '../lib/models/auto.js'
-import { LocalEmbeddingSettings } from '../lib/models/local/settings.js'
-import { RemoteEmbeddingSettings, RerankEndpointSettings } from '../lib/models/remote/endpoint-settings.js'
-import { AnthropicLanguageSettings, OpenAiLanguageSettings } from '../lib/models/remote/language-settings.js'
-import { TransformersEmbeddingSettings, TransformersRerankerSettings } from '../lib/models/transformers/settings.js'
-import { InMemorySettings } from '../lib/stores/in-memory/capacity.js'
-import { PgliteSettings, PostgresSettings } from '../lib/stores/sql/settings.js'
+import type { TObject } from 'typebox'
+import { RemoteEmbeddingSettings, RerankEndpointSettings } from './schemas/endpoints.js'
+import { AnthropicLanguageSettings, OpenAiLanguageSettings } from './schemas/language-models.js'
+import { InMemorySettings, PgliteSettings, PostgresSettings } from './schemas/stores.js'
+import {
+  AutoEmbeddingSettings, LocalEmbeddingSettings, TransformersEmbeddingSettings, TransformersRerankerSettings,
+} from './schemas/workers.js'
+
+/** The settings of a registered provider. */
+export interface ProviderSettings {
+  /** The key of the file that chooses the provider; its settings are under `<key>_config`. */
+  key: 'vector_store' | 'embedding_provider' | 'reranker' | 'llm_provider'
+  /** The registered name. */
+  name: string
+  schema: TObject
+}
 
 /** Registered providers with settings, in the order of the reference. */
 export const PROVIDER_SETTINGS: readonly ProviderSettings[] = [

@@ -1,0 +1,82 @@
+import { Type, type Static } from 'typebox'
+import { integer } from './parts.js'
+
+/** `vector_store_config` of `vector_store: in_memory`. */
+export const InMemorySettings = Type.Object({
+  max_bytes: Type.Optional(Type.Integer({
+    minimum: 1_048_576,
+    maximum: 2 ** 40,
+    description: 'Maximum bytes of memories, their vectors and the configurations of banks, as estimated by the ' +
+      'process; a write that does not fit is answered 503 and changes nothing. Default: two fifths of the heap ' +
+      'limit of Node.js (`--max-old-space-size`).',
+  })),
+}, { additionalProperties: false })
+
+const shared = {
+  bootstrap_schema: Type.Optional(Type.Boolean({
+    description: 'Whether the server applies missing migrations at start and, in PostgreSQL, builds the vector ' +
+      'indexes of large banks. false: only `npm run migrate` changes the schema. Default true.',
+  })),
+  schema: Type.Optional(Type.String({
+    pattern: '^[a-z_][a-z0-9_]{0,62}$',
+    'x-allowed': 'of lower-case letters, digits and _, at most 63 characters, the first not a digit',
+    description: 'Schema of the database that contains the tables. Default memory_gateway.',
+  })),
+  pool_max_waiting: Type.Optional(Type.Integer({
+    minimum: 0,
+    maximum: 10_000,
+    description: 'Maximum number of requests that wait for a connection; further ones are answered 503 with ' +
+      'Retry-After. Default 100.',
+  })),
+  pool_wait_ms: integer(1, 60_000, 'Maximum milliseconds that a request waits for a connection. Default 2000.'),
+  statement_timeout_ms: integer(10, 600_000, 'Maximum milliseconds of a statement. Default 10000.'),
+  bulk_timeout_ms: integer(
+    1000, 86_400_000,
+    'Maximum milliseconds of a statement over a whole bank (export, import, forgetting everything) or of a ' +
+      'migration. Default 300000.',
+  ),
+  sweep_interval_ms: integer(
+    0, 86_400_000,
+    'Milliseconds between two sweeps, which delete expired memories; until then they are only hidden. 0: no sweeps. ' +
+      'Default 60000.',
+  ),
+}
+
+/** `vector_store_config` of `vector_store: postgres`. */
+export const PostgresSettings = Type.Object({
+  dsn: Type.Optional(Type.String({
+    minLength: 1, description: 'Connection URI. Default: DATABASE_URL, else SERVICES_PG_DSN.',
+  })),
+  ...shared,
+  pool_size: Type.Optional(Type.Integer({
+    minimum: 1, maximum: 500, description: 'Maximum number of connections. Default 10.',
+  })),
+  connect_timeout_ms: integer(
+    100, 60_000, 'Maximum milliseconds for opening a connection, rounded up to whole seconds. Default 5000.',
+  ),
+  transaction_pooler: Type.Optional(Type.Boolean({
+    description: 'Whether the URI is that of a pooler in transaction mode, such as PgBouncer; the gateway then ' +
+      'uses no prepared statements and no session settings. Default false.',
+  })),
+  index_from: Type.Optional(Type.Integer({
+    minimum: 0,
+    description: 'Number of vectors from which a bank gets its own HNSW index; smaller banks are searched exactly. ' +
+      '0: no indexes. Default 20000.',
+  })),
+  index_limit: Type.Optional(Type.Integer({
+    minimum: 0, maximum: 1000, description: 'Maximum number of such indexes; the largest banks have them. Default 32.',
+  })),
+}, { additionalProperties: false })
+
+/** `vector_store_config` of `vector_store: pglite`. */
+export const PgliteSettings = Type.Object({
+  data_dir: Type.String({
+    minLength: 1,
+    description: 'Folder of the database, which is created if it is missing; a relative path is relative to the ' +
+      'configuration file. Only one process may use it.',
+  }),
+  ...shared,
+}, { additionalProperties: false })
+
+export type PostgresSettings = Static<typeof PostgresSettings>
+export type PgliteSettings = Static<typeof PgliteSettings>
