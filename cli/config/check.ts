@@ -4,18 +4,18 @@ import type { ProviderChoice } from '../../lib/config/settings.js'
 import { configsWithoutProvider } from '../../lib/config/unused.js'
 import { checkAutoSettings } from '../../lib/models/auto.js'
 import { embeddingProviders, languageModels, rerankers } from '../../lib/models/registry.js'
-import type { AddressSettings } from '../../lib/providers/schemas/endpoints.js'
 import { checkAddress } from '../../lib/models/remote/endpoint.js'
-import { ANTHROPIC_URL } from '../../lib/providers/schemas/language-models.js'
 import { checkCombinations } from '../../lib/models/remote/setting-combinations.js'
 import { OperatorSettings } from '../../lib/policy/settings.js'
 import {
   checkProviderName, ProviderError, refuseUnknownKeys, type ProviderConfig, type ProviderKind,
 } from '../../lib/providers/registry.js'
+import { PROVIDER_SETTINGS } from '../../lib/providers/schemas.js'
+import type { AddressSettings } from '../../lib/providers/schemas/endpoints.js'
+import { ANTHROPIC_URL } from '../../lib/providers/schemas/language-models.js'
 import { settingsCheck } from '../../lib/providers/settings.js'
 import { vectorStores } from '../../lib/stores/registry.js'
 import { databaseUrl, postgresSettings } from '../../lib/stores/sql/settings.js'
-import { PROVIDER_SETTINGS } from '../../lib/providers/schemas.js'
 
 /** Providers with the address of an endpoint. */
 const REMOTE = new Set(['openai_compatible', 'anthropic', 'rerank_endpoint'])
@@ -56,14 +56,14 @@ function problemsOf (
   try {
     checkProviderName(kind, name)
     if (!Object.hasOwn(kind.registered, name)) return []
-    const checked = checkedSettings(kind.key, name, config)
+    checkSettings(kind.key, name, config)
     if (name === 'auto') checkAutoSettings(config)
     if (name === 'postgres') databaseUrl(postgresSettings(config), database.url)
     if (REMOTE.has(name)) {
       // The schema has checked the types.
-      const address = { base_url: ANTHROPIC_URL, ...checked } as AddressSettings
+      const address = { base_url: ANTHROPIC_URL, ...config } as AddressSettings
       checkAddress(at, address, { baseDirectory, environment })
-      checkCombinations(at, name, checked)
+      checkCombinations(at, name, config)
     }
     return []
   } catch (error) {
@@ -73,11 +73,10 @@ function problemsOf (
 }
 
 /** @throws ProviderError, also for a setting of a provider that has none */
-function checkedSettings (key: string, name: string, config: ProviderConfig): ProviderConfig {
+function checkSettings (key: string, name: string, config: ProviderConfig): void {
   const known = PROVIDER_SETTINGS.find((provider) => provider.key === key && provider.name === name)
-  if (known !== undefined) return settingsCheck(`${key}_config`, known.schema)(config) as ProviderConfig
-  refuseUnknownKeys(`${key}_config`, config, [])
-  return config
+  if (known === undefined) refuseUnknownKeys(`${key}_config`, config, [])
+  else settingsCheck(`${key}_config`, known.schema)(config)
 }
 
 /** Weights with which no recall finds anything. */
@@ -93,7 +92,6 @@ function weightProblems ({ file, settings }: ProviderConfiguration): string[] {
 function semanticWeightOf ({ name, config }: ProviderChoice): number {
   if (name === 'mock') return 0
   if (!Object.hasOwn(embeddingProviders.registered, name)) return 1
-  // A variable is a text.
-  const weight = Number(config['fusion_weight'] ?? 1)
-  return Number.isNaN(weight) ? 1 : weight
+  const { fusion_weight: weight } = config
+  return typeof weight === 'number' ? weight : 1
 }

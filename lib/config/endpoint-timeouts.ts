@@ -22,7 +22,7 @@ export function * endpointTimeoutWarnings (file: FileConfig): Iterable<string> {
     const { query_timeout_ms: query = QUERY_TIMEOUT_MS, timeout_ms: attempt = EMBEDDING_TIMEOUT_MS } = embedding
     const outer = longestOuter(file, (retrieval) => retrieval?.semantic_timeout_ms, semantic.default)
     // An attempt that takes too long counts as well.
-    if (Number(attempt) >= outer) {
+    if (typeof attempt === 'number' && attempt >= outer) {
       yield * warningOf({
         inner: ['embedding_provider_config.query_timeout_ms', query],
         outer: ['semantic_timeout_ms', outer],
@@ -42,10 +42,8 @@ export function * endpointTimeoutWarnings (file: FileConfig): Iterable<string> {
   }
 }
 
-function * warningOf ({ inner: [innerName, value], outer: [outerName, outer], without }: Limits): Iterable<string> {
-  // A variable is a text.
-  const inner = Number(value)
-  if (!(inner >= outer)) return
+function * warningOf ({ inner: [innerName, inner], outer: [outerName, outer], without }: Limits): Iterable<string> {
+  if (typeof inner !== 'number' || inner < outer) return
   yield `${innerName} is ${inner}, and a recall goes on without ${without} after retrieval.${outerName}, ${outer}: a ` +
     `slow endpoint never opens the circuit breaker; set ${innerName} to less than ${outer}`
 }

@@ -13,6 +13,7 @@ import type { VariableName } from './variables.js'
 import { findUnknownVariables } from './unknown-variables.js'
 import { Substitution } from './substitute.js'
 import { settingsOf } from './settings.js'
+import { withTypedSettings } from './typed-settings.js'
 import { sourceProblems } from './source-problems.js'
 import { unusedSettings } from './unused.js'
 import { validateFile } from './validate.js'
@@ -35,7 +36,7 @@ export interface LoadOptions {
   exists?: (path: string) => boolean
   /** A folder for the store pglite, relative to `cwd`. The file may name no other store. */
   dataFolder?: string | undefined
-  /** Finds problems in the settings of providers, which this module does not know; all are reported together. */
+  /** Finds problems in the settings of providers, which this module does not check; all are reported together. */
   checkProviders?: (config: ProviderConfiguration) => string[]
 }
 
@@ -75,9 +76,8 @@ export function loadConfig (env: Environment, options: LoadOptions = {}): Config
   const found = options.file === undefined
     ? configPath === undefined ? {} : readFileConfig(configPath, cwd, readFile, reader, problems)
     : checkFileConfig(options.file, configPath, reader, problems)
-  const file = found === undefined || dataFolder === undefined
-    ? found
-    : inFolder(found, resolve(cwd, dataFolder), problems)
+  const placed = found && dataFolder !== undefined ? inFolder(found, resolve(cwd, dataFolder), problems) : found
+  const file = placed && withTypedSettings(placed)
   const isSet = (name: VariableName) => reader.isSet(name)
   if (file !== undefined) {
     problems.push(...missingProfiles(file), ...unusedSettings(file, databaseVariable(isSet)), ...sourceProblems(file))
@@ -127,7 +127,7 @@ export function loadCommandConfig (
   const environment = readNamedVariables(file ?? {}, reader, problems)
   if (problems.length > 0 || file === undefined) throw new ConfigurationError([...new Set(problems)])
   return deepFreeze({
-    file,
+    file: withTypedSettings(file),
     baseDirectory: baseOf(configPath, cwd),
     database: migrateUrl === undefined ? database : { ...database, migrateUrl },
     environment,

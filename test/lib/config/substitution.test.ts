@@ -1,6 +1,7 @@
 /* eslint no-template-curly-in-string: off -- ${NAME} is what the configuration file has in its texts */
 import t from 'tap'
-import { loadYaml, yamlProblems } from './load-with.js'
+import { loadCommand, loadYaml, yamlProblems } from './load-with.js'
+import { loadConfig } from '../../../lib/config/load.js'
 
 function store (text: string, env: Record<string, string> = {}) {
   return loadYaml(`vector_store_config: {v: ${JSON.stringify(text)}}`, env).file.vector_store_config?.['v']
@@ -69,6 +70,34 @@ await t.test('a reference alone becomes the number or boolean that the setting r
     vector_store: '42',
     vector_store_config: { port: '42' },
   })
+})
+
+await t.test('the settings of a registered provider are of the types of its schema', async (t) => {
+  const store = 'vector_store_config: {pool_size: "${N}", bootstrap_schema: "${B}", schema: "${B}", index_from: "7", ' +
+    'pool_wait_ms: many, unknown: "7"}\n'
+  const env = { N: ' 42', B: 'false' }
+  const typed = {
+    pool_size: 42, bootstrap_schema: false, schema: 'false', index_from: 7, pool_wait_ms: 'many', unknown: '7',
+  }
+  const registered = loadYaml(`vector_store: postgres\n${store}`, env)
+  t.same(registered.file.vector_store_config, typed)
+  t.same(registered.settings.vectorStore.config, typed)
+  const command = loadCommand(
+    { SERVICES_CONFIG_PATH: '/c', ...env }, { keys: ['vector_store', 'vector_store_config'] },
+    { '/c': `vector_store: postgres\n${store}` },
+  )
+  t.same(command.file.vector_store_config, typed)
+  const texts = {
+    pool_size: ' 42', bootstrap_schema: 'false', schema: 'false', index_from: '7', pool_wait_ms: 'many', unknown: '7',
+  }
+  t.same(loadYaml(`vector_store: ./store.js:Store\n${store}`, env).file.vector_store_config, texts, 'a class has none')
+  t.same(loadYaml('vector_store_config: {max_bytes: "${N}"}', env).file.vector_store_config, { max_bytes: 42 })
+  t.same(
+    loadYaml('reranker: rerank_endpoint\nreranker_config: {breaker: {threshold: "${N}"}, headers: {a: "${N}"}}', env)
+      .settings.reranker?.config, { breaker: { threshold: 42 }, headers: { a: ' 42' } }, 'also those inside a section',
+  )
+  const file = { vector_store: 'postgres', vector_store_config: { pool_size: '7' } }
+  t.same(loadConfig({}, { file }).file.vector_store_config, { pool_size: 7 }, 'a text of a program')
 })
 
 await t.test('any other text stays a text, and the problem of the setting does not show it', async (t) => {
