@@ -5,8 +5,8 @@ import t from 'tap'
 const MODULE = new URL('../../dist/cli/garbage-collection.js', import.meta.url).href
 
 /**
- * Keeps 200,000 objects alive, and replaces them one after the other, so that the old ones become garbage; in many turns
- * of the event loop, between which V8 can run tasks.
+ * Keeps 200,000 objects alive, and replaces them one after the other, so that the old ones become garbage; in many
+ * turns of the event loop, between which V8 can run tasks.
  */
 const PROGRAM = `
 const kept = []
