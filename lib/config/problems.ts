@@ -20,7 +20,8 @@ const URL_WITH_CREDENTIALS = /:\/\/[^\s/]*@/
 
 /** Escapes control characters and cuts the text to 80 characters. */
 export function printable (text: string): string {
-  return shorten(text, MAX_QUOTE_CHARACTERS).replace(UNPRINTABLE, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`)
+  return shorten(text, MAX_QUOTE_CHARACTERS)
+    .replace(UNPRINTABLE, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`)
 }
 
 /** Quotes a value that is not a secret; a URL with credentials is a secret in any setting. */

@@ -60,7 +60,7 @@ export const bankRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async (ap
   /** A bank is created by its first memory, so a request without settings has no effect. */
   const apply = async (bankId: string, { patch, names }: NamedPatch, context: RequestContext) => (
     // The patch may remove a whole section, which is right only for the configuration that it is made for.
-    await withSentNames(names, async () => (
+    await withSentNames(() => names, async () => (
       await configurations.update(bankId, (existing) => exactPatch(patch, existing), context)
     ))
   )

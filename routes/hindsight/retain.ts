@@ -57,7 +57,7 @@ export const retainRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async (
     const idempotency = await idempotencyOf(request, reply, body.async === true ? body.operation_id : undefined)
     const batch = { bank_id: bankId, items }
     const signal = disconnectSignal(reply)
-    await app.withRowBudget(reply, async (budget) => await withSentNames(sentNames(body), async () => (
+    await app.withRowBudget(reply, async (budget) => await withSentNames(() => sentNames(body), async () => (
       documents.length === 0
         ? await app.memory.retainBatch(batch, context, idempotency, signal, budget)
         : await app.memory.replaceDocuments(batch, documents, context, idempotency, signal, budget)

@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { integer } from './parts.js'
+import { fusionWeight, integer, prefix } from './parts.js'
 
 /** `timeout_ms` of embeddings. */
 export const EMBEDDING_TIMEOUT_MS = 10_000
@@ -54,12 +54,11 @@ const shared = {
   ...access('Authorization: Bearer'),
   max_waiting: waiting('Maximum number of requests that wait for others to end; further ones fail. Default 256.'),
   breaker: Type.Optional(Type.Object({
-    threshold: Type.Optional(Type.Integer({
-      minimum: 1,
-      maximum: 1000,
-      description: 'Consecutive failures after which the endpoint is not called for a while: no connection, no ' +
+    threshold: integer(
+      1, 1000,
+      'Consecutive failures after which the endpoint is not called for a while: no connection, no ' +
         'answer in time, 5xx, a rejected key, an unusable answer. Default 5.',
-    })),
+    ),
     recovery_ms: integer(1, 3_600_000, 'Milliseconds until one request tries the endpoint again. Default 10000.'),
   }, { additionalProperties: false, description: 'The circuit breaker: when the endpoint counts as unavailable.' })),
 }
@@ -71,34 +70,23 @@ export const RemoteEmbeddingSettings = Type.Object({
   ...shared,
   max_concurrency: concurrency('Maximum number of concurrent requests, for queries and for memories separately, so ' +
     'that neither waits for the other. Default 4.'),
-  dimensions: Type.Optional(Type.Integer({
-    minimum: 1,
-    maximum: 65_536,
-    description: 'Number of dimensions of the vectors. Default: the gateway asks the endpoint at start, and does not ' +
+  dimensions: integer(
+    1, 65_536,
+    'Number of dimensions of the vectors. Default: the gateway asks the endpoint at start, and does not ' +
       'start without an answer.',
-  })),
+  ),
   send_dimensions: Type.Optional(Type.Boolean({
     description: 'Whether `dimensions` is sent to the endpoint, for models that can shorten their vectors. ' +
       'Default false.',
   })),
-  query_prefix: Type.Optional(Type.String({
-    maxLength: 1000,
-    'x-allowed': 'of at most 1000 characters',
-    description: 'Text that is put before each query, such as "query: ". Default: none.',
-  })),
-  document_prefix: Type.Optional(Type.String({
-    maxLength: 1000,
-    'x-allowed': 'of at most 1000 characters',
-    description: 'Text that is put before each memory, such as "passage: ". Changing it requires new vectors ' +
-      '(`npm run reembed`). Default: none.',
-  })),
+  query_prefix: prefix('Text that is put before each query, such as "query: ". Default: none.'),
+  document_prefix: prefix('Text that is put before each memory, such as "passage: ". Changing it requires new ' +
+    'vectors (`npm run reembed`). Default: none.'),
   input_type: Type.Optional(Type.Boolean({
     description: 'Whether the parameter input_type (query or document), which Voyage and Cohere expect, is sent. ' +
       'Changing it requires new vectors (`npm run reembed`). Default false.',
   })),
-  batch_size: Type.Optional(Type.Integer({
-    minimum: 1, maximum: 2048, description: 'Maximum number of texts in a request. Default 96.',
-  })),
+  batch_size: integer(1, 2048, 'Maximum number of texts in a request. Default 96.'),
   timeout_ms: integer(10, 600_000, `Maximum milliseconds of one attempt. Default ${EMBEDDING_TIMEOUT_MS}.`),
   query_timeout_ms: integer(
     10, 600_000,
@@ -107,18 +95,12 @@ export const RemoteEmbeddingSettings = Type.Object({
       `opens the circuit breaker. Default ${QUERY_TIMEOUT_MS}.`,
   ),
   max_retries: retries('Maximum number of retries after no answer, 408, 409, 429 and 5xx. Default 3.'),
-  cache_size: Type.Optional(Type.Integer({
-    minimum: 0,
-    maximum: 10_000_000,
-    description: 'Number of vectors that are cached in memory, those of the most recent texts, with 4 bytes per ' +
+  cache_size: integer(
+    0, 10_000_000,
+    'Number of vectors that are cached in memory, those of the most recent texts, with 4 bytes per ' +
       'dimension. 0: none. Default 10000.',
-  })),
-  fusion_weight: Type.Optional(Type.Number({
-    minimum: 0,
-    maximum: 100,
-    description: 'Weight of the semantic score, relative to a lexical weight of 1. `retrieval.weights.semantic` ' +
-      'takes precedence. Default 1.5.',
-  })),
+  ),
+  fusion_weight: fusionWeight(100),
 }, { additionalProperties: false })
 
 export type RemoteEmbeddingSettings = Static<typeof RemoteEmbeddingSettings>

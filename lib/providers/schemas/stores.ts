@@ -3,13 +3,12 @@ import { integer } from './parts.js'
 
 /** `vector_store_config` of `vector_store: in_memory`. */
 export const InMemorySettings = Type.Object({
-  max_bytes: Type.Optional(Type.Integer({
-    minimum: 1_048_576,
-    maximum: 2 ** 40,
-    description: 'Maximum bytes of memories, their vectors and the configurations of banks, as estimated by the ' +
+  max_bytes: integer(
+    1_048_576, 2 ** 40,
+    'Maximum bytes of memories, their vectors and the configurations of banks, as estimated by the ' +
       'process; a write that does not fit is answered 503 and changes nothing. Default: two fifths of the heap ' +
       'limit of Node.js (`--max-old-space-size`).',
-  })),
+  ),
 }, { additionalProperties: false })
 
 const shared = {
@@ -22,12 +21,11 @@ const shared = {
     'x-allowed': 'of lower-case letters, digits and _, at most 63 characters, the first not a digit',
     description: 'Schema of the database that contains the tables. Default memory_gateway.',
   })),
-  pool_max_waiting: Type.Optional(Type.Integer({
-    minimum: 0,
-    maximum: 10_000,
-    description: 'Maximum number of requests that wait for a connection; further ones are answered 503 with ' +
+  pool_max_waiting: integer(
+    0, 10_000,
+    'Maximum number of requests that wait for a connection; further ones are answered 503 with ' +
       'Retry-After. Default 100.',
-  })),
+  ),
   pool_wait_ms: integer(1, 60_000, 'Maximum milliseconds that a request waits for a connection. Default 2000.'),
   statement_timeout_ms: integer(10, 600_000, 'Maximum milliseconds of a statement. Default 10000.'),
   bulk_timeout_ms: integer(
@@ -48,9 +46,7 @@ export const PostgresSettings = Type.Object({
     minLength: 1, description: 'Connection URI. Default: DATABASE_URL, else SERVICES_PG_DSN.',
   })),
   ...shared,
-  pool_size: Type.Optional(Type.Integer({
-    minimum: 1, maximum: 500, description: 'Maximum number of connections. Default 10.',
-  })),
+  pool_size: integer(1, 500, 'Maximum number of connections. Default 10.'),
   connect_timeout_ms: integer(
     100, 60_000, 'Maximum milliseconds for opening a connection, rounded up to whole seconds. Default 5000.',
   ),
@@ -63,9 +59,7 @@ export const PostgresSettings = Type.Object({
     description: 'Number of vectors from which a bank gets its own HNSW index; smaller banks are searched exactly. ' +
       '0: no indexes. Default 20000.',
   })),
-  index_limit: Type.Optional(Type.Integer({
-    minimum: 0, maximum: 1000, description: 'Maximum number of such indexes; the largest banks have them. Default 32.',
-  })),
+  index_limit: integer(0, 1000, 'Maximum number of such indexes; the largest banks have them. Default 32.'),
 }, { additionalProperties: false })
 
 /** `vector_store_config` of `vector_store: pglite`. */

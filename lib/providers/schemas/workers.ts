@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { integer } from './parts.js'
+import { fusionWeight, integer, prefix } from './parts.js'
 
 /** Settings of every embedding provider that computes on this machine. */
 const workerSettings = {
@@ -44,41 +44,26 @@ const model = {
   allow_remote: Type.Optional(Type.Boolean({
     description: 'Whether a model that is not on this machine may be downloaded. Default true.',
   })),
-  batch_size: Type.Optional(Type.Integer({
-    minimum: 1, maximum: 256, description: 'Maximum number of texts in one computation. Default 8.',
-  })),
+  batch_size: integer(1, 256, 'Maximum number of texts in one computation. Default 8.'),
 }
 
 /** `embedding_provider_config` of `embedding_provider: transformers`. */
 export const TransformersEmbeddingSettings = Type.Object({
   ...model,
-  dimensions: Type.Optional(Type.Integer({
-    minimum: 1,
-    maximum: 16_000,
-    description: 'Number of dimensions of the model\'s vectors. Default: determined at start, which then waits until ' +
+  dimensions: integer(
+    1, 16_000,
+    'Number of dimensions of the model\'s vectors. Default: determined at start, which then waits until ' +
       'the model is loaded.',
-  })),
+  ),
   pooling: Type.Optional(Type.Enum(['mean', 'cls'], {
     description: 'How the vectors of a text\'s tokens are combined: their mean (mean), or that of the first token ' +
       '(cls). The page of the model says which. Default mean.',
   })),
-  query_prefix: Type.Optional(Type.String({
-    maxLength: 1000,
-    'x-allowed': 'of at most 1000 characters',
-    description: 'Text that is put before each query, for models that need it, such as "query: ". Default: none.',
-  })),
-  document_prefix: Type.Optional(Type.String({
-    maxLength: 1000,
-    'x-allowed': 'of at most 1000 characters',
-    description: 'Text that is put before each memory, for models that need it, such as "passage: ". Changing it ' +
-      'requires new vectors (`npm run reembed`). Default: none.',
-  })),
-  fusion_weight: Type.Optional(Type.Number({
-    minimum: 0,
-    maximum: 10,
-    description: 'Weight of the semantic score, relative to a lexical weight of 1. `retrieval.weights.semantic` ' +
-      'takes precedence. Default 1.5.',
-  })),
+  query_prefix: prefix('Text that is put before each query, for models that need it, such as "query: ". ' +
+    'Default: none.'),
+  document_prefix: prefix('Text that is put before each memory, for models that need it, such as "passage: ". ' +
+    'Changing it requires new vectors (`npm run reembed`). Default: none.'),
+  fusion_weight: fusionWeight(10),
   ...workerSettings,
 }, { additionalProperties: false })
 
@@ -97,11 +82,7 @@ export const AutoEmbeddingSettings = Type.Object({
 export const TransformersRerankerSettings = Type.Object({
   ...model,
   threads: workerSettings.threads,
-  max_queue: Type.Optional(Type.Integer({
-    minimum: 100,
-    maximum: 1_000_000,
-    description: 'Maximum number of waiting texts; further ones are refused. Default 1000.',
-  })),
+  max_queue: integer(100, 1_000_000, 'Maximum number of waiting texts; further ones are refused. Default 1000.'),
   timeout_ms: workerSettings.timeout_ms,
 }, { additionalProperties: false })
 
