@@ -1,9 +1,8 @@
 import type { RowBudget } from '../../concurrency/byte-budget.js'
 import { forEachConcurrently } from '../../concurrency/for-each-concurrently.js'
-import type { Semaphore } from '../../concurrency/semaphore.js'
 import { flowOf, type BankKey } from '../../identity/context.js'
-import { busySemaphore } from './connection-semaphore.js'
 import type { Executor } from './executor.js'
+import { HeavyWork } from './heavy-work.js'
 import { bankParameters, type MemoryRow } from './rows.js'
 
 /** Maximum bytes of texts, tags and metadata that one statement returns; the row that exceeds it is returned whole. */
@@ -13,8 +12,6 @@ export const STATEMENT_BYTES = 256 * 1024
  * loop, and the driver parses rows from all of it.
  */
 const MAX_CONCURRENT_READS = 2
-/** How long a batch waits for those of other requests, in milliseconds. */
-const MAX_WAIT_MS = 10_000
 /** A row is in memory twice while it is read: as the bytes from the socket and as the strings decoded from them. */
 const COPIES = 2
 /** Bytes of a row without its long columns. */
@@ -87,17 +84,17 @@ where ${sizeOf('q')} = q.size`
 export class LongColumnReader {
   readonly #executor: Pick<Executor, 'read'>
   readonly #statement: string
-  readonly #permits: Semaphore
+  readonly #reads: HeavyWork
 
   /**
    * @param schema quoted
-   * @param waitMs how long a batch waits for those of other requests
+   * @param waitMs how long a batch waits for those of other requests. Default: as other heavy work
    */
-  constructor (executor: Pick<Executor, 'read'>, schema: string, waitMs = MAX_WAIT_MS) {
+  constructor (executor: Pick<Executor, 'read'>, schema: string, waitMs?: number) {
     this.#executor = executor
     this.#statement = longColumnsStatement(schema)
-    this.#permits = busySemaphore('reads of long texts', {
-      permits: MAX_CONCURRENT_READS, maxWaiting: Infinity, waitMs,
+    this.#reads = new HeavyWork({
+      name: 'reads of long texts', permits: MAX_CONCURRENT_READS, ...(waitMs !== undefined && { waitMs }),
     })
   }
 
@@ -125,18 +122,14 @@ export class LongColumnReader {
   async #read (
     piece: ReadonlyArray<CutRow<MemoryRow>>, bank: BankKey, budget: RowBudget | undefined,
   ): Promise<LongColumnsRow[]> {
-    const flow = flowOf(bank)
-    const release = await this.#permits.acquire({ flow })
-    try {
+    return await this.#reads.run(bank, async () => {
       // Throws when the exchange has ended.
       budget?.take(0)
       return await this.#executor.read(this.#statement, [
         ...bankParameters(bank), piece.map(({ memory_id: id }) => id), piece.map(({ size }) => String(size)),
         piece.map(({ retained_at: at }) => String(at)), piece.map(({ trust }) => trust),
-      ], { keepPlan: true, flow })
-    } finally {
-      release()
-    }
+      ], { keepPlan: true, flow: flowOf(bank) })
+    })
   }
 }
 

@@ -11,6 +11,10 @@ import { unitVectorText } from './vectors.js'
 export const MAX_BATCH_MEMORIES = 500
 const MAX_BATCH_POSTINGS = 20_000
 const MAX_BATCH_CHARACTERS = 1024 * 1024
+/** Characters of a write that occupies the database for long. */
+const LARGE_CHARACTERS = 16_384
+/** How long a large write waits for others, in milliseconds; a batch of the maximum size may take seconds. */
+export const LARGE_WRITE_WAIT_MS = 60_000
 
 /**
  * The first eighteen columns have an element for each memory, the next five for each posting, the last three for each
@@ -19,6 +23,11 @@ const MAX_BATCH_CHARACTERS = 1024 * 1024
 const MEMORY_COLUMNS = 18
 const POSTING_COLUMNS = 5
 const VECTOR_COLUMNS = 3
+
+/** Whether storing the memories occupies the database for long: it writes a row for each of their words. */
+export function isLarge (memories: readonly NewMemory[]): boolean {
+  return memories.reduce((sum, { text }) => sum + text.length, 0) >= LARGE_CHARACTERS
+}
 
 /** Whether the memories fit into one statement. */
 export function isOneBatch (memories: readonly NewMemory[]): boolean {

@@ -59,6 +59,9 @@ export interface InsertionOptions {
   counted: boolean
 }
 
+/** What the insertions of one write have in common. */
+export type InsertionContext = Omit<InsertionOptions, 'counted'>
+
 /**
  * Stores the memories that are new, and finds the existing memory that each of the others repeats. Rows are inserted in
  * the order of their fingerprints, so that two batches cannot deadlock.

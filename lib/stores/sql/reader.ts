@@ -7,6 +7,7 @@ import {
 } from '../vector-store.js'
 import type { CutRow, LongColumnReader } from './bounded-rows.js'
 import type { Executor, Param } from './executor.js'
+import { HeavyWork } from './heavy-work.js'
 import { countStatement, listBanksStatement, listStatement, unembeddedStatement } from './reading-statements.js'
 import { bankParameters, tenantParameter, toBankKey, toMemory, type MemoryRow } from './rows.js'
 import type { Statements } from './statements.js'
@@ -45,12 +46,15 @@ export class SqlReader {
   readonly #schema: string
   readonly #statements: Statements
   readonly #longColumns: LongColumnReader
+  /** They read all memories of a bank. */
+  readonly #statistics: HeavyWork
 
   constructor (executor: Executor, schema: string, statements: Statements, longColumns: LongColumnReader) {
     this.#executor = executor
     this.#schema = schema
     this.#statements = statements
     this.#longColumns = longColumns
+    this.#statistics = new HeavyWork({ name: 'statistics of banks', executor })
   }
 
   async findIdempotencyRecord (
@@ -117,7 +121,9 @@ export class SqlReader {
   }
 
   async statistics (bank: BankKey, now: number): Promise<BankStatistics> {
-    const [row] = await this.#query<StatisticsRow>(bank, this.#statements.statistics, [...bankParameters(bank), now])
+    const [row] = await this.#statistics.run(bank, async () => (
+      await this.#query<StatisticsRow>(bank, this.#statements.statistics, [...bankParameters(bank), now])
+    ))
     return {
       ...withoutCaller(bank),
       memoryCount: row!.memories,
@@ -134,7 +140,9 @@ export class SqlReader {
 
   async countByDay (bank: BankKey, { now, from, until }: DayRange): Promise<DayCounts> {
     const values = [...bankParameters(bank), now, from, until]
-    const rows = await this.#query<{ day: number, memories: number }>(bank, this.#statements.countByDay, values)
+    const rows = await this.#statistics.run(bank, async () => (
+      await this.#query<{ day: number, memories: number }>(bank, this.#statements.countByDay, values)
+    ))
     const byDay = new Map(rows.map(({ day, memories }) => [day, memories]))
     const before = byDay.get(from - 1) ?? 0
     byDay.delete(from - 1)

@@ -5,6 +5,7 @@ import { compareText } from '../../text/compare-text.js'
 import type { Candidate, CandidateScores, EmbeddingSpace, SearchRequest, SearchResult } from '../vector-store.js'
 import type { CutRow, LongColumnReader } from './bounded-rows.js'
 import type { Executor } from './executor.js'
+import { HeavyWork } from './heavy-work.js'
 import { toMemory, type MemoryRow } from './rows.js'
 import { searchStatement } from './search-statement.js'
 import { nearestStatement, type Nearest } from './semantic-strategy.js'
@@ -12,6 +13,8 @@ import type { VectorIndexes } from './vector-indexes.js'
 
 /** Banks of one request that are searched concurrently; limited so that other requests get connections. */
 const MAX_CONCURRENT_BANKS = 4
+/** A search that may return more rows than this is heavy: the driver parses all of them on the event loop. */
+const LARGE_LIMIT = 200
 const NO_PASSAGES: Candidate['passages'] = []
 
 export interface SqlSearcherOptions {
@@ -54,6 +57,7 @@ export class SqlSearcher {
   readonly #schema: string
   readonly #longColumns: LongColumnReader
   readonly #indexes: VectorIndexes | undefined
+  readonly #largeSearches = new HeavyWork({ name: 'searches for many memories', permits: 1 })
   #space: EmbeddingSpace | undefined
 
   constructor ({ executor, schema, longColumns, indexes }: SqlSearcherOptions) {
@@ -88,7 +92,12 @@ export class SqlSearcher {
       const statement = searchStatement(bank, request, { schema: this.#schema, space: this.#space, nearest })
       if (statement === undefined) return []
       const options = { keepPlan: true, flow: flowOf(bank) }
-      return await this.#executor.read<CutRow<CandidateRow>>(statement.text, statement.values, options)
+      const read = async () => {
+        // Throws when the exchange has ended.
+        request.budget?.take(0)
+        return await this.#executor.read<CutRow<CandidateRow>>(statement.text, statement.values, options)
+      }
+      return request.limit > LARGE_LIMIT ? await this.#largeSearches.run(bank, read) : await read()
     }
     const nearest = await this.#nearest(bank, request)
     let found = await search(nearest)

@@ -9,9 +9,10 @@ import type {
 import type { BankConfigWriter } from './bank-configs.js'
 import { BankSpaces } from './bank-spaces.js'
 import type { Executor, Queries, SqlError, Transaction } from './executor.js'
+import { HeavyWork } from './heavy-work.js'
 import { planImport } from './import-conflicts.js'
-import { addCounts, insertMemories, type Counts, type Insertion, type InsertionOptions } from './insertion.js'
-import { hasVectors, isOneBatch } from './insertion-batch.js'
+import { addCounts, insertMemories, type Counts, type Insertion, type InsertionContext } from './insertion.js'
+import { hasVectors, isLarge, isOneBatch, LARGE_WRITE_WAIT_MS } from './insertion-batch.js'
 import { removeChosen, removeLocked, removeOutdated, removeLowerTrust, toChoice } from './removal.js'
 import {
   isSerializationFailure, isUniqueViolation, retrySerializationFailures, serializationFailure,
@@ -34,8 +35,6 @@ interface ImportOptions extends WriteOptions {
   config?: BankConfigChange | undefined
 }
 
-type Work = Omit<InsertionOptions, 'counted'>
-
 /** Changes banks, each change in one transaction. */
 export class SqlWriter {
   readonly #executor: Executor
@@ -44,6 +43,7 @@ export class SqlWriter {
   readonly #noteChanges: (memories: number) => Promise<void>
   readonly #transactions: WriteTransactions
   readonly #spaces: BankSpaces
+  readonly #largeWrites: HeavyWork
   #shard = 0
 
   constructor ({ executor, statements, configs, noteChanges }: SqlWriterOptions) {
@@ -53,13 +53,19 @@ export class SqlWriter {
     this.#noteChanges = noteChanges
     this.#transactions = new WriteTransactions({ executor, statements, noteChanges })
     this.#spaces = new BankSpaces(executor, statements)
+    this.#largeWrites = new HeavyWork({ name: 'large writes', executor, waitMs: LARGE_WRITE_WAIT_MS })
   }
 
   start (space: EmbeddingSpace | undefined, warn: (message: string) => void): void {
     this.#spaces.start(space, warn)
   }
 
-  async insert (
+  async insert (bank: BankKey, memories: readonly NewMemory[], options: WriteOptions): Promise<InsertOutcome[]> {
+    const insert = async () => await this.#insert(bank, memories, options)
+    return await (isLarge(memories) ? this.#largeWrites.run(bank, insert, options.signal) : insert())
+  }
+
+  async #insert (
     bank: BankKey, memories: readonly NewMemory[], { now, idempotency, signal }: WriteOptions,
   ): Promise<InsertOutcome[]> {
     const work = await this.#begin(bank, now, memories.some(hasVectors))
@@ -185,7 +191,7 @@ export class SqlWriter {
    * @param removedCounts the change of the bank's statistics by that removal
    */
   async #add (
-    tx: Transaction, memories: readonly NewMemory[], removedCounts: Counts, work: Work, changes: Changes,
+    tx: Transaction, memories: readonly NewMemory[], removedCounts: Counts, work: InsertionContext, changes: Changes,
   ): Promise<Insertion> {
     const counted = memories.length === 1 || isOneBatch(memories)
     const insertion = await insertMemories(tx, memories, { ...work, counted })
@@ -197,7 +203,7 @@ export class SqlWriter {
   }
 
   /** Context of a write; before it writes vectors the bank adopts the embedding space, unless it has another. */
-  async #begin (bank: BankKey, now: number, vectors: boolean): Promise<Work> {
+  async #begin (bank: BankKey, now: number, vectors: boolean): Promise<InsertionContext> {
     const space = vectors ? await this.#spaces.adopt(bank) : undefined
     return { statements: this.#statements, bank, now, shard: this.#nextShard(), space }
   }

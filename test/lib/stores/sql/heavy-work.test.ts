@@ -1,0 +1,137 @@
+import t from 'tap'
+import { SqlError, type Executor } from '../../../../lib/stores/sql/executor.js'
+import { HeavyWork } from '../../../../lib/stores/sql/heavy-work.js'
+import { listStatement } from '../../../../lib/stores/sql/reading-statements.js'
+import { bank, searchFor } from '../../../contract/vector-store/setup.js'
+import { newMemories, newMemory, NOW } from '../../../helpers/memories.js'
+import { rejection } from '../../../helpers/rejection.js'
+import { schemaIn, sqlDatabase, storeIn } from '../../../helpers/sql-database.js'
+import { gate, until } from '../../../helpers/waiting.js'
+
+const home = bank('home')
+const away = bank('away')
+const LARGE = 'x'.repeat(9000)
+
+await t.test('heavy statements run a few at a time, and short ones do not wait for them', async (t) => {
+  const database = await sqlDatabase(t)
+  let barrier: { kind: string, opened: Promise<void> } | undefined
+  /** How many statements have come to the barrier. */
+  let arrived = 0
+  const pass = async (kind: string) => {
+    if (barrier === undefined || !kind.includes(barrier.kind)) return
+    arrived++
+    await barrier.opened
+  }
+  const watched: Executor = {
+    query: async (...given) => await database.query(...given),
+    read: async <R extends object>(...given: Parameters<Executor['read']>) => {
+      await pass(`${given[0]} ${String(given[1])}`)
+      return await database.read<R>(...given)
+    },
+    maintain: async (text) => { await database.maintain(text) },
+    transaction: async (...given) => {
+      await pass('transaction')
+      return await database.transaction(...given)
+    },
+    close: async () => {},
+  }
+  const store = await storeIn(watched, { schema: schemaIn(t, database) })
+  await store.insert(home, await newMemories(['ferry one', 'ferry two']), NOW)
+
+  /** Runs heavy work several times; while `permitted` of them are under way, something short is done. */
+  const runBeside = async <T>(kind: string, permitted: number, heavy: () => Promise<T>, short: () => Promise<void>) => {
+    const { opened, open } = gate()
+    arrived = 0
+    barrier = { kind, opened }
+    const all = Array.from({ length: permitted + 2 }, heavy)
+    await until(() => arrived === permitted)
+    await short()
+    const underWay = arrived
+    barrier = undefined
+    open()
+    return { underWay, results: await Promise.all(all) }
+  }
+
+  await t.test('a search for many memories', async (t) => {
+    const { underWay, results } = await runBeside(
+      ',777', 1, async () => await searchFor(store, [home], 'ferry', { limit: 777 }), async () => {
+        t.equal((await searchFor(store, [home], 'ferry', { limit: 200 })).total, 2)
+      },
+    )
+    t.equal(underWay, 1)
+    t.strictSame(results.map(({ total }) => total), [2, 2, 2])
+  })
+
+  await t.test('statistics of a bank', async (t) => {
+    const { underWay, results } = await runBeside(
+      'with live as', 2, async () => await store.statistics(home, NOW), async () => {
+        t.equal((await store.list(home, { now: NOW, limit: 10, filters: {} })).length, 2)
+      },
+    )
+    t.equal(underWay, 2)
+    t.strictSame(results.map(({ memoryCount }) => memoryCount), [2, 2, 2, 2])
+  })
+
+  await t.test('large writes, and one whose caller leaves stores nothing', async (t) => {
+    let written = 0
+    const write = async () => await store.insert(away, await newMemories([`a ${++written} ${LARGE}`, `b ${LARGE}`]), NOW)
+    const leaving = new AbortController()
+    const left = await newMemories([`left ${LARGE}`, LARGE])
+    const { underWay, results } = await runBeside('transaction', 2, write, async () => {
+      const waiting = store.insert(away, left, NOW, undefined, leaving.signal)
+      leaving.abort(new Error('gone'))
+      await t.rejects(waiting, { message: 'gone' })
+      await store.insert(away, [await newMemory('short')], NOW)
+    })
+    t.equal(underWay, 2)
+    t.equal(results.length, 4)
+    // The four first texts, the second one once, and the short one.
+    t.equal((await store.statistics(away, NOW)).memoryCount, 6)
+  })
+})
+
+await t.test('heavy work does not wait forever, and callers take turns', async (t) => {
+  const impatient = new HeavyWork({ name: 'tests', permits: 1, waitMs: 20 })
+  const { opened, open } = gate()
+  const first = impatient.run(home, async () => { await opened })
+  const error = await rejection(SqlError, impatient.run(home, async () => {}))
+  t.equal(error.kind, 'busy')
+  t.equal(error.message, 'None of the 1 tests came free within 20 ms')
+  open()
+  await first
+
+  const status = () => ({ size: 25, inUse: 0, waiting: 0 })
+  const wide = new HeavyWork({ name: 'tests', executor: { status } })
+  let started = 0
+  const ended = gate()
+  const all = Array.from({ length: 9 }, async () => {
+    await wide.run(home, async () => { started++; await ended.opened })
+  })
+  await new Promise(setImmediate)
+  t.equal(started, 5, 'a fifth of the connections')
+  ended.open()
+  await Promise.all(all)
+  t.equal(started, 9)
+
+  const work = new HeavyWork({ name: 'tests', permits: 1 })
+  const order: string[] = []
+  await Promise.all(['a1', 'a2', 'a3', 'b1'].map(async (name) => {
+    await work.run(name.startsWith('a') ? home : away, async () => { order.push(name) })
+  }))
+  t.strictSame(order, ['a1', 'a2', 'b1', 'a3'])
+  await t.rejects(work.run(home, async () => { throw new Error('failed') }), { message: 'failed' })
+  t.equal(await work.run(away, async () => 'free again'), 'free again')
+})
+
+await t.test('a page of a list reads only its own memories, even if all have the same time', async (t) => {
+  const database = await sqlDatabase(t)
+  const schema = schemaIn(t, database)
+  const store = await storeIn(database, { schema })
+  const texts = Array.from({ length: 300 }, (_, index) => `memory ${index}`)
+  await store.insert(home, await newMemories(texts), NOW)
+  const { text, values } = listStatement(schema, home, { now: NOW, limit: 3, filters: {} })!
+  const rows = await database.query(`explain ${text}`, values)
+  const plan = rows.map((row) => Object.values(row).join('')).join('\n')
+  t.match(plan, /memories_in_order/)
+  t.notMatch(plan, /Sort/)
+})
