@@ -43,7 +43,7 @@ export async function openDatabase ({ file, baseDirectory, database }: CommandCo
   const settings = postgresSettings(config)
   const url = database.migrateUrl !== undefined
     ? checkDatabaseUrl(database.migrateUrl, 'MIGRATE_DATABASE_URL')
-    : databaseUrl(settings, database.url)
+    : databaseUrl(settings, database)
   const executor = postgresExecutor(settings, url)
   const schema = schemaOf(settings)
   return {

@@ -58,7 +58,7 @@ function problemsOf (
     if (!Object.hasOwn(kind.registered, name)) return []
     checkSettings(kind.key, name, config)
     if (name === 'auto') checkAutoSettings(config)
-    if (name === 'postgres') databaseUrl(postgresSettings(config), database.url)
+    if (name === 'postgres') databaseUrl(postgresSettings(config), database)
     if (REMOTE.has(name)) {
       // The schema has checked the types.
       const address = { base_url: ANTHROPIC_URL, ...config } as AddressSettings

@@ -52,7 +52,7 @@ export async function openProviders (
 ): Promise<Providers> {
   const { warn = () => {}, info = () => {}, telemetry = NO_TELEMETRY } = overrides
   const context: Omit<ProviderContext, 'baseDirectory'> = {
-    environment, warn, info, databaseUrl: database.url,
+    environment, warn, info, database,
   }
   const open: Array<{ close? (): Promise<void> }> = []
   const make = async <T extends { close? (): Promise<void> }>(

@@ -28,8 +28,8 @@ export type ProviderConfig = Readonly<Record<string, unknown>>
 export interface ProviderContext {
   /** The folder that relative paths start at. */
   baseDirectory: string
-  /** Connection URI of the database that the environment names. */
-  databaseUrl?: string | undefined
+  /** Connection URI of the database that the environment names, and the variable that names it. */
+  database?: { url?: string, variable?: string }
   /** Values of the variables that a setting of the map names, `api_key_env` for one. */
   environment?: Readonly<Record<string, string | undefined>> | undefined
   /** Take sentences for the operator's log, at the start and later. */

@@ -15,7 +15,7 @@ const BULK_TIMEOUT_MS = 300_000
 export function makePostgresStore (config: ProviderConfig, context: ProviderContext): VectorStore {
   const settings = postgresSettings(config)
   const schema = schemaOf(settings)
-  const executor = postgresExecutor(settings, databaseUrl(settings, context.databaseUrl))
+  const executor = postgresExecutor(settings, databaseUrl(settings, context.database))
   const indexes = makeIndexes(settings, executor, schema, settings.bootstrap_schema ?? true)
   return new SqlVectorStore({ executor, schema, ...behaviour(settings), indexes })
 }

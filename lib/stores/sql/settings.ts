@@ -27,13 +27,15 @@ export function pgliteSettings (config: ProviderConfig, { baseDirectory }: Provi
  * The connection URI, which must contain host and database: nothing is taken from other variables or defaults.
  * @throws ProviderError without the URI's text, which contains a password
  */
-export function databaseUrl ({ dsn }: PostgresSettings, environmentUrl: string | undefined): string {
-  const found = dsn ?? environmentUrl
+export function databaseUrl (
+  { dsn }: PostgresSettings, { url, variable = 'DATABASE_URL' }: NonNullable<ProviderContext['database']> = {},
+): string {
+  const found = dsn ?? url
   if (found === undefined) {
     throw new ProviderError('vector_store: postgres needs a connection URI: set DATABASE_URL, SERVICES_PG_DSN or ' +
       'vector_store_config.dsn')
   }
-  return checkDatabaseUrl(found, dsn === undefined ? 'DATABASE_URL' : 'vector_store_config.dsn')
+  return checkDatabaseUrl(found, dsn === undefined ? variable : 'vector_store_config.dsn')
 }
 
 /** @param name source of the URI, for the message. @throws ProviderError */

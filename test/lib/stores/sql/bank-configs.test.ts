@@ -42,7 +42,7 @@ t.test('a database from before the configuration of banks gets its tables and ke
 })
 
 t.test('PostgreSQL is shared with other processes, and the folder of PGlite is not', async (t) => {
-  const surroundings = { baseDirectory: t.testdirName, databaseUrl: 'postgres://app@127.0.0.1:1/nothing' }
+  const surroundings = { baseDirectory: t.testdirName, database: { url: 'postgres://app@127.0.0.1:1/nothing' } }
   const postgres = makePostgresStore({}, surroundings)
   t.equal(postgres.bankConfigs?.isShared, true)
   await postgres.close()

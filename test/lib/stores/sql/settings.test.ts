@@ -111,10 +111,10 @@ t.test('pglite needs its folder, which is resolved against the configuration fil
 
 t.test('the URI is that of the settings, and otherwise that of the environment', (t) => {
   const other = URI.replace('memories', 'others')
-  t.equal(databaseUrl({ dsn: URI }, other), URI)
-  t.equal(databaseUrl({}, other), other)
-  t.equal(databaseUrl({ dsn: URI }, undefined), URI)
-  refused(t, () => databaseUrl({}, undefined), /set DATABASE_URL, SERVICES_PG_DSN or vector_store_config\.dsn/)
+  t.equal(databaseUrl({ dsn: URI }, { url: other }), URI)
+  t.equal(databaseUrl({}, { url: other }), other)
+  t.equal(databaseUrl({ dsn: URI }), URI)
+  refused(t, () => databaseUrl({}), /set DATABASE_URL, SERVICES_PG_DSN or vector_store_config\.dsn/)
   t.end()
 })
 
@@ -127,8 +127,8 @@ t.test('sslmode has one of the values that work, and the message about another c
   for (const mode of bad) {
     const says = /: sslmode must be disable, prefer, require or verify-full \(the value is not shown\)$/
     refused(t, () => checkDatabaseUrl(`${URI}?sslmode=${mode}`, 'MIGRATE_DATABASE_URL'), says)
-    refused(t, () => databaseUrl({ dsn: `${URI}?sslmode=${mode}` }, URI), says)
-    refused(t, () => databaseUrl({}, `${URI}?sslmode=${mode}`), says)
+    refused(t, () => databaseUrl({ dsn: `${URI}?sslmode=${mode}` }, { url: URI }), says)
+    refused(t, () => databaseUrl({}, { url: `${URI}?sslmode=${mode}` }), says)
   }
   t.end()
 })
@@ -154,8 +154,9 @@ t.test('a URI must name the place of the database, and the message about a wrong
       t, () => checkDatabaseUrl(uri, 'MIGRATE_DATABASE_URL'),
       /^MIGRATE_DATABASE_URL: must be a connection URI with a host and a database/,
     )
-    refused(t, () => databaseUrl({ dsn: uri }, URI), /^vector_store_config\.dsn: must be/)
-    refused(t, () => databaseUrl({}, uri), /^DATABASE_URL/)
+    refused(t, () => databaseUrl({ dsn: uri }, { url: URI }), /^vector_store_config\.dsn: must be/)
+    refused(t, () => databaseUrl({}, { url: uri }), /^DATABASE_URL/)
+    refused(t, () => databaseUrl({}, { url: uri, variable: 'SERVICES_PG_DSN' }), /^SERVICES_PG_DSN: must be/)
   }
   refused(
     t, () => checkDatabaseUrl(`postgres://app:${PASSWORD}%@db/memories`, 'DATABASE_URL'),
