@@ -14,7 +14,7 @@ import type { VectorIndexes } from './vector-indexes.js'
 /** Banks of one request that are searched concurrently; limited so that other requests get connections. */
 const MAX_CONCURRENT_BANKS = 4
 /** A search that may return more rows than this is heavy: the driver parses all of them on the event loop. */
-const LARGE_LIMIT = 200
+const LARGE_LIMIT = 300
 const NO_PASSAGES: Candidate['passages'] = []
 
 export interface SqlSearcherOptions {

@@ -55,7 +55,7 @@ await t.test('heavy statements run a few at a time, and short ones do not wait f
   await t.test('a search for many memories', async (t) => {
     const { underWay, results } = await runBeside(
       ',777', 1, async () => await searchFor(store, [home], 'ferry', { limit: 777 }), async () => {
-        t.equal((await searchFor(store, [home], 'ferry', { limit: 200 })).total, 2)
+        t.equal((await searchFor(store, [home], 'ferry', { limit: 300 })).total, 2)
       },
     )
     t.equal(underWay, 1)
