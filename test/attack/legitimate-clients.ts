@@ -16,7 +16,7 @@ import { scheduled } from './run-queue.js'
 
 /** The average pause. 500 clients send 125 requests per second, which takes a tenth of a processor. */
 const THINK_MS = 4000
-const WARM_UP = 200
+const WARM_UP_ROUNDS = 200
 const WARM_UP_AT_ONCE = 16
 
 // This process has priority, if the system allows it, so that the clients wait only for the server.
@@ -103,7 +103,7 @@ process.on('message', (message) => {
 process.on('disconnect', () => { process.exit(0) })
 
 // Several at a time, so that the server has opened its connections to the database.
-for (let index = 0; index < WARM_UP; index++) await Promise.all(Array.from({ length: WARM_UP_AT_ONCE }, recall))
+for (let index = 0; index < WARM_UP_ROUNDS; index++) await Promise.all(Array.from({ length: WARM_UP_AT_ONCE }, recall))
 for (let index = 0; index < Number(clients); index++) void runClient()
 await delay(THINK_MS)
 process.send?.('warmed up')

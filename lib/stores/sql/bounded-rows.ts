@@ -93,9 +93,7 @@ export class LongColumnReader {
   constructor (executor: Pick<Executor, 'read'>, schema: string, waitMs?: number) {
     this.#executor = executor
     this.#statement = longColumnsStatement(schema)
-    this.#reads = new HeavyWork({
-      name: 'reads of long texts', permits: MAX_CONCURRENT_READS, ...(waitMs !== undefined && { waitMs }),
-    })
+    this.#reads = new HeavyWork({ name: 'reads of long texts', permits: MAX_CONCURRENT_READS, waitMs })
   }
 
   /**

@@ -11,12 +11,10 @@ const MAX_WAIT_MS = 10_000
 export interface HeavyWorkOptions {
   /** What the work is, in the plural, for messages. */
   name: string
-  /** Pieces of work that run at a time. Default: a fifth of the connections, at least two. */
-  permits?: number
-  /** Whose connections they are. */
-  executor?: Pick<Executor, 'status'>
+  /** Pieces of work that run at a time. */
+  permits: number
   /** How long a piece of work waits, in milliseconds. Default 10 seconds. */
-  waitMs?: number
+  waitMs?: number | undefined
 }
 
 /**
@@ -27,7 +25,7 @@ export interface HeavyWorkOptions {
 export class HeavyWork {
   readonly #permits: Semaphore
 
-  constructor ({ name, executor, permits = permitsOf(executor), waitMs = MAX_WAIT_MS }: HeavyWorkOptions) {
+  constructor ({ name, permits, waitMs = MAX_WAIT_MS }: HeavyWorkOptions) {
     this.#permits = busySemaphore(name, { permits, maxWaiting: Infinity, waitMs })
   }
 
@@ -45,6 +43,7 @@ export class HeavyWork {
   }
 }
 
-function permitsOf (executor: Pick<Executor, 'status'> | undefined): number {
-  return Math.max(MIN_PERMITS, Math.floor((executor?.status?.().size ?? 0) / CONNECTIONS_PER_PERMIT))
+/** A fifth of the connections, at least two. */
+export function shareOf (executor: Pick<Executor, 'status'>): number {
+  return Math.max(MIN_PERMITS, Math.floor((executor.status?.().size ?? 0) / CONNECTIONS_PER_PERMIT))
 }

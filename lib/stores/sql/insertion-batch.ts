@@ -13,8 +13,6 @@ const MAX_BATCH_POSTINGS = 20_000
 const MAX_BATCH_CHARACTERS = 1024 * 1024
 /** Characters of a write that occupies the database for long. */
 const LARGE_CHARACTERS = 16_384
-/** How long a large write waits for others, in milliseconds; a batch of the maximum size may take seconds. */
-export const LARGE_WRITE_WAIT_MS = 60_000
 
 /**
  * The first eighteen columns have an element for each memory, the next five for each posting, the last three for each

@@ -14,6 +14,8 @@ import type { Statements } from './statements.js'
 const MAX_WAITING = 100
 /** How long a write waits for it, in milliseconds. */
 const MAX_WAIT_MS = 300_000
+/** How long a large write waits for others, in milliseconds; a batch of the maximum size may take seconds. */
+export const LARGE_WRITE_WAIT_MS = 60_000
 
 export interface WriteOptions {
   now: number

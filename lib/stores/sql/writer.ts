@@ -9,10 +9,10 @@ import type {
 import type { BankConfigWriter } from './bank-configs.js'
 import { BankSpaces } from './bank-spaces.js'
 import type { Executor, Queries, SqlError, Transaction } from './executor.js'
-import { HeavyWork } from './heavy-work.js'
+import { HeavyWork, shareOf } from './heavy-work.js'
 import { planImport } from './import-conflicts.js'
 import { addCounts, insertMemories, type Counts, type Insertion, type InsertionContext } from './insertion.js'
-import { hasVectors, isLarge, isOneBatch, LARGE_WRITE_WAIT_MS } from './insertion-batch.js'
+import { hasVectors, isLarge, isOneBatch } from './insertion-batch.js'
 import { removeChosen, removeLocked, removeOutdated, removeLowerTrust, toChoice } from './removal.js'
 import {
   isSerializationFailure, isUniqueViolation, retrySerializationFailures, serializationFailure,
@@ -23,7 +23,7 @@ import { STATISTICS_SHARDS, type Statements } from './statements.js'
 import type { AttachedRow } from './vector-statements.js'
 import { unitVectorText } from './vectors.js'
 import {
-  WriteTransactions, type Changes, type WriteOptions, type WriteTransactionsOptions,
+  LARGE_WRITE_WAIT_MS, WriteTransactions, type Changes, type WriteOptions, type WriteTransactionsOptions,
 } from './write-transaction.js'
 
 export interface SqlWriterOptions extends WriteTransactionsOptions {
@@ -53,7 +53,7 @@ export class SqlWriter {
     this.#noteChanges = noteChanges
     this.#transactions = new WriteTransactions({ executor, statements, noteChanges })
     this.#spaces = new BankSpaces(executor, statements)
-    this.#largeWrites = new HeavyWork({ name: 'large writes', executor, waitMs: LARGE_WRITE_WAIT_MS })
+    this.#largeWrites = new HeavyWork({ name: 'large writes', permits: shareOf(executor), waitMs: LARGE_WRITE_WAIT_MS })
   }
 
   start (space: EmbeddingSpace | undefined, warn: (message: string) => void): void {

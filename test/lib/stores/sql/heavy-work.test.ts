@@ -1,6 +1,6 @@
 import t from 'tap'
 import { SqlError, type Executor } from '../../../../lib/stores/sql/executor.js'
-import { HeavyWork } from '../../../../lib/stores/sql/heavy-work.js'
+import { HeavyWork, shareOf } from '../../../../lib/stores/sql/heavy-work.js'
 import { listStatement } from '../../../../lib/stores/sql/reading-statements.js'
 import { bank, searchFor } from '../../../contract/vector-store/setup.js'
 import { newMemories, newMemory, NOW } from '../../../helpers/memories.js'
@@ -74,7 +74,9 @@ await t.test('heavy statements run a few at a time, and short ones do not wait f
 
   await t.test('large writes, and one whose caller leaves stores nothing', async (t) => {
     let written = 0
-    const write = async () => await store.insert(away, await newMemories([`a ${++written} ${LARGE}`, `b ${LARGE}`]), NOW)
+    const write = async () => (
+      await store.insert(away, await newMemories([`a ${++written} ${LARGE}`, `b ${LARGE}`]), NOW)
+    )
     const leaving = new AbortController()
     const left = await newMemories([`left ${LARGE}`, LARGE])
     const { underWay, results } = await runBeside('transaction', 2, write, async () => {
@@ -101,7 +103,7 @@ await t.test('heavy work does not wait forever, and callers take turns', async (
   await first
 
   const status = () => ({ size: 25, inUse: 0, waiting: 0 })
-  const wide = new HeavyWork({ name: 'tests', executor: { status } })
+  const wide = new HeavyWork({ name: 'tests', permits: shareOf({ status }) })
   let started = 0
   const ended = gate()
   const all = Array.from({ length: 9 }, async () => {
