@@ -1,7 +1,7 @@
 import { endsAsQuestion } from '../context.js'
 import type { NewMemory } from '../vector-store.js'
 import { arrayElement, arrayOf } from './arrays.js'
-import { indexTerm, indexTerms } from './terms.js'
+import { indexTerm, indexTerms, termsText } from './terms.js'
 import { unitVectorText } from './vectors.js'
 
 /**
@@ -15,11 +15,11 @@ const MAX_BATCH_CHARACTERS = 1024 * 1024
 const LARGE_CHARACTERS = 16_384
 
 /**
- * The first eighteen columns have an element for each memory, the next five for each posting, the last three for each
+ * The first eighteen columns have an element for each memory, the next five for each passage, the last three for each
  * vector.
  */
 const MEMORY_COLUMNS = 18
-const POSTING_COLUMNS = 5
+const PASSAGE_COLUMNS = 5
 const VECTOR_COLUMNS = 3
 
 /** Whether storing the memories occupies the database for long: it writes a row for each of their words. */
@@ -43,7 +43,7 @@ export function isOneBatch (memories: readonly NewMemory[]): boolean {
  * conversion.
  */
 export class InsertionBatch {
-  readonly #columns = Array.from({ length: MEMORY_COLUMNS + POSTING_COLUMNS + VECTOR_COLUMNS }, (): string[] => [])
+  readonly #columns = Array.from({ length: MEMORY_COLUMNS + PASSAGE_COLUMNS + VECTOR_COLUMNS }, (): string[] => [])
   #memories = 0
   #postings = 0
   #characters = 0
@@ -65,7 +65,7 @@ export class InsertionBatch {
       memory.documentId, memory.source, String(tokens.value),
       `{${passages.map(({ start }) => start).join(',')}}`,
       `{${passages.map(({ end }) => end).join(',')}}`,
-      JSON.stringify([...new Set(passages.flatMap(({ terms }) => [...terms.keys()].map(indexTerm)))]),
+      termsText(new Set(passages.flatMap(({ terms }) => [...terms.keys()].map(indexTerm)))),
       String(passages.reduce((sum, { length }) => sum + length, 0)),
       String(hasVectors(memory)),
       String(endsAsQuestion(passages)),
@@ -73,27 +73,18 @@ export class InsertionBatch {
     ])
     this.#memories += 1
     this.#characters += text.length
-    const id = arrayElement(memoryId)
     for (const [ordinal, passage] of passages.entries()) {
-      const length = String(passage.length)
-      for (const [term, weight] of indexTerms(passage)) this.#addPosting(id, ordinal, term, weight, length)
+      const terms = indexTerms(passage)
+      this.#addRow(MEMORY_COLUMNS, [
+        memoryId, String(ordinal), String(passage.length), termsText(terms.keys()), `{${[...terms.values()].join(',')}}`,
+      ])
+      this.#postings += terms.size
       if (passage.vector !== undefined) this.#addVector(memoryId, ordinal, unitVectorText(passage.vector))
     }
   }
 
-  /** @param length as text */
-  #addPosting (id: string, ordinal: number, term: string, weight: number, length: string): void {
-    const columns = this.#columns
-    columns[MEMORY_COLUMNS]!.push(id)
-    columns[MEMORY_COLUMNS + 1]!.push(String(ordinal))
-    columns[MEMORY_COLUMNS + 2]!.push(arrayElement(term))
-    columns[MEMORY_COLUMNS + 3]!.push(String(weight))
-    columns[MEMORY_COLUMNS + 4]!.push(length)
-    this.#postings += 1
-  }
-
   #addVector (memoryId: string, ordinal: number, vector: string): void {
-    this.#addRow(MEMORY_COLUMNS + POSTING_COLUMNS, [memoryId, String(ordinal), vector])
+    this.#addRow(MEMORY_COLUMNS + PASSAGE_COLUMNS, [memoryId, String(ordinal), vector])
     this.#characters += vector.length
   }
 

@@ -5,6 +5,7 @@ import { countInto, READ_COLUMNS } from './fragments.js'
 import { neighboursStatement } from './reading-statements.js'
 import { makeRemovalStatements, type RemovalStatements } from './removal-statements.js'
 import { makeSpaceStatements, type SpaceStatements } from './space-statements.js'
+import { termsOf } from './terms.js'
 import { makeUsageStatements, type UsageStatements } from './usage-statements.js'
 import { makeVectorStatements, type VectorStatements } from './vector-statements.js'
 
@@ -155,8 +156,7 @@ added as (
   select $1, $2, g.memory_id, g.fingerprint, g.text, array(select jsonb_array_elements_text(g.tags::jsonb)),
     g.metadata::jsonb,
     g.occurred_at, g.retained_at, g.expires_at, g.document_id, g.source, g.tokens,
-    g.passage_starts::int[], g.passage_ends::int[], array(select jsonb_array_elements_text(g.terms::jsonb)),
-      g.passages_length,
+    g.passage_starts::int[], g.passage_ends::int[], ${termsOf('g.terms')}, g.passages_length,
     g.embedded and exists (select from space), g.question, g.trust
   from input_rows g order by g.fingerprint, g.position
   on conflict (tenant_id, bank_id, fingerprint) do nothing
@@ -164,10 +164,11 @@ added as (
 ),
 added_postings as (
   insert into ${schema}.postings (tenant_id, bank_id, term, memory_id, ordinal, weight, length, expires_at)
-  select $1, $2, p.term, p.memory_id, p.ordinal, p.weight, p.length, a.expires_at
-  from unnest($21::text[]::uuid[], $22::text[]::smallint[], $23::text[], $24::text[]::real[], $25::text[]::real[])
-    as p(memory_id, ordinal, term, weight, length)
+  select $1, $2, t.term, p.memory_id, p.ordinal, t.weight, p.length, a.expires_at
+  from unnest($21::text[]::uuid[], $22::text[]::smallint[], $23::text[]::real[], $24::text[], $25::text[])
+    as p(memory_id, ordinal, length, terms, weights)
   join added a on a.memory_id = p.memory_id
+  cross join lateral unnest(${termsOf('p.terms')}, p.weights::real[]) as t(term, weight)
 ),
 added_embeddings as (
   insert into ${schema}.embeddings (tenant_id, bank_id, memory_id, ordinal, model, dimensions, expires_at, embedding)

@@ -7,16 +7,32 @@ import type { Passage } from '../vector-store.js'
  */
 const MAX_BYTES = 256
 
+/** Separates terms in the text that an insert sends them in. */
+const SEPARATOR = '\u001f'
+
 /**
  * A term as stored in postings. A long one, as text without spaces produces, is replaced by its digest after `#`, which
- * no term contains. A query term with U+0000, which no stored text contains, becomes `#`, which matches no memory.
+ * no term contains; so is one with the separator. A query term with U+0000, which no stored text contains, becomes `#`,
+ * which matches no memory.
  */
 export function indexTerm (term: string): string {
   // A UTF-16 code unit is at most three bytes of UTF-8.
-  if (term.length * 3 > MAX_BYTES && Buffer.byteLength(term) > MAX_BYTES) {
-    return `#${createHash('sha256').update(term).digest('hex')}`
-  }
+  const isLong = term.length * 3 > MAX_BYTES && Buffer.byteLength(term) > MAX_BYTES
+  if (isLong || term.includes(SEPARATOR)) return `#${createHash('sha256').update(term).digest('hex')}`
   return term.includes('\u0000') ? '#' : term
+}
+
+/**
+ * Terms as one text, which SQL reads with termsOf. It is shorter than an array of them in PostgreSQL's syntax within
+ * another, whose quotes would be escaped.
+ */
+export function termsText (terms: Iterable<string>): string {
+  return [...terms].join(SEPARATOR)
+}
+
+/** An SQL expression of the terms in a termsText. */
+export function termsOf (text: string): string {
+  return `string_to_array(${text}, chr(${SEPARATOR.charCodeAt(0)}))`
 }
 
 /**
