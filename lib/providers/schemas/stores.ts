@@ -11,6 +11,10 @@ export const InMemorySettings = Type.Object({
   ),
 }, { additionalProperties: false })
 
+function poolWaitMs (more: string) {
+  return integer(1, 60_000, `Maximum milliseconds that a request waits for a connection. ${more}`)
+}
+
 const shared = {
   bootstrap_schema: Type.Optional(Type.Boolean({
     description: 'Whether the server applies missing migrations at start and, in PostgreSQL, builds the vector ' +
@@ -26,7 +30,6 @@ const shared = {
     'Maximum number of requests that wait for a connection; further ones are answered 503 with ' +
       'Retry-After. Default 100.',
   ),
-  pool_wait_ms: integer(1, 60_000, 'Maximum milliseconds that a request waits for a connection. Default 2000.'),
   statement_timeout_ms: integer(10, 600_000, 'Maximum milliseconds of a statement. Default 10000.'),
   bulk_timeout_ms: integer(
     1000, 86_400_000,
@@ -46,6 +49,7 @@ export const PostgresSettings = Type.Object({
     minLength: 1, description: 'Connection URI. Default: DATABASE_URL, else SERVICES_PG_DSN.',
   })),
   ...shared,
+  pool_wait_ms: poolWaitMs('Default 2000.'),
   pool_size: integer(1, 500, 'Maximum number of connections. Default 10.'),
   connect_timeout_ms: integer(
     100, 60_000, 'Maximum milliseconds for opening a connection, rounded up to whole seconds. Default 5000.',
@@ -70,6 +74,7 @@ export const PgliteSettings = Type.Object({
       'configuration file. Only one process may use it.',
   }),
   ...shared,
+  pool_wait_ms: poolWaitMs('Default 30000, because there is one, and an export or import keeps it to its end.'),
 }, { additionalProperties: false })
 
 export type PostgresSettings = Static<typeof PostgresSettings>

@@ -7,6 +7,8 @@ const MIN_PERMITS = 2
 const CONNECTIONS_PER_PERMIT = 5
 /** How long heavy work waits for its turn, in milliseconds. */
 const MAX_WAIT_MS = 10_000
+/** How long a piece waits for others that may take seconds each, in milliseconds. */
+export const LONG_WAIT_MS = 60_000
 
 export interface HeavyWorkOptions {
   /** What the work is, in the plural, for messages. */
@@ -43,7 +45,15 @@ export class HeavyWork {
   }
 }
 
-/** A fifth of the connections, at least two. */
+/** Runs the work in turn if it is heavy, otherwise at once. */
+export async function runInTurn<T> (
+  heavy: HeavyWork | undefined, bank: BankKey, work: () => Promise<T>, signal?: AbortSignal,
+): Promise<T> {
+  return await (heavy === undefined ? work() : heavy.run(bank, work, signal))
+}
+
+/** A fifth of the connections, at least two; of few connections one is left to others. */
 export function shareOf (executor: Pick<Executor, 'status'>): number {
-  return Math.max(MIN_PERMITS, Math.floor((executor.status?.().size ?? 0) / CONNECTIONS_PER_PERMIT))
+  const size = executor.status?.().size ?? MIN_PERMITS + 1
+  return Math.max(1, Math.min(size - 1, Math.max(MIN_PERMITS, Math.floor(size / CONNECTIONS_PER_PERMIT))))
 }

@@ -10,6 +10,10 @@ import { SqlVectorStore } from './store.js'
 import { VectorIndexes } from './vector-indexes.js'
 
 const BULK_TIMEOUT_MS = 300_000
+const MAX_WAITING = 100
+const WAIT_MS = 2000
+/** PGlite has one connection, which an export or import of a large bank keeps for seconds. */
+const PGLITE_WAIT_MS = 30_000
 
 /** @throws ProviderError */
 export function makePostgresStore (config: ProviderConfig, context: ProviderContext): VectorStore {
@@ -38,7 +42,8 @@ export function postgresExecutor (settings: PostgresSettings, url: string): Exec
   return new PostgresExecutor({
     url,
     poolSize: settings.pool_size ?? 10,
-    ...waiting(settings),
+    poolMaxWaiting: settings.pool_max_waiting ?? MAX_WAITING,
+    poolWaitMs: settings.pool_wait_ms ?? WAIT_MS,
     connectTimeoutMs: settings.connect_timeout_ms ?? 5000,
     statementTimeoutMs: settings.statement_timeout_ms ?? 10_000,
     bulkTimeoutMs: settings.bulk_timeout_ms ?? BULK_TIMEOUT_MS,
@@ -47,13 +52,12 @@ export function postgresExecutor (settings: PostgresSettings, url: string): Exec
 }
 
 export async function pgliteExecutor (settings: PgliteSettings): Promise<Executor> {
-  const { poolMaxWaiting: maxWaiting, poolWaitMs: waitMs } = waiting(settings)
   return await openPglite({
     dataDir: settings.data_dir,
     timeoutMs: settings.statement_timeout_ms ?? 10_000,
     bulkTimeoutMs: settings.bulk_timeout_ms ?? BULK_TIMEOUT_MS,
-    maxWaiting,
-    waitMs,
+    maxWaiting: settings.pool_max_waiting ?? MAX_WAITING,
+    waitMs: settings.pool_wait_ms ?? PGLITE_WAIT_MS,
   })
 }
 
@@ -69,12 +73,6 @@ export function makeIndexes (
 /** The quoted schema. */
 export function schemaOf ({ schema = DEFAULT_SCHEMA }: { schema?: string }): string {
   return quoteSchema(schema)
-}
-
-function waiting (
-  settings: { pool_max_waiting?: number, pool_wait_ms?: number },
-): { poolMaxWaiting: number, poolWaitMs: number } {
-  return { poolMaxWaiting: settings.pool_max_waiting ?? 100, poolWaitMs: settings.pool_wait_ms ?? 2000 }
 }
 
 function behaviour (

@@ -10,6 +10,7 @@ import type {
 import { BankConfigWriter, SqlBankConfigs } from './bank-configs.js'
 import { LongColumnReader } from './bounded-rows.js'
 import type { Executor, ReadOptions } from './executor.js'
+import { HeavyWork, LONG_WAIT_MS, shareOf } from './heavy-work.js'
 import { readMigrations } from './migrations.js'
 import { Readiness } from './readiness.js'
 import { SqlReader } from './reader.js'
@@ -63,6 +64,8 @@ export class SqlVectorStore implements VectorStore {
   readonly #reader: SqlReader
   readonly #searcher: SqlSearcher
   readonly #writer: SqlWriter
+  /** Work on a whole bank: each piece holds a connection for many statements. */
+  readonly #bulkWork: HeavyWork
   #space: EmbeddingSpace | undefined
 
   constructor (options: SqlVectorStoreOptions) {
@@ -91,7 +94,10 @@ export class SqlVectorStore implements VectorStore {
     this.countByDay = guarded(reader.countByDay)
     this.#reader = reader
     this.#searcher = new SqlSearcher({ executor, schema, longColumns, indexes })
-    this.#writer = new SqlWriter({ executor, statements, configs, noteChanges })
+    this.#bulkWork = new HeavyWork({
+      name: 'exports, imports and removals', permits: shareOf(executor), waitMs: LONG_WAIT_MS,
+    })
+    this.#writer = new SqlWriter({ executor, statements, configs, bulkWork: this.#bulkWork, noteChanges })
     this.bankConfigs = new SqlBankConfigs({ executor, schema, writer: configs, isShared: shared, guard })
   }
 
@@ -163,9 +169,10 @@ export class SqlVectorStore implements VectorStore {
   }
 
   async scan (bank: BankKey, now: number, signal?: AbortSignal): Promise<Scan> {
-    return await this.#guard(async () => await this.#executor.transaction(async (tx) => (
+    const scan = async () => await this.#executor.transaction(async (tx) => (
       await this.#spools.spool(scanPages(tx, this.#statements.scan, bank, now, signal), bankKeyString(bank))
-    ), { snapshot: true, bulk: true, signal, flow: flowOf(bank) }))
+    ), { snapshot: true, bulk: true, signal, flow: flowOf(bank) })
+    return await this.#guard(async () => await this.#bulkWork.run(bank, scan, signal))
   }
 
   async import (

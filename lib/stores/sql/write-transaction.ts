@@ -6,6 +6,7 @@ import { IDEMPOTENCY_LIFETIME_MS, IdempotencyKeyTaken, type IdempotentWrite } fr
 import {
   SqlError, statementsOf, type Executor, type Queries, type Transaction, type TransactionOptions,
 } from './executor.js'
+import { runInTurn, type HeavyWork } from './heavy-work.js'
 import { retrySerializationFailures } from './retrying.js'
 import { bankParameters } from './rows.js'
 import type { Statements } from './statements.js'
@@ -14,9 +15,6 @@ import type { Statements } from './statements.js'
 const MAX_WAITING = 100
 /** How long a write waits for it, in milliseconds. */
 const MAX_WAIT_MS = 300_000
-/** How long a large write waits for others, in milliseconds; a batch of the maximum size may take seconds. */
-export const LARGE_WRITE_WAIT_MS = 60_000
-
 export interface WriteOptions {
   now: number
   idempotency?: IdempotentWrite | undefined
@@ -87,22 +85,28 @@ export class WriteTransactions {
     return outcome
   }
 
-  /** Serializes the work with imports into the bank, so that each sees the memories stored by the previous one. */
-  async runAsImporter<T> (bank: BankKey, write: WriteOptions, work: Work<T>): Promise<T> {
-    return await this.#runInTurn(this.#imports, bank, write, work)
-  }
-
-  /** Serializes the work with other removals of all memories of the bank, and with vectors that are stored late. */
-  async runAsRemover<T> (bank: BankKey, write: WriteOptions, work: Work<T>): Promise<T> {
-    return await this.#runInTurn(this.#removals, bank, write, work)
+  /**
+   * Serializes the work with imports into the bank, so that each sees the memories stored by the previous one.
+   * @param heavy what the work waits for, after the bank's turn, if it is heavy
+   */
+  async runAsImporter<T> (bank: BankKey, write: WriteOptions, work: Work<T>, heavy?: HeavyWork): Promise<T> {
+    return await this.#runExclusively(this.#imports, bank, write, work, heavy)
   }
 
   /**
-   * Work is queued before it gets a connection, so that one bank does not hold several of them to wait for the same
-   * lock.
+   * Serializes the work with other removals of all memories of the bank, and with vectors that are stored late.
+   * @param heavy as for runAsImporter
    */
-  async #runInTurn<T> (
-    { queue, lock, right }: ExclusiveRight, bank: BankKey, write: WriteOptions, work: Work<T>,
+  async runAsRemover<T> (bank: BankKey, write: WriteOptions, work: Work<T>, heavy?: HeavyWork): Promise<T> {
+    return await this.#runExclusively(this.#removals, bank, write, work, heavy)
+  }
+
+  /**
+   * Work is queued before it gets a connection or a permit of heavy work, so that one bank does not hold several of
+   * them to wait for the same lock.
+   */
+  async #runExclusively<T> (
+    { queue, lock, right }: ExclusiveRight, bank: BankKey, write: WriteOptions, work: Work<T>, heavy?: HeavyWork,
   ): Promise<T> {
     const id = bankKeyString(bank)
     // The first of the queue runs.
@@ -115,11 +119,11 @@ export class WriteTransactions {
     try {
       return await queue.run(id, async () => {
         wait.end()
-        return await this.run(bank, write, async (tx, changes) => {
+        return await runInTurn(heavy, bank, async () => await this.run(bank, write, async (tx, changes) => {
           await tx.query(lock, bankParameters(bank))
           write.signal?.throwIfAborted()
           return await work(tx, changes)
-        }, { bulk: true })
+        }, { bulk: true }), write.signal)
       }, wait.signal)
     } finally {
       wait.end()

@@ -9,7 +9,7 @@ import type {
 import type { BankConfigWriter } from './bank-configs.js'
 import { BankSpaces } from './bank-spaces.js'
 import type { Executor, Queries, SqlError, Transaction } from './executor.js'
-import { HeavyWork, shareOf } from './heavy-work.js'
+import { HeavyWork, LONG_WAIT_MS, runInTurn, shareOf } from './heavy-work.js'
 import { planImport } from './import-conflicts.js'
 import { addCounts, insertMemories, type Counts, type Insertion, type InsertionContext } from './insertion.js'
 import { hasVectors, isLarge, isOneBatch } from './insertion-batch.js'
@@ -23,11 +23,13 @@ import { STATISTICS_SHARDS, type Statements } from './statements.js'
 import type { AttachedRow } from './vector-statements.js'
 import { unitVectorText } from './vectors.js'
 import {
-  LARGE_WRITE_WAIT_MS, WriteTransactions, type Changes, type WriteOptions, type WriteTransactionsOptions,
+  WriteTransactions, type Changes, type WriteOptions, type WriteTransactionsOptions,
 } from './write-transaction.js'
 
 export interface SqlWriterOptions extends WriteTransactionsOptions {
   configs: BankConfigWriter
+  /** Shared with exports. */
+  bulkWork: HeavyWork
 }
 
 interface ImportOptions extends WriteOptions {
@@ -44,16 +46,18 @@ export class SqlWriter {
   readonly #transactions: WriteTransactions
   readonly #spaces: BankSpaces
   readonly #largeWrites: HeavyWork
+  readonly #bulkWork: HeavyWork
   #shard = 0
 
-  constructor ({ executor, statements, configs, noteChanges }: SqlWriterOptions) {
+  constructor ({ executor, statements, configs, bulkWork, noteChanges }: SqlWriterOptions) {
     this.#executor = executor
     this.#statements = statements
     this.#configs = configs
     this.#noteChanges = noteChanges
     this.#transactions = new WriteTransactions({ executor, statements, noteChanges })
     this.#spaces = new BankSpaces(executor, statements)
-    this.#largeWrites = new HeavyWork({ name: 'large writes', permits: shareOf(executor), waitMs: LARGE_WRITE_WAIT_MS })
+    this.#largeWrites = new HeavyWork({ name: 'large writes', permits: shareOf(executor), waitMs: LONG_WAIT_MS })
+    this.#bulkWork = bulkWork
   }
 
   start (space: EmbeddingSpace | undefined, warn: (message: string) => void): void {
@@ -61,8 +65,8 @@ export class SqlWriter {
   }
 
   async insert (bank: BankKey, memories: readonly NewMemory[], options: WriteOptions): Promise<InsertOutcome[]> {
-    const insert = async () => await this.#insert(bank, memories, options)
-    return await (isLarge(memories) ? this.#largeWrites.run(bank, insert, options.signal) : insert())
+    const heavy = isLarge(memories) ? this.#largeWrites : undefined
+    return await runInTurn(heavy, bank, async () => await this.#insert(bank, memories, options), options.signal)
   }
 
   async #insert (
@@ -98,7 +102,7 @@ export class SqlWriter {
       const { counts, replaced } = await removeLowerTrust(tx, this.#statements, bank, memories, now)
       addCounts(removedCounts, counts)
       return (await this.#add(tx, memories, removedCounts, { ...work, replaced }, changes)).outcomes
-    })
+    }, isLarge(memories) ? this.#largeWrites : undefined)
   }
 
   async import (
@@ -122,42 +126,39 @@ export class SqlWriter {
       if (outcomes.some(({ stored }) => !stored)) throw collision()
       if (config !== undefined) await this.#configs.write(tx, bank, config)
       return plan.outcome
-    })
+    }, isLarge(memories) ? this.#bulkWork : undefined)
   }
 
   async remove (
     bank: BankKey, selector: Selector, { now, dryRun, idLimit, signal }: RemoveOptions, idempotency?: IdempotentWrite,
   ): Promise<RemoveOutcome> {
-    const { removal } = this.#statements
-    const key = bankParameters(bank)
+    const write = { now, idempotency, signal }
     if (selector.kind === 'all' && !dryRun) {
-      return await this.#transactions.runAsRemover(bank, { now, idempotency, signal }, async (tx, changes) => (
+      return await this.#transactions.runAsRemover(bank, write, async (tx, changes) => (
         await this.#removeAll(tx, bank, { now, idLimit, changes })
-      ))
+      ), this.#bulkWork)
     }
-    if (selector.kind === 'all') {
-      return await this.#transactions.run(bank, { now, idempotency, signal }, async (tx) => (
-        toOutcome(await tx.query(removal.dryRun.bank, [...key, now, idLimit]))
-      ), { bulk: true })
-    }
-    const choice = toChoice(selector, now)
-    return await this.#transactions.run(bank, { now, idempotency, signal }, async (tx, changes) => {
-      if (dryRun) {
-        return toOutcome(await tx.query(removal.dryRun[choice.kind], [...key, now, idLimit, choice.chosen]))
-      }
-      const options = { shard: this.#nextShard(), idLimit }
-      return removed(await removeChosen(tx, this.#statements, bank, choice, options), changes)
-    }, { bulk: choice.kind !== 'ids' })
+    const choice = selector.kind === 'all' ? undefined : toChoice(selector, now)
+    const bulk = choice?.kind !== 'ids'
+    return await runInTurn(bulk ? this.#bulkWork : undefined, bank, async () => (
+      await this.#transactions.run(bank, write, async (tx, changes) => {
+        if (choice === undefined || dryRun) {
+          const values = [...bankParameters(bank), now, idLimit, ...(choice === undefined ? [] : [choice.chosen])]
+          return toOutcome(await tx.query(this.#statements.removal.dryRun[choice?.kind ?? 'bank'], values))
+        }
+        const options = { shard: this.#nextShard(), idLimit }
+        return removed(await removeChosen(tx, this.#statements, bank, choice, options), changes)
+      }, { bulk })
+    ), signal)
   }
 
   async removeBank (bank: BankKey, write: WriteOptions): Promise<RemovedBank> {
-    const { now } = write
     // Memories and configuration of an import must be removed together or not at all.
     return await this.#transactions.runAsImporter(bank, write, async (tx, changes) => {
       await tx.query(this.#statements.locks.lockBank, bankParameters(bank))
-      const { count } = await this.#removeAll(tx, bank, { now, idLimit: 0, changes })
-      return { memoryCount: count, configRemoved: await this.#configs.remove(tx, bank, now) }
-    })
+      const { count } = await this.#removeAll(tx, bank, { now: write.now, idLimit: 0, changes })
+      return { memoryCount: count, configRemoved: await this.#configs.remove(tx, bank, write.now) }
+    }, this.#bulkWork)
   }
 
   async attachVectors (bank: BankKey, vectors: readonly LateVectors[], now: number): Promise<number> {

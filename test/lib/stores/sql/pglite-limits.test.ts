@@ -1,8 +1,12 @@
+import { cp } from 'node:fs/promises'
+import { join } from 'node:path'
+import { mock } from 'node:test'
 import t from 'tap'
 import { SqlError } from '../../../../lib/stores/sql/executor.js'
+import { pgliteExecutor } from '../../../../lib/stores/sql/providers.js'
 import { rejection } from '../../../helpers/rejection.js'
 import { gate } from '../../../helpers/waiting.js'
-import { open, rejectsWith, value } from './pglite-support.js'
+import { open, rejectsWith, root, template, value } from './pglite-support.js'
 
 /** A statement that takes longer than the time limit of the tests. */
 const SLOW = 'select pg_sleep(1.5)'
@@ -74,4 +78,22 @@ t.test('limits', async (t) => {
     t.equal((await slow).kind, 'connection')
     t.equal((await waiting).kind, 'connection')
   })
+})
+
+t.test('by default a request waits for an export or import of seconds', async (t) => {
+  const dataDir = join(root, 'default-limits')
+  await cp(template, dataDir, { recursive: true })
+  const database = await pgliteExecutor({ data_dir: dataDir })
+  t.teardown(async () => { await database.close() })
+  await database.query('select 1')
+  mock.timers.enable({ apis: ['setTimeout'] })
+  t.teardown(() => { mock.timers.reset() })
+  let waiting: Promise<unknown> = Promise.resolve()
+  await database.transaction(async () => {
+    waiting = value(database, 'select 1 as v').catch((error: unknown) => error)
+    await new Promise(setImmediate)
+    mock.timers.tick(29_000)
+    await new Promise(setImmediate)
+  }, { bulk: true })
+  t.equal(await waiting, 1)
 })
