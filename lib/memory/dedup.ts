@@ -33,7 +33,7 @@ export function planWithoutDedup (items: readonly PreparedMemory[]): RetainPlan 
 
 /** The bank whose memories the items are compared with. */
 export interface SearchedBank {
-  store: Pick<VectorStore, 'search'>
+  store: Pick<VectorStore, 'search' | 'findRepeated'>
   key: BankKey
   now: number
   /** Bounds the memories that the searches fetch. */
@@ -67,13 +67,14 @@ export async function planDedup (
   const decide = async (item: PreparedMemory, { profile, candidates: all }: Compared): Promise<ItemDecision> => {
     const candidates = all.filter(({ memory }) => !replaced.has(memory.memoryId))
     const { trust } = item.memory
-    const repeated = earlier.exactRepeatOf(item) ?? await stored.exactRepeatOf(item, candidates)
-    if (repeated !== undefined) {
+    const decideRepeat = (repeated: ItemTarget): ItemDecision => {
       if (isPlanned(repeated) || isAtLeast(repeated.trust, trust)) return { kind: 'skipped', target: repeated }
       const target = earlier.add(item, profile)
       replaced.set(repeated.memoryId, target)
       return { kind: 'stored', target }
     }
+    const repeated = earlier.exactRepeatOf(item) ?? await stored.exactRepeatOf(item, candidates)
+    if (repeated !== undefined) return decideRepeat(repeated)
     const ofBank = await stored.nearDuplicatesOf(profile, candidates)
     const ofRequest = await earlier.nearDuplicatesOf(item, profile)
     const found = [...ofBank, ...ofRequest]
@@ -86,6 +87,10 @@ export async function planDedup (
       action === 'skip' ? isAtLeast(trustOf(target), trust) : isAtLeast(trust, trustOf(target))
     ))
     if (near === undefined) return { kind: 'stored', target: earlier.add(item, profile), near: nearest }
+    // Of many memories with the same words the search may not have returned the one that is repeated exactly. When the
+    // item is stored in any case, the store recognises it.
+    const missed = all.length < CANDIDATES ? undefined : await stored.findRepeated(item)
+    if (missed !== undefined && !replaced.has(missed.memoryId)) return decideRepeat(missed)
     if (action === 'skip') return { kind: 'skipped', target: near.target, near }
     if (isPlanned(near.target)) {
       earlier.replace(near.target, item, profile)
@@ -187,6 +192,11 @@ class StoredMemories {
       if (fingerprintOf(candidate.memory) === fingerprint) return toStoredMemory(candidate)
     }
     return undefined
+  }
+
+  async findRepeated ({ fingerprint }: PreparedMemory): Promise<StoredMemory | undefined> {
+    const { store, key, now } = this.#bank
+    return await store.findRepeated?.(key, fingerprint, now)
   }
 
   async nearDuplicatesOf (

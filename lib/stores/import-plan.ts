@@ -71,7 +71,9 @@ export function * importSteps<S extends object> (
       added[place] = undefined
     }
     for (const each of met) {
-      displace(toExisting(each))
+      const standing = toExisting(each)
+      displace(standing)
+      if (onConflict === 'supersede' && isRepeatToKeep(standing, memory)) throw new MemoryChangedError()
       removed.push(each)
     }
     placeById.set(memory.memoryId, added.length)
@@ -82,4 +84,10 @@ export function * importSteps<S extends object> (
     yield
   }
   return { added: added.filter((memory) => memory !== undefined), removed, outcome }
+}
+
+/** A memory replaces its own repeat only if this is of lower trust, and only instead of another memory. */
+function isRepeatToKeep (standing: ExistingMemory, memory: NewMemory): boolean {
+  if (standing.memoryId === memory.memoryId || standing.fingerprint !== memory.fingerprint) return false
+  return memory.supersedes !== undefined || isAtLeast(standing.trust, memory.trust)
 }

@@ -44,6 +44,7 @@ export function storeWithServiceErrors (store: VectorStore): VectorStore {
       poolStatus: store.poolStatus && (() => store.poolStatus!()),
       bankConfigs: bankConfigs && configsWithServiceErrors(bankConfigs),
       replaceDocuments: store.replaceDocuments && wrap(() => store.replaceDocuments!),
+      findRepeated: store.findRepeated && wrap(() => store.findRepeated!),
       countMemories: store.countMemories && wrap(() => store.countMemories!),
       neighbours: store.neighbours && wrap(() => store.neighbours!),
       countByDay: store.countByDay && wrap(() => store.countByDay!),

@@ -10,7 +10,8 @@ import type { EmbeddingSpace, LateVectors, Memory, NewMemory, Unembedded } from 
 import type { SearchRequest, SearchResult } from './searches.js'
 import type { UsageEntry, UsageOutcome, UsageReservation } from './usage-counts.js'
 import type {
-  DocumentReplacement, ImportOutcome, InsertOutcome, OnConflict, RemovedBank, RemoveOptions, RemoveOutcome, Selector,
+  DocumentReplacement, ImportOutcome, InsertOutcome, OnConflict, RemovedBank, RemoveOptions, RemoveOutcome,
+  RepeatedMemory, Selector,
 } from './writes.js'
 
 export {
@@ -109,6 +110,11 @@ export interface VectorStore {
     request: { now: number, limit: number, after?: BankKey & { memoryId: string } },
   ): Promise<Unembedded[]>
   get (bank: BankKey, memoryId: string, now: number): Promise<Memory | undefined>
+  /**
+   * The memory with this fingerprint. Without this method, deduplication recognises only exact repeats of the memories
+   * that its search returns.
+   */
+  findRepeated? (bank: BankKey, fingerprint: string, now: number): Promise<RepeatedMemory | undefined>
   /** Newest first: descending by `retainedAt`, then by `memoryId`. */
   list (bank: BankKey, request: ListRequest): Promise<Memory[]>
   /**

@@ -5,10 +5,17 @@ export type Selector =
   | { kind: 'tags', tags: readonly string[], match: 'any' | 'all' }
   | { kind: 'all' }
 
+/** A memory that another one repeats exactly. */
+export interface RepeatedMemory {
+  memoryId: string
+  passageCount: number
+  trust: Trust
+}
+
 export type InsertOutcome =
   | { stored: true, memoryId: string }
-  /** An exact repeat: id, passage count and trust are those of the existing memory. */
-  | { stored: false, memoryId: string, passageCount: number, trust: Trust }
+  /** An exact repeat of this memory. */
+  | { stored: false } & RepeatedMemory
 
 export interface ImportOutcome {
   imported: number
@@ -19,7 +26,9 @@ export interface ImportOutcome {
 /**
  * How an import resolves a conflict. skip: the existing memory stays. overwrite: the new memory replaces it. supersede:
  * the same, but the call rejects with LowerTrustError if an existing memory is of higher trust than its replacement,
- * and with MemoryChangedError if a memory to be replaced is not the one that `supersedes` of its replacement names.
+ * and with MemoryChangedError if a memory to be replaced is not the one that `supersedes` of its replacement names, or
+ * if a memory with the same fingerprint but another id is of the same trust, or the new memory has `supersedes`: that
+ * one is then repeated, and would be lost beside the memory to be replaced.
  */
 export type OnConflict = 'skip' | 'overwrite' | 'supersede'
 
@@ -31,10 +40,13 @@ export class LowerTrustError extends Error {
   }
 }
 
-/** A memory that was to be replaced has been replaced by another or removed. Nothing was written. */
+/**
+ * A memory that was to be replaced has been replaced by another or removed, or an exact repeat of its replacement
+ * exists. Nothing was written.
+ */
 export class MemoryChangedError extends Error {
   constructor () {
-    super('A memory that was to be replaced has changed')
+    super('A memory that was to be replaced has changed, or its replacement exists already')
     this.name = 'MemoryChangedError'
   }
 }

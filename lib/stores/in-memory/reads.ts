@@ -6,7 +6,8 @@ import type { BankKey } from '../../identity/context.js'
 import { SplitMap } from '../split-map.js'
 import { mostUsedTags, type TagCount } from '../tag-counts.js'
 import type {
-  BankStatistics, BankSummary, DayCounts, DayRange, ListRequest, Memory, Neighbourhood, NeighboursRequest, Unembedded,
+  BankStatistics, BankSummary, DayCounts, DayRange, ListRequest, Memory, Neighbourhood, NeighboursRequest,
+  RepeatedMemory, Unembedded,
 } from '../vector-store.js'
 import type { Bank } from './bank.js'
 import { compareKeys, type Directory } from './directory.js'
@@ -73,6 +74,12 @@ export function * countUpTo (bank: Bank, limit: number, accept: Accept): Steps<n
     if (++looked % ENTRIES_PER_STEP === 0) yield
   }
   return count
+}
+
+export function repeatedMemory (entry: Entry | undefined, now: number): RepeatedMemory | undefined {
+  if (entry === undefined || !isUnexpired(entry.memory, now)) return undefined
+  const { memory: { memoryId, trust }, passages } = entry
+  return { memoryId, passageCount: passages.length, trust }
 }
 
 export function * neighbourhood (
@@ -202,8 +209,10 @@ export function * collectStatistics (
 }
 
 /** The statistics of a bank without memories. */
-export function noStatistics (summary: BankSummary): BankStatistics {
+export function noStatistics (summary: BankKey & Partial<BankSummary>): BankStatistics {
   return {
+    memoryCount: 0,
+    lastRetainedAt: null,
     ...summary,
     passageCount: 0,
     unembeddedCount: 0,

@@ -7,15 +7,15 @@ import { runInTurns, type Steps, type Turns } from '../../concurrency/steps.js'
 import type {
   BankStatistics, BankSummary, DayCounts, DayRange, DocumentReplacement, ImportOutcome, InsertOutcome, LateVectors,
   ListBanksRequest, ListFilters, ListRequest, Memory, Neighbourhood, NeighboursRequest, NewMemory, OnConflict,
-  RemoveOptions, RemoveOutcome, RemovedBank, SearchRequest, SearchResult, Selector, StoreHealth, Unembedded,
-  VectorStore,
+  RemoveOptions, RemoveOutcome, RemovedBank, RepeatedMemory, SearchRequest, SearchResult, Selector, StoreHealth,
+  Unembedded, VectorStore,
 } from '../vector-store.js'
 import type { Bank } from './bank.js'
 import { InMemoryBankConfigs } from './bank-configs.js'
 import { Directory } from './directory.js'
 import {
   collectAll, collectStatistics, collectUnembedded, countDays, countUpTo, listPage, neighbourhood, noStatistics,
-  readUnchanged, summarise,
+  readUnchanged, repeatedMemory, summarise,
 } from './reads.js'
 import { Capacity } from './capacity.js'
 import { SearchCollector } from './search.js'
@@ -81,8 +81,7 @@ export class InMemoryVectorStore implements VectorStore {
     const items = ({ documents }: Bank) => (
       replacement.documentIds.reduce((sum, id) => sum + documents.sizeOf(id), memories.length)
     )
-    const plan = (bank: Bank) => planReplacement(bank, replacement, memories)
-    return await this.#writer.write(key, now, plan, { items, signal })
+    return await this.#writer.write(key, now, (bank) => planReplacement(bank, replacement, memories), { items, signal })
   }
 
   async search (request: SearchRequest): Promise<SearchResult> {
@@ -118,9 +117,7 @@ export class InMemoryVectorStore implements VectorStore {
     return attached
   }
 
-  async listUnembedded (
-    request: { now: number, limit: number, after?: BankKey & { memoryId: string } },
-  ): Promise<Unembedded[]> {
+  async listUnembedded (request: Parameters<VectorStore['listUnembedded'] & {}>[0]): Promise<Unembedded[]> {
     return await collectUnembedded(this.#directory, request, this.#options.turns, async (key, read) => (
       await this.#read(key, request.now, undefined, read, [])
     ))
@@ -129,6 +126,10 @@ export class InMemoryVectorStore implements VectorStore {
   async get (key: BankKey, memoryId: string, now: number): Promise<Memory | undefined> {
     const memory = this.#existing(key, now)?.entries.byId(memoryId)?.memory
     return memory !== undefined && isUnexpired(memory, now) ? memory : undefined
+  }
+
+  async findRepeated (key: BankKey, fingerprint: string, now: number): Promise<RepeatedMemory | undefined> {
+    return repeatedMemory(this.#existing(key, now)?.entries.byFingerprint(fingerprint), now)
   }
 
   async list (key: BankKey, request: ListRequest): Promise<Memory[]> {
@@ -172,8 +173,7 @@ export class InMemoryVectorStore implements VectorStore {
   }
 
   async statistics (key: BankKey, now: number): Promise<BankStatistics> {
-    const empty = { ...withoutCaller(key), memoryCount: 0, lastRetainedAt: null }
-    const none = { statistics: noStatistics(empty), counts: [] }
+    const none = { statistics: noStatistics(withoutCaller(key)), counts: [] }
     const { statistics, counts } = await this.#read(key, now, undefined, collectStatistics, none)
     // The other statistics are of one moment; only the counting of tokens continues after it.
     return { ...statistics, tokens: await sumTokens(counts) }

@@ -1,13 +1,15 @@
 import { mapInTurns } from '../../concurrency/turn-budget.js'
 import { bankKeyString, flowOf, withoutCaller, type BankKey } from '../../identity/context.js'
+import { readTrust } from '../../identity/trust.js'
 import {
   IDEMPOTENCY_LIFETIME_MS, type BankStatistics, type BankSummary, type DayCounts, type DayRange, type EmbeddingSpace,
   type IdempotencyRecord, type ListBanksRequest, type ListFilters, type ListRequest, type Memory, type Neighbourhood,
-  type NeighboursRequest, type Unembedded,
+  type NeighboursRequest, type RepeatedMemory, type Unembedded,
 } from '../vector-store.js'
 import type { CutRow, LongColumnReader } from './bounded-rows.js'
 import type { Executor, Param } from './executor.js'
 import { HeavyWork, shareOf } from './heavy-work.js'
+import { hasExpired, type ExistingRow } from './insertion.js'
 import { countStatement, listBanksStatement, listStatement, unembeddedStatement } from './reading-statements.js'
 import { bankParameters, tenantParameter, toBankKey, toMemory, type MemoryRow } from './rows.js'
 import type { Statements } from './statements.js'
@@ -69,6 +71,13 @@ export class SqlReader {
   async get (bank: BankKey, memoryId: string, now: number): Promise<Memory | undefined> {
     const [row] = await this.#query<MemoryRow>(bank, this.#statements.get, [...bankParameters(bank), memoryId, now])
     return row === undefined ? undefined : toMemory(row)
+  }
+
+  async findRepeated (bank: BankKey, fingerprint: string, now: number): Promise<RepeatedMemory | undefined> {
+    const values = [...bankParameters(bank), [], [fingerprint]]
+    const [row] = await this.#query<ExistingRow>(bank, this.#statements.findExisting, values)
+    if (row === undefined || hasExpired(row, now)) return undefined
+    return { memoryId: row.memory_id, passageCount: row.passages, trust: readTrust(row.trust) }
   }
 
   async list (bank: BankKey, request: ListRequest): Promise<Memory[]> {

@@ -49,6 +49,7 @@ export class SqlVectorStore implements VectorStore {
   readonly bankConfigs: SqlBankConfigs
   readonly findIdempotencyRecord: SqlReader['findIdempotencyRecord']
   readonly get: SqlReader['get']
+  readonly findRepeated: SqlReader['findRepeated']
   readonly list: SqlReader['list']
   readonly countMemories: SqlReader['countMemories']
   readonly neighbours: SqlReader['neighbours']
@@ -86,6 +87,7 @@ export class SqlVectorStore implements VectorStore {
 
     this.findIdempotencyRecord = guarded(reader.findIdempotencyRecord)
     this.get = guarded(reader.get)
+    this.findRepeated = guarded(reader.findRepeated)
     this.list = guarded(reader.list)
     this.countMemories = guarded(reader.countMemories)
     this.neighbours = guarded(reader.neighbours)

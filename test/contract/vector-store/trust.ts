@@ -134,11 +134,11 @@ export function trustContract (t: Test, open: OpenStore): void {
     t.equal((await store.get(home, standing.memoryId, NOW))?.trust, 'suspect')
   })
 
-  for (const [about, twin] of [
-    ['id', (memoryId: string) => ({ memoryId, fingerprint: 'other' })],
-    ['fingerprint', () => ({ fingerprint: 'same' })],
+  for (const [about, allowed, twin] of [
+    ['id', 'equal or lower', (memoryId: string) => ({ memoryId, fingerprint: 'other' })],
+    ['fingerprint', 'lower', () => ({ fingerprint: 'same' })],
   ] as const) {
-    t.test(`supersede replaces a stored memory by ${about} of equal or lower trust, and is refused as a ` +
+    t.test(`supersede replaces a stored memory by ${about} of ${allowed} trust, and is refused as a ` +
       'whole otherwise', async (t) => {
       for (const standing of TRUST_LEVELS) {
         for (const coming of TRUST_LEVELS) {
@@ -148,14 +148,16 @@ export function trustContract (t: Test, open: OpenStore): void {
           const before = await everything(store, home)
           const second = await newMemory('pear', { ...twin(first.memoryId), trust: coming })
           const memories = [await newMemory('bystander'), second]
-          if (lowestTrust(standing, coming) === standing) {
+          const isLower = lowestTrust(standing, coming) === standing && standing !== coming
+          if (isLower || (about === 'id' && standing === coming)) {
             t.strictSame(await store.import(home, memories, 'supersede', NOW), {
               imported: 1, skipped: 0, overwritten: 1,
             })
             t.strictSame(texts(await listAll(store, home)).sort(), ['bystander', 'pear'])
           } else {
             // By name: a store of a package of its own has its class from another copy of the library here.
-            await assert.rejects(store.import(home, memories, 'supersede', NOW), { name: 'LowerTrustError' })
+            const name = standing === coming ? 'MemoryChangedError' : 'LowerTrustError'
+            await assert.rejects(store.import(home, memories, 'supersede', NOW), { name })
             t.strictSame(await everything(store, home), before, `${coming} in the place of ${standing}`)
           }
         }
@@ -188,5 +190,34 @@ export function trustContract (t: Test, open: OpenStore): void {
       'it is removed',
     )
     t.strictSame(texts(await listAll(store, home)), ['bystander'])
+  })
+
+  t.test('supersede does not remove a memory beside the one that it replaces', async (t) => {
+    for (const standing of TRUST_LEVELS) {
+      const store = await open(t)
+      const [near, repeated] = await newMemories(['apple', 'pear'], { trust: standing })
+      await store.insert(home, [near!, repeated!], NOW)
+      const before = await everything(store, home)
+      const superseding = {
+        ...await newMemory('pear', { memoryId: near!.memoryId, fingerprint: repeated!.fingerprint, trust: 'trusted' }),
+        supersedes: near!.fingerprint,
+      }
+      // By name: a store of a package of its own has its class from another copy of the library here.
+      await assert.rejects(store.import(home, [superseding], 'supersede', NOW), { name: 'MemoryChangedError' })
+      t.strictSame(await everything(store, home), before)
+    }
+  })
+
+  t.test('a memory that is repeated is found by its fingerprint, in its bank and until it expires', async (t) => {
+    const store = await open(t)
+    if (store.findRepeated === undefined) return
+    const { memoryId, fingerprint } = await newMemory('apple')
+    const memory = await newMemory('apple', { memoryId, fingerprint, trust: 'untrusted', expiresAt: NOW + 10 })
+    await store.insert(home, [memory, await newMemory('pear')], NOW)
+    const found = { memoryId, passageCount: 1, trust: 'untrusted' }
+    t.strictSame(await store.findRepeated(home, fingerprint, NOW), found)
+    t.equal(await store.findRepeated(home, fingerprint, NOW + 10), undefined)
+    t.equal(await store.findRepeated(bank('other'), fingerprint, NOW), undefined)
+    t.equal(await store.findRepeated(home, 'none', NOW), undefined)
   })
 }
