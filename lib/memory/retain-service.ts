@@ -148,10 +148,13 @@ export class RetainService {
     if (existing.length > 0) await admission.admit('forget', context, [open])
   }
 
-  /** A document replaces its own memories only: a near-duplicate in another place is reported, not replaced. */
+  /**
+   * A write that replaces documents only reports near-duplicates: with `skip` a memory that it is to replace would stay
+   * in the place of the new text, and with `update` it would replace a memory of a document that is not replaced.
+   */
   #deduplicationOf ({ open: { settings: { deduplication } }, documents }: Retain): BankSettings['deduplication'] {
-    const isReplacing = documents !== undefined && deduplication.action === 'update'
-    return isReplacing ? { ...deduplication, action: 'warn' } : deduplication
+    if (documents === undefined || deduplication.action === 'off') return deduplication
+    return { ...deduplication, action: 'warn' }
   }
 
   /** Checks the fields only; expensive work waits until the items are admitted. */

@@ -108,6 +108,19 @@ t.test('a document is replaced as a whole, or extended', async (t) => {
   ])
 })
 
+t.test('a document is replaced also by a text that is nearly the same as its earlier one', async (t) => {
+  const texts = [1, 2].map((edition) => (
+    `Alice drinks a cup of green tea with honey every morning before work${edition === 2 ? ' begins' : ''}`
+  ))
+  for (const action of ['off', 'skip', 'warn', 'update'] as const) {
+    const { client } = await gateway(t, { file: { signal_quality: { dedup: { action } } } })
+    for (const text of texts) {
+      await client.retain('home', text, { documentId: 'diary' })
+      t.match(await client.getDocument('home', 'diary'), { original_text: text, memory_unit_count: 1 }, action)
+    }
+  }
+})
+
 t.test('a document stays when its replacement is refused', async (t) => {
   const { client } = await gateway(t)
   await client.retain('home', 'one', { documentId: 'diary' })
