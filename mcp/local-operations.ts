@@ -35,7 +35,7 @@ export function localOperations (
     forget: async (request, { idempotencyKey, signal }) => (
       await memory.forget(request, context, await keyOf('forget', request, idempotencyKey), signal)
     ),
-    listBanks: async (query) => await banks.list(query, context),
+    listBanks: async (query, { signal }) => await banks.list(query, context, signal),
     getBank: async (bankId) => await banks.describe(bankId, context),
     listMemories: async (bankId, query) => (
       await withRowBudget(async (budget) => await banks.memories(bankId, query, context, budget))

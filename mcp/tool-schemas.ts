@@ -56,7 +56,9 @@ export const ForgetOutput = strict({
 })
 export const ListBanksOutput = strict({
   banks: BanksAnswer.properties.banks,
-  next_cursor: nullable({ description: 'Null when there are no more banks.' }),
+  next_cursor: nullable({
+    description: 'Null when there are no more banks. An answer before the last may have fewer than `limit`, or none.',
+  }),
 })
 
 /** The arguments that name a bank. A pinned endpoint has none of them. */

@@ -1,5 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { AccessAnswer, AccessQuery } from '../lib/memory/schemas.js'
+import { disconnectSignal } from '../http/disconnect-signal.js'
 import { answers, CALLER_ERRORS } from './responses.js'
 
 export const accessRoutes: FastifyPluginAsyncTypebox = async (app) => {
@@ -14,5 +15,7 @@ export const accessRoutes: FastifyPluginAsyncTypebox = async (app) => {
       querystring: AccessQuery,
       response: answers({ 200: AccessAnswer }, CALLER_ERRORS),
     },
-  }, async ({ query, context }) => await app.memory.accessReport.ofCaller(query, context))
+  }, async ({ query, context }, reply) => (
+    await app.memory.accessReport.ofCaller(query, context, disconnectSignal(reply))
+  ))
 }

@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import {
   BankAnswer, BankId, BanksAnswer, MemoriesAnswer, MemoriesQuery, MemoryRecord, PageQuery, StatisticsAnswer,
 } from '../lib/memory/schemas.js'
+import { disconnectSignal } from '../http/disconnect-signal.js'
 import { answers, CALLER_ERRORS, LARGE_ERRORS } from './responses.js'
 
 export const BankParams = Type.Object({ bank_id: BankId })
@@ -21,7 +22,7 @@ export const bankRoutes: FastifyPluginAsyncTypebox = async (app) => {
       querystring: PageQuery,
       response: answers({ 200: BanksAnswer }, CALLER_ERRORS),
     },
-  }, async (request) => await banks.list(request.query, request.context))
+  }, async ({ query, context }, reply) => await banks.list(query, context, disconnectSignal(reply)))
 
   app.get('/v1/banks/:bank_id', {
     config,

@@ -28,9 +28,9 @@ export class AccessReport {
     this.#banks = banks
   }
 
-  /** The caller's permissions on the banks that it may read; others are not listed. */
-  async ofCaller (query: AccessQuery, context: RequestContext): Promise<AccessAnswer> {
-    const { banks, next_cursor: next } = await this.#banks.list(query, context)
+  /** The caller's permissions on the banks that it may read, in the pages of `Banks.list`; others are not listed. */
+  async ofCaller (query: AccessQuery, context: RequestContext, signal?: AbortSignal): Promise<AccessAnswer> {
+    const { banks, next_cursor: next } = await this.#banks.list(query, context, signal)
     return await this.#answer(banks.map(({ bank_id: bankId }) => bankId), next, context, callerOf(context))
   }
 

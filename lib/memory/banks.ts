@@ -21,6 +21,8 @@ const MAX_PAGE = 200
 const MAX_COUNT = 100_000
 /** Number of summaries that one read requests from the store; those that the caller may not read are skipped. */
 const READ_AHEAD = 500
+/** Number of banks that one call examines at most. When the caller may read few of them, its page is shorter. */
+const MAX_EXAMINED = 4 * READ_AHEAD
 /** Number of banks whose configurations are read together; each may have 32 KiB. */
 const RESOLVE_BATCH = 25
 /** Number of summaries that one read requests for an operator, who receives all of them. */
@@ -34,12 +36,17 @@ export class Banks {
     this.#deps = deps
   }
 
-  /** The banks on which the caller has `read`, ordered by name. */
-  async list (query: PageQuery, context: RequestContext): Promise<BanksAnswer> {
+  /**
+   * The banks on which the caller has `read`, ordered by name. A page with a cursor may have fewer banks than its
+   * limit, or none.
+   * @param signal cancels the call: it rejects with the signal's reason
+   */
+  async list (query: PageQuery, context: RequestContext, signal?: AbortSignal): Promise<BanksAnswer> {
     const limit = pageSize(query.limit)
     const banks: BankSummary[] = []
     let after = query.cursor === undefined ? undefined : bankOf(context, decodeCursor(query.cursor, isBankPlace)[0])
-    for (;;) {
+    let isLast = false
+    for (let examined = 0; !isLast && banks.length <= limit && examined < MAX_EXAMINED; examined += READ_AHEAD) {
       const page = await this.#summaries({
         tenantId: context.tenantId,
         limit: READ_AHEAD,
@@ -47,18 +54,17 @@ export class Banks {
         after,
       })
       for (let at = 0; at < page.length && banks.length <= limit; at += RESOLVE_BATCH) {
+        signal?.throwIfAborted()
         const readable = await this.#readable(page.slice(at, at + RESOLVE_BATCH), context)
         // One more than a page shows whether there is a next one.
         banks.push(...readable.slice(0, limit + 1 - banks.length))
       }
-      if (banks.length > limit || page.length < READ_AHEAD) break
-      after = page.at(-1)!
+      isLast = page.length < READ_AHEAD
+      after = page.at(-1) ?? after
     }
     const shown = banks.slice(0, limit)
-    return {
-      banks: shown.map(toBankAnswer),
-      next_cursor: banks.length > limit ? encodeCursor([shown.at(-1)!.bankId]) : null,
-    }
+    const last = banks.length > limit ? shown.at(-1) : isLast ? undefined : after
+    return { banks: shown.map(toBankAnswer), next_cursor: last === undefined ? null : encodeCursor([last.bankId]) }
   }
 
   async describe (bankId: string, context: RequestContext): Promise<BankAnswer> {

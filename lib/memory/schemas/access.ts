@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { PERMISSIONS } from '../../access/access-control.js'
-import { strict, nullable, BankId, TenantId, pageFields } from './common.js'
+import { strict, nullable, BankId, TenantId, pageFields, BANKS_CURSOR } from './common.js'
 
 const Permission = Type.Enum([...PERMISSIONS], { title: 'Permission' })
 const Principal = (description: string) => Type.String({
@@ -21,7 +21,7 @@ export const AccessAnswer = strict({
       }),
     }, { title: 'PermissionGrant' })),
   }, { title: 'BankAccess' })),
-  next_cursor: nullable({ description: 'Null on the last page.' }),
+  next_cursor: nullable({ description: BANKS_CURSOR }),
 }, {
   title: 'AccessPage',
   description: 'The permissions of a principal on each bank, and the rule that gives each of them.',

@@ -1,7 +1,8 @@
 import { Type, type Static } from 'typebox'
 import { BankConfigurationSchema } from '../../config/schema.js'
 import {
-  strict, nullable, nullableInstant, instant, trust, BankId, TenantId, pageFields, optionalOrUndefined,
+  strict, nullable, nullableInstant, instant, trust, BankId, TenantId, pageFields,
+  optionalOrUndefined, BANKS_CURSOR,
 } from './common.js'
 import { filters } from './filters.js'
 import { MemoryRecord } from './memory-record.js'
@@ -52,7 +53,10 @@ const bankFields = {
 }
 const BANK = { bank_id: 'user-alice', memory_count: 1, last_retained_at: '2026-01-05T09:30:00.000Z' }
 export const BankAnswer = strict(bankFields, { title: 'Bank', description: 'A bank.', examples: [BANK] })
-export const BanksAnswer = strict({ banks: Type.Array(BankAnswer), next_cursor: nextCursor }, {
+export const BanksAnswer = strict({
+  banks: Type.Array(BankAnswer),
+  next_cursor: nullable({ description: BANKS_CURSOR }),
+}, {
   title: 'BanksPage', description: 'A page of banks.', examples: [{ banks: [BANK], next_cursor: null }],
 })
 

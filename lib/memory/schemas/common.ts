@@ -60,3 +60,6 @@ export const pageFields = {
     minLength: 1, maxLength: 1024, description: '`next_cursor` of the previous page.',
   })),
 }
+/** Of a list of banks, which examines a bounded number of them. */
+export const BANKS_CURSOR = 'Null on the last page. A page before it may have fewer banks than `limit`, or none, ' +
+  'when the caller may not read the others.'

@@ -125,7 +125,10 @@ export class SqlReader {
 
   async listBanks (request: ListBanksRequest): Promise<BankSummary[]> {
     const { text, values } = listBanksStatement(this.#schema, request)
-    const rows = await this.#executor.read<BankRow & { memories: number, last_retained_at: number }>(text, values)
+    const flow = request.caller === undefined ? undefined : [request.caller]
+    const rows = await this.#executor.read<BankRow & { memories: number, last_retained_at: number }>(
+      text, values, { flow },
+    )
     return rows.map((row) => ({ ...toBankKey(row), memoryCount: row.memories, lastRetainedAt: row.last_retained_at }))
   }
 

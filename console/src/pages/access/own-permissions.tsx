@@ -20,7 +20,7 @@ export function OwnPermissions () {
     setIdentity({ tenant: page.tenant_id, onBehalfOf: page.on_behalf_of })
     return { items: page.banks.map((bank) => ({ ...bank, principal: page.principal })), cursor: page.next_cursor }
   }, [])
-  const isEmpty = items.length === 0 && !isLoading && error === undefined
+  const isEmpty = items.length === 0 && !hasMore && !isLoading && error === undefined
   return (
     <>
       <BankPermissions />

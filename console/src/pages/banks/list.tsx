@@ -22,7 +22,7 @@ export function BankList () {
   }, [])
   const searchText = filter.trim().toLowerCase()
   const rows = items.filter(({ bank_id: id }) => id.toLowerCase().includes(searchText))
-  const isEmpty = items.length === 0 && !isLoading && error === undefined
+  const isEmpty = items.length === 0 && !hasMore && !isLoading && error === undefined
   return (
     <>
       {isEmpty && (

@@ -670,7 +670,7 @@ export interface components {
             tenant_id: string | null;
             on_behalf_of: string | null;
             banks: components["schemas"]["BankAccess"][];
-            /** @description Null on the last page. */
+            /** @description Null on the last page. A page before it may have fewer banks than `limit`, or none, when the caller may not read the others. */
             next_cursor: string | null;
         };
         /** @description The rules of the configuration file. Grants in the configuration of a bank add to them. */
@@ -1112,7 +1112,7 @@ export interface components {
         /** @description A page of banks. */
         BanksPage: {
             banks: components["schemas"]["Bank"][];
-            /** @description Null on the last page. */
+            /** @description Null on the last page. A page before it may have fewer banks than `limit`, or none, when the caller may not read the others. */
             next_cursor: string | null;
         };
         DayGrowth: {
