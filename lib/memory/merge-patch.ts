@@ -1,6 +1,8 @@
-import { invalidField, invalidRequest } from '../errors/service-error.js'
+import { invalidField } from '../errors/service-error.js'
 import { didYouMean } from '../errors/wording.js'
 import { isJsonObject } from '../validation/json-object.js'
+import { MAX_NAME_CHARACTERS } from '../validation/schema-check.js'
+import { shorten } from '../validation/shorten.js'
 
 /** Deeper than any valid configuration. */
 const MAX_DEPTH = 16
@@ -22,7 +24,7 @@ export function mergePatch (
   target: unknown, patch: unknown, schema: ObjectSchema = {}, path: readonly string[] = [],
 ): unknown {
   if (!isJsonObject(patch)) return patch
-  if (path.length === MAX_DEPTH) throw invalidRequest([{ field: '', message: 'The patch is nested too deeply' }])
+  if (path.length === MAX_DEPTH) throw invalidField('', 'The patch is nested too deeply')
   const { properties } = schema
   const merged = new Map(Object.entries(isJsonObject(target) ? target : {}))
   for (const [key, value] of Object.entries(patch)) {
@@ -31,7 +33,8 @@ export function mergePatch (
     if (value !== null) {
       merged.set(key, mergePatch(merged.get(key), value, isKnown ? properties?.[key] : {}, at))
     } else if (!merged.delete(key) && !isKnown) {
-      throw invalidField(at.join('.'), `is not a known field${didYouMean(key, Object.keys(properties))}`)
+      const field = shorten(at.join('.'), MAX_NAME_CHARACTERS)
+      throw invalidField(field, `is not a known field${didYouMean(key, Object.keys(properties))}`)
     }
   }
   return Object.fromEntries(merged)

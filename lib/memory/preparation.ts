@@ -36,8 +36,11 @@ export function checkItem (
   textField = 'content',
 ): CheckedItem {
   const errors: FieldError[] = []
-  const check = (field: string, problem: string | undefined) => {
-    if (problem !== undefined) errors.push({ field: `${at}${field}`, message: problem })
+  // Any number of tags or keys may be invalid; the first problem of a field is enough.
+  const check = (name: string, problem: string | undefined) => {
+    const field = `${at}${name}`
+    if (problem === undefined || errors.some((error) => error.field === field)) return
+    errors.push({ field, message: problem })
   }
   const text = item.content.trim()
   check(textField, checkContent(text, checks))

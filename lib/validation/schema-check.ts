@@ -13,7 +13,7 @@ const SMALL_INPUT = 5000
 /** Maximum length of a number in a string; no finite number has more digits before its decimal point. */
 const MAX_NUMBER_CHARACTERS = 400
 /** Maximum length of a field's name in an error, because a client can send a name as long as the body. */
-const MAX_NAME_CHARACTERS = 100
+export const MAX_NAME_CHARACTERS = 100
 
 /**
  * The Ajv instance of all input: nothing is removed or filled in, and numbers must be finite. Our own schemas are not

@@ -125,6 +125,10 @@ const wrong: Array<[what: string, field: string, body: Record<string, unknown>]>
   ['an empty tag', 'tags[1]', { tags: ['a', ''] }],
   ['a tag of 129 characters', 'tags[0]', { tags: ['t'.repeat(129)] }],
   ['a number for a tag', 'tags[0]', { tags: [1] }],
+  ['several tags with U+0000', 'tags', { tags: ['\u0000', 'a\u0000', ' '] }],
+  ['many keys with U+0000', 'metadata', {
+    metadata: Object.fromEntries(Array.from({ length: 3000 }, (_, index) => [`\u0000${index}`, 1])),
+  }],
   ['a list for metadata', 'metadata', { metadata: ['a'] }],
   ['nested metadata', 'metadata.a', { metadata: { a: { b: 1 } } }],
   ['a list within metadata', 'metadata.a', { metadata: { a: [1] } }],

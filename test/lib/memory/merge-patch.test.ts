@@ -48,6 +48,8 @@ await t.test('removing a member that neither the target nor the schema has is re
     code: 'invalid_request', message: 'homestasis: is not a known field; did you mean "homeostasis"?',
   })
   t.throws(() => merge({}, { homeostasis: { nope: null } }), { message: 'homeostasis.nope: is not a known field' })
+  const long = 'x'.repeat(10_000)
+  t.throws(() => merge({}, { homeostasis: { [long]: null } }), { message: /^homeostasis\.x{50,200}…: is not/ })
   const known = { homeostasis: { recall_max_tokens: null }, weights: { any: null } }
   t.strictSame(merge({}, known), { homeostasis: {}, weights: {} })
   t.strictSame(merge({ old: 1 }, { old: null }), {}, 'an existing member may be removed')
