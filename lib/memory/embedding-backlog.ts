@@ -38,6 +38,8 @@ export function backlogEntry (
 export class EmbeddingBacklog {
   readonly #maxMemories: number
   readonly #entries = new Map<string, BacklogEntry>()
+  /** The same entries by bank, in the same order. */
+  readonly #banks = new Map<string, Set<BacklogEntry>>()
   #characters = 0
 
   constructor (maxMemories = MAX_MEMORIES) {
@@ -72,21 +74,27 @@ export class EmbeddingBacklog {
 
   delete (key: string): boolean {
     const entry = this.#entries.get(key)
-    if (entry !== undefined) this.#characters -= entry.text.length
+    if (entry === undefined) return false
+    this.#characters -= entry.text.length
+    const id = bankKeyString(entry.bank)
+    const ofBank = this.#banks.get(id)!
+    ofBank.delete(entry)
+    if (ofBank.size === 0) this.#banks.delete(id)
     return this.#entries.delete(key)
   }
 
   /**
-   * Takes a batch of one bank's memories. An entry that failed before forms its own batch, so that it cannot fail the
-   * others.
+   * Takes a batch of memories of one bank, that of the oldest entry. An entry that failed before forms its own batch, so
+   * that it cannot fail the others.
    */
   take (onlyOne: boolean): BacklogEntry[] {
     const batch: BacklogEntry[] = []
     let passages = 0
-    for (const entry of this.#entries.values()) {
-      const [first] = batch
-      if (first !== undefined) {
-        if (entry.successesAtLastTry !== undefined || bankKeyString(entry.bank) !== bankKeyString(first.bank)) continue
+    const [oldest] = this.#entries.values()
+    if (oldest === undefined) return batch
+    for (const entry of this.#banks.get(bankKeyString(oldest.bank))!) {
+      if (batch.length > 0) {
+        if (entry.successesAtLastTry !== undefined) continue
         if (passages + entry.passages.length > BATCH_PASSAGES) break
       }
       batch.push(entry)
@@ -99,6 +107,10 @@ export class EmbeddingBacklog {
 
   #set (entry: BacklogEntry): void {
     this.#entries.set(entry.key, entry)
+    const id = bankKeyString(entry.bank)
+    const ofBank = this.#banks.get(id)
+    if (ofBank === undefined) this.#banks.set(id, new Set([entry]))
+    else ofBank.add(entry)
     this.#characters += entry.text.length
   }
 }
