@@ -24,9 +24,9 @@ export const RetrievalSchema = section({
       'weight of 1; 0 disables a scorer.',
     'x-removed': REMOVED_SCORERS,
   }), {}, ''),
-  diversity: setting(number('Penalty that each earlier hit of the same document subtracts from the score of a ' +
-    'candidate, relative to a lexical weight of 1, when the query asks for several things (which, what … s, how ' +
-    'many). 0: no penalty.',
+  diversity: setting(number('Penalty that each earlier hit of the same document subtracts from the sum by ' +
+    'which a candidate is ordered, relative to a lexical weight of 1, when the query asks for several things ' +
+    '(which, what … s, how many). 0: no penalty.',
   0, 100), 0.1),
   semantic_timeout_ms: setting(integer('Maximum milliseconds for embedding a query. After that, recall answers ' +
     'without the semantic strategy, marked degraded.', 1, 600_000), 3000),

@@ -32,6 +32,8 @@ export interface RankingOptions {
    * The penalty on a candidate's sum for each better hit of the same document, when the query asks for several things.
    */
   diversity: number
+  /** As in `interleave`. */
+  minScore?: number | undefined
   /** Whether candidates carry the contribution of each scorer. */
   explain: boolean
 }
@@ -42,7 +44,7 @@ const DIVERSIFIED_CANDIDATES = 60
 /** @returns the candidates with scores within 0–1, by descending score, ties by memory id */
 export function * rankSteps (
   candidates: readonly MergedCandidate[], query: AnalyzedQuery, signals: SignalReader,
-  { weights, fusion, scorers, diversity, explain }: RankingOptions,
+  { weights, fusion, scorers, diversity, minScore, explain }: RankingOptions,
 ): Steps<ScoredCandidate[]> {
   const fused = fuse(candidates, weights, fusion)
   const inputs = yield * rankingInputSteps(candidates, query, signals)
@@ -66,7 +68,7 @@ export function * rankSteps (
   }
   const scored = order.map((index) => toScored(candidates[index]!, scores[index]!, explanations[index]))
   return query.asksForList && diversity > 0
-    ? diversify(scored, order.map((index) => sums[index]!), diversity)
+    ? descending(diversify(scored, order.map((index) => sums[index]!), diversity), minScore)
     : scored
 }
 
@@ -86,9 +88,9 @@ function toScore (sum: number): number {
 }
 
 /**
- * Reorders the candidates greedily: takes the best that is left, then lowers the others of its document, because the
- * answers to a query for several things are seldom in one document. This is maximal marginal relevance (Carbonell and
- * Goldstein 1998) with the document as the measure of similarity.
+ * Reorders the candidates greedily: takes the best that is left, then lowers the sums of the others of its document,
+ * because the answers to a query for several things are seldom in one document. This is maximal marginal relevance
+ * (Carbonell and Goldstein 1998) with the document as the measure of similarity.
  */
 function diversify (
   candidates: readonly ScoredCandidate[], sums: readonly number[], diversity: number,
@@ -100,13 +102,25 @@ function diversify (
     let best = 0
     for (let at = 1; at < remaining.length; at++) if (remaining[at]!.sum > remaining[best]!.sum) best = at
     const [taken] = remaining.splice(best, 1)
-    // Strictly descending, because ties are ordered by id.
-    const bound = chosen.length === 0 ? 1 : Math.max(0, chosen.at(-1)!.score - MIN_SCORE_DIFFERENCE)
-    const score = Math.min(toScore(taken!.sum), bound)
-    chosen.push({ ...taken!.candidate, score })
+    chosen.push(taken!.candidate)
     for (const other of remaining) if (other.document === taken!.document) other.sum -= diversity
   }
-  return appendBelow(chosen, candidates.slice(DIVERSIFIED_CANDIDATES))
+  return [...chosen, ...candidates.slice(DIVERSIFIED_CANDIDATES)]
+}
+
+/**
+ * Lowers scores where the order needs it, so that they descend strictly, because ties are ordered by id. Candidates
+ * below `minScore` are placed after all others, so that none that reaches it falls below it.
+ */
+function descending (candidates: readonly ScoredCandidate[], minScore = 0): ScoredCandidate[] {
+  let ceiling = 1
+  return [
+    ...candidates.filter(({ score }) => score >= minScore), ...candidates.filter(({ score }) => score < minScore),
+  ].map((candidate) => {
+    const score = Math.min(ceiling, candidate.score)
+    ceiling = Math.max(candidate.score >= minScore ? minScore : 0, score - MIN_SCORE_DIFFERENCE)
+    return { ...candidate, score }
+  })
 }
 
 /**
@@ -116,7 +130,7 @@ function diversify (
 export function appendBelow (first: readonly ScoredCandidate[], rest: readonly ScoredCandidate[]): ScoredCandidate[] {
   let bound = first.at(-1)?.score ?? Infinity
   const lowered = rest.map((candidate) => {
-    // Strictly descending, as above.
+    // Strictly descending, as in `descending`.
     bound = Math.min(candidate.score, Math.max(0, bound - MIN_SCORE_DIFFERENCE))
     return { ...candidate, score: bound }
   })

@@ -198,7 +198,7 @@ export class Retriever {
       const weights = weightsForQuery(settings.weights, query)
       const scorers = scorersForQuery(settings.scorers, query)
       const candidates = mergeCandidates(results[index]!, explain || fusion === 'rrf')
-      const options = { weights, fusion, scorers, diversity, explain }
+      const options = { weights, fusion, scorers, diversity, minScore, explain }
       rankings.push(yield * rankSteps(candidates, query, this.#signals, options))
     }
     if (queries.length > 1) yield

@@ -154,3 +154,10 @@ await t.test('the token limit of a bank bounds the evidence, and not the number 
   t.equal(evidence.length, 1, textsIn(evidence).join('|'))
   t.match(evidence[0]?.['text'], /oats/)
 })
+
+await t.test('a list question finds all its evidence within one document', async (t) => {
+  const { retain, evidenceFor } = await asking(t)
+  const teas = ['Assam', 'Ceylon', 'Darjeeling', 'Nilgiri', 'Dooars', 'Keemun', 'Yunnan', 'Sencha', 'Oolong', 'Bancha']
+  for (const tea of teas) await retain('bank', `Alice drank ${tea} tea.`, { document_id: 'one' })
+  t.equal((await evidenceFor('Which teas did Alice drink?')).length, teas.length)
+})

@@ -90,6 +90,18 @@ t.test('for a query of several parts, the scores after those that are spread fal
   t.ok(ranked.every(({ score }, index) => index === 0 || score < ranked[index - 1]!.score))
 })
 
+t.test('the diversity lowers no memory below the minimum score', async (t) => {
+  const candidates = () => [
+    ...Array.from('abcdefghij', (id) => candidate(id, { lexical: 0.9, documentId: 'one' })),
+    candidate('x', { lexical: 0.65, documentId: 'two' }), candidate('y', { lexical: 0.1, documentId: 'three' }),
+  ]
+  const ranked = rank('Which teas were drunk?', candidates(), {
+    scorers: only(), weights: { lexical: 2, semantic: 0 }, diversity: 0.2, minScore: 0.2,
+  })
+  t.strictSame(ids(ranked), [...'abcxdefghijy'])
+  t.strictSame(ranked.map(({ score }) => score >= 0.2), [...'abcxdefghij'].map(() => true).concat(false))
+})
+
 /** Texts to which scorers give values. */
 const text = fc.constantFrom(
   'plain words', 'Ann: I moved to Oslo in 2020.', 'Bob: Wow, thanks!', 'Did you see the Royal Gardens?',

@@ -932,7 +932,7 @@ export interface components {
                     /** @description The memory is a turn of fewer than 50 words, without stop words, that starts with a reaction: thanks, praise, agreement or a greeting. Default -0.1. */
                     reaction?: number;
                 };
-                /** @description Penalty that each earlier hit of the same document subtracts from the score of a candidate, relative to a lexical weight of 1, when the query asks for several things (which, what … s, how many). 0: no penalty. Default 0.1. */
+                /** @description Penalty that each earlier hit of the same document subtracts from the sum by which a candidate is ordered, relative to a lexical weight of 1, when the query asks for several things (which, what … s, how many). 0: no penalty. Default 0.1. */
                 diversity?: number;
                 /** @description Maximum milliseconds for embedding a query. After that, recall answers without the semantic strategy, marked degraded. Default 3000. */
                 semantic_timeout_ms?: number;
