@@ -1,5 +1,6 @@
 import type { Steps } from '../concurrency/steps.js'
 import { contentStems } from '../text/analysis.js'
+import { STOP_WORDS } from '../text/stop-words.js'
 import { analyzeQuerySteps, type AnalyzedQuery } from './query.js'
 import type { RetrievalRequest } from './request.js'
 import { namesTimesOnly } from './sought-periods.js'
@@ -10,10 +11,11 @@ const MAX_PARTS = 3
 const MAX_SPLIT_CHARACTERS = 500
 
 const NAME_WORD = String.raw`\p{Lu}[\p{L}\p{M}'’-]*`
-/** A list of names that share one question: `Ann and Bob`, `Ann, Bob and Cy`. */
+const NAME = String.raw`${NAME_WORD}(?:\s+${NAME_WORD})*`
+/** A list of names that share one question: `Ann and Bob Jones`, `Ann, Bob and Cy`. */
 const NAMES = new RegExp([
-  String.raw`(?<![\p{L}\p{N}_])(?:both\s+)?(${NAME_WORD}(?:,\s+${NAME_WORD})*),?`,
-  String.raw`\s+(?:and|or)\s+(${NAME_WORD})(?=[\s?.!,]|['’]s\b|$)`,
+  String.raw`(?<![\p{L}\p{N}_])(?:both\s+)?(${NAME}(?:,\s+${NAME})*),?`,
+  String.raw`\s+(?:and|or)\s+(${NAME})(?=[\s?.!,]|['’]s\b|$)`,
 ].join(''), 'u')
 /**
  * `When … after the move`: a query for the time of one event relative to another. Other queries lose their sense when
@@ -41,14 +43,8 @@ const CLAUSE = /^(?:did|do|does|have|has|had|is|are|was|were|can|could|will|woul
  */
 export function splitQuery (text: string): string[] {
   if (text.length > MAX_SPLIT_CHARACTERS) return []
-  const names = NAMES.exec(text)
-  if (names !== null) {
-    const all = [...names[1]!.split(/,\s+/), names[2]!]
-    if (all.length > MAX_PARTS) return []
-    const [before, after] = [text.slice(0, names.index), text.slice(names.index + names[0].length)]
-    const parts = all.map((name) => `${before}${name}${after}`.replace(/\bboth\b\s*/i, ''))
-    return parts.every(hasContentWords) ? parts : []
-  }
+  const names = splitNames(text)
+  if (names !== undefined) return names
   const between = splitBetween(text)
   if (between.length > 0) return between
   const choices = splitChoices(text)
@@ -57,6 +53,24 @@ export function splitQuery (text: string): string[] {
   if (match === null) return []
   const [, main, event] = match
   return isSearchable(main!) && isSearchable(event!) ? [main!, event!] : []
+}
+
+/** @returns undefined for a query without such a list of names; an empty list when its parts would be no queries */
+function splitNames (text: string): string[] | undefined {
+  const names = NAMES.exec(text)
+  if (names === null) return undefined
+  const [first, ...others] = [...names[1]!.split(/,\s+/), names[2]!]
+  // The first word of a question has a capital too: `Did Ann and Bob`.
+  const words = first!.split(/\s+/)
+  const frame = words.findIndex((word) => !STOP_WORDS.has(word.toLowerCase()))
+  const all = [words.slice(frame).join(' '), ...others]
+  const before = [text.slice(0, names.index), ...words.slice(0, frame).map((word) => `${word} `)].join('')
+  // `between Monday and Friday` is one period, and `between Ann and Bob` one relation.
+  if (/\bbetween\s+$/i.test(before) || all.every((name) => namesTimesOnly(contentStems(name)))) return undefined
+  if (all.length > MAX_PARTS) return []
+  const after = text.slice(names.index + names[0].length)
+  const parts = all.map((name) => `${before}${name}${after}`.replace(/\bboth\b\s*/i, ''))
+  return parts.every(hasContentWords) ? parts : []
 }
 
 function splitBetween (text: string): string[] {
