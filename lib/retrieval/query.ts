@@ -16,6 +16,8 @@ export interface AnalyzedQuery {
   text: string
   /** Distinct index terms. */
   terms: readonly string[]
+  /** How many of the terms are words of the query, and not other forms or spellings of them. */
+  ownTerms: number
   /** Stems of the words in order, without stop words. */
   stems: readonly string[]
   /** Hashes of the stems, in order. */
@@ -137,6 +139,7 @@ export function * analyzeQuerySteps (text: string, now: number, utcOffset = 0): 
   }
   // The query has no other words.
   if (terms.size === 0) for (const term of stems) terms.add(term)
+  const ownTerms = terms.size
   for (const term of alternatives) terms.add(term)
   for (const term of [...terms]) for (const form of otherForms(term)) terms.add(form)
   const hashes = stems.map(fnv1a)
@@ -153,6 +156,7 @@ export function * analyzeQuerySteps (text: string, now: number, utcOffset = 0): 
     text,
     // Stop words are terms only when there are no other words.
     terms: [...terms.size > 0 ? terms : stopWords],
+    ownTerms,
     stems,
     hashes,
     hashLowBits,

@@ -124,8 +124,8 @@ function instruction ({ instructionShare }: RankingInput, query: AnalyzedQuery):
  * things, and its own words describe its subject. The preference would hide answers that discuss all of them behind
  * short turns about one.
  */
-function preferenceForUser ({ terms }: AnalyzedQuery): number {
-  return Math.min(1, Math.max(0, (NO_PREFERENCE_TERMS - terms.length) / (NO_PREFERENCE_TERMS - FULL_PREFERENCE_TERMS)))
+function preferenceForUser ({ ownTerms }: AnalyzedQuery): number {
+  return Math.min(1, Math.max(0, (NO_PREFERENCE_TERMS - ownTerms) / (NO_PREFERENCE_TERMS - FULL_PREFERENCE_TERMS)))
 }
 
 /**

@@ -177,3 +177,9 @@ t.test('any text is analysed, with the same result each time', async () => {
 t.test('a hostile text is read in bounded time', async (t) => {
   for (const text of HOSTILE_TEXTS) t.type(analyzeQuery(text, NOW), 'object')
 })
+
+t.test('other forms and spellings of its words do not make a query longer', async (t) => {
+  const { ownTerms, terms } = analyzeQuery('What is my favorite family photo of my mother and grandmother?', NOW)
+  t.equal(ownTerms, 5)
+  t.ok(terms.length > 8)
+})
