@@ -1,6 +1,6 @@
 import { withoutOtherAddresses } from './addresses.js'
 import { GuardedText } from './guarded-text.js'
-import { readMark, type Mark } from './marks.js'
+import { readMark, type Mark } from '../../text/marks.js'
 import { bracketPairs, codeSpans, type Pair } from './spans.js'
 
 const PLAIN = /[^[\]<(:【`!]+/y

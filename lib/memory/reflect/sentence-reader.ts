@@ -1,4 +1,4 @@
-import { readMark } from './marks.js'
+import { readMark } from '../../text/marks.js'
 import {
   CAPITAL, CLOSERS, DIGIT, endsInAbbreviation, LIST_NUMBER, MAX_ABBREVIATION, SMALL, SPACE, STOPS, WIDE_STOPS,
 } from './sentence-ends.js'

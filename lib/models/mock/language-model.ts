@@ -1,6 +1,7 @@
 import { parseInstant } from '../../time/clock.js'
 import { runInTurns, type Steps } from '../../concurrency/steps.js'
 import { stem } from '../../text/stems.js'
+import { readMark } from '../../text/marks.js'
 import { STOP_WORDS } from '../../text/stop-words.js'
 import { sentenceSteps } from '../../text/sentences.js'
 import { countSteps } from '../../text/tokens.js'
@@ -13,6 +14,8 @@ import { orderContradictions, type DatedStatement, type Statement } from './cont
 const MAX_SENTENCES = 3
 /** Sentences that are processed in one step. */
 const SENTENCES_PER_STEP = 64
+/** A pair of brackets that may be a mark, and an opening one that a later quotation could close. */
+const BRACKETS = /[[【]([^[\]【】]*)[\]】]|【(?![^【】]*】)/g
 
 interface Quote extends Statement {
   text: string
@@ -21,10 +24,11 @@ interface Quote extends Statement {
 }
 
 /**
- * Answers with sentences of the evidence, word for word, each with its citation, and needs no network. It chooses the
- * sentences that share the rarest terms with the question. Of sentences that contradict each other the latest comes
- * first, and each has its date after the citation: `Alice lives in Oslo. [2] (2024-03-01) Alice lives in Lyon. [1]
- * (earlier, 2019-05-04)`. A memory without a time of its own has the time when it was stored: `(stored 2026-01-15)`.
+ * Answers with sentences of the evidence, word for word, each with its citation, and needs no network. A mark inside a
+ * sentence gets round brackets. It chooses the sentences that share the rarest terms with the question. Of sentences
+ * that contradict each other the latest comes first, and each has its date after the citation: `Alice lives in Oslo.
+ * [2] (2024-03-01) Alice lives in Lyon. [1] (earlier, 2019-05-04)`. A memory without a time of its own has the time
+ * when it was stored: `(stored 2026-01-15)`.
  */
 export class MockLanguageModel implements LanguageModel {
   readonly model = 'mock'
@@ -57,7 +61,7 @@ function * answer (
     for (const { start, end } of yield * sentenceSteps(text)) {
       const sentence = text.slice(start, end)
       quotes.push({
-        text: sentence,
+        text: asQuotation(sentence, evidence.length),
         source: index + 1,
         ...yield * readWords(sentence),
         instant: parseInstant(occurredAt ?? retainedAt) ?? null,
@@ -83,6 +87,16 @@ function * answer (
     tokens += cost
   }
   return { text: parts.join(' '), isCut }
+}
+
+/** A sentence in which nothing is read as a mark, which would cite another memory, or as an abstention. */
+function asQuotation (sentence: string, sources: number): string {
+  return sentence
+    .replace(BRACKETS, (whole, inside?: string) => {
+      if (inside === undefined) return '('
+      return readMark(inside, sources) === undefined ? whole : `(${inside})`
+    })
+    .replace(/(no)_(answer)/gi, '$1 $2')
 }
 
 function * readWords (text: string): Steps<Pick<Statement, 'terms' | 'contentTerms'>> {

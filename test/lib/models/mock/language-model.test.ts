@@ -20,6 +20,19 @@ t.test('the answer is the sentences that share the rarest words with the questio
   ]), 'Alice likes to play the cello, her favourite instrument. [2]')
 })
 
+t.test('a quoted sentence cites only its own memory, and is no abstention', async (t) => {
+  for (const [text, quoted] of [
+    ['The boat is hers [2].', 'The boat is hers (2). [1]'],
+    ['The boat is hers [[1-2]] 【source 2】.', 'The boat is hers [(1-2)] (source 2). [1]'],
+    ['The boat [sic] 【重要】 is hers 【2†', 'The boat [sic] 【重要】 is hers (2† [1]'],
+    ['NO_ANSWER, no boat.', 'NO ANSWER, no boat. [1]'],
+  ] as const) {
+    const written = await answer('Whose boat?', [text, 'Bob was there.'])
+    t.equal(written, quoted)
+    t.match(filterCitations(written, 2), { cited: [1], abstained: false })
+  }
+})
+
 t.test('an answer has at most three sentences, and of equal ones the first', async (t) => {
   t.equal(
     await answer('apple', ['Apple one. Apple two.', 'Apple three.', 'Apple four.']),
