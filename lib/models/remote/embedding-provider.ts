@@ -5,10 +5,9 @@ import { EMBEDDING_TIMEOUT_MS, QUERY_TIMEOUT_MS, RemoteEmbeddingSettings } from 
 import { settingsCheck } from '../../providers/settings.js'
 import type { EmbeddingProvider, EmbedOptions } from '../embedding-provider.js'
 import type { ModelStatus } from '../status.js'
+import { inBatches } from './batches.js'
 import { EmbeddingClient, type EmbeddingPurpose } from './embedding-client.js'
 import { openEndpoint, type RemoteContext, type RemoteTools } from './endpoint.js'
-import { forEachConcurrently } from '../../concurrency/for-each-concurrently.js'
-import { linkedAbort } from '../../concurrency/aborting.js'
 import { ModelCallError } from './model-call-error.js'
 import type { ResilientCalls } from './resilient-calls.js'
 import { checkCombinations } from './setting-combinations.js'
@@ -65,7 +64,17 @@ export class RemoteEmbeddingProvider implements EmbeddingProvider {
     })
     this.#hits += found.size
     this.#misses += missing.size
-    const vectors = await this.#inBatches([...missing.values()], purpose, signal)
+    const { client, prefixes, batchSize, width, queryTimeoutMs } = this.#parts
+    // A large call sends a few batches at a time, so that it does not fill the queue.
+    const options = { size: batchSize, width, signal }
+    const vectors = await inBatches([...missing.values()], options, async (batch, signal) => (
+      await client.embed(batch.map((text) => prefixes[purpose] + text), purpose, {
+        signal,
+        ...(purpose === 'query' && {
+          priority: 'interactive', timeoutMs: queryTimeoutMs, attemptTimeoutMs: queryTimeoutMs,
+        }),
+      })
+    ))
     for (const [index, key] of [...missing.keys()].entries()) {
       found.set(key, vectors[index]!)
       this.#cache?.set(key, vectors[index]!)
@@ -80,35 +89,6 @@ export class RemoteEmbeddingProvider implements EmbeddingProvider {
 
   async close (): Promise<void> {
     this.#parts.calls.close()
-  }
-
-  /** The first batch that fails ends the others, because the caller needs the vectors of all. */
-  async #inBatches (
-    texts: readonly string[], purpose: EmbeddingPurpose, signal: AbortSignal | undefined,
-  ): Promise<Float32Array[]> {
-    const { client, prefixes, batchSize, width, queryTimeoutMs } = this.#parts
-    const batches = Array.from({ length: Math.ceil(texts.length / batchSize) }, (_, index) => (
-      texts.slice(index * batchSize, (index + 1) * batchSize)
-    ))
-    const answers: Float32Array[][] = []
-    const { controller, unlink } = linkedAbort(signal)
-    try {
-      // A large call sends a few batches at a time, so that it does not fill the queue.
-      await forEachConcurrently(batches.entries(), width, async ([index, batch]) => {
-        answers[index] = await client.embed(batch.map((text) => prefixes[purpose] + text), purpose, {
-          signal: controller.signal,
-          ...(purpose === 'query' && {
-            priority: 'interactive', timeoutMs: queryTimeoutMs, attemptTimeoutMs: queryTimeoutMs,
-          }),
-        })
-      })
-    } catch (error) {
-      controller.abort(error)
-      throw error
-    } finally {
-      unlink()
-    }
-    return answers.flat()
   }
 }
 

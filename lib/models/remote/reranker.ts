@@ -3,6 +3,7 @@ import { RERANK_ENDPOINT_TIMEOUT_MS, RerankEndpointSettings } from '../../provid
 import { settingsCheck } from '../../providers/settings.js'
 import type { Reranker } from '../reranker.js'
 import type { ModelStatus } from '../status.js'
+import { inBatches } from './batches.js'
 import { openEndpoint, type CalledEndpoint, type RemoteContext, type RemoteTools } from './endpoint.js'
 import { member } from './member.js'
 import { ModelCallError } from './model-call-error.js'
@@ -15,6 +16,8 @@ const SERVICE = 'rerank endpoint'
 /** Bytes of an answer besides its scores. Some endpoints return the texts, with up to six bytes for a character. */
 const ENVELOPE_BYTES = 1024 * 1024
 const ECHO_FACTOR = 6
+/** The most texts of a request that Text Embeddings Inference takes by default (`--max-client-batch-size`). */
+const TEI_BATCH_SIZE = 32
 
 const check = settingsCheck(KEY, RerankEndpointSettings)
 
@@ -22,6 +25,8 @@ interface Parts {
   endpoint: CalledEndpoint
   url: string
   makeBody: (query: string, texts: readonly string[]) => object
+  /** The most texts of one request. */
+  batchSize: number
   timeoutMs: number
 }
 
@@ -35,10 +40,23 @@ export class RemoteReranker implements Reranker {
 
   /** @throws ModelCallError; the reason of the signal once it is aborted */
   async rerank (
-    query: string, texts: readonly string[], { signal: callers }: { signal?: AbortSignal },
+    query: string, texts: readonly string[], { signal }: { signal?: AbortSignal },
   ): Promise<number[]> {
-    callers?.throwIfAborted()
-    if (texts.length === 0) return []
+    signal?.throwIfAborted()
+    return await inBatches(texts, { size: this.#parts.batchSize, signal }, async (batch, signal) => (
+      await this.#rerankBatch(query, batch, signal)
+    ))
+  }
+
+  status (): ModelStatus {
+    return this.#parts.endpoint.calls.status()
+  }
+
+  async close (): Promise<void> {
+    this.#parts.endpoint.calls.close()
+  }
+
+  async #rerankBatch (query: string, texts: readonly string[], callers: AbortSignal): Promise<number[]> {
     const { endpoint, url, makeBody, timeoutMs } = this.#parts
     const body = JSON.stringify(makeBody(query, texts))
     const maxBytes = ENVELOPE_BYTES + body.length * ECHO_FACTOR
@@ -50,14 +68,6 @@ export class RemoteReranker implements Reranker {
       const message = `The ${SERVICE} answered with something else than one score for each text`
       throw new ModelCallError('unusable', message, { status: 200 })
     }, { timeoutMs, attemptTimeoutMs: timeoutMs, priority: 'interactive', signal: callers })
-  }
-
-  status (): ModelStatus {
-    return this.#parts.endpoint.calls.status()
-  }
-
-  async close (): Promise<void> {
-    this.#parts.endpoint.calls.close()
   }
 }
 
@@ -79,6 +89,7 @@ export function makeRemoteReranker (
     endpoint,
     url: url.href,
     timeoutMs,
+    batchSize: style === 'tei' ? TEI_BATCH_SIZE : Infinity,
     // The number of results is not sent: its name differs (top_n, top_k), and the default is all of them.
     makeBody: style === 'tei'
       ? (query, texts) => ({ query, texts })

@@ -120,7 +120,7 @@ export const RerankEndpointSettings = Type.Object({
   max_concurrency: concurrency('Maximum number of concurrent requests. Default 4.'),
   style: Type.Optional(Type.Enum(['cohere', 'tei'], {
     description: 'Protocol of POST {base_url}/rerank: cohere (Cohere, Jina, Voyage, vLLM) or tei (Text Embeddings ' +
-      'Inference). Default cohere.',
+      'Inference, in requests of at most 32 texts). Default cohere.',
   })),
   timeout_ms: integer(
     10, 600_000,

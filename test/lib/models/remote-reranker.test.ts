@@ -39,6 +39,14 @@ t.test('the style of Text Embeddings Inference has no model and calls the docume
   t.strictSame(server.requests[0]!.body, { query: QUERY, texts: TEXTS })
 })
 
+t.test('a request to Text Embeddings Inference has at most 32 texts', async (t) => {
+  const server = await startModelServer(t)
+  const reranker = makeRemoteReranker({ base_url: server.url, style: 'tei' }, { baseDirectory: '/' })
+  const texts = Array.from({ length: 100 }, (_, index) => TEXTS[index % 3]!)
+  t.strictSame(await reranker.rerank(QUERY, texts, {}), texts.map((_, index) => SCORES[index % 3]))
+  t.strictSame(server.requests.map(({ body }) => (body['texts'] as string[]).length).sort(), [32, 32, 32, 4])
+})
+
 t.test('results may be under `data`, as with Voyage, and may repeat the texts', async (t) => {
   const { server, reranker } = await open(t)
   server.next((_request, response) => {
