@@ -9,7 +9,7 @@ import type { Telemetry } from '../telemetry/telemetry.js'
 import { countTokens } from '../text/tokens.js'
 import { openSpan, SpanKind, type OpenSpan } from '../telemetry/tracing.js'
 import type { ModelUsage } from './model-usage.js'
-import { callOutcome, reachedTheModel, UnusableGeneration, unusableFor } from './model-errors.js'
+import { asModelError, callOutcome, reachedTheModel, UnusableGeneration, unusableFor } from './model-errors.js'
 
 export type CallPurpose = 'reflect' | 'rewrite' | 'rerank'
 
@@ -79,7 +79,7 @@ export class MeteredLanguageModel {
       return { ...generation, usage }
     } catch (error) {
       account.fail(error, '')
-      throw error
+      throw asModelError(error, call.signal)
     }
   }
 
@@ -120,7 +120,7 @@ export class MeteredLanguageModel {
       }
     } catch (error) {
       account.fail(error, text)
-      throw error
+      throw asModelError(error, call.signal)
     } finally {
       // The account is still open here only when the consumer has left.
       account.fail(undefined, text)

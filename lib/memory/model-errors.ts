@@ -1,5 +1,5 @@
 import { DeadlineExceeded } from '../concurrency/deadline.js'
-import { retryAfter, ServiceError } from '../errors/service-error.js'
+import { retryAfter, ServiceError, type ErrorOptions } from '../errors/service-error.js'
 import type { Finish } from '../models/language-model.js'
 import { ModelCallError } from '../models/remote/model-call-error.js'
 
@@ -14,6 +14,20 @@ export class UnusableGeneration extends Error {
     super(reason)
     this.name = 'UnusableGeneration'
   }
+}
+
+/** An error of the model's own code, as a class of the operator may throw. */
+class ForeignModelError extends Error {
+  constructor (cause: unknown) {
+    super('The language model failed', { cause })
+    this.name = 'ForeignModelError'
+  }
+}
+
+/** @returns the error, as one of the model if it may be of the model's own code */
+export function asModelError (error: unknown, signal: AbortSignal | undefined): unknown {
+  const known = [ModelCallError, UnusableGeneration, DeadlineExceeded, ServiceError]
+  return signal?.aborted === true || known.some((type) => error instanceof type) ? error : new ForeignModelError(error)
 }
 
 /** The error of an unusable answer with this finish reason. */
@@ -38,22 +52,28 @@ export function reachedTheModel (error: unknown): boolean {
 /**
  * The error that the client of the gateway receives for a failed call. Details from the provider's client are only for
  * the log.
+ * @returns undefined for an error that is none of a model, of a deadline or of a ServiceError: the gateway has failed
  */
-export function modelFailure (cause: unknown): ServiceError {
+export function modelFailure (cause: unknown): ServiceError | undefined {
   if (cause instanceof ServiceError) return cause
   if (cause instanceof DeadlineExceeded) return lateFailure(cause)
-  if (callOutcome(cause) === 'unusable') {
-    return new ServiceError('model_output_invalid', 'The language model gave an unusable answer', { cause })
-  }
-  const retry = cause instanceof ModelCallError && cause.retryAfterMs !== undefined
-    ? retryAfter(cause.retryAfterMs)
-    : {}
-  if (callOutcome(cause) === 'overloaded') {
-    return new ServiceError('overloaded', 'Too many requests wait for the language model', {
-      ...retryAfter(1000), ...retry, cause,
-    })
-  }
-  return new ServiceError('dependency_unavailable', 'The language model is unavailable', { ...retry, cause })
+  if (cause instanceof UnusableGeneration) return unusableFailure(cause)
+  if (cause instanceof ForeignModelError) return unavailableFailure({ cause: cause.cause })
+  if (!(cause instanceof ModelCallError)) return undefined
+  if (cause.kind === 'unusable') return unusableFailure(cause)
+  const retry = cause.retryAfterMs === undefined ? {} : retryAfter(cause.retryAfterMs)
+  if (cause.kind !== 'overloaded') return unavailableFailure({ ...retry, cause })
+  return new ServiceError('overloaded', 'Too many requests wait for the language model', {
+    ...retryAfter(1000), ...retry, cause,
+  })
+}
+
+function unusableFailure (cause: Error): ServiceError {
+  return new ServiceError('model_output_invalid', 'The language model gave an unusable answer', { cause })
+}
+
+function unavailableFailure (details: ErrorOptions): ServiceError {
+  return new ServiceError('dependency_unavailable', 'The language model is unavailable', details)
 }
 
 /**

@@ -38,8 +38,8 @@ export interface ReflectOptions {
   newBoundary: () => string
 }
 
-export /** A reflect that is ready for the model. */
-interface ReflectRun {
+/** A reflect that is ready for the model. */
+export interface ReflectRun {
   admitted: Admission
   deadline: Deadline
   degraded: NonNullable<ReflectAnswer['degraded']>
@@ -143,13 +143,13 @@ export async function prepareReflect (
 
 /**
  * Maps an error to the one for the client. A failure near the deadline of the request is reported as late, not as a
- * fault of the model.
+ * fault of the model. A fault of the gateway stays as it is.
  */
-export function reflectFailure (error: unknown, deadline: Deadline): ServiceError {
+export function reflectFailure (error: unknown, deadline: Deadline): unknown {
   const failure = modelFailure(error)
-  const isLate = failure.code === 'dependency_unavailable' &&
+  const isLate = failure?.code === 'dependency_unavailable' &&
     deadline.remainingMs() <= 2 * Math.min(RESERVE_MS, deadline.timeoutMs * RESERVE_SHARE)
-  return isLate ? lateFailure(error) : failure
+  return isLate ? lateFailure(error) : failure ?? error
 }
 
 /** Raises the minimum trust of the filters to a floor. */

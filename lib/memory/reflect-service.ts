@@ -128,7 +128,7 @@ export class ReflectService {
       const failure = reflectFailure(error, run.deadline)
       // A store that fails to count the call throws this error itself; the model is not at fault then.
       const isStores = error instanceof ServiceError && error.code === 'dependency_unavailable'
-      const isModels = !isStores &&
+      const isModels = !isStores && failure instanceof ServiceError &&
         ['dependency_unavailable', 'deadline_exceeded', 'overloaded', 'model_output_invalid'].includes(failure.code)
       // Sentences of memories cannot satisfy a schema, so a caller with a schema gets the error.
       if (!isModels || callerHasAborted(run.deadline) || run.schema !== undefined ||

@@ -147,3 +147,13 @@ await t.test('a store that is down is no fault of the model either', async (t) =
   refused(t, await post('/v1/reflect', QUESTION), 503, 'dependency_unavailable')
   refused(t, await post('/v1/reflect', QUESTION, EVENTS), 503, 'dependency_unavailable')
 })
+
+await t.test('a fault of the gateway is none of the model: 500, and no extractive answer', async (t) => {
+  const { post, retain } = await testApp(t, { file: { escalation: { degraded_mode: 'extractive' } } }, {
+    languageModel: new StreamingModel(), newBoundary: () => { throw new TypeError(SECRET) },
+  })
+  await retain('bank', 'Alice drinks green tea.')
+  for (const headers of [{}, EVENTS]) {
+    refused(t, await post('/v1/reflect', QUESTION, headers), 500, 'internal_error', { detail: 'Internal server error' })
+  }
+})

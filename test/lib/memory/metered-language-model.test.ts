@@ -171,13 +171,18 @@ const ends: Array<[error: Error, outcome: string, paid: boolean]> = [
   [new DeadlineExceeded(5), 'timeout', true],
   [new Error('foreign'), 'error', false],
 ]
+/** The error of a model's own code, which is wrapped, or any other error. */
+function foreignCause (error: unknown): unknown {
+  return error instanceof Error && error.name === 'ForeignModelError' ? error.cause : error
+}
+
 for (const [error, outcome, paid] of ends) {
   t.test(`a call that ends with ${error.name} ${error.message} is reported as ${outcome}, and ` +
     `${paid ? 'its prompt is paid for' : 'nothing is paid for'}`, async (t) => {
     const { metered, records, left } = setUp({ generate: async () => { throw error } }, {
       quotas: { model_tokens_per_day: 5000 },
     })
-    t.equal(await failureOf(async () => await metered.generate(CALL)), error)
+    t.equal(foreignCause(await failureOf(async () => await metered.generate(CALL))), error)
     t.equal(await left(), paid ? 5000 - PROMPT_TOKENS : 5000)
     t.match(records, [{ outcome, inputTokens: undefined, cost: undefined }])
     t.equal(records.length, 1)
@@ -187,7 +192,7 @@ for (const [error, outcome, paid] of ends) {
     const { metered, records, left } = setUp(streamOf(text('Alice lives'), error), {
       quotas: { model_tokens_per_day: 5000 },
     })
-    t.equal(await failureOf(async () => await collected(metered.stream(CALL))), error)
+    t.equal(foreignCause(await failureOf(async () => await collected(metered.stream(CALL)))), error)
     t.equal(await left(), paid ? 5000 - PROMPT_TOKENS - countTokens('Alice lives') : 5000)
     t.match(records, [{ outcome }])
     t.equal(records.length, 1)
