@@ -65,7 +65,7 @@ export class ReflectService {
   ): AsyncGenerator<ReflectEvent, void> {
     const run = await prepareReflect(request, context, this.#deps, this.#options, { signal, budget })
     const { deadline, question, schema, sources } = run
-    // Whether the quota counts this reflect: from the first text on, even if the caller leaves.
+    // Whether the quota counts this reflect: from the first text on, however the stream ends.
     let counts = false
     try {
       yield { event: 'evidence', data: { sources } }
@@ -109,9 +109,6 @@ export class ReflectService {
       if (streamed === '') yield { event: 'delta', data: { text: done.answer } }
       yield { event: 'usage', data: usageOf(answered.usage) }
       yield { event: 'done', data: done }
-    } catch (error) {
-      counts &&= callerHasAborted(deadline)
-      throw error
     } finally {
       if (!counts) run.admitted.release()
       deadline.end()

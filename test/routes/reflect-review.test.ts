@@ -46,6 +46,23 @@ t.test('a caller who disconnects during the wait for more words has used it too'
   t.equal(await status(), 429)
 })
 
+t.test('a stream that fails after its first words has used it too', async (t) => {
+  const languageModel = new StreamingModel()
+  languageModel.parts = () => (async function * () {
+    yield { type: 'text' as const, text: 'Tea [1].\n' }
+    throw new Error('broken off')
+  })()
+  const { app, post, retain } = await testApp(
+    t, { file: { homeostasis: { quotas: { reflect_per_day: 1 } } } }, { languageModel },
+  )
+  await retain('bank', 'Alice drinks green tea.')
+  const events = app.memory.reflectStream(QUESTION, CALLER)
+  await events.next()
+  t.match((await events.next()).value, { event: 'delta' })
+  await t.rejects(events.next(), { code: 'dependency_unavailable' })
+  t.equal((await post('/v1/reflect', QUESTION)).statusCode, 429)
+})
+
 t.test('a caller who disconnects before the first words has not used it', async (t) => {
   const { memory, status } = await onceADay()
   const events = memory.reflectStream(QUESTION, CALLER)
