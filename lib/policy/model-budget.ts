@@ -1,5 +1,5 @@
 import type { Clock } from '../time/clock.js'
-import type { ServiceError } from '../errors/service-error.js'
+import { invalidField, type ServiceError } from '../errors/service-error.js'
 import { limitExceeded } from './admission.js'
 import { NO_TELEMETRY, type Telemetry } from '../telemetry/telemetry.js'
 import type { ResolvedBank } from './bank.js'
@@ -40,7 +40,8 @@ export class ModelBudget {
 
   /**
    * @param tokens the most that the call may use; called only when a budget of tokens is set
-   * @throws ServiceError quota_exceeded with `retryAfterSeconds`, and nothing is counted; dependency_unavailable
+   * @throws ServiceError quota_exceeded with `retryAfterSeconds`, and nothing is counted; invalid_request for more
+   *   tokens than a budget ever has; dependency_unavailable
    */
   async reserve (banks: readonly ResolvedBank[], tokens: () => number): Promise<Reservation> {
     const limits = banks.flatMap(({ key: bank, settings }) => {
@@ -51,6 +52,10 @@ export class ModelBudget {
     const now = this.#clock()
     const day = dayOf(now)
     const reserved = limits.some(({ maxTokens }) => maxTokens !== undefined) ? tokens() : 0
+    for (const { maxTokens } of limits) {
+      // Waiting does not help, so it is not a 429.
+      if (maxTokens !== undefined && reserved > maxTokens) throw amountAboveLimit(reserved, maxTokens)
+    }
     const entries = limits.flatMap(({ bank, calls, maxTokens }) => [
       ...(calls === undefined ? [] : [{ bank, day, counter: CALLS, amount: 1, limit: calls }]),
       ...(maxTokens === undefined ? [] : [{ bank, day, counter: TOKENS, amount: reserved, limit: maxTokens }]),
@@ -77,4 +82,9 @@ export class ModelBudget {
     this.#telemetry.refused('quota_exceeded')
     return limitExceeded('quota_exceeded', message, waitMs)
   }
+}
+
+function amountAboveLimit (tokens: number, limit: number): ServiceError {
+  return invalidField('max_tokens', `with the prompt, the request may take ${tokens} tokens of the language model, ` +
+    `more than ${TOKENS} (${limit}) ever lets through`)
 }

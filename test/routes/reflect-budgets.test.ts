@@ -68,14 +68,17 @@ await t.test('a stream is counted like any other, and refused as an event after 
 })
 
 await t.test('a budget of tokens counts the prompt and the maximum of the answer', async (t) => {
-  refused(t, await ask('small', { max_tokens: 50 }), 429, 'quota_exceeded', {
-    detail: /model_tokens_per_day \(100\) leaves no room/,
+  refused(t, await ask('small', { max_tokens: 50 }), 400, 'invalid_request', {
+    detail: /more than model_tokens_per_day \(100\) ever lets through/,
+    errors: [{ field: 'max_tokens', message: String }],
   })
   t.same(languageModel.asked, [])
   t.equal((await ask('tokens-a', { max_tokens: 50 })).statusCode, 200)
   const prompt = languageModel.last.messages.reduce((sum, { content }) => sum + countTokens(content), 0)
   // Of it 34 tokens were used.
-  t.equal((await ask('tokens-a', { max_tokens: 3000 - 34 - prompt + 1 })).statusCode, 429)
+  refused(t, await ask('tokens-a', { max_tokens: 3000 - 34 - prompt + 1 }), 429, 'quota_exceeded', {
+    detail: /model_tokens_per_day \(3000\) leaves no room/,
+  })
   t.equal((await ask('tokens-a', { max_tokens: 3000 - 34 - prompt })).statusCode, 200)
 })
 

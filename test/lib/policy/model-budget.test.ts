@@ -58,6 +58,12 @@ t.test('the maximum number of tokens is reserved, and unused ones are returned',
   t.ok(await refusal(tokens.reserve([HOME], () => 1)))
 })
 
+t.test('a call that may take more tokens than a budget has is refused for good, and nothing is counted', async (t) => {
+  const { budget: tokens } = budget({ model_tokens_per_day: 1000 })
+  t.match(await refusal(tokens.reserve([HOME], () => 1001)), { code: 'invalid_request', retryAfterSeconds: undefined })
+  await t.resolves(tokens.reserve([HOME], () => 1000))
+})
+
 t.test('a call that used more than was reserved counts in full', async (t) => {
   const { budget: tokens } = budget({ model_tokens_per_day: 100 })
   ;(await tokens.reserve([HOME], () => 10)).settle(100, true)
