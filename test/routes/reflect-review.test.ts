@@ -63,6 +63,20 @@ t.test('a stream that fails after its first words has used it too', async (t) =>
   t.equal((await post('/v1/reflect', QUESTION)).statusCode, 429)
 })
 
+t.test('a long answer of a model without streaming is sent in pieces', async (t) => {
+  const languageModel = new ScriptedModel()
+  const answer = Array.from({ length: 1000 }, () => 'Tea [1].').join(' ')
+  languageModel.answer = () => generation(answer)
+  const { app, retain } = await testApp(t, {}, { languageModel })
+  await retain('bank', 'Alice drinks green tea.')
+  const deltas: string[] = []
+  for await (const { event, data } of app.memory.reflectStream(QUESTION, CALLER)) {
+    if (event === 'delta') deltas.push(data.text)
+  }
+  t.ok(deltas.length > 1)
+  t.equal(deltas.join(''), answer)
+})
+
 t.test('a caller who disconnects before the first words has not used it', async (t) => {
   const { memory, status } = await onceADay()
   const events = memory.reflectStream(QUESTION, CALLER)

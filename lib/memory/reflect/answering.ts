@@ -51,16 +51,16 @@ export async function generateAnswer (question: AnswerRequest): Promise<ModelAns
  * @returns the answer as a whole
  */
 export async function * streamAnswer (
-  { meteredModel, call, linkableTexts }: AnswerRequest,
+  { meteredModel, call, linkableTexts, caller }: AnswerRequest,
 ): AsyncGenerator<string, ModelAnswer> {
   const filter = new CitationFilter(call.grounding.evidence.length, { sourceTexts: linkableTexts })
   let text = ''
   for await (const part of meteredModel.stream(call)) {
     if (part.type === 'text') {
-      const shown = filter.push(part.text)
-      if (shown === '') continue
-      text += shown
-      yield shown
+      for await (const shown of filterSteps(filter, part.text, caller)) {
+        text += shown
+        yield shown
+      }
       continue
     }
     const last = filter.end()
@@ -122,14 +122,20 @@ async function filterCitations (
 ): Promise<Pick<ModelAnswer, 'text' | 'abstained' | 'unverified'>> {
   const filter = new CitationFilter(call.grounding.evidence.length, { sourceTexts: linkableTexts })
   const parts: string[] = []
-  for (let start = 0; start < generation.text.length; start += CHARACTERS_PER_STEP) {
-    if (turns.isExhausted) await turns.next(caller)
-    parts.push(filter.push(generation.text.slice(start, start + CHARACTERS_PER_STEP)))
-  }
+  for await (const shown of filterSteps(filter, generation.text, caller)) parts.push(shown)
   const { text: rest, abstained, unverified } = filter.end()
   const text = [...parts, rest].join('').trim()
   requireText(generation.finish, abstained ? 'abstained' : text)
   return { text, abstained, unverified }
+}
+
+/** Filters a text in pieces, and yields to the event loop between them. @returns the pieces to show */
+async function * filterSteps (filter: CitationFilter, text: string, caller: string): AsyncGenerator<string, void> {
+  for (let start = 0; start < text.length; start += CHARACTERS_PER_STEP) {
+    if (turns.isExhausted) await turns.next(caller)
+    const shown = filter.push(text.slice(start, start + CHARACTERS_PER_STEP))
+    if (shown !== '') yield shown
+  }
 }
 
 /** Removes hidden characters from the strings of a structured answer. readStructured() bounds its depth. */
