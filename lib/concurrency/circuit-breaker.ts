@@ -10,10 +10,10 @@ export interface BreakerOptions {
 export type BreakerState = 'closed' | 'open' | 'half_open'
 
 /** How a call ended; `ignored` when it was aborted before it showed whether the other side works. */
-export type CallOutcome = 'success' | 'failure' | 'ignored'
+export type BreakerOutcome = 'success' | 'failure' | 'ignored'
 
 /** Reports how a call ended; only the first report counts. */
-export type ReportOutcome = (outcome: CallOutcome) => void
+export type ReportOutcome = (outcome: BreakerOutcome) => void
 
 /** The wait reported to a caller while all trials are in progress: most of them have ended by then. */
 const TRIAL_WAIT_MS = 1000

@@ -1,4 +1,4 @@
-import type { CallOutcome, ModelCallRecord, Telemetry } from '../telemetry/telemetry.js'
+import type { ModelCallOutcome, ModelCallRecord, Telemetry } from '../telemetry/telemetry.js'
 import { SpanKind, traced } from '../telemetry/tracing.js'
 import type { EmbeddingProvider, EmbedOptions } from './embedding-provider.js'
 import { ModelCallError } from './remote/model-call-error.js'
@@ -105,7 +105,7 @@ async function observeCall<T> (
   work: () => Promise<T>,
 ): Promise<T> {
   const startedAt = timer()
-  const record = (outcome: CallOutcome) => {
+  const record = (outcome: ModelCallOutcome) => {
     telemetry.modelCall({ kind, provider, model, purpose, outcome, durationMs: timer() - startedAt })
   }
   const attributes = {
@@ -121,7 +121,7 @@ async function observeCall<T> (
   }
 }
 
-function callOutcomeOf (error: unknown, signal: AbortSignal | undefined): CallOutcome {
+function callOutcomeOf (error: unknown, signal: AbortSignal | undefined): ModelCallOutcome {
   if (signal?.aborted === true) {
     return signal.reason instanceof Error && TIMEOUTS.has(signal.reason.name) ? 'timeout' : 'aborted'
   }

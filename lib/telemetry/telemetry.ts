@@ -1,5 +1,5 @@
 /** The outcome of a call to a model: `ok`, a kind of ModelCallError, `aborted` by its caller, or `error`. */
-export type CallOutcome = string
+export type ModelCallOutcome = string
 
 export interface ModelCallRecord {
   kind: 'llm' | 'embedding' | 'reranker'
@@ -8,7 +8,7 @@ export interface ModelCallRecord {
   model: string
   /** The purpose: `reflect`, `rewrite`, `rerank`, `query`, `document`. */
   purpose: string
-  outcome: CallOutcome
+  outcome: ModelCallOutcome
   durationMs: number
   inputTokens?: number
   outputTokens?: number

@@ -1,4 +1,4 @@
-import { CircuitBreaker, type BreakerOptions, type CallOutcome } from '../../concurrency/circuit-breaker.js'
+import { CircuitBreaker, type BreakerOptions, type BreakerOutcome } from '../../concurrency/circuit-breaker.js'
 import { KeyedCircuitBreakers } from '../../concurrency/keyed-circuit-breakers.js'
 import type { ModelStatus } from '../status.js'
 import { ModelCallError } from './model-call-error.js'
@@ -67,7 +67,7 @@ export class ModelCircuitBreakers {
 }
 
 /** An error other than ModelCallError is a failure; a model of an operator's own class may throw any. */
-function outcomeOf (error: unknown): CallOutcome {
+function outcomeOf (error: unknown): BreakerOutcome {
   if (error === undefined) return 'success'
   if (!(error instanceof ModelCallError)) return 'failure'
   if (error.cutShort === true || NOT_SENT.has(error.kind)) return 'ignored'

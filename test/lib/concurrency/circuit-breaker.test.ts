@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import t from 'tap'
-import { CircuitBreaker, type ReportOutcome, type CallOutcome } from '../../../lib/concurrency/circuit-breaker.js'
+import { CircuitBreaker, type ReportOutcome, type BreakerOutcome } from '../../../lib/concurrency/circuit-breaker.js'
 import { KeyedCircuitBreakers } from '../../../lib/concurrency/keyed-circuit-breakers.js'
 import fc, { runs } from '../../helpers/fast-check.js'
 
@@ -10,7 +10,7 @@ const TRIALS = 2
 
 type Step =
   | { do: 'enter' }
-  | { do: 'settle', which: number, outcome: CallOutcome }
+  | { do: 'settle', which: number, outcome: BreakerOutcome }
   | { do: 'wait', milliseconds: number }
 
 const steps = fc.array(fc.oneof(
@@ -20,7 +20,7 @@ const steps = fc.array(fc.oneof(
     arbitrary: fc.record({
       do: fc.constant('settle' as const),
       which: fc.nat(),
-      outcome: fc.constantFrom<CallOutcome[]>('success', 'failure', 'ignored'),
+      outcome: fc.constantFrom<BreakerOutcome[]>('success', 'failure', 'ignored'),
     }),
   },
   {
@@ -36,7 +36,7 @@ class Model {
   state: 'closed' | 'open' | 'half_open' = 'closed'
   now = 0
   #changedAt = 0
-  #outcomes: CallOutcome[] = []
+  #outcomes: BreakerOutcome[] = []
   #underWay = new Set<symbol>()
 
   get admits (): boolean {
@@ -50,7 +50,7 @@ class Model {
     return call
   }
 
-  settle (call: symbol, outcome: CallOutcome): void {
+  settle (call: symbol, outcome: BreakerOutcome): void {
     if (!this.#underWay.delete(call) || outcome === 'ignored') return
     this.#outcomes.push(outcome)
     const last = this.#outcomes.slice(-THRESHOLD)
