@@ -51,7 +51,7 @@ export function * rankSteps (
   const sums = yield * scoreSteps(inputs, query, scorers)
   // Subtracting what a typical cosine adds keeps scores comparable between recalls with and without the semantic
   // strategy.
-  const usual = candidates.some(({ scores }) => scores.semantic !== undefined) ? weights.semantic * TYPICAL_COSINE : 0
+  const usual = candidates.some(({ scores: { semantic = 0 } }) => semantic > 0) ? weights.semantic * TYPICAL_COSINE : 0
   for (let index = 0; index < sums.length; index++) sums[index] = fused[index]! + sums[index]! - usual
   const scores = sums.map(toScore)
   const order = descendingOrder([...scores.keys()], scores, (a, b) => byMemoryId(candidates[a]!, candidates[b]!))

@@ -25,6 +25,13 @@ t.test('without scorers the scores of the strategies decide', async (t) => {
   t.strictSame(ids(rank('tea', candidates, { scorers: only(), weights: { lexical: 1, semantic: 2 } })), ['a', 'b'])
 })
 
+t.test('cosines that are all 0 change no score', async (t) => {
+  const scoresOf = (semantic: { semantic?: number }) => rank('tea', [
+    candidate('a', { lexical: 0.9, ...semantic }), candidate('b', { lexical: 0.5, ...semantic }),
+  ], { weights: { lexical: 1, semantic: 1.5 } }).map(({ score }) => score)
+  t.strictSame(scoresOf({ semantic: 0 }), scoresOf({}))
+})
+
 t.test('a scorer raises a candidate by its weight, and lowers it by a negative weight', async (t) => {
   const candidates = () => [
     candidate('a', { lexical: 0.5, text: 'Tea is nice.' }), candidate('b', { lexical: 0.5, text: 'Is tea nice?' }),
