@@ -12,6 +12,14 @@ export function applyConfigOption ({ config }: ConfigOptions): void {
 }
 
 /**
+ * Reads the file of variables that the option names, and none without the option.
+ * @throws ConfigurationError
+ */
+export function applyNamedEnvFile ({ envFile }: ConfigOptions): void {
+  if (envFile !== undefined) applyEnvFile(process.env, process.cwd(), envFile)
+}
+
+/**
  * Sets the environment of the process to that of a server started in this folder with these options.
  * @throws ConfigurationError
  */

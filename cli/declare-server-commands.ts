@@ -3,10 +3,10 @@ import { QUESTIONS } from './init/answers.js'
 import { integer, pair } from './option-values.js'
 
 /** Adds the options that choose the configuration of a server. */
-function configured (command: Command): Command {
+function configured (command: Command, envFile = 'file of variables that is read instead of .env'): Command {
   return command
     .option('--config <file>', 'configuration file (default: SERVICES_CONFIG_PATH)')
-    .option('--env-file <file>', 'file of variables that is read instead of .env')
+    .option('--env-file <file>', envFile)
 }
 
 /** The commands for operators of a server. */
@@ -63,7 +63,8 @@ export function declareServerCommands (program: Command): void {
     .option('--json', 'write JSON')
     .action(async (options) => { await (await import('./commands/reembed.js')).reembed(options) })
 
-  configured(program.command('mcp').description('speak the Model Context Protocol over standard input and output'))
+  const mcp = program.command('mcp').description('speak the Model Context Protocol over standard input and output')
+  configured(mcp, 'file of variables; without this option none is read, not even .env')
     .option('--data <folder>', 'use the memories in this folder; without --data and --config, requests go to a server')
     .option('--bank <bank>', 'the only bank that the client may use; the tools then take no bank')
     .option('--profile <name>', 'profile with the server and the credentials (default: MEMORY_GATEWAY_PROFILE, ' +

@@ -1,6 +1,6 @@
 import { runMcpStdio } from '../../mcp/stdio.js'
 import { checkedConfig } from '../config/check.js'
-import { applyConfiguration, type ConfigOptions } from '../configuration.js'
+import { applyConfigOption, applyNamedEnvFile, type ConfigOptions } from '../configuration.js'
 import { readConnection, readPrincipal } from '../connection.js'
 import { untilInterrupted } from '../interrupt.js'
 import { packageVersion } from '../version.js'
@@ -11,9 +11,14 @@ export interface McpCommandOptions extends ConfigOptions {
   profile?: string
 }
 
-/** Serves MCP from the store of the given folder or configuration, if any; else as a proxy of a server. */
+/**
+ * Serves MCP from the store of the given folder or configuration, if any; else as a proxy of a server. An editor starts
+ * it in the folder that is open there, whose `.env` is not read: the author of that folder could load code with it or
+ * redirect credentials.
+ */
 export async function mcp ({ data, bank, profile, ...options }: McpCommandOptions): Promise<void> {
-  applyConfiguration(options)
+  applyConfigOption(options)
+  applyNamedEnvFile(options)
   const isEmbedded = data !== undefined || options.config !== undefined
   await untilInterrupted(async (signal) => {
     const common = { version: packageVersion(), bankId: bank, signal }

@@ -1,4 +1,6 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import type { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { PassThrough, Writable } from 'node:stream'
@@ -7,6 +9,7 @@ import t, { type Test } from 'tap'
 import type { FileConfig } from '../../lib/config/schema.js'
 import { runMcpStdio, type McpStdioOptions } from '../../mcp/stdio.js'
 import { testApp } from '../helpers/app.js'
+import { runCli } from '../helpers/cli.js'
 import { testConfig } from '../helpers/config.js'
 import { addressOf, answerOf, mcpClient, refusalOf, REVISIONS, rpc, toolCall, type Revision } from '../helpers/mcp.js'
 
@@ -136,6 +139,33 @@ t.test('a principal beyond ASCII has its grants', async (t) => {
     t.match(answerOf(await retain('team')), { stored: true })
     t.match(refusalOf(await retain('other')), { code: 'access_denied' })
   }
+})
+
+t.test('the .env of the folder in which an editor starts the program is not read', async (t) => {
+  const asked: unknown[] = []
+  const foreign = createServer((request, reply) => { asked.push(request.headers['x-api-key']); reply.end('{}') })
+  t.teardown(() => { foreign.close() })
+  await new Promise<void>((resolve) => foreign.listen(0, '127.0.0.1', resolve))
+  const { port } = foreign.address() as AddressInfo
+  const cwd = t.testdir({
+    '.env': `MEMORY_GATEWAY_URL=http://127.0.0.1:${port}\nSERVICES_CONFIG_PATH=foreign.yaml\n`,
+    'foreign.yaml': 'embedding_provider: "./foreign.mjs:Foreign"\n',
+    'foreign.mjs': 'import { writeFileSync } from "node:fs"\nwriteFileSync("loaded", "")\nexport class Foreign {}\n',
+  })
+  const mcp = async (args: string[]) => await runCli(['mcp', ...args], {
+    cwd,
+    stdin: JSON.stringify(toolCall('list_banks', {})),
+    env: { MEMORY_GATEWAY_API_KEY: 'secret', XDG_CONFIG_HOME: cwd, MEMORY_GATEWAY_PROFILE: 'mine' },
+  })
+  mkdirSync(join(cwd, 'memory-gateway'))
+  writeFileSync(join(cwd, 'memory-gateway/mine.env'), 'MEMORY_GATEWAY_URL=http://127.0.0.1:1\n', { mode: 0o600 })
+  t.equal((await mcp([])).code, 0)
+  t.strictSame(asked, [], 'the key stays with the server of the profile')
+  t.match((await mcp(['--data', 'memories'])).stdout, /"banks\\?":\[\]/)
+  t.notOk(existsSync(join(cwd, 'loaded')), 'no code of the folder is loaded')
+
+  await mcp(['--env-file', '.env'])
+  t.strictSame(asked, ['secret'], 'a file that the caller names is read')
 })
 
 const embedded: McpStdioOptions = { source: 'embedded', config: testConfig(), version: '1.0.0' }
