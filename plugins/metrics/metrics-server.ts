@@ -17,8 +17,16 @@ export interface MetricsServerOptions {
 }
 
 const METHODS = ['GET', 'HEAD']
+/** Its connections take descriptors that the gateway's own port needs, and Prometheus uses one. */
+const MAX_CONNECTIONS = 32
+/** Milliseconds without a byte sent or read after which a connection is closed. */
+const IDLE_TIMEOUT_MS = 10_000
 
-/** A server for GET /metrics only. Its errors have the format of all other routes. */
+/**
+ * A server for GET /metrics only. Its errors have the format of all other routes. Anyone who reaches the port may ask,
+ * so its work is bounded: scrapes at the same time share one text, and a connection that sends a request before the
+ * answer to its last one is closed.
+ */
 export class MetricsServer {
   readonly #server: Server
 
@@ -27,10 +35,16 @@ export class MetricsServer {
   }
 
   /** @throws ListenError */
-  static async listen ({ host, port, ...page }: MetricsServerOptions): Promise<MetricsServer> {
+  static async listen ({ host, port, render, ...page }: MetricsServerOptions): Promise<MetricsServer> {
+    let running: Promise<string> | undefined
+    const shared = async () => await (running ??= render().finally(() => { running = undefined }))
     const server = createServer({ headersTimeout: 5000, requestTimeout: 10_000 }, (request, response) => {
-      void answer(request, response, page)
+      // A response without the socket waits for an earlier one of its connection.
+      if (response.socket === null) request.socket.destroy()
+      else void answer(request, response, { ...page, render: shared })
     })
+    server.maxConnections = MAX_CONNECTIONS
+    server.setTimeout(IDLE_TIMEOUT_MS)
     server.listen(port, listenHost(host))
     try {
       await once(server, 'listening')
