@@ -17,7 +17,7 @@ declare module 'fastify' {
   }
 }
 
-/** The memory of the objects of a response that waits for earlier ones on its connection, besides its bytes. */
+/** The memory of the objects of a response that is not sent yet, besides its bytes. */
 const QUEUED_BYTES = 1024
 
 /**
@@ -49,8 +49,9 @@ async function largeAnswers (app: FastifyInstance): Promise<void> {
     // A UTF-16 unit has at most three bytes, so a text of so few units is shorter than a chunk.
     const isLarge = payload.length > CHUNK_BYTES / 3 && Buffer.byteLength(payload) > CHUNK_BYTES
     try {
-      if (isLarge && isRefusable(request)) app.holdBytes(reply, Buffer.byteLength(payload))
-      else if (isQueued(reply) && isRefusable(request)) app.holdBytes(reply, Buffer.byteLength(payload) + QUEUED_BYTES)
+      // Probes are answered regardless of load, unless their client leaves earlier answers unread.
+      const isCounted = isQueued(reply) || (isLarge && request.routeOptions.config.probe !== true)
+      if (isCounted && isRefusable(request)) app.holdBytes(reply, Buffer.byteLength(payload) + QUEUED_BYTES)
     } catch (error) {
       done(error as ServiceError)
       return

@@ -154,6 +154,16 @@ await t.test('the answer of a write is sent even when the byte budget is exhaust
   t.equal((await app.get('/openapi.json')).statusCode, 200)
 })
 
+await t.test('large metrics are sent even when the byte budget is exhausted', async (t) => {
+  const { app, get } = await testApp(t)
+  Object.assign(app.metrics, { render: async () => 'x'.repeat(100_000) })
+  const held = app.workBytes.reserve(app.workBytes.limit)
+  const response = await get('/metrics')
+  t.equal(response.statusCode, 200)
+  t.equal(response.body.length, 100_000)
+  held.release()
+})
+
 await t.test('an answer that fails in its middle ends the connection', async (t) => {
   const app = await filled(t, 4)
   multiplyHits(app, 100, (hit, index) => {
