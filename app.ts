@@ -190,10 +190,11 @@ export async function assemble (
   if (mcp.enabled && mode === 'jwt_oidc' && oidcIssuer !== undefined) {
     await app.register(resourceMetadataRoutes, { issuer: oidcIssuer, publicUrl: mcp.publicUrl })
   }
-  if (settings.console.enabled ?? isLoopback(config.host)) {
-    const { auth, adminToken: token } = config
+  // An app that the gateway is part of listens on addresses that the gateway does not know.
+  if (settings.console.enabled ?? (ownsServer && isLoopback(config.host))) {
+    const { auth: { oidcIssuer: issuer }, adminToken: token } = config
     const { oidc } = settings.console
-    await app.register(consolePages, { auth, oidc, hasAdminToken: token !== undefined, version })
+    await app.register(consolePages, { mode, issuer, oidc, hasAdminToken: token !== undefined, version })
   }
 
   const sources = new WebhookSources(settings.sources, app.memory, clock, app.bounds)

@@ -5,12 +5,14 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { acceptedCoding } from '../http/content-coding.js'
 import { addVary } from '../http/vary.js'
-import type { AuthConfig } from '../lib/config/config.js'
+import type { AuthMode } from '../lib/config/config.js'
 import type { Settings } from '../lib/config/settings.js'
 import { packageFile } from '../lib/resources/package-file.js'
 
 export interface ConsoleOptions {
-  auth: AuthConfig
+  mode: AuthMode | 'host'
+  /** The identity provider of mode jwt_oidc. */
+  issuer: string | undefined
   oidc: Settings['console']['oidc']
   /** Whether the admin routes require a token. */
   hasAdminToken: boolean
@@ -19,7 +21,7 @@ export interface ConsoleOptions {
 
 /** The settings that the pages need before sign-in. They are public, so none is a secret. */
 export interface ConsoleConfig {
-  auth_mode: AuthConfig['mode']
+  auth_mode: ConsoleOptions['mode']
   admin_token: boolean
   version: string
   oidc?: { issuer: string, client_id: string, scope: string, token: string, parameters: Record<string, string> }
@@ -108,8 +110,7 @@ function assetOf (extension: string, identity: Buffer, br?: Buffer, gzip?: Buffe
   }
 }
 
-function consoleConfig ({ auth, oidc, hasAdminToken, version }: ConsoleOptions): ConsoleConfig {
-  const { mode, oidcIssuer: issuer } = auth
+function consoleConfig ({ mode, issuer, oidc, hasAdminToken, version }: ConsoleOptions): ConsoleConfig {
   const base = { auth_mode: mode, admin_token: hasAdminToken, version }
   if (mode !== 'jwt_oidc' || oidc === undefined || issuer === undefined) return base
   const { client_id: clientId, scope, token, parameters } = oidc
@@ -117,9 +118,10 @@ function consoleConfig ({ auth, oidc, hasAdminToken, version }: ConsoleOptions):
 }
 
 /** Restricts scripts, styles and requests to the gateway itself, and also allows requests to the identity provider. */
-function securityHeaders ({ auth, oidc }: ConsoleOptions): Record<string, string> {
-  const issuer = auth.mode === 'jwt_oidc' && oidc !== undefined ? auth.oidcIssuer : undefined
-  const provider = issuer === undefined ? [] : [new URL(issuer).origin, ...(oidc?.origins ?? [])]
+function securityHeaders ({ mode, issuer, oidc }: ConsoleOptions): Record<string, string> {
+  const provider = mode !== 'jwt_oidc' || oidc === undefined || issuer === undefined
+    ? []
+    : [new URL(issuer).origin, ...(oidc.origins ?? [])]
   const policy = [
     "default-src 'none'",
     "script-src 'self'",

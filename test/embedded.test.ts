@@ -25,12 +25,25 @@ await t.test('every route is below the prefix, and the memory service is availab
     health: '/memory/health',
     openapi: '/memory/openapi.json',
     docs: '/memory/docs',
-    console: '/memory/console/',
     mcp: '/memory/mcp',
   })
   for (const url of ['/v1/banks', '/live', '/docs', '/openapi.json']) {
     t.equal((await app.inject(url)).statusCode, 404, url)
   }
+})
+
+await t.test('the console is served only where it is enabled, and names who authenticates', async (t) => {
+  const { app } = await host(t)
+  const config = loadConfig({}, { file: { console: { enabled: true } } })
+  const enabled = { config, decorator: false } as const
+  await app.register(memoryGateway, options())
+  await app.register(memoryGateway, options({ ...enabled, prefix: '/dev' }))
+  await app.register(memoryGateway, options({ ...enabled, prefix: '/own', authenticate: () => undefined }))
+  t.equal((await app.inject('/memory/console/')).statusCode, 404)
+  t.match((await app.inject({ url: '/dev/console/config.json', headers: { host: 'localhost' } })).json(), {
+    auth_mode: 'dev',
+  })
+  t.match((await app.inject('/own/console/config.json')).json(), { auth_mode: 'host' })
 })
 
 await t.test('the document names the prefix as its server, and the paths of the contract', async (t) => {

@@ -33,7 +33,7 @@ const ConsoleOidcSchema = section({
 /** The pages for people at /console. */
 export const ConsoleSchema = sectionOfSettings({
   enabled: Type.Optional(flag('Whether the console is served at /console. Default: whether SERVICES_HOST is a ' +
-    'loopback address.')),
+    'loopback address; false in a gateway that is part of another app.')),
   oidc: Type.Optional(ConsoleOidcSchema),
 }, 'The console: web pages that show memories and use the public API with the permissions of the user.')
 

@@ -12,7 +12,8 @@ export interface OidcConfig {
 
 /** The settings that the server sends without credentials: /console/config.json. */
 export interface ServerConfig {
-  auth_mode: 'dev' | 'api_key' | 'jwt_hs256' | 'jwt_oidc'
+  /** `host`: the app that the gateway is part of authenticates the callers. */
+  auth_mode: 'dev' | 'api_key' | 'jwt_hs256' | 'jwt_oidc' | 'host'
   /** Whether the admin routes require a token. */
   admin_token: boolean
   version: string

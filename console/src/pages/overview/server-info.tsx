@@ -11,6 +11,7 @@ const MODES: Readonly<Record<string, string>> = {
   api_key: 'api_key: a shared key, and a principal',
   jwt_hs256: 'jwt_hs256: signed tokens',
   jwt_oidc: 'jwt_oidc: tokens of an identity provider',
+  host: 'by the app that the server is part of',
 }
 /** Maximum number of banks that are counted. */
 const PAGE_SIZE = 200

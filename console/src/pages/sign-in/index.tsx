@@ -35,6 +35,7 @@ const ABOUT: Record<ServerConfig['auth_mode'], string> = {
   api_key: 'This server asks for its API key and the principal that you act as.',
   jwt_hs256: 'This server asks for a signed token.',
   jwt_oidc: 'This server asks for a token of its identity provider.',
+  host: 'The app that this server is part of identifies you: sign in there first.',
 }
 
 function RememberCheckbox ({ value, onChange }: { value: boolean, onChange: (value: boolean) => void }) {
@@ -103,7 +104,7 @@ function CredentialsForm ({ config: { auth_mode: mode, oidc } }: { config: Serve
   const [error, setError] = useState<unknown>(undefined)
   const [isBusy, setIsBusy] = useState(false)
   const needsPrincipal = mode === 'dev' || mode === 'api_key'
-  const needsSecret = mode !== 'dev'
+  const needsSecret = mode !== 'dev' && mode !== 'host'
   const isKey = mode === 'api_key'
   const principalError = !isValidHeaderValue(principal)
     ? INVALID_HEADER_VALUE
