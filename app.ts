@@ -176,7 +176,7 @@ export async function assemble (
   await app.register(validation)
   await app.register(accessControl, { settings: settings.access })
   await app.register(memory, { config, overrides })
-  await app.register(reload, { config, load: reloadConfig })
+  await app.register(reload, { config, hasOwnCallers: mode === 'host', load: reloadConfig })
   await app.register(openapi, { mode, version })
   await app.register(healthRoutes, { timeoutMs: config.healthTimeoutMs, auth: config.auth })
   await app.register(homeRoutes, { version })
@@ -241,7 +241,6 @@ export async function assemble (
   for (const name of missingVariables(config.auth)) {
     app.log.error(`${name} is not set: every request in ${config.auth.mode} mode is answered with status 500`)
   }
-  for (const warning of config.warnings) app.log.warn(warning)
 }
 
 function packageVersion (): string {

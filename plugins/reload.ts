@@ -18,12 +18,21 @@ declare module 'fastify' {
 
 export interface ReloadOptions {
   config: Config
+  /** Whether an app authenticates the callers in place of the auth mode. */
+  hasOwnCallers: boolean
   /** Reads the configuration again; undefined when the gateway was not started from files. */
   load: (() => Config) | undefined
 }
 
-async function reload (app: FastifyInstance, { config, load }: ReloadOptions): Promise<void> {
-  let { file: inForce, warnings } = config
+/** Logs the warnings of the configuration, and reads it again when it is asked to. */
+async function reload (app: FastifyInstance, { config, hasOwnCallers, load }: ReloadOptions): Promise<void> {
+  let inForce = config.file
+  let warnings: readonly string[] = []
+  const warn = ({ warnings: all, callerWarnings = [] }: Config) => {
+    const next = all.filter((warning) => !(hasOwnCallers && callerWarnings.includes(warning)))
+    for (const warning of next.filter((one) => !warnings.includes(one))) app.log.warn(warning)
+    warnings = next
+  }
   const reloadConfiguration = (): Pick<FileChanges, 'changed'> => {
     if (load === undefined) {
       throw new ServiceError(
@@ -42,10 +51,10 @@ async function reload (app: FastifyInstance, { config, load }: ReloadOptions): P
     }
     withConfigurationErrors(() => { app.memory.replaceFile(next) })
     inForce = next.file
-    for (const warning of next.warnings.filter((one) => !warnings.includes(one))) app.log.warn(warning)
-    warnings = next.warnings
+    warn(next)
     return { changed }
   }
+  warn(config)
   app.decorate('reloadConfiguration', () => {
     try {
       const { changed } = reloadConfiguration()

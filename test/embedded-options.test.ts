@@ -3,6 +3,7 @@ import { connect } from 'node:net'
 import { LogController, type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import t from 'tap'
 import memoryGateway, { loadConfig, ServiceError, type MemoryGatewayOptions } from '../index.js'
+import type { FileConfig } from '../lib/config/schema.js'
 import { host, options, post, SERVER } from './helpers/host.js'
 import { refused } from './routes/support.js'
 
@@ -123,6 +124,21 @@ await t.test('the gateway warns of settings that only the app can make', async (
   }
   t.same(await warned({}), ['routerOptions.maxParamLength', 'requestTimeout'])
   t.same(await warned(SERVER), [])
+})
+
+await t.test('warnings about the callers of an auth mode do not apply to those of the app', async (t) => {
+  const file: FileConfig = {
+    access_control: { enabled: true },
+    sources: { crm: { type: 'webhook', target_bank: 'notes', tenant_id: 'acme', auth: { type: 'none' } } },
+  }
+  const warned = async (more: Partial<MemoryGatewayOptions>) => {
+    const { app, log } = await host(t)
+    await app.register(memoryGateway, options({ config: loadConfig({}, { file }), ...more }))
+    return log.filter(({ level }) => level === 40).map(({ msg }) => String(msg).split(':')[0])
+  }
+  const others = ['SERVICE_ADMIN_TOKEN is not set']
+  t.same(await warned({ authenticate: () => undefined }), others)
+  t.same((await warned({})).sort(), [...others, 'access_control.enabled', 'sources.crm.tenant_id'].sort())
 })
 
 await t.test('a bank id of any length is accepted if the app allows it', async (t) => {

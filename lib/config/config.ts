@@ -49,4 +49,6 @@ export interface Config {
   baseDirectory: string
   /** Sentences for the log about settings that are valid but probably not intended. */
   warnings: string[]
+  /** Those of `warnings` that do not apply when an app authenticates its callers in place of the auth mode. */
+  callerWarnings?: readonly string[]
 }

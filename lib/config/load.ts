@@ -17,7 +17,7 @@ import { withTypedSettings } from './typed-settings.js'
 import { sourceProblems } from './source-problems.js'
 import { unusedSettings } from './unused.js'
 import { validateFile } from './validate.js'
-import { collectWarnings, databaseVariable, loopbackDatabaseWarning } from './warnings.js'
+import { collectCallerWarnings, collectWarnings, databaseVariable, loopbackDatabaseWarning } from './warnings.js'
 import { readYaml } from './yaml-document.js'
 import { isJsonObject } from '../validation/json-object.js'
 import { withoutUndefined } from '../validation/members.js'
@@ -97,12 +97,16 @@ export function loadConfig (env: Environment, options: LoadOptions = {}): Config
   if (problems.length > 0 || file === undefined || mode === undefined) {
     throw new ConfigurationError([...new Set(problems)])
   }
+  const callerWarnings = collectCallerWarnings(settings, file)
   const warnings = [
     ...unknownVariables.warnings,
+    ...callerWarnings,
     ...collectWarnings(settings, file, isSet),
     ...loopbackDatabaseWarning(settings, file, isSet, isInContainer(env, exists)),
   ]
-  return deepFreeze({ ...assemble(settings, mode, file, baseOf(configPath, cwd), warnings), environment })
+  return deepFreeze({
+    ...assemble(settings, mode, file, baseOf(configPath, cwd), warnings), callerWarnings, environment,
+  })
 }
 
 /**

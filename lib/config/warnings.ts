@@ -19,7 +19,7 @@ export function collectWarnings (settings: EnvironmentSettings, file: FileConfig
     ...secretWarnings(settings),
     ...accessWarnings(settings, file),
     ...sourceWarnings(settings, file),
-    ...sourceTenantWarnings(settings, file),
+    ...(settings.mode === 'jwt_oidc' ? missingTenantWarnings(file) : []),
     ...databaseWarnings(settings, file, databaseVariable(isSet)),
     ...vectorWarnings(file),
     ...endpointTimeoutWarnings(file),
@@ -27,15 +27,33 @@ export function collectWarnings (settings: EnvironmentSettings, file: FileConfig
   ]
 }
 
+/**
+ * Warnings about the callers of the auth mode, which do not apply when the app that the gateway is part of authenticates
+ * callers of its own.
+ */
+export function collectCallerWarnings ({ mode, host }: EnvironmentSettings, file: FileConfig): string[] {
+  const warnings: string[] = []
+  if (mode === 'dev' && !isLoopback(host)) {
+    warnings.push('SERVICE_ALLOW_DEV_AUTH: dev mode trusts every caller, and SERVICES_HOST is not a loopback address')
+  }
+  if (mode === 'dev' && file.access_control?.enabled === true) {
+    warnings.push('access_control.enabled: in dev mode, anonymous callers bypass access control')
+  }
+  if (mode === 'jwt_oidc') return warnings
+  for (const [id, { tenant_id: tenant }] of Object.entries(file.sources ?? {})) {
+    if (tenant === undefined) continue
+    warnings.push(`${formatPath(['sources', id, 'tenant_id'])}: callers have no tenant in SERVICE_AUTH_MODE ` +
+      `${mode ?? 'dev'}, so none of them can read what it sends`)
+  }
+  return warnings
+}
+
 /** The variable that names a database, when one is set. */
 export function databaseVariable (isSet: IsSet): string | undefined {
   return (['DATABASE_URL', 'SERVICES_PG_DSN'] as const).find(isSet)
 }
 
-function * identityWarnings ({ mode, host, auth, adminToken }: EnvironmentSettings): Iterable<string> {
-  if (mode === 'dev' && !isLoopback(host)) {
-    yield 'SERVICE_ALLOW_DEV_AUTH: dev mode trusts every caller, and SERVICES_HOST is not a loopback address'
-  }
+function * identityWarnings ({ mode, auth, adminToken }: EnvironmentSettings): Iterable<string> {
   if (mode === 'jwt_hs256' && auth.jwtAudience === undefined) {
     yield 'SERVICE_JWT_AUDIENCE is not set: audience validation is skipped'
   }
@@ -79,7 +97,6 @@ function * accessWarnings ({ mode }: EnvironmentSettings, file: FileConfig): Ite
   const enabled = file.access_control?.enabled === true
   const grants = [file.access_grants, ...Object.values(file.banks ?? {}).map(({ access }) => access)]
   const granted = grants.some((list = []) => list.length > 0)
-  if (enabled && mode === 'dev') yield 'access_control.enabled: in dev mode, anonymous callers bypass access control'
   if (enabled && !granted && file.access_control?.default_policy === 'deny') {
     yield 'access_control: the default policy is deny and there are no grants, so no caller may do anything'
   }
@@ -118,16 +135,10 @@ export function loopbackDatabaseWarning (
 }
 
 /** Tenants share nothing, so only callers of the source's tenant can read what it sends. */
-function sourceTenantWarnings ({ mode }: EnvironmentSettings, file: FileConfig): string[] {
-  return Object.entries(file.sources ?? {}).flatMap(([id, { tenant_id: tenant }]) => {
-    const hasTenants = mode === 'jwt_oidc'
-    if (hasTenants === (tenant !== undefined)) return []
-    return hasTenants
-      ? [`${formatPath(['sources', id])}: there is no tenant_id, so only callers without a tenant can read ` +
-        'what it sends']
-      : [`${formatPath(['sources', id, 'tenant_id'])}: callers have no tenant in SERVICE_AUTH_MODE ${mode ?? 'dev'}, ` +
-        'so none of them can read what it sends']
-  })
+function missingTenantWarnings ({ sources = {} }: FileConfig): string[] {
+  return Object.entries(sources).filter(([, { tenant_id: tenant }]) => tenant === undefined).map(([id]) => (
+    `${formatPath(['sources', id])}: there is no tenant_id, so only callers without a tenant can read what it sends`
+  ))
 }
 
 /** Only for registered stores, because a class of the operator's own may use the variable. */

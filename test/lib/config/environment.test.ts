@@ -19,6 +19,7 @@ await t.test('an empty environment gives the documented defaults', async (t) => 
     file: {},
     baseDirectory: '/work',
     warnings: ['SERVICE_ADMIN_TOKEN is not set: admin routes are unprotected'],
+    callerWarnings: [],
   })
 })
 
