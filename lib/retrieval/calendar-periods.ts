@@ -143,7 +143,8 @@ function months (year: number, first: number, count: number): TimeSpan {
   return { from: Date.UTC(year, first), to: Date.UTC(year, first + count) }
 }
 
-function mondayOf (instant: number): number {
+/** The first day of the week of an instant. */
+export function mondayOf (instant: number): number {
   const day = Math.floor(instant / DAY_MS) * DAY_MS
   return day - (new Date(day).getUTCDay() + 6) % 7 * DAY_MS
 }

@@ -1,12 +1,10 @@
-import { createRequire } from 'node:module'
-import type * as chronoEn from 'chrono-node/en'
+import { DAY_MS } from '../time/days.js'
+import { mondayOf, RECURRENCES } from './calendar-periods.js'
+import { parseDates, type NamedDate } from './date-parser.js'
 import { readableDates } from './date-text.js'
-import { RECURRENCES } from './calendar-periods.js'
 import { namedPeriods } from './named-periods.js'
 import { extendInDirection, openingOf, type Opening, type TimeSpan } from './open-periods.js'
 
-/** In milliseconds. */
-export const DAY_MS = 86_400_000
 /** Periods farther from 1970 than about ten thousand years are ignored. */
 const MAX_INSTANT = 3_652_500 * DAY_MS
 /**
@@ -29,48 +27,6 @@ const YEAR = /\b(in|of|during|since|before|after|by|until|year|early|late|mid|ar
 /** Only the beginning of a text is parsed, and only its first periods are kept. */
 const MAX_CHARACTERS = 1000
 const MAX_SPANS = 4
-/** Every month has this many days. */
-const SHORTEST_MONTH_DAYS = 28
-
-type NamedDate = Pick<chronoEn.ParsedResult, 'index' | 'text' | 'start'> & {
-  end?: chronoEn.ParsedResult['end'] | undefined
-}
-
-let loaded: chronoEn.Chrono | undefined
-
-/**
- * The parser, with regular expressions whose backtracking is bounded: the originals read runs of up to eleven durations
- * (`1 year, 2 months ago`) and try every way of dividing their white space. Loading takes a while, so a server loads it
- * before it listens.
- */
-export function loadDateParser (): chronoEn.Chrono {
-  if (loaded === undefined) {
-    const { Chrono, casual } = createRequire(import.meta.url)('chrono-node/en') as typeof chronoEn
-    loaded = new Chrono({ ...casual, parsers: casual.parsers.map(withShortRuns) })
-    // V8 interprets a regular expression on its first use and compiles it on its second, so two texts warm all of them
-    // up.
-    for (const text of ['3 May 2023', 'a1b']) loaded.parse(text, new Date(0))
-  }
-  return loaded
-}
-
-/**
- * A parser that reads at most three durations in a row. The cost grows exponentially with their number: eleven can take
- * hours.
- */
-function withShortRuns (eager: chronoEn.Parser): chronoEn.Parser {
-  const patterns = new Map<string, RegExp>()
-  return {
-    pattern: (context) => {
-      const { source, flags } = eager.pattern(context)
-      const known = patterns.get(source) ?? new RegExp(source.replaceAll('{0,10}', '{0,2}'), flags)
-      patterns.set(source, known)
-      return known
-    },
-    extract: (context, match) => eager.extract(context, match),
-  }
-}
-
 /**
  * The times that a text names, by chrono-node: dates, months, years, weekdays and relative times. The bare name of a
  * month counts only next to a year, a day or a word such as `in` or `last`.
@@ -113,8 +69,7 @@ function localTimeSpans (text: string, reference: number): TimeSpan[] {
     else if (/\bweeks?\s+ago\b/i.test(found.text)) named = [{ from: from - DAY_MS, to: from + 2 * DAY_MS }]
     else if (CALENDAR_WEEK.test(found.text)) {
       // The parser begins `this week` on a Sunday, which is the day before the week.
-      const inWeek = /^this/i.test(found.text) ? Math.floor(reference / DAY_MS) * DAY_MS : from
-      const monday = inWeek - (new Date(inWeek).getUTCDay() + 6) % 7 * DAY_MS
+      const monday = mondayOf(/^this/i.test(found.text) ? reference : from)
       named = [{ from: monday, to: monday + 7 * DAY_MS }]
     } else if (/\bweeks?\b/i.test(found.text)) named = [{ from: from - 3 * DAY_MS, to: from + 4 * DAY_MS }]
     else if (/\bweekends?\b/i.test(found.text)) {
@@ -148,24 +103,6 @@ function addSpans (spans: TimeSpan[], named: readonly TimeSpan[], opening: Openi
     if (Math.abs(span.from) >= MAX_INSTANT || Math.abs(span.to) >= MAX_INSTANT) continue
     spans.push(extendInDirection(span, side, reference))
   }
-}
-
-/**
- * The dates in a text. The parser counts months from the day of the reference: a month before 31 May is 31 April, which
- * it reads as 1 May. So months are counted from a day that every month has.
- */
-function parseDates (text: string, reference: number): NamedDate[] {
-  const parse = (part: string, instant: number) => (
-    loadDateParser().parse(part, { instant: new Date(instant), timezone: 0 })
-  )
-  const results = parse(text, reference)
-  const extraDays = new Date(reference).getUTCDate() - SHORTEST_MONTH_DAYS
-  if (extraDays <= 0) return results
-  return results.map((found) => {
-    const { index, text } = found
-    const [again] = /\bmonths?\b/i.test(text) ? parse(text, reference - extraDays * DAY_MS) : []
-    return again === undefined ? found : { index, text, start: again.start, end: again.end }
-  })
 }
 
 function isTimeOfDay (start: NamedDate['start']): boolean {

@@ -2,7 +2,7 @@ import type { BankKey } from '../identity/context.js'
 import type {
   Candidate, CandidateScores, Filters, ListFilters, Memory, SearchRequest, VectorStore,
 } from '../stores/vector-store.js'
-import { DAY_MS } from './dates.js'
+import { DAY_MS } from '../time/days.js'
 import type { Weights } from './fusion.js'
 import type { TimeSpan } from './open-periods.js'
 import type { AnalyzedQuery } from './query.js'

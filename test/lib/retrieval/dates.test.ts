@@ -261,3 +261,20 @@ await t.test('days are those of the calendar at the offset of the reference', as
   t.same(spans('yesterday', '2024-03-01T23:30:00-10:00', -10), ['2024-02-29T10:00:00.000Z 2024-03-01T10:00:00.000Z'])
   t.same(spans('in May 2023', '2024-03-01T23:30:00+02:00', 2), ['2023-04-30T22:00:00.000Z 2023-05-31T22:00:00.000Z'])
 })
+
+await t.test('the time zone of the process does not matter', async (t) => {
+  const { TZ } = process.env
+  t.teardown(() => { if (TZ === undefined) delete process.env.TZ; else process.env.TZ = TZ })
+  const at = (text: string, reference: string) => named(text, Date.parse(reference))
+  for (const zone of ['America/Los_Angeles', 'Asia/Tokyo', 'Pacific/Kiritimati', 'UTC']) {
+    process.env.TZ = zone
+    for (const time of ['07:30', '23:30']) {
+      t.same(at('Who called last night?', `2026-01-15T${time}:00Z`), ['2026-01-14 2026-01-15'], zone)
+      t.same(at('What did we eat this month?', `2026-01-31T${time}:00Z`), ['2026-01-01 2026-02-01'], zone)
+      t.same(at('What did we eat this year?', `2026-01-01T${time}:00Z`), ['2026-01-01 2027-01-01'], zone)
+      t.same(at('What did we eat today?', `2026-03-29T${time}:00Z`), ['2026-03-29 2026-03-30'], zone)
+      t.same(at('What did we eat last month?', `2024-05-31T${time}:00Z`), ['2024-04-01 2024-05-01'], zone)
+      t.same(at('last Friday', `2026-01-15T${time}:00Z`), ['2026-01-09 2026-01-10'], zone)
+    }
+  }
+})
