@@ -22,11 +22,14 @@ const BARE_MAY = /\b(last|next|this|past|since|until|before|after|during|by|from
 /** Periods that end in the present: `the past two weeks`, `the last few months`, `the past month`. */
 const PERIOD = /^(?:the\s+)?(?:(?:past|last)\s+(?:\w+\s+)?(?:days|weeks|months|years)|past\s+(?:week|month|year))\b/i
 const CALENDAR_WEEK = /^(?:this|last|next) week$/i
+/** What precedes a weekday or a weekend to come, besides the words that the parser reads. */
+const UPCOMING = /\b(?:coming|upcoming)\s+$/i
 const PART_OF_TODAY = /^this (?:morning|afternoon|evening|night)\b/i
 const YEAR = /\b(in|of|during|since|before|after|by|until|year|early|late|mid|around) ((?:19|20)\d\d)\b/gi
 /** Only the beginning of a text is parsed, and only its first periods are kept. */
 const MAX_CHARACTERS = 1000
 const MAX_SPANS = 4
+const WEEK_MS = 7 * DAY_MS
 /**
  * The times that a text names, by chrono-node: dates, months, years, weekdays and relative times. The bare name of a
  * month counts only next to a year, a day or a word such as `in` or `last`.
@@ -57,6 +60,7 @@ function localTimeSpans (text: string, reference: number): TimeSpan[] {
     const before = looked.slice(0, found.index).replace(/\b(?:in\s+)+$/i, '')
     const opening = openingOf(before)
     const { direction, third } = opening
+    const isUpcoming = /\b(?:this|next)\b/i.test(found.text) || UPCOMING.test(before)
     const end = found.end
     const from = Date.UTC(year, month, day)
     let named: TimeSpan[]
@@ -64,7 +68,7 @@ function localTimeSpans (text: string, reference: number): TimeSpan[] {
     const isPartOfToday = PART_OF_TODAY.test(found.text)
     if ((isTimeOfDay(start) && !isPartOfToday) || /^for\b/i.test(found.text)) continue
     if (isPartOfToday) named = [{ from, to: from + DAY_MS }]
-    else if (end != null) named = rangeOf(found, from, end, reference)
+    else if (end != null) named = rangeOf(found, from, end, isUpcoming, reference)
     else if (PERIOD.test(found.text)) named = [{ from, to: Math.max(reference, from + DAY_MS) }]
     else if (/\bweeks?\s+ago\b/i.test(found.text)) named = [{ from: from - DAY_MS, to: from + 2 * DAY_MS }]
     else if (CALENDAR_WEEK.test(found.text)) {
@@ -74,14 +78,13 @@ function localTimeSpans (text: string, reference: number): TimeSpan[] {
     } else if (/\bweeks?\b/i.test(found.text)) named = [{ from: from - 3 * DAY_MS, to: from + 4 * DAY_MS }]
     else if (/\bweekends?\b/i.test(found.text)) {
       const saturday = from - (new Date(from).getUTCDay() === 0 ? DAY_MS : 0)
-      named = [{ from: saturday, to: saturday + 2 * DAY_MS }]
+      named = (isUpcoming ? [saturday] : closest(found, saturday, opening, reference))
+        .map((one) => ({ from: one, to: one + 2 * DAY_MS }))
     } else if (/\bmonths?\b/i.test(found.text)) named = [{ from: Date.UTC(year, month), to: Date.UTC(year, month + 1) }]
     else if (/\byears?\b/i.test(found.text)) named = [{ from: Date.UTC(year, 0), to: Date.UTC(year + 1, 0) }]
     else if (start.isCertain('day') || start.isCertain('weekday')) {
-      const past = latestPast(found, from, reference)
-      // The parser takes the closest year; "on 5 May" may mean that before it, too.
-      const days = direction === 'since' ? [past] : start.isCertain('weekday') || past === from ? [from] : [past, from]
-      named = days.map((one) => ({ from: one, to: one + DAY_MS }))
+      named = (isUpcoming ? [from] : closest(found, from, opening, reference))
+        .map((one) => ({ from: one, to: one + DAY_MS }))
     } else if (start.isCertain('month')) {
       const word = (third === undefined ? IN_MONTH.exec(before)?.[1]?.toLowerCase() : direction) ??
         (before.length < found.index || /^in\b/i.test(found.text) ? 'in' : undefined)
@@ -110,14 +113,18 @@ function isTimeOfDay (start: NamedDate['start']): boolean {
     !start.isCertain('month') && !start.isCertain('year')
 }
 
-/** A range of days; one of the future without a year may also be that of the year before. */
-function rangeOf ({ start }: NamedDate, from: number, end: NamedDate['start'], reference: number): TimeSpan[] {
+/** A range of days; one of the future without a year, or between weekdays, may also be that before it. */
+function rangeOf (
+  { start }: NamedDate, from: number, end: NamedDate['start'], isUpcoming: boolean, reference: number,
+): TimeSpan[] {
   // "Between 9 and 5 on Monday" has hours, and its end is not a day.
   if (start.isCertain('hour') && start.get('weekday') === end.get('weekday') && !end.isCertain('day')) {
     return [{ from, to: from + DAY_MS }]
   }
   const range = { from, to: dayAfter(end) }
-  if (from <= reference || !start.isCertain('month') || start.isCertain('year') || end.isCertain('year')) return [range]
+  if (from <= reference || isUpcoming || start.isCertain('year') || end.isCertain('year')) return [range]
+  if (isOnlyWeekday(start)) return [{ from: from - WEEK_MS, to: range.to - WEEK_MS }, range]
+  if (!start.isCertain('month')) return [range]
   return [{ from: new Date(from).setUTCFullYear(start.get('year')! - 1), to: dayAfter(end, -1) }, range]
 }
 
@@ -128,12 +135,22 @@ function dayAfter (end: NamedDate['start'], years = 0): number {
   return isMonth ? Date.UTC(year, month) : Date.UTC(year, month - 1, end.get('day')! + 1)
 }
 
-/** The latest day at or before the reference that a day without a year, or a weekday, can mean. */
-function latestPast ({ start }: NamedDate, from: number, reference: number): number {
-  if (from <= reference || start.isCertain('year')) return from
-  if (!start.isCertain('day')) return from - 7 * DAY_MS
+/**
+ * The days that a day without a year, or a weekday, can mean. The parser takes the closest; if that is in the future,
+ * the latest in the past may be meant as well.
+ */
+function closest ({ start }: NamedDate, from: number, { direction }: Opening, reference: number): number[] {
+  const isWholeDate = start.isCertain('day') && (start.isCertain('weekday') || start.isCertain('year'))
+  if (from <= reference || isWholeDate) return [from]
   const isLeapDay = start.get('month') === 2 && start.get('day') === 29
-  return new Date(from).setUTCFullYear(start.get('year')! - (isLeapDay ? 4 : 1))
+  const past = isOnlyWeekday(start)
+    ? from - WEEK_MS
+    : new Date(from).setUTCFullYear(start.get('year')! - (isLeapDay ? 4 : 1))
+  return direction === 'since' ? [past] : [past, from]
+}
+
+function isOnlyWeekday (start: NamedDate['start']): boolean {
+  return start.isCertain('weekday') && !start.isCertain('day')
 }
 
 /** The years to try for a month without a year, by the word before the month. */

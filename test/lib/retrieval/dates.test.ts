@@ -262,6 +262,25 @@ await t.test('days are those of the calendar at the offset of the reference', as
   t.same(spans('in May 2023', '2024-03-01T23:30:00+02:00', 2), ['2023-04-30T22:00:00.000Z 2023-05-31T22:00:00.000Z'])
 })
 
+await t.test('a weekday or a weekend is the latest in the past, and the next if it is closer', async (t) => {
+  const friday = Date.parse('2026-01-16T10:00:00Z')
+  for (const [text, ...expected] of [
+    ['What did we eat on Monday?', '2026-01-12 2026-01-13', '2026-01-19 2026-01-20'],
+    ['What did we eat on Wednesday?', '2026-01-14 2026-01-15'],
+    ['What did we eat on Friday?', '2026-01-16 2026-01-17'],
+    ['What did we eat this Monday?', '2026-01-19 2026-01-20'],
+    ['next Monday', '2026-01-19 2026-01-20'],
+    ['the coming Monday', '2026-01-19 2026-01-20'],
+    ['Monday 19 January', '2026-01-19 2026-01-20'],
+    ['How was the weekend?', '2026-01-10 2026-01-12', '2026-01-17 2026-01-19'],
+    ['this weekend', '2026-01-17 2026-01-19'],
+    ['the coming weekend', '2026-01-17 2026-01-19'],
+    ['since the weekend', '2026-01-10 2026-01-16'],
+    ['from Monday to Wednesday', '2026-01-12 2026-01-15', '2026-01-19 2026-01-22'],
+    ['next Monday to Wednesday', '2026-01-19 2026-01-22'],
+  ] as const) t.strictSame(named(text, friday), expected, text)
+})
+
 await t.test('the time zone of the process does not matter', async (t) => {
   const { TZ } = process.env
   t.teardown(() => { if (TZ === undefined) delete process.env.TZ; else process.env.TZ = TZ })
