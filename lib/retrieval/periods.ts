@@ -81,11 +81,10 @@ export async function memoriesOfPeriods (
         occurredAfter: Math.max(from, filters.occurredAfter ?? from),
         occurredBefore: Math.min(to, filters.occurredBefore ?? to),
       }),
-      // Only a store that counts memories takes the bounds of a list on the time of retention.
+      // Only a store that counts memories takes the filters that only lists have.
       store.countMemories === undefined
         ? []
-        : list({ ...filters, retainedAfter: from, retainedBefore: to })
-          .then((retained) => retained.filter(({ occurredAt }) => occurredAt === null)),
+        : list({ ...filters, undated: true, retainedAfter: from, retainedBefore: to }),
     ]))
     for (const memory of lists.flat()) found.push(toCandidate(bank, memory, scores))
   }

@@ -9,7 +9,7 @@ export function compileFilters (filters: ListFilters): Condition | undefined {
   const {
     tags, metadata, metadataText, documentIds, occurredAfter, occurredBefore, asOf, minTrust = 'suspect',
   } = filters
-  const { trust, retainedAfter, retainedBefore } = filters
+  const { trust, undated, retainedAfter, retainedBefore } = filters
   if (tags !== undefined) conditions.push(tagFilter(tags))
   if (metadata !== undefined) {
     for (const [key, value] of Object.entries(metadata)) {
@@ -30,6 +30,7 @@ export function compileFilters (filters: ListFilters): Condition | undefined {
   if (asOf !== undefined) conditions.push((memory) => memory.retainedAt <= asOf)
   if (minTrust !== 'suspect') conditions.push((memory) => isAtLeast(memory.trust, minTrust))
   if (trust !== undefined) conditions.push((memory) => memory.trust === trust)
+  if (undated !== undefined) conditions.push((memory) => memory.occurredAt === null)
   if (retainedAfter !== undefined) conditions.push((memory) => memory.retainedAt >= retainedAfter)
   if (retainedBefore !== undefined) conditions.push((memory) => memory.retainedAt < retainedBefore)
   if (conditions.length === 0) return undefined

@@ -8,6 +8,8 @@ import type { Filters } from './searches.js'
 export interface ListFilters extends Filters {
   /** Exactly this level. */
   trust?: Trust
+  /** Whether it has no `occurredAt`. */
+  undated?: true
   /** Inclusive bound on `retainedAt`. */
   retainedAfter?: number
   /** Exclusive bound on `retainedAt`. */

@@ -90,6 +90,18 @@ t.test('a memory without a time of its own belongs to the day on which it was re
   t.strictSame(answer.json().hits.map(({ text }: { text: string }) => text), ['Tea is better than coffee.'])
 })
 
+t.test('a memory without a time of its own is found among many later ones of other times', async (t) => {
+  const app = await testApp(t)
+  app.clock.set('2026-11-22T09:00:00Z')
+  await app.retain('home', 'Paid the rent.')
+  app.clock.set('2026-11-22T10:00:00Z')
+  const memories = Array.from({ length: 101 }, (_, index) => (
+    { content: `Line ${index} of an old diary.`, occurred_at: '2019-01-01T10:00:00Z' }
+  ))
+  await app.post('/v1/retain/batch', { bank_id: 'home', items: memories })
+  t.strictSame(await recall(app, 'What happened yesterday?'), ['Paid the rent.'])
+})
+
 t.test('a memory retained in the time ranks before memories that merely have the words of the question', async (t) => {
   const app = await testApp(t)
   await app.retain('home', 'Today I tell you a tale of Rome.', { occurred_at: '2025-03-03T10:00:00Z' })

@@ -41,7 +41,7 @@ export function filterConditions (filters: ListFilters, parameters: Parameters):
   const {
     tags, metadata, metadataText, documentIds, occurredAfter, occurredBefore, asOf, minTrust = 'suspect',
   } = filters
-  const { trust, retainedAfter, retainedBefore } = filters
+  const { trust, undated, retainedAfter, retainedBefore } = filters
   if (tags !== undefined) {
     const condition = tagFilter(tags, parameters)
     if (condition === undefined) return undefined
@@ -73,6 +73,7 @@ export function filterConditions (filters: ListFilters, parameters: Parameters):
     )
   }
   if (trust !== undefined) conditions.push(`m.trust = ${parameters.bind(trust)}`)
+  if (undated !== undefined) conditions.push('m.occurred_at is null')
   if (retainedAfter !== undefined) conditions.push(`m.retained_at >= ${parameters.bind(retainedAfter)}::float8::bigint`)
   if (retainedBefore !== undefined) {
     conditions.push(`m.retained_at < ${parameters.bind(retainedBefore)}::float8::bigint`)

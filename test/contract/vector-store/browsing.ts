@@ -61,7 +61,7 @@ export function browsingContract (t: Test, open: OpenStore): void {
     }
     await store.insert(home, [
       await newMemory('one', { retainedAt: NOW - 2, documentId: 'd', trust: 'untrusted', expiresAt: NOW + 5 }),
-      await newMemory('two', { retainedAt: NOW - 1, documentId: 'd' }),
+      await newMemory('two', { retainedAt: NOW - 1, documentId: 'd', occurredAt: NOW }),
       await newMemory('three', { retainedAt: NOW, documentId: 'e', trust: 'suspect' }),
       await newMemory('four', { retainedAt: NOW + 1 }),
     ], NOW)
@@ -74,6 +74,8 @@ export function browsingContract (t: Test, open: OpenStore): void {
       [{ trust: 'untrusted' }, ['one']],
       [{ trust: 'suspect' }, ['three']],
       [{ retainedAfter: NOW - 1, retainedBefore: NOW + 1 }, ['three', 'two']],
+      [{ undated: true, retainedAfter: NOW - 1 }, ['four', 'three']],
+      [{ undated: true, occurredAfter: NOW - 1 }, []],
       [{ documentIds: ['d'], minTrust: 'trusted', retainedAfter: NOW - 9 }, ['two']],
     ]
     for (const [filters, expected] of cases) {

@@ -3,6 +3,8 @@ import type { BankKey } from '../../../../lib/identity/context.js'
 import { SqlError, type Executor } from '../../../../lib/stores/sql/executor.js'
 import { HeavyWork, shareOf } from '../../../../lib/stores/sql/heavy-work.js'
 import { listStatement } from '../../../../lib/stores/sql/reading-statements.js'
+import type { ListFilters } from '../../../../lib/stores/vector-store.js'
+import { DAY_MS } from '../../../../lib/time/days.js'
 import { bank, searchFor } from '../../../contract/vector-store/setup.js'
 import { newMemories, newMemory, NOW } from '../../../helpers/memories.js'
 import { rejection } from '../../../helpers/rejection.js'
@@ -186,9 +188,29 @@ await t.test('a page of a list reads only its own memories, even if all have the
   const store = await storeIn(database, { schema })
   const texts = Array.from({ length: 300 }, (_, index) => `memory ${index}`)
   await store.insert(home, await newMemories(texts), NOW)
-  const { text, values } = listStatement(schema, home, { now: NOW, limit: 3, filters: {} })!
-  const rows = await database.query(`explain ${text}`, values)
-  const plan = rows.map((row) => Object.values(row).join('')).join('\n')
+  const plan = await planOfList(database, schema, {})
   t.match(plan, /memories_in_order/)
   t.notMatch(plan, /Sort/)
 })
+
+await t.test('the memories of a period are read without the others of the bank', async (t) => {
+  const database = await sqlDatabase(t)
+  const schema = schemaIn(t, database)
+  const store = await storeIn(database, { schema })
+  const memories = Array.from({ length: 600 }, async (_, index) => (
+    await newMemory(`memory ${index}`, { retainedAt: NOW + index, occurredAt: index % 2 === 0 ? null : index * DAY_MS })
+  ))
+  await store.insert(home, await Promise.all(memories), NOW)
+  await database.maintain(`analyze ${schema}.memories`)
+  const dated = await planOfList(database, schema, { occurredAfter: 40 * DAY_MS, occurredBefore: 47 * DAY_MS })
+  t.match(dated, /memories_dated[^]*Index Cond: [^\n]*occurred_at >=/)
+  const retained = { retainedAfter: NOW + 100, retainedBefore: NOW + 200 }
+  const undated = await planOfList(database, schema, { undated: true, ...retained })
+  t.match(undated, /memories_undated[^]*Index Cond: [^\n]*retained_at >=/)
+})
+
+async function planOfList (database: Executor, schema: string, filters: ListFilters): Promise<string> {
+  const { text, values } = listStatement(schema, home, { now: NOW, limit: 3, filters })!
+  const rows = await database.query(`explain ${text}`, values)
+  return rows.map((row) => Object.values(row).join('')).join('\n')
+}
