@@ -11,6 +11,7 @@ const MINUTE_MS = 60_000
 const RAW = 'memory-gateway-bench'
 const STORE = 'memory-gateway-bench-store'
 const NANOSECONDS_A_MS = 1e6
+const PLAN_SETTINGS = ['plan_cache_mode', 'enable_seqscan', 'jit', 'max_parallel_workers_per_gather']
 
 export interface OpenStore {
   store: SqlVectorStore
@@ -27,7 +28,7 @@ export class BenchDatabase {
   readonly #url: string
   readonly #admin: postgres.Sql
   readonly #stores: SqlVectorStore[] = []
-  #planning = { mode: 'auto', jit: 'off' }
+  #planning: Array<{ name: string, setting: string }> = []
 
   private constructor (url: string, schema: string, version: string, admin: postgres.Sql) {
     this.#url = url
@@ -79,19 +80,18 @@ from pg_extension where extname = 'vector'`)
     })
     this.#stores.push(store)
     await store.start({ space: SPACE, clock: () => NOW, warn: () => {} })
-    const [row] = await executor.read<{ mode: string, jit: string }>('select current_setting(\'plan_cache_mode\') as ' +
-      'mode, current_setting(\'jit\') as jit')
-    this.#planning = row!
+    this.#planning = await executor.read(
+      'select name, setting from pg_settings where name = any($1::text[])', [PLAN_SETTINGS],
+    )
     await this.usePlanSettingsOfStores()
     return { store, indexes }
   }
 
   /** Gives the raw connection the settings that the stores' connections have. */
   async usePlanSettingsOfStores (): Promise<void> {
-    const { mode, jit } = this.#planning
-    await this.raw.unsafe(
-      'select set_config(\'plan_cache_mode\', $1, false), set_config(\'jit\', $2, false)', [mode, jit],
-    )
+    for (const { name, setting } of this.#planning) {
+      await this.raw.unsafe('select set_config($1, $2, false)', [name, setting])
+    }
   }
 
   /** Runs a statement of the bench's own, which is not measured. */

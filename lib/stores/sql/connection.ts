@@ -63,6 +63,21 @@ const HINTS: Readonly<Record<string, string>> = {
   CONNECT_TIMEOUT: ' (nobody answers there)',
 }
 
+/** Texts only, because the driver does not send a setting that is false or 0. */
+function sessionSettings (statementTimeoutMs: number): Record<string, string> {
+  return {
+    statement_timeout: String(statementTimeoutMs),
+    idle_in_transaction_session_timeout: String(IDLE_IN_TRANSACTION_MS),
+    // A generic plan cannot distinguish small banks from large ones, nor use the partial index of a large bank.
+    plan_cache_mode: 'force_custom_plan',
+    // A statement on one bank should not scan all banks, which the planner may prefer for a bank of unknown size.
+    enable_seqscan: 'off',
+    // To compile a search, or to start workers for it, takes longer than to run it in a small bank.
+    jit: 'off',
+    max_parallel_workers_per_gather: '0',
+  }
+}
+
 /**
  * One connection, opened by its first statement and never reopened. The driver's own pool is not used: when a
  * connection is lost during a transaction, the pool reopens it, and the rollback is written to no socket, which ends
@@ -110,15 +125,7 @@ export class Connection {
       },
       connection: {
         application_name: 'memory-gateway',
-        ...(!transactionPooler && {
-          statement_timeout: statementTimeoutMs,
-          idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
-          // A generic plan cannot distinguish small banks from large ones, nor use the partial index of a large bank.
-          plan_cache_mode: 'force_custom_plan',
-          // A statement on one bank should not scan all banks, which the planner may prefer for a bank of unknown size.
-          enable_seqscan: false,
-          jit: false,
-        }),
+        ...(!transactionPooler && sessionSettings(statementTimeoutMs)),
       },
     })
   }

@@ -267,3 +267,18 @@ t.test('a read determines whether its plan is kept, whatever ran on the connecti
   t.equal(await asked(true), 'force_generic_plan')
   t.equal((await executor.query<{ mode: string }>(mode))[0]?.mode, 'force_custom_plan')
 })
+
+t.test('a connection has its settings, whatever those of the role are', { skip }, async (t) => {
+  const url = new URL(DATABASE_URL!)
+  url.searchParams.set('options', '-c jit=on -c enable_seqscan=on -c statement_timeout=123s')
+  const executor = openPostgres(t, { url: url.href, statementTimeoutMs: 4000 })
+  t.strictSame(Object.fromEntries((await executor.read<{ name: string, setting: string }>(
+    'select name, setting from pg_settings where name = any($1::text[])',
+    [['enable_seqscan', 'jit', 'max_parallel_workers_per_gather', 'statement_timeout']],
+  )).map(({ name, setting }) => [name, setting])), {
+    enable_seqscan: 'off', jit: 'off', max_parallel_workers_per_gather: '0', statement_timeout: '4000',
+  })
+  await t.resolves(executor.maintain(`do $$ begin
+    if current_setting('statement_timeout') <> '0' then raise 'maintenance has a time limit'; end if;
+  end $$`))
+})
