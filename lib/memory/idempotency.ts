@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../time/clock.js'
 import { ServiceError } from '../errors/service-error.js'
-import type { RequestContext } from '../identity/context.js'
+import { callerOf, type RequestContext } from '../identity/context.js'
 import { readRecord } from '../stores/idempotency.js'
 import {
   IDEMPOTENCY_LIFETIME_MS, IdempotencyKeyTaken, type IdempotencyRecord, type IdempotentWrite, type VectorStore,
@@ -122,13 +122,15 @@ export class IdempotencyService {
   async #runWithRecord<Context, Outcome, Answer> (
     id: string,
     { fingerprint }: IdempotencyKey,
-    { tenantId }: RequestContext,
+    context: RequestContext,
     toAnswer: (result: WriteResult<Context, Outcome>) => Answer,
     work: (keyed?: KeyedWrite) => Promise<WriteResult<Context, Outcome>>,
   ): Promise<Answered<Answer>> {
     if (this.#store.findIdempotencyRecord === undefined) return { answer: toAnswer(await work()), isReplayed: false }
     const key = createHash('sha256').update(id).digest('hex')
-    const find = async () => await this.#store.findIdempotencyRecord!(tenantId, key, this.#clock())
+    const find = async () => (
+      await this.#store.findIdempotencyRecord!(context.tenantId, key, this.#clock(), callerOf(context))
+    )
     const earlier = await find()
     if (earlier !== undefined) return replay(earlier, fingerprint, toAnswer)
     try {

@@ -71,8 +71,11 @@ export interface VectorStore {
    * method receives `idempotency` with its writes. It keeps `recordText(idempotency, outcome)` in the transaction of
    * the write, even if that changes nothing, and rejects with IdempotencyKeyTaken when the key was used meanwhile,
    * including on another bank. A store without it never receives `idempotency`.
+   * @param caller as in BankKey
    */
-  findIdempotencyRecord? (tenantId: string | null, key: string, now: number): Promise<IdempotencyRecord | undefined>
+  findIdempotencyRecord? (
+    tenantId: string | null, key: string, now: number, caller?: string,
+  ): Promise<IdempotencyRecord | undefined>
   health (): Promise<StoreHealth>
   /**
    * Stores new memories in one transaction. Exact repeats (equal fingerprint, also within the call) are not stored

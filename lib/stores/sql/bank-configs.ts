@@ -112,7 +112,7 @@ export class SqlBankConfigs implements BankConfigStore {
     if (banks.length === 0) return []
     const keys = banks.map(bankParameters)
     const rows = await this.#read<ConfigRow & { tenant_id: string, bank_id: string }>(
-      this.#changeStatements.read, [keys.map(([tenant]) => tenant), keys.map(([, bank]) => bank)],
+      this.#changeStatements.read, [keys.map(([tenant]) => tenant), keys.map(([, bank]) => bank)], banks[0],
     )
     return rows.map((row) => ({ bank: toBankKey(row), config: toConfig(row) }))
   }
@@ -125,7 +125,7 @@ export class SqlBankConfigs implements BankConfigStore {
   }
 
   async history (bank: BankKey): Promise<BankConfig[]> {
-    const rows = await this.#read<ConfigRow>(this.#bankStatements.history, bankParameters(bank))
+    const rows = await this.#read<ConfigRow>(this.#bankStatements.history, bankParameters(bank), bank)
     return rows.map(toConfig)
   }
 
@@ -142,8 +142,10 @@ export class SqlBankConfigs implements BankConfigStore {
     return { revision: newest, banks: banks.length > BANK_CONFIG_CHANGES ? undefined : banks }
   }
 
-  async #read<R extends object> (text: string, values: readonly Param[]): Promise<R[]> {
-    return await this.#guard(async () => await this.#executor.read<R>(text, values))
+  /** @param bank in whose turn the statement waits for a connection; without one, in a turn of its own */
+  async #read<R extends object> (text: string, values: readonly Param[], bank?: BankKey): Promise<R[]> {
+    const flow = bank && flowOf(bank)
+    return await this.#guard(async () => await this.#executor.read<R>(text, values, { flow }))
   }
 }
 

@@ -61,7 +61,7 @@ export async function adoptSpace (
   executor: Executor, { spaces }: Statements, bank: BankKey, { model, dimensions }: EmbeddingSpace,
 ): Promise<void> {
   const values = [...bankParameters(bank), model, dimensions]
-  const [row] = await executor.query<AdoptionRow>(spaces.adopt, values)
+  const [row] = await executor.query<AdoptionRow>(spaces.adopt, values, { flow: flowOf(bank) })
   if (row?.is_free !== true) return
   await retrySerializationFailures(async () => {
     await executor.transaction(async (tx) => {

@@ -60,10 +60,11 @@ export class SqlReader {
   }
 
   async findIdempotencyRecord (
-    tenantId: string | null, key: string, now: number,
+    tenantId: string | null, key: string, now: number, caller?: string,
   ): Promise<IdempotencyRecord | undefined> {
     const [row] = await this.#executor.read<{ request_fingerprint: string, answer: string }>(
       this.#statements.findIdempotencyRecord, [tenantParameter(tenantId), key, now - IDEMPOTENCY_LIFETIME_MS],
+      { flow: caller === undefined ? undefined : [caller] },
     )
     return row === undefined ? undefined : { requestFingerprint: row.request_fingerprint, text: row.answer }
   }
