@@ -65,12 +65,18 @@ export function logFailure (error: ServiceError, request: FastifyRequest): void 
     request.log.info({ code: error.code }, 'the request was refused for lack of capacity')
     return
   }
+  const err = error.cause ?? error
+  if (!request.raw.socket.destroyed) request.log.error({ err, code: error.code }, 'request failed')
   // Work that is cancelled because its client disconnected also fails, which is not a fault.
-  if (request.raw.socket.destroyed) {
+  else {
     request.log.info(
-      { code: error.code }, 'the client disconnected before the response',
+      { ...(!isAbort(err) && { err }), code: error.code }, 'the client disconnected before the response',
     )
-  } else request.log.error({ err: error.cause ?? error, code: error.code }, 'request failed')
+  }
+}
+
+function isAbort (error: unknown): boolean {
+  return error instanceof Error && error.name === 'AbortError'
 }
 
 /** Sends an error with the body that the API documents. */

@@ -73,7 +73,7 @@ async function leaveTheQueue (
   const answer = await again
   t.equal(answer.statusCode, 200, 'the key of the second is free')
   t.equal(answer.headers['idempotent-replayed'], undefined, 'no work was done under it')
-  t.strictSame(app.log.filter(({ level }) => Number(level) > 30), [], 'it is not logged as a fault')
+  t.strictSame(app.log.filter(({ level, err }) => Number(level) > 30 || err !== undefined), [], 'it is no fault')
 }
 
 t.test('an import that waits for another is cancelled when its client disconnects', async (t) => {
@@ -133,3 +133,26 @@ for (const path of ['/v1/banks/home', '/v1/default/banks/home']) {
     t.equal((await exportOf(app, 'home')).length, 2)
   })
 }
+
+t.test('a fault of work whose client has left is in the log with its cause', async (t) => {
+  const store = new InMemoryVectorStore()
+  let fail: (error: Error) => void = () => {}
+  const asked = new Promise<void>((resolve) => {
+    store.search = async () => await new Promise((_resolve, reject) => {
+      fail = reject
+      resolve()
+    })
+  })
+  const app = await testApp(t, {}, { store })
+  await app.app.listen({ port: 0, host: '127.0.0.1' })
+  const leaving = send(t, app, {
+    path: '/v1/recall', headers: { 'content-type': 'application/json' }, body: '{"bank_id":"home","query":"kettle"}',
+  })
+  await asked
+  leaving.destroy()
+  while (app.app.activeRequests.size > 0) await setImmediate()
+  fail(new Error('the index is broken'))
+  const left = () => app.log.find(({ msg }) => msg === LEFT)
+  while (left() === undefined) await setImmediate()
+  t.match(left(), { err: { message: 'the index is broken' }, code: 'dependency_unavailable' })
+})
