@@ -77,7 +77,8 @@ export const VARIABLES = [
   {
     name: 'SERVICES_SHUTDOWN_TIMEOUT_MS',
     secret: false,
-    kind: { type: 'integer', min: 0, max: 600_000 },
+    // Less would end the process before the store is closed, even when no request is in flight.
+    kind: { type: 'integer', min: 1000, max: 600_000 },
     default: '30000',
     description: 'Milliseconds that requests in flight have to finish when the process stops.',
   },

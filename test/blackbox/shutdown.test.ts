@@ -130,7 +130,7 @@ t.test('a second signal ends the process immediately, with an exit code other th
 })
 
 t.test('a request that exceeds the time for requests in flight ends the process with exit code 1', async (t) => {
-  const server = await startGated(t, 'GatedStore', { SERVICES_SHUTDOWN_TIMEOUT_MS: '50' })
+  const server = await startGated(t, 'GatedStore', { SERVICES_SHUTDOWN_TIMEOUT_MS: '1000' })
   const connection = await RawConnection.open(t, server.url)
   connection.write(RECALL)
   await server.gate.next()

@@ -29,7 +29,7 @@ await t.test('every variable reaches its place in the configuration', async (t) 
     SERVICES_PORT: '0',
     SERVICES_MAX_BODY_BYTES: '1024',
     SERVICES_HEALTH_TIMEOUT_MS: '60000',
-    SERVICES_SHUTDOWN_TIMEOUT_MS: '0',
+    SERVICES_SHUTDOWN_TIMEOUT_MS: '1000',
     SERVICES_LOG_LEVEL: 'silent',
     SERVICE_AUTH_MODE: 'jwt_oidc',
     SERVICE_API_KEY: 'the-key',
@@ -53,7 +53,7 @@ await t.test('every variable reaches its place in the configuration', async (t) 
     allowedHosts: ['gateway.internal', '*.example.com', '2001:db8::1', '10.0.0.1'],
     corsOrigins: ['https://app.example.com', 'http://localhost:5173', 'http://[::1]'],
     healthTimeoutMs: 60_000,
-    shutdownTimeoutMs: 0,
+    shutdownTimeoutMs: 1_000,
     logLevel: 'silent',
     auth: {
       mode: 'jwt_oidc',
@@ -86,7 +86,8 @@ await t.test('a value out of bounds or of another type is a problem that names t
     ['SERVICES_MAX_BODY_BYTES', '1023', 'found "1023", allowed is an integer from 1024 to 1073741824'],
     ['SERVICES_MAX_BODY_BYTES', '1073741825', 'found "1073741825", allowed is an integer from 1024 to 1073741824'],
     ['SERVICES_HEALTH_TIMEOUT_MS', '0', 'found "0", allowed is an integer from 1 to 60000'],
-    ['SERVICES_SHUTDOWN_TIMEOUT_MS', '600001', 'found "600001", allowed is an integer from 0 to 600000'],
+    ['SERVICES_SHUTDOWN_TIMEOUT_MS', '999', 'found "999", allowed is an integer from 1000 to 600000'],
+    ['SERVICES_SHUTDOWN_TIMEOUT_MS', '600001', 'found "600001", allowed is an integer from 1000 to 600000'],
     [
       'SERVICES_LOG_LEVEL', 'warning',
       'found "warning", allowed are "fatal", "error", "warn", "info", "debug", "trace", "silent"; did you mean "warn"?',
