@@ -17,6 +17,7 @@ import { McpHttp } from '../mcp/http.js'
 import { localOperations } from '../mcp/local-operations.js'
 import { Refusals } from '../mcp/refusals.js'
 import { createMcpServer } from '../mcp/server.js'
+import { TOOLS } from '../mcp/tools.js'
 import { idempotencyHeader } from './idempotency.js'
 
 /** Maximum characters of an id, a method, the name of a tool and the URI of a resource. */
@@ -72,7 +73,12 @@ export const mcpRoutes: FastifyPluginAsync<McpRouteOptions> = async (
         idempotencyKey,
       }),
     })
-    app.holdBytes(reply, Buffer.byteLength(response.body))
+    try {
+      app.holdBytes(reply, Buffer.byteLength(response.body))
+    } catch (error) {
+      // A write is done already, so its answer is sent.
+      if (!hasWrite(body)) throw error
+    }
     reply.code(response.status)
     if (response.contentType !== undefined) reply.type(response.contentType)
     return await reply.send(response.body === '' ? undefined : response.body)
@@ -80,6 +86,14 @@ export const mcpRoutes: FastifyPluginAsync<McpRouteOptions> = async (
   for (const url of ['/mcp', '/mcp/banks/:bank_id']) {
     app.post(url, { config: { scope: 'memory' }, schema: { hide: true } }, answer)
   }
+}
+
+/** Whether a message calls a tool that writes. */
+function hasWrite (body: unknown): boolean {
+  return [body].flat().some((message) => {
+    const name = valueAt(message, 'params.name')
+    return TOOLS.some((tool) => tool.name === name && tool.annotations.readOnlyHint !== true)
+  })
 }
 
 function checkedBody ({ body, headers }: FastifyRequest, batchMessages: number): unknown {

@@ -95,3 +95,29 @@ t.test('an idempotency key makes a repeat return the first answer', async (t) =>
   const other = await post('/v1/retain', { bank_id: 'b', content: 'three' }, { 'idempotency-key': 'k1' })
   t.equal(other.statusCode, 200, 'a key of a tool is not one of a route')
 })
+
+t.test('the answer of a write is sent even when the byte budget is exhausted', async (t) => {
+  const { app, post } = await testApp(t)
+  const { workBytes, memory } = app
+  const { retain } = memory
+  let held = workBytes.reserve(0)
+  const withoutRoom: typeof retain = async (...given) => {
+    const answer = await retain(...given)
+    held = workBytes.reserve(workBytes.limit - workBytes.reservedBytes)
+    return answer
+  }
+  Object.assign(memory, { retain: withoutRoom })
+  const call = toolCall('retain', { bank_id: 'b', content: 'Ada drinks tea.' })
+  const single = await post('/mcp', call, MCP_HEADERS)
+  t.match(answerOf(single.json().result), { stored: true })
+  const rest = workBytes.reserve(workBytes.limit - workBytes.reservedBytes)
+  const recall = toolCall('recall', { bank_id: 'b', query: 'tea' })
+  t.match((await post('/mcp', recall, MCP_HEADERS)).json(), { code: 'server_busy' })
+  rest.release()
+  held.release()
+  const batch = await post('/mcp', [call, toolCall('recall', { bank_id: 'b', query: 'tea' }, 2)], {
+    ...MCP_HEADERS, 'mcp-protocol-version': '2025-03-26',
+  })
+  t.equal(batch.json().length, 2)
+  held.release()
+})
