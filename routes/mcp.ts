@@ -14,7 +14,7 @@ import { beginningOf } from '../lib/validation/shorten.js'
 import { BANK_ID_IN_WORDS } from '../lib/validation/ids.js'
 import { valueAt } from '../lib/validation/json-object.js'
 import { McpHttp } from '../mcp/http.js'
-import { localOperations } from '../mcp/local-operations.js'
+import { localOperations, type WithRowBudget } from '../mcp/local-operations.js'
 import { Refusals } from '../mcp/refusals.js'
 import { createMcpServer } from '../mcp/server.js'
 import { TOOLS } from '../mcp/tools.js'
@@ -52,6 +52,15 @@ export const mcpRoutes: FastifyPluginAsync<McpRouteOptions> = async (
     sendJsonRpcError(isChallenged ? withMetadata(known, request, publicUrl) : known, request, reply)
   })
 
+  const withRows = (reply: FastifyReply): WithRowBudget => async (work) => {
+    try {
+      return await app.withRowBudget(reply, work)
+    } finally {
+      // An answer is short, so a batch must not hold the rows of all its calls until its end.
+      app.holdBytes(reply, 0)
+    }
+  }
+
   const answer = async (request: FastifyRequest, reply: FastifyReply) => {
     const { context, headers } = request
     const body = checkedBody(request, batchMessages)
@@ -62,7 +71,7 @@ export const mcpRoutes: FastifyPluginAsync<McpRouteOptions> = async (
       body,
       signal: disconnectSignal(reply),
       makeServer: () => createMcpServer({
-        operations: localOperations(app.memory, context, async (work) => await app.withRowBudget(reply, work)),
+        operations: localOperations(app.memory, context, withRows(reply)),
         refusals,
         version,
         answerTokens,

@@ -6,6 +6,7 @@ import type { Executor } from '../../lib/stores/sql/executor.js'
 import { SqlVectorStore } from '../../lib/stores/sql/store.js'
 import { post as postText, request } from '../blackbox/raw.js'
 import { testApp, type TestApp } from '../helpers/app.js'
+import { answerOf, MCP_HEADERS, toolCall } from '../helpers/mcp.js'
 import { schemaIn, sqlDatabase } from '../helpers/sql-database.js'
 import { refused } from '../routes/support.js'
 
@@ -118,6 +119,18 @@ await t.test('rows of a database', async (t) => {
     t.ok(held > 4 * MIB, `${held}`)
     t.equal(app.app.workBytes.reservedBytes, 0)
     t.equal((await app.post('/v1/reflect', { bank_id: 'big', query: 'ferry harbour' })).statusCode, 200)
+    t.equal(app.app.workBytes.reservedBytes, 0)
+  })
+
+  await t.test('a batch of MCP holds the rows of one call at a time', async (t) => {
+    const seen: number[] = []
+    beforeRest = async () => { seen.push(app.app.workBytes.reservedBytes) }
+    const calls = Array.from({ length: 5 }, (_, id) => (
+      toolCall('recall', { bank_id: 'big', query: 'ferry harbour', max_results: 50 }, id)
+    ))
+    const response = await app.post('/mcp', calls, { ...MCP_HEADERS, 'mcp-protocol-version': '2025-03-26' })
+    for (const { result } of response.json<Array<{ result: unknown }>>()) answerOf(result)
+    t.ok(seen.length >= 5 && Math.max(...seen) < 2 * seen[0]!, `${seen.join(', ')} bytes`)
     t.equal(app.app.workBytes.reservedBytes, 0)
   })
 
