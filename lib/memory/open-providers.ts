@@ -96,6 +96,14 @@ export async function openProviders (
   }
 }
 
+export async function closeProviders (
+  { store, embeddings, languageModel, reranker }: Pick<
+    Providers, 'store' | 'embeddings' | 'languageModel' | 'reranker'
+  >,
+): Promise<void> {
+  await Promise.all([store.close(), embeddings.close?.(), languageModel.close?.(), reranker?.close?.()])
+}
+
 /**
  * The identity of vectors in a persistent store. It includes the dimensions, because vectors of another length are not
  * comparable.

@@ -33,7 +33,9 @@ import { HealthProbe } from './health.js'
 import { IdempotencyService } from './idempotency.js'
 import { Indexer } from './indexer.js'
 import { MeteredLanguageModel } from './metered-language-model.js'
-import { openProviders, type MemoryConfig, type ProviderOverrides } from './open-providers.js'
+import {
+  closeProviders, openProviders, type MemoryConfig, type ProviderOverrides, type Providers,
+} from './open-providers.js'
 import { RecallService } from './recall-service.js'
 import { RetainService } from './retain-service.js'
 import type { ReflectOptions } from './reflect-preparation.js'
@@ -156,34 +158,43 @@ export class MemoryService {
   }
 
   async close (): Promise<void> {
-    const { store, embeddings, languageModel, reranker, backfill, usage } = this.#deps
-    await backfill?.stop()
-    await usage.idle()
-    await Promise.all([store.close(), embeddings.close?.(), languageModel.close?.(), reranker?.close?.()])
+    await this.#deps.backfill?.stop()
+    await this.#deps.usage.idle()
+    await closeProviders(this.#deps)
   }
 }
 
 /**
- * Builds the service from its configuration.
- * @throws ProviderError when a provider cannot be created
+ * Builds the service from its configuration. When that fails, what was opened is closed.
+ * @throws ProviderError when a provider cannot be created, or the settings do not fit the providers
  */
 export async function createMemoryService (
   config: MemoryConfig, access: AccessControl, overrides: MemoryOverrides = {},
 ): Promise<MemoryService> {
-  const { settings } = config
-  const { clock = systemClock } = overrides
   const models = new ModelHealth(overrides.telemetry ?? NO_TELEMETRY)
+  const clock = overrides.clock ?? systemClock
+  const providers = await openProviders(config, { ...overrides, telemetry: models.telemetry }, clock)
+  try {
+    return serviceOf(providers, config, access, { ...overrides, clock }, models)
+  } catch (error) {
+    await closeProviders(providers).catch(() => {})
+    throw error
+  }
+}
+
+function serviceOf (
+  { store, embeddings, languageModel, reranker, weights }: Providers, config: MemoryConfig, access: AccessControl,
+  overrides: MemoryOverrides & { clock: Clock }, models: ModelHealth,
+): MemoryService {
+  const { settings } = config
+  const { clock } = overrides
   const { telemetry } = models
-  const providers = await openProviders(config, { ...overrides, telemetry }, clock)
-  const { store, embeddings, languageModel, reranker, weights } = providers
   if (settings.hindsight && store.countMemories === undefined) {
-    await store.close()
     // Such a store would ignore the filters of that API.
     throw new ProviderError('compatibility.hindsight needs a store with countMemories, which that of ' +
       'vector_store is not')
   }
   const backfill = weights.semantic > 0 ? makeBackfill(store, embeddings, clock, overrides) : undefined
-  backfill?.requestScan()
   const capabilities: Capabilities = { semanticWeight: embeddings.fusionWeight, hasReranker: reranker !== undefined }
   const live = new LiveSettings(readFileSettings(config, capabilities), access)
   const timer = overrides.timer ?? (() => performance.now())
@@ -199,7 +210,7 @@ export async function createMemoryService (
     timer,
   })
   const newBoundary = overrides.newBoundary ?? (() => randomBytes(16).toString('hex'))
-  return new MemoryService({
+  const service = new MemoryService({
     store,
     embeddings,
     languageModel: bounded,
@@ -223,6 +234,8 @@ export async function createMemoryService (
     timer,
     newBoundary,
   }, capabilities, models)
+  backfill?.requestScan()
+  return service
 }
 
 /** The mock makes no calls that could be slow or fail, so it needs no bounds. */
