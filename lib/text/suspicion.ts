@@ -114,18 +114,8 @@ function * stepsOfSeen (seen: string): Steps<Set<Suspicion>> {
   return found
 }
 
-function someIn ({ may, patterns }: Patterns, text: string): boolean {
-  if (!may.test(text)) return false
-  for (const pattern of patterns) {
-    pattern.lastIndex = 0
-    if (pattern.test(text)) return true
-  }
-  return false
-}
-
 /** Whether any of the patterns matches in the text; no match is longer than OVERLAP_CHARACTERS units. */
 function * anyIn (kind: Patterns, text: string): Steps<boolean> {
-  if (text.length <= WINDOW_CHARACTERS) return someIn(kind, text)
   for (let from = 0; ; from += WINDOW_CHARACTERS) {
     const isLast = text.length - from <= WINDOW_CHARACTERS + OVERLAP_CHARACTERS
     // The window includes one character before it, which `^` and `\b` examine.
