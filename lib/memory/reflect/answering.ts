@@ -5,7 +5,6 @@ import { visibleText } from '../../text/visible.js'
 import type { MeteredCall, MeteredLanguageModel } from '../metered-language-model.js'
 import { UnusableGeneration, unusableFor } from '../model-errors.js'
 import { CitationFilter } from './citations.js'
-import { compileResponseSchema } from './response-schema.js'
 import { addUsage, NO_USAGE, type ModelUsage } from '../model-usage.js'
 import { readStructured, repairMessage } from './structured.js'
 
@@ -84,7 +83,6 @@ export async function * streamAnswer (
  */
 export async function generateStructuredAnswer (question: AnswerRequest, schema: JsonSchema): Promise<ModelAnswer> {
   const { meteredModel, call, deadline } = question
-  const check = compileResponseSchema(schema)
   let usage: ModelUsage = NO_USAGE
   let messages = call.messages
   for (const isRepair of [false, true]) {
@@ -92,7 +90,7 @@ export async function generateStructuredAnswer (question: AnswerRequest, schema:
       ...call, messages, timeoutMs: isRepair ? Math.max(1, deadline.remainingMs()) : call.timeoutMs,
     })
     usage = addUsage(usage, generation.usage)
-    const read = readStructured(generation.text, check)
+    const read = readStructured(generation.text, schema)
     if (read.ok) {
       const answer = await filterCitations({ ...generation, text: read.answer }, question)
       return {

@@ -1,11 +1,9 @@
-import { AbstentionGate, NO_ANSWER } from './abstention.js'
+import { AbstentionGate } from './abstention.js'
 import { addressesIn } from './addresses.js'
 import { LineWriter } from './line-writer.js'
 import { definesLink, readCode, readProse, type SourceBounds } from './markup.js'
 import { SentenceReader, type TextUnit } from './sentence-reader.js'
 import { VisibleStream } from './visible-stream.js'
-
-export { NO_ANSWER }
 
 /**
  * The start of a line that belongs to its first sentence: quotation signs, or the marker of a list, a task or a
@@ -13,7 +11,7 @@ export { NO_ANSWER }
  */
 const PREFIX = /^(?:\s*>)*\s*(?:(?:[-*+•–]|\d{1,9}[.)]|#{1,6})\s+)?(?:\[[ xX]\]\s+)?/
 const HAS_CONTENT = /[\p{L}\p{N}\p{Sc}\p{So}]/u
-const ABSTENTION: FilteredAnswer = { text: '', cited: [], cutSentences: 0, unverified: false, abstained: true }
+const ABSTENTION: FilteredAnswer = { text: '', cited: [], unverified: false, abstained: true }
 
 export interface CitationOptions {
   /** The texts of the sources. Only web addresses that occur in them verbatim are shown. Default: none. */
@@ -23,8 +21,6 @@ export interface CitationOptions {
 export interface Citations {
   /** The numbers of the sources that the shown text cites, ascending. */
   cited: number[]
-  /** Number of sentences that were cut because none of their marks names a source. */
-  cutSentences: number
   /**
    * Whether the answer cites no source and is not an abstention. An answer with a mark somewhere is verified even if
    * other sentences have none: an introduction or a remark in between needs no mark.
@@ -64,7 +60,6 @@ export class CitationFilter {
   readonly #uncut = new LineWriter()
   #uncutText = ''
   #ready = ''
-  #cutSentences = 0
   readonly #cited = new Set<number>()
 
   /** @param sources the number of sources; they are cited as 1 to this number */
@@ -95,8 +90,7 @@ export class CitationFilter {
     if (this.#mayBeAbstention) return { ...ABSTENTION, cited: [] }
     const cited = [...this.#cited].sort((a, b) => a - b)
     const result = { cited, unverified: cited.length === 0, abstained }
-    if (this.#shown.isEmpty) return { ...result, text: this.#uncutText, cutSentences: 0 }
-    return { ...result, text: this.#flush(), cutSentences: this.#cutSentences }
+    return { ...result, text: this.#shown.isEmpty ? this.#uncutText : this.#flush() }
   }
 
   /** Text after NO_ANSWER is shown only if it cites a source: otherwise it explains why there is no answer. */
@@ -129,7 +123,6 @@ export class CitationFilter {
     if (isOnlyMarks || (text !== body && !HAS_CONTENT.test(text))) {
       this.#drop()
     } else if (hasUnknownSource && cited.length === 0) {
-      this.#cutSentences += 1
       if (this.#shown.isEmpty) this.#uncutText += this.#uncut.keep(gap, text)
       this.#shown.drop()
     } else {

@@ -1,4 +1,5 @@
 import { INSTANT_RULE, parseInstant } from '../../time/clock.js'
+import { parseDay } from '../../time/days.js'
 import { isUuid } from '../../validation/ids.js'
 
 interface Format {
@@ -10,7 +11,7 @@ interface Format {
 /** Each test takes time linear in the length of the text. */
 const FORMATS: ReadonlyMap<string, Format> = new Map([
   ['date-time', { test: (text) => parseInstant(text) !== undefined, rule: INSTANT_RULE }],
-  ['date', { test: (text) => parseInstant(`${text}T00:00:00Z`) !== undefined, rule: 'must be a date like 2024-03-01' }],
+  ['date', { test: (text) => parseDay(text) !== undefined, rule: 'must be a date like 2024-03-01' }],
   ['email', { test: isMailAddress, rule: 'must be an email address' }],
   [
     'uri',

@@ -1,8 +1,7 @@
-import { invalidField, type ServiceError } from '../../errors/service-error.js'
+import { invalidField } from '../../errors/service-error.js'
 import type { JsonSchema } from '../../models/language-model.js'
 import { shorten } from '../../validation/shorten.js'
 import { FORMAT_NAMES } from './formats.js'
-import { problemsOf } from './schema-instance.js'
 import { isJsonObject } from '../../validation/json-object.js'
 
 export const FIELD = 'response_schema'
@@ -23,22 +22,22 @@ interface Budget {
   properties: number
 }
 
-const text: Check = (value, path) => { if (typeof value !== 'string') throw refused(path, 'must be a string') }
+const text: Check = (value, path) => { if (typeof value !== 'string') throw invalidField(path, 'must be a string') }
 /** 1e999 is parsed as Infinity, which JSON would write as null. */
 const any: Check = (value, path) => {
   if (!isFiniteThroughout(value)) {
-    throw refused(
+    throw invalidField(
       path, 'must hold finite numbers only',
     )
   }
 }
 const count: Check = (value, path) => {
   if (!Number.isSafeInteger(value) ||
-  Number(value) < 0) throw refused(path, 'must be a whole number from 0')
+  Number(value) < 0) throw invalidField(path, 'must be a whole number from 0')
 }
 const number: Check = (value, path) => {
   if (typeof value !== 'number' ||
-  !Number.isFinite(value)) throw refused(path, 'must be a number')
+  !Number.isFinite(value)) throw invalidField(path, 'must be a number')
 }
 
 /**
@@ -51,7 +50,7 @@ const KEYWORDS: ReadonlyMap<string, Check> = new Map<string, Check>([
   ['required', (value, path) => { checkNames(value, path) }],
   [
     'additionalProperties',
-    (value, path) => { if (typeof value !== 'boolean') throw refused(path, 'must be true or false') },
+    (value, path) => { if (typeof value !== 'boolean') throw invalidField(path, 'must be true or false') },
   ],
   ['items', checkSchema],
   ['enum', checkEnum],
@@ -72,7 +71,7 @@ const KEYWORDS: ReadonlyMap<string, Check> = new Map<string, Check>([
     'format',
     (value, path) => {
       if (typeof value !== 'string' ||
-      !FORMAT_NAMES.includes(value)) throw refused(path, `must be one of ${FORMAT_NAMES.join(', ')}`)
+      !FORMAT_NAMES.includes(value)) throw invalidField(path, `must be one of ${FORMAT_NAMES.join(', ')}`)
     },
   ],
 ])
@@ -83,38 +82,24 @@ const KEYWORDS: ReadonlyMap<string, Check> = new Map<string, Check>([
  * @throws ServiceError invalid_request with the field (`response_schema.properties.a.type`)
  */
 export function checkResponseSchema (schema: unknown): JsonSchema {
-  if (!isJsonObject(schema)) throw refused(FIELD, 'must be a JSON Schema, an object')
+  if (!isJsonObject(schema)) throw invalidField(FIELD, 'must be a JSON Schema, an object')
   // Checked first, because JSON.stringify and the checks below recurse as deep as the value.
-  if (isDeeper(schema, MAX_JSON_DEPTH)) throw refused(FIELD, 'is nested too deep')
+  if (isDeeper(schema, MAX_JSON_DEPTH)) throw invalidField(FIELD, 'is nested too deep')
   if (Buffer.byteLength(JSON.stringify(schema)) > MAX_SCHEMA_BYTES) {
-    throw refused(FIELD, `must not be longer than ${MAX_SCHEMA_BYTES} bytes as JSON`)
+    throw invalidField(FIELD, `must not be longer than ${MAX_SCHEMA_BYTES} bytes as JSON`)
   }
-  if (schema['type'] !== 'object') throw refused(`${FIELD}.type`, 'must be "object"')
+  if (schema['type'] !== 'object') throw invalidField(`${FIELD}.type`, 'must be "object"')
   checkSchema(schema, FIELD, 1, { properties: 0 })
   return schema
 }
 
-export type InstanceCheck = (value: unknown) => { ok: true, value: unknown } | { ok: false, problems: string[] }
-
-/**
- * Creates the check of values against a schema that passed checkResponseSchema. The schema is interpreted each time: no
- * code is generated from it, nothing is cached, and inherited names (`constructor`) are ordinary properties.
- * @returns a function that reports at most 20 problems, each with the path and the rule but never a value
- */
-export function compileResponseSchema (schema: JsonSchema): InstanceCheck {
-  return (value) => {
-    const problems = problemsOf(schema, value)
-    return problems.length === 0 ? { ok: true, value } : { ok: false, problems }
-  }
-}
-
 function checkSchema (schema: unknown, path: string, depth: number, budget: Budget): void {
-  if (!isJsonObject(schema)) throw refused(path, 'must be a JSON Schema, an object')
-  if (depth > MAX_SCHEMA_DEPTH) throw refused(path, `must not be more than ${MAX_SCHEMA_DEPTH} schemas deep`)
+  if (!isJsonObject(schema)) throw invalidField(path, 'must be a JSON Schema, an object')
+  if (depth > MAX_SCHEMA_DEPTH) throw invalidField(path, `must not be more than ${MAX_SCHEMA_DEPTH} schemas deep`)
   for (const [keyword, value] of Object.entries(schema)) {
     const check = KEYWORDS.get(keyword)
     if (check === undefined) {
-      throw refused(
+      throw invalidField(
         childPath(path, keyword), `is not a keyword that is taken; these are: ${[...KEYWORDS.keys()].join(', ')}`,
       )
     }
@@ -126,32 +111,32 @@ function checkType (value: unknown, path: string): void {
   const types: readonly unknown[] = Array.isArray(value) ? value : [value]
   const isKnown = types.length > 0 && types.every((type) => typeof type === 'string' && TYPES.includes(type))
   if (!isKnown || new Set(types).size < types.length) {
-    throw refused(path, `must be one of ${TYPES.join(', ')}, or a list of these`)
+    throw invalidField(path, `must be one of ${TYPES.join(', ')}, or a list of these`)
   }
 }
 
 function checkProperties (value: unknown, path: string, depth: number, budget: Budget): void {
-  if (!isJsonObject(value)) throw refused(path, 'must be an object of schemas')
+  if (!isJsonObject(value)) throw invalidField(path, 'must be an object of schemas')
   for (const [name, schema] of Object.entries(value)) {
     budget.properties += 1
     if (budget.properties > MAX_SCHEMA_PROPERTIES) {
-      throw refused(FIELD, `must not have more than ${MAX_SCHEMA_PROPERTIES} properties altogether`)
+      throw invalidField(FIELD, `must not have more than ${MAX_SCHEMA_PROPERTIES} properties altogether`)
     }
     // An answer with this property is refused as an attack, so the schema cannot be satisfied.
-    if (name === '__proto__') throw refused(childPath(path, name), 'is not a name that a property can have')
+    if (name === '__proto__') throw invalidField(childPath(path, name), 'is not a name that a property can have')
     checkSchema(schema, childPath(path, name), depth + 1, budget)
   }
 }
 
 function checkNames (value: unknown, path: string): void {
   if (!Array.isArray(value) || !value.every((name) => typeof name === 'string')) {
-    throw refused(path, 'must be a list of names')
+    throw invalidField(path, 'must be a list of names')
   }
-  if (value.includes('__proto__')) throw refused(path, 'must not name __proto__')
+  if (value.includes('__proto__')) throw invalidField(path, 'must not name __proto__')
 }
 
 function checkEnum (value: unknown, path: string, depth: number, budget: Budget): void {
-  if (!Array.isArray(value) || value.length === 0) throw refused(path, 'must be a list of at least one value')
+  if (!Array.isArray(value) || value.length === 0) throw invalidField(path, 'must be a list of at least one value')
   any(value, path, depth, budget)
 }
 
@@ -161,7 +146,7 @@ function isFiniteThroughout (value: unknown): boolean {
 }
 
 function checkAlternatives (value: unknown, path: string, depth: number, budget: Budget): void {
-  if (!Array.isArray(value) || value.length === 0) throw refused(path, 'must be a list of at least one schema')
+  if (!Array.isArray(value) || value.length === 0) throw invalidField(path, 'must be a list of at least one schema')
   value.forEach((schema: unknown, index) => { checkSchema(schema, `${path}[${index}]`, depth + 1, budget) })
 }
 
@@ -172,8 +157,4 @@ function isDeeper (value: unknown, levels: number): boolean {
 
 function childPath (path: string, name: string): string {
   return `${path}.${shorten(name, MAX_NAME_CHARACTERS)}`
-}
-
-function refused (field: string, message: string): ServiceError {
-  return invalidField(field, message)
 }

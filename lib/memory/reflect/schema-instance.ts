@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { JsonSchema } from '../../models/language-model.js'
+import { codePointsUpTo } from '../../validation/code-points.js'
 import { shorten } from '../../validation/shorten.js'
 import { brokenFormat } from './formats.js'
 import { isJsonObject } from '../../validation/json-object.js'
@@ -24,8 +25,10 @@ interface CheckContext {
 /**
  * Checks a value by the keywords of response-schema.ts (JSON Schema 2020-12, where `format` is an assertion). It is a
  * separate interpreter, because Ajv generates code from a schema, and TypeBox treats an inherited name (`toString`) as
- * a property and collects problems without bound.
- * @returns problems such as `structured.age: must be integer`; none when the value satisfies the schema
+ * a property and collects problems without bound. Nothing is cached.
+ * @param schema one that passed checkResponseSchema
+ * @returns at most 20 problems without values, such as `structured.age: must be integer`; none when the value satisfies
+ *   the schema
  */
 export function problemsOf (schema: JsonSchema, value: unknown): string[] {
   return problemsWithin(schema, value, { count: MAX_COMPARISONS })
@@ -82,7 +85,8 @@ function checkAny (schema: JsonSchema, value: unknown, place: CheckContext): voi
 
 function checkText (schema: JsonSchema, value: string, place: CheckContext): void {
   const [min, max] = [numberAt(schema, 'minLength'), numberAt(schema, 'maxLength')]
-  const length = min === undefined && max === undefined ? 0 : codePoints(value)
+  // JSON Schema defines the length of a string in characters (RFC 8259), not in UTF-16 units.
+  const length = min === undefined && max === undefined ? 0 : codePointsUpTo(value, Infinity)
   if (min !== undefined && length < min) addProblem(place, `must have at least ${min} characters`)
   if (max !== undefined && length > max) addProblem(place, `must have at most ${max} characters`)
   const format = own(schema, 'format')
@@ -151,16 +155,6 @@ function own (schema: JsonSchema, keyword: string): unknown {
 function numberAt (schema: JsonSchema, keyword: string): number | undefined {
   const value = own(schema, keyword)
   return typeof value === 'number' ? value : undefined
-}
-
-/** JSON Schema defines the length of a string in characters (RFC 8259), not in UTF-16 units. */
-function codePoints (text: string): number {
-  let count = text.length
-  for (let at = 1; at < text.length; at++) {
-    const isPair = (text.charCodeAt(at) & 0xfc00) === 0xdc00 && (text.charCodeAt(at - 1) & 0xfc00) === 0xd800
-    if (isPair) count -= 1
-  }
-  return count
 }
 
 function addProblem ({ path, problems }: CheckContext, rule: string): void {

@@ -2,7 +2,7 @@ import secureJson from 'secure-json-parse'
 import type { JsonSchema } from '../../models/language-model.js'
 import { isAbstention } from './abstention.js'
 import { hasDuplicateName, objectsIn } from './json-text.js'
-import type { InstanceCheck } from './response-schema.js'
+import { problemsOf } from './schema-instance.js'
 import { isJsonObject } from '../../validation/json-object.js'
 
 /** Maximum nesting of lists and objects; the schema of a caller allows far less. */
@@ -58,8 +58,9 @@ export function readObject (text: string): Readonly<Record<string, unknown>> | u
 /**
  * Reads an answer that follows wrapSchema and ignores other properties. When the answer in words is an abstention,
  * `structured` may violate the schema, and is then returned empty.
+ * @param schema of `structured`
  */
-export function readStructured (text: string, check: InstanceCheck): StructuredReading {
+export function readStructured (text: string, schema: JsonSchema): StructuredReading {
   // The rules for every answer ask for this word and nothing else, so a model may leave out the JSON.
   if (isAbstention(text)) return { ok: true, answer: text, structured: {} }
   const read = readJsonObject(text)
@@ -67,7 +68,7 @@ export function readStructured (text: string, check: InstanceCheck): StructuredR
   const answer = Object.hasOwn(read.value, 'answer') ? read.value['answer'] : undefined
   const problems = typeof answer === 'string' ? [] : ['answer: must be a string']
   const structured = Object.hasOwn(read.value, 'structured') ? read.value['structured'] : undefined
-  const wrong = structuredProblems(structured, check)
+  const wrong = structuredProblems(structured, schema)
   if (typeof answer === 'string' && isAbstention(answer)) {
     return { ok: true, answer, structured: wrong.length === 0 && isJsonObject(structured) ? structured : {} }
   }
@@ -76,11 +77,10 @@ export function readStructured (text: string, check: InstanceCheck): StructuredR
   return { ok: true, answer, structured }
 }
 
-function structuredProblems (structured: unknown, check: InstanceCheck): string[] {
+function structuredProblems (structured: unknown, schema: JsonSchema): string[] {
   if (structured === undefined) return ['structured: is required']
   if (!isJsonObject(structured)) return ['structured: must be object']
-  const checked = check(structured)
-  return checked.ok ? [] : checked.problems.map((problem) => `structured: ${problem}`)
+  return problemsOf(schema, structured).map((problem) => `structured: ${problem}`)
 }
 
 /** The message that asks the model to correct its JSON. */

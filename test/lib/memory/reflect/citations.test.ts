@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import t from 'tap'
-import { CitationFilter, NO_ANSWER, type FilteredAnswer } from '../../../../lib/memory/reflect/citations.js'
+import { NO_ANSWER } from '../../../../lib/memory/reflect/abstention.js'
+import { CitationFilter, type FilteredAnswer } from '../../../../lib/memory/reflect/citations.js'
 import { filterCitations } from '../../../helpers/citations.js'
 import { anyUtf16 } from '../../../helpers/arbitraries.js'
 import fc, { runs } from '../../../helpers/fast-check.js'
@@ -68,7 +69,7 @@ t.test('a lone year in square brackets gets round ones, unless a source has its 
 t.test('a sentence is cut as a whole when none of its marks names a source', async (t) => {
   t.match(
     filterCitations('Tea is hot. [1] It is cold [9]. Coffee too [4, 0]. Water [7][2].', 3),
-    { text: 'Tea is hot. [1] Water [2].', cited: [1, 2], cutSentences: 2, unverified: false },
+    { text: 'Tea is hot. [1] Water [2].', cited: [1, 2], unverified: false },
   )
   t.equal(shown('Wrong [9]. Right [1].'), 'Right [1].')
 })
@@ -87,7 +88,7 @@ t.test('abbreviations, initials, decimals and small letters end no sentence', as
     'Dr. Smith met J. R. Tolkien at 3.50 on example.com, e.g. in the U.S. Senate',
     'He said “Go!” and went, cf. Miller et al. 2019', 'Nr. 5 z. B. hier',
   ]) {
-    t.match(filterCitations(`${sentence} [9]. Right [1].`, 3), { text: 'Right [1].', cutSentences: 1 }, sentence)
+    t.match(filterCitations(`${sentence} [9]. Right [1].`, 3), { text: 'Right [1].' }, sentence)
   }
 })
 
@@ -109,7 +110,7 @@ t.test('a row of a table is cut as a whole', async (t) => {
 
 t.test('code contains no marks', async (t) => {
   const text = 'Use `arr[0]`. [1]\n\n```js\nconst a = [99]; b[0]\n\n// Done. [9]\n```\nThen [2].'
-  t.match(filterCitations(text, 3), { text, cited: [1, 2], cutSentences: 0 })
+  t.match(filterCitations(text, 3), { text, cited: [1, 2] })
   t.match(
     filterCitations('~~~\na [1]\n~~~~\nBad [9]. Good.', 3),
     { text: '~~~\na [1]\n~~~~\nGood.', cited: [], unverified: true },
@@ -119,7 +120,7 @@ t.test('code contains no marks', async (t) => {
 
 t.test('an answer without a mark is shown and unverified', async (t) => {
   t.match(filterCitations('Alice lives in Lyon.', 3), {
-    text: 'Alice lives in Lyon.', cited: [], cutSentences: 0, unverified: true, abstained: false,
+    text: 'Alice lives in Lyon.', cited: [], unverified: true, abstained: false,
   })
 })
 
@@ -127,7 +128,7 @@ t.test('an answer that would be cut completely is returned at the end, without i
   const { pieces, ...answer } = inPieces(['- Alice lives in ', 'Lyon. [9]\n', '\n- Bob [7] drinks', ' tea [8].\n'])
   t.strictSame(pieces, ['', '', '', ''])
   t.strictSame(answer, {
-    text: '- Alice lives in Lyon.\n\n- Bob drinks tea.', cited: [], cutSentences: 0, unverified: true, abstained: false,
+    text: '- Alice lives in Lyon.\n\n- Bob drinks tea.', cited: [], unverified: true, abstained: false,
   })
 })
 
@@ -153,7 +154,7 @@ t.test('abstentions are recognised', async (t) => {
   ]) {
     const { pieces, ...answer } = inPieces([...text])
     t.strictSame(pieces.join(''), '', text)
-    t.strictSame(answer, { text: '', cited: [], cutSentences: 0, unverified: false, abstained: true }, text)
+    t.strictSame(answer, { text: '', cited: [], unverified: false, abstained: true }, text)
   }
   for (const text of [
     'NO_ANSWERS [1]', 'NO_ANSWER_FOUND', 'NO ANSWER', 'NO_ANSW', 'The NO_ANSWER', '“', 'N',

@@ -4,8 +4,9 @@ import { runInNewContext } from 'node:vm'
 import t, { type Test } from 'tap'
 import { ServiceError } from '../../../../lib/errors/service-error.js'
 import {
-  checkResponseSchema, compileResponseSchema, MAX_SCHEMA_BYTES, MAX_SCHEMA_DEPTH, MAX_SCHEMA_PROPERTIES,
+  checkResponseSchema, MAX_SCHEMA_BYTES, MAX_SCHEMA_DEPTH, MAX_SCHEMA_PROPERTIES,
 } from '../../../../lib/memory/reflect/response-schema.js'
+import { problemsOf } from '../../../../lib/memory/reflect/schema-instance.js'
 import { strictAjv } from '../../../../lib/validation/schema-check.js'
 import fc, { runs } from '../../../helpers/fast-check.js'
 
@@ -40,8 +41,7 @@ function refusal (t: Test, schema: unknown, field: string, message: RegExp): voi
 }
 
 function problems (schema: unknown, value: unknown): string[] {
-  const checked = compileResponseSchema(checkResponseSchema(schema))(value)
-  return checked.ok ? [] : checked.problems
+  return problemsOf(checkResponseSchema(schema), value)
 }
 
 /** As many schemas inside each other as the number says. */
@@ -256,21 +256,21 @@ t.test('any value is judged as Ajv judges it', async () => {
     fc.dictionary(name, fc.jsonValue({ maxDepth: 2 }), { noNullPrototype: true }), fc.jsonValue({ maxDepth: 3 }),
   )
   fc.assert(fc.property(schema, fc.array(value, { minLength: 3, maxLength: 8 }), (schema, values) => {
-    const ours = compileResponseSchema(checkResponseSchema(schema))
+    const ours = checkResponseSchema(schema)
     const ajv = strictAjv({ ownProperties: true })
     for (const value of values) {
-      assert.equal(ours(value).ok, ajv.validate(schema, value), JSON.stringify([schema, value]))
+      assert.equal(problemsOf(ours, value).length === 0, ajv.validate(schema, value), JSON.stringify([schema, value]))
     }
   }), { numRuns: runs(50, 300) })
 })
 
-t.test('a compiled schema can be garbage-collected', async (t) => {
+t.test('a checked schema can be garbage-collected', async (t) => {
   setFlagsFromString('--expose-gc')
   const collectGarbage: unknown = runInNewContext('gc')
   assert.ok(typeof collectGarbage === 'function')
   const references = Array.from({ length: 50 }, (_, index) => {
     const schema = checkResponseSchema({ type: 'object', properties: { [`a${index}`]: { type: 'string' } } })
-    compileResponseSchema(schema)({ [`a${index}`]: 1 })
+    problemsOf(schema, { [`a${index}`]: 1 })
     return new WeakRef(schema)
   })
   await new Promise(setImmediate)
