@@ -1,14 +1,8 @@
 import type { Steps } from '../concurrency/steps.js'
-import { sentenceSteps } from '../text/sentences.js'
+import { sentenceSteps, type Span } from '../text/sentences.js'
 
 /** Sentences that one step packs into passages. */
 const SENTENCES_PER_STEP = 512
-
-export interface Span {
-  /** UTF-16 offsets, half-open. */
-  start: number
-  end: number
-}
 
 /**
  * Splits a text into passages of at most `maxCharacters` UTF-16 units, at ends of sentences where it can, else at white
