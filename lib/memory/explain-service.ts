@@ -120,7 +120,7 @@ export class ExplainService {
   }
 
   #addJudgement (
-    stages: ExplainStages, memory: Memory, { signals = {}, rerank }: ScoredCandidate,
+    stages: ExplainStages, memory: Memory, { scorerContributions = {}, rerank }: ScoredCandidate,
     { query, result, scored, degraded }: ObservedRanking, settings: RetrievalSettings,
   ): void {
     const merged = mergeCandidates([result], true)
@@ -129,7 +129,7 @@ export class ExplainService {
     const fused = placeIn(byStrategies, memory)
     if (fused !== undefined) stages.fusion = { rank: fused, score: byStrategies[fused - 1]!.score }
     const rank = placeIn(scored, memory)!
-    stages.scorers = { rank, score: scored[rank - 1]!.score, signals: signals as Record<string, number> }
+    stages.scorers = { rank, score: scored[rank - 1]!.score, signals: scorerContributions as Record<string, number> }
     const answered = rerank === undefined ? 'not_judged' : 'judged'
     const called = degraded.includes('rerank') ? 'degraded' : answered
     const state = this.#deps.reranker === undefined ? 'off' : called

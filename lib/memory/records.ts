@@ -67,7 +67,7 @@ export function toRecord (bankId: string, memory: Memory): MemoryRecord {
 }
 
 export function toHit (candidate: ScoredCandidate, explain: boolean): Hit {
-  const { bank, memory, score, passageCount, passages, strategies, signals, breakdown, rerank } = candidate
+  const { bank, memory, score, passageCount, passages, strategies, scorerContributions, breakdown, rerank } = candidate
   const hit: Hit = Object.assign(toRecord(bank.bankId, memory), { score })
   if (passageCount > 1) {
     hit.passages = passages.map(({ start, end, score }) => ({ text: memory.text.slice(start, end), start, end, score }))
@@ -75,7 +75,7 @@ export function toHit (candidate: ScoredCandidate, explain: boolean): Hit {
   if (explain) {
     hit.scores = {
       ...strategies,
-      signals,
+      signals: scorerContributions,
       ...breakdown,
       rerank,
     }

@@ -22,8 +22,8 @@ export interface ScoredCandidate extends MergedCandidate {
    * The weighted contribution of each scorer, before the sum is mapped to 0–1. Present only when the request asks for
    * an explanation.
    */
-  readonly signals?: Readonly<Partial<Record<ScorerName, number>>>
-  /** What each strategy added to the sum, and the sum; present as `signals` are. */
+  readonly scorerContributions?: Readonly<Partial<Record<ScorerName, number>>>
+  /** What each strategy added to the sum, and the sum; present as `scorerContributions` are. */
   readonly breakdown?: { readonly contributions: Readonly<Partial<Record<Strategy, number>>>, readonly sum: number }
   /** The reranker's result; absent for a candidate that was not sent to it. */
   readonly rerank?: { readonly rank: number, readonly score: number }

@@ -61,7 +61,7 @@ export function * rankSteps (
     for (const [index, input] of inputs.entries()) {
       yield
       explanations.push({
-        signals: contributions(scoreBreakdown(input, query), scorers),
+        scorerContributions: contributions(scoreBreakdown(input, query), scorers),
         breakdown: { contributions: strategyContributions(apart, index, usual), sum: sums[index]! },
       })
     }
@@ -72,7 +72,7 @@ export function * rankSteps (
     : scored
 }
 
-type Explanation = Required<Pick<ScoredCandidate, 'signals' | 'breakdown'>>
+type Explanation = Required<Pick<ScoredCandidate, 'scorerContributions' | 'breakdown'>>
 
 /** Written out without a spread, which is slower: this runs for every candidate of every recall. */
 function toScored (

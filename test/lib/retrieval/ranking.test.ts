@@ -52,9 +52,9 @@ t.test('explain shows what each scorer added, and omits those that added nothing
   const [first] = rank(
     'tea', [candidate('a', { lexical: 0.25, text: 'Wow, is tea nice?' })], { scorers, explain: true },
   )
-  t.strictSame(first!.signals, { match: 0.5, question: -1 })
+  t.strictSame(first!.scorerContributions, { match: 0.5, question: -1 })
   const [plain] = rank('tea', [candidate('a', { lexical: 0.25 })], { scorers })
-  t.notOk('signals' in plain!)
+  t.notOk('scorerContributions' in plain!)
 })
 
 t.test('explain changes neither order nor scores', async (t) => {
@@ -64,7 +64,9 @@ t.test('explain changes neither order nor scores', async (t) => {
   ]
   const plain = rank('When did Ann move?', candidates())
   t.strictSame(
-    rank('When did Ann move?', candidates(), { explain: true }).map(({ signals, breakdown, ...rest }) => rest), plain,
+    rank('When did Ann move?', candidates(), { explain: true })
+      .map(({ scorerContributions, breakdown, ...rest }) => rest),
+    plain,
   )
 })
 
