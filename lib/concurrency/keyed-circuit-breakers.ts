@@ -1,12 +1,15 @@
 import { LRUCache } from 'lru-cache'
 import { CircuitBreaker, type BreakerOptions, type ReportOutcome } from './circuit-breaker.js'
 
-/** The most keys with failures that are remembered; beyond that the least recently used one is evicted. */
+/**
+ * The most keys that are remembered; beyond that the least recently used one is evicted, even if it has calls under
+ * way.
+ */
 const MAX_KEYS = 10_000
 
 interface Entry {
   breaker: CircuitBreaker
-  /** Calls under way: while there are any, the entry stays, because their outcomes must reach this breaker. */
+  /** Calls under way. While there are any, the entry is not deleted, because their outcomes belong to this breaker. */
   activeCalls: number
 }
 

@@ -19,8 +19,8 @@ export const SCORER_TABLE = {
   },
   question_meaning: {
     weight: 0.2,
-    about: 'The turn before it in the same document asks a question that is semantically close to the query. Not for ' +
-      'turns of an assistant, which answer all questions.',
+    about: 'The previous candidate of the same document asks a question that is semantically close to the query. Not ' +
+      'for turns of an assistant, which answer all questions.',
   },
   speaker: { weight: 0.5, about: 'The query names the speaker.' },
   speaker_self: { weight: 0.15, about: 'The query names the speaker, who talks about themselves.' },

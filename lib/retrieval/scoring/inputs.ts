@@ -176,7 +176,7 @@ function discountedSum (scores: number[]): number {
 }
 
 /**
- * For each candidate, how close in meaning the question is that the turn before it in its document asks: 1 for the
+ * For each candidate, how close in meaning the question is that the previous candidate of its document asks: 1 for the
  * highest cosine of all candidates, 0 for a typical one. 0 for an assistant's turn, because it answers all questions
  * of the user, and its own words say what about.
  * @returns undefined without cosines

@@ -12,7 +12,10 @@ export interface RankingInput {
    * the best score by a memory's own words, and of the best five cosines together.
    */
   document: { lexical: number, ownLexical: number, semantic: number }
-  /** How close in meaning to the query the question of the turn before it is, within 0–1; 0 if that one asks none. */
+  /**
+   * How close in meaning to the query the question of the previous candidate of its document is, within 0–1; 0 if that
+   * one asks none.
+   */
   questionMeaning: number
   /**
    * Days between the times that the query names and those of the memory (`occurred_at` and the times in its text);

@@ -903,7 +903,7 @@ export interface components {
                     document_best?: number;
                     /** @description The sum of the best semantic matches in the same document, relative to the best document found. Default 0.3. */
                     document_meaning?: number;
-                    /** @description The turn before it in the same document asks a question that is semantically close to the query. Not for turns of an assistant, which answer all questions. Default 0.2. */
+                    /** @description The previous candidate of the same document asks a question that is semantically close to the query. Not for turns of an assistant, which answer all questions. Default 0.2. */
                     question_meaning?: number;
                     /** @description The query names the speaker. Default 0.5. */
                     speaker?: number;
