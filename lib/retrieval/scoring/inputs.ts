@@ -7,7 +7,7 @@ import { TYPICAL_COSINE } from '../fusion.js'
 import type { AnalyzedQuery } from '../query.js'
 import { daysToNearestSpan } from '../dates.js'
 import {
-  SCORER_CONDITIONS, SCORER_NAMES, SCORERS, type RankingInput, type ScorerName, type ScorerWeights,
+  applies, SCORER_NAMES, SCORERS, type RankingInput, type ScorerName, type ScorerWeights,
 } from './scorers.js'
 import { timesIn, type Signals, type SignalReader } from './signals.js'
 
@@ -85,7 +85,7 @@ export function * scoreSteps (
   const isLarge = inputs.length > CANDIDATES_PER_STEP
   for (const name of SCORER_NAMES) {
     const weight = weights[name]
-    if (weight === 0 || SCORER_CONDITIONS[name]?.(query) === false) continue
+    if (weight === 0 || !applies(name, query)) continue
     if (isLarge) yield
     const score = SCORERS[name]
     for (let index = 0; index < sums.length; index++) sums[index]! += weight * score(inputs[index]!, query)
@@ -94,7 +94,9 @@ export function * scoreSteps (
 }
 
 export function scoreBreakdown (input: RankingInput, query: AnalyzedQuery): ScoreBreakdown {
-  return Object.fromEntries(SCORER_NAMES.map((name) => [name, SCORERS[name](input, query)])) as ScoreBreakdown
+  return Object.fromEntries(SCORER_NAMES.map((name) => (
+    [name, applies(name, query) ? SCORERS[name](input, query) : 0]
+  ))) as ScoreBreakdown
 }
 
 /** @returns the speaker of the candidates whom the query names; undefined when it names none or several */

@@ -31,7 +31,7 @@ export interface RankingInput {
   isNamedSpeaker: boolean
 }
 
-/** @returns a value within 0–1; 0 when the scorer does not apply */
+/** Called where its condition in CONDITIONS holds. @returns a value within 0–1; 0 where it adds nothing */
 export type Scorer = (input: RankingInput, query: AnalyzedQuery) => number
 
 /** A question with fewer words, not counting stop words, states little besides what it asks. */
@@ -63,31 +63,28 @@ export const SCORERS = {
   speaker: ({ isNamedSpeaker }) => isNamedSpeaker ? 1 : 0,
   speaker_self: ({ isNamedSpeaker, signals }) => isNamedSpeaker && signals.isFirstPerson ? 1 : 0,
   user_said: userSaid,
-  assistant_said: assistantSaid,
+  assistant_said: ({ signals }) => signals.role === 'assistant' ? 1 : 0,
   date: ({ timeDistanceDays: daysAway }, { asksAboutPresent }) => (
     (asksAboutPresent ? PRESENT_SHARE : 1) * Math.exp(-daysAway / DECAY_DAYS)
   ),
-  time_told: ({ signals }, { asksForTime }) => asksForTime && signals.mentionsTime ? 1 : 0,
+  time_told: ({ signals }) => signals.mentionsTime ? 1 : 0,
   // Answers of an assistant have numbers anyway, at least those of their lists.
   quantity_told: ({ signals: { role, mentionsNumber } }, query) => (
-    query.asksForQuantity && mentionsNumber && role === 'user' ? preferenceForUser(query) : 0
+    mentionsNumber && role === 'user' ? preferenceForUser(query) : 0
   ),
-  name_told: ({ signals }, { asksForName }) => asksForName ? signals.nameScore : 0,
+  name_told: ({ signals }) => signals.nameScore,
   details,
   question: ({ signals }) => signals.endsInQuestion && signals.contentWords < SHORT_QUESTION_WORDS ? 1 : 0,
   instruction,
   // What somebody prefers counts for what they should do, even if it has few words in common with the question.
-  preference: ({ signals: { role, statesPreference } }, { asksForGuidance }) => (
-    asksForGuidance && statesPreference && role === 'user' ? 1 : 0
-  ),
+  preference: ({ signals: { role, statesPreference } }) => statesPreference && role === 'user' ? 1 : 0,
   // Assistants begin many a full answer with `Absolutely!` or `Great question`.
   reaction: ({ signals }) => signals.isReaction && signals.contentWords < SHORT_TURN_WORDS ? 1 : 0,
 } as const satisfies Record<string, Scorer>
 
 export type ScorerName = keyof typeof SCORERS
 
-/** Whether a scorer applies to a query. Where it does not, it is 0 for every candidate and is skipped. */
-export const SCORER_CONDITIONS: Partial<Record<ScorerName, (query: AnalyzedQuery) => boolean>> = {
+const CONDITIONS: Partial<Record<ScorerName, (query: AnalyzedQuery) => boolean>> = {
   phrase: ({ hashes }) => hashes.length > 1,
   date: ({ spans }) => spans.length > 0,
   time_told: ({ asksForTime }) => asksForTime,
@@ -98,17 +95,18 @@ export const SCORER_CONDITIONS: Partial<Record<ScorerName, (query: AnalyzedQuery
   preference: ({ asksForGuidance }) => asksForGuidance,
   instruction: (query) => !query.asksForAssistantTurn && preferenceForUser(query) > 0,
 }
+
+/** Whether a scorer applies to a query. Where it does not, it is not called, and counts as 0 for every candidate. */
+export function applies (name: ScorerName, query: AnalyzedQuery): boolean {
+  return CONDITIONS[name]?.(query) ?? true
+}
+
 export const SCORER_NAMES = Object.keys(SCORERS) as ScorerName[]
 export type ScorerWeights = Readonly<Record<ScorerName, number>>
-
-function assistantSaid ({ signals }: RankingInput, { asksForAssistantTurn, asksForMethod }: AnalyzedQuery): number {
-  return (asksForAssistantTurn || asksForMethod) && signals.role === 'assistant' ? 1 : 0
-}
 
 function userSaid ({ signals }: RankingInput, query: AnalyzedQuery): number {
   if (signals.role !== 'user') return 0
   if (query.asksForAdvice) return 1
-  if (!query.asksAboutUser) return 0
   return query.asksForMethod ? 0.25 : 0.5 * preferenceForUser(query)
 }
 
@@ -118,7 +116,6 @@ function userSaid ({ signals }: RankingInput, query: AnalyzedQuery): number {
  * PREFERRED_INSTRUCTIONS, so that in a bank of many they do not take the place of everything else.
  */
 function instruction ({ instructionShare }: RankingInput, query: AnalyzedQuery): number {
-  if (instructionShare === 0 || query.asksForAssistantTurn) return 0
   return Math.min(1, PREFERRED_INSTRUCTIONS * instructionShare) * preferenceForUser(query)
 }
 
@@ -144,7 +141,6 @@ function phrase (
   { signals: { hashes, hashesFrom, hashesTo } }: RankingInput,
   { hashes: queryHashes, hashLowBits, hashPositions }: AnalyzedQuery,
 ): number {
-  if (queryHashes.length < 2) return 0
   let found = 0
   for (let at = hashesFrom + 1; at < hashesTo; at++) {
     const hash = hashes[at]!
