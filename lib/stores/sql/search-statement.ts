@@ -117,17 +117,26 @@ function scoreColumns (words: boolean, cosines: string | undefined): string {
  * and the ones with a vector.
  */
 function totalOf (shape: Shape, lexical: LexicalRequest | undefined, space: EmbeddingSpace | undefined): string {
-  const { schema, filters, unexpired } = shape
+  const { schema, filters, unexpired, now } = shape
   const matching = lexical === undefined ? undefined : matchingMemories(shape, lexical)
   if (space === undefined) return `select count(*) from (${matching}) f`
   const embedded = '(select is_configured_space from space)'
-  const byWords = matching === undefined ? '' : `or m.memory_id in (${matching})`
-  const exact = `select count(*) from ${schema}.memories m
+  if (filters !== '') {
+    const byWords = matching === undefined ? '' : `or m.memory_id in (${matching})`
+    return `select count(*) from ${schema}.memories m
     where m.tenant_id = $1 and m.bank_id = $2
       and ${unexpired('m')}${filters} and ((m.embedded and ${embedded}) ${byWords})`
-  if (filters !== '') return exact
-  // If no memory expires and all have vectors, which is usual, the bank's own statistics are the answer.
-  return `select case when sum(s.expiring) = 0 and sum(s.embedded) = sum(s.memories)
-    and ${embedded} then sum(s.memories) else (${exact}) end
+  }
+  // The bank's statistics have the number of its embedded memories. Partial indexes list those that have expired, and
+  // the memories without vectors, some of which match by words; the condition makes PostgreSQL use a hashed subplan.
+  const expired = `select count(*) from ${schema}.memories m
+    where m.tenant_id = $1 and m.bank_id = $2 and m.expires_at <= ${now} and m.embedded`
+  const others = matching === undefined
+    ? ''
+    : ` + case when sum(s.embedded) < sum(s.memories) then (select count(*) from ${schema}.memories m
+      where m.tenant_id = $1 and m.bank_id = $2 and not m.embedded and (m.memory_id in (${matching})) is true) else 0 end`
+  return `select case when ${embedded}
+    then sum(s.embedded) - case when sum(s.expiring) > 0 then (${expired}) else 0 end${others}
+    else ${matching === undefined ? '0' : `(select count(*) from (${matching}) f)`} end
     from ${schema}.bank_statistics s where s.tenant_id = $1 and s.bank_id = $2`
 }
