@@ -12,6 +12,9 @@ import { makeVectorStatements, type VectorStatements } from './vector-statements
 /** Number of rows among which a bank's statistics are divided; each write updates one of them. */
 export const STATISTICS_SHARDS = 8
 
+/** The condition on the summed statistics of a bank without memories. Lengths are fractions, so they may not add up. */
+export const EMPTY = 'sum(e.memories) = 0 and sum(e.passages) = 0 and sum(e.embedded) = 0 and sum(e.expiring) = 0'
+
 export interface Statements {
   /**
    * The arrays of an InsertionBatch, the model and dimensions of the vectors, and the shard; returns a row for each
@@ -51,8 +54,12 @@ export interface Statements {
    * void. Returns a row, or none when the key is taken.
    */
   keepIdempotencyRecord: string
-  /** $1 tenant, $2 bank, $3 instant up to which the records were kept. */
+  /** $1 tenant, $2 bank, $3 instant up to which records were kept, $4 maximum number. Returns how many `dropped`. */
   dropIdempotencyRecords: string
+  /** $1 tenant, $2 bank: locks the bank's statistics, so that `dropEmptyStatistics` sees every change to them. */
+  lockStatistics: string
+  /** $1 tenant, $2 bank: deletes the statistics of a bank without memories, which are 0 in sum. */
+  dropEmptyStatistics: string
 }
 
 /** The statements of the store, for tables in a schema (quoted). $1 is the bank's tenant and $2 its name. */
@@ -103,7 +110,7 @@ select count(*)::int as memories, coalesce(sum(cardinality(passage_starts)), 0):
      group by tag order by uses desc, tag collate "C" limit ${MAX_TAG_COUNTS}
    ) t) as tags
 from live`,
-    // An index-only scan of the index by age.
+    // An index-only scan of `memories_in_order`.
     countByDay: `select greatest(floor(m.retained_at::float8 /
       ${DAY_MS})::int, $4::int - 1) as day, count(*)::int as memories
 from ${schema}.memories m
@@ -123,8 +130,18 @@ insert into ${schema}.idempotency_keys as k (tenant_id, bank_id, key, request_fi
 select $1, $2, $3, $4, $5, $6::float8::bigint from (select count(*) from void) v
 on conflict do nothing
 returning k.key`,
-    dropIdempotencyRecords: `delete from ${schema}.idempotency_keys k where k.tenant_id = $1 and k.bank_id = $2
-      and k.kept_at <= $3::float8::bigint`,
+    dropIdempotencyRecords: `with gone as (
+  delete from ${schema}.idempotency_keys k where k.tenant_id = $1 and k.bank_id = $2 and k.key = any(array(
+    select o.key from ${schema}.idempotency_keys o where o.tenant_id = $1 and o.bank_id = $2
+      and o.kept_at <= $3::float8::bigint order by o.kept_at limit $4::int
+  )) and k.kept_at <= $3::float8::bigint returning k.key
+)
+select count(*)::int as dropped from gone`,
+    lockStatistics: `select s.shard from ${schema}.bank_statistics s where s.tenant_id = $1 and s.bank_id = $2
+order by s.shard for update`,
+    dropEmptyStatistics: `delete from ${schema}.bank_statistics s where s.tenant_id = $1 and s.bank_id = $2 and exists (
+  select from ${schema}.bank_statistics e where e.tenant_id = $1 and e.bank_id = $2 having ${EMPTY}
+)`,
   }
 }
 

@@ -2,12 +2,12 @@ import type { Clock } from '../../time/clock.js'
 import { dayOf } from '../../time/days.js'
 import type { BankKey } from '../../identity/context.js'
 import { IDEMPOTENCY_LIFETIME_MS } from '../vector-store.js'
-import type { Executor, Queries } from './executor.js'
+import { SqlError, type Executor, type Param, type Queries } from './executor.js'
 import { removeChosen } from './removal.js'
 import { EXPIRED_BATCH } from './removal-statements.js'
 import { retrySerializationFailures } from './retrying.js'
-import { toBankKey } from './rows.js'
-import type { Statements } from './statements.js'
+import { bankParameters, toBankKey } from './rows.js'
+import { EMPTY, type Statements } from './statements.js'
 import { messageOf } from '../../errors/message-of.js'
 
 export interface SweeperOptions {
@@ -15,14 +15,18 @@ export interface SweeperOptions {
   /** Quoted. */
   schema: string
   statements: Statements
-  /** 0: no periodic sweep. */
+  /** 0: no sweeps, and this process neither vacuums nor analyzes. */
   intervalMs: number
   /** Whether to vacuum and analyze here: PGlite has no autovacuum. */
   vacuum: boolean
 }
 
-/** Maximum number of banks that one round sweeps. */
+/** Maximum number of banks that one round sweeps, of each kind of row. */
 const BANKS_PER_ROUND = 1000
+/** Maximum number of idempotency records that one statement deletes, in well under a second. */
+const RECORDS_BATCH = 1000
+/** Interval of the search for banks without memories, which reads the statistics of all banks. */
+const EMPTY_INTERVAL_MS = 3_600_000
 /** Memories written or removed after which tables are vacuumed: a minimum, and a share of those at the last vacuum. */
 const VACUUM_AFTER = 500
 const VACUUM_SHARE = 0.2
@@ -32,15 +36,15 @@ const VACUUM_SHARE = 0.2
  */
 const ANALYZE_FROM = 250
 const ANALYZE_UP_TO = 100_000
-const VACUUMED = [
+const TABLES = [
   'memories', 'postings', 'embeddings', 'bank_statistics', 'idempotency_keys', 'embedding_spaces', 'daily_usage',
   'bank_configurations', 'bank_configuration_history', 'bank_configuration_changes',
 ]
 
 /**
- * Permanently removes what has expired: memories, which no result contains any more, records of idempotency keys, and
- * the usage counts of past days. Any number of servers may sweep concurrently. It proceeds bank by bank, because a
- * transaction involves one bank.
+ * Permanently removes what has expired: memories, which no result contains any more, records of idempotency keys, the
+ * usage counts of past days, and the statistics of banks without memories. Any number of servers may sweep
+ * concurrently. It proceeds bank by bank, because a transaction involves one bank.
  */
 export class Sweeper {
   readonly #options: SweeperOptions
@@ -52,6 +56,8 @@ export class Sweeper {
   #analyzeAt = ANALYZE_FROM
   #changes = 0
   #changesVacuumed = 0
+  #emptiedAt = -Infinity
+  #failures: SqlError[] = []
 
   constructor (options: SweeperOptions) {
     this.#options = options
@@ -64,7 +70,7 @@ export class Sweeper {
     this.#timer = setInterval(() => {
       this.#inFlight ??= this.sweep(clock())
         .catch((error: unknown) => {
-          warn(`vector_store: expired memories could not be removed: ${messageOf(error)}`)
+          warn(`vector_store: what has expired could not all be removed: ${messageOf(error)}`)
         })
         .finally(() => { this.#inFlight = undefined })
     }, intervalMs)
@@ -95,46 +101,86 @@ export class Sweeper {
     await this.#inFlight
   }
 
-  /** Removes what has expired at `now`. */
+  /**
+   * Removes what has expired at `now`.
+   * @throws the first error, when everything that it does not concern has been removed
+   */
   async sweep (now: number): Promise<void> {
     const { executor, schema, statements } = this.#options
-    const expired = await executor.read<{ tenant_id: string, bank_id: string }>(`select distinct m.tenant_id, m.bank_id
-      from ${schema}.memories m
-where m.expires_at <= $1::float8::bigint limit ${BANKS_PER_ROUND}`, [now])
-    for (const bank of expired) {
-      let removed: number
-      do {
-        removed = await this.#removeBatch(toBankKey(bank), now)
-      } while (removed === EXPIRED_BATCH && !this.#stopped)
-      if (this.#stopped) return
-    }
-    const expiredBefore = now - IDEMPOTENCY_LIFETIME_MS
-    const banksWithRecords = await executor.read<{ tenant_id: string, bank_id: string }>(`select distinct k.tenant_id,
-      k.bank_id from ${schema}.idempotency_keys k
-where k.kept_at <= $1::float8::bigint limit ${BANKS_PER_ROUND}`, [expiredBefore])
-    for (const { tenant_id: tenant, bank_id: bank } of banksWithRecords) {
-      await executor.query(statements.dropIdempotencyRecords, [tenant, bank, expiredBefore])
-    }
+    this.#failures = []
+    await this.#eachBank(`${schema}.memories e where e.expires_at <= $1::float8::bigint`, [now], async (bank) => (
+      await this.#removeExpired(bank, now) === EXPIRED_BATCH
+    ))
+    const keptBefore = now - IDEMPOTENCY_LIFETIME_MS
+    const records = `${schema}.idempotency_keys e where e.kept_at <= $1::float8::bigint`
+    await this.#eachBank(records, [keptBefore], async (bank) => {
+      const values = [...bankParameters(bank), keptBefore, RECORDS_BATCH]
+      const [row] = await executor.query<{ dropped: number }>(statements.dropIdempotencyRecords, values)
+      return row!.dropped === RECORDS_BATCH
+    })
     // Yesterday is kept: reservations from before midnight may still be adjusted, and other servers' clocks may be
     // behind.
     const firstDay = dayOf(now) - 1
-    const usedBanks = await executor.read<{ tenant_id: string, bank_id: string }>(`select distinct u.tenant_id,
-      u.bank_id from ${schema}.daily_usage u
-where u.day < $1::int limit ${BANKS_PER_ROUND}`, [firstDay])
-    for (const bank of usedBanks) await executor.query(statements.usage.drop, [bank.tenant_id, bank.bank_id, firstDay])
+    await this.#eachBank(`${schema}.daily_usage e where e.day < $1::int`, [firstDay], async (bank) => {
+      await executor.query(statements.usage.drop, [...bankParameters(bank), firstDay])
+    })
     // Servers of the previous release, which may still run, also index a memory under the terms of its neighbours. Such
     // postings remain after the neighbour is removed.
-    const neighbourPostings = await executor.read<{ tenant_id: string, bank_id: string }>(`select distinct p.tenant_id,
-      p.bank_id from ${schema}.postings p
-where p.own = 0 limit ${BANKS_PER_ROUND}`)
-    for (const { tenant_id: tenant, bank_id: bank } of neighbourPostings) {
-      const drop = async (tx: Queries) => await tx.query(statements.removal.dropNeighbourPostings, [tenant, bank])
+    await this.#eachBank(`${schema}.postings e where e.own = 0`, [], async (bank) => {
+      const drop = async (tx: Queries) => await tx.query(statements.removal.dropNeighbourPostings, bankParameters(bank))
       await executor.transaction(drop, { bulk: true })
-    }
+    })
+    await this.#dropEmptyStatistics(now)
     await this.#vacuum()
+    const [failure] = this.#failures
+    if (failure !== undefined) throw failure
   }
 
-  async #removeBatch (bank: BankKey, now: number): Promise<number> {
+  /**
+   * Does the work for each bank with such rows, again while it returns true. What fails is left to the next round; an
+   * error that concerns the whole database ends this one.
+   * @param rows of a table `e`
+   */
+  async #eachBank (
+    rows: string, values: readonly Param[], work: (bank: BankKey) => Promise<boolean | void>,
+  ): Promise<void> {
+    await this.#attempt(async () => {
+      if (this.#stopped) return
+      const banks = await this.#options.executor.read<{ tenant_id: string, bank_id: string }>(
+        `select distinct e.tenant_id, e.bank_id from ${rows} limit ${BANKS_PER_ROUND}`, values,
+      )
+      for (const bank of banks) {
+        await this.#attempt(async () => { while (!this.#stopped && await work(toBankKey(bank)) === true); })
+      }
+    })
+  }
+
+  async #attempt (work: () => Promise<void>): Promise<void> {
+    try {
+      await work()
+    } catch (error) {
+      if (!(error instanceof SqlError && ['statement', 'timeout'].includes(error.kind))) throw error
+      this.#failures.push(error)
+    }
+  }
+
+  /** A bank that was emptied would otherwise leave its name and its statistics for ever. */
+  async #dropEmptyStatistics (now: number): Promise<void> {
+    const { executor, schema, statements } = this.#options
+    if (now - this.#emptiedAt < EMPTY_INTERVAL_MS) return
+    this.#emptiedAt = now
+    const rows = `${schema}.bank_statistics e group by e.tenant_id, e.bank_id having ${EMPTY}`
+    await this.#eachBank(rows, [], async (bank) => {
+      await retrySerializationFailures(async () => {
+        await executor.transaction(async (tx) => {
+          await tx.query(statements.lockStatistics, bankParameters(bank))
+          await tx.query(statements.dropEmptyStatistics, bankParameters(bank))
+        })
+      })
+    })
+  }
+
+  async #removeExpired (bank: BankKey, now: number): Promise<number> {
     const { executor, statements } = this.#options
     const { count } = await retrySerializationFailures(async () => (
       await executor.transaction(async (tx) => (
@@ -150,7 +196,7 @@ where p.own = 0 limit ${BANKS_PER_ROUND}`)
    */
   async #analyze (): Promise<void> {
     const { executor, schema } = this.#options
-    for (const table of VACUUMED) await executor.maintain(`analyze (skip_locked) ${schema}.${table}`)
+    for (const table of TABLES) await executor.maintain(`analyze (skip_locked) ${schema}.${table}`)
   }
 
   /** Frees space for new rows, and updates planner statistics. */
@@ -159,6 +205,9 @@ where p.own = 0 limit ${BANKS_PER_ROUND}`)
     const threshold = Math.max(VACUUM_AFTER, this.#changesVacuumed * VACUUM_SHARE)
     if (!vacuum || this.#changes - this.#changesVacuumed < threshold) return
     this.#changesVacuumed = this.#changes
-    for (const table of VACUUMED) await executor.maintain(`vacuum (analyze) ${schema}.${table}`)
+    for (const table of TABLES) {
+      if (this.#stopped) return
+      await executor.maintain(`vacuum (analyze) ${schema}.${table}`)
+    }
   }
 }

@@ -1,9 +1,10 @@
 import t from 'tap'
+import { SqlError, type Executor, type Param } from '../../../../lib/stores/sql/executor.js'
 import { makeStatements } from '../../../../lib/stores/sql/statements.js'
 import { SqlVectorStore } from '../../../../lib/stores/sql/store.js'
 import { Sweeper } from '../../../../lib/stores/sql/sweeper.js'
 import { IDEMPOTENCY_LIFETIME_MS } from '../../../../lib/stores/vector-store.js'
-import { bank, lexical, texts } from '../../../contract/vector-store/setup.js'
+import { bank, lexical, listAll, REMOVE, texts } from '../../../contract/vector-store/setup.js'
 import { newMemories, newMemory, NOW } from '../../../helpers/memories.js'
 import { schemaIn, sqlDatabase, storeIn } from '../../../helpers/sql-database.js'
 
@@ -53,6 +54,91 @@ t.test('records of idempotency keys are deleted when they expire', async (t) => 
   })
   await sweeper.sweep(NOW + IDEMPOTENCY_LIFETIME_MS)
   t.strictSame(await database.read(`select key from ${schema}.idempotency_keys`), [{ key: 'second' }])
+})
+
+t.test('a backlog of records is deleted in batches, and a bank that fails does not keep others waiting', async (t) => {
+  const schema = schemaIn(t, database)
+  await storeIn(database, { schema })
+  await database.query(`insert into ${schema}.idempotency_keys (tenant_id, bank_id, key, request_fingerprint, answer,
+    kept_at) select '', 'bank ' || n % 3, n::text, 'f', 'null', 0 from generate_series(1, 3600) n`)
+  await database.query(`insert into ${schema}.daily_usage (tenant_id, bank_id, day, counter, used)
+    values ('', 'used', 1, 'c', 1)`)
+  const statements = makeStatements(schema)
+  let batches = 0
+  let broken = 'bank 1'
+  const executor: Executor = {
+    read: database.read.bind(database),
+    transaction: database.transaction.bind(database),
+    maintain: async () => {},
+    close: async () => {},
+    query: async <R extends object>(text: string, params: readonly Param[] = []) => {
+      if (text === statements.dropIdempotencyRecords) {
+        batches++
+        if (params[1] === broken) throw new SqlError('timeout', 'too slow')
+      }
+      return await database.query<R>(text, params)
+    },
+  }
+  const left = async () => await database.read(`select k.bank_id, count(*)::int as records
+    from ${schema}.idempotency_keys k group by 1
+    union all select u.bank_id, u.used::int from ${schema}.daily_usage u order by 1`)
+  const sweeper = new Sweeper({ executor, schema, statements, intervalMs: 0, vacuum: false })
+  await t.rejects(sweeper.sweep(NOW), { message: 'too slow' })
+  t.strictSame(await left(), [{ bank_id: 'bank 1', records: 1200 }])
+  t.equal(batches, 5, 'two for each bank, and one that failed')
+  broken = ''
+  await sweeper.sweep(NOW)
+  t.strictSame(await left(), [])
+})
+
+t.test('a sweeper that is stopped ends its round after the statement that runs', async (t) => {
+  const schema = schemaIn(t, database)
+  await storeIn(database, { schema })
+  await database.query(`insert into ${schema}.daily_usage (tenant_id, bank_id, day, counter, used)
+    select '', 'bank ' || n, 1, 'c', 1 from generate_series(1, 5) n`)
+  const stops: Array<Promise<void>> = []
+  const executor: Executor = {
+    read: database.read.bind(database),
+    transaction: database.transaction.bind(database),
+    maintain: async () => { t.fail('it vacuums') },
+    close: async () => {},
+    query: async <R extends object>(text: string, params: readonly Param[] = []) => {
+      stops.push(sweeper.stop())
+      return await database.query<R>(text, params)
+    },
+  }
+  const sweeper = new Sweeper({ executor, schema, statements: makeStatements(schema), intervalMs: 0, vacuum: true })
+  await sweeper.noteChanges(1000)
+  await sweeper.sweep(NOW)
+  await Promise.all(stops)
+  t.equal(stops.length, 1)
+})
+
+t.test('a bank without memories leaves no statistics, and counts from 0 when it is used again', async (t) => {
+  const schema = schemaIn(t, database)
+  const store = await storeIn(database, { schema })
+  const [emptied, kept, deleted] = [bank('emptied'), bank('kept'), bank('deleted')]
+  for (const key of [emptied, kept, deleted]) await store.insert(key, await newMemories(['a', 'b c']), NOW)
+  for (const key of [emptied, kept]) {
+    const [first] = await listAll(store, key)
+    await store.remove(key, { kind: 'ids', memoryIds: [first!.memoryId] }, REMOVE)
+  }
+  const [last] = await listAll(store, emptied)
+  await store.remove(emptied, { kind: 'ids', memoryIds: [last!.memoryId] }, REMOVE)
+  await store.removeBank(deleted, NOW)
+  const sweeper = new Sweeper({
+    executor: database, schema, statements: makeStatements(schema), intervalMs: 0, vacuum: false,
+  })
+  const statistics = async () => await database.read(`select s.bank_id, sum(s.memories)::int as memories
+    from ${schema}.bank_statistics s group by 1 order by 1`)
+  await sweeper.sweep(NOW)
+  t.strictSame(await statistics(), [{ bank_id: 'kept', memories: 1 }])
+  await store.insert(emptied, await newMemories(['d']), NOW)
+  await store.removeBank(kept, NOW)
+  await sweeper.sweep(NOW + 3_599_999)
+  t.strictSame(await statistics(), [{ bank_id: 'emptied', memories: 1 }, { bank_id: 'kept', memories: 0 }])
+  await sweeper.sweep(NOW + 3_600_000)
+  t.strictSame(await statistics(), [{ bank_id: 'emptied', memories: 1 }])
 })
 
 t.test('usage counts of past days are deleted, a day late, in every bank', async (t) => {
