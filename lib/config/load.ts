@@ -5,7 +5,7 @@ import { readDatabase, readSettings, type EnvironmentSettings } from './environm
 import { readUtf8, reasonOf, type ReadFile } from './files.js'
 import { ConfigurationError, printable, quote } from './problems.js'
 import { missingProfiles } from './profiles.js'
-import type { Config } from './config.js'
+import type { AuthMode, Config } from './config.js'
 import { boundsProblems } from './bounds.js'
 import { consoleProblems } from './console-schema.js'
 import { FileSchema, type FileConfig } from './schema.js'
@@ -97,16 +97,11 @@ export function loadConfig (env: Environment, options: LoadOptions = {}): Config
   if (problems.length > 0 || file === undefined || mode === undefined) {
     throw new ConfigurationError([...new Set(problems)])
   }
-  const callerWarnings = collectCallerWarnings(settings, file)
   const warnings = [
-    ...unknownVariables.warnings,
-    ...callerWarnings,
-    ...collectWarnings(settings, file, isSet),
+    ...unknownVariables.warnings, ...collectWarnings(settings, file, isSet, env),
     ...loopbackDatabaseWarning(settings, file, isSet, isInContainer(env, exists)),
   ]
-  return deepFreeze({
-    ...assemble(settings, mode, file, baseOf(configPath, cwd), warnings), callerWarnings, environment,
-  })
+  return deepFreeze({ ...assemble(settings, mode, file, baseOf(configPath, cwd), warnings), environment })
 }
 
 /**
@@ -222,12 +217,13 @@ function readableDatabase ({ database }: EnvironmentSettings, variable: string |
 }
 
 function assemble (
-  settings: EnvironmentSettings, mode: Config['auth']['mode'], file: FileConfig, baseDirectory: string,
-  warnings: string[],
+  settings: EnvironmentSettings, mode: AuthMode, file: FileConfig, baseDirectory: string, warnings: string[],
 ): Config {
   const { auth, configPath, mode: _, ...rest } = settings
   const bareFile = withNullPrototypeMaps(file)
-  return { ...rest, auth: { mode, ...auth }, file: bareFile, settings: settingsOf(bareFile), baseDirectory, warnings }
+  const callerWarnings = collectCallerWarnings(settings, file)
+  const own = { auth: { mode, ...auth }, file: bareFile, settings: settingsOf(bareFile) }
+  return { ...rest, ...own, baseDirectory, warnings, callerWarnings }
 }
 
 /** Callers send the names of banks and sources; in maps without a prototype, `constructor` finds nothing. */

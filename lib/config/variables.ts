@@ -77,7 +77,6 @@ export const VARIABLES = [
   {
     name: 'SERVICES_SHUTDOWN_TIMEOUT_MS',
     secret: false,
-    // Less would end the process before the store is closed, even when no request is in flight.
     kind: { type: 'integer', min: 1000, max: 600_000 },
     default: '30000',
     description: 'Milliseconds that requests in flight have to finish when the process stops.',
@@ -204,15 +203,14 @@ export const VARIABLES = [
     name: 'MIGRATE_DATABASE_URL',
     secret: true,
     kind: { type: 'text' },
-    description: 'Connection URI of the role that owns the tables; the command migrate prefers it to DATABASE_URL, ' +
-      'and nothing else uses it.',
+    description: 'URI of the role that owns the tables; migrate prefers it to DATABASE_URL, nothing else uses it.',
   },
   {
     name: 'OTEL_EXPORTER_OTLP_ENDPOINT',
     secret: false,
     kind: { type: 'text' },
     description: 'http or https URL of an OpenTelemetry collector (OTLP over HTTP, JSON); traces are sent to its ' +
-      'path v1/traces. Unset: no tracing. The other OTEL_ variables have the meaning that OpenTelemetry specifies.',
+      'path v1/traces. Unset: no tracing. docs/operations.md names the other OTEL_ variables that are read.',
   },
   {
     name: 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
@@ -226,6 +224,12 @@ export const VARIABLES = [
     kind: { type: 'text' },
     default: 'false',
     description: 'true: no tracing, whatever else is set.',
+  },
+  {
+    name: 'OTEL_TRACES_EXPORTER',
+    secret: false,
+    kind: { type: 'text' },
+    description: 'none: no tracing. Exporters other than otlp are not supported.',
   },
 ] as const satisfies readonly Variable[]
 

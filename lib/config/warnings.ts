@@ -1,6 +1,8 @@
+import type { Environment } from './environment-reader.js'
 import type { EnvironmentSettings } from './environment.js'
 import { endpointTimeoutWarnings } from './endpoint-timeouts.js'
 import { isLoopback } from './hosts.js'
+import { tracingWarnings } from './open-telemetry.js'
 import { formatPath } from './paths.js'
 import type { FileConfig } from './schema.js'
 import { VARIABLES, type Variable, type VariableName } from './variables.js'
@@ -12,8 +14,11 @@ type KnownVariable = Variable & { name: VariableName }
 type IsSet = (name: VariableName) => boolean
 
 /** Warnings about settings that are valid but probably not intended. */
-export function collectWarnings (settings: EnvironmentSettings, file: FileConfig, isSet: IsSet): string[] {
+export function collectWarnings (
+  settings: EnvironmentSettings, file: FileConfig, isSet: IsSet, environment: Environment,
+): string[] {
   return [
+    ...collectCallerWarnings(settings, file),
     ...identityWarnings(settings),
     ...VARIABLES.flatMap((variable: KnownVariable) => modeWarning(variable, settings, isSet)),
     ...secretWarnings(settings),
@@ -24,11 +29,12 @@ export function collectWarnings (settings: EnvironmentSettings, file: FileConfig
     ...vectorWarnings(file),
     ...endpointTimeoutWarnings(file),
     ...consoleWarnings(settings, file),
+    ...(settings.tracesUrl === undefined ? [] : tracingWarnings(environment)),
   ]
 }
 
 /**
- * Warnings about the callers of the auth mode, which do not apply when the app that the gateway is part of authenticates
+ * Warnings about the callers of the auth mode, which do not apply when an app that the gateway is part of authenticates
  * callers of its own.
  */
 export function collectCallerWarnings ({ mode, host }: EnvironmentSettings, file: FileConfig): string[] {

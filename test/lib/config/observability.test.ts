@@ -35,6 +35,8 @@ await t.test('traces go where OpenTelemetry\'s variables say', async (t) => {
     [{ [ALL]: 'http://collector:4318', OTEL_SDK_DISABLED: ' TRUE ' }, undefined],
     [{ [ALL]: 'http://collector:4318', OTEL_SDK_DISABLED: '1' }, 'http://collector:4318/v1/traces'],
     [{ [ALL]: 'http://collector:4318', OTEL_SDK_DISABLED: '' }, 'http://collector:4318/v1/traces'],
+    [{ [ALL]: 'http://collector:4318', OTEL_TRACES_EXPORTER: 'none' }, undefined],
+    [{ [ALL]: 'http://collector:4318', OTEL_TRACES_EXPORTER: 'console' }, 'http://collector:4318/v1/traces'],
   ]
   for (const [env, url] of cases) t.equal(load(env).tracesUrl, url, JSON.stringify(env))
 })
@@ -56,4 +58,21 @@ await t.test('other variables of OpenTelemetry cause no warning', async (t) => {
     load({ OTEL_SERVICE_NAME: 'x', OTEL_TRACES_SAMPLER: 'always_on', OTEL_EXPORTER_OTLP_ENDPOIN: 'x' }).warnings,
     load({}).warnings,
   )
+})
+
+await t.test('variables of OpenTelemetry that ask for what is not supported cause a warning', async (t) => {
+  const warned = (env: Record<string, string>) => (
+    load({ [ALL]: 'http://collector:4318', ...env }).warnings.filter((warning) => /^OTEL_/.test(warning))
+  )
+  t.same(warned({
+    OTEL_TRACES_EXPORTER: 'otlp,console', OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc', OTEL_PROPAGATORS: 'b3',
+  }), [
+    'OTEL_TRACES_EXPORTER: used is only otlp, whatever the value says',
+    'OTEL_EXPORTER_OTLP_PROTOCOL: used is only http/json, whatever the value says',
+    'OTEL_PROPAGATORS: used is only tracecontext and baggage, whatever the value says',
+  ])
+  t.same(warned({
+    OTEL_TRACES_EXPORTER: 'OTLP', OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json', OTEL_PROPAGATORS: 'tracecontext, baggage',
+  }), [])
+  t.same(warned({ [ALL]: '', OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }), [], 'without traces nothing is ignored')
 })
