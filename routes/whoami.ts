@@ -21,6 +21,6 @@ export const whoamiRoutes: FastifyPluginAsyncTypebox = async (app) => {
     on_behalf_of: context.onBehalfOf ?? null,
     permissions: query.bank_id === undefined
       ? undefined
-      : await app.memory.banks.permissions(query.bank_id, context),
+      : await app.memory.accessReport.onBank(query.bank_id, context),
   }))
 }

@@ -3,20 +3,17 @@ import { mapInTurns } from '../concurrency/turn-budget.js'
 import { invalidField } from '../errors/service-error.js'
 import { bankOf, callerOf, isPrincipal, OPERATOR, type RequestContext } from '../identity/context.js'
 import { PRINCIPAL_IN_WORDS } from '../validation/ids.js'
-import type { Banks } from './banks.js'
+import { pageSize, RESOLVE_BATCH, type Banks } from './banks.js'
 import { decodeCursor, encodeCursor, isBankPlace } from './cursor.js'
 import type { Dependencies } from './dependencies.js'
 import type { OpenBank } from './file-settings.js'
-import { clamp } from './records.js'
 import type {
   AccessAnswer, AccessCheckRequest, AccessDecision, AccessQuery, AccessRulesAnswer, AdminAccessQuery,
 } from './schemas.js'
 
-const DEFAULT_PAGE = 50
-const MAX_PAGE = 200
 const MAX_GRANTS = 1000
-/** Number of banks whose configurations are read together; each may have 32 KiB. */
-const RESOLVE_BATCH = 25
+
+type GrantedPermissions = AccessAnswer['banks'][number]['permissions']
 
 /** Reports permissions on banks, and the rules that grant them. */
 export class AccessReport {
@@ -26,6 +23,12 @@ export class AccessReport {
   constructor (deps: Dependencies, banks: Banks) {
     this.#deps = deps
     this.#banks = banks
+  }
+
+  /** The caller's permissions on one bank, each with the grant or policy that is its source. */
+  async onBank (bankId: string, context: RequestContext): Promise<GrantedPermissions> {
+    const [bank] = await this.#deps.directory.resolve([bankOf(context, bankId)], callerOf(context))
+    return this.#permissions(bank!, context)
   }
 
   /** The caller's permissions on the banks that it may read, in the pages of `Banks.list`; others are not listed. */
@@ -38,7 +41,7 @@ export class AccessReport {
   async ofPrincipal (query: AdminAccessQuery): Promise<AccessAnswer> {
     const { store, clock } = this.#deps
     const context = contextOf(query)
-    const limit = clamp(query.limit ?? DEFAULT_PAGE, 1, MAX_PAGE)
+    const limit = pageSize(query.limit)
     const after = query.cursor === undefined ? undefined : bankOf(context, decodeCursor(query.cursor, isBankPlace)[0])
     const found = await store.listBanks({
       now: clock(),
@@ -95,7 +98,7 @@ export class AccessReport {
     }
   }
 
-  #permissions ({ key, grants }: OpenBank, context: RequestContext): AccessAnswer['banks'][number]['permissions'] {
+  #permissions ({ key, grants }: OpenBank, context: RequestContext): GrantedPermissions {
     return PERMISSIONS.flatMap((permission) => {
       const { allowed, grantedBy } = this.#deps.access.decide(context, permission, key.bankId, grants)
       return allowed ? [{ permission, granted_by: grantedBy! }] : []

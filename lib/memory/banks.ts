@@ -1,4 +1,3 @@
-import { PERMISSIONS, type Permission } from '../access/access-control.js'
 import type { RowBudget } from '../concurrency/byte-budget.js'
 import { ServiceError } from '../errors/service-error.js'
 import { bankOf, callerOf, OPERATOR, type RequestContext } from '../identity/context.js'
@@ -24,7 +23,7 @@ const READ_AHEAD = 500
 /** Number of banks that one call examines at most. When the caller may read few of them, its page is shorter. */
 const MAX_EXAMINED = 4 * READ_AHEAD
 /** Number of banks whose configurations are read together; each may have 32 KiB. */
-const RESOLVE_BATCH = 25
+export const RESOLVE_BATCH = 25
 /** Number of summaries that one read requests for an operator, who receives all of them. */
 const ADMIN_PAGE = 5000
 
@@ -144,17 +143,6 @@ export class Banks {
     return toRecord(bankId, memory)
   }
 
-  /** The caller's permissions on a bank, each with the grant or policy that is its source. */
-  async permissions (
-    bankId: string, context: RequestContext,
-  ): Promise<Array<{ permission: Permission, granted_by: string }>> {
-    const [bank] = await this.#deps.directory.resolve([bankOf(context, bankId)], callerOf(context))
-    return PERMISSIONS.flatMap((permission) => {
-      const { allowed, grantedBy } = this.#deps.access.decide(context, permission, bankId, bank!.grants)
-      return allowed ? [{ permission, granted_by: grantedBy! }] : []
-    })
-  }
-
   /** For operators: the banks of one tenant or of all. */
   async administer (only: { tenantId?: string, bankId?: string }): Promise<AdminBanksAnswer> {
     const banks: AdminBanksAnswer['banks'] = []
@@ -193,7 +181,7 @@ function * tagCountsOf ({ tagCounts }: BankStatistics): Generator<TagCount> {
   for (const [tag, count] of tagCounts) yield { tag, count }
 }
 
-function pageSize (limit: number | undefined): number {
+export function pageSize (limit: number | undefined): number {
   return clamp(limit ?? DEFAULT_PAGE, 1, MAX_PAGE)
 }
 

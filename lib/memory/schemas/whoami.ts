@@ -1,7 +1,8 @@
 import { Type, type Static } from 'typebox'
+import { PERMISSIONS } from '../../access/access-control.js'
 import { strict, nullable, BankId, optionalOrUndefined } from './common.js'
 
-const Permission = Type.Enum(['read', 'write', 'forget', 'admin'], { title: 'Permission' })
+const Permission = Type.Enum([...PERMISSIONS], { title: 'Permission' })
 export const WhoamiQuery = strict({ bank_id: Type.Optional(BankId) })
 
 export const WhoamiAnswer = strict({
