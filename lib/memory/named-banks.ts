@@ -25,7 +25,9 @@ export function namedBanks (body: unknown, lists: readonly BoundedList[]): strin
     const list = members[name]
     if (Array.isArray(list) && list.length > maxItems) return undefined
   }
-  const { bank_id: bankId, banks } = members
+  const { bank_id: bankId } = members
+  // A request that takes one bank has no bound on this list.
+  const banks = lists.some(({ name }) => name === 'banks') ? members['banks'] : undefined
   if (typeof bankId === 'string' && (banks === undefined || banks === null)) {
     return isBankId(bankId) ? [bankId] : undefined
   }
