@@ -25,6 +25,17 @@ export function everyYear (period: Recurring, reference: number): TimeSpan[] {
   return RECURRENCES.map((offset) => period(yearOf(reference) + offset))
 }
 
+/** Whether the spans are of every year: other names of a time stand for one or two spans. */
+export function isEveryYear (spans: readonly TimeSpan[]): boolean {
+  return spans.length === RECURRENCES.length
+}
+
+/** Of spans in order, the last that has begun and the next. */
+export function latestAndNext (spans: readonly TimeSpan[], reference: number): readonly TimeSpan[] {
+  const next = spans.findIndex(({ from }) => from > reference)
+  return next < 0 ? spans.slice(-1) : spans.slice(Math.max(0, next - 1), next + 1)
+}
+
 export function inYearOrEvery (period: Recurring, year: string | undefined, reference: number): TimeSpan[] {
   return year === undefined ? everyYear(period, reference) : inYear(period, year, reference)
 }

@@ -1,9 +1,9 @@
 import { DAY_MS } from '../time/days.js'
-import { mondayOf, RECURRENCES } from './calendar-periods.js'
+import { isEveryYear, latestAndNext, mondayOf, RECURRENCES } from './calendar-periods.js'
 import { parseDates, type NamedDate } from './date-parser.js'
 import { readableDates } from './date-text.js'
 import { namedPeriods } from './named-periods.js'
-import { extendInDirection, openingOf, type Opening, type TimeSpan } from './open-periods.js'
+import { extendInDirection, NO_OPENING, openingOf, type Opening, type TimeSpan } from './open-periods.js'
 
 /** Periods farther from 1970 than about ten thousand years are ignored. */
 const MAX_INSTANT = 3_652_500 * DAY_MS
@@ -43,14 +43,21 @@ export function timeSpans (text: string, reference: number, utcOffset = 0): Time
   return utcOffset === 0 ? spans : spans.map(({ from, to }) => ({ from: from - utcOffset, to: to - utcOffset }))
 }
 
-function localTimeSpans (text: string, reference: number): TimeSpan[] {
+/**
+ * @param isMemory whether it is the text of a memory: "by 5 May" then names that day, and not the time until it; and of
+ * the years that a time without one may mean, those next to the reference count
+ */
+function localTimeSpans (text: string, reference: number, isMemory = false): TimeSpan[] {
   const presentYear = new Date(reference).getUTCFullYear()
   const looked = readableDates(text.slice(0, MAX_CHARACTERS), presentYear).replace(BARE_MAY, '$1 in May')
   const spans: TimeSpan[] = []
+  const add = (named: readonly TimeSpan[], opening: Opening) => {
+    addSpans(spans, isMemory && isEveryYear(named) ? latestAndNext(named, reference) : named, opening, reference)
+  }
   const { found: periods, rest } = namedPeriods(looked, reference)
   for (const { index, spans: named } of periods) {
-    const opening = openingOf(looked.slice(0, index))
-    addSpans(spans, named, opening, reference)
+    const opening = isMemory ? NO_OPENING : openingOf(looked.slice(0, index))
+    add(named, opening)
   }
   for (const found of parseDates(rest, reference)) {
     const { start } = found
@@ -58,9 +65,9 @@ function localTimeSpans (text: string, reference: number): TimeSpan[] {
     const month = start.get('month')! - 1
     const day = start.get('day')!
     const before = looked.slice(0, found.index).replace(/\b(?:in\s+)+$/i, '')
-    const opening = openingOf(before)
+    const opening = isMemory ? NO_OPENING : openingOf(before)
     const { direction, third } = opening
-    const isUpcoming = /\b(?:this|next)\b/i.test(found.text) || UPCOMING.test(before)
+    const isClosest = isMemory || /\b(?:this|next)\b/i.test(found.text) || UPCOMING.test(before)
     const end = found.end
     const from = Date.UTC(year, month, day)
     let named: TimeSpan[]
@@ -68,7 +75,7 @@ function localTimeSpans (text: string, reference: number): TimeSpan[] {
     const isPartOfToday = PART_OF_TODAY.test(found.text)
     if ((isTimeOfDay(start) && !isPartOfToday) || /^for\b/i.test(found.text)) continue
     if (isPartOfToday) named = [{ from, to: from + DAY_MS }]
-    else if (end != null) named = rangeOf(found, from, end, isUpcoming, reference)
+    else if (end != null) named = rangeOf(found, from, end, isClosest, reference)
     else if (PERIOD.test(found.text)) named = [{ from, to: Math.max(reference, from + DAY_MS) }]
     else if (/\bweeks?\s+ago\b/i.test(found.text)) named = [{ from: from - DAY_MS, to: from + 2 * DAY_MS }]
     else if (CALENDAR_WEEK.test(found.text)) {
@@ -78,12 +85,12 @@ function localTimeSpans (text: string, reference: number): TimeSpan[] {
     } else if (/\bweeks?\b/i.test(found.text)) named = [{ from: from - 3 * DAY_MS, to: from + 4 * DAY_MS }]
     else if (/\bweekends?\b/i.test(found.text)) {
       const saturday = from - (new Date(from).getUTCDay() === 0 ? DAY_MS : 0)
-      named = (isUpcoming ? [saturday] : closest(found, saturday, opening, reference))
+      named = (isClosest ? [saturday] : closest(found, saturday, opening, reference))
         .map((one) => ({ from: one, to: one + 2 * DAY_MS }))
     } else if (/\bmonths?\b/i.test(found.text)) named = [{ from: Date.UTC(year, month), to: Date.UTC(year, month + 1) }]
     else if (/\byears?\b/i.test(found.text)) named = [{ from: Date.UTC(year, 0), to: Date.UTC(year + 1, 0) }]
     else if (start.isCertain('day') || start.isCertain('weekday')) {
-      named = (isUpcoming ? [from] : closest(found, from, opening, reference))
+      named = (isClosest ? [from] : closest(found, from, opening, reference))
         .map((one) => ({ from: one, to: one + DAY_MS }))
     } else if (start.isCertain('month')) {
       const word = (third === undefined ? IN_MONTH.exec(before)?.[1]?.toLowerCase() : direction) ??
@@ -92,15 +99,15 @@ function localTimeSpans (text: string, reference: number): TimeSpan[] {
       const years = start.isCertain('year') ? [year] : yearsOfMonth(word!, month, reference)
       named = years.map((one) => ({ from: Date.UTC(one, month), to: Date.UTC(one, month + 1) }))
     } else continue
-    addSpans(spans, named, opening, reference)
+    add(named, opening)
     if (spans.length >= MAX_SPANS * RECURRENCES.length) break
   }
-  return spans.length > 0 ? spans.slice(0, MAX_SPANS * RECURRENCES.length) : yearsIn(looked, reference)
+  return spans.length > 0 ? spans.slice(0, MAX_SPANS * RECURRENCES.length) : yearsIn(looked, reference, isMemory)
 }
 
 function addSpans (spans: TimeSpan[], named: readonly TimeSpan[], opening: Opening, reference: number): void {
   // One that recurs every year has no open end.
-  const side = named.length === RECURRENCES.length ? { ...opening, isNearby: true } : opening
+  const side = isEveryYear(named) ? { ...opening, isNearby: true } : opening
   for (const span of named) {
     // `In 900000 years` leads beyond the range of dates.
     if (Math.abs(span.from) >= MAX_INSTANT || Math.abs(span.to) >= MAX_INSTANT) continue
@@ -115,14 +122,14 @@ function isTimeOfDay (start: NamedDate['start']): boolean {
 
 /** A range of days; one of the future without a year, or between weekdays, may also be that before it. */
 function rangeOf (
-  { start }: NamedDate, from: number, end: NamedDate['start'], isUpcoming: boolean, reference: number,
+  { start }: NamedDate, from: number, end: NamedDate['start'], isClosest: boolean, reference: number,
 ): TimeSpan[] {
   // "Between 9 and 5 on Monday" has hours, and its end is not a day.
   if (start.isCertain('hour') && start.get('weekday') === end.get('weekday') && !end.isCertain('day')) {
     return [{ from, to: from + DAY_MS }]
   }
   const range = { from, to: dayAfter(end) }
-  if (from <= reference || isUpcoming || start.isCertain('year') || end.isCertain('year')) return [range]
+  if (from <= reference || isClosest || [start, end].some((one) => one.isCertain('year'))) return [range]
   if (isOnlyWeekday(start)) return [{ from: from - WEEK_MS, to: range.to - WEEK_MS }, range]
   if (!start.isCertain('month')) return [range]
   return [{ from: new Date(from).setUTCFullYear(start.get('year')! - 1), to: dayAfter(end, -1) }, range]
@@ -163,12 +170,12 @@ function yearsOfMonth (word: string, month: number, reference: number): number[]
 }
 
 /** Bare years, which the parser does not read. */
-function yearsIn (text: string, reference: number): TimeSpan[] {
+function yearsIn (text: string, reference: number, isMemory: boolean): TimeSpan[] {
   return [...text.matchAll(YEAR)].slice(0, MAX_SPANS).map(({ index, 1: word, 2: digits }) => {
     const year = Number(digits)
     const before = `${text.slice(0, index)}${word} `
     const span = { from: Date.UTC(year, 0), to: Date.UTC(year + 1, 0) }
-    return extendInDirection(span, openingOf(before), reference)
+    return extendInDirection(span, isMemory ? NO_OPENING : openingOf(before), reference)
   })
 }
 
@@ -176,12 +183,12 @@ function yearsIn (text: string, reference: number): TimeSpan[] {
 const EXPLICIT = /\b(?:19|20)\d\d\b|\b\d{1,2}[./-]\d{1,2}[./-]\d{2,4}\b|\b(?:January|February|March|April|May|June|July|August|September|October|November|December)\b/
 
 /**
- * The absolute times that a memory's text names. Relative ones (`yesterday`) are skipped: they lie near the time of the
- * memory itself, and the parser is too slow to run on every text.
+ * The absolute times that a memory's text names, in UTC. Relative ones (`yesterday`) are skipped: they lie near the
+ * time of the memory itself, and the parser is too slow to run on every text.
  * @param reference the time of the memory
  */
 export function explicitTimes (text: string, reference: number): TimeSpan[] {
-  return EXPLICIT.test(text.slice(0, MAX_CHARACTERS)) ? timeSpans(text, reference) : []
+  return EXPLICIT.test(text.slice(0, MAX_CHARACTERS)) ? localTimeSpans(text, reference, true) : []
 }
 
 /** Days between an instant and the nearest of the spans; 0 within one, Infinity when there is none. */

@@ -25,6 +25,9 @@ export interface Opening {
   isNearby: boolean
 }
 
+/** That of a time which stands for itself. */
+export const NO_OPENING: Opening = { direction: undefined, third: undefined, isNearby: false }
+
 /** @param before the text before a time */
 export function openingOf (before: string): Opening {
   const [, direction, part] = DIRECTION.exec(before) ?? []
@@ -35,7 +38,11 @@ export function openingOf (before: string): Opening {
   }
 }
 
-/** A span beside a word such as `before` or `since` is open on one side; that of the future ends at the reference. */
+/**
+ * A span beside a word such as `before` or `since` is open on one side. With `since` and `after` it reaches to the
+ * reference, or a hundred years on from a time to come; with `before`, `until` and `by` it reaches a hundred years back
+ * and excludes the time itself.
+ */
 export function extendInDirection (
   { from, to }: TimeSpan, { direction, third, isNearby }: Opening, reference: number,
 ): TimeSpan {

@@ -46,6 +46,8 @@ export interface AnalyzedQuery {
   asksForGuidance: boolean
   /** Whether it asks for a list or a count. */
   asksForList: boolean
+  /** Of its calendar, in milliseconds east of UTC. */
+  utcOffset: number
   /** Periods that it names. */
   spans: readonly TimeSpan[]
   /**
@@ -170,6 +172,7 @@ export function * analyzeQuerySteps (text: string, now: number, utcOffset = 0): 
     asksForAdvice,
     asksForGuidance: asksForAdvice || (!asksForAssistantTurn && GUIDANCE.test(text)),
     asksForList: LIST.test(text.slice(0, MAX_LIST_FORM_CHARACTERS)),
+    utcOffset,
     spans,
     asksAboutPresent: spans.length > 0 && spans.some(({ to }) => to > now) && PRESENT.test(text) && !PAST.test(text),
     periods: soughtPeriods(stems, spans, now),

@@ -1,5 +1,6 @@
 import { stem } from '../text/stems.js'
 import { words } from '../text/words.js'
+import { latestAndNext } from './calendar-periods.js'
 import type { TimeSpan } from './open-periods.js'
 
 /** A query with more names a month without a year. */
@@ -30,9 +31,7 @@ export function soughtPeriods (
 ): readonly TimeSpan[] {
   if (spans.length === 0 || !namesTimesOnly(stems)) return NO_PERIODS
   if (spans.length <= MAX_PERIODS) return spans
-  const inOrder = spans.toSorted((a, b) => a.from - b.from)
-  const next = inOrder.findIndex(({ from }) => from > now)
-  return next < 0 ? inOrder.slice(-1) : inOrder.slice(Math.max(0, next - 1), next + 1)
+  return latestAndNext(spans.toSorted((a, b) => a.from - b.from), now)
 }
 
 /** Whether a text has no words but those of a time, and those that ask for anything at all. */

@@ -232,12 +232,12 @@ function bySequence (a: Memory, b: Memory): number {
 }
 
 function daysAway (
-  { occurredAt, retainedAt }: Memory, signals: Signals, { spans, periods }: AnalyzedQuery,
+  { occurredAt, retainedAt }: Memory, signals: Signals, { utcOffset, spans, periods }: AnalyzedQuery,
 ): number {
   if (spans.length === 0) return Infinity
-  // A text names whole days: the day after a span begins in the very instant in which the span ends.
+  // A text names whole days, here of the query's calendar: the day after a span begins when the span ends.
   const distances = timesIn(signals, occurredAt ?? retainedAt)
-    .map(({ from }) => Math.ceil(daysToNearestSpan(spans, from)))
+    .map(({ from }) => Math.ceil(daysToNearestSpan(spans, from - utcOffset)))
   const asksForPeriod = periods.length > 0
   // What was retained in a period answers a query that names nothing else.
   const own = occurredAt ?? (asksForPeriod ? retainedAt : undefined)

@@ -209,7 +209,7 @@ export function readSignals ({ text, metadata }: Pick<Memory, 'text' | 'metadata
 
 /**
  * The absolute times that the text names (dates.ts). They are parsed on first use.
- * @param at when it was said: `5 May` is a day of that year
+ * @param at when it was said: `5 May` is the closest
  */
 export function timesIn (signals: Signals, at: number): readonly TimeSpan[] {
   if (signals.times?.at !== at) signals.times = { at, spans: explicitTimes(signals.said, at) }

@@ -1,11 +1,13 @@
 import t from 'tap'
-import { analyzeQuery } from '../../../../lib/retrieval/query.js'
+import { analyzeQuery, analyzeQuerySteps } from '../../../../lib/retrieval/query.js'
 import { runSync } from '../../../../lib/concurrency/steps.js'
 import { rankingInputs, scoreBreakdown, scoreSteps } from '../../../../lib/retrieval/scoring/inputs.js'
 import { SCORER_NAMES, type ScorerWeights } from '../../../../lib/retrieval/scoring/scorers.js'
 import { SignalReader } from '../../../../lib/retrieval/scoring/signals.js'
 import type { Candidate } from '../../../../lib/stores/vector-store.js'
 import { candidate, DAY, HOME, NOW, only } from '../candidates.js'
+
+const HOUR = 3_600_000
 
 function looked (query: string, ...candidates: Candidate[]) {
   return rankingInputs(candidates, analyzeQuery(query, NOW), new SignalReader())
@@ -50,6 +52,31 @@ t.test('a memory is as close to a time as the nearest of its own time and the ti
   )
   t.equal(days({ text: 'It broke.' }), Infinity, 'the time of the retain does not count')
   t.equal(days({ occurredAt: NOW - 400 * DAY }, 'What broke?'), Infinity)
+})
+
+t.test('a text names a time itself, also after "by", "before" and "until", and in the years next to it', async (t) => {
+  const days = (query: string, text: string, retainedAt: string) => (
+    looked(query, candidate('a', { text, retainedAt: Date.parse(retainedAt) }))[0]!.timeDistanceDays
+  )
+  for (const word of ['by', 'before', 'until']) {
+    t.equal(days('What is due on 5 March 2025?', `The book is due ${word} 5 March 2025.`, '2025-02-20T10:00:00Z'), 0)
+    t.equal(days('What is due in 2025?', `The book is due ${word} 2025.`, '2024-02-20T10:00:00Z'), 0)
+  }
+  t.equal(days('Where did we go in May 2026?', 'We flew to Rome in May.', '2026-11-20T10:00:00Z'), 0)
+  t.equal(days('Where do we go in May 2027?', 'We fly to Rome in May.', '2026-11-20T10:00:00Z'), 0)
+  t.ok(days('Where did we go in May 2023?', 'We fly to Rome in May.', '2026-11-20T10:00:00Z') > 365)
+})
+
+t.test('a day in a text is that of the calendar of the query', async (t) => {
+  const days = (utcOffset: number, text: string) => {
+    const query = runSync(analyzeQuerySteps('What broke on 5 March 2025?', NOW, utcOffset * HOUR))
+    return rankingInputs([candidate('a', { text })], query, new SignalReader())[0]!.timeDistanceDays
+  }
+  for (const utcOffset of [-11, -5, 0, 2, 14]) {
+    t.equal(days(utcOffset, 'It broke on 5 March 2025.'), 0)
+    t.equal(days(utcOffset, 'It broke on 4 March 2025.'), 1)
+    t.equal(days(utcOffset, 'It broke on 6 March 2025.'), 1)
+  }
 })
 
 t.test('the requested speaker is the only one of the speakers that the question names', async (t) => {
