@@ -32,9 +32,4 @@ async function history (app: FastifyInstance, { clock }: { clock: Clock }): Prom
   app.addHook('onClose', async () => { clearInterval(timer) })
 }
 
-export default fp(history, {
-  name: 'history',
-  fastify: '5.x',
-  dependencies: ['active-requests'],
-  decorators: { fastify: ['activeRequests'] },
-})
+export default fp(history, { name: 'history', fastify: '5.x', dependencies: ['active-requests'] })

@@ -29,9 +29,4 @@ async function memory (app: FastifyInstance, { config, overrides }: MemoryOption
   app.addHook('onClose', async () => { await service.close() })
 }
 
-export default fp(memory, {
-  name: 'memory',
-  fastify: '5.x',
-  dependencies: ['errors', 'access-control', 'metrics'],
-  decorators: { fastify: ['access', 'metrics'] },
-})
+export default fp(memory, { name: 'memory', fastify: '5.x', dependencies: ['errors', 'access-control', 'metrics'] })

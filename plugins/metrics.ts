@@ -79,9 +79,4 @@ function observe (
   else if (config.scope === 'source' && status === 401) instruments.authFailed('source_signature', status)
 }
 
-export default fp(metrics, {
-  name: 'metrics',
-  fastify: '5.x',
-  dependencies: ['active-requests'],
-  decorators: { fastify: ['activeRequests'] },
-})
+export default fp(metrics, { name: 'metrics', fastify: '5.x', dependencies: ['active-requests'] })

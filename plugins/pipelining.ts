@@ -69,9 +69,4 @@ function stopParsing (socket: Socket & { parser?: { onIncoming: () => number } |
   if (socket.parser != null) socket.parser.onIncoming = () => 2
 }
 
-export default fp(pipelining, {
-  name: 'pipelining',
-  fastify: '5.x',
-  dependencies: ['active-requests'],
-  decorators: { fastify: ['activeRequests'] },
-})
+export default fp(pipelining, { name: 'pipelining', fastify: '5.x', dependencies: ['active-requests'] })

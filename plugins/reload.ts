@@ -95,9 +95,4 @@ function withConfigurationErrors<T> (work: () => T): T {
   }
 }
 
-export default fp(reload, {
-  name: 'reload',
-  fastify: '5.x',
-  dependencies: ['errors', 'memory'],
-  decorators: { fastify: ['memory'] },
-})
+export default fp(reload, { name: 'reload', fastify: '5.x', dependencies: ['errors', 'memory'] })

@@ -85,9 +85,4 @@ async function requestLog (app: FastifyInstance, { accessLog }: RequestLogOption
   })
 }
 
-export default fp(requestLog, {
-  name: 'request-log',
-  fastify: '5.x',
-  dependencies: ['errors', 'active-requests'],
-  decorators: { fastify: ['activeRequests'] },
-})
+export default fp(requestLog, { name: 'request-log', fastify: '5.x', dependencies: ['errors', 'active-requests'] })

@@ -19,9 +19,4 @@ async function shutdown (app: FastifyInstance): Promise<void> {
   })
 }
 
-export default fp(shutdown, {
-  name: 'shutdown',
-  fastify: '5.x',
-  dependencies: ['errors', 'active-requests'],
-  decorators: { fastify: ['activeRequests'] },
-})
+export default fp(shutdown, { name: 'shutdown', fastify: '5.x', dependencies: ['errors', 'active-requests'] })

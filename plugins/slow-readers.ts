@@ -93,9 +93,4 @@ async function slowReaders (app: FastifyInstance, { ownsServer }: { ownsServer: 
   })
 }
 
-export default fp(slowReaders, {
-  name: 'slow-readers',
-  fastify: '5.x',
-  dependencies: ['bounds', 'active-requests'],
-  decorators: { fastify: ['activeRequests'] },
-})
+export default fp(slowReaders, { name: 'slow-readers', fastify: '5.x', dependencies: ['bounds', 'active-requests'] })
