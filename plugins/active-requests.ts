@@ -3,10 +3,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 
 /** The status of a request whose client disconnects before the response. nginx logs the same. */
-export const CLIENT_CLOSED_REQUEST = 499
+const CLIENT_CLOSED_REQUEST = 499
 
-/** @param sent whether the whole response was sent */
-export type RequestEndListener = (request: FastifyRequest, reply: FastifyReply, sent: boolean) => void
+/** @param status of the response, or CLIENT_CLOSED_REQUEST when it was not sent whole */
+export type RequestEndListener = (request: FastifyRequest, reply: FastifyReply, status: number) => void
 
 /** The requests of one gateway whose response has not been sent yet, except those of routes that are not watched. */
 export interface ActiveRequests {
@@ -36,14 +36,14 @@ declare module 'fastify' {
 async function activeRequests (app: FastifyInstance): Promise<void> {
   const active = new Map<ServerResponse, FastifyReply>()
   const listeners: RequestEndListener[] = []
-  const end = (reply: FastifyReply, sent: boolean) => {
+  const end = (reply: FastifyReply, status: number) => {
     active.delete(reply.raw)
-    for (const listener of listeners) listener(reply.request, reply, sent)
+    for (const listener of listeners) listener(reply.request, reply, status)
   }
   // If the response was sent, onResponse has already run.
   function onClose (this: ServerResponse): void {
     const reply = active.get(this)
-    if (reply !== undefined) end(reply, false)
+    if (reply !== undefined) end(reply, CLIENT_CLOSED_REQUEST)
   }
   app.addHook('onRequest', (request, reply, done) => {
     if (request.routeOptions.config.watched !== false) {
@@ -54,7 +54,7 @@ async function activeRequests (app: FastifyInstance): Promise<void> {
   })
   app.addHook('onResponse', (_request, reply, done) => {
     // Fastify also calls this for a response that ends with an error in the middle.
-    if (reply.raw.writableEnded && active.has(reply.raw)) end(reply, true)
+    if (reply.raw.writableEnded && active.has(reply.raw)) end(reply, reply.statusCode)
     done()
   })
   app.decorate('activeRequests', {

@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Clock } from '../lib/time/clock.js'
-import { CLIENT_CLOSED_REQUEST } from './active-requests.js'
 import { RequestHistory, STEP_MS } from '../lib/telemetry/request-history.js'
 
 declare module 'fastify' {
@@ -18,12 +17,10 @@ declare module 'fastify' {
 async function history (app: FastifyInstance, { clock }: { clock: Clock }): Promise<void> {
   const history = new RequestHistory({ clock, memory: () => process.memoryUsage() })
   app.decorate('requestHistory', history)
-  app.activeRequests.onEnd((request, { statusCode, elapsedTime }, sent) => {
+  app.activeRequests.onEnd((request, { elapsedTime }, status) => {
     const { scope } = request.routeOptions.config
     // A request whose client disconnected is not a success; it counts with the same status as in the metrics.
-    if (scope === 'memory' || scope === 'source') {
-      history.observe(sent ? statusCode : CLIENT_CLOSED_REQUEST, elapsedTime)
-    }
+    if (scope === 'memory' || scope === 'source') history.observe(status, elapsedTime)
   })
   let timer: NodeJS.Timeout | undefined
   app.addHook('onListen', async () => {

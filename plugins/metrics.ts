@@ -2,7 +2,6 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { AuthMode } from '../lib/config/config.js'
 import type { Telemetry } from '../lib/telemetry/telemetry.js'
-import { CLIENT_CLOSED_REQUEST } from './active-requests.js'
 import { CollectedMetrics } from './metrics/collected-metrics.js'
 import { Instruments } from './metrics/instruments.js'
 import { MetricsServer } from './metrics/metrics-server.js'
@@ -39,9 +38,7 @@ export interface MetricsOptions {
 async function metrics (app: FastifyInstance, { mode, host, port }: MetricsOptions): Promise<void> {
   const instruments = new Instruments(mode)
   const { registry } = instruments
-  app.activeRequests.onEnd((request, reply, sent) => {
-    observe(request, reply, sent ? reply.statusCode : CLIENT_CLOSED_REQUEST, mode, instruments)
-  })
+  app.activeRequests.onEnd((request, reply, status) => { observe(request, reply, status, mode, instruments) })
   const render = async () => `${await instruments.render()}\n${await processRegistry().metrics()}`
   let server: MetricsServer | undefined
   app.decorate('metrics', {

@@ -3,7 +3,6 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, RawRequestDefaultExpression } from 'fastify'
 import fp from 'fastify-plugin'
 import { sendError } from '../http/error-handling.js'
-import { CLIENT_CLOSED_REQUEST } from './active-requests.js'
 import { requestLogger } from './request-logger.js'
 
 declare module 'fastify' {
@@ -76,9 +75,7 @@ async function requestLog (app: FastifyInstance, { accessLog }: RequestLogOption
     }, 'request completed')
   }
   // The hook onResponse does not run when the client disconnects.
-  app.activeRequests.onEnd((request, reply, sent) => {
-    log(request, reply, sent ? reply.statusCode : CLIENT_CLOSED_REQUEST)
-  })
+  app.activeRequests.onEnd(log)
   app.addHook('onResponse', (request, reply, done) => {
     if (request.routeOptions.config.watched === false) log(request, reply, reply.statusCode)
     done()
