@@ -45,7 +45,7 @@ export const documentRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async
     schema: { hide: true, params: BankParams, querystring: strict(pageFields), response: { 200: Documents } },
   }, async ({ params: { bank_id: bankId }, query: { limit = DEFAULT_PAGE, offset = 0 }, context }) => {
     const documents = new Map<string, Summary>()
-    const release = await scanMemories(app, {
+    await scanMemories(app, {
       bankId,
       context,
       filters: undefined,
@@ -58,7 +58,6 @@ export const documentRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async
         return { goOn: true, kept: addTo(document, memory) + (known === undefined ? id.length : 0) }
       },
     })
-    release()
     const shown = [...documents.values()].slice(offset, offset + limit)
     return { items: shown.map(listedDocumentOf), total: documents.size, limit, offset }
   })
@@ -70,7 +69,7 @@ export const documentRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async
     let document: Summary | undefined
     const texts: string[] = []
     const kinds: Record<string, number> = {}
-    const release = await scanMemories(app, {
+    await scanMemories(app, {
       bankId,
       context,
       filters: { documentIds: [id] },
@@ -83,7 +82,6 @@ export const documentRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async
         return { goOn: true, kept: kept + memory.text.length }
       },
     })
-    release()
     if (document === undefined) throw noDocument()
     return { ...listedDocumentOf(document), original_text: texts.reverse().join('\n\n'), nodes_by_fact_type: kinds }
   })
@@ -111,8 +109,7 @@ async function forgetDocument (
   for (;;) {
     const ids: string[] = []
     const visit = ({ memory_id: id }: MemoryRecord) => ({ goOn: ids.push(id) < FORGET_BATCH, kept: 0 })
-    const release = await scanMemories(app, { bankId, context, filters, visit })
-    release()
+    await scanMemories(app, { bankId, context, filters, visit })
     if (ids.length > 0) {
       const { deleted_count: deleted } = await app.memory.forget({ bank_id: bankId, memory_ids: ids }, context)
       count += deleted

@@ -53,7 +53,7 @@ export const listRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async (ap
     const wanted = q?.toLowerCase()
     const shown: MemoryRecord[] = []
     let matched = 0
-    const release = await scanMemories(app, {
+    await scanMemories(app, {
       bankId,
       context,
       filters,
@@ -65,7 +65,6 @@ export const listRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async (ap
         return { goOn: isFiltered || shown.length < limit, kept: isKept ? memory.text.length : 0 }
       },
     })
-    release()
     return { items: shown.map(listedFactOf), total: isFiltered ? matched : count, limit, offset }
   })
 }

@@ -21,13 +21,13 @@ interface MemoryScan {
 }
 
 /**
- * Reads the memories of a bank, newest first, a page at a time.
- * @returns a function that releases the bytes of the kept memories; call it when the answer is made
+ * Reads the memories of a bank, newest first, a page at a time. The bytes of the kept memories count until the last
+ * page is read.
  * @throws ServiceError not_supported when there are more than MAX_MEMORIES_READ; server_busy
  */
 export async function scanMemories (
   app: FastifyInstance, { bankId, context, filters, visit }: MemoryScan,
-): Promise<() => void> {
+): Promise<void> {
   const kept = app.workBytes.reserve(0)
   const caller = callerOf(context)
   let looked = 0
@@ -43,18 +43,16 @@ export async function scanMemories (
           if (++looked > MAX_MEMORIES_READ) throw tooLong()
           const { goOn, kept: characters } = visit(memory)
           kept.grow(CHARACTER_BYTES * characters)
-          if (!goOn) return () => { kept.release() }
+          if (!goOn) return
         }
         cursor = page.next_cursor
       } finally {
         rows.release()
       }
     }
-  } catch (error) {
+  } finally {
     kept.release()
-    throw error
   }
-  return () => { kept.release() }
 }
 
 export function tooLong () {
