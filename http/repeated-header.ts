@@ -8,7 +8,8 @@ import type { IncomingMessage } from 'node:http'
 export function isRepeated ({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>, name: string): boolean {
   let count = 0
   for (let index = 0; index < rawHeaders.length; index += 2) {
-    if (rawHeaders[index]?.toLowerCase() === name) count += 1
+    const sent = rawHeaders[index]!
+    if (sent.length === name.length && sent.toLowerCase() === name) count += 1
   }
   return count > 1
 }
