@@ -14,7 +14,11 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The scope that the route declares; boot fails when it is registered in another. */
     scope?: RouteScope
-    /** The permission that the route's operation needs on its bank; the memory service enforces it. */
+    /**
+     * The permission that the operation needs on its bank, checked before the body is read; the memory service checks
+     * it again. `read` also marks a route whose answer may be refused for lack of memory, because the request can be
+     * repeated.
+     */
     permission?: Permission | undefined
   }
   interface FastifyInstance {

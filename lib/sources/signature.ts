@@ -13,7 +13,7 @@ export interface SignatureRule {
   timestampHeader?: string | undefined
 }
 
-/** Reads a header as Node does: a repeated one is a list, which is refused. */
+/** Reads a header as Node does: a repeated one is one text with commas, which no signature or timestamp matches. */
 export type HeaderLookup = (name: string) => string | string[] | undefined
 
 /**
