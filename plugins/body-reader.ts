@@ -28,13 +28,12 @@ const MAX_LINGER_MS = 10_000
 const DISCARD_PAUSE_MS = 10
 
 const EMPTY = Buffer.alloc(0)
-
 const HELD: unique symbol = Symbol('bytes held for the body')
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The setting that limits the route's body, for the error message. Default: SERVICES_MAX_BODY_BYTES. */
-    bodyBound?: string
+    /** The setting that limits the body, for its error; null: none does. Default: SERVICES_MAX_BODY_BYTES. */
+    bodyBound?: string | null
   }
   interface FastifyRequest {
     [HELD]: ByteReservation | null
@@ -243,8 +242,9 @@ function discardRest (payload: Payload): void {
   }
 }
 
-function tooLarge (limit: number, bound = 'SERVICES_MAX_BODY_BYTES'): ServiceError {
-  return new ServiceError('body_too_large', `Request body is too large: more than ${limit} bytes (${bound})`)
+function tooLarge (limit: number, bound: string | null = 'SERVICES_MAX_BODY_BYTES'): ServiceError {
+  const setting = bound === null ? '' : ` (${bound})`
+  return new ServiceError('body_too_large', `Request body is too large: more than ${limit} bytes${setting}`)
 }
 
 export default fp(bodyReader, { name: 'body-reader', fastify: '5.x', dependencies: ['bounds', 'active-requests'] })

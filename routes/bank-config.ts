@@ -57,7 +57,7 @@ export const bankConfigRoutes: FastifyPluginAsyncTypebox = async (app) => {
   }, async ({ params, context }, reply) => tagged(reply, await configurations.get(params.bank_id, context)))
 
   app.put('/v1/banks/:bank_id/config', {
-    config: { ...config, bodyBound: 'of a configuration' },
+    config: { ...config, bodyBound: null },
     bodyLimit: BODY_LIMIT,
     schema: {
       operationId: 'putBankConfig',
@@ -131,7 +131,7 @@ const patchRoute: FastifyPluginAsyncTypebox = async (app) => {
   app.addContentTypeParser(MERGE_PATCH, app.readJsonBody)
 
   app.patch('/v1/banks/:bank_id/config', {
-    config: { ...config, bodyBound: 'of a configuration' },
+    config: { ...config, bodyBound: null },
     bodyLimit: BODY_LIMIT,
     schema: {
       operationId: 'patchBankConfig',

@@ -55,6 +55,10 @@ await t.test('each route has its own limit, and the error contains it', async (t
   t.equal(
     (await sendText(app, '/v1/retain', JSON.stringify({ bank_id: 'b', content: 'x' }).padEnd(5000))).statusCode, 200,
   )
+  const config = await app.inject({
+    method: 'PUT', url: '/v1/banks/b/config', headers: { 'content-type': 'application/json' }, payload: big(262_145),
+  })
+  refused(t, config, 413, 'body_too_large', { detail: 'Request body is too large: more than 262144 bytes' })
   const ndjson = async (bytes: number) => (
     await app.inject({
       method: 'POST',
