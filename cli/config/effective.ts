@@ -9,7 +9,8 @@ import { readYaml } from '../../lib/config/yaml-document.js'
 const HIDDEN = '(not shown)'
 /** Settings whose value may be a secret. */
 const SENSITIVE = /secret|passw|pwd|token$|key$|^key|dsn|credential|private/i
-const URL_WITH_CREDENTIALS = /:\/\/[^\s/]*@/
+/** A URL with a user or a query, either of which may contain a key. */
+const URL_WITH_CREDENTIALS = /:\/\/(?:[^\s/]*@|[^\s?]*\?)/
 const REFERENCE = /\$\{/
 /** A text that shows nothing of a secret, because it consists of references. */
 const ONLY_REFERENCES = /^(?:\$\{[^}]*\}\s*)+$/

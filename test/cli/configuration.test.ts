@@ -145,6 +145,8 @@ t.test('config show fills in the defaults and shows no secret', async (t) => {
     BASE: 'https://host.test/hunter4',
     KEY: 'hunter5',
     SERVICE_ADMIN_TOKEN: 'hunter6',
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector.test/otlp?api-key=hunter10',
+    SERVICE_OIDC_JWKS_URL: 'https://id.test/keys?code=hunter11',
   }
   const shown = await runCli(['config', 'show', '--json'], { cwd, env })
   t.equal(shown.code, 0, shown.stderr)
