@@ -1,5 +1,5 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { Questions } from '../ask.js'
 import { codeOf, CommandError, usageError } from '../failures.js'
 import { isChoice, QUESTIONS, type InitAnswers, type Question } from '../init/answers.js'
@@ -25,7 +25,8 @@ export async function init (options: InitOptions): Promise<void> {
     throw new CommandError(`${there.join(' and ')} would be overwritten; use --force, or another --output`)
   }
   const answers = await answersOf(options, data)
-  const { text, missing } = envText(answers, output)
+  // A relative path starts at the folder in which the server is started, which is not known for another folder.
+  const { text, missing } = envText(answers, dirname(output) === '.' ? output : resolve(output))
   writeNew(output, configText(answers), 0o644)
   writeNew(envPath, text, 0o600)
   if (json) return await writeJson({ config: output, env: envPath, answers, missing })

@@ -265,3 +265,12 @@ t.test('config check accepts what init writes', async (t) => {
   }
   t.equal((await runCli(['init', '--store', 'sqlite'])).code, 2)
 })
+
+t.test('what init writes into another folder works from everywhere', async (t) => {
+  const cwd = t.testdir({ conf: {}, elsewhere: {} })
+  t.equal((await runCli(['init', '--yes', '-o', 'conf/gw.yaml'], { cwd })).code, 0)
+  for (const [folder, envFile] of [['conf', '.env'], ['.', 'conf/.env'], ['elsewhere', '../conf/.env']] as const) {
+    const check = await runCli(['config', 'check', '--env-file', envFile], { cwd: join(cwd, folder) })
+    t.match(check, { code: 0, stdout: `${join(cwd, 'conf/gw.yaml')}: the configuration is valid\n` }, folder)
+  }
+})
