@@ -28,7 +28,10 @@ export function readConnection (environment: NodeJS.ProcessEnv, profile?: string
   const given = pick(environment)
   const chosen = profile ?? environment['MEMORY_GATEWAY_PROFILE']
   const stored = readProfile(environment, chosen)
-  const isOther = given.MEMORY_GATEWAY_URL !== undefined && given.MEMORY_GATEWAY_URL !== stored.MEMORY_GATEWAY_URL
+  const [url, storedUrl] = [given, stored].map(({ MEMORY_GATEWAY_URL: text = '' }) => (
+    URL.canParse(text) ? withoutSlashes(new URL(text)) : text
+  ))
+  const isOther = given.MEMORY_GATEWAY_URL !== undefined && url !== storedUrl
   const values = isOther ? given : { ...withoutOverridden(stored, given), ...given }
   const { MEMORY_GATEWAY_API_KEY: apiKey, MEMORY_GATEWAY_TOKEN: token, MEMORY_GATEWAY_PRINCIPAL: principal } = values
   if (apiKey !== undefined && token !== undefined) {
@@ -107,7 +110,11 @@ function checkUrl (text: string): string {
     throw usageError('MEMORY_GATEWAY_URL must be an http or https URL without credentials, such as ' +
       'http://127.0.0.1:8080 (the value is not shown)')
   }
-  return url.href.replace(/\/+$/, '')
+  return withoutSlashes(url)
+}
+
+function withoutSlashes ({ href }: URL): string {
+  return href.replace(/\/+$/, '')
 }
 
 /** The rule of the gateway for X-Service-Principal, which is sent as UTF-8. */

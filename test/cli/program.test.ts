@@ -197,6 +197,7 @@ t.test('credentials come from variables or from a profile that only its owner ca
     await banks({ MEMORY_GATEWAY_URL: url.replace('127.0.0.1', 'localhost') }),
     { code: 1, stderr: /Invalid or missing API key/ }, 'another server does not get the key',
   )
+  t.equal((await banks({ MEMORY_GATEWAY_URL: `${url}/` })).code, 0, 'the same server in another form does')
   t.match(await banks({}, ['--profile', 'open']), { code: 1, stderr: /can be read by others; run chmod 600 on it/ })
   t.match(await banks({}, ['--profile', 'typo']), {
     code: 1, stderr: /has unknown variables \(MEMORY_GATEWAY_KEY\); allowed are/,
