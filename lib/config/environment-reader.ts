@@ -87,26 +87,28 @@ export class EnvironmentReader {
   }
 
   hosts (name: VariableName): string[] | undefined {
-    const parse = (text: string) => {
-      const patterns = text.split(',').map((entry) => parseHostPattern(entry.trim()))
-      return patterns.includes(undefined) ? undefined : patterns.filter((pattern) => pattern !== undefined)
-    }
-    return this.parsed(
-      name, parse,
+    return this.list(
+      name, parseHostPattern,
       'are IP addresses and host names without a port, with commas between them; *.example.com stands for all names ' +
         'below example.com',
     )
   }
 
   origins (name: VariableName): string[] | undefined {
-    const parse = (text: string) => {
-      const origins = text.split(',').map((entry) => parseOrigin(entry.trim()))
-      return origins.includes(undefined) ? undefined : [...new Set(origins.filter((origin) => origin !== undefined))]
-    }
-    return this.parsed(
-      name, parse,
+    return this.list(
+      name, parseOrigin,
       'are origins such as https://app.example.com:8443, without a path or a wildcard, with commas between them',
     )
+  }
+
+  /** Entries with commas between them, each of them once. */
+  private list (
+    name: VariableName, parse: (entry: string) => string | undefined, allowed: string,
+  ): string[] | undefined {
+    return this.parsed(name, (text) => {
+      const entries = text.split(',').map((entry) => parse(entry.trim()))
+      return entries.includes(undefined) ? undefined : [...new Set(entries.filter((entry) => entry !== undefined))]
+    }, allowed)
   }
 
   /** An http(s) URL with a path and without credentials. The problem does not quote it, as it may contain a secret. */
