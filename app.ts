@@ -1,11 +1,10 @@
-import { readFileSync } from 'node:fs'
 import Fastify, { LogController, type FastifyInstance } from 'fastify'
 import { systemClock } from './lib/time/clock.js'
 import { boundsOf } from './lib/config/bounds.js'
 import { isLoopback } from './lib/config/hosts.js'
 import type { Config } from './lib/config/config.js'
 import type { MemoryOverrides } from './lib/memory/service.js'
-import { packageFile } from './lib/resources/package-file.js'
+import { packageVersion } from './lib/resources/package-file.js'
 import { WebhookSources } from './lib/sources/webhook-sources.js'
 import accessControl from './plugins/access-control.js'
 import activeRequests from './plugins/active-requests.js'
@@ -241,9 +240,4 @@ export async function assemble (
   for (const name of missingVariables(config.auth)) {
     app.log.error(`${name} is not set: every request in ${config.auth.mode} mode is answered with status 500`)
   }
-}
-
-function packageVersion (): string {
-  const { version } = JSON.parse(readFileSync(packageFile('package.json'), 'utf8')) as { version: string }
-  return version
 }

@@ -2,7 +2,7 @@ import { Command, CommanderError } from 'commander'
 import { declareMemoryCommands } from './declare-memory-commands.js'
 import { declareServerCommands } from './declare-server-commands.js'
 import { EXIT } from './failures.js'
-import { packageVersion } from './version.js'
+import { packageVersion } from '../lib/resources/package-file.js'
 
 /** Arguments of the program itself; any other option in the first place is one of `serve`. */
 const PROGRAM_OPTIONS = new Set(['-h', '--help', '-V', '--version'])

@@ -1,9 +1,9 @@
+import { packageVersion } from '../../lib/resources/package-file.js'
 import { runMcpStdio } from '../../mcp/stdio.js'
 import { checkedConfig } from '../config/check.js'
 import { applyConfigOption, applyNamedEnvFile, type ConfigOptions } from '../configuration.js'
 import { readConnection, readPrincipal } from '../connection.js'
 import { untilInterrupted } from '../interrupt.js'
-import { packageVersion } from '../version.js'
 
 export interface McpCommandOptions extends ConfigOptions {
   data?: string

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 /**
@@ -8,4 +8,10 @@ import { fileURLToPath } from 'node:url'
 export function packageFile (name: string): string {
   const source = fileURLToPath(new URL(`../../${name}`, import.meta.url))
   return existsSync(source) ? source : fileURLToPath(new URL(`../../../${name}`, import.meta.url))
+}
+
+/** The version of the package. */
+export function packageVersion (): string {
+  const { version }: { version?: unknown } = JSON.parse(readFileSync(packageFile('package.json'), 'utf8'))
+  return String(version)
 }
