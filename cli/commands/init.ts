@@ -2,13 +2,11 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { Questions } from '../ask.js'
 import { codeOf, CommandError, usageError } from '../failures.js'
-import { isChoice, QUESTIONS, type InitAnswers, type Question } from '../init/answers.js'
+import { QUESTIONS, type InitAnswers, type Question } from '../init/answers.js'
 import { configText, envText } from '../init/files.js'
 import { note, writeJson } from '../output.js'
 
-type Given = Partial<Record<Question['key'], string>>
-
-export type InitOptions = Given & {
+export type InitOptions = Partial<Record<Question['key'], string>> & {
   output: string
   data: string
   yes?: boolean
@@ -40,14 +38,14 @@ async function answersOf (options: InitOptions, data: string): Promise<InitAnswe
   const isInteractive = options.yes !== true && process.stdin.isTTY && process.stderr.isTTY
   const questions = isInteractive ? new Questions() : undefined
   try {
-    const given: Given = {}
+    const answers: Record<string, string> = { data }
     for (const question of QUESTIONS) {
-      const { key } = question
-      const option = options[key]
-      if (option !== undefined) given[key] = option
-      else if (questions !== undefined) given[key] = chosen(question, await questions.ask(promptOf(question)))
+      const { key, choices: [first] } = question
+      answers[key] = options[key] ??
+        (questions === undefined ? first![0] : chosen(question, await questions.ask(promptOf(question))))
     }
-    return checked(given, data)
+    // commander has checked the options, and chosen() the texts of the terminal.
+    return answers as unknown as InitAnswers
   } finally {
     questions?.close()
   }
@@ -63,22 +61,6 @@ function chosen ({ choices, text }: Question, answer: string): string {
   const found = choices[number - 1]?.[0] ?? choices.find(([value]) => value === answer)?.[0]
   if (found === undefined) throw usageError(`${text} ${choices.map(([value]) => value).join(', ')}`)
   return found
-}
-
-function checked (given: Given, data: string): InitAnswers {
-  const pick = <T extends string>(value: string | undefined, choices: readonly [T, ...T[]]): T => {
-    if (value === undefined) return choices[0]
-    if (!isChoice(value, choices)) throw usageError(`found ${value}, allowed are ${choices.join(', ')}`)
-    return value
-  }
-  return {
-    data,
-    store: pick(given.store, ['pglite', 'postgres', 'in_memory']),
-    embeddings: pick(given.embeddings, ['local', 'openai_compatible', 'mock']),
-    llm: pick(given.llm, ['mock', 'openai_compatible', 'anthropic']),
-    auth: pick(given.auth, ['dev', 'api_key', 'jwt_hs256', 'jwt_oidc']),
-    access: pick(given.access, ['off', 'on']),
-  }
 }
 
 function writeNew (path: string, text: string, mode: number): void {

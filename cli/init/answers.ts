@@ -65,8 +65,3 @@ export const QUESTIONS: readonly Question[] = [
     ],
   },
 ]
-
-/** Whether an answer is one of a question's. */
-export function isChoice<T extends string> (value: string, choices: readonly T[]): value is T {
-  return choices.some((choice) => choice === value)
-}
