@@ -11,7 +11,7 @@ import activeRequests from './plugins/active-requests.js'
 import adminToken from './plugins/admin-token.js'
 import admission from './plugins/admission.js'
 import { MAX_HEADER_BYTES } from './plugins/auth/bearer.js'
-import hostAuth, { type AuthenticateCaller } from './plugins/auth/host.js'
+import authByApp, { type AuthenticateCaller } from './plugins/auth/by-app.js'
 import { authPlugin } from './plugins/auth/index.js'
 import { missingVariables } from './http/missing-auth-variables.js'
 import bankAccess from './plugins/bank-access.js'
@@ -83,7 +83,7 @@ export interface AppOptions extends GatewayOptions {
 }
 
 /** Options of a gateway that is part of another app. */
-export interface HostOptions {
+export interface EmbeddedOptions {
   /** Authenticates in place of the auth modes. */
   authenticate?: AuthenticateCaller | undefined
   /** Whether a line is logged for each request. */
@@ -138,21 +138,21 @@ export async function buildApp (
 
 /**
  * Registers every plugin in order, then the routes, each in its scope.
- * @param host undefined when the server of `app` is the gateway's own
+ * @param embedded undefined when the server of `app` is the gateway's own
  */
 export async function assemble (
-  app: FastifyInstance, config: Config, options: GatewayOptions, host?: HostOptions,
+  app: FastifyInstance, config: Config, options: GatewayOptions, embedded?: EmbeddedOptions,
 ): Promise<void> {
   const { overrides = {}, heartbeatMs = 15_000, reloadConfig } = options
   const clock = overrides.clock ?? systemClock
   const { settings } = config
-  const ownsServer = host === undefined
+  const ownsServer = embedded === undefined
   const version = packageVersion()
-  const mode = host?.authenticate === undefined ? config.auth.mode : 'host'
+  const mode = embedded?.authenticate === undefined ? config.auth.mode : 'host'
   await app.register(errors)
   await app.register(boundsPlugin, { bounds: boundsOf(config.file.bounds, config.maxBodyBytes) })
   await app.register(activeRequests)
-  await app.register(requestLog, { accessLog: host?.accessLog ?? true })
+  await app.register(requestLog, { accessLog: embedded?.accessLog ?? true })
   await app.register(readThrottling)
   await app.register(pipelining)
   await app.register(slowReaders, { ownsServer })
@@ -199,8 +199,8 @@ export async function assemble (
   const sources = new WebhookSources(settings.sources, app.memory, clock, app.bounds)
   await app.register(async (scope) => {
     setRouteScope(scope, 'memory')
-    const { authenticate } = host ?? {}
-    if (authenticate !== undefined) await scope.register(hostAuth, { authenticate })
+    const { authenticate } = embedded ?? {}
+    if (authenticate !== undefined) await scope.register(authByApp, { authenticate })
     else {
       const { auth, settings: { onBehalfOf: oboEnabled } } = config
       await scope.register(authPlugin(auth.mode), { auth, oboEnabled, clock })

@@ -9,7 +9,7 @@ import './plugins/reload.js'
 
 export { buildApp, type AppOptions, type GatewayOptions } from './app.js'
 export { default, default as memoryGateway, type MemoryGatewayOptions } from './embedded.js'
-export type { AuthenticateCaller, HostCaller } from './plugins/auth/host.js'
+export type { AuthenticateCaller, HostCaller } from './plugins/auth/by-app.js'
 export type { LogOptions } from './plugins/logger.js'
 
 export { ConfigurationError, loadConfig, type Environment, type LoadOptions } from './lib/config/load.js'

@@ -20,7 +20,7 @@ export type AuthenticateCaller = (
 ) => HostCaller | undefined | Promise<HostCaller | undefined>
 
 /** Lets the app that the gateway is part of authenticate callers. Each of them must have a principal. */
-async function host (app: FastifyInstance, { authenticate }: { authenticate: AuthenticateCaller }): Promise<void> {
+async function byApp (app: FastifyInstance, { authenticate }: { authenticate: AuthenticateCaller }): Promise<void> {
   guardWith(app, async (request) => {
     const caller = await authenticate(request)
     if (caller === undefined) throw new ServiceError('unauthenticated', 'Authentication is required')
@@ -38,4 +38,4 @@ async function host (app: FastifyInstance, { authenticate }: { authenticate: Aut
   })
 }
 
-export default fp(host, { name: 'auth', fastify: '5.x', dependencies: ['errors'] })
+export default fp(byApp, { name: 'auth', fastify: '5.x', dependencies: ['errors'] })
