@@ -47,7 +47,7 @@ export async function openPglite (options: PgliteOptions, program: URL = PROGRAM
   try {
     await thread.opened
   } catch (error) {
-    await thread.ended
+    await thread.kill()
     await lock.release()
     if (error instanceof ProviderError) throw error
     throw new ProviderError(`vector_store: the database in ${directory} cannot be opened: ${messageOf(error)}`)
@@ -166,8 +166,8 @@ class PgliteExecutor implements Executor {
   }
 
   /**
-   * The thread, or a new one when the last was lost; only after the last has ended, because two on one cluster would
-   * corrupt it.
+   * The thread, or a new one when the last was lost or could not open the database; only after the last has ended,
+   * because two on one cluster would corrupt it.
    */
   async #connected (): Promise<PgliteThread> {
     if (this.#thread.isLost) {
@@ -179,6 +179,7 @@ class PgliteExecutor implements Executor {
     try {
       await thread.opened
     } catch (error) {
+      await thread.kill()
       throw error instanceof SqlError ? error : new SqlError('connection', 'The database cannot be started again')
     }
     return thread

@@ -56,6 +56,35 @@ t.test('a new thread is started when one has ended', async (t) => {
   t.notOk((await readdir(directory)).includes('lock'))
 })
 
+t.test('a database that answers its opening with an error ends its thread', async (t) => {
+  const program = join(root, 'refusing.mjs')
+  // The first and the third start fail.
+  await writeFile(program, `
+    import { appendFileSync, readFileSync } from 'node:fs'
+    import { join } from 'node:path'
+    import { parentPort, workerData } from 'node:worker_threads'
+    const file = join(workerData.directory, '../../refusing.starts')
+    appendFileSync(file, '.')
+    const starts = readFileSync(file, 'utf8').length
+    parentPort.on('message', ({ id, text }) => {
+      if (text === 'exit') process.exit(3)
+      parentPort.postMessage({ id, rows: [{ starts }] })
+    })
+    const error = { code: '42501', message: 'permission denied', constraint: undefined }
+    parentPort.postMessage(starts % 2 === 1 ? { id: 0, error } : { id: 0, rows: [] })
+  `)
+  const options = { ...LIMITS, dataDir: join(root, 'refusing') }
+  await t.rejects(openPglite(options, pathToFileURL(program)), {
+    constructor: ProviderError, message: /cannot be opened: .*42501.*permission denied/,
+  })
+  t.notOk((await readdir(options.dataDir)).includes('lock'))
+  const database = await openPglite(options, pathToFileURL(program))
+  t.teardown(async () => { await database.close() })
+  await loses(t, database.query('exit'))
+  await t.rejects(database.query('any'), { constructor: SqlError, kind: 'statement', code: '42501' })
+  t.same(await database.query('any'), [{ starts: 4 }])
+})
+
 t.test('a thread that does not answer at all is ended and replaced', async (t) => {
   const program = join(root, 'hanging.mjs')
   await writeFile(program, `
