@@ -130,6 +130,6 @@ function counting (schema: string): string {
 }
 
 function answer (id: string, from: string, limit: string): string {
-  return `select count(*)::int as count, coalesce((array_agg(${id}::text order by ${id}))[1:${limit}::int],
-    '{}') as memory_ids from ${from}`
+  return `select (select count(*)::int from ${from}) as count,
+  array(select ${id}::text from ${from} order by ${id} limit ${limit}::int) as memory_ids`
 }

@@ -43,6 +43,15 @@ await t.test('a bank without statistics of the planner is scanned once when it i
   t.match(found, /Delete on memories/, 'the plan is that of the removal')
   t.notMatch(found, /Join Filter/)
   await store.insert(home, await newMemories(['one', 'two', 'three']), NOW)
-  t.equal((await store.remove(home, { kind: 'all' }, { now: NOW, dryRun: false, idLimit: 10 })).count, 3)
+  const memories = await store.list(home, { now: NOW, limit: 10, filters: {} })
+  const memoryIds = memories.map(({ memoryId }) => memoryId).sort()
+  for (const idLimit of [0, 2, 10]) {
+    t.same(await store.remove(home, { kind: 'all' }, { now: NOW, dryRun: true, idLimit }), {
+      count: 3, memoryIds: memoryIds.slice(0, idLimit),
+    })
+  }
+  t.same(await store.remove(home, { kind: 'all' }, { now: NOW, dryRun: false, idLimit: 2 }), {
+    count: 3, memoryIds: memoryIds.slice(0, 2),
+  })
   t.equal((await store.statistics(home, NOW)).memoryCount, 0)
 })
