@@ -61,7 +61,7 @@ export const PostgresSettings = Type.Object({
   index_from: Type.Optional(Type.Integer({
     minimum: 0,
     description: 'Number of vectors from which a bank gets its own HNSW index; smaller banks are searched exactly. ' +
-      '0: no indexes. Default 20000.',
+      '0: no indexes, and existing ones are dropped. Default 20000.',
   })),
   index_limit: integer(0, 1000, 'Maximum number of such indexes; the largest banks have them. Default 32.'),
 }, { additionalProperties: false })

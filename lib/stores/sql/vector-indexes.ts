@@ -9,7 +9,7 @@ export interface VectorIndexesOptions {
   executor: Executor
   /** Quoted. */
   schema: string
-  /** Minimum number of vectors of a bank with an index; 0: no bank gets one. */
+  /** Minimum number of vectors of a bank with an index; 0: no bank has one, and those that exist are dropped. */
   from: number
   /** Maximum number of indexes. */
   maxIndexes: number
@@ -56,8 +56,8 @@ export class VectorIndexes {
 
   /** Updates at once, then periodically. */
   start (space: EmbeddingSpace | undefined, { warn, info }: Required<Pick<StoreStart, 'warn' | 'info'>>): void {
-    const { from, intervalMs = INTERVAL_MS } = this.#options
-    if (from === 0 || space === undefined) return
+    const { intervalMs = INTERVAL_MS } = this.#options
+    if (space === undefined) return
     const run = () => {
       this.#inFlight ??= this.update(space, info)
         .catch((error: unknown) => {
@@ -109,7 +109,7 @@ export class VectorIndexes {
   async maintain (report: (message: string) => void): Promise<void> {
     const { from, maxIndexes } = this.#options
     // An index is invalid while it is built, and servers must not take each other's builds for failed ones.
-    if (from === 0 || await this.#isBuilding()) return
+    if (await this.#isBuilding()) return
     const banks = (await this.#bigBanks()).slice(0, maxIndexes)
     const present = await this.#present()
     const kept = new Set(banks.map(indexName))
@@ -127,6 +127,7 @@ export class VectorIndexes {
   /** Largest first. */
   async #bigBanks (): Promise<BigBank[]> {
     const { executor, schema, from } = this.#options
+    if (from === 0) return []
     const rows = await executor.read<{
       tenant_id: string, bank_id: string, model: string, dimensions: number, vectors: number
     }>(`

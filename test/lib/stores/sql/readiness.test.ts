@@ -126,9 +126,8 @@ t.test('a database that stops while it is used causes 503 in time, and requests 
 t.test('without a free connection a request is answered 503 with Retry-After', { skip }, async (t) => {
   const schema = freshSchema(t)
   // Nothing in the background may have the one connection.
-  const app = await testApp(
-    t, config(schema, DATABASE_URL, { pool_size: 1, pool_max_waiting: 0, statement_timeout_ms: 20_000, index_from: 0 }),
-  )
+  const given = config(schema, DATABASE_URL, { pool_size: 1, pool_max_waiting: 0, statement_timeout_ms: 20_000 })
+  const app = await testApp(t, { ...given, file: { ...given.file, retrieval: { weights: { semantic: 0 } } } })
   const watcher = open(t)
   const [first, refused] = await watcher.transaction(async (tx) => {
     await tx.query(`lock table ${schema}.memories in access exclusive mode`)

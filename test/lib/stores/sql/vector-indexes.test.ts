@@ -114,9 +114,15 @@ t.test('a bank that has become clearly smaller loses its index, if indexes may b
   t.notOk(last.has(bank('big')))
 })
 
-t.test('with index_from 0 no bank has one', async (t) => {
-  const { fill, make, indexes } = await setUp(t, { from: 0 })
+t.test('with index_from 0 no bank has one, and those of an earlier configuration are dropped', async (t) => {
+  const { fill, make, indexes } = await setUp(t, { from: 20 })
   await fill('big', 30)
   await make().maintain(() => {})
+  t.equal((await indexes()).length, 1)
+  await make({ from: 0, build: false }).update(CONTRACT_SPACE, () => {})
+  t.equal((await indexes()).length, 1, 'by a process that may')
+  const none = make({ from: 0 })
+  await none.update(CONTRACT_SPACE, () => {})
   t.equal((await indexes()).length, 0)
+  t.notOk(none.has(bank('big')))
 })
