@@ -6,19 +6,20 @@ type Limits = Required<Pick<SemaphoreOptions, 'permits' | 'maxWaiting' | 'waitMs
 
 /** A permit for each connection. */
 export function connectionSemaphore (limits: Limits): Semaphore {
-  return busySemaphore('connections', limits)
+  return busySemaphore('connections', 'are in use, and none came free', limits)
 }
 
 /**
  * A caller that would wait too long, or behind too many others, is refused, so that callers do not queue without bound.
  * @param permitted what there is a permit for, in the plural
+ * @param stayed what those whose permits are held did while the caller waited
  */
-export function busySemaphore (permitted: string, options: Limits): Semaphore {
+export function busySemaphore (permitted: string, stayed: string, options: Limits): Semaphore {
   const { permits, maxWaiting } = options
   return new Semaphore({
     ...options,
     queueFullError: () => new SqlError('busy', `${maxWaiting} callers wait for one of ${permits} ${permitted}`),
-    timeoutError: (waitMs) => new SqlError('busy', `None of the ${permits} ${permitted} came free within ${waitMs} ms`),
+    timeoutError: (waitMs) => new SqlError('busy', `${permits} ${permitted} ${stayed} within ${waitMs} ms`),
   })
 }
 

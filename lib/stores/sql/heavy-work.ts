@@ -28,7 +28,9 @@ export class HeavyWork {
   readonly #permits: Semaphore
 
   constructor ({ name, permits, waitMs = MAX_WAIT_MS }: HeavyWorkOptions) {
-    this.#permits = busySemaphore(name, { permits, maxWaiting: Infinity, waitMs })
+    this.#permits = busySemaphore(name, 'run already, and none ended', {
+      permits, maxWaiting: Infinity, waitMs,
+    })
   }
 
   /**

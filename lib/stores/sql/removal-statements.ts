@@ -16,9 +16,9 @@ export interface RemovalStatements {
    * `ids` in order, concatenated in one text. A single row is read with one scan of the bank and without blocking the
    * event loop, however many ids there are.
    */
-  choose: Record<Kind, string>
+  lockChosen: Record<Kind, string>
   /** The same for the memories of documents: $4 documents, $5 ids and $6 fingerprints of the memories to keep. */
-  chooseDocuments: string
+  lockDocuments: string
   /**
    * $1 tenant, $2 bank, $3 ids, $4 shard. Returns the decrease of the bank's statistics: a row of Counts, each 0 or
    * above.
@@ -48,7 +48,7 @@ export function makeRemovalStatements (schema: string): RemovalStatements {
     all: (at: string) => `${tagCondition(at, 'all')} and ${unexpired}`,
   }
   const expired = 'm.expires_at <= $3::float8::bigint'
-  const choose = (selector: string, limit = '') => `with chosen as materialized (
+  const lock = (selector: string, limit = '') => `with chosen as materialized (
   select m.memory_id from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2
     and ${selector} order by m.memory_id${limit} for update
 )
@@ -57,13 +57,13 @@ select coalesce((select string_agg(c.memory_id::text, '' order by c.memory_id) f
     'm.memory_id', `${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2 and ${selector}`, '$4',
   )
   return {
-    choose: {
-      ids: choose(selectors.ids('$4')),
-      any: choose(selectors.any('$4')),
-      all: choose(selectors.all('$4')),
-      expired: choose(expired, ` limit ${EXPIRED_BATCH}`),
+    lockChosen: {
+      ids: lock(selectors.ids('$4')),
+      any: lock(selectors.any('$4')),
+      all: lock(selectors.all('$4')),
+      expired: lock(expired, ` limit ${EXPIRED_BATCH}`),
     },
-    chooseDocuments: choose(`m.document_id = any($4::text[]) and ${unexpired}
+    lockDocuments: lock(`m.document_id = any($4::text[]) and ${unexpired}
     and m.memory_id <> all($5::text[]::uuid[]) and m.fingerprint <> all($6::text[])`),
     remove: remove(schema, true),
     removeUncounted: remove(schema, false),

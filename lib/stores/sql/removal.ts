@@ -43,7 +43,7 @@ export async function removeOutdated (
   tx: Queries, statements: Statements, bank: BankKey, { documentIds, keep, mayRemove }: DocumentReplacement,
   memories: readonly NewMemory[], now: number,
 ): Promise<Counts> {
-  const [found] = await tx.query<{ ids: string }>(statements.removal.chooseDocuments, [
+  const [found] = await tx.query<{ ids: string }>(statements.removal.lockDocuments, [
     ...bankParameters(bank), now, documentIds, keep, memories.map(({ fingerprint }) => fingerprint),
   ])
   const { ids } = found!
@@ -89,7 +89,7 @@ export async function removeChosen (
   { kind, chosen = [], now }: Choice, { shard, idLimit }: { shard: number, idLimit: number },
 ): Promise<RemoveOutcome> {
   const key = bankParameters(bank)
-  const [found] = await tx.query<{ ids: string }>(statements.removal.choose[kind], [
+  const [found] = await tx.query<{ ids: string }>(statements.removal.lockChosen[kind], [
     ...key, now, ...(kind === 'expired' ? [] : [chosen]),
   ])
   const count = found!.ids.length / ID_LENGTH

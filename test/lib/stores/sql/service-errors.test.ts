@@ -31,6 +31,6 @@ t.test('a pool reports why it has no free connection, and its size', async (t) =
   })
   t.same(poolStatus(permits), { size: 1, inUse: 1, waiting: 1 })
   await t.rejects(waiting, {
-    name: 'SqlError', kind: 'busy', message: 'None of the 1 connections came free within 1 ms',
+    name: 'SqlError', kind: 'busy', message: '1 connections are in use, and none came free within 1 ms',
   })
 })
