@@ -107,7 +107,7 @@ export interface VectorStore {
   attachVectors? (bank: BankKey, vectors: readonly LateVectors[], now: number): Promise<number>
   /**
    * Memories of all banks that lack vectors of the store's space, ordered by tenant, bank and id; banks of another
-   * space are left out.
+   * space are left out. A page of long memories may have fewer than `limit`; only after the last one is it empty.
    */
   listUnembedded? (
     request: { now: number, limit: number, after?: BankKey & { memoryId: string } },

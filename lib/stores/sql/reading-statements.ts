@@ -1,6 +1,6 @@
 import type { BankKey } from '../../identity/context.js'
 import type { EmbeddingSpace, ListBanksRequest, ListFilters, ListRequest } from '../vector-store.js'
-import { withoutLongColumns } from './bounded-rows.js'
+import { STATEMENT_BYTES, withoutLongColumns } from './bounded-rows.js'
 import { filteredRead, READ_COLUMNS, Parameters, type Statement } from './fragments.js'
 import { bankParameters } from './rows.js'
 
@@ -104,7 +104,7 @@ group by m.tenant_id, m.bank_id order by m.tenant_id,
 
 /**
  * Memories of all banks that wait for vectors of the space, in the order of the partial index on such memories. A bank
- * with vectors of another model does not wait for any.
+ * with vectors of another model does not wait for any. The page ends with the memory that reaches STATEMENT_BYTES.
  */
 export function unembeddedStatement (
   schema: string, { model, dimensions }: EmbeddingSpace,
@@ -120,13 +120,19 @@ export function unembeddedStatement (
       `${parameters.bind(after.memoryId)}::text::uuid)`)
   }
   return {
-    text: `select m.tenant_id, m.bank_id, ${READ_COLUMNS}, m.fingerprint, m.passage_starts, m.passage_ends
-from ${schema}.memories m where ${conditions.join(' and ')} and not exists (
-  select from ${schema}.embedding_spaces v where v.tenant_id = m.tenant_id and v.bank_id = m.bank_id
-    and (v.model, v.dimensions) <> (${parameters.bind(model)}::text, ${parameters.bind(dimensions)}::int)
-    and exists (select from ${schema}.embeddings e where e.tenant_id = v.tenant_id and e.bank_id = v.bank_id)
-)
-order by m.tenant_id, m.bank_id, m.memory_id limit ${parameters.bind(limit)}::int`,
+    text: `select m.tenant_id, m.bank_id, ${READ_COLUMNS}, m.fingerprint, m.passage_starts, m.passage_ends from (
+  select o.*, sum(o.size) over (order by o.tenant_id, o.bank_id, o.memory_id rows between unbounded preceding and
+    current row) - o.size as bytes_before from (
+    select m.*, octet_length(m.text) + pg_column_size(m.metadata) + pg_column_size(m.tags) as size
+    from ${schema}.memories m where ${conditions.join(' and ')} and not exists (
+      select from ${schema}.embedding_spaces v where v.tenant_id = m.tenant_id and v.bank_id = m.bank_id
+        and (v.model, v.dimensions) <> (${parameters.bind(model)}::text, ${parameters.bind(dimensions)}::int)
+        and exists (select from ${schema}.embeddings e where e.tenant_id = v.tenant_id and e.bank_id = v.bank_id)
+    )
+    order by m.tenant_id, m.bank_id, m.memory_id limit ${parameters.bind(limit)}::int
+  ) o
+) m
+where m.bytes_before < ${STATEMENT_BYTES} order by m.tenant_id, m.bank_id, m.memory_id`,
     values: parameters.values,
   }
 }

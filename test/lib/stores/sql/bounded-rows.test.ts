@@ -4,9 +4,9 @@ import { LongColumnReader, STATEMENT_BYTES, type CutRow } from '../../../../lib/
 import { SqlError, type Executor } from '../../../../lib/stores/sql/executor.js'
 import type { MemoryRow } from '../../../../lib/stores/sql/rows.js'
 import { SqlVectorStore } from '../../../../lib/stores/sql/store.js'
-import type { ListRequest, SearchRequest } from '../../../../lib/stores/vector-store.js'
+import type { ListRequest, SearchRequest, Unembedded } from '../../../../lib/stores/vector-store.js'
 import { newMemories, newMemory, NOW } from '../../../helpers/memories.js'
-import { schemaIn, sqlDatabase } from '../../../helpers/sql-database.js'
+import { schemaIn, sqlDatabase, storeIn } from '../../../helpers/sql-database.js'
 import { CONTRACT_SPACE } from '../../../helpers/sql-stores.js'
 import { rejection } from '../../../helpers/rejection.js'
 import { gate } from '../../../helpers/waiting.js'
@@ -218,6 +218,25 @@ await t.test('rows in a budget', async (t) => {
     const budget: RowBudget = { take: () => { if (++taken > 2) throw new Error('over') } }
     await t.rejects(store.search({ ...search, budget }), { message: 'over' })
     t.ok(answered.length <= 2, `${answered.length}`)
+  })
+
+  await t.test('a page of memories without vectors ends with the one that reaches the bound', async (t) => {
+    const other = await storeIn(database, { schema: schemaIn(t, database) })
+    const texts = Array.from({ length: 20 }, (_, index) => `${index} `.padEnd(LONG, 'long '))
+    await other.insert(home, await newMemories(texts, { chunkMaxCharacters: LONG }), NOW)
+    const found: string[] = []
+    const sizes: number[] = []
+    for (let last: Unembedded | undefined, isDone = false; !isDone;) {
+      const page = await other.listUnembedded({
+        now: NOW, limit: 100, ...(last !== undefined && { after: { ...last.bank, memoryId: last.memory.memoryId } }),
+      })
+      found.push(...page.map(({ memory }) => memory.text))
+      sizes.push(page.reduce((sum, { memory }) => sum + memory.text.length, 0))
+      last = page.at(-1)
+      isDone = last === undefined
+    }
+    t.strictSame(found, texts)
+    t.ok(Math.max(...sizes) < STATEMENT_BYTES + LONG, `${Math.max(...sizes)}`)
   })
 
   await t.test('a piece does not wait forever for those of others', async (t) => {
