@@ -116,8 +116,11 @@ export class SqlSearcher {
   /** The result of the bank's vector index, if it has one. */
   async #nearest (bank: BankKey, request: SearchRequest): Promise<Nearest | undefined> {
     const { semantic } = request
-    if (semantic === undefined || this.#space === undefined || this.#indexes?.has(bank) !== true) return undefined
-    const statement = nearestStatement(bank, request, semantic.vector, { schema: this.#schema, space: this.#space })
+    const passagesPerMemory = this.#indexes?.passagesPerMemory(bank)
+    if (semantic === undefined || this.#space === undefined || passagesPerMemory === undefined) return undefined
+    const statement = nearestStatement(bank, request, semantic.vector, {
+      schema: this.#schema, space: this.#space, passagesPerMemory,
+    })
     if (statement === undefined) return undefined
     return (await this.#executor.read<Nearest>(statement.text, statement.values, { flow: flowOf(bank) }))[0]
   }

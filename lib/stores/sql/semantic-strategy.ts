@@ -9,6 +9,8 @@ import { unitVectorText } from './vectors.js'
  * (pgvector accepts up to 1000).
  */
 const EF_FACTOR = 1.5
+/** The same relative to the passages of the memories wanted, where memories have several. */
+const SPLIT_FACTOR = 1.1
 const EF_MIN = 100
 const EF_MAX = 1000
 
@@ -23,18 +25,20 @@ export interface Nearest {
 /**
  * Queries a bank's HNSW index, in a statement of its own: the planner can choose a partial index only when it knows the
  * parameters, so this statement is planned for each search, and planning the whole search takes longer than running it.
+ * @param options `passagesPerMemory`: the bank's mean. Default: 1
  * @returns a statement that returns one row; undefined when no memory can pass the filters
  */
 export function nearestStatement (
   bank: BankKey, { filters, now, limit }: SearchRequest, vector: Float32Array,
-  { schema, space }: { schema: string, space: EmbeddingSpace },
+  { schema, space, passagesPerMemory = 1 }: { schema: string, space: EmbeddingSpace, passagesPerMemory?: number },
 ): Statement | undefined {
   const read = filteredRead(bank, filters, now)
   if (read === undefined) return undefined
   const { parameters, instant, conditions } = read
   const type = typeOf(space)
   const query = queryVector(parameters, vector, space)
-  const neighbours = Math.ceil(limit * EF_FACTOR)
+  // Passages of one memory are often near to each other, and too few memories lead to a second, exact search.
+  const neighbours = Math.ceil(limit * Math.max(EF_FACTOR, SPLIT_FACTOR * passagesPerMemory))
   const ef = String(Math.min(EF_MAX, Math.max(EF_MIN, neighbours)))
   // The index scan reads its settings when it begins. A condition without a column, such as that on set_config, is
   // evaluated before; so the statement needs no session settings.

@@ -27,6 +27,7 @@ interface Index {
 interface BigBank {
   key: BankKey
   vectors: number
+  passagesPerMemory: number
   space: EmbeddingSpace
 }
 
@@ -45,7 +46,8 @@ const KEEP_SHARE = 0.5
  */
 export class VectorIndexes {
   readonly #options: VectorIndexesOptions
-  #indexed: ReadonlySet<string> = new Set()
+  /** Passages per memory of each bank with an index. */
+  #indexed: ReadonlyMap<string, number> = new Map()
   #timer: NodeJS.Timeout | undefined
   #inFlight: Promise<void> | undefined
   #stopped = false
@@ -77,6 +79,11 @@ export class VectorIndexes {
     return this.#indexed.has(bankKeyString(bank))
   }
 
+  /** The mean number of passages of a memory of the bank; undefined without an index. */
+  passagesPerMemory (bank: BankKey): number | undefined {
+    return this.#indexed.get(bankKeyString(bank))
+  }
+
   async stop (): Promise<void> {
     this.#stopped = true
     clearInterval(this.#timer)
@@ -97,7 +104,7 @@ export class VectorIndexes {
         bank.space.model === space.model && bank.space.dimensions === space.dimensions
       ))
       const indexed = banksOfSpace.filter((bank) => present.get(indexName(bank))?.valid === true)
-      this.#indexed = new Set(indexed.map(({ key }) => bankKeyString(key)))
+      this.#indexed = new Map(indexed.map(({ key, passagesPerMemory }) => [bankKeyString(key), passagesPerMemory]))
     }
     await learn()
     if (!this.#options.build) return
@@ -129,15 +136,16 @@ export class VectorIndexes {
     const { executor, schema, from } = this.#options
     if (from === 0) return []
     const rows = await executor.read<{
-      tenant_id: string, bank_id: string, model: string, dimensions: number, vectors: number
+      tenant_id: string, bank_id: string, model: string, dimensions: number, vectors: number, density: number
     }>(`
-select s.tenant_id, s.bank_id, v.model, v.dimensions, sum(s.passages)::float8 as vectors
+select s.tenant_id, s.bank_id, v.model, v.dimensions, sum(s.passages)::float8 as vectors,
+  (sum(s.passages) / greatest(1, sum(s.memories)))::float8 as density
 from ${schema}.bank_statistics s join ${schema}.embedding_spaces v on v.tenant_id = s.tenant_id
   and v.bank_id = s.bank_id
 group by s.tenant_id, s.bank_id, v.model, v.dimensions having sum(s.embedded) > 0 and sum(s.passages) >= $1::float8
 order by 5 desc, s.tenant_id, s.bank_id limit 1000`, [Math.ceil(from * KEEP_SHARE)])
-    return rows.map(({ vectors, model, dimensions, ...row }) => (
-      { key: toBankKey(row), vectors, space: { model, dimensions } }
+    return rows.map(({ vectors, density, model, dimensions, ...row }) => (
+      { key: toBankKey(row), vectors, passagesPerMemory: density, space: { model, dimensions } }
     ))
   }
 

@@ -1,4 +1,7 @@
 import t, { type Test } from 'tap'
+import { LongColumnReader } from '../../../../lib/stores/sql/bounded-rows.js'
+import type { Executor } from '../../../../lib/stores/sql/executor.js'
+import { SqlSearcher } from '../../../../lib/stores/sql/searcher.js'
 import { VectorIndexes, type VectorIndexesOptions } from '../../../../lib/stores/sql/vector-indexes.js'
 import type { NewMemory } from '../../../../lib/stores/vector-store.js'
 import { bank, REMOVE, texts } from '../../../contract/vector-store/setup.js'
@@ -88,6 +91,35 @@ t.test('a bank with an index is searched through it, under filters too, and find
     banks: [bank('big')], now: NOW, filters: {}, limit: 1, semantic: { vector: QUERY },
   })
   t.strictSame(texts(semantic!), ['memory 1 of big'], 'a forgotten memory is not found')
+})
+
+t.test('the index alone answers a search of a bank whose memories have several passages that are alike', async (t) => {
+  const { make, store, schema } = await setUp(t)
+  await store.insert(bank('split'), await Promise.all(Array.from({ length: 60 }, async (_, index) => (
+    await newMemory(`${index} begins with this. ${index} goes on with it. ${index} ends with that.`, {
+      chunkMaxCharacters: 24,
+      vectors: [0, 1, 2].map((passage) => index * STEP + passage * STEP / 10).map((angle) => (
+        [Math.cos(angle), Math.sin(angle), 0, 0]
+      )),
+    })
+  ))), NOW)
+  const vectorIndexes = make()
+  await vectorIndexes.update(CONTRACT_SPACE, () => {})
+  let reads = 0
+  const counted: Executor = {
+    query: async (text, params, options) => await database.query(text, params, options),
+    read: async (text, params, options) => { reads++; return await database.read(text, params, options) },
+    transaction: async (work, options) => await database.transaction(work, options),
+    maintain: async (text) => { await database.maintain(text) },
+    close: async () => {},
+  }
+  const searcher = new SqlSearcher({
+    executor: counted, schema, indexes: vectorIndexes, longColumns: new LongColumnReader(counted, schema),
+  })
+  searcher.start(CONTRACT_SPACE)
+  const request = { banks: [bank('split')], now: NOW, filters: {}, limit: 20, semantic: { vector: QUERY } }
+  t.strictSame(await searcher.search(request), await store.search(request))
+  t.equal(reads, 2, 'one of the index, one of the memories')
 })
 
 t.test('a bank that has become clearly smaller loses its index, if indexes may be built', async (t) => {
