@@ -3,6 +3,7 @@ import type { Candidate, CandidateScores, SearchRequest, SearchResult } from '..
 import { TopK } from '../top-k.js'
 import type { Bank } from './bank.js'
 import { byMemoryId, type Accept, type Entry, type PassageRef } from './entry.js'
+import type { VectorEntry } from './vector-index.js'
 import type { Steps } from '../../concurrency/steps.js'
 import { lexicalSearch, type LexicalMatches, type LexicalResult, type MatchedPassages } from './lexical-search.js'
 
@@ -70,7 +71,9 @@ export class SearchCollector {
   }
 
   #offerSemantic (bank: Bank, found: readonly Found[], byWords: LexicalResult | undefined): void {
-    const { limit } = this.#request
+    const { semantic, limit } = this.#request
+    if (semantic === undefined || found.length === 0) return
+    const scorer = bank.vectors?.scorer(semantic.vector)
     const threshold = thresholdOf(this.#semantic, limit)
     const candidates: Candidate[] = []
     for (const match of found) {
@@ -78,7 +81,7 @@ export class SearchCollector {
       const { score = 0, own = 0 } = byWords?.requested.get(match.entry) ?? {}
       const semantic = match.score
       const scores = byWords === undefined ? { semantic } : { lexical: score, own, semantic }
-      candidates.push(toCandidate(bank, match.entry, match.passages, match.score, scores))
+      candidates.push(toCandidate(bank, match.entry, withOtherPassages(match, scorer), match.score, scores))
     }
     this.#semantic = mergeSorted(this.#semantic, candidates, limit)
   }
@@ -125,6 +128,17 @@ function * semanticMatches (bank: Bank, vector: Float32Array, limit: number, acc
       return falling.sort(byOrder)
     }
   }
+}
+
+/** The passages that were among the nearest ones, and the other passages of the memory with their scores. */
+function withOtherPassages (
+  { entry, passages: nearest }: Found, scorer: ((vector: VectorEntry<PassageRef>) => number) | undefined,
+): MatchedPassages | undefined {
+  if (nearest === undefined || scorer === undefined || nearest.length === entry.passages.length) return nearest
+  const others = entry.passages.filter((ref) => !nearest.some((known) => known.ref === ref))
+  return [...nearest, ...others.flatMap((ref) => (
+    ref.vector === undefined ? [] : [{ ref, score: Math.max(0, scorer(ref.vector)) }]
+  ))]
 }
 
 /** Counts the memories with an embedding that pass the filters. */

@@ -141,6 +141,22 @@ export function semanticContract (t: Test, open: OpenStore, tolerance: number): 
     t.ok(Math.abs(candidate!.passages[1]!.score - similarity([0.9, 1, 0, 0], [1, 0, 0, 0])) < tolerance)
   })
 
+  t.test('a memory shows its best passages, even if others have nearer ones', async (t) => {
+    const store = await open(t)
+    const split = await newMemory('Sentence number one. Sentence number two.', {
+      chunkMaxCharacters: 24, vectors: [[1, 0, 0, 0], [0.1, 1, 0, 0]],
+    })
+    const others = await Promise.all(Array.from({ length: 20 }, async (_, index) => (
+      await newMemory(`other ${index}`, { vectors: [[1, 0.5 + index / 100, 0, 0]] })
+    )))
+    await store.insert(home, [split, ...others], NOW)
+    const [first] = await semantic(store, [home], [1, 0, 0, 0], { limit: 2 })
+    t.strictSame(
+      first!.passages.map(({ start, end }) => split.text.slice(start, end)),
+      ['Sentence number one.', 'Sentence number two.'],
+    )
+  })
+
   t.test('passages of one memory count once in the limit', async (t) => {
     const store = await open(t)
     const sentences = Array.from({ length: 12 }, (_, index) => `Sentence number ${index}.`)
