@@ -36,6 +36,6 @@ export const recallRoutes: FastifyPluginAsyncTypebox = async (app) => {
       response: answers({ 200: ExplainAnswer }, ...errors),
     },
   }, async ({ body, context }, reply) => (
-    await app.withRowBudget(reply, async (budget) => await app.memory.explain(body, context, undefined, budget))
+    await app.withRowBudget(reply, async (budget) => await app.memory.explain(body, context, budget))
   ))
 }

@@ -19,8 +19,6 @@ export interface EmbeddingBackfillOptions extends BackOffTools {
   /** Writes to the operator's log; messages never contain text of a memory. */
   warn: (message: string) => void
   info: (message: string) => void
-  /** Maximum number of memories in the backlog. */
-  maxWaiting?: number
 }
 
 const PAGE_SIZE = 256
@@ -39,7 +37,7 @@ const MAX_REFUSALS_IN_ROW = 3
 export class EmbeddingBackfill {
   readonly #options: EmbeddingBackfillOptions
   readonly #backOff: BackOff
-  readonly #waiting: EmbeddingBacklog
+  readonly #waiting = new EmbeddingBacklog()
   readonly #inProgress = new Map<string, BacklogEntry>()
   readonly #replacing = new ReplacedMemories()
   /** Memories that were replaced while a page of the scan was read; the page may hold their old texts. */
@@ -61,7 +59,6 @@ export class EmbeddingBackfill {
   constructor (options: EmbeddingBackfillOptions) {
     this.#options = options
     this.#backOff = new BackOff(options)
-    this.#waiting = new EmbeddingBacklog(options.maxWaiting)
   }
 
   /** Whether the last attempt failed. A write then does not wait for a provider that is likely to fail. */
@@ -144,8 +141,8 @@ export class EmbeddingBackfill {
   }
 
   /**
-   * Nothing may be awaited between the last check of #hasWork and `#busy = false`: an entry that is added in between
-   * would be forgotten.
+   * Nothing may be awaited between the last check of #hasWork and `#isRunning = false`: an entry that is added in
+   * between would be forgotten.
    */
   async #run (): Promise<void> {
     while (this.#hasWork() && !this.#stop.signal.aborted) {

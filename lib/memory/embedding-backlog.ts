@@ -36,15 +36,10 @@ export function backlogEntry (
 
 /** Memories that wait for their vectors, each once, in order of arrival. */
 export class EmbeddingBacklog {
-  readonly #maxMemories: number
   readonly #entries = new Map<string, BacklogEntry>()
   /** The same entries by bank, in the same order. */
   readonly #banks = new Map<string, Set<BacklogEntry>>()
   #characters = 0
-
-  constructor (maxMemories = MAX_MEMORIES) {
-    this.#maxMemories = maxMemories
-  }
 
   get size (): number {
     return this.#entries.size
@@ -60,7 +55,7 @@ export class EmbeddingBacklog {
    */
   add (entry: BacklogEntry): boolean {
     this.delete(entry.key)
-    const isFull = this.#entries.size >= this.#maxMemories
+    const isFull = this.#entries.size >= MAX_MEMORIES
     const wouldBeTooLong = this.#entries.size > 0 && this.#characters + entry.text.length > MAX_CHARACTERS
     if (isFull || wouldBeTooLong) return false
     this.#set(entry)
@@ -84,8 +79,8 @@ export class EmbeddingBacklog {
   }
 
   /**
-   * Takes a batch of memories of one bank, that of the oldest entry. An entry that failed before forms its own batch, so
-   * that it cannot fail the others.
+   * Takes a batch of memories of one bank, that of the oldest entry. An entry that failed before forms its own batch,
+   * so that it cannot fail the others.
    */
   take (onlyOne: boolean): BacklogEntry[] {
     const batch: BacklogEntry[] = []

@@ -37,7 +37,7 @@ export class ExplainService {
    * @throws ServiceError as RecallService.recall
    */
   async explain (
-    request: ExplainRequest, context: RequestContext, signal?: AbortSignal, budget?: RowBudget,
+    request: ExplainRequest, context: RequestContext, budget?: RowBudget,
   ): Promise<ExplainAnswer> {
     const { admission, live, store, clock } = this.#deps
     const banks = await readableBanks(request, context, this.#deps)
@@ -49,7 +49,7 @@ export class ExplainService {
     const memory = await store.get(bank, memoryId, clock())
     if (memory === undefined) return { memory_id: memoryId, ...NOT_RANKED, verdict: 'not_in_bank', stages: {} }
     const settings = commonSettings(banks, live.current)
-    const options = { reference, explain: true, budget, signal }
+    const options = { reference, explain: true, budget }
     const retrieval = retrievalRequest(request, banks, filters, settings, context, options)
     const ranked = await this.#rank(retrieval)
     const failed = failedFilters(memory, filters)

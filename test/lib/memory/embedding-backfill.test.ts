@@ -85,13 +85,18 @@ t.test('a memory of many passages is embedded passage by passage', async (t) => 
 })
 
 t.test('memories that did not fit into the queue are found by a scan', async (t) => {
-  const { filler, embeddings, write, lacking } = setUp(t, { maxWaiting: 2 })
+  const { filler, embeddings, write, lacking } = setUp(t)
   const release = embeddings.hold()
   const texts = Array.from({ length: 600 }, (_, index) => `weather ${index}`)
   const called = embeddings.called()
   filler.enqueue(HOME, await write(texts.slice(0, 1)))
   await called
-  filler.enqueue(HOME, await write(texts.slice(1)))
+  // The first one alone is as long as the backlog may be.
+  const rest = (await write(texts.slice(1))).map((memory, index) => (
+    index === 0 ? { ...memory, text: memory.text.padEnd(16_000_000) } : memory
+  ))
+  filler.enqueue(HOME, rest)
+  t.equal(filler.pending, 2)
   release()
   await filler.idle()
   t.strictSame(await lacking(), [])
