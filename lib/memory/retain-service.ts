@@ -21,12 +21,11 @@ const MAX_REPLACING_PLANS = 3
 
 /** A retain whose caller has access. */
 interface Retain {
-  open: OpenBank
+  bank: OpenBank
   items: readonly RetainItem[]
   /** The item's path in an error. */
   at: (index: number) => string
   context: RequestContext
-  caller: string
   keyed: KeyedWrite | undefined
   signal: AbortSignal | undefined
   /** Bounds the memories that deduplication fetches. */
@@ -64,11 +63,9 @@ export class RetainService {
     { bank_id: bankId, ...item }: RetainRequest, context: RequestContext, idempotency?: IdempotencyKey,
     signal?: AbortSignal, budget?: RowBudget,
   ): Promise<RetainAnswer> {
-    const open = await this.#deps.directory.openOne(context, 'write', bankId)
+    const bank = await this.#deps.directory.openOne(context, 'write', bankId)
     return await this.#deps.idempotency.runOnce(idempotency, context, retainAnswer, async (keyed) => (
-      await this.#retain({
-        open, items: [item], at: () => '', context, caller: callerOf(context), keyed, signal, budget,
-      })
+      await this.#retain({ bank, items: [item], at: () => '', context, keyed, signal, budget })
     ))
   }
 
@@ -77,11 +74,9 @@ export class RetainService {
     { bank_id: bankId, items }: RetainBatchRequest, context: RequestContext, idempotency?: IdempotencyKey,
     signal?: AbortSignal, budget?: RowBudget,
   ): Promise<RetainBatchAnswer> {
-    const open = await this.#deps.directory.openOne(context, 'write', bankId)
+    const bank = await this.#deps.directory.openOne(context, 'write', bankId)
     return await this.#deps.idempotency.runOnce(idempotency, context, retainBatchAnswer, async (keyed) => (
-      await this.#retain({
-        open, items, at: (index) => `items[${index}].`, context, caller: callerOf(context), keyed, signal, budget,
-      })
+      await this.#retain({ bank, items, at: (index) => `items[${index}].`, context, keyed, signal, budget })
     ))
   }
 
@@ -96,19 +91,18 @@ export class RetainService {
     idempotency?: IdempotencyKey, signal?: AbortSignal, budget?: RowBudget,
   ): Promise<RetainBatchAnswer> {
     const { directory, access, store } = this.#deps
-    const open = await directory.openOne(context, 'write', bankId)
+    const bank = await directory.openOne(context, 'write', bankId)
     if (store.replaceDocuments === undefined) {
       throw new ServiceError('not_supported', 'The configured vector store cannot replace documents')
     }
-    const mayRemove = access.decide(context, 'forget', bankId, open.grants).allowed
+    const mayRemove = access.decide(context, 'forget', bankId, bank.grants).allowed
     return await this.#deps.idempotency.runOnce(idempotency, context, retainBatchAnswer, async (keyed) => {
       try {
         return await this.#retain({
-          open,
+          bank,
           items,
           at: (index) => `items[${index}].`,
           context,
-          caller: callerOf(context),
           keyed,
           signal,
           budget,
@@ -123,16 +117,16 @@ export class RetainService {
   }
 
   async #retain (retain: Retain): Promise<RetainResult> {
-    const { open, items, context } = retain
+    const { bank, items, context } = retain
     const checked = await this.#check(retain)
     await this.#admitRemoval(retain)
-    const admitted = await this.#deps.admission.admit('retain', context, [open], items.length)
+    const admitted = await this.#deps.admission.admit('retain', context, [bank], items.length)
     try {
       const prepared = await this.#prepare(checked, retain)
       const deduplication = this.#deduplicationOf(retain)
       if (deduplication.action === 'off') return await this.#write(planWithoutDedup(prepared), prepared, retain)
       return await this.#comparing.inTurn(
-        open.key, async () => await this.#compareAndWrite(deduplication, prepared, retain), retain.signal)
+        bank.key, async () => await this.#compareAndWrite(deduplication, prepared, retain), retain.signal)
     } catch (error) {
       admitted.release()
       throw error
@@ -140,29 +134,30 @@ export class RetainService {
   }
 
   /** Removing the memories of replaced documents counts as a forget in the rate limit. */
-  async #admitRemoval ({ open, context, documents }: Retain): Promise<void> {
+  async #admitRemoval ({ bank, context, documents }: Retain): Promise<void> {
     if (documents?.mayRemove !== true) return
     const { admission, store, clock } = this.#deps
     const filters = { documentIds: documents.ids }
-    const existing = await store.list(open.key, { limit: 1, now: clock(), filters })
-    if (existing.length > 0) await admission.admit('forget', context, [open])
+    const existing = await store.list(bank.key, { limit: 1, now: clock(), filters })
+    if (existing.length > 0) await admission.admit('forget', context, [bank])
   }
 
   /**
    * A write that replaces documents only reports near-duplicates: with `skip` a memory that it is to replace would stay
    * in the place of the new text, and with `update` it would replace a memory of a document that is not replaced.
    */
-  #deduplicationOf ({ open: { settings: { deduplication } }, documents }: Retain): BankSettings['deduplication'] {
+  #deduplicationOf ({ bank: { settings: { deduplication } }, documents }: Retain): BankSettings['deduplication'] {
     if (documents === undefined || deduplication.action === 'off') return deduplication
     return { ...deduplication, action: 'warn' }
   }
 
   /** Checks the fields only; expensive work waits until the items are admitted. */
-  async #check ({ open, items, at, caller }: Retain): Promise<CheckedItem[]> {
+  async #check ({ bank, items, at, context }: Retain): Promise<CheckedItem[]> {
     const checked: CheckedItem[] = []
+    const caller = callerOf(context)
     for (const [index, item] of items.entries()) {
       if (turns.isExhausted) await turns.next(caller)
-      const one = checkItem(item, open, at(index))
+      const one = checkItem(item, bank, at(index))
       if (one.expiresAt !== null && one.expiresAt <= this.#deps.clock()) {
         throw invalidField(`${at(index)}expires_at`, 'must lie in the future')
       }
@@ -171,8 +166,9 @@ export class RetainService {
     return checked
   }
 
-  async #prepare (checked: readonly CheckedItem[], { context, caller }: Retain): Promise<PreparedMemory[]> {
+  async #prepare (checked: readonly CheckedItem[], { context }: Retain): Promise<PreparedMemory[]> {
     const { clock, newId, live } = this.#deps
+    const caller = callerOf(context)
     const trust = live.current.trust.of(context)
     const prepared: PreparedMemory[] = []
     for (const item of checked) {
@@ -185,10 +181,10 @@ export class RetainService {
   async #compareAndWrite (
     deduplication: BankSettings['deduplication'], prepared: readonly PreparedMemory[], retain: Retain,
   ): Promise<RetainResult> {
-    const { open: { key }, caller, budget } = retain
+    const { bank: { key }, context, budget } = retain
     const { store, clock } = this.#deps
     const attempt = async (settings: typeof deduplication) => {
-      const plan = await planDedup(prepared, settings, { store, key, now: clock(), budget }, caller)
+      const plan = await planDedup(prepared, settings, { store, key, now: clock(), budget }, callerOf(context))
       return await this.#write(plan, prepared, retain)
     }
     for (let plans = 0; plans < MAX_REPLACING_PLANS; plans++) {
@@ -206,33 +202,34 @@ export class RetainService {
 
   /** Writes the plan, all or nothing. */
   async #write (
-    plan: RetainPlan, prepared: readonly PreparedMemory[], { open, caller, keyed, signal, documents }: Retain,
+    plan: RetainPlan, prepared: readonly PreparedMemory[], retain: Retain,
   ): Promise<RetainResult> {
-    const { key: bank, settings: { maxPassageCharacters } } = open
+    const { bank: { key, settings: { maxPassageCharacters } }, keyed, signal, documents } = retain
     const { indexer, store, clock } = this.#deps
-    const memories = await indexer.index(plan.memories.map(({ memory }) => memory), maxPassageCharacters, caller)
+    const planned = plan.memories.map(({ memory }) => memory)
+    const memories = await indexer.index(planned, maxPassageCharacters, callerOf(retain.context))
     signal?.throwIfAborted()
-    const context = contextOf(bank.bankId, plan, memories, prepared)
+    const context = contextOf(key.bankId, plan, memories, prepared)
     const idempotency = idempotentWrite(keyed, context)
     if (documents !== undefined) {
       const keep = plan.items.flatMap(({ target }) => isPlanned(target) ? [] : [target.memoryId])
       const replacement = { documentIds: documents.ids, keep, mayRemove: documents.mayRemove }
-      const outcome = await store.replaceDocuments!(bank, replacement, memories, clock(), idempotency, signal)
-      indexer.scheduleVectors(bank, memories.filter((_, index) => outcome[index]!.stored))
+      const outcome = await store.replaceDocuments!(key, replacement, memories, clock(), idempotency, signal)
+      indexer.scheduleVectors(key, memories.filter((_, index) => outcome[index]!.stored))
       return { context, outcome }
     }
     if (plan.memories.some(({ replaces }) => replaces !== undefined)) {
       const superseding = memories.map((memory, index) => ({ ...memory, supersedes: plan.memories[index]!.replaces }))
-      return await indexer.runReplacement(bank, memories, async () => {
-        const outcome = await store.import(bank, superseding, 'supersede', clock(), idempotency, undefined, signal)
-        indexer.scheduleVectors(bank, memories)
+      return await indexer.runReplacement(key, memories, async () => {
+        const outcome = await store.import(key, superseding, 'supersede', clock(), idempotency, undefined, signal)
+        indexer.scheduleVectors(key, memories)
         return { context, outcome }
       })
     }
     // With a key the store is called even for no memories, because it keeps the record of the key.
     if (memories.length === 0 && idempotency === undefined) return { context, outcome: [] }
-    const outcome = await store.insert(bank, memories, clock(), idempotency, signal)
-    indexer.scheduleVectors(bank, memories.filter((_, index) => outcome[index]!.stored))
+    const outcome = await store.insert(key, memories, clock(), idempotency, signal)
+    indexer.scheduleVectors(key, memories.filter((_, index) => outcome[index]!.stored))
     return { context, outcome }
   }
 }

@@ -1,6 +1,6 @@
 import { formatInstant } from '../time/clock.js'
 import type { Bounds } from '../config/bounds.js'
-import { invalidField, invalidRequest } from '../errors/service-error.js'
+import { invalidField } from '../errors/service-error.js'
 import { callerOf, type RequestContext } from '../identity/context.js'
 import type { JsonBounds } from '../validation/json-guard.js'
 import { schemaCheck } from '../validation/schema-check.js'
@@ -128,27 +128,27 @@ export class Transfer {
     signal?: AbortSignal,
   ): Promise<ImportAnswer> {
     const { directory, idempotency: keys } = this.#deps
-    const open = await directory.openOne(context, 'admin', bankId)
+    const bank = await directory.openOne(context, 'admin', bankId)
     return await keys.runOnce(idempotency, context, toAnswer, async (keyed) => (
-      await this.#imports.inTurn(open.key, async () => {
+      await this.#imports.inTurn(bank.key, async () => {
         const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-        const checked = await this.#check(open, body, options, context)
+        const checked = await this.#check(bank, body, options, context)
         signal?.throwIfAborted()
-        return await this.#store(open, checked, options, { context, signal }, keyed)
+        return await this.#store(bank, checked, options, { context, signal }, keyed)
       }, signal)
     ))
   }
 
   /** Checks every line without expensive work, because the import is not admitted yet. */
   async #check (
-    open: OpenBank, bytes: Buffer, { config, bounds }: ImportOptions, context: RequestContext,
+    bank: OpenBank, bytes: Buffer, { config, bounds }: ImportOptions, context: RequestContext,
   ): Promise<CheckedImport> {
     const { clock, live } = this.#deps
     const caller = callerOf(context)
     await requireFewLines(bytes, bounds.import_lines, caller)
     const now = clock()
     const ceiling = live.current.trust.of(context)
-    const checked: CheckedImport = { target: open, lines: [], expired: 0, change: undefined }
+    const checked: CheckedImport = { target: bank, lines: [], expired: 0, change: undefined }
     let hasHeader = false
     for (const line of linesOf(bytes)) {
       if (turns.isExhausted) await turns.next(caller)
@@ -158,7 +158,7 @@ export class Transfer {
         hasHeader = true
         const own = readHeader(value)
         if (config === 'apply' && own !== undefined) {
-          Object.assign(checked, this.#configurations.changeTo(open.key, own, context, 'line 1: config.'))
+          Object.assign(checked, this.#configurations.changeTo(bank.key, own, context, 'line 1: config.'))
         }
         continue
       }
@@ -167,11 +167,11 @@ export class Transfer {
       if (expiresAt === null || expiresAt > now) checked.lines.push(memory)
       else checked.expired++
     }
-    if (!hasHeader) throw invalidRequest([{ field: '', message: 'The import is empty' }])
+    if (!hasHeader) throw invalidField('', 'The import is empty')
     return checked
   }
 
-  #checkLine (open: OpenBank, value: unknown, { at, now, ceiling }: LineCheck): CheckedLine {
+  #checkLine (bank: OpenBank, value: unknown, { at, now, ceiling }: LineCheck): CheckedLine {
     const {
       text: content, memory_id: memoryId, bank_id: _origin, retained_at: retainedAt, trust = ceiling, ...rest
     } = readLine(value, at)
@@ -179,27 +179,27 @@ export class Transfer {
       memoryId: memoryId?.toLowerCase() ?? this.#deps.newId(),
       retainedAt: retainedAt === undefined ? now : instantField(`${at}retained_at`, retainedAt),
       trust: lowestTrust(ceiling, trust),
-      item: checkItem({ content, ...rest }, open, at, 'text'),
+      item: checkItem({ content, ...rest }, bank, at, 'text'),
     }
   }
 
   async #store (
-    open: OpenBank, { target, lines, expired, change }: CheckedImport, { onConflict }: ImportOptions,
+    bank: OpenBank, { target, lines, expired, change }: CheckedImport, { onConflict }: ImportOptions,
     { context, signal }: { context: RequestContext, signal: AbortSignal | undefined }, keyed: KeyedWrite | undefined,
   ): Promise<WriteResult<ImportContext, ImportOutcome>> {
     const { admission, directory, store, indexer, clock } = this.#deps
-    const { key: bank } = open
-    const admitted = await admission.admit('import', context, [open], lines.length + expired)
+    const { key } = bank
+    const admitted = await admission.admit('import', context, [bank], lines.length + expired)
     try {
       const memories = await this.#index(target, lines, callerOf(context))
       signal?.throwIfAborted()
       const written: ImportContext = { expired }
-      return await indexer.runReplacement(bank, memories, async () => {
+      return await indexer.runReplacement(key, memories, async () => {
         const outcome = await store.import(
-          bank, memories, onConflict, clock(), idempotentWrite(keyed, written), change, signal,
+          key, memories, onConflict, clock(), idempotentWrite(keyed, written), change, signal,
         )
-        if (change !== undefined) directory.invalidate(bank)
-        indexer.scheduleVectors(bank, outcome.skipped === 0 ? memories : undefined)
+        if (change !== undefined) directory.invalidate(key)
+        indexer.scheduleVectors(key, outcome.skipped === 0 ? memories : undefined)
         return { context: written, outcome }
       })
     } catch (error) {
