@@ -1,4 +1,4 @@
-import { invalidField, invalidRequest, type FieldError } from '../errors/service-error.js'
+import { invalidField } from '../errors/service-error.js'
 import type { RequestContext } from '../identity/context.js'
 import type { RemoveOutcome, Selector } from '../stores/vector-store.js'
 import type { Dependencies } from './dependencies.js'
@@ -63,9 +63,7 @@ function toAnswer ({ outcome: { count, memoryIds } }: WriteResult<null, RemoveOu
 function readSelector (request: ForgetRequest): Selector {
   const selectors = [request.memory_ids, request.tags, request.scope].filter((value) => value !== undefined)
   if (selectors.length !== 1) {
-    throw invalidRequest([
-      { field: '', message: 'Exactly one of memory_ids, tags and scope must be given' } satisfies FieldError,
-    ])
+    throw invalidField('', 'Exactly one of memory_ids, tags and scope must be given')
   }
   if (request.tags_match !== undefined && request.tags === undefined) throw invalidField('tags_match', 'needs tags')
   if (request.memory_ids !== undefined) {

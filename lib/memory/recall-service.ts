@@ -1,5 +1,5 @@
 import type { RowBudget } from '../concurrency/byte-budget.js'
-import { invalidField, invalidRequest } from '../errors/service-error.js'
+import { invalidField } from '../errors/service-error.js'
 import { callerOf, type RequestContext } from '../identity/context.js'
 import type { Strategy } from '../retrieval/candidates.js'
 import type { RetrievalRequest, Retrieved } from '../retrieval/retriever.js'
@@ -110,7 +110,7 @@ export async function readableBanks (
   { directory }: Dependencies,
 ): Promise<OpenBank[]> {
   if ((request.bank_id === undefined) === (request.banks === undefined)) {
-    throw invalidRequest([{ field: '', message: 'Exactly one of bank_id and banks must be given' }])
+    throw invalidField('', 'Exactly one of bank_id and banks must be given')
   }
   if (request.query.trim() === '') throw invalidField('query', 'must not be blank')
   return await directory.open(context, 'read', [...new Set(request.banks ?? [request.bank_id!])])

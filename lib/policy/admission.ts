@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { Clock } from '../time/clock.js'
-import { invalidField, invalidRequest, retryAfter, ServiceError } from '../errors/service-error.js'
+import { invalidField, retryAfter, ServiceError } from '../errors/service-error.js'
 import { bankKeyString, type RequestContext } from '../identity/context.js'
 import { NO_TELEMETRY, type Telemetry } from '../telemetry/telemetry.js'
 import type { UsageReservation } from '../stores/vector-store.js'
@@ -185,5 +185,5 @@ export function limitExceeded (code: 'rate_limited' | 'quota_exceeded', message:
 function amountAboveLimit (operation: Operation, name: string, limit: number): ServiceError {
   const limitText = `${name} (${limit}) ever lets through`
   if (operation === 'import') return invalidField('', `The import has more memories than ${limitText}; split it`)
-  return invalidRequest([{ field: 'items', message: `are more than ${limitText}; split the batch` }])
+  return invalidField('items', `are more than ${limitText}; split the batch`)
 }
