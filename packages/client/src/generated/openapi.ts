@@ -2120,7 +2120,7 @@ export interface components {
             memory_id: string;
             /** @description Number of passages into which the text was split for search. */
             chunk_count: number;
-            /** @description True when the bank already had the memory: one with the same text, tags, `document_id` and `occurred_at`. `memory_id` is its id. It is not changed: other fields of the request, such as `expires_at`, `metadata` and `source`, are ignored. */
+            /** @description True when nothing was stored: the bank has an exact repeat (the same text, tags, `document_id` and `occurred_at`) or, when `near_duplicate` is present, a near-duplicate in place of which the bank stores no other. `memory_id` is the id of that memory. It is not changed: other fields of the request, such as `expires_at`, `metadata` and `source`, are ignored. */
             deduplicated: boolean;
             /**
              * @description Id of a bank.
