@@ -42,12 +42,12 @@ export function bankOf (context: RequestContext, bankId: string): BankKey {
  * it.
  */
 export function callerOf ({ tenantId, principal = '' }: RequestContext): string {
-  // A principal has no white space, so the string is unambiguous.
+  // A principal has no white space, so the string is unambiguous. Neither part has a control character.
   return `${principal} ${tenantId ?? ''}`
 }
 
-/** The caller string of operators, who have no context. No principal begins with a space. */
-export const OPERATOR = ' operator'
+/** The caller string of operators, who have no context. No other caller's string has a control character. */
+export const OPERATOR = '\u0000operator'
 
 const WHOLE_PRINCIPAL = new RegExp(`^${PRINCIPAL}$`, 'u')
 const TYPED = /^([^:]*):(.*)$/su
