@@ -1,8 +1,8 @@
 import { atCapacity, type ServiceError } from '../errors/service-error.js'
 
-/** Bytes of a budget that are reserved until they are released. */
+/** Bytes of a budget that are reserved until they are released. After that it may grow again. */
 export interface ByteReservation {
-  /** @throws ServiceError server_busy when the budget has no room for these bytes; the hold is then unchanged */
+  /** @throws ServiceError server_busy when the budget has no room for these bytes; the reservation is then unchanged */
   grow (bytes: number): void
   /** Returns all bytes to the budget; a second call does nothing. */
   release (): void
