@@ -20,7 +20,7 @@ export function localOperations (
     key === undefined ? undefined : await idempotencyOf(operation, request, key, context)
   )
   return {
-    admit: (permission, bankIds) => memory.admit(context, permission, bankIds),
+    checkAccess: (permission, bankIds) => memory.checkAccess(context, permission, bankIds),
     retain: async (request, { idempotencyKey, signal }) => (
       await withRowBudget(async (budget) => (
         await memory.retain(request, context, await keyOf('retain', request, idempotencyKey), signal, budget)

@@ -23,7 +23,7 @@ export interface MemoryOperations {
    * Checks access to banks before the rest of a request is validated.
    * @returns undefined when the check is complete without waiting
    */
-  admit (permission: Permission, bankIds: readonly string[]): Promise<unknown> | undefined
+  checkAccess (permission: Permission, bankIds: readonly string[]): Promise<unknown> | undefined
   retain (request: RetainRequest, options: WriteOptions): Promise<RetainAnswer>
   recall (request: RecallRequest, options: CallOptions): Promise<RecallAnswer>
   reflect (request: ReflectRequest, options: CallOptions): Promise<ReflectAnswer>

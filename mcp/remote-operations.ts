@@ -44,7 +44,7 @@ export function remoteOperations (connection: ServerConnection): MemoryOperation
     await ask(schema, path, {}, signal)
   )
   return {
-    admit: () => undefined,
+    checkAccess: () => undefined,
     retain: async (request, call) => await post(RetainAnswer, '/v1/retain', request, call),
     recall: async (request, call) => await post(RecallAnswer, '/v1/recall', request, call),
     reflect: async (request, call) => await post(ReflectAnswer, '/v1/reflect', request, call),

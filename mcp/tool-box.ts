@@ -66,7 +66,7 @@ export async function callTool (
   const input = pinned === undefined ? { ...given } : withPinnedBank(given, pinned)
   if (tool.permission !== undefined) {
     const banks = namedBanks(input, tool.lists)
-    if (banks !== undefined) await call.operations.admit(tool.permission(input), banks)
+    if (banks !== undefined) await call.operations.checkAccess(tool.permission(input), banks)
   }
   prepareInput(input, tool.input)
   const answer = await tool.run(tool.check(input), call)

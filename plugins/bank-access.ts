@@ -13,9 +13,9 @@ async function bankAccess (app: FastifyInstance): Promise<void> {
     const bankId = pathParameter(request, 'bank_id')
     // The validation refuses an invalid bank id.
     const needsAccess = permission !== undefined && typeof bankId === 'string' && isBankId(bankId)
-    const admission = needsAccess ? app.memory.admit(request.context, permission, [bankId]) : undefined
-    if (admission === undefined) done()
-    else void admission.then(() => { done() }, done)
+    const accessCheck = needsAccess ? app.memory.checkAccess(request.context, permission, [bankId]) : undefined
+    if (accessCheck === undefined) done()
+    else void accessCheck.then(() => { done() }, done)
   })
 }
 

@@ -32,19 +32,19 @@ export function bodyCheck (
     prepareInput(body, schema)
     if (!validate(body)) throw validationError(validate.problems)
   }
-  const later = async (request: FastifyRequest, admission: Promise<unknown> | undefined) => {
-    await admission
+  const later = async (request: FastifyRequest, accessCheck: Promise<unknown> | undefined) => {
+    await accessCheck
     if (turns.isExhausted) await turns.next(turnKeyOf(request))
     check(request.body)
   }
   return (request, _reply, done) => {
     const body: unknown = request.body
     const banks = permission === undefined ? undefined : namedBanks(body, lists)
-    const admission = banks === undefined
+    const accessCheck = banks === undefined
       ? undefined
-      : app.memory.admit(request.context, permissionFor?.(body as Record<string, unknown>) ?? permission!, banks)
-    if (admission !== undefined || turns.isExhausted) {
-      void later(request, admission).then(() => { done() }, done)
+      : app.memory.checkAccess(request.context, permissionFor?.(body as Record<string, unknown>) ?? permission!, banks)
+    if (accessCheck !== undefined || turns.isExhausted) {
+      void later(request, accessCheck).then(() => { done() }, done)
       return
     }
     try {

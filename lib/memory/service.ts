@@ -109,7 +109,9 @@ export class MemoryService {
    * @returns undefined when the configuration file grants access, which needs no waiting
    * @throws ServiceError access_denied, dependency_unavailable
    */
-  admit (context: RequestContext, permission: Permission, bankIds: readonly string[]): Promise<unknown> | undefined {
+  checkAccess (
+    context: RequestContext, permission: Permission, bankIds: readonly string[],
+  ): Promise<unknown> | undefined {
     const { access, directory } = this.#deps
     if (bankIds.every((bankId) => access.decide(context, permission, bankId).allowed)) return undefined
     return directory.open(context, permission, bankIds)
