@@ -124,6 +124,9 @@ t.test('names are recognised by their capitals, except for the first word of a s
   t.equal(read('We met Otto in Bergen.').nameScore, 2 / 3)
   t.equal(read('We met Otto, Nora, Ida and Per in Bergen.').nameScore, 1)
   t.equal(read('Nora: We met.').nameScore, 0, 'a speaker is not a name')
+  t.equal(read('We met Élodie, Łukasz and Ольга.').nameScore, 1)
+  t.equal(read('We met E\u0301lodie. Élodie rang.').nameScore, 1 / 3)
+  t.equal(read('We met at the caféBar and the éclairShop.').nameScore, 0, 'a capital within a word')
 })
 
 t.test('only the beginning of a long text is read', async (t) => {
