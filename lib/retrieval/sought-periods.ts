@@ -11,12 +11,14 @@ const NO_PERIODS: readonly TimeSpan[] = []
 const PERIOD_WORDS = new Set(words(`today tonight yesterday tomorrow day date week weekend month year morning
   afternoon evening night noon ago last next past this earlier recent recently since until before after during between
   around early late mid middle beginning start end first second third fourth half quarter latter christmas xmas eve
-  boxing new easter halloween thanksgiving valentine independence spring summer autumn fall winter monday tuesday
+  boxing new st saint easter halloween thanksgiving valentine independence spring summer autumn fall winter monday tuesday
   wednesday thursday friday saturday sunday mon tue wed thu fri sat sun january february march april may june july
   august september october november december jan feb mar apr jun jul aug sep sept oct nov dec one two three four five
-  six seven eight nine ten few couple several happen happened go went going gone plan event appointment schedule
+  six seven eight nine ten eleven twelve few couple several happen happened go went going gone plan event appointment schedule
   calendar session conversation chat anything something everything all thing activity talk discuss mention tell told
   say said write wrote note memory remember recall know list summary summarize show give else`).map(stem))
+/** `Patrick` alone is the name of a person. */
+const SAINT = new Set(['st', 'saint'])
 const FIGURES = /^(?:\d+(?:st|nd|rd|th)?|[qh]\d)$/
 
 /**
@@ -36,5 +38,7 @@ export function soughtPeriods (
 
 /** Whether a text has no words but those of a time, and those that ask for anything at all. */
 export function namesTimesOnly (stems: readonly string[]): boolean {
-  return stems.every((word) => PERIOD_WORDS.has(word) || FIGURES.test(word))
+  return stems.every((word, place) => (
+    PERIOD_WORDS.has(word) || FIGURES.test(word) || (word === 'patrick' && SAINT.has(stems[place - 1]!))
+  ))
 }

@@ -3,7 +3,8 @@ import { otherForms } from '../../../lib/text/short-forms.js'
 import { stem } from '../../../lib/text/stems.js'
 
 t.test('a word has the other forms of its group, and each of them has it', async (t) => {
-  for (const [one, ...others] of [['puppy', 'pup'], ['favorite', 'favourite', 'fave'], ['colour', 'color']]) {
+  for (const [one, ...others] of [['puppy', 'pup'], ['favorite', 'favourite', 'fave'], ['colour', 'color'],
+    ['maths', 'mathematics'], ['lay', 'laid']]) {
     t.strictSame(otherForms(stem(one!)), others.map(stem))
     for (const other of others) t.ok(otherForms(stem(other)).includes(stem(one!)), other)
   }
