@@ -1,4 +1,4 @@
-import { DAY_MS } from '../time/days.js'
+import { DAY_MS, dayOf } from '../time/days.js'
 import { isEveryYear, latestAndNext, mondayOf, RECURRENCES } from './calendar-periods.js'
 import { parseDates, type NamedDate } from './date-parser.js'
 import { readableDates } from './date-text.js'
@@ -11,7 +11,7 @@ const MAX_INSTANT = 3_652_500 * DAY_MS
  * A text without any of these words names no time. The check avoids the parser, which is the slowest part of analysing
  * a query.
  */
-const TIME_WORD = /\d|\b(?:today|tonight|(?:this|last) (?:morning|afternoon|evening|night)|yesterday|tomorrow|ago|weekend|week|month|quarter|half|year|spring|summer|autumn|fall|winter|christmas|xmas|easter|halloween|thanksgiving|boxing day|valentine|patrick|independence day|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)s?\b/i
+const TIME_WORD = /\d|\b(?:(?:last|past|next) (?:\w+ (?:of )?)?days|(?:on|last|next|this|past|since|until|till) (?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)|today|tonight|(?:this|last) (?:morning|afternoon|evening|night)|yesterday|tomorrow|ago|weekend|week|month|quarter|half|year|spring|summer|autumn|fall|winter|christmas|xmas|easter|halloween|thanksgiving|boxing day|valentine|patrick|independence day|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)s?\b/i
 /**
  * The words that make the name of a month a date when no year or day does: `march` and `may` are also verbs, `June` and
  * `April` also names of people.
@@ -20,12 +20,15 @@ const IN_MONTH = /\b(in|during|of|since|until|by|before|after|from|every|early|l
 /** The parser reads a bare `May` as a month only after `in`. */
 const BARE_MAY = /\b(last|next|this|past|since|until|before|after|during|by|from|early|late|mid) may\b(?! (?:have|be|not|i|we|you|he|she|they|it)\b)/gi
 /** Periods that end in the present: `the past two weeks`, `the last few months`, `the past month`. */
-const PERIOD = /^(?:the\s+)?(?:(?:past|last)\s+(?:\w+\s+)?(?:days|weeks|months|years)|past\s+(?:week|month|year))\b/i
+const PERIOD = /^(?:the\s+)?(?:(?:past|last)\s+(?:\w+\s+(?:of\s+)?)?(?:days|weeks|months|years)|past\s+(?:week|month|year))\b/i
+/** Those that begin in the present: `the next two weeks`. */
+const COMING_PERIOD = /^(?:the\s+)?next\s+(?:\w+\s+(?:of\s+)?)?(?:days|weeks|months|years)\b/i
 const CALENDAR_WEEK = /^(?:this|last|next) week$/i
 /** What precedes a weekday or a weekend to come, besides the words that the parser reads. */
 const UPCOMING = /\b(?:coming|upcoming)\s+$/i
 const PART_OF_TODAY = /^this (?:morning|afternoon|evening|night)\b/i
-const YEAR = /\b(in|of|during|since|before|after|by|until|year|early|late|mid|around) ((?:19|20)\d\d)\b/gi
+/** The second year of `in 2019 and 2022` has no word of its own. */
+const YEAR = /\b(in|of|during|since|before|after|by|until|year|early|late|mid|around|(?<=\b(?:in|of|during) \d{4} )(?:and|or)) ((?:19|20)\d\d)\b/gi
 /** Only the beginning of a text is parsed, and only its first periods are kept. */
 const MAX_CHARACTERS = 1000
 const MAX_SPANS = 4
@@ -77,6 +80,7 @@ function localTimeSpans (text: string, reference: number, isMemory = false): Tim
     if (isPartOfToday) named = [{ from, to: from + DAY_MS }]
     else if (end != null) named = rangeOf(found, from, end, isClosest, reference)
     else if (PERIOD.test(found.text)) named = [{ from, to: Math.max(reference, from + DAY_MS) }]
+    else if (COMING_PERIOD.test(found.text)) named = [{ from: startOfDay(reference), to: from + DAY_MS }]
     else if (/\bweeks?\s+ago\b/i.test(found.text)) named = [{ from: from - DAY_MS, to: from + 2 * DAY_MS }]
     else if (CALENDAR_WEEK.test(found.text)) {
       // The parser begins `this week` on a Sunday, which is the day before the week.
@@ -113,6 +117,10 @@ function addSpans (spans: TimeSpan[], named: readonly TimeSpan[], opening: Openi
     if (Math.abs(span.from) >= MAX_INSTANT || Math.abs(span.to) >= MAX_INSTANT) continue
     spans.push(extendInDirection(span, side, reference))
   }
+}
+
+function startOfDay (instant: number): number {
+  return dayOf(instant) * DAY_MS
 }
 
 function isTimeOfDay (start: NamedDate['start']): boolean {

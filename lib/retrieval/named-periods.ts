@@ -37,6 +37,7 @@ export interface NamedPeriod {
 
 const MONTH = '(?<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|' +
   'oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\\b'
+const DIGITS = '(?:19|20)\\d\\d'
 const YEAR = '(?<year>(?:19|20)\\d\\d|(?:last|this|next) year)\\b'
 const OF_YEAR = `,? (?:of |in )?${YEAR}`
 const WHICH = '(?<which>last|past|previous|this|current|next|coming|upcoming)'
@@ -106,9 +107,9 @@ const RULES: readonly Rule[] = [
     [weekendsAgo(NUMBERS[count.toLowerCase()] ?? Number(count), now)]
   )),
 
-  // Between 2019 and 2022, 2019–2022; not between 2019 and 2022 items.
-  rule(`\\b(?:(?:between|from) )?(?<from>(?:19|20)\\d\\d)(?: and | to | until | ?[-–] ?)(?<to>(?:19|20)\\d\\d)\\b${END}`,
-    ({ from, to }) => years(+from, +to)),
+  // Between 2019 and 2022, 2019–2022; not between 2019 and 2022 items, nor in 2019 and 2022.
+  rule(`\\b(?:(?:between|from) )?(?<from>${DIGITS})(?:(?<=\\bbetween ${DIGITS}) and | to | until | ?[-–] ?)` +
+    `(?<to>${DIGITS})\\b${END}`, ({ from, to }) => years(+from, +to)),
 
   // On the 20th, by the 3rd of this month; not the 20th floor.
   rule('(?<=\\b(?:on|by|since|until|till|before|after|from) )the (?<day>[0-3]?\\d)(?:st|nd|rd|th)' +
