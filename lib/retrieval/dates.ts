@@ -29,9 +29,12 @@ const UPCOMING = /\b(?:coming|upcoming)\s+$/i
 const PART_OF_TODAY = /^this (?:morning|afternoon|evening|night)\b/i
 /** The second year of `in 2019 and 2022` has no word of its own. */
 const YEAR = /\b(in|of|during|since|before|after|by|until|year|early|late|mid|around|(?<=\b(?:in|of|during) \d{4} )(?:and|or)) ((?:19|20)\d\d)\b/gi
-/** Only the beginning of a text is parsed, and only its first periods are kept. */
+/** Only the beginning of a text is parsed. */
 const MAX_CHARACTERS = 1000
-const MAX_SPANS = 4
+/** Only so many bare years of a text are read. */
+const MAX_YEARS = 4
+/** Only the first spans are kept: room for four times that recur every year. */
+const MAX_SPANS = 4 * RECURRENCES.length
 const WEEK_MS = 7 * DAY_MS
 /**
  * The times that a text names, by chrono-node: dates, months, years, weekdays and relative times. The bare name of a
@@ -104,9 +107,9 @@ function localTimeSpans (text: string, reference: number, isMemory = false): Tim
       named = years.map((one) => ({ from: Date.UTC(one, month), to: Date.UTC(one, month + 1) }))
     } else continue
     add(named, opening)
-    if (spans.length >= MAX_SPANS * RECURRENCES.length) break
+    if (spans.length >= MAX_SPANS) break
   }
-  return spans.length > 0 ? spans.slice(0, MAX_SPANS * RECURRENCES.length) : yearsIn(looked, reference, isMemory)
+  return spans.length > 0 ? spans.slice(0, MAX_SPANS) : yearsIn(looked, reference, isMemory)
 }
 
 function addSpans (spans: TimeSpan[], named: readonly TimeSpan[], opening: Opening, reference: number): void {
@@ -179,7 +182,7 @@ function yearsOfMonth (word: string, month: number, reference: number): number[]
 
 /** Bare years, which the parser does not read. */
 function yearsIn (text: string, reference: number, isMemory: boolean): TimeSpan[] {
-  return [...text.matchAll(YEAR)].slice(0, MAX_SPANS).map(({ index, 1: word, 2: digits }) => {
+  return [...text.matchAll(YEAR)].slice(0, MAX_YEARS).map(({ index, 1: word, 2: digits }) => {
     const year = Number(digits)
     const before = `${text.slice(0, index)}${word} `
     const span = { from: Date.UTC(year, 0), to: Date.UTC(year + 1, 0) }
