@@ -9,7 +9,6 @@ import { WebhookSources } from './lib/sources/webhook-sources.js'
 import accessControl from './plugins/access-control.js'
 import activeRequests from './plugins/active-requests.js'
 import adminToken from './plugins/admin-token.js'
-import admission from './plugins/admission.js'
 import { MAX_HEADER_BYTES } from './plugins/auth/bearer.js'
 import authByApp, { type AuthenticateCaller } from './plugins/auth/by-app.js'
 import { authPlugin } from './plugins/auth/index.js'
@@ -24,6 +23,7 @@ import history from './plugins/history.js'
 import hostNames from './plugins/host-names.js'
 import httpRules from './plugins/http-rules.js'
 import largeAnswers from './plugins/large-answers.js'
+import inFlight from './plugins/in-flight.js'
 import links from './plugins/links.js'
 import loopbackOnly from './plugins/loopback-only.js'
 import { loggerOptions, type LogOptions } from './plugins/logger.js'
@@ -167,7 +167,7 @@ export async function assemble (
   if (mode === 'dev' && !ownsServer && config.allowDevAuth !== true) await app.register(loopbackOnly)
   await app.register(routeScopes)
   if (config.corsOrigins !== undefined) await app.register(cors, { origins: config.corsOrigins })
-  await app.register(admission, { ownsServer })
+  await app.register(inFlight, { ownsServer })
   await app.register(shutdown)
   await app.register(links)
   await app.register(notFound)

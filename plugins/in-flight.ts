@@ -17,7 +17,7 @@ declare module 'fastify' {
  * caller: otherwise a burst of one caller would delay every other caller behind the same proxy. It runs for every
  * request, so it allocates nothing for one that need not wait.
  */
-async function admission (app: FastifyInstance, { ownsServer }: { ownsServer: boolean }): Promise<void> {
+async function inFlight (app: FastifyInstance, { ownsServer }: { ownsServer: boolean }): Promise<void> {
   const { connections, requests_in_flight: requests } = app.bounds
   if (ownsServer) app.server.maxConnections = connections
   app.metrics.collected.gauge({
@@ -51,6 +51,6 @@ function mustWait (request: FastifyRequest): boolean {
   return turns.isExhausted || (turns.runningCaller !== undefined && turns.runningCaller !== turnKeyOf(request))
 }
 
-export default fp(admission, {
-  name: 'admission', fastify: '5.x', dependencies: ['bounds', 'errors', 'active-requests', 'metrics'],
+export default fp(inFlight, {
+  name: 'in-flight', fastify: '5.x', dependencies: ['bounds', 'errors', 'active-requests', 'metrics'],
 })
