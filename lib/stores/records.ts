@@ -59,7 +59,7 @@ export interface NewMemory extends Memory {
 
 /** The embedding model of the vectors that a store receives. */
 export interface EmbeddingSpace {
-  /** Only vectors of the same model are comparable. */
+  /** Only vectors of the same model are comparable; it differs for other dimensions (`embeddingSpace`). */
   model: string
   dimensions: number
 }

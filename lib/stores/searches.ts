@@ -3,6 +3,9 @@ import type { BankKey } from '../identity/context.js'
 import type { Trust } from '../identity/trust.js'
 import type { Memory, Metadata } from './records.js'
 
+/** Maximum number of passages of a candidate. */
+export const MAX_PASSAGES = 3
+
 /** The conditions on a memory. All must hold; an absent condition always holds. */
 export interface Filters {
   /**

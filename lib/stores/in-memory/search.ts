@@ -1,5 +1,6 @@
 import { compareText } from '../../text/compare-text.js'
 import type { Candidate, CandidateScores, SearchRequest, SearchResult } from '../vector-store.js'
+import { MAX_PASSAGES } from '../searches.js'
 import { TopK } from '../top-k.js'
 import type { Bank } from './bank.js'
 import { byMemoryId, type Accept, type Entry, type PassageRef } from './entry.js'
@@ -7,8 +8,6 @@ import type { VectorEntry } from './vector-index.js'
 import type { Steps } from '../../concurrency/steps.js'
 import { lexicalSearch, type LexicalMatches, type LexicalResult, type MatchedPassages } from './lexical-search.js'
 
-/** Maximum number of passages of a candidate. */
-const MAX_PASSAGES = 3
 const NO_PASSAGES: Candidate['passages'] = []
 
 interface Found {

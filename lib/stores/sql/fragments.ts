@@ -36,7 +36,7 @@ export function isStorable (text: string): boolean {
  * The filters as conditions on `m`, a row of memories.
  * @returns each with a leading `and`; '' when there are no filters; undefined when no memory can pass
  */
-export function filterConditions (filters: ListFilters, parameters: Parameters): string | undefined {
+function filterConditions (filters: ListFilters, parameters: Parameters): string | undefined {
   const conditions: string[] = []
   const {
     tags, metadata, metadataText, documentIds, occurredAfter, occurredBefore, asOf, minTrust = 'suspect',

@@ -1,7 +1,8 @@
 import { poolSize } from '../context.js'
+import { MAX_PASSAGES } from '../searches.js'
 import type { LexicalRequest } from '../vector-store.js'
 import { HAS_SEVERAL_PASSAGES, lexicalContext, type Scorer } from './lexical-context.js'
-import { filteredMemories, GRID, MAX_PASSAGES, type Shape, type Strategy } from './search-shape.js'
+import { filteredMemories, GRID, type Shape, type Strategy } from './search-shape.js'
 import { indexTerm } from './terms.js'
 
 /** To look up a memory by its id takes several times as long as to read an id of a document. */

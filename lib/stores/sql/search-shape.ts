@@ -1,12 +1,12 @@
+import { SCORE_GRID } from '../context.js'
+import { MAX_PASSAGES } from '../searches.js'
 import type { Parameters } from './fragments.js'
 
 /**
- * Scores are rounded to multiples of 1 / GRID (SCORE_GRID), so that equally relevant memories tie, whatever the order
- * in which their terms were summed.
+ * SCORE_GRID in SQL. Scores are rounded to multiples of 1 / GRID, so that equally relevant memories tie, whatever the
+ * order in which their terms were summed.
  */
-export const GRID = '1e12'
-/** Maximum number of passages of a candidate. */
-export const MAX_PASSAGES = 3
+export const GRID = SCORE_GRID.toExponential()
 
 /** Data shared by the parts of a search statement. */
 export interface Shape {

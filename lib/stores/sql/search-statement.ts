@@ -1,9 +1,8 @@
 import type { BankKey } from '../../identity/context.js'
 import type { EmbeddingSpace, LexicalRequest, SearchRequest } from '../vector-store.js'
 import { withoutLongColumns } from './bounded-rows.js'
-import { filterConditions, READ_COLUMNS, Parameters, type Statement } from './fragments.js'
+import { filteredRead, READ_COLUMNS, type Statement } from './fragments.js'
 import { lexicalStrategy, matchingMemories } from './lexical-strategy.js'
-import { bankParameters } from './rows.js'
 import { GRID, liveAt, type Shape, type Strategy } from './search-shape.js'
 import { semanticStrategy, spaceCte, type Nearest } from './semantic-strategy.js'
 
@@ -39,19 +38,15 @@ export function searchStatement (
   const { lexical, semantic, limit, now } = request
   const words = lexical !== undefined && lexical.terms.length > 0
   if (!words && semantic === undefined) return undefined
-  const parameters = new Parameters()
-  // $1 and $2 identify the bank in every statement.
-  for (const value of bankParameters(bank)) parameters.bind(value)
-  const instant = `${parameters.bind(now)}::float8::bigint`
-  const limitParameter = `${parameters.bind(limit)}::int`
-  const filters = filterConditions(request.filters, parameters)
-  if (filters === undefined) return undefined
+  const read = filteredRead(bank, request.filters, now)
+  if (read === undefined) return undefined
+  const { parameters, instant, conditions: filters } = read
   const shape: Shape = {
     schema,
     parameters,
     filters,
     ofDocuments: request.filters.documentIds?.includes(null) === false,
-    limit: limitParameter,
+    limit: `${parameters.bind(limit)}::int`,
     now: instant,
     unexpired: (alias) => liveAt(alias, instant),
   }

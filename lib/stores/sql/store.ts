@@ -135,7 +135,7 @@ export class SqlVectorStore implements VectorStore {
     bank: BankKey, memories: readonly NewMemory[], now: number, idempotency?: IdempotentWrite, signal?: AbortSignal,
   ): Promise<InsertOutcome[]> {
     if (memories.length === 0 && idempotency === undefined) return []
-    await countBefore(memories)
+    await countTokens(memories)
     return await this.#guard(async () => await this.#writer.insert(bank, memories, { now, idempotency, signal }))
   }
 
@@ -143,7 +143,7 @@ export class SqlVectorStore implements VectorStore {
     bank: BankKey, replacement: DocumentReplacement, memories: readonly NewMemory[], now: number,
     idempotency?: IdempotentWrite, signal?: AbortSignal,
   ): Promise<InsertOutcome[]> {
-    await countBefore(memories)
+    await countTokens(memories)
     const options = { now, idempotency, signal }
     return await this.#guard(async () => await this.#writer.replaceDocuments(bank, replacement, memories, options))
   }
@@ -184,7 +184,7 @@ export class SqlVectorStore implements VectorStore {
     if (memories.length === 0 && config === undefined && idempotency === undefined) {
       return { imported: 0, skipped: 0, overwritten: 0 }
     }
-    await countBefore(memories)
+    await countTokens(memories)
     const options = { now, idempotency, config, signal }
     return await this.#guard(async () => await this.#writer.import(bank, memories, onConflict, options))
   }
@@ -230,6 +230,6 @@ export class SqlVectorStore implements VectorStore {
 }
 
 /** The number of tokens is a column. It is counted before a connection is acquired, not within the transaction. */
-async function countBefore (memories: readonly NewMemory[]): Promise<void> {
+async function countTokens (memories: readonly NewMemory[]): Promise<void> {
   await sumTokens(memories.map(({ tokens }) => tokens))
 }
