@@ -45,7 +45,7 @@ export async function makeExamples (
         ...(vector !== undefined && { semantic: { vector } }),
       }
       const results = [await store.search(request)]
-      for (const filters of spanFilters({}, question.spans)) {
+      for (const filters of spanFilters({}, question.namedPeriods)) {
         results.push(await store.search({ ...request, filters, limit: MIN_CANDIDATES / 2 }))
       }
       const candidates = mergeCandidates(results, false)

@@ -64,7 +64,7 @@ export class ExplainService {
       memory_id: memoryId, stages, degraded: ranked.degraded.length > 0 ? [...ranked.degraded] : undefined,
     }
     if (failed.length > 0) return { ...answer, ...NOT_RANKED, verdict: 'filtered' }
-    if (ranked.query.spans.length > 0) stages.times = timesStage(memory, ranked, filters)
+    if (ranked.query.namedPeriods.length > 0) stages.times = timesStage(memory, ranked, filters)
     if (ranked.parts.length > 0) {
       stages.parts = ranked.parts.map(({ text, candidates }) => (
         { query: text, rank: placeIn(candidates, memory) ?? null }

@@ -110,13 +110,13 @@ export function semanticStage (
 
 /** A query that names times and nothing else also finds memories by the time at which they were retained. */
 export function timesStage (
-  memory: Memory, { query: { spans, periods } }: ObservedRanking, filters: Filters,
+  memory: Memory, { query: { namedPeriods, soughtPeriods } }: ObservedRanking, filters: Filters,
 ): NonNullable<ExplainStages['times']> {
   const time = memory.occurredAt ?? memory.retainedAt
   return {
-    spans: spans.map(({ from, to }) => ({ from: formatInstant(from), to: formatInstant(to) })),
-    searched: spanFilters(filters, spans).some((narrowed) => compileFilters(narrowed)!(memory)) ||
-      periods.some(({ from, to }) => from <= time && time < to),
+    spans: namedPeriods.map(({ from, to }) => ({ from: formatInstant(from), to: formatInstant(to) })),
+    searched: spanFilters(filters, namedPeriods).some((narrowed) => compileFilters(narrowed)!(memory)) ||
+      soughtPeriods.some(({ from, to }) => from <= time && time < to),
   }
 }
 

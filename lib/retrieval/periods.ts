@@ -46,19 +46,19 @@ export function spanFilters (filters: Filters, spans: readonly TimeSpan[]): Filt
  * question that was asked then than to the answer.
  */
 export function weightsForQuery (
-  weights: Weights, query: Pick<AnalyzedQuery, 'periods' | 'asksForAssistantTurn' | 'asksForMethod'>,
+  weights: Weights, query: Pick<AnalyzedQuery, 'soughtPeriods' | 'asksForAssistantTurn' | 'asksForMethod'>,
 ): Weights {
   const { lexical, semantic } = weights
-  if (query.periods.length > 0) return { lexical: lexical * CONTENT_SHARE, semantic: semantic * CONTENT_SHARE }
+  if (query.soughtPeriods.length > 0) return { lexical: lexical * CONTENT_SHARE, semantic: semantic * CONTENT_SHARE }
   if (!query.asksForAssistantTurn && !query.asksForMethod) return weights
   return { lexical, semantic: semantic * EARLIER_ANSWER_SHARE }
 }
 
 /** The same for the scorers. */
 export function scorersForQuery (
-  scorers: ScorerWeights, { periods }: Pick<AnalyzedQuery, 'periods'>,
+  scorers: ScorerWeights, { soughtPeriods }: Pick<AnalyzedQuery, 'soughtPeriods'>,
 ): ScorerWeights {
-  if (periods.length === 0) return scorers
+  if (soughtPeriods.length === 0) return scorers
   const scaled = CONTENT_SCORERS.map((name) => [name, scorers[name] * CONTENT_SHARE] as const)
   return { ...scorers, ...Object.fromEntries(scaled) }
 }

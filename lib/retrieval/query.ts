@@ -49,14 +49,14 @@ export interface AnalyzedQuery {
   /** Of its calendar, in milliseconds east of UTC. */
   utcOffset: number
   /** Periods that it names. */
-  spans: readonly TimeSpan[]
+  namedPeriods: readonly TimeSpan[]
   /**
    * Whether it is about the present or the future ("Is the gym open today?", "Where should we go in spring?"). The time
    * that it names is then that of the question, and memories of any time may answer it.
    */
   asksAboutPresent: boolean
   /** Periods whose memories answer it, whatever their words, because it names times and nothing else. */
-  periods: readonly TimeSpan[]
+  soughtPeriods: readonly TimeSpan[]
 }
 
 /** Only the beginning of a long query is tested for the form of a list. */
@@ -173,8 +173,8 @@ export function * analyzeQuerySteps (text: string, now: number, utcOffset = 0): 
     asksForGuidance: asksForAdvice || (!asksForAssistantTurn && GUIDANCE.test(text)),
     asksForList: LIST.test(text.slice(0, MAX_LIST_FORM_CHARACTERS)),
     utcOffset,
-    spans,
+    namedPeriods: spans,
     asksAboutPresent: spans.length > 0 && spans.some(({ to }) => to > now) && PRESENT.test(text) && !PAST.test(text),
-    periods: soughtPeriods(stems, spans, now),
+    soughtPeriods: soughtPeriods(stems, spans, now),
   }
 }

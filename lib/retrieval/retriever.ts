@@ -173,13 +173,13 @@ export class Retriever {
     for (const [index, search] of searches.entries()) {
       // The in-memory store answers without waiting, so the event loop is yielded between the parts of a query.
       if (index > 0 || turns.isExhausted) await turns.next(caller)
-      const { spans, periods } = queries[index]!
-      const narrowed = spanFilters(search.filters, spans)
+      const { namedPeriods, soughtPeriods } = queries[index]!
+      const narrowed = spanFilters(search.filters, namedPeriods)
       const all = [search, ...narrowed.map((filters) => ({ ...search, filters, limit: MIN_CANDIDATES / 2 }))]
       const found = await Promise.all(all.map(async (one) => await store.search(one)))
       // No strategy finds memories by the time at which they were retained.
-      if (periods.length > 0 && settings.scorers.date > 0) {
-        const lexical = await memoriesOfPeriods(store, search, periods)
+      if (soughtPeriods.length > 0 && settings.scorers.date > 0) {
+        const lexical = await memoriesOfPeriods(store, search, soughtPeriods)
         found.push({ lexical, total: lexical.length })
       }
       results.push(found)

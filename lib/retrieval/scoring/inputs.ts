@@ -54,7 +54,7 @@ export function * rankingInputSteps (
   const questions = questionMeanings(candidates, read)
   const instructions = instructionShares(candidates, read)
   // Parsing the times that a text names can take a millisecond.
-  const seeksTime = query.spans.length > 0
+  const seeksTime = query.namedPeriods.length > 0
   const inputs: RankingInput[] = []
   for (let index = 0; index < candidates.length; index++) {
     if (seeksTime || index % CANDIDATES_PER_STEP === CANDIDATES_PER_STEP - 1) yield
@@ -232,16 +232,16 @@ function bySequence (a: Memory, b: Memory): number {
 }
 
 function daysAway (
-  { occurredAt, retainedAt }: Memory, signals: Signals, { utcOffset, spans, periods }: AnalyzedQuery,
+  { occurredAt, retainedAt }: Memory, signals: Signals, { utcOffset, namedPeriods, soughtPeriods }: AnalyzedQuery,
 ): number {
-  if (spans.length === 0) return Infinity
+  if (namedPeriods.length === 0) return Infinity
   // A text names whole days, here of the query's calendar: the day after a span begins when the span ends.
   const distances = timesIn(signals, occurredAt ?? retainedAt)
-    .map(({ from }) => Math.ceil(daysToNearestSpan(spans, from - utcOffset)))
-  const asksForPeriod = periods.length > 0
+    .map(({ from }) => Math.ceil(daysToNearestSpan(namedPeriods, from - utcOffset)))
+  const asksForPeriod = soughtPeriods.length > 0
   // What was retained in a period answers a query that names nothing else.
   const own = occurredAt ?? (asksForPeriod ? retainedAt : undefined)
-  const distance = own === undefined ? Infinity : daysToNearestSpan(spans, own)
+  const distance = own === undefined ? Infinity : daysToNearestSpan(namedPeriods, own)
   // The night before a day is another day, if the day is all that the query asks for.
   return Math.min(asksForPeriod ? Math.ceil(distance) : distance, ...distances)
 }

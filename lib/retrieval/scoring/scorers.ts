@@ -86,7 +86,7 @@ export type ScorerName = keyof typeof SCORERS
 
 const CONDITIONS: Partial<Record<ScorerName, (query: AnalyzedQuery) => boolean>> = {
   phrase: ({ hashes }) => hashes.length > 1,
-  date: ({ spans }) => spans.length > 0,
+  date: ({ namedPeriods }) => namedPeriods.length > 0,
   time_told: ({ asksForTime }) => asksForTime,
   quantity_told: (query) => query.asksForQuantity && preferenceForUser(query) > 0,
   name_told: ({ asksForName }) => asksForName,

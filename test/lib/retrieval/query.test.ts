@@ -162,10 +162,10 @@ t.test('the unit of the time that is asked for is no term, unless there are no o
 })
 
 t.test('the times that a query names are relative to the present', async (t) => {
-  t.strictSame(analyzeQuery('What was baked yesterday?', NOW).spans, [
+  t.strictSame(analyzeQuery('What was baked yesterday?', NOW).namedPeriods, [
     { from: Date.UTC(2026, 0, 14), to: Date.UTC(2026, 0, 15) },
   ])
-  t.strictSame(analyzeQuery('What was baked?', NOW).spans, [])
+  t.strictSame(analyzeQuery('What was baked?', NOW).namedPeriods, [])
 })
 
 t.test('any text is analysed, with the same result each time', async () => {
