@@ -3,7 +3,7 @@ import { isEveryYear, latestAndNext, mondayOf, RECURRENCES } from './calendar-pe
 import { parseDates, type NamedDate } from './date-parser.js'
 import { readableDates } from './date-text.js'
 import { namedPeriods } from './named-periods.js'
-import { extendInDirection, NO_OPENING, openingOf, type Opening, type TimeSpan } from './open-periods.js'
+import { extendInDirection, openingOf, type Opening, type TimeSpan } from './open-periods.js'
 
 /** Periods farther from 1970 than about ten thousand years are ignored. */
 const MAX_INSTANT = 3_652_500 * DAY_MS
@@ -36,6 +36,7 @@ const MAX_YEARS = 4
 /** Only the first spans are kept: room for four times that recur every year. */
 const MAX_SPANS = 4 * RECURRENCES.length
 const WEEK_MS = 7 * DAY_MS
+
 /**
  * The times that a text names, by chrono-node: dates, months, years, weekdays and relative times. The bare name of a
  * month counts only next to a year, a day or a word such as `in` or `last`.
@@ -50,8 +51,8 @@ export function timeSpans (text: string, reference: number, utcOffset = 0): Time
 }
 
 /**
- * @param isMemory whether it is the text of a memory: "by 5 May" then names that day, and not the time until it; and of
- * the years that a time without one may mean, those next to the reference count
+ * @param isMemory whether it is the text of a memory: of the years that a time without one may mean, those next to the
+ * reference then count
  */
 function localTimeSpans (text: string, reference: number, isMemory = false): TimeSpan[] {
   const presentYear = new Date(reference).getUTCFullYear()
@@ -62,7 +63,7 @@ function localTimeSpans (text: string, reference: number, isMemory = false): Tim
   }
   const { found: periods, rest } = namedPeriods(looked, reference)
   for (const { index, spans: named } of periods) {
-    const opening = isMemory ? NO_OPENING : openingOf(looked.slice(0, index))
+    const opening = openingOf(looked.slice(0, index))
     add(named, opening)
   }
   for (const found of parseDates(rest, reference)) {
@@ -71,7 +72,7 @@ function localTimeSpans (text: string, reference: number, isMemory = false): Tim
     const month = start.get('month')! - 1
     const day = start.get('day')!
     const before = looked.slice(0, found.index).replace(/\b(?:in\s+)+$/i, '')
-    const opening = isMemory ? NO_OPENING : openingOf(before)
+    const opening = openingOf(before)
     const { direction, third } = opening
     const isClosest = isMemory || /\b(?:this|next)\b/i.test(found.text) || UPCOMING.test(before)
     const end = found.end
@@ -109,7 +110,7 @@ function localTimeSpans (text: string, reference: number, isMemory = false): Tim
     add(named, opening)
     if (spans.length >= MAX_SPANS) break
   }
-  return spans.length > 0 ? spans.slice(0, MAX_SPANS) : yearsIn(looked, reference, isMemory)
+  return spans.length > 0 ? spans.slice(0, MAX_SPANS) : yearsIn(looked, reference)
 }
 
 function addSpans (spans: TimeSpan[], named: readonly TimeSpan[], opening: Opening, reference: number): void {
@@ -181,12 +182,12 @@ function yearsOfMonth (word: string, month: number, reference: number): number[]
 }
 
 /** Bare years, which the parser does not read. */
-function yearsIn (text: string, reference: number, isMemory: boolean): TimeSpan[] {
+function yearsIn (text: string, reference: number): TimeSpan[] {
   return [...text.matchAll(YEAR)].slice(0, MAX_YEARS).map(({ index, 1: word, 2: digits }) => {
     const year = Number(digits)
     const before = `${text.slice(0, index)}${word} `
     const span = { from: Date.UTC(year, 0), to: Date.UTC(year + 1, 0) }
-    return extendInDirection(span, isMemory ? NO_OPENING : openingOf(before), reference)
+    return extendInDirection(span, openingOf(before), reference)
   })
 }
 

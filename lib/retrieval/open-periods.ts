@@ -25,9 +25,6 @@ export interface Opening {
   isNearby: boolean
 }
 
-/** That of a time which stands for itself. */
-export const NO_OPENING: Opening = { direction: undefined, third: undefined, isNearby: false }
-
 /** @param before the text before a time */
 export function openingOf (before: string): Opening {
   const [, direction, part] = DIRECTION.exec(before) ?? []

@@ -15,6 +15,7 @@ import type { Statements } from './statements.js'
 const MAX_WAITING = 100
 /** How long a write waits for it, in milliseconds. */
 const MAX_WAIT_MS = 300_000
+
 export interface WriteOptions {
   now: number
   idempotency?: IdempotentWrite | undefined

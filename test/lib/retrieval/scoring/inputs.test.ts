@@ -54,14 +54,10 @@ t.test('a memory is as close to a time as the nearest of its own time and the ti
   t.equal(days({ occurredAt: NOW - 400 * DAY }, 'What broke?'), Infinity)
 })
 
-t.test('a text names a time itself, also after "by", "before" and "until", and in the years next to it', async (t) => {
+t.test('a time without a year in a text is in the years next to it', async (t) => {
   const days = (query: string, text: string, retainedAt: string) => (
     looked(query, candidate('a', { text, retainedAt: Date.parse(retainedAt) }))[0]!.timeDistanceDays
   )
-  for (const word of ['by', 'before', 'until']) {
-    t.equal(days('What is due on 5 March 2025?', `The book is due ${word} 5 March 2025.`, '2025-02-20T10:00:00Z'), 0)
-    t.equal(days('What is due in 2025?', `The book is due ${word} 2025.`, '2024-02-20T10:00:00Z'), 0)
-  }
   t.equal(days('Where did we go in May 2026?', 'We flew to Rome in May.', '2026-11-20T10:00:00Z'), 0)
   t.equal(days('Where do we go in May 2027?', 'We fly to Rome in May.', '2026-11-20T10:00:00Z'), 0)
   t.ok(days('Where did we go in May 2023?', 'We fly to Rome in May.', '2026-11-20T10:00:00Z') > 365)
