@@ -108,11 +108,11 @@ export class Sweeper {
   async sweep (now: number): Promise<void> {
     const { executor, schema, statements } = this.#options
     this.#failures = []
-    await this.#eachBank(`${schema}.memories e where e.expires_at <= $1::float8::bigint`, [now], async (bank) => (
+    await this.#eachBank(`from ${schema}.memories e where e.expires_at <= $1::float8::bigint`, [now], async (bank) => (
       await this.#removeExpired(bank, now) === EXPIRED_BATCH
     ))
     const keptBefore = now - IDEMPOTENCY_LIFETIME_MS
-    const records = `${schema}.idempotency_keys e where e.kept_at <= $1::float8::bigint`
+    const records = `from ${schema}.idempotency_keys e where e.kept_at <= $1::float8::bigint`
     await this.#eachBank(records, [keptBefore], async (bank) => {
       const values = [...bankParameters(bank), keptBefore, RECORDS_BATCH]
       const [row] = await executor.query<{ dropped: number }>(statements.dropIdempotencyRecords, values)
@@ -121,12 +121,12 @@ export class Sweeper {
     // Yesterday is kept: reservations from before midnight may still be adjusted, and other servers' clocks may be
     // behind.
     const firstDay = dayOf(now) - 1
-    await this.#eachBank(`${schema}.daily_usage e where e.day < $1::int`, [firstDay], async (bank) => {
+    await this.#eachBank(`from ${schema}.daily_usage e where e.day < $1::int`, [firstDay], async (bank) => {
       await executor.query(statements.usage.drop, [...bankParameters(bank), firstDay])
     })
     // Servers of the previous release, which may still run, also index a memory under the terms of its neighbours. Such
     // postings remain after the neighbour is removed.
-    await this.#eachBank(`${schema}.postings e where e.own = 0`, [], async (bank) => {
+    await this.#eachBank(`from ${schema}.postings e where e.own = 0`, [], async (bank) => {
       const drop = async (tx: Queries) => await tx.query(statements.removal.dropNeighbourPostings, bankParameters(bank))
       await executor.transaction(drop, { bulk: true })
     })
@@ -139,7 +139,7 @@ export class Sweeper {
   /**
    * Does the work for each bank with such rows, again while it returns true. What fails is left to the next round; an
    * error that concerns the whole database ends this one.
-   * @param rows of a table `e`
+   * @param rows the clauses that select them, from a table `e`
    */
   async #eachBank (
     rows: string, values: readonly Param[], work: (bank: BankKey) => Promise<boolean | void>,
@@ -147,7 +147,7 @@ export class Sweeper {
     await this.#attempt(async () => {
       if (this.#stopped) return
       const banks = await this.#options.executor.read<{ tenant_id: string, bank_id: string }>(
-        `select distinct e.tenant_id, e.bank_id from ${rows} limit ${BANKS_PER_ROUND}`, values,
+        `select distinct e.tenant_id, e.bank_id ${rows} limit ${BANKS_PER_ROUND}`, values,
       )
       for (const bank of banks) {
         await this.#attempt(async () => { while (!this.#stopped && await work(toBankKey(bank)) === true); })
@@ -169,7 +169,7 @@ export class Sweeper {
     const { executor, schema, statements } = this.#options
     if (now - this.#emptiedAt < EMPTY_INTERVAL_MS) return
     this.#emptiedAt = now
-    const rows = `${schema}.bank_statistics e group by e.tenant_id, e.bank_id having ${EMPTY}`
+    const rows = `from ${schema}.bank_statistics e group by e.tenant_id, e.bank_id having ${EMPTY}`
     await this.#eachBank(rows, [], async (bank) => {
       await retrySerializationFailures(async () => {
         await executor.transaction(async (tx) => {

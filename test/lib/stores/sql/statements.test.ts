@@ -252,6 +252,7 @@ const SPANNING = [
   'sweeper.ts: (analyze) ${table}',
   // eslint-disable-next-line no-template-curly-in-string
   'sweeper.ts: (skip_locked) ${table}',
+  'sweeper.ts: from bank_statistics',
   'sweeper.ts: from daily_usage',
   'sweeper.ts: from idempotency_keys',
   'sweeper.ts: from memories',
