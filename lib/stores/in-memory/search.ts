@@ -33,7 +33,7 @@ export class SearchCollector {
   * search (bank: Bank, accept: Accept): Steps<void> {
     const { lexical, semantic, limit, now } = this.#request
     const byMeaning = semantic === undefined ? [] : yield * semanticMatches(bank, semantic.vector, limit, accept)
-    const requested = byMeaning.slice(0, limit).map(({ entry }) => entry)
+    const requested = byMeaning.map(({ entry }) => entry)
     const countsUnembedded = semantic !== undefined
     const byWords = lexical === undefined
       ? undefined
@@ -70,9 +70,7 @@ export class SearchCollector {
   }
 
   #offerSemantic (bank: Bank, found: readonly Found[], byWords: LexicalResult | undefined): void {
-    const { semantic, limit } = this.#request
-    if (semantic === undefined || found.length === 0) return
-    const scorer = bank.vectors?.scorer(semantic.vector)
+    const { limit } = this.#request
     const threshold = thresholdOf(this.#semantic, limit)
     const candidates: Candidate[] = []
     for (const match of found) {
@@ -80,14 +78,14 @@ export class SearchCollector {
       const { score = 0, own = 0 } = byWords?.requested.get(match.entry) ?? {}
       const semantic = match.score
       const scores = byWords === undefined ? { semantic } : { lexical: score, own, semantic }
-      candidates.push(toCandidate(bank, match.entry, withOtherPassages(match, scorer), match.score, scores))
+      candidates.push(toCandidate(bank, match.entry, match.passages, match.score, scores))
     }
     this.#semantic = mergeSorted(this.#semantic, candidates, limit)
   }
 }
 
 /**
- * The memories of the bank nearest to the query that pass the filters, at least `limit` if there are so many; exact, in
+ * The memories of the bank nearest to the query that pass the filters, `limit` if there are so many; exact, in
  * descending order.
  */
 function * semanticMatches (bank: Bank, vector: Float32Array, limit: number, accept: Accept): Steps<Found[]> {
@@ -124,20 +122,30 @@ function * semanticMatches (bank: Bank, vector: Float32Array, limit: number, acc
     const falling = [...found.values()]
     const border = falling[limit - 1]
     if (hits.length < k || (border !== undefined && Math.max(0, hits.at(-1)!.score) < border.score)) {
-      return falling.sort(byOrder)
+      return yield * withAllPassages(falling.sort(byOrder).slice(0, limit), vectors.scorer(vector))
     }
   }
 }
 
-/** The passages that were among the nearest ones, and the other passages of the memory with their scores. */
-function withOtherPassages (
-  { entry, passages: nearest }: Found, scorer: ((vector: VectorEntry<PassageRef>) => number) | undefined,
-): MatchedPassages | undefined {
-  if (nearest === undefined || scorer === undefined || nearest.length === entry.passages.length) return nearest
-  const others = entry.passages.filter((ref) => !nearest.some((known) => known.ref === ref))
-  return [...nearest, ...others.flatMap((ref) => (
-    ref.vector === undefined ? [] : [{ ref, score: Math.max(0, scorer(ref.vector)) }]
-  ))]
+/** Adds the passages that were not among the nearest ones. */
+function * withAllPassages (
+  found: readonly Found[], scorer: (vector: VectorEntry<PassageRef>) => number,
+): Steps<Found[]> {
+  const complete: Found[] = []
+  for (const match of found) {
+    const { entry, passages: nearest } = match
+    if (nearest === undefined || nearest.length === entry.passages.length) {
+      complete.push(match)
+      continue
+    }
+    const scores = new Map(nearest.map(({ ref, score }) => [ref, score]))
+    const passages = entry.passages.flatMap((ref) => (
+      ref.vector === undefined ? [] : [{ ref, score: scores.get(ref) ?? Math.max(0, scorer(ref.vector)) }]
+    ))
+    complete.push({ ...match, passages })
+    yield
+  }
+  return complete
 }
 
 /** Counts the memories with an embedding that pass the filters. */
