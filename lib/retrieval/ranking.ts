@@ -111,9 +111,9 @@ function diversify (
 /**
  * Lowers scores where the order needs it, so that they descend strictly, because ties are ordered by id. Candidates
  * below `minScore` are placed after all others, so that none that reaches it falls below it.
+ * @param ceiling the highest score
  */
-function descending (candidates: readonly ScoredCandidate[], minScore = 0): ScoredCandidate[] {
-  let ceiling = 1
+function descending (candidates: readonly ScoredCandidate[], minScore = 0, ceiling = 1): ScoredCandidate[] {
   return [
     ...candidates.filter(({ score }) => score >= minScore), ...candidates.filter(({ score }) => score < minScore),
   ].map((candidate) => {
@@ -128,13 +128,9 @@ function descending (candidates: readonly ScoredCandidate[], minScore = 0): Scor
  * of the first.
  */
 export function appendBelow (first: readonly ScoredCandidate[], rest: readonly ScoredCandidate[]): ScoredCandidate[] {
-  let bound = first.at(-1)?.score ?? Infinity
-  const lowered = rest.map((candidate) => {
-    // Strictly descending, as in `descending`.
-    bound = Math.min(candidate.score, Math.max(0, bound - MIN_SCORE_DIFFERENCE))
-    return { ...candidate, score: bound }
-  })
-  return [...first, ...lowered]
+  const last = first.at(-1)
+  const ceiling = last === undefined ? 1 : Math.max(0, last.score - MIN_SCORE_DIFFERENCE)
+  return [...first, ...descending(rest, 0, ceiling)]
 }
 
 /** What each strategy added to the sum of a candidate, without those that add nothing to any. */
@@ -172,22 +168,18 @@ export function interleave (
   const known = new Map(main!.map((candidate) => [candidateKey(candidate), candidate]))
   const taken = new Set<string>()
   const merged: ScoredCandidate[] = []
-  let ceiling = 1
   const take = (candidate: ScoredCandidate | undefined, lowerBound: number) => {
     if (candidate === undefined || candidate.score < lowerBound) return
     const key = candidateKey(candidate)
     if (taken.has(key)) return
     taken.add(key)
-    const score = Math.min(ceiling, candidate.score)
-    merged.push({ ...candidate, strategies: known.get(key)?.strategies, score })
-    // Below `minScore` the remaining candidates would be cut off.
-    ceiling = Math.max(lowerBound, merged.at(-1)!.score - MIN_SCORE_DIFFERENCE)
+    merged.push({ ...candidate, strategies: known.get(key)?.strategies })
   }
   const longest = Math.max(...rankings.map(({ length }) => length))
   for (const lowerBound of minScore > 0 ? [minScore, 0] : [0]) {
     for (let place = 0; place < longest; place++) for (const ranking of rankings) take(ranking[place], lowerBound)
   }
-  return merged
+  return descending(merged, minScore)
 }
 
 /** The bounds that cut a ranking to the hits. */
