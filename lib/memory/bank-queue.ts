@@ -1,6 +1,5 @@
 import { atCapacity } from '../errors/service-error.js'
 import { bankKeyString, type BankKey } from '../identity/context.js'
-import { Deadline } from '../concurrency/deadline.js'
 import { KeyedQueue } from '../concurrency/keyed-queue.js'
 
 /** How long a call waits: while it does, it holds its request in memory. */
@@ -27,16 +26,9 @@ export class BankQueue {
     if (this.#queue.length(key) > this.#maxWaiting) {
       throw atCapacity('server_busy', `More than ${this.#maxWaiting} writes wait for this bank; try again`)
     }
-    const wait = new Deadline(this.#maxWaitMs, signal, undefined, () => (
-      atCapacity('server_busy', 'Other writes to this bank take too long; try again')
-    ))
-    try {
-      return await this.#queue.run(key, async () => {
-        wait.end()
-        return await work()
-      }, wait.signal)
-    } finally {
-      wait.end()
-    }
+    return await this.#queue.run(key, work, signal, {
+      waitMs: this.#maxWaitMs,
+      expired: () => atCapacity('server_busy', 'Other writes to this bank take too long; try again'),
+    })
   }
 }

@@ -47,13 +47,6 @@ export class HeavyWork {
   }
 }
 
-/** Runs the work in turn if it is heavy, otherwise at once. */
-export async function runInTurn<T> (
-  heavy: HeavyWork | undefined, bank: BankKey, work: () => Promise<T>, signal?: AbortSignal,
-): Promise<T> {
-  return await (heavy === undefined ? work() : heavy.run(bank, work, signal))
-}
-
 /** A fifth of the connections, at least two; of few connections one is left to others. */
 export function shareOf (executor: Pick<Executor, 'status'>): number {
   const size = executor.status?.().size ?? MIN_PERMITS + 1

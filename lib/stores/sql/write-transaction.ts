@@ -1,12 +1,11 @@
 import { bankKeyString, flowOf, type BankKey } from '../../identity/context.js'
-import { Deadline } from '../../concurrency/deadline.js'
 import { KeyedQueue } from '../../concurrency/keyed-queue.js'
 import { recordText } from '../idempotency.js'
 import { IDEMPOTENCY_LIFETIME_MS, IdempotencyKeyTaken, type IdempotentWrite } from '../vector-store.js'
 import {
   SqlError, statementsOf, type Executor, type Queries, type Transaction, type TransactionOptions,
 } from './executor.js'
-import { runInTurn, type HeavyWork } from './heavy-work.js'
+import type { HeavyWork } from './heavy-work.js'
 import { retrySerializationFailures } from './retrying.js'
 import { bankParameters } from './rows.js'
 import type { Statements } from './statements.js'
@@ -114,21 +113,16 @@ export class WriteTransactions {
     if (queue.length(id) > MAX_WAITING) {
       throw new SqlError('busy', `${MAX_WAITING} writes wait for the right to ${right}`)
     }
-    const wait = new Deadline(MAX_WAIT_MS, write.signal, undefined, () => (
-      new SqlError('busy', `The right to ${right} did not come free in time`)
-    ))
-    try {
-      return await queue.run(id, async () => {
-        wait.end()
-        return await runInTurn(heavy, bank, async () => await this.run(bank, write, async (tx, changes) => {
-          await tx.query(lock, bankParameters(bank))
-          write.signal?.throwIfAborted()
-          return await work(tx, changes)
-        }, { bulk: true }), write.signal)
-      }, wait.signal)
-    } finally {
-      wait.end()
-    }
+    const run = async () => await this.run(bank, write, async (tx, changes) => {
+      await tx.query(lock, bankParameters(bank))
+      write.signal?.throwIfAborted()
+      return await work(tx, changes)
+    }, { bulk: true })
+    const turn = async () => await (heavy === undefined ? run() : heavy.run(bank, run, write.signal))
+    return await queue.run(id, turn, write.signal, {
+      waitMs: MAX_WAIT_MS,
+      expired: () => new SqlError('busy', `The right to ${right} did not come free in time`),
+    })
   }
 
   /** Runs single statements, each of which is its own transaction. */

@@ -9,7 +9,7 @@ import type {
 import type { BankConfigWriter } from './bank-configs.js'
 import { BankSpaces } from './bank-spaces.js'
 import type { Executor, Queries, SqlError, Transaction } from './executor.js'
-import { HeavyWork, LONG_WAIT_MS, runInTurn, shareOf } from './heavy-work.js'
+import { HeavyWork, LONG_WAIT_MS, shareOf } from './heavy-work.js'
 import { planImport } from './import-conflicts.js'
 import { addCounts, insertMemories, type Counts, type Insertion, type InsertionContext } from './insertion.js'
 import { hasVectors, isLarge, isOneBatch } from './insertion-batch.js'
@@ -65,8 +65,8 @@ export class SqlWriter {
   }
 
   async insert (bank: BankKey, memories: readonly NewMemory[], options: WriteOptions): Promise<InsertOutcome[]> {
-    const heavy = isLarge(memories) ? this.#largeWrites : undefined
-    return await runInTurn(heavy, bank, async () => await this.#insert(bank, memories, options), options.signal)
+    const insert = async () => await this.#insert(bank, memories, options)
+    return await (isLarge(memories) ? this.#largeWrites.run(bank, insert, options.signal) : insert())
   }
 
   async #insert (
@@ -140,16 +140,15 @@ export class SqlWriter {
     }
     const choice = selector.kind === 'all' ? undefined : toChoice(selector, now)
     const bulk = choice?.kind !== 'ids'
-    return await runInTurn(bulk ? this.#bulkWork : undefined, bank, async () => (
-      await this.#transactions.run(bank, write, async (tx, changes) => {
-        if (choice === undefined || dryRun) {
-          const values = [...bankParameters(bank), now, idLimit, ...(choice === undefined ? [] : [choice.chosen])]
-          return toOutcome(await tx.query(this.#statements.removal.dryRun[choice?.kind ?? 'bank'], values))
-        }
-        const options = { shard: this.#nextShard(), idLimit }
-        return removed(await removeChosen(tx, this.#statements, bank, choice, options), changes)
-      }, { bulk })
-    ), signal)
+    const remove = async () => await this.#transactions.run(bank, write, async (tx, changes) => {
+      if (choice === undefined || dryRun) {
+        const values = [...bankParameters(bank), now, idLimit, ...(choice === undefined ? [] : [choice.chosen])]
+        return toOutcome(await tx.query(this.#statements.removal.dryRun[choice?.kind ?? 'bank'], values))
+      }
+      const options = { shard: this.#nextShard(), idLimit }
+      return removed(await removeChosen(tx, this.#statements, bank, choice, options), changes)
+    }, { bulk })
+    return await (bulk ? this.#bulkWork.run(bank, remove, signal) : remove())
   }
 
   async removeBank (bank: BankKey, write: WriteOptions): Promise<RemovedBank> {
