@@ -31,7 +31,7 @@ export function tracingWarnings (environment: Environment): string[] {
   return Object.entries(SUPPORTED).flatMap(([name, supported]) => {
     const values = (environment[name] ?? '').split(',').map((value) => value.trim().toLowerCase())
     const isRight = values.every((value) => value === '' || supported.includes(value))
-    return isRight ? [] : [`${name}: used is only ${supported.join(' and ')}, whatever the value says`]
+    return isRight ? [] : [`${name}: the value has no effect, the gateway supports only ${supported.join(' and ')}`]
   })
 }
 

@@ -64,7 +64,7 @@ export class AdmissionControl {
    * Charges every limit on every bank, or none of them and throws.
    * @param items what the operation costs: a batch counts each item, an import each memory
    * @throws ServiceError rate_limited or quota_exceeded with `retryAfterSeconds`; invalid_request when the batch is
-   *   larger than a limit ever lets through; dependency_unavailable when the store that counts quotas is down
+   *   larger than a whole limit; dependency_unavailable when the store that counts quotas is down
    */
   async admit (
     operation: Operation, context: RequestContext, banks: readonly ResolvedBank[], items = 1,
@@ -183,7 +183,7 @@ export function limitExceeded (code: 'rate_limited' | 'quota_exceeded', message:
 
 /** The error for more items than the limit admits at once. Waiting does not help, so it is not a 429. */
 function amountAboveLimit (operation: Operation, name: string, limit: number): ServiceError {
-  const limitText = `${name} (${limit}) ever lets through`
+  const limitText = `${name} (${limit}) allows`
   if (operation === 'import') return invalidField('', `The import has more memories than ${limitText}; split it`)
   return invalidField('items', `are more than ${limitText}; split the batch`)
 }

@@ -86,5 +86,5 @@ export class ModelBudget {
 
 function amountAboveLimit (tokens: number, limit: number): ServiceError {
   return invalidField('max_tokens', `with the prompt, the request may take ${tokens} tokens of the language model, ` +
-    `more than ${TOKENS} (${limit}) ever lets through`)
+    `more than ${TOKENS} (${limit}) allows`)
 }

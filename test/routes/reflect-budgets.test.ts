@@ -69,7 +69,7 @@ await t.test('a stream is counted like any other, and refused as an event after 
 
 await t.test('a budget of tokens counts the prompt and the maximum of the answer', async (t) => {
   refused(t, await ask('small', { max_tokens: 50 }), 400, 'invalid_request', {
-    detail: /more than model_tokens_per_day \(100\) ever lets through/,
+    detail: /more than model_tokens_per_day \(100\) allows/,
     errors: [{ field: 'max_tokens', message: String }],
   })
   t.same(languageModel.asked, [])

@@ -67,9 +67,9 @@ await t.test('variables of OpenTelemetry that ask for what is not supported caus
   t.same(warned({
     OTEL_TRACES_EXPORTER: 'otlp,console', OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc', OTEL_PROPAGATORS: 'b3',
   }), [
-    'OTEL_TRACES_EXPORTER: used is only otlp, whatever the value says',
-    'OTEL_EXPORTER_OTLP_PROTOCOL: used is only http/json, whatever the value says',
-    'OTEL_PROPAGATORS: used is only tracecontext and baggage, whatever the value says',
+    'OTEL_TRACES_EXPORTER: the value has no effect, the gateway supports only otlp',
+    'OTEL_EXPORTER_OTLP_PROTOCOL: the value has no effect, the gateway supports only http/json',
+    'OTEL_PROPAGATORS: the value has no effect, the gateway supports only tracecontext and baggage',
   ])
   t.same(warned({
     OTEL_TRACES_EXPORTER: 'OTLP', OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json', OTEL_PROPAGATORS: 'tracecontext, baggage',

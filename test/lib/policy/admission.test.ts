@@ -190,7 +190,7 @@ t.test('a batch counts each of its items, and is admitted as a whole or not at a
 
 t.test('a batch that exceeds a limit by itself is invalid, because waiting would not help', async (t) => {
   const tooMany = (name: string, limit: number) => ({
-    code: 'invalid_request', detail: `items: are more than ${name} (${limit}) ever lets through; split the batch`,
+    code: 'invalid_request', detail: `items: are more than ${name} (${limit}) allows; split the batch`,
   })
   const rate = control({ rate_limits: { retain_per_minute: 10 } }).admission
   await t.rejects(async () => await rate.admit('retain', ALICE, [HOME], 11), tooMany('retain_per_minute', 10))
