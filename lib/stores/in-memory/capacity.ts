@@ -16,7 +16,7 @@ const TAG_BYTES = 40
 const VALUE_BYTES = 70
 const TERM_BYTES = 125
 const POSTING_BYTES = 40
-const DOCUMENT_BYTES = 13
+const INDEXED_PASSAGE_BYTES = 13
 /** Bytes of a bank without memories, with its maps and indexes. */
 export const BANK_BYTES = 5_800
 
@@ -73,14 +73,14 @@ export function entryBytes ({ memory, passages }: { memory: Memory, passages: { 
 }
 
 export function indexBytes (
-  { terms, postings, documents }: { terms: number, postings: number, documents: number },
+  { terms, postings, passages }: { terms: number, postings: number, passages: number },
 ): number {
-  return terms * TERM_BYTES + postings * POSTING_BYTES + documents * DOCUMENT_BYTES
+  return terms * TERM_BYTES + postings * POSTING_BYTES + passages * INDEXED_PASSAGE_BYTES
 }
 
 /** Upper bound of the bytes of a memory, as if all of its terms were new to the index. */
 export function neededBytes (memory: NewMemory): number {
-  let bytes = entryBytes({ memory, passages: memory.passages }) + memory.passages.length * DOCUMENT_BYTES
+  let bytes = entryBytes({ memory, passages: memory.passages }) + memory.passages.length * INDEXED_PASSAGE_BYTES
   for (const { terms, vector } of memory.passages) {
     bytes += terms.size * (TERM_BYTES + POSTING_BYTES) + (vector === undefined ? 0 : vector.byteLength + TAG_BYTES)
   }

@@ -1,7 +1,7 @@
 import { compareText } from '../../text/compare-text.js'
 import { endsAsQuestion } from '../context.js'
 import type { Memory, NewMemory } from '../vector-store.js'
-import type { LexicalDocument } from './document-table.js'
+import type { IndexedPassage } from './passage-table.js'
 import type { VectorEntry } from './vector-index.js'
 
 /** Decides whether a memory may be found; undefined when every memory may. */
@@ -87,7 +87,7 @@ export class Entry implements Neighbours {
 
 /** A passage with its positions in the indexes; the payload of its vector. */
 export class PassageRef {
-  lexical: LexicalDocument | undefined
+  lexical: IndexedPassage | undefined
   vector: VectorEntry<PassageRef> | undefined
 
   constructor (readonly entry: Entry, readonly start: number, readonly end: number) {

@@ -52,7 +52,7 @@ export class Candidates {
     return this.#arrays.ownScores
   }
 
-  /** Ordinals of the first documents of the candidates. */
+  /** Ordinals of the first passages of the candidates. */
   get heads (): Uint32Array {
     return this.#arrays.heads
   }

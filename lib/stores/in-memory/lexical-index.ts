@@ -1,9 +1,9 @@
 import { runSync, type Steps } from '../../concurrency/steps.js'
-import { ABSENT, ADDING, DocumentTable, LexicalDocument, PRESENT, REMOVING } from './document-table.js'
+import { ABSENT, ADDING, IndexedPassage, PassageTable, PRESENT, REMOVING } from './passage-table.js'
 import { isWeight, PostingsPool, type Postings, type Slab } from './postings.js'
 import { SplitMap } from '../split-map.js'
 
-// The states of the documents that searches see, as bits: before and after the change is committed.
+// The states of the passages that searches see, as bits: before and after the change is committed.
 const VISIBLE_BEFORE_COMMIT = 1 << PRESENT | 1 << REMOVING
 const VISIBLE_AFTER_COMMIT = 1 << PRESENT | 1 << ADDING
 const MIN_DEAD = 64
@@ -12,21 +12,21 @@ const DEAD_SHARE = 0.2
 const SWEEP_BATCH = 4096
 
 /**
- * An inverted index. A document is a passage; the first document of a memory is the head of the memory's documents.
+ * An inverted index of passages. The first passage of a memory is the head of the memory's passages.
  * lexical-scoring.ts computes the scores.
  *
- * The index is exact at any time: removed documents do not count in the size, the frequencies or the average length. A
+ * The index is exact at any time: removed passages do not count in the size, the frequencies or the average length. A
  * large change is made in steps that searches do not see. `begin` starts it, and `add` and `remove` follow; `commit`
- * makes all of it visible at once, with size, frequencies and lengths; then `settle` is called for each document, and
+ * makes all of it visible at once, with size, frequencies and lengths; then `settle` is called for each passage, and
  * `end`. Without `begin`, every `add` and `remove` is visible at once.
  */
 export class LexicalIndex<T> {
   #vocabulary = new SplitMap<Postings>()
   #pool = new PostingsPool()
-  #table = new DocumentTable<T>()
+  #table = new PassageTable<T>()
   #visibleStates = VISIBLE_BEFORE_COMMIT
   #isChanging = false
-  /** Ordinals of removed documents that postings may still contain, until the next sweep. */
+  /** Ordinals of removed passages that postings may still contain, until the next sweep. */
   #dead: number[] = []
   /** Ordinals that no posting contains. */
   #free: number[] = []
@@ -34,20 +34,20 @@ export class LexicalIndex<T> {
   #sizeChange = 0
   #totalLength = 0
   #lengthChange = 0
-  /** Number of postings of documents that are not taken out. */
+  /** Number of postings of passages that are not taken out. */
   #postings = 0
 
-  /** Number of documents that are not removed. */
+  /** Number of passages that are not removed. */
   get size (): number {
     return this.#size + (this.#isCommitted ? this.#sizeChange : 0)
   }
 
   /** The size of the index, for an estimate of its bytes. */
-  get extent (): { terms: number, postings: number, documents: number } {
-    return { terms: this.#vocabulary.size, postings: this.#postings, documents: this.#table.documents.length }
+  get extent (): { terms: number, postings: number, passages: number } {
+    return { terms: this.#vocabulary.size, postings: this.#postings, passages: this.#table.passages.length }
   }
 
-  /** Whether enough documents were removed for a sweep. */
+  /** Whether enough passages were removed for a sweep. */
   get needsSweep (): boolean {
     return this.#dead.length >= MIN_DEAD && this.#dead.length > (this.#size + this.#dead.length) * DEAD_SHARE
   }
@@ -66,9 +66,9 @@ export class LexicalIndex<T> {
     this.#visibleStates = VISIBLE_AFTER_COMMIT
   }
 
-  /** To be called, after `commit`, for each document that was added or removed since `begin`. */
-  settle (document: LexicalDocument): void {
-    const { ordinal, postings } = document
+  /** To be called, after `commit`, for each passage that was added or removed since `begin`. */
+  settle (passage: IndexedPassage): void {
+    const { ordinal, postings } = passage
     const added = this.#table.states[ordinal] === ADDING
     for (const each of postings) {
       each.documentFrequency += added ? 1 : -1
@@ -80,10 +80,10 @@ export class LexicalIndex<T> {
     this.#totalLength += length
     this.#lengthChange -= length
     if (added) this.#table.states[ordinal] = PRESENT
-    else this.#deleteDocument(document)
+    else this.#deletePassage(passage)
   }
 
-  /** To be called when all documents are settled. */
+  /** To be called when all passages are settled. */
   end (): void {
     this.#visibleStates = VISIBLE_BEFORE_COMMIT
     this.#isChanging = false
@@ -94,12 +94,12 @@ export class LexicalIndex<T> {
 
   /**
    * @param terms term counts, which may be fractions; those that are not above 0 and finite are left out
-   * @param length for the length normalization, in the same unit for all documents, >= 0
-   * @param head the first document of the same memory; absent when this is the first
+   * @param length for the length normalization, in the same unit for all passages, >= 0
+   * @param head the first passage of the same memory; absent when this is the first
    * @returns the handle by which to remove it
    */
-  add (payload: T, terms: ReadonlyMap<string, number>, length: number, head?: LexicalDocument): LexicalDocument {
-    const ordinal = this.#free.pop() ?? this.#table.documents.length
+  add (payload: T, terms: ReadonlyMap<string, number>, length: number, head?: IndexedPassage): IndexedPassage {
+    const ordinal = this.#free.pop() ?? this.#table.passages.length
     this.#table.ensure(ordinal)
     const { lengths, states, heads } = this.#table
     const isChanging = this.#isChanging
@@ -120,16 +120,16 @@ export class LexicalIndex<T> {
     states[ordinal] = isChanging ? ADDING : PRESENT
     this.#postings += held.length
     // slice() releases the spare capacity that push() allocated.
-    const document = new LexicalDocument(ordinal, held.slice())
-    this.#table.documents[ordinal] = document
+    const passage = new IndexedPassage(ordinal, held.slice())
+    this.#table.passages[ordinal] = passage
     this.#table.payloads[ordinal] = payload
-    return document
+    return passage
   }
 
-  /** Has no effect if the document was removed before or belongs to another index. */
-  remove (document: LexicalDocument): void {
-    const { ordinal, postings } = document
-    if (this.#table.documents[ordinal] !== document || this.#table.states[ordinal] === REMOVING) return
+  /** Has no effect if the passage was removed before or belongs to another index. */
+  remove (passage: IndexedPassage): void {
+    const { ordinal, postings } = passage
+    if (this.#table.passages[ordinal] !== passage || this.#table.states[ordinal] === REMOVING) return
     this.#count(-1, -this.#table.lengths[ordinal]!)
     if (this.#isChanging) {
       this.#table.states[ordinal] = REMOVING
@@ -137,11 +137,11 @@ export class LexicalIndex<T> {
       return
     }
     for (const each of postings) each.documentFrequency -= 1
-    this.#deleteDocument(document)
+    this.#deletePassage(passage)
     this.#compact()
   }
 
-  /** Deletes removed documents from the postings of all terms. Nothing may be added or removed during the sweep. */
+  /** Deletes removed passages from the postings of all terms. Nothing may be added or removed during the sweep. */
   * sweep (): Steps<void> {
     for (const postings of this.#vocabulary.values()) {
       this.#pool.sweep(postings, this.#table.states)
@@ -153,7 +153,7 @@ export class LexicalIndex<T> {
     }
   }
 
-  /** The number of documents that contain the term. */
+  /** The number of passages that contain the term. */
   frequency (term: string): number {
     const postings = this.#vocabulary.get(term)
     return postings === undefined ? 0 : postings.documentFrequency + (this.#isCommitted ? postings.frequencyChange : 0)
@@ -162,14 +162,14 @@ export class LexicalIndex<T> {
   // For searches: results of the following members are valid until the next change of the index or sweep, committed or
   // not; a search that was suspended reads them again.
 
-  /** The average length of documents; 0 when all lengths are 0 or there are none. */
+  /** The average length of passages; 0 when all lengths are 0 or there are none. */
   get averageLength (): number {
     return this.size === 0 ? 0 : (this.#totalLength + (this.#isCommitted ? this.#lengthChange : 0)) / this.size
   }
 
   /** Greater than every ordinal. */
   get capacity (): number {
-    return this.#table.documents.length
+    return this.#table.passages.length
   }
 
   /** By ordinal. */
@@ -177,13 +177,13 @@ export class LexicalIndex<T> {
     return this.#table.lengths
   }
 
-  /** By ordinal, that of the first document of the same memory. */
+  /** By ordinal, that of the first passage of the same memory. */
   get heads (): Uint32Array {
     return this.#table.heads
   }
 
   /**
-   * The slab range that lists the documents with the term, in order of insertion; some may not be visible
+   * The slab range that lists the passages with the term, in order of insertion; some may not be visible
    * (`isVisible`).
    */
   postingsOf (term: string): (Slab & { from: number, to: number }) | undefined {
@@ -194,22 +194,22 @@ export class LexicalIndex<T> {
     return { ordinals, weights, from, to: from + postings.count }
   }
 
-  /** Only for a visible document. */
+  /** Only for a visible passage. */
   payloadAt (ordinal: number): T {
     return this.#table.payloads[ordinal]!
   }
 
-  /** Whether a listed document is visible. */
+  /** Whether a listed passage is visible. */
   isVisible (ordinal: number): boolean {
     return (this.#visibleStates >> this.#table.states[ordinal]! & 1) === 1
   }
 
-  #count (documents: number, length: number): void {
+  #count (passages: number, length: number): void {
     if (this.#isChanging) {
-      this.#sizeChange += documents
+      this.#sizeChange += passages
       this.#lengthChange += length
     } else {
-      this.#size += documents
+      this.#size += passages
       this.#totalLength += length
     }
   }
@@ -220,8 +220,8 @@ export class LexicalIndex<T> {
     return postings
   }
 
-  #deleteDocument ({ ordinal, postings }: LexicalDocument): void {
-    this.#table.documents[ordinal] = undefined
+  #deletePassage ({ ordinal, postings }: IndexedPassage): void {
+    this.#table.passages[ordinal] = undefined
     this.#table.payloads[ordinal] = undefined
     this.#table.states[ordinal] = ABSENT
     this.#dead.push(ordinal)
@@ -241,7 +241,7 @@ export class LexicalIndex<T> {
       this.#dead = []
       this.#free = []
       this.#totalLength = 0
-      this.#table = new DocumentTable()
+      this.#table = new PassageTable()
     } else if (this.needsSweep && this.#vocabulary.size <= SWEEP_BATCH && this.#postings <= SWEEP_BATCH * 4) {
       runSync(this.sweep())
     }

@@ -8,11 +8,11 @@ import type { LexicalStatistics } from './live-statistics.js'
 /** Number of postings that one step reads, in some tenths of a millisecond. */
 const POSTINGS_PER_STEP = 16_384
 
-/** The factors of BM25 that depend on the query and the index but not on a document. */
+/** The factors of BM25 that depend on the query and the index but not on a passage. */
 export class QueryFactors {
   /** By term: the term adds gain · weight / (weight + saturation) to a score. */
   readonly gains: readonly number[]
-  /** An upper bound of any score; includes terms that no document contains. */
+  /** An upper bound of any score; includes terms that no passage contains. */
   readonly maxScore: number
   // The saturation of a length is flat + slope · length, and at least `minSaturation`.
   readonly minSaturation: number
@@ -26,7 +26,7 @@ export class QueryFactors {
       return (k1 + 1) * Math.log(1 + (statistics.size - frequency + 0.5) / (frequency + 0.5))
     })
     this.maxScore = this.gains.reduce((sum, gain) => sum + gain, 0)
-    // If all documents have the length 0, b has no effect.
+    // If all passages have the length 0, b has no effect.
     const averageLength = statistics.averageLength > 0 ? statistics.averageLength : Infinity
     this.#norm = (value) => lengthNorm(value, length, averageLength)
     this.minSaturation = 'pivot' in length ? k1 : 0
@@ -45,7 +45,7 @@ export class QueryFactors {
 }
 
 /**
- * Writes the own scores of documents to the scratch, with the ordinals that have one. They may include documents that
+ * Writes the own scores of passages to the scratch, with the ordinals that have one. They may include passages that
  * are not visible (`LexicalIndex.isVisible`). After each `yield` the postings are looked up again: a change that is not
  * committed yet may have moved them to a wider block, but it only appends to them. What it appends is not read, because
  * it is not visible and its ordinals may lie beyond the scratch.

@@ -3,10 +3,10 @@ export const MAX_NEIGHBOURS = 4
 
 /** Maximum number of scratches kept for reuse. */
 const MAX_POOLED_SCRATCHES = 4
-/** Minimum number of documents of a scratch. */
-const MIN_SCRATCH_DOCUMENTS = 64
+/** Minimum number of passages of a scratch. */
+const MIN_SCRATCH_PASSAGES = 64
 
-/** Accumulators of a search, by ordinal of a document: all zero between searches. */
+/** Accumulators of a search, by ordinal of a passage: all zero between searches. */
 export interface Scratch {
   scores: Float64Array
   /** Ordinals with a score, in the order in which they first received it. */
@@ -14,11 +14,11 @@ export interface Scratch {
   /** Number of ordinals in `scoredOrdinals`. */
   count: number
   /**
-   * By ordinal of a memory's first document: the ordinal, plus 1, of its document with the best score. Only if memories
-   * have several documents.
+   * By ordinal of a memory's first passage: the ordinal, plus 1, of its passage with the best score. Only if memories
+   * have several passages.
    */
   best: Uint32Array
-  /** The first documents of the memories in `best`. */
+  /** The first passages of the memories in `best`. */
   heads: Uint32Array
   headCount: number
   /** For the ordinals that a search found, and their scores. Not zero between searches. */
@@ -38,7 +38,7 @@ export interface Scratch {
 
 /** What a search knows of its candidates, by their number. Not zero between searches. */
 export interface CandidateArrays {
-  /** Ordinals of the first documents. */
+  /** Ordinals of the first passages. */
   heads: Uint32Array
   ownScores: Float64Array
   /** k1 · norm. */
@@ -63,12 +63,12 @@ const scratchPool: Scratch[] = []
 
 /**
  * Shared by all indexes, because there are thousands of small banks.
- * @param documents upper bound of the ordinals
+ * @param passages upper bound of the ordinals
  */
-export function takeScratch (documents: number): Scratch {
+export function takeScratch (passages: number): Scratch {
   const scratch = scratchPool.pop()
-  if (scratch !== undefined && scratch.scores.length >= documents) return scratch
-  const length = Math.max(MIN_SCRATCH_DOCUMENTS, 2 ** Math.ceil(Math.log2(documents)))
+  if (scratch !== undefined && scratch.scores.length >= passages) return scratch
+  const length = Math.max(MIN_SCRATCH_PASSAGES, 2 ** Math.ceil(Math.log2(passages)))
   return {
     scores: new Float64Array(length),
     scoredOrdinals: new Uint32Array(length),

@@ -7,23 +7,23 @@ const POSTINGS_PER_STEP = 16_384
 
 const NO_MARKS = new Uint8Array(0)
 
-/** What BM25 uses of an index besides the weights and lengths of single documents. */
+/** What BM25 uses of an index besides the weights and lengths of single passages. */
 export type LexicalStatistics = Pick<LexicalIndex<unknown>, 'size' | 'averageLength' | 'frequency'>
 
-/** The documents of the visible memories of a bank that have expired. */
-interface ExpiredDocuments {
+/** The passages of the visible memories of a bank that have expired. */
+interface ExpiredPassages {
   /** The version of the bank. */
   version: number
   /** The memories are those that have expired at this time. */
   now: number
   count: number
   totalLength: number
-  /** By ordinal: 1 for an expired document. */
+  /** By ordinal: 1 for an expired passage. */
   marks: Uint8Array
 }
 
-/** The expired documents at the last search. */
-const knownExpired = new WeakMap<Bank, ExpiredDocuments>()
+/** The expired passages at the last search. */
+const knownExpired = new WeakMap<Bank, ExpiredPassages>()
 
 /**
  * The statistics of an index without expired memories that are still being removed. Searches do not wait for their
@@ -31,7 +31,7 @@ const knownExpired = new WeakMap<Bank, ExpiredDocuments>()
  * it reads only those that have expired since the last one, and the postings of its own terms.
  */
 export function * statisticsWithout (bank: Bank, now: number, terms: readonly string[]): Steps<LexicalStatistics> {
-  const { count, totalLength, marks } = yield * expiredDocuments(bank, now)
+  const { count, totalLength, marks } = yield * expiredPassages(bank, now)
   const index = bank.lexical
   const frequencies = new Map<string, number>()
   let postingsLeft = POSTINGS_PER_STEP
@@ -74,7 +74,7 @@ function marksIn (ordinals: Uint32Array, from: number, to: number, marks: Uint8A
 }
 
 /** Searches may compute this at the same time, so what is known is not changed but replaced. */
-function * expiredDocuments (bank: Bank, now: number): Steps<ExpiredDocuments> {
+function * expiredPassages (bank: Bank, now: number): Steps<ExpiredPassages> {
   const { version, lexical, entries } = bank
   const known = knownExpired.get(bank)
   const base = known?.version === version && known.now <= now ? known : undefined
@@ -87,8 +87,8 @@ function * expiredDocuments (bank: Bank, now: number): Steps<ExpiredDocuments> {
       marks = new Uint8Array(lexical.capacity)
       marks.set(from.marks)
     }
-    for (const { lexical: document } of passages) {
-      const { ordinal } = document!
+    for (const { lexical: passage } of passages) {
+      const { ordinal } = passage!
       count++
       totalLength += lexical.lengths[ordinal]!
       marks[ordinal] = 1

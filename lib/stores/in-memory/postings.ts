@@ -1,25 +1,25 @@
 /**
- * The block of a pool that lists the documents of one term, in order of insertion. Its size is `count` rounded up to a
+ * The block of a pool that lists the passages of one term, in order of insertion. Its size is `count` rounded up to a
  * power of two.
  */
 export interface Postings {
   readonly term: string
-  /** Number of documents that are not taken out. */
+  /** Number of passages that are not taken out. */
   live: number
   /** The term's document frequency: those of `live` that readers see, without the current change. */
   documentFrequency: number
   /** What the current change adds to `documentFrequency`. */
   frequencyChange: number
-  /** Number of documents, including those taken out. */
+  /** Number of passages, including those taken out. */
   count: number
   start: number
 }
 
 /** A part of the pool. */
 export interface Slab {
-  /** Ordinals of documents. */
+  /** Ordinals of passages. */
   ordinals: Uint32Array
-  /** The weight of the term in each document. */
+  /** The weight of the term in each passage. */
   weights: Float32Array
 }
 
@@ -32,7 +32,7 @@ const SLAB_ELEMENTS = 2 ** SLAB_BITS
 
 /**
  * The postings of all terms of one index, in typed arrays. A pair of arrays for each term would be simpler, but most
- * terms are in one or two documents, and a typed array costs some 200 bytes and a microsecond however short it is. A
+ * terms are in one or two passages, and a typed array costs some 200 bytes and a microsecond however short it is. A
  * term has a block of 1, 2, 4, ... elements; when it outgrows the block, other terms reuse it, whole or in halves.
  */
 export class PostingsPool {
@@ -42,7 +42,7 @@ export class PostingsPool {
   /** Starts of free blocks, by the binary logarithm of their size. */
   #free: number[][] = []
 
-  /** Creates the postings of a term that no document contains yet. */
+  /** Creates the postings of a term that no passage contains yet. */
   create (term: string): Postings {
     // The term outlives the text that contains it, so a long one is copied.
     const own = term.length < MIN_SLICED_CHARACTERS ? term : Buffer.from(term, 'utf16le').toString('utf16le')
@@ -75,8 +75,8 @@ export class PostingsPool {
   }
 
   /**
-   * Deletes the documents that were taken out, and frees the unused part of the block.
-   * @param states by ordinal: 0 for documents taken out
+   * Deletes the passages that were taken out, and frees the unused part of the block.
+   * @param states by ordinal: 0 for passages taken out
    */
   sweep (postings: Postings, states: Uint8Array): void {
     if (postings.live === postings.count) return

@@ -1,6 +1,6 @@
 import fc from '../../../helpers/fast-check.js'
 import t from 'tap'
-import type { LexicalDocument } from '../../../../lib/stores/in-memory/document-table.js'
+import type { IndexedPassage } from '../../../../lib/stores/in-memory/passage-table.js'
 import { LexicalIndex } from '../../../../lib/stores/in-memory/lexical-index.js'
 import { QueryFactors, scoreTerms } from '../../../../lib/stores/in-memory/lexical-scoring.js'
 import { releaseScratch, takeScratch } from '../../../../lib/stores/in-memory/lexical-scratch.js'
@@ -14,7 +14,7 @@ interface Plain {
   length: number
 }
 
-/** BM25 straight from its definition, over the documents that are there. */
+/** BM25 straight from its definition, over the passages that are there. */
 function naive (documents: readonly Plain[], query: readonly string[], { k1, b } = PARAMETERS): Map<number, number> {
   const scores = new Map<number, number>()
   const average = documents.reduce((sum, { length }) => sum + length, 0) / documents.length
@@ -103,7 +103,7 @@ await t.test('scores equal those of the plain definition after any adds and remo
     step, { maxLength: 500, size: 'max' },
   ), fc.array(query, { minLength: 1, maxLength: 4 }), (steps, queries) => {
     const index = new LexicalIndex<number>()
-    const present: Array<{ plain: Plain, handle: LexicalDocument }> = []
+    const present: Array<{ plain: Plain, handle: IndexedPassage }> = []
     let id = 0
     for (const action of steps) {
       if ('terms' in action) {
@@ -134,7 +134,7 @@ await t.test('scores equal those of the plain definition after any adds and remo
 
 await t.test('scores stay exact while an index is filled, compacted several times and filled again', async (t) => {
   const index = new LexicalIndex<number>()
-  const present = new Map<number, { plain: Plain, handle: LexicalDocument }>()
+  const present = new Map<number, { plain: Plain, handle: IndexedPassage }>()
   const add = (id: number) => {
     const terms = counts(`all m${id % 2} m${id % 7} m${id % 101} only${id}`)
     present.set(id, { plain: { id, terms, length: 1 + id % 9 }, handle: index.add(id, terms, 1 + id % 9) })

@@ -1,8 +1,8 @@
 import type { Postings } from './postings.js'
 
-const FIRST_DOCUMENTS = 8
+const FIRST_PASSAGES = 8
 
-/** States of a document. ADDING and REMOVING belong to a change that is not settled yet. */
+/** States of a passage. ADDING and REMOVING belong to a change that is not settled yet. */
 export const ABSENT = 0
 export const PRESENT = 1
 export const ADDING = 2
@@ -13,8 +13,8 @@ const NO_LENGTHS = new Float32Array(0)
 const NO_STATES = new Uint8Array(0)
 const NO_HEADS = new Uint32Array(0)
 
-/** A document in the index: the handle by which it is removed. */
-export class LexicalDocument {
+/** A passage in the index: the handle by which it is removed. */
+export class IndexedPassage {
   constructor (
     /** Its place in the index. */
     readonly ordinal: number,
@@ -23,21 +23,21 @@ export class LexicalDocument {
   ) {}
 }
 
-/** The data of a lexical index on its documents, by ordinal. The typed arrays grow together. */
-export class DocumentTable<T> {
-  /** Undefined where a document was taken out. */
-  readonly documents: Array<LexicalDocument | undefined> = []
-  /** Apart from the documents, which no search reads. */
+/** The data of a lexical index on its passages, by ordinal. The typed arrays grow together. */
+export class PassageTable<T> {
+  /** Undefined where a passage was taken out. */
+  readonly passages: Array<IndexedPassage | undefined> = []
+  /** Apart from the passages, which no search reads. */
   readonly payloads: Array<T | undefined> = []
   lengths: Float32Array = NO_LENGTHS
   states: Uint8Array = NO_STATES
-  /** The ordinal of the first document of the same memory. */
+  /** The ordinal of the first passage of the same memory. */
   heads: Uint32Array = NO_HEADS
 
   /** Allocates entries for an ordinal that is at most one above the highest. */
   ensure (ordinal: number): void {
     if (ordinal < this.lengths.length) return
-    const capacity = Math.max(FIRST_DOCUMENTS, ordinal * 2)
+    const capacity = Math.max(FIRST_PASSAGES, ordinal * 2)
     const { lengths, states, heads } = this
     this.lengths = new Float32Array(capacity)
     this.lengths.set(lengths)
