@@ -19,7 +19,8 @@ function filtered (command: Command): Command {
     .addOption(new Option(
       '--tags-match <how>', 'whether a memory must have any or all of several tags',
     ).choices(['any', 'all']))
-    .option('--metadata <name=value>', 'only memories with this metadata; may be repeated, and all must match', pair)
+    .option('--metadata <name=value>', 'only memories with this metadata; may be repeated, and all must match; a ' +
+      'text that looks like a number is written in double quotes', pair)
     .option('--occurred-after <time>', 'only memories of events at or after this time (RFC 3339)')
     .option('--occurred-before <time>', 'only memories of events before this time')
     .option('--as-of <time>', 'only memories stored up to this time')
@@ -37,7 +38,8 @@ export function declareMemoryCommands (program: Command): void {
     .argument('<bank>', BANK)
     .argument('[text]', 'the text; without it, or with -, standard input is read')
     .option('--tag <tag>', 'tag of the memory; may be repeated', collect)
-    .option('--metadata <name=value>', 'metadata of the memory; may be repeated', pair)
+    .option('--metadata <name=value>', 'metadata of the memory; may be repeated; a text that looks like a number is ' +
+      'written in double quotes', pair)
     .option('--occurred-at <time>', 'when the event that it describes happened (RFC 3339)')
     .option('--expires-at <time>', 'when the memory expires')
     .option('--document-id <id>', 'document or conversation that the memory belongs to')

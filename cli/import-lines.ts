@@ -5,7 +5,7 @@ import { codeOf, CommandError, usageError } from './failures.js'
 
 /** The size of one request, below the default bounds of a gateway: 10 MiB and 50,000 lines. */
 const MAX_BATCH_CHARACTERS = 2 * 1024 * 1024
-const MAX_BATCH_LINES = 5000
+const MAX_BATCH_MEMORIES = 5000
 
 /** One memory of an import as JSON, and its place in the source. */
 export interface ImportItem {
@@ -24,12 +24,28 @@ export interface ImportContent {
 /** One request: a header, then memories. */
 export type ImportBatch = readonly ImportItem[]
 
+/** The most memories of the next requests; lowered when the server refuses a request as too large. */
+export class BatchSize {
+  #memories = MAX_BATCH_MEMORIES
+
+  get memories (): number {
+    return this.#memories
+  }
+
+  /** Half of a batch that was refused. */
+  lower (refused: ImportBatch): void {
+    this.#memories = Math.min(this.#memories, Math.ceil((refused.length - 1) / 2))
+  }
+}
+
 /** Cuts an import into requests, each with the header. There is one even without memories. */
-export async function * importLines ({ header, items }: ImportContent): AsyncGenerator<ImportBatch, void> {
+export async function * importLines (
+  { header, items }: ImportContent, size: BatchSize,
+): AsyncGenerator<ImportBatch, void> {
   let lines = [header]
   let characters = 0
   for await (const item of items) {
-    if (lines.length > 1 && (characters + item.json.length > MAX_BATCH_CHARACTERS || lines.length > MAX_BATCH_LINES)) {
+    if (lines.length > 1 && (characters + item.json.length > MAX_BATCH_CHARACTERS || lines.length > size.memories)) {
       yield lines
       lines = [header]
       characters = 0

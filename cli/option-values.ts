@@ -26,7 +26,10 @@ export function collect (text: string, before: readonly string[] = []): string[]
 
 export type Metadata = Record<string, string | number | boolean | null>
 
-/** `name=value`, several times. A value that is a JSON number, boolean or null is taken as that, any other as text. */
+/**
+ * `name=value`, several times. A value that is a JSON number, boolean or null is taken as that, a JSON string in double
+ * quotes as its text, any other as the text that it is.
+ */
 export function pair (text: string, before: Metadata = {}): Metadata {
   const at = text.indexOf('=')
   if (at < 1) throw new InvalidArgumentError('It must have the form name=value.')
@@ -36,5 +39,19 @@ export function pair (text: string, before: Metadata = {}): Metadata {
 function scalar (text: string): string | number | boolean | null {
   if (text === 'true' || text === 'false') return text === 'true'
   if (text === 'null') return null
+  if (text.startsWith('"')) {
+    const value = jsonText(text)
+    if (value !== undefined) return value
+  }
   return /^-?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?$/.test(text) ? Number(text) : text
+}
+
+/** @returns undefined for what is not a JSON string */
+function jsonText (text: string): string | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'string' ? value : undefined
+  } catch {
+    return undefined
+  }
 }

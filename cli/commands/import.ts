@@ -1,9 +1,9 @@
 import { unlessAborted } from '../../lib/concurrency/aborting.js'
-import { MemoryGatewayError, type ImportBankAnswer, type MemoryGatewayClient } from '../../packages/client/src/index.js'
+import type { ImportBankAnswer, MemoryGatewayClient } from '../../packages/client/src/index.js'
 import { CommandError, EXIT, usageError } from '../failures.js'
-import { importLines, openInput, type ImportBatch } from '../import-lines.js'
+import { BatchSize, importLines, openInput, type ImportBatch } from '../import-lines.js'
 import { exportItems } from '../import-export.js'
-import { Rejections, sendAccepted } from '../import-rejections.js'
+import { Rejections, sendBatch } from '../import-rejections.js'
 import { foreignItems } from '../import-from/items.js'
 import { note, writeJson } from '../output.js'
 import { interrupted, untilAborted } from '../interrupt.js'
@@ -59,13 +59,14 @@ export async function importBank (
     const progress = new Progress('import')
     try {
       let isFirst = true
+      const size = new BatchSize()
       const send = async (batch: ImportBatch) => {
         const choices = { on_conflict: onConflict, config: isFirst ? config : 'ignore' } as const
-        add(counts, await sendBatch(gateway, bank, batch, choices, call))
+        add(counts, await sendLines(gateway, bank, batch, choices, call))
         isFirst = false
       }
-      for await (const batch of untilAborted(importLines(content), call.signal)) {
-        await (from === undefined ? sendNamed(batch, send) : sendAccepted(batch, send, rejections))
+      for await (const batch of untilAborted(importLines(content, size), call.signal)) {
+        await sendBatch(batch, { send, size, rejections: from === undefined ? undefined : rejections })
         counts.rejected = rejections.count
         progress.update(input.total === undefined ? doneOf(counts) : input.position(), input.total)
       }
@@ -90,25 +91,11 @@ export async function importBank (
   })
 }
 
-async function sendBatch (
+async function sendLines (
   gateway: MemoryGatewayClient, bank: string, batch: ImportBatch, choices: ImportChoices, call: Call,
 ): Promise<ImportBankAnswer> {
   const lines = `${batch.map(({ json }) => json).join('\n')}\n`
   return await gateway.importBank({ bank_id: bank, lines, ...choices }, { ...call, timeoutMs: TIMEOUT_MS })
-}
-
-/** Sends a batch; an error names the lines of the source. */
-async function sendNamed (batch: ImportBatch, send: (batch: ImportBatch) => Promise<void>): Promise<void> {
-  try {
-    await send(batch)
-  } catch (error) {
-    if (!(error instanceof MemoryGatewayError)) throw error
-    // The server counts lines within the batch, from its header on.
-    const message = error.message.replaceAll(/\b[Ll]ine (\d+)/g, (found, line: string) => (
-      batch[Number(line) - 1]?.place ?? found
-    ))
-    throw new MemoryGatewayError(error.code, message, error)
-  }
 }
 
 function add (counts: Counts, answer: ImportBankAnswer): void {

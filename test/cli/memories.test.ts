@@ -79,8 +79,13 @@ t.test('recall and reflect filter memories, and count relative times from the re
   }
   t.same(await found('tea', '--metadata', 'cups=2', '--metadata', 'place=home'), ['Ada drinks tea at home.'])
   t.same(await found('tea', '--metadata', 'cups=3'), [])
+  await cli(['retain', bank, 'Ada drinks tea on the train.', '--metadata', 'cups="2"', '--metadata', 'seat="A'])
+  t.same(
+    await found('tea', '--metadata', 'cups="2"', '--metadata', 'seat="A'), ['Ada drinks tea on the train.'],
+    'a JSON string is its text, and an incomplete one is text as it is',
+  )
   t.same(await found('tea', '--as-of', '2000-01-01T00:00:00Z'), [])
-  t.equal((await found('tea', '--min-trust', 'suspect')).length, 2)
+  t.equal((await found('tea', '--min-trust', 'suspect')).length, 3)
   for (const [month, text] of [['05', 'Ada went sailing.'], ['06', 'Ada went rowing.']] as const) {
     const [first] = await found('What did Ada do yesterday?', '--reference-time', `2024-${month}-02T12:00:00Z`)
     t.equal(first, text)

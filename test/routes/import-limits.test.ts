@@ -62,7 +62,7 @@ await t.test('an import larger than a limit is invalid, because waiting would no
   for (const homeostasis of [{ rate_limits: { import_per_minute: 3 } }, { quotas: { import_per_day: 3 } }]) {
     const app = await limited(t, homeostasis)
     refused(t, await importInto(app, 'home', memories(4)), 400, 'invalid_request', {
-      detail: /^The import has more memories than import_per_(minute|day) \(3\) allows/,
+      detail: /^The import has more memories than import_per_(minute|day) \(3\) allows; split it$/,
     })
     t.equal((await importInto(app, 'home', memories(3))).statusCode, 200)
   }
