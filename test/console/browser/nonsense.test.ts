@@ -10,10 +10,13 @@ consoleTest('an invalid input is shown with its problem', {
   expectedErrors: [/status of 4\d\d/], yaml: 'access_control: {enabled: true, default_policy: open}',
 }, async (t, { page, url }) => {
   await page.goto(url())
-  for (const wrong of ['🦀', 'user:\u4e2d\u6587']) {
+  for (const [wrong, message] of [
+    ['user:\u0001', 'This contains a character that an HTTP header cannot contain.'],
+    ['user:\u202e', 'must be 1 to 256 visible characters without spaces'],
+  ] as const) {
     await page.getByLabel('Principal').fill(wrong)
     await page.getByRole('button', { name: 'Sign in', exact: true }).click()
-    await page.getByText('This contains a character that an HTTP header cannot contain.').waitFor()
+    await page.getByText(message).waitFor()
   }
   await signInAs(page, 'user:alice')
   const failure = page.getByRole('main').getByRole('alert').first()

@@ -16,8 +16,11 @@ consoleTest('dev mode asks for an optional principal', {}, async (_t, { page, ur
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
   await page.getByText('anonymous').waitFor()
   await page.getByRole('button', { name: 'Sign out' }).click()
-  await signInAs(page, 'user:alice')
-  await page.locator('.identity', { hasText: 'user:alice' }).waitFor()
+  for (const principal of ['user:alice', 'user:Łukasz', 'user:日本']) {
+    await signInAs(page, principal)
+    await page.locator('.identity', { hasText: principal }).waitFor()
+    await page.getByRole('button', { name: 'Sign out' }).click()
+  }
 })
 
 consoleTest('credentials are in memory, or in the storage of the tab if asked', {}, async (t, { page, url }) => {

@@ -9,6 +9,8 @@ import { isValidHeaderValue, INVALID_HEADER_VALUE } from '../../text/header-valu
 import { isExpired, isRemembered, signIn, type Credentials } from '../../state/session.js'
 
 const PRINCIPAL = /^[^\s:]+:\S+$/
+/** The client encodes other characters of a principal so that a header can contain them. */
+const CONTROL_CHARACTER = /\p{Cc}/u
 
 /** Asks for the credentials of the auth mode. The URL stays, so that the user returns to the same page. */
 export function SignInPage () {
@@ -106,7 +108,8 @@ function CredentialsForm ({ config: { auth_mode: mode, oidc } }: { config: Serve
   const needsPrincipal = mode === 'dev' || mode === 'api_key'
   const needsSecret = mode !== 'dev' && mode !== 'host'
   const isKey = mode === 'api_key'
-  const principalError = !isValidHeaderValue(principal)
+  const isPrincipalInvalid = CONTROL_CHARACTER.test(principal)
+  const principalError = isPrincipalInvalid
     ? INVALID_HEADER_VALUE
     : principal !== '' && !PRINCIPAL.test(principal) ? 'Usually <type>:<id>, for example user:alice.' : undefined
 
@@ -115,7 +118,7 @@ function CredentialsForm ({ config: { auth_mode: mode, oidc } }: { config: Serve
       ...(needsPrincipal && principal !== '' && { principal }),
       ...(needsSecret && (isKey ? { apiKey: secret } : { token: secret.replace(/^bearer\s+/i, '') })),
     }
-    if (!isValidHeaderValue(principal) || !isValidHeaderValue(secret)) return
+    if (isPrincipalInvalid || !isValidHeaderValue(secret)) return
     setIsBusy(true)
     setError(undefined)
     try {
