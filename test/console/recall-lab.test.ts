@@ -84,7 +84,7 @@ t.test('every setting reaches the request, and those that are not set do not', a
 
 t.test('an instant is converted into the time zone of the reader and back', async (t) => {
   for (const instant of ['2026-01-31T23:59:58Z', '2026-07-01T00:00:00Z', '0099-01-01T12:00:00Z']) {
-    t.equal(fromLocalInput(toLocalInput(instant)), instant)
+    t.equal(Date.parse(fromLocalInput(toLocalInput(instant))), Date.parse(instant))
   }
   t.same([toLocalInput(''), toLocalInput('never'), fromLocalInput(''), fromLocalInput('never')], ['', '', '', ''])
 })

@@ -4,6 +4,7 @@ import {
   EXAMPLE_SCHEMA, EMPTY_FORM, requestOf, type ReflectFormValues,
 } from '../../console/src/pages/reflect/request.js'
 import { checkSchemaText } from '../../console/src/pages/reflect/schema-check.js'
+import { fromLocalInput } from '../../console/src/text/local-time.js'
 import { checkResponseSchema } from '../../lib/memory/reflect/response-schema.js'
 
 t.test('only marks that name a source are marks of an answer', async (t) => {
@@ -109,7 +110,7 @@ t.test('the fields become a request, or a message about what is missing', async 
       tags: ['a b', 'c'],
       tags_match: 'all',
       min_trust: 'trusted',
-      as_of: new Date(2026, 0, 2, 3, 4).toISOString(),
+      as_of: fromLocalInput('2026-01-02T03:04'),
       max_tokens: 100,
       instructions: 'Be brief.',
       response_schema: { type: 'object' },

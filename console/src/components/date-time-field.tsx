@@ -1,3 +1,4 @@
+import { formatUtc } from '../text/format.js'
 import { toLocalInput, fromLocalInput } from '../text/local-time.js'
 import { Field } from './field.js'
 
@@ -9,10 +10,10 @@ interface Props {
   hint?: string
 }
 
-/** A field for an instant in the user's time zone; its value is in UTC. */
+/** A field for an instant in the user's time zone; its value has the offset of that zone. */
 export function DateTimeField ({ label, value, onChange, hint }: Props) {
   return (
-    <Field label={label} hint={value === '' ? hint : `= ${value}`}>
+    <Field label={label} hint={value === '' ? hint : `= ${formatUtc(value)}`}>
       {(attributes) => (
         <input
           {...attributes} type='datetime-local' step={1} value={toLocalInput(value)}

@@ -10,8 +10,17 @@ export function toLocalInput (instant: string): string {
   return `${day}T${twoDigits(date.getHours())}:${twoDigits(date.getMinutes())}:${twoDigits(date.getSeconds())}`
 }
 
-/** The instant of such a value, in UTC; empty for an invalid value. */
+/**
+ * The instant of such a value, in the user's time zone, because "yesterday" in a query is read at the offset of the
+ * reference time; empty for an invalid value.
+ */
 export function fromLocalInput (local: string): string {
   const date = new Date(local)
-  return local === '' || Number.isNaN(date.getTime()) ? '' : date.toISOString().replace('.000Z', 'Z')
+  if (local === '' || Number.isNaN(date.getTime())) return ''
+  const offset = -date.getTimezoneOffset()
+  // RFC 3339 has no seconds in offsets, but the local times before time zones had them.
+  if (!Number.isInteger(offset)) return date.toISOString()
+  const minutes = Math.abs(offset)
+  const offsetText = `${offset < 0 ? '-' : '+'}${twoDigits(Math.floor(minutes / 60))}:${twoDigits(minutes % 60)}`
+  return `${toLocalInput(date.toISOString())}${offsetText}`
 }

@@ -94,3 +94,32 @@ consoleTest('the answer of one setting stays when the server refuses the other',
   await page.getByRole('alert').getByText('not_supported').waitFor()
   await page.getByRole('list', { name: 'Hits of Setting A' }).getByText('Alice drinks tea.').waitFor()
 })
+
+consoleTest('days of a query are those of the user at the reference time', {}, async (t, { page, url, client }) => {
+  const bank = 'user-alice'
+  const met = [['Alice met Eve.', '2026-04-29T12:00:00Z'], ['Alice met Bob.', '2026-04-30T12:00:00Z']] as const
+  for (const [content, occurred] of met) await client().retain({ bank_id: bank, content, occurred_at: occurred })
+  await page.goto(url(`recall?bank=${bank}`))
+  await signInAs(page, 'user:alice')
+  await page.getByLabel('Query').fill('Whom did Alice meet yesterday?')
+  await page.getByText('Filters, times and models').click()
+  // Half past one in Berlin is the evening before in UTC.
+  await page.getByLabel('Reference time').fill('2026-05-01T01:30:00')
+  await page.getByText('= 2026-04-30 23:30:00 UTC').waitFor()
+  const recalled = page.waitForRequest('**/v1/recall')
+  await page.getByRole('button', { name: 'Recall', exact: true }).click()
+  t.match((await recalled).postDataJSON(), { reference_time: '2026-05-01T01:30:00+02:00' })
+  const hits = page.getByRole('list', { name: 'Hits of Setting A' }).locator(':scope > li')
+  await hits.first().waitFor()
+  t.match(await hits.first().textContent(), /Alice met Bob/)
+
+  await page.goto(url(`reflect?bank=${bank}`))
+  await signInAs(page, 'user:alice')
+  await page.getByLabel('Question', { exact: true }).fill('Whom did Alice meet yesterday?')
+  await page.getByText('Evidence and answer').click()
+  await page.getByLabel('Reference time').fill('2026-01-01T00:30')
+  const reflected = page.waitForRequest('**/v1/reflect')
+  await page.getByRole('button', { name: 'Ask', exact: true }).click()
+  t.match((await reflected).postDataJSON(), { reference_time: '2026-01-01T00:30:00+01:00' })
+  await page.getByText('Total time').waitFor()
+})

@@ -112,7 +112,7 @@ export function SearchSettings ({ title, settings, onChange }: Props) {
           {timeField('occurredAfter', 'Occurred from', 'In your time zone; inclusive.')}
           {timeField('occurredBefore', 'Occurred before', 'In your time zone; exclusive.')}
           {timeField('asOf', 'As of', 'Only memories retained by then.')}
-          {timeField('referenceTime', 'Reference time', 'What “yesterday” refers to; empty: now.')}
+          {timeField('referenceTime', 'Reference time', 'What “yesterday” refers to; empty: now, in UTC.')}
         </div>
         {checkbox('rewrite', 'Also search for other wordings from the language model (rewrite)')}
         {checkbox('modelRerank', 'Rerank the best hits with the language model (model_rerank)')}

@@ -24,7 +24,7 @@ const TIME_FIELDS = [
   ['occurredAfter', 'Occurred from', 'Inclusive.'],
   ['occurredBefore', 'Occurred before', 'Exclusive.'],
   ['asOf', 'As of', 'Only memories retained by then.'],
-  ['referenceTime', 'Reference time', 'What "yesterday" refers to. Empty: now.'],
+  ['referenceTime', 'Reference time', 'What "yesterday" refers to. Empty: now, in UTC.'],
 ] as const
 
 /** The form for a question, with all options for its evidence and its answer. */

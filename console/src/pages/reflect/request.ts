@@ -1,4 +1,5 @@
 import type { ReflectRequest } from 'memory-gateway-client'
+import { fromLocalInput } from '../../text/local-time.js'
 import { checkSchemaText } from './schema-check.js'
 
 /** The values of the form. */
@@ -79,7 +80,7 @@ export function requestOf (values: ReflectFormValues): { request: ReflectRequest
 }
 
 function instant<Name extends string> (name: Name, local: string): Partial<Record<Name, string>> {
-  const date = new Date(local)
+  const value = fromLocalInput(local)
   // The compiler widens a computed key of a generic type to string.
-  return Number.isNaN(date.getTime()) ? {} : { [name]: date.toISOString() } as Record<Name, string>
+  return value === '' ? {} : { [name]: value } as Record<Name, string>
 }
