@@ -7,7 +7,6 @@ interface Props {
   'aria-invalid': boolean
   value: string
   list?: string
-  maxLength?: number
   /** Called with the trimmed text when the user leaves the field or presses Enter. */
   onChange: (value: string) => void
 }

@@ -46,7 +46,7 @@ export function TagsField ({ label, tags, onChange, hint = 'Press Enter to add a
       <Field label={label} hint={hint}>
         {(attributes) => (
           <input
-            {...attributes} ref={input} value={typed} maxLength={128} autocomplete='off' spellcheck={false}
+            {...attributes} ref={input} value={typed} autocomplete='off' spellcheck={false}
             onInput={({ currentTarget }) => { setTyped(currentTarget.value) }} onBlur={add}
             onKeyDown={(event) => {
               if (event.key !== 'Enter' || typed.trim() === '') return

@@ -69,7 +69,7 @@ export function FilterForm ({ filters, metadata, onMetadata }: Props) {
         <Field label='Document' hint='The exact id.'>
           {(attributes) => (
             <DraftInput
-              {...attributes} value={filters.documentId} maxLength={512}
+              {...attributes} value={filters.documentId}
               onChange={(documentId) => { applyFilters({ documentId }) }}
             />
           )}

@@ -159,7 +159,7 @@ function SearchForm ({ query, onSearch }: { query: string, onSearch: (query: str
     >
       <label for='memories-query'>Full text</label>
       <input
-        id='memories-query' type='search' value={text} maxLength={8192} autocomplete='off'
+        id='memories-query' type='search' value={text} autocomplete='off'
         onInput={({ currentTarget }) => {
           setText(currentTarget.value)
           if (currentTarget.value === '') onSearch('')

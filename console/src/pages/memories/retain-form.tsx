@@ -66,7 +66,7 @@ export function RetainForm ({ bank, onRetained, onClose }: Props) {
     <Field label={label}>
       {(attributes) => (
         <input
-          {...attributes} value={draft[name]} maxLength={512} autocomplete='off' spellcheck={false}
+          {...attributes} value={draft[name]} autocomplete='off' spellcheck={false}
           onInput={({ currentTarget }) => { change({ [name]: currentTarget.value }) }}
         />
       )}
@@ -79,10 +79,10 @@ export function RetainForm ({ bank, onRetained, onClose }: Props) {
     }}
     >
       <p>Into the bank <code><SafeText text={bank} isExpandable={false} /></code>.</p>
-      <Field label='Content' hint='The text to remember, up to 50,000 characters.'>
+      <Field label='Content' hint='The text to remember.'>
         {(attributes) => (
           <textarea
-            {...attributes} ref={field} rows={5} value={draft.content} maxLength={50_000}
+            {...attributes} ref={field} rows={5} value={draft.content}
             onInput={({ currentTarget }) => { change({ content: currentTarget.value }) }}
           />
         )}

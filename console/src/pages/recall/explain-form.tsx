@@ -75,7 +75,7 @@ export function ExplainForm ({ bank, query, settings, requested }: Props) {
         >
           {(attributes) => (
             <input
-              {...attributes} value={id} autocomplete='off' spellcheck={false} maxLength={40}
+              {...attributes} value={id} autocomplete='off' spellcheck={false}
               onInput={({ currentTarget }) => { setId(currentTarget.value) }}
             />
           )}

@@ -94,7 +94,7 @@ export default function RecallPage () {
           <div class='field'>
             <label for='recall-query'>Query</label>
             <textarea
-              id='recall-query' class='recall-query' rows={2} value={query} maxLength={8192}
+              id='recall-query' class='recall-query' rows={2} value={query}
               onInput={({ currentTarget }) => { setQuery(currentTarget.value) }}
               onKeyDown={(event) => {
                 if (event.key !== 'Enter' || event.shiftKey || !canRun) return

@@ -49,7 +49,7 @@ export function ReflectForm ({ values, onChange, onAsk, onCancel, isBusy, missin
         >
           {(attributes) => (
             <textarea
-              {...attributes} rows={2} maxLength={8192} value={values.query}
+              {...attributes} rows={2} value={values.query}
               onInput={({ currentTarget }) => { onChange({ query: currentTarget.value }) }}
               onKeyDown={(event) => {
                 if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return
@@ -146,7 +146,7 @@ function OptionFields ({ values, onChange }: Pick<Props, 'values' | 'onChange'>)
       <Field label='Instructions' hint='Tone, length and language of the answer.'>
         {(attributes) => (
           <textarea
-            {...attributes} rows={2} maxLength={4000} value={values.instructions}
+            {...attributes} rows={2} value={values.instructions}
             onInput={({ currentTarget }) => { onChange({ instructions: currentTarget.value }) }}
           />
         )}
