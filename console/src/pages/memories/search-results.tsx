@@ -5,7 +5,7 @@ import { client } from '../../state/session.js'
 import { useLoad } from '../../state/use-load.js'
 import type { Metadata } from '../../text/metadata.js'
 import { formatCount, formatNumber } from '../../text/format.js'
-import { matchesRemainingFilters, searchRequest, type Filters } from './filters.js'
+import { countFilters, matchesRemainingFilters, searchRequest, type Filters } from './filters.js'
 import { PreviewRow, rowHeight } from './memory-list.js'
 import { previewOf } from './previews.js'
 
@@ -22,6 +22,13 @@ interface Props {
   onChoose: (id: string) => void
 }
 
+function emptyTitle (hits: number, total: number, isFiltered: boolean): string {
+  if (hits < total) {
+    return `None of the ${formatNumber(hits)} best of ${formatNumber(total)} memories with these words passes the filters.`
+  }
+  return isFiltered ? 'No memory with these words passes the filters.' : 'No memory has these words.'
+}
+
 /** The results of a full-text search, by relevance. */
 export function SearchResults ({ bank, query, filters, metadata, selected, changeCount, onChoose }: Props) {
   const height = useMemo(rowHeight, [])
@@ -35,7 +42,7 @@ export function SearchResults ({ bank, query, filters, metadata, selected, chang
     <Loadable loaded={results} label='Searching'>
       {({ previews, hits, total }) => previews.length === 0
         ? (
-          <EmptyState title='No memory has these words.'>
+          <EmptyState title={emptyTitle(hits, total, countFilters(filters, metadata) > 0)}>
             <p>The search uses words and their stems, not meaning; the Recall lab searches by both.</p>
           </EmptyState>
           )
@@ -43,7 +50,7 @@ export function SearchResults ({ bank, query, filters, metadata, selected, chang
           <>
             <p role='status'>
               {formatCount(previews.length, 'memory', 'memories')}, best first
-              {hits >= MAX_HITS && `; the ${formatNumber(MAX_HITS)} best of ${formatNumber(total)} are considered`}.
+              {hits < total && `; the ${formatNumber(hits)} best of ${formatNumber(total)} are considered`}.
             </p>
             <VirtualList
               label='Memories found' count={previews.length} rowHeight={height} total={previews.length}
