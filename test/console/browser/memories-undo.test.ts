@@ -1,4 +1,8 @@
 import type { Page } from 'playwright-core'
+import type { Test } from 'tap'
+import type { MemoryGatewayClient } from '../../../packages/client/src/index.js'
+import { testApp, type TestApp } from '../../helpers/app.js'
+import type { TestConfig } from '../../helpers/config.js'
 import { consoleTest, hasNoViolation, signInAs } from '../browser.js'
 
 const YAML = `
@@ -17,6 +21,39 @@ const MEMORY = {
   occurred_at: OCCURRED,
   document_id: 'day-1',
   source: 'notes',
+}
+
+let gateway: TestApp
+
+/** A gateway whose clock the test moves. */
+const served = (config: TestConfig) => ({
+  start: async (t: Test) => {
+    gateway = await testApp(t, config)
+    return { url: await gateway.app.listen({ host: '127.0.0.1', port: 0 }) }
+  },
+})
+
+async function retainNotes (client: MemoryGatewayClient, count: number, length: number) {
+  for (let index = 0; index < count; index++) {
+    const content = `Note ${index}. `.padEnd(length, `${index} `)
+    await client.retain({ bank_id: 'notes', content, tags: ['note'] })
+  }
+  return await memoriesOf(client)
+}
+
+async function memoriesOf (client: MemoryGatewayClient) {
+  return (await client.listMemories({ bank_id: 'notes', limit: 1000 }).pages().next()).value!.memories
+}
+
+/** Forgets the notes and returns the notice. */
+async function forgetNotes (page: Page, address: string, count: number) {
+  await page.goto(address)
+  await signInAs(page, 'user:alice')
+  await forgetByTag(page, 'note')
+  await page.getByRole('button', { name: `Forget ${count} memories` }).click()
+  const notice = page.locator('.memories-undo')
+  await notice.getByText(`${count} memories are forgotten.`).waitFor()
+  return notice
 }
 
 async function forgetByTag (page: Page, tag: string): Promise<void> {
@@ -81,3 +118,54 @@ consoleTest('a caller without write learns that there is no undo, and one withou
   await page.getByText('1 memory is forgotten.').waitFor()
   t.equal((await client(writer).getBank({ bank_id: 'team' })).memory_count, 0)
 })
+
+consoleTest('an undo restores in pieces what a limit does not admit at once, and a repeat continues', {
+  ...served({ file: { homeostasis: { rate_limits: { import_per_minute: 50 } } } }),
+  expectedErrors: [/status of 400/, /status of 429/],
+}, async (t, { page, url, client }) => {
+  const before = await retainNotes(client(), 60, 20)
+  const notice = await forgetNotes(page, url('memories?bank=notes'), 60)
+  await notice.getByRole('button', { name: 'Undo' }).click()
+  await notice.getByText('The limit import_per_minute (50) is used up').waitFor()
+  await notice.getByText('30 memories are not stored again yet. Undo continues with them.').waitFor()
+  await page.getByRole('listbox').getByText(/^Note \d/).first().waitFor()
+  t.equal((await client().getBank({ bank_id: 'notes' })).memory_count, 30)
+  await hasNoViolation(t, page, 'an undo in part')
+  gateway.clock.advance(60_000)
+  await notice.getByRole('button', { name: 'Undo' }).click()
+  await notice.waitFor({ state: 'detached' })
+  t.same(await memoriesOf(client()), before)
+})
+
+for (const permissions of [['read', 'write', 'forget', 'admin'], ['read', 'write', 'forget']] as const) {
+  const isComplete = permissions.length === 4
+  consoleTest(`with ${permissions.join(', ')} a memory that is refused does not prevent the undo of the others`, {
+    ...served({
+      maxBodyBytes: 16_384,
+      file: {
+        access_control: { enabled: true, default_policy: 'deny' },
+        access_grants: [
+          { bank_id: 'notes', principal: 'user:alice', permissions: [...permissions] },
+          { bank_id: 'notes', principal: 'user:root', permissions: ['*'] },
+        ],
+      },
+    }),
+    expectedErrors: [/status of 400/, /status of 413/],
+  }, async (t, { page, url, client }) => {
+    const root = client({ principal: 'user:root' })
+    await root.retain({ bank_id: 'notes', content: 'The long note. '.padEnd(3000, 'long '), tags: ['note'] })
+    const before = await retainNotes(root, 20, 1500)
+    const notice = await forgetNotes(page, url('memories?bank=notes'), 21)
+    await root.patchBankConfig({ bank_id: 'notes', patch: { barriers: { validation: { max_content_length: 2000 } } } })
+    await notice.getByRole('button', { name: 'Undo' }).click()
+    await notice.getByText('1 memory is not stored again yet. Undo continues with it.').waitFor()
+    await notice.getByText('2000').first().waitFor()
+    t.equal((await root.getBank({ bank_id: 'notes' })).memory_count, 20)
+    await root.patchBankConfig({ bank_id: 'notes', patch: { barriers: null } })
+    await notice.getByRole('button', { name: 'Undo' }).click()
+    await notice.waitFor({ state: 'detached' })
+    const after = await memoriesOf(root)
+    t.same(after.map(({ text }) => text).sort(), before.map(({ text }) => text).sort())
+    if (isComplete) t.same(after, before)
+  })
+}

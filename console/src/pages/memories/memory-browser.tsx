@@ -63,8 +63,9 @@ export function MemoryBrowser ({ bank }: { bank: string }) {
       <FilterForm key={bank} filters={filters} metadata={metadata} onMetadata={setMetadata} />
       {forgotten !== undefined && (
         <UndoNotice
-          forgotten={forgotten} onUndone={reload} onClose={() => {
-            setForgotten(undefined)
+          // Preact compares keys by identity: each has its own progress.
+          key={forgotten} forgotten={forgotten} onUndone={reload} onClose={() => {
+            setForgotten((current) => current === forgotten ? undefined : current)
             heading.current?.focus()
           }}
         />

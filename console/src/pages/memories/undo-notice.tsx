@@ -23,18 +23,21 @@ export function UndoNotice ({ forgotten, onUndone, onClose }: Props) {
   useEffect(() => { container.current?.focus() }, [forgotten])
   const [isBusy, setIsBusy] = useState(false)
   const [error, setError] = useState<unknown>(undefined)
+  const [remaining, setRemaining] = useState<number | undefined>(undefined)
   const restore = async () => {
     if (undoData === undefined) return
     setIsBusy(true)
     setError(undefined)
     try {
-      await undo(undoData)
+      await undo(undoData, setRemaining)
       announce('The forgotten memories are stored again')
       onUndone()
       onClose()
     } catch (failure) {
       setError(failure)
       setIsBusy(false)
+      // Some of them may be stored.
+      onUndone()
     }
   }
   return (
@@ -44,6 +47,12 @@ export function UndoNotice ({ forgotten, onUndone, onClose }: Props) {
         {undoData !== undefined && !undoData.isComplete &&
           ' Undo stores the contents again, as new memories with new ids.'}
       </p>
+      {remaining !== undefined && remaining > 0 && (
+        <p role='status'>
+          {formatCount(remaining, 'memory is', 'memories are')} not stored again yet. Undo continues with{' '}
+          {remaining === 1 ? 'it' : 'them'}.
+        </p>
+      )}
       {error !== undefined && <Failure error={error} />}
       <div class='actions'>
         {undoData !== undefined && undoData.memories.length > 0 && (

@@ -4,11 +4,14 @@ import { client } from '../../state/session.js'
 /** Maximum number of memories that the page keeps for an undo. */
 export const MAX_UNDO = 100
 const MAX_CONCURRENT = 4
+/** Maximum number of characters that one request restores, so that proxies accept it and it ends in time. */
+const MAX_CHARACTERS = 250_000
 /** The first line of an export. */
 const HEADER = { format: 'memory-gateway-export', version: 1 } as const
 
 export interface Undo {
   bank: string
+  /** The memories that have not been stored again. */
   memories: readonly Memory[]
   /** Whether ids, times and trust are restored too, which requires `admin` on the bank. */
   isComplete: boolean
@@ -47,8 +50,46 @@ export async function undoScopeOf (bank: string, signal: AbortSignal): Promise<U
   return granted.has('admin') ? 'all' : granted.has('write') ? 'content' : 'none'
 }
 
-/** Restores memories, except those that have expired meanwhile, which the server would not store. */
-export async function undo ({ bank, memories, isComplete }: Undo): Promise<void> {
+/**
+ * Restores memories, except those that have expired meanwhile, which the server would not store. Those that are stored
+ * are removed from `data`, so that a repeat after a failure continues.
+ * @param onProgress called after each request, with the number of memories that remain
+ */
+export async function undo (data: Undo, onProgress: (remaining: number) => void): Promise<void> {
+  const failure = await restore(data, data.memories, onProgress)
+  if (failure !== undefined) throw failure
+}
+
+/**
+ * Restores some of the memories, in halves if they are too many for one request.
+ * @returns the error of a memory that the server refuses by itself, which does not prevent the others
+ */
+async function restore (
+  data: Undo, memories: readonly Memory[], onProgress: (remaining: number) => void,
+): Promise<Error | undefined> {
+  if (memories.length === 1 || memories.reduce((sum, { text }) => sum + text.length, 0) <= MAX_CHARACTERS) {
+    try {
+      await store(data, memories)
+      data.memories = data.memories.filter((memory) => !memories.includes(memory))
+      onProgress(data.memories.length)
+      return undefined
+    } catch (error) {
+      if (!isRefusal(error)) throw error
+      if (memories.length === 1) return error
+    }
+  }
+  const middle = Math.ceil(memories.length / 2)
+  const first = await restore(data, memories.slice(0, middle), onProgress)
+  const second = await restore(data, memories.slice(middle), onProgress)
+  return first ?? second
+}
+
+/** Whether the server refuses a request for its size, for the number of its memories, or for one of them. */
+function isRefusal (error: unknown): error is MemoryGatewayError {
+  return error instanceof MemoryGatewayError && (error.status === 400 || error.status === 413)
+}
+
+async function store ({ bank, isComplete }: Undo, memories: readonly Memory[]): Promise<void> {
   if (isComplete) {
     await client.value.importBank({ bank_id: bank, lines: [HEADER, ...memories] })
     return
