@@ -24,7 +24,8 @@ interface Props {
 
 function emptyTitle (hits: number, total: number, isFiltered: boolean): string {
   if (hits < total) {
-    return `None of the ${formatNumber(hits)} best of ${formatNumber(total)} memories with these words passes the filters.`
+    const considered = `${formatNumber(hits)} best of ${formatNumber(total)}`
+    return `None of the ${considered} memories with these words passes the filters.`
   }
   return isFiltered ? 'No memory with these words passes the filters.' : 'No memory has these words.'
 }
