@@ -1,3 +1,4 @@
+import { request } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { Readable } from 'node:stream'
 import t from 'tap'
@@ -285,6 +286,28 @@ await t.test('a member of a body that the route does not take is named, and noth
   t.equal((await app.get('/v1/banks/home')).json().memory_count, 1)
   // Some clients send these with every request.
   for (const body of [{}, null]) t.equal((await remove(body)).statusCode, 200)
+})
+
+await t.test('a GET or HEAD request with a body is refused, because nothing would read it', async (t) => {
+  for (const url of ['/v1/banks', '/v1/banks/b', '/v1/banks/b/memories', '/v1/whoami']) {
+    for (const headers of [JSON_TYPE, { 'content-type': 'text/plain' }, {}]) {
+      refused(t, await inject({ method: 'GET', url, headers, payload: '{"limit":1}' }), 400, 'invalid_request', {
+        detail: 'A GET request has no body: send parameters in the query string',
+      })
+    }
+    t.equal((await inject({ method: 'HEAD', url, payload: '{"limit":1}' })).statusCode, 400)
+    for (const payload of ['', '{}', 'null']) {
+      t.equal((await inject({ method: 'GET', url, headers: JSON_TYPE, payload })).statusCode, 200)
+    }
+  }
+  const { app } = await testApp(t)
+  const origin = await app.listen({ host: '127.0.0.1', port: 0 })
+  const status = await new Promise((resolve, reject) => {
+    const headers = { 'transfer-encoding': 'chunked', connection: 'close' }
+    request(`${origin}/v1/banks`, { headers }, (response) => { resolve(response.resume().statusCode) })
+      .on('error', reject).end('{"limit":1}')
+  })
+  t.equal(status, 400)
 })
 
 await t.test('lengths count characters, and not UTF-16 units', async (t) => {
