@@ -1,3 +1,4 @@
+import { FIRST_INSTANT, LAST_INSTANT } from '../time/clock.js'
 import { DAY_MS, dayOf } from '../time/days.js'
 import { isEveryYear, latestAndNext, mondayOf, RECURRENCES } from './calendar-periods.js'
 import { parseDates, type NamedDate } from './date-parser.js'
@@ -5,13 +6,11 @@ import { readableDates } from './date-text.js'
 import { namedPeriods } from './named-periods.js'
 import { extendInDirection, openingOf, type Opening, type TimeSpan } from './open-periods.js'
 
-/** Periods farther from 1970 than about ten thousand years are ignored. */
-const MAX_INSTANT = 3_652_500 * DAY_MS
 /**
  * A text without any of these words names no time. The check avoids the parser, which is the slowest part of analysing
  * a query.
  */
-const TIME_WORD = /\d|\b(?:(?:last|past|next) (?:\w+ (?:of )?)?days|(?:on|last|next|this|past|since|until|till) (?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)|today|tonight|(?:this|last) (?:morning|afternoon|evening|night)|yesterday|tomorrow|ago|weekend|week|month|quarter|half|year|spring|summer|autumn|fall|winter|christmas|xmas|easter|halloween|thanksgiving|boxing day|valentine|patrick|independence day|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)s?\b/i
+const TIME_WORD = /\d|\b(?:(?:last|past|previous|next) (?:[\w-]+ ){0,2}(?:days|hours?|minutes)|previous day|(?:on|last|next|this|past|since|until|till) (?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)|today|tonight|(?:this|last) (?:morning|afternoon|evening|night)|yesterday|tomorrow|ago|weekend|week|month|quarter|half|year|spring|summer|autumn|fall|winter|christmas|xmas|easter|halloween|thanksgiving|boxing day|valentine|patrick|independence day|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)s?\b/i
 /**
  * The words that make the name of a month a date when no year or day does: `march` and `may` are also verbs, `June` and
  * `April` also names of people.
@@ -47,7 +46,8 @@ export function timeSpans (text: string, reference: number, utcOffset = 0): Time
   if (!TIME_WORD.test(text)) return []
   // A local time is the UTC time of an instant that is moved by the offset.
   const spans = localTimeSpans(text, reference + utcOffset)
-  return utcOffset === 0 ? spans : spans.map(({ from, to }) => ({ from: from - utcOffset, to: to - utcOffset }))
+  if (utcOffset === 0) return spans
+  return spans.map(({ from, to }) => withinYears({ from: from - utcOffset, to: to - utcOffset }))
 }
 
 /**
@@ -117,14 +117,19 @@ function addSpans (spans: TimeSpan[], named: readonly TimeSpan[], opening: Openi
   // One that recurs every year has no open end.
   const side = isEveryYear(named) ? { ...opening, isNearby: true } : opening
   for (const span of named) {
-    // `In 900000 years` leads beyond the range of dates.
-    if (Math.abs(span.from) >= MAX_INSTANT || Math.abs(span.to) >= MAX_INSTANT) continue
-    spans.push(extendInDirection(span, side, reference))
+    const extended = withinYears(extendInDirection(span, side, reference))
+    // `In 9000 years` leads beyond them.
+    if (extended.from < extended.to) spans.push(extended)
   }
 }
 
 function startOfDay (instant: number): number {
   return dayOf(instant) * DAY_MS
+}
+
+/** The part of a span that lies in the years of four digits: no memory can have another time. */
+function withinYears ({ from, to }: TimeSpan): TimeSpan {
+  return { from: Math.max(from, FIRST_INSTANT), to: Math.min(to, LAST_INSTANT) }
 }
 
 function isTimeOfDay (start: NamedDate['start']): boolean {

@@ -12,8 +12,8 @@ const RFC3339 = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(\.\d+)?([Zz
 const MAX_CHARACTERS = 64
 
 // RFC 3339 has years of four digits, so an instant that an offset moves beyond them could not be formatted.
-const FIRST = Date.parse('0000-01-01T00:00:00.000Z')
-const LAST = Date.parse('9999-12-31T23:59:59.999Z')
+export const FIRST_INSTANT = Date.parse('0000-01-01T00:00:00.000Z')
+export const LAST_INSTANT = Date.parse('9999-12-31T23:59:59.999Z')
 
 /**
  * Reads an RFC 3339 date-time with an offset (RFC 3339 section 5.6).
@@ -30,13 +30,13 @@ export function parseInstant (text: string): number | undefined {
   // Date.parse rolls 30 February over into March; a day beyond its month is refused here instead.
   if (month! < 1 || month! > 12 || day! < 1 || day! > daysInMonth(year!, month!)) return undefined
   const instant = Date.parse(text.toUpperCase())
-  return instant >= FIRST && instant <= LAST ? instant : undefined
+  return instant >= FIRST_INSTANT && instant <= LAST_INSTANT ? instant : undefined
 }
 
 /** @returns the instant as RFC 3339 with milliseconds, at an offset in milliseconds east of UTC */
 export function formatAtOffset (instant: number, utcOffset: number): string {
   const local = instant + utcOffset
-  if (utcOffset === 0 || local < FIRST || local > LAST) return formatInstant(instant)
+  if (utcOffset === 0 || local < FIRST_INSTANT || local > LAST_INSTANT) return formatInstant(instant)
   const minutes = Math.abs(utcOffset) / 60_000
   const [hour, minute] = [Math.floor(minutes / 60), minutes % 60].map((part) => String(part).padStart(2, '0'))
   return `${formatInstant(local).slice(0, -1)}${utcOffset < 0 ? '-' : '+'}${hour}:${minute}`

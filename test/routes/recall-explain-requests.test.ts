@@ -30,6 +30,8 @@ await t.test('a time in the query is shown, with whether the memory matches it',
   })
   t.equal((await explain(app, later, query)).stages.times!.searched, false)
   t.equal((await explain(app, later, 'What was painted?')).stages.times, undefined)
+  // RFC 3339 has no such year.
+  t.equal((await explain(app, later, 'What was painted 3000 years ago?')).stages.times, undefined)
 })
 
 await t.test('a query that asks for two things is explained by its parts', async (t) => {

@@ -186,7 +186,7 @@ t.test('the distance in days is 0 within a span, and otherwise that to the neare
 
 const BEYOND = [
   'in 9999999 weeks', '99999 years ago', 'in 273000 years', 'in 99999999999999999999 days', '31 February 2023',
-  '0000-00-00',
+  '0000-00-00', 'in 9000 years', '3000 years ago',
 ]
 
 t.test('for any text the spans are few, have a length and are within the range of dates', async () => {
@@ -209,6 +209,15 @@ t.test('for any text the spans are few, have a length and are within the range o
 
 t.test('times outside the range of dates are ignored', async (t) => {
   for (const text of BEYOND) t.strictSame(timeSpans(text, NOW), [], text)
+})
+
+t.test('spans end with the years of four digits, in UTC', async (t) => {
+  const last = Date.parse('9999-12-31T12:00:00Z')
+  t.strictSame(timeSpans('tomorrow', last), [])
+  t.strictSame(timeSpans('today', last), [{ from: Date.UTC(9999, 11, 31), to: Date.parse('9999-12-31T23:59:59.999Z') }])
+  t.strictSame(timeSpans('today', last, -10 * DAY / 24), [
+    { from: Date.parse('9999-12-31T10:00:00Z'), to: Date.parse('9999-12-31T23:59:59.999Z') },
+  ])
 })
 
 t.test('a run of durations is read in bounded time', async (t) => {
