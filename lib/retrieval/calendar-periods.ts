@@ -12,6 +12,8 @@ const SEASONS: Readonly<Record<string, number>> = { spring: 2, summer: 5, autumn
 const WEEK_MS = 7 * DAY_MS
 /** The most months that lie between two that have a 31st. */
 const MAX_MONTHS_WITHOUT_DAY = 2
+/** The most years from one 29 February to the next, as from 1896 to 1904. */
+const MAX_YEARS_WITHOUT_DAY = 8
 
 /** @param year as text, or `last year`, `this year` or `next year` */
 export function inYear (period: Recurring, year: string, reference: number): TimeSpan[] {
@@ -88,10 +90,15 @@ export function weekOfMonth (place: number | 'last', month: number): Recurring {
 
 /** The Saturday and Sunday of a month, by the place of the Saturday. */
 export function weekendOfMonth (place: number | 'last', month: number): Recurring {
+  return weekdayOfMonth(place, 6, month, 2)
+}
+
+/** @param weekday from 0 for Sunday @param days of the period that begins with it */
+export function weekdayOfMonth (place: number | 'last', weekday: number, month: number, days = 1): Recurring {
   return (year) => {
     const week = weekOfMonth(place, month)(year)
-    const from = week.from + (6 - new Date(week.from).getUTCDay()) * DAY_MS
-    return { from, to: from + 2 * DAY_MS }
+    const from = week.from + (weekday - new Date(week.from).getUTCDay() + 7) % 7 * DAY_MS
+    return { from, to: from + days * DAY_MS }
   }
 }
 
@@ -130,7 +137,7 @@ export function years (first: number, last: number): TimeSpan[] {
  * A day by its number alone: the latest, and the next.
  * @param word `last`, `this` or `next` before `month`, which names one
  */
-export function dayOfMonth (day: number, word: string | undefined, reference: number): TimeSpan[] {
+export function dayOfMonth (day: number, word: string | undefined, reference: number): readonly TimeSpan[] {
   const month = new Date(reference).getUTCMonth()
   if (word !== undefined) {
     const offset = ({ last: -1, this: 0 } as Readonly<Record<string, number>>)[word.toLowerCase()] ?? 1
@@ -140,8 +147,16 @@ export function dayOfMonth (day: number, word: string | undefined, reference: nu
   for (let offset = -MAX_MONTHS_WITHOUT_DAY; offset <= MAX_MONTHS_WITHOUT_DAY; offset++) {
     around.push(...dayIn(month + offset, day, reference))
   }
-  return [...around.filter(({ from }) => from <= reference).slice(-1), ...around.filter(({ from }) => from > reference)
-    .slice(0, 1)]
+  return latestAndNext(around, reference)
+}
+
+/** The latest 29 February, and the next. */
+export function leapDays (reference: number): readonly TimeSpan[] {
+  const around: TimeSpan[] = []
+  for (let year = -MAX_YEARS_WITHOUT_DAY; year <= MAX_YEARS_WITHOUT_DAY; year++) {
+    around.push(...dayIn(1 + 12 * year, 29, reference))
+  }
+  return latestAndNext(around, reference)
 }
 
 /** @returns nothing for a day that the month does not have */

@@ -26,8 +26,10 @@ const CALENDAR_WEEK = /^(?:this|last|next) week$/i
 /** What precedes a weekday or a weekend to come, besides the words that the parser reads. */
 const UPCOMING = /\b(?:coming|upcoming)\s+$/i
 const PART_OF_TODAY = /^this (?:morning|afternoon|evening|night)\b/i
-/** The second year of `in 2019 and 2022` has no word of its own. */
-const YEAR = /\b(in|of|during|since|before|after|by|until|year|early|late|mid|around|(?<=\b(?:in|of|during) \d{4} )(?:and|or)) ((?:19|20)\d\d)\b/gi
+/** A distance without the time that it is counted from, which is not the present: `a week after the meeting`. */
+const DISTANCE_ALONE = /\b(?:before|after)$/i
+/** The second year of `in 2019 and 2022` has no word of its own. The year of a whole date is none. */
+const YEAR = /\b(in|of|during|since|before|after|by|until|year|early|late|mid|around|(?<=\b(?:in|of|during) \d{4} )(?:and|or)) ((?:19|20)\d\d)\b(?![-/]\d\d?[-/]\d)/gi
 /** Only the beginning of a text is parsed. */
 const MAX_CHARACTERS = 1000
 /** Only so many bare years of a text are read. */
@@ -64,7 +66,8 @@ function localTimeSpans (text: string, reference: number, isMemory = false): Tim
   const { found: periods, rest } = namedPeriods(looked, reference)
   for (const { index, spans: named } of periods) {
     const opening = openingOf(looked.slice(0, index))
-    add(named, opening)
+    // "Since the 20th" begins with the latest.
+    add(opening.direction === 'since' && named.length === 2 ? named.slice(0, 1) : named, opening)
   }
   for (const found of parseDates(rest, reference)) {
     const { start } = found
@@ -81,6 +84,7 @@ function localTimeSpans (text: string, reference: number, isMemory = false): Tim
     // "From 10 to 12" is most often no time, and names no day; "for 5 minutes" is a duration.
     const isPartOfToday = PART_OF_TODAY.test(found.text)
     if ((isTimeOfDay(start) && !isPartOfToday) || /^for\b/i.test(found.text)) continue
+    if (DISTANCE_ALONE.test(found.text)) continue
     if (isPartOfToday) named = [{ from, to: from + DAY_MS }]
     else if (end != null) named = rangeOf(found, from, end, isClosest, reference)
     else if (PERIOD.test(found.text)) named = [{ from, to: Math.max(reference, from + DAY_MS) }]

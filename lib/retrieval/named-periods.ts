@@ -1,6 +1,6 @@
 import {
-  beforeLast, dayOfMonth, everyYear, halfMonth, halfYear, inYear, inYearOrEvery, monthOf, quarter, relativePeriod,
-  relativeQuarter, season, weekendOfMonth, weekendsAgo, weekOfMonth, years,
+  beforeLast, dayOfMonth, everyYear, halfMonth, halfYear, inYear, inYearOrEvery, leapDays, monthOf, quarter,
+  relativePeriod, relativeQuarter, season, weekdayOfMonth, weekendOfMonth, weekendsAgo, weekOfMonth, years,
 } from './calendar-periods.js'
 import { HOLIDAY_NAME, holidayIn } from './holidays.js'
 import type { TimeSpan } from './open-periods.js'
@@ -19,6 +19,7 @@ interface Groups {
   season: string
   to: string
   unit: string
+  weekday: string
   which: string
   year: string
 }
@@ -44,6 +45,8 @@ const WHICH = '(?<which>last|past|previous|this|current|next|coming|upcoming)'
 const SEASON = '(?<season>spring|summer|autumn|fall|winter)\\b'
 const HOLIDAY = `(?<holiday>${HOLIDAY_NAME})\\b`
 const ORDINAL = '(?<ordinal>first|second|third|fourth|last|1st|2nd|3rd|4th)'
+const WEEKDAY = '(?<weekday>sun|mon|tues|wednes|thurs|fri|satur)day'
+const WEEKDAYS = ['sun', 'mon', 'tues', 'wednes', 'thurs', 'fri', 'satur']
 const PLACES: Readonly<Record<string, number>> = {
   first: 0, '1st': 0, second: 1, '2nd': 1, third: 2, '3rd': 2, fourth: 3, '4th': 3,
 }
@@ -100,6 +103,16 @@ const RULES: readonly Rule[] = [
     const inMonth = end === undefined ? weekOfMonth : weekendOfMonth
     return inYearOrEvery(inMonth(PLACES[ordinal.toLowerCase()] ?? 'last', monthOf(month)), year, now)
   }),
+
+  // The third Thursday of November, the last Tuesday of May 2026.
+  rule(`\\b${ORDINAL} ${WEEKDAY} (?:of|in) ${MONTH}(?:${OF_YEAR})?`, ({ ordinal, weekday, month, year }, now) => {
+    const place = PLACES[ordinal.toLowerCase()] ?? 'last'
+    return inYearOrEvery(weekdayOfMonth(place, WEEKDAYS.indexOf(weekday.toLowerCase()), monthOf(month)), year, now)
+  }),
+
+  // On 29 February, which the parser reads only near one; not the end of a range.
+  rule(`\\b(?:${WEEKDAY},? )?(?<!\\b(?:to|through) |[-–] ?)(?:29(?:th)?(?: of)? feb(?:ruary)?|feb(?:ruary)? 29(?:th)?)\\b` +
+    '(?! ?[-–]| (?:to|through|until)\\b|,? ?\\d{4})', (_, now) => leapDays(now)),
 
   // The week before last, two weekends ago.
   rule('\\b(?<unit>week|weekend|month|year) before last\\b', ({ unit }, now) => [beforeLast(unit, now)]),

@@ -53,6 +53,31 @@ const cases: Record<string, Record<string, string[]>> = {
     'by the end of May 2025': ['1925-05-01 2025-06-01'],
     'since the middle of May 2026': ['2026-05-11 2026-11-24'],
   },
+  'a weekday of a month': {
+    'the third Thursday of November 2025': ['2025-11-20 2025-11-21'],
+    'last Tuesday of May 2026': ['2026-05-26 2026-05-27'],
+    'the first Sunday in March last year': ['2025-03-02 2025-03-03'],
+  },
+  'the leap day': {
+    'What did we do on 29 February?': ['2024-02-29 2024-03-01', '2028-02-29 2028-03-01'],
+    'on Thursday, February 29th': ['2024-02-29 2024-03-01', '2028-02-29 2028-03-01'],
+    'since the 29th of February': ['2024-02-29 2026-11-24'],
+    'on February 29, 2020': ['2020-02-29 2020-03-01'],
+    '29 February 2026': [],
+  },
+  'a distance from a time': {
+    'What did we do three years before 2020?': ['2017-01-01 2018-01-01'],
+    'two years after 2015': ['2017-01-01 2018-01-01'],
+    '3 months before 2020': ['2019-10-01 2019-11-01'],
+    'a week before Christmas 2025': ['2025-12-17 2025-12-24'],
+    'two weeks after Easter 2026': ['2026-04-14 2026-04-21'],
+    'the day after Thanksgiving 2025': ['2025-11-28 2025-11-29'],
+    'two days after 5 May 2026': ['2026-05-07 2026-05-08'],
+    'the days after Thanksgiving 2025': ['2025-11-27 2026-01-27'],
+    'a week after the meeting': [],
+    'a month before the move': [],
+    'two years after the wedding in 2020': ['2020-01-01 2021-01-01'],
+  },
   'a week, weekend, month or year before the last': {
     'the week before last': ['2026-11-09 2026-11-16'],
     'the weekend before last': ['2026-11-14 2026-11-16'],
@@ -112,6 +137,8 @@ t.test('a period without a year is searched in six years', async (t) => {
     'in Q3': '2025-07-01 2025-10-01',
     'the first week of May': '2025-05-01 2025-05-08',
     'in the first half of June': '2025-06-01 2025-06-16',
+    'the second Monday of June': '2025-06-09 2025-06-10',
+    'the day before Christmas': '2025-12-23 2025-12-24',
   })) {
     const found = named(text)
     t.equal(found.length, 6, text)
