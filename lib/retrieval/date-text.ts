@@ -13,11 +13,18 @@ const MONTHS = [
 ]
 const MONTH = '(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|' +
   'oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)'
+const WEEKDAY = '(?:mon|tues|wednes|thurs|fri|satur|sun)day'
+const ISO_DAY = String.raw`(?:19|20)\d\d-\d\d-\d\d(?!\d)`
+/** A day by a name, which may be the present. */
+const NAMED_DAY = String.raw`(?:(?:(?:last|this|next) )?${WEEKDAY}|yesterday|today|now|tomorrow)\b`
 /** Both ends of the period name a day or a month. */
 const BETWEEN = new RegExp(
-  String.raw`\b(between (?:the )?(?:\d|${MONTH}\b)[^.;?!]{0,24}?) and (?:the )?(?=\d{1,2}(?:st|nd|rd|th)?\b|${MONTH}\b)`,
+  String.raw`\b(between (?:the )?(?:\d|${MONTH}\b|${NAMED_DAY})[^.;?!]{0,24}?) and (?:the )?` +
+    String.raw`(?=\d{1,2}(?:st|nd|rd|th)?\b|${ISO_DAY}|${MONTH}\b|${NAMED_DAY})`,
   'gi',
 )
+/** The parser reads "20 until 2026" as hours. */
+const ISO_RANGE = new RegExp(String.raw`\b(${ISO_DAY}) (?:until|till|through) (?=${ISO_DAY}|${NAMED_DAY})`, 'gi')
 /** Beside `from` the parser reads "3 to 5 May" as hours. */
 const FROM_DAY = new RegExp(String.raw`\bfrom (?:the )?(?=\d{1,2} to (?:the )?\d{1,2} ${MONTH}\b)`, 'gi')
 /** A day and a month without a year; fractions, ratios and readings look alike. */
@@ -62,6 +69,22 @@ const YEAR_WITH_MONTH = new RegExp(
   String.raw`\b(last|this|next) year,? (in|on) (?:the )?((?:${DAY} (?:of )?)?${MONTH}\b(?: ${DAY}\b)?)(?!,? \d)`, 'gi',
 )
 const YEAR_OFFSETS: ReadonlyMap<string, number> = new Map([['last', -1], ['this', 0], ['next', 1]])
+const UNITS_OF_TIME = '(?:minutes|hours|days|weeks|months|years)'
+const BELOW_TWENTY = 'one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen ' +
+  'sixteen seventeen eighteen nineteen'
+const NUMBERS = ['', ...BELOW_TWENTY.split(' ')]
+const TENS = ['', '', 'twenty', 'thirty', 'forty', 'fifty', 'sixty', 'seventy', 'eighty', 'ninety']
+/** A number above twelve in words, of which the parser reads at most the last: `twenty-one days ago`. */
+const NUMBER_IN_WORDS = new RegExp(
+  String.raw`\b(?:(${TENS.slice(2).join('|')})(?:[- ](${NUMBERS.slice(1, 10).join('|')}))?|` +
+    String.raw`(${NUMBERS.slice(13).join('|')}))(?= ${UNITS_OF_TIME}\b)`,
+  'gi',
+)
+/** `the previous week`, `the previous two weeks`, which the parser reads with `last`. */
+const PREVIOUS = new RegExp(
+  String.raw`\bprevious (?=(?:(?:\w+|couple of) )?${UNITS_OF_TIME}\b|(?:hour|week|weekend|month|year|${WEEKDAY})\b)`, 'gi',
+)
+const PREVIOUS_DAY = /\bthe previous day\b/gi
 /** Before a word it keeps the parser from reading it as a name. */
 const NO_NAME = '_'
 
@@ -74,12 +97,20 @@ export function readableDates (text: string, presentYear: number): string {
   // "7 May,2023": without the space the parser sees no year.
   return text.replace(/(\d),(\d{4})\b/g, '$1, $2')
     .replace(/(\.\d{4})[-–](?=\d)/g, '$1 to ').replace(DOTTED, dottedDate)
-    .replace(BETWEEN, '$1 to ').replace(FROM_DAY, '').replace(MID, '$1 ')
+    .replace(NUMBER_IN_WORDS, (_, tens = '', digit = '', teen = '') => numberOf(tens, digit, teen))
+    .replace(PREVIOUS, 'last ').replace(PREVIOUS_DAY, 'yesterday')
+    .replace(BETWEEN, '$1 to ').replace(ISO_RANGE, '$1 to ').replace(FROM_DAY, '').replace(MID, '$1 ')
     .replace(PART_OF, (_, part: string) => `${PARTS.get(part.toLowerCase())!} `)
     .replace(SLASHED, slashedDate)
     .replace(MONTH_OF_YEAR, (_, month: string, word: string) => `${month} ${yearOf(word)}`)
     .replace(YEAR_WITH_MONTH, (_, word: string, on: string, month: string) => `${on} ${month} ${yearOf(word)}`)
     .replace(NO_WEEKDAY, NO_NAME).replace(NO_MONTH_BEFORE_NUMBER, NO_NAME).replace(VERB_AFTER_NUMBER, `$1 ${NO_NAME}`)
+}
+
+/** @param words of the tens and the digit, or of a number below twenty */
+function numberOf (...words: string[]): string {
+  const [tens, digit, teen] = words.map((word) => word.toLowerCase()) as [string, string, string]
+  return String(TENS.indexOf(tens) * 10 + NUMBERS.indexOf(digit) + NUMBERS.indexOf(teen))
 }
 
 function slashedDate (figures: string, first: string, second: string, index: number, text: string): string {

@@ -19,9 +19,9 @@ const IN_MONTH = /\b(in|during|of|since|until|by|before|after|from|every|early|l
 /** The parser reads a bare `May` as a month only after `in`. */
 const BARE_MAY = /\b(last|next|this|past|since|until|before|after|during|by|from|early|late|mid) may\b(?! (?:have|be|not|i|we|you|he|she|they|it)\b)/gi
 /** Periods that end in the present: `the past two weeks`, `the last few months`, `the past month`. */
-const PERIOD = /^(?:the\s+)?(?:(?:past|last)\s+(?:\w+\s+(?:of\s+)?)?(?:days|weeks|months|years)|past\s+(?:week|month|year))\b/i
+const PERIOD = /^(?:the\s+)?(?:(?:past|last)\s+(?:\w+\s+(?:of\s+)?)?(?:minutes|hours|days|weeks|months|years)|past\s+(?:week|month|year)|(?:past|last)\s+hour)\b/i
 /** Those that begin in the present: `the next two weeks`. */
-const COMING_PERIOD = /^(?:the\s+)?next\s+(?:\w+\s+(?:of\s+)?)?(?:days|weeks|months|years)\b/i
+const COMING_PERIOD = /^(?:the\s+)?next\s+(?:\w+\s+(?:of\s+)?)?(?:minutes|hours|days|weeks|months|years)\b/i
 const CALENDAR_WEEK = /^(?:this|last|next) week$/i
 /** What precedes a weekday or a weekend to come, besides the words that the parser reads. */
 const UPCOMING = /\b(?:coming|upcoming)\s+$/i
@@ -127,13 +127,13 @@ function addSpans (spans: TimeSpan[], named: readonly TimeSpan[], opening: Openi
   }
 }
 
-function startOfDay (instant: number): number {
-  return dayOf(instant) * DAY_MS
-}
-
 /** The part of a span that lies in the years of four digits: no memory can have another time. */
 function withinYears ({ from, to }: TimeSpan): TimeSpan {
   return { from: Math.max(from, FIRST_INSTANT), to: Math.min(to, LAST_INSTANT) }
+}
+
+function startOfDay (instant: number): number {
+  return dayOf(instant) * DAY_MS
 }
 
 function isTimeOfDay (start: NamedDate['start']): boolean {

@@ -8,13 +8,15 @@ const MAX_PERIODS = 4
 const NO_PERIODS: readonly TimeSpan[] = []
 
 /** Words of a time, and words that ask for anything at all: `What happened last week?`, `my plans for 5 May`. */
-const PERIOD_WORDS = new Set(words(`today tonight yesterday tomorrow day date week weekend month year morning
-  afternoon evening night noon ago last next past this earlier recent recently since until before after during between
+const PERIOD_WORDS = new Set(words(`today tonight yesterday tomorrow day date week weekend month year hour minute morning
+  afternoon evening night noon ago last next past this earlier recent recently previous since until till through within now before after during between
   around early late mid middle beginning start end first second third fourth half quarter latter christmas xmas eve
   boxing new st saint easter halloween thanksgiving valentine independence spring summer autumn fall winter monday tuesday
   wednesday thursday friday saturday sunday mon tue wed thu fri sat sun january february march april may june july
   august september october november december jan feb mar apr jun jul aug sep sept oct nov dec one two three four five
-  six seven eight nine ten eleven twelve few couple several happen happened go went going gone plan event appointment schedule
+  six seven eight nine ten eleven twelve
+  thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety
+  few couple several happen happened go went going gone plan event appointment schedule
   calendar session conversation chat anything something everything all thing activity talk discuss mention tell told
   say said write wrote note memory remember recall know list summary summarize show give else`).map(stem))
 /** `Patrick` alone is the name of a person. */

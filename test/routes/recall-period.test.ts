@@ -37,6 +37,22 @@ t.test('a question that names only a time finds the memories of that time, whate
   ])
 })
 
+t.test('a question for a time up to the present, or between dates, finds the memories of every day', async (t) => {
+  const app = await testApp(t)
+  await app.retain('home', 'The boiler was repaired.', { occurred_at: '2026-11-23T10:00:00Z' })
+  await app.retain('home', 'Bought bread.', { occurred_at: '2026-11-22T20:00:00Z' })
+  await app.retain('home', 'Sold the boat.', { occurred_at: '1990-05-05T10:00:00Z' })
+  for (const query of [
+    'What happened in the last 24 hours?', 'What happened within the past thirty-six hours?',
+    'What happened between 2026-11-20 and 2026-11-23?', 'What happened between 2026-11-20 and now?',
+    'What happened from 2026-11-20 until 2026-11-23?', 'What happened from 2026-11-20 through 2026-11-23?',
+    'What happened from 2026-11-20 till today?', 'What happened between yesterday and today?',
+  ]) {
+    t.strictSame(new Set(await recall(app, query)), new Set(['The boiler was repaired.', 'Bought bread.']), query)
+  }
+  t.strictSame(await recall(app, 'What happened the previous day?'), ['Bought bread.'])
+})
+
 t.test('with embeddings, memories of the time are found by the time at which they were retained, too', async (t) => {
   const app = await testApp(t, { file: { retrieval: { weights: { semantic: 1 } } } })
   app.clock.set('2026-11-22T09:00:00Z')

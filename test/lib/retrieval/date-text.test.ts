@@ -55,8 +55,67 @@ await t.test('a range between two days, or two months, includes both', async (t)
   ] as const) t.strictSame(named(text), expected, text)
 })
 
+await t.test('a range of ISO dates, or between days by their names, includes both ends', async (t) => {
+  for (const [text, ...expected] of [
+    ['between 2026-01-05 and 2026-01-10', '2026-01-05 2026-01-11'],
+    ['between 2026-01-05T10:00:00Z and 2026-01-10T10:00:00Z', '2026-01-05 2026-01-11'],
+    ['between 2026-01-05 and today', '2026-01-05 2026-01-16'],
+    ['between 2026-01-05 and now', '2026-01-05 2026-01-16'],
+    ['from 2026-01-05 until 2026-01-10', '2026-01-05 2026-01-11'],
+    ['from 2026-01-05 till 2026-01-10', '2026-01-05 2026-01-11'],
+    ['from 2026-01-05 through 2026-01-10', '2026-01-05 2026-01-11'],
+    ['from 2026-01-05 until today', '2026-01-05 2026-01-16'],
+    ['between Monday and Wednesday', '2026-01-12 2026-01-15'],
+    ['between last Monday and today', '2026-01-12 2026-01-16'],
+    ['between yesterday and tomorrow', '2026-01-14 2026-01-17'],
+    ['until 2026-01-10', '1926-01-10 2026-01-10'],
+    ['until 2026-02-30'],
+    ['in 2019-20', '2019-01-01 2020-01-01'],
+    ['between Monday’s plan and today’s plan', '2026-01-12 2026-01-13', '2026-01-15 2026-01-16'],
+  ] as const) t.strictSame(named(text), expected, text)
+})
+
+await t.test('hours and minutes up to the present count as the days that they are in', async (t) => {
+  for (const [text, ...expected] of [
+    ['in the last 24 hours', '2026-01-14 2026-01-15'],
+    ['within the last 48 hours', '2026-01-13 2026-01-15'],
+    ['the last twenty-four hours', '2026-01-14 2026-01-15'],
+    ['the past few hours', '2026-01-15 2026-01-16'],
+    ['in the past hour', '2026-01-15 2026-01-16'],
+    ['the last 30 minutes', '2026-01-15 2026-01-16'],
+    ['the next 24 hours', '2026-01-15 2026-01-17'],
+    ['How many hours is my shift?'],
+  ] as const) t.strictSame(named(text), expected, text)
+})
+
+await t.test('"previous" is read as "last"', async (t) => {
+  for (const [text, ...expected] of [
+    ['in the previous week', '2026-01-05 2026-01-12'],
+    ['the previous two weeks', '2026-01-01 2026-01-15'],
+    ['the previous month', '2025-12-01 2026-01-01'],
+    ['the previous year', '2025-01-01 2026-01-01'],
+    ['on the previous Friday', '2026-01-09 2026-01-10'],
+    ['the previous weekend', '2026-01-10 2026-01-12'],
+    ['the previous day', '2026-01-14 2026-01-15'],
+    ['my previous day job'], ['the previous weekly report'],
+  ] as const) t.strictSame(named(text), expected, text)
+})
+
+await t.test('numbers of several words are read whole', async (t) => {
+  for (const [text, ...expected] of [
+    ['twenty-one days ago', '2025-12-25 2025-12-26'],
+    ['Thirty one days ago', '2025-12-15 2025-12-16'],
+    ['fifteen days ago', '2025-12-31 2026-01-01'],
+    ['forty weeks ago', '2025-04-09 2025-04-12'],
+    ['twelve days ago', '2026-01-03 2026-01-04'],
+  ] as const) t.strictSame(named(text), expected, text)
+})
+
 await t.test('figures and names of any length are read in bounded time', async (t) => {
-  for (const unit of ['1.', '1/', '12/8 ', 'between 3 ', 'may 5 a ', 'Sun ', '1', '.2026-', 'to ', 'sat ']) {
+  for (const unit of [
+    '1.', '1/', '12/8 ', 'between 3 ', 'between Monday ', 'previous ', 'twenty-', '2026-01-05 until ', 'may 5 a ',
+    'Sun ', '1', '.2026-', 'to ', 'sat ',
+  ]) {
     const began = performance.now()
     timeSpans(unit.repeat(8192 / unit.length), NOW)
     t.ok(performance.now() - began < 1000, unit)
@@ -88,6 +147,7 @@ await t.test('a range of days without a year is the latest, and the next if it i
 await t.test('a direction from a day without a year is as open as from one with a year', async (t) => {
   t.strictSame(named('after 5 May')[0], '2025-05-05 2026-01-15')
   t.match(named('before 5 May')[0], / 2025-05-05$/)
+  t.strictSame(named('since the 20th'), ['2025-12-20 2026-01-15'])
   t.strictSame(timeSpans('on 29 February', Date.parse('2028-01-20T10:00:00Z')).map(({ from }) => date(from)), [
     '2024-02-29', '2028-02-29',
   ])
