@@ -70,7 +70,8 @@ export const Degraded = Type.Array(
 export const RecallAnswer = strict({
   hits: Type.Array(Hit),
   total_available: Type.Integer({
-    description: 'Number of memories that were candidates after filters, regardless of max_results.',
+    description: 'Number of memories that were candidates after filters. It is the same for every max_results up to ' +
+      '100; above that it may be greater, because more memories are looked at.',
   }),
   truncated: Type.Boolean({ description: 'True when max_tokens shortened the list.' }),
   usage: strict({ tokens: Type.Integer({ description: 'Tokens (o200k_base) of the returned hits.' }) }, {

@@ -1796,7 +1796,7 @@ export interface components {
         /** @description The hits, best first. */
         RecallAnswer: {
             hits: components["schemas"]["Hit"][];
-            /** @description Number of memories that were candidates after filters, regardless of max_results. */
+            /** @description Number of memories that were candidates after filters. It is the same for every max_results up to 100; above that it may be greater, because more memories are looked at. */
             total_available: number;
             /** @description True when max_tokens shortened the list. */
             truncated: boolean;
