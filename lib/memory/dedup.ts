@@ -25,12 +25,6 @@ function trustOf (target: ItemTarget): Trust {
   return isPlanned(target) ? target.memory.memory.trust : target.trust
 }
 
-/** The plan of a bank without `dedup`: every item is written. */
-export function planWithoutDedup (items: readonly PreparedMemory[]): RetainPlan {
-  const memories = items.map((memory, index): PlannedMemory => ({ index, memory, replaces: undefined }))
-  return { memories, items: memories.map((target) => ({ kind: 'stored', target })) }
-}
-
 /** The bank whose memories the items are compared with. */
 export interface SearchedBank {
   store: Pick<VectorStore, 'search' | 'findRepeated'>
@@ -52,14 +46,14 @@ interface Compared {
  * Compares each item with the nearest memories of the bank and the nearest earlier items, and decides what happens to
  * it. A memory of lower trust neither excludes nor replaces one of higher trust: both are then in the bank, and of
  * exact repeats the store keeps the one of higher trust.
+ * @param deduplication any action but `off`, which has `planWithoutDedup`
  * @param caller as in TurnBudget.next
  * @throws ServiceError dependency_unavailable; server_busy when the memories for comparison exceed the budget
  */
 export async function planDedup (
-  items: readonly PreparedMemory[], { action, threshold }: BankSettings['deduplication'],
-  bank: SearchedBank, caller: string,
+  items: readonly PreparedMemory[], deduplication: BankSettings['deduplication'], bank: SearchedBank, caller: string,
 ): Promise<RetainPlan> {
-  if (action === 'off') return planWithoutDedup(items)
+  const { action, threshold } = deduplication
   const stored = new StoredMemories(bank, caller)
   const earlier = new EarlierItems(threshold, caller)
   /** By the id of a memory of the bank: the item that takes its place. */

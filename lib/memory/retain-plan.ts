@@ -74,3 +74,9 @@ export interface RetainPlan {
 export function isPlanned (target: ItemTarget): target is PlannedMemory {
   return 'replaces' in target
 }
+
+/** The plan of a bank without `dedup`: every item is written. */
+export function planWithoutDedup (items: readonly PreparedMemory[]): RetainPlan {
+  const memories = items.map((memory, index): PlannedMemory => ({ index, memory, replaces: undefined }))
+  return { memories, items: memories.map((target) => ({ kind: 'stored', target })) }
+}

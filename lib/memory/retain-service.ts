@@ -5,13 +5,13 @@ import { LowerTrustError, MemoryChangedError, RemovalRefusedError } from '../sto
 import { turns } from '../concurrency/turn-budget.js'
 import { BankQueue } from './bank-queue.js'
 import type { BankSettings } from './bank-settings.js'
-import { planDedup, planWithoutDedup } from './dedup.js'
+import { planDedup } from './dedup.js'
 import type { Dependencies } from './dependencies.js'
 import type { OpenBank } from './file-settings.js'
 import { idempotentWrite, type IdempotencyKey, type KeyedWrite } from './idempotency.js'
 import { checkItem, prepare, type CheckedItem, type PreparedMemory } from './preparation.js'
 import { contextOf, retainAnswer, retainBatchAnswer } from './retain-answer.js'
-import { isPlanned, type RetainPlan, type RetainResult } from './retain-plan.js'
+import { isPlanned, planWithoutDedup, type RetainPlan, type RetainResult } from './retain-plan.js'
 import type { RetainAnswer, RetainBatchAnswer, RetainBatchRequest, RetainItem, RetainRequest } from './schemas.js'
 
 /** Maximum number of writes that wait for others to the same bank. */
