@@ -1,7 +1,9 @@
 import type { Trust } from '../identity/trust.js'
-import type { ImportOutcome, InsertOutcome } from '../stores/vector-store.js'
+import type { ImportOutcome, InsertOutcome, NewMemory } from '../stores/vector-store.js'
+import { withoutUndefined } from '../validation/members.js'
 import type { WriteResult } from './idempotency.js'
 import type { PreparedMemory } from './preparation.js'
+import type { RetainAnswer, RetainBatchAnswer } from './schemas.js'
 
 /** The properties of a stored memory that an answer contains. */
 export interface StoredMemory {
@@ -79,4 +81,59 @@ export function isPlanned (target: ItemTarget): target is PlannedMemory {
 export function planWithoutDedup (items: readonly PreparedMemory[]): RetainPlan {
   const memories = items.map((memory, index): PlannedMemory => ({ index, memory, replaces: undefined }))
   return { memories, items: memories.map((target) => ({ kind: 'stored', target })) }
+}
+
+export function contextOf (
+  bankId: string, plan: RetainPlan, memories: readonly NewMemory[], prepared: readonly PreparedMemory[],
+): RetainContext {
+  return {
+    bankId,
+    memories: memories.map(({ memoryId, passages, trust }) => ({ memoryId, passageCount: passages.length, trust })),
+    items: plan.items.map(({ kind, target, near }, index): RetainedItem => ({
+      kind,
+      target: targetOf(target),
+      near: near && { target: targetOf(near.target), similarity: near.similarity },
+      redactions: prepared[index]!.redactions,
+    })),
+  }
+}
+
+function targetOf (target: ItemTarget): Target {
+  return isPlanned(target) ? target.index : target
+}
+
+/** @param result of one item */
+export function retainAnswer (result: RetainResult): RetainAnswer {
+  return retainBatchAnswer(result).results[0]!
+}
+
+export function retainBatchAnswer ({ context: { bankId, memories, items }, outcome }: RetainResult): RetainBatchAnswer {
+  const inserted = Array.isArray(outcome) ? outcome : []
+  const repeatOf = (target: Target) => {
+    const found = typeof target === 'number' ? inserted[target] : undefined
+    return found?.stored === false ? found : undefined
+  }
+  const memoryOf = (target: Target) => repeatOf(target) ?? (typeof target === 'number' ? memories[target]! : target)
+  return {
+    results: items.map(({ kind, target, near, redactions }): RetainAnswer => {
+      const { memoryId, passageCount, trust } = memoryOf(target)
+      const isRepeat = repeatOf(target) !== undefined
+      const stored = kind !== 'skipped' && !isRepeat
+      return {
+        stored,
+        memory_id: memoryId,
+        chunk_count: passageCount,
+        deduplicated: !stored,
+        bank_id: bankId,
+        ...withoutUndefined({
+          updated: kind === 'updated' && stored ? true : undefined,
+          near_duplicate: near === undefined || (kind === 'stored' && isRepeat)
+            ? undefined
+            : { memory_id: memoryOf(near.target).memoryId, similarity: near.similarity },
+          redactions: redactions.length > 0 ? [...redactions] : undefined,
+          trust: trust === 'trusted' ? undefined : trust,
+        }),
+      }
+    }),
+  }
 }

@@ -10,8 +10,9 @@ import type { Dependencies } from './dependencies.js'
 import type { OpenBank } from './file-settings.js'
 import { idempotentWrite, type IdempotencyKey, type KeyedWrite } from './idempotency.js'
 import { checkItem, prepare, type CheckedItem, type PreparedMemory } from './preparation.js'
-import { contextOf, retainAnswer, retainBatchAnswer } from './retain-answer.js'
-import { isPlanned, planWithoutDedup, type RetainPlan, type RetainResult } from './retain-plan.js'
+import {
+  contextOf, isPlanned, planWithoutDedup, retainAnswer, retainBatchAnswer, type RetainPlan, type RetainResult,
+} from './retain-plan.js'
 import type { RetainAnswer, RetainBatchAnswer, RetainBatchRequest, RetainItem, RetainRequest } from './schemas.js'
 
 /** Maximum number of writes that wait for others to the same bank. */
