@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { reservationOf, type ByteReservation, type RowBudget } from '../concurrency/byte-budget.js'
 import type { BankKey } from '../identity/context.js'
-import type { Candidate, Filters, SearchResult, VectorStore } from '../stores/vector-store.js'
+import type { Candidate, Filters, SearchResult, StoredMemory, VectorStore } from '../stores/vector-store.js'
 import { isAtLeast, type Trust } from '../identity/trust.js'
 import { turns } from '../concurrency/turn-budget.js'
 import type { BankSettings } from './bank-settings.js'
@@ -10,7 +10,6 @@ import { profileOf, similarity, type TextProfile } from './near-duplicates.js'
 import { fingerprintOf, type PreparedMemory } from './preparation.js'
 import {
   isPlanned, type ItemDecision, type ItemTarget, type NearDuplicate, type PlannedMemory, type RetainPlan,
-  type StoredMemory,
 } from './retain-plan.js'
 
 const CANDIDATES = 20

@@ -1,16 +1,8 @@
-import type { Trust } from '../identity/trust.js'
-import type { ImportOutcome, InsertOutcome, NewMemory } from '../stores/vector-store.js'
+import type { ImportOutcome, InsertOutcome, NewMemory, StoredMemory } from '../stores/vector-store.js'
 import { withoutUndefined } from '../validation/members.js'
 import type { WriteResult } from './idempotency.js'
 import type { PreparedMemory } from './preparation.js'
 import type { RetainAnswer, RetainBatchAnswer } from './schemas.js'
-
-/** The properties of a stored memory that an answer contains. */
-export interface StoredMemory {
-  memoryId: string
-  passageCount: number
-  trust: Trust
-}
 
 /** The index in `memories` of a memory that is written, or a memory that was in the bank before. */
 export type Target = number | StoredMemory

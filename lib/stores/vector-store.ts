@@ -11,7 +11,7 @@ import type { SearchRequest, SearchResult } from './searches.js'
 import type { UsageEntry, UsageOutcome, UsageReservation } from './usage-counts.js'
 import type {
   DocumentReplacement, ImportOutcome, InsertOutcome, OnConflict, RemovedBank, RemoveOptions, RemoveOutcome,
-  RepeatedMemory, Selector,
+  StoredMemory, Selector,
 } from './writes.js'
 
 export {
@@ -117,7 +117,7 @@ export interface VectorStore {
    * The memory with this fingerprint. Without this method, deduplication recognises only exact repeats of the memories
    * that its search returns.
    */
-  findRepeated? (bank: BankKey, fingerprint: string, now: number): Promise<RepeatedMemory | undefined>
+  findRepeated? (bank: BankKey, fingerprint: string, now: number): Promise<StoredMemory | undefined>
   /** Newest first: descending by `retainedAt`, then by `memoryId`. */
   list (bank: BankKey, request: ListRequest): Promise<Memory[]>
   /**

@@ -5,8 +5,8 @@ export type Selector =
   | { kind: 'tags', tags: readonly string[], match: 'any' | 'all' }
   | { kind: 'all' }
 
-/** A memory that another one repeats exactly. */
-export interface RepeatedMemory {
+/** A memory of the bank: what the answer of a retain says about it. */
+export interface StoredMemory {
   memoryId: string
   passageCount: number
   trust: Trust
@@ -15,7 +15,7 @@ export interface RepeatedMemory {
 export type InsertOutcome =
   | { stored: true, memoryId: string }
   /** An exact repeat of this memory. */
-  | { stored: false } & RepeatedMemory
+  | { stored: false } & StoredMemory
 
 export interface ImportOutcome {
   imported: number

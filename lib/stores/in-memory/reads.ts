@@ -7,7 +7,7 @@ import { SplitMap } from '../split-map.js'
 import { mostUsedTags, type TagCount } from '../tag-counts.js'
 import type {
   BankStatistics, BankSummary, DayCounts, DayRange, ListRequest, Memory, Neighbourhood, NeighboursRequest,
-  RepeatedMemory, Unembedded,
+  StoredMemory, Unembedded,
 } from '../vector-store.js'
 import type { Bank } from './bank.js'
 import { compareKeys, type Directory } from './directory.js'
@@ -76,7 +76,7 @@ export function * countUpTo (bank: Bank, limit: number, accept: Accept): Steps<n
   return count
 }
 
-export function repeatedMemory (entry: Entry | undefined, now: number): RepeatedMemory | undefined {
+export function repeatedMemory (entry: Entry | undefined, now: number): StoredMemory | undefined {
   if (entry === undefined || !isUnexpired(entry.memory, now)) return undefined
   const { memory: { memoryId, trust }, passages } = entry
   return { memoryId, passageCount: passages.length, trust }

@@ -7,7 +7,7 @@ import { runInTurns, type Steps, type Turns } from '../../concurrency/steps.js'
 import type {
   BankStatistics, BankSummary, DayCounts, DayRange, DocumentReplacement, ImportOutcome, InsertOutcome, LateVectors,
   ListBanksRequest, ListFilters, ListRequest, Memory, Neighbourhood, NeighboursRequest, NewMemory, OnConflict,
-  RemoveOptions, RemoveOutcome, RemovedBank, RepeatedMemory, SearchRequest, SearchResult, Selector, StoreHealth,
+  RemoveOptions, RemoveOutcome, RemovedBank, StoredMemory, SearchRequest, SearchResult, Selector, StoreHealth,
   Unembedded, VectorStore,
 } from '../vector-store.js'
 import type { Bank } from './bank.js'
@@ -128,7 +128,7 @@ export class InMemoryVectorStore implements VectorStore {
     return memory !== undefined && isUnexpired(memory, now) ? memory : undefined
   }
 
-  async findRepeated (key: BankKey, fingerprint: string, now: number): Promise<RepeatedMemory | undefined> {
+  async findRepeated (key: BankKey, fingerprint: string, now: number): Promise<StoredMemory | undefined> {
     return repeatedMemory(this.#existing(key, now)?.entries.byFingerprint(fingerprint), now)
   }
 

@@ -4,7 +4,7 @@ import { readTrust } from '../../identity/trust.js'
 import {
   IDEMPOTENCY_LIFETIME_MS, type BankStatistics, type BankSummary, type DayCounts, type DayRange, type EmbeddingSpace,
   type IdempotencyRecord, type ListBanksRequest, type ListFilters, type ListRequest, type Memory, type Neighbourhood,
-  type NeighboursRequest, type RepeatedMemory, type Unembedded,
+  type NeighboursRequest, type StoredMemory, type Unembedded,
 } from '../vector-store.js'
 import type { CutRow, LongColumnReader } from './bounded-rows.js'
 import type { Executor, Param } from './executor.js'
@@ -74,7 +74,7 @@ export class SqlReader {
     return row === undefined ? undefined : toMemory(row)
   }
 
-  async findRepeated (bank: BankKey, fingerprint: string, now: number): Promise<RepeatedMemory | undefined> {
+  async findRepeated (bank: BankKey, fingerprint: string, now: number): Promise<StoredMemory | undefined> {
     const values = [...bankParameters(bank), [], [fingerprint]]
     const [row] = await this.#query<ExistingRow>(bank, this.#statements.findExisting, values)
     if (row === undefined || hasExpired(row, now)) return undefined
