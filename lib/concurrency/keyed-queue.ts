@@ -6,26 +6,43 @@ interface Tail {
   length: number
 }
 
-/** A limit on the wait of a task, not on the task itself. */
-export interface WaitLimit {
+/** Bounds on the tasks of a key that wait, and the errors of those that exceed them. */
+interface WaitLimits {
+  /** Tasks of one key that may wait. */
+  maxWaiting: number
+  /** Milliseconds that a task waits at most. The task itself has no limit. */
   waitMs: number
-  /** The error of a task that waits longer. */
-  expired: () => Error
+  /** The error for a task that arrives while `maxWaiting` others wait. */
+  queueFullError: () => Error
+  /** The error for a task that did not start within its time. */
+  timeoutError: () => Error
 }
 
 /** Runs tasks of the same key one after the other, in the order of their arrival. */
 export class KeyedQueue {
+  readonly #limits: WaitLimits | undefined
   readonly #tails = new Map<string, Tail>()
+
+  /** @param limits Default: none */
+  constructor (limits?: WaitLimits) {
+    this.#limits = limits
+  }
 
   /** The number of tasks of the key that run or wait. */
   length (key: string): number {
     return this.#tails.get(key)?.length ?? 0
   }
 
-  /** @param signal ends the wait, which rejects at once with the signal's reason. A task that has started continues */
-  async run<T> (key: string, work: () => Promise<T>, signal?: AbortSignal, limit?: WaitLimit): Promise<T> {
-    if (limit === undefined) return await this.#run(key, work, signal)
-    const wait = new Deadline(limit.waitMs, signal, undefined, limit.expired)
+  /**
+   * @param signal ends the wait, which rejects at once with the signal's reason. A task that has started continues
+   * @throws `queueFullError` and `timeoutError` of the limits
+   */
+  async run<T> (key: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    if (this.#limits === undefined) return await this.#run(key, work, signal)
+    const { maxWaiting, waitMs, queueFullError, timeoutError } = this.#limits
+    // The first of the queue runs.
+    if (this.length(key) > maxWaiting) throw queueFullError()
+    const wait = new Deadline(waitMs, signal, undefined, timeoutError)
     try {
       return await this.#run(key, async () => {
         wait.end()

@@ -1,9 +1,9 @@
 import type { RowBudget } from '../concurrency/byte-budget.js'
 import { invalidField, ServiceError } from '../errors/service-error.js'
-import { callerOf, type RequestContext } from '../identity/context.js'
+import { bankKeyString, callerOf, type RequestContext } from '../identity/context.js'
 import { LowerTrustError, MemoryChangedError, RemovalRefusedError } from '../stores/vector-store.js'
 import { turns } from '../concurrency/turn-budget.js'
-import { BankQueue } from './bank-queue.js'
+import { makeBankQueue } from './bank-queue.js'
 import type { BankSettings } from './bank-settings.js'
 import { planDedup } from './dedup.js'
 import type { Dependencies } from './dependencies.js'
@@ -50,7 +50,7 @@ export class RetainService {
    * Serializes the writes to a bank with deduplication. Otherwise two different items could both replace the same
    * near-duplicate, and one of them would be lost.
    */
-  readonly #comparing = new BankQueue(MAX_WAITING)
+  readonly #comparing = makeBankQueue(MAX_WAITING)
 
   constructor (deps: Dependencies) {
     this.#deps = deps
@@ -126,8 +126,11 @@ export class RetainService {
       const prepared = await this.#prepare(checked, retain)
       const deduplication = this.#deduplicationOf(retain)
       if (deduplication.action === 'off') return await this.#write(planWithoutDedup(prepared), prepared, retain)
-      return await this.#comparing.inTurn(
-        bank.key, async () => await this.#compareAndWrite(deduplication, prepared, retain), retain.signal)
+      return await this.#comparing.run(
+        bankKeyString(bank.key),
+        async () => await this.#compareAndWrite(deduplication, prepared, retain),
+        retain.signal,
+      )
     } catch (error) {
       admitted.release()
       throw error

@@ -1,7 +1,7 @@
 import { formatInstant } from '../time/clock.js'
 import type { Bounds } from '../config/bounds.js'
 import { invalidField } from '../errors/service-error.js'
-import { callerOf, type RequestContext } from '../identity/context.js'
+import { bankKeyString, callerOf, type RequestContext } from '../identity/context.js'
 import type { JsonBounds } from '../validation/json-guard.js'
 import { schemaCheck } from '../validation/schema-check.js'
 import type { BankConfigChange } from '../stores/bank-configs.js'
@@ -9,7 +9,7 @@ import type { ImportOutcome, NewMemory } from '../stores/vector-store.js'
 import { lowestTrust, type Trust } from '../identity/trust.js'
 import { turns } from '../concurrency/turn-budget.js'
 import type { BankConfigurations } from './bank-configurations.js'
-import { BankQueue } from './bank-queue.js'
+import { makeBankQueue } from './bank-queue.js'
 import type { Dependencies } from './dependencies.js'
 import { exportLines } from './export-lines.js'
 import type { OpenBank } from './file-settings.js'
@@ -82,7 +82,7 @@ export interface Export extends AsyncIterable<string> {
 export class Transfer {
   readonly #deps: Dependencies
   readonly #configurations: BankConfigurations
-  readonly #imports = new BankQueue(MAX_WAITING)
+  readonly #imports = makeBankQueue(MAX_WAITING)
 
   constructor (deps: Dependencies, configurations: BankConfigurations) {
     this.#deps = deps
@@ -130,7 +130,7 @@ export class Transfer {
     const { directory, idempotency: keys } = this.#deps
     const bank = await directory.openOne(context, 'admin', bankId)
     return await keys.runOnce(idempotency, context, toAnswer, async (keyed) => (
-      await this.#imports.inTurn(bank.key, async () => {
+      await this.#imports.run(bankKeyString(bank.key), async () => {
         const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
         const checked = await this.#check(bank, body, options, context)
         signal?.throwIfAborted()

@@ -10,7 +10,7 @@ import { retrySerializationFailures } from './retrying.js'
 import { bankParameters } from './rows.js'
 import type { Statements } from './statements.js'
 
-/** Maximum number of writes that wait for the same right on one bank. */
+/** Maximum number of writes that wait for the same exclusive work on one bank. */
 const MAX_WAITING = 100
 /** How long a write waits for it, in milliseconds. */
 const MAX_WAIT_MS = 300_000
@@ -30,13 +30,12 @@ export interface Changes {
 
 type Work<T> = (tx: Transaction, changes: Changes) => Promise<T>
 
-/** A right on a bank that one transaction has at a time, and the writes of this process that wait for it. */
-interface ExclusiveRight {
+/** Work on a bank that one transaction does at a time. */
+interface ExclusiveWork {
+  /** The writes of this process that do it or wait to. */
   queue: KeyedQueue
   /** One of BankLocks. */
   lock: string
-  /** What it permits, for messages. */
-  right: string
 }
 
 export interface WriteTransactionsOptions {
@@ -49,14 +48,20 @@ export interface WriteTransactionsOptions {
 /** Runs each write in one transaction, which also keeps the record of its idempotency key. */
 export class WriteTransactions {
   readonly #options: WriteTransactionsOptions
-  readonly #imports: ExclusiveRight
-  readonly #removals: ExclusiveRight
+  readonly #exclusive: {
+    /** Imports into the bank, each of which sees the memories stored by the previous one. */
+    imports: ExclusiveWork
+    /** Removals of all memories of the bank. Vectors that are stored late take their lock, too. */
+    removals: ExclusiveWork
+  }
 
   constructor (options: WriteTransactionsOptions) {
     const { lockImports, lockBank } = options.statements.locks
     this.#options = options
-    this.#imports = { queue: new KeyedQueue(), lock: lockImports, right: 'import into the bank' }
-    this.#removals = { queue: new KeyedQueue(), lock: lockBank, right: 'remove all memories of the bank' }
+    this.#exclusive = {
+      imports: { queue: queueOf('import into the bank'), lock: lockImports },
+      removals: { queue: queueOf('remove all memories of the bank'), lock: lockBank },
+    }
   }
 
   /**
@@ -64,8 +69,7 @@ export class WriteTransactions {
    * is retried only with an idempotency key, which then finds the record of the first attempt.
    */
   async run<T> (
-    bank: BankKey, write: WriteOptions, work: (tx: Transaction, changes: Changes) => Promise<T>,
-    options: TransactionOptions = {},
+    bank: BankKey, write: WriteOptions, work: Work<T>, options: TransactionOptions = {},
   ): Promise<T> {
     const { executor, noteChanges } = this.#options
     const { idempotency, signal } = write
@@ -86,43 +90,21 @@ export class WriteTransactions {
   }
 
   /**
-   * Serializes the work with imports into the bank, so that each sees the memories stored by the previous one.
-   * @param heavy what the work waits for, after the bank's turn, if it is heavy
-   */
-  async runAsImporter<T> (bank: BankKey, write: WriteOptions, work: Work<T>, heavy?: HeavyWork): Promise<T> {
-    return await this.#runExclusively(this.#imports, bank, write, work, heavy)
-  }
-
-  /**
-   * Serializes the work with other removals of all memories of the bank, and with vectors that are stored late.
-   * @param heavy as for runAsImporter
-   */
-  async runAsRemover<T> (bank: BankKey, write: WriteOptions, work: Work<T>, heavy?: HeavyWork): Promise<T> {
-    return await this.#runExclusively(this.#removals, bank, write, work, heavy)
-  }
-
-  /**
    * Work is queued before it gets a connection or a permit of heavy work, so that one bank does not hold several of
    * them to wait for the same lock.
+   * @param heavy what the work waits for, after the bank's turn, if it is heavy
    */
-  async #runExclusively<T> (
-    { queue, lock, right }: ExclusiveRight, bank: BankKey, write: WriteOptions, work: Work<T>, heavy?: HeavyWork,
+  async runAlone<T> (
+    kind: 'imports' | 'removals', bank: BankKey, write: WriteOptions, work: Work<T>, heavy: HeavyWork | undefined,
   ): Promise<T> {
-    const id = bankKeyString(bank)
-    // The first of the queue runs.
-    if (queue.length(id) > MAX_WAITING) {
-      throw new SqlError('busy', `${MAX_WAITING} writes wait for the right to ${right}`)
-    }
+    const { queue, lock } = this.#exclusive[kind]
     const run = async () => await this.run(bank, write, async (tx, changes) => {
       await tx.query(lock, bankParameters(bank))
       write.signal?.throwIfAborted()
       return await work(tx, changes)
     }, { bulk: true })
     const turn = async () => await (heavy === undefined ? run() : heavy.run(bank, run, write.signal))
-    return await queue.run(id, turn, write.signal, {
-      waitMs: MAX_WAIT_MS,
-      expired: () => new SqlError('busy', `The right to ${right} did not come free in time`),
-    })
+    return await queue.run(bankKeyString(bank), turn, write.signal)
   }
 
   /** Runs single statements, each of which is its own transaction. */
@@ -139,4 +121,14 @@ export class WriteTransactions {
     ])
     if (kept.length === 0) throw new IdempotencyKeyTaken()
   }
+}
+
+/** @param right what its tasks wait for, for messages */
+function queueOf (right: string): KeyedQueue {
+  return new KeyedQueue({
+    maxWaiting: MAX_WAITING,
+    waitMs: MAX_WAIT_MS,
+    queueFullError: () => new SqlError('busy', `${MAX_WAITING} writes wait for the right to ${right}`),
+    timeoutError: () => new SqlError('busy', `The right to ${right} did not come free in time`),
+  })
 }

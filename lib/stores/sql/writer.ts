@@ -96,7 +96,7 @@ export class SqlWriter {
     { now, idempotency, signal }: WriteOptions,
   ): Promise<InsertOutcome[]> {
     const work = await this.#begin(bank, now, memories.some(hasVectors))
-    return await this.#transactions.runAsImporter(bank, { now, idempotency, signal }, async (tx, changes) => {
+    return await this.#transactions.runAlone('imports', bank, { now, idempotency, signal }, async (tx, changes) => {
       const removedCounts = await removeOutdated(tx, this.#statements, bank, replacement, memories, now)
       changes.memories -= removedCounts.memories
       const { counts, replaced } = await removeLowerTrust(tx, this.#statements, bank, memories, now)
@@ -115,7 +115,7 @@ export class SqlWriter {
     const work = await this.#begin(bank, now, memories.some(hasVectors))
     const ordered = await sortInTurns(memories, (a, b) => compareText(a.memoryId, b.memoryId), bankKeyString(bank))
     const { lockExisting: statement } = this.#statements
-    return await this.#transactions.runAsImporter(bank, { now, idempotency, signal }, async (tx, changes) => {
+    return await this.#transactions.runAlone('imports', bank, { now, idempotency, signal }, async (tx, changes) => {
       const plan = await planImport(tx, { bank, memories, ordered, onConflict, now, statement })
       const ids = plan.removed.map(({ memory_id: id }) => id)
       const removedCounts = await removeLocked(tx, this.#statements, bank, ids)
@@ -134,7 +134,7 @@ export class SqlWriter {
   ): Promise<RemoveOutcome> {
     const write = { now, idempotency, signal }
     if (selector.kind === 'all' && !dryRun) {
-      return await this.#transactions.runAsRemover(bank, write, async (tx, changes) => (
+      return await this.#transactions.runAlone('removals', bank, write, async (tx, changes) => (
         await this.#removeAll(tx, bank, { now, idLimit, changes })
       ), this.#bulkWork)
     }
@@ -153,7 +153,7 @@ export class SqlWriter {
 
   async removeBank (bank: BankKey, write: WriteOptions): Promise<RemovedBank> {
     // Memories and configuration of an import must be removed together or not at all.
-    return await this.#transactions.runAsImporter(bank, write, async (tx, changes) => {
+    return await this.#transactions.runAlone('imports', bank, write, async (tx, changes) => {
       await tx.query(this.#statements.locks.lockBank, bankParameters(bank))
       const { count } = await this.#removeAll(tx, bank, { now: write.now, idLimit: 0, changes })
       return { memoryCount: count, configRemoved: await this.#configs.remove(tx, bank, write.now) }
