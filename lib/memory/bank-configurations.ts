@@ -2,7 +2,7 @@ import { formatInstant } from '../time/clock.js'
 import { BankConfigurationSchema, type BankConfiguration } from '../config/schema.js'
 import { ServiceError } from '../errors/service-error.js'
 import type { BankKey, RequestContext } from '../identity/context.js'
-import type { BankConfigChange, BankConfigStore } from '../stores/bank-configs.js'
+import type { BankConfigStore, NewBankConfig } from '../stores/bank-configs.js'
 import type { RemovedBank } from '../stores/vector-store.js'
 import { checkBankConfiguration } from './bank-configuration-check.js'
 import { readStored, type StoredConfig } from './bank-directory.js'
@@ -99,7 +99,7 @@ export class BankConfigurations {
     return { bank_id: bankId, deleted_count: memoryCount, config_deleted: configRemoved }
   }
 
-  async #removeBank (key: BankKey, context: RequestContext, signal?: AbortSignal): Promise<RemovedBank> {
+  async #removeBank (key: BankKey, context: RequestContext, signal: AbortSignal | undefined): Promise<RemovedBank> {
     const { store, clock } = this.#deps
     if (store.removeBank !== undefined) return await store.removeBank(key, clock(), signal)
     const { count } = await store.remove(key, { kind: 'all' }, { now: clock(), dryRun: false, idLimit: 0, signal })
@@ -132,8 +132,8 @@ export class BankConfigurations {
    * @throws ServiceError as `put`
    */
   changeTo (
-    key: BankKey, configuration: unknown, context: RequestContext, at = '',
-  ): { change: BankConfigChange, target: OpenBank } {
+    key: BankKey, configuration: unknown, context: RequestContext, at: string,
+  ): { change: NewBankConfig, target: OpenBank } {
     this.#storeOf()
     const checked = checkBankConfiguration(key.bankId, configuration, this.#deps, { at })
     return { change: this.#changeOf(checked, context), target: resolveBank(key, checked, this.#deps.live.current) }
@@ -167,7 +167,7 @@ export class BankConfigurations {
     throw new ServiceError('conflict', 'The configuration of the bank is changed by others at this moment')
   }
 
-  #changeOf (configuration: BankConfiguration | null, context: RequestContext): Omit<BankConfigChange, 'expected'> {
+  #changeOf (configuration: BankConfiguration | null, context: RequestContext): NewBankConfig {
     return {
       document: configuration === null ? null : JSON.stringify(configuration),
       updatedAt: this.#deps.clock(),

@@ -4,7 +4,7 @@ import { invalidField } from '../errors/service-error.js'
 import { bankKeyString, callerOf, type RequestContext } from '../identity/context.js'
 import type { JsonBounds } from '../validation/json-guard.js'
 import { schemaCheck } from '../validation/schema-check.js'
-import type { BankConfigChange } from '../stores/bank-configs.js'
+import type { NewBankConfig } from '../stores/bank-configs.js'
 import type { ImportOutcome, NewMemory } from '../stores/vector-store.js'
 import { lowestTrust, type Trust } from '../identity/trust.js'
 import { turns } from '../concurrency/turn-budget.js'
@@ -51,7 +51,7 @@ interface CheckedImport {
   /** Number of lines whose memories have expired; they are not in `lines`. */
   expired: number
   /** The configuration of the bank that was exported, when it is to be applied. */
-  change: BankConfigChange | undefined
+  change: NewBankConfig | undefined
 }
 
 /**

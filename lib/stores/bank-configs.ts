@@ -12,8 +12,11 @@ export interface BankConfig {
   updatedBy: string | null
 }
 
+/** A configuration that replaces whatever is in force. */
+export type NewBankConfig = Omit<BankConfig, 'revision'>
+
 /** A change of a bank's configuration. */
-export interface BankConfigChange extends Omit<BankConfig, 'revision'> {
+export interface BankConfigChange extends NewBankConfig {
   /**
    * The revision on which the change is based, 0 for a bank without a configuration of its own. If another revision is
    * in force, nothing changes. Absent: the change applies to whatever revision is in force.

@@ -1,6 +1,6 @@
 import type { Clock } from '../time/clock.js'
 import type { BankKey } from '../identity/context.js'
-import type { BankConfigChange, BankConfigStore } from './bank-configs.js'
+import type { BankConfigStore, NewBankConfig } from './bank-configs.js'
 import type { IdempotencyRecord, IdempotentWrite } from './idempotency.js'
 import type {
   BankStatistics, BankSummary, DayCounts, DayRange, ListBanksRequest, ListFilters, ListRequest, Neighbourhood,
@@ -146,13 +146,13 @@ export interface VectorStore {
   scan (bank: BankKey, now: number, signal?: AbortSignal): Promise<Scan>
   /**
    * Adds memories with their ids, all or none. A conflict is an equal id or an equal fingerprint, also within the call.
-   * A given configuration, which has no `expected`, is set in the same transaction.
+   * A given configuration is set in the same transaction.
    * @param signal cancels a call that has not begun to write: it rejects with the signal's reason, and nothing is
    * written
    */
   import (
     bank: BankKey, memories: readonly NewMemory[], onConflict: OnConflict, now: number,
-    idempotency?: IdempotentWrite, config?: BankConfigChange, signal?: AbortSignal,
+    idempotency?: IdempotentWrite, config?: NewBankConfig, signal?: AbortSignal,
   ): Promise<ImportOutcome>
   /** Stores the configuration of banks. Without it, banks have no configuration and `import` never receives one. */
   readonly bankConfigs?: BankConfigStore

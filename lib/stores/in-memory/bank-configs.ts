@@ -2,6 +2,7 @@ import { bankKeyString, withoutCaller, type BankKey } from '../../identity/conte
 import {
   BANK_CONFIG_CHANGE_LIFETIME_MS, BANK_CONFIG_CHANGES, BANK_CONFIG_HISTORY,
   type BankConfig, type BankConfigChange, type BankConfigChanges, type BankConfigOutcome, type BankConfigStore,
+  type NewBankConfig,
 } from '../bank-configs.js'
 import { textBytes, type Capacity } from './capacity.js'
 
@@ -63,7 +64,7 @@ export class InMemoryBankConfigs implements BankConfigStore {
    * @returns a function that releases the reservation, to be called once after the change
    * @throws ServiceError when there is not enough capacity
    */
-  reserve ({ document, updatedBy }: BankConfigChange): () => void {
+  reserve ({ document, updatedBy }: NewBankConfig): () => void {
     const bytes = CONFIGURED_BYTES + CONFIG_BYTES + textBytes(document ?? '') + textBytes(updatedBy ?? '')
     // A removal needs no capacity, so that a full store can be cleared.
     if (document !== null) this.#capacity?.reserve(bytes)

@@ -1,7 +1,7 @@
 import { bankKeyString, withoutCaller, type BankKey } from '../../identity/context.js'
 import { sumTokens } from '../../text/tokens.js'
 import { chargedToRunningCaller, turns as sharedTurns } from '../../concurrency/turn-budget.js'
-import type { BankConfigChange } from '../bank-configs.js'
+import type { NewBankConfig } from '../bank-configs.js'
 import { compileFilters } from '../filters.js'
 import { runInTurns, type Steps, type Turns } from '../../concurrency/steps.js'
 import type {
@@ -191,11 +191,8 @@ export class InMemoryVectorStore implements VectorStore {
 
   async import (
     key: BankKey, memories: readonly NewMemory[], onConflict: OnConflict, now: number,
-    _idempotency?: undefined, config?: BankConfigChange, signal?: AbortSignal,
+    _idempotency?: undefined, config?: NewBankConfig, signal?: AbortSignal,
   ): Promise<ImportOutcome> {
-    if (config?.expected !== undefined) {
-      throw new TypeError('A configuration that comes with an import takes the place of whatever is in force')
-    }
     const releaseReserved = config === undefined ? undefined : this.bankConfigs.reserve(config)
     try {
       const committed = () => { if (config !== undefined) this.bankConfigs.set(key, config) }

@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os'
 import { bankKeyString, flowOf, type BankKey } from '../../identity/context.js'
 import { sumTokens } from '../../text/tokens.js'
-import type { BankConfigChange } from '../bank-configs.js'
+import type { NewBankConfig } from '../bank-configs.js'
 import type {
   DocumentReplacement, EmbeddingSpace, IdempotentWrite, ImportOutcome, InsertOutcome, LateVectors, NewMemory,
   OnConflict, PoolStatus, RemovedBank, RemoveOptions, RemoveOutcome, Scan, SearchRequest, SearchResult, Selector,
@@ -179,7 +179,7 @@ export class SqlVectorStore implements VectorStore {
 
   async import (
     bank: BankKey, memories: readonly NewMemory[], onConflict: OnConflict, now: number,
-    idempotency?: IdempotentWrite, config?: BankConfigChange, signal?: AbortSignal,
+    idempotency?: IdempotentWrite, config?: NewBankConfig, signal?: AbortSignal,
   ): Promise<ImportOutcome> {
     if (memories.length === 0 && config === undefined && idempotency === undefined) {
       return { imported: 0, skipped: 0, overwritten: 0 }

@@ -1,7 +1,7 @@
 import { bankKeyString, flowOf, type BankKey } from '../../identity/context.js'
 import { compareText } from '../../text/compare-text.js'
 import { turns } from '../../concurrency/turn-budget.js'
-import type { BankConfigChange } from '../bank-configs.js'
+import type { NewBankConfig } from '../bank-configs.js'
 import type {
   DocumentReplacement, EmbeddingSpace, IdempotentWrite, ImportOutcome, InsertOutcome, LateVectors, NewMemory,
   OnConflict, RemovedBank, RemoveOptions, RemoveOutcome, Selector,
@@ -33,8 +33,7 @@ export interface SqlWriterOptions extends WriteTransactionsOptions {
 }
 
 interface ImportOptions extends WriteOptions {
-  /** Without `expected`. */
-  config?: BankConfigChange | undefined
+  config?: NewBankConfig | undefined
 }
 
 /** Changes banks, each change in one transaction. */
@@ -109,9 +108,6 @@ export class SqlWriter {
     bank: BankKey, memories: readonly NewMemory[], onConflict: OnConflict,
     { now, idempotency, config, signal }: ImportOptions,
   ): Promise<ImportOutcome> {
-    if (config?.expected !== undefined) {
-      throw new TypeError('A configuration that comes with an import takes the place of whatever is in force')
-    }
     const work = await this.#begin(bank, now, memories.some(hasVectors))
     const ordered = await sortInTurns(memories, (a, b) => compareText(a.memoryId, b.memoryId), bankKeyString(bank))
     const { lockExisting: statement } = this.#statements

@@ -88,9 +88,6 @@ export function removedBanksContract (t: Test, open: OpenStore): void {
       store.import(home, [{ ...standing!, trust: 'suspect' }], 'supersede', NOW, undefined, change('x')),
       { name: 'LowerTrustError' },
     )
-    await t.rejects(
-      store.import(home, await newMemories(['fresh']), 'skip', NOW, undefined, change('x', { expected: 0 })), TypeError,
-    )
     t.strictSame(await configs.read([home]), [])
     t.strictSame(await configs.history(home), [])
     t.strictSame(await configs.changedSince(-1), { revision: 0, banks: [] })
