@@ -8,7 +8,6 @@ import type {
 } from './readings.js'
 import type { EmbeddingSpace, LateVectors, Memory, NewMemory, Unembedded } from './records.js'
 import type { SearchRequest, SearchResult } from './searches.js'
-import type { UsageEntry, UsageOutcome, UsageReservation } from './usage-counts.js'
 import type {
   DocumentReplacement, ImportOutcome, InsertOutcome, OnConflict, RemovedBank, RemoveOptions, RemoveOutcome,
   StoredMemory, Selector,
@@ -20,7 +19,6 @@ export {
 export type * from './readings.js'
 export type * from './records.js'
 export type * from './searches.js'
-export type * from './usage-counts.js'
 export * from './writes.js'
 
 /** The state of a store. A store may also reject or never settle: both count as down. */
@@ -53,6 +51,27 @@ export interface StoreStart {
   warn: (message: string) => void
   info?: (message: string) => void
 }
+
+/** An amount that a bank uses on a UTC day. */
+export interface UsageEntry {
+  bank: BankKey
+  /** Days since the epoch. */
+  day: number
+  /** Name of the quantity counted. */
+  counter: string
+  /** An integer; negative only to correct a count. */
+  amount: number
+}
+
+export interface UsageReservation extends UsageEntry {
+  /** Maximum of the count. */
+  limit: number
+}
+
+export type UsageOutcome =
+  | { granted: true }
+  /** Nothing was counted. `usedUp` is the index of an entry that would exceed its limit. */
+  | { granted: false, usedUp: number }
 
 /**
  * The interface of a vector store. In every method `(tenantId, bankId)` identifies a bank: banks of two tenants share

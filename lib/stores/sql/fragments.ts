@@ -32,6 +32,11 @@ export function isStorable (text: string): boolean {
   return !text.includes('\u0000') && text.isWellFormed()
 }
 
+/** A condition: the row of the table with this alias has not expired at the instant, an expression of type bigint. */
+export function liveAt (alias: string, instant: string): string {
+  return `(${alias}.expires_at is null or ${alias}.expires_at > ${instant})`
+}
+
 /**
  * The filters as conditions on `m`, a row of memories.
  * @returns each with a leading `and`; '' when there are no filters; undefined when no memory can pass

@@ -1,7 +1,7 @@
 import type { BankKey } from '../../identity/context.js'
 import type { EmbeddingSpace, ListBanksRequest, ListFilters, ListRequest } from '../vector-store.js'
 import { STATEMENT_BYTES, withoutLongColumns } from './bounded-rows.js'
-import { filteredRead, READ_COLUMNS, Parameters, type Statement } from './fragments.js'
+import { filteredRead, liveAt, READ_COLUMNS, Parameters, type Statement } from './fragments.js'
 import { bankParameters } from './rows.js'
 
 /**
@@ -21,7 +21,7 @@ export function listStatement (
   const skipped = offset === 0 ? '' : ` offset ${parameters.bind(offset)}::int`
   const page = `select ${READ_COLUMNS} from ${schema}.memories m
 where m.tenant_id = $1 and m.bank_id = $2
-  and (m.expires_at is null or m.expires_at > ${instant})${conditions} ${afterCursor}
+  and ${liveAt('m', instant)}${conditions} ${afterCursor}
 order by m.retained_at${direction}, m.memory_id${direction} limit ${parameters.bind(limit)}::int${skipped}`
   return {
     // In the C collation, ids as text sort like UUIDs.
@@ -42,7 +42,7 @@ export function countStatement (
   return {
     text: `select count(*)::int as memories from (
   select from ${schema}.memories m
-  where m.tenant_id = $1 and m.bank_id = $2 and (m.expires_at is null or m.expires_at > ${instant})${conditions}
+  where m.tenant_id = $1 and m.bank_id = $2 and ${liveAt('m', instant)}${conditions}
   limit ${parameters.bind(limit)}::int
 ) c`,
     values: parameters.values,
@@ -55,7 +55,7 @@ export function countStatement (
  * of the index of documents.
  */
 export function neighboursStatement (schema: string): string {
-  const live = (alias: string) => `(${alias}.expires_at is null or ${alias}.expires_at > $4::float8::bigint)`
+  const live = (alias: string) => liveAt(alias, '$4::float8::bigint')
   const side = (alias: string, number: -1 | 1, limit: string) => {
     const direction = number === -1 ? ' desc' : ''
     return `(select ${alias}.memory_id, ${number} from ${schema}.memories ${alias}
@@ -86,7 +86,7 @@ export function listBanksStatement (
   schema: string, { now, tenantId, bankId, limit, after }: ListBanksRequest,
 ): Statement {
   const parameters = new Parameters()
-  const conditions = [`(m.expires_at is null or m.expires_at > ${parameters.bind(now)}::float8::bigint)`]
+  const conditions = [liveAt('m', `${parameters.bind(now)}::float8::bigint`)]
   if (tenantId !== undefined) conditions.push(`m.tenant_id = ${parameters.bind(tenantId ?? '')}`)
   if (bankId !== undefined) conditions.push(`m.bank_id = ${parameters.bind(bankId)}`)
   if (after !== undefined) {
@@ -111,9 +111,7 @@ export function unembeddedStatement (
   { now, limit, after }: { now: number, limit: number, after?: BankKey & { memoryId: string } },
 ): Statement {
   const parameters = new Parameters()
-  const conditions = [
-    'not m.embedded', `(m.expires_at is null or m.expires_at > ${parameters.bind(now)}::float8::bigint)`,
-  ]
+  const conditions = ['not m.embedded', liveAt('m', `${parameters.bind(now)}::float8::bigint`)]
   if (after !== undefined) {
     const [tenant, bank] = bankParameters(after)
     conditions.push(`(m.tenant_id, m.bank_id, m.memory_id) > (${parameters.bind(tenant)}, ${parameters.bind(bank)}, ` +

@@ -1,4 +1,4 @@
-import { countInto, tagCondition } from './fragments.js'
+import { countInto, liveAt, tagCondition } from './fragments.js'
 
 /** Maximum number of expired memories that one statement removes, in well under a second. */
 export const EXPIRED_BATCH = 500
@@ -41,7 +41,7 @@ export interface RemovalStatements {
 }
 
 export function makeRemovalStatements (schema: string): RemovalStatements {
-  const unexpired = '(m.expires_at is null or m.expires_at > $3::float8::bigint)'
+  const unexpired = liveAt('m', '$3::float8::bigint')
   const selectors = {
     ids: (at: string) => `m.memory_id = any(${at}::text[]::uuid[]) and ${unexpired}`,
     any: (at: string) => `${tagCondition(at, 'any')} and ${unexpired}`,
@@ -118,7 +118,7 @@ gone_embeddings as (
   delete from ${schema}.embeddings e where e.tenant_id = $1 and e.bank_id = $2
 ),
 ${counting(schema)}
-${answer('g.memory_id', 'gone g where g.expires_at is null or g.expires_at > $3::float8::bigint', '$5')}`
+${answer('g.memory_id', `gone g where ${liveAt('g', '$3::float8::bigint')}`, '$5')}`
 }
 
 function counting (schema: string): string {

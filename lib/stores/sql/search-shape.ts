@@ -39,11 +39,6 @@ export interface Strategy {
   cosines?: string
 }
 
-/** A condition: the row of the table with this alias has not expired at the instant. */
-export function liveAt (alias: string, instant: string): string {
-  return `(${alias}.expires_at is null or ${alias}.expires_at > ${instant})`
-}
-
 /** The passages of `m` to show. @param passages a query of `ordinal` and `score` */
 export function bestPassages (passages: string): string {
   const order = 'order by s.score desc, s.ordinal'

@@ -1,9 +1,9 @@
 import type { BankKey } from '../../identity/context.js'
 import type { EmbeddingSpace, LexicalRequest, SearchRequest } from '../vector-store.js'
 import { withoutLongColumns } from './bounded-rows.js'
-import { filteredRead, READ_COLUMNS, type Statement } from './fragments.js'
+import { filteredRead, liveAt, READ_COLUMNS, type Statement } from './fragments.js'
 import { lexicalStrategy, matchingMemories } from './lexical-strategy.js'
-import { GRID, liveAt, type Shape, type Strategy } from './search-shape.js'
+import { GRID, type Shape, type Strategy } from './search-shape.js'
 import { semanticStrategy, spaceCte, type Nearest } from './semantic-strategy.js'
 
 export interface SearchOptions {

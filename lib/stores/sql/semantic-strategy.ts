@@ -1,7 +1,7 @@
 import type { BankKey } from '../../identity/context.js'
 import type { EmbeddingSpace, SearchRequest } from '../vector-store.js'
-import { filteredRead, type Parameters, type Statement } from './fragments.js'
-import { bestPassages, filteredMemories, GRID, liveAt, type Shape, type Strategy } from './search-shape.js'
+import { filteredRead, liveAt, type Parameters, type Statement } from './fragments.js'
+import { bestPassages, filteredMemories, GRID, type Shape, type Strategy } from './search-shape.js'
 import { unitVectorText } from './vectors.js'
 
 /**

@@ -1,12 +1,12 @@
 import { DAY_MS } from '../../time/days.js'
 import { MAX_TAG_COUNTS } from '../tag-counts.js'
-import { makeBankLocks, type BankLocks } from './bank-locks.js'
-import { countInto, READ_COLUMNS } from './fragments.js'
+import { countInto, liveAt, READ_COLUMNS } from './fragments.js'
+import { DEFAULT_SCHEMA } from './migrations.js'
 import { neighboursStatement } from './reading-statements.js'
 import { makeRemovalStatements, type RemovalStatements } from './removal-statements.js'
 import { makeSpaceStatements, type SpaceStatements } from './space-statements.js'
 import { termsOf } from './terms.js'
-import { makeUsageStatements, type UsageStatements } from './usage-statements.js'
+import { makeUsageStatements, type UsageStatements } from './usage.js'
 import { makeVectorStatements, type VectorStatements } from './vector-statements.js'
 
 /** Number of rows among which a bank's statistics are divided; each write updates one of them. */
@@ -14,6 +14,19 @@ export const STATISTICS_SHARDS = 8
 
 /** The condition on the summed statistics of a bank without memories. Lengths are fractions, so they may not add up. */
 export const EMPTY = 'sum(e.memories) = 0 and sum(e.passages) = 0 and sum(e.embedded) = 0 and sum(e.expiring) = 0'
+
+/**
+ * Statements that take the advisory locks of a bank ($1 tenant, $2 name), which end with the transaction. Each lock is
+ * a statement of its own, because a statement sees only what was committed before it began.
+ */
+export interface BankLocks {
+  /** Exclusive; conflicts with `lockBank` and `shareBank` of other transactions. */
+  lockBank: string
+  /** Shared; conflicts with `lockBank` of other transactions. */
+  shareBank: string
+  /** Exclusive right to import into the bank. */
+  lockImports: string
+}
 
 export interface Statements {
   /**
@@ -64,7 +77,7 @@ export interface Statements {
 
 /** The statements of the store, for tables in a schema (quoted). $1 is the bank's tenant and $2 its name. */
 export function makeStatements (schema: string): Statements {
-  const unexpired = (now: string) => `(m.expires_at is null or m.expires_at > ${now}::float8::bigint)`
+  const unexpired = (now: string) => liveAt('m', `${now}::float8::bigint`)
   const findExisting = `select m.memory_id::text as memory_id, m.fingerprint, cardinality(m.passage_starts) as passages,
     m.expires_at::float8 as expires_at, m.trust
 from ${schema}.memories m
@@ -204,4 +217,20 @@ counted as (
 select a.memory_id is not null as stored, a.embedded, a.passages, (a.expires_at is not null) as expiring,
   a.passages_length
 from input_rows g left join added a on a.memory_id = g.memory_id order by g.position`
+}
+
+/**
+ * The keys include the schema, because advisory locks belong to the database: work in one schema must not wait for work
+ * in another. The keys of the default schema omit it, as earlier versions did, so that servers of both versions exclude
+ * each other.
+ * @param schema quoted
+ */
+export function makeBankLocks (schema: string): BankLocks {
+  const suffix = schema === `"${DEFAULT_SCHEMA}"` ? '' : ` || chr(1) || '${schema}'`
+  const key = (what: string) => `hashtextextended('memory-gateway ${what} ' || $1 || chr(1) || $2${suffix}, 0)`
+  return {
+    lockBank: `select pg_advisory_xact_lock(${key('context')})::text`,
+    shareBank: `select pg_advisory_xact_lock_shared(${key('context')})::text`,
+    lockImports: `select pg_advisory_xact_lock(${key('import')})::text`,
+  }
 }

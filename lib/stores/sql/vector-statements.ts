@@ -1,4 +1,4 @@
-import { countInto, insertVectors } from './fragments.js'
+import { countInto, insertVectors, liveAt } from './fragments.js'
 
 export interface AttachedRow {
   attached: number
@@ -29,7 +29,7 @@ existing as materialized (
   join unnest($7::text[]::uuid[], $8::text[], $9::text[]::int[]) as g(memory_id, fingerprint, vectors)
     on g.memory_id = m.memory_id and g.fingerprint = m.fingerprint and g.vectors = cardinality(m.passage_starts)
   where m.tenant_id = $1 and m.bank_id = $2 and m.memory_id = any($7::text[]::uuid[]) and exists (select from space)
-    and not m.embedded and (m.expires_at is null or m.expires_at > $6::float8::bigint)
+    and not m.embedded and ${liveAt('m', '$6::float8::bigint')}
   order by m.memory_id for no key update of m
 ),
 added as (

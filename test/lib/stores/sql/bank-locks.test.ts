@@ -1,5 +1,5 @@
 import t from 'tap'
-import { makeBankLocks } from '../../../../lib/stores/sql/bank-locks.js'
+import { makeBankLocks } from '../../../../lib/stores/sql/statements.js'
 import { bank, lexical } from '../../../contract/vector-store/setup.js'
 import { newMemories, newMemory, NOW } from '../../../helpers/memories.js'
 import { schemaIn, sqlDatabase, storeIn } from '../../../helpers/sql-database.js'

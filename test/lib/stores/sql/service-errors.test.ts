@@ -1,8 +1,7 @@
 import t from 'tap'
 import { ServiceError } from '../../../../lib/errors/service-error.js'
 import { connectionSemaphore, poolStatus } from '../../../../lib/stores/sql/connection-semaphore.js'
-import { SqlError } from '../../../../lib/stores/sql/executor.js'
-import { toServiceError } from '../../../../lib/stores/sql/service-errors.js'
+import { SqlError, toServiceError } from '../../../../lib/stores/sql/executor.js'
 
 t.test('a client learns that the store is busy and when to retry, or that it is unavailable, and nothing else', (t) => {
   const busy = toServiceError(new SqlError('busy', 'All 10 connections are in use'))

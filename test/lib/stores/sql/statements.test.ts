@@ -263,7 +263,7 @@ const SPANNING = [
 /** Files of nothing but statements on one bank. */
 const LOOKED_AT = [
   'bank-config-statements.ts', 'fragments.ts', 'statements.ts', 'reembedding-statements.ts',
-  'removal-statements.ts', 'usage-statements.ts',
+  'removal-statements.ts', 'usage.ts',
   'space-statements.ts', 'vector-statements.ts', 'search-statement.ts', 'search-shape.ts', 'lexical-strategy.ts',
   'lexical-context.ts', 'bounded-rows.ts', 'semantic-strategy.ts',
 ]
