@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import { TIMED_OUT, withTimeout } from '../lib/concurrency/timeout.js'
+import { TIMED_OUT, withTimeout } from '../lib/concurrency/deadline.js'
 import { prefers } from './accept.js'
 import { backPressured, splitBytes } from './chunked-body.js'
 

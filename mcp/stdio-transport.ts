@@ -3,7 +3,7 @@ import {
 } from '@modelcontextprotocol/server'
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio'
 import type { Readable, Writable } from 'node:stream'
-import { withTimeout } from '../lib/concurrency/timeout.js'
+import { withTimeout } from '../lib/concurrency/deadline.js'
 
 type Message = ReturnType<typeof deserializeMessage>
 type RequestId = string | number

@@ -1,8 +1,14 @@
 import { ServiceError } from '../errors/service-error.js'
-import type { RequestContext } from '../identity/context.js'
+import { splitPrincipal, type RequestContext } from '../identity/context.js'
 import { NO_TELEMETRY, type Telemetry } from '../telemetry/telemetry.js'
-import { ownsBank } from './owners.js'
 import { compilePattern, compilePrincipalPattern, isLiteral, type Matcher } from './patterns.js'
+
+const PRINCIPAL_TYPE = /^[a-z][a-z0-9_]*$/
+/**
+ * Characters that an id may not have where a pattern omits the type: `a:b` or `a-b` could equal the typed bank of
+ * another principal.
+ */
+const TYPE_SEPARATOR = /[-:]/
 
 export const PERMISSIONS = ['read', 'write', 'forget', 'admin'] as const
 export type Permission = typeof PERMISSIONS[number]
@@ -138,4 +144,18 @@ export function compileGrant (grant: GrantRule): CompiledGrant {
     permissions: new Set(grant.permissions.flatMap((permission) => permission === '*' ? PERMISSIONS : [permission])),
     origin: grant.origin,
   }
+}
+
+/**
+ * The rule of `owner_only`: the principal `<type>:<id>` owns the banks that the patterns name once `{type}` and `{id}`
+ * are filled in. A pattern without `{type}` holds only for ids with neither `-` nor `:`.
+ */
+export function ownsBank (principal: string, bankId: string, patterns: readonly string[]): boolean {
+  const parts = splitPrincipal(principal)
+  if (parts === undefined || !PRINCIPAL_TYPE.test(parts.type)) return false
+  return patterns.some((pattern) => {
+    if (!pattern.includes('{type}') && TYPE_SEPARATOR.test(parts.id)) return false
+    // One pass, so that a `{type}` inside an id is not replaced.
+    return pattern.replace(/\{(type|id)\}/g, (_, name: 'type' | 'id') => parts[name]) === bankId
+  })
 }

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import { BankConfigurationSchema, type BankConfiguration } from '../config/schema.js'
+import { REMOVED_SCORERS } from '../config/scorer-table.js'
 import { invalidField, invalidRequest, type FieldError } from '../errors/service-error.js'
 import { valueAt } from '../validation/json-object.js'
 import { prepareInput, schemaCheck } from '../validation/schema-check.js'
 import type { Dependencies } from './dependencies.js'
-import { refuseRemoved } from './removed-scorers.js'
 
 /** Maximum bytes of a configuration as JSON. */
 const MAX_BYTES = 32_768
@@ -62,4 +62,15 @@ function faultsOf (bankId: string, { access, ...sections }: BankConfiguration, r
     faults.push({ field: 'access', message: 'has no effect, since access control is off on this server' })
   }
   return faults
+}
+
+/** @throws ServiceError that names the replacement of a removed scorer */
+function refuseRemoved (value: unknown, at: string): void {
+  const scorers = valueAt(value, 'retrieval.scorers')
+  if (typeof scorers !== 'object' || scorers === null) return
+  const removed = Object.entries(REMOVED_SCORERS).filter(([name]) => Object.hasOwn(scorers, name))
+  if (removed.length === 0) return
+  throw invalidRequest(removed.map(([name, instead]) => (
+    { field: `${at}retrieval.scorers.${name}`, message: `was removed; ${instead}` }
+  )))
 }

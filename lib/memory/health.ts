@@ -1,4 +1,4 @@
-import { TIMED_OUT, withTimeout } from '../concurrency/timeout.js'
+import { TIMED_OUT, withTimeout } from '../concurrency/deadline.js'
 import type { VectorStore } from '../stores/vector-store.js'
 
 export type Check =

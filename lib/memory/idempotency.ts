@@ -3,9 +3,9 @@ import { LRUCache } from 'lru-cache'
 import type { Clock } from '../time/clock.js'
 import { ServiceError } from '../errors/service-error.js'
 import { callerOf, type RequestContext } from '../identity/context.js'
-import { readRecord } from '../stores/idempotency.js'
 import {
-  IDEMPOTENCY_LIFETIME_MS, IdempotencyKeyTaken, type IdempotencyRecord, type IdempotentWrite, type VectorStore,
+  IDEMPOTENCY_LIFETIME_MS, IdempotencyKeyTaken, readRecord, type IdempotencyRecord, type IdempotentWrite,
+  type VectorStore,
 } from '../stores/vector-store.js'
 
 /**

@@ -1,3 +1,4 @@
+import type { BackOffTools } from '../concurrency/back-off.js'
 import type { Clock } from '../time/clock.js'
 import type { Config } from '../config/config.js'
 import type { ProviderChoice, Settings } from '../config/settings.js'
@@ -14,6 +15,7 @@ import { vectorStores } from '../stores/registry.js'
 import { storeWithServiceErrors } from '../stores/service-errors.js'
 import type { EmbeddingSpace, VectorStore } from '../stores/vector-store.js'
 import { NO_TELEMETRY, type Telemetry } from '../telemetry/telemetry.js'
+import { EmbeddingBackfill, type EmbeddingBackfillOptions } from './embedding-backfill.js'
 
 /** The configuration from which the service is built. */
 export type MemoryConfig = Pick<
@@ -134,4 +136,22 @@ export function strategyWeights (
     throw new ProviderError('retrieval.weights: one of lexical and semantic must be above 0')
   }
   return { lexical, semantic }
+}
+
+/** @returns undefined for a store that cannot add vectors after a write */
+export function makeBackfill (
+  store: VectorStore, embeddings: EmbeddingProvider, clock: Clock,
+  overrides: BackOffTools & Pick<ProviderOverrides, 'warn' | 'info'>,
+): EmbeddingBackfill | undefined {
+  if (store.attachVectors === undefined || store.listUnembedded === undefined) return undefined
+  const { warn = () => {}, info = () => {}, schedule, random } = overrides
+  return new EmbeddingBackfill({
+    store: store as EmbeddingBackfillOptions['store'],
+    embeddings,
+    clock,
+    warn,
+    info,
+    schedule,
+    random,
+  })
 }

@@ -34,7 +34,7 @@ import { IdempotencyService } from './idempotency.js'
 import { Indexer } from './indexer.js'
 import { MeteredLanguageModel } from './metered-language-model.js'
 import {
-  closeProviders, openProviders, type MemoryConfig, type ProviderOverrides, type Providers,
+  closeProviders, makeBackfill, openProviders, type MemoryConfig, type ProviderOverrides, type Providers,
 } from './open-providers.js'
 import { RecallService } from './recall-service.js'
 import { RetainService } from './retain-service.js'
@@ -43,7 +43,6 @@ import { ReflectService } from './reflect-service.js'
 import { ModelAssistedRecall } from './model-assisted-recall.js'
 import { memoryStatus, modelConditions, type MemoryStatus, type ModelConditions } from './status.js'
 import { Transfer } from './transfer.js'
-import { makeBackfill } from './make-backfill.js'
 
 /** Replacements that a test or an embedding application provides. */
 export interface MemoryOverrides extends ProviderOverrides, BackOffTools {

@@ -13,12 +13,10 @@ import type {
   StoredMemory, Selector,
 } from './writes.js'
 
-export {
-  IDEMPOTENCY_LIFETIME_MS, IdempotencyKeyTaken, type IdempotencyRecord, type IdempotentWrite,
-} from './idempotency.js'
+export * from './idempotency.js'
 export type * from './readings.js'
 export type * from './records.js'
-export type * from './searches.js'
+export * from './searches.js'
 export * from './writes.js'
 
 /** The state of a store. A store may also reject or never settle: both count as down. */

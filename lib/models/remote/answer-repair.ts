@@ -1,4 +1,4 @@
-import { TIMED_OUT, withTimeout } from '../../concurrency/timeout.js'
+import { TIMED_OUT, withTimeout } from '../../concurrency/deadline.js'
 import { member } from './member.js'
 import { parsedJson } from '../../validation/json-object.js'
 

@@ -1,6 +1,7 @@
 import { compareText } from '../../text/compare-text.js'
-import type { Candidate, CandidateScores, SearchRequest, SearchResult } from '../vector-store.js'
-import { MAX_PASSAGES } from '../searches.js'
+import {
+  MAX_PASSAGES, type Candidate, type CandidateScores, type SearchRequest, type SearchResult,
+} from '../vector-store.js'
 import { TopK } from '../top-k.js'
 import type { Bank } from './bank.js'
 import { byMemoryId, type Accept, type Entry, type PassageRef } from './entry.js'

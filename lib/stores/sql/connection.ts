@@ -1,5 +1,5 @@
 import postgres from 'postgres'
-import { TIMED_OUT, withTimeout } from '../../concurrency/timeout.js'
+import { TIMED_OUT, withTimeout } from '../../concurrency/deadline.js'
 import { arrayElements, arrayNumbers, arrayText } from './arrays.js'
 import { fromDatabase, SqlError, type Param } from './executor.js'
 

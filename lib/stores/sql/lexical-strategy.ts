@@ -1,6 +1,5 @@
 import { poolSize } from '../context.js'
-import { MAX_PASSAGES } from '../searches.js'
-import type { LexicalRequest } from '../vector-store.js'
+import { MAX_PASSAGES, type LexicalRequest } from '../vector-store.js'
 import { HAS_SEVERAL_PASSAGES, lexicalContext, type Scorer } from './lexical-context.js'
 import { filteredMemories, GRID, type Shape, type Strategy } from './search-shape.js'
 import { indexTerm } from './terms.js'

@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path'
 import { ProviderError } from '../../providers/registry.js'
 import type { Semaphore } from '../../concurrency/semaphore.js'
-import { TIMED_OUT, withTimeout } from '../../concurrency/timeout.js'
+import { TIMED_OUT, withTimeout } from '../../concurrency/deadline.js'
 import type { PoolStatus } from '../vector-store.js'
 import { closedError, connectionSemaphore, poolStatus } from './connection-semaphore.js'
 import { lockDirectory, type DirectoryLock } from './directory-lock.js'

@@ -1,5 +1,5 @@
 import type { Semaphore } from '../../concurrency/semaphore.js'
-import { withTimeout } from '../../concurrency/timeout.js'
+import { withTimeout } from '../../concurrency/deadline.js'
 import type { PoolStatus } from '../vector-store.js'
 import { Connection } from './connection.js'
 import { closedError, connectionSemaphore, poolStatus } from './connection-semaphore.js'

@@ -1,5 +1,5 @@
 import { SCORE_GRID } from '../context.js'
-import { MAX_PASSAGES } from '../searches.js'
+import { MAX_PASSAGES } from '../vector-store.js'
 import type { Parameters } from './fragments.js'
 
 /**

@@ -1,6 +1,6 @@
 import fc, { runs } from '../../helpers/fast-check.js'
 import t from 'tap'
-import { ownsBank } from '../../../lib/access/owners.js'
+import { ownsBank } from '../../../lib/access/access-control.js'
 import { settingsOf } from '../../../lib/config/settings.js'
 
 const { ownerPatterns: DEFAULT_OWNER_PATTERNS } = settingsOf({}).access

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { TIMED_OUT, withTimeout } from '../../../lib/concurrency/timeout.js'
+import { TIMED_OUT, withTimeout } from '../../../lib/concurrency/deadline.js'
 
 t.test('withTimeout resolves or rejects as work that ends in time does', async (t) => {
   t.equal(await withTimeout(Promise.resolve(7), 60_000), 7)

@@ -1,9 +1,11 @@
 import { isUtf8 } from 'node:buffer'
 import { invalidField, ServiceError } from '../errors/service-error.js'
 import type { ContentChecks } from '../policy/bank.js'
+import type { Memory } from '../stores/vector-store.js'
 import { parseSafely, reasonOf } from '../validation/forbidden-members.js'
 import { checkJsonText, type JsonBounds } from '../validation/json-guard.js'
 import { turns } from '../concurrency/turn-budget.js'
+import { toRecord } from './records.js'
 
 const LINE_FEED = 10
 /** Maximum bytes of a character: an escaped surrogate pair, `\ud83d\ude00`. */
@@ -71,5 +73,16 @@ export function parseLine ({ number, bytes }: ImportLine, maxBytes: number, boun
     return parseSafely(text)
   } catch (error) {
     throw invalidField(`line ${number}`, reasonOf(error))
+  }
+}
+
+/** The lines of an export, with line feeds: the header, followed by a line for each memory. */
+export async function * exportLines (
+  bankId: string, header: object, memories: AsyncIterable<Memory>, caller: string,
+): AsyncGenerator<string> {
+  yield `${JSON.stringify(header)}\n`
+  for await (const memory of memories) {
+    if (turns.isExhausted) await turns.next(caller)
+    yield `${JSON.stringify(toRecord(bankId, memory))}\n`
   }
 }
