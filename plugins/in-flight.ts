@@ -30,7 +30,8 @@ async function inFlight (app: FastifyInstance, { ownsServer }: { ownsServer: boo
       done()
     } else if (app.activeRequests.size > requests) {
       done(atCapacity(
-        'server_busy', `The server works on as many requests as it takes, ${requests} (bounds.requests_in_flight)`,
+        'server_busy',
+        `The server is already processing the maximum of ${requests} requests (bounds.requests_in_flight)`,
       ))
     } else {
       done()

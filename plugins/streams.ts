@@ -24,7 +24,7 @@ async function streams (app: FastifyInstance): Promise<void> {
     if (count >= limit) {
       throw atCapacity(
         'too_many_streams',
-        `The caller has ${limit} exports and event streams open, as many as it may (bounds.streams_per_caller)`,
+        `The caller has ${limit} exports and event streams open, the maximum (bounds.streams_per_caller)`,
       )
     }
     const held = app.workBytes.reserve(STREAM_BYTES)

@@ -20,7 +20,7 @@ export interface RowBudget {
 
 /** The error for a request whose bytes do not fit into the budget. */
 export function budgetExceededError (): ServiceError {
-  return atCapacity('server_busy', 'The server has as much work as it has room for; try again')
+  return atCapacity('server_busy', 'The server has no capacity left for this request; try again')
 }
 
 /** Bytes that all requests together may hold. Work that does not fit is refused before it starts. */

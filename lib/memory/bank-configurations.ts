@@ -164,7 +164,9 @@ export class BankConfigurations {
         return this.#answer(key, change.document === null ? undefined : readStored({ ...change, revision }))
       }
     }
-    throw new ServiceError('conflict', 'The configuration of the bank is changed by others at this moment')
+    throw new ServiceError(
+      'conflict', 'Other changes of the bank\'s configuration were made at the same time; read it and try again',
+    )
   }
 
   #changeOf (configuration: BankConfiguration | null, context: RequestContext): NewBankConfig {

@@ -5,7 +5,7 @@ import type { BankKey } from '../identity/context.js'
 import type { EmbeddingProvider } from '../models/embedding-provider.js'
 import { unlessAborted } from '../concurrency/aborting.js'
 import { BackOff, type BackOffTools } from '../concurrency/back-off.js'
-import { withTimeout } from '../concurrency/timeout.js'
+import { withTimeout } from '../concurrency/deadline.js'
 import { embed } from '../retrieval/passages.js'
 import type { NewMemory, VectorStore } from '../stores/vector-store.js'
 import { detached } from '../telemetry/tracing.js'
@@ -217,7 +217,7 @@ export class EmbeddingBackfill {
     if (!this.#backOff.succeed()) return
     this.#scanFailed = false
     this.#scanWanted = true
-    this.#options.info('embedding_provider: vectors are made again; the memories that lack theirs get them now')
+    this.#options.info('embedding_provider: vectors are made again; memories without vectors get them now')
   }
 
   /**
@@ -242,6 +242,6 @@ export class EmbeddingBackfill {
 
   #reportFailure (error: unknown, what: string): void {
     if (this.#stop.signal.aborted || !this.#backOff.fail()) return
-    this.#options.warn(`embedding_provider: ${what} (${loggedReason(error)}); what is new is found by its words only until they follow`)
+    this.#options.warn(`embedding_provider: ${what} (${loggedReason(error)}); new memories are found by their words only until their vectors are made`)
   }
 }

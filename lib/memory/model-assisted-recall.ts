@@ -66,15 +66,15 @@ export class ModelAssistedRecall {
   ): void {
     const { meteredModel } = this.#options
     if (rewrite === true && !settings.rewrite.enabled) {
-      throw new ServiceError('not_supported', 'rewrite is not switched on (retrieval.rewrite.enabled)')
+      throw new ServiceError('not_supported', 'rewrite is not enabled (retrieval.rewrite.enabled)')
     }
     if (rerank === true && !settings.modelRerank.enabled) {
-      throw new ServiceError('not_supported', 'model_rerank is not switched on (retrieval.model_rerank.enabled)')
+      throw new ServiceError('not_supported', 'model_rerank is not enabled (retrieval.model_rerank.enabled)')
     }
     if (!meteredModel.isStructured) {
+      const work = rewrite === true ? 'rewrite queries' : 'order candidates'
       throw new ServiceError(
-        'not_supported',
-        `The configured language model cannot rewrite queries and order candidates: ${STRUCTURED_OUTPUT_ADVICE}`,
+        'not_supported', `The configured language model cannot ${work}: ${STRUCTURED_OUTPUT_ADVICE}`,
       )
     }
   }

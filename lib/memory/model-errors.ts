@@ -33,7 +33,7 @@ export function asModelError (error: unknown, signal: AbortSignal | undefined): 
 /** The error of an unusable answer with this finish reason. */
 export function unusableFor (finish: Finish | undefined): UnusableGeneration {
   return finish === 'filtered'
-    ? new UnusableGeneration('The filter of the language model held its answer back')
+    ? new UnusableGeneration('A content filter blocked the answer of the language model')
     : new UnusableGeneration()
 }
 

@@ -131,7 +131,7 @@ function narrowed<S extends Pick<BankSettings, 'retrieval'>> (settings: S, strat
   const weightOf = (strategy: Strategy) => strategies.includes(strategy) ? retrieval.weights[strategy] : 0
   const weights = { lexical: weightOf('lexical'), semantic: weightOf('semantic') }
   if (weights.lexical + weights.semantic === 0) {
-    throw invalidField('strategies', 'names none that is switched on (`retrieval.weights`)')
+    throw invalidField('strategies', 'names no strategy that is enabled (`retrieval.weights`)')
   }
   return { ...settings, retrieval: { ...retrieval, weights } }
 }

@@ -63,7 +63,7 @@ export class ModelBudget {
     const usedUp = await this.#usage.reserve(entries)
     if (usedUp !== undefined) {
       const { counter, limit } = usedUp
-      const reason = counter === CALLS ? 'is used up' : 'leaves no room for this request'
+      const reason = counter === CALLS ? 'is used up' : 'has too few tokens left for this request'
       throw this.#refused(`${counter} (${limit}) ${reason}`, DAY_MS - now % DAY_MS)
     }
     return {

@@ -35,7 +35,7 @@ export type OnConflict = 'skip' | 'overwrite' | 'supersede'
 /** An existing memory is of higher trust than its replacement. Nothing was written. */
 export class LowerTrustError extends Error {
   constructor () {
-    super('A memory of higher trust stands')
+    super('A memory of higher trust exists')
     this.name = 'LowerTrustError'
   }
 }

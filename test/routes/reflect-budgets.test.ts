@@ -77,7 +77,7 @@ await t.test('a budget of tokens counts the prompt and the maximum of the answer
   const prompt = languageModel.last.messages.reduce((sum, { content }) => sum + countTokens(content), 0)
   // Of it 34 tokens were used.
   refused(t, await ask('tokens-a', { max_tokens: 3000 - 34 - prompt + 1 }), 429, 'quota_exceeded', {
-    detail: /model_tokens_per_day \(3000\) leaves no room/,
+    detail: /model_tokens_per_day \(3000\) has too few tokens left/,
   })
   t.equal((await ask('tokens-a', { max_tokens: 3000 - 34 - prompt })).statusCode, 200)
 })

@@ -135,7 +135,7 @@ async function probe (client: EmbeddingClient, timeoutMs: number): Promise<numbe
   } catch (error) {
     if (!(error instanceof ModelCallError)) throw error
     throw new ProviderError(`${KEY}: the dimensions of the model are not known: ${error.message}. Set dimensions, or ` +
-      'mend base_url, model or the key')
+      'correct base_url, model or the key')
   }
 }
 

@@ -126,7 +126,7 @@ function statusError (service: string, { status, headers }: Response, code: stri
 export function errorWithin (service: string, error: unknown, secrets: readonly string[]): ModelCallError {
   const isLimit = member(error, 'type') === 'rate_limit_error' || member(error, 'code') === 429
   const kind = isLimit ? 'rate_limited' : 'unreachable'
-  return new ModelCallError(kind, `The ${service} broke off its answer with an error${codeOf(error, secrets)}`)
+  return new ModelCallError(kind, `The ${service} ended its answer with an error${codeOf(error, secrets)}`)
 }
 
 /**

@@ -242,6 +242,6 @@ export class ResilientCalls {
   }
 
   #closedError (): ModelCallError {
-    return new ModelCallError('unreachable', `The ${this.#options.service} is asked no more: the provider is closed`)
+    return new ModelCallError('unreachable', `The ${this.#options.service} is no longer called: the provider is closed`)
   }
 }

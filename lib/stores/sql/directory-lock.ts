@@ -118,7 +118,7 @@ async function refuseLive (directory: string, file: string, text: string): Promi
   if (host !== hostname()) {
     throw new ProviderError(`${use}, which cannot be seen from here; when that host is gone, delete ${file}`)
   }
-  if (await isRunning(holder)) throw new ProviderError(`${use}; a directory takes one process`)
+  if (await isRunning(holder)) throw new ProviderError(`${use}; only one process can use a directory`)
 }
 
 async function isRunning ({ pid, start }: Holder): Promise<boolean> {

@@ -88,6 +88,6 @@ async function withCapacityErrors<T> (work: () => Promise<T>): Promise<T> {
     if (!CAPACITY_ERRORS.has(code)) {
       throw new ServiceError('dependency_unavailable', 'The export has no temporary file', { cause: error })
     }
-    throw atCapacity('server_busy', 'The server has no room for the export; try again', error)
+    throw atCapacity('server_busy', 'The server has no disk space or no file handle for the export; try again', error)
   }
 }

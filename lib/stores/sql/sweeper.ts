@@ -70,7 +70,7 @@ export class Sweeper {
     this.#timer = setInterval(() => {
       this.#inFlight ??= this.sweep(clock())
         .catch((error: unknown) => {
-          warn(`vector_store: what has expired could not all be removed: ${messageOf(error)}`)
+          warn(`vector_store: some expired memories or records could not be removed: ${messageOf(error)}`)
         })
         .finally(() => { this.#inFlight = undefined })
     }, intervalMs)

@@ -40,7 +40,7 @@ class LimitReached extends Error {
   readonly usedUp: number
 
   constructor (usedUp: number) {
-    super('A count has no room')
+    super('The limit of a count is reached')
     this.usedUp = usedUp
   }
 }

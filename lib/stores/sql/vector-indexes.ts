@@ -64,8 +64,7 @@ export class VectorIndexes {
       this.#inFlight ??= this.update(space, info)
         .catch((error: unknown) => {
           if (!this.#stopped) {
-            warn('vector_store: the indexes of big banks could not be ' +
-          `looked after: ${messageOf(error)}`)
+            warn(`vector_store: the indexes of big banks could not be updated: ${messageOf(error)}`)
           }
         })
         .finally(() => { this.#inFlight = undefined })

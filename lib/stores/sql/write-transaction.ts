@@ -1,7 +1,6 @@
 import { bankKeyString, flowOf, type BankKey } from '../../identity/context.js'
 import { KeyedQueue } from '../../concurrency/keyed-queue.js'
-import { recordText } from '../idempotency.js'
-import { IDEMPOTENCY_LIFETIME_MS, IdempotencyKeyTaken, type IdempotentWrite } from '../vector-store.js'
+import { IDEMPOTENCY_LIFETIME_MS, IdempotencyKeyTaken, recordText, type IdempotentWrite } from '../vector-store.js'
 import {
   SqlError, statementsOf, type Executor, type Queries, type Transaction, type TransactionOptions,
 } from './executor.js'
@@ -59,8 +58,8 @@ export class WriteTransactions {
     const { lockImports, lockBank } = options.statements.locks
     this.#options = options
     this.#exclusive = {
-      imports: { queue: queueOf('import into the bank'), lock: lockImports },
-      removals: { queue: queueOf('remove all memories of the bank'), lock: lockBank },
+      imports: { queue: queueOf('imports into the bank'), lock: lockImports },
+      removals: { queue: queueOf('removals of all memories of the bank'), lock: lockBank },
     }
   }
 
@@ -123,12 +122,12 @@ export class WriteTransactions {
   }
 }
 
-/** @param right what its tasks wait for, for messages */
-function queueOf (right: string): KeyedQueue {
+/** @param writes what its tasks are, for messages */
+function queueOf (writes: string): KeyedQueue {
   return new KeyedQueue({
     maxWaiting: MAX_WAITING,
     waitMs: MAX_WAIT_MS,
-    queueFullError: () => new SqlError('busy', `${MAX_WAITING} writes wait for the right to ${right}`),
-    timeoutError: () => new SqlError('busy', `The right to ${right} did not come free in time`),
+    queueFullError: () => new SqlError('busy', `${MAX_WAITING} ${writes} are already waiting`),
+    timeoutError: () => new SqlError('busy', `Earlier ${writes} did not end in time`),
   })
 }

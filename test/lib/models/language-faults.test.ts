@@ -152,7 +152,7 @@ const STREAMED: Fault[] = [
   {
     name: 'an error of the protocol before a text, always',
     script: twice(failsInTheMiddle('overloaded_error')),
-    outcome: ['unreachable', /broke off its answer with an error \(overloaded_error\)$/],
+    outcome: ['unreachable', /ended its answer with an error \(overloaded_error\)$/],
     asked: 2,
   },
   {

@@ -149,7 +149,7 @@ t.test('dimensions', async (t) => {
     await t.rejects(
       start(t, {}, (server) => { server.always(answering(401, '')) }),
       new ProviderError('embedding_provider_config: the dimensions of the model are not known: The embedding ' +
-        'endpoint answered 401. Set dimensions, or mend base_url, model or the key'),
+        'endpoint answered 401. Set dimensions, or correct base_url, model or the key'),
     )
   })
 
@@ -214,7 +214,7 @@ t.test('closing the provider ends requests in progress', async (t) => {
   const request = await server.received(1)
   await provider.close?.()
   await t.rejects(call, new ModelCallError(
-    'unreachable', 'The embedding endpoint is asked no more: the provider is closed',
+    'unreachable', 'The embedding endpoint is no longer called: the provider is closed',
   ))
   t.equal(await request.over, 'left')
 })

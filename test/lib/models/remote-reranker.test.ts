@@ -108,7 +108,7 @@ t.test('closing the reranker ends requests in progress', async (t) => {
   const request = await server.received(1)
   await reranker.close?.()
   await t.rejects(call, new ModelCallError(
-    'unreachable', 'The rerank endpoint is asked no more: the provider is closed',
+    'unreachable', 'The rerank endpoint is no longer called: the provider is closed',
   ))
   t.equal(await request.over, 'left')
 })

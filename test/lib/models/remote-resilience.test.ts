@@ -216,7 +216,7 @@ t.test('closing ends calls in progress or waiting, and refuses new ones', async 
   const waiting = calls.call(failing().work)
   await started
   calls.close()
-  const closed = new ModelCallError('unreachable', 'The model is asked no more: the provider is closed')
+  const closed = new ModelCallError('unreachable', 'The model is no longer called: the provider is closed')
   await t.rejects(replies, closed)
   await t.rejects(waiting, closed)
   await t.rejects(calls.call(failing().work), closed)

@@ -161,7 +161,7 @@ t.test('closing ends streams in progress', async (t) => {
   await parts.next()
   const waiting = parts.next()
   calls.close()
-  await t.rejects(waiting, new ModelCallError('unreachable', 'The model is asked no more: the provider is closed'))
+  await t.rejects(waiting, new ModelCallError('unreachable', 'The model is no longer called: the provider is closed'))
 })
 
 t.test('time', async (t) => {
