@@ -1,10 +1,9 @@
-import { createHash } from 'node:crypto'
-import { LRUCache } from 'lru-cache'
 import { ProviderError, type ProviderConfig } from '../../providers/registry.js'
 import { EMBEDDING_TIMEOUT_MS, QUERY_TIMEOUT_MS, RemoteEmbeddingSettings } from '../../providers/schemas/endpoints.js'
 import { settingsCheck } from '../../providers/settings.js'
 import type { EmbeddingProvider, EmbedOptions } from '../embedding-provider.js'
 import type { ModelStatus } from '../status.js'
+import { VectorCache } from '../vector-cache.js'
 import { inBatches } from './batches.js'
 import { EmbeddingClient, type EmbeddingPurpose } from './embedding-client.js'
 import { openEndpoint, type RemoteContext, type RemoteTools } from './endpoint.js'
@@ -33,37 +32,26 @@ interface Parts {
 }
 
 /** Embeddings of an OpenAI-compatible endpoint, in batches and with a cache of the latest texts. */
-export class RemoteEmbeddingProvider implements EmbeddingProvider {
+class RemoteEmbeddingProvider implements EmbeddingProvider {
   readonly model: string
   readonly dimensions: number
   readonly fusionWeight: number
   readonly deferred = true
   readonly #parts: Parts
-  readonly #cache: LRUCache<string, Float32Array> | undefined
-  #hits = 0
-  #misses = 0
+  readonly #cache: VectorCache
 
   constructor (parts: Parts) {
     this.model = parts.model
     this.dimensions = parts.dimensions
     this.fusionWeight = parts.fusionWeight
     this.#parts = parts
-    this.#cache = parts.cacheSize === 0 ? undefined : new LRUCache({ max: parts.cacheSize })
+    this.#cache = new VectorCache(parts.cacheSize)
   }
 
   /** @throws ModelCallError; the reason of the signal once it is aborted */
   async embed (texts: readonly string[], { signal, purpose = 'document' }: EmbedOptions): Promise<Float32Array[]> {
     signal?.throwIfAborted()
-    const keys = texts.map((text) => createHash('sha256').update(`${purpose}:${text}`).digest('base64'))
-    const found = new Map<string, Float32Array>()
-    const missing = new Map<string, string>()
-    keys.forEach((key, index) => {
-      const vector = this.#cache?.get(key)
-      if (vector === undefined) missing.set(key, texts[index]!)
-      else found.set(key, vector)
-    })
-    this.#hits += found.size
-    this.#misses += missing.size
+    const { keys, found, missing } = this.#cache.split(texts, `${purpose}:`)
     const { client, prefixes, batchSize, width, queryTimeoutMs } = this.#parts
     // A large call sends a few batches at a time, so that it does not fill the queue.
     const options = { size: batchSize, width, signal }
@@ -77,14 +65,14 @@ export class RemoteEmbeddingProvider implements EmbeddingProvider {
     ))
     for (const [index, key] of [...missing.keys()].entries()) {
       found.set(key, vectors[index]!)
-      this.#cache?.set(key, vectors[index]!)
+      this.#cache.set(key, vectors[index]!)
     }
     // Copies, so that a caller that changes its vectors does not change the cached ones.
     return keys.map((key) => found.get(key)!.slice())
   }
 
   status (): ModelStatus {
-    return { ...this.#parts.calls.status(), cache: { hits: this.#hits, misses: this.#misses } }
+    return { ...this.#parts.calls.status(), cache: this.#cache.status }
   }
 
   async close (): Promise<void> {

@@ -1,11 +1,10 @@
-import { createHash } from 'node:crypto'
-import { LRUCache } from 'lru-cache'
 import type { EmbeddingProvider, EmbedOptions } from '../embedding-provider.js'
 import type { ModelStatus } from '../status.js'
+import { VectorCache } from '../vector-cache.js'
 import { unlessAborted } from '../../concurrency/aborting.js'
 import type { Job, WorkerQueue } from './worker-queue.js'
 
-export interface QueuedEmbeddingsOptions {
+interface QueuedEmbeddingsOptions {
   model: string
   dimensions: number
   fusionWeight: number
@@ -34,17 +33,15 @@ export class QueuedEmbeddings implements EmbeddingProvider {
   /** A large write takes too long to wait for. */
   readonly deferred = true
   readonly #options: QueuedEmbeddingsOptions
-  readonly #cache: LRUCache<string, Float32Array> | undefined
+  readonly #cache: VectorCache
   readonly #pending = new Map<string, PendingVector>()
-  #hits = 0
-  #misses = 0
 
   constructor (options: QueuedEmbeddingsOptions) {
     this.#options = options
     this.model = options.model
     this.dimensions = options.dimensions
     this.fusionWeight = options.fusionWeight
-    if (options.cacheSize > 0) this.#cache = new LRUCache({ max: options.cacheSize })
+    this.#cache = new VectorCache(options.cacheSize)
   }
 
   /**
@@ -54,31 +51,22 @@ export class QueuedEmbeddings implements EmbeddingProvider {
   async embed (texts: readonly string[], { signal, purpose = 'document' }: EmbedOptions): Promise<Float32Array[]> {
     signal?.throwIfAborted()
     const prepared = texts.map((text) => this.#options.prepare(text, purpose))
-    const keys = prepared.map((text) => createHash('sha256').update(text).digest('base64'))
-    const known = new Map<string, Float32Array>()
-    const missing = new Map<string, string>()
-    keys.forEach((key, index) => {
-      const vector = this.#cache?.get(key)
-      if (vector === undefined) missing.set(key, prepared[index]!)
-      else known.set(key, vector)
-    })
-    this.#hits += known.size
-    this.#misses += missing.size
+    const { keys, found, missing } = this.#cache.split(prepared)
     const joined = this.#join(missing, purpose === 'query')
     try {
       const vectors = Promise.all(joined.map(async ([key, { job }]) => [key, await job.done] as const))
       const computed = await unlessAborted(vectors, signal)
-      for (const [key, vector] of computed) known.set(key, vector)
+      for (const [key, vector] of computed) found.set(key, vector)
     } finally {
       this.#leave(joined)
     }
-    return keys.map((key) => known.get(key)!.slice())
+    return keys.map((key) => found.get(key)!.slice())
   }
 
   status (): ModelStatus {
     const all = this.#queues().map((queue) => queue.status())
     const sum = (of: 'running' | 'waiting') => all.reduce((total, status) => total + status[of], 0)
-    return { running: sum('running'), waiting: sum('waiting'), cache: { hits: this.#hits, misses: this.#misses } }
+    return { running: sum('running'), waiting: sum('waiting'), cache: this.#cache.status }
   }
 
   async close (): Promise<void> {
@@ -109,7 +97,7 @@ export class QueuedEmbeddings implements EmbeddingProvider {
     this.#pending.set(key, { queue, job, callers: 0 })
     const end = () => { this.#pending.delete(key) }
     // The vector is cached even when every caller has left, because it is computed anyway.
-    job.done.then((vector) => { this.#cache?.set(key, vector) }).then(end, end)
+    job.done.then((vector) => { this.#cache.set(key, vector) }).then(end, end)
   }
 
   #leave (joined: ReadonlyArray<[key: string, PendingVector]>): void {
