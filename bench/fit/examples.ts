@@ -90,7 +90,7 @@ async function memoriesOf (
       const text = turn.contents[0]!
       const memoryId = newId()
       ids.set(turn.id, memoryId)
-      const [passages] = await makePassages([text], { chunkMaxCharacters: 2000 }, 'bench')
+      const [passages] = await makePassages([text], 2000, 'bench')
       const vectors = embeddings === undefined
         ? undefined
         : await embeddings.embed(passages!.map(({ start, end }) => text.slice(start, end)), {})

@@ -12,7 +12,7 @@ import type { EmbeddingBackfill } from './embedding-backfill.js'
  */
 const MIN_PACKED_CHARACTERS = 1024 * 1024
 
-export interface IndexerOptions {
+interface IndexerOptions {
   /** Absent when the semantic strategy is off; nothing is embedded then. */
   embeddings?: EmbeddingProvider | undefined
   /** Absent without `embeddings`, and for a store that cannot add vectors after a write. */
@@ -79,10 +79,10 @@ export class Indexer {
 
 async function passagesOf (texts: readonly string[], chunkMaxCharacters: number, caller: string): Promise<Passage[][]> {
   const characters = texts.reduce((sum, { length }) => sum + length, 0)
-  if (characters < MIN_PACKED_CHARACTERS) return await makePassages(texts, { chunkMaxCharacters }, caller)
+  if (characters < MIN_PACKED_CHARACTERS) return await makePassages(texts, chunkMaxCharacters, caller)
   const all: Passage[][] = []
   for (const text of texts) {
-    const [passages = []] = await makePassages([text], { chunkMaxCharacters }, caller)
+    const [passages = []] = await makePassages([text], chunkMaxCharacters, caller)
     for (const passage of passages) passage.terms = new PackedTerms(passage.terms)
     all.push(passages)
   }

@@ -7,17 +7,13 @@ import { PART_CHARACTERS } from '../text/parts.js'
 import { turns } from '../concurrency/turn-budget.js'
 import { chunkSteps } from './chunking.js'
 
-/** How texts are split for the index. */
-export interface Indexing {
-  chunkMaxCharacters: number
-}
-
 /**
  * Splits each text into passages with their index terms, without vectors.
+ * @param chunkMaxCharacters the longest passage
  * @param caller as in TurnBudget.next
  */
 export async function makePassages (
-  texts: readonly string[], { chunkMaxCharacters }: Indexing, caller: string,
+  texts: readonly string[], chunkMaxCharacters: number, caller: string,
 ): Promise<Passage[][]> {
   const all: Passage[][] = []
   for (const text of texts) {

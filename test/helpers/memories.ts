@@ -22,7 +22,7 @@ export interface MemoryFields extends Partial<Omit<Memory, 'text' | 'tokens'>> {
 /** A memory as the service hands it to a store. Ids count up with the calls; everything else is as `fields` says. */
 export async function newMemory (text: string, fields: MemoryFields = {}): Promise<NewMemory> {
   const { fingerprint, vectors, chunkMaxCharacters = DEFAULT_CHUNK_MAX_CHARACTERS, ...rest } = fields
-  const [passages] = await makePassages([text], { chunkMaxCharacters }, 'test')
+  const [passages] = await makePassages([text], chunkMaxCharacters, 'test')
   if (vectors !== undefined && vectors.length !== passages!.length) {
     throw new Error(`${passages!.length} passages, but ${vectors.length} vectors`)
   }
