@@ -29,7 +29,7 @@ export interface AccessSettings {
   grants: readonly GrantRule[]
 }
 
-export interface Decision {
+interface Decision {
   allowed: boolean
   /** The grant or policy that allows. */
   grantedBy?: string
@@ -95,7 +95,7 @@ export class AccessControl {
 
   /** @throws ServiceError access_denied, naming principal, permission and bank */
   require (
-    context: RequestContext, permission: Permission, bankId: string, bankGrants: readonly CompiledGrant[] = [],
+    context: RequestContext, permission: Permission, bankId: string, bankGrants: readonly CompiledGrant[],
   ): void {
     if (this.decide(context, permission, bankId, bankGrants).allowed) return
     this.#telemetry.refused('access')

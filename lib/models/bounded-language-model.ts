@@ -7,11 +7,9 @@ import { ResilientCalls, type ResilienceTools } from './remote/resilient-calls.j
 import { withoutUndefined } from '../validation/members.js'
 
 export interface BoundedLanguageModelOptions {
-  /** Name of the model in messages. Default `language model`. */
-  service?: string
   breaker: Required<BreakerOptions>
-  /** Milliseconds of the longest deadline that a request can have; a function when it can change. */
-  ceilingMs: number | (() => number)
+  /** Milliseconds of the longest deadline that a request can have, which can change. */
+  ceilingMs: () => number
   tools?: Partial<ResilienceTools>
 }
 
@@ -32,14 +30,14 @@ const MINIMA: Record<keyof CallLimits, number> = {
  */
 export function boundedLanguageModel (
   model: LanguageModel & LimitedModel,
-  { service = 'language model', breaker, ceilingMs, tools = {} }: BoundedLanguageModelOptions,
+  { breaker, ceilingMs, tools = {} }: BoundedLanguageModelOptions,
 ): LanguageModel {
-  const calls = new ResilientCalls({ service, ...limitsOf(model), breaker, tools })
+  const calls = new ResilientCalls({ service: 'language model', ...limitsOf(model), breaker, tools })
   const optionsOf = ({ signal, timeoutMs, tenantId }: GenerateRequest): CallOptions => ({
     signal,
     timeoutMs,
     tenantId,
-    attemptTimeoutMs: (typeof ceilingMs === 'number' ? ceilingMs : ceilingMs()) * CEILING_SHARE,
+    attemptTimeoutMs: ceilingMs() * CEILING_SHARE,
   })
   const bounded: LanguageModel = {
     ...withoutUndefined({ model: model.model, structured: model.structured }),

@@ -2,11 +2,11 @@ import { LRUCache } from 'lru-cache'
 import type { Clock } from '../time/clock.js'
 import { invalidField, retryAfter, ServiceError } from '../errors/service-error.js'
 import { bankKeyString, type RequestContext } from '../identity/context.js'
-import { NO_TELEMETRY, type Telemetry } from '../telemetry/telemetry.js'
+import type { Telemetry } from '../telemetry/telemetry.js'
 import type { UsageReservation } from '../stores/vector-store.js'
 import type { ResolvedBank } from './bank.js'
 import { DAY_MS, dayOf } from '../time/days.js'
-import { UsageCounters } from './usage-counters.js'
+import type { UsageCounters } from './usage-counters.js'
 
 /**
  * `configure` changes the configuration of a bank and counts towards the global limit only. The global limit counts an
@@ -54,7 +54,7 @@ export class AdmissionControl {
   readonly #buckets = new LRUCache<string, Bucket>(BOUND)
   readonly #usage: UsageCounters
 
-  constructor (clock: Clock, telemetry: Pick<Telemetry, 'refused'> = NO_TELEMETRY, usage = new UsageCounters()) {
+  constructor (clock: Clock, telemetry: Pick<Telemetry, 'refused'>, usage: UsageCounters) {
     this.#clock = clock
     this.#telemetry = telemetry
     this.#usage = usage

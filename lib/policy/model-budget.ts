@@ -1,10 +1,10 @@
 import type { Clock } from '../time/clock.js'
 import { invalidField, type ServiceError } from '../errors/service-error.js'
 import { limitExceeded } from './admission.js'
-import { NO_TELEMETRY, type Telemetry } from '../telemetry/telemetry.js'
+import type { Telemetry } from '../telemetry/telemetry.js'
 import type { ResolvedBank } from './bank.js'
 import { DAY_MS, dayOf } from '../time/days.js'
-import { UsageCounters } from './usage-counters.js'
+import type { UsageCounters } from './usage-counters.js'
 
 const CALLS = 'model_calls_per_day'
 const TOKENS = 'model_tokens_per_day'
@@ -32,7 +32,7 @@ export class ModelBudget {
   readonly #telemetry: Pick<Telemetry, 'refused'>
   readonly #usage: UsageCounters
 
-  constructor (clock: Clock, telemetry: Pick<Telemetry, 'refused'> = NO_TELEMETRY, usage = new UsageCounters()) {
+  constructor (clock: Clock, telemetry: Pick<Telemetry, 'refused'>, usage: UsageCounters) {
     this.#clock = clock
     this.#telemetry = telemetry
     this.#usage = usage

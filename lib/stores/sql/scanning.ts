@@ -21,7 +21,7 @@ interface ScanRow extends MemoryRow {
  * @param signal stops the scan between two pages
  */
 export async function * scanPages (
-  tx: Transaction, statement: string, bank: BankKey, now: number, signal?: AbortSignal,
+  tx: Transaction, statement: string, bank: BankKey, now: number, signal: AbortSignal | undefined,
 ): AsyncGenerator<Memory[]> {
   let limit = FIRST_ROWS
   let last: ScanRow | undefined

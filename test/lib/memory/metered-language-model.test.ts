@@ -9,6 +9,7 @@ import { ModelCallError, type ModelCallKind } from '../../../lib/models/remote/m
 import { ModelBudget } from '../../../lib/policy/model-budget.js'
 import { NO_TELEMETRY, type ModelCallRecord } from '../../../lib/telemetry/telemetry.js'
 import { countTokens } from '../../../lib/text/tokens.js'
+import { UsageCounters } from '../../../lib/policy/usage-counters.js'
 import { testClock } from '../../helpers/clock.js'
 import { bankResolver } from '../../helpers/settings.js'
 
@@ -36,7 +37,7 @@ function setUp (
 ) {
   const records: ModelCallRecord[] = []
   const bank = bankWith(quotas)
-  const budget = new ModelBudget(testClock())
+  const budget = new ModelBudget(testClock(), NO_TELEMETRY, new UsageCounters())
   let now = 0
   const metered = new MeteredLanguageModel({
     languageModel: { generate: async () => GOOD, ...model },

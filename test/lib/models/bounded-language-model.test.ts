@@ -16,7 +16,7 @@ function bounded (
   model: LanguageModel & LimitedModel, options: Partial<BoundedLanguageModelOptions> = {},
 ): LanguageModel {
   return boundedLanguageModel(model, {
-    breaker, ceilingMs: 60_000, ...options, tools: { sleep: async () => {}, timer: () => 0, ...options.tools },
+    breaker, ceilingMs: () => 60_000, ...options, tools: { sleep: async () => {}, timer: () => 0, ...options.tools },
   })
 }
 
@@ -96,7 +96,7 @@ t.test('limits', async (t) => {
 
 t.test('time', async (t) => {
   t.test('a model that does not answer is a fault before the longest deadline, and its circuit opens', async (t) => {
-    const model = bounded({ limits: { maxRetries: 0 }, generate: async () => await NEVER }, { ceilingMs: 40 })
+    const model = bounded({ limits: { maxRetries: 0 }, generate: async () => await NEVER }, { ceilingMs: () => 40 })
     for (let call = 0; call < 2; call++) {
       await t.rejects(model.generate(ask({ timeoutMs: 40 })), new ModelCallError(
         'timeout', 'The language model did not answer within 30 ms',

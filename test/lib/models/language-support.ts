@@ -45,7 +45,7 @@ export async function openBounded (
   )
   return boundedLanguageModel(model, {
     breaker: { threshold: 100, recoveryMs: 1000, halfOpenCalls: 1 },
-    ceilingMs: 600_000,
+    ceilingMs: () => 600_000,
     tools: { random: () => 0.5, sleep: async () => {}, timer: () => 0, ...tools },
   })
 }

@@ -31,7 +31,7 @@ for (const provider of PROVIDERS) {
     server.always(says(fromPrompt, { usage: null }))
     const model = await provider.make({ base_url: server.url, model: 'test' }, { baseDirectory: '/' })
     return boundedLanguageModel(model, {
-      breaker: { threshold: 5, recoveryMs: 1000, halfOpenCalls: 1 }, ceilingMs: 60_000,
+      breaker: { threshold: 5, recoveryMs: 1000, halfOpenCalls: 1 }, ceilingMs: () => 60_000,
     })
   }, { extractive: false, runs: 25 })
 }

@@ -4,6 +4,8 @@ import type { FileConfig } from '../../../lib/config/schema.js'
 import { ServiceError } from '../../../lib/errors/service-error.js'
 import type { BankKey, RequestContext } from '../../../lib/identity/context.js'
 import { AdmissionControl, type Admission, type Operation } from '../../../lib/policy/admission.js'
+import { NO_TELEMETRY } from '../../../lib/telemetry/telemetry.js'
+import { UsageCounters } from '../../../lib/policy/usage-counters.js'
 import { testClock } from '../../helpers/clock.js'
 import { bankResolver } from '../../helpers/settings.js'
 
@@ -23,7 +25,7 @@ interface KeyedAdmission {
 function control (homeostasis: FileConfig['homeostasis'] = {}, banks: FileConfig['banks'] = {}) {
   const clock = testClock()
   const resolve = bankResolver({ homeostasis, banks })
-  const control = new AdmissionControl(clock)
+  const control = new AdmissionControl(clock, NO_TELEMETRY, new UsageCounters())
   const admit: KeyedAdmission['admit'] = (operation, context, keys, items) =>
     control.admit(operation, context, keys.map(resolve), items)
   return { clock, admission: { admit } }

@@ -3,6 +3,8 @@ import type { FileConfig } from '../../../lib/config/schema.js'
 import { ServiceError } from '../../../lib/errors/service-error.js'
 import type { BankKey } from '../../../lib/identity/context.js'
 import { ModelBudget } from '../../../lib/policy/model-budget.js'
+import { NO_TELEMETRY } from '../../../lib/telemetry/telemetry.js'
+import { UsageCounters } from '../../../lib/policy/usage-counters.js'
 import { testClock } from '../../helpers/clock.js'
 import { rejection } from '../../helpers/rejection.js'
 import { bankResolver } from '../../helpers/settings.js'
@@ -15,7 +17,7 @@ function budget (quotas: NonNullable<
 >, banks: NonNullable<FileConfig['banks']> = {}) {
   const clock = testClock()
   const resolve = bankResolver({ homeostasis: { quotas }, banks })
-  const control = new ModelBudget(clock)
+  const control = new ModelBudget(clock, NO_TELEMETRY, new UsageCounters())
   return {
     clock,
     budget: { reserve: (keys: readonly BankKey[], tokens: () => number) => control.reserve(keys.map(resolve), tokens) },
