@@ -25,7 +25,7 @@ function trustOf (target: ItemTarget): Trust {
 }
 
 /** The bank whose memories the items are compared with. */
-export interface SearchedBank {
+interface SearchedBank {
   store: Pick<VectorStore, 'search' | 'findRepeated'>
   key: BankKey
   now: number
@@ -146,10 +146,10 @@ class StoredMemories {
     const { budget } = this.#bank
     if (turns.isExhausted) await turns.next(this.#caller)
     const { profile, longest: terms } = await profileOf(memory.text, this.#caller)
-    const hold = budget && reservationOf(budget)
-    const release = () => { hold?.release() }
+    const reservation = budget && reservationOf(budget)
+    const release = () => { reservation?.release() }
     if (terms.length === 0) return { profile, candidates: [], release }
-    return { profile, candidates: await this.#candidates(memory.documentId, terms, hold), release }
+    return { profile, candidates: await this.#candidates(memory.documentId, terms, reservation), release }
   }
 
   /**
@@ -157,7 +157,9 @@ class StoredMemories {
    * index lists the memories without a document, so that the store would look up every match; these are first searched
    * without a filter, which is enough unless the nearest memories include others.
    */
-  async #candidates (documentId: string | null, terms: string[], hold?: ByteReservation): Promise<Candidate[]> {
+  async #candidates (
+    documentId: string | null, terms: string[], reservation: ByteReservation | undefined,
+  ): Promise<Candidate[]> {
     const { store, key, now } = this.#bank
     const find = async (filters: Filters): Promise<{ all: Candidate[], ofDocument: Candidate[] }> => {
       const { lexical: all = [] }: Partial<SearchResult> = await store.search({
@@ -166,14 +168,14 @@ class StoredMemories {
         filters,
         lexical: { terms, ...BM25 },
         limit: CANDIDATES,
-        budget: hold && { take: (bytes) => { hold.grow(bytes) } },
+        budget: reservation && { take: (bytes) => { reservation.grow(bytes) } },
       })
       return { all, ofDocument: all.filter(({ memory }) => memory.documentId === documentId) }
     }
     const filters = { documentIds: [documentId] }
     const { all, ofDocument } = await find(documentId === null ? {} : filters)
     if (all.length < CANDIDATES || ofDocument.length === all.length) return ofDocument
-    hold?.release()
+    reservation?.release()
     return (await find(filters)).ofDocument
   }
 

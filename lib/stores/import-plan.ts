@@ -20,7 +20,7 @@ export interface ImportPlan<S> {
 }
 
 /** The memories of the bank, by the keys on which an import can conflict. */
-export interface ExistingMemories<S> {
+interface ExistingMemories<S> {
   byId (memoryId: string): S | undefined
   byFingerprint (fingerprint: string): S | undefined
 }
@@ -37,7 +37,7 @@ export function * importSteps<S extends object> (
 ): Steps<ImportPlan<S>> {
   const outcome: ImportOutcome = { imported: 0, skipped: 0, overwritten: 0 }
   // An element is undefined when a later memory of the same call replaced it. In the maps, null marks the key of a
-  // displaced memory.
+  // replaced memory.
   const added: Array<NewMemory | undefined> = []
   const removed: S[] = []
   const placeById = new SplitMap<number | null>()
@@ -51,29 +51,29 @@ export function * importSteps<S extends object> (
     const byId = placeById.get(memory.memoryId)
     const byFingerprint = placeByFingerprint.get(memory.fingerprint)
     const places = new Set([byId, byFingerprint].filter((place) => typeof place === 'number'))
-    const met = new Set([
+    const conflicting = new Set([
       byId === undefined ? existing.byId(memory.memoryId) : undefined,
       byFingerprint === undefined ? existing.byFingerprint(memory.fingerprint) : undefined,
     ].filter((each) => each !== undefined))
-    const conflicts = places.size + met.size > 0
+    const conflicts = places.size + conflicting.size > 0
     if (conflicts && onConflict === 'skip') {
       outcome.skipped++
       yield
       continue
     }
-    const displace = (each: ExistingMemory) => {
+    const replace = (each: ExistingMemory) => {
       if (onConflict === 'supersede' && !isAtLeast(memory.trust, each.trust)) throw new LowerTrustError()
       placeById.set(each.memoryId, null)
       placeByFingerprint.set(each.fingerprint, null)
     }
     for (const place of places) {
-      displace(added[place]!)
+      replace(added[place]!)
       added[place] = undefined
     }
-    for (const each of met) {
-      const standing = toExisting(each)
-      displace(standing)
-      if (onConflict === 'supersede' && isRepeatToKeep(standing, memory)) throw new MemoryChangedError()
+    for (const each of conflicting) {
+      const other = toExisting(each)
+      replace(other)
+      if (onConflict === 'supersede' && mustStay(other, memory)) throw new MemoryChangedError()
       removed.push(each)
     }
     placeById.set(memory.memoryId, added.length)
@@ -87,7 +87,7 @@ export function * importSteps<S extends object> (
 }
 
 /** A memory replaces its own repeat only if this is of lower trust, and only instead of another memory. */
-function isRepeatToKeep (standing: ExistingMemory, memory: NewMemory): boolean {
-  if (standing.memoryId === memory.memoryId || standing.fingerprint !== memory.fingerprint) return false
-  return memory.supersedes !== undefined || isAtLeast(standing.trust, memory.trust)
+function mustStay (other: ExistingMemory, memory: NewMemory): boolean {
+  if (other.memoryId === memory.memoryId || other.fingerprint !== memory.fingerprint) return false
+  return memory.supersedes !== undefined || isAtLeast(other.trust, memory.trust)
 }

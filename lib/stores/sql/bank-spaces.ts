@@ -36,20 +36,20 @@ export class BankSpaces {
     const id = bankKeyString(bank)
     if (!this.#adopted.has(id)) {
       await adoptSpace(this.#executor, this.#statements, bank, this.#space)
-      remember(this.#adopted, id)
+      addBounded(this.#adopted, id)
     }
     return this.#space
   }
 
   /** Records that the bank has another space, and warns the first time. */
-  noteForeign (bank: BankKey): void {
+  noteOtherSpace (bank: BankKey): void {
     const id = bankKeyString(bank)
     this.#adopted.delete(id)
     if (!this.#foreign.has(id)) {
       this.#warn(`embedding_provider: the bank ${bank.bankId} was moved to another model; what is retained there has ` +
         'no vector until the server runs with that provider')
     }
-    remember(this.#foreign, id)
+    addBounded(this.#foreign, id)
   }
 }
 
@@ -72,7 +72,7 @@ export async function adoptSpace (
   })
 }
 
-function remember (set: Set<string>, id: string): void {
+function addBounded (set: Set<string>, id: string): void {
   if (set.size >= MAX_REMEMBERED) set.clear()
   set.add(id)
 }

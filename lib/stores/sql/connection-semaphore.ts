@@ -11,15 +11,15 @@ export function connectionSemaphore (limits: Limits): Semaphore {
 
 /**
  * A caller that would wait too long, or behind too many others, is refused, so that callers do not queue without bound.
- * @param permitted what there is a permit for, in the plural
- * @param stayed what those whose permits are held did while the caller waited
+ * @param resource what there is a permit for, in the plural
+ * @param holdersDid what those whose permits are held did while the caller waited
  */
-export function busySemaphore (permitted: string, stayed: string, options: Limits): Semaphore {
+export function busySemaphore (resource: string, holdersDid: string, options: Limits): Semaphore {
   const { permits, maxWaiting } = options
   return new Semaphore({
     ...options,
-    queueFullError: () => new SqlError('busy', `${maxWaiting} callers wait for one of ${permits} ${permitted}`),
-    timeoutError: (waitMs) => new SqlError('busy', `${permits} ${permitted} ${stayed} within ${waitMs} ms`),
+    queueFullError: () => new SqlError('busy', `${maxWaiting} callers wait for one of ${permits} ${resource}`),
+    timeoutError: (waitMs) => new SqlError('busy', `${permits} ${resource} ${holdersDid} within ${waitMs} ms`),
   })
 }
 

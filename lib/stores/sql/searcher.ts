@@ -17,7 +17,7 @@ const MAX_CONCURRENT_BANKS = 4
 const LARGE_LIMIT = 300
 const NO_PASSAGES: Candidate['passages'] = []
 
-export interface SqlSearcherOptions {
+interface SqlSearcherOptions {
   executor: Executor
   schema: string
   longColumns: LongColumnReader
@@ -78,7 +78,7 @@ export class SqlSearcher {
       found[index] = await this.#searchBank(bank, request)
     })
     const merge = (strategy: 'lexical' | 'semantic') => (
-      mergeCandidates(found.map(({ [strategy]: candidates }) => candidates), request.limit)
+      bestOverBanks(found.map(({ [strategy]: candidates }) => candidates), request.limit)
     )
     const result: SearchResult = { total: found.reduce((sum, { total }) => sum + total, 0) }
     if (request.lexical !== undefined) result.lexical = merge('lexical')
@@ -173,7 +173,7 @@ function scoresOf (row: CandidateRow, { lexical }: SearchRequest): CandidateScor
 }
 
 /** @returns the best over all banks: descending, ties by memory id, then in the order of the banks */
-function mergeCandidates (banks: ReadonlyArray<readonly Candidate[]>, limit: number): Candidate[] {
+function bestOverBanks (banks: ReadonlyArray<readonly Candidate[]>, limit: number): Candidate[] {
   return banks.flat()
     .sort((a, b) => b.score - a.score || compareText(a.memory.memoryId, b.memory.memoryId))
     .slice(0, limit)

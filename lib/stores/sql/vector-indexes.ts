@@ -97,7 +97,7 @@ export class VectorIndexes {
    * @param report receives messages on what is done
    */
   async update (space: EmbeddingSpace, report: (message: string) => void): Promise<void> {
-    const learn = async (): Promise<void> => {
+    const refresh = async (): Promise<void> => {
       const present = await this.#present()
       const banksOfSpace = (await this.#bigBanks()).filter((bank) => (
         bank.space.model === space.model && bank.space.dimensions === space.dimensions
@@ -105,10 +105,10 @@ export class VectorIndexes {
       const indexed = banksOfSpace.filter((bank) => present.get(indexName(bank))?.valid === true)
       this.#indexed = new Map(indexed.map(({ key, passagesPerMemory }) => [bankKeyString(key), passagesPerMemory]))
     }
-    await learn()
+    await refresh()
     if (!this.#options.build) return
     await this.maintain(report)
-    await learn()
+    await refresh()
   }
 
   /** Builds the missing indexes of large banks, and drops those of banks that have become small. */

@@ -26,7 +26,7 @@ import {
   WriteTransactions, type Changes, type WriteOptions, type WriteTransactionsOptions,
 } from './write-transaction.js'
 
-export interface SqlWriterOptions extends WriteTransactionsOptions {
+interface SqlWriterOptions extends WriteTransactionsOptions {
   configs: BankConfigWriter
   /** Shared with exports. */
   bulkWork: HeavyWork
@@ -177,7 +177,7 @@ export class SqlWriter {
         ...bankParameters(bank), space.model, space.dimensions, shard, now, items.map((late) => late.memoryId),
         items.map((late) => late.fingerprint), items.map((late) => String(late.vectors.length)), ids, ordinals, texts,
       ])
-      if (!row!.is_configured_space) this.#spaces.noteForeign(bank)
+      if (!row!.is_configured_space) this.#spaces.noteOtherSpace(bank)
       return row!.attached
     }, { flow: flowOf(bank) }))
   }
@@ -213,7 +213,7 @@ export class SqlWriter {
   }
 
   #noteInsertion (bank: BankKey, insertion: Insertion): Insertion {
-    if (insertion.unembedded > 0) this.#spaces.noteForeign(bank)
+    if (insertion.unembedded > 0) this.#spaces.noteOtherSpace(bank)
     return insertion
   }
 
