@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
-export interface RetryOptions {
+interface RetryOptions {
   /**
    * Milliseconds to pause before the next attempt; undefined: there is none, and the error is thrown.
    * @param failures attempts that have failed, at least 1

@@ -24,7 +24,7 @@ interface Waiter {
 const REFUSAL_FLOW = ' refusals of semaphores'
 
 /** How to wait for a permit. */
-export interface AcquireOptions {
+interface AcquireOptions {
   /** Ends the wait with its reason. */
   signal?: AbortSignal | undefined
   /** Milliseconds to wait at most; Infinity: no limit. Default: that of the semaphore. */

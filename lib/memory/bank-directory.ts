@@ -16,7 +16,7 @@ export interface StoredConfig extends Omit<BankConfig, 'document'> {
   configuration: BankConfiguration
 }
 
-export interface BankDirectoryOptions {
+interface BankDirectoryOptions {
   /** Undefined for a store without configuration of banks. */
   configs: BankConfigStore | undefined
   live: LiveSettings

@@ -22,7 +22,7 @@ const FILTER_NAMES = {
 /** A ranking with the values between its stages. */
 export type ObservedRanking = Ranked & RecallObservation
 
-export type Failed = NonNullable<ExplainStages['filter']>['failed']
+type Failed = NonNullable<ExplainStages['filter']>['failed']
 
 /** The ranks of the memory in each strategy, for the whole query. */
 export interface StrategyPlaces {

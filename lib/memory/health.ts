@@ -1,7 +1,7 @@
 import { TIMED_OUT, withTimeout } from '../concurrency/deadline.js'
 import type { VectorStore } from '../stores/vector-store.js'
 
-export type Check =
+type Check =
   | { status: 'ok', latencyMs: number }
   /** `cause` is only for the log. */
   | { status: 'failed', reason: 'unhealthy' | 'error' | 'timeout', cause?: unknown }

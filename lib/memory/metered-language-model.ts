@@ -11,7 +11,7 @@ import { openSpan, SpanKind, type OpenSpan } from '../telemetry/tracing.js'
 import type { ModelUsage } from './model-usage.js'
 import { asModelError, callOutcome, reachedTheModel, UnusableGeneration, unusableFor } from './model-errors.js'
 
-export type CallPurpose = 'reflect' | 'rewrite' | 'rerank'
+type CallPurpose = 'reflect' | 'rewrite' | 'rerank'
 
 /** Prices per million tokens. */
 export interface Price {
@@ -19,7 +19,7 @@ export interface Price {
   output: number
 }
 
-export interface MeteredLanguageModelOptions {
+interface MeteredLanguageModelOptions {
   languageModel: LanguageModel
   /** Name of the provider in the configuration. */
   provider: string

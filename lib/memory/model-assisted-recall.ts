@@ -32,7 +32,7 @@ const ORDER: JsonSchema = {
   additionalProperties: false,
 }
 
-export interface ModelAssistedRecallOptions {
+interface ModelAssistedRecallOptions {
   meteredModel: MeteredLanguageModel
   /** See ReflectOptions. */
   newBoundary: () => string

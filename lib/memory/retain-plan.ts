@@ -29,7 +29,7 @@ export interface RetainContext {
 }
 
 /** An insert reports an outcome for each memory. An import that replaces stores all of them or fails. */
-export type RetainOutcome = InsertOutcome[] | ImportOutcome
+type RetainOutcome = InsertOutcome[] | ImportOutcome
 
 export type RetainResult = WriteResult<RetainContext, RetainOutcome>
 

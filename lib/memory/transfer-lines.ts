@@ -13,7 +13,7 @@ const BYTES_PER_CHARACTER = 12
 /** A generous bound on the rest of a line: a hundred tags, ids, instants, and the configuration in a header. */
 const LINE_OVERHEAD_BYTES = 524_288
 
-export interface ImportLine {
+interface ImportLine {
   /** From 1. */
   number: number
   bytes: Buffer

@@ -26,7 +26,7 @@ const INDEX_BATCH = 256
 const checkLine = schemaCheck(ImportLine)
 
 /** How an import treats existing memories and the configuration. */
-export interface ImportOptions {
+interface ImportOptions {
   onConflict: 'skip' | 'overwrite'
   /** Whether the configuration in the export is applied. */
   config: 'ignore' | 'apply'
@@ -72,7 +72,7 @@ interface LineCheck {
 }
 
 /** The lines of an export, with their line feeds. */
-export interface Export extends AsyncIterable<string> {
+interface Export extends AsyncIterable<string> {
   /** Releases the resources that the store holds for the export. */
   end: () => void
 }

@@ -8,7 +8,7 @@ import type { ModelStatus } from './status.js'
 /** Names of abort reasons that mean a timeout; any other means that the caller disconnected. */
 const TIMEOUTS: ReadonlySet<string> = new Set(['DeadlineExceeded', 'TimeoutError'])
 
-export interface ObserverOptions {
+interface ObserverOptions {
   /** Name of the provider in the configuration. */
   provider: string
   telemetry: Telemetry

@@ -47,7 +47,7 @@ export const LIMITS: Readonly<Record<string, Rule>> = {
 }
 
 /** A value beyond the operator's. */
-export interface CeilingViolation {
+interface CeilingViolation {
   path: string
   /** What the operator allows, in words. */
   allowed: string

@@ -42,7 +42,7 @@ interface Correction {
   done: Promise<void>
 }
 
-export interface UsageCountersOptions {
+interface UsageCountersOptions {
   /** When absent, this process counts by itself. Its rejections go to the caller of reserve(). */
   store?: Pick<VectorStore, keyof UsageStore>
   /** Takes sentences for the operator's log. */

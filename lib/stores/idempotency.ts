@@ -29,7 +29,7 @@ export class IdempotencyKeyTaken extends Error {
 /** Releases before this form stored the finished response, which has no property `form`. */
 const RECORD_VERSION = 2
 
-export type StoredResult =
+type StoredResult =
   | { kind: 'outcome', context: unknown, outcome: unknown }
   /** From an earlier release. */
   | { kind: 'answer', answer: unknown }

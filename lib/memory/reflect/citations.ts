@@ -18,7 +18,7 @@ export interface CitationOptions {
   sourceTexts?: readonly string[]
 }
 
-export interface Citations {
+interface Citations {
   /** The numbers of the sources that the shown text cites, ascending. */
   cited: number[]
   /**

@@ -2,7 +2,7 @@
 const MAX_OBJECTS = 8
 const SPACE = new Set(' \t\n\r')
 
-export interface ObjectText {
+interface ObjectText {
   json: string
   /** The nesting depth of lists and objects; 1 for a flat object. */
   depth: number

@@ -34,7 +34,7 @@ export interface SourceBounds {
   allowed: ReadonlySet<string>
 }
 
-export interface Prose {
+interface Prose {
   /** With marks as `[n]`, without marks that name no source, and without links that are not allowed. */
   text: string
   cited: number[]

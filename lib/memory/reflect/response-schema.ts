@@ -4,7 +4,7 @@ import { shorten } from '../../validation/shorten.js'
 import { FORMAT_NAMES } from './formats.js'
 import { isJsonObject } from '../../validation/json-object.js'
 
-export const FIELD = 'response_schema'
+const FIELD = 'response_schema'
 export const MAX_SCHEMA_BYTES = 16 * 1024
 /** Maximum depth of nested schemas, including the root. */
 export const MAX_SCHEMA_DEPTH = 8

@@ -23,7 +23,7 @@ export interface TextUnit {
   code: boolean
 }
 
-export interface UnitSink {
+interface UnitSink {
   unit (unit: TextUnit): void
   lineBreak (): void
 }

@@ -11,11 +11,11 @@ const MAX_DEPTH = 64
 const MAX_REPORTED_PROBLEMS = 10
 const MEMBERS = ['answer', 'structured']
 
-export type ObjectReading =
+type ObjectReading =
   | { ok: true, value: Readonly<Record<string, unknown>> }
   | { ok: false, problems: string[] }
 
-export type StructuredReading =
+type StructuredReading =
   | { ok: true, answer: string, structured: Record<string, unknown> }
   | { ok: false, problems: string[] }
 
@@ -37,7 +37,7 @@ export function wrapSchema (schema: JsonSchema): JsonSchema {
  * `constructor` with a `prototype`), numbers that are infinite, and everything that is not JSON, such as NaN.
  * @returns the object, or problems that contain no value of the text
  */
-export function readJsonObject (text: string): ObjectReading {
+function readJsonObject (text: string): ObjectReading {
   for (const { json, depth } of objectsIn(text)) {
     if (depth > MAX_DEPTH) return failed(`must not be nested more than ${MAX_DEPTH} deep`)
     const value = parse(json)

@@ -1,7 +1,7 @@
 import { linkedAbort } from '../../concurrency/aborting.js'
 import { forEachConcurrently } from '../../concurrency/for-each-concurrently.js'
 
-export interface BatchOptions {
+interface BatchOptions {
   size: number
   /** Batches in progress at a time. Default: all of them. */
   width?: number

@@ -6,7 +6,7 @@ import { parsedJson } from '../../validation/json-object.js'
 
 export type EmbeddingPurpose = 'query' | 'document'
 
-export interface EmbeddingClientOptions {
+interface EmbeddingClientOptions {
   endpoint: CalledEndpoint
   model: string
   /** Length of the vectors; undefined: any. */

@@ -13,7 +13,7 @@ export type RemoteContext = ProviderContext
 /** Replacements of clock, timer and random numbers for tests. */
 export type RemoteTools = Partial<ResilienceTools & { clock: Clock }>
 
-export interface Post {
+interface Post {
   headers: Readonly<Record<string, string>>
   body: string
   signal: AbortSignal
@@ -41,9 +41,9 @@ export interface CalledEndpoint extends Endpoint {
 }
 
 /** How a key is sent: the name of the header and its value. */
-export type KeyHeader = (key: string) => Readonly<Record<string, string>>
+type KeyHeader = (key: string) => Readonly<Record<string, string>>
 
-export const bearer: KeyHeader = (key) => ({ authorization: `Bearer ${key}` })
+const bearer: KeyHeader = (key) => ({ authorization: `Bearer ${key}` })
 
 /** The checked address, key and headers of an endpoint. */
 interface Address {

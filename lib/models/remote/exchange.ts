@@ -20,7 +20,7 @@ export interface ExchangeOptions {
   clock: Clock
 }
 
-export interface ExchangeRequest {
+interface ExchangeRequest {
   headers: Headers
   body: string
   signal: AbortSignal

@@ -44,7 +44,7 @@ interface Parts {
 /**
  * A language model behind HTTP. A call is one attempt without bounds; boundedLanguageModel() applies the `limits`.
  */
-export class RemoteLanguageModel implements LanguageModel, LimitedModel {
+class RemoteLanguageModel implements LanguageModel, LimitedModel {
   readonly model: string
   readonly limits: CallLimits
   readonly #parts: Parts

@@ -31,7 +31,7 @@ interface Parts {
 }
 
 /** Reranking as Cohere, Jina, Voyage, vLLM and Text Embeddings Inference offer it over HTTP. */
-export class RemoteReranker implements Reranker {
+class RemoteReranker implements Reranker {
   readonly #parts: Parts
 
   constructor (parts: Parts) {

@@ -4,14 +4,14 @@ import type { ActiveCall } from './call-options.js'
 import type { ReportAttempt } from './model-circuit-breakers.js'
 
 /** A stream whose first part has arrived. */
-export interface OpenedStream<T> {
+interface OpenedStream<T> {
   first: IteratorResult<T>
   next: () => Promise<IteratorResult<T>>
   /** Ends the work, unless it has ended. */
   cancel: () => void
 }
 
-export interface StreamAttempt<T> {
+interface StreamAttempt<T> {
   open: (signal: AbortSignal) => AsyncIterable<T>
   isEnd: (part: T) => boolean
   reportOutcome: ReportAttempt
@@ -49,7 +49,7 @@ export async function openStream<T> (
   return { first: await next(), next, cancel }
 }
 
-export interface StreamSource<T> {
+interface StreamSource<T> {
   /** Waits for a permit. */
   begin: (signal: AbortSignal) => Promise<ActiveCall>
   /** Makes attempts until the first part has arrived. */

@@ -36,7 +36,7 @@ const ANSWERS = ' answers of models'
 
 type SdkPart = Extract<GenerationPart, { type: 'text' }> | Required<Extract<GenerationPart, { type: 'end' }>>
 
-export interface SdkCallOptions {
+interface SdkCallOptions {
   endpoint: Endpoint
   /** Makes the model of the SDK, which sends its requests with this function. */
   makeModel: (fetch: typeof globalThis.fetch) => LanguageModelV3

@@ -4,7 +4,7 @@ import { ProviderError } from '../../providers/registry.js'
 import type { TransformersEmbeddingSettings, TransformersRerankerSettings } from '../../providers/schemas/workers.js'
 
 /** See engine.mjs. */
-export interface ModelOptions {
+interface ModelOptions {
   /** URL of the package. */
   module: string
   /** Name on the hub or absolute path. */

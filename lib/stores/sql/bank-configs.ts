@@ -77,7 +77,7 @@ export class BankConfigWriter {
   }
 }
 
-export interface SqlBankConfigsOptions {
+interface SqlBankConfigsOptions {
   executor: Executor
   /** Quoted. */
   schema: string

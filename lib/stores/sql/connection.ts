@@ -3,7 +3,7 @@ import { TIMED_OUT, withTimeout } from '../../concurrency/deadline.js'
 import { arrayElements, arrayNumbers, arrayText } from './arrays.js'
 import { fromDatabase, SqlError, type Param } from './executor.js'
 
-export interface ConnectionOptions {
+interface ConnectionOptions {
   /** Connection URI. */
   url: string
   connectTimeoutMs: number
@@ -218,7 +218,7 @@ function placeOf (url: string): { hosts: string[], port: number } {
  * @param place host and port of the database
  * @returns an error that contains no bound parameter
  */
-export function toSqlError (error: unknown, place: string): SqlError {
+function toSqlError (error: unknown, place: string): SqlError {
   if (error instanceof SqlError) return error
   if (error instanceof postgres.PostgresError) return fromDatabase(error)
   const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined

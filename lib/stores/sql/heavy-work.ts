@@ -10,7 +10,7 @@ const MAX_WAIT_MS = 10_000
 /** How long a piece waits for others that may take seconds each, in milliseconds. */
 export const LONG_WAIT_MS = 60_000
 
-export interface HeavyWorkOptions {
+interface HeavyWorkOptions {
   /** What the work is, in the plural, for messages. */
   name: string
   /** Pieces of work that run at a time. */

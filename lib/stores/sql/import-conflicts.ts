@@ -12,7 +12,7 @@ import { bankParameters } from './rows.js'
 /** Memories of an import whose conflicts are looked up by one statement. */
 const LOOKUP_BATCH = 1000
 
-export interface ImportConflictsOptions {
+interface ImportConflictsOptions {
   bank: BankKey
   memories: readonly NewMemory[]
   /** The memories ordered by id; all transactions lock conflicting rows in this order. */

@@ -45,7 +45,7 @@ export interface Insertion {
   unembedded: number
 }
 
-export interface InsertionOptions {
+interface InsertionOptions {
   statements: Statements
   bank: BankKey
   now: number

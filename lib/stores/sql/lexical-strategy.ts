@@ -7,7 +7,7 @@ import { indexTerm } from './terms.js'
 /** To look up a memory by its id takes several times as long as to read an id of a document. */
 const MAX_IDS_PER_FOUND = 4
 
-export interface LexicalOptions {
+interface LexicalOptions {
   /** The limit of the request. */
   limit: number
   /** Whether the statement also has the semantic strategy, whose best memories are in the table `semantic`. */

@@ -8,7 +8,7 @@ import { HOW_TO_MIGRATE, migrate, pendingMigrations, type Migration } from './mi
  */
 export const MIN_PGVECTOR = [0, 8] as const
 
-export interface ReadinessOptions {
+interface ReadinessOptions {
   executor: Executor
   /** Quoted. */
   schema: string

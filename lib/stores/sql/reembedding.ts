@@ -22,14 +22,14 @@ export interface ReembeddingOptions {
   pause: (ms: number) => Promise<void>
 }
 
-export interface Progress {
+interface Progress {
   /** Memories of the bank with a vector of the space. */
   done: number
   total: number
 }
 
 /** The outcome for a bank. */
-export interface Reembedded {
+interface Reembedded {
   /** Memories that were given a vector. */
   embedded: number
   /** Whether the bank had another model before. */

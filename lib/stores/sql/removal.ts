@@ -15,7 +15,7 @@ const ID_LENGTH = 36
 const BATCH = 500
 
 /** Selects memories of a bank: those with these ids or tags, or a batch of expired ones. */
-export interface Choice {
+interface Choice {
   kind: 'ids' | 'any' | 'all' | 'expired'
   /** Ids or tags. */
   chosen?: readonly string[]

@@ -6,7 +6,7 @@ import { lexicalStrategy, matchingMemories } from './lexical-strategy.js'
 import { GRID, type Shape, type Strategy } from './search-shape.js'
 import { semanticStrategy, spaceCte, type Nearest } from './semantic-strategy.js'
 
-export interface SearchOptions {
+interface SearchOptions {
   /** The quoted schema. */
   schema: string
   /** Required when the request has the semantic strategy. */

@@ -16,7 +16,7 @@ export function spoolName (pid: number, word: string): string {
   return `memory-gateway-${pid}-${word}.spool`
 }
 
-export interface LeftoverOptions {
+interface LeftoverOptions {
   /** Milliseconds since the epoch, like the times of files. */
   now?: number
   isAlive?: (pid: number) => boolean

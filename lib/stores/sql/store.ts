@@ -25,7 +25,7 @@ import type { VectorIndexes } from './vector-indexes.js'
 import { SqlWriter } from './writer.js'
 import { messageOf } from '../../errors/message-of.js'
 
-export interface SqlVectorStoreOptions {
+interface SqlVectorStoreOptions {
   executor: Executor
   /** Quoted. */
   schema: string

@@ -10,7 +10,7 @@ import { bankParameters, toBankKey } from './rows.js'
 import { EMPTY, type Statements } from './statements.js'
 import { messageOf } from '../../errors/message-of.js'
 
-export interface SweeperOptions {
+interface SweeperOptions {
   executor: Executor
   /** Quoted. */
   schema: string
