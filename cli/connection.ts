@@ -1,7 +1,8 @@
-import { readFileSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { parseEnv } from 'node:util'
+import { readUtf8, reasonOf } from '../lib/config/files.js'
+import { readVariableLines } from '../lib/config/variable-lines.js'
 import { isPrincipal } from '../lib/identity/context.js'
 import { codeOf, CommandError, usageError } from './failures.js'
 import type { ServerConnection } from '../mcp/remote-operations.js'
@@ -84,22 +85,23 @@ function readProfile (environment: NodeJS.ProcessEnv, chosen: string | undefined
   const path = join(profileFolder(environment), `${name}.env`)
   let text: string
   try {
-    text = readFileSync(path, 'utf8')
+    text = readUtf8(path)
   } catch (error) {
     if (codeOf(error) === 'ENOENT' && chosen === undefined) return {}
-    throw new CommandError(`the profile ${path} cannot be read (${codeOf(error) ?? 'unknown'})`)
+    throw new CommandError(`the profile ${path} cannot be read (${reasonOf(error)})`)
   }
   // Windows keeps its access rights elsewhere.
   if (process.platform !== 'win32' && (statSync(path).mode & GROUP_AND_OTHERS) !== 0) {
     throw new CommandError(`the profile ${path} contains credentials and can be read by others; run chmod 600 on it`)
   }
-  const values = parseEnv(text)
-  const unknown = Object.keys(values).filter((key) => !NAMES.some((known) => known === key))
-  if (unknown.length > 0) {
-    throw new CommandError(`the profile ${path} has unknown variables (${unknown.join(', ')}); allowed are ` +
-      `${NAMES.join(', ')}`)
+  const { assignments, problems } = readVariableLines(text, `the profile ${path}`)
+  for (const { name, line } of assignments) {
+    if (!NAMES.some((known) => known === name)) {
+      problems.push(`the profile ${path}: line ${line} sets an unknown variable; allowed are ${NAMES.join(', ')}`)
+    }
   }
-  return pick(values)
+  if (problems.length > 0) throw new CommandError(problems.join('\n'))
+  return pick(Object.fromEntries(assignments.map(({ name, value }) => [name, value])))
 }
 
 function checkUrl (text: string): string {

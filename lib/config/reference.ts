@@ -56,9 +56,13 @@ memory routes with status 500.
 
 A file \`.env\` in the working directory is read, by the server and by the commands: lines of \`NAME=value\`, also
 with \`export\` before the name, and comments that begin with \`#\`. After a value, the \`#\` of a comment needs a space
-before it, and a value that contains a \`#\` must be quoted. Variables of the real environment take precedence, in
-each of their forms: if it sets \`DATABASE_URL_FILE\` or \`SERVICES_PG_DSN\`, the \`DATABASE_URL\` of the file is ignored. A
-line in any other form is an error that prevents the start.
+before it, and a value that contains a \`#\` must be quoted, with \`"\`, \`'\` or a backtick; a quoted value may span
+lines. In double quotes \`\\n\` is the end of a line, and no other backslash is allowed. Nothing is replaced in a value: a
+\`\${\` is allowed only in single quotes. Of two lines that set the same variable the last counts. A line in any other
+form is an error that prevents the start.
+
+Variables of the real environment take precedence, in each of their forms: if it sets \`DATABASE_URL_FILE\` or
+\`SERVICES_PG_DSN\`, the \`DATABASE_URL\` of the file is ignored.
 
 Setting \`DATABASE_URL\` causes a warning with \`vector_store: in_memory\`, which uses no database, and prevents the start
 with \`pglite\`. \`PORT\` is not read; setting it without \`SERVICES_PORT\` causes a warning.

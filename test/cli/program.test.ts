@@ -200,9 +200,15 @@ t.test('credentials come from variables or from a profile that only its owner ca
   t.equal((await banks({ MEMORY_GATEWAY_URL: `${url}/` })).code, 0, 'the same server in another form does')
   t.match(await banks({}, ['--profile', 'open']), { code: 1, stderr: /can be read by others; run chmod 600 on it/ })
   t.match(await banks({}, ['--profile', 'typo']), {
-    code: 1, stderr: /has unknown variables \(MEMORY_GATEWAY_KEY\); allowed are/,
+    code: 1, stderr: /typo\.env: line 1 sets an unknown variable; allowed are MEMORY_GATEWAY_URL, /,
   })
-  t.match(await banks({ MEMORY_GATEWAY_PROFILE: 'gone' }), { code: 1, stderr: /gone\.env cannot be read \(ENOENT\)/ })
+  t.match(await banks({ MEMORY_GATEWAY_PROFILE: 'gone' }), { code: 1, stderr: /gone\.env cannot be read \(no such file\)/ })
+  write('cut', `MEMORY_GATEWAY_URL=${url}\n  # of the team\nMEMORY_GATEWAY_API_KEY=the-key#Zq\nMEMORY_GATEWAY_TOKEN: Zq\n`)
+  const cut = await banks({}, ['--profile', 'cut'])
+  t.match(cut, { code: 1, stderr: /cut\.env: line 3 has a # in its value[^]*cut\.env: line 4 is not of the form/ })
+  t.notMatch(cut.stderr, /Zq/)
+  write('spaced', `export  ${profile.replace('MEMORY_GATEWAY_PRINCIPAL', '\t \n\tMEMORY_GATEWAY_PRINCIPAL')}`)
+  t.equal((await banks({}, ['--profile', 'spaced'])).code, 0)
   t.equal((await banks({}, ['--profile', '../x'])).code, 2)
   t.match(await banks({ MEMORY_GATEWAY_URL: 'ftp://user:secret@host' }), {
     code: 2, stderr: /^(?!.*secret)MEMORY_GATEWAY_URL must be/,
