@@ -1,14 +1,8 @@
 import { ServiceError } from '../errors/service-error.js'
-import { splitPrincipal, type RequestContext } from '../identity/context.js'
+import type { RequestContext } from '../identity/context.js'
 import { NO_TELEMETRY, type Telemetry } from '../telemetry/telemetry.js'
+import { compileOwners } from './owners.js'
 import { compilePattern, compilePrincipalPattern, isLiteral, type Matcher } from './patterns.js'
-
-const PRINCIPAL_TYPE = /^[a-z][a-z0-9_]*$/
-/**
- * Characters that an id may not have where a pattern omits the type: `a:b` or `a-b` could equal the typed bank of
- * another principal.
- */
-const TYPE_SEPARATOR = /[-:]/
 
 export const PERMISSIONS = ['read', 'write', 'forget', 'admin'] as const
 export type Permission = typeof PERMISSIONS[number]
@@ -49,6 +43,8 @@ interface Rules {
   /** Grants on literal bank ids, by that id; grants with patterns are tried one by one. */
   byBank: ReadonlyMap<string, CompiledGrant[]>
   patterned: readonly CompiledGrant[]
+  /** Whether a principal owns a bank by the owner patterns. */
+  ownsBank: (principal: string, bankId: string) => boolean
 }
 
 /** Decides who may do what on which bank. Grants add up; where none matches, the default policy decides. */
@@ -105,15 +101,14 @@ export class AccessControl {
   #decideFor (
     principal: string, permission: Permission, bankId: string, bankGrants: readonly CompiledGrant[],
   ): Decision {
-    const { byBank, patterned, settings } = this.#rules
+    const { byBank, patterned, ownsBank, settings: { defaultPolicy } } = this.#rules
     const matches = (grant: CompiledGrant) => (
       grant.permissions.has(permission) && grant.matchesBank(bankId) && grant.matchesPrincipal(principal)
     )
     const grant = byBank.get(bankId)?.find(matches) ?? patterned.find(matches) ?? bankGrants.find(matches)
     if (grant !== undefined) return { allowed: true, grantedBy: grant.origin }
-    const { defaultPolicy, ownerPatterns } = settings
     const allowed = defaultPolicy === 'open' ||
-      (defaultPolicy === 'owner_only' && ownsBank(principal, bankId, ownerPatterns))
+      (defaultPolicy === 'owner_only' && ownsBank(principal, bankId))
     return allowed ? { allowed, grantedBy: `default_policy ${defaultPolicy}` } : { allowed }
   }
 }
@@ -134,7 +129,7 @@ function compileRules (settings: AccessSettings): Rules {
     if (!isLiteral(grant.bankId)) patterned.push(compiled)
     else byBank.set(grant.bankId, [...byBank.get(grant.bankId) ?? [], compiled])
   }
-  return { settings, byBank, patterned }
+  return { settings, byBank, patterned, ownsBank: compileOwners(settings.ownerPatterns) }
 }
 
 export function compileGrant (grant: GrantRule): CompiledGrant {
@@ -144,18 +139,4 @@ export function compileGrant (grant: GrantRule): CompiledGrant {
     permissions: new Set(grant.permissions.flatMap((permission) => permission === '*' ? PERMISSIONS : [permission])),
     origin: grant.origin,
   }
-}
-
-/**
- * The rule of `owner_only`: the principal `<type>:<id>` owns the banks that the patterns name once `{type}` and `{id}`
- * are filled in. A pattern without `{type}` holds only for ids with neither `-` nor `:`.
- */
-export function ownsBank (principal: string, bankId: string, patterns: readonly string[]): boolean {
-  const parts = splitPrincipal(principal)
-  if (parts === undefined || !PRINCIPAL_TYPE.test(parts.type)) return false
-  return patterns.some((pattern) => {
-    if (!pattern.includes('{type}') && TYPE_SEPARATOR.test(parts.id)) return false
-    // One pass, so that a `{type}` inside an id is not replaced.
-    return pattern.replace(/\{(type|id)\}/g, (_, name: 'type' | 'id') => parts[name]) === bankId
-  })
 }

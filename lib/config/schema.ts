@@ -34,8 +34,10 @@ export const EscalationSchema = section({
 }, 'What happens when the language model fails.')
 
 const OwnerPattern = Type.String({
-  pattern: '^(?:[^{}]|\\{type\\})*\\{id\\}(?:[^{}]|\\{type\\}|\\{id\\})*$',
-  'x-allowed': 'with {id} in it, and no placeholder but {type} and {id}',
+  // Without a character between the two, where the type ends cannot be told.
+  pattern: '^(?!.*\\{type\\}\\{id\\})(?!.*\\{id\\}\\{type\\})' +
+    '(?:[^{}]|\\{type\\})*\\{id\\}(?:[^{}]|\\{type\\}|\\{id\\})*$',
+  'x-allowed': 'with {id} in it, a character between {type} and {id}, and no placeholder but these two',
 })
 
 const price = (what: string) => number(`Price of a million ${what} tokens, in a currency of your choice.`, 0, 1_000_000)
@@ -74,7 +76,9 @@ export const FileSchema = section({
     default_policy: setting(
       choice(['owner_only', 'open', 'deny'], 'What applies when no grant matches.'), 'owner_only'),
     owner_patterns: setting(Type.Array(OwnerPattern, {
-      description: 'Banks that a principal <type>:<id> owns.',
+      description: 'Banks that a principal <type>:<id> owns. Of several patterns that fit a bank, the one ' +
+        'with the most characters beside its placeholders decides whose it is, with the shortest type that fits. A ' +
+        'pattern without {type} holds for ids that contain neither - nor :.',
     }), ['{type}-{id}', '{id}'], 'Default ["{type}-{id}", "{id}"].'),
     bank_grants: setting(flag('Whether the admins of a bank may grant rights on it (`access` ' +
       'in the configuration of the bank).'), true),

@@ -253,6 +253,15 @@ export const MATRIX: readonly Settings[] = [
     ],
   },
   {
+    name: 'owner patterns by which an id could pose as another principal',
+    mode: 'api_key',
+    file: { access_control: { enabled: true, owner_patterns: ['{id}', '{type}.{id}', '{type}_{id}'] } },
+    cells: [
+      ['agent:bob', 'agent.bob', 'rwfa'], ['user:agent.bob', 'agent.bob', '----'], ['user:bob', 'bob', 'rwfa'],
+      ['a:b_c', 'a_b_c', 'rwfa'], ['a_b:c', 'a_b_c', '----'], ['user:a_b_c', 'a_b_c', '----'],
+    ],
+  },
+  {
     name: 'no owner patterns',
     mode: 'api_key',
     file: { access_control: { enabled: true, owner_patterns: [] }, access_grants: [grant('bob', 'user:bob', 'read')] },

@@ -1,10 +1,14 @@
 import fc, { runs } from '../../helpers/fast-check.js'
 import t from 'tap'
-import { ownsBank } from '../../../lib/access/access-control.js'
+import { compileOwners } from '../../../lib/access/owners.js'
 import { settingsOf } from '../../../lib/config/settings.js'
 
 const { ownerPatterns: DEFAULT_OWNER_PATTERNS } = settingsOf({}).access
 import { isBankId } from '../../../lib/identity/context.js'
+
+function ownsBank (principal: string, bankId: string, patterns: readonly string[]): boolean {
+  return compileOwners(patterns)(principal, bankId)
+}
 
 const OWN: Array<[principal: string, bankId: string]> = [
   ['user:alice', 'user-alice'],
@@ -101,9 +105,31 @@ t.test('if every pattern contains the type, no two principals share a bank', asy
 
 t.test('a pattern without a type matches only ids that cannot pose as typed', async (t) => {
   t.ok(ownsBank('user:alice', 'home.alice', ['home.{id}']))
+  t.notOk(ownsBank('user:alice', 'home-alice', ['home.{id}']))
   t.notOk(ownsBank('user:a-b', 'home.a-b', ['home.{id}']))
   t.notOk(ownsBank('user:a:b', 'home.a:b', ['home.{id}']))
   t.ok(ownsBank('user:a-b', 'user.a-b', ['{type}.{id}']))
+})
+
+t.test('of several patterns that fit a bank, the one with the most text decides whose it is', async (t) => {
+  for (const separator of ['.', '_', '@', '-', ':']) {
+    const patterns = ['{id}', `{type}${separator}{id}`]
+    t.ok(ownsBank('agent:bob', `agent${separator}bob`, patterns))
+    t.notOk(ownsBank(`user:agent${separator}bob`, `agent${separator}bob`, patterns), separator)
+    t.ok(ownsBank('agent:bob', 'bob', patterns))
+  }
+  const patterns = ['{type}-{id}', 'notes-{id}', '{type}-{id}-private']
+  t.ok(ownsBank('user:bob', 'user-bob-private', patterns))
+  t.notOk(ownsBank('user:bob-private', 'user-bob-private', patterns))
+  t.ok(ownsBank('user:bob-x', 'user-bob-x', patterns))
+  t.ok(ownsBank('user:bob', 'notes-bob', patterns))
+})
+
+t.test('where a bank could have several types, the shortest counts', async (t) => {
+  t.ok(ownsBank('user:b_c', 'user_b_c', ['{type}_{id}']))
+  t.notOk(ownsBank('user_b:c', 'user_b_c', ['{type}_{id}']))
+  t.ok(ownsBank('user:b_c', 'b_c_user', ['{id}_{type}']))
+  t.notOk(ownsBank('c_user:b', 'b_c_user', ['{id}_{type}']))
 })
 
 t.test('every occurrence of a placeholder is filled, in one pass', async (t) => {

@@ -11,11 +11,13 @@ await t.test('each problem is one sentence with the path, the value and the rule
       '"open", "deny"',
     'access_control: {enabled: yes}': 'access_control.enabled: found "yes", allowed are true, false',
     'access_control: {owner_patterns: ["{tenant}-{id}"]}': 'access_control.owner_patterns[0]: found "{tenant}-{id}", ' +
-      'allowed is a text with {id} in it, and no placeholder but {type} and {id}',
+      'allowed is a text with {id} in it, a character between {type} and {id}, and no placeholder but these two',
     'access_control: {owner_patterns: ["{id}", "{type}"]}': 'access_control.owner_patterns[1]: found "{type}", ' +
-      'allowed is a text with {id} in it, and no placeholder but {type} and {id}',
+      'allowed is a text with {id} in it, a character between {type} and {id}, and no placeholder but these two',
     'access_control: {owner_patterns: ["{{id}}"]}': 'access_control.owner_patterns[0]: found "{{id}}", allowed is a ' +
-      'text with {id} in it, and no placeholder but {type} and {id}',
+      'text with {id} in it, a character between {type} and {id}, and no placeholder but these two',
+    'access_control: {owner_patterns: ["{type}{id}"]}': 'access_control.owner_patterns[0]: found "{type}{id}", ' +
+      'allowed is a text with {id} in it, a character between {type} and {id}, and no placeholder but these two',
     'homeostasis: {recal_max_tokens: 5}': 'homeostasis.recal_max_tokens is not a known key; did you mean ' +
       '"recall_max_tokens"?',
     'homeostasis: {rate_limits: {zzz: 1}}': 'homeostasis.rate_limits.zzz is not a known key, allowed are ' +
@@ -119,7 +121,7 @@ await t.test('a source may retain as any valid principal', async (t) => {
 })
 
 await t.test('owner patterns may use type and id as often as they like', async (t) => {
-  const patterns = ['{id}', '{type}-{id}', '{id}.{type}.{id}', 'x{type}{type}{id}y']
+  const patterns = ['{id}', '{type}-{id}', '{id}.{type}.{id}', 'x{type}{type}.{id}y']
   t.same(
     loadYaml('access_control: {enabled: true, owner_patterns: ' +
       `${JSON.stringify(patterns)}}`).file.access_control?.owner_patterns,
