@@ -52,12 +52,13 @@ function textOf (folder: string, name: string | undefined, readFile: ReadFile): 
   }
 }
 
-/** Every name under which the environment may set the same: for a secret its synonym and the files, else the name. */
+/**
+ * Every name under which the environment may set the same: the name and that of its file, with those of a synonym. The
+ * configuration file may name any variable as a secret; of our own variables only secrets may come from a file.
+ */
 function formsOf (name: string): string[] {
-  const secret = VARIABLES.find((variable) => (
-    variable.secret && (variable.name === name || `${variable.name}_FILE` === name)
-  ))
-  if (secret === undefined) return [name]
-  const names = SYNONYMS.find((group) => group.includes(secret.name)) ?? [secret.name]
+  const base = name.replace(/_FILE$/, '')
+  if (VARIABLES.some((variable) => variable.name === base && !variable.secret)) return [name]
+  const names = SYNONYMS.find((group) => group.includes(base)) ?? [base]
   return names.flatMap((one) => [one, `${one}_FILE`])
 }

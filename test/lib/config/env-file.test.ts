@@ -68,6 +68,7 @@ await t.test('variables of the real environment win, in each form of the same se
     read('SERVICE_API_KEY=x\nSERVICES_HOST=::1', { SERVICE_API_KEY_FILE: '/run/key', SERVICES_HOST_FILE: 'no secret' }),
     { SERVICES_HOST: '::1' },
   )
+  t.same(read('TICKETS_SECRET=x\nOPENAI_API_KEY_FILE=y', { TICKETS_SECRET_FILE: '/run/t', OPENAI_API_KEY: 'z' }), {})
 })
 
 const HASH = '.env: line 1 has a # in its value: quote the value, or put a space before the # of a comment'
