@@ -24,7 +24,7 @@ export async function * identityFindings (auth: AuthConfig): AsyncGenerator<Find
     const keys = await SigningKeys.of(await fetchJwks(url, TIMEOUT_MS), url)
     if (keys.size === 0) {
       yield failed(
-        check, 'the key set has no RSA key for RS256 with a kid',
+        check, 'the key set has no RSA key of at least 2048 bits for RS256 with a kid',
         'check SERVICE_OIDC_JWKS_URL and the keys of the identity provider',
       )
     } else yield ok(check, `the identity provider has ${keys.size} ${keys.size === 1 ? 'key' : 'keys'}`)

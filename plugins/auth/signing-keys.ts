@@ -17,9 +17,9 @@ interface RsaJwk { kty: 'RSA', kid: string, n: string, e: string }
  * (docs/decisions/signing-keys.md).
  */
 export class SigningKeys {
-  readonly #pems: ReadonlyMap<string, string | undefined>
+  readonly #pems: ReadonlyMap<string, string>
 
-  private constructor (pems: ReadonlyMap<string, string | undefined>) {
+  private constructor (pems: ReadonlyMap<string, string>) {
     this.#pems = pems
   }
 
@@ -34,8 +34,12 @@ export class SigningKeys {
     for (const key of keys.toReversed()) {
       cache.set(generateCacheKey(ALGORITHM, key.kid, domain), { ...key, domain, alg: ALGORITHM })
     }
-    const pems = new Map<string, string | undefined>()
-    for (const { kid } of keys) pems.set(kid, toPem(await getJwk({ domain, alg: ALGORITHM, kid })))
+    const pems = new Map<string, string>()
+    for (const { kid } of keys) {
+      const pem = toPem(await getJwk({ domain, alg: ALGORITHM, kid }))
+      // A key that verifies nothing does not count as one.
+      if (pem !== undefined) pems.set(kid, pem)
+    }
     return new SigningKeys(pems)
   }
 
@@ -47,7 +51,7 @@ export class SigningKeys {
     return this.#pems.has(kid)
   }
 
-  /** @returns the public key as PEM, the same string each time; undefined when there is none or it is too weak */
+  /** @returns the public key as PEM, the same string each time; undefined when there is none */
   pem (kid: string): string | undefined {
     return this.#pems.get(kid)
   }

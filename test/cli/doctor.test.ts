@@ -92,8 +92,10 @@ t.test('doctor fetches the keys of the identity provider', async (t) => {
   t.equal(good.code, 0)
   t.equal(good.of('authentication'), 'ok: the identity provider has 1 key')
   t.equal(good.of('clock of the identity provider'), 'ok: it agrees with that of this machine')
-  provider.publish()
-  t.match((await doctor([], { env })).of('authentication'), /^failed: the key set has no RSA key/)
+  for (const unusable of [[], [rsaKey('weak', 1024)]]) {
+    provider.publish(...unusable)
+    t.match((await doctor([], { env })).of('authentication'), /^failed: the key set has no RSA key of at least 2048/)
+  }
   provider.answer(
     (_request, response) => {
       response.writeHead(200, {

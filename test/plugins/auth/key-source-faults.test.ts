@@ -112,6 +112,11 @@ await t.test('only keys for RS256 signatures are used', async (t) => {
   t.equal(await keys.pem('é"#?&% plain'), k2.publicPem)
 })
 
+await t.test('a set whose keys are all too weak is as good as none', async (t) => {
+  const { keys } = await setUp(t, [rsaKey('weak', 1024)])
+  t.equal(await ask(keys, 'weak'), 'unavailable 30')
+})
+
 await t.test('a set is read up to its fiftieth key', async (t) => {
   const { server, keys } = await setUp(t, [k1])
   server.answer(sending(200, JSON.stringify({
