@@ -229,7 +229,7 @@ export async function assemble (
     await scope.register(adminRoutes, { sources })
     await scope.register(adminHistoryRoutes)
     await scope.register(adminStatusRoutes, { config, mode, overrides, clock, version })
-    await scope.register(adminAccessRoutes)
+    await scope.register(adminAccessRoutes, { mode })
     if (config.metricsPort === undefined) await scope.register(metricsRoutes)
   })
   await app.register(async (scope) => {

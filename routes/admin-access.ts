@@ -1,4 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { AuthMode } from '../lib/config/config.js'
+import { invalidField } from '../lib/errors/service-error.js'
 import {
   AccessAnswer, AccessCheckRequest, AccessDecision, AccessRulesAnswer, AdminAccessQuery,
 } from '../lib/memory/schemas.js'
@@ -9,8 +11,13 @@ const errors = [
   'invalid_request', 'unauthenticated', 'internal_error', 'dependency_unavailable', ...ROUTE_ERRORS,
 ] as const
 
-export const adminAccessRoutes: FastifyPluginAsyncTypebox = async (app) => {
+export const adminAccessRoutes: FastifyPluginAsyncTypebox<{ mode: AuthMode | 'host' }> = async (app, { mode }) => {
   const { accessReport } = app.memory
+  /** A request of nobody is answered 401 in the other modes, so "allowed" would be a false answer. */
+  const requirePrincipal = (principal: string | undefined) => {
+    if (principal !== undefined || mode === 'dev' || mode === 'host') return
+    throw invalidField('principal', `is required, because no caller is anonymous in SERVICE_AUTH_MODE ${mode}`)
+  }
 
   app.get('/v1/admin/access', {
     config,
@@ -23,7 +30,10 @@ export const adminAccessRoutes: FastifyPluginAsyncTypebox = async (app) => {
       querystring: AdminAccessQuery,
       response: answers({ 200: AccessAnswer }, errors),
     },
-  }, async ({ query }) => await accessReport.ofPrincipal(query))
+  }, async ({ query }) => {
+    requirePrincipal(query.principal)
+    return await accessReport.ofPrincipal(query)
+  })
 
   app.get('/v1/admin/access/rules', {
     config,
@@ -46,5 +56,8 @@ export const adminAccessRoutes: FastifyPluginAsyncTypebox = async (app) => {
       body: AccessCheckRequest,
       response: answers({ 200: AccessDecision }, BODY_ERRORS, errors),
     },
-  }, async ({ body }) => await accessReport.check(body))
+  }, async ({ body }) => {
+    requirePrincipal(body.principal)
+    return await accessReport.check(body)
+  })
 }

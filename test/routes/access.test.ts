@@ -62,6 +62,17 @@ await t.test('an operator sees every bank of the tenant for any principal, page 
   refused(t, await get('/v1/admin/access?principal=user:bob'), 401, 'unauthenticated')
 })
 
+await t.test('outside dev mode, where nobody is anonymous, permissions of nobody are not reported', async (t) => {
+  const { post, get } = await testApp(t, {
+    file: FILE, adminToken: 'operator', auth: { mode: 'api_key', apiKey: 'key' },
+  })
+  const check = { bank_id: 'team', permission: 'read' }
+  refusedFields(t, await post('/v1/admin/access/check', check, OPERATOR), 'principal')
+  refusedFields(t, await get('/v1/admin/access', OPERATOR), 'principal')
+  const named = await post('/v1/admin/access/check', { ...check, principal: 'user:bob' }, OPERATOR)
+  t.match(named.json(), { allowed: true })
+})
+
 await t.test('a check of access agrees with a request, and grants of the bank itself count', async (t) => {
   const { app, post, get, inject } = await gateway(t)
   const check = async (body: Record<string, unknown>) => (

@@ -35,7 +35,7 @@ export const AccessAnswer = strict({
 })
 
 const identity = {
-  principal: Type.Optional(Principal('Absent: an anonymous caller, which exists only in dev mode.')),
+  principal: Type.Optional(Principal('Absent: an anonymous caller; required outside dev mode, where there is none.')),
   tenant_id: Type.Optional(TenantId('Absent: callers without a tenant.')),
   on_behalf_of: Type.Optional(Principal('The principal on whose behalf the caller acts.')),
 }

@@ -12,7 +12,7 @@ interface CheckInput { principal: string, tenant: string, onBehalfOf: string, ba
 interface CheckResult { input: CheckInput, decision?: AccessDecision, error?: unknown }
 
 const FIELDS = [
-  ['principal', 'Principal', 'Empty: an anonymous caller.'],
+  ['principal', 'Principal', 'Empty: an anonymous caller, in dev mode.'],
   ['bank', 'Bank', 'The bank need not exist.'],
   ['tenant', 'Tenant', 'Empty: without a tenant.'],
   ['onBehalfOf', 'On behalf of', 'Empty: for nobody else.'],

@@ -638,7 +638,7 @@ export interface components {
         /** @description The permission to check. The bank need not exist. */
         AccessCheck: {
             /**
-             * @description Absent: an anonymous caller, which exists only in dev mode.
+             * @description Absent: an anonymous caller; required outside dev mode, where there is none.
              * @example user:alice
              */
             principal?: string;
@@ -3829,7 +3829,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Absent: an anonymous caller, which exists only in dev mode.
+                 * @description Absent: an anonymous caller; required outside dev mode, where there is none.
                  * @example user:alice
                  */
                 principal?: string;
