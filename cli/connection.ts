@@ -126,10 +126,12 @@ function checkPrincipal (value: string | undefined): string | undefined {
     'shown)')
 }
 
-/** Checked here, because the error of fetch would contain the value. */
+/** Checked here, because the error of fetch would contain the value. An API key may be a phrase with spaces. */
 function checkHeader (name: Name, value: string | undefined): string | undefined {
-  if (value !== undefined && !/^[\x21-\x7e]+$/.test(value)) {
-    throw usageError(`${name} must consist of visible ASCII characters without spaces (the value is not shown)`)
+  const isApiKey = name === 'MEMORY_GATEWAY_API_KEY'
+  if (value !== undefined && !(isApiKey ? /^[\x20-\x7e]+$/ : /^[\x21-\x7e]+$/).test(value)) {
+    throw usageError(`${name} must consist of visible ASCII characters${isApiKey ? ' and spaces' : ' without spaces'} ` +
+      '(the value is not shown)')
   }
   return value
 }

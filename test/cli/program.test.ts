@@ -217,6 +217,13 @@ t.test('credentials come from variables or from a profile that only its owner ca
     await banks({ MEMORY_GATEWAY_URL: url, MEMORY_GATEWAY_API_KEY: 'a', MEMORY_GATEWAY_TOKEN: 'b' }),
     { code: 2, stderr: /both set/ },
   )
+  const phrase = 'correct horse battery'
+  const other = await cliServer(t, { auth: { mode: 'api_key', apiKey: phrase } })
+  const withKey = async (key: string) => await banks({
+    MEMORY_GATEWAY_URL: other.url, MEMORY_GATEWAY_API_KEY: key, MEMORY_GATEWAY_PRINCIPAL: 'user:ada',
+  })
+  t.equal((await withKey(phrase)).code, 0, 'a key may be a phrase')
+  t.match(await withKey('Zq\u00e9'), { code: 2, stderr: /^(?!.*Zq)MEMORY_GATEWAY_API_KEY must consist of visible ASCII/ })
 })
 
 t.test('a principal beyond ASCII is sent as the gateway reads it', async (t) => {
