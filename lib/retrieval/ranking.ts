@@ -1,6 +1,6 @@
 import type { Steps } from '../concurrency/steps.js'
 import { sumSteps } from '../text/tokens.js'
-import { descendingOrder } from '../stores/score-order.js'
+import { descendingOrder } from '../stores/top-k.js'
 import {
   byMemoryId, candidateKey, documentKey, type MergedCandidate, type ScoredCandidate, type Strategy,
 } from './candidates.js'

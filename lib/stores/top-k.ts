@@ -1,7 +1,14 @@
 import type { Steps } from '../concurrency/steps.js'
+import { SCORE_GRID } from './context.js'
 
 /** Number of numbers that one step examines. */
 const NUMBERS_PER_STEP = 16_384
+
+/** A score on the grid and an index below this bound together fit into the 53 bits of a number. */
+const MAX_PACKED = 8192
+
+/** Reused by all sorts, none of which is suspended. */
+const PACKED = new Float64Array(MAX_PACKED)
 
 /**
  * Keeps the first k of the offered items in the order of `compare`: a bounded heap whose root is the last of them,
@@ -131,4 +138,43 @@ function partition (numbers: Float64Array, count: number, k: number): void {
 
 function median (a: number, b: number, c: number): number {
   return Math.max(Math.min(a, b), Math.min(Math.max(a, b), c))
+}
+
+/**
+ * Sorts indices by descending score. The scores are sorted as numbers that contain the place of their index: that takes
+ * less than half the time of a sort with a comparison function.
+ * @param scores by index, within 0–1, multiples of 1 / SCORE_GRID
+ * @param compareEqual orders the indices of equal scores
+ */
+export function descendingOrder (
+  indices: readonly number[], scores: ArrayLike<number>, compareEqual: (a: number, b: number) => number,
+): number[] {
+  const count = indices.length
+  if (count > MAX_PACKED) return [...indices].sort((a, b) => scores[b]! - scores[a]! || compareEqual(a, b))
+  for (let place = 0; place < count; place++) {
+    PACKED[place] = (SCORE_GRID - Math.round(scores[indices[place]!]! * SCORE_GRID)) * MAX_PACKED + place
+  }
+  const packed = PACKED.subarray(0, count).sort()
+  const order: number[] = []
+  for (let at = 0; at < count; at++) {
+    const number = packed[at]!
+    order.push(indices[number - Math.floor(number / MAX_PACKED) * MAX_PACKED]!)
+  }
+  return sortEqual(order, scores, compareEqual)
+}
+
+function sortEqual (
+  order: number[], scores: ArrayLike<number>, compareEqual: (a: number, b: number) => number,
+): number[] {
+  for (let from = 0; from < order.length;) {
+    const score = scores[order[from]!]!
+    let to = from + 1
+    while (to < order.length && scores[order[to]!] === score) to++
+    if (to - from > 1) {
+      const equal = order.slice(from, to).sort(compareEqual)
+      for (let at = from; at < to; at++) order[at] = equal[at - from]!
+    }
+    from = to
+  }
+  return order
 }

@@ -1,7 +1,6 @@
 import type { Steps } from '../../concurrency/steps.js'
 import { poolSize, toScore } from '../context.js'
-import { descendingOrder } from '../score-order.js'
-import { bestOf } from '../top-k.js'
+import { bestOf, descendingOrder } from '../top-k.js'
 import type { LexicalRequest, Memory } from '../vector-store.js'
 import type { Bank } from './bank.js'
 import { byMemoryId, isUnexpired, type Accept, type Entry, type PassageRef } from './entry.js'

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import fc from '../../helpers/fast-check.js'
 import t from 'tap'
 import { SCORE_GRID } from '../../../lib/stores/context.js'
-import { descendingOrder } from '../../../lib/stores/score-order.js'
+import { descendingOrder } from '../../../lib/stores/top-k.js'
 
 type Compare = (a: number, b: number) => number
 
