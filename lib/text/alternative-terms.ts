@@ -1,7 +1,7 @@
-import { elidedWords } from './elisions.js'
+import { isFunctionWord } from './function-words.js'
 import { stem } from './stems.js'
 import { STOP_WORDS } from './stop-words.js'
-import { MAX_WORD_CHARACTERS } from './words.js'
+import { MAX_WORD_CHARACTERS, words } from './words.js'
 
 /** A small letter before a capital (`rateLimit`), or capitals before a word (`HTTPServer`). */
 const SEAM = /[a-z][A-Z]|[A-Z]{2}[a-z]/g
@@ -19,7 +19,43 @@ const HAN = /\p{sc=Han}/gu
 const TYPED: ReadonlyMap<string, string> = new Map(
   [['ß', 'ss'], ['æ', 'ae'], ['œ', 'oe'], ['ø', 'o'], ['ł', 'l'], ['đ', 'd'], ['ð', 'd'], ['þ', 'th'], ['ı', 'i']],
 )
-const LETTER = new RegExp(`[${[...TYPED.keys()].join('')}]`, 'g')
+const TYPED_LETTER = new RegExp(`[${[...TYPED.keys()].join('')}]`, 'g')
+
+const APOSTROPHE = /['\u2019\u02bc]/g
+/** Short words of French and Italian that lose their vowel before another word, at the end of a text. */
+const ELIDED =
+  /(?<![\p{L}\p{M}\p{N}'\u2019\u02bc])(?:[cdjlmnst]|qu|jusqu|lorsqu|puisqu|quoiqu|un|all|dall|dell|nell|sull|quell|quest)$/iu
+const MAX_ELIDED_CHARACTERS = 6
+/** The last letters of those of several letters: most apostrophes (`don't`) need no more than a look at these. */
+const ENDINGS = new Set(['qu', 'un', 'll', 'st'])
+const ONE_LETTER = new Set('cdjlmnst')
+const LETTER = /[\p{L}\p{M}\p{N}]/u
+const WORD = /^\p{L}[\p{L}\p{M}\p{N}]+/u
+const BATCH_APOSTROPHES = 256
+
+/**
+ * Words with the short forms in which people write them in messages, and words with their British or American spelling.
+ * Synonyms (`child`, `kid`) are not among them, and neither are short forms of several words (`doc`, `ad`). `lay laid`
+ * is among them because `lay` is also the past of `lie`, and has its stem.
+ */
+const GROUPS = `
+family fam, business biz, picture photo pic, favorite favourite fave, mother mom mum, father dad, grandmother grandma,
+grandfather grandpa, brother bro, sister sis, puppy pup, kitten kitty, birthday bday, university uni, vacation vacay,
+information info, refrigerator fridge, bicycle bike, motorcycle motorbike, television tv, telephone phone,
+airplane aeroplane plane, apartment apt, veterinarian vet, vegetable veggie veg, tournament tourney,
+video vid, conversation convo, comfortable comfy, introduction intro, preparation prep, advertisement advert,
+examination exam, laboratory lab, math maths mathematics, influenza flu, limousine limo, recommendation rec,
+color colour, center centre, theater theatre, neighbor neighbour, neighborhood neighbourhood, gray grey,
+jewelry jewellery, humor humour, harbor harbour, flavor flavour, labor labour, favor favour, honor honour,
+organize organise, realize realise, recognize recognise, program programme, license licence, practice practise,
+pajamas pyjamas, tire tyre, traveler traveller, catalog catalogue, dialog dialogue, cozy cosy, mustache moustache,
+lay laid`
+
+/** By the stem of each word, the stems of the others of its group. */
+const OTHERS: ReadonlyMap<string, readonly string[]> = new Map(GROUPS.split(',').flatMap((group) => {
+  const stems = [...new Set(group.trim().split(/\s+/).map(stem))]
+  return stems.map((one): [string, string[]] => [one, stems.filter((other) => other !== one)])
+}))
 
 const NONE: readonly string[] = []
 
@@ -76,6 +112,40 @@ function isWordCharacter (code: number): boolean {
 }
 
 /**
+ * The words of a text that follow an elided one: `orgue` of `l'orgue`, which `words` joins, so that a query for `orgue`
+ * finds it. Function words (`c'est`) give none.
+ * @returns stems, in lists that may be empty, so that a text of apostrophes can be read in turns
+ */
+export function * elidedWords (text: string): Generator<string[]> {
+  let count = 0
+  for (let at = 0; ;) {
+    // Texts are read in turns, so another one may have used the expression since.
+    APOSTROPHE.lastIndex = at
+    const found = APOSTROPHE.exec(text)
+    if (found === null) return
+    at = found.index + 1
+    const word = mayFollowElided(text, found.index) ? wordAfter(text, found.index) : undefined
+    if (word !== undefined) yield [word]
+    else if (++count % BATCH_APOSTROPHES === 0) yield []
+  }
+}
+
+function mayFollowElided (text: string, apostrophe: number): boolean {
+  const last = text.charAt(apostrophe - 1).toLowerCase()
+  const before = text.charAt(apostrophe - 2).toLowerCase()
+  return LETTER.test(before) ? ENDINGS.has(before + last) : ONE_LETTER.has(last)
+}
+
+function wordAfter (text: string, apostrophe: number): string | undefined {
+  // A letter before the word may have two UTF-16 units.
+  const before = text.slice(Math.max(0, apostrophe - MAX_ELIDED_CHARACTERS - 2), apostrophe)
+  if (!ELIDED.test(before)) return undefined
+  const [found] = WORD.exec(text.slice(apostrophe + 1, apostrophe + 1 + MAX_WORD_CHARACTERS)) ?? []
+  const [word] = found === undefined ? [] : words(found)
+  return word === undefined || STOP_WORDS.has(word) || isFunctionWord(word) ? undefined : stem(word)
+}
+
+/**
  * Adds the terms under which a word of a memory is found too: its typed form and each of its Han characters.
  * @param word one of words()
  */
@@ -111,6 +181,14 @@ export function addQueryAlternatives (query: string, stems: readonly string[], a
  * @returns a term, or undefined where the word has no such letter
  */
 function typedForm (word: string): string | undefined {
-  const typed = word.replace(LETTER, (letter) => TYPED.get(letter)!)
+  const typed = word.replace(TYPED_LETTER, (letter) => TYPED.get(letter)!)
   return typed === word || typed.length > MAX_WORD_CHARACTERS ? undefined : stem(typed)
+}
+
+/**
+ * The terms under which the same word may be written otherwise.
+ * @param term a stem
+ */
+export function otherForms (term: string): readonly string[] {
+  return OTHERS.get(term) ?? NONE
 }

@@ -1,6 +1,6 @@
 import { runInTurns, type Steps } from '../../concurrency/steps.js'
 import { analyzeSteps } from '../../text/analysis.js'
-import { fnv1a } from '../../text/hashes.js'
+import { fnv1a } from '../../text/stems.js'
 import type { EmbeddingProvider } from '../embedding-provider.js'
 import type { ModelStatus } from '../status.js'
 

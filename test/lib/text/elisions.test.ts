@@ -1,7 +1,7 @@
 import t from 'tap'
 import { analyzeQuery } from '../../../lib/retrieval/query.js'
 import { analyzeSteps, analyzeText } from '../../../lib/text/analysis.js'
-import { elidedWords } from '../../../lib/text/elisions.js'
+import { elidedWords } from '../../../lib/text/alternative-terms.js'
 
 const elided = (text: string) => [...elidedWords(text)].flat()
 

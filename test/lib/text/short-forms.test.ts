@@ -1,5 +1,5 @@
 import t from 'tap'
-import { otherForms } from '../../../lib/text/short-forms.js'
+import { otherForms } from '../../../lib/text/alternative-terms.js'
 import { stem } from '../../../lib/text/stems.js'
 
 t.test('a word has the other forms of its group, and each of them has it', async (t) => {

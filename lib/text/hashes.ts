@@ -1,6 +1,0 @@
-/** FNV-1a, 32 bits, over UTF-16 code units. @returns a signed 32-bit integer */
-export function fnv1a (text: string): number {
-  let hash = 0x811c9dc5
-  for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)
-  return hash | 0
-}
