@@ -2,8 +2,8 @@ import type { Steps } from '../concurrency/steps.js'
 import { contentStems } from '../text/analysis.js'
 import { STOP_WORDS } from '../text/stop-words.js'
 import { analyzeQuerySteps, type AnalyzedQuery } from './query.js'
+import { namesTimesOnly } from './query-words.js'
 import type { RetrievalRequest } from './request.js'
-import { namesTimesOnly } from './sought-periods.js'
 
 /** The most parts that a query is split into; a longer list of names stays one query. */
 const MAX_PARTS = 3

@@ -5,9 +5,8 @@ import { fnv1a, stem } from '../text/stems.js'
 import { STOP_WORDS } from '../text/stop-words.js'
 import { wordsInParts } from '../text/words.js'
 import { timeSpans } from './dates.js'
-import { frameWordsOf } from './frame-words.js'
 import type { TimeSpan } from './open-periods.js'
-import { soughtPeriods } from './sought-periods.js'
+import { frameWordsOf, soughtPeriods } from './query-words.js'
 
 /** A query with its terms and what its wording reveals about the answer that it seeks. */
 export interface AnalyzedQuery {
