@@ -1,6 +1,5 @@
 import { runSync, type Steps } from '../concurrency/steps.js'
-import { decodedSteps } from './encoded-text.js'
-import { hidingSteps } from './hidden-text.js'
+import { decodedSteps, hidingSteps } from './disguises.js'
 import { injectionSteps } from './injections.js'
 import { PART_CHARACTERS } from './parts.js'
 import { plainWords, plainWordsInParts, renderedTextSteps } from './plain-words.js'
