@@ -1,26 +1,29 @@
 import type { EmbeddingProvider, EmbedOptions } from '../models/embedding-provider.js'
 import type { Passage } from '../stores/vector-store.js'
 import { ServiceError } from '../errors/service-error.js'
-import { runInTurns } from '../concurrency/steps.js'
+import { runInTurns, type Steps } from '../concurrency/steps.js'
 import { analyzeSteps, analyzeText } from '../text/analysis.js'
 import { PART_CHARACTERS } from '../text/parts.js'
+import { sentenceSteps, type Span } from '../text/sentences.js'
 import { turns } from '../concurrency/turn-budget.js'
-import { chunkSteps } from './chunking.js'
+
+/** Sentences that one step packs into passages. */
+const SENTENCES_PER_STEP = 512
 
 /**
- * Splits each text into passages with their index terms, without vectors.
- * @param chunkMaxCharacters the longest passage
+ * Splits each text into passages with their index terms, without vectors. A text that fits is one passage.
+ * @param maxCharacters the longest passage
  * @param caller as in TurnBudget.next
  */
 export async function makePassages (
-  texts: readonly string[], chunkMaxCharacters: number, caller: string,
+  texts: readonly string[], maxCharacters: number, caller: string,
 ): Promise<Passage[][]> {
   const all: Passage[][] = []
   for (const text of texts) {
     const passages: Passage[] = []
-    const spans = text.length <= chunkMaxCharacters
+    const spans = text.length <= maxCharacters
       ? [{ start: 0, end: text.length }]
-      : await runInTurns(chunkSteps(text, chunkMaxCharacters), caller)
+      : await runInTurns(chunkSteps(text, maxCharacters), caller)
     for (const { start, end } of spans) {
       if (turns.isExhausted) await turns.next(caller)
       const passage = text.slice(start, end)
@@ -32,6 +35,54 @@ export async function makePassages (
     all.push(passages)
   }
   return all
+}
+
+/**
+ * Splits a text that is longer than `maxCharacters` UTF-16 units into passages of at most as many, at ends of sentences
+ * where it can, else at white space, else between characters (never inside a surrogate pair).
+ * @returns spans in order, not overlapping, that cover everything but white space
+ */
+export function * chunkSteps (text: string, maxCharacters: number): Steps<Span[]> {
+  const spans: Span[] = []
+  let current: Span | undefined
+  let count = 0
+  for (const sentence of yield * sentenceSteps(text)) {
+    if (++count % SENTENCES_PER_STEP === 0) yield
+    for (const piece of splitSentence(text, sentence, maxCharacters)) {
+      if (current !== undefined && piece.end - current.start <= maxCharacters) {
+        current.end = piece.end
+      } else {
+        current = { ...piece }
+        spans.push(current)
+      }
+    }
+  }
+  return spans
+}
+
+/** Splits a sentence that is longer than a passage; any other sentence is returned whole. */
+function * splitSentence (text: string, sentence: Span, maxCharacters: number): Generator<Span> {
+  let { start } = sentence
+  while (sentence.end - start > maxCharacters) {
+    const end = splitPoint(text, start, start + maxCharacters)
+    yield { start, end }
+    start = end
+    while (start < sentence.end && /\s/u.test(text[start]!)) start++
+  }
+  if (start < sentence.end) yield { start, end: sentence.end }
+}
+
+/**
+ * The best place to cut at or before `limit`: after the last word in the second half of the passage, else between two
+ * characters.
+ */
+function splitPoint (text: string, start: number, limit: number): number {
+  for (let at = limit; at > start + (limit - start) / 2; at--) {
+    if (/\s/u.test(text[at]!)) return at
+  }
+  const code = text.charCodeAt(limit)
+  const splitsPair = code >= 0xdc00 && code <= 0xdfff
+  return splitsPair ? limit - 1 : limit
 }
 
 /**

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import fc, { runs } from '../../helpers/fast-check.js'
 import t from 'tap'
 import { runSync } from '../../../lib/concurrency/steps.js'
-import { chunkSteps } from '../../../lib/retrieval/chunking.js'
+import { chunkSteps, makePassages } from '../../../lib/retrieval/passages.js'
 
 const chunk = (text: string, maxCharacters: number) => runSync(chunkSteps(text, maxCharacters))
 
@@ -26,8 +26,8 @@ const part = fc.oneof(
 const text = fc.array(part, { maxLength: 60 }).map((parts) => parts.join(''))
 
 t.test('a text that fits is one passage over all of it', async (t) => {
-  t.strictSame(chunk('One. Two.', 9), [{ start: 0, end: 9 }])
-  t.strictSame(chunk('', 9), [{ start: 0, end: 0 }])
+  const passages = (await makePassages(['One. Two.', ''], 9, 'test')).flat()
+  t.strictSame(passages.map(({ start, end }) => [start, end]), [[0, 9], [0, 0]])
 })
 
 t.test('a longer text is cut at the ends of sentences, as many as fit together', async (t) => {
