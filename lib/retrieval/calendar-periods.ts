@@ -1,4 +1,4 @@
-import { DAY_MS } from '../time/days.js'
+import { DAY_MS, startOfDay, WEEK_MS } from '../time/days.js'
 import type { TimeSpan } from './open-periods.js'
 
 /** A period that recurs every year, in UTC. */
@@ -6,10 +6,16 @@ export type Recurring = (year: number) => TimeSpan
 
 /** Years, relative to the present one, in which a period of any year is searched. */
 export const RECURRENCES = [-4, -3, -2, -1, 0, 1]
-const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
+export const MONTHS = [
+  'January', 'February', 'March', 'April', 'May', 'June', 'July', 'August', 'September', 'October', 'November',
+  'December',
+]
+/** The names of months and their short forms, as part of a regular expression. */
+export const MONTH_NAME = '(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|' +
+  'sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)'
+const SHORT_MONTHS = MONTHS.map((month) => month.slice(0, 3).toLowerCase())
 /** The month in which a season of the northern hemisphere begins; winter runs into the next year. */
 const SEASONS: Readonly<Record<string, number>> = { spring: 2, summer: 5, autumn: 8, fall: 8, winter: 11 }
-const WEEK_MS = 7 * DAY_MS
 /** The most months that lie between two that have a 31st. */
 const MAX_MONTHS_WITHOUT_DAY = 2
 /** The most years from one 29 February to the next, as from 1896 to 1904. */
@@ -77,7 +83,7 @@ export function halfMonth (isFirst: boolean, month: number): Recurring {
 
 /** @param name its first three letters or more @returns the month from 0 */
 export function monthOf (name: string): number {
-  return MONTHS.indexOf(name.slice(0, 3).toLowerCase())
+  return SHORT_MONTHS.indexOf(name.slice(0, 3).toLowerCase())
 }
 
 /** Seven days of a month, from its first or one of the next; or its last seven. @param place from 0, or `last` */
@@ -171,10 +177,10 @@ function months (year: number, first: number, count: number): TimeSpan {
 
 /** The first day of the week of an instant. */
 export function mondayOf (instant: number): number {
-  const day = Math.floor(instant / DAY_MS) * DAY_MS
+  const day = startOfDay(instant)
   return day - (new Date(day).getUTCDay() + 6) % 7 * DAY_MS
 }
 
-function yearOf (instant: number): number {
+export function yearOf (instant: number): number {
   return new Date(instant).getUTCFullYear()
 }

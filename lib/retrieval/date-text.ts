@@ -2,31 +2,26 @@
  * Rewrites dates that chrono-node reads in another sense than their writers mean. Each regular expression takes linear
  * time.
  */
+import { MONTH_NAME, MONTHS } from './calendar-periods.js'
 
 /** Figures with two dots or more: `5.6.2026`, but also versions and addresses. */
 const DOTTED = /(?<!\d)\d+(?:\.\d+){2,}/g
 /** The words before a dotted date whose year has two digits, which tell it from a version. */
 const DOTTED_CONTEXT = /\b(?:on|am|vom) $/i
-const MONTHS = [
-  'January', 'February', 'March', 'April', 'May', 'June', 'July', 'August', 'September', 'October', 'November',
-  'December',
-]
-const MONTH = '(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|' +
-  'oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)'
 const WEEKDAY = '(?:mon|tues|wednes|thurs|fri|satur|sun)day'
 const ISO_DAY = String.raw`(?:19|20)\d\d-\d\d-\d\d(?!\d)`
 /** A day by a name, which may be the present. */
 const NAMED_DAY = String.raw`(?:(?:(?:last|this|next) )?${WEEKDAY}|yesterday|today|now|tomorrow)\b`
 /** Both ends of the period name a day or a month. */
 const BETWEEN = new RegExp(
-  String.raw`\b(between (?:the )?(?:\d|${MONTH}\b|${NAMED_DAY})[^.;?!]{0,24}?) and (?:the )?` +
-    String.raw`(?=\d{1,2}(?:st|nd|rd|th)?\b|${ISO_DAY}|${MONTH}\b|${NAMED_DAY})`,
+  String.raw`\b(between (?:the )?(?:\d|${MONTH_NAME}\b|${NAMED_DAY})[^.;?!]{0,24}?) and (?:the )?` +
+    String.raw`(?=\d{1,2}(?:st|nd|rd|th)?\b|${ISO_DAY}|${MONTH_NAME}\b|${NAMED_DAY})`,
   'gi',
 )
 /** The parser reads "20 until 2026" as hours. */
 const ISO_RANGE = new RegExp(String.raw`\b(${ISO_DAY}) (?:until|till|through) (?=${ISO_DAY}|${NAMED_DAY})`, 'gi')
 /** Beside `from` the parser reads "3 to 5 May" as hours. */
-const FROM_DAY = new RegExp(String.raw`\bfrom (?:the )?(?=\d{1,2} to (?:the )?\d{1,2} ${MONTH}\b)`, 'gi')
+const FROM_DAY = new RegExp(String.raw`\bfrom (?:the )?(?=\d{1,2} to (?:the )?\d{1,2} ${MONTH_NAME}\b)`, 'gi')
 /** A day and a month without a year; fractions, ratios and readings look alike. */
 const SLASHED = /(?<![\d/.-])(\d{1,2})\/(\d{1,2})(?!\/?\d)/g
 /** What comes before such figures when they are a date: a word, a weekday, or the beginning of a range. */
@@ -53,20 +48,20 @@ const VERB_AFTER_NUMBER = new RegExp(
   'g',
 )
 /** `mid-March`, `mid-2020`. */
-const MID = new RegExp(String.raw`\b(mid)-(?=(?:19|20)\d\d\b|${MONTH}\b)`, 'gi')
+const MID = new RegExp(String.raw`\b(mid)-(?=(?:19|20)\d\d\b|${MONTH_NAME}\b)`, 'gi')
 /** `the end of May`, which the parser reads as its last day. */
 const PART_OF = new RegExp(
-  String.raw`\b(?:the )?(beginning|start|middle|end) of (?=(?:19|20)\d\d\b|${MONTH}\b)`, 'gi',
+  String.raw`\b(?:the )?(beginning|start|middle|end) of (?=(?:19|20)\d\d\b|${MONTH_NAME}\b)`, 'gi',
 )
 const PARTS: ReadonlyMap<string, string> = new Map(
   [['beginning', 'early'], ['start', 'early'], ['middle', 'mid'], ['end', 'late']],
 )
 const DAY = String.raw`\d{1,2}(?:st|nd|rd|th)?`
 /** `October last year`, `5 May of this year`: the parser takes the year by itself, and the month of any year. */
-const MONTH_OF_YEAR = new RegExp(String.raw`\b(${MONTH}(?: ${DAY})?),? (?:of )?(last|this|next) year\b`, 'gi')
+const MONTH_OF_YEAR = new RegExp(String.raw`\b(${MONTH_NAME}(?: ${DAY})?),? (?:of )?(last|this|next) year\b`, 'gi')
 /** `last year in October`, `last year on the 5th of May`. */
 const YEAR_WITH_MONTH = new RegExp(
-  String.raw`\b(last|this|next) year,? (in|on) (?:the )?((?:${DAY} (?:of )?)?${MONTH}\b(?: ${DAY}\b)?)(?!,? \d)`, 'gi',
+  String.raw`\b(last|this|next) year,? (in|on) (?:the )?((?:${DAY} (?:of )?)?${MONTH_NAME}\b(?: ${DAY}\b)?)(?!,? \d)`, 'gi',
 )
 const YEAR_OFFSETS: ReadonlyMap<string, number> = new Map([['last', -1], ['this', 0], ['next', 1]])
 const UNITS_OF_TIME = '(?:minutes|hours|days|weeks|months|years)'

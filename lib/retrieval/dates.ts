@@ -1,6 +1,6 @@
 import { FIRST_INSTANT, LAST_INSTANT } from '../time/clock.js'
-import { DAY_MS, dayOf } from '../time/days.js'
-import { isEveryYear, latestAndNext, mondayOf, RECURRENCES } from './calendar-periods.js'
+import { DAY_MS, startOfDay, WEEK_MS } from '../time/days.js'
+import { isEveryYear, latestAndNext, mondayOf, RECURRENCES, yearOf } from './calendar-periods.js'
 import { parseDates, type NamedDate } from './date-parser.js'
 import { readableDates } from './date-text.js'
 import { namedPeriods } from './named-periods.js'
@@ -36,7 +36,6 @@ const MAX_CHARACTERS = 1000
 const MAX_YEARS = 4
 /** Only the first spans are kept: room for four times that recur every year. */
 const MAX_SPANS = 4 * RECURRENCES.length
-const WEEK_MS = 7 * DAY_MS
 
 /**
  * The times that a text names, by chrono-node: dates, months, years, weekdays and relative times. The bare name of a
@@ -57,7 +56,7 @@ export function timeSpans (text: string, reference: number, utcOffset = 0): Time
  * reference then count
  */
 function localTimeSpans (text: string, reference: number, isMemory = false): TimeSpan[] {
-  const presentYear = new Date(reference).getUTCFullYear()
+  const presentYear = yearOf(reference)
   const looked = readableDates(text.slice(0, MAX_CHARACTERS), presentYear).replace(BARE_MAY, '$1 in May')
   const spans: TimeSpan[] = []
   const add = (named: readonly TimeSpan[], opening: Opening) => {
@@ -132,10 +131,6 @@ function withinYears ({ from, to }: TimeSpan): TimeSpan {
   return { from: Math.max(from, FIRST_INSTANT), to: Math.min(to, LAST_INSTANT) }
 }
 
-function startOfDay (instant: number): number {
-  return dayOf(instant) * DAY_MS
-}
-
 function isTimeOfDay (start: NamedDate['start']): boolean {
   return start.isCertain('hour') && !start.isCertain('day') && !start.isCertain('weekday') &&
     !start.isCertain('month') && !start.isCertain('year')
@@ -183,7 +178,7 @@ function isOnlyWeekday (start: NamedDate['start']): boolean {
 
 /** The years to try for a month without a year, by the word before the month. */
 function yearsOfMonth (word: string, month: number, reference: number): number[] {
-  const [year, present] = [new Date(reference).getUTCFullYear(), new Date(reference).getUTCMonth()]
+  const [year, present] = [yearOf(reference), new Date(reference).getUTCMonth()]
   if (word === 'last' || word === 'past') return [month < present ? year : year - 1]
   if (word === 'since') return [month <= present ? year : year - 1]
   if (word === 'next') return [month > present ? year : year + 1]

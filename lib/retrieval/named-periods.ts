@@ -1,5 +1,5 @@
 import {
-  beforeLast, dayOfMonth, everyYear, halfMonth, halfYear, inYear, inYearOrEvery, leapDays, monthOf, quarter,
+  beforeLast, dayOfMonth, everyYear, halfMonth, halfYear, inYear, inYearOrEvery, leapDays, MONTH_NAME, monthOf, quarter,
   relativePeriod, relativeQuarter, season, weekdayOfMonth, weekendOfMonth, weekendsAgo, weekOfMonth, years,
 } from './calendar-periods.js'
 import { HOLIDAY_NAME, holidayIn } from './holidays.js'
@@ -36,8 +36,7 @@ export interface NamedPeriod {
   spans: readonly TimeSpan[]
 }
 
-const MONTH = '(?<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|' +
-  'oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\\b'
+const MONTH = `(?<month>${MONTH_NAME})\\b`
 const DIGITS = '(?:19|20)\\d\\d'
 const YEAR = '(?<year>(?:19|20)\\d\\d|(?:last|this|next) year)\\b'
 const OF_YEAR = `,? (?:of |in )?${YEAR}`

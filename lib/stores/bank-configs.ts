@@ -1,4 +1,5 @@
 import type { BankKey } from '../identity/context.js'
+import { DAY_MS } from '../time/days.js'
 
 /** The configuration of a bank as its administrators set it. */
 export interface BankConfig {
@@ -48,7 +49,7 @@ export const BANK_CONFIG_HISTORY = 100
 export const BANK_CONFIG_CHANGES = 1000
 
 /** Minimum time for which `changedSince` knows a change, in milliseconds. */
-export const BANK_CONFIG_CHANGE_LIFETIME_MS = 86_400_000
+export const BANK_CONFIG_CHANGE_LIFETIME_MS = DAY_MS
 
 /** Stores the configuration of banks together with memories; `(tenantId, bankId)` identifies a bank here too. */
 export interface BankConfigStore {

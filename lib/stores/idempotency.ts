@@ -1,5 +1,7 @@
+import { DAY_MS } from '../time/days.js'
+
 /** How long the record of an idempotency key is kept, in milliseconds. */
-export const IDEMPOTENCY_LIFETIME_MS = 86_400_000
+export const IDEMPOTENCY_LIFETIME_MS = DAY_MS
 
 /** What a store records in the transaction of a write, for a caller who repeats the request with the same key. */
 export interface IdempotentWrite {

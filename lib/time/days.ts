@@ -1,10 +1,15 @@
 import { formatInstant, parseInstant } from './clock.js'
 
 export const DAY_MS = 86_400_000
+export const WEEK_MS = 7 * DAY_MS
 
 /** Days since the epoch, in UTC. */
 export function dayOf (instant: number): number {
   return Math.floor(instant / DAY_MS)
+}
+
+export function startOfDay (instant: number): number {
+  return dayOf(instant) * DAY_MS
 }
 
 /** @returns undefined unless the text is a day of the calendar as `YYYY-MM-DD` */

@@ -1,5 +1,6 @@
 import { lstat, readdir, rmdir, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
+import { DAY_MS } from '../../time/days.js'
 
 /**
  * Spool files that need a name at first. A process that is killed before it has unlinked the file leaves an empty one.
@@ -10,7 +11,7 @@ const OLD_FOLDER = /^memory-gateway-[A-Za-z0-9]{6}$/
 const OLD_FILE = /^export-\d+\.ndjson$/
 /** A server of an earlier release may still run; it reads a file for less time, and writes to its folder more often. */
 const OLD_FILE_MS = 3_600_000
-const OLD_FOLDER_MS = 86_400_000
+const OLD_FOLDER_MS = DAY_MS
 
 export function spoolName (pid: number, word: string): string {
   return `memory-gateway-${pid}-${word}.spool`
