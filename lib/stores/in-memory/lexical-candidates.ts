@@ -65,8 +65,8 @@ export class Candidates {
 
   /** The score of a memory, whether or not it is a candidate. @param scores by candidate */
   scoreOf (entry: Entry, scores: Float64Array): number {
-    const place = this.#options.scratch.candidateNumbers[entry.head]!
-    return place === 0 ? this.ownScoreOf(entry) : scores[Math.abs(place) - 1]!
+    const number = this.#options.scratch.candidateNumbers[entry.head]!
+    return number === 0 ? this.ownScoreOf(entry) : scores[Math.abs(number) - 1]!
   }
 
   /**
@@ -96,7 +96,7 @@ export class Candidates {
     ownScores[number] = this.ownScoreOf(entry)
     withoutDocument[number] = entry.memory.documentId === null ? 1 : 0
     for (let slot = number * MAX_NEIGHBOURS; slot < (number + 1) * MAX_NEIGHBOURS; slot++) neighbours[slot] = 0
-    // The counts of a candidate are those of its best passage. A negative place means that the head is not that
+    // The counts of a candidate are those of its best passage. A negative number means that the head is not that
     // passage.
     candidateNumbers[head] = ordinal === head ? number + 1 : -number - 1
     numberedOrdinals.push(head)

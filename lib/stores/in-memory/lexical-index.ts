@@ -1,6 +1,6 @@
 import { runSync, type Steps } from '../../concurrency/steps.js'
 import { ABSENT, ADDING, IndexedPassage, PassageTable, PRESENT, REMOVING } from './passage-table.js'
-import { isWeight, PostingsPool, type Postings, type Slab } from './postings.js'
+import { PostingsPool, type Postings, type Slab } from './postings.js'
 import { SplitMap } from '../split-map.js'
 
 // The states of the passages that searches see, as bits: before and after the change is committed.
@@ -107,7 +107,7 @@ export class LexicalIndex<T> {
     for (const [term, count] of terms) {
       // As it is stored: a count too small for 32 bits would score 0, which a search interprets as "not touched".
       const weight = Math.fround(count)
-      if (!isWeight(weight)) continue
+      if (!(weight > 0 && weight < Infinity)) continue
       const postings = this.#vocabulary.get(term) ?? this.#createPostings(term)
       this.#pool.push(postings, ordinal, weight)
       if (isChanging) postings.frequencyChange += 1

@@ -18,7 +18,8 @@ export class QueryFactors {
   readonly minSaturation: number
   readonly flat: number
   readonly slope: number
-  readonly #norm: (length: number) => number
+  /** `lengthNorm` of a length. */
+  readonly norm: (length: number) => number
 
   constructor (statistics: LexicalStatistics, { terms, k1, length }: Pick<LexicalRequest, 'terms' | 'k1' | 'length'>) {
     this.gains = terms.map((term) => {
@@ -28,14 +29,10 @@ export class QueryFactors {
     this.maxScore = this.gains.reduce((sum, gain) => sum + gain, 0)
     // If all passages have the length 0, b has no effect.
     const averageLength = statistics.averageLength > 0 ? statistics.averageLength : Infinity
-    this.#norm = (value) => lengthNorm(value, length, averageLength)
+    this.norm = (value) => lengthNorm(value, length, averageLength)
     this.minSaturation = 'pivot' in length ? k1 : 0
     this.flat = 'pivot' in length ? 0 : k1 * (1 - length.b)
     this.slope = k1 * ('pivot' in length ? 1 / length.pivot : length.b / averageLength)
-  }
-
-  norm (length: number): number {
-    return this.#norm(length)
   }
 
   /** k1 · norm of a length. */
@@ -91,8 +88,8 @@ function addScores (
     const weight = weights[i]!
     const score = scores[ordinal]!
     if (score === 0) scoredOrdinals[count++] = ordinal
-    const norm = flat + slope * lengths[ordinal]!
-    scores[ordinal] = score + gain * weight / (weight + (norm > minSaturation ? norm : minSaturation))
+    const saturation = flat + slope * lengths[ordinal]!
+    scores[ordinal] = score + gain * weight / (weight + (saturation > minSaturation ? saturation : minSaturation))
   }
   scratch.count = count
 }
@@ -134,17 +131,17 @@ export function * scoreWithNeighbours (
 }
 
 function addWeights (
-  ordinals: Uint32Array, weights: Float32Array, from: number, to: number, places: Int32Array,
+  ordinals: Uint32Array, weights: Float32Array, from: number, to: number, numbers: Int32Array,
   { neighbours, neighbourWeights, counts, addedCounts, changed }: CandidateArrays, already: number,
 ): number {
   let count = already
   for (let i = from; i < to; i++) {
-    const place = places[ordinals[i]!]!
-    if (place <= 0) continue
+    const number = numbers[ordinals[i]!]!
+    if (number <= 0) continue
     const weight = weights[i]!
-    if (counts[place - 1] === 0 && addedCounts[place - 1] === 0) changed[count++] = place - 1
-    counts[place - 1] = weight
-    for (let slot = (place - 1) * MAX_NEIGHBOURS; slot < place * MAX_NEIGHBOURS; slot++) {
+    if (counts[number - 1] === 0 && addedCounts[number - 1] === 0) changed[count++] = number - 1
+    counts[number - 1] = weight
+    for (let slot = (number - 1) * MAX_NEIGHBOURS; slot < number * MAX_NEIGHBOURS; slot++) {
       const neighbour = neighbours[slot]! - 1
       if (neighbour < 0) continue
       const added = addedCounts[neighbour]!

@@ -188,9 +188,3 @@ function logarithm (powerOfTwo: number): number {
 function powerOfTwo (number: number): number {
   return number <= 1 ? 1 : 1 << (32 - Math.clz32(number - 1))
 }
-
-/** Whether an index stores a term of this weight: as a 32-bit float it has to be above 0 and finite. */
-export function isWeight (count: number): boolean {
-  const weight = Math.fround(count)
-  return weight > 0 && weight < Infinity
-}
