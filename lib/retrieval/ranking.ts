@@ -51,18 +51,19 @@ export function * rankSteps (
   const sums = yield * scoreSteps(inputs, query, scorers)
   // Subtracting what a typical cosine adds keeps scores comparable between recalls with and without the semantic
   // strategy.
-  const usual = candidates.some(({ scores: { semantic = 0 } }) => semantic > 0) ? weights.semantic * TYPICAL_COSINE : 0
-  for (let index = 0; index < sums.length; index++) sums[index] = fused[index]! + sums[index]! - usual
+  const hasCosines = candidates.some(({ scores: { semantic = 0 } }) => semantic > 0)
+  const typicalCosineSum = hasCosines ? weights.semantic * TYPICAL_COSINE : 0
+  for (let index = 0; index < sums.length; index++) sums[index] = fused[index]! + sums[index]! - typicalCosineSum
   const scores = sums.map(toScore)
   const order = descendingOrder([...scores.keys()], scores, (a, b) => byMemoryId(candidates[a]!, candidates[b]!))
   const explanations: Explanation[] = []
   if (explain) {
-    const apart = fuseByStrategy(candidates, weights, fusion)
+    const sumsByStrategy = fuseByStrategy(candidates, weights, fusion)
     for (const [index, input] of inputs.entries()) {
       yield
       explanations.push({
         scorerContributions: contributions(scoreBreakdown(input, query), scorers),
-        breakdown: { contributions: strategyContributions(apart, index, usual), sum: sums[index]! },
+        breakdown: { contributions: strategyContributions(sumsByStrategy, index, typicalCosineSum), sum: sums[index]! },
       })
     }
   }
@@ -135,10 +136,10 @@ export function appendBelow (first: readonly ScoredCandidate[], rest: readonly S
 
 /** What each strategy added to the sum of a candidate, without those that add nothing to any. */
 function strategyContributions (
-  sums: ReadonlyMap<Strategy, readonly number[]>, index: number, usual: number,
+  sums: ReadonlyMap<Strategy, readonly number[]>, index: number, typicalCosineSum: number,
 ): Partial<Record<Strategy, number>> {
   return Object.fromEntries([...sums].map(([strategy, added]) => (
-    [strategy, added[index]! - (strategy === 'semantic' ? usual : 0)]
+    [strategy, added[index]! - (strategy === 'semantic' ? typicalCosineSum : 0)]
   )))
 }
 

@@ -36,30 +36,30 @@ export function rankingInputs (
 export function * rankingInputSteps (
   candidates: readonly Scorable[], query: AnalyzedQuery, reader: SignalReader,
 ): Steps<RankingInput[]> {
-  const read: Signals[] = []
+  const allSignals: Signals[] = []
   for (const { memory } of candidates) {
-    if (read.length % CANDIDATES_PER_STEP === CANDIDATES_PER_STEP - 1) yield
+    if (allSignals.length % CANDIDATES_PER_STEP === CANDIDATES_PER_STEP - 1) yield
     let signals = reader.known(memory)
     if (signals === undefined) {
       yield
       signals = reader.read(memory)
     }
-    read.push(signals)
+    allSignals.push(signals)
   }
-  const namedSpeaker = findNamedSpeaker(read, query)
+  const namedSpeaker = findNamedSpeaker(allSignals, query)
   const isLarge = candidates.length > CANDIDATES_PER_STEP
   if (isLarge) yield
   const documents = documentShares(candidates)
   if (isLarge) yield
-  const questions = questionMeanings(candidates, read)
-  const instructions = instructionShares(candidates, read)
+  const questions = questionMeanings(candidates, allSignals)
+  const instructions = instructionShares(candidates, allSignals)
   // Parsing the times that a text names can take a millisecond.
   const seeksTime = query.namedPeriods.length > 0
   const inputs: RankingInput[] = []
   for (let index = 0; index < candidates.length; index++) {
     if (seeksTime || index % CANDIDATES_PER_STEP === CANDIDATES_PER_STEP - 1) yield
     const { memory, scores } = candidates[index]!
-    const signals = read[index]!
+    const signals = allSignals[index]!
     inputs.push({
       memory,
       scores,
@@ -100,11 +100,11 @@ export function scoreBreakdown (input: RankingInput, query: AnalyzedQuery): Scor
 }
 
 /** @returns the speaker of the candidates whom the query names; undefined when it names none or several */
-function findNamedSpeaker (read: readonly Signals[], { stems }: AnalyzedQuery): string | undefined {
+function findNamedSpeaker (allSignals: readonly Signals[], { stems }: AnalyzedQuery): string | undefined {
   const seen = new Set<string>()
   let named: ReadonlySet<string> | undefined
   let match: string | undefined
-  for (const { speaker, speakerName } of read) {
+  for (const { speaker, speakerName } of allSignals) {
     if (speakerName === '' || seen.has(speakerName)) continue
     seen.add(speakerName)
     const words = named ??= new Set(stems)
@@ -183,7 +183,7 @@ function discountedSum (scores: number[]): number {
  * of the user, and its own words say what about.
  * @returns undefined without cosines
  */
-function questionMeanings (candidates: readonly Scorable[], read: readonly Signals[]): Float64Array | undefined {
+function questionMeanings (candidates: readonly Scorable[], allSignals: readonly Signals[]): Float64Array | undefined {
   let best = 0
   for (const { scores: { semantic = 0 } } of candidates) if (semantic > best) best = semantic
   if (best === 0) return undefined
@@ -201,7 +201,7 @@ function questionMeanings (candidates: readonly Scorable[], read: readonly Signa
     for (let at = 1; at < turns.length; at++) {
       const index = turns[at]!
       const before = turns[at - 1]!
-      if (!read[before]!.endsInQuestion || read[index]!.role === 'assistant') continue
+      if (!allSignals[before]!.endsInQuestion || allSignals[index]!.role === 'assistant') continue
       const cosine = candidates[before]!.scores.semantic ?? 0
       meanings[index] = Math.max(0, (cosine / best - TYPICAL_COSINE) / (1 - TYPICAL_COSINE))
     }
@@ -214,12 +214,12 @@ function questionMeanings (candidates: readonly Scorable[], read: readonly Signa
  * order to a model, is not raised.
  * @returns undefined when no candidate is an instruction that shares a word with the query
  */
-function instructionShares (candidates: readonly Scorable[], read: readonly Signals[]): Float64Array | undefined {
+function instructionShares (candidates: readonly Scorable[], allSignals: readonly Signals[]): Float64Array | undefined {
   let shares: Float64Array | undefined
   let sum = 0
   for (let index = 0; index < candidates.length; index++) {
     const { memory: { trust }, scores: { own = 0 } } = candidates[index]!
-    if (own === 0 || trust !== 'trusted' || !read[index]!.isInstruction) continue
+    if (own === 0 || trust !== 'trusted' || !allSignals[index]!.isInstruction) continue
     shares ??= new Float64Array(candidates.length)
     shares[index] = own
     sum += own
@@ -231,10 +231,10 @@ function bySequence (a: Memory, b: Memory): number {
   return sequenceInstant(a) - sequenceInstant(b) || compareText(a.memoryId, b.memoryId)
 }
 
+/** Days from a memory, or from a time that it names, to the nearest of the query's periods, of which there is one. */
 function daysAway (
   { occurredAt, retainedAt }: Memory, signals: Signals, { utcOffset, namedPeriods, soughtPeriods }: AnalyzedQuery,
 ): number {
-  if (namedPeriods.length === 0) return Infinity
   // A text names whole days, here of the query's calendar: the day after a span begins when the span ends.
   const distances = timesIn(signals, occurredAt ?? retainedAt)
     .map(({ from }) => Math.ceil(daysToNearestSpan(namedPeriods, from - utcOffset)))
