@@ -52,7 +52,7 @@ const CHARACTER = /\P{M}\p{M}*/gu
  * @returns words that are never empty; never throws, lone surrogates included
  */
 export function words (text: string): string[] {
-  return BEYOND_ASCII.test(text) ? wordsOfUnicode(text) : wordsOfAscii(text)
+  return BEYOND_ASCII.test(text) ? unicodeWordsOf(fold(text)) : asciiWordsOf(text.toLowerCase())
 }
 
 /** words(), in lists that may be empty, so that a long text can yield to the event loop between two of them. */
@@ -108,20 +108,12 @@ function * wordsOfLong (folded: string, pattern: RegExp): Generator<string[]> {
   yield found
 }
 
-function wordsOfAscii (text: string): string[] {
-  return asciiWordsOf(text.toLowerCase())
-}
-
 function asciiWordsOf (folded: string): string[] {
   const found = folded.match(ASCII_WORD)
   if (found === null) return []
   const result: string[] = []
   for (const word of found) result.push(finished(word))
   return result
-}
-
-function wordsOfUnicode (text: string): string[] {
-  return unicodeWordsOf(fold(text))
 }
 
 function unicodeWordsOf (folded: string): string[] {
