@@ -102,7 +102,7 @@ function hasContentWords (text: string): boolean {
 }
 
 /** Analyses the query, then its parts, then its other wordings. */
-export function * analyzeSteps (
+export function * analyzeQueriesSteps (
   { query, rewrites = [], reference }: Pick<RetrievalRequest, 'query' | 'rewrites' | 'reference'>, now: number,
 ): Steps<[AnalyzedQuery, ...AnalyzedQuery[]]> {
   const { instant, utcOffset } = reference ?? { instant: now, utcOffset: 0 }

@@ -13,7 +13,7 @@ import { truncateSteps, interleave, rankSteps } from './ranking.js'
 import type { RetrievalRequest } from './request.js'
 import { rerank } from './reranking.js'
 import { memoriesOfPeriods, scorersForQuery, spanFilters, weightsForQuery } from './periods.js'
-import { analyzeSteps } from './query-parts.js'
+import { analyzeQueriesSteps } from './query-parts.js'
 import type { AnalyzedQuery } from './query.js'
 import { SignalReader } from './scoring/signals.js'
 import { Stages, type Stage } from './stages.js'
@@ -74,8 +74,8 @@ export interface RetrieverOptions {
 }
 
 /**
- * A recall is a pipeline of stages, each of which makes a new value from the previous one: analyzeSteps → #embed →
- * #search → mergeCandidates → rankSteps → interleave → #rerank → truncate.
+ * A recall is a pipeline of stages, each of which makes a new value from the previous one: analyzeQueriesSteps →
+ * #embed → #search → mergeCandidates → rankSteps → interleave → #rerank → truncate.
  */
 export class Retriever {
   readonly #options: RetrieverOptions
@@ -104,7 +104,7 @@ export class Retriever {
     const { caller, settings } = request
     const stages = new Stages(timer, telemetry)
     const now = clock()
-    const queries = await stages.compute('analyze', analyzeSteps(request, now), caller)
+    const queries = await stages.compute('analyze', analyzeQueriesSteps(request, now), caller)
     const vectors = settings.weights.semantic === 0
       ? NO_VECTORS
       : await stages.wait('embed', async () => await this.#embed(queries, request))
