@@ -58,14 +58,21 @@ export class SortedList<T> {
     return true
   }
 
-  /** The items before one in the list, nearest first. */
-  before (item: T, limit: number): T[] {
-    return this.#neighbours(item, limit, -1)
+  /** The item before one in the list. */
+  previous (item: T): T | undefined {
+    const place = this.#find(item)
+    if (place === undefined) return undefined
+    const { chunk, index } = place
+    return index > 0 ? this.#chunks[chunk]![index - 1] : this.#chunks[chunk - 1]?.at(-1)
   }
 
-  /** The items after one in the list, nearest first. */
-  after (item: T, limit: number): T[] {
-    return this.#neighbours(item, limit, 1)
+  /** The item after one in the list. */
+  next (item: T): T | undefined {
+    const place = this.#find(item)
+    if (place === undefined) return undefined
+    const { chunk, index } = place
+    const items = this.#chunks[chunk]!
+    return index + 1 < items.length ? items[index + 1] : this.#chunks[chunk + 1]?.[0]
   }
 
   /**
@@ -118,24 +125,6 @@ export class SortedList<T> {
         ({ chunk, index } = this.#find(item) ?? this.#placeOf((other) => this.#compare(other, item) < 0))
       }
     }
-  }
-
-  #neighbours (item: T, limit: number, step: 1 | -1): T[] {
-    const found: T[] = []
-    const place = this.#find(item)
-    if (place === undefined) return found
-    let { chunk, index } = place
-    while (found.length < limit) {
-      index += step
-      if (this.#chunks[chunk]![index] === undefined) {
-        chunk += step
-        const next = this.#chunks[chunk]
-        if (next === undefined) break
-        index = step === 1 ? 0 : next.length - 1
-      }
-      found.push(this.#chunks[chunk]![index]!)
-    }
-    return found
   }
 
   #find (item: T): { chunk: number, index: number } | undefined {

@@ -1,22 +1,21 @@
 import type { Steps } from '../../concurrency/steps.js'
 import type { NewMemory } from '../vector-store.js'
 import { indexBytes } from './capacity.js'
-import { Documents } from './documents.js'
 import { Entry, type PassageRef, type Visibility } from './entry.js'
 import { LexicalIndex } from './lexical-index.js'
+import type { IndexedPassage } from './passage-table.js'
+import { Sequences } from './sequences.js'
 import type { VectorArena } from './vector-arena.js'
 import { VectorIndex } from './vector-index.js'
 
-export type LexicalHandle = NonNullable<PassageRef['lexical']>
-
-/** The indexes of a bank's memories: by terms, by vectors, and by position in documents. */
+/** The indexes of a bank's memories: by terms, by vectors, and by position in their sequences. */
 export class BankIndexes {
   readonly lexical = new LexicalIndex<Entry>()
   /** Created with the first vector. During a change it also contains the vectors of entries that are not visible. */
   vectors: VectorIndex<PassageRef> | undefined
   /** Whether the order of memories by the ordinal of their first passage is their order by id. */
   isInOrder = true
-  readonly documents = new Documents()
+  readonly sequences = new Sequences()
   readonly #arena: VectorArena
   #lastId = ''
 
@@ -29,16 +28,16 @@ export class BankIndexes {
     return indexBytes(this.lexical.extent) + (this.vectors?.bytes ?? 0)
   }
 
-  /** Starts a change: the lexical index and the documents do not show it before it is committed. */
+  /** Starts a change: the lexical index and the sequences do not show it before it is committed. */
   begin (): void {
     this.lexical.begin()
-    this.documents.begin()
+    this.sequences.begin()
   }
 
-  /** To be called when all documents of a committed change are settled. */
+  /** To be called when all passages of a committed change are settled. */
   * end (): Steps<void> {
     this.lexical.end()
-    yield * this.documents.settle()
+    yield * this.sequences.settle()
   }
 
   /** Creates entries and adds their vectors, all or none. */
@@ -81,15 +80,15 @@ export class BankIndexes {
   }
 
   /**
-   * Removes `removed` from the lexical index and the documents, and adds `entries`, created from `added`.
-   * @returns the affected documents of the lexical index
+   * Removes `removed` from the lexical index and the sequences, and adds `entries`, created from `added`.
+   * @returns the affected passages of the lexical index
    */
   * replace (
     entries: readonly Entry[], added: readonly NewMemory[], removed: readonly Entry[],
-  ): Steps<LexicalHandle[]> {
-    const touched: LexicalHandle[] = []
+  ): Steps<IndexedPassage[]> {
+    const touched: IndexedPassage[] = []
     for (const entry of removed) {
-      this.documents.remove(entry)
+      this.sequences.remove(entry)
       for (const { lexical } of entry.passages) {
         this.lexical.remove(lexical!)
         touched.push(lexical!)
@@ -97,7 +96,7 @@ export class BankIndexes {
       }
     }
     for (const [index, entry] of entries.entries()) {
-      this.documents.add(entry)
+      this.sequences.add(entry)
       const [head] = entry.passages
       for (const [at, { terms, length }] of added[index]!.passages.entries()) {
         const ref = entry.passages[at]!

@@ -1,10 +1,11 @@
 import { bankKeyString, withoutCaller, type BankKey } from '../../identity/context.js'
 import type { NewMemory } from '../vector-store.js'
 import { BankEntries } from './bank-entries.js'
-import { BankIndexes, type LexicalHandle } from './bank-indexes.js'
+import { BankIndexes } from './bank-indexes.js'
 import { REMOVED, type Entry, type PassageRef, type Visibility } from './entry.js'
-import type { Documents } from './documents.js'
 import type { LexicalIndex } from './lexical-index.js'
+import type { IndexedPassage } from './passage-table.js'
+import type { Sequences } from './sequences.js'
 import type { Steps } from '../../concurrency/steps.js'
 import { BANK_BYTES, entryBytes } from './capacity.js'
 import type { VectorArena } from './vector-arena.js'
@@ -26,7 +27,7 @@ export class Bank {
   readonly id: string
   readonly entries = new BankEntries()
   readonly lexical: LexicalIndex<Entry>
-  readonly documents: Documents
+  readonly sequences: Sequences
   readonly #indexes: BankIndexes
   #change: Change | undefined
   #version = 0
@@ -42,7 +43,7 @@ export class Bank {
     this.id = bankKeyString(key)
     this.#indexes = new BankIndexes(arena)
     this.lexical = this.#indexes.lexical
-    this.documents = this.#indexes.documents
+    this.sequences = this.#indexes.sequences
   }
 
   /**
@@ -76,12 +77,10 @@ export class Bank {
     return this.#embeddedCount
   }
 
-  /** See BankIndexes. */
   get vectors (): VectorIndex<PassageRef> | undefined {
     return this.#indexes.vectors
   }
 
-  /** See BankIndexes. */
   get isInOrder (): boolean {
     return this.#indexes.isInOrder
   }
@@ -141,7 +140,7 @@ export class Bank {
     this.#version++
   }
 
-  /** Deletes removed documents from the postings of the lexical index. */
+  /** Deletes removed passages from the postings of the lexical index. */
   * sweep (): Steps<void> {
     // Postings move, so suspended searches must restart; the new version makes them do so.
     const work = this.lexical.sweep()
@@ -183,7 +182,7 @@ export class Bank {
       yield
     }
     this.#indexes.begin()
-    const documents = yield * this.#indexes.replace(entries, added, removed)
+    const passages = yield * this.#indexes.replace(entries, added, removed)
     const counts = { entries: 0, embedded: 0, unembedded: 0, bytes: 0 }
     for (const entry of entries) {
       counts.bytes += entryBytes(entry)
@@ -207,12 +206,12 @@ export class Bank {
     this.#version++
     committed()
     yield
-    yield * this.#settle(entries, removed, documents)
+    yield * this.#settle(entries, removed, passages)
   }
 
   /** Finishes a committed change: deletes the removed entries, and makes the added ones ordinary. */
   * #settle (
-    entries: readonly Entry[], removed: readonly Entry[], documents: readonly LexicalHandle[],
+    entries: readonly Entry[], removed: readonly Entry[], passages: readonly IndexedPassage[],
   ): Steps<void> {
     for (const entry of removed) {
       this.#delete(entry)
@@ -225,12 +224,12 @@ export class Bank {
       entry.visibility = undefined
       yield
     }
-    for (const document of documents) {
-      this.lexical.settle(document)
+    for (const passage of passages) {
+      this.lexical.settle(passage)
       this.#version++
       yield
     }
-    // The end may sweep the lexical index at once, so a search that began since the last document must restart.
+    // The end may sweep the lexical index at once, so a search that began since the last passage must restart.
     this.#version++
     yield * this.#indexes.end()
     this.#change = undefined

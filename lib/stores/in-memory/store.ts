@@ -78,8 +78,8 @@ export class InMemoryVectorStore implements VectorStore {
     key: BankKey, replacement: DocumentReplacement, memories: readonly NewMemory[], now: number,
     _idempotency?: undefined, signal?: AbortSignal,
   ): Promise<InsertOutcome[]> {
-    const items = ({ documents }: Bank) => (
-      replacement.documentIds.reduce((sum, id) => sum + documents.sizeOf(id), memories.length)
+    const items = ({ sequences }: Bank) => (
+      replacement.documentIds.reduce((sum, id) => sum + sequences.sizeOf(id), memories.length)
     )
     return await this.#writer.write(key, now, (bank) => planReplacement(bank, replacement, memories), { items, signal })
   }
@@ -207,7 +207,7 @@ export class InMemoryVectorStore implements VectorStore {
     return await this.#writer.runWhenIdle(key, now, () => {
       const bank = this.#directory.get(bankKeyString(key))
       const memoryCount = bank?.size ?? 0
-      if (bank !== undefined) this.#writer.drop(bank)
+      if (bank !== undefined) this.#directory.drop(bank)
       return { memoryCount, configRemoved: this.bankConfigs.remove(key, now) }
     }, signal)
   }

@@ -92,11 +92,6 @@ export class InMemoryWriter {
     return await this.runExclusively(key, now, async () => work(), signal)
   }
 
-  /** Drops a bank with its memories. Only while no other write to it runs. */
-  drop (bank: Bank): void {
-    this.#directory.drop(bank)
-  }
-
   /**
    * Removes expired memories if they are few; otherwise starts their removal.
    * @returns whether no expired memories are left

@@ -75,7 +75,7 @@ export function * planReplacement (
   const removed = [...insertion.removed]
   const outranked = new Set(insertion.removed)
   for (const documentId of new Set(documentIds)) {
-    for (const entry of bank.documents.entriesOf(documentId)) {
+    for (const entry of bank.sequences.entriesOf(documentId)) {
       yield
       if (!entry.isVisible || outranked.has(entry) || staying.has(entry.memory.memoryId)) continue
       if (!mayRemove) throw new RemovalRefusedError()

@@ -37,9 +37,8 @@ await t.test('a sorted list equals an array that is sorted after every step, ove
       .toReversed())
     const all = [...list.forwards()]
     for (const [at, item] of all.entries()) {
-      if (at % 50 !== 0) continue
-      assert.deepEqual(list.before(item, 2), all.slice(Math.max(0, at - 2), at).toReversed())
-      assert.deepEqual(list.after(item, 2), all.slice(at + 1, at + 3))
+      assert.equal(list.previous(item), all[at - 1])
+      assert.equal(list.next(item), all[at + 1])
     }
   }), { numRuns: 40 })
   t.pass()

@@ -10,7 +10,7 @@ import { byMemoryId, type Entry, type Neighbours } from './entry.js'
  * memories of a sequence are a doubly linked list in its order, so that a search reaches the neighbours of a hundred
  * memories without lookups. After `begin`, changes of the links are kept in `staged` until `settle` applies them.
  */
-export class Documents {
+export class Sequences {
   readonly #documents = new SplitMap<SortedList<Entry>>()
   readonly #days = new SplitMap<SortedList<Entry>>()
   /** Entries with staged links; undefined when changes are visible at once. */
@@ -51,8 +51,8 @@ export class Documents {
       sequences.set(key, sequence)
     }
     sequence.add(entry)
-    this.#chain(sequence.before(entry, 1)[0], entry)
-    this.#chain(entry, sequence.after(entry, 1)[0])
+    this.#chain(sequence.previous(entry), entry)
+    this.#chain(entry, sequence.next(entry))
   }
 
   remove (entry: Entry): void {
