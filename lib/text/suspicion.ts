@@ -32,13 +32,13 @@ interface Patterns {
    * A part that every match contains. Most texts do not contain it, so they are searched once instead of a dozen
    * times.
    */
-  may: RegExp
+  prefilter: RegExp
   patterns: readonly RegExp[]
 }
 
 const EVIDENCE = 'evidence|memory|memories|context|system|instructions?|prompt|user input|conversation'
 const DELIMITERS: Patterns = {
-  may: /[<>[#:"]|[-=*_~]{3}|BEGIN|END/,
+  prefilter: /[<>[#:"]|[-=*_~]{3}|BEGIN|END/,
   patterns: [
     /<\|[a-z_ ]{2,40}\|>/gi,
     /\[\/?INST\]|<<\/?SYS>>|<(?:start|end)_of_turn>/g,
@@ -58,11 +58,11 @@ const DELIMITERS: Patterns = {
 /**
  * The start of a conversation turn inside a text. It is ordinary in a text that is a transcript from its first line on.
  */
-const TURN_INSIDE: Patterns = { may: /:/, patterns: [/\n[ \t>*_-]{0,8}(?:assistant|human)[ \t*_]{0,4}:/gi] }
+const TURN_INSIDE: Patterns = { prefilter: /:/, patterns: [/\n[ \t>*_-]{0,8}(?:assistant|human)[ \t*_]{0,4}:/gi] }
 const TRANSCRIPT = /^[ \t>*_-]{0,8}(?:user|human|assistant|ai|bot|agent)[ \t*_]{0,4}:/i
 
 const CITATIONS: Patterns = {
-  may: /\[|cite/i,
+  prefilter: /\[|cite/i,
   patterns: [
     /\bcite\b[^\n[\]]{0,40}\[\d{1,3}\]/gi,
     /\[\d{1,3}\][ \t]{0,3}(?:says?|said|states?|confirms?|shows?|proves?|tells?)\b/gi,
@@ -75,9 +75,9 @@ const CITATIONS: Patterns = {
 const IMAGES = /!\[[^[\]\n]{0,200}\]\([^\s()]{1,2000}|<img[^<>]{1,2000}/gi
 const LINKS = /\]\(((?:https?:)?\/\/[^\s()]{1,2000})/gi
 /** A URL query whose value is missing: it ends in `=`, or its value is a placeholder. */
-const OPEN_QUERY = /\?[^\s?]{0,500}=(?:$|[{<[$]|%7b)/i
+const QUERY_TO_FILL = /\?[^\s?]{0,500}=(?:$|[{<[$]|%7b)/i
 /** A URL query that transmits a text, by the names of its parameters. Those of badges and charts differ. */
-const LADEN_QUERY =
+const QUERY_WITH_DATA =
   /[?&](?:q|d|data|text|msg|message|content|info|secret|memory|memories|history|chat|conversation|prompt|password|payload|leak|exfil)=/i
 
 /**
@@ -87,11 +87,11 @@ const LADEN_QUERY =
  * @returns the kinds found, each once, in the order of SUSPICIONS
  */
 export function * suspicionSteps (text: string): Steps<Suspicion[]> {
-  const seen = yield * renderedTextSteps(text)
-  const found = yield * stepsOfSeen(seen)
+  const rendered = yield * renderedTextSteps(text)
+  const found = yield * renderedKindSteps(rendered)
   if (yield * hidingSteps(text)) found.add('hidden_text')
-  for (const decoded of yield * decodedSteps(seen)) {
-    const kinds = yield * stepsOfSeen(yield * renderedTextSteps(decoded))
+  for (const decoded of yield * decodedSteps(rendered)) {
+    const kinds = yield * renderedKindSteps(yield * renderedTextSteps(decoded))
     if (kinds.size === 0) continue
     found.add('encoded')
     break
@@ -99,17 +99,17 @@ export function * suspicionSteps (text: string): Steps<Suspicion[]> {
   return SUSPICIONS.filter((kind) => found.has(kind))
 }
 
-function * stepsOfSeen (seen: string): Steps<Set<Suspicion>> {
+function * renderedKindSteps (rendered: string): Steps<Set<Suspicion>> {
   // A short text is checked without steps, which would cost as much as the check.
-  const found = new Set<Suspicion>(seen.length <= PART_CHARACTERS
-    ? runSync(injectionSteps([plainWords(seen)]))
-    : yield * injectionSteps(plainWordsInParts(seen)))
-  if ((yield * anyIn(DELIMITERS, seen)) || ((yield * anyIn(TURN_INSIDE, seen)) && !TRANSCRIPT.test(seen))) {
+  const found = new Set<Suspicion>(rendered.length <= PART_CHARACTERS
+    ? runSync(injectionSteps([plainWords(rendered)]))
+    : yield * injectionSteps(plainWordsInParts(rendered)))
+  if ((yield * anyIn(DELIMITERS, rendered)) || ((yield * anyIn(TURN_INSIDE, rendered)) && !TRANSCRIPT.test(rendered))) {
     found.add('delimiter')
   }
-  if (yield * anyIn(CITATIONS, seen)) found.add('citation')
-  // Every image and link contains this.
-  if ((seen.includes('](') || seen.includes('<')) && (yield * outgoingSteps(seen))) found.add('exfiltration')
+  if (yield * anyIn(CITATIONS, rendered)) found.add('citation')
+  const mayHaveUrls = rendered.includes('](') || rendered.includes('<')
+  if (mayHaveUrls && (yield * transmittingUrlSteps(rendered))) found.add('exfiltration')
   return found
 }
 
@@ -120,7 +120,7 @@ function * anyIn (kind: Patterns, text: string): Steps<boolean> {
     // The window includes one character before it, which `^` and `\b` examine.
     const before = Math.min(from, 1)
     const window = text.slice(from - before, isLast ? text.length : from + WINDOW_CHARACTERS + OVERLAP_CHARACTERS)
-    for (const pattern of kind.may.test(window) ? kind.patterns : []) {
+    for (const pattern of kind.prefilter.test(window) ? kind.patterns : []) {
       pattern.lastIndex = before
       // A match at the end of the window could differ with the text after it; the next window contains it whole.
       if (pattern.test(window) && (isLast || pattern.lastIndex < window.length)) return true
@@ -131,15 +131,15 @@ function * anyIn (kind: Patterns, text: string): Steps<boolean> {
 }
 
 /** Whether an image, which clients fetch unasked, or a link has a URL query that could transmit data. */
-function * outgoingSteps (text: string): Steps<boolean> {
+function * transmittingUrlSteps (text: string): Steps<boolean> {
   let count = 0
   for (const [image] of text.matchAll(IMAGES)) {
     if (++count % LINKS_PER_STEP === 0) yield
-    if (image.includes('//') && (OPEN_QUERY.test(image) || LADEN_QUERY.test(image))) return true
+    if (image.includes('//') && (QUERY_TO_FILL.test(image) || QUERY_WITH_DATA.test(image))) return true
   }
   for (const [, address] of text.matchAll(LINKS)) {
     if (++count % LINKS_PER_STEP === 0) yield
-    if (OPEN_QUERY.test(address!)) return true
+    if (QUERY_TO_FILL.test(address!)) return true
   }
   return false
 }
