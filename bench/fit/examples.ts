@@ -2,11 +2,12 @@ import { uuidv7Source } from '../../lib/validation/ids.js'
 import type { BankKey } from '../../lib/identity/context.js'
 import type { EmbeddingProvider } from '../../lib/models/embedding-provider.js'
 import { mergeCandidates } from '../../lib/retrieval/fusion.js'
+import { runSync } from '../../lib/concurrency/steps.js'
 import { makePassages } from '../../lib/retrieval/passages.js'
 import { MIN_CANDIDATES } from '../../lib/retrieval/retriever.js'
 import { spanFilters } from '../../lib/retrieval/periods.js'
-import { analyzeQuery } from '../../lib/retrieval/query.js'
-import { scoreBreakdown, rankingInputs } from '../../lib/retrieval/scoring/inputs.js'
+import { analyzeQuerySteps } from '../../lib/retrieval/query.js'
+import { scoreBreakdown, rankingInputSteps } from '../../lib/retrieval/scoring/inputs.js'
 import { SCORER_NAMES } from '../../lib/retrieval/scoring/scorers.js'
 import { SignalReader } from '../../lib/retrieval/scoring/signals.js'
 import { InMemoryVectorStore } from '../../lib/stores/in-memory/store.js'
@@ -34,7 +35,7 @@ export async function makeExamples (
     await store.insert(BANK, memories, now)
     const signals = new SignalReader()
     for (const { text, evidence, category, askedAt } of conversation.questions) {
-      const question = analyzeQuery(text, askedAt ?? now)
+      const question = runSync(analyzeQuerySteps(text, askedAt ?? now))
       const vector = embeddings === undefined ? undefined : (await embeddings.embed([text], { purpose: 'query' }))[0]!
       const request: SearchRequest = {
         banks: [BANK],
@@ -49,7 +50,7 @@ export async function makeExamples (
         results.push(await store.search({ ...request, filters, limit: MIN_CANDIDATES / 2 }))
       }
       const candidates = mergeCandidates(results, false)
-      const judged = rankingInputs(candidates, question, signals)
+      const judged = runSync(rankingInputSteps(candidates, question, signals))
       const features = new Float64Array(candidates.length * COLUMNS.length)
       const best = (strategy: 'lexical' | 'semantic') => Math.max(
         Number.MIN_VALUE, ...judged.map(({ scores }) => scores[strategy] ?? 0),

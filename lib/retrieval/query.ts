@@ -1,4 +1,4 @@
-import { runSync, type Steps } from '../concurrency/steps.js'
+import type { Steps } from '../concurrency/steps.js'
 import { addQueryAlternatives, otherForms } from '../text/alternative-terms.js'
 import { functionWordsOf } from '../text/function-words.js'
 import { fnv1a, stem } from '../text/stems.js'
@@ -104,12 +104,10 @@ const GUIDANCE = /\b(?:should|can|could|shall) (?:i|we)\b|\b(?:i|we) should\b|\b
 /** A question word followed within a few words by a plural: `Which cities`, `What kinds of tea`, `In what two ways`. */
 const LIST = /^\s*(?:(?:in|on|at|for|to)\s+)?(?:what|which|whose)\s+(?:(?!(?:is|was|does|has|did|do|are|were|the)\b)[\p{L}\p{N}'’-]+\s+){0,3}?(?!(?:is|was|does|has|this|us)\b)\p{L}{2,}(?<![su])s\b|\bhow many\b/iu
 
-/** @param now the instant that relative times are counted from, in a calendar of UTC */
-export function analyzeQuery (text: string, now: number): AnalyzedQuery {
-  return runSync(analyzeQuerySteps(text, now))
-}
-
-/** `analyzeQuery` in steps. @param utcOffset as in timeSpans */
+/**
+ * @param now the instant that relative times are counted from
+ * @param utcOffset as in timeSpans
+ */
 export function * analyzeQuerySteps (text: string, now: number, utcOffset = 0): Steps<AnalyzedQuery> {
   const stems: string[] = []
   const alternatives = new Set<string>()

@@ -1,4 +1,4 @@
-import { runSync, type Steps } from '../../concurrency/steps.js'
+import type { Steps } from '../../concurrency/steps.js'
 import type { Candidate, Memory } from '../../stores/vector-store.js'
 import { sequenceInstant } from '../../stores/context.js'
 import { compareText } from '../../text/compare-text.js'
@@ -26,13 +26,6 @@ export type ScoreBreakdown = Record<ScorerName, number>
  * Makes the input of the scorers for each candidate.
  * @param candidates each memory once
  */
-export function rankingInputs (
-  candidates: readonly Scorable[], query: AnalyzedQuery, reader: SignalReader,
-): RankingInput[] {
-  return runSync(rankingInputSteps(candidates, query, reader))
-}
-
-/** `rankingInputs` in steps. */
 export function * rankingInputSteps (
   candidates: readonly Scorable[], query: AnalyzedQuery, reader: SignalReader,
 ): Steps<RankingInput[]> {

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { timeSpans } from '../../../lib/retrieval/dates.js'
-import { analyzeQuery } from '../../../lib/retrieval/query.js'
+import { analyzeQuery } from '../../helpers/retrieval.js'
 
 /** A Tuesday. */
 const NOW = Date.parse('2026-11-24T10:00:00Z')

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import fc from '../../helpers/fast-check.js'
 import t from 'tap'
-import { analyzeQuery, type AnalyzedQuery } from '../../../lib/retrieval/query.js'
+import { analyzeQuery } from '../../helpers/retrieval.js'
+import type { AnalyzedQuery } from '../../../lib/retrieval/query.js'
 import { NOW } from './candidates.js'
 import { HOSTILE_TEXTS } from './hostile.js'
 

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { runSync } from '../../../lib/concurrency/steps.js'
-import { analyzeQuery } from '../../../lib/retrieval/query.js'
+import { analyzeQuery } from '../../helpers/retrieval.js'
 import { identifierParts } from '../../../lib/text/alternative-terms.js'
 import { analyzeSteps, analyzeText } from '../../../lib/text/analysis.js'
 

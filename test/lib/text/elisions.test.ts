@@ -1,5 +1,5 @@
 import t from 'tap'
-import { analyzeQuery } from '../../../lib/retrieval/query.js'
+import { analyzeQuery } from '../../helpers/retrieval.js'
 import { analyzeSteps, analyzeText } from '../../../lib/text/analysis.js'
 import { elidedWords } from '../../../lib/text/alternative-terms.js'
 
