@@ -3,7 +3,7 @@
  * `npx tsx scripts/write-config-docs.ts` runs it.
  */
 import { writeFileSync } from 'node:fs'
-import { configurationReference, envExample } from '../lib/config/reference.js'
+import { configurationReference, envExample } from './config-reference.js'
 
 const root = new URL('../', import.meta.url)
 writeFileSync(new URL('docs/configuration.md', root), configurationReference())

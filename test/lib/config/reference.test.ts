@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
-import { configurationReference, envExample } from '../../../lib/config/reference.js'
+import { configurationReference, envExample } from '../../../scripts/config-reference.js'
 import { FileSchema } from '../../../lib/config/schema.js'
 import { VARIABLES, type Variable } from '../../../lib/config/variables.js'
 import { embeddingProviders, languageModels, rerankers } from '../../../lib/models/registry.js'
