@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Ajv, ErrorObject, ValidateFunction } from 'ajv'
+import type { ErrorObject, ValidateFunction } from 'ajv'
 import fastJson from 'fast-json-stringify'
 import type { FastifyInstance, preHandlerHookHandler } from 'fastify'
 import fp from 'fastify-plugin'
 import { invalidRequest } from '../lib/errors/service-error.js'
 import {
-  strictAjv, validationError, validatorOf, type InputSchema, type Validator,
+  compile, strictAjv, validationError, validatorOf, type InputSchema, type Validator,
 } from '../lib/validation/schema-check.js'
 import { bodyCheck } from './body-check.js'
 
@@ -57,13 +57,6 @@ function forQuery (schema: object): FastifyValidator {
     return passes
   }
   return validator
-}
-
-function compile (ajv: Ajv, schema: object): ValidateFunction {
-  const validate = ajv.compile(schema)
-  // Ajv would keep schemas alive that nothing else refers to.
-  ajv.removeSchema(schema)
-  return validate
 }
 
 /** Finds the numbers of a query that are not finite or not in decimal digits: Ajv also converts 1e2, 0x2 and ' 2'. */

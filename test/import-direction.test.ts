@@ -28,7 +28,7 @@ const FORBIDDEN: Array<[file: string, imported: string]> = [
   ['lib/policy/barriers.ts', '../memory/records.js'],
   ['lib/config/load.ts', '../access/patterns.js'],
   ['lib/time/clock.ts', '../identity/context.js'],
-  ['lib/memory/banks.ts', '../sources/pointer.js'],
+  ['lib/memory/banks.ts', '../sources/signature.js'],
   ['lib/memory/banks.ts', '../../plugins/errors.js'],
   ['lib/memory/banks.ts', '../../http/error-responses.js'],
   ['lib/memory/banks.ts', 'fastify'],

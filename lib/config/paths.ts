@@ -1,5 +1,6 @@
 import { printable } from './problems.js'
 import { isJsonObject } from '../validation/json-object.js'
+import { pointerSegments } from '../validation/json-pointer.js'
 
 /** The place of a value in the configuration file: keys of maps and indexes of lists, from the top. */
 export type Path = readonly (string | number)[]
@@ -27,8 +28,7 @@ export function toPointer (path: Path): string {
 export function fromPointer (pointer: string, root: unknown): Path {
   const path: (string | number)[] = []
   let value = root
-  for (const escaped of pointer.split('/').slice(1)) {
-    const segment = escaped.replaceAll('~1', '/').replaceAll('~0', '~')
+  for (const segment of pointerSegments(pointer)) {
     path.push(Array.isArray(value) ? Number(segment) : segment)
     value = isJsonObject(value) || Array.isArray(value) ? Reflect.get(value, segment) : undefined
   }

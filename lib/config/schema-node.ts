@@ -1,27 +1,18 @@
 import { textThatIs } from '../errors/wording.js'
 import { quoteAll } from './problems.js'
 import { isJsonObject } from '../validation/json-object.js'
-import { rangeInWords } from '../validation/problem-messages.js'
+import { rangeInWords, type DescribedSchema } from '../validation/problem-messages.js'
 
 /** The JSON Schema keywords that the schema of the file uses. */
-export interface SchemaNode {
-  // Not used here. TypeScript requires a member in common with the types of TypeBox and of Ajv.
-  '~kind'?: string
-  $id?: string
+export interface SchemaNode extends DescribedSchema {
   type?: string
-  enum?: readonly unknown[]
-  const?: unknown
   properties?: Readonly<Record<string, SchemaNode>>
   patternProperties?: Readonly<Record<string, SchemaNode>>
   items?: SchemaNode
   anyOf?: readonly SchemaNode[]
   required?: readonly string[] | undefined
-  minimum?: number
-  maximum?: number
-  minItems?: number
   description?: string
   default?: unknown
-  'x-allowed'?: unknown
   'x-keys'?: unknown
   'x-removed'?: Readonly<Record<string, string>>
 }

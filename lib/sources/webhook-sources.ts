@@ -4,12 +4,12 @@ import type { Settings, SourceSettings } from '../config/settings.js'
 import { invalidField, ServiceError } from '../errors/service-error.js'
 import type { RowBudget } from '../concurrency/byte-budget.js'
 import { readJson } from '../validation/json-body.js'
+import { resolvePointer } from '../validation/json-pointer.js'
 import type { JsonBounds } from '../validation/json-guard.js'
 import { callerOf, type RequestContext } from '../identity/context.js'
 import type { MemoryService } from '../memory/service.js'
 import { RetainItem, type RetainAnswer } from '../memory/schemas.js'
 import { schemaCheck } from '../validation/schema-check.js'
-import { resolvePointer } from './pointer.js'
 import { isSigned, type HeaderLookup } from './signature.js'
 
 /** The fields that a source reads from an event besides its content. */

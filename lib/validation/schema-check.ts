@@ -2,6 +2,7 @@ import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv'
 import type { Static, TSchema } from 'typebox'
 import { invalidRequest, type FieldError, type ServiceError } from '../errors/service-error.js'
 import { FORMATS } from './formats.js'
+import { pointerSegments } from './json-pointer.js'
 import { addLengthKeywords } from './length-keywords.js'
 import { messageOf, type DescribedSchema, type SchemaError, type Words } from './problem-messages.js'
 import { shorten } from './shorten.js'
@@ -70,13 +71,16 @@ export function validatorOf (schema: object): Validator {
 function lazily (ajv: Ajv, schema: object): () => ValidateFunction {
   let compiled: ValidateFunction | undefined
   return () => {
-    if (compiled === undefined) {
-      compiled = ajv.compile(schema)
-      // Ajv would keep schemas alive that nothing else refers to.
-      ajv.removeSchema(schema)
-    }
+    compiled ??= compile(ajv, schema)
     return compiled
   }
+}
+
+export function compile (ajv: Ajv, schema: object): ValidateFunction {
+  const validate = ajv.compile(schema)
+  // Ajv would keep schemas alive that nothing else refers to.
+  ajv.removeSchema(schema)
+  return validate
 }
 
 /** Whether a JSON value holds at most SMALL_INPUT values. */
@@ -174,8 +178,7 @@ function fieldOf ({ instancePath, params }: SchemaError): string {
 
 /** `/items/3/tags` becomes `items[3].tags`. */
 function fieldPath (pointer: string): string {
-  return pointer.split('/').slice(1)
-    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+  return pointerSegments(pointer)
     .map((part, index) => /^\d+$/.test(part) ? `[${part}]` : index === 0 ? part : `.${part}`)
     .join('')
 }
