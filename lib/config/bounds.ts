@@ -41,15 +41,6 @@ export const BoundsSchema = section({
 /** Every bound, with its value. */
 export type Bounds = Required<Static<typeof BoundsSchema>>
 
-/** The checks that the schema cannot express. @param maxBodyBytes SERVICES_MAX_BODY_BYTES */
-export function * boundsProblems (
-  { batch_bytes: batchBytes = 0 }: Static<typeof BoundsSchema> = {}, maxBodyBytes: number,
-): Iterable<string> {
-  if (batchBytes > maxBodyBytes) {
-    yield `bounds.batch_bytes: found ${batchBytes}, allowed is at most SERVICES_MAX_BODY_BYTES, which is ${maxBodyBytes}`
-  }
-}
-
 /** @param maxBodyBytes SERVICES_MAX_BODY_BYTES */
 export function boundsOf (given: Static<typeof BoundsSchema> = {}, maxBodyBytes: number): Bounds {
   const bounds = withDefaults(BoundsSchema, given)

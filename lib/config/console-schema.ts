@@ -1,12 +1,5 @@
-import { Type, type Static } from 'typebox'
-import { quote } from './problems.js'
+import { Type } from 'typebox'
 import { choice, flag, section, sectionOfSettings, setting, text, words } from './schema-parts.js'
-
-/** The parameters that the console sets in the authorization request, which an operator must not. */
-const OWN_PARAMETERS = [
-  'client_id', 'code_challenge', 'code_challenge_method', 'nonce', 'redirect_uri', 'response_mode', 'response_type',
-  'scope', 'state',
-]
 
 const ConsoleOidcSchema = section({
   client_id: words(256, 'Client id of the console, a public client, at the identity provider. Its redirect URI is ' +
@@ -36,24 +29,3 @@ export const ConsoleSchema = sectionOfSettings({
     'loopback address; false in a gateway that is part of another app.')),
   oidc: Type.Optional(ConsoleOidcSchema),
 }, 'The console: web pages that show memories and use the public API with the permissions of the user.')
-
-/** The checks that the schema cannot express. */
-export function * consoleProblems (
-  console: Static<typeof ConsoleSchema> | undefined, mode: string | undefined, issuer: string | undefined,
-): Iterable<string> {
-  const { oidc } = console ?? {}
-  if (oidc === undefined) return
-  for (const name of OWN_PARAMETERS) {
-    if (Object.hasOwn(oidc.parameters ?? {}, name)) {
-      yield `console.oidc.parameters.${name}: the console sets this parameter itself; remove it`
-    }
-  }
-  if (mode === 'jwt_oidc' && issuer !== undefined && !isHttpUrl(issuer)) {
-    yield `SERVICE_OIDC_ISSUER: found ${quote(issuer)}, allowed with console.oidc is the ` +
-      'http(s) URL of the identity provider'
-  }
-}
-
-function isHttpUrl (value: string): boolean {
-  return URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)
-}

@@ -4,17 +4,14 @@ import { EnvironmentReader, type Environment } from './environment-reader.js'
 import { readDatabase, readSettings, type EnvironmentSettings } from './environment.js'
 import { readUtf8, reasonOf, type ReadFile } from './files.js'
 import { ConfigurationError, printable, quote } from './problems.js'
-import { missingProfiles } from './profiles.js'
 import type { AuthMode, Config } from './config.js'
-import { boundsProblems } from './bounds.js'
-import { consoleProblems } from './console-schema.js'
+import { fileProblems } from './file-problems.js'
 import { FileSchema, type FileConfig } from './schema.js'
 import type { VariableName } from './variables.js'
 import { findUnknownVariables } from './unknown-variables.js'
 import { Substitution } from './substitute.js'
 import { settingsOf } from './settings.js'
 import { withTypedSettings } from './typed-settings.js'
-import { sourceProblems } from './source-problems.js'
 import { unusedSettings } from './unused.js'
 import { validateFile } from './validate.js'
 import { collectCallerWarnings, collectWarnings, databaseVariable, loopbackDatabaseWarning } from './warnings.js'
@@ -80,8 +77,8 @@ export function loadConfig (env: Environment, options: LoadOptions = {}): Config
   const file = placed && withTypedSettings(placed)
   const isSet = (name: VariableName) => reader.isSet(name)
   if (file !== undefined) {
-    problems.push(...missingProfiles(file), ...unusedSettings(file, databaseVariable(isSet)), ...sourceProblems(file))
-    problems.push(...consoleProblems(file.console, mode, auth.oidcIssuer), ...boundsProblems(file.bounds, maxBodyBytes))
+    problems.push(...fileProblems(file, { mode, issuer: auth.oidcIssuer, maxBodyBytes }))
+    problems.push(...unusedSettings(file, databaseVariable(isSet)))
   }
   const environment = readNamedVariables(file ?? {}, reader, problems)
   if (file !== undefined) {

@@ -1,7 +1,12 @@
-import { Ajv, type ValidateFunction } from 'ajv'
-import { describeErrors } from './explain.js'
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
+import { didYouMean, nearest } from '../errors/wording.js'
+import { formatPath, fromPointer, type Path } from './paths.js'
+import { printable, quote, quoteAll } from './problems.js'
 import { FileSchema, type FileConfig } from './schema.js'
-import type { Substitution } from './substitute.js'
+import { branchOf, branchTypes, describe, type SchemaNode } from './schema-node.js'
+import { isJsonObject } from '../validation/json-object.js'
+
+const SENSITIVE = /secret|passw|pwd|token|key|dsn|url|uri|credential|private/i
 
 // Not strict, because strict mode refuses our x- annotations and schemas of TypeBox. The value is not changed: nothing
 // is coerced, filled in or removed.
@@ -9,13 +14,107 @@ const ajv = new Ajv({ allErrors: true, verbose: true, strict: false, ownProperti
 /** Compiled for the first file, because a start without one should not wait for it. */
 let compiled: ValidateFunction<FileConfig> | undefined
 
+/** The substituted values of the file, as JSON pointers. */
+interface SubstitutedPaths {
+  /** Values that came from the environment and may be secrets. */
+  resolved: ReadonlySet<string>
+  /** Values that could not be substituted, for which a problem is already reported. */
+  unresolved: ReadonlySet<string>
+}
+
 /**
  * Checks a value against the schema of the file.
  * @returns undefined when the value is invalid; `problems` then has the reasons
  */
-export function validateFile (value: unknown, substitution: Substitution, problems: string[]): FileConfig | undefined {
+export function validateFile (
+  value: unknown, substituted: SubstitutedPaths, problems: string[],
+): FileConfig | undefined {
   const isFileConfig = compiled ??= ajv.compile<FileConfig>(FileSchema)
   if (isFileConfig(value)) return value
-  problems.push(...describeErrors(isFileConfig.errors ?? [], value, substitution))
+  problems.push(...describeErrors(isFileConfig.errors ?? [], value, substituted))
   return undefined
+}
+
+/** One sentence for each error: the path, the value and what is allowed. A value that may be a secret is not quoted. */
+function describeErrors (errors: readonly ErrorObject[], root: unknown, substituted: SubstitutedPaths): string[] {
+  return withoutUnionNoise(errors)
+    .filter((error) => !substituted.unresolved.has(error.instancePath))
+    .map((error) => sentence(error, fromPointer(error.instancePath, root), substituted))
+}
+
+function sentence (error: ErrorObject, path: Path, substituted: SubstitutedPaths): string {
+  const schema: SchemaNode = error.parentSchema ?? {}
+  const { keyword, params, data, instancePath } = error
+  if (keyword === 'additionalProperties') return unknownKey(String(params['additionalProperty']), path, schema)
+  if (keyword === 'required') return `${formatPath([...path, String(params['missingProperty'])])} is missing`
+  if (keyword === 'anyOf') return badBranch(data, path, schema, substituted.resolved.has(`${instancePath}/type`))
+  return wrongValue(data, path, schema, substituted.resolved.has(instancePath))
+}
+
+function unknownKey (key: string, path: Path, schema: SchemaNode): string {
+  if (schema.properties === undefined) {
+    return `${formatPath(path)}: found the key "${printable(key)}", allowed is ${String(schema['x-keys'])}`
+  }
+  const removed = schema['x-removed']
+  const place = formatPath([...path, key])
+  if (removed !== undefined && Object.hasOwn(removed, key)) return `${place} was removed; ${removed[key]}`
+  const allowed = Object.keys(schema.properties)
+  const meant = nearest(key, allowed)
+  if (meant !== undefined) return `${place} is not a known key; did you mean "${meant}"?`
+  return `${place} is not a known key, allowed ${allowed.length === 1 ? 'is' : 'are'} ${quoteAll(allowed)}`
+}
+
+function wrongValue (value: unknown, path: Path, schema: SchemaNode, substituted: boolean): string {
+  const options = (schema.enum ?? [schema.const]).filter((option) => typeof option === 'string')
+  const hidden = substituted || isSensitive(path, value, schema)
+  const verb = (schema.enum?.length ?? 1) > 1 || schema.type === 'boolean' ? 'are' : 'is'
+  const hint = typeof value === 'string' && !hidden ? didYouMean(value, options) : ''
+  const found = hidden && value !== null ? `${kindOf(value)} (not shown)` : displayValue(value)
+  return `${formatPath(path)}: found ${found}, allowed ${verb} ${describe(schema)}${hint}`
+}
+
+function badBranch (value: unknown, path: Path, schema: SchemaNode, substituted: boolean): string {
+  if (!isJsonObject(value)) return wrongValue(value, path, schema, true)
+  const typePath = [...path, 'type']
+  const types = branchTypes(schema)
+  if (!Object.hasOwn(value, 'type')) return `${formatPath(typePath)} is missing, allowed are ${quoteAll(types)}`
+  return wrongValue(value['type'], typePath, { enum: types }, substituted)
+}
+
+/** Keeps the errors of the union branch that `type` chooses; the error of the union itself only if it chooses none. */
+function withoutUnionNoise (errors: readonly ErrorObject[]): ErrorObject[] {
+  const unions = errors.filter(({ keyword }) => keyword === 'anyOf')
+  return errors.filter((error) => {
+    if (error.keyword === 'anyOf') return chosenBranch(error) === -1
+    return unions.every((union) => (
+      !belongsTo(error, union) || error.schemaPath.startsWith(`${union.schemaPath}/${chosenBranch(union)}/`)
+    ))
+  })
+}
+
+function chosenBranch (union: ErrorObject): number {
+  return branchOf(union.parentSchema ?? {}, union.data)
+}
+
+function belongsTo (error: ErrorObject, union: ErrorObject): boolean {
+  return `${error.instancePath}/`.startsWith(`${union.instancePath}/`) &&
+    error.schemaPath.startsWith(`${union.schemaPath}/`)
+}
+
+function isSensitive (path: Path, value: unknown, schema: SchemaNode): boolean {
+  // A number where a number is expected is out of range and not a secret, as in recall_max_tokens.
+  const expected = schema.type === 'integer' || schema.type === 'number'
+  if (expected && typeof value === 'number') return false
+  return path.some((segment) => typeof segment === 'string' && (SENSITIVE.test(segment) || segment.endsWith('_config')))
+}
+
+function displayValue (value: unknown): string {
+  if (typeof value === 'string') return quote(value)
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : kindOf(value)
+}
+
+function kindOf (value: unknown): string {
+  if (value === null || value === undefined) return 'nothing'
+  if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list'
+  return typeof value === 'string' ? 'a text' : typeof value === 'object' ? 'a map' : `a ${typeof value}`
 }
