@@ -44,17 +44,16 @@ import sourceGuard from './plugins/source-guard.js'
 import streams from './plugins/streams.js'
 import tracing from './plugins/tracing.js'
 import validation from './plugins/validation.js'
-import { accessRoutes } from './routes/access.js'
 import { adminAccessRoutes } from './routes/admin-access.js'
 import { adminRoutes } from './routes/admin.js'
 import { adminHistoryRoutes } from './routes/admin-history.js'
 import { adminStatusRoutes } from './routes/admin-status.js'
 import { bankConfigRoutes } from './routes/bank-config.js'
 import { bankRoutes } from './routes/banks.js'
-import { browsingRoutes } from './routes/browsing.js'
 import { forgetRoutes } from './routes/forget.js'
 import { healthRoutes } from './routes/health.js'
 import { homeRoutes } from './routes/home.js'
+import { identityRoutes } from './routes/identity.js'
 import { ingestRoutes } from './routes/ingest.js'
 import { mcpRoutes } from './routes/mcp.js'
 import { metricsRoutes } from './routes/metrics.js'
@@ -63,7 +62,6 @@ import { reflectRoutes } from './routes/reflect.js'
 import { resourceMetadataRoutes } from './routes/resource-metadata.js'
 import { retainRoutes } from './routes/retain.js'
 import { transferRoutes } from './routes/transfer.js'
-import { whoamiRoutes } from './routes/whoami.js'
 
 /** Options of the gateway besides its configuration, in its own process and as part of another app. */
 export interface GatewayOptions {
@@ -97,8 +95,7 @@ const HEADERS_TIMEOUT_MS = 15_000
 export const MAX_PARAM_LENGTH = 1024
 
 const MEMORY_ROUTES = [
-  retainRoutes, recallRoutes, forgetRoutes, bankRoutes, browsingRoutes, bankConfigRoutes, transferRoutes, whoamiRoutes,
-  accessRoutes,
+  retainRoutes, recallRoutes, forgetRoutes, bankRoutes, bankConfigRoutes, transferRoutes, identityRoutes,
 ]
 
 /**

@@ -1,11 +1,14 @@
 import { constants } from 'node:buffer'
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
+import { messageOf } from '../lib/errors/message-of.js'
+import { isJsonObject } from '../lib/validation/json-object.js'
 import { codeOf, CommandError, usageError } from './failures.js'
 
 /** The size of one request, below the default bounds of a gateway: 10 MiB and 50,000 lines. */
 const MAX_BATCH_CHARACTERS = 2 * 1024 * 1024
 const MAX_BATCH_MEMORIES = 5000
+const FORMAT = 'memory-gateway-export'
 
 /** One memory of an import as JSON, and its place in the source. */
 export interface ImportItem {
@@ -86,6 +89,42 @@ export async function openInput (path: string | undefined): Promise<Input> {
   const file = createReadStream(path)
   const lines = linesOf(file, unreadable)
   return { name: path, lines, total: size, position: () => file.bytesRead, close: () => { file.destroy() } }
+}
+
+/**
+ * The header and the memories of an export of the gateway.
+ * @throws CommandError when it does not begin with such a header
+ */
+export async function exportItems (lines: AsyncIterable<string>, name: string): Promise<ImportContent> {
+  const items = numbered(lines)
+  const first = await items.next()
+  if (first.done === true) throw new CommandError(`${name} is empty`)
+  checkHeader(first.value, name)
+  return { header: first.value, items, withoutText: 0 }
+}
+
+/** The lines that are not blank, with their numbers. */
+async function * numbered (lines: AsyncIterable<string>): AsyncGenerator<ImportItem, void> {
+  let number = 0
+  for await (const line of lines) {
+    number++
+    if (line.trim() !== '') yield { json: line, place: `line ${number}` }
+  }
+}
+
+function checkHeader ({ json, place }: ImportItem, name: string): void {
+  const header = parse(json, `${name}: ${place}`)
+  if (!isJsonObject(header) || header['format'] !== FORMAT) {
+    throw new CommandError(`${name}: ${place} is not the header of an export ({"format":"${FORMAT}",…})`)
+  }
+}
+
+function parse (json: string, place: string): unknown {
+  try {
+    return JSON.parse(json)
+  } catch (error) {
+    throw new CommandError(`${place} is not JSON: ${messageOf(error)}`)
+  }
 }
 
 /** Collects the parts of a text, up to the longest string that JavaScript allows. */

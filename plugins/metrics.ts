@@ -1,13 +1,15 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
+import { collectDefaultMetrics, Registry } from 'prom-client'
 import type { AuthMode } from '../lib/config/config.js'
 import type { Telemetry } from '../lib/telemetry/telemetry.js'
 import { CollectedMetrics } from './metrics/collected-metrics.js'
 import { Instruments } from './metrics/instruments.js'
 import { MetricsServer } from './metrics/metrics-server.js'
-import { processRegistry } from './metrics/process.js'
 
 const UNKNOWN_ROUTE = 'unknown'
+
+let registry: Registry | undefined
 
 /** The metrics of one gateway. */
 export interface Metrics {
@@ -63,6 +65,19 @@ async function metrics (app: FastifyInstance, { mode, host, port }: MetricsOptio
     app.log.info(`Metrics are served at ${server.url}`)
   })
   app.addHook('onClose', async () => { await server?.close() })
+}
+
+/**
+ * The registry of CPU, memory, garbage collection and the delay of the event loop since the last scrape
+ * (`nodejs_eventloop_lag_*`). These belong to the process, which may hold several gateways, and their observers cannot
+ * be stopped, so the registry is created once, at the first call.
+ */
+function processRegistry (): Registry {
+  if (registry === undefined) {
+    registry = new Registry()
+    collectDefaultMetrics({ register: registry })
+  }
+  return registry
 }
 
 function observe (

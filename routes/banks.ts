@@ -1,17 +1,18 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import {
-  BankAnswer, BankId, BanksAnswer, MemoriesAnswer, MemoriesQuery, MemoryRecord, PageQuery, StatisticsAnswer,
+  BankAnswer, BankId, BanksAnswer, GrowthAnswer, GrowthQuery, MemoriesAnswer, MemoriesQuery, MemoryRecord,
+  NeighboursAnswer, NeighboursQuery, PageQuery, StatisticsAnswer,
 } from '../lib/memory/schemas.js'
 import { disconnectSignal } from '../http/disconnect-signal.js'
 import { answers, CALLER_ERRORS, LARGE_ERRORS } from './responses.js'
 
 export const BankParams = Type.Object({ bank_id: BankId })
-export const MemoryParams = Type.Object({ bank_id: BankId, memory_id: Type.String({ maxLength: 128 }) })
+const MemoryParams = Type.Object({ bank_id: BankId, memory_id: Type.String({ maxLength: 128 }) })
 const config = { scope: 'memory', permission: 'read' } as const
 
 export const bankRoutes: FastifyPluginAsyncTypebox = async (app) => {
-  const { banks } = app.memory
+  const { banks, browser } = app.memory
 
   app.get('/v1/banks', {
     config,
@@ -70,4 +71,32 @@ export const bankRoutes: FastifyPluginAsyncTypebox = async (app) => {
       response: answers({ 200: MemoryRecord }, CALLER_ERRORS, LARGE_ERRORS, ['not_found']),
     },
   }, async (request) => await banks.memory(request.params.bank_id, request.params.memory_id, request.context))
+
+  app.get('/v1/banks/:bank_id/growth', {
+    config,
+    schema: {
+      operationId: 'getBankGrowth',
+      tags: ['banks'],
+      summary: 'Get the growth of a bank by day',
+      params: BankParams,
+      querystring: GrowthQuery,
+      response: answers({ 200: GrowthAnswer }, CALLER_ERRORS, ['not_supported']),
+    },
+  }, async ({ params, query, context }) => await browser.growth(params.bank_id, query, context))
+
+  app.get('/v1/banks/:bank_id/memories/:memory_id/neighbours', {
+    config,
+    schema: {
+      operationId: 'getMemoryNeighbours',
+      tags: ['banks'],
+      summary: 'Get a memory and its neighbours in the document',
+      params: MemoryParams,
+      querystring: NeighboursQuery,
+      response: answers({ 200: NeighboursAnswer }, CALLER_ERRORS, LARGE_ERRORS, ['not_found', 'not_supported']),
+    },
+  }, async ({ params, query, context }, reply) => (
+    await app.withRowBudget(reply, async (budget) => (
+      await browser.neighbours(params.bank_id, params.memory_id, query, context, budget)
+    ))
+  ))
 }

@@ -56,7 +56,7 @@ export const bankRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async (ap
   const config = routeConfig(options, 'admin')
   const profile = { hide: true, params: BankParams, response: { 200: Profile } }
   const settings = { hide: true, params: BankParams, response: { 200: Config } }
-  const hasReranker = () => app.memory.modelConditions().reranker !== undefined
+  const hasReranker = () => app.memory.modelNames().reranker !== undefined
   /** A bank is created by its first memory, so a request without settings has no effect. */
   const apply = async (bankId: string, { patch, names }: NamedPatch, context: RequestContext) => (
     // The patch may remove a whole section, which is right only for the configuration that it is made for.

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { acceptedCoding } from '../../http/content-coding.js'
+import { acceptedCoding } from '../../http/accept.js'
 
 const AVAILABLE = ['br', 'gzip'] as const
 
