@@ -1,4 +1,4 @@
-import { Type, type Static, type TNumber } from 'typebox'
+import { Type, type TNumber } from 'typebox'
 import { choice, flag, integer, number, section, sectionOfSettings, setting, type TDefaulted } from './schema-parts.js'
 import { REMOVED_SCORERS, SCORER_TABLE } from './scorer-table.js'
 
@@ -21,12 +21,13 @@ export const RetrievalSchema = section({
   scorers: setting(Type.Object(scorerWeights(), {
     additionalProperties: false,
     description: 'Weights of the scorers, which rank candidates in addition to the strategies, relative to a lexical ' +
-      'weight of 1; 0 disables a scorer.',
+      'weight of 1; 0 disables a scorer. Where a scorer is for a short query, it has its full weight up to 8 search ' +
+      'terms, less with each further one, and none from 13.',
     'x-removed': REMOVED_SCORERS,
   }), {}, ''),
-  diversity: setting(number('Penalty that each earlier hit of the same document subtracts from the sum by ' +
-    'which a candidate is ordered, relative to a lexical weight of 1, when the query asks for several things ' +
-    '(which, what … s, how many). 0: no penalty.',
+  diversity: setting(number('Penalty for further hits of the same document when the query asks for several things, ' +
+    'such as `which cities` or `how many`. Each earlier hit of the document subtracts it from the score by which a ' +
+    'candidate is ordered, relative to a lexical weight of 1. 0: no penalty.',
   0, 100), 0.1),
   semantic_timeout_ms: setting(integer('Maximum milliseconds for embedding a query. After that, recall answers ' +
     'without the semantic strategy, marked degraded.', 1, 600_000), 3000),
@@ -63,5 +64,3 @@ export const RetrievalSchema = section({
   chunk_max_characters: setting(
     integer('Length in characters above which content is split into passages for search.', 200, 50_000), 2000),
 }, 'How recall ranks memories.')
-
-export type Retrieval = Static<typeof RetrievalSchema>

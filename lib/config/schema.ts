@@ -13,13 +13,13 @@ import {
 } from './schema-parts.js'
 import { SourceSchema } from './source-schema.js'
 
-export const GrantSchema = section({
+const GrantSchema = section({
   bank_id: pattern('Bank id'),
   principal: pattern('Principal'),
   permissions: Permissions,
 }, 'One access grant.')
 
-export const EscalationSchema = section({
+const EscalationSchema = section({
   circuit_breaker: sectionOfSettings({
     failure_threshold: setting(integer('Consecutive failures of the language model after which it is not called for ' +
       'a while: no connection, no answer in time, 5xx, a rejected key, an unusable answer. Counted for the provider ' +
@@ -135,7 +135,6 @@ export const FileSchema = section({
 }, 'Memory Gateway configuration file.')
 
 export * from './bank-schema.js'
-export type { Retrieval } from './retrieval-schema.js'
 export type { SourceConfig } from './source-schema.js'
 
 export type FileConfig = Static<typeof FileSchema>

@@ -26,9 +26,9 @@ export const SCORER_TABLE = {
   speaker_self: { weight: 0.15, about: 'The query names the speaker, who talks about themselves.' },
   user_said: {
     weight: 0.7,
-    about: 'The speaker is the user (`metadata.speaker`). Full weight for a query that asks for advice; half for one ' +
-      'with I, my or we, falling from 8 search terms to none at 13; a quarter for one that asks how I or we did ' +
-      'something; none for one about what the assistant said.',
+    about: 'The speaker is the user (`metadata.speaker`). Full weight for a query that asks for advice; half for a ' +
+      'short query with I, my or we; a quarter for one that asks how I or we did something; none for one about what ' +
+      'the assistant said.',
   },
   assistant_said: {
     weight: 0.6,
@@ -47,9 +47,8 @@ export const SCORER_TABLE = {
   },
   quantity_told: {
     weight: 0.2,
-    about: 'The speaker is the user (`metadata.speaker`) and tells a number, and the query asks for one (how many, ' +
-      'how much, what price …), but not how many different things there are; the weight falls from 8 search terms to ' +
-      'none at 13.',
+    about: 'The speaker is the user (`metadata.speaker`) and tells a number, and a short query asks for one (how ' +
+      'many, how much, what price …), but not how many different things there are.',
   },
   name_told: { weight: 0.4, about: 'The memory contains names, and the query asks for a name or a place.' },
   details: {
@@ -60,9 +59,9 @@ export const SCORER_TABLE = {
   instruction: {
     weight: 0.5,
     about: 'The memory is a short turn of the user (`metadata.speaker`) that tells the assistant how to act from ' +
-      'then on (`Always use metric units`, `… when I ask for a recipe`), is trusted and shares a word with the ' +
-      'query. All such turns together are raised by at most twice the weight. Not for a query about what the ' +
-      'assistant said; the weight falls from 8 search terms to none at 13.',
+      'then on (`Always use metric units`, `… when I ask for a recipe`), is trusted and shares a word with a short ' +
+      'query that is not about what the assistant said. All such turns together are raised by at most twice the ' +
+      'weight.',
   },
   preference: {
     weight: 0.6,

@@ -33,7 +33,7 @@ export class BankBrowser {
     const { directory, store, clock } = this.#deps
     const { key } = await directory.openOne(context, 'read', bankId)
     if (store.neighbours === undefined) {
-      throw new ServiceError('not_supported', 'The configured vector store knows no neighbours of a memory')
+      throw new ServiceError('not_supported', 'The configured vector store does not support neighbours')
     }
     const [maxBefore, maxAfter] = [query.before, query.after].map((requested) => (
       clamp(requested ?? DEFAULT_NEIGHBOURS, 0, MAX_NEIGHBOURS)

@@ -107,8 +107,8 @@ export class Banks {
     if (store.countMemories === undefined && needsCountMemories(query)) {
       throw new ServiceError(
         'not_supported',
-        'The configured vector store lists newest first alone, and knows no document_id, trust, retained_after, ' +
-          'retained_before, offset and total',
+        'The configured vector store lists memories newest first only, and does not support document_id, trust, ' +
+          'retained_after, retained_before, offset and total',
       )
     }
     const total = query.total === true

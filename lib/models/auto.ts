@@ -41,7 +41,7 @@ export async function autoEmbeddings (
       `${LOCAL_DIMENSIONS} dimensions, English`)
     return localEmbeddings(config, context, internals)
   }
-  warn?.(`${NAME} chose none, because the packages of local are not installed and no model is named: recall goes by ` +
-    'words alone')
+  warn?.(`${NAME} chose none, because the packages of local are not installed and no model is named: recall ` +
+    'searches by words only')
   return new MockEmbeddingProvider()
 }

@@ -54,7 +54,7 @@ export function weightsForQuery (
   return { lexical, semantic: semantic * EARLIER_ANSWER_SHARE }
 }
 
-/** The same for the scorers. */
+/** The weights of the scorers, lower for those of the content when the query asks for the memories of a period. */
 export function scorersForQuery (
   scorers: ScorerWeights, { soughtPeriods }: Pick<AnalyzedQuery, 'soughtPeriods'>,
 ): ScorerWeights {

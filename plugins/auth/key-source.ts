@@ -12,7 +12,7 @@ const STALE_MS = 3600 * SECOND
 /** The minimum time between two fetches for unknown keys, and between a failed fetch and the next. */
 const COOLDOWN_MS = 30 * SECOND
 
-export interface KeySourceOptions {
+interface KeySourceOptions {
   /** Time limit of one fetch in milliseconds, body included. Default 5000. */
   fetchTimeoutMs?: number
   /** Called for each failed fetch, also while older keys are still in use. */
@@ -112,7 +112,7 @@ export class KeySource {
   #unavailable (now: number): ServiceError {
     const last = Math.max(this.#failedAt ?? 0, this.#missedAt ?? 0)
     const seconds = Math.min(Math.max(Math.ceil((last + COOLDOWN_MS - now) / SECOND), 1), COOLDOWN_MS / SECOND)
-    return new ServiceError('identity_provider_unavailable', 'No signing key of the identity provider can be had', {
+    return new ServiceError('identity_provider_unavailable', 'No signing key of the identity provider is available', {
       retryAfterSeconds: seconds,
       cause: this.#failure,
     })

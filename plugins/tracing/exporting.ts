@@ -10,7 +10,7 @@ const DEFAULT_FLUSH_MS = 3000
 /** ExportResultCode.SUCCESS of the SDK. */
 const SUCCESS = 0
 
-export interface ExportingOptions {
+interface ExportingOptions {
   /** The whole URL that traces are sent to. */
   url: string
   version: string
@@ -21,7 +21,7 @@ export interface ExportingOptions {
   flushMs?: number
 }
 
-export interface Exporting {
+interface Exporting {
   tracer: Tracer
   /** Sends the remaining spans, for at most `flushMs`. */
   close (): Promise<void>
@@ -68,7 +68,7 @@ class ReportingExporter implements SpanExporter {
     this.#exporter.export(spans, (result) => {
       const failed = result.code !== SUCCESS
       if (failed && !this.#failing) {
-        this.#warn('OTEL_EXPORTER_OTLP_ENDPOINT: traces cannot be sent and are lost until the collector takes them')
+        this.#warn('OTEL_EXPORTER_OTLP_ENDPOINT: traces cannot be sent and are lost until the collector accepts them')
       }
       if (!failed && this.#failing) this.#info('OTEL_EXPORTER_OTLP_ENDPOINT: traces are sent again')
       this.#failing = failed

@@ -84,7 +84,7 @@ export function patchOf (settings: Iterable<SentSetting>, hasReranker: boolean):
     const mapping = Object.hasOwn(MAPPINGS, name) ? MAPPINGS[name] : undefined
     if (mapping === undefined) {
       const known = Object.keys(MAPPINGS).join(', ')
-      throw invalidField(field, `is not a setting that is known here; known are ${known}`)
+      throw invalidField(field, `is not a supported setting; supported are ${known}`)
     }
     const part = mapping(value, field, hasReranker)
     for (const path of pathsOf(part)) names.set(path, field)

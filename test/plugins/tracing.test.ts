@@ -227,7 +227,7 @@ await t.test('a collector that refuses spans affects no request, and is logged o
     `${String(level)} ${String(msg)}`
   ))
   t.same(told, [
-    '40 OTEL_EXPORTER_OTLP_ENDPOINT: traces cannot be sent and are lost until the collector takes them',
+    '40 OTEL_EXPORTER_OTLP_ENDPOINT: traces cannot be sent and are lost until the collector accepts them',
     '30 OTEL_EXPORTER_OTLP_ENDPOINT: traces are sent again',
   ])
 })

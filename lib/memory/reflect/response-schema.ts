@@ -84,7 +84,7 @@ const KEYWORDS: ReadonlyMap<string, Check> = new Map<string, Check>([
 export function checkResponseSchema (schema: unknown): JsonSchema {
   if (!isJsonObject(schema)) throw invalidField(FIELD, 'must be a JSON Schema, an object')
   // Checked first, because JSON.stringify and the checks below recurse as deep as the value.
-  if (isDeeper(schema, MAX_JSON_DEPTH)) throw invalidField(FIELD, 'is nested too deep')
+  if (isDeeper(schema, MAX_JSON_DEPTH)) throw invalidField(FIELD, `is nested too deeply; the maximum is ${MAX_JSON_DEPTH} levels`)
   if (Buffer.byteLength(JSON.stringify(schema)) > MAX_SCHEMA_BYTES) {
     throw invalidField(FIELD, `must not be longer than ${MAX_SCHEMA_BYTES} bytes as JSON`)
   }
@@ -100,7 +100,7 @@ function checkSchema (schema: unknown, path: string, depth: number, budget: Budg
     const check = KEYWORDS.get(keyword)
     if (check === undefined) {
       throw invalidField(
-        childPath(path, keyword), `is not a keyword that is taken; these are: ${[...KEYWORDS.keys()].join(', ')}`,
+        childPath(path, keyword), `is not a supported keyword; supported are ${[...KEYWORDS.keys()].join(', ')}`,
       )
     }
     check(value, childPath(path, keyword), depth, budget)

@@ -29,7 +29,7 @@ const strategyFields = {
     'the score to be known.'),
   candidates: Type.Integer({ description: 'Number of candidates that the strategy returned.' }),
   beyond: optionalOrUndefined(Type.Integer({
-    description: 'Present when the memory is not among this number of best memories.',
+    description: 'The memory is not among the best N, where N is this number; absent otherwise.',
   })),
 }
 
@@ -122,7 +122,7 @@ const BudgetStage = strict({
     { description: 'Every bound that excludes the memory on its own.' },
   ),
   min_score: Type.Number(),
-  max_results: Type.Integer({ description: 'After clamping.' }),
+  max_results: Type.Integer({ description: 'The effective value, after limiting it to 1–1000.' }),
   max_tokens: nullableInteger('The value of the request or the limit of the bank, whichever is lower. Null: no limit.'),
   tokens_needed: Type.Integer({ description: 'Tokens of the memory and of all memories ranked before it.' }),
 }, { title: 'ExplainedBudget', description: 'The bounds that cut the ranking to the hits.' })

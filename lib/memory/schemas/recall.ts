@@ -54,7 +54,7 @@ export const Trace = strict({
   strategies: Type.Array(strict({
     name: Type.String(),
     weight: Type.Number(),
-    candidates: Type.Integer({ description: 'Number of candidates that reached the fusion.' }),
+    candidates: Type.Integer({ description: 'Number of candidates that the strategy returned.' }),
   }, { title: 'TraceStrategy' })),
 }, { title: 'Trace', description: 'The time of each stage, and what each strategy returned (`explain`).' })
 

@@ -132,8 +132,7 @@ async function ensureExtension (tx: Transaction): Promise<void> {
   } catch (error) {
     if (!(error instanceof SqlError) || error.code !== '42501') throw error
     throw new ProviderError('vector_store: the role may not create the extension vector (42501). A superuser has to ' +
-      'run this in the database once, and then it can be tried again: create extension vector with schema ' +
-      'public', error)
+      'run this in the database once, then try again: create extension vector with schema public', error)
   }
 }
 
@@ -162,7 +161,7 @@ function pending (applied: readonly Applied[], migrations: readonly Migration[])
     const file = migrations[index]
     if (file === undefined) {
       throw new ProviderError('vector_store: the database is newer than this version of Memory Gateway: it has the ' +
-        `migration ${name}, of which nothing is known here; run the newer version`)
+        `migration ${name}, which this version does not know; run the newer version`)
     }
     if (file.version !== version) {
       throw new ProviderError(`vector_store: the database lacks the migration ${file.name}, although it has later ones`)

@@ -10,7 +10,7 @@ export function browsingContract (t: Test, open: OpenStore): void {
   t.test('a list has either order, starts at any cursor, and skips `offset` memories', async (t) => {
     const store = await open(t)
     if (store.countMemories === undefined) {
-      t.pass('this store lists newest first alone')
+      t.pass('this store lists newest first only')
       return
     }
     const memories: NewMemory[] = []
@@ -95,7 +95,7 @@ export function browsingContract (t: Test, open: OpenStore): void {
   t.test('neighbours are the memories before and after it in the document', async (t) => {
     const store = await open(t)
     if (store.neighbours === undefined) {
-      t.pass('this store knows no neighbours')
+      t.pass('this store does not support neighbours')
       return
     }
     const memories: NewMemory[] = []

@@ -46,7 +46,7 @@ t.test('auto has no embeddings without either, and recall is lexical', async (t)
   const { provider, said } = await choose(t, {}, MISSING)
   t.strictSame([provider.model, provider.fusionWeight], ['mock', 0])
   t.strictSame(said, ['warn: embedding_provider: auto chose none, because the packages of local are not installed ' +
-    'and no model is named: recall goes by words alone'])
+    'and no model is named: recall searches by words only'])
 })
 
 t.test('settings are checked for every choice', async (t) => {

@@ -199,7 +199,7 @@ await t.test('an identity provider that cannot be reached is 503 and not 401', a
   t.equal(response.statusCode, 503)
   t.match(response.json(), {
     code: 'identity_provider_unavailable',
-    detail: 'No signing key of the identity provider can be had',
+    detail: 'No signing key of the identity provider is available',
     retry_after_seconds: 30,
   })
   t.equal(response.headers['retry-after'], '30')

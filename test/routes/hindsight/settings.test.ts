@@ -135,7 +135,7 @@ t.test('names of variables are accepted, and unknown names and wrong values are 
   t.match(await patch({ HINDSIGHT_API_RETAIN_CHUNK_SIZE: 700 }), [200, { overrides: { retain_chunk_size: 700 } }])
   t.match(await patch({ retain_chunk_size: null, retain_mission: null }), [200, { overrides: {} }])
   t.match(await patch({ llm_model: 'x' }), [
-    400, { detail: /^updates\.llm_model: is not a setting that is known here; known are reflect_mission, / },
+    400, { detail: /^updates\.llm_model: is not a supported setting; supported are reflect_mission, / },
   ])
   t.match(await patch({ constructor: 'x' }), [400, { detail: /^updates\.constructor: / }])
   t.match(await patch({ reflect_mission: 5 }), [400, { detail: 'updates.reflect_mission: must be a text' }])

@@ -891,7 +891,7 @@ export interface components {
                  * @enum {string}
                  */
                 fusion?: "linear" | "rrf";
-                /** @description Weights of the scorers, which rank candidates in addition to the strategies, relative to a lexical weight of 1; 0 disables a scorer. */
+                /** @description Weights of the scorers, which rank candidates in addition to the strategies, relative to a lexical weight of 1; 0 disables a scorer. Where a scorer is for a short query, it has its full weight up to 8 search terms, less with each further one, and none from 13. */
                 scorers?: {
                     /** @description The lexical score, relative to the highest that the query could reach. Default 0.5. */
                     match?: number;
@@ -909,7 +909,7 @@ export interface components {
                     speaker?: number;
                     /** @description The query names the speaker, who talks about themselves. Default 0.15. */
                     speaker_self?: number;
-                    /** @description The speaker is the user (`metadata.speaker`). Full weight for a query that asks for advice; half for one with I, my or we, falling from 8 search terms to none at 13; a quarter for one that asks how I or we did something; none for one about what the assistant said. Default 0.7. */
+                    /** @description The speaker is the user (`metadata.speaker`). Full weight for a query that asks for advice; half for a short query with I, my or we; a quarter for one that asks how I or we did something; none for one about what the assistant said. Default 0.7. */
                     user_said?: number;
                     /** @description The speaker is the assistant (`metadata.speaker`), and the query asks what the assistant said, or how I or we did or planned something. Default 0.6. */
                     assistant_said?: number;
@@ -917,7 +917,7 @@ export interface components {
                     date?: number;
                     /** @description The memory contains a time, and the query asks for one, for a number of days, weeks, months or years, or for what was first or last. Default 0.2. */
                     time_told?: number;
-                    /** @description The speaker is the user (`metadata.speaker`) and tells a number, and the query asks for one (how many, how much, what price …), but not how many different things there are; the weight falls from 8 search terms to none at 13. Default 0.2. */
+                    /** @description The speaker is the user (`metadata.speaker`) and tells a number, and a short query asks for one (how many, how much, what price …), but not how many different things there are. Default 0.2. */
                     quantity_told?: number;
                     /** @description The memory contains names, and the query asks for a name or a place. Default 0.4. */
                     name_told?: number;
@@ -925,14 +925,14 @@ export interface components {
                     details?: number;
                     /** @description The memory is a short question. Default -0.2. */
                     question?: number;
-                    /** @description The memory is a short turn of the user (`metadata.speaker`) that tells the assistant how to act from then on (`Always use metric units`, `… when I ask for a recipe`), is trusted and shares a word with the query. All such turns together are raised by at most twice the weight. Not for a query about what the assistant said; the weight falls from 8 search terms to none at 13. Default 0.5. */
+                    /** @description The memory is a short turn of the user (`metadata.speaker`) that tells the assistant how to act from then on (`Always use metric units`, `… when I ask for a recipe`), is trusted and shares a word with a short query that is not about what the assistant said. All such turns together are raised by at most twice the weight. Default 0.5. */
                     instruction?: number;
                     /** @description The user (`metadata.speaker`) states a preference (`I prefer …`, `my favourite …`), and the query asks for advice or what I or we should do. Default 0.6. */
                     preference?: number;
                     /** @description The memory is a turn of fewer than 50 words, without stop words, that starts with a reaction: thanks, praise, agreement or a greeting. Default -0.1. */
                     reaction?: number;
                 };
-                /** @description Penalty that each earlier hit of the same document subtracts from the sum by which a candidate is ordered, relative to a lexical weight of 1, when the query asks for several things (which, what … s, how many). 0: no penalty. Default 0.1. */
+                /** @description Penalty for further hits of the same document when the query asks for several things, such as `which cities` or `how many`. Each earlier hit of the document subtracts it from the score by which a candidate is ordered, relative to a lexical weight of 1. 0: no penalty. Default 0.1. */
                 diversity?: number;
                 /** @description Maximum milliseconds for embedding a query. After that, recall answers without the semantic strategy, marked degraded. Default 3000. */
                 semantic_timeout_ms?: number;
@@ -1291,7 +1291,7 @@ export interface components {
             /** @description Every bound that excludes the memory on its own. */
             cut_by: ("min_score" | "max_results" | "max_tokens")[];
             min_score: number;
-            /** @description After clamping. */
+            /** @description The effective value, after limiting it to 1–1000. */
             max_results: number;
             /** @description The value of the request or the limit of the bank, whichever is lower. Null: no limit. */
             max_tokens: number | null;
@@ -1324,7 +1324,7 @@ export interface components {
             score: number | null;
             /** @description Number of candidates that the strategy returned. */
             candidates: number;
-            /** @description Present when the memory is not among this number of best memories. */
+            /** @description The memory is not among the best N, where N is this number; absent otherwise. */
             beyond?: number;
             /** @description The score without the words of neighbours. */
             own_score: number | null;
@@ -1378,7 +1378,7 @@ export interface components {
             score: number | null;
             /** @description Number of candidates that the strategy returned. */
             candidates: number;
-            /** @description Present when the memory is not among this number of best memories. */
+            /** @description The memory is not among the best N, where N is this number; absent otherwise. */
             beyond?: number;
         };
         /** @description The stages in order. Those that the memory did not reach are absent; all are absent when it is not in the bank. */
@@ -2265,7 +2265,7 @@ export interface components {
         TraceStrategy: {
             name: string;
             weight: number;
-            /** @description Number of candidates that reached the fusion. */
+            /** @description Number of candidates that the strategy returned. */
             candidates: number;
         };
         /** @enum {string} */

@@ -62,7 +62,7 @@ t.test('the message for a role that may not create the extension says what a sup
   const refused = await runCommand('migrate', { DATABASE_URL: guest.href })
   t.match(refused, { code: 1, stdout: '' })
   t.equal(refused.stderr, 'vector_store: the role may not create the extension vector (42501). A superuser has to ' +
-    'run this in the database once, and then it can be tried again: create extension vector with schema public\n')
+    'run this in the database once, then try again: create extension vector with schema public\n')
   const statement = /again: (create extension .*)\n/.exec(refused.stderr)?.[1]
   await administer(statement ?? '')
   t.match(await runCommand('migrate', { DATABASE_URL: guest.href }), { code: 0, stderr: '' })
