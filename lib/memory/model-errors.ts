@@ -1,4 +1,5 @@
 import { DeadlineExceeded } from '../concurrency/deadline.js'
+import { redactedReason } from '../errors/message-of.js'
 import { retryAfter, ServiceError, type ErrorOptions } from '../errors/service-error.js'
 import type { Finish } from '../models/language-model.js'
 import { ModelCallError } from '../models/remote/model-call-error.js'
@@ -91,9 +92,8 @@ export function requestedPauseMs (error: unknown): number | undefined {
   return cause instanceof ModelCallError && cause.status !== undefined ? cause.retryAfterMs : undefined
 }
 
-/** The reason of a failure for the log. An error of foreign code may contain its input, so only its name is logged. */
+/** The reason of a failure for the log: that of the call, which does not contain its input, or as redactedReason. */
 export function loggedReason (error: unknown): string {
-  if (!(error instanceof ServiceError)) return error instanceof Error ? error.name : 'unknown'
-  const { cause, detail } = error
-  return cause instanceof ModelCallError ? cause.message : cause instanceof Error ? `${detail}: ${cause.name}` : detail
+  const cause = error instanceof ServiceError ? error.cause : undefined
+  return cause instanceof ModelCallError ? cause.message : redactedReason(error)
 }

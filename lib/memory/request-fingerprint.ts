@@ -1,6 +1,7 @@
 import { createHash, type Hash } from 'node:crypto'
 import stringify from 'safe-stable-stringify'
 import { turns } from '../concurrency/turn-budget.js'
+import { isHighSurrogate } from '../validation/code-points.js'
 
 /** Maximum bytes or characters that are hashed at a time. */
 const CHUNK_SIZE = 256 * 1024
@@ -37,10 +38,6 @@ function * stringChunks (text: string): Generator<string> {
     yield text.slice(start, end)
     start = end
   }
-}
-
-function isHighSurrogate (unit: number): boolean {
-  return unit >= 0xd800 && unit <= 0xdbff
 }
 
 /** Splits at line ends if lines are short enough; the decoder buffers a character that a split cuts. */

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { ServiceError } from '../errors/service-error.js'
+import { redactedReason } from '../errors/message-of.js'
 import { bankKeyString } from '../identity/context.js'
 import type { UsageEntry, UsageOutcome, UsageReservation, VectorStore } from '../stores/vector-store.js'
 
@@ -89,7 +89,7 @@ export class UsageCounters {
       done: this.#store.adjustUsage(amounts)
         .catch((error: unknown) => {
           this.#warn(`homeostasis.quotas: ${describe(amounts)} could not be corrected to the amounts used, ` +
-            `so the reserved amounts stay counted for the day (${reasonOf(error)})`)
+            `so the reserved amounts stay counted for the day (${redactedReason(error)})`)
         })
         .finally(() => { this.#corrections.delete(correction) }),
     }
@@ -122,13 +122,6 @@ function describe (entries: readonly UsageEntry[]): string {
   const counters = new Set(entries.map(({ counter }) => counter))
   const bankIds = new Set(entries.map(({ bank }) => bank.bankId))
   return `${[...counters].join(' and ')} of ${[...bankIds].join(', ')}`
-}
-
-/** An error of foreign code may repeat its input, so only its name is logged. */
-function reasonOf (error: unknown): string {
-  if (!(error instanceof Error)) return 'unknown'
-  if (!(error instanceof ServiceError)) return error.name
-  return error.cause instanceof Error ? `${error.detail}: ${error.cause.name}` : error.detail
 }
 
 function hasUsageCounts (store: Pick<VectorStore, keyof UsageStore>): store is UsageStore {

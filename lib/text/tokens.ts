@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module'
 import type * as o200k from 'gpt-tokenizer/encoding/o200k_base'
 import { runSync, runInTurns, type Steps } from '../concurrency/steps.js'
+import { isLowSurrogate } from '../validation/code-points.js'
 
 /** The longest run, in UTF-16 units, that the encoder is given whole. */
 const MAX_RUN_CHARACTERS = 256
@@ -86,7 +87,7 @@ function * splitLongRuns (text: string): Generator<string> {
     for (const run of text.matchAll(RUN)) {
       const end = run.index + run[0].length
       for (let cut = run.index + MAX_RUN_CHARACTERS; cut < end; cut += MAX_RUN_CHARACTERS) {
-        const at = isLowSurrogate(text, cut) ? cut + 1 : cut
+        const at = isLowSurrogate(text.charCodeAt(cut)) ? cut + 1 : cut
         yield text.slice(from, at)
         from = at
       }
@@ -103,7 +104,7 @@ function * splitIntoSlices (text: string): Generator<string> {
     BETWEEN.lastIndex = SLICE_CHARACTERS
     const found = BETWEEN.exec(window)
     const at = from + (found === null ? window.length : found.index)
-    const to = isLowSurrogate(text, at) ? at + 1 : at
+    const to = isLowSurrogate(text.charCodeAt(at)) ? at + 1 : at
     yield text.slice(from, to)
     from = to
   }
@@ -177,9 +178,4 @@ export function * sumSteps (counts: Iterable<TokenCount>, enough = Infinity): St
     if (sum > enough) break
   }
   return sum
-}
-
-function isLowSurrogate (text: string, at: number): boolean {
-  const unit = text.charCodeAt(at)
-  return unit >= 0xdc00 && unit < 0xe000
 }

@@ -1,4 +1,5 @@
 import { visibleText } from '../../text/visible.js'
+import { isHighSurrogate, isLowSurrogate } from '../../validation/code-points.js'
 
 const LINE_END = /\r\n|[\r\u0085\u2028\u2029]/g
 
@@ -16,7 +17,7 @@ export class VisibleStream {
   push (chunk: string): string {
     const text = this.#held + chunk
     const last = text.charCodeAt(text.length - 1)
-    const undecided = (last >= 0xd800 && last < 0xdc00) || last === 0x0d
+    const undecided = isHighSurrogate(last) || last === 0x0d
     this.#held = undecided ? text.slice(-1) : ''
     return this.#clean(undecided ? text.slice(0, -1) : text)
   }
@@ -30,7 +31,7 @@ export class VisibleStream {
   #clean (text: string): string {
     const kept = visibleText(text.toWellFormed().replace(LINE_END, '\n'), this.#last)
     const low = kept.charCodeAt(kept.length - 1)
-    if (kept !== '') this.#last = kept.slice(low >= 0xdc00 && low < 0xe000 ? -2 : -1)
+    if (kept !== '') this.#last = kept.slice(isLowSurrogate(low) ? -2 : -1)
     return kept
   }
 }
