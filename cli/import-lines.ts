@@ -60,7 +60,7 @@ export async function * importLines (
 }
 
 /** The source of an import. */
-export interface Input {
+interface Input {
   /** The name for messages. */
   name: string
   lines: AsyncIterable<string>
@@ -128,7 +128,7 @@ function parse (json: string, place: string): unknown {
 }
 
 /** Collects the parts of a text, up to the longest string that JavaScript allows. */
-export class Parts {
+export class TextParts {
   #parts: string[] = []
   #length = 0
 
@@ -159,7 +159,7 @@ async function * linesOf (
   stream: NodeJS.ReadableStream, fault: (error: unknown) => unknown = (error) => error,
 ): AsyncGenerator<string, void> {
   const decoder = new TextDecoder('utf-8', { fatal: true })
-  const parts = new Parts()
+  const parts = new TextParts()
   try {
     for await (const chunk of stream) {
       const text = typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true })

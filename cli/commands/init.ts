@@ -6,7 +6,7 @@ import { QUESTIONS, type InitAnswers, type Question } from '../init/answers.js'
 import { configText, envText } from '../init/files.js'
 import { note, writeJson } from '../output.js'
 
-export type InitOptions = Partial<Record<Question['key'], string>> & {
+type InitOptions = Partial<Record<typeof QUESTIONS[number]['key'], string>> & {
   output: string
   data: string
   yes?: boolean
@@ -42,7 +42,7 @@ async function answersOf (options: InitOptions, data: string): Promise<InitAnswe
     for (const question of QUESTIONS) {
       const { key, choices: [first] } = question
       answers[key] = options[key] ??
-        (questions === undefined ? first![0] : chosen(question, await questions.ask(promptOf(question))))
+        (questions === undefined ? first[0] : chosen(question, await questions.ask(promptOf(question))))
     }
     // commander has checked the options, and chosen() the texts of the terminal.
     return answers as unknown as InitAnswers

@@ -1,6 +1,6 @@
 import { type Answer } from '../answers.js'
 import {
-  optionalSeconds, optionalText, requireList, requireObject, requireText, type Found,
+  optionalSeconds, optionalText, requireList, requireObject, requireText, type FoundMemory,
 } from './shape.js'
 import { isJsonObject } from '../../lib/validation/json-object.js'
 
@@ -11,7 +11,7 @@ const MAX_BRANCH = 100_000
  * `conversations.json` of ChatGPT's data export: a list of conversations, each a tree of messages. Imports the text
  * messages of user and assistant from the branch that was displayed last.
  */
-export function * fromChatGpt (document: unknown): Generator<Found> {
+export function * fromChatGpt (document: unknown): Generator<FoundMemory> {
   for (const [index, item] of requireList(document, '').entries()) {
     const place = `[${index}]`
     const conversation = requireObject(item, place)
@@ -46,7 +46,7 @@ function branchOf (mapping: Answer, current: unknown, place: string): string[] {
   return keys.reverse()
 }
 
-function messageOf (value: unknown, place: string): Found | undefined {
+function messageOf (value: unknown, place: string): FoundMemory | undefined {
   const { message } = requireObject(value, place)
   if (message === null || message === undefined) return undefined
   const { author, content, create_time: time } = requireObject(message, `${place}.message`)

@@ -1,6 +1,6 @@
 import { type Answer } from '../answers.js'
 import {
-  optionalInstant, optionalText, requireList, requireObject, requireText, UnknownShape, type Found,
+  optionalInstant, optionalText, requireList, requireObject, requireText, UnknownShape, type FoundMemory,
 } from './shape.js'
 import { isJsonObject } from '../../lib/validation/json-object.js'
 
@@ -8,7 +8,7 @@ import { isJsonObject } from '../../lib/validation/json-object.js'
 const SPEAKERS = new Map([['human', 'user'], ['assistant', 'assistant']])
 
 /** `conversations.json` of Claude's data export: a list of conversations, each a list of messages. */
-export function * fromClaude (document: unknown): Generator<Found> {
+export function * fromClaude (document: unknown): Generator<FoundMemory> {
   for (const [index, item] of requireList(document, '').entries()) {
     const place = `[${index}]`
     const conversation = requireObject(item, place)

@@ -1,18 +1,13 @@
 import {
-  flatMetadata, optionalInstant, optionalText, optionalTexts, requireList, requireObject, requireText, type Found,
+  flatMetadata, objectsUnder, optionalInstant, optionalText, optionalTexts, requireText, type FoundMemory,
 } from './shape.js'
-import { isJsonObject } from '../../lib/validation/json-object.js'
 
 /** Lists of facts: `GET …/memories/list` has `items`, a recall `results`. */
 const LISTS = ['items', 'results', 'memories'] as const
 
 /** Facts as Hindsight lists or recalls them, bare or in the answer of the call. */
-export function * fromHindsight (document: unknown): Generator<Found> {
-  const base = isJsonObject(document) ? LISTS.find((name) => document[name] !== undefined) ?? 'items' : ''
-  const list = isJsonObject(document) ? document[base] : document
-  for (const [index, item] of requireList(list, base).entries()) {
-    const place = `${base}[${index}]`
-    const fact = requireObject(item, place)
+export function * fromHindsight (document: unknown): Generator<FoundMemory> {
+  for (const [place, fact] of objectsUnder(LISTS, document)) {
     const text = requireText(fact['text'], `${place}.text`)
     const type = optionalText(fact['fact_type'] ?? fact['type'], `${place}.fact_type`)
     const context = optionalText(fact['context'], `${place}.context`)

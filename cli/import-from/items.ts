@@ -1,14 +1,15 @@
 import { messageOf } from '../../lib/errors/message-of.js'
+import { beginningOf } from '../../lib/validation/shorten.js'
 import { CommandError, usageError } from '../failures.js'
-import { Parts, type ImportContent, type ImportItem } from '../import-lines.js'
+import { TextParts, type ImportContent, type ImportItem } from '../import-lines.js'
 import { fromChatGpt } from './chatgpt.js'
 import { fromClaude } from './claude.js'
 import { fromHindsight } from './hindsight.js'
 import { fromLangGraph } from './langgraph.js'
 import { fromMem0 } from './mem0.js'
-import { UnknownShape, type Found } from './shape.js'
+import { UnknownShape, type FoundMemory } from './shape.js'
 
-const READERS: ReadonlyMap<string, (document: unknown) => Iterable<Found>> = new Map([
+const READERS: ReadonlyMap<string, (document: unknown) => Iterable<FoundMemory>> = new Map([
   ['hindsight', fromHindsight], ['mem0', fromMem0], ['langgraph', fromLangGraph], ['claude', fromClaude],
   ['chatgpt', fromChatGpt],
 ])
@@ -44,7 +45,7 @@ export async function foreignItems (from: string, lines: AsyncIterable<string>, 
 }
 
 async function readDocument (lines: AsyncIterable<string>, name: string): Promise<unknown> {
-  const parts = new Parts()
+  const parts = new TextParts()
   for await (const line of lines) {
     if (parts.isEmpty && line.startsWith('PK\u0003')) {
       throw new CommandError(`${name} is an archive: unpack it and import the conversations.json in it`)
@@ -59,7 +60,7 @@ async function readDocument (lines: AsyncIterable<string>, name: string): Promis
 }
 
 /** A text that is too long for one memory becomes several, cut at line ends if possible. */
-function splitLongText ({ place, text, metadata = {}, ...rest }: Found): ImportItem[] {
+function splitLongText ({ place, text, metadata = {}, ...rest }: FoundMemory): ImportItem[] {
   const texts = cut(text.trim())
   return texts.map((part, index) => {
     const number = texts.length > 1 && { part: index + 1, parts: texts.length }
@@ -72,11 +73,9 @@ function cut (text: string): string[] {
   let rest = text
   while (rest.length > MAX_CHARACTERS) {
     const line = rest.lastIndexOf('\n', MAX_CHARACTERS)
-    // A surrogate pair must not be cut.
-    const isPair = /[\ud800-\udbff]/.test(rest.charAt(MAX_CHARACTERS - 1))
-    const end = line > MAX_CHARACTERS / 2 ? line : isPair ? MAX_CHARACTERS - 1 : MAX_CHARACTERS
-    parts.push(rest.slice(0, end).trim())
-    rest = rest.slice(end).trim()
+    const part = line > MAX_CHARACTERS / 2 ? rest.slice(0, line) : beginningOf(rest, MAX_CHARACTERS)
+    parts.push(part.trim())
+    rest = rest.slice(part.length).trim()
   }
   return [...parts, rest].filter((part) => part !== '')
 }

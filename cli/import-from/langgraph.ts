@@ -1,6 +1,6 @@
 import { type Answer } from '../answers.js'
 import {
-  flatMetadata, optionalInstant, requireList, requireObject, requireText, UnknownShape, type Found,
+  flatMetadata, objectsUnder, optionalInstant, requireList, requireObject, requireText, UnknownShape, type FoundMemory,
 } from './shape.js'
 import { isJsonObject } from '../../lib/validation/json-object.js'
 
@@ -8,11 +8,8 @@ import { isJsonObject } from '../../lib/validation/json-object.js'
 const TEXTS = ['content', 'text', 'memory', 'data'] as const
 
 /** Items of a LangGraph store as `search` and `POST /store/items/search` return them, bare or under `items`. */
-export function * fromLangGraph (document: unknown): Generator<Found> {
-  const [base, list] = isJsonObject(document) ? ['items', document['items']] as const : ['', document] as const
-  for (const [index, entry] of requireList(list, base).entries()) {
-    const place = `${base}[${index}]`
-    const item = requireObject(entry, place)
+export function * fromLangGraph (document: unknown): Generator<FoundMemory> {
+  for (const [place, item] of objectsUnder(['items'], document)) {
     const names = requireList(item['namespace'], `${place}.namespace`)
     const namespace = names.map((name, at) => requireText(name, `${place}.namespace[${at}]`))
     const key = requireText(item['key'], `${place}.key`)

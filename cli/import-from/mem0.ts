@@ -1,18 +1,14 @@
 import {
-  flatMetadata, optionalExpiry, optionalInstant, optionalText, optionalTexts, requireList, requireObject, requireText,
-  type Found,
+  flatMetadata, objectsUnder, optionalExpiry, optionalInstant, optionalText, optionalTexts, requireText,
+  type FoundMemory,
 } from './shape.js'
-import { isJsonObject } from '../../lib/validation/json-object.js'
 
 /** The owner of a memory; Mem0 has these members beside the metadata. */
 const OWNERS = ['user_id', 'agent_id', 'app_id', 'run_id'] as const
 
 /** The result of `get_all()` of Mem0: a list of memories, bare or under `results`. */
-export function * fromMem0 (document: unknown): Generator<Found> {
-  const [base, list] = isJsonObject(document) ? ['results', document['results']] as const : ['', document] as const
-  for (const [index, item] of requireList(list, base).entries()) {
-    const place = `${base}[${index}]`
-    const memory = requireObject(item, place)
+export function * fromMem0 (document: unknown): Generator<FoundMemory> {
+  for (const [place, memory] of objectsUnder(['results'], document)) {
     const text = requireText(memory['memory'], `${place}.memory`)
     const createdAt = optionalInstant(memory['created_at'], `${place}.created_at`)
     const expiresAt = optionalExpiry(memory['expiration_date'], `${place}.expiration_date`)

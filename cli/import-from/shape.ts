@@ -5,7 +5,7 @@ import { DAY_MS } from '../../lib/time/days.js'
 import { isJsonObject } from '../../lib/validation/json-object.js'
 
 /** A memory as an import accepts it, and its place in the source. Its JSON has no members that are undefined. */
-export interface Found {
+export interface FoundMemory {
   place: string
   /** Without any but white space there is no memory; the import counts how often that is so. */
   text: string
@@ -42,6 +42,18 @@ export function requireObject (value: unknown, place: string): Answer {
 export function requireList (value: unknown, place: string): readonly unknown[] {
   if (!Array.isArray(value)) throw new UnknownShape(place, 'a list', value)
   return value
+}
+
+/** The objects of a list, bare or under the first of the names that the document has, each with its place. */
+export function * objectsUnder (
+  names: readonly [string, ...string[]], document: unknown,
+): Generator<[place: string, item: Answer]> {
+  const base = isJsonObject(document) ? names.find((name) => document[name] !== undefined) ?? names[0] : ''
+  const list = isJsonObject(document) ? document[base] : document
+  for (const [index, item] of requireList(list, base).entries()) {
+    const place = `${base}[${index}]`
+    yield [place, requireObject(item, place)]
+  }
 }
 
 export function requireText (value: unknown, place: string): string {
@@ -97,9 +109,9 @@ export function optionalTexts (value: unknown, place: string): string[] | undefi
 }
 
 /** The members of a map as flat metadata; lists and maps in it become their JSON. */
-export function flatMetadata (value: unknown, place: string): Found['metadata'] {
+export function flatMetadata (value: unknown, place: string): FoundMemory['metadata'] {
   if (value === undefined || value === null) return {}
-  const flat: NonNullable<Found['metadata']> = {}
+  const flat: NonNullable<FoundMemory['metadata']> = {}
   for (const [key, child] of Object.entries(requireObject(value, place))) {
     flat[key] = isScalar(child) ? child : JSON.stringify(child)
   }

@@ -1,24 +1,12 @@
-/** The answers from which a new configuration is made. */
-export interface InitAnswers {
-  store: 'in_memory' | 'pglite' | 'postgres'
-  /** Folder of pglite. */
-  data: string
-  embeddings: 'mock' | 'local' | 'openai_compatible'
-  llm: 'mock' | 'openai_compatible' | 'anthropic'
-  auth: 'dev' | 'api_key' | 'jwt_hs256' | 'jwt_oidc'
-  /** Whether each caller has banks of their own. */
-  access: 'on' | 'off'
-}
-
 /** One question, its answers, and what each means. The first answer is the default. */
 export interface Question {
-  key: Exclude<keyof InitAnswers, 'data'>
+  key: string
   flag: string
   text: string
   choices: ReadonlyArray<readonly [value: string, meaning: string]>
 }
 
-export const QUESTIONS: readonly Question[] = [
+export const QUESTIONS = [
   {
     key: 'store',
     flag: '--store <name>',
@@ -64,4 +52,9 @@ export const QUESTIONS: readonly Question[] = [
       ['off', 'everybody may use every bank'], ['on', 'user:ada may use the bank user-ada, and what grants allow'],
     ],
   },
-]
+] as const satisfies readonly Question[]
+
+type ValueOf<Q extends Question> = Q['choices'][number][0]
+
+/** The answers from which a new configuration is made; `data` is the folder of pglite. */
+export type InitAnswers = { data: string } & { [Q in typeof QUESTIONS[number] as Q['key']]: ValueOf<Q> }

@@ -3,8 +3,7 @@ import { invalidField } from '../errors/service-error.js'
 import type { ScoredCandidate } from '../retrieval/candidates.js'
 import type { ReferenceTime } from '../retrieval/request.js'
 import type { Filters, Memory } from '../stores/vector-store.js'
-import type { Trust } from '../identity/trust.js'
-import type { Hit, MemoryRecord } from './schemas.js'
+import type { Hit, MemoryRecord, RecallRequest } from './schemas.js'
 
 /** @throws ServiceError invalid_request that names the field */
 export function instantField (field: string, text: string): number {
@@ -19,14 +18,9 @@ export function clamp (value: number, low: number, high: number): number {
 }
 
 /** The filters as clients write them. */
-export interface WireFilters {
-  tags?: string[]
-  tags_match?: 'any' | 'all'
-  metadata?: Filters['metadata']
-  occurred_after?: string
-  occurred_before?: string
-  as_of?: string
-  min_trust?: Trust
+export interface WireFilters extends Pick<
+  RecallRequest, 'tags' | 'tags_match' | 'metadata' | 'occurred_after' | 'occurred_before' | 'as_of' | 'min_trust'
+> {
   /** Conditions that the gateway's own API cannot express; only other interfaces of the service set them. */
   also?: Filters | undefined
 }

@@ -1,7 +1,9 @@
+import type { BreakerState } from '../concurrency/circuit-breaker.js'
+
 /** The current state of a provider, for metrics. The counts of the cache only rise. */
 export interface ModelStatus {
   breaker?: {
-    state: 'closed' | 'open' | 'half_open'
+    state: BreakerState
     /** Tenants whose own circuit is not closed. */
     tenantsOpen: number
   }

@@ -19,8 +19,7 @@ const DEFAULT_CHUNK_TOKENS = 8192
 const MAX_CHUNK_TOKENS = 131_072
 
 const tokens = Type.Optional(Type.Integer({ minimum: 1 }))
-const part = Type.Optional(strict({ max_tokens: tokens }))
-const share = Type.Optional(Type.Number())
+const minScore = Type.Optional(Type.Number())
 
 const RecallBody = strict({
   query,
@@ -31,7 +30,7 @@ const RecallBody = strict({
   trace: Type.Optional(Type.Boolean()),
   query_timestamp: Type.Optional(Type.String()),
   include: Type.Optional(strict({
-    entities: part,
+    entities: Type.Optional(strict({ max_tokens: tokens })),
     chunks: Type.Optional(strict({
       max_tokens: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_CHUNK_TOKENS })),
     })),
@@ -39,9 +38,9 @@ const RecallBody = strict({
   })),
   ...tagFields,
   min_scores: Type.Optional(strict({
-    semantic: share,
-    keyword: share,
-    reranker: share,
+    semantic: minScore,
+    keyword: minScore,
+    reranker: minScore,
     final: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
   })),
 })
@@ -69,6 +68,12 @@ const RecallResult = Type.Object({
 type Body = Static<typeof RecallBody>
 type Result = Static<typeof RecallResult>
 
+/** A hit, and the fact that is made from it. */
+interface HitFact {
+  hit: Hit
+  fact: ReturnType<typeof factOf>
+}
+
 export const recallRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async (app, options) => {
   app.post(`${BANK}/memories/recall`, {
     config: routeConfig(options, 'read'),
@@ -93,21 +98,20 @@ export const recallRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async (
 }
 
 /** Scores of single strategies are not available, so bounds on them are refused. */
-function refuseScores ({ min_scores: least = {} }: Body): void {
+function refuseScores ({ min_scores: minScores = {} }: Body): void {
   for (const name of ['semantic', 'keyword', 'reranker'] as const) {
-    if (least[name] !== undefined) {
+    if (minScores[name] !== undefined) {
       throw unsupported(`min_scores.${name}`, 'only the final score has a bound here; use min_scores.final')
     }
   }
 }
 
 async function resultOf (
-  answer: RecallAnswer, { include = {}, max_tokens: most, trace }: Body, caller: string,
+  answer: RecallAnswer, { include = {}, max_tokens: maxTokens = DEFAULT_MAX_TOKENS, trace }: Body, caller: string,
 ): Promise<Result> {
-  const facts = answer.hits.map((hit) => ({ hit, fact: factOf(hit) }))
-  const shown = await fitting(facts, ({ fact }) => fact.text, most ?? DEFAULT_MAX_TOKENS, caller)
+  const returned = await fitting(answer.hits, maxTokens, caller)
   return {
-    results: shown.map(({ hit, fact }) => ({
+    results: returned.map(({ hit, fact }) => ({
       ...fact,
       entities: null,
       source_fact_ids: null,
@@ -119,7 +123,7 @@ async function resultOf (
     source_facts: include.source_facts === undefined ? undefined : {},
     chunks: include.chunks === undefined
       ? undefined
-      : await chunksOf(shown.map(({ hit }) => hit), include.chunks.max_tokens ?? DEFAULT_CHUNK_TOKENS, caller),
+      : await chunksOf(returned.map(({ hit }) => hit), include.chunks.max_tokens ?? DEFAULT_CHUNK_TOKENS, caller),
     degraded: answer.degraded,
   }
 }
@@ -135,10 +139,10 @@ function scoresOf ({ score, scores = {} }: Hit) {
 
 /** The whole memories within the budget; one that does not fit is replaced by the passage that matched. */
 async function chunksOf (
-  hits: readonly Hit[], most: number, caller: string,
+  hits: readonly Hit[], maxTokens: number, caller: string,
 ): Promise<Record<string, Static<typeof Chunk>>> {
   const chunks: Array<[string, Static<typeof Chunk>]> = []
-  let remainingTokens = most
+  let remainingTokens = maxTokens
   for (const hit of hits) {
     const texts = [hit.text, ...(hit.passages ?? []).slice(0, 1).map(({ text }) => text)]
     for (const [index, text] of texts.entries()) {
@@ -153,17 +157,16 @@ async function chunksOf (
   return Object.fromEntries(chunks)
 }
 
-/** Takes memories in order while their texts fit; the first that does not fit ends the list. */
-async function fitting<T> (
-  items: readonly T[], textOf: (item: T) => string, most: number, caller: string,
-): Promise<T[]> {
-  let remainingTokens = most
-  const taken: T[] = []
-  for (const item of items) {
-    const count = await runInTurns(countSteps(textOf(item), remainingTokens), caller)
+/** The memories in order while their texts fit; the first that does not fit ends the list. */
+async function fitting (hits: readonly Hit[], maxTokens: number, caller: string): Promise<HitFact[]> {
+  let remainingTokens = maxTokens
+  const taken: HitFact[] = []
+  for (const hit of hits) {
+    const fact = factOf(hit)
+    const count = await runInTurns(countSteps(fact.text, remainingTokens), caller)
     if (count > remainingTokens) break
     remainingTokens -= count
-    taken.push(item)
+    taken.push({ hit, fact })
   }
   return taken
 }

@@ -3,14 +3,11 @@ import { Type, type Static } from 'typebox'
 import { disconnectSignal } from '../../http/disconnect-signal.js'
 import { invalidField } from '../../lib/errors/service-error.js'
 import { strict, nullable, optionalOrUndefined, type ReflectAnswer } from '../../lib/memory/schemas.js'
-import { query } from '../../lib/memory/schemas/filters.js'
+import { MAX_QUERY_CHARACTERS, query } from '../../lib/memory/schemas/filters.js'
 import { factOf, Fact } from './facts.js'
 import { kindFilter, Kinds, tagFields, tagFilter } from './filters.js'
 import { BANK, BankParams, routeConfig, unsupported, type HindsightOptions } from './route.js'
 import { withoutUndefined } from '../../lib/validation/members.js'
-
-/** As in `query`. */
-const MAX_QUERY_CHARACTERS = 8192
 
 const anything = Type.Optional(Type.Unknown())
 const noExtra = Type.Optional(Type.Object({}))

@@ -14,7 +14,12 @@ export const scope = {
 /** Of a request with `scope`: the choice in it, which the operation checks itself. */
 export const oneBankOrSeveral = { 'x-exactly-one-of': { bank_id: [], banks: [] } }
 
-export const query = Type.String({ minLength: 1, maxLength: 8192, examples: ['What does Alice drink?'] })
+/** Maximum length of a query. */
+export const MAX_QUERY_CHARACTERS = 8192
+
+export const query = Type.String({
+  minLength: 1, maxLength: MAX_QUERY_CHARACTERS, examples: ['What does Alice drink?'],
+})
 
 /** Filters on memories. */
 export const filters = {
