@@ -4,11 +4,13 @@ import { DATABASE_KEYS, openDatabase } from './database.js'
 
 /**
  * Applies the migrations that the configured database lacks, and builds the vector indexes of big banks.
- * @param say receives a line for each action
+ * @param info receives a line for each action
  * @returns the names of the applied files
  * @throws ConfigurationError, ProviderError, SqlError
  */
-export async function applyMigrations (environment: NodeJS.ProcessEnv, say: (line: string) => void): Promise<string[]> {
+export async function applyMigrations (
+  environment: NodeJS.ProcessEnv, info: (line: string) => void,
+): Promise<string[]> {
   const { executor, schema, indexes, name } = await openDatabase(
     loadCommandConfig(environment, { keys: DATABASE_KEYS, migrates: true }))
   try {
@@ -16,10 +18,10 @@ export async function applyMigrations (environment: NodeJS.ProcessEnv, say: (lin
     const applied: string[] = []
     await migrate(executor, schema, migrations, (file) => {
       applied.push(file)
-      say(`applied ${file}`)
+      info(`applied ${file}`)
     })
-    say(applied.length === 0 ? `${name} has all ${migrations.length} migrations` : `${name} is up to date`)
-    await indexes?.maintain(say)
+    info(applied.length === 0 ? `${name} has all ${migrations.length} migrations` : `${name} is up to date`)
+    await indexes?.maintain(info)
     return applied
   } finally {
     await executor.close()

@@ -38,7 +38,7 @@ export interface Reembedded extends EmbeddingSpace {
 
 export interface ReembedLog {
   /** Receives a line for each action. */
-  say: (line: string) => void
+  info: (line: string) => void
   warn: (line: string) => void
 }
 
@@ -49,7 +49,7 @@ export interface ReembedLog {
  */
 export async function reembedBanks (
   environment: NodeJS.ProcessEnv, { bank: onlyBank, tenant: onlyTenant, batch }: ReembedOptions,
-  { say, warn }: ReembedLog,
+  { info, warn }: ReembedLog,
 ): Promise<Reembedded> {
   const keys = [...DATABASE_KEYS, 'embedding_provider', 'embedding_provider_config', 'retrieval'] as const
   const config = loadCommandConfig(environment, { keys })
@@ -57,7 +57,7 @@ export async function reembedBanks (
   const { name: providerName, config: providerConfig } = settings.embeddings
   const provider = await makeProvider(embeddingProviders, providerName, providerConfig, config.baseDirectory, {
     environment: config.environment,
-    info: say,
+    info,
     warn,
   })
   const space = embeddingSpace(settings, provider)
@@ -100,14 +100,14 @@ export async function reembedBanks (
       bar.end()
       done.push({ tenant_id: bank.tenantId, bank_id: bank.bankId, embedded, moved, settled })
       if (moved || embedded > 0) {
-        say(`${label}: ${embedded} memories embedded${moved ? `, moved to ${space.model}` : ''}`)
+        info(`${label}: ${embedded} memories embedded${moved ? `, moved to ${space.model}` : ''}`)
       }
     }
-    await indexes?.maintain(say)
-    say(`${banks.length} ${banks.length === 1 ? 'bank is' : 'banks are'} of ${space.model} (${space.dimensions} ` +
+    await indexes?.maintain(info)
+    info(`${banks.length} ${banks.length === 1 ? 'bank is' : 'banks are'} of ${space.model} (${space.dimensions} ` +
       'dimensions)')
     if (done.some(({ settled }) => !settled)) {
-      say('Transactions from before a move are still open; run this once more when they have ended')
+      info('Transactions from before a move are still open; run this once more when they have ended')
     }
     return { ...space, banks: done }
   } finally {

@@ -35,7 +35,7 @@ async function main (args: string[]): Promise<void> {
     throw new ProviderError('--batch must be an integer from 1 to 10000')
   }
   applyEnvFile(process.env, process.cwd())
-  const log = { say: (line: string) => { console.log(line) }, warn: (line: string) => { console.error(line) } }
+  const log = { info: (line: string) => { console.log(line) }, warn: (line: string) => { console.error(line) } }
   await reembedBanks(process.env, { ...values, batch }, log)
 }
 

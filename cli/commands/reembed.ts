@@ -3,7 +3,7 @@ import { applyConfiguration, type ConfigOptions } from '../configuration.js'
 import { endOnInterrupt } from '../interrupt.js'
 import { note, writeJson } from '../output.js'
 
-export interface ReembedCommandOptions extends ConfigOptions {
+interface ReembedCommandOptions extends ConfigOptions {
   bank?: string
   tenant?: string
   batch: number
@@ -16,7 +16,7 @@ export async function reembed (
 ): Promise<void> {
   endOnInterrupt()
   applyConfiguration(options)
-  const say = json ? note : (line: string) => { process.stdout.write(`${line}\n`) }
-  const done = await reembedBanks(process.env, { bank, tenant, batch }, { say, warn: note })
+  const info = json ? note : (line: string) => { process.stdout.write(`${line}\n`) }
+  const done = await reembedBanks(process.env, { bank, tenant, batch }, { info, warn: note })
   if (json) await writeJson(done)
 }

@@ -73,8 +73,8 @@ export function loadConfig (env: Environment, options: LoadOptions = {}): Config
   const found = options.file === undefined
     ? configPath === undefined ? {} : readFileConfig(configPath, cwd, readFile, reader, problems)
     : checkFileConfig(options.file, configPath, reader, problems)
-  const placed = found && dataFolder !== undefined ? inFolder(found, resolve(cwd, dataFolder), problems) : found
-  const file = placed && withTypedSettings(placed)
+  const withStore = found && dataFolder !== undefined ? inFolder(found, resolve(cwd, dataFolder), problems) : found
+  const file = withStore && withTypedSettings(withStore)
   const isSet = (name: VariableName) => reader.isSet(name)
   if (file !== undefined) {
     problems.push(...fileProblems(file, { mode, issuer: auth.oidcIssuer, maxBodyBytes }))
@@ -217,10 +217,10 @@ function assemble (
   settings: EnvironmentSettings, mode: AuthMode, file: FileConfig, baseDirectory: string, warnings: string[],
 ): Config {
   const { auth, configPath, mode: _, ...rest } = settings
-  const bareFile = withNullPrototypeMaps(file)
+  const safeFile = withNullPrototypeMaps(file)
   const callerWarnings = collectCallerWarnings(settings, file)
-  const own = { auth: { mode, ...auth }, file: bareFile, settings: settingsOf(bareFile) }
-  return { ...rest, ...own, baseDirectory, warnings, callerWarnings }
+  const checked = { auth: { mode, ...auth }, file: safeFile, settings: settingsOf(safeFile) }
+  return { ...rest, ...checked, baseDirectory, warnings, callerWarnings }
 }
 
 /** Callers send the names of banks and sources; in maps without a prototype, `constructor` finds nothing. */

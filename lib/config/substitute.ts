@@ -1,7 +1,7 @@
 import type { EnvironmentReader } from './environment-reader.js'
 import { formatPath, toPointer, type Path } from './paths.js'
 import type { SchemaNode } from './schema-node.js'
-import { typedText } from './typed-settings.js'
+import { convertedText } from './typed-settings.js'
 
 const REFERENCE = /\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)\}|\$\{/g
 
@@ -29,7 +29,7 @@ export class Substitution {
       return name === undefined ? this.malformed(path) : this.resolve(name, path)
     })
     const whole = /^\$\{[A-Za-z_][A-Za-z0-9_]*\}$/.test(text)
-    return whole ? typedText(replaced, schema?.type) : replaced
+    return whole ? convertedText(replaced, schema?.type) : replaced
   }
 
   private resolve (name: string, path: Path): string {

@@ -81,8 +81,8 @@ function modeWarning (variable: KnownVariable, { mode, allowDevAuth }: Environme
   const { name } = variable
   // A required variable that is missing is not a warning but an error, which the app logs.
   if (variable.mode === undefined || mode === undefined || variable.mode === mode) return []
-  const says = name === 'SERVICE_ALLOW_DEV_AUTH' ? allowDevAuth : isSet(name)
-  return says ? [`${name} is set and has no effect: SERVICE_AUTH_MODE is ${mode}`] : []
+  const isGiven = name === 'SERVICE_ALLOW_DEV_AUTH' ? allowDevAuth : isSet(name)
+  return isGiven ? [`${name} is set and has no effect: SERVICE_AUTH_MODE is ${mode}`] : []
 }
 
 /** HTTP strips white space around header values and knows ASCII only, so other secrets do not match. */

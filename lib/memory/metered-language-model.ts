@@ -54,7 +54,6 @@ export class MeteredLanguageModel {
     this.#price = this.#priceIn(prices)
   }
 
-  /** Name of the model. */
   get model (): string {
     return this.#model
   }

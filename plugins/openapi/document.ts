@@ -9,11 +9,11 @@ import { withoutUndefined } from '../../lib/validation/members.js'
 /** The parts of an OpenAPI document that the passes over it use. */
 interface Document {
   [member: string]: unknown
-  paths?: Record<string, Record<string, Operation>>
+  paths?: Record<string, Record<string, DocumentedOperation>>
   components?: { [kind: string]: unknown, schemas?: Record<string, Schema> }
 }
 
-interface Operation {
+interface DocumentedOperation {
   [member: string]: unknown
   parameters?: Parameter[]
   requestBody?: Body
@@ -56,7 +56,7 @@ export function forGenerators (made: object): object {
   const body = ({ content, ...rest }: Body): Body => (
     { ...rest, ...withoutUndefined({ content: content && mapValues(content, media) }) }
   )
-  const operation = ({ parameters, requestBody, responses, ...rest }: Operation): Operation => ({
+  const operation = ({ parameters, requestBody, responses, ...rest }: DocumentedOperation): DocumentedOperation => ({
     ...rest,
     ...withoutUndefined({
       parameters: parameters?.map(media),
