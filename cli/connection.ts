@@ -72,7 +72,7 @@ function pick (from: Readonly<Record<string, string | undefined>>): Values {
 }
 
 /** The folder of the profiles: that of the XDG base directory specification. */
-export function profileFolder (environment: NodeJS.ProcessEnv): string {
+function profileFolder (environment: NodeJS.ProcessEnv): string {
   const base = environment['XDG_CONFIG_HOME']
   return join(base === undefined || base === '' ? join(homedir(), '.config') : base, 'memory-gateway')
 }

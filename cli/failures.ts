@@ -20,7 +20,7 @@ export function usageError (message: string): CommandError {
 }
 
 /** The message for people of any error, and the exit code. */
-export interface FailureReport {
+interface FailureReport {
   text: string
   exitCode: number
 }

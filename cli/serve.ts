@@ -59,7 +59,7 @@ function announce (app: FastifyInstance, config: Config, envFile: string | undef
   else app.log.info(report, 'Memory Gateway is running')
 }
 
-export interface ServeOptions {
+interface ServeOptions {
   /** A file of variables that is read instead of `.env`. */
   envFile?: string | undefined
   /** The data folder of the store pglite. */

@@ -17,7 +17,7 @@ const ADDRESS = 'http://localhost/mcp'
 /** Every operation has shorter limits, so only an answer that never comes takes so long. */
 const ANSWER_TIMEOUT_MS = 3_600_000
 
-export interface McpExchange {
+interface McpExchange {
   headers: Readonly<Record<string, string | string[] | undefined>>
   /** The parsed body, within the bounds of the gateway. */
   body: unknown
@@ -27,7 +27,7 @@ export interface McpExchange {
 }
 
 /** An HTTP response whose body is complete. */
-export interface McpResponse {
+interface McpResponse {
   status: number
   contentType: string | undefined
   body: string

@@ -8,7 +8,7 @@ import { RemoteError } from './remote-error.js'
 const REFUSED = -32_000
 
 /** Why a call was refused, in the form that a model gets. */
-export interface Refusal {
+interface Refusal {
   code: string
   message: string
   /** Seconds after which a retry can succeed. */

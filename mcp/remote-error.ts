@@ -17,7 +17,7 @@ export class RemoteError extends Error {
   }
 }
 
-export interface RemoteErrorOptions {
+interface RemoteErrorOptions {
   retryAfterSeconds?: number | undefined
   requestId?: string | undefined
   cause?: unknown

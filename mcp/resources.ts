@@ -32,7 +32,7 @@ const BANK_TEMPLATE: ResourceTemplateType = {
   mimeType: MIME_TYPE,
 }
 
-export interface ResourceCall extends CallOptions {
+interface ResourceCall extends CallOptions {
   operations: MemoryOperations
   budget: TokenBudget
   /** The bank of the endpoint; undefined when the address of a resource names it. */

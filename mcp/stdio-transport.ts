@@ -8,7 +8,7 @@ import { withTimeout } from '../lib/concurrency/deadline.js'
 type Message = ReturnType<typeof deserializeMessage>
 type RequestId = string | number
 
-export interface StdioTransportOptions {
+interface StdioTransportOptions {
   stdin: Readable
   stdout: Writable
   /** A longer message ends the connection. */

@@ -6,10 +6,10 @@ import fp from 'fastify-plugin'
 const CLIENT_CLOSED_REQUEST = 499
 
 /** @param status of the response, or CLIENT_CLOSED_REQUEST when it was not sent whole */
-export type RequestEndListener = (request: FastifyRequest, reply: FastifyReply, status: number) => void
+type RequestEndListener = (request: FastifyRequest, reply: FastifyReply, status: number) => void
 
 /** The requests of one gateway whose response has not been sent yet, except those of routes that are not watched. */
-export interface ActiveRequests {
+interface ActiveRequests {
   readonly size: number
   replies (): Iterable<FastifyReply>
   /** Calls `listener` at the end of every request, also when the client disconnects, unlike the hook onResponse. */

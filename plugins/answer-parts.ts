@@ -53,7 +53,7 @@ function unitsOf (text: string): number {
 }
 
 /** Splits an answer into the texts that it is sent as: the text around its lists, and each element of a list. */
-export class AnswerParts {
+class AnswerParts {
   /** The members that are lists of objects, which grow with the request. */
   readonly lists: readonly string[]
   readonly #schema: AnswerSchema

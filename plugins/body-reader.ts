@@ -48,7 +48,7 @@ declare module 'fastify' {
 
 type Payload = FastifyRequest['raw']
 /** A content type parser that reads the payload itself, in the signature that Fastify expects. */
-export type BodyParser<T> = (
+type BodyParser<T> = (
   request: FastifyRequest, payload: Payload, done: (error: Error | null, body?: T) => void,
 ) => void
 

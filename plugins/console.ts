@@ -9,7 +9,7 @@ import type { AuthMode } from '../lib/config/config.js'
 import type { Settings } from '../lib/config/settings.js'
 import { packageFile } from '../lib/resources/package-file.js'
 
-export interface ConsoleOptions {
+interface ConsoleOptions {
   mode: AuthMode | 'host'
   /** The identity provider of mode jwt_oidc. */
   issuer: string | undefined
@@ -20,7 +20,7 @@ export interface ConsoleOptions {
 }
 
 /** The settings that the pages need before sign-in. They are public, so none is a secret. */
-export interface ConsoleConfig {
+interface ConsoleConfig {
   auth_mode: ConsoleOptions['mode']
   admin_token: boolean
   version: string

@@ -3,7 +3,7 @@ import fp from 'fastify-plugin'
 import { canonicalHost, hostOfHeader, isLoopback, matchesHost } from '../lib/config/hosts.js'
 import { ServiceError } from '../lib/errors/service-error.js'
 
-export interface HostNamesOptions {
+interface HostNamesOptions {
   allowed: readonly string[]
   /** The setting that adds names, for the error message. Default: SERVICES_ALLOWED_HOSTS. */
   setting?: string

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 
 /** An entry point of the gateway for people or programs. */
-export interface Link {
+interface Link {
   /** The name of its member in the JSON at `/`. */
   name: string
   /** Without the prefix of a gateway that is part of another app. */

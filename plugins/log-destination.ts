@@ -1,7 +1,7 @@
 import pino from 'pino'
 
 /** A part of pino's destination, SonicBoom, which buffers lines until it is flushed or its buffer is full. */
-export interface LogOutput {
+interface LogOutput {
   write (line: string): unknown
   flush (): void
   flushSync (): void

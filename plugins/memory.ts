@@ -11,7 +11,7 @@ declare module 'fastify' {
   }
 }
 
-export interface MemoryOptions {
+interface MemoryOptions {
   config: Config
   overrides: MemoryOverrides
 }

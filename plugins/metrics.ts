@@ -12,7 +12,7 @@ const UNKNOWN_ROUTE = 'unknown'
 let registry: Registry | undefined
 
 /** The metrics of one gateway. */
-export interface Metrics {
+interface Metrics {
   telemetry: Telemetry
   /** The registry of the metrics that are read at each scrape. */
   collected: CollectedMetrics
@@ -29,7 +29,7 @@ declare module 'fastify' {
   }
 }
 
-export interface MetricsOptions {
+interface MetricsOptions {
   mode: AuthMode | 'host'
   host: string
   /** The port that serves only the metrics. Absent: routes/metrics.ts serves them on the gateway's port. */

@@ -21,7 +21,7 @@ const SERVERS = [
   { url: 'http://127.0.0.1:8080', description: 'A gateway on this machine, with default settings.' },
 ]
 
-export interface OpenApiOptions {
+interface OpenApiOptions {
   mode: AuthMode | 'host'
   version: string
 }

@@ -16,7 +16,7 @@ declare module 'fastify' {
   }
 }
 
-export interface ReloadOptions {
+interface ReloadOptions {
   config: Config
   /** Whether an app authenticates the callers in place of the auth mode. */
   hasOwnCallers: boolean

@@ -42,7 +42,7 @@ function isShown (level: 'info' | 'debug', { log }: FastifyInstance): boolean {
   return LEVELS.indexOf(level) >= LEVELS.indexOf(log.level)
 }
 
-export interface RequestLogOptions {
+interface RequestLogOptions {
   /** Whether a line is logged for each request. An app that the gateway is part of may log its requests itself. */
   accessLog: boolean
 }

@@ -4,7 +4,7 @@ import type { Config } from '../lib/config/config.js'
 import { missingVariables } from '../http/missing-auth-variables.js'
 
 /** The configuration in force, for the operator, without secrets and connection URIs. */
-export interface StartReport {
+interface StartReport {
   url: string
   docs: string
   /** Undefined when the console is off. */

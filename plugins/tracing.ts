@@ -19,7 +19,7 @@ declare module 'fastify' {
   }
 }
 
-export interface TracingOptions {
+interface TracingOptions {
   /** The whole URL that traces are sent to; undefined: there are none, and requests cost nothing more. */
   url?: string | undefined
   version: string

@@ -82,7 +82,7 @@ const AdminStatusAnswer = Type.Object({
   }],
 })
 
-export interface AdminStatusOptions {
+interface AdminStatusOptions {
   config: Config
   /** The auth mode of the process; `host` when the embedding program authenticates. */
   mode: typeof AUTH_MODES[number]

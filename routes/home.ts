@@ -5,7 +5,7 @@ import { addVary } from '../http/vary.js'
 const NAME = 'Memory Gateway'
 const HTML = 'text/html'
 
-export interface HomeOptions {
+interface HomeOptions {
   version: string
 }
 

@@ -23,7 +23,7 @@ import { idempotencyHeader } from './idempotency.js'
 /** Maximum characters of an id, a method, the name of a tool and the URI of a resource. */
 const MAX_IDENTIFIER = 8192
 
-export interface McpRouteOptions {
+interface McpRouteOptions {
   settings: McpSettings
   /** The version of the gateway. */
   version: string

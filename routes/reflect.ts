@@ -29,7 +29,7 @@ const ERRORS = [
   'too_many_streams', 'model_output_invalid', 'overloaded', 'deadline_exceeded', 'not_supported',
 ] as const
 
-export interface ReflectRouteOptions {
+interface ReflectRouteOptions {
   /** See EventStreamOptions. */
   heartbeatMs: number
 }

@@ -3,7 +3,7 @@ import { decodedPath } from '../http/decoded-path.js'
 import { addressOf, endpointPath, METADATA_PATH } from '../http/resource-metadata.js'
 import { ServiceError } from '../lib/errors/service-error.js'
 
-export interface ResourceMetadataOptions {
+interface ResourceMetadataOptions {
   issuer: string
   /** `mcp.public_url`. */
   publicUrl: string | undefined

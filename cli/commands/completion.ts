@@ -4,7 +4,7 @@ import { fishCompletion } from '../completion/fish.js'
 import { wordsOf } from '../completion/words.js'
 import { write } from '../output.js'
 
-export type Shell = 'bash' | 'zsh' | 'fish'
+type Shell = 'bash' | 'zsh' | 'fish'
 
 const SCRIPTS = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion }
 

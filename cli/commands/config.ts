@@ -8,7 +8,7 @@ import { applyConfiguration, type ConfigOptions } from '../configuration.js'
 import { EXIT } from '../failures.js'
 import { note, write, writeJson, writeLine } from '../output.js'
 
-export interface ConfigCommandOptions extends ConfigOptions {
+interface ConfigCommandOptions extends ConfigOptions {
   json?: boolean
 }
 

@@ -11,7 +11,7 @@ import { EXIT } from '../failures.js'
 import { endOnInterrupt } from '../interrupt.js'
 import { writeJson, writeLine } from '../output.js'
 
-export interface DoctorOptions extends ConfigOptions {
+interface DoctorOptions extends ConfigOptions {
   data?: string
   json?: boolean
 }

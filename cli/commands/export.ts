@@ -11,7 +11,7 @@ import { note, write, writeJson } from '../output.js'
 import { withServer, type ServerOptions } from '../server-command.js'
 import { Progress } from '../progress.js'
 
-export interface ExportOptions extends ServerOptions {
+interface ExportOptions extends ServerOptions {
   output?: string
 }
 

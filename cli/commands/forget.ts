@@ -5,7 +5,7 @@ import { note, writeJson, writeLine } from '../output.js'
 import { withServer, type ServerOptions, type TagsMatch } from '../server-command.js'
 import { withoutUndefined } from '../../lib/validation/members.js'
 
-export interface ForgetOptions extends ServerOptions {
+interface ForgetOptions extends ServerOptions {
   id?: string[]
   tag?: string[]
   tagsMatch?: TagsMatch

@@ -10,7 +10,7 @@ import { Progress } from '../progress.js'
 import type { Call } from '../gateway.js'
 import { withServer, type ServerOptions } from '../server-command.js'
 
-export interface ImportCommandOptions extends ServerOptions {
+interface ImportCommandOptions extends ServerOptions {
   onConflict: 'skip' | 'overwrite'
   config: 'ignore' | 'apply'
   /** The product that wrote the export; absent for an export of a gateway. */

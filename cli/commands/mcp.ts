@@ -5,7 +5,7 @@ import { applyConfigOption, applyNamedEnvFile, type ConfigOptions } from '../con
 import { readConnection, readPrincipal } from '../connection.js'
 import { untilInterrupted } from '../interrupt.js'
 
-export interface McpCommandOptions extends ConfigOptions {
+interface McpCommandOptions extends ConfigOptions {
   data?: string
   bank?: string
   profile?: string

@@ -3,7 +3,7 @@ import { applyConfiguration, type ConfigOptions } from '../configuration.js'
 import { endOnInterrupt } from '../interrupt.js'
 import { note, writeJson } from '../output.js'
 
-export interface MigrateOptions extends ConfigOptions {
+interface MigrateOptions extends ConfigOptions {
   json?: boolean
 }
 

@@ -3,7 +3,7 @@ import { columns, note, printable, writeJson, writeLine } from '../output.js'
 import { filtersOf, scopeOf, withServer, type FilterOptions, type ServerOptions } from '../server-command.js'
 import { withoutUndefined } from '../../lib/validation/members.js'
 
-export interface RecallOptions extends ServerOptions, FilterOptions {
+interface RecallOptions extends ServerOptions, FilterOptions {
   maxResults?: number
   maxTokens?: number
   minScore?: number

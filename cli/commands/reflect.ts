@@ -6,7 +6,7 @@ import { filtersOf, scopeOf, withServer, type FilterOptions, type ServerOptions 
 import { withoutUndefined } from '../../lib/validation/members.js'
 import { hitLines } from './recall.js'
 
-export interface ReflectOptions extends ServerOptions, FilterOptions {
+interface ReflectOptions extends ServerOptions, FilterOptions {
   maxTokens?: number
   instructions?: string
   sources: boolean

@@ -7,7 +7,7 @@ import { withoutUndefined } from '../../lib/validation/members.js'
 /** More than any gateway accepts; without a limit, an endless input would fill the memory of the process. */
 const MAX_INPUT_BYTES = 64 * 1024 * 1024
 
-export interface RetainOptions extends ServerOptions {
+interface RetainOptions extends ServerOptions {
   tag?: string[]
   metadata?: Metadata
   occurredAt?: string

@@ -1,7 +1,7 @@
 import { applyConfigOption, type ConfigOptions } from '../configuration.js'
 import { holdHangups } from '../hangup.js'
 
-export interface ServeCommandOptions extends ConfigOptions {
+interface ServeCommandOptions extends ConfigOptions {
   data?: string
   port?: number
 }

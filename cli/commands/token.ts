@@ -8,7 +8,7 @@ import { CommandError, usageError } from '../failures.js'
 import type { Metadata } from '../option-values.js'
 import { writeJson, writeLine } from '../output.js'
 
-export interface TokenOptions {
+interface TokenOptions {
   expiresIn: number
   claim?: Metadata
   envFile?: string

@@ -19,7 +19,7 @@ const SENSITIVE_MAP = /^(?:headers|query_params)$/
 /** Names of variables and lists of keys are not secrets. */
 const NAMES_ONLY = /(?:_env|_keys)$/
 
-export interface Effective {
+interface Effective {
   /** Variables with their values or defaults; of a secret only the fact that it is set. */
   environment: Record<string, string>
   /** The file with every default filled in. A value from a variable is shown as the reference to the variable. */

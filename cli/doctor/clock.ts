@@ -6,7 +6,7 @@ const NOTABLE_MS = 2000
 const HARMFUL_MS = 30_000
 
 /** When, by our clock, the request for the other clock was sent and its answer received. */
-export interface Exchange {
+interface Exchange {
   sent: number
   received: number
 }

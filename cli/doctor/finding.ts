@@ -1,6 +1,6 @@
 import { messageOf } from '../../lib/errors/message-of.js'
 
-export type FindingStatus = 'ok' | 'warning' | 'failed' | 'skipped'
+type FindingStatus = 'ok' | 'warning' | 'failed' | 'skipped'
 
 /** The result of one check. */
 export interface Finding {

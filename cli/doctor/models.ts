@@ -34,7 +34,7 @@ async function checkModel<T extends Closable> (
 }
 
 /** The finding on the embedding provider, and the space of its vectors. */
-export interface EmbeddingFound {
+interface EmbeddingFound {
   finding: Finding
   /** Undefined when the provider failed, or when recall does not use vectors. */
   space: EmbeddingSpace | undefined

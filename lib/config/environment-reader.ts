@@ -9,7 +9,7 @@ import { SWITCH_OFF, SWITCH_ON, variable, type VariableName } from './variables.
 export type Environment = Readonly<Record<string, string | undefined>>
 
 /** A secret, or why it cannot be read; neither when it is not set. */
-export interface Secret {
+interface Secret {
   value?: string
   problem?: string
 }

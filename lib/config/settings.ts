@@ -15,7 +15,7 @@ export interface ProviderChoice {
 }
 
 /** A grant, with its place in the file. */
-export interface GrantSettings {
+interface GrantSettings {
   bankId: string
   principal: string
   permissions: ResolvedFile['access_grants'][number]['permissions']

@@ -20,7 +20,7 @@ const EXTRA_NAMES = ['metadata', 'tags', 'occurred_at'] as const
 const checkExtras = schemaCheck(Extras)
 
 /** One source's state, as operators see it. */
-export interface SourceReport {
+interface SourceReport {
   id: string
   type: 'webhook'
   target_bank: string

@@ -1,5 +1,5 @@
 /** T with optional members in the place of those that can be undefined. */
-export type WithoutUndefined<T> =
+type WithoutUndefined<T> =
   { [Name in keyof T as undefined extends T[Name] ? never : Name]: T[Name] } &
   { [Name in keyof T as undefined extends T[Name] ? Name : never]?: Exclude<T[Name], undefined> }
 

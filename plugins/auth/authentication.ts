@@ -27,7 +27,7 @@ export interface AuthOptions {
 }
 
 /** Identifies the caller, or throws a ServiceError. */
-export type Authenticate = (request: FastifyRequest) => RequestContext | Promise<RequestContext>
+type Authenticate = (request: FastifyRequest) => RequestContext | Promise<RequestContext>
 
 /** Admits a request to the scope of `app` only with the context that `authenticate` makes for it. */
 export function guardWith (app: FastifyInstance, authenticate: Authenticate): void {

@@ -14,7 +14,7 @@ declare module 'fastify' {
   }
 }
 
-export interface TokenVerifierOptions {
+interface TokenVerifierOptions {
   namespace: 'hs256' | 'oidc'
   /** The one algorithm that is accepted, whatever the header of the token names. */
   algorithm: 'HS256' | 'RS256'

@@ -8,7 +8,7 @@ export interface Sample<Label extends string> {
   value: number
 }
 
-export interface CollectedMetric<Label extends string> {
+interface CollectedMetric<Label extends string> {
   /** The name without its prefix. */
   name: string
   help: string

@@ -3,7 +3,7 @@ export interface Series {
   observe (seconds: number): void
 }
 
-export interface HistogramOptions<Label extends string> {
+interface HistogramOptions<Label extends string> {
   /** The whole name of the metric. */
   name: string
   help: string

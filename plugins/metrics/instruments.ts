@@ -12,7 +12,7 @@ const MODEL_BUCKETS = [0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 6
 const MODEL_LABELS = ['kind', 'provider', 'model', 'purpose'] as const
 
 /** What authenticates a request; `host` is the app that the gateway is part of. */
-export type Guard = AuthMode | 'host' | 'admin_token' | 'source_signature'
+type Guard = AuthMode | 'host' | 'admin_token' | 'source_signature'
 
 /**
  * The metrics that are updated by events. Labels have few values, which come from the code and the configuration; none

@@ -6,7 +6,7 @@ import { listenHost, ListenError } from '../../http/listen-error.js'
 import { ServiceError } from '../../lib/errors/service-error.js'
 import { requestId } from '../request-log.js'
 
-export interface MetricsServerOptions {
+interface MetricsServerOptions {
   host: string
   /** 0 lets the system choose. */
   port: number

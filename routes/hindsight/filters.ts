@@ -9,7 +9,7 @@ type Filters = NonNullable<WireFilters['also']>
  * kind in the metadata, and all others count as `world`.
  */
 export const KINDS = ['world', 'experience', 'observation'] as const
-export type Kind = typeof KINDS[number]
+type Kind = typeof KINDS[number]
 /** The metadata key in which an import stores the kind. */
 const KIND_KEY = 'fact_type'
 

@@ -17,7 +17,7 @@ const NO_OPERATIONS = 'every request is done when it is answered here, so there 
 const NO_ENTITIES = 'no entities are taken from texts here; recall finds memories by words and by meaning'
 
 /** The operations of Hindsight's API without a counterpart. */
-export const UNSUPPORTED: readonly Group[] = [
+const UNSUPPORTED: readonly Group[] = [
   {
     what: 'Directives',
     why: NO_DIRECTIVES,
