@@ -43,11 +43,6 @@ export class JsonGuard {
     this.#subject = subject
   }
 
-  /** All values so far. */
-  get values (): number {
-    return this.#values
-  }
-
   /** Takes the next bytes of the text. @throws ServiceError body_too_large that names the bound */
   read (bytes: Uint8Array, from = 0, to = bytes.length): void {
     const { json_depth: maxDepth, json_values: maxValues, array_elements: maxElements } = this.#bounds
@@ -114,13 +109,10 @@ export class JsonGuard {
 /**
  * Checks a JSON text against the bounds, before it is parsed.
  * @param subject what the text is, as the beginning of a sentence
- * @returns how many values it holds
  * @throws ServiceError body_too_large that names the bound
  */
-export function checkJsonText (text: string | Uint8Array, bounds: JsonBounds, subject = 'Request body'): number {
-  const guard = new JsonGuard(bounds, subject)
-  guard.read(typeof text === 'string' ? Buffer.from(text) : text)
-  return guard.values
+export function checkJsonText (text: Uint8Array, bounds: JsonBounds, subject = 'Request body'): void {
+  new JsonGuard(bounds, subject).read(text)
 }
 
 /**
@@ -140,11 +132,10 @@ export function isWithin (
 }
 
 /** As checkJsonText(), in turns of the event loop. @param caller as in TurnBudget.next */
-export async function checkLongJson (bytes: Uint8Array, bounds: JsonBounds, caller: string): Promise<number> {
+export async function checkLongJson (bytes: Uint8Array, bounds: JsonBounds, caller: string): Promise<void> {
   const guard = new JsonGuard(bounds)
   for (let from = 0; from < bytes.length; from += CHUNK_BYTES) {
     if (turns.isExhausted) await turns.next(caller)
     guard.read(bytes, from, Math.min(from + CHUNK_BYTES, bytes.length))
   }
-  return guard.values
 }
