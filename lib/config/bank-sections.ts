@@ -13,7 +13,6 @@ export interface BankSections {
   retrieval: Omit<ResolvedRetrieval, 'weights'> & { weights: Required<ResolvedRetrieval['weights']> }
   reflect: Resolved<typeof ReflectSchema>
   mission?: string
-  description?: string
 }
 
 /** The defaults of a bank's sections; the embedding provider decides the default weight of the semantic strategy. */

@@ -35,7 +35,7 @@ const REQUEST_WORDS = { knownMember: 'a known field', object: 'a JSON object' }
 export type Words = typeof REQUEST_WORDS
 
 /** What is expected of the field of an error, without the field's name: `must be an integer from 1 to 200`. */
-export function messageOf ({ keyword, params, parentSchema = {} }: SchemaError, words = REQUEST_WORDS): string {
+export function faultInWords ({ keyword, params, parentSchema = {} }: SchemaError, words = REQUEST_WORDS): string {
   switch (keyword) {
     case 'required':
       return 'is required'

@@ -4,7 +4,7 @@ import { invalidRequest, type FieldError, type ServiceError } from '../errors/se
 import { FORMATS } from './formats.js'
 import { pointerSegments } from './json-pointer.js'
 import { addLengthKeywords } from './length-keywords.js'
-import { messageOf, type DescribedSchema, type SchemaError, type Words } from './problem-messages.js'
+import { faultInWords, type DescribedSchema, type SchemaError, type Words } from './problem-messages.js'
 import { shorten } from './shorten.js'
 
 /** Maximum number of fields that one error names. */
@@ -154,7 +154,7 @@ export function validationError (problems: readonly SchemaError[], at = '', word
     if (seen.size === MAX_FIELD_ERRORS) break
     const field = fieldOf(problem)
     // One wrong field often violates several rules; the first is enough.
-    if (!seen.has(field)) seen.set(field, fieldError(nameOf(field, at), messageOf(problem, words)))
+    if (!seen.has(field)) seen.set(field, fieldError(nameOf(field, at), faultInWords(problem, words)))
   }
   return invalidRequest([...seen.values()])
 }

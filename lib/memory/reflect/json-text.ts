@@ -12,7 +12,7 @@ interface ObjectText {
  * The texts in balanced braces, in order; braces in JSON strings do not count. They do not overlap, so the time is
  * linear.
  */
-export function * objectsIn (text: string): Generator<ObjectText> {
+export function * jsonObjectsIn (text: string): Generator<ObjectText> {
   let from = 0
   for (let count = 0; count < MAX_OBJECTS; count++) {
     const start = text.indexOf('{', from)

@@ -1,7 +1,7 @@
 import secureJson from 'secure-json-parse'
 import type { JsonSchema } from '../../models/language-model.js'
 import { isAbstention } from './abstention.js'
-import { hasDuplicateName, objectsIn } from './json-text.js'
+import { hasDuplicateName, jsonObjectsIn } from './json-text.js'
 import { problemsOf } from './schema-instance.js'
 import { isJsonObject } from '../../validation/json-object.js'
 
@@ -38,7 +38,7 @@ export function wrapSchema (schema: JsonSchema): JsonSchema {
  * @returns the object, or problems that contain no value of the text
  */
 function readJsonObject (text: string): ObjectReading {
-  for (const { json, depth } of objectsIn(text)) {
+  for (const { json, depth } of jsonObjectsIn(text)) {
     if (depth > MAX_DEPTH) return failed(`must not be nested more than ${MAX_DEPTH} deep`)
     const value = parse(json)
     if (!isJsonObject(value)) continue
