@@ -1,7 +1,10 @@
 import type { ProviderKind } from '../providers/registry.js'
-import { inMemorySettings } from './in-memory/capacity.js'
+import { InMemorySettings } from '../providers/schemas/stores.js'
+import { settingsCheck } from '../providers/settings.js'
 import { InMemoryVectorStore } from './in-memory/store.js'
 import { VECTOR_STORE_METHODS, type VectorStore } from './vector-store.js'
+
+const inMemorySettings = settingsCheck('vector_store_config', InMemorySettings)
 
 export const vectorStores: ProviderKind<VectorStore> = {
   key: 'vector_store',

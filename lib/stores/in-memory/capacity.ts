@@ -1,9 +1,5 @@
 import { getHeapStatistics } from 'node:v8'
-import type { Static } from 'typebox'
 import { ServiceError } from '../../errors/service-error.js'
-import { InMemorySettings } from '../../providers/schemas/stores.js'
-import { settingsCheck } from '../../providers/settings.js'
-import type { ProviderConfig } from '../../providers/registry.js'
 import type { Memory, NewMemory } from '../vector-store.js'
 
 /** Default share of the heap that a store may use: the rest is for requests, and for copies during changes. */
@@ -21,13 +17,6 @@ const INDEXED_PASSAGE_BYTES = 13
 export const BANK_BYTES = 5_800
 
 const BEYOND_LATIN_1 = /[\u0100-\uffff]/
-
-const checkSettings = settingsCheck('vector_store_config', InMemorySettings)
-
-/** @throws ProviderError that names the fault and contains no value */
-export function inMemorySettings (config: ProviderConfig): Static<typeof InMemorySettings> {
-  return checkSettings(config)
-}
 
 /** Used and maximum bytes of the store. */
 export class Capacity {

@@ -9,13 +9,9 @@ import { settingsCheck } from '../../providers/settings.js'
  */
 const TLS_MODES = ['disable', 'prefer', 'require', 'verify-full']
 
-const checkPostgres = settingsCheck('vector_store_config', PostgresSettings)
-const checkPglite = settingsCheck('vector_store_config', PgliteSettings)
-
 /** @throws ProviderError that names the fault and contains no value */
-export function postgresSettings (config: ProviderConfig): PostgresSettings {
-  return checkPostgres(config)
-}
+export const postgresSettings = settingsCheck('vector_store_config', PostgresSettings)
+const checkPglite = settingsCheck('vector_store_config', PgliteSettings)
 
 /** @returns with `data_dir` as an absolute path. @throws ProviderError */
 export function pgliteSettings (config: ProviderConfig, { baseDirectory }: ProviderContext): PgliteSettings {
