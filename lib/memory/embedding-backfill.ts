@@ -9,7 +9,7 @@ import { withTimeout } from '../concurrency/deadline.js'
 import { embed } from '../retrieval/passages.js'
 import type { NewMemory, VectorStore } from '../stores/vector-store.js'
 import { detached } from '../telemetry/tracing.js'
-import { loggedReason, requestedPauseMs } from './model-errors.js'
+import { failuresOfOneText, loggedReason, requestedPauseMs } from './model-errors.js'
 import { backlogEntry, backlogKey, EmbeddingBacklog, ReplacedMemories, type BacklogEntry } from './embedding-backlog.js'
 
 export interface EmbeddingBackfillOptions extends BackOffTools {
@@ -221,21 +221,24 @@ export class EmbeddingBackfill {
   }
 
   /**
-   * Puts the batch back into the backlog. A memory that fails alone while others succeed is dropped, so that it cannot
-   * block them.
+   * Puts the batch back into the backlog. A memory whose own text fails is dropped, so that it cannot block the others.
    * @returns whether the fault seems to lie with the provider or the store
    */
   #fail (batch: readonly BacklogEntry[], error: unknown): boolean {
+    const textFailures = this.#attaching === undefined ? failuresOfOneText(error) : Infinity
     const isUnusable = error instanceof ServiceError && error.code === 'model_output_invalid'
     const [only] = batch
     const lastTry = batch.length === 1 ? only!.successesAtLastTry : undefined
-    if (lastTry !== undefined && (this.#successes > lastTry || (isUnusable && this.#refusals < MAX_REFUSALS_IN_ROW))) {
+    const failures = (only?.failures ?? 0) + (lastTry !== undefined && this.#successes > lastTry ? 1 : 0)
+    if (failures >= textFailures || (lastTry !== undefined && isUnusable && this.#refusals < MAX_REFUSALS_IN_ROW)) {
       this.#refusals++
       this.#refused.set(only!.key, true)
       this.#options.warn(`embedding_provider: the memory ${only!.memoryId} of the bank ${only!.bank.bankId} gets no vectors (${loggedReason(error)}); it is found by its words only`)
       return false
     }
-    for (const entry of batch) this.#waiting.putBack({ successesAtLastTry: this.#successes, ...entry })
+    // After a failure that is not of a text, the batch is tried as a whole again.
+    const tried = textFailures === Infinity ? {} : { successesAtLastTry: this.#successes, failures }
+    for (const entry of batch) this.#waiting.putBack({ ...entry, ...tried })
     this.#reportFailure(error, 'vectors cannot be made')
     return true
   }

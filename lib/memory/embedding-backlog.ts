@@ -10,8 +10,10 @@ export interface BacklogEntry {
   fingerprint: string
   text: string
   passages: ReadonlyArray<{ start: number, end: number }>
-  /** The number of memories that had received vectors when this one first failed; undefined before that. */
+  /** The number of memories that had received vectors when this one last failed; undefined before that. */
   successesAtLastTry?: number
+  /** How often it has failed alone after others had succeeded since its last try. */
+  failures?: number
 }
 
 /** Bounds of the backlog, about 32 MB; memories beyond them are found again by a scan. */

@@ -85,6 +85,30 @@ export function lateFailure (cause: unknown): ServiceError {
   return new ServiceError('deadline_exceeded', 'The answer was not ready in time', { cause })
 }
 
+/**
+ * Failures of one text alone, with successes of others between them, until one without a clear cause (status 500, a
+ * timeout, an error of a custom provider) is taken to be caused by the text.
+ */
+const UNCLEAR_FAILURES = 5
+
+/**
+ * How often one text must fail alone, while others succeed, until the text counts as the cause and not the provider.
+ * @returns Infinity for a failure that no text causes: the provider or its queue is busy, or was not called
+ */
+export function failuresOfOneText (error: unknown): number {
+  const isUnusable = error instanceof ServiceError && error.code === 'model_output_invalid'
+  const cause = error instanceof ServiceError ? error.cause : error
+  if (!(cause instanceof ModelCallError)) {
+    // Recognised by its name, because importing its class would load the library of worker threads.
+    if (cause instanceof Error && cause.name === 'QueueFullError') return Infinity
+    return isUnusable ? 1 : UNCLEAR_FAILURES
+  }
+  const { kind, status, retryAfterMs, isFault } = cause
+  if (['rate_limited', 'overloaded', 'circuit_open'].includes(kind)) return Infinity
+  if (status === 503 || retryAfterMs !== undefined) return Infinity
+  return kind === 'unusable' || (kind === 'rejected' && !isFault) ? 1 : UNCLEAR_FAILURES
+}
+
 /** How long the endpoint of a failed call asks not to be called, in milliseconds; undefined: it does not say. */
 export function requestedPauseMs (error: unknown): number | undefined {
   const cause = error instanceof ServiceError ? error.cause : error
