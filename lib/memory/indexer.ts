@@ -3,6 +3,7 @@ import type { EmbeddingProvider } from '../models/embedding-provider.js'
 import { embed, makePassages } from '../retrieval/passages.js'
 import type { Memory, NewMemory, Passage } from '../stores/vector-store.js'
 import { PackedTerms } from '../text/packed-terms.js'
+import { withoutUndefined } from '../validation/members.js'
 import type { PreparedMemory } from './preparation.js'
 import type { EmbeddingBackfill } from './embedding-backfill.js'
 
@@ -32,13 +33,14 @@ export class Indexer {
   /**
    * @param chunkMaxCharacters the longest passage
    * @param caller as in TurnBudget.next
+   * @param signal ends the wait for the provider; it rejects with the signal's reason then
    * @returns the memories for the store, in order; without vectors when these follow later
    * @throws ServiceError dependency_unavailable or model_output_invalid when the provider fails and the store cannot
    *   add vectors later
    */
   async index (prepared: ReadonlyArray<
     Pick<PreparedMemory, 'memory' | 'fingerprint'>
-  >, chunkMaxCharacters: number, caller: string): Promise<NewMemory[]> {
+  >, chunkMaxCharacters: number, caller: string, signal?: AbortSignal): Promise<NewMemory[]> {
     const { embeddings, backfill } = this.#options
     const passages = await passagesOf(prepared.map(({ memory }) => memory.text), chunkMaxCharacters, caller)
     const memories = prepared.map(({ memory, fingerprint }, index) => newMemory(memory, fingerprint, passages[index]!))
@@ -47,13 +49,14 @@ export class Indexer {
     try {
       const vectors = (await embed(
         embeddings, memories.flatMap(({ text, passages }) => passages.map(({ start, end }) => text.slice(start, end))),
-        { purpose: 'document' },
+        { purpose: 'document', ...withoutUndefined({ signal }) },
       )).values()
       return memories.map((memory) => ({
         ...memory,
         passages: memory.passages.map((passage) => ({ ...passage, vector: vectors.next().value! })),
       }))
     } catch (error) {
+      signal?.throwIfAborted()
       if (backfill === undefined) throw error
       return memories
     }

@@ -3,6 +3,7 @@ import type { Clock } from '../time/clock.js'
 import type { Config } from '../config/config.js'
 import type { ProviderChoice, Settings } from '../config/settings.js'
 import { configsWithoutProvider } from '../config/unused.js'
+import { BoundedEmbeddings } from '../models/bounded-embeddings.js'
 import type { EmbeddingProvider } from '../models/embedding-provider.js'
 import type { LanguageModel } from '../models/language-model.js'
 import { embeddingProviders, languageModels, rerankers } from '../models/registry.js'
@@ -83,10 +84,12 @@ export async function openProviders (
       space: weights.semantic > 0 ? embeddingSpace(settings, embeddings) : undefined,
     })
     const rerankerLabel = providerLabel(chosen?.name ?? 'reranker')
+    const isCustom = overrides.embeddings !== undefined || settings.embeddings.name.includes(':')
+    const bounded = isCustom ? new BoundedEmbeddings(embeddings) : embeddings
     const observer = (provider: string) => ({ provider, telemetry, timer: () => performance.now() })
     return {
       store: storeWithServiceErrors(store),
-      embeddings: new ObservedEmbeddings(embeddings, observer(providerLabel(settings.embeddings.name))),
+      embeddings: new ObservedEmbeddings(bounded, observer(providerLabel(settings.embeddings.name))),
       languageModel,
       weights,
       reranker: reranker &&

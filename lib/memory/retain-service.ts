@@ -211,7 +211,7 @@ export class RetainService {
     const { bank: { key, settings: { maxPassageCharacters } }, keyed, signal, documents } = retain
     const { indexer, store, clock } = this.#deps
     const planned = plan.memories.map(({ memory }) => memory)
-    const memories = await indexer.index(planned, maxPassageCharacters, callerOf(retain.context))
+    const memories = await indexer.index(planned, maxPassageCharacters, callerOf(retain.context), signal)
     signal?.throwIfAborted()
     const context = contextOf(key.bankId, plan, memories, prepared)
     const idempotency = idempotentWrite(keyed, context)

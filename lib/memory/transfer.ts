@@ -190,7 +190,7 @@ export class Transfer {
     const { key } = bank
     const admitted = await admission.admit('import', context, [bank], lines.length + expired)
     try {
-      const memories = await this.#index(target, lines, callerOf(context))
+      const memories = await this.#index(target, lines, callerOf(context), signal)
       signal?.throwIfAborted()
       const written: ImportContext = { expired }
       return await indexer.runReplacement(key, memories, async () => {
@@ -208,7 +208,7 @@ export class Transfer {
   }
 
   /** Removes each line from the list once it is converted, so that memories are not held in both forms for long. */
-  async #index ({ settings }: OpenBank, lines: CheckedLine[], caller: string): Promise<NewMemory[]> {
+  async #index ({ settings }: OpenBank, lines: CheckedLine[], caller: string, signal?: AbortSignal) {
     const memories: NewMemory[] = []
     while (lines.length > 0) {
       const prepared: PreparedMemory[] = []
@@ -216,7 +216,7 @@ export class Transfer {
         if (turns.isExhausted) await turns.next(caller)
         prepared.push(await prepare(line.item, line, caller))
       }
-      memories.push(...await this.#deps.indexer.index(prepared, settings.maxPassageCharacters, caller))
+      memories.push(...await this.#deps.indexer.index(prepared, settings.maxPassageCharacters, caller, signal))
     }
     return memories
   }

@@ -1,5 +1,4 @@
-import { ProviderError } from '../providers/registry.js'
-import { DEFAULT_LIMITS, type CallLimits, type LimitedModel } from './call-limits.js'
+import { limitsOf, type LimitedModel } from './call-limits.js'
 import type { GenerateRequest, Generation, GenerationPart, LanguageModel } from './language-model.js'
 import type { BreakerOptions } from '../concurrency/circuit-breaker.js'
 import type { CallOptions } from './remote/call-options.js'
@@ -18,10 +17,6 @@ export interface BoundedLanguageModelOptions {
  */
 const CEILING_SHARE = 0.75
 
-const MINIMA: Record<keyof CallLimits, number> = {
-  attemptTimeoutMs: 1, maxRetries: 0, maxConcurrency: 1, maxWaiting: 0,
-}
-
 /**
  * Wraps a language model with bounds: a bounded number of calls with a queue, a timeout of each attempt, retries within
  * the time of the request, and circuit breakers for the model and for each tenant. An error other than ModelCallError
@@ -32,7 +27,7 @@ export function boundedLanguageModel (
   model: LanguageModel & LimitedModel,
   { breaker, ceilingMs, tools = {} }: BoundedLanguageModelOptions,
 ): LanguageModel {
-  const calls = new ResilientCalls({ service: 'language model', ...limitsOf(model), breaker, tools })
+  const calls = new ResilientCalls({ service: 'language model', ...limitsOf('llm_provider', model), breaker, tools })
   const optionsOf = ({ signal, timeoutMs, tenantId }: GenerateRequest): CallOptions => ({
     signal,
     timeoutMs,
@@ -64,17 +59,4 @@ export function boundedLanguageModel (
     }
   }
   return bounded
-}
-
-/** Checks the limits, because the model may be of an operator's own class. */
-function limitsOf (model: LimitedModel): CallLimits {
-  const limits = model.limits ?? {}
-  const entries = Object.entries(MINIMA) as Array<[keyof CallLimits, number]>
-  return Object.fromEntries(entries.map(([name, minimum]) => {
-    const value: unknown = limits[name] ?? DEFAULT_LIMITS[name]
-    if (!Number.isSafeInteger(value) || Number(value) < minimum) {
-      throw new ProviderError(`llm_provider: limits.${name} must be a whole number of at least ${minimum}`)
-    }
-    return [name, value]
-  })) as Record<keyof CallLimits, number>
 }
