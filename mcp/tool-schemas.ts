@@ -52,7 +52,12 @@ export const ReflectOutput = strict({
 })
 export const ForgetOutput = strict({
   ...ForgetAnswer.properties,
-  truncated: Type.Optional(Type.Boolean({ description: 'True when `memory_ids` is not complete; absent otherwise.' })),
+  sample: Type.Optional(Type.Array(MemoryView, {
+    description: 'The first memories, at most ten. Present with dry_run, for a caller that may also read the bank.',
+  })),
+  truncated: Type.Optional(Type.Boolean({
+    description: 'True when `memory_ids` or `sample` is not complete; absent otherwise.',
+  })),
 })
 export const ListBanksOutput = strict({
   banks: BanksAnswer.properties.banks,

@@ -7,7 +7,7 @@ import {
   ForgetInput, ForgetOutput, ListBanksInput, ListBanksOutput, RecallInput, RecallOutput, ReflectInput, ReflectOutput,
   RetainInput, RetainOutput,
 } from './tool-schemas.js'
-import { fittingMemories } from './views.js'
+import { fittingMemories, isCut } from './views.js'
 import { withoutUndefined } from '../lib/validation/members.js'
 
 /** The services of one call of a tool. */
@@ -70,8 +70,7 @@ const recall = tool({
     const rest = withoutUndefined({ total_available: available, truncated, degraded })
     await budget.take(rest)
     const memories = await fittingMemories(hits, budget)
-    const isCut = memories.length < hits.length || memories[0]?.text_truncated === true
-    return { memories, ...rest, truncated: truncated || isCut }
+    return { memories, ...rest, truncated: truncated || isCut(memories, hits) }
   },
 })
 
@@ -90,7 +89,6 @@ const reflect = tool({
     const { abstained, unverified, truncated, degraded, sources } = given
     const cut = await budget.cut(given.answer)
     const evidence = await fittingMemories(sources, budget)
-    const isCut = evidence.length < sources.length || evidence[0]?.text_truncated === true
     return withoutUndefined({
       answer: cut ?? given.answer,
       abstained,
@@ -98,7 +96,7 @@ const reflect = tool({
       truncated: truncated === true || cut !== undefined ? true : undefined,
       degraded,
       sources: evidence,
-      sources_truncated: isCut ? true : undefined,
+      sources_truncated: isCut(evidence, sources) ? true : undefined,
     })
   },
 })
@@ -115,8 +113,14 @@ const forget = tool({
   run: async ({ idempotency_key: key, ...request }, { operations, signal, idempotencyKey, budget }) => {
     const answer = await operations.forget(request, { signal, idempotencyKey: key ?? idempotencyKey })
     const ids = await budget.takeMany(answer.memory_ids)
-    const isCut = ids.length < answer.deleted_count
-    return withoutUndefined({ ...answer, memory_ids: ids, truncated: isCut ? true : undefined })
+    const sample = answer.sample && await fittingMemories(answer.sample, budget)
+    const isSampleCut = sample !== undefined && isCut(sample, answer.sample!)
+    return withoutUndefined({
+      ...answer,
+      memory_ids: ids,
+      sample,
+      truncated: ids.length < answer.deleted_count || isSampleCut ? true : undefined,
+    })
   },
 })
 

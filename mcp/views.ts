@@ -12,7 +12,8 @@ export const MemoryView = strict({
   bank_id: BankId,
   text: Type.String(),
   text_truncated: Type.Optional(Type.Boolean({
-    description: 'True when the text was cut; the resource of the memory has more of it. Absent otherwise.',
+    description: 'True when the text was cut, or long members were left out; the resource of the memory has more. ' +
+      'Absent otherwise.',
   })),
   score: Type.Optional(Type.Number({ description: 'From 0 to 1; comparable only within one answer.' })),
   tags: Type.Optional(Type.Array(Type.String())),
@@ -56,15 +57,28 @@ export async function fittingMemories (
       fitting.push(view)
       continue
     }
-    if (fitting.length === 0) fitting.push(await cutMemory(view, budget))
+    const cut = fitting.length === 0 ? await cutMemory(view, budget) : undefined
+    if (cut !== undefined) fitting.push(cut)
     break
   }
   return fitting
 }
 
-/** A memory whose text is cut so that the whole fits. Its other members are bounded (lib/memory/schemas). */
-export async function cutMemory (view: MemoryView, budget: TokenBudget): Promise<MemoryView> {
-  await budget.take({ ...view, text: '', text_truncated: true })
-  const text = await budget.cut(view.text)
-  return text === undefined ? view : { ...view, text, text_truncated: true }
+/** Whether memories, or a part of the first, did not fit. */
+export function isCut (fitting: readonly MemoryView[], memories: readonly unknown[]): boolean {
+  return fitting.length < memories.length || fitting[0]?.text_truncated === true
+}
+
+/**
+ * A memory whose text is cut so that the whole fits. Its long members are left out when they do not fit either.
+ * @returns undefined when not even the others fit
+ */
+export async function cutMemory (view: MemoryView, budget: TokenBudget): Promise<MemoryView | undefined> {
+  const { tags, metadata, document_id: document, source, ...short } = view
+  for (const kept of [view, short]) {
+    if (!await budget.take({ ...kept, text: '', text_truncated: true })) continue
+    const text = await budget.cut(view.text)
+    return text === undefined && kept === view ? view : { ...kept, text: text ?? view.text, text_truncated: true }
+  }
+  return undefined
 }

@@ -67,3 +67,34 @@ t.test('sources of a reflect, ids of a forget and pages of banks are cut', async
   } while (cursor !== null)
   t.equal(seen.size, 60, 'every bank is on one of the pages')
 })
+
+t.test('the sample of a dry run is cut', async (t) => {
+  const { app, retain } = await testApp(t, { file })
+  for (let index = 0; index < 10; index++) await retain('b', `harbour ${index} ${'tea '.repeat(5000)}`, { tags: ['all'] })
+  const client = await connectMcp(t, app)
+  const forget = async () => answerOf(
+    await client.callTool({ name: 'forget', arguments: { bank_id: 'b', tags: ['all'], dry_run: true } }),
+  )
+  const cut = await forget()
+  t.match(cut, { deleted_count: 10, truncated: true, sample: [{ text: /^harbour/, text_truncated: true }] })
+  t.equal((cut['memory_ids'] as string[]).length, 10)
+  t.equal((cut['sample'] as unknown[]).length, 1)
+  t.ok(countTokens(JSON.stringify(cut)) <= TOKENS + 20)
+})
+
+t.test('a memory whose tags do not fit is shown without them', async (t) => {
+  const { app, retain } = await testApp(t, { file })
+  const tags = Array.from({ length: 100 }, (_, index) => `${index}${'tea-'.repeat(31)}`)
+  const id = await retain('b', `harbour ${'tea '.repeat(5000)}`, { tags, metadata: { port: 'x'.repeat(3000) } })
+  const client = await connectMcp(t, app)
+  const call = async (name: string) => (
+    answerOf(await client.callTool({ name, arguments: { bank_id: 'b', query: 'harbour' } }))
+  )
+  for (const [answer, list] of [[await call('recall'), 'memories'], [await call('reflect'), 'sources']] as const) {
+    t.ok(countTokens(JSON.stringify(answer)) <= TOKENS + 50)
+    const [memory] = answer[list] as Array<Record<string, unknown>>
+    t.match(memory, { memory_id: id, text: /^harbour/, text_truncated: true, tags: undefined, metadata: undefined })
+  }
+  const { contents } = await client.readResource({ uri: `memory://banks/b/memories/${id}` })
+  t.match(JSON.parse(String((contents[0] as { text: string }).text)), { text_truncated: true, tags: undefined })
+})
