@@ -20,29 +20,29 @@ interface Refusal {
 /** Turns errors of operations into refusals. An unknown error tells the model only that it happened. */
 export class Refusals {
   readonly #requestId: string | undefined
-  readonly #report: (error: unknown) => void
+  readonly #report: (error: unknown, signal: AbortSignal) => void
 
-  /** @param report gets every error; it decides which of them are faults */
-  constructor (requestId: string | undefined, report: (error: unknown) => void) {
+  /** @param report gets every error, and the signal of the request; it decides which of them are faults */
+  constructor (requestId: string | undefined, report: (error: unknown, signal: AbortSignal) => void) {
     this.#requestId = requestId
     this.#report = report
   }
 
-  of (error: unknown): Refusal {
-    this.#report(error)
+  of (error: unknown, signal: AbortSignal): Refusal {
+    this.#report(error, signal)
     const requestId = error instanceof RemoteError ? error.requestId : this.#requestId
     return { ...described(error), request_id: requestId }
   }
 
   /** The result of a tool that was refused: the model reads it, so that it can correct itself or wait. */
-  asToolResult (error: unknown): CallToolResult {
-    return { isError: true, content: [{ type: 'text', text: JSON.stringify({ error: this.of(error) }) }] }
+  asToolResult (error: unknown, signal: AbortSignal): CallToolResult {
+    return { isError: true, content: [{ type: 'text', text: JSON.stringify({ error: this.of(error, signal) }) }] }
   }
 
   /** The error of a resource or a prompt, whose results cannot be errors. */
-  asProtocolError (error: unknown, uri?: string): ProtocolError {
+  asProtocolError (error: unknown, signal: AbortSignal, uri?: string): ProtocolError {
     if (error instanceof ProtocolError) return error
-    const { message, ...data } = this.of(error)
+    const { message, ...data } = this.of(error, signal)
     if (data.code === 'not_found' && uri !== undefined) return new ResourceNotFoundError(uri)
     const isInvalid = data.code === 'invalid_request'
     return new ProtocolError(isInvalid ? ProtocolErrorCode.InvalidParams : REFUSED, message, data)
@@ -55,8 +55,8 @@ function described (error: unknown): Refusal {
     return { code, message: detail, retry_after_seconds: retryAfterSeconds, errors }
   }
   if (error instanceof RemoteError) {
-    const { code, message, retryAfterSeconds } = error
-    return { code, message, retry_after_seconds: retryAfterSeconds }
+    const { code, message, retryAfterSeconds, errors } = error
+    return { code, message, retry_after_seconds: retryAfterSeconds, errors }
   }
   return { code: 'internal_error', message: 'Internal server error' }
 }

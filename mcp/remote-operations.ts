@@ -1,4 +1,6 @@
 import type { Static, TSchema } from 'typebox'
+import { invalidField, type FieldError } from '../lib/errors/service-error.js'
+import { IDEMPOTENCY_KEY_RULE, isIdempotencyKey } from '../lib/memory/idempotency.js'
 import {
   BankAnswer, BanksAnswer, ForgetAnswer, MemoriesAnswer, MemoryRecord, RecallAnswer, ReflectAnswer, RetainAnswer,
 } from '../lib/memory/schemas.js'
@@ -6,7 +8,7 @@ import { schemaCheck } from '../lib/validation/schema-check.js'
 import type { CallOptions, MemoryOperations, WriteOptions } from './operations.js'
 import { RemoteError } from './remote-error.js'
 import { withoutUndefined } from '../lib/validation/members.js'
-import { parsedJson } from '../lib/validation/json-object.js'
+import { isJsonObject, parsedJson } from '../lib/validation/json-object.js'
 
 /** A server, and the credentials of the caller. */
 export interface ServerConnection {
@@ -33,13 +35,13 @@ type Ask = <S extends TSchema>(schema: S, path: string, exchange: Exchange, sign
 /** The operations of a server, over its HTTP API. The server decides access before it validates. */
 export function remoteOperations (connection: ServerConnection): MemoryOperations {
   const ask = asking(connection)
-  const post = async <S extends TSchema>(schema: S, path: string, body: object, call: CallOptions | WriteOptions) => (
-    await ask(schema, path, {
-      method: 'POST',
-      body,
-      idempotencyKey: 'idempotencyKey' in call ? call.idempotencyKey : undefined,
-    }, call.signal)
-  )
+  const post = async <S extends TSchema>(
+    schema: S, path: string, body: object, { signal, idempotencyKey: key }: WriteOptions,
+  ) => {
+    // The server would name its header, which the tool does not have, and fetch does not send every text in one.
+    if (key !== undefined && !isIdempotencyKey(key)) throw invalidField('idempotency_key', IDEMPOTENCY_KEY_RULE)
+    return await ask(schema, path, { method: 'POST', body, idempotencyKey: key }, signal)
+  }
   const get = async <S extends TSchema>(schema: S, path: string, { signal }: CallOptions) => (
     await ask(schema, path, {}, signal)
   )
@@ -141,8 +143,19 @@ function refusalOf ({ status, headers }: Response, value: unknown): RemoteError 
     {
       retryAfterSeconds: Number.isFinite(retryAfter) ? retryAfter : undefined,
       requestId: headers.get('x-request-id') ?? undefined,
+      errors: fieldErrorsOf(Reflect.get(body, 'errors')),
     },
   )
+}
+
+function fieldErrorsOf (value: unknown): FieldError[] | undefined {
+  if (!Array.isArray(value)) return undefined
+  const errors = value.flatMap((each: unknown) => {
+    if (!isJsonObject(each)) return []
+    const { field, message } = each
+    return typeof field === 'string' && typeof message === 'string' ? [{ field, message }] : []
+  })
+  return errors.length > 0 ? errors : undefined
 }
 
 const checks = new WeakMap<TSchema, (value: unknown) => unknown>()

@@ -82,11 +82,13 @@ export function createMcpServer (options: McpServerOptions): Server {
       release()
     }
   }
-  const orProtocolError = async <T>(work: Promise<T>, uri?: string): Promise<T> => {
+  const orProtocolError = async <T>(
+    context: ServerContext, work: (call: Call) => Promise<T>, uri?: string,
+  ): Promise<T> => {
     try {
-      return await work
+      return await inTurn(context, work)
     } catch (error) {
-      throw refusals.asProtocolError(error, uri)
+      throw refusals.asProtocolError(error, context.mcpReq.signal, uri)
     }
   }
 
@@ -96,25 +98,25 @@ export function createMcpServer (options: McpServerOptions): Server {
       return await inTurn(context, async (call) => await callTool(name, given, call, pinned))
     } catch (error) {
       if (error instanceof ProtocolError) throw error
-      return refusals.asToolResult(error)
+      return refusals.asToolResult(error, context.mcpReq.signal)
     }
   })
   server.setRequestHandler('resources/list', async ({ params }, context) => (
-    await orProtocolError(inTurn(context, async (call) => await listResources(params?.cursor, call)))
+    await orProtocolError(context, async (call) => await listResources(params?.cursor, call))
   ))
   server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: resourceTemplates(pinned) }))
   server.setRequestHandler('resources/read', async ({ params: { uri } }, context) => (
-    await orProtocolError(inTurn(context, async (call) => await readResource(uri, call)), uri)
+    await orProtocolError(context, async (call) => await readResource(uri, call), uri)
   ))
   server.setRequestHandler('prompts/list', () => ({ prompts: listPrompts(pinned !== undefined) }))
   server.setRequestHandler('prompts/get', async ({ params: { name, arguments: given } }, context) => (
-    await orProtocolError(inTurn(context, async (call) => await getPrompt(name, given, call, pinned)))
+    await orProtocolError(context, async (call) => await getPrompt(name, given, call, pinned))
   ))
   server.setRequestHandler('completion/complete', async ({ params: { argument } }, context) => (
-    await orProtocolError(inTurn(context, async (call) => (
+    await orProtocolError(context, async (call) => (
       // A pinned endpoint has no argument that names a bank.
       pinned === undefined ? await completeBank(argument, operations, call) : { completion: { values: [] } }
-    )))
+    ))
   ))
   return server
 }

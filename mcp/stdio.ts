@@ -65,9 +65,9 @@ export async function runMcpStdio (options: McpStdioOptions): Promise<void> {
     throw invalidField('bank', `must be a text ${BANK_ID_IN_WORDS}`)
   }
   const { operations, caller, answerTokens, close } = await openSource(options, log)
-  const refusals = new Refusals(undefined, (error) => {
-    // The signal, or the end of the time after the client has closed its end, aborts the calls that run.
-    const isGone = error instanceof SdkError && error.code === SdkErrorCode.ConnectionClosed
+  const refusals = new Refusals(undefined, (error, { aborted }) => {
+    // The client has cancelled the call, or the end of the connection has ended it.
+    const isGone = aborted || (error instanceof SdkError && error.code === SdkErrorCode.ConnectionClosed)
     const isKnown = error instanceof ServiceError || error instanceof RemoteError
     if (!isGone && !isKnown) log(`unexpected fault: ${stackOf(error)}`)
   })

@@ -1,3 +1,4 @@
+import { on } from 'node:events'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -220,6 +221,29 @@ t.test('a server that is missing, or is no gateway, is reported', async (t) => {
   })
 })
 
+t.test('a refusal of the server names the wrong arguments as a tool does', async (t) => {
+  const { app } = await testApp(t)
+  const { send, next, stdin, ended } = serve({
+    source: 'server', server: { url: await addressOf(app) }, version: '1.0.0',
+  })
+  const ask = async (name: string, args: Record<string, unknown>) => {
+    send(toolCall(name, args))
+    return refusalOf((await next()).result)
+  }
+  const fact = { bank_id: 'b', content: 'tea' }
+  t.match(await ask('retain', { ...fact, expires_at: '2020-01-01T00:00:00Z' }), {
+    code: 'invalid_request', errors: [{ field: 'expires_at', message: 'must lie in the future' }],
+  })
+  t.match(await ask('list_banks', { cursor: 'x' }), { code: 'invalid_request', errors: [{ field: 'cursor' }] })
+  const errors = [{ field: 'idempotency_key', message: 'must be 1 to 255 printable ASCII characters' }]
+  for (const key of ['', 'k€1', 'k\n1', 'ü', 'x'.repeat(256)]) {
+    t.match(await ask('retain', { ...fact, idempotency_key: key }), { code: 'invalid_request', errors })
+  }
+  t.match(await ask('forget', { bank_id: 'b', tags: ['a'], idempotency_key: '' }), { code: 'invalid_request', errors })
+  stdin.end()
+  await ended
+})
+
 t.test('the calls that run when the input ends are answered', async (t) => {
   const { stdin, send, next, ended, log } = serve(embedded)
   send(rpc(
@@ -235,14 +259,18 @@ t.test('the calls that run when the input ends are answered', async (t) => {
   t.strictSame(log, [])
 })
 
-t.test('a cancelled call does not delay the end', async (t) => {
+t.test('a cancelled call does not delay the end and is no fault', async (t) => {
   const { url, called } = await silentServer(t)
-  const { stdin, send, ended } = serve({ source: 'server', server: { url }, version: '1.0.0' })
-  send(toolCall('list_banks', {}, 7))
-  await called
-  send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7 } })
-  stdin.end()
-  await ended
+  for (const reason of [{}, { reason: 'no longer wanted' }]) {
+    const { stdin, send, ended, log } = serve({ source: 'server', server: { url }, version: '1.0.0' })
+    send(toolCall('list_banks', {}, 7))
+    await called()
+    send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7, ...reason } })
+    stdin.end()
+    await ended
+    await new Promise((resolve) => setImmediate(resolve))
+    t.strictSame(log, [], 'it is no fault')
+  }
 })
 
 t.test('a line that is not JSON or not a message is answered, and so is the next one', async (t) => {
@@ -260,13 +288,15 @@ t.test('a line that is not JSON or not a message is answered, and so is the next
   t.strictSame([...new Set(log)], ['the client has sent a line that is not a message of JSON-RPC'])
 })
 
-/** A server that never answers, and the moment of its first call. */
-async function silentServer (t: Test): Promise<{ url: string, called: Promise<unknown> }> {
+/** A server that never answers, and a function that waits for its next call. */
+async function silentServer (t: Test): Promise<{ url: string, called: () => Promise<unknown> }> {
   const silent = createServer(() => {})
   t.teardown(() => { silent.closeAllConnections(); silent.close() })
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
   const address = silent.address()
-  const called = new Promise((resolve) => { silent.once('request', resolve) })
+  // A call may arrive before the test waits for it.
+  const calls = on(silent, 'request')
+  const called = async () => await calls.next()
   return { url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`, called }
 }
 
@@ -276,7 +306,7 @@ t.test('a call that is not answered in time after the end of the input is no fau
     source: 'server', server: { url }, version: '1.0.0', answerTimeoutMs: 100,
   })
   send(toolCall('list_banks', {}))
-  await called
+  await called()
   stdin.end()
   await ended
   // What the end of the call reports comes after it.
