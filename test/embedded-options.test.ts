@@ -49,6 +49,7 @@ await t.test('the app names the callers', async (t) => {
     config,
     authenticate: ({ headers: { cookie } }) => {
       if (cookie === 'banned') throw new ServiceError('access_denied', 'You are banned')
+      if (cookie === 'unknown') return null
       if (cookie === 'odd') return { principal: 'with spaces' }
       return cookie === undefined ? undefined : { principal: `user:${cookie}`, tenantId: 'acme' }
     },
@@ -58,6 +59,7 @@ await t.test('the app names the callers', async (t) => {
   )
   t.match((await whoami('ada')).json(), { principal: 'user:ada', tenant_id: 'acme' })
   refused(t, await whoami(), 401, 'unauthenticated')
+  refused(t, await whoami('unknown'), 401, 'unauthenticated')
   refused(t, await whoami(undefined, { 'x-service-principal': 'user:ada' }), 401, 'unauthenticated')
   t.match((await whoami('ada', { 'x-service-principal': 'user:eve' })).json(), { principal: 'user:ada' })
   refused(t, await whoami('ada', { 'x-service-on-behalf-of': 'user:eve' }), 400, 'invalid_request')

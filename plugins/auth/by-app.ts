@@ -14,16 +14,16 @@ export interface HostCaller {
   tenantId?: string | null
 }
 
-/** @returns undefined for a caller whom the app does not know, who is answered with 401 */
+/** @returns undefined or null for a caller whom the app does not know, who is answered with 401 */
 export type AuthenticateCaller = (
   request: FastifyRequest,
-) => HostCaller | undefined | Promise<HostCaller | undefined>
+) => HostCaller | null | undefined | Promise<HostCaller | null | undefined>
 
 /** Lets the app that the gateway is part of authenticate callers. Each of them must have a principal. */
 async function byApp (app: FastifyInstance, { authenticate }: { authenticate: AuthenticateCaller }): Promise<void> {
   guardWith(app, async (request) => {
     const caller = await authenticate(request)
-    if (caller === undefined) throw new ServiceError('unauthenticated', 'Authentication is required')
+    if (caller === undefined || caller === null) throw new ServiceError('unauthenticated', 'Authentication is required')
     const { principal, tenantId = null } = caller
     // A fault of the app and not of the caller: answered with 500, and the log has the cause.
     if (typeof principal !== 'string' || !isPrincipal(principal)) {
