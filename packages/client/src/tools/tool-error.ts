@@ -24,14 +24,16 @@ export function toolErrorOf (error: unknown, isWrite: boolean): FailedResult {
 const CORRECT_INPUT = 'Correct the input and call the tool again.'
 const CONTINUE_WITHOUT = 'Continue without it, and do not claim to remember.'
 
-function adviceOn ({ status, retryAfter }: MemoryGatewayError, isWrite: boolean): string {
+function adviceOn ({ code, status, retryAfter }: MemoryGatewayError, isWrite: boolean): string {
   if (status === 400 || status === 413 || status === 422) return CORRECT_INPUT
   if (status === 401) {
     return `The application's credentials were refused: no other call will succeed. ${CONTINUE_WITHOUT}`
   }
   if (status === 403) return 'This is not allowed, and will not be allowed in this conversation. Do not try it again.'
   if (retryAfter !== undefined) return `Do not call the tool again before ${Math.ceil(retryAfter)} s have passed.`
-  if (status === undefined && isWrite) return 'It is unknown whether it was done. Do not claim that it was.'
+  // When the store fails during a write, the commit may have been made and only its answer lost.
+  const mayBeDone = status === undefined || (status === 503 && code === 'dependency_unavailable')
+  if (mayBeDone && isWrite) return 'It is unknown whether it was done. Do not claim that it was.'
   return `The memory is currently unavailable. ${CONTINUE_WITHOUT}`
 }
 
