@@ -98,12 +98,12 @@ has an effect only in its own; setting it in another mode causes a warning. When
 not set, the process starts, logs an error, shows the check \`auth\` in \`/health\`, and answers every request to the
 memory routes with status 500.
 
-A file \`.env\` in the working directory is read, by the server and by the commands: lines of \`NAME=value\`, also
-with \`export\` before the name, and comments that begin with \`#\`. After a value, the \`#\` of a comment needs a space
-before it, and a value that contains a \`#\` must be quoted, with \`"\`, \`'\` or a backtick; a quoted value may span
-lines. In double quotes \`\\n\` is the end of a line, and no other backslash is allowed. Nothing is replaced in a value: a
-\`\${\` is allowed only in single quotes. Of two lines that set the same variable the last counts. A line in any other
-form is an error that prevents the start.
+A file \`.env\` in the working directory is read, by the server and by the commands for operators except \`mcp\` (those
+that call a server read [profiles](command-line.md)): lines of \`NAME=value\`, also with \`export\` before the name, and
+comments that begin with \`#\`. After a value, the \`#\` of a comment needs a space before it, and a value that contains a
+\`#\` must be quoted, with \`"\`, \`'\` or a backtick; a quoted value may span lines. In double quotes \`\\n\` is the end of a
+line, and no other backslash is allowed. Nothing is replaced in a value: a \`\${\` is allowed only in single quotes. Of two
+lines that set the same variable the last counts. A line in any other form is an error that prevents the start.
 
 Variables of the real environment take precedence, in each of their forms: if it sets \`DATABASE_URL_FILE\` or
 \`SERVICES_PG_DSN\`, the \`DATABASE_URL\` of the file is ignored.
