@@ -7,7 +7,7 @@ export interface BreakerOptions {
   halfOpenCalls?: number
 }
 
-type BreakerState = 'closed' | 'open' | 'half_open'
+export type BreakerState = 'closed' | 'open' | 'half_open'
 
 /** How a call ended; `ignored` when it was aborted before it showed whether the other side works. */
 export type BreakerOutcome = 'success' | 'failure' | 'ignored'
