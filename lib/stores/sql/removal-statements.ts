@@ -78,18 +78,31 @@ select coalesce((select string_agg(c.memory_id::text, '' order by c.memory_id) f
   }
 }
 
+/**
+ * Postings and vectors are looked up in their indexes memory by memory, and deleted by the places found, which do not
+ * change while the memories are locked. This leaves the planner no other order: without statistics it would compare
+ * each posting of a memory with each of its terms, and with them it would read all postings of each term.
+ */
 function remove (schema: string, counted: boolean): string {
   return `with gone as (
   delete from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2 and m.memory_id = any($3::text[]::uuid[])
   returning m.memory_id, m.terms, m.embedded, m.expires_at, cardinality(m.passage_starts) as passages, m.passages_length
 ),
 gone_postings as (
-  delete from ${schema}.postings p using (select g.memory_id, t.term from gone g, unnest(g.terms) as t(term)) g
-  where p.tenant_id = $1 and p.bank_id = $2 and p.term = g.term and p.memory_id = g.memory_id
+  delete from ${schema}.postings p where p.ctid = any(array(
+    select o.ctid from gone g cross join lateral unnest(g.terms) as t(term) cross join lateral (
+      select q.ctid from ${schema}.postings q
+      where q.tenant_id = $1 and q.bank_id = $2 and q.term = t.term and q.memory_id = g.memory_id offset 0
+    ) o
+  ))
 ),
 gone_embeddings as (
-  delete from ${schema}.embeddings e using gone g where e.tenant_id = $1 and e.bank_id = $2
-    and e.memory_id = g.memory_id
+  delete from ${schema}.embeddings e where e.ctid = any(array(
+    select o.ctid from gone g cross join lateral (
+      select v.ctid from ${schema}.embeddings v
+      where v.tenant_id = $1 and v.bank_id = $2 and v.memory_id = g.memory_id offset 0
+    ) o
+  ))
 )${counted ? `,\n${counting(schema)}` : ''}
 select count(*)::int as memories, (count(*) filter (where g.embedded))::int as embedded,
   (count(*) filter (where g.expires_at is not null))::int as expiring,

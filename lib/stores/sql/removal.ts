@@ -11,8 +11,8 @@ import type { Statements } from './statements.js'
 
 /** Length of an id in characters. */
 const ID_LENGTH = 36
-/** Maximum number of memories that one statement removes. */
-const BATCH = 500
+/** Maximum number of memories that one statement removes; it keeps the places of all their postings in memory. */
+const BATCH = 100
 
 /** Selects memories of a bank: those with these ids or tags, or a batch of expired ones. */
 interface Choice {

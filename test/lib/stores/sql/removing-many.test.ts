@@ -1,6 +1,7 @@
 import t from 'tap'
 import { makeStatements } from '../../../../lib/stores/sql/statements.js'
-import { newMemories, NOW } from '../../../helpers/memories.js'
+import type { NewMemory } from '../../../../lib/stores/vector-store.js'
+import { newMemories, newMemory, NOW } from '../../../helpers/memories.js'
 import { schemaIn, sqlDatabase, storeIn } from '../../../helpers/sql-database.js'
 
 const home = { tenantId: null, bankId: 'home' }
@@ -55,3 +56,47 @@ await t.test('a bank without statistics of the planner is scanned once when it i
   })
   t.equal((await store.statistics(home, NOW)).memoryCount, 0)
 })
+
+interface Plan {
+  'Actual Rows': number
+  'Actual Loops': number
+  'Rows Removed by Filter'?: number
+  'Rows Removed by Join Filter'?: number
+  Plans?: Plan[]
+}
+
+/** Rows that the steps of a plan returned or compared in vain. */
+function rowsOf (plan: Plan): number {
+  const { 'Rows Removed by Filter': filtered = 0, 'Rows Removed by Join Filter': unjoined = 0 } = plan
+  const own = (plan['Actual Rows'] + filtered + unjoined) * plan['Actual Loops']
+  return (plan.Plans ?? []).reduce((sum, child) => sum + rowsOf(child), own)
+}
+
+for (const analyzed of [false, true]) {
+  t.test(`memories are removed by steps proportional to their postings ${analyzed ? 'with' : 'without'} statistics of ` +
+    'the planner', async (t) => {
+    const database = await sqlDatabase(t)
+    const schema = schemaIn(t, database)
+    const store = await storeIn(database, { schema })
+    t.teardown(async () => { await store.close() })
+    const words = Array.from({ length: 300 }, (_, index) => `word${index}`).join(' ')
+    const memories: NewMemory[] = []
+    for (let count = 0; count < 40; count++) {
+      memories.push(await newMemory(`${words} memory${count}`, { vectors: [[1, 0, 0, 0]], chunkMaxCharacters: 5000 }))
+    }
+    await store.insert(home, memories, NOW)
+    const analyses = analyzed ? ['memories', 'postings', 'embeddings'] : []
+    for (const table of analyses) await database.maintain(`analyze ${schema}.${table}`)
+    const removed = memories.slice(0, 10).map(({ memoryId }) => memoryId)
+    const rows = await database.query<{ 'QUERY PLAN': unknown }>(
+      `explain (analyze, format json) ${makeStatements(schema).removal.removeUncounted}`,
+      ['', 'home', removed],
+    )
+    const found = rows[0]!['QUERY PLAN']
+    const [{ Plan: plan }] = (typeof found === 'string' ? JSON.parse(found) : found) as [{ Plan: Plan }]
+    t.ok(rowsOf(plan) < 10 * 10 * 301, `${rowsOf(plan)} rows for ${10 * 301} postings`)
+    const left = await database.read(`select (select count(*)::int from ${schema}.postings) as postings,
+      (select count(*)::int from ${schema}.embeddings) as vectors`)
+    t.same(left, [{ postings: 30 * 301, vectors: 30 }])
+  })
+}
