@@ -13,11 +13,12 @@ type Kind = 'ids' | 'any' | 'all' | 'expired'
 export interface RemovalStatements {
   /**
    * $1 tenant, $2 bank, $3 now, $4 ids or tags: locks the memories, a batch of them for `expired`, and returns their
-   * `ids` in order, concatenated in one text. A single row is read with one scan of the bank and without blocking the
-   * event loop, however many ids there are.
+   * `ids` in order, concatenated in one text. A single row is read without blocking the event loop, however many ids
+   * there are. `is_partial`, except for `expired`: memories were deleted, or replaced under their ids, while the
+   * statement waited for their locks.
    */
   lockChosen: Record<Kind, string>
-  /** The same for the memories of documents: $4 documents, $5 ids and $6 fingerprints of the memories to keep. */
+  /** The same, unchecked, for documents: $4 documents, $5 ids and $6 fingerprints of the memories to keep. */
   lockDocuments: string
   /**
    * $1 tenant, $2 bank, $3 ids, $4 shard. Returns the decrease of the bank's statistics: a row of Counts, each 0 or
@@ -28,7 +29,7 @@ export interface RemovalStatements {
   removeUncounted: string
   /**
    * $1 tenant, $2 bank, $3 now, $4 shard, $5 maximum number of ids returned: deletes all memories, expired or not;
-   * counts those not expired.
+   * counts those not expired. `is_partial` as for `lockChosen`.
    */
   removeBank: string
   /** $1 tenant, $2 bank, $3 now, $4 maximum number of ids returned, $5 ids or tags. */
@@ -48,20 +49,25 @@ export function makeRemovalStatements (schema: string): RemovalStatements {
     all: (at: string) => `${tagCondition(at, 'all')} and ${unexpired}`,
   }
   const expired = 'm.expires_at <= $3::float8::bigint'
-  const lock = (selector: string, limit = '') => `with chosen as materialized (
-  select m.memory_id from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2
-    and ${selector} order by m.memory_id${limit} for update
+  const chosen = (selector: string) => (
+    `from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2 and ${selector}`
+  )
+  const lock = (selector: string, more = '', limit = '') => `with chosen as materialized (
+  select m.memory_id ${chosen(selector)} order by m.memory_id${limit} for update
 )
-select coalesce((select string_agg(c.memory_id::text, '' order by c.memory_id) from chosen c), '') as ids`
+select coalesce((select string_agg(c.memory_id::text, '' order by c.memory_id) from chosen c), '') as ids${more}`
+  // Both counts are of the statement's one snapshot, in which the memories are as they were before the wait.
+  const checkedLock = (selector: string) => lock(selector, `,
+  (select count(*) from chosen) < (select count(*) ${chosen(selector)}) as is_partial`)
   const dryRun = (selector: string) => answer(
     'm.memory_id', `${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2 and ${selector}`, '$4',
   )
   return {
     lockChosen: {
-      ids: lock(selectors.ids('$4')),
-      any: lock(selectors.any('$4')),
-      all: lock(selectors.all('$4')),
-      expired: lock(expired, ` limit ${EXPIRED_BATCH}`),
+      ids: checkedLock(selectors.ids('$4')),
+      any: checkedLock(selectors.any('$4')),
+      all: checkedLock(selectors.all('$4')),
+      expired: lock(expired, '', ` limit ${EXPIRED_BATCH}`),
     },
     lockDocuments: lock(`m.document_id = any($4::text[]) and ${unexpired}
     and m.memory_id <> all($5::text[]::uuid[]) and m.fingerprint <> all($6::text[])`),
@@ -131,7 +137,10 @@ gone_embeddings as (
   delete from ${schema}.embeddings e where e.tenant_id = $1 and e.bank_id = $2
 ),
 ${counting(schema)}
-${answer('g.memory_id', `gone g where ${liveAt('g', '$3::float8::bigint')}`, '$5')}`
+${answer('g.memory_id', `gone g where ${liveAt('g', '$3::float8::bigint')}`, '$5')},
+  (select count(*) from target) < (
+    select count(*) from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2
+  ) as is_partial`
 }
 
 function counting (schema: string): string {

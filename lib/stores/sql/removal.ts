@@ -6,6 +6,7 @@ import {
 import type { Queries } from './executor.js'
 import { isStorable } from './fragments.js'
 import { addCounts, hasExpired, hasHigherTrust, NO_COUNTS, type Counts, type ExistingRow } from './insertion.js'
+import { serializationFailure } from './retrying.js'
 import { bankParameters } from './rows.js'
 import type { Statements } from './statements.js'
 
@@ -83,15 +84,17 @@ export async function removeLowerTrust (
 /**
  * Removes memories with their postings and vectors, and updates the statistics.
  * @returns how many were removed, and the first of their ids, ascending
+ * @throws SqlError 40001 as requireComplete
  */
 export async function removeChosen (
   tx: Queries, statements: Statements, bank: BankKey,
   { kind, chosen = [], now }: Choice, { shard, idLimit }: { shard: number, idLimit: number },
 ): Promise<RemoveOutcome> {
   const key = bankParameters(bank)
-  const [found] = await tx.query<{ ids: string }>(statements.removal.lockChosen[kind], [
+  const [found] = await tx.query<{ ids: string, is_partial?: boolean }>(statements.removal.lockChosen[kind], [
     ...key, now, ...(kind === 'expired' ? [] : [chosen]),
   ])
+  requireComplete(found!)
   const count = found!.ids.length / ID_LENGTH
   if (count === 0) return { count, memoryIds: [] }
   const idAt = (index: number) => found!.ids.slice(index * ID_LENGTH, (index + 1) * ID_LENGTH)
@@ -104,6 +107,15 @@ export async function removeChosen (
   const { memories, embedded, expiring, passages, length } = removedCounts
   await tx.query(statements.count, [...key, shard, memories, embedded, expiring, passages, length])
   return { count, memoryIds: Array.from({ length: Math.min(count, idLimit) }, (_, index) => idAt(index)) }
+}
+
+/**
+ * A memory that was replaced under its id while a statement waited for its lock is visible only to the next statement.
+ * The transaction is retried instead of going on, because it would lock the new memories out of order.
+ * @throws SqlError 40001 when memories of the removal were deleted or replaced meanwhile
+ */
+export function requireComplete (found: { is_partial?: boolean }): void {
+  if (found.is_partial === true) throw serializationFailure('A memory of the removal was deleted or replaced meanwhile')
 }
 
 /**

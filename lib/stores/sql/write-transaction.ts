@@ -9,7 +9,7 @@ import { retrySerializationFailures } from './retrying.js'
 import { bankParameters } from './rows.js'
 import type { Statements } from './statements.js'
 
-/** Maximum number of writes that wait for the same exclusive work on one bank. */
+/** Maximum number of writes of one bank that wait for `runAlone`. */
 const MAX_WAITING = 100
 /** How long a write waits for it, in milliseconds. */
 const MAX_WAIT_MS = 300_000
@@ -29,14 +29,6 @@ export interface Changes {
 
 type Work<T> = (tx: Transaction, changes: Changes) => Promise<T>
 
-/** Work on a bank that one transaction does at a time. */
-interface ExclusiveWork {
-  /** The writes of this process that do it or wait to. */
-  queue: KeyedQueue
-  /** One of BankLocks. */
-  lock: string
-}
-
 export interface WriteTransactionsOptions {
   executor: Executor
   statements: Statements
@@ -47,20 +39,16 @@ export interface WriteTransactionsOptions {
 /** Runs each write in one transaction, which also keeps the record of its idempotency key. */
 export class WriteTransactions {
   readonly #options: WriteTransactionsOptions
-  readonly #exclusive: {
-    /** Imports into the bank, each of which sees the memories stored by the previous one. */
-    imports: ExclusiveWork
-    /** Removals of all memories of the bank. Vectors that are stored late take their lock, too. */
-    removals: ExclusiveWork
-  }
+  /** By bank: imports, and removals of all memories. */
+  readonly #alone = new KeyedQueue({
+    maxWaiting: MAX_WAITING,
+    waitMs: MAX_WAIT_MS,
+    queueFullError: () => new SqlError('busy', `${MAX_WAITING} imports into the bank or removals of it are waiting`),
+    timeoutError: () => new SqlError('busy', 'Earlier imports into the bank or removals of it did not end in time'),
+  })
 
   constructor (options: WriteTransactionsOptions) {
-    const { lockImports, lockBank } = options.statements.locks
     this.#options = options
-    this.#exclusive = {
-      imports: { queue: queueOf('imports into the bank'), lock: lockImports },
-      removals: { queue: queueOf('removals of all memories of the bank'), lock: lockBank },
-    }
   }
 
   /**
@@ -89,21 +77,21 @@ export class WriteTransactions {
   }
 
   /**
-   * Work is queued before it gets a connection or a permit of heavy work, so that one bank does not hold several of
-   * them to wait for the same lock.
+   * Serializes the work with imports into the bank and removals of all its memories, so that each sees the memories
+   * stored by the previous one. Work is queued before it gets a connection or a permit of heavy work, so that one bank
+   * does not hold several of them to wait for the same lock.
    * @param heavy what the work waits for, after the bank's turn, if it is heavy
    */
   async runAlone<T> (
-    kind: 'imports' | 'removals', bank: BankKey, write: WriteOptions, work: Work<T>, heavy: HeavyWork | undefined,
+    bank: BankKey, write: WriteOptions, work: Work<T>, heavy: HeavyWork | undefined,
   ): Promise<T> {
-    const { queue, lock } = this.#exclusive[kind]
     const run = async () => await this.run(bank, write, async (tx, changes) => {
-      await tx.query(lock, bankParameters(bank))
+      await tx.query(this.#options.statements.locks.lockImports, bankParameters(bank))
       write.signal?.throwIfAborted()
       return await work(tx, changes)
     }, { bulk: true })
     const turn = async () => await (heavy === undefined ? run() : heavy.run(bank, run, write.signal))
-    return await queue.run(bankKeyString(bank), turn, write.signal)
+    return await this.#alone.run(bankKeyString(bank), turn, write.signal)
   }
 
   /** Runs single statements, each of which is its own transaction. */
@@ -120,14 +108,4 @@ export class WriteTransactions {
     ])
     if (kept.length === 0) throw new IdempotencyKeyTaken()
   }
-}
-
-/** @param writes what its tasks are, for messages */
-function queueOf (writes: string): KeyedQueue {
-  return new KeyedQueue({
-    maxWaiting: MAX_WAITING,
-    waitMs: MAX_WAIT_MS,
-    queueFullError: () => new SqlError('busy', `${MAX_WAITING} ${writes} are already waiting`),
-    timeoutError: () => new SqlError('busy', `Earlier ${writes} did not end in time`),
-  })
 }

@@ -13,7 +13,7 @@ import { HeavyWork, LONG_WAIT_MS, shareOf } from './heavy-work.js'
 import { planImport } from './import-conflicts.js'
 import { addCounts, insertMemories, type Counts, type Insertion, type InsertionContext } from './insertion.js'
 import { hasVectors, isLarge, isOneBatch } from './insertion-batch.js'
-import { removeChosen, removeLocked, removeOutdated, removeLowerTrust, toChoice } from './removal.js'
+import { removeChosen, removeLocked, removeOutdated, removeLowerTrust, requireComplete, toChoice } from './removal.js'
 import {
   isSerializationFailure, isUniqueViolation, retrySerializationFailures, serializationFailure,
 } from './retrying.js'
@@ -95,7 +95,7 @@ export class SqlWriter {
     { now, idempotency, signal }: WriteOptions,
   ): Promise<InsertOutcome[]> {
     const work = await this.#begin(bank, now, memories.some(hasVectors))
-    return await this.#transactions.runAlone('imports', bank, { now, idempotency, signal }, async (tx, changes) => {
+    return await this.#transactions.runAlone(bank, { now, idempotency, signal }, async (tx, changes) => {
       const removedCounts = await removeOutdated(tx, this.#statements, bank, replacement, memories, now)
       changes.memories -= removedCounts.memories
       const { counts, replaced } = await removeLowerTrust(tx, this.#statements, bank, memories, now)
@@ -111,7 +111,7 @@ export class SqlWriter {
     const work = await this.#begin(bank, now, memories.some(hasVectors))
     const ordered = await sortInTurns(memories, (a, b) => compareText(a.memoryId, b.memoryId), bankKeyString(bank))
     const { lockExisting: statement } = this.#statements
-    return await this.#transactions.runAlone('imports', bank, { now, idempotency, signal }, async (tx, changes) => {
+    return await this.#transactions.runAlone(bank, { now, idempotency, signal }, async (tx, changes) => {
       const plan = await planImport(tx, { bank, memories, ordered, onConflict, now, statement })
       const ids = plan.removed.map(({ memory_id: id }) => id)
       const removedCounts = await removeLocked(tx, this.#statements, bank, ids)
@@ -130,7 +130,7 @@ export class SqlWriter {
   ): Promise<RemoveOutcome> {
     const write = { now, idempotency, signal }
     if (selector.kind === 'all' && !dryRun) {
-      return await this.#transactions.runAlone('removals', bank, write, async (tx, changes) => (
+      return await this.#transactions.runAlone(bank, write, async (tx, changes) => (
         await this.#removeAll(tx, bank, { now, idLimit, changes })
       ), this.#bulkWork)
     }
@@ -149,8 +149,7 @@ export class SqlWriter {
 
   async removeBank (bank: BankKey, write: WriteOptions): Promise<RemovedBank> {
     // Memories and configuration of an import must be removed together or not at all.
-    return await this.#transactions.runAlone('imports', bank, write, async (tx, changes) => {
-      await tx.query(this.#statements.locks.lockBank, bankParameters(bank))
+    return await this.#transactions.runAlone(bank, write, async (tx, changes) => {
       const { count } = await this.#removeAll(tx, bank, { now: write.now, idLimit: 0, changes })
       return { memoryCount: count, configRemoved: await this.#configs.remove(tx, bank, write.now) }
     }, this.#bulkWork)
@@ -204,10 +203,11 @@ export class SqlWriter {
     return { statements: this.#statements, bank, now, shard: this.#nextShard(), space }
   }
 
-  /** The transaction must have the bank's lock. */
+  /** The transaction must have the right to import, or else imports, which replace memories, make it start again. */
   async #removeAll (
     tx: Transaction, bank: BankKey, { now, idLimit, changes }: { now: number, idLimit: number, changes: Changes },
   ): Promise<RemoveOutcome> {
+    await tx.query(this.#statements.locks.lockBank, bankParameters(bank))
     const values = [...bankParameters(bank), now, this.#nextShard(), idLimit]
     return removed(toOutcome(await tx.query(this.#statements.removal.removeBank, values)), changes)
   }
@@ -235,7 +235,8 @@ function removed (outcome: RemoveOutcome, changes: Changes): RemoveOutcome {
   return outcome
 }
 
-function toOutcome ([row]: Array<{ count: number, memory_ids: string[] }>): RemoveOutcome {
+function toOutcome ([row]: Array<{ count: number, memory_ids: string[], is_partial?: boolean }>): RemoveOutcome {
+  requireComplete(row!)
   return { count: row!.count, memoryIds: row!.memory_ids }
 }
 
