@@ -17,7 +17,7 @@ import type { RetainAnswer, RetainBatchAnswer, RetainBatchRequest, RetainItem, R
 
 /** Maximum number of writes that wait for others to the same bank. */
 const MAX_WAITING = 64
-/** Maximum number of plans that replace memories; one is void when such a memory has changed before the write. */
+/** Maximum number of plans that replace or keep memories; one is void when these have changed before the write. */
 const MAX_REPLACING_PLANS = 3
 
 /** A retain whose caller has access. */
@@ -201,6 +201,8 @@ export class RetainService {
         if (!(error instanceof MemoryChangedError)) throw error
       }
     }
+    // A plan without comparison keeps nothing: the store itself finds the exact repeats.
+    if (retain.documents !== undefined) return await this.#write(planWithoutDedup(prepared), prepared, retain)
     return await attempt({ ...deduplication, action: 'warn' })
   }
 

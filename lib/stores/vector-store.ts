@@ -107,8 +107,9 @@ export interface VectorStore {
   ): Promise<InsertOutcome[]>
   /**
    * Stores memories as `insert` does and removes, in the same transaction, all other memories of the documents except
-   * those to keep. Calls for one document are serialized, across processes too: after two calls only the memories of
-   * one remain. Without this method, replacing documents is answered 501.
+   * those to keep; it rejects with MemoryChangedError when one of these does not exist any more. Calls for one document
+   * are serialized, across processes too: after two calls only the memories of one remain. Without this method,
+   * replacing documents is answered 501.
    */
   replaceDocuments? (
     bank: BankKey, replacement: DocumentReplacement, memories: readonly NewMemory[], now: number,

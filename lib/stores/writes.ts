@@ -41,12 +41,12 @@ export class LowerTrustError extends Error {
 }
 
 /**
- * A memory that was to be replaced has been replaced by another or removed, or an exact repeat of its replacement
- * exists. Nothing was written.
+ * A memory that was to be replaced or kept has been replaced by another or removed, or an exact repeat of its
+ * replacement exists. Nothing was written.
  */
 export class MemoryChangedError extends Error {
   constructor () {
-    super('A memory that was to be replaced has changed, or its replacement exists already')
+    super('A memory that was to be replaced or kept has changed, or its replacement exists already')
     this.name = 'MemoryChangedError'
   }
 }

@@ -4,8 +4,8 @@ import { importSteps, type ImportPlan } from '../import-plan.js'
 import type { Steps } from '../../concurrency/steps.js'
 import { SplitMap } from '../split-map.js'
 import {
-  RemovalRefusedError, type DocumentReplacement, type InsertOutcome, type Memory, type NewMemory, type OnConflict,
-  type RemoveOptions, type RemoveOutcome, type Selector,
+  MemoryChangedError, RemovalRefusedError, type DocumentReplacement, type InsertOutcome, type Memory, type NewMemory,
+  type OnConflict, type RemoveOptions, type RemoveOutcome, type Selector,
 } from '../vector-store.js'
 import type { Bank } from './bank.js'
 import type { Entry } from './entry.js'
@@ -70,6 +70,10 @@ function repeatOf ({ memoryId, passages, trust }: NewMemory): InsertOutcome {
 export function * planReplacement (
   bank: Bank, { documentIds, keep, mayRemove }: DocumentReplacement, memories: readonly NewMemory[],
 ): Steps<WritePlan<InsertOutcome[]>> {
+  for (const id of keep) {
+    if (bank.entries.byId(id)?.isVisible !== true) throw new MemoryChangedError()
+    yield
+  }
   const insertion = yield * planInsert(bank, memories)
   const staying = new Set([...keep, ...insertion.outcome.map(({ memoryId }) => memoryId)])
   const removed = [...insertion.removed]

@@ -1,7 +1,7 @@
 import type { BankKey } from '../../identity/context.js'
 import { isAtLeast } from '../../identity/trust.js'
 import {
-  RemovalRefusedError, type DocumentReplacement, type NewMemory, type RemoveOutcome, type Selector,
+  MemoryChangedError, RemovalRefusedError, type DocumentReplacement, type NewMemory, type RemoveOutcome, type Selector,
 } from '../vector-store.js'
 import type { Queries } from './executor.js'
 import { isStorable } from './fragments.js'
@@ -38,12 +38,17 @@ export function toChoice (
 /**
  * Removes the memories of documents that a write neither keeps nor repeats.
  * @returns as removeLocked
- * @throws RemovalRefusedError
+ * @throws RemovalRefusedError; MemoryChangedError when a memory to keep does not exist any more
  */
 export async function removeOutdated (
   tx: Queries, statements: Statements, bank: BankKey, { documentIds, keep, mayRemove }: DocumentReplacement,
   memories: readonly NewMemory[], now: number,
 ): Promise<Counts> {
+  if (keep.length > 0) {
+    const kept = await tx.query<ExistingRow>(statements.findExisting, [...bankParameters(bank), keep, []])
+    const present = kept.filter((row) => !hasExpired(row, now))
+    if (present.length < new Set(keep).size) throw new MemoryChangedError()
+  }
   const [found] = await tx.query<{ ids: string }>(statements.removal.lockDocuments, [
     ...bankParameters(bank), now, documentIds, keep, memories.map(({ fingerprint }) => fingerprint),
   ])

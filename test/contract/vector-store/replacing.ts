@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import { RemovalRefusedError, type VectorStore } from '../../../lib/stores/vector-store.js'
+import { MemoryChangedError, RemovalRefusedError, type VectorStore } from '../../../lib/stores/vector-store.js'
 import { newMemory, NOW } from '../../helpers/memories.js'
 import { bank, lexical, listAll, texts, type OpenStore } from './setup.js'
 
@@ -48,6 +48,21 @@ export function replacingContract (t: Test, open: OpenStore): void {
     await t.rejects(store.replaceDocuments(home, guarded, [await inDiary('second')], NOW), RemovalRefusedError)
     t.strictSame(texts(await listAll(store, home)), ['first'])
     await t.resolves(store.replaceDocuments(home, guarded, [first], NOW), 'a repeat of a memory that remains')
+  })
+
+  t.test('a replacement that is to keep a memory that does not exist any more is refused', async (t) => {
+    const store = await openReplacing(t)
+    if (store === undefined) return
+    const [gone, expired] = [await inDiary('gone'), await newMemory('expired', { expiresAt: NOW + 1 })]
+    await store.insert(home, [gone, await inDiary('kept'), expired], NOW)
+    await store.remove(home, { kind: 'ids', memoryIds: [gone.memoryId] }, { now: NOW, dryRun: false, idLimit: 0 })
+    for (const { memoryId } of [gone, expired]) {
+      await t.rejects(
+        store.replaceDocuments(home, { ...diary, keep: [memoryId] }, [await inDiary('new')], NOW + 1),
+        MemoryChangedError,
+      )
+    }
+    t.strictSame(texts(await listAll(store, home, { now: NOW + 1 })), ['kept'])
   })
 
   t.test('of concurrent replacements the memories of exactly one remain', async (t) => {
