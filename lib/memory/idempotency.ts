@@ -170,3 +170,8 @@ function requireSameBody (known: string, given: string): void {
     throw new ServiceError('idempotency_key_reused', 'This Idempotency-Key was used with another body')
   }
 }
+
+/** Whether an error only reports that the write itself was committed before, so that it counts in quotas. */
+export function isCommitted (error: unknown): boolean {
+  return error instanceof IdempotencyKeyTaken && error.isOwn
+}

@@ -8,7 +8,7 @@ import type { BankSettings } from './bank-settings.js'
 import { planDedup } from './dedup.js'
 import type { Dependencies } from './dependencies.js'
 import type { OpenBank } from './file-settings.js'
-import { idempotentWrite, type IdempotencyKey, type KeyedWrite } from './idempotency.js'
+import { idempotentWrite, isCommitted, type IdempotencyKey, type KeyedWrite } from './idempotency.js'
 import { checkItem, prepare, type CheckedItem, type PreparedMemory } from './preparation.js'
 import {
   contextOf, isPlanned, planWithoutDedup, retainAnswer, retainBatchAnswer, type RetainPlan, type RetainResult,
@@ -132,7 +132,7 @@ export class RetainService {
         retain.signal,
       )
     } catch (error) {
-      admitted.release()
+      if (!isCommitted(error)) admitted.release()
       throw error
     }
   }

@@ -12,7 +12,7 @@ import type { BankConfigurations } from './bank-configurations.js'
 import { makeBankQueue } from './bank-queue.js'
 import type { Dependencies } from './dependencies.js'
 import type { OpenBank } from './file-settings.js'
-import { idempotentWrite, type IdempotencyKey, type KeyedWrite, type WriteResult } from './idempotency.js'
+import { idempotentWrite, isCommitted, type IdempotencyKey, type KeyedWrite, type WriteResult } from './idempotency.js'
 import { checkItem, prepare, type CheckedItem, type PreparedMemory } from './preparation.js'
 import { instantField } from './records.js'
 import { EXPORT_FORMAT as FORMAT, EXPORT_VERSION as VERSION, ImportLine, type ImportAnswer } from './schemas.js'
@@ -202,7 +202,7 @@ export class Transfer {
         return { context: written, outcome }
       })
     } catch (error) {
-      admitted.release()
+      if (!isCommitted(error)) admitted.release()
       throw error
     }
   }

@@ -20,11 +20,15 @@ export interface IdempotencyRecord {
   text: string
 }
 
-/** Another request has used this key for its write. Nothing was written; the record of the key can be looked up. */
+/** A request has used this key for its write. Nothing more was written; the record of the key can be looked up. */
 export class IdempotencyKeyTaken extends Error {
-  constructor () {
+  /** Whether the request is this one, of which a first attempt lost its connection and had been committed. */
+  readonly isOwn: boolean
+
+  constructor ({ isOwn = false } = {}) {
     super('The work of this idempotency key has been done')
     this.name = 'IdempotencyKeyTaken'
+    this.isOwn = isOwn
   }
 }
 

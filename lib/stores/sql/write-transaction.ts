@@ -69,7 +69,9 @@ export class WriteTransactions {
     }, { ...options, signal, flow: flowOf(bank) })
     const outcome = await retrySerializationFailures(once).catch(async (error: unknown) => {
       if (idempotency === undefined || !(error instanceof SqlError && error.kind === 'connection')) throw error
-      return await once()
+      return await once().catch((again: unknown) => {
+        throw again instanceof IdempotencyKeyTaken ? new IdempotencyKeyTaken({ isOwn: true }) : again
+      })
     })
     // After the commit, because an analysis of the tables sees nothing before it.
     await noteChanges(changes!.memories)

@@ -19,10 +19,14 @@ interface Process {
  * memory.
  */
 async function gateway (
-  t: Test, schema: string, { url = DATABASE_URL!, ids = countingIds(), clock = testClock() } = {},
+  t: Test, schema: string, { url = DATABASE_URL!, ids = countingIds(), clock = testClock(), quotas = {} } = {},
 ): Promise<Process> {
   const app = await testApp(t, {
-    file: { vector_store: 'postgres', vector_store_config: { schema, sweep_interval_ms: 0, index_from: 0 } },
+    file: {
+      vector_store: 'postgres',
+      vector_store_config: { schema, sweep_interval_ms: 0, index_from: 0 },
+      homeostasis: { quotas },
+    },
     database: { url },
   }, { newId: ids, clock })
   return { app, clock }
@@ -222,6 +226,18 @@ for (const when of ['before', 'answered'] as const) {
     t.equal(again.body, answer.body)
   })
 }
+
+t.test('a write whose commit was not answered counts in the quota', { skip }, async (t) => {
+  const schema = freshSchema(t)
+  const { proxy, url } = await tcpProxy(t, DATABASE_URL!)
+  const process = await gateway(t, schema, { url, quotas: { retain_per_day: 2 } })
+  await retain(process, 'A warm-up.', {})
+  const sprung = proxy.trap('commit', 'answered')
+  t.equal((await retain(process, 'The otter sleeps.')).statusCode, 200)
+  await sprung
+  t.equal((await retain(process, 'The otter wakes.', {})).statusCode, 429)
+  t.same(await kept(t, schema), { memories: 2, receipts: 1 })
+})
 
 t.test('a connection that is cut at a write without a key is answered 503, because its ' +
   'outcome is unknown', { skip }, async (t) => {
