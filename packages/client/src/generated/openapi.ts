@@ -1426,7 +1426,7 @@ export interface components {
             deleted_count: number;
             /** @description Ids of the memories, at most 1000. */
             memory_ids: string[];
-            /** @description The first ten memories. Present with dry_run, for a caller that may also read the bank. */
+            /** @description The first ten memories. Present with dry_run, for a caller that may also read the bank. A repeat with the same Idempotency-Key shows only those that still exist. */
             sample?: components["schemas"]["Memory"][];
         };
         /** @description The memories to delete: exactly one of memory_ids, tags and scope. */
