@@ -1,5 +1,5 @@
 import t from 'tap'
-import { makeBankLocks } from '../../../../lib/stores/sql/bank-locks.js'
+import { makeBankLocks } from '../../../../lib/stores/sql/statements.js'
 import { quoteSchema } from '../../../../lib/stores/sql/migrations.js'
 import { testApp } from '../../../helpers/app.js'
 import { sqlDatabase } from '../../../helpers/sql-database.js'
