@@ -1,5 +1,5 @@
 import { DeadlineExceeded } from '../concurrency/deadline.js'
-import { redactedReason } from '../errors/message-of.js'
+import { redactedReason, withoutMessage } from '../errors/message-of.js'
 import { retryAfter, ServiceError, type ErrorOptions } from '../errors/service-error.js'
 import type { Finish } from '../models/language-model.js'
 import { ModelCallError } from '../models/remote/model-call-error.js'
@@ -17,10 +17,10 @@ export class UnusableGeneration extends Error {
   }
 }
 
-/** An error of the model's own code, as a class of the operator may throw. */
+/** An error of the model's own code, as a class of the operator may throw. Its message may contain the prompt. */
 class ForeignModelError extends Error {
   constructor (cause: unknown) {
-    super('The language model failed', { cause })
+    super('The language model failed', { cause: withoutMessage(cause) })
     this.name = 'ForeignModelError'
   }
 }

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import type { FileConfig } from '../../lib/config/schema.js'
 import { ModelCallError } from '../../lib/models/remote/model-call-error.js'
-import type { GenerationPart } from '../../lib/models/language-model.js'
+import type { GenerateRequest, GenerationPart } from '../../lib/models/language-model.js'
 import { InMemoryVectorStore } from '../../lib/stores/in-memory/store.js'
 import { testApp } from '../helpers/app.js'
 import { deltasOf, parseEvents } from '../helpers/events.js'
@@ -156,4 +156,20 @@ await t.test('a fault of the gateway is none of the model: 500, and no extractiv
   for (const headers of [{}, EVENTS]) {
     refused(t, await post('/v1/reflect', QUESTION, headers), 500, 'internal_error', { detail: 'Internal server error' })
   }
+})
+
+await t.test('the message of a custom model\'s error may contain the prompt, and is not logged', async (t) => {
+  const { languageModel, post, log } = await failing(t)
+  const fail = ({ messages }: GenerateRequest) => {
+    throw Object.assign(new RangeError(JSON.stringify(messages)), { code: 'E_PROMPT' })
+  }
+  languageModel.answer = fail
+  languageModel.parts = fail
+  for (const headers of [{}, EVENTS]) await post('/v1/reflect', QUESTION, headers)
+  const errors = log.filter(({ level }) => level === 50)
+  t.equal(errors.length, 2)
+  for (const { err } of errors) {
+    t.match(err, { type: 'RangeError', message: /^RangeError \(its message/, code: 'E_PROMPT', stack: /reflect-degraded/ })
+  }
+  t.notMatch(JSON.stringify(log), /green tea|What does Alice/)
 })
