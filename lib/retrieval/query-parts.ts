@@ -66,7 +66,7 @@ function splitNames (text: string): string[] | undefined {
   const all = [words.slice(frame).join(' '), ...others]
   const before = [text.slice(0, names.index), ...words.slice(0, frame).map((word) => `${word} `)].join('')
   // `between Monday and Friday` is one period, and `between Ann and Bob` one relation.
-  if (/\bbetween\s+$/i.test(before) || all.every((name) => namesTimesOnly(contentStems(name)))) return undefined
+  if (/\bbetween\s+$/i.test(before) || all.every((name) => namesTimesOnly(name, contentStems(name)))) return undefined
   if (all.length > MAX_PARTS) return []
   const after = text.slice(names.index + names[0].length)
   const parts = all.map((name) => `${before}${name}${after}`.replace(/\bboth\b\s*/i, ''))
@@ -79,7 +79,7 @@ function splitBetween (text: string): string[] {
   const [, first, second] = SECOND_EVENT.exec(events) ?? SECOND.exec(events) ?? []
   // Times alone (`between 3 May and 5 June`) bound a period, in which the answer lies.
   const isEvent = (part: string | undefined) => (
-    part !== undefined && isSearchable(part) && !namesTimesOnly(contentStems(part))
+    part !== undefined && isSearchable(part) && !namesTimesOnly(part, contentStems(part))
   )
   return isEvent(first) && isEvent(second) ? [first!, second!] : []
 }

@@ -47,12 +47,15 @@ const PERIOD_WORDS = stemsOf(`today tonight yesterday tomorrow day date week wee
   afternoon evening night noon ago last next past this earlier recent recently previous since until till through within
   now before after during between around early late mid middle beginning start end first second third fourth half quarter
   latter christmas xmas eve boxing new st saint easter halloween thanksgiving valentine independence spring summer autumn
-  fall winter monday tuesday wednesday thursday friday saturday sunday mon tue wed thu fri sat sun january february march
-  april may june july august september october november december jan feb mar apr jun jul aug sep sept oct nov dec one two
-  three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen
-  twenty thirty forty fifty sixty seventy eighty ninety few couple several happen happened go went going gone plan event
-  appointment schedule calendar session conversation chat anything something everything all thing activity talk discuss
-  mention tell told say said write wrote note memory remember recall know list summary summarize show give else`)
+  fall winter monday tuesday wednesday thursday friday saturday sunday january february march april may june july august
+  september october november december one two three four five six seven eight nine ten eleven twelve thirteen fourteen
+  fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety few couple several
+  happen happened go went going gone plan event appointment schedule calendar session conversation chat anything
+  something everything all thing activity talk discuss mention tell told say said write wrote note memory remember recall
+  know list summary summarize show give else`)
+/** Short names of days and months, which are stems of other words too: of `wedding`, `Mars` and `sunny`. */
+const SHORT_NAMES = new Set(words(`mon tue tues wed thu thurs fri sat sun jan feb mar apr jun jul aug sep sept oct nov
+  dec`))
 /** `Patrick` alone is the name of a person. */
 const SAINT = new Set(['st', 'saint'])
 const FIGURES = /^(?:\d+(?:st|nd|rd|th)?|[qh]\d)$/
@@ -85,17 +88,21 @@ export function frameWordsOf (
  * @returns an empty list for any other query
  */
 export function soughtPeriods (
-  stems: readonly string[], spans: readonly TimeSpan[], now: number,
+  text: string, stems: readonly string[], spans: readonly TimeSpan[], now: number,
 ): readonly TimeSpan[] {
-  if (spans.length === 0 || !namesTimesOnly(stems)) return NO_PERIODS
+  if (spans.length === 0 || !namesTimesOnly(text, stems)) return NO_PERIODS
   if (spans.length <= MAX_PERIODS) return spans
   return latestAndNext(spans.toSorted((a, b) => a.from - b.from), now)
 }
 
-/** Whether a text has no words but those of a time, and those that ask for anything at all. */
-export function namesTimesOnly (stems: readonly string[]): boolean {
+/**
+ * Whether a text has no words but those of a time, and those that ask for anything at all.
+ * @param stems of the text, without stop words
+ */
+export function namesTimesOnly (text: string, stems: readonly string[]): boolean {
   return stems.every((word, place) => (
-    PERIOD_WORDS.has(word) || FIGURES.test(word) || (word === 'patrick' && SAINT.has(stems[place - 1]!))
+    PERIOD_WORDS.has(word) || FIGURES.test(word) || (word === 'patrick' && SAINT.has(stems[place - 1]!)) ||
+    words(text).some((name) => SHORT_NAMES.has(name) && stem(name) === word)
   ))
 }
 

@@ -170,6 +170,6 @@ export function * analyzeQuerySteps (text: string, now: number, utcOffset = 0): 
     utcOffset,
     namedPeriods: spans,
     asksAboutPresent: spans.length > 0 && spans.some(({ to }) => to > now) && PRESENT.test(text) && !PAST.test(text),
-    soughtPeriods: soughtPeriods(stems, spans, now),
+    soughtPeriods: soughtPeriods(text, stems, spans, now),
   }
 }
