@@ -20,7 +20,7 @@ export class UnusableGeneration extends Error {
 /** An error of the model's own code, as a class of the operator may throw. Its message may contain the prompt. */
 class ForeignModelError extends Error {
   constructor (cause: unknown) {
-    super('The language model failed', { cause: withoutMessage(cause) })
+    super('The language model failed', { cause })
     this.name = 'ForeignModelError'
   }
 }
@@ -59,7 +59,7 @@ export function modelFailure (cause: unknown): ServiceError | undefined {
   if (cause instanceof ServiceError) return cause
   if (cause instanceof DeadlineExceeded) return lateFailure(cause)
   if (cause instanceof UnusableGeneration) return unusableFailure(cause)
-  if (cause instanceof ForeignModelError) return unavailableFailure({ cause: cause.cause })
+  if (cause instanceof ForeignModelError) return unavailableFailure({ cause: withoutMessage(cause.cause) })
   if (!(cause instanceof ModelCallError)) return undefined
   if (cause.kind === 'unusable') return unusableFailure(cause)
   const retry = cause.retryAfterMs === undefined ? {} : retryAfter(cause.retryAfterMs)
