@@ -26,7 +26,9 @@ const EscalationSchema = section({
       'and for each tenant.', 1, 1000), 5),
     recovery_timeout_seconds: setting(number('Seconds until the language model is tried again.', 0.001, 3600), 30),
     half_open_max_calls: setting(
-      integer('Concurrent trial calls after that time; the first without such a failure closes the circuit.', 1, 100), 1),
+      integer('Concurrent trial calls after that time; the first without such a failure closes the circuit.', 1, 100),
+      1,
+    ),
   }, 'When the language model counts as unavailable.'),
   degraded_mode: setting(choice(['error', 'extractive'], 'What reflect does when the language ' +
     'model is not available: error returns 503; extractive returns sentences from the memories, marked ' +
