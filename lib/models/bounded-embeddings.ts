@@ -1,47 +1,34 @@
 import { linkedAbort } from '../concurrency/aborting.js'
 import { withTimeLimit } from '../concurrency/deadline.js'
 import { limitsOf } from './call-limits.js'
+import { EmbeddingDecorator } from './embedding-decorator.js'
 import type { EmbeddingProvider, EmbedOptions } from './embedding-provider.js'
 import { ModelCallError } from './remote/model-call-error.js'
-import type { ModelStatus } from './status.js'
 
 /**
  * Limits the time in which a custom provider embeds memories, so that a call that hangs holds neither a write nor the
  * backfill. Queries have the limit of the recall. Closing ends the calls in progress.
  */
-export class BoundedEmbeddings implements EmbeddingProvider {
+export class BoundedEmbeddings extends EmbeddingDecorator {
   readonly model?: string
-  readonly #provider: EmbeddingProvider
   readonly #timeoutMs: number
   readonly #activeCalls = new Set<AbortController>()
 
   /** @throws ProviderError when the provider's own limits are invalid */
   constructor (provider: EmbeddingProvider) {
-    this.#provider = provider
+    super(provider)
     if (provider.model !== undefined) this.model = provider.model
     this.#timeoutMs = limitsOf('embedding_provider', provider).attemptTimeoutMs
   }
 
-  get dimensions (): number {
-    return this.#provider.dimensions
-  }
-
-  get fusionWeight (): number {
-    return this.#provider.fusionWeight
-  }
-
-  get deferred (): boolean {
-    return this.#provider.deferred === true
-  }
-
   /** @throws ModelCallError timeout; the reason of the signal once it is aborted */
   async embed (texts: readonly string[], options: EmbedOptions): Promise<Float32Array[]> {
-    if (options.purpose === 'query') return await this.#provider.embed(texts, options)
+    if (options.purpose === 'query') return await this.provider.embed(texts, options)
     const { controller, unlink } = linkedAbort(options.signal)
     this.#activeCalls.add(controller)
     try {
       return await withTimeLimit(this.#timeoutMs, controller.signal, async (signal) => (
-        await this.#provider.embed(texts, { ...options, signal })
+        await this.provider.embed(texts, { ...options, signal })
       ), () => new ModelCallError(
         'timeout', `The embedding provider did not answer within ${this.#timeoutMs} ms`,
       ))
@@ -51,12 +38,8 @@ export class BoundedEmbeddings implements EmbeddingProvider {
     }
   }
 
-  status (): ModelStatus {
-    return this.#provider.status?.() ?? {}
-  }
-
-  async close (): Promise<void> {
+  override async close (): Promise<void> {
     for (const controller of this.#activeCalls) controller.abort(new Error('The embedding provider is closed'))
-    await this.#provider.close?.()
+    await super.close()
   }
 }

@@ -1,5 +1,6 @@
 import type { ModelCallOutcome, ModelCallRecord, Telemetry } from '../telemetry/telemetry.js'
 import { SpanKind, traced } from '../telemetry/tracing.js'
+import { EmbeddingDecorator } from './embedding-decorator.js'
 import type { EmbeddingProvider, EmbedOptions } from './embedding-provider.js'
 import { ModelCallError } from './remote/model-call-error.js'
 import type { Reranker } from './reranker.js'
@@ -26,43 +27,22 @@ interface Call {
 }
 
 /** Wraps an embedding provider to record and trace its calls, including those that its cache answers. */
-export class ObservedEmbeddings implements EmbeddingProvider {
-  readonly #provider: EmbeddingProvider
+export class ObservedEmbeddings extends EmbeddingDecorator {
   readonly #options: ObserverOptions
 
   constructor (provider: EmbeddingProvider, options: ObserverOptions) {
-    this.#provider = provider
+    super(provider)
     this.#options = options
   }
 
   get model (): string {
-    return this.#provider.model ?? this.#options.provider
-  }
-
-  get dimensions (): number {
-    return this.#provider.dimensions
-  }
-
-  get fusionWeight (): number {
-    return this.#provider.fusionWeight
-  }
-
-  get deferred (): boolean {
-    return this.#provider.deferred === true
+    return this.provider.model ?? this.#options.provider
   }
 
   async embed (texts: readonly string[], options: EmbedOptions): Promise<Float32Array[]> {
     const { purpose = 'document', signal } = options
     const call: Call = { kind: 'embedding', operation: 'embeddings', model: this.model, purpose, signal }
-    return await observeCall(call, this.#options, async () => await this.#provider.embed(texts, options))
-  }
-
-  status (): ModelStatus {
-    return statusOf(this.#provider)
-  }
-
-  async close (): Promise<void> {
-    await this.#provider.close?.()
+    return await observeCall(call, this.#options, async () => await this.provider.embed(texts, options))
   }
 }
 
