@@ -13,6 +13,8 @@ export const MONTHS = [
 /** The names of months and their short forms, as part of a regular expression. */
 export const MONTH_NAME = '(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|' +
   'sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)'
+/** The names of weekdays without `day`, from Sunday on. */
+export const WEEKDAYS = ['sun', 'mon', 'tues', 'wednes', 'thurs', 'fri', 'satur']
 const SHORT_MONTHS = MONTHS.map((month) => month.slice(0, 3).toLowerCase())
 /** The month in which a season of the northern hemisphere begins; winter runs into the next year. */
 const SEASONS: Readonly<Record<string, number>> = { spring: 2, summer: 5, autumn: 8, fall: 8, winter: 11 }

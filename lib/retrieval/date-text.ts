@@ -2,13 +2,13 @@
  * Rewrites dates that chrono-node reads in another sense than their writers mean. Each regular expression takes linear
  * time.
  */
-import { MONTH_NAME, MONTHS } from './calendar-periods.js'
+import { MONTH_NAME, MONTHS, WEEKDAYS } from './calendar-periods.js'
 
 /** Figures with two dots or more: `5.6.2026`, but also versions and addresses. */
 const DOTTED = /(?<!\d)\d+(?:\.\d+){2,}/g
 /** The words before a dotted date whose year has two digits, which tell it from a version. */
 const DOTTED_CONTEXT = /\b(?:on|am|vom) $/i
-const WEEKDAY = '(?:mon|tues|wednes|thurs|fri|satur|sun)day'
+const WEEKDAY = `(?:${WEEKDAYS.join('|')})day`
 const ISO_DAY = String.raw`(?:19|20)\d\d-\d\d-\d\d(?!\d)`
 /** A day by a name, which may be the present. */
 const NAMED_DAY = String.raw`(?:(?:(?:last|this|next) )?${WEEKDAY}|yesterday|today|now|tomorrow)\b`

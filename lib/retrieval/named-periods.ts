@@ -1,6 +1,6 @@
 import {
   beforeLast, dayOfMonth, everyYear, halfMonth, halfYear, inYear, inYearOrEvery, leapDays, MONTH_NAME, monthOf, quarter,
-  relativePeriod, relativeQuarter, season, weekdayOfMonth, weekendOfMonth, weekendsAgo, weekOfMonth, years,
+  relativePeriod, relativeQuarter, season, weekdayOfMonth, WEEKDAYS, weekendOfMonth, weekendsAgo, weekOfMonth, years,
 } from './calendar-periods.js'
 import { HOLIDAY_NAME, holidayIn } from './holidays.js'
 import type { TimeSpan } from './open-periods.js'
@@ -44,8 +44,7 @@ const WHICH = '(?<which>last|past|previous|this|current|next|coming|upcoming)'
 const SEASON = '(?<season>spring|summer|autumn|fall|winter)\\b'
 const HOLIDAY = `(?<holiday>${HOLIDAY_NAME})\\b`
 const ORDINAL = '(?<ordinal>first|second|third|fourth|last|1st|2nd|3rd|4th)'
-const WEEKDAY = '(?<weekday>sun|mon|tues|wednes|thurs|fri|satur)day'
-const WEEKDAYS = ['sun', 'mon', 'tues', 'wednes', 'thurs', 'fri', 'satur']
+const WEEKDAY = `(?<weekday>${WEEKDAYS.join('|')})day`
 const PLACES: Readonly<Record<string, number>> = {
   first: 0, '1st': 0, second: 1, '2nd': 1, third: 2, '3rd': 2, fourth: 3, '4th': 3,
 }
