@@ -36,6 +36,11 @@ export interface Target {
   connections (): number
   /** Connections whose clients have an answer, or its beginning, that they have not read; 0 where there is no /proc. */
   unread (): number
+  /**
+   * Client connections that it has open and on which an answer is still to come or to be sent; 0 where there is no
+   * /proc. A refusal is sent as a whole, and its connection may be used again.
+   */
+  unfinished (): number
   /** Files in its temporary folder. */
   files (): number
   residentMb (): number | null
@@ -95,6 +100,7 @@ export async function startTarget ({
       ...seen,
       connections: () => connectionsAt(Number(new URL(server.url).port)),
       unread: () => unreadOf(Number(new URL(server.url).port)),
+      unfinished: () => unfinishedAt(Number(new URL(server.url).port)),
       idleMb: store === 'pglite' ? seen.residentMb() : null,
       collector,
       files: () => countFiles(temporary),
@@ -189,11 +195,21 @@ function unreadOf (port: number): number {
   return connectionTable().filter(({ remote, received }) => remote === port && received > 0).length
 }
 
+function unfinishedAt (port: number): number {
+  const all = connectionTable()
+  const answered = new Set(all.flatMap(({ local, remote, received }) => remote === port && received > 0 ? [local] : []))
+  return all.filter(({ local, remote, state, unsent }) => (
+    local === port && OPEN.includes(state) && (unsent > 0 || !answered.has(remote))
+  )).length
+}
+
 interface Connection {
   /** Ports. */
   local: number
   remote: number
   state: string
+  /** Bytes that the other end has not received. */
+  unsent: number
   /** Bytes that its owner has not read. */
   received: number
 }
@@ -204,8 +220,13 @@ function connectionTable (): Connection[] {
       readFileSync(file, 'latin1').split('\n')
     )).map((line) => {
       const [, local = '', remote = '', state = '', queues = ''] = line.trim().split(/\s+/)
+      const [unsent = '', received = ''] = queues.split(':')
       return {
-        local: portOf(local), remote: portOf(remote), state, received: Number.parseInt(queues.split(':')[1] ?? '', 16),
+        local: portOf(local),
+        remote: portOf(remote),
+        state,
+        unsent: Number.parseInt(unsent, 16),
+        received: Number.parseInt(received, 16),
       }
     })
   } catch {

@@ -24,7 +24,7 @@ const EXPORT: Request = { path: `/v1/banks/${OWN_BANK}/export` }
 
 /** Opens connections that ask for an answer, waits until the server has cut them off, and tells how many it has not. */
 async function holding (target: Target, request: Request, read: (socket: Socket) => void): Promise<string[]> {
-  const before = target.connections()
+  const before = target.unfinished()
   const sockets = Array.from({ length: WIDTH }, () => {
     const socket = openSocket(target)
     socket.pause()
@@ -37,7 +37,7 @@ async function holding (target: Target, request: Request, read: (socket: Socket)
     // Those of one caller take turns, so that all are computed at about the same time: who has no answer yet is not
     // slow to read it.
     let answered = 0
-    for (let deadline = Date.now() + CUT_OFF_WITHIN_MS; target.alive() && target.connections() > before + SPARED;) {
+    for (let deadline = Date.now() + CUT_OFF_WITHIN_MS; target.alive() && target.unfinished() > before + SPARED;) {
       const unread = target.unread()
       if (unread > answered) {
         answered = unread
@@ -46,7 +46,7 @@ async function holding (target: Target, request: Request, read: (socket: Socket)
       if (Date.now() >= deadline) break
       await delay(250)
     }
-    const standing = target.connections() - before
+    const standing = target.unfinished() - before
     return target.alive() && standing > SPARED
       ? [`${standing} of ${WIDTH} stand ${CUT_OFF_WITHIN_MS / 1000} s after the last answer began`]
       : []
