@@ -1,4 +1,5 @@
 import { runSync, type Steps } from '../../concurrency/steps.js'
+import { TopK } from '../top-k.js'
 import { BLOCK_ROWS, ROW_ALIGNMENT, type Extent, type VectorArena } from './vector-arena.js'
 
 const FIRST_ROWS = 4
@@ -103,13 +104,14 @@ export class VectorIndex<T> {
   /** `search` in steps. If a vector is removed between them, the search has to be restarted. */
   * searching (query: Float32Array, k: number, accept?: (payload: T) => boolean): Steps<Array<VectorMatch<T>>> {
     const limit = Math.min(k, this.#rows.length)
-    const best: Array<VectorMatch<T>> = []
+    const first = new TopK<VectorMatch<T>>(limit, (a, b) => b.score - a.score)
     yield * this.scan(query, limit, (payload, score) => {
-      if (best.length >= limit && score <= best[0]!.score) return best[0]!.score
-      if (accept === undefined || accept(payload)) offer(best, limit, { payload, score })
-      return best.length < limit ? -Infinity : best[0]!.score
+      if (score > (first.threshold?.score ?? -Infinity) && (accept === undefined || accept(payload))) {
+        first.offer({ payload, score })
+      }
+      return first.threshold?.score ?? -Infinity
     })
-    best.sort((a, b) => b.score - a.score)
+    const best = first.sorted()
     // Rounding may make the product of two vectors of length 1 exceed 1.
     for (const match of best) match.score = Math.max(-1, Math.min(1, match.score))
     return best
@@ -205,35 +207,4 @@ export class VectorIndex<T> {
       this.#extents[last] = this.#arena.halve(extent)
     }
   }
-}
-
-/** Adds a match to a heap of at most `limit`, whose root is the worst; in a full heap it replaces the root. */
-function offer<T> (heap: Array<VectorMatch<T>>, limit: number, match: VectorMatch<T>): void {
-  if (heap.length < limit) siftUp(heap, match)
-  else siftDown(heap, match)
-}
-
-function siftUp<T> (heap: Array<VectorMatch<T>>, match: VectorMatch<T>): void {
-  let at = heap.length
-  while (at > 0) {
-    const parent = (at - 1) >> 1
-    if (heap[parent]!.score <= match.score) break
-    heap[at] = heap[parent]!
-    at = parent
-  }
-  heap[at] = match
-}
-
-/** Replaces the root and restores the heap order. */
-function siftDown<T> (heap: Array<VectorMatch<T>>, match: VectorMatch<T>): void {
-  let at = 0
-  for (;;) {
-    let child = 2 * at + 1
-    if (child >= heap.length) break
-    if (child + 1 < heap.length && heap[child + 1]!.score < heap[child]!.score) child++
-    if (heap[child]!.score >= match.score) break
-    heap[at] = heap[child]!
-    at = child
-  }
-  heap[at] = match
 }
