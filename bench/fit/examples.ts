@@ -7,7 +7,7 @@ import { makePassages } from '../../lib/retrieval/passages.js'
 import { MIN_CANDIDATES } from '../../lib/retrieval/retriever.js'
 import { spanFilters } from '../../lib/retrieval/periods.js'
 import { analyzeQuerySteps } from '../../lib/retrieval/query.js'
-import { scoreBreakdown, rankingInputSteps } from '../../lib/retrieval/scoring/inputs.js'
+import { scoreBreakdown, rankingInputSteps, signalsSteps } from '../../lib/retrieval/scoring/inputs.js'
 import { SCORER_NAMES } from '../../lib/retrieval/scoring/scorers.js'
 import { SignalReader } from '../../lib/retrieval/scoring/signals.js'
 import { InMemoryVectorStore } from '../../lib/stores/in-memory/store.js'
@@ -50,7 +50,7 @@ export async function makeExamples (
         results.push(await store.search({ ...request, filters, limit: MIN_CANDIDATES / 2 }))
       }
       const candidates = mergeCandidates(results, false)
-      const judged = runSync(rankingInputSteps(candidates, question, signals))
+      const judged = runSync(rankingInputSteps(candidates, runSync(signalsSteps(candidates, signals)), question))
       const features = new Float64Array(candidates.length * COLUMNS.length)
       const best = (strategy: 'lexical' | 'semantic') => Math.max(
         Number.MIN_VALUE, ...judged.map(({ scores }) => scores[strategy] ?? 0),

@@ -1,4 +1,5 @@
 import type { Candidate, SearchResult } from '../stores/vector-store.js'
+import type { Signals } from './scoring/signals.js'
 import { candidateKey, STRATEGIES, type MergedCandidate, type Strategy } from './candidates.js'
 
 /** 0 switches a strategy off. */
@@ -36,6 +37,39 @@ export function mergeCandidates (results: readonly SearchResult[], isRanked: boo
     }
   }
   return [...all.values()]
+}
+
+/** The fewest candidates in documents by which conversations are told from other texts. */
+const MIN_DOCUMENT_CANDIDATES = 10
+/**
+ * The least share of the candidates in documents that contain a question if the documents are conversations. In every
+ * search of the conversations in docs/recall-quality.md it is above .06.
+ */
+const MIN_QUESTION_SHARE = 0.03
+/** How much the words of neighbours count in documents that are not conversations. */
+const CONTEXT_OF_TEXTS = 0.1
+
+/**
+ * Whether the documents of the candidates are conversations, and not notes or articles, which ask nothing. Also true
+ * where the candidates do not show it.
+ */
+export function areConversations (candidates: readonly MergedCandidate[], signals: readonly Signals[]): boolean {
+  let [inDocuments, questions] = [0, 0]
+  for (let index = 0; index < candidates.length; index++) {
+    if (signals[index]!.role !== undefined) return true
+    if (candidates[index]!.memory.documentId === null) continue
+    inDocuments++
+    if (signals[index]!.asksQuestion) questions++
+  }
+  return inDocuments < MIN_DOCUMENT_CANDIDATES || questions >= MIN_QUESTION_SHARE * inDocuments
+}
+
+/** A candidate in a document that is not a conversation, where the words of neighbours say less about it. */
+export function withLessContext (candidate: MergedCandidate): MergedCandidate {
+  const { memory, scores } = candidate
+  const { lexical, own } = scores
+  if (memory.documentId === null || lexical === undefined || own === undefined) return candidate
+  return { ...candidate, scores: { ...scores, lexical: own + CONTEXT_OF_TEXTS * (lexical - own) } }
 }
 
 function toRanked ({ bank, memory, scores, passageCount, passages }: Candidate): MergedCandidate {

@@ -4,8 +4,10 @@ import { descendingOrder } from '../stores/top-k.js'
 import {
   byMemoryId, candidateKey, documentKey, type MergedCandidate, type ScoredCandidate, type Strategy,
 } from './candidates.js'
-import { fuse, fuseByStrategy, TYPICAL_COSINE, type FusionMethod, type Weights } from './fusion.js'
-import { rankingInputSteps, scoreBreakdown, scoreSteps } from './scoring/inputs.js'
+import {
+  areConversations, fuse, fuseByStrategy, TYPICAL_COSINE, withLessContext, type FusionMethod, type Weights,
+} from './fusion.js'
+import { rankingInputSteps, scoreBreakdown, scoreSteps, signalsSteps } from './scoring/inputs.js'
 import type { AnalyzedQuery } from './query.js'
 import { SCORER_NAMES, type ScorerName, type ScorerWeights } from './scoring/scorers.js'
 import type { SignalReader } from './scoring/signals.js'
@@ -43,11 +45,15 @@ const DIVERSIFIED_CANDIDATES = 60
 
 /** @returns the candidates with scores within 0–1, by descending score, ties by memory id */
 export function * rankSteps (
-  candidates: readonly MergedCandidate[], query: AnalyzedQuery, signals: SignalReader,
-  { weights, fusion, scorers, diversity, minScore, explain }: RankingOptions,
+  found: readonly MergedCandidate[], query: AnalyzedQuery, reader: SignalReader,
+  { weights, fusion, scorers: allScorers, diversity, minScore, explain }: RankingOptions,
 ): Steps<ScoredCandidate[]> {
+  const signals = yield * signalsSteps(found, reader)
+  const areTurns = areConversations(found, signals)
+  const candidates = areTurns ? found : found.map(withLessContext)
+  const scorers = areTurns ? allScorers : { ...allScorers, details: 0 }
   const fused = fuse(candidates, weights, fusion)
-  const inputs = yield * rankingInputSteps(candidates, query, signals)
+  const inputs = yield * rankingInputSteps(candidates, signals, query)
   const sums = yield * scoreSteps(inputs, query, scorers)
   // Subtracting what a typical cosine adds keeps scores comparable between recalls with and without the semantic
   // strategy.
@@ -67,8 +73,8 @@ export function * rankSteps (
       })
     }
   }
-  const scored = order.map((index) => toScored(candidates[index]!, scores[index]!, explanations[index]))
-  return query.asksForList && diversity > 0
+  const scored = order.map((index) => toScored(found[index]!, scores[index]!, explanations[index]))
+  return query.asksForList && diversity > 0 && areTurns
     ? descending(diversify(scored, order.map((index) => sums[index]!), diversity), minScore)
     : scored
 }

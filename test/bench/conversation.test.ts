@@ -102,6 +102,7 @@ const own = async (name: string, place: number) => (
 const TALK = ['multi-hop', 'open-domain', 'single-hop', 'temporal']
 const ASSISTANT = ['assistant_said', 'knowledge_update', 'multi_session', 'preferences', 'temporal', 'user_facts']
 const SIMPLE = ['multi-hop', 'single-hop', 'temporal']
+const ARTICLES = ['double', 'single']
 const expected: Array<{
   name: string, place?: number, format: string, sessions: number, turns: number, questions: number, categories: string[]
 }> = [
@@ -109,6 +110,7 @@ const expected: Array<{
   { name: 'own-conversation-2.json', format: 'talk', sessions: 8, turns: 142, questions: 42, categories: TALK },
   { name: 'own-facts.json', format: 'facts', sessions: 120, turns: 120, questions: 60, categories: TALK },
   { name: 'own-assistant.json', format: 'beam', sessions: 13, turns: 170, questions: 74, categories: ASSISTANT },
+  { name: 'own-articles.json', format: 'beam', sessions: 8, turns: 133, questions: 60, categories: ARTICLES },
   { name: 'own-notes.json', format: 'talk', sessions: 12, turns: 49, questions: 31, categories: SIMPLE },
   { name: 'own-languages.json', format: 'talk', sessions: 7, turns: 60, questions: 30, categories: SIMPLE },
   { name: 'own-languages.json', place: 1, format: 'talk', sessions: 6, turns: 49, questions: 28, categories: SIMPLE },

@@ -44,7 +44,7 @@ await t.test('the floors of the project can be measured', async (t) => {
   const floors = await readFloors(fileURLToPath(new URL('../../bench/recall/floors.json', import.meta.url)))
   t.strictSame(new Set(floors.filter(({ external }) => external !== true).map(({ data }) => basename(data))), new Set([
     'own-conversation.json', 'own-conversation-2.json', 'own-assistant.json', 'own-facts.json', 'own-notes.json',
-    'own-languages.json',
+    'own-languages.json', 'own-articles.json',
   ]))
   for (const { data, external, not_below: notBelow } of floors) {
     if (external !== true) await access(data)

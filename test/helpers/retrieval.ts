@@ -1,6 +1,6 @@
 import { runSync } from '../../lib/concurrency/steps.js'
 import { analyzeQuerySteps, type AnalyzedQuery } from '../../lib/retrieval/query.js'
-import { rankingInputSteps, type Scorable } from '../../lib/retrieval/scoring/inputs.js'
+import { rankingInputSteps, signalsSteps, type Scorable } from '../../lib/retrieval/scoring/inputs.js'
 import type { RankingInput } from '../../lib/retrieval/scoring/scorers.js'
 import type { SignalReader } from '../../lib/retrieval/scoring/signals.js'
 
@@ -12,5 +12,5 @@ export function analyzeQuery (text: string, now: number): AnalyzedQuery {
 export function rankingInputs (
   candidates: readonly Scorable[], query: AnalyzedQuery, reader: SignalReader,
 ): RankingInput[] {
-  return runSync(rankingInputSteps(candidates, query, reader))
+  return runSync(rankingInputSteps(candidates, runSync(signalsSteps(candidates, reader)), query))
 }

@@ -22,13 +22,8 @@ export type Scorable = Readonly<Pick<Candidate, 'bank' | 'memory' | 'scores'>>
 /** The value of each scorer, by name, before its weight. */
 export type ScoreBreakdown = Record<ScorerName, number>
 
-/**
- * Makes the input of the scorers for each candidate.
- * @param candidates each memory once
- */
-export function * rankingInputSteps (
-  candidates: readonly Scorable[], query: AnalyzedQuery, reader: SignalReader,
-): Steps<RankingInput[]> {
+/** @returns the signals of each candidate */
+export function * signalsSteps (candidates: readonly Scorable[], reader: SignalReader): Steps<Signals[]> {
   const allSignals: Signals[] = []
   for (const { memory } of candidates) {
     if (allSignals.length % CANDIDATES_PER_STEP === CANDIDATES_PER_STEP - 1) yield
@@ -39,6 +34,16 @@ export function * rankingInputSteps (
     }
     allSignals.push(signals)
   }
+  return allSignals
+}
+
+/**
+ * Makes the input of the scorers for each candidate.
+ * @param candidates each memory once
+ */
+export function * rankingInputSteps (
+  candidates: readonly Scorable[], allSignals: readonly Signals[], query: AnalyzedQuery,
+): Steps<RankingInput[]> {
   const namedSpeaker = findNamedSpeaker(allSignals, query)
   const isLarge = candidates.length > CANDIDATES_PER_STEP
   if (isLarge) yield

@@ -41,6 +41,8 @@ export interface Signals {
   nameScore: number
   /** Whether the text ends in a question. */
   endsInQuestion: boolean
+  /** Whether the text asks somebody something. */
+  asksQuestion: boolean
   /**
    * Whether it is a short turn of a user that tells an assistant how to act from then on: `Always use metric units when
    * I ask for a recipe.`
@@ -100,6 +102,8 @@ const PREFERENCE = new RegExp([
   String.raw`\b(?:i|we)\b[^.!?\n]{0,120}\brather than\b`,
 ].join('|'), 'i')
 
+/** A transcript of speech may have no question marks. */
+const ASKS = /[?？؟]|\b(?:do|did|are|were|have|can|could|would|will|how about|what about) you\b/i
 const NO_SPEAKER: readonly string[] = []
 
 /**
@@ -195,6 +199,7 @@ export function readSignals ({ text, metadata }: Pick<Memory, 'text' | 'metadata
     hashesTo: hashes.length,
     isInstruction: role === 'user' && stems.length < SHORT_TURN_WORDS && INSTRUCTION.test(said),
     endsInQuestion: endsInQuestion(said),
+    asksQuestion: ASKS.test(said),
     isReaction: REACTION.test(said),
     mentionsTime: TIME.test(said),
     nameScore: Math.min(3, said.match(NAME)?.length ?? 0) / 3,

@@ -81,6 +81,39 @@ t.test('for a query that asks for several things one document does not take all 
   t.strictSame(ids(rank('Which teas were drunk?', candidates(), { ...options, diversity: 0 })), ['a', 'b', 'c', 'd'])
 })
 
+/** Nine memories of a document, the first of which may ask something, and one of another, which names a time. */
+function notes (first: string, { role, lastOwn = 0.3 }: { role?: string, lastOwn?: number } = {}): Candidate[] {
+  return Array.from({ length: 10 }, (_, index) => candidate(`note-${index}`, {
+    lexical: index === 9 ? 0.3 : 0.5,
+    own: index === 9 ? lastOwn : index === 8 ? 0 : 0.25,
+    documentId: index < 9 ? 'one' : 'two',
+    text: index === 0 ? first : index === 9 ? 'The oolong arrived yesterday.' : 'The tea is in the cupboard.',
+    ...(role !== undefined && { metadata: { speaker: role } }),
+  }))
+}
+
+t.test('in documents that ask nothing, own words count more than those of neighbours', async (t) => {
+  const order = (candidates: Candidate[]) => ids(rank('tea', candidates, { scorers: only() }))
+  const conversation = order(notes('Where is the tea?'))
+  t.strictSame([conversation.at(0), conversation.at(-1)], ['note-0', 'note-9'])
+  const texts = order(notes('Here is the tea.'))
+  t.strictSame([texts.at(0), texts.at(-1)], ['note-9', 'note-8'])
+  t.equal(order(notes('Here is the tea.', { role: 'user' })).at(-1), 'note-9', 'the turns of a user')
+  t.equal(order(notes('Here is the tea.').slice(1)).at(-1), 'note-9', 'too few to tell')
+})
+
+t.test('documents that ask nothing have no turns with details, and do not lower their memories', async (t) => {
+  const detailsIn = (text: string) => rank('tea', notes(text), { scorers: only({ details: 1 }), explain: true })
+    .find(({ memory }) => memory.memoryId === 'note-9')!.scorerContributions
+  t.strictSame(detailsIn('Where is the tea?'), { details: 0.5 })
+  t.strictSame(detailsIn('Here is the tea.'), {})
+  const secondIn = (text: string) => (
+    ids(rank('Which teas were drunk?', notes(text, { lastOwn: 0.2 }), { scorers: only(), diversity: 2 }))[1]
+  )
+  t.equal(secondIn('Where is the tea?'), 'note-9')
+  t.equal(secondIn('Here is the tea.'), 'note-1')
+})
+
 t.test('memories without a document do not lower each other', async (t) => {
   const candidates = [
     candidate('a', { lexical: 0.5 }), candidate('b', { lexical: 0.49 }), candidate('c', { lexical: 0.48 }),
@@ -102,7 +135,8 @@ t.test('for a query of several parts, the scores after those that are spread fal
 t.test('the diversity lowers no memory below the minimum score', async (t) => {
   const candidates = () => [
     ...Array.from('abcdefghij', (id) => candidate(id, { lexical: 0.9, documentId: 'one' })),
-    candidate('x', { lexical: 0.65, documentId: 'two' }), candidate('y', { lexical: 0.1, documentId: 'three' }),
+    candidate('x', { lexical: 0.65, documentId: 'two' }),
+    candidate('y', { lexical: 0.1, documentId: 'three', text: 'Is it a conversation?' }),
   ]
   const ranked = rank('Which teas were drunk?', candidates(), {
     scorers: only(), weights: { lexical: 2, semantic: 0 }, diversity: 0.2, minScore: 0.2,

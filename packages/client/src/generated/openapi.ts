@@ -921,7 +921,7 @@ export interface components {
                     quantity_told?: number;
                     /** @description The memory contains names, and the query asks for a name or a place. Default 0.4. */
                     name_told?: number;
-                    /** @description The memory is a short turn of a conversation without user and assistant and contains a time or names. Default 0.3. */
+                    /** @description The memory is a short turn of a conversation without user and assistant and contains a time or names. Not in notes and articles: where hardly any candidate in a document asks something. Default 0.3. */
                     details?: number;
                     /** @description The memory is a short question. Default -0.2. */
                     question?: number;
