@@ -100,9 +100,14 @@ export function soughtPeriods (
  * @param stems of the text, without stop words
  */
 export function namesTimesOnly (text: string, stems: readonly string[]): boolean {
+  let shortNames: ReadonlySet<string> | undefined
+  // Read from the text once, however many words are short.
+  const isShortName = (word: string) => (
+    shortNames ??= new Set(words(text).filter((name) => SHORT_NAMES.has(name)).map(stem))
+  ).has(word)
   return stems.every((word, place) => (
     PERIOD_WORDS.has(word) || FIGURES.test(word) || (word === 'patrick' && SAINT.has(stems[place - 1]!)) ||
-    words(text).some((name) => SHORT_NAMES.has(name) && stem(name) === word)
+    isShortName(word)
   ))
 }
 

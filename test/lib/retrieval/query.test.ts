@@ -179,6 +179,11 @@ t.test('a hostile text is read in bounded time', async (t) => {
   for (const text of HOSTILE_TEXTS) t.type(analyzeQuery(text, NOW), 'object')
 })
 
+t.test('a long text of short names of months and days is read once, not once for each of them', async (t) => {
+  // Read once for each, it would take an hour.
+  t.equal(analyzeQuery(`1 May ${'féb '.repeat(100_000)}`, NOW).soughtPeriods.length, 2)
+})
+
 t.test('other forms and spellings of its words do not make a query longer', async (t) => {
   const { ownTerms, terms } = analyzeQuery('What is my favorite family photo of my mother and grandmother?', NOW)
   t.equal(ownTerms, 5)
