@@ -29,7 +29,7 @@ export interface RemovalStatements {
   removeUncounted: string
   /**
    * $1 tenant, $2 bank, $3 now, $4 shard, $5 maximum number of ids returned: deletes all memories, expired or not;
-   * counts those not expired. `is_partial` as for `lockChosen`.
+   * counts those not expired. `is_partial` as for `lockChosen`, without expired memories, which sweeps delete meanwhile.
    */
   removeBank: string
   /** $1 tenant, $2 bank, $3 now, $4 maximum number of ids returned, $5 ids or tags. */
@@ -124,7 +124,8 @@ from gone g`
  */
 function removeBank (schema: string): string {
   return `with target as materialized (
-  select m.memory_id from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2 order by m.memory_id for update
+  select m.memory_id, m.expires_at from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2
+  order by m.memory_id for update
 ),
 gone as (
   delete from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2 and (select count(*) from target) > 0
@@ -138,8 +139,9 @@ gone_embeddings as (
 ),
 ${counting(schema)}
 ${answer('g.memory_id', `gone g where ${liveAt('g', '$3::float8::bigint')}`, '$5')},
-  (select count(*) from target) < (
-    select count(*) from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2
+  (select count(*) from target t where ${liveAt('t', '$3::float8::bigint')}) < (
+    select count(*) from ${schema}.memories m
+    where m.tenant_id = $1 and m.bank_id = $2 and ${liveAt('m', '$3::float8::bigint')}
   ) as is_partial`
 }
 

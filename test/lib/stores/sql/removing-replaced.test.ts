@@ -1,6 +1,8 @@
 import t from 'tap'
 import type { Executor, Transaction } from '../../../../lib/stores/sql/executor.js'
+import { makeStatements } from '../../../../lib/stores/sql/statements.js'
 import type { SqlVectorStore } from '../../../../lib/stores/sql/store.js'
+import { Sweeper } from '../../../../lib/stores/sql/sweeper.js'
 import type { NewMemory, Selector } from '../../../../lib/stores/vector-store.js'
 import { bank, lexical } from '../../../contract/vector-store/setup.js'
 import { newId, newMemories, newMemory, NOW } from '../../../helpers/memories.js'
@@ -95,6 +97,30 @@ t.test('a removal by ids that waits for an import removes the memories that have
   }, someIds)
   t.equal(removed, 2, 'the replaced memory and the other one')
   t.strictSame((await left.list(home, { now: NOW, limit: 10, filters: {} })).map(({ text }) => text), ['three'])
+})
+
+t.test('a removal of all memories waits for a sweep of expired ones, but is not repeated', POSTGRES, async (t) => {
+  const schema = schemaIn(t, database)
+  const store = await storeIn(database, { schema })
+  await store.insert(home, [await newMemory('brief', { expiresAt: NOW + 1 }), await newMemory('lasting')], NOW)
+  let attempts = 0
+  const remover = await storeIn({
+    ...beforeCommit(async () => {}).executor,
+    transaction: async (work, options) => await database.transaction(async (tx) => {
+      attempts++
+      return await work(tx)
+    }, options),
+  }, { schema })
+  let removal: Promise<{ count: number }> | undefined
+  const { executor, arm } = beforeCommit(async (tx) => {
+    attempts = 0
+    removal = remover.remove(home, { kind: 'all' }, { now: NOW + 1, dryRun: false, idLimit: 10 })
+    await untilWaitedFor(tx)
+  })
+  arm()
+  await new Sweeper({ executor, schema, statements: makeStatements(schema), intervalMs: 0, vacuum: false }).sweep(NOW + 1)
+  t.equal((await removal!).count, 1)
+  t.equal(attempts, 1, 'a sweep of many memories would otherwise make every attempt fail')
 })
 
 t.test('of two removals of the same memories one counts them', POSTGRES, async (t) => {
