@@ -13,10 +13,11 @@ const errors = [
 
 export const adminAccessRoutes: FastifyPluginAsyncTypebox<{ mode: AuthMode | 'host' }> = async (app, { mode }) => {
   const { accessReport } = app.memory
-  /** A request of nobody is answered 401 in the other modes, so "allowed" would be a false answer. */
+  /** A request of nobody is refused in the other modes, so "allowed" would be a false answer. */
   const requirePrincipal = (principal: string | undefined) => {
-    if (principal !== undefined || mode === 'dev' || mode === 'host') return
-    throw invalidField('principal', `is required, because no caller is anonymous in SERVICE_AUTH_MODE ${mode}`)
+    if (principal !== undefined || mode === 'dev') return
+    const where = mode === 'host' ? 'where an app authenticates the callers' : `in SERVICE_AUTH_MODE ${mode}`
+    throw invalidField('principal', `is required, because no caller is anonymous ${where}`)
   }
 
   app.get('/v1/admin/access', {

@@ -5,7 +5,7 @@ import t from 'tap'
 import memoryGateway, { loadConfig, ServiceError, type MemoryGatewayOptions } from '../index.js'
 import type { FileConfig } from '../lib/config/schema.js'
 import { host, options, post, SERVER } from './helpers/host.js'
-import { refused } from './routes/support.js'
+import { refused, refusedFields } from './routes/support.js'
 
 await t.test('closing the app lets requests finish, and then closes the store', async (t) => {
   const { app } = await host(t)
@@ -72,6 +72,17 @@ await t.test('the app names the callers', async (t) => {
   t.equal(
     (await app.inject({ url: '/memory/v1/whoami', headers: { cookie: 'ada', host: 'app.example' } })).statusCode, 200,
   )
+})
+
+await t.test('an operator names the principal whose permissions are checked, because no caller is anonymous', async (t) => {
+  const { app } = await host(t)
+  const config = loadConfig({ SERVICE_ADMIN_TOKEN: 'operator' }, { file: { access_control: { enabled: true } } })
+  await app.register(memoryGateway, options({ config, authenticate: () => undefined }))
+  const check = async (named: object) => await post(app, '/memory/v1/admin/access/check', {
+    bank_id: 'user-ada', permission: 'read', ...named,
+  }, { 'x-admin-token': 'operator' })
+  refusedFields(t, await check({}), 'principal')
+  t.match((await check({ principal: 'user:ada' })).json(), { allowed: true })
 })
 
 await t.test('a tenant of the app is held to the rules of the tenants in tokens', async (t) => {
