@@ -132,7 +132,9 @@ export class RetainService {
         retain.signal,
       )
     } catch (error) {
-      if (!isCommitted(error)) admitted.release()
+      // What was stored is not known here, so a scan finds the memories that lack their vectors.
+      if (isCommitted(error)) this.#deps.indexer.scheduleVectors(bank.key, undefined)
+      else admitted.release()
       throw error
     }
   }

@@ -1,7 +1,11 @@
 import t from 'tap'
+import type { BankKey } from '../../lib/identity/context.js'
 import type { MemoryOverrides } from '../../lib/memory/service.js'
 import { InMemoryVectorStore } from '../../lib/stores/in-memory/store.js'
-import type { VectorStore } from '../../lib/stores/vector-store.js'
+import {
+  IdempotencyKeyTaken, recordText, type IdempotencyRecord, type IdempotentWrite, type InsertOutcome, type NewMemory,
+  type VectorStore,
+} from '../../lib/stores/vector-store.js'
 import { SteeredEmbeddings, SteeredTime } from '../fixtures/steered-embeddings.js'
 import { testApp, type TestApp } from '../helpers/app.js'
 
@@ -53,6 +57,30 @@ t.test('a retain does not wait for a deferred provider, and its vectors are adde
     home.embeddings.calls.flat().sort(), ['Alice saw her doctor.', 'Bob parked the car.'],
     'a repeat is not embedded again',
   )
+})
+
+t.test('a write whose commit was not answered gets its vectors, too', async (t) => {
+  class Unanswered extends InMemoryVectorStore {
+    #record: IdempotencyRecord | undefined
+
+    async findIdempotencyRecord (): Promise<IdempotencyRecord | undefined> {
+      return this.#record
+    }
+
+    override async insert (
+      key: BankKey, memories: readonly NewMemory[], now: number, write?: IdempotentWrite,
+    ): Promise<InsertOutcome[]> {
+      const outcome = await super.insert(key, memories, now)
+      const { requestFingerprint } = write!
+      this.#record = { requestFingerprint, text: recordText(write!, outcome) }
+      throw new IdempotencyKeyTaken({ isOwn: true })
+    }
+  }
+  const home = await gateway(t, { store: new Unanswered() })
+  const body = { bank_id: 'home', content: 'Alice saw her doctor.' }
+  t.match((await home.post('/v1/retain', body, { 'idempotency-key': 'one' })).json(), { stored: true })
+  await home.app.memory.idle()
+  t.strictSame(await found(home, 'physician'), ['Alice saw her doctor.'])
 })
 
 t.test('a retain waits for a provider that is not deferred', async (t) => {
