@@ -1,5 +1,6 @@
 import { linkedAbort } from '../concurrency/aborting.js'
 import { withTimeLimit } from '../concurrency/deadline.js'
+import { withoutMessage } from '../errors/message-of.js'
 import { limitsOf } from './call-limits.js'
 import { EmbeddingDecorator } from './embedding-decorator.js'
 import type { EmbeddingProvider, EmbedOptions } from './embedding-provider.js'
@@ -21,20 +22,29 @@ export class BoundedEmbeddings extends EmbeddingDecorator {
     this.#timeoutMs = limitsOf('embedding_provider', provider).attemptTimeoutMs
   }
 
-  /** @throws ModelCallError timeout; the reason of the signal once it is aborted */
+  /** @throws ModelCallError timeout; the reason of the signal once it is aborted; what the provider throws */
   async embed (texts: readonly string[], options: EmbedOptions): Promise<Float32Array[]> {
-    if (options.purpose === 'query') return await this.provider.embed(texts, options)
+    if (options.purpose === 'query') return await this.#embed(texts, options)
     const { controller, unlink } = linkedAbort(options.signal)
     this.#activeCalls.add(controller)
     try {
       return await withTimeLimit(this.#timeoutMs, controller.signal, async (signal) => (
-        await this.provider.embed(texts, { ...options, signal })
+        await this.#embed(texts, { ...options, signal })
       ), () => new ModelCallError(
         'timeout', `The embedding provider did not answer within ${this.#timeoutMs} ms`,
       ))
     } finally {
       unlink()
       this.#activeCalls.delete(controller)
+    }
+  }
+
+  /** @throws an error without the message of the provider's own, which may contain the texts and would be logged */
+  async #embed (texts: readonly string[], options: EmbedOptions): Promise<Float32Array[]> {
+    try {
+      return await this.provider.embed(texts, options)
+    } catch (error) {
+      throw options.signal?.aborted === true || error instanceof ModelCallError ? error : withoutMessage(error)
     }
   }
 

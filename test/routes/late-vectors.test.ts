@@ -21,6 +21,10 @@ async function gateway (
   }
 }
 
+function withoutLateVectors (): VectorStore {
+  return Object.assign(new InMemoryVectorStore(), { attachVectors: undefined })
+}
+
 /** Texts that a recall finds by meaning: the query shares no word with them. */
 async function found ({ post }: TestApp, query: string): Promise<string[]> {
   const { hits } = (await post('/v1/recall', {
@@ -129,8 +133,7 @@ t.test('unusable vectors stop no retain either', async (t) => {
 })
 
 t.test('with a store that takes no late vectors every write waits for the provider, and fails with it', async (t) => {
-  const store: VectorStore = Object.assign(new InMemoryVectorStore(), { attachVectors: undefined })
-  const home = await gateway(t, { store })
+  const home = await gateway(t, { store: withoutLateVectors() })
   await home.retain('home', 'Alice saw her doctor.')
   t.strictSame(await found(home, 'physician'), ['Alice saw her doctor.'])
   home.embeddings.failure = new Error('down')
@@ -202,6 +205,16 @@ t.test('a server stops while vectors are computed, and while a provider fails', 
   await failing.time.pausing()
   await failing.app.close()
   t.equal(failing.time.waiting, 0)
+})
+
+t.test('the message of a custom provider\'s error may contain the text, and is not logged', async (t) => {
+  const home = await gateway(t, { deferred: false, store: withoutLateVectors() })
+  home.embeddings.failure = Object.assign(new RangeError('cannot embed "Alice saw her doctor."'), { code: 'E_TEXT' })
+  const refused = await home.post('/v1/retain', { bank_id: 'home', content: 'Alice saw her doctor.' })
+  t.equal(refused.statusCode, 503)
+  const [{ err } = {}] = home.log.filter(({ level }) => level === 50)
+  t.match(err, { type: 'RangeError', message: /^RangeError \(its message/, code: 'E_TEXT', stack: /late-vectors/ })
+  t.notMatch(JSON.stringify(home.log), /doctor/)
 })
 
 t.test('without a semantic weight nothing is embedded', async (t) => {
