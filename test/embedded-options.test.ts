@@ -74,7 +74,7 @@ await t.test('the app names the callers', async (t) => {
   )
 })
 
-await t.test('an operator names the principal whose permissions are checked, because no caller is anonymous', async (t) => {
+await t.test('an operator names the principal to be checked, because no caller is anonymous', async (t) => {
   const { app } = await host(t)
   const config = loadConfig({ SERVICE_ADMIN_TOKEN: 'operator' }, { file: { access_control: { enabled: true } } })
   await app.register(memoryGateway, options({ config, authenticate: () => undefined }))

@@ -29,7 +29,7 @@ export interface RemovalStatements {
   removeUncounted: string
   /**
    * $1 tenant, $2 bank, $3 now, $4 shard, $5 maximum number of ids returned: deletes all memories, expired or not;
-   * counts those not expired. `is_partial` as for `lockChosen`, without expired memories, which sweeps delete meanwhile.
+   * counts those not expired. `is_partial` as for `lockChosen`, but not for expired memories, which sweeps delete too.
    */
   removeBank: string
   /** $1 tenant, $2 bank, $3 now, $4 maximum number of ids returned, $5 ids or tags. */
