@@ -13,9 +13,9 @@ const { localEmbeddings }: typeof localProvider = await import(
 )
 
 /**
- * The embeddings of `local`, as the built library makes them, kept in a file by model and text: a large corpus is
- * embedded once. Its configuration is that of `local` and `file`. A file belongs to one version of the model: use
- * another when the model changes.
+ * The embeddings of `local`, as the built library makes them, those of memories kept in a file by model and text: a
+ * large corpus is embedded once. Its configuration is that of `local` and `file`. A file belongs to one version of the
+ * model: use another when the model changes.
  */
 export class CachedEmbeddings implements EmbeddingProvider {
   readonly model: string
@@ -36,7 +36,9 @@ export class CachedEmbeddings implements EmbeddingProvider {
     this.#read()
   }
 
+  /** Vectors of queries are not kept: they are few, and they change with the rule by which queries are embedded. */
   async embed (texts: readonly string[], options: EmbedOptions): Promise<Float32Array[]> {
+    if (options.purpose === 'query') return await this.#local.embed(texts, options)
     const keys = texts.map((text) => createHash('sha256').update(`${this.model} ${text}`).digest('base64'))
     const lacking =
       [...new Map(texts.map((text, index) => [keys[index]!, text] as const))].filter(([key]) => !this.#known.has(key))

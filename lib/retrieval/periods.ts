@@ -21,7 +21,7 @@ const MIN_LISTED = 10
  */
 const CONTENT_SHARE = 0.1
 /** The share of its weight that the semantic strategy has in questions about an earlier answer of the assistant. */
-const EARLIER_ANSWER_SHARE = 0.7
+const EARLIER_ANSWER_SHARE = 0.5
 /** The scorers that compare words or meaning. */
 const CONTENT_SCORERS = [
   'match', 'phrase', 'document', 'document_best', 'document_meaning', 'question_meaning',

@@ -6,6 +6,7 @@ import { findPackage, requirePackages } from '../packages.js'
 import { QueuedEmbeddings } from '../workers/queued-embeddings.js'
 import { WorkerQueue } from '../workers/worker-queue.js'
 import { normalForm } from '../../text/normal-form.js'
+import { QuestionEmbeddings } from './question-embeddings.js'
 
 const NAME = 'embedding_provider: local'
 export const LOCAL_MODEL = 'use-lite-en-1'
@@ -53,15 +54,15 @@ export function localEmbeddings (
     env: {},
     warn,
   })
-  return new QueuedEmbeddings({
+  return new QuestionEmbeddings(new QueuedEmbeddings({
     model: LOCAL_MODEL,
     dimensions: LOCAL_DIMENSIONS,
-    fusionWeight: 1.5,
+    fusionWeight: 1.8,
     cacheSize: settings.cache_size,
     prepare,
     queue: makeQueue(settings.threads),
     queryQueue: makeQueue(1),
-  })
+  }))
 }
 
 /**

@@ -62,6 +62,35 @@ t.test('a text has the same vector alone, among others and as a query', async (t
   t.strictSame(query, first)
 })
 
+t.test('a question as a query has the mean of its vector and that of a statement with its words', async (t) => {
+  const questions = ['Where does Alice live?', 'what’s Bob’s boat called', 'The boat: when did I paint it?']
+  const statements = ['I am Alice live.', 'I am Bob’s boat called.', 'I am The boat paint it.']
+  const own = await provider.embed(questions, {})
+  const stated = await provider.embed(statements, {})
+  const asked = await provider.embed(questions, { purpose: 'query' })
+  for (const [index, question] of questions.entries()) {
+    const sum = own[index]!.map((value, at) => value + stated[index]![at]!)
+    t.ok(dot(asked[index]!, sum) / Math.hypot(...sum) > 0.99999, question)
+    t.ok(Math.abs(Math.hypot(...asked[index]!) - 1) < 1e-5)
+  }
+})
+
+t.test('a query that is no question, or has no other words, keeps its own vector', async (t) => {
+  const texts = ['When?', 'Bob can paint boats.', 'Wo wohnt Alice?', 'Where does Alice live?', 'boats, blue', '']
+  const own = await provider.embed(texts, {})
+  const asked = await provider.embed(texts, { purpose: 'query' })
+  const kept = texts.filter((_, index) => dot(asked[index]!, own[index]!) > 0.99999)
+  t.strictSame(kept, texts.filter((text) => text !== 'Where does Alice live?'))
+})
+
+t.test('as a query, a question is nearer to its answer than to another question about the same', async (t) => {
+  const [answer, other] = await provider.embed(['My brother Bob paints boats.', 'What does Bob eat?'], {})
+  const [asked] = await provider.embed(['What does Bob paint?'], { purpose: 'query' })
+  const [unchanged] = await provider.embed(['What does Bob paint?'], {})
+  t.ok(dot(asked!, answer!) > dot(asked!, other!), `${dot(asked!, answer!)} and ${dot(asked!, other!)}`)
+  t.ok(dot(unchanged!, answer!) < dot(unchanged!, other!), 'its own vector alone is nearer to the question')
+})
+
 t.test('every vector is of unit length', async (t) => {
   const vectors = await provider.embed(['Alice', '', ' \n\t', '\0', '\ud800', '…', '東京', 'x'.repeat(9000)], {})
   for (const vector of vectors) t.ok(Math.abs(Math.hypot(...vector) - 1) < 1e-5)
@@ -81,7 +110,7 @@ t.test('white space has no effect, and text after 8000 characters is ignored', a
 
 t.test('the provider is deferred and has its own model name', async (t) => {
   t.strictSame(
-    [provider.model, provider.dimensions, provider.deferred, provider.fusionWeight], ['use-lite-en-1', 512, true, 1.5],
+    [provider.model, provider.dimensions, provider.deferred, provider.fusionWeight], ['use-lite-en-1', 512, true, 1.8],
   )
 })
 
