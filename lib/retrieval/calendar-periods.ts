@@ -1,4 +1,4 @@
-import { DAY_MS, startOfDay, WEEK_MS } from '../time/days.js'
+import { DAY_MS, startOfDay, utcDate, WEEK_MS } from '../time/days.js'
 import type { TimeSpan } from './open-periods.js'
 
 /** A period that recurs every year, in UTC. */
@@ -79,8 +79,8 @@ export function halfYear (isFirst: boolean): Recurring {
 
 export function halfMonth (isFirst: boolean, month: number): Recurring {
   return (year) => isFirst
-    ? { from: Date.UTC(year, month, 1), to: Date.UTC(year, month, 16) }
-    : { from: Date.UTC(year, month, 16), to: Date.UTC(year, month + 1, 1) }
+    ? { from: utcDate(year, month, 1), to: utcDate(year, month, 16) }
+    : { from: utcDate(year, month, 16), to: utcDate(year, month + 1, 1) }
 }
 
 /** @param name its first three letters or more @returns the month from 0 */
@@ -91,7 +91,7 @@ export function monthOf (name: string): number {
 /** Seven days of a month, from its first or one of the next; or its last seven. @param place from 0, or `last` */
 export function weekOfMonth (place: number | 'last', month: number): Recurring {
   return (year) => {
-    const from = place === 'last' ? Date.UTC(year, month + 1, 1) - WEEK_MS : Date.UTC(year, month, 1) + place * WEEK_MS
+    const from = place === 'last' ? utcDate(year, month + 1, 1) - WEEK_MS : utcDate(year, month, 1) + place * WEEK_MS
     return { from, to: from + WEEK_MS }
   }
 }
@@ -169,12 +169,12 @@ export function leapDays (reference: number): readonly TimeSpan[] {
 
 /** @returns nothing for a day that the month does not have */
 function dayIn (month: number, day: number, reference: number): TimeSpan[] {
-  const from = Date.UTC(yearOf(reference), month, day)
+  const from = utcDate(yearOf(reference), month, day)
   return new Date(from).getUTCDate() === day ? [{ from, to: from + DAY_MS }] : []
 }
 
 function months (year: number, first: number, count: number): TimeSpan {
-  return { from: Date.UTC(year, first), to: Date.UTC(year, first + count) }
+  return { from: utcDate(year, first), to: utcDate(year, first + count) }
 }
 
 /** The first day of the week of an instant. */

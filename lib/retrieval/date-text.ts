@@ -88,7 +88,7 @@ const NO_NAME = '_'
  * @param presentYear the year that `last year` precedes
  */
 export function readableDates (text: string, presentYear: number): string {
-  const yearOf = (word: string) => presentYear + YEAR_OFFSETS.get(word.toLowerCase())!
+  const yearOf = (word: string) => unambiguousYear(presentYear + YEAR_OFFSETS.get(word.toLowerCase())!)
   // "7 May,2023": without the space the parser sees no year.
   return text.replace(/(\d),(\d{4})\b/g, '$1, $2')
     .replace(/(\.\d{4})[-–](?=\d)/g, '$1 to ').replace(DOTTED, dottedDate)
@@ -100,6 +100,11 @@ export function readableDates (text: string, presentYear: number): string {
     .replace(MONTH_OF_YEAR, (_, month: string, word: string) => `${month} ${yearOf(word)}`)
     .replace(YEAR_WITH_MONTH, (_, word: string, on: string, month: string) => `${on} ${month} ${yearOf(word)}`)
     .replace(NO_WEEKDAY, NO_NAME).replace(NO_MONTH_BEFORE_NUMBER, NO_NAME).replace(VERB_AFTER_NUMBER, `$1 ${NO_NAME}`)
+}
+
+/** The parser reads other years than those of four digits from 1000 to 2999 only before `AD`. */
+function unambiguousYear (year: number): string {
+  return year >= 1000 && year <= 2999 ? String(year) : `${year} AD`
 }
 
 /** @param words of the tens and the digit, or of a number below twenty */

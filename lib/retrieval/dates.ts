@@ -1,5 +1,5 @@
 import { FIRST_INSTANT, LAST_INSTANT } from '../time/clock.js'
-import { DAY_MS, startOfDay, WEEK_MS } from '../time/days.js'
+import { DAY_MS, startOfDay, utcDate, WEEK_MS } from '../time/days.js'
 import { isEveryYear, latestAndNext, mondayOf, RECURRENCES, yearOf } from './calendar-periods.js'
 import { parseDates, type NamedDate } from './date-parser.js'
 import { readableDates } from './date-text.js'
@@ -78,7 +78,7 @@ function localTimeSpans (text: string, reference: number, isMemory = false): Tim
     const { direction, third } = opening
     const isClosest = isMemory || /\b(?:this|next)\b/i.test(found.text) || UPCOMING.test(before)
     const end = found.end
-    const from = Date.UTC(year, month, day)
+    const from = utcDate(year, month, day)
     let named: TimeSpan[]
     // "From 10 to 12" is most often no time, and names no day; "for 5 minutes" is a duration.
     const isPartOfToday = PART_OF_TODAY.test(found.text)
@@ -98,8 +98,8 @@ function localTimeSpans (text: string, reference: number, isMemory = false): Tim
       const saturday = from - (new Date(from).getUTCDay() === 0 ? DAY_MS : 0)
       named = (isClosest ? [saturday] : closest(found, saturday, opening, reference))
         .map((one) => ({ from: one, to: one + 2 * DAY_MS }))
-    } else if (/\bmonths?\b/i.test(found.text)) named = [{ from: Date.UTC(year, month), to: Date.UTC(year, month + 1) }]
-    else if (/\byears?\b/i.test(found.text)) named = [{ from: Date.UTC(year, 0), to: Date.UTC(year + 1, 0) }]
+    } else if (/\bmonths?\b/i.test(found.text)) named = [{ from: utcDate(year, month), to: utcDate(year, month + 1) }]
+    else if (/\byears?\b/i.test(found.text)) named = [{ from: utcDate(year, 0), to: utcDate(year + 1, 0) }]
     else if (start.isCertain('day') || start.isCertain('weekday')) {
       named = (isClosest ? [from] : closest(found, from, opening, reference))
         .map((one) => ({ from: one, to: one + DAY_MS }))
@@ -108,7 +108,7 @@ function localTimeSpans (text: string, reference: number, isMemory = false): Tim
         (before.length < found.index || /^in\b/i.test(found.text) ? 'in' : undefined)
       if (word === undefined && !start.isCertain('year')) continue
       const years = start.isCertain('year') ? [year] : yearsOfMonth(word!, month, reference)
-      named = years.map((one) => ({ from: Date.UTC(one, month), to: Date.UTC(one, month + 1) }))
+      named = years.map((one) => ({ from: utcDate(one, month), to: utcDate(one, month + 1) }))
     } else continue
     add(named, opening)
     if (spans.length >= MAX_SPANS) break
@@ -155,7 +155,7 @@ function rangeOf (
 function dayAfter (end: NamedDate['start'], years = 0): number {
   const [year, month] = [end.get('year')! + years, end.get('month')!]
   const isMonth = end.isCertain('month') && !end.isCertain('day')
-  return isMonth ? Date.UTC(year, month) : Date.UTC(year, month - 1, end.get('day')! + 1)
+  return isMonth ? utcDate(year, month) : utcDate(year, month - 1, end.get('day')! + 1)
 }
 
 /**
@@ -190,7 +190,7 @@ function yearsIn (text: string, reference: number): TimeSpan[] {
   return [...text.matchAll(YEAR)].slice(0, MAX_YEARS).map(({ index, 1: word, 2: digits }) => {
     const year = Number(digits)
     const before = `${text.slice(0, index)}${word} `
-    const span = { from: Date.UTC(year, 0), to: Date.UTC(year + 1, 0) }
+    const span = { from: utcDate(year, 0), to: utcDate(year + 1, 0) }
     return extendInDirection(span, openingOf(before), reference)
   })
 }

@@ -1,4 +1,4 @@
-import { DAY_MS } from '../time/days.js'
+import { DAY_MS, utcDate } from '../time/days.js'
 import type { TimeSpan } from './open-periods.js'
 
 /** First day of a holiday in a year, as month from 0 and day, and the number of its days. */
@@ -31,13 +31,13 @@ export function holidayIn (year: number, name: string): TimeSpan {
   const folded = name.toLowerCase().replace('’', "'")
   const [, holiday] = HOLIDAYS.find(([pattern]) => pattern.test(folded))!
   const [month, day, days] = holiday(year)
-  const from = Date.UTC(year, month, day)
+  const from = utcDate(year, month, day)
   return { from, to: from + days * DAY_MS }
 }
 
 /** The day of a month that is its nth such weekday. */
 function nthWeekday (year: number, month: number, weekday: number, nth: number): number {
-  const first = new Date(Date.UTC(year, month, 1)).getUTCDay()
+  const first = new Date(utcDate(year, month, 1)).getUTCDay()
   return 1 + (weekday - first + 7) % 7 + (nth - 1) * 7
 }
 

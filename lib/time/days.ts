@@ -3,6 +3,14 @@ import { formatInstant, parseInstant } from './clock.js'
 export const DAY_MS = 86_400_000
 export const WEEK_MS = 7 * DAY_MS
 
+/**
+ * The start of a day in UTC. Date.UTC reads the years 0 to 99 as those from 1900 on.
+ * @param month from 0; a month or a day outside of its year or month counts on from it
+ */
+export function utcDate (year: number, month: number, day = 1): number {
+  return new Date(0).setUTCFullYear(year, month, day)
+}
+
 /** Days since the epoch, in UTC. */
 export function dayOf (instant: number): number {
   return Math.floor(instant / DAY_MS)

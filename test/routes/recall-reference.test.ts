@@ -46,6 +46,26 @@ await t.test('days are calendar days at the offset of reference_time', async (t)
   ])
 })
 
+await t.test('the years 0 to 99 are those of the first century', async (t) => {
+  const app = await testApp(t)
+  const first = await app.retain('bank', 'We painted the fence.', { occurred_at: '0050-06-10T12:00:00Z' })
+  await app.retain('bank', 'We mended the roof.', { occurred_at: '1950-06-10T12:00:00Z' })
+  for (const [time, reference] of [
+    ['yesterday', '0050-06-11T12:00:00Z'], ['two days ago', '0050-06-12T12:00:00Z'],
+    ['last week', '0050-06-15T12:00:00Z'], ['last month', '0050-07-15T12:00:00Z'],
+    ['last year', '0051-07-15T12:00:00Z'], ['in June last year', '0051-07-15T12:00:00Z'],
+    ['on 10 June', '0050-11-12T12:00:00Z'], ['on the 10th', '0050-06-12T12:00:00Z'],
+    ['in June', '0050-11-12T12:00:00Z'], ['in Q2', '0050-11-12T12:00:00Z'], ['last summer', '0050-11-12T12:00:00Z'],
+    ['in the first half of June', '0050-11-12T12:00:00Z'],
+    ['in the second week of June', '0050-11-12T12:00:00Z'],
+  ] as const) {
+    const answer = await app.post('/v1/recall', {
+      bank_id: 'bank', query: `What did we do ${time}?`, reference_time: reference,
+    })
+    t.strictSame(answer.json().hits.map((hit: { memory_id: string }) => hit.memory_id), [first], time)
+  }
+})
+
 await t.test('reference_time holds for every bank of the request', async (t) => {
   const app = await testApp(t)
   await retainFences(app, 'one')

@@ -316,3 +316,23 @@ await t.test('the time zone of the process does not matter', async (t) => {
     }
   }
 })
+
+await t.test('every year is read like the one 400 years later, which has the same calendar', async (t) => {
+  const cycle = 146_097 * DAY
+  const texts = [
+    'last month', 'next year', 'on 10 June', 'last June', 'October last year', 'on Monday', 'the last quarter',
+    'in the winter', 'last Christmas', 'last Thanksgiving', 'the first week of May', 'on the 31st', 'on 29 February',
+    'from 3 to 5 May', 'three years before Christmas',
+  ]
+  for (const start of [
+    '0009-03-31', '0048-02-29', '0050-06-11', '0099-12-31', '0100-01-01', '0900-07-01', '4000-02-29',
+  ]) {
+    const reference = Date.parse(start)
+    const cycles = Math.trunc((Date.parse('2100-01-01') - reference) / cycle)
+    for (const text of texts) {
+      const later = timeSpans(text, reference + cycles * cycle)
+      const moved = later.map(({ from, to }) => ({ from: from - cycles * cycle, to: to - cycles * cycle }))
+      t.strictSame(timeSpans(text, reference), moved, `${text} ${start}`)
+    }
+  }
+})
