@@ -33,3 +33,8 @@ export function didYouMean (found: string, options: readonly string[]): string {
 export function textThatIs (allowed: string): string {
   return /^an? /.test(allowed) ? allowed : `a text ${allowed}`
 }
+
+/** The name of a member in messages: an empty one would leave the sentence without a subject. */
+export function memberName (name: string): string {
+  return name === '' ? '""' : name
+}

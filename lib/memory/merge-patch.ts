@@ -1,5 +1,5 @@
 import { invalidField } from '../errors/service-error.js'
-import { didYouMean } from '../errors/wording.js'
+import { didYouMean, memberName } from '../errors/wording.js'
 import { isJsonObject } from '../validation/json-object.js'
 import { MAX_NAME_CHARACTERS } from '../validation/schema-check.js'
 import { shorten } from '../validation/shorten.js'
@@ -33,7 +33,7 @@ export function mergePatch (
     if (value !== null) {
       merged.set(key, mergePatch(merged.get(key), value, isKnown ? properties?.[key] : {}, at))
     } else if (!merged.delete(key) && !isKnown) {
-      const field = shorten(at.join('.'), MAX_NAME_CHARACTERS)
+      const field = shorten(at.map(memberName).join('.'), MAX_NAME_CHARACTERS)
       throw invalidField(field, `is not a known field${didYouMean(key, Object.keys(properties))}`)
     }
   }

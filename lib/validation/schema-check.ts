@@ -1,6 +1,7 @@
 import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv'
 import type { Static, TSchema } from 'typebox'
 import { invalidRequest, type FieldError, type ServiceError } from '../errors/service-error.js'
+import { memberName } from '../errors/wording.js'
 import { FORMATS } from './formats.js'
 import { pointerSegments } from './json-pointer.js'
 import { addLengthKeywords } from './length-keywords.js'
@@ -173,12 +174,13 @@ function fieldOf ({ instancePath, params }: SchemaError): string {
   const path = fieldPath(instancePath)
   const member = params['missingProperty'] ?? params['additionalProperty']
   if (member === undefined) return path
-  return path === '' ? String(member) : `${path}.${String(member)}`
+  const name = memberName(String(member))
+  return path === '' ? name : `${path}.${name}`
 }
 
 /** `/items/3/tags` becomes `items[3].tags`. */
 function fieldPath (pointer: string): string {
   return pointerSegments(pointer)
-    .map((part, index) => /^\d+$/.test(part) ? `[${part}]` : index === 0 ? part : `.${part}`)
+    .map((part, index) => /^\d+$/.test(part) ? `[${part}]` : index === 0 ? memberName(part) : `.${memberName(part)}`)
     .join('')
 }

@@ -57,6 +57,19 @@ await t.test('query strings, configurations of banks and lines of an import have
   t.match(imported.json<Refusal>().detail, /taggs: is not a known field; did you mean "tags"\?$/)
 })
 
+await t.test('a field without a name is named as two quotation marks', async (t) => {
+  const { get, inject, post } = await testApp(t)
+  const detailOf = (response: { json: <T>() => T }) => response.json<Refusal>().detail
+  t.equal(detailOf(await post('/v1/retain', { ...RETAIN, '': 1 })), '"": is not a known field')
+  t.equal(
+    detailOf(await post('/v1/retain', { ...RETAIN, metadata: { '': [] } })),
+    'metadata."": must be a text, a number, true, false or null',
+  )
+  t.equal(detailOf(await get('/v1/banks/bank/memories?=')), '"": is not a known field')
+  const patch = { method: 'PATCH', url: '/v1/banks/bank/config', headers: { 'content-type': 'application/json' } } as const
+  t.equal(detailOf(await inject({ ...patch, payload: '{"": null}' })), '"": is not a known field')
+})
+
 await t.test('a long name in a refusal is cut between characters', async (t) => {
   const { post } = await testApp(t)
   const response = await post('/v1/retain', { ...RETAIN, [`${'x'.repeat(99)}🎉 and more`]: 1 })
