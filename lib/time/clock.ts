@@ -6,6 +6,8 @@ export const systemClock: Clock = Date.now
 /** The rule of parseInstant, as the end of a sentence that begins with the field. */
 export const INSTANT_RULE = 'must be an RFC 3339 date-time with an offset'
 
+const SECOND = 1000
+
 const RFC3339 = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/
 
 /** Maximum length of a text, which allows more digits of a second than any clock has. */
@@ -16,7 +18,8 @@ export const FIRST_INSTANT = Date.parse('0000-01-01T00:00:00.000Z')
 export const LAST_INSTANT = Date.parse('9999-12-31T23:59:59.999Z')
 
 /**
- * Reads an RFC 3339 date-time with an offset (RFC 3339 section 5.6).
+ * Reads an RFC 3339 date-time with an offset (RFC 3339 section 5.6). A leap second is the second after it, as in POSIX
+ * time.
  * @returns milliseconds since the epoch, fractions below a millisecond dropped; undefined when the text is no
  *   date-time, names a day that does not exist, has no offset, is longer than 64 characters, or lies outside of the
  *   years 0 to 9999 in UTC
@@ -26,11 +29,19 @@ export function parseInstant (text: string): number | undefined {
   const parts = RFC3339.exec(text)
   if (parts === null) return undefined
   const [, year, month, day, hour, minute, second] = parts.map(Number) as number[]
-  if (hour! > 23 || minute! > 59 || second! > 59) return undefined
+  if (hour! > 23 || minute! > 59 || second! > 60) return undefined
   // Date.parse rolls 30 February over into March; a day beyond its month is refused here instead.
   if (month! < 1 || month! > 12 || day! < 1 || day! > daysInMonth(year!, month!)) return undefined
-  const instant = Date.parse(text.toUpperCase())
-  return instant >= FIRST_INSTANT && instant <= LAST_INSTANT ? instant : undefined
+  const isLeapSecond = second === 60
+  const readable = isLeapSecond ? text.replace(':60', ':59') : text
+  const instant = Date.parse(readable.toUpperCase()) + (isLeapSecond ? SECOND : 0)
+  if (!(instant >= FIRST_INSTANT && instant <= LAST_INSTANT)) return undefined
+  return isLeapSecond && !isStartOfMonth(instant) ? undefined : instant
+}
+
+/** Leap seconds are inserted at the end of a month in UTC; whether one was is not known here. */
+function isStartOfMonth (instant: number): boolean {
+  return new Date(instant).toISOString().slice(8, 19) === '01T00:00:00'
 }
 
 /** @returns the instant as RFC 3339 with milliseconds, at an offset in milliseconds east of UTC */
@@ -58,8 +69,6 @@ function daysInMonth (year: number, month: number): number {
   date.setUTCFullYear(year, month, 0)
   return date.getUTCDate()
 }
-
-const SECOND = 1000
 
 /** The last formatted second, because instants that are formatted together mostly share a few seconds. */
 let lastSecond = { at: NaN, text: '' }

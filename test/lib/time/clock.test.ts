@@ -25,6 +25,10 @@ const VALID: Array<[text: string, utc: string]> = [
   ['0099-12-31T00:00:00Z', '0099-12-31T00:00:00.000Z'],
   ['9999-12-31T23:59:59.999Z', '9999-12-31T23:59:59.999Z'],
   ['0000-01-01T00:00:00-01:00', '0000-01-01T01:00:00.000Z'],
+  // The examples of leap seconds in RFC 3339, section 5.8.
+  ['1990-12-31T23:59:60Z', '1991-01-01T00:00:00.000Z'],
+  ['1990-12-31T15:59:60-08:00', '1991-01-01T00:00:00.000Z'],
+  ['2016-12-31t23:59:60.5z', '2017-01-01T00:00:00.500Z'],
 ]
 
 const INVALID: Array<[about: string, text: string]> = [
@@ -53,7 +57,12 @@ const INVALID: Array<[about: string, text: string]> = [
   ['29 February of a century', '1900-02-29T10:00:00Z'],
   ['hour 24', '2026-01-15T24:00:00Z'],
   ['minute 60', '2026-01-15T10:60:00Z'],
-  ['second 60', '2026-12-31T23:59:60Z'],
+  ['second 60 within a day', '1990-12-31T22:59:60Z'],
+  ['second 60 within a month', '1990-12-30T23:59:60Z'],
+  ['second 60 at the end of a month elsewhere', '1990-12-31T23:59:60+01:00'],
+  ['second 60 with an offset of 60 minutes', '1990-12-31T23:59:60+00:60'],
+  ['second 61', '1990-12-31T23:59:61Z'],
+  ['a leap second after the year 9999', '9999-12-31T23:59:60Z'],
   ['five digits of a year', '12026-01-15T10:00:00Z'],
   ['a signed year', '+002026-01-15T10:00:00Z'],
   ['Arabic digits', '٢٠٢٦-01-15T10:00:00Z'],
