@@ -1,4 +1,4 @@
-import type { Socket } from 'node:net'
+import { Socket } from 'node:net'
 import { setImmediate, setTimeout } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
@@ -114,6 +114,8 @@ async function readThrottling (app: FastifyInstance): Promise<void> {
   const throttled = new ThrottledConnections()
   app.addHook('onRequest', (request, { raw }, done) => {
     const { headers, socket } = request.raw
+    // The connection of a request that `app.inject` makes is an imitation without data to read.
+    if (!(socket instanceof Socket)) return done()
     // A response without the socket waits for an earlier one: the request is pipelined.
     if ((headers['transfer-encoding'] !== undefined || raw.socket === null) && !known.has(socket)) {
       known.add(socket)

@@ -32,6 +32,17 @@ await t.test('every route is below the prefix, and the memory service is availab
   }
 })
 
+await t.test('a request that the app injects may have the encoding chunked', async (t) => {
+  const { app } = await host(t)
+  await app.register(memoryGateway, options())
+  const read = await app.inject({ url: '/memory/v1/banks', headers: { 'transfer-encoding': 'chunked' } })
+  refused(t, read, 400, 'invalid_request')
+  const payload = JSON.stringify({ bank_id: 'notes', query: 'otters' })
+  const headers = { ...JSON_TYPE, 'transfer-encoding': 'chunked' }
+  const recalled = await app.inject({ method: 'POST', url: '/memory/v1/recall', headers, payload })
+  t.equal(recalled.statusCode, 200)
+})
+
 await t.test('the console is served only where it is enabled, and names who authenticates', async (t) => {
   const { app } = await host(t)
   const config = loadConfig({}, { file: { console: { enabled: true } } })
