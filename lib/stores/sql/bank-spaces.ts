@@ -35,10 +35,25 @@ export class BankSpaces {
     }
     const id = bankKeyString(bank)
     if (!this.#adopted.has(id)) {
-      await adoptSpace(this.#executor, this.#statements, bank, this.#space)
-      addBounded(this.#adopted, id)
+      const hasSpace = await adoptSpace(this.#executor, this.#statements, bank, this.#space)
+      if (hasSpace) addBounded(this.#adopted, id)
     }
     return this.#space
+  }
+
+  /**
+   * Gives the configured space again to a bank that was known to have it, and whose row is gone: any gateway may have
+   * deleted the bank.
+   * @returns whether the bank has the space now; false when it was given to another model
+   */
+  async readopt (bank: BankKey): Promise<boolean> {
+    const id = bankKeyString(bank)
+    if (this.#space === undefined || !this.#adopted.delete(id)) return false
+    const { model, dimensions } = this.#space
+    const values = [...bankParameters(bank), model, dimensions]
+    const [row] = await this.#executor.query<AdoptionRow>(this.#statements.spaces.adopt, values, { flow: flowOf(bank) })
+    if (!row!.is_other) addBounded(this.#adopted, id)
+    return !row!.is_other
   }
 
   /** Records that the bank has another space, and warns the first time. */
@@ -56,20 +71,22 @@ export class BankSpaces {
 /**
  * Gives the bank an embedding space, unless it has vectors of another. A bank that has another space without vectors is
  * freed first, in a transaction that waits for the writes in progress: they may be storing vectors of that space.
+ * @returns whether the bank has the space now
  */
 export async function adoptSpace (
   executor: Executor, { spaces }: Statements, bank: BankKey, { model, dimensions }: EmbeddingSpace,
-): Promise<void> {
+): Promise<boolean> {
   const values = [...bankParameters(bank), model, dimensions]
   const [row] = await executor.query<AdoptionRow>(spaces.adopt, values, { flow: flowOf(bank) })
-  if (row?.is_free !== true) return
-  await retrySerializationFailures(async () => {
+  if (row!.is_free !== true) return !row!.is_other
+  return await retrySerializationFailures(async () => (
     await executor.transaction(async (tx) => {
       await tx.query(spaces.lock, bankParameters(bank))
       await tx.query(spaces.free, values)
-      await tx.query(spaces.adopt, values)
+      const [freed] = await tx.query<AdoptionRow>(spaces.adopt, values)
+      return !freed!.is_other
     }, { flow: flowOf(bank) })
-  })
+  ))
 }
 
 function addBounded (set: Set<string>, id: string): void {

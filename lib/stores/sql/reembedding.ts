@@ -137,7 +137,15 @@ group by s.tenant_id, s.bank_id having sum(s.memories) > 0 order by s.tenant_id,
     const { executor, batch, space: { model, dimensions } } = this.#options
     const key = bankParameters(bank)
     return await retrySerializationFailures(async () => await executor.transaction(async (tx: Queries) => {
-      const [row] = await tx.query<{ is_configured_space: boolean }>(this.#sql.lockSpace, [...key, model, dimensions])
+      const lockSpace = async () => (
+        await tx.query<{ is_configured_space: boolean }>(this.#sql.lockSpace, [...key, model, dimensions])
+      )
+      let [row] = await lockSpace()
+      if (row === undefined) {
+        // The bank was deleted meanwhile, and its space with it.
+        await tx.query(this.#statements.spaces.adopt, [...key, model, dimensions])
+        row = (await lockSpace())[0]
+      }
       const missing = await tx.query(this.#sql.missing, [...key, model, batch + 1, null])
       if (missing.length > (row?.is_configured_space === true ? 0 : batch)) return 'missing'
       if (row?.is_configured_space === true) return 'current'

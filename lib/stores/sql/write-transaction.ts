@@ -25,6 +25,12 @@ export interface WriteOptions {
 export interface Changes {
   /** Memories that were written or removed. */
   memories: number
+  /** Memories that came with vectors but were stored without. */
+  unembedded: number
+}
+
+interface Write extends WriteOptions {
+  afterCommit?: ((changes: Changes) => Promise<void>) | undefined
 }
 
 type Work<T> = (tx: Transaction, changes: Changes) => Promise<T>
@@ -56,13 +62,13 @@ export class WriteTransactions {
    * is retried only with an idempotency key, which then finds the record of the first attempt.
    */
   async run<T> (
-    bank: BankKey, write: WriteOptions, work: Work<T>, options: TransactionOptions = {},
+    bank: BankKey, write: Write, work: Work<T>, options: TransactionOptions = {},
   ): Promise<T> {
     const { executor, noteChanges } = this.#options
     const { idempotency, signal } = write
     let changes: Changes
     const once = async () => await executor.transaction(async (tx) => {
-      changes = { memories: 0 }
+      changes = { memories: 0, unembedded: 0 }
       const outcome = await work(tx, changes)
       if (idempotency !== undefined) await this.#keepRecord(tx, bank, idempotency, outcome, write.now)
       return outcome
@@ -73,6 +79,7 @@ export class WriteTransactions {
         throw again instanceof IdempotencyKeyTaken ? new IdempotencyKeyTaken({ isOwn: true }) : again
       })
     })
+    await write.afterCommit?.(changes!)
     // After the commit, because an analysis of the tables sees nothing before it.
     await noteChanges(changes!.memories)
     return outcome
@@ -85,7 +92,7 @@ export class WriteTransactions {
    * @param heavy what the work waits for, after the bank's turn, if it is heavy
    */
   async runAlone<T> (
-    bank: BankKey, write: WriteOptions, work: Work<T>, heavy: HeavyWork | undefined,
+    bank: BankKey, write: Write, work: Work<T>, heavy: HeavyWork | undefined,
   ): Promise<T> {
     const run = async () => await this.run(bank, write, async (tx, changes) => {
       await tx.query(this.#options.statements.locks.lockImports, bankParameters(bank))

@@ -1,27 +1,22 @@
-import { bankKeyString, flowOf, type BankKey } from '../../identity/context.js'
+import { bankKeyString, type BankKey } from '../../identity/context.js'
 import { compareText } from '../../text/compare-text.js'
-import { turns } from '../../concurrency/turn-budget.js'
 import type { NewBankConfig } from '../bank-configs.js'
 import type {
   DocumentReplacement, EmbeddingSpace, IdempotentWrite, ImportOutcome, InsertOutcome, LateVectors, NewMemory,
   OnConflict, RemovedBank, RemoveOptions, RemoveOutcome, Selector,
 } from '../vector-store.js'
 import type { BankConfigWriter } from './bank-configs.js'
-import { BankSpaces } from './bank-spaces.js'
-import type { Executor, Queries, SqlError, Transaction } from './executor.js'
+import type { Queries, SqlError, Transaction } from './executor.js'
 import { HeavyWork, LONG_WAIT_MS, shareOf } from './heavy-work.js'
 import { planImport } from './import-conflicts.js'
 import { addCounts, insertMemories, type Counts, type Insertion, type InsertionContext } from './insertion.js'
-import { hasVectors, isLarge, isOneBatch } from './insertion-batch.js'
+import { isLarge, isOneBatch } from './insertion-batch.js'
 import { removeChosen, removeLocked, removeOutdated, removeLowerTrust, requireComplete, toChoice } from './removal.js'
-import {
-  isSerializationFailure, isUniqueViolation, retrySerializationFailures, serializationFailure,
-} from './retrying.js'
+import { isSerializationFailure, isUniqueViolation, serializationFailure } from './retrying.js'
 import { bankParameters } from './rows.js'
 import { sortInTurns } from './sorting.js'
 import { STATISTICS_SHARDS, type Statements } from './statements.js'
-import type { AttachedRow } from './vector-statements.js'
-import { unitVectorText } from './vectors.js'
+import { VectorWriter } from './vector-writer.js'
 import {
   WriteTransactions, type Changes, type WriteOptions, type WriteTransactionsOptions,
 } from './write-transaction.js'
@@ -38,29 +33,27 @@ interface ImportOptions extends WriteOptions {
 
 /** Changes banks, each change in one transaction. */
 export class SqlWriter {
-  readonly #executor: Executor
   readonly #statements: Statements
   readonly #configs: BankConfigWriter
   readonly #noteChanges: (memories: number) => Promise<void>
   readonly #transactions: WriteTransactions
-  readonly #spaces: BankSpaces
+  readonly #vectors: VectorWriter
   readonly #largeWrites: HeavyWork
   readonly #bulkWork: HeavyWork
   #shard = 0
 
   constructor ({ executor, statements, configs, bulkWork, noteChanges }: SqlWriterOptions) {
-    this.#executor = executor
     this.#statements = statements
     this.#configs = configs
     this.#noteChanges = noteChanges
     this.#transactions = new WriteTransactions({ executor, statements, noteChanges })
-    this.#spaces = new BankSpaces(executor, statements)
+    this.#vectors = new VectorWriter({ executor, statements, nextShard: () => this.#nextShard() })
     this.#largeWrites = new HeavyWork({ name: 'large writes', permits: shareOf(executor), waitMs: LONG_WAIT_MS })
     this.#bulkWork = bulkWork
   }
 
   start (space: EmbeddingSpace | undefined, warn: (message: string) => void): void {
-    this.#spaces.start(space, warn)
+    this.#vectors.start(space, warn)
   }
 
   async insert (bank: BankKey, memories: readonly NewMemory[], options: WriteOptions): Promise<InsertOutcome[]> {
@@ -71,31 +64,45 @@ export class SqlWriter {
   async #insert (
     bank: BankKey, memories: readonly NewMemory[], { now, idempotency, signal }: WriteOptions,
   ): Promise<InsertOutcome[]> {
-    const work = await this.#begin(bank, now, memories.some(hasVectors))
+    const work = await this.#begin(bank, memories, now)
     if (memories.length === 1 && idempotency === undefined) {
-      // One statement saves two round trips. It fails when a memory that it conflicts with has expired, is just being
-      // removed or has lower trust; the transaction below then removes that one first.
-      try {
-        const alone = this.#transactions.autocommitted(bank, signal)
-        const insertion = this.#noteInsertion(bank, await insertMemories(alone, memories, { ...work, counted: true }))
+      const insertion = await this.#insertAlone(memories, work, signal)
+      if (insertion !== undefined) {
+        if (insertion.unembedded > 0) await this.#vectors.attachMissing(bank, memories, now)
         await this.#noteChanges(insertion.counts.memories)
         return insertion.outcomes
-      } catch (error) {
-        if (!isSerializationFailure(error) && !isUniqueViolation(error)) throw error
       }
     }
-    return await this.#transactions.run(bank, { now, idempotency, signal }, async (tx, changes) => {
+    const write = { now, idempotency, signal, afterCommit: this.#attachMissing(bank, memories, now) }
+    return await this.#transactions.run(bank, write, async (tx, changes) => {
       const { counts, replaced } = await removeLowerTrust(tx, this.#statements, bank, memories, now)
       return (await this.#add(tx, memories, counts, { ...work, replaced }, changes)).outcomes
     }, { keepPlans: memories.length === 1 })
+  }
+
+  /**
+   * One statement saves two round trips. It fails when a memory that it conflicts with has expired, is just being
+   * removed or has lower trust; a transaction must then remove that one first.
+   */
+  async #insertAlone (
+    memories: readonly NewMemory[], work: InsertionContext, signal: AbortSignal | undefined,
+  ): Promise<Insertion | undefined> {
+    try {
+      const alone = this.#transactions.autocommitted(work.bank, signal)
+      return await insertMemories(alone, memories, { ...work, counted: true })
+    } catch (error) {
+      if (isSerializationFailure(error) || isUniqueViolation(error)) return undefined
+      throw error
+    }
   }
 
   async replaceDocuments (
     bank: BankKey, replacement: DocumentReplacement, memories: readonly NewMemory[],
     { now, idempotency, signal }: WriteOptions,
   ): Promise<InsertOutcome[]> {
-    const work = await this.#begin(bank, now, memories.some(hasVectors))
-    return await this.#transactions.runAlone(bank, { now, idempotency, signal }, async (tx, changes) => {
+    const work = await this.#begin(bank, memories, now)
+    const write = { now, idempotency, signal, afterCommit: this.#attachMissing(bank, memories, now) }
+    return await this.#transactions.runAlone(bank, write, async (tx, changes) => {
       const removedCounts = await removeOutdated(tx, this.#statements, bank, replacement, memories, now)
       changes.memories -= removedCounts.memories
       const { counts, replaced } = await removeLowerTrust(tx, this.#statements, bank, memories, now)
@@ -108,10 +115,11 @@ export class SqlWriter {
     bank: BankKey, memories: readonly NewMemory[], onConflict: OnConflict,
     { now, idempotency, config, signal }: ImportOptions,
   ): Promise<ImportOutcome> {
-    const work = await this.#begin(bank, now, memories.some(hasVectors))
+    const work = await this.#begin(bank, memories, now)
     const ordered = await sortInTurns(memories, (a, b) => compareText(a.memoryId, b.memoryId), bankKeyString(bank))
     const { lockExisting: statement } = this.#statements
-    return await this.#transactions.runAlone(bank, { now, idempotency, signal }, async (tx, changes) => {
+    const write = { now, idempotency, signal, afterCommit: this.#attachMissing(bank, memories, now) }
+    return await this.#transactions.runAlone(bank, write, async (tx, changes) => {
       const plan = await planImport(tx, { bank, memories, ordered, onConflict, now, statement })
       const ids = plan.removed.map(({ memory_id: id }) => id)
       const removedCounts = await removeLocked(tx, this.#statements, bank, ids)
@@ -151,34 +159,13 @@ export class SqlWriter {
     // Memories and configuration of an import must be removed together or not at all.
     return await this.#transactions.runAlone(bank, write, async (tx, changes) => {
       const { count } = await this.#removeAll(tx, bank, { now: write.now, idLimit: 0, changes })
+      await this.#vectors.dropSpace(tx, bank)
       return { memoryCount: count, configRemoved: await this.#configs.remove(tx, bank, write.now) }
     }, this.#bulkWork)
   }
 
   async attachVectors (bank: BankKey, vectors: readonly LateVectors[], now: number): Promise<number> {
-    const items = [...new Map(vectors.map((late) => [late.memoryId, late])).values()]
-      .sort((a, b) => compareText(a.memoryId, b.memoryId))
-    const { space, shard } = await this.#begin(bank, now, items.length > 0)
-    if (space === undefined) return 0
-    const [ids, ordinals, texts]: [string[], string[], string[]] = [[], [], []]
-    for (const { memoryId, vectors } of items) {
-      for (const [ordinal, vector] of vectors.entries()) {
-        if (turns.isExhausted) await turns.next(bankKeyString(bank))
-        ids.push(memoryId)
-        ordinals.push(String(ordinal))
-        texts.push(unitVectorText(vector))
-      }
-    }
-    return await retrySerializationFailures(async () => await this.#executor.transaction(async (tx) => {
-      // The shared lock excludes the removal of the whole bank, which would leave these vectors behind.
-      await tx.query(this.#statements.locks.shareBank, bankParameters(bank))
-      const [row] = await tx.query<AttachedRow>(this.#statements.vectors.attach, [
-        ...bankParameters(bank), space.model, space.dimensions, shard, now, items.map((late) => late.memoryId),
-        items.map((late) => late.fingerprint), items.map((late) => String(late.vectors.length)), ids, ordinals, texts,
-      ])
-      if (!row!.is_configured_space) this.#spaces.noteOtherSpace(bank)
-      return row!.attached
-    }, { flow: flowOf(bank) }))
+    return await this.#vectors.attach(bank, vectors, now)
   }
 
   /**
@@ -194,12 +181,13 @@ export class SqlWriter {
     if (!counted) addCounts(counts, insertion.counts)
     await this.#count(tx, work.bank, work.shard, counts)
     changes.memories += insertion.counts.memories
-    return this.#noteInsertion(work.bank, insertion)
+    changes.unembedded += insertion.unembedded
+    return insertion
   }
 
   /** Context of a write; before it writes vectors the bank adopts the embedding space, unless it has another. */
-  async #begin (bank: BankKey, now: number, vectors: boolean): Promise<InsertionContext> {
-    const space = vectors ? await this.#spaces.adopt(bank) : undefined
+  async #begin (bank: BankKey, memories: readonly NewMemory[], now: number): Promise<InsertionContext> {
+    const space = await this.#vectors.adopt(bank, memories)
     return { statements: this.#statements, bank, now, shard: this.#nextShard(), space }
   }
 
@@ -212,9 +200,10 @@ export class SqlWriter {
     return removed(toOutcome(await tx.query(this.#statements.removal.removeBank, values)), changes)
   }
 
-  #noteInsertion (bank: BankKey, insertion: Insertion): Insertion {
-    if (insertion.unembedded > 0) this.#spaces.noteOtherSpace(bank)
-    return insertion
+  #attachMissing (bank: BankKey, memories: readonly NewMemory[], now: number): (changes: Changes) => Promise<void> {
+    return async ({ unembedded }) => {
+      if (unembedded > 0) await this.#vectors.attachMissing(bank, memories, now)
+    }
   }
 
   async #count (tx: Queries, bank: BankKey, shard: number, counts: Counts): Promise<void> {

@@ -104,3 +104,44 @@ t.test('a bank without vectors is given to the model that writes first, one with
   await one.insert(home, [ofOne], NOW)
   t.strictSame(await models(), ['other'])
 })
+
+t.test('a deleted bank has no space, and any store gives it one again with its next vectors', async (t) => {
+  const { schema, one, models, spaces, embedded } = await setUp(t)
+  const replica = await storeIn(database, { schema })
+  const named = async (text: string) => await newMemory(text, { vectors: [[1, 0, 0, 0]] })
+  const late = await newMemory('late')
+  const { memoryId, fingerprint } = late
+  const writes: Array<[string[], () => Promise<unknown>]> = [
+    [['alone'], async () => await one.insert(home, [await named('alone')], NOW)],
+    [['batch 1', 'batch 2'], async () => (
+      await one.insert(home, [await named('batch 1'), await named('batch 2')], NOW)
+    )],
+    [['imported'], async () => await one.import(home, [await named('imported')], 'skip', NOW)],
+    [['late'], async () => {
+      await one.insert(home, [late], NOW)
+      const vectors = [new Float32Array([1, 0, 0, 0])]
+      t.equal(await one.attachVectors(home, [{ memoryId, fingerprint, vectors }], NOW), 1)
+    }],
+  ]
+  await one.insert(home, [await named('first')], NOW)
+  for (const [written, write] of writes) {
+    t.equal((await replica.removeBank(home, NOW)).memoryCount > 0, true)
+    t.strictSame([await spaces(), await models()], [[], []])
+    await write()
+    t.strictSame(await spaces(), ['contract'])
+    t.strictSame((await embedded()).sort(), written)
+    t.strictSame(texts(await semantic(one, [home], [1, 0, 0, 0])).sort(), written)
+  }
+})
+
+t.test('a bank that gets a vector while it is deleted keeps its space', POSTGRES, async (t) => {
+  const { schema, one, ofOne, spaces, models } = await setUp(t)
+  await one.insert(home, [ofOne], NOW)
+  const replica = await storeIn(database, { schema })
+  await database.transaction(async (tx) => {
+    // As a write of vectors holds it until its commit.
+    await tx.query(`select from ${schema}.embedding_spaces where tenant_id = $1 and bank_id = $2 for key share`, KEY)
+    t.same(await replica.removeBank(home, NOW), { memoryCount: 1, configRemoved: false })
+  })
+  t.strictSame([await spaces(), await models()], [['contract'], []])
+})
