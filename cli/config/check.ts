@@ -27,9 +27,10 @@ const REMOTE = new Set(['openai_compatible', 'anthropic', 'rerank_endpoint'])
 export function checkedConfig (environment: NodeJS.ProcessEnv, options: LoadOptions = {}): Config {
   return loadConfig(environment, {
     ...options,
-    checkProviders: (config) => [
-      ...configsWithoutProvider(config.file), ...providerProblems(config), ...weightProblems(config),
-    ],
+    // What is missing in an incomplete file may be in its invalid sections.
+    checkProviders: (config) => config.isComplete
+      ? [...configsWithoutProvider(config.file), ...providerProblems(config), ...weightProblems(config)]
+      : providerProblems(config),
   })
 }
 

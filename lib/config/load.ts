@@ -13,7 +13,7 @@ import { Substitution } from './substitute.js'
 import { settingsOf } from './settings.js'
 import { withTypedSettings } from './typed-settings.js'
 import { unusedSettings } from './unused.js'
-import { validateFile } from './validate.js'
+import { validateFile, type CheckedFile } from './validate.js'
 import { collectCallerWarnings, collectWarnings, databaseVariable, loopbackDatabaseWarning } from './warnings.js'
 import { readYaml } from './yaml-document.js'
 import { isJsonObject } from '../validation/json-object.js'
@@ -38,7 +38,7 @@ export interface LoadOptions {
 }
 
 /** The parts of the configuration on which the settings of providers depend. */
-export type ProviderConfiguration = Pick<Config, 'file' | 'settings' | 'baseDirectory' | 'database' | 'environment'>
+export type ProviderConfiguration = CheckedFile & Pick<Config, 'settings' | 'baseDirectory' | 'database' | 'environment'>
 
 /** The parts of the configuration that a command other than the server uses. */
 export interface CommandUse {
@@ -53,6 +53,7 @@ export interface CommandConfig extends Pick<Config, 'file' | 'environment' | 'ba
   database: Config['database'] & { migrateUrl?: string | undefined }
 }
 
+const NO_FILE: CheckedFile = { file: {}, isComplete: true }
 /** Files that Docker and Podman create in every container. */
 const CONTAINER_FILES = ['/.dockerenv', '/run/.containerenv']
 
@@ -71,19 +72,21 @@ export function loadConfig (env: Environment, options: LoadOptions = {}): Config
   problems.push(...unknownVariables.problems)
   const { mode, configPath, auth, maxBodyBytes } = settings
   const found = options.file === undefined
-    ? configPath === undefined ? {} : readFileConfig(configPath, cwd, readFile, reader, problems)
+    ? configPath === undefined ? NO_FILE : readFileConfig(configPath, cwd, readFile, reader, problems)
     : checkFileConfig(options.file, configPath, reader, problems)
-  const withStore = found && dataFolder !== undefined ? inFolder(found, resolve(cwd, dataFolder), problems) : found
-  const file = withStore && withTypedSettings(withStore)
+  const { isComplete = false, file: given } = found ?? {}
+  const inStore = given && dataFolder !== undefined ? inFolder(given, resolve(cwd, dataFolder), problems) : given
+  const file = inStore && withTypedSettings(inStore)
   const isSet = (name: VariableName) => reader.isSet(name)
   if (file !== undefined) {
     problems.push(...fileProblems(file, { mode, issuer: auth.oidcIssuer, maxBodyBytes }))
-    problems.push(...unusedSettings(file, databaseVariable(isSet)))
+    if (isComplete) problems.push(...unusedSettings(file, databaseVariable(isSet)))
   }
   const environment = readNamedVariables(file ?? {}, reader, problems)
   if (file !== undefined) {
     problems.push(...options.checkProviders?.({
       file,
+      isComplete,
       settings: settingsOf(file),
       baseDirectory: baseOf(configPath, cwd),
       database: readableDatabase(settings, databaseVariable(isSet)),
@@ -119,7 +122,8 @@ export function loadCommandConfig (
   const configPath = reader.text('SERVICES_CONFIG_PATH')
   const migrateUrl = migrates ? reader.secret('MIGRATE_DATABASE_URL') : undefined
   const database = migrates && reader.isSet('MIGRATE_DATABASE_URL') ? {} : readDatabase(reader, problems)
-  const file = configPath === undefined ? {} : readFileConfig(configPath, cwd, readFile, reader, problems, keys)
+  const { file } =
+    (configPath === undefined ? NO_FILE : readFileConfig(configPath, cwd, readFile, reader, problems, keys)) ?? {}
   const environment = readNamedVariables(file ?? {}, reader, problems)
   if (problems.length > 0 || file === undefined) throw new ConfigurationError([...new Set(problems)])
   return deepFreeze({
@@ -155,7 +159,7 @@ function isInContainer (env: Environment, exists: (path: string) => boolean): bo
 function readFileConfig (
   path: string, cwd: string, readFile: ReadFile, reader: EnvironmentReader, problems: string[],
   keys?: CommandUse['keys'],
-): FileConfig | undefined {
+): CheckedFile | undefined {
   let text: string
   try {
     text = readFile(resolve(cwd, path))
@@ -173,15 +177,14 @@ function readFileConfig (
   ), problems)
   if (value === undefined) return undefined
   // An unknown key stays and is reported, because it may be a misspelt key that is used.
-  if (!isJsonObject(value)) return validateFile(value, substitution, problems)
-  const used = Object.entries(value).filter(([key]) => !isUnused(key))
-  return validateFile(Object.fromEntries(used), substitution, problems)
+  const used = isJsonObject(value) && Object.fromEntries(Object.entries(value).filter(([key]) => !isUnused(key)))
+  return validateFile(used === false ? value : used, substitution, problems)
 }
 
 /** Copies the object of the caller, because the configuration is frozen. */
 function checkFileConfig (
   given: FileConfig, configPath: string | undefined, reader: EnvironmentReader, problems: string[],
-): FileConfig | undefined {
+): CheckedFile | undefined {
   if (configPath !== undefined) {
     problems.push('SERVICES_CONFIG_PATH is set, but the program passes the configuration itself; use one of them')
   }

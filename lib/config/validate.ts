@@ -4,6 +4,7 @@ import { formatPath, fromPointer, type Path } from './paths.js'
 import { printable, quote, quoteAll } from './problems.js'
 import { FileSchema, type FileConfig } from './schema.js'
 import { branchOf, branchTypes, describe, type SchemaNode } from './schema-node.js'
+import { validSections } from './valid-sections.js'
 import { isJsonObject } from '../validation/json-object.js'
 
 const SENSITIVE = /secret|passw|pwd|token|key|dsn|url|uri|credential|private/i
@@ -22,17 +23,25 @@ interface SubstitutedPaths {
   unresolved: ReadonlySet<string>
 }
 
+export interface CheckedFile {
+  file: FileConfig
+  /** False when the file is invalid, and `file` has only some of its valid sections. */
+  isComplete: boolean
+}
+
 /**
  * Checks a value against the schema of the file.
- * @returns undefined when the value is invalid; `problems` then has the reasons
+ * @param problems gets the reasons when the value is invalid
+ * @returns undefined when the value is no map
  */
 export function validateFile (
   value: unknown, substituted: SubstitutedPaths, problems: string[],
-): FileConfig | undefined {
+): CheckedFile | undefined {
   const isFileConfig = compiled ??= ajv.compile<FileConfig>(FileSchema)
-  if (isFileConfig(value)) return value
-  problems.push(...describeErrors(isFileConfig.errors ?? [], value, substituted))
-  return undefined
+  if (isFileConfig(value)) return { file: value, isComplete: true }
+  const errors = isFileConfig.errors ?? []
+  problems.push(...describeErrors(errors, value, substituted))
+  return isJsonObject(value) ? { file: validSections(value, errors), isComplete: false } : undefined
 }
 
 /** One sentence for each error: the path, the value and what is allowed. A value that may be a secret is not quoted. */
