@@ -45,7 +45,7 @@ export async function exportBank (bank: string, options: ExportOptions): Promise
     }
     const count = await writeFile(output, blocks, call.signal)
     if (json) await writeJson({ bank_id: bank, file: output, ...count })
-    else note(`${count.memories} memories in ${output}`)
+    else note(`${count.memories} ${count.memories === 1 ? 'memory' : 'memories'} in ${output}`)
   })
 }
 

@@ -3,7 +3,7 @@ import type { CallOptions, ClientOptions, WriteOptions } from './options.js'
 import { Listing, withCursor } from './pages.js'
 import { pathOf } from './paths.js'
 import type { Safety } from './retry.js'
-import { reflectEventsOf } from './streams.js'
+import { completeExport, reflectEventsOf } from './streams.js'
 import { Transport, type Call } from './transport.js'
 import type * as T from './types.js'
 
@@ -132,9 +132,8 @@ export class MemoryGatewayClient {
 
   /** The lines of a bank's export, without their line feeds: a header, then one memory per line. */
   async * exportBank ({ bank_id: bankId }: T.BankRequest, options?: CallOptions): AsyncGenerator<string, void> {
-    yield * this.#transport.lines(
-      { method: 'GET', path: pathOf`/v1/banks/${bankId}/export`, safety: 'read' }, LINES_TYPE, options,
-    )
+    const path = pathOf`/v1/banks/${bankId}/export`
+    yield * completeExport(this.#transport.lines({ method: 'GET', path, safety: 'read' }, LINES_TYPE, options))
   }
 
   /** Imports an export, all of it or nothing. The lines are collected before they are sent. */

@@ -74,3 +74,20 @@ export async function * reflectEventsOf (lines: AsyncIterable<string>): AsyncGen
 function isReflectEvent (event: string): event is ReflectEvent['event'] {
   return ['evidence', 'delta', 'usage', 'done'].includes(event)
 }
+
+/**
+ * The lines of an export.
+ * @throws MemoryGatewayError when there are fewer than the header announces: a proxy may end an answer that it has
+ * received only in part as if it were whole
+ */
+export async function * completeExport (lines: AsyncIterable<string>): AsyncGenerator<string, void> {
+  let expected: unknown
+  let count = -1
+  for await (const line of lines) {
+    if (++count === 0) expected = Reflect.get(parseObject(line) ?? {}, 'memory_count')
+    yield line
+  }
+  if (typeof expected === 'number' && count < expected) {
+    throw new MemoryGatewayError('connection_lost', `The export ended after ${count} of ${expected} memories`)
+  }
+}

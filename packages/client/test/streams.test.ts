@@ -114,6 +114,7 @@ t.test('an export that ends early is an error, never a short export', async (t) 
     [beginning(LINES, '{"a":1}\n{"b"', 'cut'), 'connection_lost'],
     [beginning(LINES, '{"a":1}\n', 'cut'), 'connection_lost'],
     [answering(200, '{"a":1}\n{"b":2}', { 'content-type': LINES }), 'connection_lost'],
+    [answering(200, '{"memory_count":2}\n{"b":2}\n', { 'content-type': LINES }), 'connection_lost'],
     [beginning(LINES, '{"a":1}\n', 'silence'), 'timed_out'],
   ]
   for (const [behaviour, code] of early) {
