@@ -30,29 +30,23 @@ export class BankSpaces {
 
   /** Gives the bank the configured space, unless it has vectors of another. @returns the configured space */
   async adopt (bank: BankKey): Promise<EmbeddingSpace> {
-    if (this.#space === undefined) {
-      throw new Error('The store was started without an embedding space and cannot keep vectors')
-    }
+    const space = this.#configured()
     const id = bankKeyString(bank)
     if (!this.#adopted.has(id)) {
-      const hasSpace = await adoptSpace(this.#executor, this.#statements, bank, this.#space)
+      const hasSpace = await adoptSpace(this.#executor, this.#statements, bank, space)
       if (hasSpace) addBounded(this.#adopted, id)
     }
-    return this.#space
+    return space
   }
 
   /**
-   * Gives the configured space again to a bank that was known to have it, and whose row is gone: any gateway may have
-   * deleted the bank.
+   * Gives the configured space to a bank in which a write has not found it: any gateway may have deleted the bank.
    * @returns whether the bank has the space now; false when it was given to another model
    */
   async readopt (bank: BankKey): Promise<boolean> {
-    const id = bankKeyString(bank)
-    if (this.#space === undefined || !this.#adopted.delete(id)) return false
-    const { model, dimensions } = this.#space
+    const { model, dimensions } = this.#configured()
     const values = [...bankParameters(bank), model, dimensions]
     const [row] = await this.#executor.query<AdoptionRow>(this.#statements.spaces.adopt, values, { flow: flowOf(bank) })
-    if (!row!.is_other) addBounded(this.#adopted, id)
     return !row!.is_other
   }
 
@@ -65,6 +59,11 @@ export class BankSpaces {
         'no vector until the server runs with that provider')
     }
     addBounded(this.#foreign, id)
+  }
+
+  #configured (): EmbeddingSpace {
+    if (this.#space !== undefined) return this.#space
+    throw new Error('The store was started without an embedding space and cannot keep vectors')
   }
 }
 

@@ -60,7 +60,7 @@ export class VectorWriter {
       items.map((late) => String(late.vectors.length)), ids, ordinals, texts,
     ]
     let row = await this.#attach(bank, values, now)
-    if (!row.is_configured_space && await this.#spaces.readopt(bank)) row = await this.#attach(bank, values, now)
+    while (!row.is_configured_space && await this.#spaces.readopt(bank)) row = await this.#attach(bank, values, now)
     if (!row.is_configured_space) this.#spaces.noteOtherSpace(bank)
     return row.attached
   }

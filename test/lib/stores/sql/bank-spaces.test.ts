@@ -116,6 +116,9 @@ t.test('a deleted bank has no space, and any store gives it one again with its n
     [['batch 1', 'batch 2'], async () => (
       await one.insert(home, [await named('batch 1'), await named('batch 2')], NOW)
     )],
+    [['pair 1', 'pair 2'], async () => (
+      await Promise.all(['pair 1', 'pair 2'].map(async (text) => await one.insert(home, [await named(text)], NOW)))
+    )],
     [['imported'], async () => await one.import(home, [await named('imported')], 'skip', NOW)],
     [['late'], async () => {
       await one.insert(home, [late], NOW)
