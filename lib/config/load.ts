@@ -38,7 +38,8 @@ export interface LoadOptions {
 }
 
 /** The parts of the configuration on which the settings of providers depend. */
-export type ProviderConfiguration = CheckedFile & Pick<Config, 'settings' | 'baseDirectory' | 'database' | 'environment'>
+export type ProviderConfiguration =
+  CheckedFile & Pick<Config, 'settings' | 'baseDirectory' | 'database' | 'environment'>
 
 /** The parts of the configuration that a command other than the server uses. */
 export interface CommandUse {
@@ -75,8 +76,8 @@ export function loadConfig (env: Environment, options: LoadOptions = {}): Config
     ? configPath === undefined ? NO_FILE : readFileConfig(configPath, cwd, readFile, reader, problems)
     : checkFileConfig(options.file, configPath, reader, problems)
   const { isComplete = false, file: given } = found ?? {}
-  const inStore = given && dataFolder !== undefined ? inFolder(given, resolve(cwd, dataFolder), problems) : given
-  const file = inStore && withTypedSettings(inStore)
+  const stored = given && dataFolder !== undefined ? inFolder(given, resolve(cwd, dataFolder), problems) : given
+  const file = stored && withTypedSettings(stored)
   const isSet = (name: VariableName) => reader.isSet(name)
   if (file !== undefined) {
     problems.push(...fileProblems(file, { mode, issuer: auth.oidcIssuer, maxBodyBytes }))
@@ -122,12 +123,11 @@ export function loadCommandConfig (
   const configPath = reader.text('SERVICES_CONFIG_PATH')
   const migrateUrl = migrates ? reader.secret('MIGRATE_DATABASE_URL') : undefined
   const database = migrates && reader.isSet('MIGRATE_DATABASE_URL') ? {} : readDatabase(reader, problems)
-  const { file } =
-    (configPath === undefined ? NO_FILE : readFileConfig(configPath, cwd, readFile, reader, problems, keys)) ?? {}
-  const environment = readNamedVariables(file ?? {}, reader, problems)
-  if (problems.length > 0 || file === undefined) throw new ConfigurationError([...new Set(problems)])
+  const found = configPath === undefined ? NO_FILE : readFileConfig(configPath, cwd, readFile, reader, problems, keys)
+  const environment = readNamedVariables(found?.file ?? {}, reader, problems)
+  if (problems.length > 0 || found === undefined) throw new ConfigurationError([...new Set(problems)])
   return deepFreeze({
-    file: withTypedSettings(file),
+    file: withTypedSettings(found.file),
     baseDirectory: baseOf(configPath, cwd),
     database: migrateUrl === undefined ? database : { ...database, migrateUrl },
     environment,
