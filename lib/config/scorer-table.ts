@@ -53,8 +53,8 @@ export const SCORER_TABLE = {
   name_told: { weight: 0.4, about: 'The memory contains names, and the query asks for a name or a place.' },
   details: {
     weight: 0.3,
-    about: 'The memory is a short turn of a conversation without user and assistant and contains a time or names. Not ' +
-      'in notes and articles: where hardly any candidate in a document asks something.',
+    about: 'The memory is a short turn of a conversation without user and assistant and contains a time or names. ' +
+      'Not in notes and articles: where hardly any candidate in a document asks something.',
   },
   question: { weight: -0.2, about: 'The memory is a short question.' },
   instruction: {
