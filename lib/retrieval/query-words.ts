@@ -69,10 +69,9 @@ export function frameWordsOf (
 ): (stem: string) => boolean {
   const sets = [FRAME_WORDS, LIGHT_VERBS]
   if (KIND_OF.test(text)) sets.push(KIND_WORDS)
-  TIME_UNIT.lastIndex = 0
-  for (let found = TIME_UNIT.exec(text); found !== null; found = TIME_UNIT.exec(text)) {
-    sets.push(stemsOf(`${found[1]!} ${found[2] ?? ''}`))
-  }
+  const units = new Set<string>()
+  for (const [, unit, whole = ''] of text.matchAll(TIME_UNIT)) units.add(unit!.toLowerCase()).add(whole.toLowerCase())
+  if (units.size > 0) sets.push(stemsOf([...units].join(' ')))
   if (asksForAdvice) sets.push(ADVICE_WORDS)
   if (asksForAssistantTurn) sets.push(ASSISTANT_STATEMENT_WORDS)
   if (asksForAssistantTurn || asksForMethod) sets.push(METHOD_WORDS)

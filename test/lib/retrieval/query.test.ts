@@ -184,6 +184,11 @@ t.test('a long text of short names of months and days is read once, not once for
   t.equal(analyzeQuery(`1 May ${'féb '.repeat(100_000)}`, NOW).soughtPeriods.length, 2)
 })
 
+t.test('the units of a time that a long text asks for are listed once, not once for each time', async (t) => {
+  // Each word that is no unit would be looked up in a list for each time, 40,000,000,000 lists altogether.
+  t.strictSame(analyzeQuery('which barn day '.repeat(200_000), NOW).terms, ['barn'])
+})
+
 t.test('other forms and spellings of its words do not make a query longer', async (t) => {
   const { ownTerms, terms } = analyzeQuery('What is my favorite family photo of my mother and grandmother?', NOW)
   t.equal(ownTerms, 5)
