@@ -4,6 +4,12 @@ export const NO_ANSWER = 'NO_ANSWER'
 /** Characters that may surround NO_ANSWER: white space, quotation marks, emphasis, brackets, full stops. */
 const AROUND = /[\s"'“”„‘’«»`*_.!()]/u
 
+/**
+ * The most characters that are held back. What is held is later filtered at once, and more around the word is no
+ * abstention.
+ */
+const MAX_HELD_CHARACTERS = 1_000
+
 /** What continues the word, so that it is another one, such as NO_ANSWERS or no_answer_found. */
 const CONTINUED = /^_?[\p{L}\p{N}]/u
 /** Characters between NO_ANSWER and the text after it. */
@@ -36,9 +42,11 @@ export class AbstentionGate {
   /** @returns the text to pass on: nothing, or the text held so far with the chunk */
   push (chunk: string): string {
     if (this.#open) return chunk
+    let length = this.#held.length
     this.#held += chunk
     for (const character of chunk) {
-      if (this.#matches(character)) continue
+      length += character.length
+      if (length <= MAX_HELD_CHARACTERS && this.#matches(character)) continue
       this.#open = true
       const text = this.#release()
       const afterWord = this.#seen === NO_ANSWER.length ? textAfterWord(text) : undefined

@@ -10,6 +10,11 @@ const LENTICULAR = /【([^【】]{1,200})】/y
  * text the time would be quadratic in the white space.
  */
 const TARGET = /^(<[^<>]*>|\S*)(?:\s+(?:"[^"]*"|'[^']*'|\([^()]*\)))?$/
+/**
+ * Pairs of brackets, one inside the other, in the target of a link. Renderers allow at most 32. More would take
+ * quadratic time, because each pair is read with all that it contains.
+ */
+const MAX_TARGET_DEPTH = 32
 /** Characters of a link's target; `[i](n)` in a formula has none of them. */
 const LEADS_ELSEWHERE = /[/:.#?&\\]/
 const ADDRESS_LIKE = /[:&\\]|\/\//
@@ -18,6 +23,8 @@ const ABSOLUTE = /^(?:[a-z][a-z0-9+.-]*:|\/\/|\\\\|www\.)/i
 const AUTOLINK = /^[a-z][a-z0-9+.-]{1,31}:\S*$/i
 const MAIL = /^[\w.+-]+@[\w.-]+$/
 const BARE_TAG = /^\/?([a-z][a-z0-9-]*)\s*\/?$/i
+/** In a tag: a sign of an attribute or an address. */
+const SIGN = /[=:&]|\/\//g
 /** Elements that load a resource, link or run code. */
 const ACTIVE = new Set(`a applet audio base body button embed form frame frameset head html iframe image img input link math meta
 noscript object picture portal script source style svg template track video`.split(/\s+/))
@@ -87,6 +94,7 @@ class ProseReader {
   readonly #cited = new Set<number>()
   #hasUnknownSource = false
   #nextAngle = -1
+  #nextSign = -1
 
   constructor (text: string, bounds: SourceBounds) {
     this.#text = text
@@ -133,7 +141,7 @@ class ProseReader {
     const pair = this.#square.get(at)
     if (pair === undefined) return this.#add('[', at)
     const { close } = pair
-    const mark = pair.nested ? undefined : readMark(this.#text.slice(at + 1, close), this.#bounds.sources)
+    const mark = pair.depth > 0 ? undefined : readMark(this.#text.slice(at + 1, close), this.#bounds.sources)
     const targetEnd = this.#targetEnd(close + 1)
     if (targetEnd !== undefined) {
       const isImage = this.#out.last === '!'
@@ -154,8 +162,9 @@ class ProseReader {
 
   /** @returns the end of the round brackets after a link's text; undefined when they do not contain a target */
   #targetEnd (at: number): number | undefined {
-    const close = this.#round.get(at)?.close
-    if (close === undefined || this.#text[at] !== '(') return undefined
+    const pair = this.#round.get(at)
+    if (pair === undefined || pair.depth > MAX_TARGET_DEPTH) return undefined
+    const { close } = pair
     const inside = this.#text.slice(at + 1, close).trim()
     return LEADS_ELSEWHERE.test(inside) && TARGET.test(inside) ? close + 1 : undefined
   }
@@ -171,7 +180,7 @@ class ProseReader {
    */
   #labelEnd (at: number, label: number): number | undefined {
     const pair = this.#square.get(label)
-    if (pair === undefined || pair.nested || WORD.test(this.#text[at - 1] ?? '')) return undefined
+    if (pair === undefined || pair.depth > 0 || WORD.test(this.#text[at - 1] ?? '')) return undefined
     const inside = this.#text.slice(label + 1, pair.close)
     return readMark(inside, this.#bounds.sources) === undefined ? pair.close + 1 : undefined
   }
@@ -208,13 +217,25 @@ class ProseReader {
     if (this.#nextAngle === Infinity || !/^[a-z/!?]/i.test(this.#text.slice(at + 1, at + 2))) return this.#add('<', at)
     const end = this.#nextAngle + 1
     const inside = this.#text.slice(at + 1, end - 1)
-    const name = BARE_TAG.exec(inside)?.[1]?.toLowerCase()
-    if (MAIL.test(inside) || this.#bounds.allowed.has(inside)) return this.#fixed(`<${inside}>`, end)
-    if (AUTOLINK.test(inside)) return end
-    if (name !== undefined) return ACTIVE.has(name) ? end : this.#fixed(`<${inside}>`, end)
-    const isTag = /[=:&]|^[/!?]|\/\//.test(inside) || ACTIVE.has(
+    // Many opening brackets may share a closing one. Only the last of them is read with all that is between them.
+    if (!inside.includes('<')) {
+      if (MAIL.test(inside) || this.#bounds.allowed.has(inside)) return this.#fixed(`<${inside}>`, end)
+      if (AUTOLINK.test(inside)) return end
+      const name = BARE_TAG.exec(inside)?.[1]?.toLowerCase()
+      if (name !== undefined) return ACTIVE.has(name) ? end : this.#fixed(`<${inside}>`, end)
+    }
+    const isTag = /^[/!?]/.test(inside) || this.#signAfter(at) < end || ACTIVE.has(
       /^[a-z][a-z0-9-]*/i.exec(inside)?.[0].toLowerCase() ?? '',
     )
     return isTag ? end : this.#add('<', at)
+  }
+
+  /** The position of the next sign of an attribute or an address, found once for all brackets before it. */
+  #signAfter (at: number): number {
+    if (this.#nextSign <= at) {
+      SIGN.lastIndex = at
+      this.#nextSign = SIGN.exec(this.#text)?.index ?? Infinity
+    }
+    return this.#nextSign
   }
 }

@@ -12,6 +12,8 @@ export const CAPITAL = /[\p{Lu}\p{Lo}]/u
 export const DIGIT = /\d/
 /** The number of a list item; its full stop does not end a sentence. */
 export const LIST_NUMBER = /^[\s>]{0,40}\d{1,9}$/
+/** The fence of a block of code. Its run is read whole: tried at each length, a line of tildes takes quadratic time. */
+export const FENCE = /^\s*(?:>\s?)*(`{3,}(?!`)|~{3,}(?!~))([^`[\]]*)$/
 const LAST_WORD = /(?:^|[^\p{L}\p{N}.])([\p{L}.]{1,10})$/u
 const INITIALS = /^(?:\p{L}\.)*\p{L}$/u
 const ABBREVIATIONS = new Set(`dr mr mrs ms prof st sr jr vs no nos fig eq sec vol ca cf approx dept est inc ltd co corp gen sen rep rev hon

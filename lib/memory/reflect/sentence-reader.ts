@@ -1,6 +1,6 @@
 import { readMark } from '../../text/marks.js'
 import {
-  CAPITAL, CLOSERS, DIGIT, endsInAbbreviation, LIST_NUMBER, MAX_ABBREVIATION, SMALL, SPACE, STOPS, WIDE_STOPS,
+  CAPITAL, CLOSERS, DIGIT, endsInAbbreviation, FENCE, LIST_NUMBER, MAX_ABBREVIATION, SMALL, SPACE, STOPS, WIDE_STOPS,
 } from './sentence-ends.js'
 
 /** Maximum number of UTF-16 units that are held while a sentence does not end. */
@@ -11,8 +11,6 @@ const MAX_SENTENCE_CHARACTERS = 20_000
  */
 const MAX_SPAN_CHARACTERS = 300
 const MAX_MARK_CHARACTERS = 200
-
-const FENCE = /^\s*(?:>\s?)*(`{3,}|~{3,})([^`[\]]*)$/
 
 /** A sentence with the white space before it, or a whole line of code or of a table. */
 export interface TextUnit {

@@ -25,8 +25,8 @@ export function codeSpans (text: string): Map<number, number> {
 export interface Pair {
   /** Position of the closing bracket. */
   close: number
-  /** Whether it contains a pair of the same kind. */
-  nested: boolean
+  /** How many pairs of the same kind it contains, one inside the other. */
+  depth: number
 }
 
 /**
@@ -37,7 +37,7 @@ export function bracketPairs (
   text: string, [open, close]: readonly [string, string], code: ReadonlyMap<number, number>,
 ): Map<number, Pair> {
   const pairs = new Map<number, Pair>()
-  const stack: Array<{ at: number, nested: boolean }> = []
+  const stack: Array<{ at: number, depth: number }> = []
   for (let at = 0; at < text.length; at++) {
     const end = code.get(at)
     if (end !== undefined) {
@@ -45,13 +45,13 @@ export function bracketPairs (
       continue
     }
     const character = text[at]
-    if (character === open) stack.push({ at, nested: false })
+    if (character === open) stack.push({ at, depth: 0 })
     else if (character === close) {
       const opened = stack.pop()
       if (opened === undefined) continue
-      pairs.set(opened.at, { close: at, nested: opened.nested })
+      pairs.set(opened.at, { close: at, depth: opened.depth })
       const outer = stack.at(-1)
-      if (outer !== undefined) outer.nested = true
+      if (outer !== undefined) outer.depth = Math.max(outer.depth, opened.depth + 1)
     }
   }
   return pairs

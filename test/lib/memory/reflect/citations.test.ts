@@ -176,6 +176,14 @@ t.test('what follows the word of an abstention is shown once it cites a source, 
   }
 })
 
+t.test('so much around the word of an abstention is none, and is shown as it arrives', async (t) => {
+  const around = '"\n'.repeat(1_000)
+  const { pieces, text } = inPieces([around, `${NO_ANSWER} [1]`])
+  t.ok(pieces[0]!.length > 1_900, 'not held until the answer ends')
+  t.equal(text, `${around}${NO_ANSWER} [1]`)
+  t.match(inPieces([`${NO_ANSWER}.`, ' '.repeat(2_000)]), { text: '', abstained: true })
+})
+
 t.test('hidden characters are removed, and joiners that emoji and scripts need are kept', async (t) => {
   t.equal(shown('Al\u200bice\u{e0041}\u{e0042} \u202elives\u202c here\ufeff [1].'), 'Alice lives here [1].')
   t.equal(shown('A\u200db\u200cc [1]\ufe0f\ufe0f\ufe0f.'), 'Abc [1]\ufe0f.')

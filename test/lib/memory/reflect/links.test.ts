@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import t from 'tap'
+import { readProse } from '../../../../lib/memory/reflect/markup.js'
+import { FENCE } from '../../../../lib/memory/reflect/sentence-ends.js'
 import { CitationFilter } from '../../../../lib/memory/reflect/citations.js'
 import { filterCitations } from '../../../helpers/citations.js'
 import fc, { runs } from '../../../helpers/fast-check.js'
@@ -93,6 +95,33 @@ t.test('blanks in the place of a link target take linear time', async (t) => {
   const line = `[text](${' '.repeat(19_000)}/b "title") [1]\n`
   t.equal(shown(line.repeat(100)), Array(100).fill('text [1]').join('\n'))
   t.notMatch(shown(`${link.repeat(100)}[1]`), /\]\([^)]*title/)
+})
+
+t.test('brackets that share a closing one take linear time', async (t) => {
+  let characters = 0
+  const allowed = new class extends Set<string> {
+    override has (address: string): boolean {
+      characters += address.length
+      return super.has(address)
+    }
+  }()
+  const text = `${'<b'.repeat(5_000)}>`
+  t.equal(readProse(text, { sources: 1, allowed }).text, `${'< b'.repeat(4_999)}<b>`)
+  // With all that each of them contains it would be 25,000,000 characters.
+  t.ok(characters <= text.length, `${characters} characters are looked up`)
+})
+
+t.test('a target has at most 32 pairs of brackets in each other, as renderers allow', async (t) => {
+  const nested = (depth: number) => `${'[x](/'.repeat(depth)}${')'.repeat(depth)} [1]`
+  t.equal(shown(nested(33)), 'x [1]')
+  t.equal(shown(nested(35)), '[x] (/[x] (/x)) [1]')
+})
+
+t.test('a line of tildes that is no fence is read once, not once for each length of a fence', async (t) => {
+  const line = `${'~'.repeat(19_900)}\`\n`
+  t.equal(shown(`${line}So. [1]`), `${line}So. [1]`)
+  // Once for each length, it would take an hour.
+  t.equal(FENCE.exec('~'.repeat(2_000_000) + '`'), null)
 })
 
 /**
