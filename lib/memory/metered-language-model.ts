@@ -132,7 +132,11 @@ export class MeteredLanguageModel {
 
   async #open (call: MeteredCall): Promise<CallAccount> {
     const { budget, provider, telemetry, timer } = this.#options
-    const reservation = await budget.reserve(call.banks, () => promptTokens(call.messages) + call.maxTokens)
+    let inputTokens = 0
+    const reservation = await budget.reserve(call.banks, async () => {
+      inputTokens = await promptTokens(call.messages, call.banks[0]?.key.caller ?? 'language model')
+      return inputTokens + call.maxTokens
+    })
     // The caller left while the store counted the call, so no call is made.
     if (call.signal?.aborted === true) {
       reservation.settle(0, false)
@@ -144,15 +148,16 @@ export class MeteredLanguageModel {
       'gen_ai.request.model': this.#model,
       'gen_ai.request.max_tokens': call.maxTokens,
     }, SpanKind.CLIENT)
-    return new CallAccount({
-      call, reservation, span, price: this.#price, telemetry, timer, labels: { provider, model: this.#model },
-    })
+    const labels = { provider, model: this.#model }
+    return new CallAccount({ call, reservation, inputTokens, span, price: this.#price, telemetry, timer, labels })
   }
 }
 
 interface CallAccountOptions {
   call: MeteredCall
   reservation: Reservation
+  /** Tokens of the prompt, counted for the reservation; 0 when no budget needs them. */
+  inputTokens: number
   span: OpenSpan
   price: Price | undefined
   telemetry: Telemetry
@@ -201,7 +206,7 @@ class CallAccount {
    */
   fail (error: unknown, text: string): void {
     if (this.#closed) return
-    const { call, reservation, span } = this.#options
+    const { call, reservation, inputTokens, span } = this.#options
     const { aborted = false, reason }: Partial<AbortSignal> = call.signal ?? {}
     // The deadline and a caller who leaves abort the call through the same signal; the reason distinguishes them.
     const isLate = reason instanceof DeadlineExceeded
@@ -209,7 +214,7 @@ class CallAccount {
     const callerAborted = !isLate && (aborted || error === undefined)
     // The provider charges for what its endpoint has processed, even without an answer.
     if (this.#isMade && (callerAborted || reachedTheModel(why))) {
-      reservation.settle(() => promptTokens(call.messages) + countTokens(text), true)
+      reservation.settle(() => inputTokens + countTokens(text), true)
     } else {
       reservation.settle(0, false)
     }

@@ -43,15 +43,17 @@ export class ModelBudget {
    * @throws ServiceError quota_exceeded with `retryAfterSeconds`, and nothing is counted; invalid_request for more
    *   tokens than a budget ever has; dependency_unavailable
    */
-  async reserve (banks: readonly ResolvedBank[], tokens: () => number): Promise<Reservation> {
+  async reserve (
+    banks: readonly ResolvedBank[], tokens: () => number | Promise<number>,
+  ): Promise<Reservation> {
     const limits = banks.flatMap(({ key: bank, settings }) => {
       const { modelCalls: calls, modelTokens: maxTokens } = settings.quotas ?? {}
       return calls === undefined && maxTokens === undefined ? [] : [{ bank, calls, maxTokens }]
     })
     if (limits.length === 0) return UNLIMITED
+    const reserved = limits.some(({ maxTokens }) => maxTokens !== undefined) ? await tokens() : 0
     const now = this.#clock()
     const day = dayOf(now)
-    const reserved = limits.some(({ maxTokens }) => maxTokens !== undefined) ? tokens() : 0
     for (const { maxTokens } of limits) {
       // Waiting does not help, so it is not a 429.
       if (maxTokens !== undefined && reserved > maxTokens) throw amountAboveLimit(reserved, maxTokens)

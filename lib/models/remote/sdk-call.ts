@@ -4,7 +4,7 @@ import {
   type LanguageModelV3, type LanguageModelV3CallOptions, type LanguageModelV3FinishReason,
   type LanguageModelV3StreamPart, type LanguageModelV3Usage, type SharedV3Warning,
 } from '@ai-sdk/provider'
-import { countTokens } from '../../text/tokens.js'
+import { sumTokens, TokenCount } from '../../text/tokens.js'
 import { turns } from '../../concurrency/turn-budget.js'
 import type { Finish, GenerateRequest, Generation, GenerationPart, TokenUsage } from '../language-model.js'
 import { repairedEvents, repairUsage } from './answer-repair.js'
@@ -78,7 +78,7 @@ export class SdkCall {
       warn(warnings)
       const text = content.map((part) => part.type === 'text' ? part.text : '').join('')
       const finish = isRefusal(response?.body, 'message') ? 'filtered' : finishOf(finishReason)
-      return { text: withoutReasoning(text), usage: usageOf(usage, request, text), finish }
+      return { text: withoutReasoning(text), usage: await usageOf(usage, request, text), finish }
     } catch (error) {
       throw this.#explain(error)
     }
@@ -115,7 +115,7 @@ export class SdkCall {
           const rest = filter.end()
           if (rest !== '') yield { type: 'text', text: rest }
           const finish = isRefused ? 'filtered' : finishOf(part.finishReason)
-          yield { type: 'end', usage: usageOf(part.usage, request, texts.join('')), finish }
+          yield { type: 'end', usage: await usageOf(part.usage, request, texts.join('')), finish }
           return
         }
       }
@@ -219,12 +219,13 @@ function isOfNewEvent (error: unknown): error is TypeValidationError {
 }
 
 /** The endpoint's count, or our own when that is implausible. */
-function usageOf (
-  { inputTokens, outputTokens }: LanguageModelV3Usage, { messages }: GenerateRequest, text: string,
-): TokenUsage {
+async function usageOf (
+  { inputTokens, outputTokens }: LanguageModelV3Usage, { messages, tenantId }: GenerateRequest, text: string,
+): Promise<TokenUsage> {
+  const caller = `language model ${tenantId ?? ''}`
   return {
-    inputTokens: plausible(inputTokens.total) ?? promptTokens(messages),
-    outputTokens: plausible(outputTokens.total) ?? countTokens(text),
+    inputTokens: plausible(inputTokens.total) ?? await promptTokens(messages, caller),
+    outputTokens: plausible(outputTokens.total) ?? await sumTokens([TokenCount.of(text)], Infinity, caller),
   }
 }
 

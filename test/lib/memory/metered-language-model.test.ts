@@ -163,6 +163,23 @@ t.test('the maximum of a call is reserved before it, so that two calls do not sp
   t.same(records.map(({ purpose }) => purpose), ['reflect'], 'a call that was not made is not reported')
 })
 
+t.test('the tokens of a long prompt are counted in turns of the event loop', async (t) => {
+  let turns = 0
+  const { metered } = setUp({
+    generate: async () => {
+      clearImmediate(counting)
+      return GOOD
+    },
+  }, { quotas: { model_tokens_per_day: 1_000_000 } })
+  const count = () => {
+    turns++
+    counting = setImmediate(count)
+  }
+  let counting = setImmediate(count)
+  await metered.generate({ ...CALL, messages: [{ role: 'user', content: 'A ferry, “\\n”. '.repeat(20_000) }] })
+  t.ok(turns > 3, `${turns} turns`)
+})
+
 const ends: Array<[error: Error, outcome: string, paid: boolean]> = [
   ...(['unreachable', 'rejected', 'rate_limited', 'overloaded', 'circuit_open'] as const).map(
     (kind: ModelCallKind): [Error, string, boolean] => [new ModelCallError(kind, kind), kind, false],
