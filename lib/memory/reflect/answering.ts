@@ -1,4 +1,5 @@
 import type { Deadline } from '../../concurrency/deadline.js'
+import { runInTurns } from '../../concurrency/steps.js'
 import type { Generation, JsonSchema, LanguageModel } from '../../models/language-model.js'
 import { turns } from '../../concurrency/turn-budget.js'
 import { visibleText } from '../../text/visible.js'
@@ -6,7 +7,7 @@ import type { MeteredCall, MeteredLanguageModel } from '../metered-language-mode
 import { UnusableGeneration, unusableFor } from '../model-errors.js'
 import { CitationFilter } from './citations.js'
 import { addUsage, NO_USAGE, type ModelUsage } from '../model-usage.js'
-import { readStructured, repairMessage } from './structured.js'
+import { readStructuredSteps, repairMessage } from './structured.js'
 
 /** Number of characters that are filtered before yielding to the event loop; a model may return a megabyte of text. */
 const CHARACTERS_PER_STEP = 2_048
@@ -90,7 +91,7 @@ export async function generateStructuredAnswer (question: AnswerRequest, schema:
       ...call, messages, timeoutMs: isRepair ? Math.max(1, deadline.remainingMs()) : call.timeoutMs,
     })
     usage = addUsage(usage, generation.usage)
-    const read = readStructured(generation.text, schema)
+    const read = await runInTurns(readStructuredSteps(generation.text, schema), question.caller)
     if (read.ok) {
       const answer = await filterCitations({ ...generation, text: read.answer }, question)
       return {
@@ -136,7 +137,7 @@ async function * filterSteps (filter: CitationFilter, text: string, caller: stri
   }
 }
 
-/** Removes hidden characters from the strings of a structured answer. readStructured() bounds its depth. */
+/** Removes hidden characters from the strings of a structured answer. readStructuredSteps() bounds its depth. */
 function visibleStrings<T> (value: T): T {
   if (typeof value === 'string') return visibleText(value) as T
   if (Array.isArray(value)) return value.map(visibleStrings) as T

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { Steps } from '../../concurrency/steps.js'
 import type { JsonSchema } from '../../models/language-model.js'
 import { codePointsUpTo } from '../../validation/code-points.js'
 import { shorten } from '../../validation/shorten.js'
@@ -8,18 +9,28 @@ import { isJsonObject } from '../../validation/json-object.js'
 /** Maximum number of problems reported for one value. */
 const MAX_PROBLEMS = 20
 /**
- * Maximum number of comparisons of a value and its parts with schemas and values of `enum`. A long list under a long
- * `anyOf` multiplies them, which could take minutes.
+ * Maximum number of comparisons of a value and its parts with schemas, values of `enum` and names. A long list under a
+ * long `anyOf` multiplies them, which could take minutes.
  */
 const MAX_COMPARISONS = 500_000
+/** Comparisons that one step makes. */
+const COMPARISONS_PER_STEP = 256
+/** Characters of a text that count as one comparison. */
+const CHARACTERS_PER_COMPARISON = 128
 /** Maximum length of a name in a problem: the model may invent names as long as its answer. */
 const MAX_NAME_CHARACTERS = 100
+
+interface Comparisons {
+  /** How many remain. */
+  left: number
+  /** How many were made since the last step. */
+  ofStep: number
+}
 
 interface CheckContext {
   path: string
   problems: string[]
-  /** The remaining comparisons. */
-  comparisonsLeft: { count: number }
+  comparisons: Comparisons
 }
 
 /**
@@ -30,30 +41,28 @@ interface CheckContext {
  * @returns at most 20 problems without values, such as `structured.age: must be integer`; none when the value satisfies
  *   the schema
  */
-export function problemsOf (schema: JsonSchema, value: unknown): string[] {
-  return problemsWithin(schema, value, { count: MAX_COMPARISONS })
+export function * problemSteps (schema: JsonSchema, value: unknown): Steps<string[]> {
+  return yield * problemsWithin(schema, value, { left: MAX_COMPARISONS, ofStep: 0 })
 }
 
-function problemsWithin (
-  schema: JsonSchema, value: unknown, comparisonsLeft: CheckContext['comparisonsLeft'],
-): string[] {
-  const place: CheckContext = { path: '', problems: [], comparisonsLeft }
-  checkInstance(schema, value, place)
+function * problemsWithin (schema: JsonSchema, value: unknown, comparisons: Comparisons): Steps<string[]> {
+  const place: CheckContext = { path: '', problems: [], comparisons }
+  yield * checkInstance(schema, value, place)
   return place.problems
 }
 
-function checkInstance (schema: unknown, value: unknown, place: CheckContext): void {
-  if (!isJsonObject(schema) || place.problems.length >= MAX_PROBLEMS || !consumeComparisons(place, 1)) return
+function * checkInstance (schema: unknown, value: unknown, place: CheckContext): Steps<void> {
+  if (!isJsonObject(schema) || place.problems.length >= MAX_PROBLEMS || !(yield * consume(place, 1))) return
   const types = own(schema, 'type')
   if (types !== undefined && !(Array.isArray(types) ? types : [types]).some((type) => isOfType(value, type))) {
     addProblem(place, `must be ${(Array.isArray(types) ? types : [types]).join(' or ')}`)
     return
   }
-  checkAny(schema, value, place)
-  if (typeof value === 'string') checkText(schema, value, place)
+  yield * checkAny(schema, value, place)
+  if (typeof value === 'string') yield * checkText(schema, value, place)
   else if (typeof value === 'number') checkNumber(schema, value, place)
-  else if (Array.isArray(value)) checkList(schema, value, place)
-  else if (isJsonObject(value)) checkObject(schema, value, place)
+  else if (Array.isArray(value)) yield * checkList(schema, value, place)
+  else if (isJsonObject(value)) yield * checkObject(schema, value, place)
 }
 
 function isOfType (value: unknown, type: unknown): boolean {
@@ -69,27 +78,39 @@ function isOfType (value: unknown, type: unknown): boolean {
   }
 }
 
-function checkAny (schema: JsonSchema, value: unknown, place: CheckContext): void {
+function * checkAny (schema: JsonSchema, value: unknown, place: CheckContext): Steps<void> {
   const values = own(schema, 'enum')
-  if (Array.isArray(values) && consumeComparisons(place, values.length) &&
-    !values.some((allowed) => isDeepStrictEqual(allowed, value))) addProblem(place, 'must be one of the values of enum')
+  if (Array.isArray(values) && (yield * consume(place, values.length)) && !(yield * holds(values, value))) {
+    addProblem(place, 'must be one of the values of enum')
+  }
   if (Object.hasOwn(schema, 'const') && !isDeepStrictEqual(schema['const'], value)) {
     addProblem(place, 'must be the value of const')
   }
   const alternatives = own(schema, 'anyOf')
-  if (Array.isArray(alternatives) &&
-    !alternatives.some((schema: JsonSchema) => (
-      problemsWithin(schema, value, place.comparisonsLeft).length === 0
-    ))) addProblem(place, 'must satisfy one of anyOf')
+  if (!Array.isArray(alternatives)) return
+  for (const alternative of alternatives as JsonSchema[]) {
+    if ((yield * problemsWithin(alternative, value, place.comparisons)).length === 0) return
+  }
+  addProblem(place, 'must satisfy one of anyOf')
 }
 
-function checkText (schema: JsonSchema, value: string, place: CheckContext): void {
+function * holds (values: readonly unknown[], value: unknown): Steps<boolean> {
+  for (const [index, allowed] of values.entries()) {
+    if (index % COMPARISONS_PER_STEP === COMPARISONS_PER_STEP - 1) yield
+    if (isDeepStrictEqual(allowed, value)) return true
+  }
+  return false
+}
+
+function * checkText (schema: JsonSchema, value: string, place: CheckContext): Steps<void> {
   const [min, max] = [numberAt(schema, 'minLength'), numberAt(schema, 'maxLength')]
+  const format = own(schema, 'format')
+  if (min === undefined && max === undefined && format === undefined) return
+  if (!(yield * consume(place, Math.floor(value.length / CHARACTERS_PER_COMPARISON)))) return
   // JSON Schema defines the length of a string in characters (RFC 8259), not in UTF-16 units.
   const length = min === undefined && max === undefined ? 0 : codePointsUpTo(value, Infinity)
   if (min !== undefined && length < min) addProblem(place, `must have at least ${min} characters`)
   if (max !== undefined && length > max) addProblem(place, `must have at most ${max} characters`)
-  const format = own(schema, 'format')
   const rule = typeof format === 'string' ? brokenFormat(format, value) : undefined
   if (rule !== undefined) addProblem(place, rule)
 }
@@ -107,7 +128,7 @@ function checkNumber (schema: JsonSchema, value: number, place: CheckContext): v
   }
 }
 
-function checkList (schema: JsonSchema, value: readonly unknown[], place: CheckContext): void {
+function * checkList (schema: JsonSchema, value: readonly unknown[], place: CheckContext): Steps<void> {
   const [min, max] = [numberAt(schema, 'minItems'), numberAt(schema, 'maxItems')]
   if (min !== undefined && value.length < min) addProblem(place, `must have at least ${min} items`)
   if (max !== undefined && value.length > max) addProblem(place, `must have at most ${max} items`)
@@ -115,37 +136,51 @@ function checkList (schema: JsonSchema, value: readonly unknown[], place: CheckC
   if (items === undefined) return
   for (const [index, item] of value.entries()) {
     if (place.problems.length >= MAX_PROBLEMS) return
-    checkInstance(items, item, { ...place, path: `${place.path}[${index}]` })
+    yield * checkInstance(items, item, { ...place, path: `${place.path}[${index}]` })
   }
 }
 
-function checkObject (schema: JsonSchema, value: Readonly<Record<string, unknown>>, place: CheckContext): void {
+function * checkObject (
+  schema: JsonSchema, value: Readonly<Record<string, unknown>>, place: CheckContext,
+): Steps<void> {
   const inside = (name: string): CheckContext => {
     const shown = shorten(name, MAX_NAME_CHARACTERS)
     return { ...place, path: place.path === '' ? shown : `${place.path}.${shown}` }
   }
   const required = own(schema, 'required')
-  for (const name of Array.isArray(required) ? required : []) {
+  const names: unknown[] = Array.isArray(required) ? required : []
+  const members = Object.entries(value)
+  if (!(yield * consume(place, names.length + members.length))) return
+  for (const name of names) {
+    if (place.problems.length >= MAX_PROBLEMS) return
     if (!Object.hasOwn(value, String(name))) addProblem(inside(String(name)), 'is required')
   }
   const properties = own(schema, 'properties')
   const isClosed = own(schema, 'additionalProperties') === false
-  for (const [name, member] of Object.entries(value)) {
+  for (const [name, member] of members) {
     if (place.problems.length >= MAX_PROBLEMS) return
     if (isJsonObject(properties) && Object.hasOwn(properties, name)) {
-      checkInstance(properties[name], member, inside(name))
+      yield * checkInstance(properties[name], member, inside(name))
     } else if (isClosed) {
       addProblem(inside(name), 'is not a property of the schema')
     }
   }
 }
 
-/** Counts comparisons. @returns whether they are within the bound */
-function consumeComparisons (place: CheckContext, count: number): boolean {
-  place.comparisonsLeft.count -= count
-  if (place.comparisonsLeft.count >= 0) return true
-  addProblem(place, 'is too long to be checked')
-  return false
+/** Counts comparisons, and yields after some. @returns whether they are within the bound */
+function * consume (place: CheckContext, count: number): Steps<boolean> {
+  const { comparisons } = place
+  comparisons.left -= count
+  comparisons.ofStep += count
+  if (comparisons.left < 0) {
+    addProblem(place, 'is too long to be checked')
+    return false
+  }
+  if (comparisons.ofStep >= COMPARISONS_PER_STEP) {
+    comparisons.ofStep = 0
+    yield
+  }
+  return true
 }
 
 function own (schema: JsonSchema, keyword: string): unknown {

@@ -1,8 +1,9 @@
 import secureJson from 'secure-json-parse'
+import { runSync, type Steps } from '../../concurrency/steps.js'
 import type { JsonSchema } from '../../models/language-model.js'
 import { isAbstention } from './abstention.js'
 import { hasDuplicateName, jsonObjectsIn } from './json-text.js'
-import { problemsOf } from './schema-instance.js'
+import { problemSteps } from './schema-instance.js'
 import { isJsonObject } from '../../validation/json-object.js'
 
 /** Maximum nesting of lists and objects; the schema of a caller allows far less. */
@@ -37,12 +38,14 @@ export function wrapSchema (schema: JsonSchema): JsonSchema {
  * `constructor` with a `prototype`), numbers that are infinite, and everything that is not JSON, such as NaN.
  * @returns the object, or problems that contain no value of the text
  */
-function readJsonObject (text: string): ObjectReading {
+function * readJsonObject (text: string): Steps<ObjectReading> {
   for (const { json, depth } of jsonObjectsIn(text)) {
     if (depth > MAX_DEPTH) return failed(`must not be nested more than ${MAX_DEPTH} deep`)
     const value = parse(json)
+    yield
     if (!isJsonObject(value)) continue
     if (hasDuplicateName(json)) return failed('must not have a name twice in one object')
+    yield
     if (holdsInfinity(value)) return failed('must hold no number that is too great')
     return { ok: true, value }
   }
@@ -51,7 +54,7 @@ function readJsonObject (text: string): ObjectReading {
 
 /** @returns the object by readJsonObject; undefined when there is none */
 export function readObject (text: string): Readonly<Record<string, unknown>> | undefined {
-  const read = readJsonObject(text)
+  const read = runSync(readJsonObject(text))
   return read.ok ? read.value : undefined
 }
 
@@ -60,15 +63,15 @@ export function readObject (text: string): Readonly<Record<string, unknown>> | u
  * `structured` may violate the schema, and is then returned empty.
  * @param schema of `structured`
  */
-export function readStructured (text: string, schema: JsonSchema): StructuredReading {
+export function * readStructuredSteps (text: string, schema: JsonSchema): Steps<StructuredReading> {
   // The rules for every answer ask for this word and nothing else, so a model may leave out the JSON.
   if (isAbstention(text)) return { ok: true, answer: text, structured: {} }
-  const read = readJsonObject(text)
+  const read = yield * readJsonObject(text)
   if (!read.ok) return read
   const answer = Object.hasOwn(read.value, 'answer') ? read.value['answer'] : undefined
   const problems = typeof answer === 'string' ? [] : ['answer: must be a string']
   const structured = Object.hasOwn(read.value, 'structured') ? read.value['structured'] : undefined
-  const wrong = structuredProblems(structured, schema)
+  const wrong = yield * structuredProblems(structured, schema)
   if (typeof answer === 'string' && isAbstention(answer)) {
     return { ok: true, answer, structured: wrong.length === 0 && isJsonObject(structured) ? structured : {} }
   }
@@ -77,10 +80,10 @@ export function readStructured (text: string, schema: JsonSchema): StructuredRea
   return { ok: true, answer, structured }
 }
 
-function structuredProblems (structured: unknown, schema: JsonSchema): string[] {
+function * structuredProblems (structured: unknown, schema: JsonSchema): Steps<string[]> {
   if (structured === undefined) return ['structured: is required']
   if (!isJsonObject(structured)) return ['structured: must be object']
-  return problemsOf(schema, structured).map((problem) => `structured: ${problem}`)
+  return (yield * problemSteps(schema, structured)).map((problem) => `structured: ${problem}`)
 }
 
 /** The message that asks the model to correct its JSON. */

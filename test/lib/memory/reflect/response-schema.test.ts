@@ -2,11 +2,13 @@ import assert from 'node:assert/strict'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import t, { type Test } from 'tap'
+import { runSync } from '../../../../lib/concurrency/steps.js'
 import { ServiceError } from '../../../../lib/errors/service-error.js'
 import {
   checkResponseSchema, MAX_SCHEMA_BYTES, MAX_SCHEMA_DEPTH, MAX_SCHEMA_PROPERTIES,
 } from '../../../../lib/memory/reflect/response-schema.js'
-import { problemsOf } from '../../../../lib/memory/reflect/schema-instance.js'
+import { problemSteps } from '../../../../lib/memory/reflect/schema-instance.js'
+import type { JsonSchema } from '../../../../lib/models/language-model.js'
 import { strictAjv } from '../../../../lib/validation/schema-check.js'
 import fc, { runs } from '../../../helpers/fast-check.js'
 
@@ -38,6 +40,10 @@ function refusal (t: Test, schema: unknown, field: string, message: RegExp): voi
     t.equal(error.code, 'invalid_request')
     t.match(error.members.errors, [{ field, message }])
   }
+}
+
+function problemsOf (schema: JsonSchema, value: unknown): string[] {
+  return runSync(problemSteps(schema, value))
 }
 
 function problems (schema: unknown, value: unknown): string[] {
@@ -262,6 +268,26 @@ t.test('any value is judged as Ajv judges it', async () => {
       assert.equal(problemsOf(ours, value).length === 0, ajv.validate(schema, value), JSON.stringify([schema, value]))
     }
   }), { numRuns: runs(50, 300) })
+})
+
+t.test('a value that is compared with long lists is checked in steps, and only so far', async (t) => {
+  const long = <T>(value: T, length: number) => Array<T>(length).fill(value)
+  for (const [items, value] of [
+    [{ anyOf: [{ enum: long([[[2]]], 1_900) }, { type: 'array' }] }, long([[[1]]], 200)],
+    [{ anyOf: [...long({ type: 'null' }, 500), { type: 'array' }] }, long([[[1]]], 800)],
+    [{ anyOf: [{ required: long('a', 3_000) }, { type: 'object' }] }, long({ a: 1 }, 1_000)],
+    [
+      { anyOf: [...long({ required: ['b'] }, 500), { type: 'object' }] },
+      [Object.fromEntries(long(0, 5_000).entries())],
+    ],
+    [{ anyOf: [...long({ maxLength: 1 }, 500), { type: 'string' }] }, long('a'.repeat(10_000), 20)],
+  ] as const) {
+    const schema = checkResponseSchema({ type: 'object', properties: { a: { type: 'array', items } } })
+    const checking = problemSteps(schema, { a: value })
+    let steps = 1
+    while (checking.next().done !== true) steps += 1
+    t.ok(steps > 90 && steps < 5_000, `${steps} steps for ${JSON.stringify(items).slice(0, 50)}`)
+  }
 })
 
 t.test('a checked schema can be garbage-collected', async (t) => {

@@ -1,14 +1,20 @@
 import assert from 'node:assert/strict'
 import t from 'tap'
 import { checkResponseSchema } from '../../../../lib/memory/reflect/response-schema.js'
-import { problemsOf } from '../../../../lib/memory/reflect/schema-instance.js'
-import { readObject, readStructured, repairMessage, wrapSchema } from '../../../../lib/memory/reflect/structured.js'
+import { runSync } from '../../../../lib/concurrency/steps.js'
+import type { JsonSchema } from '../../../../lib/models/language-model.js'
+import { problemSteps } from '../../../../lib/memory/reflect/schema-instance.js'
+import {
+  readObject, readStructuredSteps, repairMessage, wrapSchema,
+} from '../../../../lib/memory/reflect/structured.js'
 import { anyUtf16 } from '../../../helpers/arbitraries.js'
 import fc from '../../../helpers/fast-check.js'
 
 const SCHEMA = checkResponseSchema({ type: 'object', properties: { town: { type: 'string' } }, required: ['town'] })
 const ANSWER = { answer: 'Lyon {it} is. [1]', structured: { town: 'Lyon "}' } }
 const JSON_TEXT = JSON.stringify(ANSWER)
+
+const readStructured = (text: string, schema: JsonSchema) => runSync(readStructuredSteps(text, schema))
 
 t.test('the model is asked for a text beside the structured answer', async (t) => {
   t.strictSame(wrapSchema(SCHEMA), {
@@ -17,7 +23,7 @@ t.test('the model is asked for a text beside the structured answer', async (t) =
     required: ['answer', 'structured'],
     additionalProperties: false,
   })
-  t.strictSame(problemsOf(wrapSchema(SCHEMA), ANSWER), [])
+  t.strictSame(runSync(problemSteps(wrapSchema(SCHEMA), ANSWER)), [])
 })
 
 t.test('JSON is read alone, in a fence and with prose around it', async (t) => {
