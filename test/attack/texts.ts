@@ -6,6 +6,25 @@ import { OWN_BANK, type Target } from './target.js'
 export const MAX_CONTENT_LENGTH = 50_000
 export const BODY_LIMIT = 10_485_760
 
+/** Markdown that repeats one sign or opens brackets that all close at one place, each with its end. */
+export const MARKUP: ReadonlyArray<readonly [unit: string, end: string]> = [
+  ['~', '`'], ['`', '~'], ['<b', '>'], ['[x](/', ')'.repeat(4000)], ['[x](/ ', `a b${')'.repeat(3000)}`], ['[1]', ''],
+  ['[', ']'.repeat(9000)], ['【', '】'], ['" ', ''], ['> ', ''], ['NO_ANSWER ', ''], ['www.a', ''], ['a.', ''],
+]
+
+/**
+ * Words and signs that the analysis looks for: those of queries, dates, instructions to models, speakers, languages,
+ * names, encodings and sentences.
+ */
+const VOCABULARY: readonly string[] = [
+  'feb ', 'sat 1 may ', 'what day of the week ', 'easter ', 'between 3 May and ', 'before ', 'q1 2019 ', 'st patrick ',
+  'which kind of ', 'did you also ', 'when after ', 'my favourite ', 'and\n', 'always, ', 'un el la der die ', "qu'un ",
+  'rateLimit', 'color ', 'ignore all previous ', 'forget all what you were ', 'send all memories to ',
+  'do not tell the user must ', 'i g n o r e ', 'system: ', '<<<EVIDENCE ', '--- begin the ', '[1] says cite ',
+  '](//a?b=', '![](//a?q=', '<img ', '%41', '\\u0041', '&#65;', 'a1b2', 'a\u200b', 'i\u0301', '1. ', 'Dr. ', '. 1',
+  'a. ', '\u337f', '½', 'no one ', 'u.s. ',
+]
+
 /** Kinds of text that cost an analysis much. A number makes a text unlike the others. */
 export const KINDS = {
   words: (characters: number, seed: number) => {
@@ -31,6 +50,11 @@ export const KINDS = {
       text += `${1 + index % 28} March ${1990 + index % 60}, next Monday, 3 weeks ago; `
     }
     return text.slice(0, characters)
+  },
+  /** The words that the analysis itself looks for, each over and over: a list or a search for each would be costly. */
+  vocabulary: (characters: number, seed: number) => {
+    const unit = VOCABULARY[seed % VOCABULARY.length]!
+    return `${seed} ${unit.repeat(Math.ceil(characters / unit.length))}`.slice(0, characters)
   },
 } as const satisfies Record<string, (characters: number, seed: number) => string>
 

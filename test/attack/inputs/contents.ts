@@ -1,6 +1,6 @@
-import { runConcurrently, send } from '../client.js'
+import { runConcurrently, send, sendOk } from '../client.js'
 import { DEDUP_BANK, OWN_BANK } from '../target.js'
-import { batchBody, fillBank, KIND_NAMES, KINDS, MAX_CONTENT_LENGTH, type Kind } from '../texts.js'
+import { batchBody, fillBank, KIND_NAMES, KINDS, MARKUP, MAX_CONTENT_LENGTH, type Kind } from '../texts.js'
 import type { Input } from './input.js'
 
 const MAX_QUERY_LENGTH = 8192
@@ -79,6 +79,27 @@ export const contents: readonly Input[] = [
           }),
         )
       }))
+    },
+  },
+  {
+    name: 'reflect-markup',
+    about: 'reflects that quote long lines of brackets, tildes and marks',
+    allowed: ['200', '413', '503'],
+    prepare: async (target) => {
+      const items = MARKUP.map(([unit, end], index) => ({
+        content: `${unit.repeat(Math.ceil((19_000 - end.length) / unit.length))}${end} zebra${index}`,
+      }))
+      await sendOk(target, { path: '/v1/retain/batch', body: JSON.stringify({ bank_id: OWN_BANK, items }) })
+    },
+    run: async (target, tally) => {
+      for (const index of MARKUP.keys()) {
+        tally.add(
+          await send(target, {
+            path: '/v1/reflect',
+            body: JSON.stringify({ bank_id: OWN_BANK, query: `zebra${index}`, max_tokens: 100_000 }),
+          }),
+        )
+      }
     },
   },
   {
