@@ -80,13 +80,14 @@ export function * scoreSteps (
   inputs: readonly RankingInput[], query: AnalyzedQuery, weights: ScorerWeights,
 ): Steps<Float64Array> {
   const sums = new Float64Array(inputs.length)
-  const isLarge = inputs.length > CANDIDATES_PER_STEP
   for (const name of SCORER_NAMES) {
     const weight = weights[name]
     if (weight === 0 || !applies(name, query)) continue
-    if (isLarge) yield
     const score = SCORERS[name]
-    for (let index = 0; index < sums.length; index++) sums[index]! += weight * score(inputs[index]!, query)
+    for (let index = 0; index < sums.length; index++) {
+      if (index % CANDIDATES_PER_STEP === CANDIDATES_PER_STEP - 1) yield
+      sums[index]! += weight * score(inputs[index]!, query)
+    }
   }
   return sums
 }

@@ -56,8 +56,9 @@ export interface Signals {
 
 /** A turn with fewer words, not counting stop words, may be small talk or a mere instruction. */
 export const SHORT_TURN_WORDS = 50
-/** Only the beginning of a long text is read. */
+/** Only the beginning of a long text is read, and of a long name. */
 const MAX_CHARACTERS = 2000
+const MAX_NAME_CHARACTERS = 128
 /**
  * The most characters of all cached texts together. Their number is bounded too, but a text can have 50,000 characters.
  */
@@ -186,7 +187,7 @@ export function readSignals ({ text, metadata }: Pick<Memory, 'text' | 'metadata
   const stems = contentStems(said)
   const hashes = Int32Array.from([...stems, ...alternativesTo(stems, said)], fnv1a)
   const role = speaker === undefined ? undefined : roleOf(speaker.trim())
-  const speakerStems = speaker === undefined ? NO_SPEAKER : words(speaker).map(stem)
+  const speakerStems = speaker === undefined ? NO_SPEAKER : words(speaker.slice(0, MAX_NAME_CHARACTERS)).map(stem)
   // First the members that every recall reads, of a hundred memories, so that they share cache lines.
   return {
     text,

@@ -101,3 +101,12 @@ t.test('the judgement is the weighted sum of the scorers', async (t) => {
   }
   t.equal(scoreOf(only({ match: 2, speaker: 3 })), 2 * 0.5 + 3)
 })
+
+t.test('each scorer yields between many candidates, whose texts may be full of the words of the query', async (t) => {
+  const query = analyzeQuery('kettle', NOW)
+  const [input] = looked('kettle', candidate('a', { lexical: 0.4 }))
+  const scoring = scoreSteps(Array(1_024).fill(input), query, only({ question: 1, reaction: 1 }))
+  let steps = 1
+  while (scoring.next().done !== true) steps += 1
+  t.equal(steps, 1 + 2 * 4)
+})

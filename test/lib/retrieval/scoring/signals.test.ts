@@ -18,6 +18,8 @@ t.test('the speaker is named before a colon, or in the metadata, which takes pre
   ]) {
     t.strictSame(read(text).speaker, [], text)
   }
+  const names = Array(1_000).fill('nora')
+  t.strictSame(read('The kettle is on.', { speaker: names.join(' ') }).speaker, names.slice(0, 25).concat('nor'))
   for (const speaker of [5, true, null, '']) t.strictSame(read('The kettle is on.', { speaker }).speaker, [])
 })
 
