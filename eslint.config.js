@@ -19,7 +19,7 @@ export const modules = {
   stores: [...foundation, 'identity', 'text'],
   models: [...foundation, 'text'],
   retrieval: [...foundation, 'stores', 'models', 'identity', 'text'],
-  policy: [...foundation, 'identity', 'stores', 'config'],
+  policy: [...foundation, 'identity', 'stores', 'config', 'text'],
   memory: [...foundation, 'config', 'text', 'identity', 'access', 'stores', 'models', 'retrieval', 'policy'],
   sources: [...foundation, 'config', 'identity', 'memory'],
 }

@@ -1,3 +1,4 @@
+import { normalForm } from '../text/normal-form.js'
 import { codePointsUpTo } from '../validation/code-points.js'
 import type { BankKey } from '../identity/context.js'
 import type { FieldError } from '../errors/service-error.js'
@@ -6,6 +7,8 @@ import type { ContentChecks } from './bank.js'
 
 /** More keys than fit in the largest size of metadata that can be configured. */
 const MAX_KEYS = 10_000
+/** More characters of all keys than the largest size of metadata that can be configured, four times. */
+const MAX_KEY_CHARACTERS = 262_144
 /**
  * Maximum bytes of tenant, bank and document together: PostgreSQL limits the rows of an index to 2704 bytes, and one
  * index has these three and 80 bytes of other columns. It affects only tenants of more than 256 bytes.
@@ -16,7 +19,7 @@ const blockedSets = new WeakMap<readonly string[], ReadonlySet<string>>()
 
 /** Equal for keys that differ in case, or in the normalization of Unicode, which no reader can see. */
 function comparable (key: string): string {
-  return key.normalize().toLowerCase().normalize()
+  return normalForm(normalForm(key, 'NFC').toLowerCase(), 'NFC')
 }
 
 function blockedKeys (list: readonly string[]): ReadonlySet<string> {
@@ -73,6 +76,11 @@ export function screenMetadata (
   }
   const redactions: string[] = []
   const errors: FieldError[] = []
+  const tooLarge = { field: 'metadata', message: `must not be larger than ${maxMetadataBytes} bytes as JSON` }
+  // Comparing keys takes time, and so long ones cannot all be blocked.
+  const keyCharacters = Object.keys(metadata).reduce((sum, { length }) => sum + length, 0)
+  if (keyCharacters > MAX_KEY_CHARACTERS) return { metadata: {}, redactions: [], errors: [tooLarge] }
+  let characters = 0
   const kept = Object.entries(metadata).filter(([key, value]) => {
     if (blocked.has(comparable(key))) {
       redactions.push(`metadata.${key}`)
@@ -80,11 +88,13 @@ export function screenMetadata (
     }
     const problem = checkText(key) ?? (typeof value === 'string' ? checkText(value) : undefined)
     if (problem !== undefined) errors.push({ field: 'metadata', message: problem })
+    characters += key.length + (typeof value === 'string' ? value.length : 0)
     return true
   })
   const result = Object.fromEntries(kept)
-  if (Buffer.byteLength(JSON.stringify(result)) > maxMetadataBytes) {
-    errors.push({ field: 'metadata', message: `must not be larger than ${maxMetadataBytes} bytes as JSON` })
+  // A character has at least one byte.
+  if (characters > maxMetadataBytes || Buffer.byteLength(JSON.stringify(result)) > maxMetadataBytes) {
+    errors.push(tooLarge)
   }
   return { metadata: result, redactions, errors }
 }

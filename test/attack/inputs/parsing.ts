@@ -3,6 +3,7 @@ import { FOREIGN_BANK, OWN_BANK, OWNER, SOURCE, OUTSIDER, type Target } from '..
 import type { Input } from './input.js'
 
 const MB = 1_000_000
+const MARKS = '\u0301\u0323'.repeat(30_000)
 
 function each (name: string, about: string, requests: () => readonly Request[], more: Partial<Input> = {}): Input {
   return {
@@ -104,6 +105,9 @@ export const parsing: readonly Input[] = [
     () => [retain(`,"metadata":{"${'k'.repeat(9 * MB)}":1}`), retain(`,"${'k'.repeat(9 * MB)}":1`)],
     { allowed: ['400', '413', '503'] },
   ),
+  each('marked-keys', 'keys of 60,000 combining marks, of two kinds in turn', () => [1, 2, 80].map((count) => (
+    retain(`,"metadata":{${Array.from({ length: count }, (_, index) => `"${index}${MARKS}":1`).join(',')}}`)
+  )), { allowed: ['400', '413', '503'] }),
   each('many-keys', '900,000 unknown members', () => toAll(`{"content":"x",${keys(900_000)}}`)),
   each('duplicate-keys', 'one key 1,500,000 times', () => toAll(`{"content":"x",${'"a":1,'.repeat(1_500_000)}"b":1}`)),
   each('escapes', '9 MB of escaped characters', () => toAll(

@@ -92,6 +92,15 @@ t.test('removed keys are not checked and do not count', async (t) => {
   t.strictSame(screenMetadata({ big: 'x'.repeat(100), bad: '\u0000', ok: 1 }, blocking).errors, [])
 })
 
+t.test('keys of combining marks are compared in linear time, and too many characters not at all', async (t) => {
+  const tooLarge = [{ field: 'metadata', message: 'must not be larger than 4096 bytes as JSON' }]
+  // Ordering the marks would take minutes for the first, and days for the second.
+  for (let count = 0; count < 20; count++) {
+    t.strictSame(screenMetadata({ [`a${'\u0301\u0323'.repeat(100_000)}`]: count }, NONE).errors, tooLarge)
+  }
+  t.strictSame(screenMetadata({ [`a${'\u0301\u0323'.repeat(2_000_000)}`]: 1 }, NONE).errors, tooLarge)
+})
+
 t.test('keys and values must be text that every store can store', async (t) => {
   for (const metadata of [{ a: 'x\u0000' }, { 'a\u0000': 1 }, { a: '\ud83d' }, { '\ud83d': true }] as Metadata[]) {
     const { errors } = screenMetadata(metadata, NONE)
