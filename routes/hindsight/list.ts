@@ -2,6 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { strict, type MemoryRecord } from '../../lib/memory/schemas.js'
 import type { Filters } from '../../lib/stores/vector-store.js'
+import { searchFor } from '../../lib/text/text-search.js'
 import { ListedFact, listedFactOf } from './facts.js'
 import { KINDS, kindFilter, Tags, tagFilter, TagsMatch } from './filters.js'
 import { BANK, BankParams, routeConfig, unsupported, type HindsightOptions } from './route.js'
@@ -50,7 +51,7 @@ export const listRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async (ap
     const isFiltered = Object.keys(filters).length > 0 || q !== undefined
     if (!isFiltered && offset >= count) return { items: [], total: count, limit, offset }
     if (offset >= MAX_MEMORIES_READ) throw tooLong()
-    const wanted = q?.toLowerCase()
+    const isFound = q === undefined ? undefined : searchFor(q.toLowerCase())
     const shown: MemoryRecord[] = []
     let matched = 0
     await scanMemories(app, {
@@ -58,7 +59,7 @@ export const listRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async (ap
       context,
       filters,
       visit: (memory) => {
-        if (wanted !== undefined && !memory.text.toLowerCase().includes(wanted)) return { goOn: true, kept: 0 }
+        if (isFound?.(memory.text.toLowerCase()) === false) return { goOn: true, kept: 0 }
         const isKept = matched >= offset && shown.length < limit
         if (isKept) shown.push(memory)
         matched++
