@@ -177,8 +177,8 @@ function readFileConfig (
   ), problems)
   if (value === undefined) return undefined
   // An unknown key stays and is reported, because it may be a misspelt key that is used.
-  const used = isJsonObject(value) && Object.fromEntries(Object.entries(value).filter(([key]) => !isUnused(key)))
-  return validateFile(used === false ? value : used, substitution, problems)
+  const used = isJsonObject(value) ? Object.fromEntries(Object.entries(value).filter(([key]) => !isUnused(key))) : value
+  return validateFile(used, substitution, problems)
 }
 
 /** Copies the object of the caller, because the configuration is frozen. */
