@@ -5,7 +5,7 @@ import { compareText } from '../../text/compare-text.js'
 import type { Candidate, CandidateScores, EmbeddingSpace, SearchRequest, SearchResult } from '../vector-store.js'
 import type { CutRow, LongColumnReader } from './bounded-rows.js'
 import type { Executor } from './executor.js'
-import { HeavyWork } from './heavy-work.js'
+import { HeavyWork, LONG_WAIT_MS, shareOf } from './heavy-work.js'
 import { toMemory, type MemoryRow } from './rows.js'
 import { searchStatement } from './search-statement.js'
 import { nearestStatement, type Nearest } from './semantic-strategy.js'
@@ -15,6 +15,11 @@ import type { VectorIndexes } from './vector-indexes.js'
 const MAX_CONCURRENT_BANKS = 4
 /** A search that may return more rows than this is heavy: the driver parses all of them on the event loop. */
 const LARGE_LIMIT = 300
+/**
+ * A search for more terms than this is heavy: one for a thousand takes PostgreSQL three to five times as long as a
+ * question.
+ */
+const MANY_TERMS = 128
 const NO_PASSAGES: Candidate['passages'] = []
 
 interface SqlSearcherOptions {
@@ -58,6 +63,7 @@ export class SqlSearcher {
   readonly #longColumns: LongColumnReader
   readonly #indexes: VectorIndexes | undefined
   readonly #largeSearches = new HeavyWork({ name: 'searches for many memories', permits: 1 })
+  readonly #longQueries: HeavyWork
   #space: EmbeddingSpace | undefined
 
   constructor ({ executor, schema, longColumns, indexes }: SqlSearcherOptions) {
@@ -65,6 +71,9 @@ export class SqlSearcher {
     this.#schema = schema
     this.#longColumns = longColumns
     this.#indexes = indexes
+    this.#longQueries = new HeavyWork({
+      name: 'searches for many words', permits: shareOf(executor), waitMs: LONG_WAIT_MS,
+    })
   }
 
   start (space: EmbeddingSpace | undefined): void {
@@ -97,8 +106,9 @@ export class SqlSearcher {
         request.budget?.take(0)
         return await this.#executor.read<CutRow<CandidateRow>>(statement.text, statement.values, options)
       }
-      return request.limit > LARGE_LIMIT ? await this.#largeSearches.run(bank, read) : await read()
+      return heavy === undefined ? await read() : await heavy.run(bank, read)
     }
+    const heavy = this.#heavyWork(request)
     const nearest = await this.#nearest(bank, request)
     let found = await search(nearest)
     // An index scan ends after a bounded number of neighbours, even if filters exclude them or they are passages of the
@@ -111,6 +121,11 @@ export class SqlSearcher {
       semantic: await toCandidates(bank, rows, 'semantic', request),
       total: found[0]?.total ?? 0,
     }
+  }
+
+  #heavyWork ({ limit, lexical }: SearchRequest): HeavyWork | undefined {
+    if (limit > LARGE_LIMIT) return this.#largeSearches
+    return lexical !== undefined && lexical.terms.length > MANY_TERMS ? this.#longQueries : undefined
   }
 
   /** The result of the bank's vector index, if it has one. */

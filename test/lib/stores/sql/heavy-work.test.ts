@@ -65,6 +65,19 @@ await t.test('heavy statements run a few at a time, and short ones do not wait f
     t.strictSame(results.map(({ total }) => total), [2, 2, 2])
   })
 
+  await t.test('a search for many words', async (t) => {
+    const letters = [...'bcdfghjklmnp']
+    const words = letters.flatMap((first) => letters.map((second) => `qu${first}a${second}o`))
+    const { underWay, results } = await runBeside(
+      words[0]!, 2, async () => await searchFor(store, [home], `ferry ${words.join(' ')}`, { limit: 10 }), async () => {
+        const fewer = `ferry ${words.slice(1, 101).join(' ')}`
+        t.equal((await searchFor(store, [home], fewer, { limit: 10 })).total, 2)
+      },
+    )
+    t.equal(underWay, 2)
+    t.strictSame(results.map(({ total }) => total), [2, 2, 2, 2])
+  })
+
   await t.test('statistics of a bank', async (t) => {
     const { underWay, results } = await runBeside(
       'with live as', 2, async () => await store.statistics(home, NOW), async () => {
