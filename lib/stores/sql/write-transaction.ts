@@ -1,6 +1,8 @@
 import { bankKeyString, flowOf, type BankKey } from '../../identity/context.js'
 import { KeyedQueue } from '../../concurrency/keyed-queue.js'
-import { IDEMPOTENCY_LIFETIME_MS, IdempotencyKeyTaken, recordText, type IdempotentWrite } from '../vector-store.js'
+import {
+  IDEMPOTENCY_LIFETIME_MS, IdempotencyKeyTaken, recordText, type IdempotentWrite, type NewMemory,
+} from '../vector-store.js'
 import {
   SqlError, statementsOf, type Executor, type Queries, type Transaction, type TransactionOptions,
 } from './executor.js'
@@ -8,6 +10,7 @@ import type { HeavyWork } from './heavy-work.js'
 import { retrySerializationFailures } from './retrying.js'
 import { bankParameters } from './rows.js'
 import type { Statements } from './statements.js'
+import type { VectorWriter } from './vector-writer.js'
 
 /** Maximum number of writes of one bank that wait for `runAlone`. */
 const MAX_WAITING = 100
@@ -21,7 +24,7 @@ export interface WriteOptions {
   signal?: AbortSignal | undefined
 }
 
-/** What a transaction changed, for `noteChanges`. */
+/** What a transaction changed, for `afterCommit`. */
 export interface Changes {
   /** Memories that were written or removed. */
   memories: number
@@ -30,7 +33,8 @@ export interface Changes {
 }
 
 interface Write extends WriteOptions {
-  afterCommit?: ((changes: Changes) => Promise<void>) | undefined
+  /** The memories to store, if any. */
+  memories?: readonly NewMemory[]
 }
 
 type Work<T> = (tx: Transaction, changes: Changes) => Promise<T>
@@ -38,6 +42,7 @@ type Work<T> = (tx: Transaction, changes: Changes) => Promise<T>
 export interface WriteTransactionsOptions {
   executor: Executor
   statements: Statements
+  vectors: VectorWriter
   /** Called after the commit of a write with the number of memories written or removed; the write waits for it. */
   noteChanges: (memories: number) => Promise<void>
 }
@@ -64,10 +69,9 @@ export class WriteTransactions {
   async run<T> (
     bank: BankKey, write: Write, work: Work<T>, options: TransactionOptions = {},
   ): Promise<T> {
-    const { executor, noteChanges } = this.#options
     const { idempotency, signal } = write
     let changes: Changes
-    const once = async () => await executor.transaction(async (tx) => {
+    const once = async () => await this.#options.executor.transaction(async (tx) => {
       changes = { memories: 0, unembedded: 0 }
       const outcome = await work(tx, changes)
       if (idempotency !== undefined) await this.#keepRecord(tx, bank, idempotency, outcome, write.now)
@@ -79,10 +83,16 @@ export class WriteTransactions {
         throw again instanceof IdempotencyKeyTaken ? new IdempotencyKeyTaken({ isOwn: true }) : again
       })
     })
-    await write.afterCommit?.(changes!)
-    // After the commit, because an analysis of the tables sees nothing before it.
-    await noteChanges(changes!.memories)
+    await this.afterCommit(bank, write, changes!)
     return outcome
+  }
+
+  /** Called by `run`; a write that is a single statement calls it itself. */
+  async afterCommit (bank: BankKey, { memories = [], now }: Write, changes: Changes): Promise<void> {
+    const { vectors, noteChanges } = this.#options
+    if (changes.unembedded > 0) await vectors.attachMissing(bank, memories, now)
+    // After the commit, because an analysis of the tables sees nothing before it.
+    await noteChanges(changes.memories)
   }
 
   /**

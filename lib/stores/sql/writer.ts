@@ -21,7 +21,7 @@ import {
   WriteTransactions, type Changes, type WriteOptions, type WriteTransactionsOptions,
 } from './write-transaction.js'
 
-interface SqlWriterOptions extends WriteTransactionsOptions {
+interface SqlWriterOptions extends Omit<WriteTransactionsOptions, 'vectors'> {
   configs: BankConfigWriter
   /** Shared with exports. */
   bulkWork: HeavyWork
@@ -35,7 +35,6 @@ interface ImportOptions extends WriteOptions {
 export class SqlWriter {
   readonly #statements: Statements
   readonly #configs: BankConfigWriter
-  readonly #noteChanges: (memories: number) => Promise<void>
   readonly #transactions: WriteTransactions
   readonly #vectors: VectorWriter
   readonly #largeWrites: HeavyWork
@@ -45,9 +44,8 @@ export class SqlWriter {
   constructor ({ executor, statements, configs, bulkWork, noteChanges }: SqlWriterOptions) {
     this.#statements = statements
     this.#configs = configs
-    this.#noteChanges = noteChanges
-    this.#transactions = new WriteTransactions({ executor, statements, noteChanges })
     this.#vectors = new VectorWriter({ executor, statements, nextShard: () => this.#nextShard() })
+    this.#transactions = new WriteTransactions({ executor, statements, vectors: this.#vectors, noteChanges })
     this.#largeWrites = new HeavyWork({ name: 'large writes', permits: shareOf(executor), waitMs: LONG_WAIT_MS })
     this.#bulkWork = bulkWork
   }
@@ -65,15 +63,15 @@ export class SqlWriter {
     bank: BankKey, memories: readonly NewMemory[], { now, idempotency, signal }: WriteOptions,
   ): Promise<InsertOutcome[]> {
     const work = await this.#begin(bank, memories, now)
+    const write = { memories, now, idempotency, signal }
     if (memories.length === 1 && idempotency === undefined) {
       const insertion = await this.#insertAlone(memories, work, signal)
       if (insertion !== undefined) {
-        if (insertion.unembedded > 0) await this.#vectors.attachMissing(bank, memories, now)
-        await this.#noteChanges(insertion.counts.memories)
-        return insertion.outcomes
+        const { outcomes, counts, unembedded } = insertion
+        await this.#transactions.afterCommit(bank, write, { memories: counts.memories, unembedded })
+        return outcomes
       }
     }
-    const write = { now, idempotency, signal, afterCommit: this.#attachMissing(bank, memories, now) }
     return await this.#transactions.run(bank, write, async (tx, changes) => {
       const { counts, replaced } = await removeLowerTrust(tx, this.#statements, bank, memories, now)
       return (await this.#add(tx, memories, counts, { ...work, replaced }, changes)).outcomes
@@ -101,7 +99,7 @@ export class SqlWriter {
     { now, idempotency, signal }: WriteOptions,
   ): Promise<InsertOutcome[]> {
     const work = await this.#begin(bank, memories, now)
-    const write = { now, idempotency, signal, afterCommit: this.#attachMissing(bank, memories, now) }
+    const write = { memories, now, idempotency, signal }
     return await this.#transactions.runAlone(bank, write, async (tx, changes) => {
       const removedCounts = await removeOutdated(tx, this.#statements, bank, replacement, memories, now)
       changes.memories -= removedCounts.memories
@@ -118,7 +116,7 @@ export class SqlWriter {
     const work = await this.#begin(bank, memories, now)
     const ordered = await sortInTurns(memories, (a, b) => compareText(a.memoryId, b.memoryId), bankKeyString(bank))
     const { lockExisting: statement } = this.#statements
-    const write = { now, idempotency, signal, afterCommit: this.#attachMissing(bank, memories, now) }
+    const write = { memories, now, idempotency, signal }
     return await this.#transactions.runAlone(bank, write, async (tx, changes) => {
       const plan = await planImport(tx, { bank, memories, ordered, onConflict, now, statement })
       const ids = plan.removed.map(({ memory_id: id }) => id)
@@ -198,12 +196,6 @@ export class SqlWriter {
     await tx.query(this.#statements.locks.lockBank, bankParameters(bank))
     const values = [...bankParameters(bank), now, this.#nextShard(), idLimit]
     return removed(toOutcome(await tx.query(this.#statements.removal.removeBank, values)), changes)
-  }
-
-  #attachMissing (bank: BankKey, memories: readonly NewMemory[], now: number): (changes: Changes) => Promise<void> {
-    return async ({ unembedded }) => {
-      if (unembedded > 0) await this.#vectors.attachMissing(bank, memories, now)
-    }
   }
 
   async #count (tx: Queries, bank: BankKey, shard: number, counts: Counts): Promise<void> {
