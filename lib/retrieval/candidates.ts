@@ -1,6 +1,5 @@
 import { bankKeyString } from '../identity/context.js'
 import type { Candidate } from '../stores/vector-store.js'
-import { compareText } from '../text/compare-text.js'
 import type { ScorerName } from './scoring/scorers.js'
 
 export const STRATEGIES = ['lexical', 'semantic'] as const
@@ -37,13 +36,4 @@ export function candidateKey ({ bank, memory }: Pick<Candidate, 'bank' | 'memory
 /** A key of the candidate's document. A memory without a document counts as a document of its own. */
 export function documentKey ({ bank, memory }: Pick<Candidate, 'bank' | 'memory'>): string {
   return `${bankKeyString(bank)} ${memory.documentId === null ? `m${memory.memoryId}` : `d${memory.documentId}`}`
-}
-
-/** Orders by descending score, ties by memory id. */
-export function byScore (a: ScoredCandidate, b: ScoredCandidate): number {
-  return b.score - a.score || byMemoryId(a, b)
-}
-
-export function byMemoryId (a: MergedCandidate, b: MergedCandidate): number {
-  return compareText(a.memory.memoryId, b.memory.memoryId)
 }

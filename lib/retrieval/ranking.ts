@@ -1,9 +1,8 @@
 import type { Steps } from '../concurrency/steps.js'
 import { sumSteps } from '../text/tokens.js'
 import { descendingOrder } from '../stores/top-k.js'
-import {
-  byMemoryId, candidateKey, documentKey, type MergedCandidate, type ScoredCandidate, type Strategy,
-} from './candidates.js'
+import { byMemoryId } from '../stores/vector-store.js'
+import { candidateKey, documentKey, type MergedCandidate, type ScoredCandidate, type Strategy } from './candidates.js'
 import {
   areConversations, fuse, fuseByStrategy, TYPICAL_COSINE, withLessContext, type FusionMethod, type Weights,
 } from './fusion.js'

@@ -1,5 +1,6 @@
 import type { Reranker } from '../models/reranker.js'
-import { byScore, type ScoredCandidate } from './candidates.js'
+import { byScore } from '../stores/vector-store.js'
+import type { ScoredCandidate } from './candidates.js'
 import { appendBelow } from './ranking.js'
 import { withTimeLimit } from '../concurrency/deadline.js'
 

@@ -1,4 +1,4 @@
-import type { LexicalRequest, Memory, Passage } from './vector-store.js'
+import { byMemoryId, type LexicalRequest, type Memory, type Passage } from './vector-store.js'
 
 /**
  * The definition of the lexical strategy, which every store implements: BM25 over passages, extended by the context of
@@ -79,9 +79,14 @@ export function poolSize (limit: number): number {
   return Math.max(MIN_POOL_SIZE, limit)
 }
 
-/** The instant by which the memories of a sequence are ordered; equal instants are ordered by memory id. */
+/** The instant by which the memories of a sequence are ordered. */
 export function sequenceInstant ({ occurredAt, retainedAt }: Pick<Memory, 'occurredAt' | 'retainedAt'>): number {
   return occurredAt ?? retainedAt
+}
+
+/** The order of the memories of a sequence. */
+export function bySequence (a: { memory: Memory }, b: { memory: Memory }): number {
+  return sequenceInstant(a.memory) - sequenceInstant(b.memory) || byMemoryId(a, b)
 }
 
 /**

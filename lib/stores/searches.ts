@@ -1,6 +1,7 @@
 import type { RowBudget } from '../concurrency/byte-budget.js'
 import type { BankKey } from '../identity/context.js'
 import type { Trust } from '../identity/trust.js'
+import { compareText } from '../text/compare-text.js'
 import type { Memory, Metadata } from './records.js'
 
 /** Maximum number of passages of a candidate. */
@@ -99,4 +100,18 @@ export interface SearchResult {
    * neighbours' terms count if they are in a window of the pool.
    */
   total: number
+}
+
+/** What is ordered by the memory that it belongs to. */
+interface OfMemory {
+  memory: Pick<Memory, 'memoryId'>
+}
+
+export function byMemoryId (a: OfMemory, b: OfMemory): number {
+  return compareText(a.memory.memoryId, b.memory.memoryId)
+}
+
+/** Descending by score, ties by memory id. */
+export function byScore (a: OfMemory & { score: number }, b: OfMemory & { score: number }): number {
+  return b.score - a.score || byMemoryId(a, b)
 }

@@ -1,7 +1,6 @@
 import type { Steps } from '../../concurrency/steps.js'
 import type { Candidate, Memory } from '../../stores/vector-store.js'
-import { sequenceInstant } from '../../stores/context.js'
-import { compareText } from '../../text/compare-text.js'
+import { bySequence } from '../../stores/context.js'
 import { documentKey } from '../candidates.js'
 import { TYPICAL_COSINE } from '../fusion.js'
 import type { AnalyzedQuery } from '../query.js'
@@ -196,7 +195,7 @@ function questionMeanings (candidates: readonly Scorable[], allSignals: readonly
   }
   const meanings = new Float64Array(candidates.length)
   for (const turns of documents.values()) {
-    turns.sort((a, b) => bySequence(candidates[a]!.memory, candidates[b]!.memory))
+    turns.sort((a, b) => bySequence(candidates[a]!, candidates[b]!))
     for (let at = 1; at < turns.length; at++) {
       const index = turns[at]!
       const before = turns[at - 1]!
@@ -224,10 +223,6 @@ function instructionShares (candidates: readonly Scorable[], allSignals: readonl
     sum += own
   }
   return shares?.map((own) => own / sum)
-}
-
-function bySequence (a: Memory, b: Memory): number {
-  return sequenceInstant(a) - sequenceInstant(b) || compareText(a.memoryId, b.memoryId)
 }
 
 /** Days from a memory, or from a time that it names, to the nearest of the query's periods, of which there is one. */

@@ -1,6 +1,7 @@
 import { SortedList } from '../sorted-list.js'
 import { SplitMap } from '../split-map.js'
-import { byAge, byMemoryId, isUnexpired, type Accept, type Entry } from './entry.js'
+import { byMemoryId } from '../vector-store.js'
+import { byAge, isUnexpired, type Accept, type Entry } from './entry.js'
 
 /**
  * The entries of a bank by id, fingerprint, age and expiry. During a change the sorted lists contain both the entries
@@ -10,8 +11,8 @@ import { byAge, byMemoryId, isUnexpired, type Accept, type Entry } from './entry
 export class BankEntries {
   readonly #byId = new SplitMap<Entry>()
   readonly #byFingerprint = new SplitMap<Entry>()
-  readonly #ordered = new SortedList(byAge)
-  readonly #unembedded = new SortedList(byMemoryId)
+  readonly #ordered = new SortedList<Entry>(byAge)
+  readonly #unembedded = new SortedList<Entry>(byMemoryId)
   /** Entries that expire, ascending by expiry. */
   readonly #expiring = new SortedList(byExpiry)
   /** Staged entries with an id or fingerprint of an entry that is about to be removed. */

@@ -1,6 +1,5 @@
-import { compareText } from '../../text/compare-text.js'
 import { endsAsQuestion } from '../context.js'
-import type { Memory, NewMemory } from '../vector-store.js'
+import { byMemoryId, type Memory, type NewMemory } from '../vector-store.js'
 import type { IndexedPassage } from './passage-table.js'
 import type { VectorEntry } from './vector-index.js'
 
@@ -102,8 +101,4 @@ export function isUnexpired ({ expiresAt }: Memory, now: number): boolean {
 
 export function byAge (a: Entry, b: Entry): number {
   return a.memory.retainedAt - b.memory.retainedAt || byMemoryId(a, b)
-}
-
-export function byMemoryId (a: Entry, b: Entry): number {
-  return compareText(a.memory.memoryId, b.memory.memoryId)
 }

@@ -1,10 +1,9 @@
-import { compareText } from '../../text/compare-text.js'
 import {
-  MAX_PASSAGES, type Candidate, type CandidateScores, type SearchRequest, type SearchResult,
+  byMemoryId, byScore, MAX_PASSAGES, type Candidate, type CandidateScores, type SearchRequest, type SearchResult,
 } from '../vector-store.js'
 import { TopK } from '../top-k.js'
 import type { Bank } from './bank.js'
-import { byMemoryId, type Accept, type Entry, type PassageRef } from './entry.js'
+import type { Accept, Entry, PassageRef } from './entry.js'
 import type { VectorEntry } from './vector-index.js'
 import type { Steps } from '../../concurrency/steps.js'
 import { lexicalSearch, type LexicalMatches, type LexicalResult, type MatchedPassages } from './lexical-search.js'
@@ -207,8 +206,4 @@ function mergeSorted (first: Candidate[], second: Candidate[], limit: number): C
 
 function byOrder (a: Found, b: Found): number {
   return b.score - a.score || byMemoryId(a.entry, b.entry)
-}
-
-function byScore (a: Candidate, b: Candidate): number {
-  return b.score - a.score || compareText(a.memory.memoryId, b.memory.memoryId)
 }

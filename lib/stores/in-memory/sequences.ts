@@ -1,9 +1,9 @@
 import type { Steps } from '../../concurrency/steps.js'
 import { dayOf } from '../../time/days.js'
-import { sequenceInstant } from '../context.js'
+import { bySequence, sequenceInstant } from '../context.js'
 import { SortedList } from '../sorted-list.js'
 import { SplitMap } from '../split-map.js'
-import { byMemoryId, type Entry, type Neighbours } from './entry.js'
+import type { Entry, Neighbours } from './entry.js'
 
 /**
  * The sequences of a bank (lib/stores/context.ts): its documents, and the memories of each day without a document. The
@@ -47,7 +47,7 @@ export class Sequences {
     const { sequences, key } = this.#placeOf(entry)
     let sequence = sequences.get(key)
     if (sequence === undefined) {
-      sequence = new SortedList(bySequence)
+      sequence = new SortedList<Entry>(bySequence)
       sequences.set(key, sequence)
     }
     sequence.add(entry)
@@ -88,8 +88,4 @@ export class Sequences {
     }
     return entry.staged
   }
-}
-
-function bySequence (a: Entry, b: Entry): number {
-  return sequenceInstant(a.memory) - sequenceInstant(b.memory) || byMemoryId(a, b)
 }

@@ -1,8 +1,9 @@
 import { forEachConcurrently } from '../../concurrency/for-each-concurrently.js'
 import { mapInTurns } from '../../concurrency/turn-budget.js'
 import { bankKeyString, flowOf, type BankKey } from '../../identity/context.js'
-import { compareText } from '../../text/compare-text.js'
-import type { Candidate, CandidateScores, EmbeddingSpace, SearchRequest, SearchResult } from '../vector-store.js'
+import {
+  byScore, type Candidate, type CandidateScores, type EmbeddingSpace, type SearchRequest, type SearchResult,
+} from '../vector-store.js'
 import type { CutRow, LongColumnReader } from './bounded-rows.js'
 import type { Executor } from './executor.js'
 import { HeavyWork, LONG_WAIT_MS, shareOf } from './heavy-work.js'
@@ -189,7 +190,5 @@ function scoresOf (row: CandidateRow, { lexical }: SearchRequest): CandidateScor
 
 /** @returns the best over all banks: descending, ties by memory id, then in the order of the banks */
 function bestOverBanks (banks: ReadonlyArray<readonly Candidate[]>, limit: number): Candidate[] {
-  return banks.flat()
-    .sort((a, b) => b.score - a.score || compareText(a.memory.memoryId, b.memory.memoryId))
-    .slice(0, limit)
+  return banks.flat().sort(byScore).slice(0, limit)
 }
