@@ -11,14 +11,12 @@ import { ModelCallError } from './remote/model-call-error.js'
  * backfill. Queries have the limit of the recall. Closing ends the calls in progress.
  */
 export class BoundedEmbeddings extends EmbeddingDecorator {
-  readonly model?: string
   readonly #timeoutMs: number
   readonly #activeCalls = new Set<AbortController>()
 
   /** @throws ProviderError when the provider's own limits are invalid */
   constructor (provider: EmbeddingProvider) {
     super(provider)
-    if (provider.model !== undefined) this.model = provider.model
     this.#timeoutMs = limitsOf('embedding_provider', provider).attemptTimeoutMs
   }
 

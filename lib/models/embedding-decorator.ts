@@ -3,7 +3,11 @@ import type { ModelStatus } from './status.js'
 
 /** An embedding provider that changes how another one embeds, and passes on everything else. */
 export abstract class EmbeddingDecorator implements EmbeddingProvider {
-  constructor (protected readonly provider: EmbeddingProvider) {}
+  readonly model?: string
+
+  constructor (protected readonly provider: EmbeddingProvider) {
+    if (provider.model !== undefined) this.model = provider.model
+  }
 
   get dimensions (): number {
     return this.provider.dimensions

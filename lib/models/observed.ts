@@ -28,15 +28,13 @@ interface Call {
 
 /** Wraps an embedding provider to record and trace its calls, including those that its cache answers. */
 export class ObservedEmbeddings extends EmbeddingDecorator {
+  override readonly model: string
   readonly #options: ObserverOptions
 
   constructor (provider: EmbeddingProvider, options: ObserverOptions) {
     super(provider)
+    this.model = provider.model ?? options.provider
     this.#options = options
-  }
-
-  get model (): string {
-    return this.provider.model ?? this.#options.provider
   }
 
   async embed (texts: readonly string[], options: EmbedOptions): Promise<Float32Array[]> {

@@ -1,4 +1,4 @@
-import type { EmbedOptions, EmbeddingProvider } from '../embedding-provider.js'
+import type { EmbedOptions } from '../embedding-provider.js'
 import { EmbeddingDecorator } from '../embedding-decorator.js'
 
 const WORD = /[\p{L}\p{N}][\p{L}\p{M}\p{N}'’-]*/gu
@@ -13,13 +13,6 @@ const QUESTION_WORD = new RegExp(`^(?:${[
  * near each other whatever they ask, and what answers them is a statement.
  */
 export class QuestionEmbeddings extends EmbeddingDecorator {
-  readonly model?: string
-
-  constructor (provider: EmbeddingProvider) {
-    super(provider)
-    if (provider.model !== undefined) this.model = provider.model
-  }
-
   async embed (texts: readonly string[], options: EmbedOptions): Promise<Float32Array[]> {
     const statements = options.purpose === 'query' ? texts.map(statementOf) : []
     const stated = statements.flatMap((statement) => statement ?? [])
