@@ -12,7 +12,7 @@ const CONSOLE_PARAMETERS = [
 ]
 
 /** The variables of the environment with which the file must agree. */
-export interface RelatedVariables {
+interface RelatedVariables {
   mode: AuthMode | undefined
   /** SERVICE_OIDC_ISSUER. */
   issuer: string | undefined

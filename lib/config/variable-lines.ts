@@ -1,5 +1,5 @@
 /** An assignment in a file of variables. */
-export interface Assignment {
+interface Assignment {
   name: string
   value: string
   /** The number of the line that it begins in. */

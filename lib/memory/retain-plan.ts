@@ -8,7 +8,7 @@ import type { RetainAnswer, RetainBatchAnswer } from './schemas.js'
 export type Target = number | StoredMemory
 
 /** The decision about an item before the write. */
-export interface RetainedItem {
+interface RetainedItem {
   kind: 'stored' | 'updated' | 'skipped'
   /** The memory that holds the item's content. */
   target: Target
@@ -21,7 +21,7 @@ export interface RetainedItem {
  * The data that the answer of a retain needs in addition to the outcome of the write. Idempotency records keep it
  * across releases: properties may be added, but not changed.
  */
-export interface RetainContext {
+interface RetainContext {
   bankId: string
   /** The written memories in order; the outcome shows of which the store already had an exact repeat. */
   memories: readonly StoredMemory[]

@@ -2,7 +2,7 @@ import { DAY_MS, startOfDay, utcDate, WEEK_MS } from '../time/days.js'
 import type { TimeSpan } from './open-periods.js'
 
 /** A period that recurs every year, in UTC. */
-export type Recurring = (year: number) => TimeSpan
+type Recurring = (year: number) => TimeSpan
 
 /** Years, relative to the present one, in which a period of any year is searched. */
 export const RECURRENCES = [-4, -3, -2, -1, 0, 1]

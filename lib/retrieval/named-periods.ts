@@ -30,7 +30,7 @@ interface Rule {
   read: (groups: Groups, reference: number) => readonly TimeSpan[]
 }
 
-export interface NamedPeriod {
+interface NamedPeriod {
   /** Where its name begins in the text. */
   index: number
   spans: readonly TimeSpan[]

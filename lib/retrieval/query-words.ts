@@ -4,7 +4,7 @@ import { latestAndNext } from './calendar-periods.js'
 import type { TimeSpan } from './open-periods.js'
 
 /** What the wording of a query asks for, as far as it decides which of its words only frame it. */
-export interface Asked {
+interface Asked {
   asksForAssistantTurn: boolean
   asksForMethod: boolean
   asksForAdvice: boolean

@@ -189,14 +189,14 @@ export function interleave (
 }
 
 /** The bounds that cut a ranking to the hits. */
-export interface TruncationBounds {
+interface TruncationBounds {
   limit: number
   minScore?: number | undefined
   /** The most tokens of all hits together. */
   maxTokens?: number | undefined
 }
 
-export interface TruncatedRanking {
+interface TruncatedRanking {
   hits: ScoredCandidate[]
   /** Whether `maxTokens` ended the list. */
   truncated: boolean

@@ -63,7 +63,7 @@ export interface RecallObservation {
   scored: readonly ScoredCandidate[]
 }
 
-export interface RetrieverOptions {
+interface RetrieverOptions {
   store: VectorStore
   embeddings: EmbeddingProvider
   reranker?: Reranker | undefined

@@ -12,7 +12,7 @@ const BOUND_RATIO = 1.25
 const BUCKETS = 64
 const LOG_RATIO = Math.log(BOUND_RATIO)
 
-export interface MemoryUse {
+interface MemoryUse {
   rss: number
   heapUsed: number
 }
@@ -32,7 +32,7 @@ export interface HistorySample {
   memory: MemoryUse
 }
 
-export interface RequestHistoryOptions {
+interface RequestHistoryOptions {
   clock: Clock
   memory: () => MemoryUse
 }

@@ -4,7 +4,7 @@ import { stem } from './stems.js'
 import { STOP_WORDS } from './stop-words.js'
 import { words, wordsInParts } from './words.js'
 
-export interface AnalyzedText {
+interface AnalyzedText {
   /** Every term with the number of times it occurs, in order of first occurrence. */
   terms: Map<string, number>
   /** Terms that are not stop words, repeats counted; at least 1 when there is any term. */

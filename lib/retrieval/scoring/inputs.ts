@@ -19,7 +19,7 @@ const CANDIDATES_PER_STEP = 256
 export type Scorable = Readonly<Pick<Candidate, 'bank' | 'memory' | 'scores'>>
 
 /** The value of each scorer, by name, before its weight. */
-export type ScoreBreakdown = Record<ScorerName, number>
+type ScoreBreakdown = Record<ScorerName, number>
 
 /** @returns the signals of each candidate */
 export function * signalsSteps (candidates: readonly Scorable[], reader: SignalReader): Steps<Signals[]> {

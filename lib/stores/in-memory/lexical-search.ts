@@ -35,7 +35,7 @@ export interface LexicalResult {
   requested: ReadonlyMap<Entry, { score: number, own: number }>
 }
 
-export interface LexicalSearch {
+interface LexicalSearch {
   limit: number
   /** Which memories are found. The neighbours of a memory add to its score whether or not they are accepted. */
   accept: Accept

@@ -27,7 +27,7 @@ import { isUnexpired, type Accept } from './entry.js'
 /** Attempts of a read in steps before it excludes writes to the bank, because the bank has changed during each. */
 const ATTEMPTS = 3
 
-export interface InMemoryVectorStoreOptions {
+interface InMemoryVectorStoreOptions {
   /** Maximum estimated bytes of memories and of the configuration of banks. Default: two fifths of the heap limit. */
   maximumBytes?: number | undefined
   /** Distributes the event loop among callers. */

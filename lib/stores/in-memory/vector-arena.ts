@@ -46,7 +46,7 @@ export interface Extent {
   readonly bytes: number
 }
 
-export interface VectorArenaOptions {
+interface VectorArenaOptions {
   /** Maximum memory in bytes, rounded to whole pages of 64 KiB. Default and upper limit: the 4 GiB of WebAssembly. */
   maximumBytes?: number
   /** The compiled assembly/vectors.ts. Default: vectors.wasm beside this file. */

@@ -15,7 +15,7 @@ export interface VectorEntry<T> {
 }
 
 /** A payload found by a search; `score` is the cosine, -1 to 1. */
-export interface VectorMatch<T> {
+interface VectorMatch<T> {
   payload: T
   score: number
 }

@@ -11,7 +11,7 @@ import { estimatePostings, type WritePlan } from './writes.js'
 /** Default for the postings of a write that is done synchronously: some two milliseconds. */
 const MAX_SYNC_POSTINGS = 4000
 
-export interface InMemoryWriterOptions {
+interface InMemoryWriterOptions {
   directory: Directory
   capacity: Capacity
   arena: VectorArena

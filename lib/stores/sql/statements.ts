@@ -19,7 +19,7 @@ export const EMPTY = 'sum(e.memories) = 0 and sum(e.passages) = 0 and sum(e.embe
  * Statements that take the advisory locks of a bank ($1 tenant, $2 name), which end with the transaction. Each lock is
  * a statement of its own, because a statement sees only what was committed before it began.
  */
-export interface BankLocks {
+interface BankLocks {
   /** Exclusive; conflicts with `lockBank` and `shareBank` of other transactions. */
   lockBank: string
   /** Shared; conflicts with `lockBank` of other transactions. */
