@@ -1,3 +1,5 @@
+import { withLowerType } from '../identity/context.js'
+
 /** Decides whether a name matches. */
 export type Matcher = (name: string) => boolean
 
@@ -22,12 +24,6 @@ export function compilePrincipalPattern (pattern: string): Matcher {
   if (lowered === pattern || (!pattern.includes(':') && isLiteral(pattern))) return matchesExactly
   const matchesLowered = compilePattern(lowered)
   return (name) => matchesExactly(name) || (name.includes(':') && matchesLowered(name))
-}
-
-/** The principal with its type in lower case; one without a type as it is. */
-export function withLowerType (principal: string): string {
-  const colon = principal.indexOf(':')
-  return colon === -1 ? principal : `${principal.slice(0, colon).toLowerCase()}${principal.slice(colon)}`
 }
 
 export function isLiteral (pattern: string): boolean {

@@ -1,6 +1,6 @@
-import type { RequestContext } from '../identity/context.js'
+import { withLowerType, type RequestContext } from '../identity/context.js'
 import { lowestTrust, type Trust } from '../identity/trust.js'
-import { compilePrincipalPattern, isLiteral, withLowerType, type Matcher } from './patterns.js'
+import { compilePrincipalPattern, isLiteral, type Matcher } from './patterns.js'
 
 export interface TrustRule {
   /** A principal, or a prefix before one trailing `*`. */

@@ -73,6 +73,12 @@ export function splitPrincipal (principal: string): { type: string, id: string }
   return { type: parts[1]!, id: parts[2]! }
 }
 
+/** The principal with its type in lower case; one without a type as it is. */
+export function withLowerType (principal: string): string {
+  const colon = principal.indexOf(':')
+  return colon === -1 ? principal : `${principal.slice(0, colon).toLowerCase()}${principal.slice(colon)}`
+}
+
 /** The rule for bank ids; in JavaScript `$` matches only at the very end, so a trailing line feed is refused. */
 export const BANK_ID_PATTERN = `^${BANK_ID}$`
 const WHOLE_BANK_ID = new RegExp(BANK_ID_PATTERN)
