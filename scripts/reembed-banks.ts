@@ -44,7 +44,7 @@ export interface ReembedLog {
 
 /**
  * Gives every memory a vector of the configured provider, including memories with vectors of another provider.
- * @returns the result for each bank
+ * @returns the result for each bank; a database without memories has none
  * @throws ConfigurationError, ProviderError, SqlError; ServiceError when the provider fails
  */
 export async function reembedBanks (
@@ -87,8 +87,12 @@ export async function reembedBanks (
       (onlyBank ?? bankId) === bankId && (onlyTenant ?? tenantId) === tenantId
     ))
     if (banks.length === 0) {
-      const which = onlyBank === undefined && onlyTenant === undefined ? 'bank' : 'such bank'
-      throw new ProviderError(`${name} has no ${which} with memories`)
+      // A restriction that matches nothing is most likely misspelt; an empty database is no fault.
+      if (onlyBank !== undefined || onlyTenant !== undefined) {
+        throw new ProviderError(`${name} has no such bank with memories`)
+      }
+      info(`${name} has no memories: there is nothing to do`)
+      return { ...space, banks: [] }
     }
     const done: ReembeddedBank[] = []
     for (const { bank } of banks) {

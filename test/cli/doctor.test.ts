@@ -165,6 +165,11 @@ t.test('a folder is migrated, passes the examination, and its banks are moved to
   t.match(await runCli(['reembed', '--bank', 'nowhere'], options), {
     code: 1, stdout: '', stderr: /has no such bank with memories/,
   })
+  t.match(await runCli(['reembed'], options), {
+    code: 0, stdout: /^The .*data.* has no memories: there is nothing to do\n$/i, stderr: '',
+  })
+  const nothing = await runCli(['reembed', '--json'], options)
+  t.match([nothing.code, JSON.parse(nothing.stdout), nothing.stderr], [0, { banks: [] }, /nothing to do/])
   t.equal((await runCli(['reembed', '--batch', '0'], options)).code, 2)
   t.match(await runCli(['migrate'], { cwd }), { code: 1, stdout: '', stderr: /needs a connection URI/ })
 })
