@@ -1,8 +1,8 @@
-import type { IncomingHttpHeaders } from 'node:http'
 import type { ErrorObject, ValidateFunction } from 'ajv'
 import fastJson from 'fast-json-stringify'
 import type { FastifyInstance, preHandlerHookHandler } from 'fastify'
 import fp from 'fastify-plugin'
+import { hasAtMost } from '../http/unread-body.js'
 import { invalidRequest } from '../lib/errors/service-error.js'
 import {
   compile, strictAjv, validationError, validatorOf, type InputSchema, type Validator,
@@ -74,18 +74,24 @@ function serializer (schema: object): (value: unknown) => string {
   return (value) => cached(serializers, schema, () => fastJson(schema))(value)
 }
 
-/** Refuses the members of a body that the route does not take, so that none is ignored; `{}` and null have none. */
-const refuseBody: preHandlerHookHandler = ({ body, method, headers }, _reply, done) => {
-  const validate = bodyValidator(NOTHING)
-  // Fastify reads no body of these methods, but the caller may have put the filters of a list into it.
-  if ((method === 'GET' || method === 'HEAD') && announcesMembers(headers)) {
-    done(invalidRequest([{ field: '', message: `A ${method} request has no body: send parameters in the query string` }]))
-  } else if (body === undefined || body === null || validate(body)) done()
-  else done(validationError(validate.problems))
-}
+/** The longest body without members. */
+const MAX_EMPTY = 'null'.length
 
-function announcesMembers (headers: IncomingHttpHeaders): boolean {
-  return Number(headers['content-length'] ?? 0) > 'null'.length || headers['transfer-encoding'] !== undefined
+/** Refuses the members of a body that the route does not take, so that none is ignored; `{}` and null have none. */
+const refuseBody: preHandlerHookHandler = ({ body, method, headers, raw }, _reply, done) => {
+  // Fastify reads no body of these methods, but the caller may have put the filters of a list into it.
+  if (method === 'GET' || method === 'HEAD') {
+    const settle = (isEmpty: boolean) => {
+      const message = `A ${method} request has no body: send parameters in the query string`
+      done(isEmpty ? undefined : invalidRequest([{ field: '', message }]))
+    }
+    if (headers['transfer-encoding'] === undefined) settle(Number(headers['content-length'] ?? 0) <= MAX_EMPTY)
+    else void hasAtMost(MAX_EMPTY, raw).then(settle)
+    return
+  }
+  const validate = bodyValidator(NOTHING)
+  if (body === undefined || body === null || validate(body)) done()
+  else done(validationError(validate.problems))
 }
 
 /**

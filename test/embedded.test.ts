@@ -36,7 +36,7 @@ await t.test('a request that the app injects may have the encoding chunked', asy
   const { app } = await host(t)
   await app.register(memoryGateway, options())
   const read = await app.inject({ url: '/memory/v1/banks', headers: { 'transfer-encoding': 'chunked' } })
-  refused(t, read, 400, 'invalid_request')
+  t.equal(read.statusCode, 200)
   const payload = JSON.stringify({ bank_id: 'notes', query: 'otters' })
   const headers = { ...JSON_TYPE, 'transfer-encoding': 'chunked' }
   const recalled = await app.inject({ method: 'POST', url: '/memory/v1/recall', headers, payload })
