@@ -25,6 +25,7 @@ const serializers = new WeakMap<object, (value: unknown) => string>()
 const query = strictAjv({ coerceTypes: 'array' })
 /** The texts that are numbers in a query, for each numeric type of a schema. */
 const DECIMAL: Record<string, RegExp> = { integer: /^-?\d+$/, number: /^-?\d+(\.\d+)?$/ }
+const QUERY_ENCODING = 'The query string must be percent-encoded UTF-8; a % is written as %25'
 const NOTHING = { type: 'object', properties: {}, additionalProperties: false }
 
 function cached<T> (cache: WeakMap<object, T>, schema: object, make: () => T): T {
@@ -95,6 +96,25 @@ const refuseBody: preHandlerHookHandler = ({ body, method, headers, raw }, _repl
 }
 
 /**
+ * Refuses a query string that is not percent-encoded UTF-8. Fastify keeps such a value as it is written, and then a
+ * filter matches nothing, or something else than the caller means. It refuses such a path itself.
+ */
+const refuseOtherEncoding: preHandlerHookHandler = ({ url }, _reply, done) => {
+  const start = url.indexOf('?')
+  if (start === -1 || url.slice(start + 1).split('&').every(isPercentEncoded)) done()
+  else done(invalidRequest([{ field: '', message: QUERY_ENCODING }]))
+}
+
+function isPercentEncoded (text: string): boolean {
+  try {
+    decodeURIComponent(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/**
  * Implements the contract's rules for input. In a body only numeric strings are converted, to numbers; null means that
  * an optional field is absent; unknown fields are refused. Query strings, which are all text, are converted.
  */
@@ -118,8 +138,10 @@ async function validation (app: FastifyInstance): Promise<void> {
     const schema = route.schema?.body as InputSchema | undefined
     if (route.routePath.startsWith('/v1/') && route.schema !== undefined) {
       // A route without query parameters or without a body refuses unknown members instead of ignoring them.
-      route.schema.querystring ??= NOTHING
+      const queries = (route.schema.querystring ??= NOTHING) as InputSchema
       if (schema === undefined) checkFirst(refuseBody)
+      // A route that takes any parameter reads none.
+      if (queries.additionalProperties !== true) checkFirst(refuseOtherEncoding)
     }
     if (schema?.type !== 'object') return
     checked.add(schema)

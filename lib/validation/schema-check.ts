@@ -117,6 +117,7 @@ export function schemaCheck<S extends TSchema> (
 /** The members of a JSON Schema that prepareInput() and messages read. */
 export interface InputSchema extends DescribedSchema {
   properties?: Record<string, InputSchema>
+  additionalProperties?: unknown
   items?: InputSchema
 }
 
