@@ -5,8 +5,11 @@ import { toServiceError } from '../http/error-handling.js'
 import { pathParameter } from '../http/path-parameter.js'
 import { rawBody } from '../http/raw-body.js'
 import type { WebhookSource, WebhookSources } from '../lib/sources/webhook-sources.js'
+import { refuseOnBehalfOfHeader } from './auth/on-behalf-of.js'
 
 const JSON_TYPE = 'application/json'
+/** Why a sender cannot act on behalf of a principal, which completes the sentence that begins with the header's name. */
+const NOT_FOR_SOURCES = 'is not accepted from a webhook: its events are stored as the principal of the source'
 const NO_BYTES = Buffer.alloc(0)
 
 const IS_SIGNED: unique symbol = Symbol('the signature of the source is verified')
@@ -52,6 +55,7 @@ async function sourceGuard (app: FastifyInstance, { sources }: { sources: Webhoo
   })
   app.addHook('preValidation', async (request) => {
     await authenticate(request, rawBody(request.body))
+    refuseOnBehalfOfHeader(request, NOT_FOR_SOURCES)
     const fault = bodyCodingFault(request.headers)
     if (fault !== undefined) throw fault
   })

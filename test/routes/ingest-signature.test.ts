@@ -177,3 +177,23 @@ await t.test('a source that does not exist is 404, whatever is sent', async (t) 
     refused(t, await send(app, source, '{not json', { 'content-type': 'text/plain' }), 404, 'not_found')
   }
 })
+
+await t.test('X-Service-On-Behalf-Of is refused, and only to a sender who has the secret', async (t) => {
+  const obo = { 'x-service-on-behalf-of': 'user:bob' }
+  const refusal = {
+    errors: [{
+      field: 'X-Service-On-Behalf-Of',
+      message: 'is not accepted from a webhook: its events are stored as the principal of the source',
+    }],
+  }
+  const before = (await app.get('/v1/banks/inbox')).json().memory_count
+  for (const value of ['user:bob', 'nonsense']) {
+    const headers = { 'x-signature-256': signatureOf(BODY), 'x-service-on-behalf-of': value }
+    refused(t, await send(app, 'plain', BODY, headers), 400, 'invalid_request', refusal)
+  }
+  refused(t, await send(app, 'open', '{"content":"Order 18."}', obo), 400, 'invalid_request', refusal)
+  refused(t, await send(app, 'plain', BODY, obo), 401, 'unauthenticated', REFUSAL)
+  t.equal((await app.get('/v1/banks/inbox')).json().memory_count, before)
+  const blank = { 'x-signature-256': signatureOf(BODY), 'x-service-on-behalf-of': ' ' }
+  t.equal((await send(app, 'plain', BODY, blank)).statusCode, 200)
+})
