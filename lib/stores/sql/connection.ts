@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import postgres from 'postgres'
 import { TIMED_OUT, withTimeout } from '../../concurrency/deadline.js'
 import { arrayElements, arrayNumbers, arrayText } from './arrays.js'
@@ -60,6 +61,7 @@ const HINTS: Readonly<Record<string, string>> = {
   ECONNRESET: ' (it ended the connection; a server that does not offer TLS does so when the URI has sslmode)',
   ENOTFOUND: ' (the host name is not known)',
   EAI_AGAIN: ' (the host name cannot be resolved at the moment)',
+  ERR_TLS_CERT_ALTNAME_INVALID: ' (its certificate is for another host)',
   CONNECT_TIMEOUT: ' (nobody answers there)',
 }
 
@@ -105,9 +107,12 @@ export class Connection {
     this.#place = hosts.map((host) => `${host}:${port}`).join(', ')
     // Lists, although the driver's types do not allow them: in a string the driver cuts a host at its first colon, and
     // it uses PGPORT for a URI without a port.
-    const where: object = { host: hosts.map((host) => host.replace(/^\[(.*)\]$/, '$1')), port: hosts.map(() => port) }
+    const where: object = { host: hosts.map(unbracketed), port: hosts.map(() => port) }
+    const checked = checkedAddress(url)
     this.#sql = postgres(url, {
       ...where,
+      // Without this the driver expects a certificate for `localhost`.
+      ...(checked !== undefined && { ssl: { host: checked } }),
       max: 1,
       connect_timeout: connectTimeout,
       // The driver would close the connection between two statements of a transaction, of which it does not know.
@@ -212,6 +217,15 @@ function cancel (pending: object): void {
 function placeOf (url: string): { hosts: string[], port: number } {
   const { hostname, port } = new URL(url)
   return { hosts: hostname.split(','), port: port === '' ? DEFAULT_PORT : Number(port) }
+}
+
+const unbracketed = (host: string) => host.replace(/^\[(.*)\]$/, '$1')
+
+/** The IP address for which the certificate of the server must be valid; undefined when it is a name, or any. */
+function checkedAddress (url: string): string | undefined {
+  const { hostname, searchParams } = new URL(url)
+  const host = unbracketed(hostname)
+  return searchParams.getAll('sslmode').at(-1) === 'verify-full' && isIP(host) !== 0 ? host : undefined
 }
 
 /**

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { ProviderError, type ProviderConfig, type ProviderContext } from '../../providers/registry.js'
 import { PgliteSettings, PostgresSettings } from '../../providers/schemas/stores.js'
@@ -44,6 +45,10 @@ export function checkDatabaseUrl (url: string, name: string): string {
     throw new ProviderError(`${name}: must be a connection URI with a host and a database, like ` +
       'postgres://user:password@host:5432/database (the value is not shown)')
   }
+  if (parsed.searchParams.getAll('sslmode').includes('verify-full') && listsAddress(parsed.hostname)) {
+    throw new ProviderError(`${name}: with sslmode=verify-full, several hosts must all be names, because the driver ` +
+      'cannot check the certificates of several addresses (the value is not shown)')
+  }
   if (![parsed.username, parsed.password].every(isDecodable)) {
     throw new ProviderError(`${name}: a % in the user or the password must be written as %25 (the value is not shown)`)
   }
@@ -51,6 +56,12 @@ export function checkDatabaseUrl (url: string, name: string): string {
     throw new ProviderError(`${name}: sslmode must be disable, prefer, require or verify-full (the value is not shown)`)
   }
   return url
+}
+
+/** Whether an IP address is one of several hosts. */
+function listsAddress (hostname: string): boolean {
+  const hosts = hostname.split(',')
+  return hosts.length > 1 && hosts.some((host) => isIP(host.replace(/^\[(.*)\]$/, '$1')) !== 0)
 }
 
 function isDecodable (part: string): boolean {

@@ -133,6 +133,19 @@ t.test('sslmode has one of the values that work, and the message about another c
   t.end()
 })
 
+t.test('with sslmode=verify-full, an IP address is accepted as the only host', (t) => {
+  for (const hosts of ['10.0.0.1', '[::1]', 'db', 'one,two']) {
+    const good = `postgres://app@${hosts}:5432/memories?sslmode=verify-full`
+    t.equal(checkDatabaseUrl(good, 'DATABASE_URL'), good)
+  }
+  for (const hosts of ['10.0.0.1,10.0.0.2', 'db,10.0.0.2']) {
+    const bad = `postgres://app:${PASSWORD}@${hosts}:5432/memories`
+    refused(t, () => checkDatabaseUrl(`${bad}?sslmode=verify-full`, 'DATABASE_URL'), /several hosts must all be names/)
+    t.equal(checkDatabaseUrl(`${bad}?sslmode=require`, 'DATABASE_URL'), `${bad}?sslmode=require`)
+  }
+  t.end()
+})
+
 t.test('a URI must name the place of the database, and the message about a wrong one does not contain it', (t) => {
   for (const good of [
     URI, URI.replace('postgres:', 'postgresql:'), 'postgres://db/memories', 'postgres://app@[::1]:5432/memories',
