@@ -11,7 +11,7 @@ type RequestId = string | number
 interface StdioTransportOptions {
   stdin: Readable
   stdout: Writable
-  /** A longer message ends the connection. */
+  /** A longer message is not kept, and is answered with an error. */
   maxMessageBytes: number
   /** Milliseconds that the open requests have to be answered after the end of the input. */
   answerTimeoutMs: number
@@ -47,7 +47,7 @@ export class StdioTransport extends StdioServerTransport {
   override _ondata = (chunk: Buffer): void => {
     let from = 0
     for (let end = chunk.indexOf('\n'); end !== -1; end = chunk.indexOf('\n', from)) {
-      if (!this.#add(chunk.subarray(from, end))) return
+      this.#add(chunk.subarray(from, end))
       this.#readLine()
       from = end + 1
     }
@@ -80,19 +80,26 @@ export class StdioTransport extends StdioServerTransport {
     this.#options.ended()
   }
 
-  /** @returns false when the line is too long, which ends the connection */
-  #add (part: Buffer): boolean {
+  get #isTooLong (): boolean {
+    return this.#bytes > this.#options.maxMessageBytes
+  }
+
+  #add (part: Buffer): void {
     this.#bytes += part.length
-    if (this.#bytes > this.#options.maxMessageBytes) {
-      this.onerror?.(new Error(`the client has sent a message of more than ${this.#options.maxMessageBytes} bytes`))
-      void this.close()
-      return false
-    }
-    if (part.length > 0) this.#parts.push(part)
-    return true
+    // Of a message beyond the bound nothing is kept, so that a client cannot fill the memory.
+    if (this.#isTooLong) this.#parts = []
+    else if (part.length > 0) this.#parts.push(part)
   }
 
   #readLine (): void {
+    if (this.#isTooLong) {
+      this.#bytes = 0
+      const { maxMessageBytes } = this.#options
+      // Its id is not known, and other calls that run must not lose their answers by it.
+      this.#answerFault(null, ProtocolErrorCode.InvalidRequest, `A message has at most ${maxMessageBytes} bytes`)
+      this.onerror?.(new Error(`the client has sent a message of more than ${maxMessageBytes} bytes`))
+      return
+    }
     const line = Buffer.concat(this.#parts).toString('utf8').trim()
     this.#parts = []
     this.#bytes = 0

@@ -18,7 +18,7 @@ import { stackOf } from '../lib/errors/message-of.js'
 
 /** The number of calls of a client that are executed at a time; further ones wait. */
 const CONCURRENCY = 8
-/** Maximum bytes of a message, as the default of SERVICES_MAX_BODY_BYTES. A longer one ends the connection. */
+/** Maximum bytes of a message, as the default of SERVICES_MAX_BODY_BYTES. */
 const MAX_MESSAGE_BYTES = 10 * 1024 * 1024
 /** Tokens of one answer of a server, as the default of `mcp.answer_tokens`. */
 const SERVER_ANSWER_TOKENS = 8000
