@@ -8,7 +8,7 @@ import type { WebhookSource, WebhookSources } from '../lib/sources/webhook-sourc
 import { refuseOnBehalfOfHeader } from './auth/on-behalf-of.js'
 
 const JSON_TYPE = 'application/json'
-/** Why a sender cannot act on behalf of a principal, which completes the sentence that begins with the header's name. */
+/** Why a sender cannot act on behalf of somebody: completes the sentence that begins with the header's name. */
 const NOT_FOR_SOURCES = 'is not accepted from a webhook: its events are stored as the principal of the source'
 const NO_BYTES = Buffer.alloc(0)
 

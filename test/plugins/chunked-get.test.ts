@@ -39,7 +39,8 @@ await t.test('a chunked body without members counts as none, and another is refu
   }
   for (const body of ['{}', 'null']) t.equal((await ask(body)).status, 200, body)
   const { status, body } = await ask('{"limit":1}')
-  t.match([status, JSON.parse(body)], [400, { detail: 'A GET request has no body: send parameters in the query string' }])
+  t.equal(status, 400)
+  t.match(JSON.parse(body), { detail: 'A GET request has no body: send parameters in the query string' })
   t.equal((await ask('')).status, 200, 'the connection is still in use')
 })
 

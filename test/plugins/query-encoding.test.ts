@@ -10,7 +10,8 @@ const WRONG = ['%ff', '%c3', '%e0%a4', '%c0%80', '%ed%a0%80', '100%', '%', '%4',
 
 await t.test('a query string that is not percent-encoded UTF-8 is refused', async (t) => {
   const urls = [
-    '/v1/banks/b/memories?tags=', '/v1/banks/b/memories?tags=a&tags=', '/v1/banks?cursor=', '/v1/admin/banks?tenant_id=',
+    '/v1/banks/b/memories?tags=', '/v1/banks/b/memories?tags=a&tags=', '/v1/banks?cursor=',
+    '/v1/admin/banks?tenant_id=',
   ]
   for (const url of urls) {
     for (const wrong of WRONG) {
