@@ -6,7 +6,7 @@ import type { Directory } from './directory.js'
 import type { Entry } from './entry.js'
 import { neededBytes, type Capacity } from './capacity.js'
 import type { VectorArena } from './vector-arena.js'
-import { estimatePostings, type WritePlan } from './writes.js'
+import { estimatePostings, type BankChange, type WritePlan } from './writes.js'
 
 /** Default for the postings of a write that is done synchronously: some two milliseconds. */
 const MAX_SYNC_POSTINGS = 4000
@@ -55,7 +55,7 @@ export class InMemoryWriter {
   /** @param plan computes the change; may be called twice */
   async write<T> (
     key: BankKey, now: number, plan: (bank: Bank) => Steps<WritePlan<T>>,
-    { items, committed = () => {}, signal }: WriteOptions,
+    { items, committed, signal }: WriteOptions,
   ): Promise<T> {
     const id = bankKeyString(key)
     if (this.#queue.length(id) === 0 && this.expireSync(key, now, id)) {
@@ -131,9 +131,7 @@ export class InMemoryWriter {
     return this.#directory.get(id) ?? new Bank(key, this.#arena)
   }
 
-  #applySync (bank: Bank, { added, removed }: Pick<
-    WritePlan<unknown>, 'added' | 'removed'
-  >, committed?: () => void): void {
+  #applySync (bank: Bank, { added, removed }: BankChange, committed?: () => void): void {
     let needed = 0
     for (const memory of added) needed += neededBytes(memory)
     this.#capacity.reserve(needed)
@@ -151,9 +149,9 @@ export class InMemoryWriter {
     this.#sweepInBackground(bank)
   }
 
-  async #applyInSteps (id: string, bank: Bank, { added, removed }: Pick<
-    WritePlan<unknown>, 'added' | 'removed'
-  >, committed?: () => void): Promise<void> {
+  async #applyInSteps (
+    id: string, bank: Bank, { added, removed }: BankChange, committed?: () => void,
+  ): Promise<void> {
     const needed = await runInTurns(sumOfNeeds(added), id, this.#turns)
     this.#capacity.reserve(needed)
     let reserved = needed
@@ -191,7 +189,7 @@ export class InMemoryWriter {
   }
 
   /** Whether a change is small enough to be made synchronously. */
-  #isSmall (change: Pick<WritePlan<unknown>, 'added' | 'removed'>): boolean {
+  #isSmall (change: BankChange): boolean {
     return estimatePostings(change, this.#maxSyncPostings) <= this.#maxSyncPostings
   }
 
@@ -227,7 +225,7 @@ function * collectExpired (bank: Bank, now: number): Steps<Entry[]> {
   return expired
 }
 
-function * sumOfNeeds (added: WritePlan<unknown>['added']): Steps<number> {
+function * sumOfNeeds (added: BankChange['added']): Steps<number> {
   let needed = 0
   for (const memory of added) {
     needed += neededBytes(memory)

@@ -13,10 +13,13 @@ import type { Entry } from './entry.js'
 /** Cost of a memory in addition to its postings, in postings. */
 const POSTINGS_PER_MEMORY = 8
 
-/** A planned change of a bank. */
-export interface WritePlan<T> {
+/** The memories that a write adds to a bank and removes from it. */
+export interface BankChange {
   added: readonly NewMemory[]
   removed: readonly Entry[]
+}
+
+export interface WritePlan<T> extends BankChange {
   outcome: T
 }
 
@@ -115,9 +118,7 @@ export function * planRemoval (
 }
 
 /** Estimates the postings that a change touches; stops at `enough`. */
-export function estimatePostings ({ added, removed }: Pick<
-  WritePlan<unknown>, 'added' | 'removed'
->, enough: number): number {
+export function estimatePostings ({ added, removed }: BankChange, enough: number): number {
   let weight = 0
   for (const memory of added) {
     weight += POSTINGS_PER_MEMORY
