@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { strict, type MemoryRecord } from '../../lib/memory/schemas.js'
+import { strict } from '../../lib/memory/schemas.js'
 import type { Filters } from '../../lib/stores/vector-store.js'
 import { searchFor } from '../../lib/text/text-search.js'
 import { ListedFact, listedFactOf } from './facts.js'
@@ -52,7 +52,7 @@ export const listRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async (ap
     if (!isFiltered && offset >= count) return { items: [], total: count, limit, offset }
     if (offset >= MAX_MEMORIES_READ) throw tooLong()
     const isFound = q === undefined ? undefined : searchFor(q.toLowerCase())
-    const shown: MemoryRecord[] = []
+    const shown: Array<ReturnType<typeof listedFactOf>> = []
     let matched = 0
     await scanMemories(app, {
       bankId,
@@ -61,11 +61,12 @@ export const listRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async (ap
       visit: (memory) => {
         if (isFound?.(memory.text.toLowerCase()) === false) return { goOn: true, kept: 0 }
         const isKept = matched >= offset && shown.length < limit
-        if (isKept) shown.push(memory)
+        // Its metadata is copied here, where the event loop has turns between two memories.
+        if (isKept) shown.push(listedFactOf(memory))
         matched++
         return { goOn: isFiltered || shown.length < limit, kept: isKept ? memory.text.length : 0 }
       },
     })
-    return { items: shown.map(listedFactOf), total: isFiltered ? matched : count, limit, offset }
+    return { items: shown, total: isFiltered ? matched : count, limit, offset }
   })
 }

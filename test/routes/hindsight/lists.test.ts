@@ -152,3 +152,68 @@ t.test('a document of more than 10,000 memories is deleted', async (t) => {
   await client.deleteDocument('home', 'log')
   t.match(await client.listMemories('home'), { total: 1, items: [{ text: 'kept' }] })
 })
+
+/** The most that work counts within one turn of the event loop. */
+async function mostInOneTurn (work: (count: (number: number) => void) => Promise<void>): Promise<number> {
+  let [most, inTurn, isDone] = [0, 0, false]
+  const nextTurn = () => {
+    inTurn = 0
+    if (!isDone) setImmediate(nextTurn)
+  }
+  nextTurn()
+  await work((number) => { most = Math.max(most, inTurn += number) })
+  isDone = true
+  return most
+}
+
+t.test('pages of many tags and of long metadata are made in several turns of the event loop', async (t) => {
+  const { inject } = await gateway(t)
+  const metadata = Object.fromEntries(Array.from({ length: 200 }, (_, key) => [`key${key}`, key]))
+  const lines = Array.from({ length: 1000 }, (_, index) => JSON.stringify({
+    text: `Note ${index}`,
+    document_id: `d${Math.floor(index / 10)}`,
+    tags: Array.from({ length: 100 }, (_, tag) => `tag-${(7 * index + 13 * tag) % 10}-${index % 10}-${tag}`),
+    metadata,
+  }))
+  for (let start = 0; start < lines.length; start += 250) {
+    const imported = await inject({
+      method: 'POST',
+      url: '/v1/banks/home/import',
+      headers: { 'content-type': 'application/x-ndjson' },
+      payload: [
+        JSON.stringify({ format: 'memory-gateway-export', version: 1 }), ...lines.slice(start, start + 250),
+      ].join('\n'),
+    })
+    t.equal(imported.statusCode, 200)
+  }
+  const read = async (path: string) => (
+    (await inject({ method: 'GET', url: `/v1/default/banks/home/${path}` })).json()
+  )
+  const { sort } = Array.prototype
+  const sorted = await mostInOneTurn(async (count) => {
+    const { restore } = t.intercept(Array.prototype, 'sort', {
+      configurable: true,
+      value: function (this: unknown[], ...compare: []) {
+        count(this.length)
+        return sort.apply(this, compare)
+      },
+    })
+    const { items } = await read('documents?limit=1000') as { items: Array<{ tags: string[] }> }
+    restore()
+    t.equal(items.length, 100)
+    t.ok(items.every(({ tags }) => tags.length === 1000 && tags.every((tag, at) => at === 0 || tags[at - 1]! < tag)))
+  })
+  t.ok(sorted < 10_000, `${sorted} elements sorted`)
+  const { fromEntries } = Object
+  const copied = await mostInOneTurn(async (count) => {
+    const { restore } = t.capture(Object, 'fromEntries', (entries: Iterable<readonly [string, unknown]>) => {
+      count(1)
+      return fromEntries(entries)
+    })
+    const { items } = await read('memories/list?limit=1000') as { items: Array<{ metadata: object }> }
+    restore()
+    t.equal(items.length, 1000)
+    t.ok(items.every(({ metadata }) => Object.keys(metadata).length === 200))
+  })
+  t.ok(copied < 500, `${copied} objects made`)
+})
