@@ -53,9 +53,13 @@ function textCondition ({ key, is, values }: NonNullable<ListFilters['metadataTe
   return is === 'one of' ? has : (memory) => !has(memory)
 }
 
-/** Whether a memory has any, or all, of the tags; one without tags never passes, not even `all` of an empty list. */
+/**
+ * Whether a memory has any, or all, of the tags; one without tags never passes, not even `all` of an empty list. The
+ * tags of a memory differ, so those found can be counted: its tags are looked up, not compared with each of the others.
+ */
 export function tagCondition (values: readonly string[], match: 'any' | 'all'): Condition {
-  return match === 'all'
-    ? (memory) => memory.tags.length > 0 && values.every((tag) => memory.tags.includes(tag))
-    : (memory) => values.some((tag) => memory.tags.includes(tag))
+  const wanted = new Set(values)
+  return match === 'any'
+    ? ({ tags }) => tags.some((tag) => wanted.has(tag))
+    : ({ tags }) => tags.length > 0 && tags.filter((tag) => wanted.has(tag)).length === wanted.size
 }

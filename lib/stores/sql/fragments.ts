@@ -115,7 +115,7 @@ function tagFilter (
   const placeholder = parameters.bind(values)
   const condition = match === 'exact'
     ? `m.tags @> ${placeholder}::text[] and m.tags <@ ${placeholder}::text[]`
-    : tagCondition(placeholder, match)
+    : tagCondition(placeholder, match, values.length)
   return orUntagged ? `(m.tags = '{}' or (${condition}))` : condition
 }
 
@@ -142,11 +142,23 @@ function textFilter (
   return is === 'one of' ? `(${has})` : `not (${has})`
 }
 
-/** A memory has any, or all, of the tags; one without tags never passes, not even `all` of an empty list. */
-export function tagCondition (placeholder: string, match: 'any' | 'all'): string {
-  return match === 'all'
-    ? `m.tags @> ${placeholder}::text[] and m.tags <> '{}'`
-    : `m.tags && ${placeholder}::text[]`
+/**
+ * Up to so many tags are compared with each of the memory's, which takes less time than to look those up in a table of
+ * them.
+ */
+const MAX_COMPARED_TAGS = 10
+
+/**
+ * A memory has any, or all, of the tags; one without tags never passes, not even `all` of an empty list.
+ * @param count of the tags. Default: any number
+ */
+export function tagCondition (placeholder: string, match: 'any' | 'all', count = Infinity): string {
+  if (match === 'all') return `m.tags @> ${placeholder}::text[] and m.tags <> '{}'`
+  if (count <= MAX_COMPARED_TAGS) return `m.tags && ${placeholder}::text[]`
+  // PostgreSQL compares each element of one array with each of the other. It makes the table of a subquery once, in
+  // every kind of plan, and the form of the condition makes it use one.
+  return `exists (select from unnest(m.tags) as t(tag)
+    where (t.tag in (select w.tag from unnest(${placeholder}::text[]) as w(tag))) is true)`
 }
 
 /**

@@ -94,3 +94,17 @@ t.test('two adjacent ranges share no memory and omit none', async () => {
     return before !== after
   }))
 })
+
+t.test('the tags of a filter are not compared one by one with those of a memory', async (t) => {
+  const tags = (prefix: string) => Array.from({ length: 100 }, (_, index) => `${prefix}${index}`)
+  let reads = 0
+  const counted = new Proxy(tags('of the memory '), {
+    get: (target, name, receiver): unknown => {
+      reads++
+      return Reflect.get(target, name, receiver)
+    },
+  })
+  t.notOk(tagCondition(tags('of the filter '), 'any')(memory({ tags: counted })))
+  t.ok(tagCondition(tags('of the memory ').reverse(), 'all')(memory({ tags: counted })))
+  t.ok(reads < 1000, `${reads} reads`)
+})

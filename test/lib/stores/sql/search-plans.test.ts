@@ -1,4 +1,6 @@
 import t from 'tap'
+import { countStatement } from '../../../../lib/stores/sql/reading-statements.js'
+import { makeRemovalStatements } from '../../../../lib/stores/sql/removal-statements.js'
 import { searchStatement } from '../../../../lib/stores/sql/search-statement.js'
 import type { SearchRequest } from '../../../../lib/stores/vector-store.js'
 import { bank, BM25 } from '../../../contract/vector-store/setup.js'
@@ -51,5 +53,34 @@ t.test('a search without filters does not read the whole bank for its total, eve
     const found = row!['QUERY PLAN']
     const [{ Plan: plan }] = (typeof found === 'string' ? JSON.parse(found) : found) as [{ Plan: Plan }]
     t.ok(rowsOf('memories', plan) < 50, `${rowsOf('memories', plan)} rows`)
+  }
+})
+
+t.test('many tags of a filter are looked up in a table, and not compared with each tag of a memory', async (t) => {
+  const schema = schemaIn(t, database)
+  const store = await storeIn(database, { schema })
+  await store.insert(home, [
+    await newMemory('an otter', { tags: ['tag 1', 'tag 99'] }), await newMemory('a heron', { tags: ['other'] }),
+    await newMemory('a stoat'),
+  ], NOW)
+  const values = Array.from({ length: 100 }, (_, index) => `tag ${index}`)
+  const count = async (tags: { values: string[], match: 'any', orUntagged?: boolean }) => (
+    await store.countMemories(home, { now: NOW, filters: { tags }, limit: 10 })
+  )
+  t.equal(await count({ values, match: 'any' }), 1)
+  t.equal(await count({ values, match: 'any', orUntagged: true }), 2)
+  t.equal(await count({ values: values.slice(0, 2), match: 'any' }), 1)
+  const request = { now: NOW, filters: { tags: { values, match: 'any' as const } }, limit: 10 }
+  const removal = makeRemovalStatements(schema)
+  const removed = [home.tenantId ?? '', home.bankId, NOW]
+  for (const { text, values: parameters } of [
+    countStatement(schema, home, request)!,
+    { text: removal.lockChosen.any, values: [...removed, values] },
+    { text: removal.dryRun.any, values: [...removed, 10, values] },
+  ]) {
+    const plan = await database.read<{ 'QUERY PLAN': string }>(`explain ${text}`, parameters)
+    const lines = plan.map(({ 'QUERY PLAN': line }) => line)
+    t.ok(lines.some((line) => line.includes('hashed SubPlan')), lines.join('\n'))
+    t.notOk(lines.some((line) => line.includes('&&')), lines.join('\n'))
   }
 })
