@@ -135,6 +135,9 @@ function summaryOf (id: string, { bank_id: bankId, retained_at: retainedAt }: Me
   }
 }
 
+/** The memory that a tag takes in addition to its characters, in characters. */
+const TAG_CHARACTERS = 20
+
 /**
  * @param memory the next older memory
  * @returns the number of its characters that are kept
@@ -154,7 +157,7 @@ function addTo (document: Summary, { retained_at: retainedAt, tags, text }: Memo
       )
     }
     document.tags.splice(at, 0, tag)
-    kept += tag.length
+    kept += tag.length + TAG_CHARACTERS
   }
   return kept
 }
