@@ -4,6 +4,7 @@ import type { FastifyInstance, preHandlerHookHandler } from 'fastify'
 import fp from 'fastify-plugin'
 import { hasAtMost } from '../http/unread-body.js'
 import { invalidRequest } from '../lib/errors/service-error.js'
+import { isPercentEncoded } from '../lib/validation/percent-encoding.js'
 import {
   compile, strictAjv, validationError, validatorOf, type InputSchema, type Validator,
 } from '../lib/validation/schema-check.js'
@@ -103,15 +104,6 @@ const refuseOtherEncoding: preHandlerHookHandler = ({ url }, _reply, done) => {
   const start = url.indexOf('?')
   if (start === -1 || url.slice(start + 1).split('&').every(isPercentEncoded)) done()
   else done(invalidRequest([{ field: '', message: QUERY_ENCODING }]))
-}
-
-function isPercentEncoded (text: string): boolean {
-  try {
-    decodeURIComponent(text)
-    return true
-  } catch {
-    return false
-  }
 }
 
 /**

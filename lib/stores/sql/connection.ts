@@ -3,6 +3,7 @@ import postgres from 'postgres'
 import { TIMED_OUT, withTimeout } from '../../concurrency/deadline.js'
 import { arrayElements, arrayNumbers, arrayText } from './arrays.js'
 import { fromDatabase, SqlError, type Param } from './executor.js'
+import { unbracketed } from './settings.js'
 
 interface ConnectionOptions {
   /** Connection URI. */
@@ -218,8 +219,6 @@ function placeOf (url: string): { hosts: string[], port: number } {
   const { hostname, port } = new URL(url)
   return { hosts: hostname.split(','), port: port === '' ? DEFAULT_PORT : Number(port) }
 }
-
-const unbracketed = (host: string) => host.replace(/^\[(.*)\]$/, '$1')
 
 /** The IP address for which the certificate of the server must be valid; undefined when it is a name, or any. */
 function checkedAddress (url: string): string | undefined {

@@ -97,6 +97,7 @@ export class SqlSearcher {
   }
 
   async #searchBank (bank: BankKey, request: SearchRequest): Promise<Found> {
+    const heavy = this.#heavyWork(request)
     // The statement consists of key lookups, so one generic plan suits every bank.
     const search = async (nearest?: Nearest): Promise<Array<CutRow<CandidateRow>>> => {
       const statement = searchStatement(bank, request, { schema: this.#schema, space: this.#space, nearest })
@@ -109,7 +110,6 @@ export class SqlSearcher {
       }
       return heavy === undefined ? await read() : await heavy.run(bank, read)
     }
-    const heavy = this.#heavyWork(request)
     const nearest = await this.#nearest(bank, request)
     let found = await search(nearest)
     // An index scan ends after a bounded number of neighbours, even if filters exclude them or they are passages of the

@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { ProviderError, type ProviderConfig, type ProviderContext } from '../../providers/registry.js'
 import { PgliteSettings, PostgresSettings } from '../../providers/schemas/stores.js'
 import { settingsCheck } from '../../providers/settings.js'
+import { isPercentEncoded } from '../../validation/percent-encoding.js'
 
 /**
  * The values of `sslmode` with which the driver does what they mean for PostgreSQL's own clients. It would treat
@@ -49,7 +50,7 @@ export function checkDatabaseUrl (url: string, name: string): string {
     throw new ProviderError(`${name}: with sslmode=verify-full, several hosts must all be names, because the driver ` +
       'cannot check the certificates of several addresses (the value is not shown)')
   }
-  if (![parsed.username, parsed.password].every(isDecodable)) {
+  if (![parsed.username, parsed.password].every(isPercentEncoded)) {
     throw new ProviderError(`${name}: a % in the user or the password must be written as %25 (the value is not shown)`)
   }
   if (!parsed.searchParams.getAll('sslmode').every((mode) => TLS_MODES.includes(mode))) {
@@ -61,14 +62,10 @@ export function checkDatabaseUrl (url: string, name: string): string {
 /** Whether an IP address is one of several hosts. */
 function listsAddress (hostname: string): boolean {
   const hosts = hostname.split(',')
-  return hosts.length > 1 && hosts.some((host) => isIP(host.replace(/^\[(.*)\]$/, '$1')) !== 0)
+  return hosts.length > 1 && hosts.some((host) => isIP(unbracketed(host)) !== 0)
 }
 
-function isDecodable (part: string): boolean {
-  try {
-    decodeURIComponent(part)
-    return true
-  } catch {
-    return false
-  }
+/** A host as it stands in a URI, where IPv6 addresses have brackets, without them. */
+export function unbracketed (host: string): string {
+  return host.replace(/^\[(.*)\]$/, '$1')
 }
