@@ -61,7 +61,7 @@ const MAX_LIST_FORM_CHARACTERS = 500
 
 /** Also `how many days …` and `Which was first, …?`: such a question compares the times of several things. */
 const TIME = new RegExp([
-  String.raw`\b(?:when|what (?:date|day|month|year|time)|which (?:month|year|day|week)|how long|since when)\b`,
+  String.raw`\b(?:when|what (?:date|day|month|year|time)s?|which (?:date|day|week|month|year)s?|how long|since when)\b`,
   String.raw`\b(?:how many (?:days|weeks|months|years)|(?:what|which) order|the order (?:of|in which))\b`,
   String.raw`\b(?:first|last|earlier|later|earliest|latest|(?:most|more) recently)(?=\s*(?:[,:;?.]|$))`,
 ].join('|'), 'i')

@@ -73,8 +73,8 @@ const ASSISTANT = /^(?:assistant|ai|bot|chatbot|model|agent)$/i
 /** Roles of chat messages; others, such as `admin`, say nothing about who speaks. */
 const MESSAGE_ROLE = /^(?:user|human|assistant|ai)$/i
 const FIRST_PERSON = /\b(?:[Ii]|[Mm]e|[Mm]y|[Mm]ine|[Ww]e|us|[Oo]urs?)\b/
-const TIME = new RegExp(String.raw`\b(?:yesterday|today|tonight|tomorrow|ago|recently|just|since|other day|weeks?|weekend|months?|years?|birthday|anniversary|${[
-  'monday|tuesday|wednesday|thursday|friday|saturday|sunday',
+const TIME = new RegExp(String.raw`\b(?:yesterday|today|tonight|tomorrow|ago|recently|just|since|other day|weeks?|weekends?|months?|years?|birthday|anniversary|${[
+  '(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)s?',
   'january|february|march|april|june|july|august|september|october|november|december',
   String.raw`spring|summer|winter|autumn|(?:last|next|this|past|coming) (?:night|morning|evening|fall|may|few|couple)|in may|\d{4}`,
 ].join('|')})\b`, 'i')

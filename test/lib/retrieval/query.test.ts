@@ -24,6 +24,8 @@ const cases: Array<[text: string, asks: Form[]]> = [
   ['When did the bridge open?', ['asksForTime']],
   ['What year was the mill built?', ['asksForTime']],
   ['How long has the baker been ill?', ['asksForTime']],
+  ['On which days is the well cleaned?', ['asksForTime', 'asksForList']],
+  ['What times are best for the ferry?', ['asksForTime', 'asksForList']],
   ['How many weeks did the flood last?', ['asksForTime', 'asksForList']],
   ['Did the mill or the bridge open first?', ['asksForTime']],
   ['Which opened most recently, the mill or the bridge?', ['asksForTime', 'asksForName']],

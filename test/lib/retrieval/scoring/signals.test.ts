@@ -68,9 +68,9 @@ const cases: Record<
   mentionsTime: [
     [
       'We opened yesterday.', 'Since Monday it rains.', 'The mill of 1850.', 'Two weeks of rain.', 'See you in May.',
-      'Last night it froze.',
+      'Last night it froze.', 'The well is cleaned on Tuesdays.', 'We bake at weekends.',
     ],
-    ['We opened.', 'It may rain.', 'Room 12.'],
+    ['We opened.', 'It may rain.', 'Room 12.', 'An ice cream sundae.'],
   ],
   mentionsNumber: [
     ['We bake 40 loaves.', 'Seven ferries left.', 'It costs 3.50.', 'A dozen eggs.'], ['We bake bread.', 'Often.', ''],
