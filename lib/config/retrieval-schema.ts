@@ -55,7 +55,8 @@ export const RetrievalSchema = section({
   bm25: sectionOfSettings({
     k1: setting(number('Saturation of term frequency.', 0, 10), 0.9),
     pivot: setting(number('Length in words, without stop words, up to which the length of a text has no ' +
-      'effect; above it, the score falls in proportion.', 1, 100_000), 25),
+      'effect; above it, the score falls in proportion. In notes and articles, which ask nothing, it is three times ' +
+      'as long when no embedding is used.', 1, 100_000), 25),
     b: Type.Optional(number('Replaces the pivot: the length of a text is compared with the average of the bank, ' +
       'from 0 (no effect) to 1 (in proportion). Unset: the pivot is used.', 0, 1)),
   }, 'BM25 parameters.'),

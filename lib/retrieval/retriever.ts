@@ -29,6 +29,8 @@ export const MIN_CANDIDATES = 100
 
 /** The factor on the BM25 length pivot when the query asks for what an assistant said: its answers are long. */
 const ASSISTANT_LENGTH_FACTOR = 4
+/** The same for notes and articles, where a long text is no answer that contains every word somewhere. */
+const NOTES_LENGTH_FACTOR = 3
 const NO_VECTORS: Float32Array[] = []
 
 /** A stage that a recall skipped because its model failed or was late. */
@@ -229,10 +231,13 @@ function searchFor (
   { banks, filters, limit, budget, settings: { weights, bm25 } }: RetrievalRequest,
   { asksForAssistantTurn, terms }: AnalyzedQuery, now: number, vector: Float32Array | undefined,
 ): SearchRequest {
-  const { k1, context } = bm25
-  const length = asksForAssistantTurn && 'pivot' in bm25.length
-    ? { pivot: bm25.length.pivot * ASSISTANT_LENGTH_FACTOR }
-    : bm25.length
+  const { k1, context, length: form } = bm25
+  let length = form
+  if ('pivot' in form) {
+    length = asksForAssistantTurn
+      ? { pivot: form.pivot * ASSISTANT_LENGTH_FACTOR }
+      : { ...form, ...(vector === undefined && { notesPivot: form.pivot * NOTES_LENGTH_FACTOR }) }
+  }
   return {
     banks,
     filters,

@@ -15,7 +15,10 @@ import { byMemoryId, type LexicalRequest, type Memory, type Passage } from './ve
  *    the norm of that passage are the counts and the norm of the memory. A memory without any term of the query scores
  *    0, has no counts, and its norm is that of the mean length of its passages.
  * 3. Pool. The pool is the `poolSize` memories of the bank with the highest own scores above 0; ties are ordered by
- *    memory id. A search with filters adds the `poolSize` best of the memories that pass them.
+ *    memory id. A search with filters adds the `poolSize` best of the memories that pass them. The pool is of notes or
+ *    articles, and not of turns of a conversation, if it has at least MIN_NOTES members, less than NOTES_QUESTIONS per
+ *    cent of them end in a question, and none is an assistant's (`isAssistants`). With `notesPivot`, the norms of the
+ *    steps below are then those of that pivot, and the own scores of candidates are those that step 1 gives with it.
  * 4. Candidates. Without `context` the candidates are the pool. With it each member of the pool has a window: the
  *    member and up to WINDOW_REACH memories on either side in its sequence. A sequence is the memories of a document,
  *    or those of a UTC day that have no document, in the order of `sequenceInstant`, then of the memory ids. The
@@ -77,6 +80,19 @@ const MIN_POOL_SIZE = 100
 /** The number of memories in the pool of a search. */
 export function poolSize (limit: number): number {
   return Math.max(MIN_POOL_SIZE, limit)
+}
+
+/** The fewest memories by which notes and articles are told from conversations. */
+export const MIN_NOTES = 10
+/** In notes and articles fewer memories than this, in per cent, end in a question (docs/recall-quality.md). */
+export const NOTES_QUESTIONS = 3
+/** The speakers, in lower case, that are assistants. A user may be the author of notes. */
+export const ASSISTANTS: readonly string[] = ['assistant', 'ai', 'bot', 'chatbot', 'model', 'agent']
+
+/** Whether a memory's metadata state that an assistant said it. */
+export function isAssistants ({ metadata: { speaker, role } }: Pick<Memory, 'metadata'>): boolean {
+  const stated = speaker ?? role
+  return typeof stated === 'string' && ASSISTANTS.includes(stated.toLowerCase())
 }
 
 /** The instant by which the memories of a sequence are ordered. */

@@ -37,10 +37,11 @@ export interface LexicalRequest {
   /** Term frequency saturation of BM25, >= 0: the smaller, the less repetitions of a term count. */
   k1: number
   /**
-   * Length normalization. pivot: none for passages of up to so many terms, proportional above. b: as in BM25, relative
-   * to the bank's average, from 0 (none) to 1 (proportional).
+   * Length normalization. pivot: none for passages of up to so many terms, proportional above. notesPivot: the pivot
+   * for notes and articles, at least `pivot`; only with `context` and without the semantic strategy. b: as in BM25,
+   * relative to the bank's average, from 0 (none) to 1 (proportional).
    */
-  length: { pivot: number } | { b: number }
+  length: { pivot: number, notesPivot?: number } | { b: number }
   /** Whether memories are also found by the words of their neighbours in the document. */
   context: boolean
 }

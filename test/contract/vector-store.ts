@@ -20,6 +20,7 @@ import { separationContract } from './vector-store/separation.js'
 import type { OpenStore } from './vector-store/setup.js'
 import { trustContract } from './vector-store/trust.js'
 import { usageContract } from './vector-store/usage.js'
+import { notesContract } from './vector-store/notes.js'
 import { withoutDocumentContract } from './vector-store/without-document.js'
 
 const CONTRACT: Array<[about: string, part: (t: Test, open: OpenStore, tolerance: number) => void]> = [
@@ -29,6 +30,7 @@ const CONTRACT: Array<[about: string, part: (t: Test, open: OpenStore, tolerance
   ['lexical search', lexicalContract],
   ['context', contextContract],
   ['context without documents', withoutDocumentContract],
+  ['notes and articles', notesContract],
   ['the pool of a search', poolContract],
   ['semantic search', semanticContract],
   ['late vectors', lateVectorsContract],

@@ -1,3 +1,4 @@
+import { ASSISTANTS } from '../../stores/context.js'
 import type { Memory } from '../../stores/vector-store.js'
 import { addAlternatives, furtherTerms } from '../../text/alternative-terms.js'
 import { endsInQuestion, contentStems } from '../../text/analysis.js'
@@ -69,7 +70,7 @@ const HASHES_PER_ARRAY = 16_384
 
 const SPEAKER = /^\s*([\p{Lu}\p{Lo}][\p{L}\p{M}'’.-]{0,39}(?: [\p{Lu}\p{Lo}][\p{L}\p{M}'’.-]{0,39}){0,2}):\s+(?=\S)/u
 const USER = /^(?:user|human)$/i
-const ASSISTANT = /^(?:assistant|ai|bot|chatbot|model|agent)$/i
+const ASSISTANT = new RegExp(`^(?:${ASSISTANTS.join('|')})$`, 'i')
 /** Roles of chat messages; others, such as `admin`, say nothing about who speaks. */
 const MESSAGE_ROLE = /^(?:user|human|assistant|ai)$/i
 const FIRST_PERSON = /\b(?:[Ii]|[Mm]e|[Mm]y|[Mm]ine|[Ww]e|us|[Oo]urs?)\b/

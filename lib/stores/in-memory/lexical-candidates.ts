@@ -1,9 +1,11 @@
 import type { Steps } from '../../concurrency/steps.js'
-import { neighbourWeight, WINDOW_REACH, WITHOUT_DOCUMENT, WITHOUT_OWN_TERMS } from '../context.js'
+import {
+  isAssistants, MIN_NOTES, neighbourWeight, NOTES_QUESTIONS, WINDOW_REACH, WITHOUT_DOCUMENT, WITHOUT_OWN_TERMS,
+} from '../context.js'
 import type { LexicalRequest } from '../vector-store.js'
 import type { Bank } from './bank.js'
 import type { Accept, Entry, Neighbours } from './entry.js'
-import { scoreWithNeighbours, type QueryFactors } from './lexical-scoring.js'
+import { LengthNorms, scoreWithNeighbours, type QueryFactors } from './lexical-scoring.js'
 import { candidateArraysOf, MAX_NEIGHBOURS, type CandidateArrays, type Scratch } from './lexical-scratch.js'
 
 /** Number of candidates that one step processes. */
@@ -59,8 +61,22 @@ export class Candidates {
 
   /** Adds the windows of the candidates. @returns the scores of all candidates */
   * scoreInContext (): Steps<Float64Array> {
+    const norms = this.#normsOfNotes()
     yield * this.#openWindows()
-    return this.#hasNeighbours ? yield * this.#scores() : this.ownScores
+    if (norms !== undefined) return yield * this.#scores(norms, true)
+    return this.#hasNeighbours ? yield * this.#scores(this.#options.factors.norms, false) : this.ownScores
+  }
+
+  /** The norms for a pool of notes or articles; undefined when the pool is not known to be one. */
+  #normsOfNotes (): LengthNorms | undefined {
+    const { entries } = this
+    const { request: { length, k1 } } = this.#options
+    if (!('pivot' in length) || length.notesPivot === undefined || entries.length < MIN_NOTES) return undefined
+    let questions = 0
+    for (const { endsAsQuestion } of entries) if (endsAsQuestion) questions++
+    if (100 * questions >= NOTES_QUESTIONS * entries.length) return undefined
+    if (entries.some(({ memory }) => isAssistants(memory))) return undefined
+    return new LengthNorms({ pivot: length.notesPivot }, k1, 0)
   }
 
   /** The score of a memory, whether or not it is a candidate. @param scores by candidate */
@@ -183,8 +199,11 @@ export class Candidates {
     return this.#isCommitted ? entry.staged ?? entry : entry
   }
 
-  /** The scores of the candidates with the counts of their neighbours. */
-  * #scores (): Steps<Float64Array> {
+  /**
+   * The scores of the candidates with the counts of their neighbours.
+   * @param addsOwn whether the own scores are also computed again
+   */
+  * #scores (norms: LengthNorms, addsOwn: boolean): Steps<Float64Array> {
     const { bank, request, factors, scratch } = this.#options
     const { ownScores, scores, saturation, neighbours, neighbourWeights, withoutDocument } = this.#arrays
     const count = this.entries.length
@@ -192,10 +211,12 @@ export class Candidates {
       if (candidate % CANDIDATES_PER_STEP === CANDIDATES_PER_STEP - 1) yield
       const entry = this.entries[candidate]!
       const length = this.#lengthOf(entry, ownScores[candidate]!)
-      saturation[candidate] = factors.saturation(length)
+      saturation[candidate] = norms.saturation(length)
       // It has no counts to add to those of its neighbours.
       if (ownScores[candidate] === 0) continue
-      const norm = factors.norm(length)
+      const norm = norms.norm(length)
+      // Still above 0, which says that it has a term of the query.
+      if (addsOwn) ownScores[candidate] = Number.MIN_VALUE
       const factor = withoutDocument[candidate] === 1 ? WITHOUT_DOCUMENT : 1
       for (let slot = candidate * MAX_NEIGHBOURS; slot < (candidate + 1) * MAX_NEIGHBOURS; slot++) {
         const scored = neighbours[slot]! - 1
@@ -205,7 +226,7 @@ export class Candidates {
         neighbourWeights[slot] = weight * factor / norm
       }
     }
-    yield * scoreWithNeighbours(bank.lexical, request.terms, factors, scratch, count)
+    yield * scoreWithNeighbours(bank.lexical, request.terms, factors.gains, scratch, count, addsOwn)
     for (let candidate = 0; candidate < count; candidate++) {
       if (ownScores[candidate] === 0 && !this.#answersQuestion(candidate)) scores[candidate]! *= WITHOUT_OWN_TERMS
     }

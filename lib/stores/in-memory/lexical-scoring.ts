@@ -8,12 +8,8 @@ import type { LexicalStatistics } from './live-statistics.js'
 /** Number of postings that one step reads, in some tenths of a millisecond. */
 const POSTINGS_PER_STEP = 16_384
 
-/** The factors of BM25 that depend on the query and the index but not on a passage. */
-export class QueryFactors {
-  /** By term: the term adds gain · weight / (weight + saturation) to a score. */
-  readonly gains: readonly number[]
-  /** An upper bound of any score; includes terms that no passage contains. */
-  readonly maxScore: number
+/** The length normalization of a search, as numbers that are quickly applied. */
+export class LengthNorms {
   // The saturation of a length is flat + slope · length, and at least `minSaturation`.
   readonly minSaturation: number
   readonly flat: number
@@ -21,14 +17,10 @@ export class QueryFactors {
   /** `lengthNorm` of a length. */
   readonly norm: (length: number) => number
 
-  constructor (statistics: LexicalStatistics, { terms, k1, length }: Pick<LexicalRequest, 'terms' | 'k1' | 'length'>) {
-    this.gains = terms.map((term) => {
-      const frequency = statistics.frequency(term)
-      return (k1 + 1) * Math.log(1 + (statistics.size - frequency + 0.5) / (frequency + 0.5))
-    })
-    this.maxScore = this.gains.reduce((sum, gain) => sum + gain, 0)
+  /** @param average length of the bank's passages; 0 when all have the length 0 */
+  constructor (length: LexicalRequest['length'], k1: number, average: number) {
     // If all passages have the length 0, b has no effect.
-    const averageLength = statistics.averageLength > 0 ? statistics.averageLength : Infinity
+    const averageLength = average > 0 ? average : Infinity
     this.norm = (value) => lengthNorm(value, length, averageLength)
     this.minSaturation = 'pivot' in length ? k1 : 0
     this.flat = 'pivot' in length ? 0 : k1 * (1 - length.b)
@@ -38,6 +30,24 @@ export class QueryFactors {
   /** k1 · norm of a length. */
   saturation (length: number): number {
     return Math.max(this.minSaturation, this.flat + this.slope * length)
+  }
+}
+
+/** The factors of BM25 that depend on the query and the index but not on a passage. */
+export class QueryFactors {
+  /** By term: the term adds gain · weight / (weight + saturation) to a score. */
+  readonly gains: readonly number[]
+  /** An upper bound of any score; includes terms that no passage contains. */
+  readonly maxScore: number
+  readonly norms: LengthNorms
+
+  constructor (statistics: LexicalStatistics, { terms, k1, length }: Pick<LexicalRequest, 'terms' | 'k1' | 'length'>) {
+    this.gains = terms.map((term) => {
+      const frequency = statistics.frequency(term)
+      return (k1 + 1) * Math.log(1 + (statistics.size - frequency + 0.5) / (frequency + 0.5))
+    })
+    this.maxScore = this.gains.reduce((sum, gain) => sum + gain, 0)
+    this.norms = new LengthNorms(length, k1, statistics.averageLength)
   }
 }
 
@@ -69,7 +79,7 @@ export function * scoreTerms (
       }
       const from = list.from + read
       const to = Math.min(list.from + count, from + postingsLeft)
-      addScores(list.ordinals, list.weights, from, to, index.lengths, factors.gains[at]!, factors, scratch)
+      addScores(list.ordinals, list.weights, from, to, index.lengths, factors.gains[at]!, factors.norms, scratch)
       postingsLeft -= to - from
       read += to - from
     }
@@ -79,7 +89,7 @@ export function * scoreTerms (
 // A separate function, so that it runs often enough for V8 to optimize it.
 function addScores (
   ordinals: Uint32Array, weights: Float32Array, from: number, to: number, lengths: Float32Array, gain: number,
-  { minSaturation, flat, slope }: QueryFactors, scratch: Scratch,
+  { minSaturation, flat, slope }: LengthNorms, scratch: Scratch,
 ): void {
   const { scores, scoredOrdinals } = scratch
   let { count } = scratch
@@ -98,9 +108,11 @@ function addScores (
  * Scores candidates by their own weights and those of their neighbours.
  * @param scratch contains the candidates, and is the one that `scoreTerms` used for the same terms
  * @param candidates their number
+ * @param addsOwn whether the scores by their own weights are added to their own scores
  */
 export function * scoreWithNeighbours (
-  index: LexicalIndex<unknown>, terms: readonly string[], factors: QueryFactors, scratch: Scratch, candidates: number,
+  index: LexicalIndex<unknown>, terms: readonly string[], gains: readonly number[], scratch: Scratch,
+  candidates: number, addsOwn: boolean,
 ): Steps<void> {
   const arrays = scratch.candidates
   arrays.scores.fill(0, 0, candidates)
@@ -125,7 +137,8 @@ export function * scoreWithNeighbours (
       postingsLeft -= to - from
       read += to - from
     }
-    addGains(factors.gains[at]!, arrays, count)
+    if (addsOwn) addOwnGains(gains[at]!, arrays, count)
+    addGains(gains[at]!, arrays, count)
     postingsLeft -= count
   }
 }
@@ -150,6 +163,16 @@ function addWeights (
     }
   }
   return count
+}
+
+function addOwnGains (
+  gain: number, { saturation, ownScores, counts, changed }: CandidateArrays, count: number,
+): void {
+  for (let i = 0; i < count; i++) {
+    const candidate = changed[i]!
+    const own = counts[candidate]!
+    if (own > 0) ownScores[candidate] = ownScores[candidate]! + gain * own / (own + saturation[candidate]!)
+  }
 }
 
 function addGains (

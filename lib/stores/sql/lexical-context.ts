@@ -1,9 +1,14 @@
 import { DAY_MS } from '../../time/days.js'
-import { NEIGHBOUR_WEIGHTS, WINDOW_REACH, WITHOUT_DOCUMENT, WITHOUT_OWN_TERMS } from '../context.js'
+import {
+  ASSISTANTS, MIN_NOTES, NEIGHBOUR_WEIGHTS, NOTES_QUESTIONS, WINDOW_REACH, WITHOUT_DOCUMENT, WITHOUT_OWN_TERMS,
+} from '../context.js'
+import type { Parameters } from './fragments.js'
 import { filteredMemories, type Shape } from './search-shape.js'
 
 /** Generates the SQL of scores. */
 export interface Scorer {
+  /** How many times as long the pivot is for a pool of notes or articles; undefined when it is the same. */
+  notesRatio: string | undefined
   /** The length normalization of a length. */
   normOf: (length: string) => string
   /**
@@ -26,12 +31,13 @@ export const HAS_SEVERAL_PASSAGES = '(select q.several from query q)'
  */
 export function lexicalContext (shape: Shape, scorer: Scorer, pool: string): string[] {
   return [
-    `pool as materialized (\n  ${pool}\n)`, ...candidates(shape), ...contributions(scorer), ...scores(shape, scorer),
+    `pool as materialized (\n  ${pool}\n)`, ...candidates(shape, scorer), ...contributions(scorer),
+    ...scores(shape, scorer),
   ]
 }
 
 /** The members of the pool and of their windows, numbered in the order of their sequences. */
-function candidates ({ schema, unexpired }: Shape): string[] {
+function candidates ({ schema, unexpired, parameters }: Shape, { notesRatio }: Scorer): string[] {
   const columns = (alias: string) => (
     `${alias}.memory_id, ${alias}.place, coalesce(${alias}.question, false) as question, ${alias}.passage_length`
   )
@@ -49,10 +55,16 @@ function candidates ({ schema, unexpired }: Shape): string[] {
     `members as materialized (
   select c.*, case when c.document_id is null then floor(c.place / ${DAY_MS}.0)::bigint end as day
   from pool p cross join lateral (
-    select m.document_id, ${columns('m')} from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2
-      and m.memory_id = p.memory_id offset 0
+    select m.document_id, ${columns('m')}${notesRatio === undefined ? '' : `, ${isAssistants('m', parameters)}`}
+    from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2 and m.memory_id = p.memory_id offset 0
   ) c
 )`,
+    ...(notesRatio === undefined
+      ? []
+      : [`notes as materialized (
+  select case when count(*) >= ${MIN_NOTES} and 100 * count(*) filter (where c.question) < ${NOTES_QUESTIONS} * count(*)
+    and not bool_or(c.assistant) then ${notesRatio} else 1 end as ratio from members c
+)`]),
     // The sequences of memories without a document have negative numbers.
     `candidates as materialized (
   select (row_number() over places)::int as r,
@@ -60,7 +72,7 @@ function candidates ({ schema, unexpired }: Shape): string[] {
     a.memory_id, a.question, a.passage_length, a.pooled
   from (
     select distinct on (a.document_id, a.day, a.place, a.memory_id) a.* from (
-      select c.*, true as pooled from members c
+      select c.document_id, ${columns('c')}, c.day, true as pooled from members c
       union all
       select c.document_id, n.*, c.day, false from members c cross join lateral (
         ${beside('b', '<', ofDocument('b'))}
@@ -86,12 +98,25 @@ function candidates ({ schema, unexpired }: Shape): string[] {
   ]
 }
 
+/** A column: whether the metadata state that an assistant said the memory, as `isAssistants` in context.ts. */
+function isAssistants (alias: string, parameters: Parameters): string {
+  const stated = `coalesce(${alias}.metadata->>'speaker', ${alias}.metadata->>'role')`
+  return `coalesce(lower(${stated} collate "C") = any(${parameters.bind(ASSISTANTS)}::text[]), false) as assistant`
+}
+
+/** The norm of a passage or a memory in the score of a candidate. */
+function inNotes (norm: string, { notesRatio }: Scorer): string {
+  return notesRatio === undefined ? norm : `greatest(1, ${norm} / (select n.ratio from notes n))`
+}
+
 /**
  * The weights of each candidate's terms, and what these add to the candidates one and two places before and after it.
  * The numbers of candidates stand for places in the sequence: two candidates with adjacent numbers that are not
  * adjacent in the sequence have no window in common, so the test for a common window excludes them.
  */
-function contributions ({ score }: Scorer): string[] {
+function contributions (scorer: Scorer): string[] {
+  const { score } = scorer
+  const norm = inNotes('t.norm', scorer)
   const { before, after, secondBefore, secondAfter } = NEIGHBOUR_WEIGHTS
   const to = (places: number, weight: string) => {
     const pooled = [-2, -1, 0, 1, 2].filter((at) => Math.abs(at - places) <= WINDOW_REACH)
@@ -109,9 +134,9 @@ function contributions ({ score }: Scorer): string[] {
     where ${HAS_SEVERAL_PASSAGES}
 )`,
     `best_passages as materialized (
-  select t.r, t.document, t.question, t.pooled, t.n, t.weight, t.norm from touched t where not ${HAS_SEVERAL_PASSAGES}
+  select t.r, t.document, t.question, t.pooled, t.n, t.weight, ${norm} as norm from touched t where not ${HAS_SEVERAL_PASSAGES}
   union all
-  select t.r, t.document, t.question, t.pooled, t.n, t.weight, t.norm from (
+  select t.r, t.document, t.question, t.pooled, t.n, t.weight, ${norm} from (
     select t.*, first_value(t.ordinal) over (partition by t.r order by t.score desc, t.ordinal) as best from ranked t
   ) t where t.ordinal = t.best
 )`,
@@ -128,7 +153,8 @@ function contributions ({ score }: Scorer): string[] {
 }
 
 /** The scores of the candidates, and the best of those that pass the filters. */
-function scores (shape: Shape, { normOf, score }: Scorer): string[] {
+function scores (shape: Shape, scorer: Scorer): string[] {
+  const { normOf, score } = scorer
   const added = (places: string, weight: string, isAnswer = 'false') => (
     `select l.r ${places}, l.document, l.n, l.${weight} * l.contribution, 0, ${isAnswer} from contributions l
       where l.${weight} is not null`
@@ -140,7 +166,7 @@ function scores (shape: Shape, { normOf, score }: Scorer): string[] {
   select array_agg(n.norm) as norms from (
     select x.r, coalesce(max(x.norm), max(x.mean)) as norm from (
       select s.r, s.norm, null::float8 as mean from best_passages s union all select c.r, null,
-        ${normOf('c.passage_length')} from candidates c
+        ${inNotes(normOf('c.passage_length'), scorer)} from candidates c
     ) x group by x.r order by x.r
   ) n
 )`,

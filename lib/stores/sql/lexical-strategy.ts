@@ -26,7 +26,11 @@ interface LexicalOptions {
 export function lexicalStrategy (shape: Shape, request: LexicalRequest, { limit, both }: LexicalOptions): Strategy {
   const norms = normOf(shape, request)
   const saturation = `${shape.parameters.bind(request.k1)}::float8`
+  const { length } = request
   const scorer: Scorer = {
+    notesRatio: 'pivot' in length && length.notesPivot !== undefined
+      ? `${shape.parameters.bind(length.notesPivot / length.pivot)}::float8`
+      : undefined,
     normOf: norms.of,
     score: (weight, norm, more = '', factor = '') => (
       `round(least(1, coalesce(sum((select q.shares from query q)[h.n] * ${weight} /

@@ -1,6 +1,6 @@
 import {
-  endsAsQuestion, lengthNorm, poolSize, WINDOW_REACH, WITHOUT_DOCUMENT, WITHOUT_OWN_TERMS, sequenceInstant,
-  neighbourWeight, toScore,
+  endsAsQuestion, lengthNorm, MIN_NOTES, NOTES_QUESTIONS, poolSize, WINDOW_REACH, WITHOUT_DOCUMENT, WITHOUT_OWN_TERMS,
+  sequenceInstant, neighbourWeight, toScore,
 } from '../../../lib/stores/context.js'
 import type { LexicalRequest, NewMemory, Passage } from '../../../lib/stores/vector-store.js'
 import { dayOf } from '../../../lib/time/days.js'
@@ -32,6 +32,7 @@ export interface ReferenceOptions {
 interface ScoredMemory {
   memory: NewMemory
   terms: ReadonlyMap<string, number>
+  length: number
   norm: number
   own: number
   passages: number[]
@@ -60,18 +61,21 @@ export function referenceSearch (
     },
   )) / attainable)
 
+  const ownScore = (counts: ReadonlyMap<string, number>, norm: number) => scoreOf((term) => counts.get(term) ?? 0, norm)
+
   const scored = memories.map((memory): ScoredMemory => {
     const scored = memory.passages.map((passage) => {
       const norm = lengthNorm(passage.length, length, average)
-      return { terms: passage.terms, norm, own: scoreOf((term) => passage.terms.get(term) ?? 0, norm) }
+      return { terms: passage.terms, length: passage.length, own: ownScore(passage.terms, norm) }
     })
     const own = Math.max(...scored.map((passage) => passage.own))
     const best = own > 0
       ? scored.find((passage) => passage.own === own)!
-      : { terms: new Map(), norm: lengthNorm(mean(memory.passages), length, average), own: 0 }
+      : { terms: new Map(), length: mean(memory.passages), own: 0 }
     return {
       memory,
       ...best,
+      norm: lengthNorm(best.length, length, average),
       passages: scored.map((passage) => passage.own).filter((score) => score > 0).sort((x, y) => y - x),
     }
   })
@@ -81,6 +85,15 @@ export function referenceSearch (
     ...matching.slice(0, poolSize(limit)),
     ...matching.filter(({ memory }) => passes(memory)).slice(0, poolSize(limit)),
   ])
+
+  if (context && 'pivot' in length && length.notesPivot !== undefined && areNotes([...pool])) {
+    const notes = { pivot: length.notesPivot }
+    const candidates = new Set([...pool].flatMap((stand) => windowOf(stand, scored)))
+    for (const stand of candidates) {
+      stand.norm = lengthNorm(stand.length, notes, average)
+      stand.own = ownScore(stand.terms, stand.norm)
+    }
+  }
 
   const windows = [...pool].map((stand) => context ? windowOf(stand, scored) : [stand])
   const candidates = new Set(windows.flat())
@@ -118,6 +131,15 @@ export function referenceSearch (
     total: matching.filter(({ memory }) => passes(memory)).length + found.filter(({ own }) => own === 0).length,
     scores,
   }
+}
+
+function areNotes (pool: readonly ScoredMemory[]): boolean {
+  const questions = pool.filter(({ memory }) => endsAsQuestion(memory.passages)).length
+  return pool.length >= MIN_NOTES && questions / pool.length < NOTES_QUESTIONS / 100 && !pool.some(
+    ({ memory: { metadata: { speaker, role } } }) => /^"(assistant|ai|bot|chatbot|model|agent)"$/i.test(
+      JSON.stringify(speaker ?? role ?? null),
+    ),
+  )
 }
 
 /** A memory with its neighbours, in order. */

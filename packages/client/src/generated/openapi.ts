@@ -969,7 +969,7 @@ export interface components {
                 bm25?: {
                     /** @description Saturation of term frequency. Default 0.9. */
                     k1?: number;
-                    /** @description Length in words, without stop words, up to which the length of a text has no effect; above it, the score falls in proportion. Default 25. */
+                    /** @description Length in words, without stop words, up to which the length of a text has no effect; above it, the score falls in proportion. In notes and articles, which ask nothing, it is three times as long when no embedding is used. Default 25. */
                     pivot?: number;
                     /** @description Replaces the pivot: the length of a text is compared with the average of the bank, from 0 (no effect) to 1 (in proportion). Unset: the pivot is used. */
                     b?: number;

@@ -268,11 +268,11 @@ await t.test('documents of one memory have the first of them as their head', asy
 
 await t.test('the pivot leaves short documents unchanged and divides long ones', async (t) => {
   const index = new LexicalIndex<number>()
-  const { minSaturation, flat, slope } = new QueryFactors(index, { terms: ['a'], k1: 2, length: { pivot: 25 } })
+  const query = new QueryFactors(index, { terms: ['a'], k1: 2, length: { pivot: 25 } })
+  const { minSaturation, flat, slope } = query.norms
   t.strictSame({ minSaturation, flat, slope }, { minSaturation: 2, flat: 0, slope: 2 / 25 })
   for (const [length, norm] of [[0, 1], [25, 1], [50, 2], [100, 4]] as const) {
-    const query = new QueryFactors(index, { terms: ['a'], k1: 2, length: { pivot: 25 } })
-    t.equal(query.norm(length), norm)
-    t.equal(query.saturation(length), 2 * norm)
+    t.equal(query.norms.norm(length), norm)
+    t.equal(query.norms.saturation(length), 2 * norm)
   }
 })
