@@ -50,7 +50,8 @@ export const listRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async (ap
     if (documentId !== undefined) filters.documentIds = [documentId]
     const isFiltered = Object.keys(filters).length > 0 || q !== undefined
     if (!isFiltered && offset >= count) return { items: [], total: count, limit, offset }
-    if (offset >= MAX_MEMORIES_READ) throw tooLong()
+    // A filtered list is read to its end in any case, because its length is counted.
+    if (!isFiltered && offset >= MAX_MEMORIES_READ) throw tooLong()
     const isFound = q === undefined ? undefined : searchFor(q.toLowerCase())
     const shown: Array<ReturnType<typeof listedFactOf>> = []
     let matched = 0

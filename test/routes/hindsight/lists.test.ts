@@ -43,6 +43,8 @@ t.test('memories are listed in pages, newest first, with their total', async (t)
   t.same(await page({ state: 'valid', limit: 1 }), [450, ['Note 449']])
   t.same(await page({ state: 'invalidated' }), [0, []])
   t.same(await page({ offset: 450 }), [450, []])
+  t.same(await page({ offset: 20_000 }), [450, []], 'a page after the end is empty, however far')
+  t.same(await page({ offset: 20_000, q: 'note 44' }), [11, []])
   t.equal((await client.listMemories('home', { limit: 1000 })).items.length, 450)
   for (const [options, status] of [
     [{ limit: 0 }, 400], [{ limit: 1001 }, 400], [{ offset: -1 }, 400], [{ consolidationState: 'done' }, 501],
