@@ -106,7 +106,9 @@ function hasWrite (body: unknown): boolean {
 }
 
 function checkedBody ({ body, headers }: FastifyRequest, batchMessages: number): unknown {
-  if (body === null || body === undefined) throw new ServiceError('invalid_json', 'Request body is empty')
+  if (body === undefined) throw new ServiceError('invalid_json', 'Request body is empty')
+  // The SDK would take null for a body that was not parsed yet.
+  if (body === null) throw new ServiceError('invalid_request', 'Request body is null, which is no message of JSON-RPC')
   if (!Array.isArray(body)) {
     checkIdentifiers(body)
     return body

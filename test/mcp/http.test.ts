@@ -204,7 +204,10 @@ t.test('faults of the protocol are errors of JSON-RPC with the status of HTTP', 
   for (const [payload, status, code] of [
     ['', 400, -32700],
     ['{', 400, -32700],
+    ['null', 400, -32600],
     ['7', 400, -32600],
+    ['"x"', 400, -32600],
+    ['[null]', 400, -32600],
     ['{"jsonrpc":"2.0"}', 400, -32600],
     [
       `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"recall","arguments":{"query":${deep}}}}`, 413,
