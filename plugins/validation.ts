@@ -1,6 +1,6 @@
 import type { ErrorObject, ValidateFunction } from 'ajv'
 import fastJson from 'fast-json-stringify'
-import type { FastifyInstance, preHandlerHookHandler } from 'fastify'
+import type { FastifyInstance, preHandlerHookHandler, preParsingHookHandler } from 'fastify'
 import fp from 'fastify-plugin'
 import { hasAtMost } from '../http/unread-body.js'
 import { invalidRequest } from '../lib/errors/service-error.js'
@@ -76,13 +76,15 @@ function serializer (schema: object): (value: unknown) => string {
   return (value) => cached(serializers, schema, () => fastJson(schema))(value)
 }
 
+/** Methods of which Fastify reads no body. */
+const BODYLESS: ReadonlySet<string> = new Set(['GET', 'HEAD'])
 /** The longest body without members. */
 const MAX_EMPTY = 'null'.length
 
 /** Refuses the members of a body that the route does not take, so that none is ignored; `{}` and null have none. */
 const refuseBody: preHandlerHookHandler = ({ body, method, headers, raw }, _reply, done) => {
-  // Fastify reads no body of these methods, but the caller may have put the filters of a list into it.
-  if (method === 'GET' || method === 'HEAD') {
+  // The caller may have put the filters of a list into the body.
+  if (BODYLESS.has(method)) {
     const settle = (isEmpty: boolean) => {
       const message = `A ${method} request has no body: send parameters in the query string`
       done(isEmpty ? undefined : invalidRequest([{ field: '', message }]))
@@ -94,6 +96,21 @@ const refuseBody: preHandlerHookHandler = ({ body, method, headers, raw }, _repl
   const validate = bodyValidator(NOTHING)
   if (body === undefined || body === null || validate(body)) done()
   else done(validationError(validate.problems))
+}
+
+/**
+ * Lets a chunked body without data pass as none: Fastify requires a Content-Type of every chunked body, and some clients
+ * send each request of a method in chunks.
+ */
+const passEmptyBody: preParsingHookHandler = ({ headers, raw }, _reply, payload, done) => {
+  if (headers['transfer-encoding'] === undefined || headers['content-type'] !== undefined) {
+    done(null, payload)
+    return
+  }
+  void hasAtMost(0, raw).then((isEmpty) => {
+    if (isEmpty) delete headers['transfer-encoding']
+    done(null, payload)
+  })
 }
 
 /**
@@ -131,7 +148,12 @@ async function validation (app: FastifyInstance): Promise<void> {
     if (route.routePath.startsWith('/v1/') && route.schema !== undefined) {
       // A route without query parameters or without a body refuses unknown members instead of ignoring them.
       const queries = (route.schema.querystring ??= NOTHING) as InputSchema
-      if (schema === undefined) checkFirst(refuseBody)
+      if (schema === undefined) {
+        checkFirst(refuseBody)
+        if (!BODYLESS.has(String(route.method))) {
+          route.preParsing = [passEmptyBody, ...[route.preParsing ?? []].flat()]
+        }
+      }
       // A route that takes any parameter reads none.
       if (queries.additionalProperties !== true) checkFirst(refuseOtherEncoding)
     }
