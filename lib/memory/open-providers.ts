@@ -84,11 +84,13 @@ export async function openProviders (
       space: weights.semantic > 0 ? embeddingSpace(settings, embeddings) : undefined,
     })
     const rerankerLabel = providerLabel(chosen?.name ?? 'reranker')
-    const isCustom = overrides.embeddings !== undefined || settings.embeddings.name.includes(':')
-    const bounded = isCustom ? new BoundedEmbeddings(embeddings) : embeddings
+    const isCustom = (override: object | undefined, { name }: ProviderChoice) => (
+      override !== undefined || name.includes(':')
+    )
+    const bounded = isCustom(overrides.embeddings, settings.embeddings) ? new BoundedEmbeddings(embeddings) : embeddings
     const observer = (provider: string) => ({ provider, telemetry, timer: () => performance.now() })
     return {
-      store: storeWithServiceErrors(store),
+      store: storeWithServiceErrors(store, isCustom(overrides.store, settings.vectorStore)),
       embeddings: new ObservedEmbeddings(bounded, observer(providerLabel(settings.embeddings.name))),
       languageModel,
       weights,

@@ -1,3 +1,4 @@
+import { withoutMessage } from '../errors/message-of.js'
 import { ServiceError } from '../errors/service-error.js'
 import type { BankConfigStore } from './bank-configs.js'
 import { IdempotencyKeyTaken } from './idempotency.js'
@@ -11,12 +12,15 @@ const REFUSALS = [ServiceError, IdempotencyKeyTaken, LowerTrustError, MemoryChan
 /**
  * Calls a store, and replaces unexpected errors by the one error that a client sees. The errors by which a store
  * refuses a write belong to its interface and pass unchanged.
+ * @param isCustom the store is not one of the gateway's own: the messages of its errors may contain texts of memories
+ *   or secrets, so the cause, which is logged, has none
  */
-export async function withServiceErrors<T> (query: () => Promise<T>): Promise<T> {
+export async function withServiceErrors<T> (query: () => Promise<T>, isCustom = false): Promise<T> {
   try {
     return await query()
-  } catch (cause) {
-    if (REFUSALS.some((refusal) => cause instanceof refusal)) throw cause
+  } catch (error) {
+    if (REFUSALS.some((refusal) => error instanceof refusal)) throw error
+    const cause = isCustom ? withoutMessage(error) : error
     throw new ServiceError('dependency_unavailable', 'The vector store is unavailable', { cause })
   }
 }
@@ -24,18 +28,27 @@ export async function withServiceErrors<T> (query: () => Promise<T>): Promise<T>
 /**
  * Wraps a started store so that its unexpected errors, and results of searches that cannot be used, become
  * ServiceErrors. Optional methods are present if the store has them. `close` and `health` keep their errors, because no
- * client sees them.
+ * client sees them, but without the message of a custom store's.
+ * @param isCustom as in withServiceErrors
  */
-export function storeWithServiceErrors (store: VectorStore): VectorStore {
+export function storeWithServiceErrors (store: VectorStore, isCustom = false): VectorStore {
   const { bankConfigs } = store
-  const wrap = wrapperOf(store)
+  const wrap = wrapperOf(store, isCustom)
+  const search = wrap(() => store.search)
+  const logged = async <T>(call: () => Promise<T>): Promise<T> => {
+    try {
+      return await call()
+    } catch (error) {
+      throw isCustom ? withoutMessage(error) : error
+    }
+  }
   return {
-    health: async () => await store.health(),
-    close: async () => { await store.close() },
+    health: async () => await logged(async () => await store.health()),
+    close: async () => { await logged(async () => { await store.close() }) },
     insert: wrap(() => store.insert),
     import: wrap(() => store.import),
     remove: wrap(() => store.remove),
-    search: wrap(() => async (request) => checkedResult(await store.search(request))),
+    search: async (request) => await withServiceErrors(async () => checkedResult(await search(request))),
     get: wrap(() => store.get),
     list: wrap(() => store.list),
     listBanks: wrap(() => store.listBanks),
@@ -43,7 +56,7 @@ export function storeWithServiceErrors (store: VectorStore): VectorStore {
     scan: wrap(() => store.scan),
     ...withoutUndefined({
       poolStatus: store.poolStatus && (() => store.poolStatus!()),
-      bankConfigs: bankConfigs && configsWithServiceErrors(bankConfigs),
+      bankConfigs: bankConfigs && configsWithServiceErrors(bankConfigs, isCustom),
       replaceDocuments: store.replaceDocuments && wrap(() => store.replaceDocuments!),
       findRepeated: store.findRepeated && wrap(() => store.findRepeated!),
       countMemories: store.countMemories && wrap(() => store.countMemories!),
@@ -59,8 +72,8 @@ export function storeWithServiceErrors (store: VectorStore): VectorStore {
   }
 }
 
-function configsWithServiceErrors (configs: BankConfigStore): BankConfigStore {
-  const wrap = wrapperOf(configs)
+function configsWithServiceErrors (configs: BankConfigStore, isCustom: boolean): BankConfigStore {
+  const wrap = wrapperOf(configs, isCustom)
   return {
     isShared: configs.isShared,
     read: wrap(() => configs.read),
@@ -76,9 +89,9 @@ type Method<Args extends unknown[], T> = (...args: Args) => Promise<T>
  * @returns a function that applies `withServiceErrors` to a method of `owner`. The method is looked up at each call, as
  * it would be without the wrapper.
  */
-function wrapperOf (owner: object) {
+function wrapperOf (owner: object, isCustom: boolean) {
   return <Args extends unknown[], T>(method: () => Method<Args, T>): Method<Args, T> =>
-    async (...args) => await withServiceErrors(async () => await method().apply(owner, args))
+    async (...args) => await withServiceErrors(async () => await method().apply(owner, args), isCustom)
 }
 
 /** The types of a result as a class of the operator's own may have broken them. */

@@ -101,15 +101,23 @@ await t.test('an unexpected fault says Internal server error and nothing of its 
   t.equal(lines.length, 1)
 })
 
-await t.test('a dependency that is down is logged with its cause under the same id', async (t) => {
+await t.test('a store that is down is logged with its cause under the same id, but the message of a custom one, which ' +
+  'may contain a text, is not', async (t) => {
   const store = new InMemoryVectorStore()
-  store.search = async () => { throw new TypeError('relation "memories" does not exist') }
-  const { post, log } = await testApp(t, {}, { store })
-  const response = await post('/v1/recall', { bank_id: 'b', query: 'x' })
-  t.equal(response.json().detail, 'The vector store is unavailable')
-  t.match(log.filter((line) => line['level'] === 50), [
-    { request_id: response.headers['x-request-id'], err: { message: 'relation "memories" does not exist' } },
-  ])
+  const failure = Object.assign(new TypeError('cannot read the row "green tea"'), { code: 'E_ROW' })
+  const fail = async () => { throw failure }
+  Object.assign(store, { search: fail, health: fail })
+  Object.assign(store.bankConfigs, { read: fail })
+  const { post, get, log } = await testApp(t, {}, { store })
+  const responses = [
+    await post('/v1/recall', { bank_id: 'b', query: 'x' }), await get('/health'), await get('/v1/banks/b/config'),
+  ]
+  t.equal(responses[0]!.json().detail, 'The vector store is unavailable')
+  t.match(log.filter((line) => line['level'] === 50), responses.map(({ headers }) => ({
+    request_id: headers['x-request-id'],
+    err: { type: 'TypeError', message: /^TypeError \(its message/, code: 'E_ROW', stack: /errors\.test/ },
+  })))
+  t.notMatch(JSON.stringify(log), /green tea/)
 })
 
 await t.test('a mistake of the client is logged as a request and not as an error', async (t) => {

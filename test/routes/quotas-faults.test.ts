@@ -18,7 +18,7 @@ import { refused } from './support.js'
 type Quotas = NonNullable<NonNullable<FileConfig['homeostasis']>['quotas']>
 
 const QUERY = 'Where does Alice live?'
-/** What the store says, which is for the log alone. */
+/** What the store says, which nobody is told. */
 const SECRET = 'password of the database'
 const EVENTS = { accept: 'text/event-stream' }
 
@@ -71,18 +71,19 @@ const reflect = async (
 
 /** Whether the log tells the cause under the id of the request. */
 function logged (log: TestApp['log'], requestId: string): boolean {
-  return log.some((line) => line['request_id'] === requestId && JSON.stringify(line).includes(SECRET))
+  return log.some(({ request_id: id, err }) => id === requestId && JSON.stringify(err ?? '').includes('quotas-faults'))
 }
 
 for (const quotas of [{ model_calls_per_day: 5 }, { model_tokens_per_day: 50_000 }, { reflect_per_day: 5 }]) {
-  t.test(`a store that cannot count ${Object.keys(quotas).join()} is 503 without a call, and its message is ` +
-    'only logged', async (t) => {
+  t.test(`a store that cannot count ${Object.keys(quotas).join()} is 503 without a call, and its stack is ` +
+    'logged without its message', async (t) => {
     const app = await faulty(t, quotas)
     app.usage.beforeReserving = fail
     const answer = await reflect(app)
     refused(t, answer, 503, 'dependency_unavailable', { detail: 'The vector store is unavailable' })
     t.notMatch(answer.body, SECRET)
     t.ok(logged(app.log, answer.json<{ request_id: string }>().request_id))
+    t.notMatch(JSON.stringify(app.log), SECRET)
     const streamed = await reflect(app, {}, EVENTS)
     t.match(streamed.body, /"code":"dependency_unavailable"/)
     t.notMatch(streamed.body, SECRET)

@@ -43,6 +43,21 @@ for (const how of ['throws', 'rejects'] as const) {
   })
 }
 
+t.test('the causes of a custom store have no message, but the refusals and what the gateway finds have theirs', async (t) => {
+  const store = storeWithServiceErrors(failing(new RangeError('green tea'), 'rejects'), true)
+  const cause = { name: 'RangeError', message: /^RangeError \(its message/ }
+  for (const name of NAMES) await t.rejects(call(store, name), { code: 'dependency_unavailable', cause }, name)
+  for (const name of CONFIGS) await t.rejects(call(store.bankConfigs!, name), { cause }, name)
+  const refusal = new ServiceError('server_busy', 'The store is busy')
+  await t.rejects(call(storeWithServiceErrors(failing(refusal, 'throws'), true), 'insert'), refusal)
+  const wrong = Object.assign(new InMemoryVectorStore(), {
+    search: async () => ({ total: -1 }), close: async () => { throw new Error('green tea') },
+  })
+  const checked = storeWithServiceErrors(wrong, true)
+  await t.rejects(call(checked, 'search'), { cause: { message: /unusable search result: total is -1/ } })
+  await t.rejects(checked.close(), { message: /^Error \(its message/ })
+})
+
 t.test('the refusal of a write by a store is passed on unchanged', async (t) => {
   for (const error of [
     new ServiceError('server_busy', 'The store is busy'), new IdempotencyKeyTaken(), new LowerTrustError(),
