@@ -55,8 +55,9 @@ export class ForgetService {
   }
 }
 
+/** The ids in one order, because each store has its own. */
 function toAnswer ({ outcome: { count, memoryIds } }: WriteResult<null, RemoveOutcome>): ForgetAnswer {
-  return { deleted_count: count, memory_ids: memoryIds }
+  return { deleted_count: count, memory_ids: memoryIds.toSorted() }
 }
 
 /** @throws ServiceError invalid_request unless exactly one selector is given */

@@ -3,7 +3,7 @@ import type { ForgetAnswer } from '../../lib/memory/schemas.js'
 import { testApp } from '../helpers/app.js'
 import { as, longText, ONE_PERMISSION_EACH, refused, refusedFields, textsOf } from './support.js'
 
-const { post, get, retain, clock } = await testApp(t, { file: { retrieval: { weights: { lexical: 1, semantic: 1 } } } })
+const { post, get, inject, retain, clock } = await testApp(t, { file: { retrieval: { weights: { lexical: 1, semantic: 1 } } } })
 
 const UNKNOWN = '01936f0e-7b3c-7a10-8d2f-ffffffffffff'
 
@@ -20,6 +20,26 @@ await t.test('the memories with the given ids are forgotten', async (t) => {
   t.equal(response.statusCode, 200)
   t.same(response.json(), { deleted_count: 2, memory_ids: [ids[0], ids[2]] })
   t.same(await left('ids'), ['two'])
+})
+
+await t.test('the ids are in ascending order, in whatever order they are requested or were stored', async (t) => {
+  const id = (digit: number) => `01936f0e-7b3c-7a10-8d2f-00000000000${digit}`
+  const lines = [3, 1, 4, 2].map((digit) => (
+    JSON.stringify({ memory_id: id(digit), text: `note ${digit}`, tags: ['order'] })
+  ))
+  const imported = await inject({
+    method: 'POST',
+    url: '/v1/banks/order/import',
+    headers: { 'content-type': 'application/x-ndjson' },
+    payload: [JSON.stringify({ format: 'memory-gateway-export', version: 1 }), ...lines].join('\n'),
+  })
+  t.match(imported.json(), { imported: 4 })
+  const ids = [id(1), id(2), id(3), id(4)]
+  const forget = async (more: object) => (await post('/v1/forget', { bank_id: 'order', ...more })).json<ForgetAnswer>()
+  for (const selector of [{ memory_ids: ids.toReversed() }, { tags: ['order'] }, { scope: 'all' }]) {
+    t.same((await forget({ ...selector, dry_run: true })).memory_ids, ids, JSON.stringify(selector))
+  }
+  t.same((await forget({ memory_ids: [id(4), id(2)] })).memory_ids, [id(2), id(4)])
 })
 
 await t.test('an id counts once, in upper or lower case and however often it occurs', async (t) => {

@@ -19,7 +19,7 @@ export const ForgetRequest = strict({
 
 export const ForgetAnswer = strict({
   deleted_count: Type.Integer(),
-  memory_ids: Type.Array(MemoryId, { description: 'Ids of the memories, at most 1000.' }),
+  memory_ids: Type.Array(MemoryId, { description: 'Ids of the memories in ascending order, at most 1000.' }),
   sample: Type.Optional(Type.Array(MemoryRecord, {
     description: 'The first ten memories. Present with dry_run, for a caller that may also read the bank. A repeat ' +
       'with the same Idempotency-Key shows only those that still exist.',

@@ -1424,7 +1424,7 @@ export interface components {
         /** @description The deleted memories or, with dry_run, those that would be deleted. */
         ForgetAnswer: {
             deleted_count: number;
-            /** @description Ids of the memories, at most 1000. */
+            /** @description Ids of the memories in ascending order, at most 1000. */
             memory_ids: string[];
             /** @description The first ten memories. Present with dry_run, for a caller that may also read the bank. A repeat with the same Idempotency-Key shows only those that still exist. */
             sample?: components["schemas"]["Memory"][];
