@@ -99,8 +99,8 @@ const refuseBody: preHandlerHookHandler = ({ body, method, headers, raw }, _repl
 }
 
 /**
- * Lets a chunked body without data pass as none: Fastify requires a Content-Type of every chunked body, and some clients
- * send each request of a method in chunks.
+ * Lets a chunked body without data pass as none, because some clients chunk every request. Fastify requires a
+ * Content-Type of every chunked body.
  */
 const passEmptyBody: preParsingHookHandler = ({ headers, raw }, _reply, payload, done) => {
   if (headers['transfer-encoding'] === undefined || headers['content-type'] !== undefined) {

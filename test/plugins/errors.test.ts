@@ -101,8 +101,8 @@ await t.test('an unexpected fault says Internal server error and nothing of its 
   t.equal(lines.length, 1)
 })
 
-await t.test('a store that is down is logged with its cause under the same id, but the message of a custom one, which ' +
-  'may contain a text, is not', async (t) => {
+await t.test('a store that is down is logged with its cause under the same id, but not the message of a custom one, ' +
+  'which may contain a text', async (t) => {
   const store = new InMemoryVectorStore()
   const failure = Object.assign(new TypeError('cannot read the row "green tea"'), { code: 'E_ROW' })
   const fail = async () => { throw failure }

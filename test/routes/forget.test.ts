@@ -3,7 +3,9 @@ import type { ForgetAnswer } from '../../lib/memory/schemas.js'
 import { testApp } from '../helpers/app.js'
 import { as, longText, ONE_PERMISSION_EACH, refused, refusedFields, textsOf } from './support.js'
 
-const { post, get, inject, retain, clock } = await testApp(t, { file: { retrieval: { weights: { lexical: 1, semantic: 1 } } } })
+const { post, get, inject, retain, clock } = await testApp(t, {
+  file: { retrieval: { weights: { lexical: 1, semantic: 1 } } },
+})
 
 const UNKNOWN = '01936f0e-7b3c-7a10-8d2f-ffffffffffff'
 

@@ -43,7 +43,7 @@ for (const how of ['throws', 'rejects'] as const) {
   })
 }
 
-t.test('the causes of a custom store have no message, but the refusals and what the gateway finds have theirs', async (t) => {
+t.test('causes of a custom store have no message; refusals and what the gateway finds have theirs', async (t) => {
   const store = storeWithServiceErrors(failing(new RangeError('green tea'), 'rejects'), true)
   const cause = { name: 'RangeError', message: /^RangeError \(its message/ }
   for (const name of NAMES) await t.rejects(call(store, name), { code: 'dependency_unavailable', cause }, name)
