@@ -4,6 +4,8 @@ import { instantField, readFilters } from './records.js'
 import type { MemoriesQuery } from './schemas.js'
 import { isJsonObject, parsedJson } from '../validation/json-object.js'
 import { withoutUndefined } from '../validation/members.js'
+import { isRoundedInteger, markRoundedIntegers, ROUNDED_INTEGER } from '../validation/rounded-integers.js'
+import { runSync } from '../concurrency/steps.js'
 
 /**
  * The filters of a list.
@@ -29,7 +31,10 @@ export function needsCountMemories (query: MemoriesQuery): boolean {
 }
 
 function readMetadata (text: string): Metadata {
-  const value = parsedJson(text)
+  const value = parsedJson(runSync(markRoundedIntegers(Buffer.from(text), 'metadata')).toString())
+  if (isJsonObject(value) && Object.values(value).some(isRoundedInteger)) {
+    throw invalidField('metadata', `has a member that ${ROUNDED_INTEGER}`)
+  }
   if (!isMetadata(value)) {
     throw invalidField('metadata', 'must be a JSON object of strings, numbers, booleans and nulls')
   }

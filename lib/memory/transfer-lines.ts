@@ -4,6 +4,8 @@ import type { ContentChecks } from '../policy/bank.js'
 import type { Memory } from '../stores/vector-store.js'
 import { parseSafely, reasonOf } from '../validation/forbidden-members.js'
 import { checkJsonText, type JsonBounds } from '../validation/json-guard.js'
+import { markRoundedIntegers } from '../validation/rounded-integers.js'
+import { runInTurns } from '../concurrency/steps.js'
 import { turns } from '../concurrency/turn-budget.js'
 import { toRecord } from './records.js'
 
@@ -56,10 +58,13 @@ export function maxLineBytes ({ maxCharacters, maxMetadataBytes }: ContentChecks
 /**
  * Parses one line, in time linear in its length.
  * @param maxBytes `maxLineBytes`
+ * @param caller as in TurnBudget.next
  * @returns undefined for a blank line
  * @throws ServiceError invalid_request or body_too_large, which name the line
  */
-export function parseLine ({ number, bytes }: ImportLine, maxBytes: number, bounds: JsonBounds): unknown {
+export async function parseLine (
+  { number, bytes }: ImportLine, maxBytes: number, bounds: JsonBounds, caller: string,
+): Promise<unknown> {
   if (bytes.length > maxBytes) {
     throw new ServiceError(
       'body_too_large', `Line ${number} is longer than ${maxBytes} bytes, more than a memory of this bank can take`,
@@ -67,7 +72,7 @@ export function parseLine ({ number, bytes }: ImportLine, maxBytes: number, boun
   }
   if (!isUtf8(bytes)) throw invalidField(`line ${number}`, 'is not valid UTF-8')
   checkJsonText(bytes, bounds, `Line ${number}`)
-  const text = bytes.toString('utf8').trim()
+  const text = (await runInTurns(markRoundedIntegers(bytes), caller)).toString('utf8').trim()
   if (text === '') return undefined
   try {
     return parseSafely(text)

@@ -151,7 +151,7 @@ export class Transfer {
     let hasHeader = false
     for (const line of linesOf(bytes)) {
       if (turns.isExhausted) await turns.next(caller)
-      const value = parseLine(line, maxLineBytes(checked.target.settings.contentChecks), bounds)
+      const value = await parseLine(line, maxLineBytes(checked.target.settings.contentChecks), bounds, caller)
       if (value === undefined) continue
       if (!hasHeader) {
         hasHeader = true

@@ -3,6 +3,8 @@ import { ServiceError } from '../errors/service-error.js'
 import { objectsIn, parseSafely, reasonOf, refuseForbiddenMember } from './forbidden-members.js'
 import { checkJsonText, checkLongJson, isWithin, type JsonBounds } from './json-guard.js'
 import { LongJson } from './long-json.js'
+import { markRoundedIntegers } from './rounded-integers.js'
+import { runInTurns, runSync } from '../concurrency/steps.js'
 import { turns } from '../concurrency/turn-budget.js'
 
 /** A body of at most this many bytes is parsed at once, without turns of the event loop. */
@@ -12,8 +14,9 @@ export const SHORT_BODY = 65_536
 const INSPECTED = 1000
 
 /**
- * Parses the JSON of a body within the bounds, and refuses member names that cause prototype poisoning. A long body is
- * processed in turns of the event loop.
+ * Parses the JSON of a body within the bounds, and refuses member names that cause prototype poisoning. Integers of
+ * metadata that cannot be represented are marked, for its validation. A long body is processed in turns of the event
+ * loop.
  * @param caller as in TurnBudget.next
  * @returns the value, at once for a short body
  * @throws ServiceError invalid_json, body_too_large
@@ -23,7 +26,7 @@ export function readJson (body: Buffer, bounds: JsonBounds, caller: string): unk
   if (!isWithin(body, bounds)) checkJsonText(body, bounds)
   refuseOtherEncoding(body)
   try {
-    return parseSafely(body)
+    return parseSafely(runSync(markRoundedIntegers(body)))
   } catch (error) {
     throw invalid(error)
   }
@@ -41,7 +44,7 @@ async function readLongJson (body: Buffer, bounds: JsonBounds, caller: string): 
 export async function readCheckedJson (body: Buffer, caller: string): Promise<unknown> {
   refuseOtherEncoding(body)
   try {
-    const value = await new LongJson(body, caller).parse()
+    const value = await new LongJson(await runInTurns(markRoundedIntegers(body), caller), caller).parse()
     await refusePrototypePoisoning(value, caller)
     return value
   } catch (error) {

@@ -1,5 +1,6 @@
 import { didYouMean, textThatIs } from '../errors/wording.js'
 import { FORMATS } from './formats.js'
+import { isRoundedInteger, ROUNDED_INTEGER } from './rounded-integers.js'
 
 /** The members of a JSON Schema that messages are made from. */
 export interface DescribedSchema {
@@ -28,6 +29,8 @@ export interface SchemaError {
   params: Record<string, unknown>
   /** The schema that has the keyword. */
   parentSchema?: DescribedSchema
+  /** The value that the schema refuses. */
+  data?: unknown
 }
 
 /** The words for members and objects in messages about requests. */
@@ -35,7 +38,10 @@ const REQUEST_WORDS = { knownMember: 'a known field', object: 'a JSON object' }
 export type Words = typeof REQUEST_WORDS
 
 /** What is expected of the field of an error, without the field's name: `must be an integer from 1 to 200`. */
-export function faultInWords ({ keyword, params, parentSchema = {} }: SchemaError, words = REQUEST_WORDS): string {
+export function faultInWords (
+  { keyword, params, parentSchema = {}, data }: SchemaError, words = REQUEST_WORDS,
+): string {
+  if (keyword === 'type' && isRoundedInteger(data)) return ROUNDED_INTEGER
   switch (keyword) {
     case 'required':
       return 'is required'
