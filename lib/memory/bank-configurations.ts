@@ -1,11 +1,12 @@
 import { formatInstant } from '../time/clock.js'
 import { BankConfigurationSchema, type BankConfiguration } from '../config/schema.js'
 import { ServiceError } from '../errors/service-error.js'
-import type { BankKey, RequestContext } from '../identity/context.js'
+import { bankKeyString, type BankKey, type RequestContext } from '../identity/context.js'
 import type { BankConfigStore, NewBankConfig } from '../stores/bank-configs.js'
 import type { RemovedBank } from '../stores/vector-store.js'
 import { checkBankConfiguration } from './bank-configuration-check.js'
 import { readStored, type StoredConfig } from './bank-directory.js'
+import { makeBankQueue } from './bank-queue.js'
 import type { Dependencies } from './dependencies.js'
 import { etagOf, requirePrecondition, type Precondition } from './entity-tags.js'
 import { resolveBank, type OpenBank } from './file-settings.js'
@@ -14,12 +15,16 @@ import { nullableInstant } from './records.js'
 import type { BankConfigAnswer, BankConfigHistoryAnswer, DeleteBankAnswer } from './schemas.js'
 import { withoutUndefined } from '../validation/members.js'
 
-/** Maximum number of attempts of a merge when concurrent changes intervene. */
+/** Maximum number of attempts of a merge when other changes intervene, as those of other processes do. */
 const ATTEMPTS = 10
+/** Maximum number of merges that wait for another into the same bank. */
+const MAX_WAITING = 64
 
 /** The configuration of banks, as administrators read and set it. Methods for clients require `admin` on the bank. */
 export class BankConfigurations {
   readonly #deps: Dependencies
+  /** Of many concurrent merges in this process, most would be overtaken in all attempts. */
+  readonly #merges = makeBankQueue(MAX_WAITING)
 
   constructor (deps: Dependencies) {
     this.#deps = deps
@@ -146,8 +151,17 @@ export class BankConfigurations {
     const { directory, admission } = this.#deps
     const bank = await directory.openOne(context, 'admin', bankId)
     const { key } = bank
-    const configs = this.#storeOf()
+    this.#storeOf()
     await admission.admit('configure', context, [bank])
+    const attempt = async () => await this.#attempt(key, context, precondition, needsExisting, next)
+    return needsExisting ? await this.#merges.run(bankKeyString(key), attempt) : await attempt()
+  }
+
+  async #attempt (
+    key: BankKey, context: RequestContext, precondition: Precondition | undefined, needsExisting: boolean,
+    next: (existing: BankConfiguration) => unknown,
+  ): Promise<BankConfigAnswer> {
+    const configs = this.#storeOf()
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const existing = needsExisting || precondition !== undefined ? await this.#read(key) : undefined
       requirePrecondition(precondition, existing)
@@ -155,12 +169,12 @@ export class BankConfigurations {
       const proposed = next(before)
       if (proposed === before) return this.#answer(key, existing)
       const changes = needsExisting ? existing?.configuration : undefined
-      const checked = proposed === null ? null : checkBankConfiguration(bankId, proposed, this.#deps, { changes })
+      const checked = proposed === null ? null : checkBankConfiguration(key.bankId, proposed, this.#deps, { changes })
       const change = this.#changeOf(checked, context)
       const expected = needsExisting || precondition !== undefined ? { expected: existing?.revision ?? 0 } : {}
       const { changed, revision } = await configs.write(key, { ...change, ...expected })
       if (changed) {
-        directory.invalidate(key)
+        this.#deps.directory.invalidate(key)
         return this.#answer(key, change.document === null ? undefined : readStored({ ...change, revision }))
       }
     }

@@ -1,5 +1,7 @@
+import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import type { FileConfig } from '../../lib/config/schema.js'
+import { InMemoryVectorStore } from '../../lib/stores/in-memory/store.js'
 import { testApp, type TestApp } from '../helpers/app.js'
 import { testConfig } from '../helpers/config.js'
 import { askConfig, getConfig, patchConfig, putConfig } from './bank-configs.js'
@@ -98,4 +100,28 @@ await t.test('an unknown profile and values beyond the limits are reported toget
       'reflect.max_evidence', 'profile',
     )
   }
+})
+
+await t.test('many patches at the same time are all applied, also if reads and writes take time', async (t) => {
+  const store = new InMemoryVectorStore()
+  const { bankConfigs } = store
+  const [read, write] = [bankConfigs.read.bind(bankConfigs), bankConfigs.write.bind(bankConfigs)]
+  bankConfigs.read = async (banks) => {
+    await setImmediate()
+    return await read(banks)
+  }
+  bankConfigs.write = async (bank, change) => {
+    await setImmediate()
+    return await write(bank, change)
+  }
+  const app = await testApp(t, {}, { store })
+  const limits = ['recall_max_tokens', 'reflect_max_tokens', 'retain_max_content_bytes']
+  const patches = [
+    ...Array.from({ length: 30 }, (_, index) => ({ description: `Patch ${index}.` })),
+    ...limits.map((name) => ({ homeostasis: { [name]: 100 } })),
+  ]
+  const answers = await Promise.all(patches.map(async (patch) => await askConfig(app, 'PATCH', 'home', patch)))
+  t.same([...new Set(answers.map(({ statusCode }) => statusCode))], [200])
+  const { config } = await getConfig(app, 'home')
+  t.same(config.homeostasis, Object.fromEntries(limits.map((name) => [name, 100])))
 })
