@@ -1,7 +1,10 @@
 import { createRequire } from 'node:module'
+import type ranks from 'gpt-tokenizer/bpeRanks/o200k_base'
 import type * as o200k from 'gpt-tokenizer/encoding/o200k_base'
+import type * as parameters from 'gpt-tokenizer/encodingParams/constants'
 import { runSync, runInTurns, type Steps } from '../concurrency/steps.js'
 import { isLowSurrogate } from '../validation/code-points.js'
+import { AsciiTokenCounter, isAscii } from './ascii-tokens.js'
 
 /** The longest run, in UTF-16 units, that the encoder is given whole. */
 const MAX_RUN_CHARACTERS = 256
@@ -32,23 +35,33 @@ const BETWEEN = new RegExp([
 
 const asOrdinaryText = { disallowedSpecial: new Set<string>() }
 
-let encoding: typeof o200k | undefined
+interface Encoding {
+  ascii: AsciiTokenCounter
+  any: typeof o200k
+}
+
+let encoding: Encoding | undefined
 
 /**
  * Loading the vocabulary blocks for a fifth of a second, so a server does it before it listens, and a program that
  * counts nothing does not do it at all.
  */
-export function loadVocabulary (): typeof o200k {
+export function loadVocabulary (): Encoding {
   if (encoding === undefined) {
-    encoding = createRequire(import.meta.url)('gpt-tokenizer/encoding/o200k_base') as typeof o200k
+    const require = createRequire(import.meta.url)
+    const any = require('gpt-tokenizer/encoding/o200k_base') as typeof o200k
     // The encoder's cache is keyed by pieces that keep the texts they were cut from alive; its default holds 100,000.
-    encoding.setMergeCacheSize(1_000)
+    any.setMergeCacheSize(1_000)
+    const { default: vocabulary } = require('gpt-tokenizer/bpeRanks/o200k_base') as { default: typeof ranks }
+    const { O200K_TOKEN_SPLIT_REGEX: pieces } = require('gpt-tokenizer/encodingParams/constants') as typeof parameters
+    encoding = { ascii: new AsciiTokenCounter(vocabulary, pieces), any }
   }
   return encoding
 }
 
 function count (text: string): number {
-  return loadVocabulary().countTokens(text, asOrdinaryText)
+  const { ascii, any } = loadVocabulary()
+  return isAscii(text) ? ascii.count(text) : any.countTokens(text, asOrdinaryText)
 }
 
 /**

@@ -41,6 +41,20 @@ await t.test('a long text of words is counted exactly', async (t) => {
   )
 })
 
+await t.test('an ASCII text is counted exactly, whatever its signs and words', async (t) => {
+  const sign = fc.integer({ min: 0, max: 0x7f }).map((code) => String.fromCharCode(code))
+  const letter = fc.constantFrom(...'aaeeiostrnlqxzAEXZ')
+  const unit = fc.oneof(
+    sign, fc.string({ unit: letter, maxLength: 20 }), fc.constantFrom(' ', "'s", "'LL", '\r\n', '  ', '12345', '://'),
+  )
+  t.doesNotThrow(() => fc.assert(fc.property(fc.array(unit, { maxLength: 400 }), (units) => {
+    const text = units.join('').replace(/(.{60})/gs, '$1x ')
+    assert.equal(countTokens(text), encode(text, ordinary).length)
+  }), { numRuns: 200 }))
+  const word = 'qzjxkvbw'.repeat(30)
+  t.equal(countTokens(word), encode(word, ordinary).length, 'a long word')
+})
+
 await t.test('a text without runs that are longer than a piece is counted exactly in slices', async (t) => {
   t.doesNotThrow(() => fc.assert(fc.property(oddTexts, (text) => {
     // A long run is cut where no piece ends for certain.
