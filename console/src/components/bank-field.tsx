@@ -12,16 +12,17 @@ interface Props {
   value: string
   onChange: (bankId: string) => void
   label?: string
+  error?: string | undefined
 }
 
 /** The id of a bank, with those that the caller may read as suggestions. */
-export function BankField ({ value, onChange, label = 'Bank' }: Props) {
+export function BankField ({ value, onChange, label = 'Bank', error }: Props) {
   const list = useId()
   const banks = useLoad(async (signal) => (
     await firstPage(client.value.listBanks({ limit: MAX_SUGGESTIONS }, { signal }))
   ), [])
   return (
-    <Field label={label}>
+    <Field label={label} error={error}>
       {(attributes) => (
         <>
           <DraftInput {...attributes} list={list} value={value} onChange={onChange} />

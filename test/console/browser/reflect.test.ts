@@ -123,10 +123,22 @@ consoleTest('an abstention is shown', {}, async (t, { page, url, client }) => {
   await ask(page, 'Which orbit has the satellite?')
   await answerOf(page).getByText('Abstained.').waitFor()
   await hasNoViolation(t, page, 'an abstention')
-  await page.getByLabel('Bank', { exact: true }).fill('')
-  await ask(page, 'What does Alice drink?')
-  await page.getByText('Choose a bank first.').waitFor()
 })
+
+for (const width of [1280, 360]) {
+  consoleTest(`one click asks again once the missing bank is entered, at a width of ${width}`, {
+    viewport: { width, height: 740 },
+  }, async (_, { page, url, client }) => {
+    await client().retain({ bank_id: 'user-alice', content: 'Alice drinks tea.' })
+    await page.goto(url('reflect'))
+    await signInAs(page, 'user:alice')
+    await ask(page, 'What does Alice drink?')
+    await page.getByText('Choose a bank first.').waitFor()
+    await page.getByLabel('Bank', { exact: true }).fill('user-alice')
+    await page.getByRole('button', { name: 'Ask', exact: true }).click()
+    await answerOf(page).getByText('Alice drinks tea').waitFor()
+  })
+}
 
 consoleTest('an answer without the model says so, and fits a narrow screen', {
   ...withModelAnd({ degraded_mode: 'extractive' }), viewport: { width: 360, height: 740 },

@@ -41,7 +41,13 @@ export function ReflectForm ({ values, onChange, onAsk, onCancel, isBusy, missin
       }}
     >
       <div class='reflect-first'>
-        <BankField value={values.bank} onChange={(bank) => { onChange({ bank }) }} />
+        <BankField
+          value={values.bank}
+          onChange={(bank) => { onChange({ bank }) }}
+          // The text stands in the line of the hint, which stays when the text goes. Otherwise the button would move when
+          // the pointer is pressed on it, because that ends the input of the bank, and the click would be lost.
+          error={missing === 'bank' ? 'Choose a bank first.' : undefined}
+        />
         <Field
           label='Question'
           hint='Press Ctrl+Enter to ask.'
@@ -60,7 +66,6 @@ export function ReflectForm ({ values, onChange, onAsk, onCancel, isBusy, missin
           )}
         </Field>
       </div>
-      {missing === 'bank' && <p class='field-error' role='alert'>Choose a bank first.</p>}
       <CollapsibleFields summary='Evidence and answer'><OptionFields
         values={values}
         onChange={onChange}
