@@ -1,7 +1,7 @@
 import type { ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { HOME_PAGE, PAGES, type PageEntry } from '../pages.js'
-import { reconnections } from '../state/connection.js'
+import { checkConnection, reconnections } from '../state/connection.js'
 import { loadPage } from '../state/load-page.js'
 import { hrefOf } from '../state/router.js'
 import { ErrorBoundary } from './error-boundary.js'
@@ -45,7 +45,11 @@ function LazyPage ({ entry }: { entry: PageEntry }) {
     loadPage(entry.load).then(({ default: component }) => {
       loadedPages.set(entry.id, component)
       setPage(() => component)
-    }, setError)
+    }, (reason: unknown) => {
+      setError(new Error(`The page could not be loaded: ${reason instanceof Error ? reason.message : String(reason)}`))
+      // The browser loads modules itself. When that is the first request to fail, nothing else notices the outage.
+      void checkConnection()
+    })
   }, [attempts, reconnectionCount])
   if (error !== undefined) {
     return (

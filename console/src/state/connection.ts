@@ -41,3 +41,8 @@ export async function watchedFetch (input: RequestInfo | URL, init?: RequestInit
     throw error
   }
 }
+
+/** Detects that the server has become unreachable when something failed that `watchedFetch` does not request. */
+export async function checkConnection (): Promise<void> {
+  await watchedFetch(new URL('live', GATEWAY_URL), { cache: 'no-store' }).catch(() => {})
+}

@@ -34,3 +34,22 @@ consoleTest('a server that stops is noticed, and the page continues when it is b
   const isDurable = process.env['TEST_STORE'] === 'postgres'
   await page.getByText(isDurable ? 'Growth by day' : 'The bank is empty').waitFor()
 })
+
+consoleTest('an outage is noticed by opening a page, which is shown when the server is back', {
+  expectedErrors: GONE,
+  start: killable.start,
+}, async (t, { page, url }) => {
+  // This page requests nothing while it is open.
+  await page.goto(url('reflect?bank=user-alice'))
+  await signInAs(page, 'user:alice')
+  await page.getByText('Ask something that the memories').waitFor()
+  await killable.kill()
+  await page.getByRole('link', { name: 'Recall lab' }).click()
+  await page.getByText('The page could not be loaded').waitFor()
+  const banner = page.getByText('The server does not answer.')
+  await banner.waitFor()
+
+  await startServer(t, { ...killable.settings, SERVICES_PORT: new URL(url()).port })
+  await banner.waitFor({ state: 'detached' })
+  await page.getByText('Enter a query.').waitFor()
+})

@@ -10,7 +10,10 @@ export function Metrics () {
   return (
     <section class='card' aria-labelledby='metrics'>
       <h2 id='metrics'>Metrics</h2>
-      <p>Metrics in the text format of Prometheus. The configuration can move them to a separate port.</p>
+      <p>
+        Metrics in the text format of Prometheus. If <code>SERVICES_METRICS_PORT</code> is set, the server has them on
+        that port instead, without a token.
+      </p>
       {needsToken
         ? <p>They require the admin token in a header, which a link cannot send.</p>
         : <p><a href={href} target='_blank' rel='noreferrer'>Open the metrics</a> (in a new tab)</p>}
