@@ -43,8 +43,8 @@ export function declareServerCommands (program: Command): void {
   configured(config.command('check').description('check the configuration as at start, without starting the server'))
     .option('--json', 'write JSON')
     .action(async (options) => { await (await import('./commands/config.js')).checkConfig(options) })
-  configured(config.command('show').description('show the effective configuration, with all defaults and ' +
-    'without secrets'))
+  configured(config.command('show').description('show the effective configuration, with all defaults ' +
+    'except those of providers, and without secrets'))
     .option('--json', 'write JSON')
     .action(async (options) => { await (await import('./commands/config.js')).showConfig(options) })
   config.command('schema').description('write the JSON Schema of the configuration file, for editors')

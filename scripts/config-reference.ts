@@ -83,7 +83,7 @@ through the API: [bank-configuration.md](bank-configuration.md).
 ${providerLinks()}
 
 \`npx memory-gateway config check\` checks a configuration without starting the gateway, and \`config show\` shows the
-values that apply, with all defaults ([command-line.md](command-line.md#the-server)).
+values that apply, with all defaults except those of providers ([command-line.md](command-line.md#the-server)).
 
 ## Example
 
@@ -129,9 +129,10 @@ required; in the settings of a class of your own it stays a text. A variable tha
 Nothing is replaced in keys.
 
 A setting without effect also prevents the start: the settings of a provider that is not chosen, \`retrieval.rerank\`
-without \`reranker\`, \`escalation\`, \`prices\`, \`retrieval.rewrite\` and \`retrieval.model_rerank\` with the mock language
-model, and other keys of a section whose \`enabled\` is not set. A section with \`enabled: false\` is switched off on
-purpose, so its settings are accepted.
+without \`reranker\`, \`retrieval.semantic_timeout_ms\` with the mock embedding model, \`escalation\`, \`prices\`,
+\`retrieval.rewrite\` and \`retrieval.model_rerank\` with the mock language model,
+\`compatibility.hindsight_principal\` when \`compatibility.hindsight\` is not set, and other keys of a section whose
+\`enabled\` is not set. A section with \`enabled: false\` is switched off on purpose, so its settings are accepted.
 
 | Key | Allowed | Meaning |
 |---|---|---|
@@ -189,7 +190,7 @@ function describeKind (kind: Kind): string {
 
 function rowsOf (schema: SchemaNode, path: string, required = false): string[] {
   const same = path.includes('.') ? topLevelSectionWith(schema) : undefined
-  if (same !== undefined) return [row([`\`${path}\``, 'a map', `As \`${same}\`, for this bank.`])]
+  if (same !== undefined) return [row([`\`${path}\``, 'a map', `As \`${same}\`, for ${path.startsWith('profiles.') ? 'the banks of this profile' : 'this bank'}.`])]
   const meaning = `${schema.description ?? ''}${required ? ' Required.' : ''}`
   return [row([`\`${path}\``, allowedOf(schema), meaning]), ...childrenOf(schema, path)]
 }
