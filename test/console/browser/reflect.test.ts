@@ -122,6 +122,7 @@ consoleTest('an abstention is shown', {}, async (t, { page, url, client }) => {
   await signInAs(page, 'user:alice')
   await ask(page, 'Which orbit has the satellite?')
   await answerOf(page).getByText('Abstained.').waitFor()
+  await answerOf(page).getByText('none: no model was called').waitFor()
   await hasNoViolation(t, page, 'an abstention')
 })
 

@@ -112,16 +112,18 @@ function UsageFacts ({ run: { usage, evidenceMs, totalMs } }: { run: Run }) {
             {formatNumber(usage.output_tokens)} of the answer)
           </dd>
           <dt>Cost</dt>
-          <dd>
-            {usage.cost === undefined
-              ? 'unknown: the configuration has no price of the model'
-              : `${usage.cost.toLocaleString(undefined, { maximumSignificantDigits: 4 })} in the currency of the ` +
-                'configured prices'}
-          </dd>
+          <dd>{costOf(usage)}</dd>
         </>
       )}
       {evidenceMs !== undefined && <><dt>Time until the evidence</dt><dd>{formatMilliseconds(evidenceMs)}</dd></>}
       {totalMs !== undefined && <><dt>Total time</dt><dd>{formatMilliseconds(totalMs)}</dd></>}
     </dl>
   )
+}
+
+function costOf ({ tokens, cost }: NonNullable<Run['usage']>): string {
+  if (cost !== undefined) {
+    return `${cost.toLocaleString(undefined, { maximumSignificantDigits: 4 })} in the currency of the configured prices`
+  }
+  return tokens === 0 ? 'none: no model was called' : 'unknown: the configuration has no price of the model'
 }

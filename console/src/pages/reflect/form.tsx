@@ -21,10 +21,10 @@ const FIELD_SELECTORS: Readonly<Record<RequiredField, string>> = {
 }
 
 const TIME_FIELDS = [
-  ['occurredAfter', 'Occurred from', 'Inclusive.'],
-  ['occurredBefore', 'Occurred before', 'Exclusive.'],
+  ['occurredAfter', 'Occurred from', 'In your time zone; inclusive.'],
+  ['occurredBefore', 'Occurred before', 'In your time zone; exclusive.'],
   ['asOf', 'As of', 'Only memories retained by then.'],
-  ['referenceTime', 'Reference time', 'What "yesterday" refers to. Empty: now, in UTC.'],
+  ['referenceTime', 'Reference time', 'What “yesterday” refers to; empty: now, in UTC.'],
 ] as const
 
 /** The form for a question, with all options for its evidence and its answer. */
