@@ -44,8 +44,8 @@ export function ReflectForm ({ values, onChange, onAsk, onCancel, isBusy, missin
         <BankField
           value={values.bank}
           onChange={(bank) => { onChange({ bank }) }}
-          // The text stands in the line of the hint, which stays when the text goes. Otherwise the button would move when
-          // the pointer is pressed on it, because that ends the input of the bank, and the click would be lost.
+          // The text stands in the line of the hint, which stays when the text goes. Otherwise the button would move
+          // when the pointer is pressed on it, because that ends the input of the bank, and the click would be lost.
           error={missing === 'bank' ? 'Choose a bank first.' : undefined}
         />
         <Field
