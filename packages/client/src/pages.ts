@@ -1,3 +1,5 @@
+import { MemoryGatewayError } from './errors.js'
+
 interface Page { next_cursor: string | null }
 
 /** A listing. Iterating it yields one item after the other and fetches further pages as needed. */
@@ -10,11 +12,17 @@ export class Listing<Item, Answer extends Page> implements AsyncIterable<Item> {
     this.#itemsOf = itemsOf
   }
 
-  /** The answers, one per page. The `next_cursor` of one, sent as `cursor`, continues after it at any later time. */
+  /**
+   * The answers, one per page. The `next_cursor` of one, sent as `cursor`, continues after it at any later time.
+   * @throws MemoryGatewayError when a page has the cursor that it was requested with: the listing would never end
+   */
   async * pages (): AsyncGenerator<Answer, void> {
     let cursor: string | undefined
     do {
       const page = await this.#fetchPage(cursor)
+      if (cursor !== undefined && page.next_cursor === cursor) {
+        throw new MemoryGatewayError('unusable_answer', 'A page has the cursor of the one before')
+      }
       yield page
       cursor = page.next_cursor ?? undefined
     } while (cursor !== undefined)

@@ -161,13 +161,31 @@ t.test('leaving a stream closes its connection, and an abort signal ends it with
 
 t.test('a listing can be left after any page, and requests no more pages than are read', async (t) => {
   const server = await HostileServer.start(t)
-  server.meets(answering(200, { banks: [{ bank_id: 'a' }, { bank_id: 'b' }], next_cursor: 'c/1' }))
+  const first = answering(200, { banks: [{ bank_id: 'a' }, { bank_id: 'b' }], next_cursor: 'c/1' })
+  server.meets(first, first, answering(200, { banks: [{ bank_id: 'c' }], next_cursor: 'c/2' }))
   for await (const bank of server.client().client.listBanks()) if (bank.bank_id === 'b') break
   t.same(server.requests.map(({ url }) => url), ['/v1/banks'])
   const pages = server.client().client.listBanks().pages()
   await pages.next()
   await pages.next()
-  t.equal(server.requests.at(-1)?.url, '/v1/banks?cursor=c%2F1')
+  t.same(server.requests.slice(1).map(({ url }) => url), ['/v1/banks', '/v1/banks?cursor=c%2F1'])
+})
+
+t.test('a listing whose server repeats a cursor ends with an error', async (t) => {
+  const server = await HostileServer.start(t)
+  server.meets(
+    answering(200, { banks: [{ bank_id: 'a' }], next_cursor: 'first' }),
+    answering(200, { banks: [], next_cursor: 'second' }),
+    answering(200, { banks: [], next_cursor: 'second' }),
+    // Without the check the listing ends here, so that this test fails and does not hang.
+    answering(200, { banks: [], next_cursor: null }),
+  )
+  const banks: string[] = []
+  await t.rejects(async () => {
+    for await (const bank of server.client().client.listBanks()) banks.push(bank.bank_id)
+  }, { name: 'MemoryGatewayError', code: 'unusable_answer', message: /cursor of the one before/ })
+  t.same(banks, ['a'])
+  t.same(server.requests.map(({ url }) => url), ['/v1/banks', '/v1/banks?cursor=first', '/v1/banks?cursor=second'])
 })
 
 t.test('a source of an import that fails or hangs sends nothing', async (t) => {
