@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import { assemble, MAX_PARAM_LENGTH, type GatewayOptions } from './app.js'
 import type { Config } from './lib/config/config.js'
+import { warmUp } from './lib/memory/warm-up.js'
 import type { AuthenticateCaller } from './plugins/auth/by-app.js'
 import { LOG_RULES } from './plugins/logger.js'
 
@@ -42,6 +43,8 @@ async function memoryGateway (app: FastifyInstance, options: MemoryGatewayOption
     memory = scope.memory
   }, { prefix })
   if (decorator !== false) app.decorate(decorator, memory)
+  // An app that does not listen, like those of most tests, starts without it.
+  app.addHook('onListen', async () => { warmUp() })
   for (const warning of missingFromServer(app)) log.warn(warning)
 }
 

@@ -5,9 +5,8 @@ import { applyEnvFile, ENV_FILE } from '../lib/config/env-file.js'
 import { ConfigurationError } from '../lib/config/load.js'
 import type { Config } from '../lib/config/config.js'
 import { ServiceError } from '../lib/errors/service-error.js'
+import { warmUp } from '../lib/memory/warm-up.js'
 import { ProviderError } from '../lib/providers/registry.js'
-import { loadDateParser } from '../lib/retrieval/date-parser.js'
-import { loadVocabulary } from '../lib/text/tokens.js'
 import { listenHost, ListenError } from '../http/listen-error.js'
 import { checkedConfig } from './config/check.js'
 import { shortenCollectionsOfSmallHeaps } from './garbage-collection.js'
@@ -80,9 +79,7 @@ export async function serve ({ envFile: envFileName, dataFolder }: ServeOptions 
     stopGracefully(app, config)
     await app.ready()
     reloadOnHangup(app)
-    // These take long and cannot be split into turns of the event loop, so they are loaded before the first request.
-    loadVocabulary()
-    loadDateParser()
+    warmUp()
     app.openApiDocument()
     try {
       // A burst of connections waits in the backlog; the system may allow fewer. A client that finds the backlog full

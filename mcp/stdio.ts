@@ -7,6 +7,7 @@ import { callerOf, isBankId, type RequestContext } from '../lib/identity/context
 import type { Config } from '../lib/config/config.js'
 import { invalidField, ServiceError } from '../lib/errors/service-error.js'
 import { createMemoryService } from '../lib/memory/service.js'
+import { warmUp } from '../lib/memory/warm-up.js'
 import { localOperations } from './local-operations.js'
 import type { MemoryOperations } from './operations.js'
 import { Refusals } from './refusals.js'
@@ -111,7 +112,10 @@ async function openSource (options: McpStdioOptions, warn: (line: string) => voi
     return { operations, caller: '', answerTokens: SERVER_ANSWER_TOKENS, close: async () => {} }
   }
   const { config, principal } = options
-  const memory = await createMemoryService(config, new AccessControl(config.settings.access), { warn })
+  const opening = createMemoryService(config, new AccessControl(config.settings.access), { warn })
+  // Meanwhile the thread of PGlite opens the folder.
+  warmUp()
+  const memory = await opening
   const context: RequestContext = { tenantId: null, principal }
   return {
     operations: localOperations(memory, context),

@@ -10,6 +10,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** The permission that the operation needs when it depends on the body. Undefined: `permission`. */
     permissionFor?: (body: Readonly<Record<string, unknown>>) => Permission | undefined
+    /** A schema that accepts the same bodies and is compiled already. Default: that of the route. */
+    checkedAs?: object
   }
 }
 

@@ -6,7 +6,7 @@ import { hasAtMost } from '../http/unread-body.js'
 import { invalidRequest } from '../lib/errors/service-error.js'
 import { isPercentEncoded } from '../lib/validation/percent-encoding.js'
 import {
-  compile, strictAjv, validationError, validatorOf, type InputSchema, type Validator,
+  compile, strictAjv, validationError, validatorOf, type InputSchema,
 } from '../lib/validation/schema-check.js'
 import { bodyCheck } from './body-check.js'
 
@@ -20,7 +20,6 @@ interface FastifyValidator {
  * Caches of compiled schemas for the whole process, which may hold several gateways: compiling all schemas would be the
  * longest part of a start.
  */
-const bodies = new WeakMap<object, Validator>()
 const queries = new WeakMap<object, ValidateFunction>()
 const serializers = new WeakMap<object, (value: unknown) => string>()
 const query = strictAjv({ coerceTypes: 'array' })
@@ -35,12 +34,8 @@ function cached<T> (cache: WeakMap<object, T>, schema: object, make: () => T): T
   return found
 }
 
-function bodyValidator (schema: object): Validator {
-  return cached(bodies, schema, () => validatorOf(schema))
-}
-
 function forBody (schema: object): FastifyValidator {
-  const validate = bodyValidator(schema)
+  const validate = validatorOf(schema)
   const validator: FastifyValidator = (value) => {
     const passes = validate(value)
     validator.errors = passes ? null : [...validate.problems]
@@ -93,7 +88,7 @@ const refuseBody: preHandlerHookHandler = ({ body, method, headers, raw }, _repl
     else void hasAtMost(MAX_EMPTY, raw).then(settle)
     return
   }
-  const validate = bodyValidator(NOTHING)
+  const validate = validatorOf(NOTHING)
   if (body === undefined || body === null || validate(body)) done()
   else done(validationError(validate.problems))
 }
@@ -159,7 +154,7 @@ async function validation (app: FastifyInstance): Promise<void> {
     }
     if (schema?.type !== 'object') return
     checked.add(schema)
-    checkFirst(bodyCheck(app, schema, bodyValidator(schema), route.config))
+    checkFirst(bodyCheck(app, schema, validatorOf(route.config?.checkedAs ?? schema), route.config))
   })
 }
 

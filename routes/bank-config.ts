@@ -57,7 +57,7 @@ export const bankConfigRoutes: FastifyPluginAsyncTypebox = async (app) => {
   }, async ({ params, context }, reply) => tagged(reply, await configurations.get(params.bank_id, context)))
 
   app.put('/v1/banks/:bank_id/config', {
-    config: { ...config, bodyBound: null },
+    config: { ...config, bodyBound: null, checkedAs: BankConfigurationSchema },
     bodyLimit: BODY_LIMIT,
     schema: {
       operationId: 'putBankConfig',

@@ -20,9 +20,9 @@ export function loadDateParser (): chronoEn.Chrono {
   if (loaded === undefined) {
     const { Chrono, casual } = createRequire(import.meta.url)('chrono-node/en') as typeof chronoEn
     loaded = new Chrono({ ...casual, parsers: casual.parsers.map(withShortRuns) })
-    // V8 interprets a regular expression on its first use and compiles it on its second, so two texts warm all of them
-    // up.
-    for (const text of ['3 May 2023', 'a1b']) loaded.parse(text, new Date(0))
+    // V8 interprets a regular expression on its first use and compiles it on its second, for texts of Latin-1 and for
+    // others apart, so two texts of each warm all of them up.
+    for (const text of ['3 May 2023', 'a1b', '3 May 2023 – 5', 'a1b–']) loaded.parse(text, new Date(0))
   }
   return loaded
 }

@@ -42,16 +42,27 @@ export function strictAjv (options: Options = {}): Ajv {
 export interface Validator {
   (value: unknown): boolean
   problems: readonly ErrorObject[]
+  /** Compiles the schema before its first use. */
+  compile: () => void
 }
 
 const first = strictAjv({ allErrors: false })
 const all = strictAjv()
+/** For the whole process, which may hold several gateways. */
+const validators = new WeakMap<object, Validator>()
 
 /**
- * A validator that stops at the first problem, and looks for the others only in a small input, so that a million
- * problems cost no more than one. It is compiled at its first use, because compiling all schemas slows the start.
+ * The validator of a schema. It stops at the first problem, and looks for the others only in a small input, so that a
+ * million problems cost no more than one. It is compiled at its first use, because compiling all schemas slows the
+ * start.
  */
 export function validatorOf (schema: object): Validator {
+  let validator = validators.get(schema)
+  if (validator === undefined) validators.set(schema, validator = makeValidator(schema))
+  return validator
+}
+
+function makeValidator (schema: object): Validator {
   const passes = lazily(first, schema)
   const find = lazily(all, schema)
   const validator: Validator = (value) => {
@@ -66,6 +77,10 @@ export function validatorOf (schema: object): Validator {
     return false
   }
   validator.problems = []
+  validator.compile = () => {
+    passes()
+    find()
+  }
   return validator
 }
 
