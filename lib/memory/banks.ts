@@ -2,8 +2,8 @@ import type { RowBudget } from '../concurrency/byte-budget.js'
 import { ServiceError } from '../errors/service-error.js'
 import { bankOf, callerOf, OPERATOR, type RequestContext } from '../identity/context.js'
 import { isUuid } from '../validation/ids.js'
-import { mostUsedTags, type TagCount } from '../stores/tag-counts.js'
-import type { BankStatistics, BankSummary } from '../stores/vector-store.js'
+import { mostUsedTags } from '../stores/tag-counts.js'
+import type { BankSummary } from '../stores/vector-store.js'
 import { runInTurns } from '../concurrency/steps.js'
 import { mapInTurns, turns } from '../concurrency/turn-budget.js'
 import { decodeCursor, encodeCursor, isBankPlace, isMemoryPlace } from './cursor.js'
@@ -76,7 +76,7 @@ export class Banks {
     const { directory, store, clock, backfill } = this.#deps
     const { key: bank } = await directory.openOne(context, 'read', bankId)
     const statistics = await store.statistics(bank, clock())
-    const tags = await runInTurns(mostUsedTags(tagCountsOf(statistics)), callerOf(context))
+    const tags = await runInTurns(mostUsedTags(statistics.tagCounts), callerOf(context))
     return {
       ...toBankAnswer(statistics),
       chunk_count: statistics.passageCount,
@@ -175,10 +175,6 @@ export class Banks {
   async #summaries (request: Omit<Parameters<Dependencies['store']['listBanks']>[0], 'now'>): Promise<BankSummary[]> {
     return await this.#deps.store.listBanks({ now: this.#deps.clock(), ...request })
   }
-}
-
-function * tagCountsOf ({ tagCounts }: BankStatistics): Generator<TagCount> {
-  for (const [tag, count] of tagCounts) yield { tag, count }
 }
 
 export function pageSize (limit: number | undefined): number {

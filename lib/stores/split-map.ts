@@ -57,6 +57,15 @@ export class SplitMap<V> {
     else for (const part of this.#parts!) yield * part.values()
   }
 
+  /** As values(). */
+  * entries (): Generator<[string, V]> {
+    const open: Array<SplitMap<V>> = [this]
+    for (let node = open.pop(); node !== undefined; node = open.pop()) {
+      if (node.#leaf === undefined) open.push(...node.#parts!)
+      else yield * node.#leaf
+    }
+  }
+
   #leafOf (key: string): Map<string, V> {
     const hash = hashOf(key)
     let node = this as SplitMap<V>

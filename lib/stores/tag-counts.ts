@@ -11,14 +11,21 @@ export interface TagCount {
   count: number
 }
 
+/** Number of tags that one step examines. */
+const TAGS_PER_STEP = 256
+
 /**
  * The `MAX_TAG_COUNTS` most used tags, most used first, equally used ones by tag. A bank can have any number of tags.
+ * @param counts the number of uses of each tag
  */
-export function * mostUsedTags (counts: Iterable<TagCount>): Steps<TagCount[]> {
+export function * mostUsedTags (counts: Iterable<readonly [tag: string, count: number]>): Steps<TagCount[]> {
   const first = new TopK<TagCount>(MAX_TAG_COUNTS, byUse)
-  for (const each of counts) {
-    first.offer(each)
-    yield
+  let seen = 0
+  for (const [tag, count] of counts) {
+    // Most tags are used less than the hundred kept ones, and need no object.
+    const { threshold } = first
+    if (threshold === undefined || count >= threshold.count) first.offer({ tag, count })
+    if (++seen % TAGS_PER_STEP === 0) yield
   }
   return first.sorted()
 }

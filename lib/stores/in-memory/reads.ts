@@ -4,7 +4,7 @@ import { compareText } from '../../text/compare-text.js'
 import { dayOf } from '../../time/days.js'
 import type { BankKey } from '../../identity/context.js'
 import { SplitMap } from '../split-map.js'
-import { mostUsedTags, type TagCount } from '../tag-counts.js'
+import { mostUsedTags } from '../tag-counts.js'
 import type {
   BankStatistics, BankSummary, DayCounts, DayRange, ListRequest, Memory, Neighbourhood, NeighboursRequest,
   StoredMemory, Unembedded,
@@ -181,7 +181,8 @@ export function * collectStatistics (
   bank: Bank, accept: Accept,
 ): Steps<{ statistics: BankStatistics, counts: TokenCount[] }> {
   const statistics = noStatistics(yield * summarise(bank, accept))
-  const tagCounts = new SplitMap<TagCount>()
+  // Numbers, because a bank can have a million tags, and an object for each doubles the memory.
+  const tagCounts = new SplitMap<number>()
   const counts: TokenCount[] = []
   let unembeddedCount = 0
   for (const entry of bank.entries.ordered()) {
@@ -191,11 +192,7 @@ export function * collectStatistics (
       if (entry.isUnembedded) unembeddedCount++
       counts.push(memory.tokens)
       statistics.firstRetainedAt ??= memory.retainedAt
-      for (const tag of memory.tags) {
-        const known = tagCounts.get(tag)
-        if (known === undefined) tagCounts.set(tag, { tag, count: 1 })
-        else known.count++
-      }
+      for (const tag of memory.tags) tagCounts.set(tag, (tagCounts.get(tag) ?? 0) + 1)
       if (memory.occurredAt !== null) {
         statistics.firstOccurredAt = Math.min(statistics.firstOccurredAt ?? Infinity, memory.occurredAt)
         statistics.lastOccurredAt = Math.max(statistics.lastOccurredAt ?? -Infinity, memory.occurredAt)
@@ -203,7 +200,7 @@ export function * collectStatistics (
     }
     yield
   }
-  const tags = yield * mostUsedTags(tagCounts.values())
+  const tags = yield * mostUsedTags(tagCounts.entries())
   statistics.tagCounts = new Map(tags.map(({ tag, count }) => [tag, count]))
   return { statistics: { ...statistics, unembeddedCount }, counts }
 }

@@ -19,6 +19,7 @@ import {
 } from './reads.js'
 import { Capacity } from './capacity.js'
 import { SearchCollector } from './search.js'
+import { StatisticsQueue } from './statistics-queue.js'
 import { VectorArena } from './vector-arena.js'
 import { InMemoryWriter } from './writer.js'
 import { planImportInto, planInsert, planRemoval, planReplacement } from './writes.js'
@@ -46,6 +47,7 @@ export class InMemoryVectorStore implements VectorStore {
   readonly #options: { capacity: Capacity, arena: VectorArena, turns: Turns, maxSyncPostings: number | undefined }
   /** Not for writes: those of a bank are queued, and each begins in the turn of the previous one. */
   readonly #readTurns: Turns
+  readonly #statisticsQueue = new StatisticsQueue()
   #directory: Directory
   #writer: InMemoryWriter
 
@@ -174,7 +176,8 @@ export class InMemoryVectorStore implements VectorStore {
 
   async statistics (key: BankKey, now: number): Promise<BankStatistics> {
     const none = { statistics: noStatistics(withoutCaller(key)), counts: [] }
-    const { statistics, counts } = await this.#read(key, now, undefined, collectStatistics, none)
+    const read = async () => await this.#read(key, now, undefined, collectStatistics, none)
+    const { statistics, counts } = await this.#statisticsQueue.run(key, this.#existing(key, now)?.size, read)
     // The other statistics are of one moment; only the counting of tokens continues after it.
     return { ...statistics, tokens: await sumTokens(counts) }
   }

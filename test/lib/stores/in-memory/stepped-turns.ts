@@ -3,6 +3,11 @@ export class SteppedTurns {
   isExhausted = true
   #waiting: Array<() => void> = []
 
+  /** Pieces of work that wait for their turn. */
+  get waiting (): number {
+    return this.#waiting.length
+  }
+
   async next (): Promise<void> {
     await new Promise<void>((resolve) => { this.#waiting.push(resolve) })
   }
