@@ -1,7 +1,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance } from 'fastify'
 import { Type, type Static } from 'typebox'
-import { ServiceError } from '../../lib/errors/service-error.js'
+import { Semaphore } from '../../lib/concurrency/semaphore.js'
+import { atCapacity, ServiceError } from '../../lib/errors/service-error.js'
 import type { RequestContext } from '../../lib/identity/context.js'
 import { BankId, nullable, strict, type MemoryRecord } from '../../lib/memory/schemas.js'
 import { kindOf } from './filters.js'
@@ -14,6 +15,8 @@ const FORGET_BATCH = 1000
 /** The longest document, in characters: its text is one member of the answer and is built synchronously. */
 const MAX_TEXT_CHARACTERS = 4 * 1024 * 1024
 const MAX_TAGS = 1000
+/** How long a table of documents waits for others, in milliseconds. */
+const MAX_WAIT_MS = 10_000
 
 const documentFields = {
   id: Type.String(),
@@ -40,14 +43,22 @@ const DocumentParams = Type.Object({ bank_id: BankId, document_id: Type.String({
 
 /** A document consists of the memories that name it; it is not stored by itself. */
 export const documentRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async (app, options) => {
+  // A table of ten thousand memories may keep a million tags until all are read.
+  const permits = new Semaphore({
+    permits: 1, maxWaiting: Infinity, waitMs: MAX_WAIT_MS, queueFullError: tablesBusy, timeoutError: tablesBusy,
+  })
+
   app.get(`${BANK}/documents`, {
     config: routeConfig(options, 'read'),
     schema: { hide: true, params: BankParams, querystring: strict(pageFields), response: { 200: Documents } },
-  }, async ({ params: { bank_id: bankId }, query: { limit = DEFAULT_PAGE, offset = 0 }, context }) => {
+  }, async ({ params: { bank_id: bankId }, query: { limit = DEFAULT_PAGE, offset = 0 }, context }, reply) => {
     const documents = new Map<string, Summary>()
+    const shared = new SharedTags()
     await scanMemories(app, {
       bankId,
       context,
+      reply,
+      permits,
       filters: undefined,
       visit: (memory) => {
         const { document_id: id } = memory
@@ -55,7 +66,7 @@ export const documentRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async
         const known = documents.get(id)
         const document = known ?? summaryOf(id, memory)
         if (known === undefined) documents.set(id, document)
-        return { goOn: true, kept: addTo(document, memory) + (known === undefined ? id.length : 0) }
+        return { goOn: true, kept: addTo(document, memory, shared) + (known === undefined ? id.length : 0) }
       },
     })
     const shown = [...documents.values()].slice(offset, offset + limit)
@@ -137,13 +148,33 @@ function summaryOf (id: string, { bank_id: bankId, retained_at: retainedAt }: Me
 
 /** The memory that a tag takes in addition to its characters, in characters. */
 const TAG_CHARACTERS = 20
+/** The memory of a further reference to a tag, in characters: its place in an array that has grown. */
+const REFERENCE_CHARACTERS = 8
+/** A table of that many different tags grows in less than a millisecond. */
+const MAX_SHARED_TAGS = 8192
+
+/** Lets documents share the texts of their tags, because each row of a database has copies of its own. */
+class SharedTags {
+  readonly #tags = new Map<string, string>()
+
+  /** @returns a text equal to the tag, and the number of characters that keeping it adds */
+  share (tag: string): { text: string, kept: number } {
+    const known = this.#tags.get(tag)
+    if (known !== undefined) return { text: known, kept: REFERENCE_CHARACTERS }
+    if (this.#tags.size < MAX_SHARED_TAGS) this.#tags.set(tag, tag)
+    return { text: tag, kept: tag.length + TAG_CHARACTERS }
+  }
+}
 
 /**
  * @param memory the next older memory
+ * @param shared the tags of other documents that are kept too
  * @returns the number of its characters that are kept
  * @throws ServiceError not_supported
  */
-function addTo (document: Summary, { retained_at: retainedAt, tags, text }: MemoryRecord): number {
+function addTo (
+  document: Summary, { retained_at: retainedAt, tags, text }: MemoryRecord, shared = new SharedTags(),
+): number {
   document.created_at = retainedAt
   document.memory_unit_count++
   document.text_length += text.length
@@ -156,8 +187,9 @@ function addTo (document: Summary, { retained_at: retainedAt, tags, text }: Memo
         `more than ${MAX_TAGS} tags in a document`, 'GET /v1/banks/{bank_id}/memories has those of each memory',
       )
     }
-    document.tags.splice(at, 0, tag)
-    kept += tag.length + TAG_CHARACTERS
+    const { text: own, kept: more } = shared.share(tag)
+    document.tags.splice(at, 0, own)
+    kept += more
   }
   return kept
 }
@@ -174,6 +206,10 @@ function placeOf (tag: string, tags: readonly string[]): number {
     else high = middle
   }
   return low
+}
+
+function tablesBusy (): ServiceError {
+  return atCapacity('server_busy', 'The server has no capacity left for another table of documents; try again')
 }
 
 function tooLarge (): ServiceError {

@@ -1,4 +1,7 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { disconnectSignal } from '../../http/disconnect-signal.js'
+import { onResponseClose } from '../../http/response-close.js'
+import type { Semaphore } from '../../lib/concurrency/semaphore.js'
 import { turns } from '../../lib/concurrency/turn-budget.js'
 import { callerOf, type RequestContext } from '../../lib/identity/context.js'
 import type { WireFilters } from '../../lib/memory/records.js'
@@ -8,6 +11,8 @@ import { unsupported } from './route.js'
 
 /** The most memories that one request reads. Hindsight's pages are offsets, so all memories before a page are read. */
 export const MAX_MEMORIES_READ = 10_000
+/** A scan that keeps much may read so many without a permit. */
+const SHORT_SCAN = 1000
 const PAGE = 200
 const CHARACTER_BYTES = 2
 
@@ -18,19 +23,24 @@ interface MemoryScan {
   filters: WireFilters['also']
   /** @returns whether to continue, and the characters of the memory that are kept; the rest is released */
   visit: (memory: MemoryRecord) => { goOn: boolean, kept: number }
+  /** The response in which what is kept is sent. */
+  reply?: FastifyReply
+  /** Bounds how many scans of more than SHORT_SCAN memories run at a time. */
+  permits?: Semaphore
 }
 
 /**
- * Reads the memories of a bank, newest first, a page at a time. The bytes of the kept memories count until the last
- * page is read.
+ * Reads the memories of a bank, newest first, a page at a time. The bytes of the kept memories count until `reply` has
+ * ended, or without it until the last page is read.
  * @throws ServiceError not_supported when there are more than MAX_MEMORIES_READ; server_busy
  */
 export async function scanMemories (
-  app: FastifyInstance, { bankId, context, filters, visit }: MemoryScan,
+  app: FastifyInstance, { bankId, context, filters, visit, reply, permits }: MemoryScan,
 ): Promise<void> {
   const kept = app.workBytes.reserve(0)
   const caller = callerOf(context)
   let looked = 0
+  let releasePermit: (() => void) | undefined
   try {
     for (let cursor: string | null | undefined; cursor !== null;) {
       const rows = app.workBytes.reserve(0)
@@ -49,9 +59,14 @@ export async function scanMemories (
       } finally {
         rows.release()
       }
+      if (looked >= SHORT_SCAN && cursor !== null) {
+        releasePermit ??= await permits?.acquire({ flow: [caller], signal: reply && disconnectSignal(reply) })
+      }
     }
   } finally {
-    kept.release()
+    releasePermit?.()
+    if (reply === undefined) kept.release()
+    else onResponseClose(reply, () => { kept.release() })
   }
 }
 
