@@ -15,22 +15,17 @@ const PAUSE_FACTOR = 3
 class ThrottledConnections {
   /** In the order in which they get their turns. */
   readonly all = new Set<ThrottledConnection>()
-  readonly #costly = new Semaphore({
-    permits: 1, maxWaiting: Infinity, queueFullError: unbounded, timeoutError: unbounded,
-  })
+  readonly #costly = new Semaphore({ permits: 1, timeoutError: () => new Error('The wait has no bound') })
 
   /**
    * Reads one costly connection at a time, with a pause after each, so that others are served meanwhile.
    * @param caller whose turn it is: callers take turns
    */
   async readCostly (caller: string, read: () => Promise<number>): Promise<void> {
-    const release = await this.#costly.acquire({ flow: [caller] })
-    try {
+    await this.#costly.run(async () => {
       const ms = await read()
       if (ms > COSTLY_MS) await setTimeout(PAUSE_FACTOR * ms, undefined, { ref: false })
-    } finally {
-      release()
-    }
+    }, { flow: [caller] })
   }
 }
 
@@ -123,11 +118,6 @@ async function readThrottling (app: FastifyInstance): Promise<void> {
     }
     done()
   })
-}
-
-/** Never thrown, because the waits of connections have no limit. */
-function unbounded (): Error {
-  return new Error('The wait has no bound')
 }
 
 export default fp(readThrottling, { name: 'read-throttling', fastify: '5.x' })

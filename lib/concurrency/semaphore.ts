@@ -4,14 +4,14 @@ import { turns } from './turn-budget.js'
 export interface SemaphoreOptions {
   /** Permits that can be held at a time. */
   permits: number
-  /** Callers that may wait for a permit. */
-  maxWaiting: number
+  /** Callers that may wait for a permit. Default: no limit. */
+  maxWaiting?: number
   /** Milliseconds that a caller waits at most, unless it passes its own limit. Default: no limit. */
   waitMs?: number
-  /** The error for a caller that arrives while `maxWaiting` others wait. */
-  queueFullError: () => Error
   /** The error for a caller that got no permit within its time. */
   timeoutError: (waitMs: number) => Error
+  /** The error for a caller that arrives while `maxWaiting` others wait. Default: that of a caller without time. */
+  queueFullError?: () => Error
 }
 
 interface Waiter {
@@ -81,6 +81,19 @@ export class Semaphore {
     }
   }
 
+  /**
+   * Does the work with a permit.
+   * @throws as acquire(); what the work throws
+   */
+  async run<T> (work: () => Promise<T>, options?: AcquireOptions): Promise<T> {
+    const release = await this.acquire(options)
+    try {
+      return await work()
+    } finally {
+      release()
+    }
+  }
+
   /** Refuses all waiting and all later callers with this error; permits that are held can still be released. */
   close (error: Error): void {
     this.#closed = error
@@ -101,7 +114,7 @@ export class Semaphore {
 
   /** Makes room in a full queue for a flow by refusing the last waiter of a flow with more. @throws queueFullError() */
   #makeRoom (flow: Flow): void {
-    const { maxWaiting, queueFullError: full } = this.#options
+    const { maxWaiting = Infinity, timeoutError, queueFullError: full = () => timeoutError(0) } = this.#options
     if (this.#flows.waiting < maxWaiting) return
     const last = this.#flows.replaceableBy(flow)
     if (last === undefined) throw full()

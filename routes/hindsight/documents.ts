@@ -44,9 +44,7 @@ const DocumentParams = Type.Object({ bank_id: BankId, document_id: Type.String({
 /** A document consists of the memories that name it; it is not stored by itself. */
 export const documentRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async (app, options) => {
   // A table of ten thousand memories may keep a million tags until all are read.
-  const permits = new Semaphore({
-    permits: 1, maxWaiting: Infinity, waitMs: MAX_WAIT_MS, queueFullError: tablesBusy, timeoutError: tablesBusy,
-  })
+  const permits = new Semaphore({ permits: 1, waitMs: MAX_WAIT_MS, timeoutError: tablesBusy })
 
   app.get(`${BANK}/documents`, {
     config: routeConfig(options, 'read'),

@@ -1,4 +1,4 @@
-import { bankKeyString, withoutCaller, type BankKey } from '../../identity/context.js'
+import { bankKeyString, flowOf, withoutCaller, type BankKey } from '../../identity/context.js'
 import { sumTokens } from '../../text/tokens.js'
 import { chargedToRunningCaller, turns as sharedTurns } from '../../concurrency/turn-budget.js'
 import type { NewBankConfig } from '../bank-configs.js'
@@ -19,7 +19,7 @@ import {
 } from './reads.js'
 import { Capacity } from './capacity.js'
 import { SearchCollector } from './search.js'
-import { StatisticsQueue } from './statistics-queue.js'
+import { statisticsQueue } from './statistics-queue.js'
 import { VectorArena } from './vector-arena.js'
 import { InMemoryWriter } from './writer.js'
 import { planImportInto, planInsert, planRemoval, planReplacement } from './writes.js'
@@ -47,7 +47,7 @@ export class InMemoryVectorStore implements VectorStore {
   readonly #options: { capacity: Capacity, arena: VectorArena, turns: Turns, maxSyncPostings: number | undefined }
   /** Not for writes: those of a bank are queued, and each begins in the turn of the previous one. */
   readonly #readTurns: Turns
-  readonly #statisticsQueue = new StatisticsQueue()
+  readonly #runStatistics = statisticsQueue()
   #directory: Directory
   #writer: InMemoryWriter
 
@@ -177,7 +177,7 @@ export class InMemoryVectorStore implements VectorStore {
   async statistics (key: BankKey, now: number): Promise<BankStatistics> {
     const none = { statistics: noStatistics(withoutCaller(key)), counts: [] }
     const read = async () => await this.#read(key, now, undefined, collectStatistics, none)
-    const { statistics, counts } = await this.#statisticsQueue.run(key, this.#existing(key, now)?.size, read)
+    const { statistics, counts } = await this.#runStatistics(this.#existing(key, now)?.size ?? 0, flowOf(key), read)
     // The other statistics are of one moment; only the counting of tokens continues after it.
     return { ...statistics, tokens: await sumTokens(counts) }
   }

@@ -2,7 +2,7 @@ import { Semaphore, type SemaphoreOptions } from '../../concurrency/semaphore.js
 import type { PoolStatus } from '../vector-store.js'
 import { SqlError } from './executor.js'
 
-type Limits = Required<Pick<SemaphoreOptions, 'permits' | 'maxWaiting' | 'waitMs'>>
+type Limits = Pick<SemaphoreOptions, 'permits' | 'maxWaiting'> & { waitMs: number }
 
 /** A permit for each connection. */
 export function connectionSemaphore (limits: Limits): Semaphore {

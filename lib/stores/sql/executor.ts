@@ -1,4 +1,5 @@
 import type { Flow } from '../../concurrency/flow-tree.js'
+import type { RecentCallers } from '../../concurrency/recent-callers.js'
 import { ServiceError } from '../../errors/service-error.js'
 import type { PoolStatus } from '../vector-store.js'
 
@@ -40,6 +41,8 @@ export interface Executor extends Queries {
   maintain (text: string): Promise<void>
   /** The state of the connection pool. */
   status? (): PoolStatus
+  /** The callers whose statements have a connection. */
+  readonly callers?: RecentCallers
   /** Stops pending work and releases the database. A second call does nothing. */
   close (): Promise<void>
 }

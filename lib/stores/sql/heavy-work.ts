@@ -1,3 +1,5 @@
+import type { Flow } from '../../concurrency/flow-tree.js'
+import type { RecentCallers } from '../../concurrency/recent-callers.js'
 import type { Semaphore } from '../../concurrency/semaphore.js'
 import { flowOf, type BankKey } from '../../identity/context.js'
 import { busySemaphore } from './connection-semaphore.js'
@@ -9,6 +11,12 @@ const CONNECTIONS_PER_PERMIT = 5
 const MAX_WAIT_MS = 10_000
 /** How long a piece waits for others that may take seconds each, in milliseconds. */
 export const LONG_WAIT_MS = 60_000
+/** How long before a piece statements of other callers count as beside it, in milliseconds. */
+const RECENT_MS = 1000
+/** How long a piece beside other callers is followed by a rest, as a multiple of the time that it took. */
+const REST_FACTOR = 2
+/** The longest rest, in milliseconds. */
+const MAX_REST_MS = 500
 
 interface HeavyWorkOptions {
   /** What the work is, in the plural, for messages. */
@@ -17,20 +25,27 @@ interface HeavyWorkOptions {
   permits: number
   /** How long a piece of work waits, in milliseconds. Default 10 seconds. */
   waitMs?: number | undefined
+  /** The callers whose statements the database runs. Absent: it is as if nobody else used it. */
+  callers?: RecentCallers | undefined
 }
 
 /**
  * One kind of work that occupies the processors of the database, or the event loop with its rows, for so long that the
  * short statements of others would wait behind it. A few pieces run at a time, and callers take turns. It waits before
- * it has a connection, so that the waiting work holds none.
+ * it has a connection, so that the waiting work holds none. While other callers use the database, one piece runs at a
+ * time, with a rest after each: otherwise endless heavy work of one caller would take the processors from all others.
  */
 export class HeavyWork {
   readonly #permits: Semaphore
+  /** For work beside other callers, who would wait longest behind two pieces at once. */
+  readonly #single: Semaphore
+  readonly #callers: RecentCallers | undefined
 
-  constructor ({ name, permits, waitMs = MAX_WAIT_MS }: HeavyWorkOptions) {
-    this.#permits = busySemaphore(name, 'run already, and none ended', {
-      permits, maxWaiting: Infinity, waitMs,
-    })
+  constructor ({ name, permits, waitMs = MAX_WAIT_MS, callers }: HeavyWorkOptions) {
+    const semaphore = (permits: number) => busySemaphore(name, 'run already, and none ended', { permits, waitMs })
+    this.#permits = semaphore(permits)
+    this.#single = semaphore(1)
+    this.#callers = callers
   }
 
   /**
@@ -38,11 +53,20 @@ export class HeavyWork {
    * @throws SqlError `busy` when it waits too long; the reason of the signal; what the work throws
    */
   async run<T> (bank: BankKey, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-    const release = await this.#permits.acquire({ flow: flowOf(bank), signal })
+    const how = { flow: flowOf(bank), signal }
+    return await this.#permits.run(async () => {
+      const isBeside = this.#callers?.hasOthersSince(how.flow, performance.now() - RECENT_MS) === true
+      return await (isBeside ? this.#runAndRest(work, how) : work())
+    }, how)
+  }
+
+  async #runAndRest<T> (work: () => Promise<T>, how: { flow: Flow, signal: AbortSignal | undefined }): Promise<T> {
+    const release = await this.#single.acquire(how)
+    const startedAt = performance.now()
     try {
       return await work()
     } finally {
-      release()
+      setTimeout(release, Math.min(MAX_REST_MS, REST_FACTOR * (performance.now() - startedAt))).unref()
     }
   }
 }

@@ -1,3 +1,4 @@
+import { RecentCallers } from '../../concurrency/recent-callers.js'
 import type { Semaphore } from '../../concurrency/semaphore.js'
 import { withTimeout } from '../../concurrency/deadline.js'
 import type { PoolStatus } from '../vector-store.js'
@@ -39,6 +40,7 @@ interface Pooled {
  * answer.
  */
 export class PostgresExecutor implements Executor {
+  readonly callers = new RecentCallers()
   readonly #options: PostgresOptions
   readonly #permits: Semaphore
   /** Idle connections, the most recently used last, each with the timer that closes it. */
@@ -155,8 +157,8 @@ export class PostgresExecutor implements Executor {
   async #withConnection<T> (
     work: (connection: Connection) => Promise<T>, { fresh = false, signal, flow }: ReadOptions = {},
   ): Promise<T> {
-    const release = await this.#permits.acquire({ signal, flow })
-    try {
+    return await this.#permits.run(async () => {
+      if (flow !== undefined) this.callers.note(flow, performance.now())
       const pooled = this.#acquireConnection(fresh)
       this.#used.add(pooled.connection)
       const result = work(pooled.connection)
@@ -168,9 +170,7 @@ export class PostgresExecutor implements Executor {
         this.#used.delete(pooled.connection)
         this.#releaseConnection(pooled)
       }
-    } finally {
-      release()
-    }
+    }, { signal, flow })
   }
 
   #acquireConnection (fresh: boolean): Pooled {

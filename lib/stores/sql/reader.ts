@@ -56,7 +56,9 @@ export class SqlReader {
     this.#schema = schema
     this.#statements = statements
     this.#longColumns = longColumns
-    this.#statistics = new HeavyWork({ name: 'statistics of banks', permits: shareOf(executor) })
+    this.#statistics = new HeavyWork({
+      name: 'statistics of banks', permits: shareOf(executor), callers: executor.callers,
+    })
   }
 
   async findIdempotencyRecord (

@@ -63,7 +63,7 @@ export class SqlSearcher {
   readonly #schema: string
   readonly #longColumns: LongColumnReader
   readonly #indexes: VectorIndexes | undefined
-  readonly #largeSearches = new HeavyWork({ name: 'searches for many memories', permits: 1 })
+  readonly #largeSearches: HeavyWork
   readonly #longQueries: HeavyWork
   #space: EmbeddingSpace | undefined
 
@@ -72,8 +72,10 @@ export class SqlSearcher {
     this.#schema = schema
     this.#longColumns = longColumns
     this.#indexes = indexes
+    const { callers } = executor
+    this.#largeSearches = new HeavyWork({ name: 'searches for many memories', permits: 1, callers })
     this.#longQueries = new HeavyWork({
-      name: 'searches for many words', permits: shareOf(executor), waitMs: LONG_WAIT_MS,
+      name: 'searches for many words', permits: shareOf(executor), waitMs: LONG_WAIT_MS, callers,
     })
   }
 

@@ -96,7 +96,10 @@ export class SqlVectorStore implements VectorStore {
     this.#reader = reader
     this.#searcher = new SqlSearcher({ executor, schema, longColumns, indexes })
     this.#bulkWork = new HeavyWork({
-      name: 'exports, imports and removals', permits: shareOf(executor), waitMs: LONG_WAIT_MS,
+      name: 'exports, imports and removals',
+      permits: shareOf(executor),
+      waitMs: LONG_WAIT_MS,
+      callers: executor.callers,
     })
     this.#writer = new SqlWriter({ executor, statements, configs, bulkWork: this.#bulkWork, noteChanges })
     this.bankConfigs = new SqlBankConfigs({ executor, schema, writer: configs, isShared: shared, guard })

@@ -46,7 +46,9 @@ export class SqlWriter {
     this.#configs = configs
     this.#vectors = new VectorWriter({ executor, statements, nextShard: () => this.#nextShard() })
     this.#transactions = new WriteTransactions({ executor, statements, vectors: this.#vectors, noteChanges })
-    this.#largeWrites = new HeavyWork({ name: 'large writes', permits: shareOf(executor), waitMs: LONG_WAIT_MS })
+    this.#largeWrites = new HeavyWork({
+      name: 'large writes', permits: shareOf(executor), waitMs: LONG_WAIT_MS, callers: executor.callers,
+    })
     this.#bulkWork = bulkWork
   }
 
