@@ -74,14 +74,11 @@ export function createMcpServer (options: McpServerOptions): Server {
     queueFullError: () => atCapacity('server_busy', `More than ${MAX_WAITING} requests of the connection wait`),
     timeoutError: () => atCapacity('server_busy', 'The request waited too long'),
   })
-  const inTurn = async <T>({ mcpReq: { signal } }: ServerContext, work: (call: Call) => Promise<T>): Promise<T> => {
-    const release = await places.acquire({ signal })
-    try {
-      return await work({ operations, signal, pinned, idempotencyKey, budget: new TokenBudget(answerTokens, caller) })
-    } finally {
-      release()
-    }
-  }
+  const inTurn = async <T>({ mcpReq: { signal } }: ServerContext, work: (call: Call) => Promise<T>): Promise<T> => (
+    await places.run(async () => (
+      await work({ operations, signal, pinned, idempotencyKey, budget: new TokenBudget(answerTokens, caller) })
+    ), { signal })
+  )
   const orProtocolError = async <T>(
     context: ServerContext, work: (call: Call) => Promise<T>, uri?: string,
   ): Promise<T> => {

@@ -4,9 +4,11 @@ import { formatPath, fromPointer, type Path } from './paths.js'
 import { printable, quote, quoteAll } from './problems.js'
 import { FileSchema, type FileConfig } from './schema.js'
 import { branchOf, branchTypes, describe, type SchemaNode } from './schema-node.js'
-import { validSections } from './valid-sections.js'
 import { isJsonObject } from '../validation/json-object.js'
 
+const PROVIDERS = ['vector_store', 'llm_provider', 'embedding_provider', 'reranker']
+/** Sections that are checked with each other. */
+const GROUPS = [...PROVIDERS.map((name) => [name, `${name}_config`]), ['banks', 'profiles']]
 const SENSITIVE = /secret|passw|pwd|token|key|dsn|url|uri|credential|private/i
 
 // Not strict, because strict mode refuses our x- annotations and schemas of TypeBox. The value is not changed: nothing
@@ -42,6 +44,25 @@ export function validateFile (
   const errors = isFileConfig.errors ?? []
   problems.push(...describeErrors(errors, value, substituted))
   return isJsonObject(value) ? { file: validSections(value, errors), isComplete: false } : undefined
+}
+
+/**
+ * The sections of an invalid file that can be checked further, so that their problems are reported together with those
+ * of the schema. Sections that are checked with a wrong one are left out: a problem of theirs may be its consequence.
+ */
+function validSections (value: Record<string, unknown>, errors: readonly ErrorObject[]): FileConfig {
+  const wrong = new Set(errors.flatMap((error) => sectionsOf(error, value)))
+  for (const name of PROVIDERS) if (!Object.hasOwn(value, name)) wrong.add(name)
+  for (const group of GROUPS) if (group.some((key) => wrong.has(key))) for (const key of group) wrong.add(key)
+  return Object.fromEntries(Object.entries(value).filter(([key]) => !wrong.has(key)))
+}
+
+/** The section of an error, and for an unknown key also the one that was probably meant. */
+function sectionsOf ({ instancePath, params }: ErrorObject, value: Record<string, unknown>): string[] {
+  const [section] = fromPointer(instancePath, value)
+  if (section !== undefined) return [String(section)]
+  const unknown = String(params['additionalProperty'])
+  return [unknown, nearest(unknown, Object.keys(FileSchema.properties)) ?? unknown]
 }
 
 /** One sentence for each error: the path, the value and what is allowed. A value that may be a secret is not quoted. */

@@ -1,3 +1,5 @@
+import { fnv1a, fnv1aOfPart } from './stems.js'
+
 /** The vocabulary of an encoding: the text of each token, or its bytes where these are no text, by rank. */
 export type Vocabulary = ReadonlyArray<string | readonly number[]>
 
@@ -43,7 +45,7 @@ export class AsciiTokenCounter {
   }
 
   #add (token: string, rank: number): void {
-    const hash = hashOf(token, 0, token.length)
+    const hash = fnv1a(token)
     let slot = slotOf(hash)
     while (this.#table[2 * slot] !== 0) slot = (slot + 1) % SLOTS
     this.#table[2 * slot] = rank + 1
@@ -51,7 +53,7 @@ export class AsciiTokenCounter {
   }
 
   #rankOf (piece: string, from: number, to: number): number {
-    const hash = hashOf(piece, from, to)
+    const hash = fnv1aOfPart(piece, from, to)
     for (let slot = slotOf(hash); ; slot = (slot + 1) % SLOTS) {
       const rank = this.#table[2 * slot]! - 1
       if (rank === -1) return NO_RANK
@@ -94,13 +96,6 @@ export class AsciiTokenCounter {
       if (first > 0) pairs[first - 1] = this.#rankOf(piece, starts[first - 1]!, starts[first + 1]!)
     }
   }
-}
-
-/** FNV-1a. */
-function hashOf (text: string, from: number, to: number): number {
-  let hash = 0x811c9dc5
-  for (let at = from; at < to; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
-  return hash | 0
 }
 
 function slotOf (hash: number): number {

@@ -66,7 +66,12 @@ function stemmed (word: string): string {
 
 /** FNV-1a, 32 bits, over UTF-16 code units. @returns a signed 32-bit integer */
 export function fnv1a (text: string): number {
+  return fnv1aOfPart(text, 0, text.length)
+}
+
+/** The same of the code units from `from` to before `to`. */
+export function fnv1aOfPart (text: string, from: number, to: number): number {
   let hash = 0x811c9dc5
-  for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)
+  for (let index = from; index < to; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)
   return hash | 0
 }
