@@ -11,7 +11,7 @@ import { frameWordsOf, soughtPeriods } from './query-words.js'
 /** A query with its terms and what its wording reveals about the answer that it seeks. */
 export interface AnalyzedQuery {
   text: string
-  /** Distinct index terms. */
+  /** Distinct index terms, at most MAX_TERMS. */
   terms: readonly string[]
   /** How many of the terms are words of the query, and not other forms or spellings of them. */
   ownTerms: number
@@ -58,6 +58,11 @@ export interface AnalyzedQuery {
 
 /** Only the beginning of a long query is tested for the form of a list. */
 const MAX_LIST_FORM_CHARACTERS = 500
+/**
+ * The words of a query come first, other forms and spellings of them last. A query of 8192 Chinese characters has as
+ * many terms as characters, and a search for them takes PostgreSQL more than ten times as long as one for so many.
+ */
+const MAX_TERMS = 1024
 
 /** Also `how many days …` and `Which was first, …?`: such a question compares the times of several things. */
 const TIME = new RegExp([
@@ -152,7 +157,7 @@ export function * analyzeQuerySteps (text: string, now: number, utcOffset = 0): 
   return {
     text,
     // Stop words are terms only when there are no other words.
-    terms: [...terms.size > 0 ? terms : stopWords],
+    terms: [...terms.size > 0 ? terms : stopWords].slice(0, MAX_TERMS),
     ownTerms,
     stems,
     hashes,

@@ -196,3 +196,8 @@ t.test('other forms and spellings of its words do not make a query longer', asyn
   t.equal(ownTerms, 5)
   t.ok(terms.length > 8)
 })
+
+t.test('of a long query the first terms are searched, and its own words before other forms of them', async (t) => {
+  const numbers = Array.from({ length: 2000 }, (_, index) => `word${index}`)
+  t.strictSame(analyzeQuery(`grandmother ${numbers.join(' ')}`, NOW).terms, ['grandmoth', ...numbers.slice(0, 1023)])
+})
