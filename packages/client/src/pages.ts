@@ -14,18 +14,27 @@ export class Listing<Item, Answer extends Page> implements AsyncIterable<Item> {
 
   /**
    * The answers, one per page. The `next_cursor` of one, sent as `cursor`, continues after it at any later time.
-   * @throws MemoryGatewayError when a page has the cursor that it was requested with: the listing would never end
+   * @throws MemoryGatewayError when a cursor is repeated: the listing would never end
    */
   async * pages (): AsyncGenerator<Answer, void> {
     let cursor: string | undefined
-    do {
+    // An earlier cursor, replaced after twice as many pages each time (R. P. Brent's detection of cycles): a cycle of
+    // any length returns to it.
+    let earlier: string | undefined
+    for (let pages = 1, replacedAt = 1; ; pages++) {
       const page = await this.#fetchPage(cursor)
-      if (cursor !== undefined && page.next_cursor === cursor) {
-        throw new MemoryGatewayError('unusable_answer', 'A page has the cursor of the one before')
+      const next = page.next_cursor ?? undefined
+      if (next !== undefined && (next === cursor || next === earlier)) {
+        throw new MemoryGatewayError('unusable_answer', 'A page has the cursor of an earlier one')
       }
       yield page
-      cursor = page.next_cursor ?? undefined
-    } while (cursor !== undefined)
+      if (next === undefined) return
+      cursor = next
+      if (pages === replacedAt) {
+        earlier = next
+        replacedAt *= 2
+      }
+    }
   }
 
   async * [Symbol.asyncIterator] (): AsyncGenerator<Item, void> {

@@ -183,7 +183,7 @@ t.test('a listing whose server repeats a cursor ends with an error', async (t) =
   const banks: string[] = []
   await t.rejects(async () => {
     for await (const bank of server.client().client.listBanks()) banks.push(bank.bank_id)
-  }, { name: 'MemoryGatewayError', code: 'unusable_answer', message: /cursor of the one before/ })
+  }, { name: 'MemoryGatewayError', code: 'unusable_answer', message: /cursor of an earlier one/ })
   t.same(banks, ['a'])
   t.same(server.requests.map(({ url }) => url), ['/v1/banks', '/v1/banks?cursor=first', '/v1/banks?cursor=second'])
 })
@@ -214,4 +214,13 @@ t.test('a source of an import that fails or hangs sends nothing', async (t) => {
   // @ts-expect-error -- no lines
   await t.rejects(client.importBank({ bank_id: 'bank' }), { name: 'TypeError', message: /^lines must be / })
   t.equal(server.requests.length, 0)
+})
+
+t.test('a listing whose cursors go in a circle ends with an error', async (t) => {
+  const server = await HostileServer.start(t)
+  const cursors = ['a', 'b', 'c', 'd', 'b', 'c', 'd', 'b', 'c', 'd', 'b', 'c', null]
+  server.meets(...cursors.map((next) => answering(200, { banks: [], next_cursor: next })))
+  await t.rejects(async () => {
+    for await (const bank of server.client().client.listBanks()) t.fail(bank.bank_id)
+  }, { code: 'unusable_answer', message: /cursor of an earlier one/ })
 })
