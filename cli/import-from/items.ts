@@ -15,6 +15,9 @@ const READERS: ReadonlyMap<string, (document: unknown) => Iterable<FoundMemory>>
 ])
 /** Maximum characters of a memory unless the bank is configured otherwise. */
 const MAX_CHARACTERS = 50_000
+const LONG_INTEGER = /\d{16}/
+const INTEGER = /^-?\d+$/
+const STRING_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
 const HEADER = { json: JSON.stringify({ format: 'memory-gateway-export', version: 1 }), place: 'the header' }
 
 /**
@@ -53,10 +56,18 @@ async function readDocument (lines: AsyncIterable<string>, name: string): Promis
     parts.add(line)
   }
   try {
-    return JSON.parse(parts.take('\n'))
+    return JSON.parse(withExactIntegers(parts.take('\n')))
   } catch (error) {
     throw new CommandError(`${name} is not JSON: ${messageOf(error)}`)
   }
+}
+
+/** Integers that JSON.parse would round become texts with the same digits. */
+function withExactIntegers (json: string): string {
+  if (!LONG_INTEGER.test(json)) return json
+  return json.replace(STRING_OR_NUMBER, (token) => (
+    LONG_INTEGER.test(token) && INTEGER.test(token) && String(Number(token)) !== token ? `"${token}"` : token
+  ))
 }
 
 /** A text that is too long for one memory becomes several, cut at line ends if possible. */

@@ -123,6 +123,26 @@ t.test('exports of other products are imported', async (t) => {
   }
 })
 
+t.test('integers of another product that are too long for a number are kept as texts', async (t) => {
+  const { cli } = await cliServer(t)
+  const stdin = '[{"id":"a","memory":"Has the \\"card\\" 12345678901234567890, not 1","metadata":{' +
+    '"card":12345678901234567890,"exact":9007199254740992,"negative":-9007199254740993,"share":0.12345678901234567,' +
+    '"text":"12345678901234567890"}}]'
+  const { code, stderr } = await cli(['import', 'cards', '--from', 'mem0'], { stdin })
+  t.equal(code, 0, stderr)
+  const { text, metadata } = JSON.parse((await cli(['export', 'cards'])).stdout.trim().split('\n')[1]!) as {
+    text: string, metadata: unknown
+  }
+  t.equal(text, 'Has the "card" 12345678901234567890, not 1')
+  t.hasStrict(metadata, {
+    card: '12345678901234567890',
+    exact: 9007199254740992,
+    negative: '-9007199254740993',
+    share: Number('0.12345678901234567'),
+    text: '12345678901234567890',
+  })
+})
+
 t.test('a file of another form is refused with its place, and nothing is stored', async (t) => {
   const { cli } = await cliServer(t)
   const cases: Array<[args: string[], stdin: string, said: string]> = [
