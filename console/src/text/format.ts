@@ -12,6 +12,18 @@ export function formatCount (count: number, one: string, several = `${one}s`): s
   return `${formatNumber(count)} ${count === 1 ? one : several}`
 }
 
+/**
+ * What a list of banks shows under its filter.
+ * @param shown what is shown and how much of it, in words
+ * @param hasMore whether some banks are not loaded
+ */
+export function describeShown (count: number, shown: string, hasMore = false): string {
+  if (count > 0) return hasMore ? `${shown} of those loaded` : shown
+  return hasMore
+    ? 'No loaded bank matches the filter. “Load more” loads further banks.'
+    : 'No bank matches the filter.'
+}
+
 /** In the user's time zone. */
 export function formatTime (instant: string | number | Date): string {
   const date = new Date(instant)

@@ -1,4 +1,5 @@
 import { Field } from '../../components/field.js'
+import { describeShown } from '../../text/format.js'
 
 export interface BankFilterState {
   text: string
@@ -15,12 +16,13 @@ interface Props {
   filter: BankFilterState
   onChange: (filter: BankFilterState) => void
   hasMore: boolean
-  /** The number of banks shown, in words. */
-  count: string
+  shownCount: number
+  /** What is shown and how much of it, in words. */
+  shown: string
 }
 
 /** Chooses which banks of a matrix are shown. */
-export function BankFilter ({ filter, onChange, hasMore, count }: Props) {
+export function BankFilter ({ filter, onChange, hasMore, shownCount, shown }: Props) {
   return (
     <div class='access-bar'>
       <Field label='Bank contains' hint={hasMore ? 'Among the banks that are loaded.' : undefined}>
@@ -38,7 +40,7 @@ export function BankFilter ({ filter, onChange, hasMore, count }: Props) {
         />
         Only where something is granted
       </label>
-      <p role='status'>{count}{hasMore && ' of those loaded'}</p>
+      <p role='status'>{describeShown(shownCount, shown, hasMore)}</p>
     </div>
   )
 }

@@ -26,8 +26,8 @@ export function PermissionGrid ({ rows, hasMore, params }: Props) {
   return (
     <>
       <BankFilter
-        filter={filter} onChange={setFilter} hasMore={hasMore}
-        count={`${formatCount(shown.length, 'bank')}, ${formatCount(principals.length, 'principal')}`}
+        filter={filter} onChange={setFilter} hasMore={hasMore} shownCount={shown.length}
+        shown={`${formatCount(shown.length, 'bank')}, ${formatCount(principals.length, 'principal')}`}
       />
       <p class='hint'>
         <strong>r</strong> read, <strong>w</strong> write, <strong>f</strong> forget, <strong>a</strong> admin. The name

@@ -27,7 +27,10 @@ export function PermissionMatrix ({ caption, rows, hasMore }: Props) {
   const shown = rows.filter(({ bank_id: id, permissions }) => matchesFilter(filter, id, permissions.length))
   return (
     <>
-      <BankFilter filter={filter} onChange={setFilter} hasMore={hasMore} count={formatCount(shown.length, 'row')} />
+      <BankFilter
+        filter={filter} onChange={setFilter} hasMore={hasMore} shownCount={shown.length}
+        shown={formatCount(shown.length, 'row')}
+      />
       <Table
         caption={caption} rows={shown} keyOf={({ principal, bank_id: bank }) => `${principal ?? ''} ${bank}`} columns={[
           {

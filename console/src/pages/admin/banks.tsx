@@ -8,7 +8,7 @@ import { Time } from '../../components/time.js'
 import { hrefOf } from '../../state/router.js'
 import { admin } from '../../state/session.js'
 import { useLoad } from '../../state/use-load.js'
-import { formatCount, formatNumber } from '../../text/format.js'
+import { describeShown, formatCount, formatNumber } from '../../text/format.js'
 import { textPartsOf } from '../../text/visible-text.js'
 
 type Row = AdminBanksAnswer['banks'][number]
@@ -69,7 +69,10 @@ function BankTable ({ banks }: { banks: readonly Row[] }) {
             )}
           </Field>
         )}
-        <p role='status'>{formatCount(rows.length, 'bank')} with {formatCount(memories, 'memory', 'memories')}</p>
+        <p role='status'>
+          {describeShown(
+            rows.length, `${formatCount(rows.length, 'bank')} with ${formatCount(memories, 'memory', 'memories')}`)}
+        </p>
       </div>
       <Table
         caption='All banks' rows={rows.slice(0, rowLimit)}

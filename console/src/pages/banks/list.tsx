@@ -8,7 +8,7 @@ import { hrefOf } from '../../state/router.js'
 import { client } from '../../state/session.js'
 import { firstPage } from '../../state/first-page.js'
 import { usePages } from '../../state/use-pages.js'
-import { formatCount, formatNumber } from '../../text/format.js'
+import { describeShown, formatCount, formatNumber } from '../../text/format.js'
 
 const PAGE_SIZE = 100
 
@@ -45,7 +45,7 @@ export function BankList () {
                 />
               )}
             </Field>
-            <p role='status'>{formatCount(rows.length, 'bank')}{hasMore && ' of those loaded'}</p>
+            <p role='status'>{describeShown(rows.length, formatCount(rows.length, 'bank'), hasMore)}</p>
             <button type='button' onClick={reload}>Reload</button>
           </div>
           <Table
