@@ -10,8 +10,8 @@ interface Props {
 }
 
 /**
- * A modal dialog. The browser keeps the focus within it, closes it on Escape and gives the focus back. While the user
- * signs in again it is hidden, and keeps its content.
+ * A modal dialog. The browser keeps the focus within it and gives the focus back. While the user signs in again it is
+ * hidden, and keeps its content.
  */
 export function Dialog ({ title, isOpen, onClose, children }: Props) {
   const element = useRef<HTMLDialogElement>(null)
@@ -28,14 +28,25 @@ export function Dialog ({ title, isOpen, onClose, children }: Props) {
     <dialog
       ref={element}
       aria-labelledby={id}
-      // The event of closing comes later than Escape, when the user may already have opened the dialog again.
+      // Left to itself, Chromium closes a dialog on a second Escape without asking, and the one below with it.
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape' || event.isComposing) return
+        event.preventDefault()
+        if (!event.repeat) onClose()
+      }}
+      // Ways to close it without a key. The event of closing comes later, when the dialog may be open again.
       onCancel={(event) => {
         // The choice of a file can be cancelled, too.
         if (event.target !== event.currentTarget) return
         event.preventDefault()
         onClose()
       }}
-      onClose={() => { if (credentials.value !== undefined && element.current?.open !== true) onClose() }}
+      onClose={() => {
+        // The browser has closed it without asking. Its owner decides whether it stays closed.
+        if (!isShown || element.current?.open !== false) return
+        element.current.showModal()
+        onClose()
+      }}
     >
       {isOpen && (
         <>
@@ -56,6 +67,8 @@ interface ConfirmProps {
   /** The text that must be typed before the action can be confirmed; absent: none. */
   expected?: string
   action: string
+  /** The label of the button that closes the dialog. Default: Cancel. */
+  cancel?: string
   isBusy?: boolean
   /** Whether the effect of the action is known yet. Default true. */
   isReady?: boolean
@@ -67,7 +80,7 @@ interface ConfirmProps {
 /** Asks for confirmation of an action that cannot be undone. */
 export function ConfirmDialog (
   {
-    title, isOpen, expected, action, isBusy = false, isReady = true, onConfirm, onClose, children,
+    title, isOpen, expected, action, cancel = 'Cancel', isBusy = false, isReady = true, onConfirm, onClose, children,
   }: ConfirmProps,
 ) {
   const [typed, setTyped] = useState('')
@@ -103,7 +116,7 @@ export function ConfirmDialog (
           >
             {isBusy ? 'Working…' : action}
           </button>
-          <button type='button' onClick={onClose}>Cancel</button>
+          <button type='button' onClick={onClose}>{cancel}</button>
         </div>
       </form>
     </Dialog>

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Field } from './field.js'
+import { useUnsavedInput } from './form-dialog.js'
 import { SafeText } from './safe-text.js'
 import './tags-field.css'
 
@@ -18,6 +19,7 @@ for (const end of ['pointerup', 'pointercancel']) addEventListener(end, () => { 
 /** A set of tags, entered one by one: pressing Enter or leaving the field adds the entered tag. */
 export function TagsField ({ label, tags, onChange, hint = 'Press Enter to add a tag.' }: Props) {
   const [typed, setTyped] = useState('')
+  useUnsavedInput(typed.trim() !== '')
   const input = useRef<HTMLInputElement>(null)
   // When a click elsewhere adds a tag, the tag is rendered after the click, so that the click's target does not move.
   const [isRenderDeferred, setIsRenderDeferred] = useState(false)

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { TagsField } from '../../components/tags-field.js'
-import { Dialog } from '../../components/dialog.js'
 import { Field } from '../../components/field.js'
+import { FormDialog, useUnsavedInput } from '../../components/form-dialog.js'
 import type { Selection } from './forget-dialog.js'
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
@@ -21,9 +21,9 @@ interface Props {
 /** Asks which memories to forget. They are shown for confirmation before they are forgotten. */
 export function ForgetSelectionDialog ({ isOpen, onClose, ...props }: Props) {
   return (
-    <Dialog title='What is to be forgotten?' isOpen={isOpen} onClose={onClose}>
-      <Choice {...props} onClose={onClose} />
-    </Dialog>
+    <FormDialog title='What is to be forgotten?' question='Discard this choice?' isOpen={isOpen} onClose={onClose}>
+      {(close) => <Choice {...props} onClose={close} />}
+    </FormDialog>
   )
 }
 
@@ -32,6 +32,7 @@ function Choice ({ tags: initialTags, tagsMatch, onChoose, onClose }: Omit<Props
   const [tags, setTags] = useState<string[]>([...initialTags])
   const [tagsMode, setTagsMode] = useState(tagsMatch)
   const [idsText, setIdsText] = useState('')
+  useUnsavedInput(idsText.trim() !== '' || tags.join('\n') !== initialTags.join('\n'))
   const ids = idsText.split(/[\s,]+/).filter((id) => id !== '')
   const invalidId = ids.find((id) => !UUID.test(id))
   const idsError = invalidId !== undefined

@@ -1,5 +1,6 @@
 import { useRef, useState } from 'preact/hooks'
 import { Dialog } from '../../components/dialog.js'
+import { FormDialog } from '../../components/form-dialog.js'
 import { changeParams, route } from '../../state/router.js'
 import { formatNumber } from '../../text/format.js'
 import type { Metadata } from '../../text/metadata.js'
@@ -115,9 +116,18 @@ export function MemoryBrowser ({ bank }: { bank: string }) {
           />
         )}
       </div>
-      <Dialog title='Retain a memory' isOpen={openDialog === 'retain'} onClose={close}>
-        <RetainForm bank={bank} onRetained={reload} onClose={close} />
-      </Dialog>
+      <FormDialog
+        title='Retain a memory' question='Discard this memory?' isOpen={openDialog === 'retain'} onClose={close}
+      >
+        {(closeForm) => (
+          <RetainForm
+            bank={bank} onRetained={reload} onClose={closeForm} onOpen={() => {
+              setFocusRequests((count) => count + 1)
+              closeForm()
+            }}
+          />
+        )}
+      </FormDialog>
       <Dialog
         title='Export'
         isOpen={openDialog === 'export'}

@@ -1,6 +1,7 @@
 import type { RetainAnswer, RetainRequest } from 'memory-gateway-client'
 import { useRef, useState } from 'preact/hooks'
 import { Field } from '../../components/field.js'
+import { useUnsavedInput } from '../../components/form-dialog.js'
 import { DateTimeField } from '../../components/date-time-field.js'
 import { SafeText } from '../../components/safe-text.js'
 import { Failure } from '../../components/states.js'
@@ -13,6 +14,8 @@ import { parseMetadata } from '../../text/metadata.js'
 interface Props {
   bank: string
   onRetained: () => void
+  /** The user follows the link to the memory that was stored. */
+  onOpen: () => void
   onClose: () => void
 }
 
@@ -21,8 +24,11 @@ const EMPTY = {
 }
 
 /** Stores a memory. */
-export function RetainForm ({ bank, onRetained, onClose }: Props) {
+export function RetainForm ({ bank, onRetained, onOpen, onClose }: Props) {
   const [draft, setDraft] = useState(EMPTY)
+  /** The draft as far as closing the dialog loses nothing of it. */
+  const [saved, setSaved] = useState(EMPTY)
+  useUnsavedInput(JSON.stringify(draft) !== JSON.stringify(saved))
   const [answer, setAnswer] = useState<RetainAnswer | undefined>(undefined)
   const [error, setError] = useState<unknown>(undefined)
   const [isBusy, setIsBusy] = useState(false)
@@ -49,6 +55,7 @@ export function RetainForm ({ bank, onRetained, onClose }: Props) {
     try {
       const result = await client.value.retain(request)
       setAnswer(result)
+      setSaved(result.stored ? { ...draft, content: '' } : draft)
       announce(result.stored ? 'The memory is stored' : 'The bank already has this memory')
       if (result.stored) {
         change({ content: '' })
@@ -114,7 +121,7 @@ export function RetainForm ({ bank, onRetained, onClose }: Props) {
         {text('source', 'Source')}
       </div>
       {error !== undefined && <Failure error={error} />}
-      {answer !== undefined && <Outcome bank={bank} answer={answer} />}
+      {answer !== undefined && <Outcome bank={bank} answer={answer} onOpen={onOpen} />}
       <div class='actions'>
         <button
           type='submit'
@@ -130,7 +137,7 @@ export function RetainForm ({ bank, onRetained, onClose }: Props) {
   )
 }
 
-function Outcome ({ bank, answer }: { bank: string, answer: RetainAnswer }) {
+function Outcome ({ bank, answer, onOpen }: { bank: string, answer: RetainAnswer, onOpen: () => void }) {
   const { memory_id: id, stored, updated, trust, redactions = [] } = answer
   const { near_duplicate: near, chunk_count: chunks } = answer
   return (
@@ -140,7 +147,13 @@ function Outcome ({ bank, answer }: { bank: string, answer: RetainAnswer }) {
           ? `Stored in ${chunks === 1 ? 'one passage' : `${chunks} passages`}`
           : 'The bank already has this memory'}
         {updated === true && ', replacing a near-duplicate'}.{' '}
-        <a href={hrefOf('memories', { bank, memory: id })}>Open it</a>
+        <a
+          href={hrefOf('memories', { bank, memory: id })}
+          // With one of these keys it opens elsewhere.
+          onClick={({ ctrlKey, metaKey, shiftKey }) => { if (!ctrlKey && !metaKey && !shiftKey) onOpen() }}
+        >
+          Open it
+        </a>
       </p>
       {trust !== undefined && <p>Its trust is {trust}.</p>}
       {near !== undefined && (

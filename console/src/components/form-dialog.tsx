@@ -1,0 +1,59 @@
+import { createContext, type ComponentChildren } from 'preact'
+import { useContext, useEffect, useLayoutEffect, useState } from 'preact/hooks'
+import { credentials } from '../state/session.js'
+import { ConfirmDialog, Dialog } from './dialog.js'
+
+/** Counts the parts of the surrounding dialog whose input would be lost. */
+const UnsavedInput = createContext<((change: number) => void) | undefined>(undefined)
+
+/** Reports to the surrounding dialog, if there is one, whether closing it would lose input. */
+export function useUnsavedInput (isUnsaved: boolean): void {
+  const changeCount = useContext(UnsavedInput)
+  useLayoutEffect(() => {
+    if (!isUnsaved || changeCount === undefined) return
+    changeCount(1)
+    return () => { changeCount(-1) }
+  }, [isUnsaved, changeCount])
+}
+
+interface Props {
+  title: string
+  isOpen: boolean
+  /** What the user is asked before input is discarded. */
+  question: string
+  onClose: () => void
+  /** The form, with a function that closes the dialog as Escape does. */
+  children: (close: () => void) => ComponentChildren
+}
+
+/** A dialog with a form. It asks before it discards what the user has entered. */
+export function FormDialog ({ title, isOpen, question, onClose, children }: Props) {
+  const [unsavedCount, setUnsavedCount] = useState(0)
+  const [changeCount] = useState(() => (change: number) => { setUnsavedCount((count) => count + change) })
+  const [isAsking, setIsAsking] = useState(false)
+  const isUnsaved = unsavedCount > 0
+  // The input may be stored while the question is open. A sign-in must not bring the question back below the form.
+  useEffect(() => {
+    if (!isUnsaved || credentials.value === undefined) setIsAsking(false)
+  }, [isUnsaved, credentials.value])
+  const close = () => {
+    if (isUnsaved) setIsAsking(true)
+    else onClose()
+  }
+  return (
+    <UnsavedInput.Provider value={changeCount}>
+      {/* It is closed before the form, because only then the focus can return to what opened the form. */}
+      <ConfirmDialog
+        title={question} isOpen={isAsking && isUnsaved} action='Discard' cancel='Keep editing'
+        onConfirm={() => {
+          setIsAsking(false)
+          onClose()
+        }}
+        onClose={() => { setIsAsking(false) }}
+      >
+        <p>What you have entered would be lost.</p>
+      </ConfirmDialog>
+      <Dialog title={title} isOpen={isOpen} onClose={close}>{children(close)}</Dialog>
+    </UnsavedInput.Provider>
+  )
+}

@@ -1,0 +1,101 @@
+import type { Page } from 'playwright-core'
+import { consoleTest, hasNoViolation, signInAs } from '../browser.js'
+import { Keys } from '../keys.js'
+
+const BANK = 'user-alice'
+const CONTENT = 'Alice drinks tea, and never coffee.'
+
+async function open (page: Page, opener: string, title: string) {
+  await page.getByRole('button', { name: opener }).click()
+  return page.getByRole('dialog', { name: title })
+}
+
+consoleTest('a memory that is not stored yet is discarded only after a question', {}, async (t, { page, url }) => {
+  await page.goto(url(`memories?bank=${BANK}`))
+  await signInAs(page, 'user:alice')
+  const keys = new Keys(t, page)
+  const opener = page.getByRole('button', { name: 'Retain…' })
+  const retain = await open(page, 'Retain…', 'Retain a memory')
+  const question = page.getByRole('dialog', { name: 'Discard this memory?' })
+  const content = retain.getByLabel('Content')
+  const isKept = async (how: string) => {
+    await question.waitFor({ state: 'hidden' })
+    t.equal(await content.inputValue(), CONTENT, how)
+  }
+  await page.keyboard.press('Escape')
+  await retain.waitFor({ state: 'hidden' })
+  t.equal(await question.isVisible(), false, 'there is nothing to discard')
+
+  await opener.click()
+  await content.fill(CONTENT)
+  await page.keyboard.press('Escape')
+  await question.waitFor()
+  await hasNoViolation(t, page, 'the question')
+  await keys.use(question.getByRole('button', { name: 'Keep editing' }))
+  await isKept('Keep editing')
+  await keys.isAt(content, 'back where it was')
+
+  for (const what of ['1', '2', '3']) {
+    await page.keyboard.press('Escape')
+    await question.waitFor()
+    await page.keyboard.press('Escape')
+    await isKept(`Escape, time ${what}`)
+  }
+  await keys.isAt(content, 'back where it was')
+  // A gesture for going back closes a dialog without asking its page.
+  await retain.evaluate((dialog) => { (dialog as unknown as { close: () => void }).close() })
+  await question.getByRole('button', { name: 'Keep editing' }).click()
+  await isKept('closed by the browser')
+  await retain.getByRole('button', { name: 'Close', exact: true }).first().click()
+  await question.getByRole('button', { name: 'Keep editing' }).click()
+  await isKept('the button in the corner')
+  await retain.getByRole('button', { name: 'Close', exact: true }).last().click()
+  await keys.use(question.getByRole('button', { name: 'Discard' }))
+  await retain.waitFor({ state: 'hidden' })
+  await keys.isAt(opener, 'back from the dialog')
+  await keys.press('Enter')
+  await content.waitFor()
+  t.equal(await content.inputValue(), '')
+
+  await retain.getByLabel('Tags', { exact: true }).fill('drink')
+  await page.keyboard.press('Escape')
+  await question.getByRole('button', { name: 'Keep editing' }).click()
+  await retain.getByRole('button', { name: 'Remove drink' }).waitFor()
+  await content.fill(CONTENT)
+  await retain.getByRole('button', { name: 'Store' }).click()
+  await retain.getByText('Stored in one passage').waitFor()
+  await keys.use(retain.getByRole('link', { name: 'Open it' }))
+  await retain.waitFor({ state: 'hidden' })
+  await page.locator('.memories-content').getByText(CONTENT).waitFor()
+  await keys.isAt(page.getByRole('heading', { name: 'One memory' }), 'the memory that was stored')
+
+  await opener.click()
+  await content.fill('Alice rows.')
+  await retain.getByRole('button', { name: 'Store' }).click()
+  await retain.getByText('Stored in one passage').waitFor()
+  await page.keyboard.press('Escape')
+  await retain.waitFor({ state: 'hidden' })
+  t.equal(await question.isVisible(), false, 'a memory that is stored is not lost')
+})
+
+consoleTest('a list of ids to forget is discarded only after a question', {}, async (t, { page, url }) => {
+  await page.goto(url(`memories?bank=${BANK}&tag=drink`))
+  await signInAs(page, 'user:alice')
+  const choice = await open(page, 'Forget…', 'What is to be forgotten?')
+  const question = page.getByRole('dialog', { name: 'Discard this choice?' })
+  await choice.getByRole('button', { name: 'Remove drink' }).waitFor()
+  await page.keyboard.press('Escape')
+  await choice.waitFor({ state: 'hidden' })
+  t.equal(await question.isVisible(), false, 'the tags of the filter are not lost')
+
+  const id = '3fa85f64-5717-4562-b3fc-2c963f66afa6'
+  await page.getByRole('button', { name: 'Forget…' }).click()
+  await choice.getByLabel('Memories by their ids').check()
+  await choice.getByLabel('Ids', { exact: true }).fill(id)
+  await page.keyboard.press('Escape')
+  await question.getByRole('button', { name: 'Keep editing' }).click()
+  t.equal(await choice.getByLabel('Ids', { exact: true }).inputValue(), id)
+  await choice.getByRole('button', { name: 'Cancel' }).click()
+  await question.getByRole('button', { name: 'Discard' }).click()
+  await choice.waitFor({ state: 'hidden' })
+})
