@@ -56,10 +56,12 @@ function refuseWhatCannotWork (
     throw new Error('memory-gateway: prefix must be a path such as "/memory"; buildApp makes a gateway without one')
   }
   if (decorator !== false && app.hasDecorator(decorator)) {
-    throw new Error(`memory-gateway: the app has a decorator "${decorator}" already; choose another name with the option decorator`)
+    throw new Error(`memory-gateway: the app has a decorator "${decorator}" already; choose another name with the ` +
+      'option decorator')
   }
   if (authenticate !== undefined && config.auth.mode !== 'dev') {
-    throw new Error(`memory-gateway: authenticate takes the place of SERVICE_AUTH_MODE, which is ${config.auth.mode}; give one of them`)
+    throw new Error('memory-gateway: authenticate takes the place of SERVICE_AUTH_MODE, which is ' +
+      `${config.auth.mode}; give one of them`)
   }
   if (config.corsOrigins !== undefined) {
     throw new Error(
@@ -72,7 +74,8 @@ function refuseWhatCannotWork (
 function * missingFromServer ({ initialConfig, server }: FastifyInstance): Iterable<string> {
   const longest = initialConfig.routerOptions?.maxParamLength ?? initialConfig.maxParamLength ?? 0
   if (longest < MAX_PARAM_LENGTH) {
-    yield `routerOptions.maxParamLength of the app is ${longest}: paths with longer bank ids are not found; ${MAX_PARAM_LENGTH} is enough for all`
+    yield `routerOptions.maxParamLength of the app is ${longest}: paths with longer bank ids are not ` +
+      `found; ${MAX_PARAM_LENGTH} is enough for all`
   }
   if (server.requestTimeout === 0) {
     yield 'requestTimeout of the app is not set: a client may take as long as it likes to send a request'

@@ -130,8 +130,8 @@ function checkPrincipal (value: string | undefined): string | undefined {
 function checkHeader (name: Name, value: string | undefined): string | undefined {
   const isApiKey = name === 'MEMORY_GATEWAY_API_KEY'
   if (value !== undefined && !(isApiKey ? /^[\x20-\x7e]+$/ : /^[\x21-\x7e]+$/).test(value)) {
-    throw usageError(`${name} must consist of visible ASCII characters${isApiKey ? ' and spaces' : ' without spaces'} ` +
-      '(the value is not shown)')
+    throw usageError(`${name} must consist of visible ASCII characters` +
+      `${isApiKey ? ' and spaces' : ' without spaces'} (the value is not shown)`)
   }
   return value
 }

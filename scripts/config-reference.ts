@@ -92,24 +92,25 @@ ${EXAMPLE}\`\`\`
 
 ## Environment
 
-A variable that is set must not be empty. A secret may be read from a file instead: \`<NAME>_FILE\` is its path, the last
-line end is removed, and setting both variables is an error. A variable of one auth mode is checked in every mode but
-has an effect only in its own; setting it in another mode causes a warning. When the mode requires a variable that is
-not set, the process starts, logs an error, shows the check \`auth\` in \`/health\`, and answers every request to the
+A variable that is set must not be empty. A secret may be read from a file instead: \`<NAME>_FILE\` is its path, the
+last line end is removed, and setting both variables is an error. A variable of one auth mode is checked in every mode
+but has an effect only in its own; setting it in another mode causes a warning. When the mode requires a variable that
+is not set, the process starts, logs an error, shows the check \`auth\` in \`/health\`, and answers every request to the
 memory routes with status 500.
 
 A file \`.env\` in the working directory is read, by the server and by the commands for operators except \`mcp\` (those
 that call a server read [profiles](command-line.md)): lines of \`NAME=value\`, also with \`export\` before the name, and
-comments that begin with \`#\`. After a value, the \`#\` of a comment needs a space before it, and a value that contains a
-\`#\` must be quoted, with \`"\`, \`'\` or a backtick; a quoted value may span lines. In double quotes \`\\n\` is the end of a
-line, and no other backslash is allowed. Nothing is replaced in a value: a \`\${\` is allowed only in single quotes. Of two
-lines that set the same variable the last counts. A line in any other form is an error that prevents the start.
+comments that begin with \`#\`. After a value, the \`#\` of a comment needs a space before it, and a value that contains
+a \`#\` must be quoted, with \`"\`, \`'\` or a backtick; a quoted value may span lines. In double quotes \`\\n\` is the
+end of a line, and no other backslash is allowed. Nothing is replaced in a value: a \`\${\` is allowed only in single
+quotes. Of two lines that set the same variable the last counts. A line in any other form is an error that prevents the
+start.
 
 Variables of the real environment take precedence, in each of their forms: if it sets \`DATABASE_URL_FILE\` or
 \`SERVICES_PG_DSN\`, the \`DATABASE_URL\` of the file is ignored.
 
-Setting \`DATABASE_URL\` causes a warning with \`vector_store: in_memory\`, which uses no database, and prevents the start
-with \`pglite\`. \`PORT\` is not read; setting it without \`SERVICES_PORT\` causes a warning.
+Setting \`DATABASE_URL\` causes a warning with \`vector_store: in_memory\`, which uses no database, and prevents the
+start with \`pglite\`. \`PORT\` is not read; setting it without \`SERVICES_PORT\` causes a warning.
 
 | Variable | Allowed | Default | Meaning |
 |---|---|---|---|
@@ -123,9 +124,9 @@ its name differs from one in the table by only one or two letters.
 \`SERVICES_CONFIG_PATH\` names a file with one YAML 1.2 document (core schema). Unknown keys and tags, duplicate keys
 and a second document are errors. An empty section or list counts as absent.
 
-\`\${NAME}\` in a string is replaced by the environment variable, or by the content of the file that \`NAME_FILE\` names;
-\`$\${\` is a literal \`\${\`. A string that consists of a single \`\${NAME}\` becomes a number or boolean where one is
-required; in the settings of a class of your own it stays a text. A variable that is unset or empty is an error.
+\`\${NAME}\` in a string is replaced by the environment variable, or by the content of the file that \`NAME_FILE\`
+names; \`$\${\` is a literal \`\${\`. A string that consists of a single \`\${NAME}\` becomes a number or boolean where
+one is required; in the settings of a class of your own it stays a text. A variable that is unset or empty is an error.
 Nothing is replaced in keys.
 
 A setting without effect also prevents the start: the settings of a provider that is not chosen, \`retrieval.rerank\`
@@ -190,7 +191,10 @@ function describeKind (kind: Kind): string {
 
 function rowsOf (schema: SchemaNode, path: string, required = false): string[] {
   const same = path.includes('.') ? topLevelSectionWith(schema) : undefined
-  if (same !== undefined) return [row([`\`${path}\``, 'a map', `As \`${same}\`, for ${path.startsWith('profiles.') ? 'the banks of this profile' : 'this bank'}.`])]
+  if (same !== undefined) {
+    const banks = path.startsWith('profiles.') ? 'the banks of this profile' : 'this bank'
+    return [row([`\`${path}\``, 'a map', `As \`${same}\`, for ${banks}.`])]
+  }
   const meaning = `${schema.description ?? ''}${required ? ' Required.' : ''}`
   return [row([`\`${path}\``, allowedOf(schema), meaning]), ...childrenOf(schema, path)]
 }

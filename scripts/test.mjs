@@ -24,7 +24,12 @@ const MAX_BROWSER_JOBS = 2
 const SLOWEST_SHOWN = 10
 
 /** Matches files that could affect others in the same process or need a process of their own. */
-const NEEDS_OWN_PROCESS = /child_process|worker_threads|memoryUsage|\bglobalThis\b|process\.(?:env|on|once|emit|exitCode|chdir|kill)\b|helpers\/(?:server|command|sql-stores|sql-database)\.js|fixtures\/transformers-package|\bopenPglite\b|\bESLint\b|\bintercept\b/
+const NEEDS_OWN_PROCESS = new RegExp([
+  String.raw`child_process|worker_threads|memoryUsage|\bglobalThis\b`,
+  String.raw`process\.(?:env|on|once|emit|exitCode|chdir|kill)\b`,
+  String.raw`helpers/(?:server|command|sql-stores|sql-database)\.js|fixtures/transformers-package`,
+  String.raw`\bopenPglite\b|\bESLint\b|\bintercept\b`,
+].join('|'))
 const OWN_PROCESS_FOLDERS = /^test\/(?:blackbox|console\/browser|fuzz|ops|lib\/stores\/sql|lib\/models\/local)/
 const BROWSER_TESTS = /^test\/console\/browser\//
 /** Matches files that measure response times, so nothing else runs at the same time. */

@@ -23,7 +23,8 @@ interface Role {
 
 async function roleOf ({ executor }: OpenDatabase): Promise<Role> {
   const [role] = await executor.read<Role>(`
-select current_user::text as role, quote_ident(current_user) as "quotedRole", quote_ident(current_database()) as "quotedDatabase",
+select current_user::text as role, quote_ident(current_user) as "quotedRole",
+  quote_ident(current_database()) as "quotedDatabase",
   (select rolsuper from pg_roles where rolname = current_user) as superuser`)
   if (role === undefined) throw new Error('the database knows no current user')
   return role
@@ -36,7 +37,8 @@ select current_user::text as role, quote_ident(current_user) as "quotedRole", qu
 export async function rightsFinding ({ executor, schema }: OpenDatabase): Promise<Finding | undefined> {
   const { role, quotedRole, superuser } = await roleOf({ executor, schema })
   const rows = await executor.read<{ right: string, on: string, has: boolean }>(`
-select 'usage' as right, nspname::text as on, has_schema_privilege(oid, 'usage') as has from pg_namespace where nspname = $1::text
+select 'usage' as right, nspname::text as on, has_schema_privilege(oid, 'usage') as has
+from pg_namespace where nspname = $1::text
 union all
 select r.name, c.relname::text, has_table_privilege(c.oid, r.name)
 from pg_class c join pg_namespace n on n.oid = c.relnamespace, unnest($2::text[]) as r(name)
@@ -69,11 +71,14 @@ export async function makingFinding ({ executor, schema }: OpenDatabase, makesEx
     )
   }
   const [may] = await executor.read<{ schema: boolean, tables: boolean, extension: boolean }>(`
-select case when to_regnamespace(quote_ident($1::text)) is null then has_database_privilege(current_database(), 'create')
+select case when to_regnamespace(quote_ident($1::text)) is null
+    then has_database_privilege(current_database(), 'create')
     else has_schema_privilege($1::text, 'create') end as schema,
   not exists (select from pg_tables where schemaname = $1::text and not pg_has_role(tableowner, 'usage')) as tables,
-  coalesce((select trusted and has_database_privilege(current_database(), 'create') from pg_available_extension_versions v
-    join pg_available_extensions e on e.name = v.name and e.default_version = v.version where e.name = 'vector'), false) as extension`,
+  coalesce((select trusted and has_database_privilege(current_database(), 'create')
+    from pg_available_extension_versions v
+    join pg_available_extensions e on e.name = v.name and e.default_version = v.version
+    where e.name = 'vector'), false) as extension`,
   [schema.replaceAll('"', '')])
   const instead = 'or run `memory-gateway migrate` with the URI of a role that may in MIGRATE_DATABASE_URL'
   if (may?.schema !== true) {

@@ -43,8 +43,8 @@ function sourceProblems ({ sources = {} }: FileConfig): string[] {
     if (auth.type !== 'hmac' || auth.timestamp_header === undefined) return []
     const { header = SIGNATURE_HEADER, timestamp_header: timestamp } = auth
     return timestamp.toLowerCase() === header.toLowerCase()
-      ? [`${formatPath(['sources', id, 'auth', 'timestamp_header'])}: is also the header of the signature, so no event ` +
-        'could be accepted']
+      ? [`${formatPath(['sources', id, 'auth', 'timestamp_header'])}: is also the header of the signature, so ` +
+        'no event could be accepted']
       : []
   })
 }

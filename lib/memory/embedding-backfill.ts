@@ -9,7 +9,7 @@ import { withTimeout } from '../concurrency/deadline.js'
 import { embed } from '../retrieval/passages.js'
 import type { NewMemory, VectorStore } from '../stores/vector-store.js'
 import { detached } from '../telemetry/tracing.js'
-import { failuresOfOneText, loggedReason, requestedPauseMs } from './model-errors.js'
+import { failuresOfOneText, noVectorsWarning, noVectorsYetWarning, requestedPauseMs } from './model-errors.js'
 import { backlogEntry, backlogKey, EmbeddingBacklog, ReplacedMemories, type BacklogEntry } from './embedding-backlog.js'
 
 export interface EmbeddingBackfillOptions extends BackOffTools {
@@ -233,7 +233,7 @@ export class EmbeddingBackfill {
     if (failures >= textFailures || (lastTry !== undefined && isUnusable && this.#refusals < MAX_REFUSALS_IN_ROW)) {
       this.#refusals++
       this.#refused.set(only!.key, true)
-      this.#options.warn(`embedding_provider: the memory ${only!.memoryId} of the bank ${only!.bank.bankId} gets no vectors (${loggedReason(error)}); it is found by its words only`)
+      this.#options.warn(noVectorsWarning(only!, error))
       return false
     }
     // After a failure that is not of a text, the batch is tried as a whole again.
@@ -245,6 +245,6 @@ export class EmbeddingBackfill {
 
   #reportFailure (error: unknown, what: string): void {
     if (this.#stop.signal.aborted || !this.#backOff.fail()) return
-    this.#options.warn(`embedding_provider: ${what} (${loggedReason(error)}); new memories are found by their words only until their vectors are made`)
+    this.#options.warn(noVectorsYetWarning(what, error))
   }
 }

@@ -24,7 +24,9 @@ export function mergePatch (
   target: unknown, patch: unknown, schema: ObjectSchema = {}, path: readonly string[] = [],
 ): unknown {
   if (!isJsonObject(patch)) return patch
-  if (path.length === MAX_DEPTH) throw invalidField('', `The patch is nested too deeply; the maximum is ${MAX_DEPTH} levels`)
+  if (path.length === MAX_DEPTH) {
+    throw invalidField('', `The patch is nested too deeply; the maximum is ${MAX_DEPTH} levels`)
+  }
   const { properties } = schema
   const merged = new Map(Object.entries(isJsonObject(target) ? target : {}))
   for (const [key, value] of Object.entries(patch)) {

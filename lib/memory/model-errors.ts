@@ -1,6 +1,7 @@
 import { DeadlineExceeded } from '../concurrency/deadline.js'
 import { redactedReason, withoutMessage } from '../errors/message-of.js'
 import { retryAfter, ServiceError, type ErrorOptions } from '../errors/service-error.js'
+import type { BankKey } from '../identity/context.js'
 import type { Finish } from '../models/language-model.js'
 import { ModelCallError } from '../models/remote/model-call-error.js'
 
@@ -116,8 +117,20 @@ export function requestedPauseMs (error: unknown): number | undefined {
   return cause instanceof ModelCallError && cause.status !== undefined ? cause.retryAfterMs : undefined
 }
 
+/** The warning that a memory is given up, without its text. */
+export function noVectorsWarning ({ memoryId, bank }: { memoryId: string, bank: BankKey }, error: unknown): string {
+  return `embedding_provider: the memory ${memoryId} of the bank ${bank.bankId} gets no vectors ` +
+    `(${loggedReason(error)}); it is found by its words only`
+}
+
+/** The warning that memories wait for their vectors. @param what what failed */
+export function noVectorsYetWarning (what: string, error: unknown): string {
+  return `embedding_provider: ${what} (${loggedReason(error)}); new memories are found by their words only until ` +
+    'their vectors are made'
+}
+
 /** The reason of a failure for the log: that of the call, which does not contain its input, or as redactedReason. */
-export function loggedReason (error: unknown): string {
+function loggedReason (error: unknown): string {
   const cause = error instanceof ServiceError ? error.cause : undefined
   return cause instanceof ModelCallError ? cause.message : redactedReason(error)
 }

@@ -15,6 +15,8 @@ export const MONTH_NAME = '(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|m
   'sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)'
 /** The names of weekdays without `day`, from Sunday on. */
 export const WEEKDAYS = ['sun', 'mon', 'tues', 'wednes', 'thurs', 'fri', 'satur']
+/** Matches their short names. */
+export const SHORT_WEEKDAY = '(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)'
 const SHORT_MONTHS = MONTHS.map((month) => month.slice(0, 3).toLowerCase())
 /** The month in which a season of the northern hemisphere begins; winter runs into the next year. */
 const SEASONS: Readonly<Record<string, number>> = { spring: 2, summer: 5, autumn: 8, fall: 8, winter: 11 }

@@ -2,7 +2,7 @@
  * Rewrites dates that chrono-node reads in another sense than their writers mean. Each regular expression takes linear
  * time.
  */
-import { MONTH_NAME, MONTHS, WEEKDAYS } from './calendar-periods.js'
+import { MONTH_NAME, MONTHS, SHORT_WEEKDAY, WEEKDAYS } from './calendar-periods.js'
 
 /** Figures with two dots or more: `5.6.2026`, but also versions and addresses. */
 const DOTTED = /(?<!\d)\d+(?:\.\d+){2,}/g
@@ -25,13 +25,15 @@ const FROM_DAY = new RegExp(String.raw`\bfrom (?:the )?(?=\d{1,2} to (?:the )?\d
 /** A day and a month without a year; fractions, ratios and readings look alike. */
 const SLASHED = /(?<![\d/.-])(\d{1,2})\/(\d{1,2})(?!\/?\d)/g
 /** What comes before such figures when they are a date: a word, a weekday, or the beginning of a range. */
-const SLASHED_CONTEXT = /\b(?:on|by|since|until|till|before|after|between|from|due|am|\w{3,6}day,?|(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)\.?,?|\d\/\d\d? ?(?:to|until|and|-|–)) ?$/i
+const SLASHED_CONTEXT = new RegExp(String.raw`\b(?:${[
+  String.raw`on|by|since|until|till|before|after|between|from|due|am|\w{3,6}day,?|${SHORT_WEEKDAY}\.?,?`,
+  String.raw`\d\/\d\d? ?(?:to|until|and|-|–)`,
+].join('|')}) ?$`, 'i')
 /** More characters than a context has. */
 const CONTEXT_CHARACTERS = 16
 const NO_SEPARATOR = '|'
 /** The words after which a short name in lower case is that of a weekday or a month. */
 const NAME_CONTEXT = '(?<!\\b(?:on|last|next|this|past|since|until|till|before|after|by|from|to|of|in) )'
-const SHORT_WEEKDAY = '(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)'
 /** A weekday's short name in lower case, or one that begins the text as a verb or a noun does: `Sat next to whom?`. */
 const NO_WEEKDAY = new RegExp(
   String.raw`${NAME_CONTEXT}\b(?=${SHORT_WEEKDAY}\b)|^(?=(?:Wed|Sat|Sun) [a-z])`, 'g',
@@ -44,7 +46,8 @@ const NO_MONTH_BEFORE_NUMBER = new RegExp(
 )
 /** A verb in lower case after a number: `which 5 may be deleted`. */
 const VERB_AFTER_NUMBER = new RegExp(
-  String.raw`(?<!\b(?:on|since|until|till|before|after|by|from|to|of) )\b(\d\d?) (?=(?:may|march|mar) ${NO_COUNT}[a-z])`,
+  String.raw`(?<!\b(?:on|since|until|till|before|after|by|from|to|of) )` +
+    String.raw`\b(\d\d?) (?=(?:may|march|mar) ${NO_COUNT}[a-z])`,
   'g',
 )
 /** `mid-March`, `mid-2020`. */
@@ -61,7 +64,8 @@ const DAY = String.raw`\d{1,2}(?:st|nd|rd|th)?`
 const MONTH_OF_YEAR = new RegExp(String.raw`\b(${MONTH_NAME}(?: ${DAY})?),? (?:of )?(last|this|next) year\b`, 'gi')
 /** `last year in October`, `last year on the 5th of May`. */
 const YEAR_WITH_MONTH = new RegExp(
-  String.raw`\b(last|this|next) year,? (in|on) (?:the )?((?:${DAY} (?:of )?)?${MONTH_NAME}\b(?: ${DAY}\b)?)(?!,? \d)`, 'gi',
+  String.raw`\b(last|this|next) year,? (in|on) (?:the )?((?:${DAY} (?:of )?)?${MONTH_NAME}\b(?: ${DAY}\b)?)(?!,? \d)`,
+  'gi',
 )
 const YEAR_OFFSETS: ReadonlyMap<string, number> = new Map([['last', -1], ['this', 0], ['next', 1]])
 const UNITS_OF_TIME = '(?:minutes|hours|days|weeks|months|years)'
@@ -77,7 +81,8 @@ const NUMBER_IN_WORDS = new RegExp(
 )
 /** `the previous week`, `the previous two weeks`, which the parser reads with `last`. */
 const PREVIOUS = new RegExp(
-  String.raw`\bprevious (?=(?:(?:\w+|couple of) )?${UNITS_OF_TIME}\b|(?:hour|week|weekend|month|year|${WEEKDAY})\b)`, 'gi',
+  String.raw`\bprevious (?=(?:(?:\w+|couple of) )?${UNITS_OF_TIME}\b|(?:hour|week|weekend|month|year|${WEEKDAY})\b)`,
+  'gi',
 )
 const PREVIOUS_DAY = /\bthe previous day\b/gi
 /** Before a word it keeps the parser from reading it as a name. */

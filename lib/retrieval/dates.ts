@@ -1,6 +1,6 @@
 import { FIRST_INSTANT, LAST_INSTANT } from '../time/clock.js'
 import { DAY_MS, startOfDay, utcDate, WEEK_MS } from '../time/days.js'
-import { isEveryYear, latestAndNext, mondayOf, RECURRENCES, yearOf } from './calendar-periods.js'
+import { isEveryYear, latestAndNext, mondayOf, RECURRENCES, SHORT_WEEKDAY, yearOf } from './calendar-periods.js'
 import { parseDates, type NamedDate } from './date-parser.js'
 import { readableDates } from './date-text.js'
 import { namedPeriods } from './named-periods.js'
@@ -10,26 +10,49 @@ import { extendInDirection, openingOf, type Opening, type TimeSpan } from './ope
  * A text without any of these words names no time. The check avoids the parser, which is the slowest part of analysing
  * a query.
  */
-const TIME_WORD = /\d|\b(?:(?:last|past|previous|next) (?:[\w-]+ ){0,2}(?:days|hours?|minutes)|previous day|(?:on|last|next|this|past|since|until|till) (?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)|today|tonight|(?:this|last) (?:morning|afternoon|evening|night)|yesterday|tomorrow|ago|weekend|week|month|quarter|half|year|spring|summer|autumn|fall|winter|christmas|xmas|easter|halloween|thanksgiving|boxing day|valentine|patrick|independence day|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|may|june|july|august|september|october|november|december|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)s?\b/i
+const TIME_WORD = new RegExp(String.raw`\d|\b(?:${[
+  String.raw`(?:last|past|previous|next) (?:[\w-]+ ){0,2}(?:days|hours?|minutes)|previous day`,
+  `(?:on|last|next|this|past|since|until|till) ${SHORT_WEEKDAY}`,
+  'today|tonight|(?:this|last) (?:morning|afternoon|evening|night)|yesterday|tomorrow|ago',
+  'weekend|week|month|quarter|half|year|spring|summer|autumn|fall|winter',
+  'christmas|xmas|easter|halloween|thanksgiving|boxing day|valentine|patrick|independence day',
+  '(?:mon|tues|wednes|thurs|fri|satur|sun)day',
+  'january|february|march|april|may|june|july|august|september|october|november|december',
+  'jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec',
+].join('|')})s?\b`, 'i')
 /**
  * The words that make the name of a month a date when no year or day does: `march` and `may` are also verbs, `June` and
  * `April` also names of people.
  */
-const IN_MONTH = /\b(in|during|of|since|until|by|before|after|from|every|early|late|mid|around|last|next|this|past)\s+$/i
+const IN_MONTH =
+  /\b(in|during|of|since|until|by|before|after|from|every|early|late|mid|around|last|next|this|past)\s+$/i
+/** Not the verb: `may have`, `may I`. */
+const NO_VERB = String.raw`(?! (?:have|be|not|i|we|you|he|she|they|it)\b)`
 /** The parser reads a bare `May` as a month only after `in`. */
-const BARE_MAY = /\b(last|next|this|past|since|until|before|after|during|by|from|early|late|mid) may\b(?! (?:have|be|not|i|we|you|he|she|they|it)\b)/gi
+const BARE_MAY = new RegExp(
+  String.raw`\b(last|next|this|past|since|until|before|after|during|by|from|early|late|mid) may\b${NO_VERB}`, 'gi',
+)
+/** `two weeks`, `couple of days`, `few months`. */
+const SEVERAL_UNITS = String.raw`(?:\w+\s+(?:of\s+)?)?(?:minutes|hours|days|weeks|months|years)`
 /** Periods that end in the present: `the past two weeks`, `the last few months`, `the past month`. */
-const PERIOD = /^(?:the\s+)?(?:(?:past|last)\s+(?:\w+\s+(?:of\s+)?)?(?:minutes|hours|days|weeks|months|years)|past\s+(?:week|month|year)|(?:past|last)\s+hour)\b/i
+const PERIOD = new RegExp(
+  String.raw`^(?:the\s+)?(?:(?:past|last)\s+${SEVERAL_UNITS}|past\s+(?:week|month|year)|(?:past|last)\s+hour)\b`, 'i',
+)
 /** Those that begin in the present: `the next two weeks`. */
-const COMING_PERIOD = /^(?:the\s+)?next\s+(?:\w+\s+(?:of\s+)?)?(?:minutes|hours|days|weeks|months|years)\b/i
+const COMING_PERIOD = new RegExp(String.raw`^(?:the\s+)?next\s+${SEVERAL_UNITS}\b`, 'i')
 const CALENDAR_WEEK = /^(?:this|last|next) week$/i
 /** What precedes a weekday or a weekend to come, besides the words that the parser reads. */
 const UPCOMING = /\b(?:coming|upcoming)\s+$/i
 const PART_OF_TODAY = /^this (?:morning|afternoon|evening|night)\b/i
 /** A distance without the time that it is counted from, which is not the present: `a week after the meeting`. */
 const DISTANCE_ALONE = /\b(?:before|after)$/i
-/** The second year of `in 2019 and 2022` has no word of its own. The year of a whole date is none. */
-const YEAR = /\b(in|of|during|since|before|after|by|until|year|early|late|mid|around|(?<=\b(?:in|of|during) \d{4} )(?:and|or)) ((?:19|20)\d\d)\b(?![-/]\d\d?[-/]\d)/gi
+/** The second year of `in 2019 and 2022` has no word of its own. */
+const SECOND_YEAR_OF_IN = String.raw`(?<=\b(?:in|of|during) \d{4} )(?:and|or)`
+/** The year of a whole date is none. */
+const YEAR = new RegExp([
+  String.raw`\b(in|of|during|since|before|after|by|until|year|early|late|mid|around|${SECOND_YEAR_OF_IN}) `,
+  String.raw`((?:19|20)\d\d)\b(?![-/]\d\d?[-/]\d)`,
+].join(''), 'gi')
 /** Only the beginning of a text is parsed. */
 const MAX_CHARACTERS = 1000
 /** Only so many bare years of a text are read. */
@@ -196,7 +219,11 @@ function yearsIn (text: string, reference: number): TimeSpan[] {
 }
 
 /** A year, a month by its name, or a date in figures. */
-const EXPLICIT = /\b(?:19|20)\d\d\b|\b\d{1,2}[./-]\d{1,2}[./-]\d{2,4}\b|\b(?:January|February|March|April|May|June|July|August|September|October|November|December)\b/
+const EXPLICIT = new RegExp([
+  String.raw`\b(?:19|20)\d\d\b`,
+  String.raw`\b\d{1,2}[./-]\d{1,2}[./-]\d{2,4}\b`,
+  String.raw`\b(?:January|February|March|April|May|June|July|August|September|October|November|December)\b`,
+].join('|'))
 
 /**
  * The absolute times that a memory's text names, in UTC. Relative ones (`yesterday`) are skipped: they lie near the

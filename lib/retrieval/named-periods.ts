@@ -44,6 +44,8 @@ const WHICH = '(?<which>last|past|previous|this|current|next|coming|upcoming)'
 const SEASON = '(?<season>spring|summer|autumn|fall|winter)\\b'
 const HOLIDAY = `(?<holiday>${HOLIDAY_NAME})\\b`
 const ORDINAL = '(?<ordinal>first|second|third|fourth|last|1st|2nd|3rd|4th)'
+const HALF = '(?:(?<first>first|1st)|second|2nd|latter) half of'
+const LEAP_DAY = '(?:29(?:th)?(?: of)? feb(?:ruary)?|feb(?:ruary)? 29(?:th)?)\\b'
 const WEEKDAY = `(?<weekday>${WEEKDAYS.join('|')})day`
 const PLACES: Readonly<Record<string, number>> = {
   first: 0, '1st': 0, second: 1, '2nd': 1, third: 2, '3rd': 2, fourth: 3, '4th': 3,
@@ -87,11 +89,11 @@ const RULES: readonly Rule[] = [
   )),
 
   // The first half of 2025, H1 2025, the second half of May.
-  rule(`\\b(?:(?<first>first|1st)|second|2nd|latter) half of (?:the year )?${YEAR}`, ({ first, year }, now) => (
+  rule(`\\b${HALF} (?:the year )?${YEAR}`, ({ first, year }, now) => (
     inYear(halfYear(first !== undefined), year, now)
   )),
   rule(`\\bh(?:(?<first>1)|2)[ /-]${YEAR}`, ({ first, year }, now) => inYear(halfYear(first !== undefined), year, now)),
-  rule(`\\b(?:(?<first>first|1st)|second|2nd|latter) half of ${MONTH}(?:${OF_YEAR})?`, ({ first, month, year }, now) => (
+  rule(`\\b${HALF} ${MONTH}(?:${OF_YEAR})?`, ({ first, month, year }, now) => (
     inYearOrEvery(halfMonth(first !== undefined, monthOf(month)), year, now)
   )),
 
@@ -109,7 +111,7 @@ const RULES: readonly Rule[] = [
   }),
 
   // On 29 February, which the parser reads only near one; not the end of a range.
-  rule(`\\b(?:${WEEKDAY},? )?(?<!\\b(?:to|through) |[-–] ?)(?:29(?:th)?(?: of)? feb(?:ruary)?|feb(?:ruary)? 29(?:th)?)\\b` +
+  rule(`\\b(?:${WEEKDAY},? )?(?<!\\b(?:to|through) |[-–] ?)${LEAP_DAY}` +
     '(?! ?[-–]| (?:to|through|until)\\b|,? ?\\d{4})', (_, now) => leapDays(now)),
 
   // The week before last, two weekends ago.

@@ -9,10 +9,15 @@ export interface TimeSpan {
 /** A direction, and the third of a month or a year: `since early 2020`. */
 const DIRECTION = /\b(before|until|by|after|since|from)\s+(?:the\s+)?(?:(early|mid|late)\s+)?$/i
 /** Words before a direction that keep its period near the time that it is open from. */
-const NEARBY = /\b(?:days?|nights?|morning|evening|weekend|weeks?|months?|just|right|shortly|soon)\s+(?:before|after)\s+(?:the\s+)?(?:(?:early|mid|late)\s+)?$/i
-/** A distance from the time that follows: `three years before 2020`, `the day after Christmas`. */
-const DISTANCE = /\b(?:(\d{1,3}|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve) (day|week|month|year)s|(?:an?|one|the) (day|night|week|month|year)) (?:before|after) (?:the )?$/i
+const NEARBY = new RegExp([
+  String.raw`\b(?:days?|nights?|morning|evening|weekend|weeks?|months?|just|right|shortly|soon)\s+`,
+  String.raw`(?:before|after)\s+(?:the\s+)?(?:(?:early|mid|late)\s+)?$`,
+].join(''), 'i')
 const NUMBERS = 'zero one two three four five six seven eight nine ten eleven twelve'.split(' ')
+const SEVERAL_UNITS = String.raw`(\d{1,3}|${NUMBERS.slice(2).join('|')}) (day|week|month|year)s`
+const ONE_UNIT = '(?:an?|one|the) (day|night|week|month|year)'
+/** A distance from the time that follows: `three years before 2020`, `the day after Christmas`. */
+const DISTANCE = new RegExp(String.raw`\b(?:${SEVERAL_UNITS}|${ONE_UNIT}) (?:before|after) (?:the )?$`, 'i')
 /** The length of such a period, and of one beside a month of an unknown year. */
 const NEARBY_MS = 60 * DAY_MS
 /** The length of a period that is open to the past, or to the future from a time to come: a hundred years. */

@@ -11,8 +11,8 @@ interface Asked {
 }
 
 /** Words that only frame a query and that its answer need not contain. */
-const FRAME_WORDS = stemsOf(`something anything someone anyone might also many much ever both different various certain specific main currently usually
-  exactly really mention discuss describe according regarding including considering`)
+const FRAME_WORDS = stemsOf(`something anything someone anyone might also many much ever both different various certain
+  specific main currently usually exactly really mention discuss describe according regarding including considering`)
 /**
  * Verbs that say little without their object: a memory that answers `How do I get to the office?` says `ride` or
  * `walk`, and one with `get` in it has it by chance. `make` and `take` are not among them, because what was made or
@@ -33,8 +33,8 @@ const TIME_UNIT = new RegExp([
 const ADVICE_WORDS = stemsOf('suggest recommend suggestion recommendation tips advice ideas help please give find ' +
   'interesting good best great nice')
 /** Words that only mark a query for what an assistant said. */
-const ASSISTANT_STATEMENT_WORDS = stemsOf(`recommend recommendation suggest suggestion advise advice tell told say said explain provide give gave remind previous
-  earlier conversation chat discussion talk`)
+const ASSISTANT_STATEMENT_WORDS = stemsOf(`recommend recommendation suggest suggestion advise advice tell told say said
+  explain provide give gave remind previous earlier conversation chat discussion talk`)
 /** Words that only mark a query for how something was or is to be done. */
 const METHOD_WORDS = stemsOf('approach approaches way ways method methods strategy strategies step steps plan plans')
 
@@ -44,15 +44,15 @@ const NO_PERIODS: readonly TimeSpan[] = []
 
 /** Words of a time, and words that ask for anything at all: `What happened last week?`, `my plans for 5 May`. */
 const PERIOD_WORDS = stemsOf(`today tonight yesterday tomorrow day date week weekend month year hour minute morning
-  afternoon evening night noon ago last next past this earlier recent recently previous since until till through within
-  now before after during between around early late mid middle beginning start end first second third fourth half quarter
-  latter christmas xmas eve boxing new st saint easter halloween thanksgiving valentine independence spring summer autumn
-  fall winter monday tuesday wednesday thursday friday saturday sunday january february march april may june july august
-  september october november december one two three four five six seven eight nine ten eleven twelve thirteen fourteen
-  fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety few couple several
-  happen happened go went going gone plan event appointment schedule calendar session conversation chat anything
-  something everything all thing activity talk discuss mention tell told say said write wrote note memory remember recall
-  know list summary summarize show give else`)
+  afternoon evening night noon ago last next past this earlier recent recently previous since until till through
+  within now before after during between around early late mid middle beginning start end first second third fourth
+  half quarter latter christmas xmas eve boxing new st saint easter halloween thanksgiving valentine independence
+  spring summer autumn fall winter monday tuesday wednesday thursday friday saturday sunday january february march
+  april may june july august september october november december one two three four five six seven eight nine ten
+  eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy
+  eighty ninety few couple several happen happened go went going gone plan event appointment schedule calendar session
+  conversation chat anything something everything all thing activity talk discuss mention tell told say said write
+  wrote note memory remember recall know list summary summarize show give else`)
 /** Short names of days and months, which are stems of other words too: of `wedding`, `Mars` and `sunny`. */
 const SHORT_NAMES = new Set(words(`mon tue tues wed thu thurs fri sat sun jan feb mar apr jun jul aug sep sept oct nov
   dec`))

@@ -70,33 +70,44 @@ const TIME = new RegExp([
   String.raw`\b(?:how many (?:days|weeks|months|years)|(?:what|which) order|the order (?:of|in which))\b`,
   String.raw`\b(?:first|last|earlier|later|earliest|latest|(?:most|more) recently)(?=\s*(?:[,:;?.]|$))`,
 ].join('|'), 'i')
+const AMOUNT = 'total|average|percentage|cost|price|amount|number|rate|age|budget|score|size|salary|quota|limit|' +
+  'balance|income|distance|weight|height|temperature|speed'
 const QUANTITY = new RegExp([
   String.raw`\bhow (?:many|much|old|far|often|tall|big|large)\b(?!\s+(?:different|distinct|kinds?|types?|sorts?)\b)`,
-  String.raw`\b(?:what|which)\b[^.?!]{0,40}?\b(?:total|average|percentage|cost|price|amount|number|rate|age|budget|score|size|salary|quota|limit|balance|income|distance|weight|height|temperature|speed)\b`,
+  String.raw`\b(?:what|which)\b[^.?!]{0,40}?\b(?:${AMOUNT})\b`,
 ].join('|'), 'i')
-const PRESENT = /\b(?:is|are|am|can|could|should|shall|will|would|may(?= (?:i|we|you|he|she|they|it)\b)|must|do|does|need|want)\b/i
+const PRESENT = new RegExp([
+  String.raw`\b(?:is|are|am|can|could|should|shall|will|would|may(?= (?:i|we|you|he|she|they|it)\b)|`,
+  String.raw`must|do|does|need|want)\b`,
+].join(''), 'i')
 const PAST = /\b(?:did|was|were|had|been|ago|have (?:i|we|you|they)|has|said|made|put|told|happened)\b/i
-const PLACE = /\b(?:where|(?:which|what) (?:city|cities|country|countries|state|states|places?|areas?|locations?|town|towns))\b/i
+const PLACES = 'city|cities|country|countries|state|states|places?|areas?|locations?|town|towns'
+const PLACE = new RegExp(String.raw`\b(?:where|(?:which|what) (?:${PLACES}))\b`, 'i')
 const NAME = /^\s*(?:who|which|what(?:'s|’s| is| was| are| were) the names?)\b/i
 
 /** First-person words. The `me` of `tell me` does not count. */
 const FIRST_PERSON = /\b(?:i|my|mine|myself|we|our|ours|(?<!\b(?:tell|show|give|help|let|send|write|ask) )me)\b/i
+const SAID = 'told|said|mentioned|recommended|suggested|advised|explained|gave|given|provided|listed|named|described|' +
+  'wrote|written|drafted|shared|offered|proposed|called|put|taught|showed|shown|outlined|created|made'
+const BEFORE_SAID = 'have|had|also|just|once|already|previously|earlier|originally|specifically|kindly'
+const ADVISED = 'advice|answer|suggestions?|recommendations?|tips?|explanation|remedy|instructions?|list|draft|plan'
 /**
  * What the assistant did (`did you say`, `you recommended`), `your advice`, `remind me`, `our last conversation`; not
  * what it should do (`can you suggest`).
  */
 const ASSISTANT_STATEMENT = new RegExp([
   String.raw`\b(?:did|had|have) you\b`,
-  String.raw`\byou(?:['’]ve)?\s+(?:(?:have|had|also|just|once|already|previously|earlier|originally|specifically|kindly)\s+)*(?:told|said|mentioned|recommended|suggested|advised|explained|gave|given|provided|listed|named|described|wrote|written|drafted|shared|offered|proposed|called|put|taught|showed|shown|outlined|created|made)\b`,
-  String.raw`\byour (?:\w+ )?(?:advice|answer|suggestions?|recommendations?|tips?|explanation|remedy|instructions?|list|draft|plan)\b`,
+  String.raw`\byou(?:['’]ve)?\s+(?:(?:${BEFORE_SAID})\s+)*(?:${SAID})\b`,
+  String.raw`\byour (?:\w+ )?(?:${ADVISED})\b`,
   String.raw`\bremind me\b`,
   String.raw`\bour (?:\w+ )?(?:conversation|chat|discussion|talk)\b`,
 ].join('|'), 'i')
 
+const METHODS = 'steps?|approach(?:es)?|strateg(?:y|ies)|plans?|methods?|ways?|process'
 /** `how did I organise`, `what steps did we plan`; not `how can I`, which asks for something new. */
 const METHOD = new RegExp([
   String.raw`\bhow (?:did|had) (?:i|we)\b`,
-  String.raw`\b(?:what|which) (?:\w+ )?(?:steps?|approach(?:es)?|strateg(?:y|ies)|plans?|methods?|ways?|process) (?:did|had) (?:i|we)\b`,
+  String.raw`\b(?:what|which) (?:\w+ )?(?:${METHODS}) (?:did|had) (?:i|we)\b`,
 ].join('|'), 'i')
 
 /** Not `what might this suggest`, which asks for a conclusion. */
@@ -107,7 +118,11 @@ const ADVICE = new RegExp([
 /** `what should I do`, `how can we`, `help me`; not `what did I do`. */
 const GUIDANCE = /\b(?:should|can|could|shall) (?:i|we)\b|\b(?:i|we) should\b|\bhelp (?:me|us)\b|\bbest way\b/i
 /** A question word followed within a few words by a plural: `Which cities`, `What kinds of tea`, `In what two ways`. */
-const LIST = /^\s*(?:(?:in|on|at|for|to)\s+)?(?:what|which|whose)\s+(?:(?!(?:is|was|does|has|did|do|are|were|the)\b)[\p{L}\p{N}'’-]+\s+){0,3}?(?!(?:is|was|does|has|this|us)\b)\p{L}{2,}(?<![su])s\b|\bhow many\b/iu
+const LIST = new RegExp([
+  String.raw`^\s*(?:(?:in|on|at|for|to)\s+)?(?:what|which|whose)\s+`,
+  String.raw`(?:(?!(?:is|was|does|has|did|do|are|were|the)\b)[\p{L}\p{N}'’-]+\s+){0,3}?`,
+  String.raw`(?!(?:is|was|does|has|this|us)\b)\p{L}{2,}(?<![su])s\b|\bhow many\b`,
+].join(''), 'iu')
 
 /**
  * @param now the instant that relative times are counted from

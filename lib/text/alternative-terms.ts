@@ -23,8 +23,10 @@ const TYPED_LETTER = new RegExp(`[${[...TYPED.keys()].join('')}]`, 'g')
 
 const APOSTROPHE = /['\u2019\u02bc]/g
 /** Short words of French and Italian that lose their vowel before another word, at the end of a text. */
-const ELIDED =
-  /(?<![\p{L}\p{M}\p{N}'\u2019\u02bc])(?:[cdjlmnst]|qu|jusqu|lorsqu|puisqu|quoiqu|un|all|dall|dell|nell|sull|quell|quest)$/iu
+const ELIDED = new RegExp([
+  String.raw`(?<![\p{L}\p{M}\p{N}'\u2019\u02bc])`,
+  '(?:[cdjlmnst]|qu|jusqu|lorsqu|puisqu|quoiqu|un|all|dall|dell|nell|sull|quell|quest)$',
+].join(''), 'iu')
 const MAX_ELIDED_CHARACTERS = 6
 /** The last letters of those of several letters: most apostrophes (`don't`) need no more than a look at these. */
 const ENDINGS = new Set(['qu', 'un', 'll', 'st'])

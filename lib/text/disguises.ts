@@ -1,8 +1,11 @@
 import type { Steps } from '../concurrency/steps.js'
 
-/** Flags of England, Scotland and Wales: the emoji that are written with tag characters. */
-const TAG_FLAGS =
-  /\u{1f3f4}\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}|\u{1f3f4}\u{e0067}\u{e0062}\u{e0073}\u{e0063}\u{e0074}\u{e007f}|\u{1f3f4}\u{e0067}\u{e0062}\u{e0077}\u{e006c}\u{e0073}\u{e007f}/gu
+/** Flags of England, Scotland and Wales: a black flag and the tag characters of `gbeng`, `gbsct` or `gbwls`. */
+const TAG_FLAGS = new RegExp([
+  String.raw`\u{1f3f4}\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}`,
+  String.raw`\u{1f3f4}\u{e0067}\u{e0062}\u{e0073}\u{e0063}\u{e0074}\u{e007f}`,
+  String.raw`\u{1f3f4}\u{e0067}\u{e0062}\u{e0077}\u{e006c}\u{e0073}\u{e007f}`,
+].join('|'), 'gu')
 const BEYOND_ASCII = /[\u0080-\uffff]/
 
 const LETTER = '[\\p{sc=Latin}\\p{sc=Cyrillic}\\p{sc=Greek}]'

@@ -17,8 +17,12 @@ interface Rule {
 /** The least number of single letters in a row that is read as a word, as in `i g n o r e`. */
 const MIN_SPELLED_LETTERS = 8
 /** Beginnings of instructions, without spaces. */
-const RUN_TOGETHER =
-  /ignore(?:all|any|the|your)*(?:previous|prior|above|earlier|instruction|rules)|disregard(?:all|any|the|your)*(?:previous|prior|above|earlier|instruction|rules)|forget(?:all|your)*(?:previous|prior|instruction)|systemprompt|youarenow|revealyour/
+const RUN_TOGETHER = new RegExp([
+  'ignore(?:all|any|the|your)*(?:previous|prior|above|earlier|instruction|rules)',
+  'disregard(?:all|any|the|your)*(?:previous|prior|above|earlier|instruction|rules)',
+  'forget(?:all|your)*(?:previous|prior|instruction)',
+  'systemprompt|youarenow|revealyour',
+].join('|'))
 
 /** Words that one step checks. */
 const WORDS_PER_STEP = 512

@@ -37,13 +37,16 @@ interface Patterns {
 }
 
 const EVIDENCE = 'evidence|memory|memories|context|system|instructions?|prompt|user input|conversation'
+const ENDING_TAGS = 'evidence|memory|memories|context|system|instructions?|prompt|assistant|untrusted|tool_result|' +
+  'function_results'
+const ORDERS = "you|the user|ignore|always|never|do not|don't|must|new|override"
 const DELIMITERS: Patterns = {
   prefilter: /[<>[#:"]|[-=*_~]{3}|BEGIN|END/,
   patterns: [
     /<\|[a-z_ ]{2,40}\|>/gi,
     /\[\/?INST\]|<<\/?SYS>>|<(?:start|end)_of_turn>/g,
     /^[ \t]{0,8}#{1,6}[ \t]{0,4}(?:system|assistant|human|developer|instruction|response)[ \t]{0,4}:/gim,
-    /<[ \t]{0,4}\/[ \t]{0,4}(?:evidence|memory|memories|context|system|instructions?|prompt|assistant|untrusted|tool_result|function_results)[ \t]{0,4}>/gi,
+    new RegExp(String.raw`<[ \t]{0,4}/[ \t]{0,4}(?:${ENDING_TAGS})[ \t]{0,4}>`, 'gi'),
     /<[ \t]{0,4}(?:evidence|system|system[-_]reminder|instructions?|assistant)[ \t]{0,4}>/gi,
     new RegExp(`\\b(?:BEGIN|END)(?: OF)?(?: THE)? (?:${EVIDENCE.toUpperCase()})\\b`, 'g'),
     new RegExp(`[-=<*_#~]{3,20}[ \\t]{0,4}(?:begin|end)(?: of)?(?: the)? (?:${EVIDENCE})\\b`, 'gi'),
@@ -52,7 +55,7 @@ const DELIMITERS: Patterns = {
     /^[ \t]{0,8}\[\d{1,3}\][ \t]{0,4}\{[ \t]{0,4}"(?:bank|date|source|trust|text)"/gm,
     /"trust"[ \t]{0,4}:[ \t]{0,4}"(?:suspect|untrusted|trusted)"/g,
     /^[ \t>*_-]{0,8}(?:SYSTEM|DEVELOPER)[ \t*_]{0,4}:/gm,
-    /^[ \t>*_-]{0,8}(?:system|developer)[ \t*_]{0,4}:[ \t]{0,4}(?:you|the user|ignore|always|never|do not|don't|must|new|override)\b/gim,
+    new RegExp(String.raw`^[ \t>*_-]{0,8}(?:system|developer)[ \t*_]{0,4}:[ \t]{0,4}(?:${ORDERS})\b`, 'gim'),
   ],
 }
 /**
@@ -77,8 +80,10 @@ const LINKS = /\]\(((?:https?:)?\/\/[^\s()]{1,2000})/gi
 /** A URL query whose value is missing: it ends in `=`, or its value is a placeholder. */
 const QUERY_TO_FILL = /\?[^\s?]{0,500}=(?:$|[{<[$]|%7b)/i
 /** A URL query that transmits a text, by the names of its parameters. Those of badges and charts differ. */
-const QUERY_WITH_DATA =
-  /[?&](?:q|d|data|text|msg|message|content|info|secret|memory|memories|history|chat|conversation|prompt|password|payload|leak|exfil)=/i
+const QUERY_WITH_DATA = new RegExp(`[?&](?:${[
+  'q|d|data|text|msg|message|content|info|secret|memory|memories|history|chat|conversation|prompt|password|payload',
+  'leak|exfil',
+].join('|')})=`, 'i')
 
 /**
  * Searches for instructions to a model and for hidden text. It finds the usual wordings (English, German, French,

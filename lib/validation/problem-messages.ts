@@ -103,7 +103,8 @@ function sizeInWords (minimum: number | undefined, maximum: number | undefined, 
     return minimum === undefined || minimum === 0 ? '' : ` of at least ${units(minimum)}`
   }
   if (minimum === maximum) return ` of ${units(maximum)}`
-  return minimum === undefined || minimum === 0 ? ` of at most ${units(maximum)}` : ` of ${minimum} to ${units(maximum)}`
+  if (minimum === undefined || minimum === 0) return ` of at most ${units(maximum)}`
+  return ` of ${minimum} to ${units(maximum)}`
 }
 
 function inSeries (words: readonly string[]): string {

@@ -26,8 +26,8 @@ const BARE_TAG = /^\/?([a-z][a-z0-9-]*)\s*\/?$/i
 /** In a tag: a sign of an attribute or an address. */
 const SIGN = /[=:&]|\/\//g
 /** Elements that load a resource, link or run code. */
-const ACTIVE = new Set(`a applet audio base body button embed form frame frameset head html iframe image img input link math meta
-noscript object picture portal script source style svg template track video`.split(/\s+/))
+const ACTIVE = new Set(`a applet audio base body button embed form frame frameset head html iframe image img input link
+math meta noscript object picture portal script source style svg template track video`.split(/\s+/))
 const CODE_LINK = /!?\[([^[\]]*)\]\(([^()]*)\)/g
 const CODE_TAG = /<[^<>]*>/g
 const WORD = /[\p{L}\p{N}_]/u

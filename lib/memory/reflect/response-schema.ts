@@ -84,7 +84,9 @@ const KEYWORDS: ReadonlyMap<string, Check> = new Map<string, Check>([
 export function checkResponseSchema (schema: unknown): JsonSchema {
   if (!isJsonObject(schema)) throw invalidField(FIELD, 'must be a JSON Schema, an object')
   // Checked first, because JSON.stringify and the checks below recurse as deep as the value.
-  if (isDeeper(schema, MAX_JSON_DEPTH)) throw invalidField(FIELD, `is nested too deeply; the maximum is ${MAX_JSON_DEPTH} levels`)
+  if (isDeeper(schema, MAX_JSON_DEPTH)) {
+    throw invalidField(FIELD, `is nested too deeply; the maximum is ${MAX_JSON_DEPTH} levels`)
+  }
   if (Buffer.byteLength(JSON.stringify(schema)) > MAX_SCHEMA_BYTES) {
     throw invalidField(FIELD, `must not be longer than ${MAX_SCHEMA_BYTES} bytes as JSON`)
   }

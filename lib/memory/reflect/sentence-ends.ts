@@ -16,8 +16,8 @@ export const LIST_NUMBER = /^[\s>]{0,40}\d{1,9}$/
 export const FENCE = /^\s*(?:>\s?)*(`{3,}(?!`)|~{3,}(?!~))([^`[\]]*)$/
 const LAST_WORD = /(?:^|[^\p{L}\p{N}.])([\p{L}.]{1,10})$/u
 const INITIALS = /^(?:\p{L}\.)*\p{L}$/u
-const ABBREVIATIONS = new Set(`dr mr mrs ms prof st sr jr vs no nos fig eq sec vol ca cf approx dept est inc ltd co corp gen sen rep rev hon
-etc al mme mlle nr bzw usw evtl ggf vgl abb hr fr pt sra dra ej núm pág`.split(/\s+/))
+const ABBREVIATIONS = new Set(`dr mr mrs ms prof st sr jr vs no nos fig eq sec vol ca cf approx dept est inc ltd co corp
+gen sen rep rev hon etc al mme mlle nr bzw usw evtl ggf vgl abb hr fr pt sra dra ej núm pág`.split(/\s+/))
 
 /** Number of UTF-16 units before a full stop that suffice to recognize an abbreviation. */
 export const MAX_ABBREVIATION = 12

@@ -90,7 +90,8 @@ function * structuredProblems (structured: unknown, schema: JsonSchema): Steps<s
 export function repairMessage (problems: readonly string[]): string {
   return `Your last answer cannot be used:
 ${problems.slice(0, MAX_REPORTED_PROBLEMS).map((problem) => `- ${problem}`).join('\n')}
-Write the whole answer again by the same rules, corrected: one JSON object with "answer" and "structured" that satisfies the schema, and nothing around it.`
+Write the whole answer again by the same rules, corrected: one JSON object with "answer" and "structured" that \
+satisfies the schema, and nothing around it.`
 }
 
 function failed (problem: string): { ok: false, problems: string[] } {

@@ -3,7 +3,10 @@
 import { readFile } from 'node:fs/promises'
 
 /** Parts of the weights' names that carry no information. */
-const MIDDLE = /module(?:_apply_default)?\/|Encoder_en\/|KonaTransformer\/|Encode\/|TransformerStack\/|TransformerLayer\/|ConcatPartitions\/concat|part_0|Tensordot\/Reshape_1/gu
+const MIDDLE = new RegExp([
+  'module(?:_apply_default)?/|Encoder_en/|KonaTransformer/|Encode/|TransformerStack/|TransformerLayer/',
+  'ConcatPartitions/concat|part_0|Tensordot/Reshape_1',
+].join('|'), 'gu')
 
 /**
  * @param {string} model URL of the package's module

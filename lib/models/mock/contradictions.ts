@@ -27,8 +27,8 @@ export interface DatedStatement<S extends Statement> {
 const PRECISIONS = [10, 16, 19, 23]
 /** Words at the beginning that name the same subject. */
 const LEADING = 2
-const NEGATIONS = new Set(`no not never dont doesnt didnt isnt arent wasnt werent hasnt havent hadnt wont wouldnt cant couldnt shouldnt
-mustnt`.split(/\s+/))
+const NEGATIONS = new Set(`no not never dont doesnt didnt isnt arent wasnt werent hasnt havent hadnt wont wouldnt cant
+couldnt shouldnt mustnt`.split(/\s+/))
 
 /**
  * Groups statements that contradict each other, the latest first, at the rank of the best of them. Two statements

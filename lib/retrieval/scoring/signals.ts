@@ -74,22 +74,28 @@ const ASSISTANT = new RegExp(`^(?:${ASSISTANTS.join('|')})$`, 'i')
 /** Roles of chat messages; others, such as `admin`, say nothing about who speaks. */
 const MESSAGE_ROLE = /^(?:user|human|assistant|ai)$/i
 const FIRST_PERSON = /\b(?:[Ii]|[Mm]e|[Mm]y|[Mm]ine|[Ww]e|us|[Oo]urs?)\b/
-const TIME = new RegExp(String.raw`\b(?:yesterday|today|tonight|tomorrow|ago|recently|just|since|other day|weeks?|weekends?|months?|years?|birthday|anniversary|${[
-  '(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)s?',
+const TIME = new RegExp(String.raw`\b(?:${[
+  'yesterday|today|tonight|tomorrow|ago|recently|just|since|other day|weeks?|weekends?|months?|years?',
+  'birthday|anniversary|(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)s?',
   'january|february|march|april|june|july|august|september|october|november|december',
-  String.raw`spring|summer|winter|autumn|(?:last|next|this|past|coming) (?:night|morning|evening|fall|may|few|couple)|in may|\d{4}`,
+  'spring|summer|winter|autumn|(?:last|next|this|past|coming) (?:night|morning|evening|fall|may|few|couple)',
+  String.raw`in may|\d{4}`,
 ].join('|')})\b`, 'i')
 const NUMBER = /\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|thousand|million)\b/i
 /** `\b` knows only the letters of ASCII. That a capital is looked for first makes it twice as fast. */
 const NAME = /(?=\p{Lu})(?<![\p{L}\p{M}\p{N}_]|[.!?]\s|^)\p{Lu}[\p{Ll}\p{M}]+/gu
-const REACTION = new RegExp(String.raw`^(?:wow|thanks|thank|that['’]?s|that (?:is|sounds)|congrats|congratulations|awesome|yeah|yep|yes|sounds|great|cool|nice|amazing|absolutely|definitely|good|${
-  'so glad|glad|sure|totally|no problem|you[\'’]re|aww?|haha|oh|sorry|bye|take care|hey|hi|hello'})\b`, 'i')
+const REACTION = new RegExp(String.raw`^(?:${[
+  "wow|thanks|thank|that['’]?s|that (?:is|sounds)|congrats|congratulations|awesome|yeah|yep|yes|sounds|great|cool",
+  "nice|amazing|absolutely|definitely|good|so glad|glad|sure|totally|no problem|you['’]re|aww?|haha|oh|sorry|bye",
+  'take care|hey|hi|hello',
+].join('|')})\b`, 'i')
 /**
  * A sentence that begins with `Always …`, `Never …`, `From now on …` or `When I ask …`, or that ends in `… when I ask`.
  * Not `Never mind` or `Always been fond of it`, which instruct nobody.
  */
 const INSTRUCTION = new RegExp([
-  String.raw`(?:^|[.!?:\n])[ \t]{0,4}(?:[-*] )?(?:(?:please|and|also|so|ok|okay|but|just|note|remember|(?:i want|i(?:['’]d| would) like) you to|you (?:should|must)|make sure (?:to|you)|be sure to)[,\s]+)*`,
+  String.raw`(?:^|[.!?:\n])[ \t]{0,4}(?:[-*] )?(?:(?:please|and|also|so|ok|okay|but|just|note|remember|`,
+  String.raw`(?:i want|i(?:['’]d| would) like) you to|you (?:should|must)|make sure (?:to|you)|be sure to)[,\s]+)*`,
   String.raw`(?:always\s(?!(?:a|an|the|been|had|wanted|loved|liked|good|great|happy|nice|fun|here|there|up)\b)`,
   String.raw`|never\s(?!(?:mind|again|been|had|heard|seen|saw|thought|knew|tried|met|really|ever)\b)`,
   String.raw`|(?:don['’]t|do not) ever\b|from now on\b|going forward\b|in (?:the )?future,`,
@@ -98,7 +104,8 @@ const INSTRUCTION = new RegExp([
 ].join(''), 'i')
 
 const PREFERENCE = new RegExp([
-  String.raw`\b(?:i|we)(?:['’]d| would| do| also| really| still| much| usually| generally| always| often)*\s+(?:prefer|favou?r)\b`,
+  String.raw`\b(?:i|we)(?:['’]d| would| do| also| really| still| much| usually| generally| always| often)*\s+` +
+    String.raw`(?:prefer|favou?r)\b`,
   String.raw`\b(?:i|we)(?:['’]d| would) (?:much )?rather\b`,
   String.raw`\bmy (?:\w+ )?(?:preferences?|favou?rites?)\b`,
   String.raw`\b(?:i|we)\b[^.!?\n]{0,120}\brather than\b`,

@@ -76,7 +76,8 @@ export class InsertionBatch {
     for (const [ordinal, passage] of passages.entries()) {
       const terms = indexTerms(passage)
       this.#addRow(MEMORY_COLUMNS, [
-        memoryId, String(ordinal), String(passage.length), termsText(terms.keys()), `{${[...terms.values()].join(',')}}`,
+        memoryId, String(ordinal), String(passage.length), termsText(terms.keys()),
+        `{${[...terms.values()].join(',')}}`,
       ])
       this.#postings += terms.size
       if (passage.vector !== undefined) this.#addVector(memoryId, ordinal, unitVectorText(passage.vector))

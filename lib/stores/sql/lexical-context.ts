@@ -134,14 +134,16 @@ function contributions (scorer: Scorer): string[] {
     where ${HAS_SEVERAL_PASSAGES}
 )`,
     `best_passages as materialized (
-  select t.r, t.document, t.question, t.pooled, t.n, t.weight, ${norm} as norm from touched t where not ${HAS_SEVERAL_PASSAGES}
+  select t.r, t.document, t.question, t.pooled, t.n, t.weight, ${norm} as norm from touched t
+    where not ${HAS_SEVERAL_PASSAGES}
   union all
   select t.r, t.document, t.question, t.pooled, t.n, t.weight, ${norm} from (
     select t.*, first_value(t.ordinal) over (partition by t.r order by t.score desc, t.ordinal) as best from ranked t
   ) t where t.ordinal = t.best
 )`,
     `contributions as materialized (
-  select s.r, s.document, s.n, s.question, s.weight, s.weight * case when s.document < 0 then ${WITHOUT_DOCUMENT} else 1 end /
+  select s.r, s.document, s.n, s.question, s.weight,
+    s.weight * case when s.document < 0 then ${WITHOUT_DOCUMENT} else 1 end /
       nullif(s.norm, 0) as contribution,
     ${to(1, `case when s.question then ${before.question} else ${before.other} end`)} as after,
     ${to(2, String(secondBefore))} as second_after,

@@ -109,7 +109,8 @@ function toElement (element) {
  */
 function reason (error, opening) {
   if (!(error instanceof Error)) return opening ? String(error) : 'an unknown error'
-  const harmless = opening || error instanceof WebAssembly.RuntimeError || OF_THE_SERVER.test(error.code) || /^(Aborted|PGlite is)\b/.test(error.message)
+  const harmless = opening || error instanceof WebAssembly.RuntimeError || OF_THE_SERVER.test(error.code) ||
+    /^(Aborted|PGlite is)\b/.test(error.message)
   const said = [error.severity ?? error.name, error.code].filter((part) => part !== undefined).join(' ')
   return harmless ? `${said}: ${error.message}` : said
 }

@@ -99,8 +99,8 @@ group by v.model, v.dimensions order by 3 desc limit 5`, [model, dimensions])
     const [missing] = await executor.read<{ memories: number }>('select coalesce(sum(s.memories - s.embedded), ' +
       `0)::float8 as memories from ${schema}.bank_statistics s`)
     if (missing !== undefined && missing.memories > 0) {
-      this.#warn(`embedding_provider: ${missing.memories} memories have no vector and are found by their words only until ` +
-        'this server has computed theirs')
+      this.#warn(`embedding_provider: ${missing.memories} memories have no vector and are found by their words only ` +
+        'until this server has computed theirs')
     }
   }
 }

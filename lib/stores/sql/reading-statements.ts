@@ -16,7 +16,8 @@ export function listStatement (
   const { parameters, instant, conditions } = read
   const afterCursor = after === undefined
     ? ''
-    : `and (m.retained_at, m.memory_id) ${order === 'newest' ? '<' : '>'} (${parameters.bind(after.retainedAt)}::float8::bigint, ${parameters.bind(after.memoryId)}::text::uuid)`
+    : `and (m.retained_at, m.memory_id) ${order === 'newest' ? '<' : '>'} ` +
+      `(${parameters.bind(after.retainedAt)}::float8::bigint, ${parameters.bind(after.memoryId)}::text::uuid)`
   const direction = order === 'newest' ? ' desc' : ''
   const skipped = offset === 0 ? '' : ` offset ${parameters.bind(offset)}::int`
   const page = `select ${READ_COLUMNS} from ${schema}.memories m

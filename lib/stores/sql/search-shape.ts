@@ -42,7 +42,8 @@ export interface Strategy {
 /** The passages of `m` to show. @param passages a query of `ordinal` and `score` */
 export function bestPassages (passages: string): string {
   const order = 'order by s.score desc, s.ordinal'
-  return `select (array_agg(s.ordinal::float8 ${order}))[1:${MAX_PASSAGES}] || (array_agg(s.score ${order}))[1:${MAX_PASSAGES}] from (${passages}) s`
+  return `select (array_agg(s.ordinal::float8 ${order}))[1:${MAX_PASSAGES}] ||
+    (array_agg(s.score ${order}))[1:${MAX_PASSAGES}] from (${passages}) s`
 }
 
 /** Restricts the rows of `alias` to those whose memory passes the filters. */

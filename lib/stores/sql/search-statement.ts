@@ -129,7 +129,8 @@ function totalOf (shape: Shape, lexical: LexicalRequest | undefined, space: Embe
   const others = matching === undefined
     ? ''
     : ` + case when sum(s.embedded) < sum(s.memories) then (select count(*) from ${schema}.memories m
-      where m.tenant_id = $1 and m.bank_id = $2 and not m.embedded and (m.memory_id in (${matching})) is true) else 0 end`
+      where m.tenant_id = $1 and m.bank_id = $2 and not m.embedded
+        and (m.memory_id in (${matching})) is true) else 0 end`
   return `select case when ${embedded}
     then sum(s.embedded) - case when sum(s.expiring) > 0 then (${expired}) else 0 end${others}
     else ${matching === undefined ? '0' : `(select count(*) from (${matching}) f)`} end

@@ -112,7 +112,8 @@ where m.tenant_id = $1 and m.bank_id = $2 and m.memory_id = $3::text::uuid and $
 where m.bytes_before < $7::float8 order by m.retained_at, m.memory_id`,
     // Both reads of `live` are from its copy, which has no texts.
     statistics: `with live as materialized (
-  select cardinality(m.passage_starts) as passages, m.embedded, m.tokens, m.retained_at, m.occurred_at, m.tags from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2 and ${unexpired('$3')}
+  select cardinality(m.passage_starts) as passages, m.embedded, m.tokens, m.retained_at, m.occurred_at, m.tags
+  from ${schema}.memories m where m.tenant_id = $1 and m.bank_id = $2 and ${unexpired('$3')}
 )
 select count(*)::int as memories, coalesce(sum(passages), 0)::int as passages,
   (count(*) filter (where not embedded))::int as unembedded, coalesce(sum(tokens), 0)::float8 as tokens,
