@@ -41,9 +41,12 @@ for (const { source, target } of MODULES) {
   try {
     const bytes = await compile(source)
     const path = fileURLToPath(new URL(`../${target}`, import.meta.url))
-    if (!process.argv.includes('--check')) replaceFile(path, bytes)
-    else if (!readFileSync(path).equals(bytes)) throw new Error(`${target} differs from the compiled source. Run \`npm run build:wasm\` and commit the file`)
-    console.log(`${target}: ${bytes.length} bytes, ${process.argv.includes('--check') ? `matches ${source}` : 'written'}`)
+    const isCheck = process.argv.includes('--check')
+    if (!isCheck) replaceFile(path, bytes)
+    else if (!readFileSync(path).equals(bytes)) {
+      throw new Error(`${target} differs from the compiled source. Run \`npm run build:wasm\` and commit the file`)
+    }
+    console.log(`${target}: ${bytes.length} bytes, ${isCheck ? `matches ${source}` : 'written'}`)
   } catch (error) {
     console.error(`${source}: ${error.message}`)
     process.exitCode = 1

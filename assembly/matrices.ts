@@ -17,7 +17,9 @@
  * @param columns a multiple of 8
  * @param limit maximum Euclidean length of a row of integers, apart from rounding
  */
-export function round (from: usize, stride: usize, to: usize, scales: usize, rows: u32, columns: u32, limit: f32): void {
+export function round (
+  from: usize, stride: usize, to: usize, scales: usize, rows: u32, columns: u32, limit: f32,
+): void {
   const bytes: usize = <usize>columns << 2
   for (let row: u32 = 0; row < rows; row++) {
     let squares = f32x4.splat(0)
@@ -53,7 +55,9 @@ export function round (from: usize, stride: usize, to: usize, scales: usize, row
  * @param columns a multiple of 8
  * @param limit maximum Euclidean length of a column of integers, apart from rounding
  */
-export function roundColumns (from: usize, stride: usize, to: usize, scales: usize, rows: u32, wholeRows: u32, columns: u32, limit: f32): void {
+export function roundColumns (
+  from: usize, stride: usize, to: usize, scales: usize, rows: u32, wholeRows: u32, columns: u32, limit: f32,
+): void {
   const zeros = f32x4.splat(0)
   for (let column: u32 = 0; column < columns; column += 8) {
     let squares0 = zeros
@@ -74,8 +78,10 @@ export function roundColumns (from: usize, stride: usize, to: usize, scales: usi
     const minDivisor = f32x4.splat(1e-30)
     const maxInteger = f32x4.splat(32767)
     const maxLength = f32x4.splat(limit)
-    const factor0 = f32x4.min(f32x4.div(maxLength, f32x4.max(minDivisor, f32x4.sqrt(squares0))), f32x4.div(maxInteger, f32x4.max(minDivisor, largest0)))
-    const factor1 = f32x4.min(f32x4.div(maxLength, f32x4.max(minDivisor, f32x4.sqrt(squares1))), f32x4.div(maxInteger, f32x4.max(minDivisor, largest1)))
+    const factor0 = f32x4.min(f32x4.div(maxLength, f32x4.max(minDivisor, f32x4.sqrt(squares0))),
+      f32x4.div(maxInteger, f32x4.max(minDivisor, largest0)))
+    const factor1 = f32x4.min(f32x4.div(maxLength, f32x4.max(minDivisor, f32x4.sqrt(squares1))),
+      f32x4.div(maxInteger, f32x4.max(minDivisor, largest1)))
     const one = f32x4.splat(1)
     v128.store(scales, f32x4.div(one, factor0))
     v128.store(scales, f32x4.div(one, factor1), 16)
@@ -133,7 +139,9 @@ export function mean (values: usize, rows: u32, columns: u32): void {
  * @param columns a multiple of 4
  * @param epsilon is added to the variance, so that the divisor is not zero
  */
-export function normalize (from: usize, to: usize, factors: usize, bias: usize, rows: u32, columns: u32, epsilon: f32): void {
+export function normalize (
+  from: usize, to: usize, factors: usize, bias: usize, rows: u32, columns: u32, epsilon: f32,
+): void {
   const bytes: usize = <usize>columns << 2
   for (let row: u32 = 0; row < rows; row++) {
     let sum = f32x4.splat(0)
@@ -170,7 +178,10 @@ export function normalize (from: usize, to: usize, factors: usize, bias: usize, 
  * @param pairs half the length of a row of a
  * @param columns of b, a multiple of 8
  */
-export function multiply (a: usize, b: usize, result: usize, stride: usize, aScales: usize, bScales: usize, bias: usize, rows: u32, pairs: u32, columns: u32, floor: f32): void {
+export function multiply (
+  a: usize, b: usize, result: usize, stride: usize, aScales: usize, bScales: usize, bias: usize, rows: u32, pairs: u32,
+  columns: u32, floor: f32,
+): void {
   const aBytes: usize = <usize>pairs << 2
   const bBytes: usize = <usize>pairs << 5
   const minimum = f32x4.splat(floor)
@@ -240,18 +251,24 @@ export function multiply (a: usize, b: usize, result: usize, stride: usize, aSca
 @inline
 function narrow (low: v128, high: v128, lowFactor: v128, highFactor: v128): v128 {
   const whole = f32x4.splat(12582912)
-  return i16x8.narrow_i32x4_s(i32x4.sub(f32x4.add(f32x4.mul(low, lowFactor), whole), whole), i32x4.sub(f32x4.add(f32x4.mul(high, highFactor), whole), whole))
+  return i16x8.narrow_i32x4_s(i32x4.sub(f32x4.add(f32x4.mul(low, lowFactor), whole), whole),
+    i32x4.sub(f32x4.add(f32x4.mul(high, highFactor), whole), whole))
 }
 
 // @ts-ignore: decorator
 @inline
 function sumOf (four: v128): f32 {
-  return f32x4.extract_lane(four, 0) + f32x4.extract_lane(four, 1) + (f32x4.extract_lane(four, 2) + f32x4.extract_lane(four, 3))
+  return f32x4.extract_lane(four, 0) + f32x4.extract_lane(four, 1) +
+    (f32x4.extract_lane(four, 2) + f32x4.extract_lane(four, 3))
 }
 
 // @ts-ignore: decorator
 @inline
-function storeScaled (to: usize, low: v128, high: v128, scale: v128, scale0: v128, scale1: v128, bias0: v128, bias1: v128, minimum: v128): void {
+function storeScaled (
+  to: usize, low: v128, high: v128, scale: v128, scale0: v128, scale1: v128, bias0: v128, bias1: v128, minimum: v128,
+): void {
   v128.store(to, f32x4.max(minimum, f32x4.add(bias0, f32x4.mul(f32x4.convert_i32x4_s(low), f32x4.mul(scale, scale0)))))
-  v128.store(to, f32x4.max(minimum, f32x4.add(bias1, f32x4.mul(f32x4.convert_i32x4_s(high), f32x4.mul(scale, scale1)))), 16)
+  v128.store(
+    to, f32x4.max(minimum, f32x4.add(bias1, f32x4.mul(f32x4.convert_i32x4_s(high), f32x4.mul(scale, scale1)))), 16,
+  )
 }

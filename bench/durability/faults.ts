@@ -45,7 +45,8 @@ export async function terminateBackends (rounds: Rounds, url: string): Promise<R
       const until = performance.now() + TERMINATING_MS
       while (performance.now() < until) {
         const ended = await sql`select pg_terminate_backend(pid) from (
-          select pid from pg_stat_activity where application_name = 'memory-gateway' and state <> 'idle' order by random() limit 1
+          select pid from pg_stat_activity where application_name = 'memory-gateway' and state <> 'idle'
+          order by random() limit 1
         ) as one`
         terminated += ended.length
         await delay(TERMINATE_EVERY_MS)

@@ -18,10 +18,12 @@ export interface BaselineResult {
 /** A copy of the big bank's texts with a tsvector and a GIN index, as in a simple hybrid search. */
 export async function buildBaseline (database: BenchDatabase, { key }: Bank): Promise<void> {
   const { schema } = database
-  await database.run(`create table ${schema}.baseline (bank_id text not null, memory_id uuid not null, text text not null,
+  await database.run(`create table ${schema}.baseline (
+  bank_id text not null, memory_id uuid not null, text text not null,
   words tsvector generated always as (to_tsvector('english', text)) stored, primary key (bank_id, memory_id))`)
   await database.run(`insert into ${schema}.baseline (bank_id, memory_id, text)
-select m.bank_id, m.memory_id, m.text from ${schema}.memories m where m.tenant_id = '' and m.bank_id = $1`, [key.bankId])
+select m.bank_id, m.memory_id, m.text from ${schema}.memories m where m.tenant_id = '' and m.bank_id = $1`,
+  [key.bankId])
   await database.run(`create index baseline_words on ${schema}.baseline using gin (words)`)
   await database.run(`vacuum (analyze) ${schema}.baseline`)
 }
