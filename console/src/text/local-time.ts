@@ -6,7 +6,8 @@ const twoDigits = (value: number) => String(value).padStart(2, '0')
 export function toLocalInput (instant: string): string {
   const date = new Date(instant)
   if (instant === '' || Number.isNaN(date.getTime())) return ''
-  const day = `${String(date.getFullYear()).padStart(4, '0')}-${twoDigits(date.getMonth() + 1)}-${twoDigits(date.getDate())}`
+  const year = String(date.getFullYear()).padStart(4, '0')
+  const day = `${year}-${twoDigits(date.getMonth() + 1)}-${twoDigits(date.getDate())}`
   return `${day}T${twoDigits(date.getHours())}:${twoDigits(date.getMinutes())}:${twoDigits(date.getSeconds())}`
 }
 

@@ -52,7 +52,8 @@ function AnswerPartView ({ part, highlighting }: { part: AnswerPart, highlightin
       type='button' class={highlighting.isHighlighted(part)
         ? 'reflect-citation highlighted'
         : 'reflect-citation'} data-citation={part}
-        aria-label={`Source [${part}]`} {...highlighting.handlersOf(part)} onClick={() => { highlighting.focusSource(part) }}
+        aria-label={`Source [${part}]`} {...highlighting.handlersOf(part)}
+        onClick={() => { highlighting.focusSource(part) }}
     >
       {`[${part}]`}
     </button>

@@ -41,7 +41,8 @@ function SourceTable ({ sources, reload }: { sources: readonly Source[], reload:
       <div class='sources-bar'>
         <p role='status'>
           {formatCount(sources.length, 'source')},{' '}
-          {failing === 0 ? 'all healthy' : `${formatNumber(failing)} failing`}. Counts are since the start of the server.
+          {failing === 0 ? 'all healthy' : `${formatNumber(failing)} failing`}. Counts are since the start of the
+          server.
         </p>
         <button type='button' onClick={reload}>Reload</button>
       </div>
