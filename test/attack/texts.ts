@@ -63,7 +63,8 @@ export const KIND_NAMES = Object.keys(KINDS) as Kind[]
 
 /** A text that costs little. */
 export function plainText (characters: number, seed: number): string {
-  return `Note ${seed}. ${'The ferry leaves the harbour at nine. '.repeat(Math.ceil(characters / 38))}`.slice(0, characters).trimEnd()
+  const sentences = 'The ferry leaves the harbour at nine. '.repeat(Math.ceil(characters / 38))
+  return `Note ${seed}. ${sentences}`.slice(0, characters).trimEnd()
 }
 
 /** The body of a batch of texts of the full length, as many as the limit of the body takes. */

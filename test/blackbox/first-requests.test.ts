@@ -40,7 +40,9 @@ const { PassThrough } = await import('node:stream')
 const { loadConfig } = await import(${module('dist/index.js')})
 const { runMcpStdio } = await import(${module('dist/mcp/stdio.js')})
 const config = loadConfig({}, { file: {} })
-await runMcpStdio({ source: 'embedded', version: '0', config, stdin: new PassThrough().end(), stdout: new PassThrough() })
+await runMcpStdio({
+  source: 'embedded', version: '0', config, stdin: new PassThrough().end(), stdout: new PassThrough(),
+})
 console.log(JSON.stringify({ loaded: late() }))`
 
 async function run (source: string): Promise<Record<string, unknown>> {

@@ -131,18 +131,22 @@ t.test('optional packages may be missing, and a configuration that needs one nam
     mkdirSync(join(image, 'node_modules', dirname(name)), { recursive: true })
     symlinkSync(join(ROOT, 'node_modules', name), join(image, 'node_modules', name))
   }
+  const MODEL_PACKAGES = '@ai-sdk/openai-compatible @ai-sdk/provider zod @ai-sdk/anthropic'
+  const TRACING_PACKAGES = '@opentelemetry/sdk-trace-node @opentelemetry/resources ' +
+    '@opentelemetry/exporter-trace-otlp-http'
+  const NEEDED = 'needs packages that are not installed: npm install'
   const refusals: Array<[yaml: string, env: Record<string, string>, said: RegExp]> = [
     [
       'llm_provider: openai_compatible\nllm_provider_config: { base_url: "http://127.0.0.1:9", model: m }\n', {},
-      /^llm_provider: openai_compatible needs packages that are not installed: npm install @ai-sdk\/openai-compatible @ai-sdk\/provider zod @ai-sdk\/anthropic\n$/,
+      new RegExp(String.raw`^llm_provider: openai_compatible ${NEEDED} ${MODEL_PACKAGES}\n$`),
     ],
     [
       'llm_provider: anthropic\nllm_provider_config: { api_key_env: KEY, model: m }\n', { KEY: 'k' },
-      /^llm_provider: anthropic needs packages that are not installed: npm install @ai-sdk\/openai-compatible @ai-sdk\/provider zod @ai-sdk\/anthropic\n$/,
+      new RegExp(String.raw`^llm_provider: anthropic ${NEEDED} ${MODEL_PACKAGES}\n$`),
     ],
     [
       '{}\n', { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' },
-      /OTEL_EXPORTER_OTLP_ENDPOINT needs packages that are not installed: npm install @opentelemetry\/sdk-trace-node @opentelemetry\/resources @opentelemetry\/exporter-trace-otlp-http\n$/,
+      new RegExp(String.raw`OTEL_EXPORTER_OTLP_ENDPOINT ${NEEDED} ${TRACING_PACKAGES}\n$`),
     ],
     [
       `vector_store: pglite\nvector_store_config: { data_dir: ${JSON.stringify(join(image, 'data'))} }\n`, {},

@@ -37,7 +37,10 @@ t.test('banks move to another provider beside a running server, and a server of 
   t.equal(await refused.ended, 1)
   t.match(
     refused.output(),
-    /the configured one makes vectors of \.\/concepts\.mjs:ConceptEmbeddings:3 \(3 dimensions\), but 1 bank has vectors of mock:256 \(256 dimensions\).*npm run reembed/,
+    new RegExp([
+      String.raw`the configured one makes vectors of \.\/concepts\.mjs:ConceptEmbeddings:3 \(3 dimensions\), but `,
+      String.raw`1 bank has vectors of mock:256 \(256 dimensions\).*npm run reembed`,
+    ].join('')),
   )
 
   const mock = await runCommand('reembed', configure('mock', {}))

@@ -51,11 +51,21 @@ t.test('the line contains the choices of the configuration, and none of its secr
     ].join('\n'),
   })
   const server = await startServer(t, {
-    SERVICES_CONFIG_PATH: 'gateway.yaml', SERVICE_AUTH_MODE: 'api_key', SERVICE_API_KEY: 'Zq-api', SERVICE_ADMIN_TOKEN: 'Zq-admin', SERVICES_METRICS_PORT: '0', DATABASE_URL: 'postgres://user:Zq-password@db.internal/x',
+    SERVICES_CONFIG_PATH: 'gateway.yaml',
+    SERVICE_AUTH_MODE: 'api_key',
+    SERVICE_API_KEY: 'Zq-api',
+    SERVICE_ADMIN_TOKEN: 'Zq-admin',
+    SERVICES_METRICS_PORT: '0',
+    DATABASE_URL: 'postgres://user:Zq-password@db.internal/x',
   }, { cwd })
   const lines = await linesOf(server)
   t.match(lines.find(({ msg }) => msg === RUNNING), {
-    auth_mode: 'api_key', language_model: 'openai_compatible (some-model)', reranker: 'rerank_endpoint (judge)', access_control: 'on, default policy deny', metrics: /^http:\/\/127\.0\.0\.1:\d+\/metrics$/, configuration: 'gateway.yaml',
+    auth_mode: 'api_key',
+    language_model: 'openai_compatible (some-model)',
+    reranker: 'rerank_endpoint (judge)',
+    access_control: 'on, default policy deny',
+    metrics: /^http:\/\/127\.0\.0\.1:\d+\/metrics$/,
+    configuration: 'gateway.yaml',
   })
   t.match(
     lines.filter(({ level, msg }) => level === 40 && String(msg).startsWith('DATABASE_URL')).map(({ msg }) => msg),

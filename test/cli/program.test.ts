@@ -202,8 +202,11 @@ t.test('credentials come from variables or from a profile that only its owner ca
   t.match(await banks({}, ['--profile', 'typo']), {
     code: 1, stderr: /typo\.env: line 1 sets an unknown variable; allowed are MEMORY_GATEWAY_URL, /,
   })
-  t.match(await banks({ MEMORY_GATEWAY_PROFILE: 'gone' }), { code: 1, stderr: /gone\.env cannot be read \(no such file\)/ })
-  write('cut', `MEMORY_GATEWAY_URL=${url}\n  # of the team\nMEMORY_GATEWAY_API_KEY=the-key#Zq\nMEMORY_GATEWAY_TOKEN: Zq\n`)
+  t.match(await banks({ MEMORY_GATEWAY_PROFILE: 'gone' }), {
+    code: 1, stderr: /gone\.env cannot be read \(no such file\)/,
+  })
+  write('cut', `MEMORY_GATEWAY_URL=${url}\n  # of the team\n` +
+    'MEMORY_GATEWAY_API_KEY=the-key#Zq\nMEMORY_GATEWAY_TOKEN: Zq\n')
   const cut = await banks({}, ['--profile', 'cut'])
   t.match(cut, { code: 1, stderr: /cut\.env: line 3 has a # in its value[^]*cut\.env: line 4 is not of the form/ })
   t.notMatch(cut.stderr, /Zq/)
@@ -223,7 +226,9 @@ t.test('credentials come from variables or from a profile that only its owner ca
     MEMORY_GATEWAY_URL: other.url, MEMORY_GATEWAY_API_KEY: key, MEMORY_GATEWAY_PRINCIPAL: 'user:ada',
   })
   t.equal((await withKey(phrase)).code, 0, 'a key may be a phrase')
-  t.match(await withKey('Zq\u00e9'), { code: 2, stderr: /^(?!.*Zq)MEMORY_GATEWAY_API_KEY must consist of visible ASCII/ })
+  t.match(await withKey('Zq\u00e9'), {
+    code: 2, stderr: /^(?!.*Zq)MEMORY_GATEWAY_API_KEY must consist of visible ASCII/,
+  })
 })
 
 t.test('a principal beyond ASCII is sent as the gateway reads it', async (t) => {

@@ -50,7 +50,8 @@ t.test('an import that ended at a bad line continues when the line is corrected'
   t.equal(broken.code, 1)
   t.match(
     broken.stderr,
-    /5000 imported, 0 already stored or expired before the error; the same command continues from here\nline 6003: text: is required/,
+    new RegExp('5000 imported, 0 already stored or expired before the error; the same command continues from here\n' +
+      'line 6003: text: is required'),
   )
   writeFileSync(path, [...lines, '{"text":"A text."}'].join('\n'))
   t.same(
@@ -115,7 +116,10 @@ t.test('exports of other products are imported', async (t) => {
       `${product}: ${done.stderr}`,
     )
     const again = await cli(['import', product, '--from', product, '--json'], { stdin: readFileSync(path, 'utf8') })
-    t.same(JSON.parse(again.stdout), { imported: 0, skipped: memories.length, overwritten: 0, rejected: 0 }, `${product} again`)
+    t.same(
+      JSON.parse(again.stdout), { imported: 0, skipped: memories.length, overwritten: 0, rejected: 0 },
+      `${product} again`,
+    )
     const stored = (await cli(['export', product])).stdout.trim().split('\n').slice(1).map(
       (line): unknown => JSON.parse(line),
     )

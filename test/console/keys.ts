@@ -21,7 +21,8 @@ async function look (page: Page, target?: Locator): Promise<Stop> {
     if (element === document.body) return { name, isTarget: false, fault: '' }
     const { outlineStyle, outlineWidth } = getComputedStyle(element)
     const box = element.getBoundingClientRect()
-    const isInSight = box.width > 0 && box.height > 0 && box.bottom > 0 && box.top < innerHeight && box.right > 0 && box.left < innerWidth
+    const isInSight = box.width > 0 && box.height > 0 && box.bottom > 0 && box.top < innerHeight &&
+      box.right > 0 && box.left < innerWidth
     const faults = []
     if (outlineStyle === 'none' || parseFloat(outlineWidth) < 1) faults.push('no outline')
     if (!isInSight) faults.push('not in sight')

@@ -33,6 +33,12 @@ export function request (question: string, evidence: readonly Evidence[], maxTok
   }
 }
 
+const DATE_AND_TIME = String.raw`\d{4}-\d\d-\d\d(?: \d\d:\d\d(?::\d\d(?:\.\d{3})?)?)?`
+/** Sentences of an extractive answer, each with its mark and perhaps its date. */
+const QUOTES = new RegExp(
+  String.raw`(.*?) \[(\d+)\](?: \((?:earlier, )?(?:stored )?${DATE_AND_TIME}\))?(?: |$)`, 'gsu',
+)
+
 const LYON = evidence(
   'Alice lives in Lyon. She moved there in 2019.', 'Bob prefers tea over coffee.', 'Alice plays the cello on Tuesdays.',
 )
@@ -126,11 +132,7 @@ export function languageModelContract (
       const model = await open(t)
       await fc.assert(fc.asyncProperty(anyQuestion, fc.oneof(anyEvidence, datedEvidence), async (question, given) => {
         const { text } = await model.generate(request(question, given, 100_000))
-        const quotes = [
-          ...text.matchAll(
-            /(.*?) \[(\d+)\](?: \((?:earlier, )?(?:stored )?\d{4}-\d\d-\d\d(?: \d\d:\d\d(?::\d\d(?:\.\d{3})?)?)?\))?(?: |$)/gsu,
-          ),
-        ]
+        const quotes = [...text.matchAll(QUOTES)]
         assert.ok(quotes.length > 0, text)
         assert.equal(quotes.map(([whole]) => whole).join(''), text, 'there is no text outside of the quotes')
         for (const [, quote, number] of quotes) {

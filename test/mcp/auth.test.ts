@@ -120,7 +120,9 @@ t.test('jwt_oidc: with a proxy in front the metadata has the configured address'
     t, { ...oidc, file: { mcp: { public_url: 'https://memory.example.com/api/' } } }, { clock: () => NOW },
   )
   const challenge = (await post('/mcp', rpc('tools/list'), MCP_HEADERS)).headers['www-authenticate']
-  t.equal(challenge, 'Bearer resource_metadata="https://memory.example.com/api/.well-known/oauth-protected-resource/mcp"')
+  t.equal(
+    challenge, 'Bearer resource_metadata="https://memory.example.com/api/.well-known/oauth-protected-resource/mcp"',
+  )
   t.match((await get('/.well-known/oauth-protected-resource')).json(), {
     resource: 'https://memory.example.com/api/mcp',
   })

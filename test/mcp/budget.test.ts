@@ -70,7 +70,9 @@ t.test('sources of a reflect, ids of a forget and pages of banks are cut', async
 
 t.test('the sample of a dry run is cut', async (t) => {
   const { app, retain } = await testApp(t, { file })
-  for (let index = 0; index < 10; index++) await retain('b', `harbour ${index} ${'tea '.repeat(5000)}`, { tags: ['all'] })
+  for (let index = 0; index < 10; index++) {
+    await retain('b', `harbour ${index} ${'tea '.repeat(5000)}`, { tags: ['all'] })
+  }
   const client = await connectMcp(t, app)
   const forget = async () => answerOf(
     await client.callTool({ name: 'forget', arguments: { bank_id: 'b', tags: ['all'], dry_run: true } }),

@@ -9,7 +9,9 @@ await retain('b', 'Tea.')
 await app.listen({ host: '127.0.0.1', port: 0 })
 const { port } = app.server.address() as AddressInfo
 const open = async () => await RawConnection.open(t, `http://127.0.0.1:${port}`)
-const head = (path: string, method = 'GET') => `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n`
+const head = (path: string, method = 'GET') => (
+  `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n`
+)
 const PATHS = ['/v1/banks', '/v1/banks/b', '/v1/banks/b/memories?limit=1', '/v1/whoami', '/v1/admin/sources', '/live']
 
 await t.test('a chunked GET request without data is served like one without a body', async (t) => {

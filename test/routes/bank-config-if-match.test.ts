@@ -20,7 +20,9 @@ await t.test('If-Match', async (t) => {
       ]) {
         refused(t, await ask(tag), 412, 'precondition_failed')
       }
-      for (const tag of [etag.slice(1, -1), 'r1', '"r1', 'w/"r1"', `*, ${etag}`, `${etag} ${etag}`, ',', '', '"a b"', '"a,b']) {
+      for (const tag of [
+        etag.slice(1, -1), 'r1', '"r1', 'w/"r1"', `*, ${etag}`, `${etag} ${etag}`, ',', '', '"a b"', '"a,b',
+      ]) {
         refusedFields(t, await ask(tag), 'If-Match')
       }
       await isNow({ mission: 'Old.' })
@@ -31,7 +33,8 @@ await t.test('If-Match', async (t) => {
       refused(t, await ask(etag), 412, 'precondition_failed')
       const { etag: second } = await putConfig(app, 'home', { mission: 'Old.' })
       t.equal(
-        (await ask(`"other", "a,b",${second} , W/"weak"`)).statusCode, 200, 'a list that contains the current entity tag',
+        (await ask(`"other", "a,b",${second} , W/"weak"`)).statusCode, 200,
+        'a list that contains the current entity tag',
       )
       await putConfig(app, 'home', { mission: 'Old.' })
       t.equal((await ask(' * ')).statusCode, 200, '* matches any stored configuration')

@@ -118,7 +118,10 @@ await t.test('a configuration of more than 32 KiB is 400, and one above the limi
 await t.test('a patch that is nested deeper than any configuration is 400', async (t) => {
   const app = await testApp(t)
   const nested = (levels: number) => `${'{"homeostasis":'.repeat(levels)}1${'}'.repeat(levels)}`
-  refused(t, await askConfig(app, 'PATCH', 'home', nested(60)), 400, 'invalid_request', { detail: /deeply; the maximum is 16/ })
+  refused(
+    t, await askConfig(app, 'PATCH', 'home', nested(60)), 400, 'invalid_request',
+    { detail: /deeply; the maximum is 16/ },
+  )
   refused(
     t, await askConfig(app, 'PATCH', 'home', nested(5000)), 413, 'body_too_large', { detail: /bounds\.json_depth/ },
   )

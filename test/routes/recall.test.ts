@@ -272,9 +272,10 @@ await t.test('a store whose scores are no finite numbers gives 503, and the log 
     return await post('/v1/recall', { query: 'tea', bank_id: 'b' })
   }
   t.match(await ask(({ candidate: _, ...result }) => result), { statusCode: 200 })
-  const logged = (found: string) => log.find(({ err }) => (
-    (err as { message?: string } | undefined)?.message === `The vector store returned an unusable search result: ${found}`
-  ))
+  const logged = (found: string) => {
+    const message = `The vector store returned an unusable search result: ${found}`
+    return log.find(({ err }) => (err as { message?: string } | undefined)?.message === message)
+  }
   const of = (member: string) => `lexical: ${member} of memory ${id}`
   const passage = { start: 0, end: 3, score: Number.NaN }
   for (const [change, found] of [

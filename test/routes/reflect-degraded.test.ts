@@ -169,7 +169,9 @@ await t.test('the message of a custom model\'s error may contain the prompt, and
   const errors = log.filter(({ level }) => level === 50)
   t.equal(errors.length, 2)
   for (const { err } of errors) {
-    t.match(err, { type: 'RangeError', message: /^RangeError \(its message/, code: 'E_PROMPT', stack: /reflect-degraded/ })
+    t.match(err, {
+      type: 'RangeError', message: /^RangeError \(its message/, code: 'E_PROMPT', stack: /reflect-degraded/,
+    })
   }
   t.notMatch(JSON.stringify(log), /green tea|What does Alice/)
 })

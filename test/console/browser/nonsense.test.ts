@@ -23,9 +23,8 @@ consoleTest('an invalid input is shown with its problem', {
   for (const name of ['memories', 'recall', 'reflect', 'access', 'banks', 'admin']) {
     for (const wrong of NONSENSE) {
       await page.goto('about:blank')
-      await page.goto(url(
-        `${name}?bank=${encodeURIComponent(wrong)}&days=x&memory=${encodeURIComponent(wrong)}&why=${encodeURIComponent(wrong)}&order=x&trust=x`,
-      ))
+      const encoded = encodeURIComponent(wrong)
+      await page.goto(url(`${name}?bank=${encoded}&days=x&memory=${encoded}&why=${encoded}&order=x&trust=x`))
       await signInAs(page, 'user:alice')
       if (name === 'recall') {
         await page.getByLabel('Query').fill('What?')

@@ -3,10 +3,14 @@ import { forget, listMemories, recall, reflect, retain } from './generated/index
 import type { Hit, Memory, ReflectEvent } from './generated/index.js'
 
 export async function rightUses (event: ReflectEvent): Promise<unknown[]> {
-  const { data, error } = await recall({ body: { query: 'tea', bank_id: 'a', tags_match: 'all', min_trust: 'trusted' } })
+  const { data, error } = await recall({
+    body: { query: 'tea', bank_id: 'a', tags_match: 'all', min_trust: 'trusted' },
+  })
   await recall({ body: { query: 'tea', banks: ['a', 'b'] } })
   await forget({ body: { bank_id: 'a', tags: ['x'], tags_match: 'any' }, headers: { 'idempotency-key': 'k' } })
-  const retained = await retain({ body: { bank_id: 'a', content: 'x', metadata: { turn: 1, by: null } }, throwOnError: true })
+  const retained = await retain({
+    body: { bank_id: 'a', content: 'x', metadata: { turn: 1, by: null } }, throwOnError: true,
+  })
   const page = await listMemories({ path: { bank_id: 'a' }, query: { limit: 5 } })
   const memories: Memory[] = page.data?.memories ?? []
   const hit: Hit | undefined = data?.hits[0]

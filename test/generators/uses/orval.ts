@@ -12,7 +12,8 @@ export async function rightUses (event: ReflectEvent): Promise<unknown[]> {
   const hit: Hit | undefined = recalled.status === 200 ? recalled.data.hits[0] : undefined
   if (event.event === 'delta') return [event.data.text]
   if (event.event === 'error') return [event.data.code === 'rate_limited']
-  return [hit, memories, retained.status === 200 && retained.data.memory_id, recalled.status === 403 && recalled.data.code]
+  const memoryId = retained.status === 200 && retained.data.memory_id
+  return [hit, memories, memoryId, recalled.status === 403 && recalled.data.code]
 }
 
 export async function wrongUses (event: ReflectEvent): Promise<void> {

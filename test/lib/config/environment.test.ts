@@ -41,7 +41,8 @@ await t.test('every variable reaches its place in the configuration', async (t) 
     SERVICE_OIDC_AUDIENCE: 'api://memory',
     SERVICE_OIDC_ACTOR_TYPE: ' Agent ',
     SERVICES_ALLOWED_HOSTS: 'Gateway.Internal., *.Example.com ,[2001:DB8:0::1],10.0.0.1',
-    SERVICES_CORS_ORIGINS: 'https://App.Example.com/, http://localhost:5173,https://app.example.com:443,http://[::1]:80',
+    SERVICES_CORS_ORIGINS: 'https://App.Example.com/, http://localhost:5173,' +
+      'https://app.example.com:443,http://[::1]:80',
     SERVICE_ADMIN_TOKEN: 'admin',
     DATABASE_URL: 'postgres://db/main',
     SERVICES_PG_DSN: 'postgres://db/main',

@@ -9,7 +9,9 @@ const MISSING = { weights: '@energetic-ai/no-such-package', module: '@huggingfac
 async function choose (t: Test, config: Record<string, unknown>, internals: Parameters<typeof autoEmbeddings>[2]) {
   const said: string[] = []
   const provider = await autoEmbeddings(config, {
-    baseDirectory: process.cwd(), info: (message) => { said.push(`info: ${message}`) }, warn: (message) => { said.push(`warn: ${message}`) },
+    baseDirectory: process.cwd(),
+    info: (message) => { said.push(`info: ${message}`) },
+    warn: (message) => { said.push(`warn: ${message}`) },
   }, internals)
   t.teardown(async () => { await provider.close?.() })
   return { provider, said }

@@ -192,7 +192,8 @@ t.test('the probe', async (t) => {
   const failures: Array<[name: string, behaviour: Behaviour | 'refused', message: RegExp]> = [
     [
       'a wrong key', answering(401, `{"error":{"message":"${SECRET}","code":"invalid_api_key"}}`),
-      /^llm_provider_config: the probe failed, the key is refused: The language model answered 401 \(invalid_api_key\)$/,
+      new RegExp('^llm_provider_config: the probe failed, the key is refused: The language model answered 401 ' +
+        String.raw`\(invalid_api_key\)$`),
     ],
     [
       'an unknown model', answering(404, '{"error":{"code":"model_not_found"}}'),

@@ -137,7 +137,8 @@ t.test('a text that the runtime rejects fails, and so does one that ends it; oth
 t.test('a process with the provider prints nothing, although the package does, and ends by itself', async (t) => {
   const program = `
     import { transformersEmbeddings } from './lib/models/transformers/embedding-provider.ts'
-    const provider = await transformersEmbeddings({ model: 'fake/bigrams' }, { baseDirectory: '.' }, { module: ${JSON.stringify(MODULE)} })
+    const provider = await transformersEmbeddings(
+      { model: 'fake/bigrams' }, { baseDirectory: '.' }, { module: ${JSON.stringify(MODULE)} })
     await provider.embed(['a', 'b'], {})
     console.log('done')`
   const { stdout, stderr } = await promisify(execFile)(process.execPath, [

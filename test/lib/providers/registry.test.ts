@@ -210,7 +210,10 @@ t.test('no message contains a value of the configuration map', async (t) => {
   }
   const directory = folder(t, `
     export class Whole { constructor (config) { throw new Error('cannot use ' + JSON.stringify(config)) } }
-    export class Parts { constructor ({ url, nested }) { const { hostname, password } = new URL(url); throw new Error(password + ' is wrong at ' + hostname + ', ' + nested.list) } }
+    export class Parts { constructor ({ url, nested }) {
+      const { hostname, password } = new URL(url)
+      throw new Error(password + ' is wrong at ' + hostname + ', ' + nested.list)
+    } }
     export class Lacking { constructor (config) { Object.assign(this, config) } }
     export const notAClass = 1`)
   for (const name of ['Whole', 'Parts', 'Lacking', 'notAClass', 'absent']) {

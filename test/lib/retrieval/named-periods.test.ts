@@ -153,7 +153,9 @@ t.test('"this" is the period that contains the reference', async (t) => {
 })
 
 t.test('a question that only names such a period seeks its memories', async (t) => {
-  const sought = (text: string) => analyzeQuery(text, NOW).soughtPeriods.map(({ from, to }) => `${day(from)} ${day(to)}`)
+  const sought = (text: string) => (
+    analyzeQuery(text, NOW).soughtPeriods.map(({ from, to }) => `${day(from)} ${day(to)}`)
+  )
   t.strictSame(sought('What happened last quarter?'), ['2026-07-01 2026-10-01'])
   t.strictSame(sought('What did we do at Christmas?'), ['2025-12-24 2025-12-27', '2026-12-24 2026-12-27'])
   t.strictSame(sought('What did we do in the first week of May 2025?'), ['2025-05-01 2025-05-08'])

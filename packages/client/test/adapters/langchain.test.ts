@@ -71,7 +71,11 @@ t.test('the retriever returns documents, also as a part of a chain', async (t) =
   const memory = client(alice)
   for (const drink of ['tea', 'coffee']) {
     await memory.retain({
-      bank_id: 'user-alice', content: `Alice drinks ${drink}.`, tags: [drink], metadata: { cups: 2 }, document_id: 'd-1',
+      bank_id: 'user-alice',
+      content: `Alice drinks ${drink}.`,
+      tags: [drink],
+      metadata: { cups: 2 },
+      document_id: 'd-1',
     })
   }
   const retriever = new MemoryGatewayRetriever({ client: memory, request: { bank_id: 'user-alice', max_results: 2 } })

@@ -88,8 +88,8 @@ t.test('a directory is created and locked until the lock is released', async (t)
 t.test('a second lock in the same process is refused', async (t) => {
   const directory = t.testdir({})
   const lock = await lockDirectory(directory)
-  await refused(t, directory, new RegExp(`in use by process ${process.pid} on ${hostname()} since .*; only one process ` +
-    'can use a directory'))
+  await refused(t, directory, new RegExp(`in use by process ${process.pid} on ${hostname()} since .*; ` +
+    'only one process can use a directory'))
   t.same(readdirSync(directory), ['lock'])
   await lock.release()
 })

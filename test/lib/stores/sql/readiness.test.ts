@@ -80,7 +80,10 @@ t.test('with bootstrap_schema a database that does not answer ends the start', {
   await proxy.refuse()
   t.match(
     (await refusal(config(freshSchema(t), url))).message,
-    /^vector_store: the database cannot be used: The database at 127\.0\.0\.1:\d+ cannot be reached: ECONNREFUSED \(nothing listens on that port\)$/,
+    new RegExp([
+      String.raw`^vector_store: the database cannot be used: The database at 127\.0\.0\.1:\d+ cannot be reached: `,
+      String.raw`ECONNREFUSED \(nothing listens on that port\)$`,
+    ].join('')),
   )
   await proxy.pass()
   proxy.silence()

@@ -73,8 +73,8 @@ function rowsOf (plan: Plan): number {
 }
 
 for (const analyzed of [false, true]) {
-  t.test(`memories are removed by steps proportional to their postings ${analyzed ? 'with' : 'without'} statistics of ` +
-    'the planner', async (t) => {
+  t.test('memories are removed by steps proportional to their postings ' +
+    `${analyzed ? 'with' : 'without'} statistics of the planner`, async (t) => {
     const database = await sqlDatabase(t)
     const schema = schemaIn(t, database)
     const store = await storeIn(database, { schema })
