@@ -5,10 +5,9 @@ import { SqlError } from '../lib/stores/sql/executor.js'
 import { applyMigrations } from './apply-migrations.js'
 
 const USAGE = `npm run migrate
-  Applies the missing files of migrations/ to the database of MIGRATE_DATABASE_URL, else DATABASE_URL, else \
-SERVICES_PG_DSN, or to that
-  of the configuration file (SERVICES_CONFIG_PATH): vector_store_config.dsn of postgres, \
-vector_store_config.data_dir of pglite.
+  Applies the missing files of migrations/ to the database of MIGRATE_DATABASE_URL, else DATABASE_URL, else
+  SERVICES_PG_DSN, or to that of the configuration file (SERVICES_CONFIG_PATH): vector_store_config.dsn of postgres,
+  vector_store_config.data_dir of pglite.
   Then builds the vector indexes of big banks, if there are any. Servers and other runs of it may be active meanwhile.`
 
 async function main (): Promise<void> {

@@ -7,12 +7,11 @@ import { SqlError } from '../lib/stores/sql/executor.js'
 import { reembedBanks } from './reembed-banks.js'
 
 const USAGE = `npm run reembed -- [--bank BANK] [--tenant TENANT] [--batch N]
-  Gives every memory a vector of the embedding provider of the configuration file (SERVICES_CONFIG_PATH), and \
-moves banks
-  with vectors of another provider to it. The database is that of vector_store_config.dsn, else DATABASE_URL, else
-  SERVICES_PG_DSN, or vector_store_config.data_dir of pglite. The role has to own the tables, because vector indexes are
-  built and dropped at the end. Banks stay in use meanwhile; start servers with the new provider when it is done. The
-  command may be interrupted and run again.
+  Gives every memory a vector of the embedding provider of the configuration file (SERVICES_CONFIG_PATH), and
+  moves banks with vectors of another provider to it. The database is that of vector_store_config.dsn, else
+  DATABASE_URL, else SERVICES_PG_DSN, or vector_store_config.data_dir of pglite. The role has to own the tables, because
+  vector indexes are built and dropped at the end. Banks stay in use meanwhile; start servers with the new provider when
+  it is done. The command may be interrupted and run again.
   --bank BANK      only this bank
   --tenant TENANT  only banks of this tenant
   --batch N        memories that are embedded at a time; default 64`

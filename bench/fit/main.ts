@@ -7,8 +7,8 @@ import { COLUMNS, makeExamples } from './examples.js'
 import { fitWeights, scoresOf, type Example, type FitOptions } from './softmax.js'
 import { openCached } from './vector-cache.js'
 
-const USAGE = `npm run fit:recall -- --data FILE [--data FILE …] [--embedder local --vectors FILE] [--test FILE …] \
-[--without NAME …] [--steps N] [--ridge X] [--ablate]
+const USAGE = `npm run fit:recall -- --data FILE [--data FILE …] [--embedder local --vectors FILE] [--test FILE …]
+                      [--without NAME …] [--steps N] [--ridge X] [--ablate]
   --data FILE      conversations with questions, in any of the formats of docs/recall-quality.md; each is a fold
   --test FILE      conversations that are only measured, with the weights of all the data
   --embedder NAME  fits the semantic weight too, with the vectors of this provider

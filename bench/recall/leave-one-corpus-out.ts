@@ -11,8 +11,8 @@ import { inProcess } from './measured-service.js'
 import { loadData, type Data } from './runs.js'
 
 const USAGE = `npx tsx bench/recall/leave-one-corpus-out.ts --data FILE --data FILE … [--test FILE …]
-Leave-one-corpus-out validation: tunes the defaults on all corpora but one and \
-measures them on the one that is left out.
+Leave-one-corpus-out validation: tunes the defaults on all corpora but one and measures them on the one that
+is left out.
 Needs the built gateway (npm run build).
   --data FILE      a corpus to tune on, which is also left out in turn
   --test FILE      a corpus that is only measured`

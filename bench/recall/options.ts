@@ -12,28 +12,26 @@ const OWN_DATA = fileURLToPath(new URL('own-conversation.json', import.meta.url)
 /** As the name of a pipeline: the default one with the embedder `local`. */
 const LOCAL = 'local'
 
-export const USAGE = `npm run bench:recall -- [--data FILE …] [--pipeline NAMES …] [--json FILE] \
-[--write-table PAGE] [--url URL | --in-process | --store STORE] [--embedder NAME]
-  --data FILE             conversations or facts with questions, in any of the formats of docs/recall-quality.md; \
-may be given
-                          several times; default: the project's own conversation
+export const USAGE = `npm run bench:recall -- [--data FILE …] [--pipeline NAMES …] [--json FILE]
+                          [--write-table PAGE] [--url URL | --in-process | --store STORE] [--embedder NAME]
+  --data FILE             conversations or facts with questions, in any of the formats of docs/recall-quality.md;
+                          may be given several times; default: the project's own conversation
   --limit N               measures N conversations of each, spread over the categories of their questions
   --without NAMES         of ${ATTRIBUTES.join(', ')}, separated by commas: retains the memories without these
-  --pipeline NAMES        ${Object.keys(PIPELINES).join(', ')}, ${LOCAL} (the default with the embedder of that name), \
-or a file
-                          that ends in .yaml, whose section retrieval is used; several separated by commas or \
-given several times
-  --json FILE             also writes the figures and the outcome of each question there: a report, or a list when \
-there are several
+  --pipeline NAMES        ${Object.keys(PIPELINES).join(', ')}, ${LOCAL} (the default with the embedder of that name),
+                          or a file that ends in .yaml, whose section retrieval is used; several separated by
+                          commas or given several times
+  --json FILE             also writes the figures and the outcome of each question there: a report, or a list when
+                          there are several
   --write-table PAGE      also puts the table between the markers of that page
   --url URL               measures the server that runs there (dev mode) instead of starting the built one
-  --in-process            measures the built library in this process, without HTTP; each conversation is retained once \
-for all pipelines
+  --in-process            measures the built library in this process, without HTTP; each conversation is retained once
+                          for all pipelines
   --vectors FILE          with --in-process: caches the vectors of ${LOCAL} in that file
-  --store STORE           in_memory (the default), pglite (in a temporary folder), or postgres \
-(DATABASE_URL, schema bench_recall)
-  --embedder NAME         none (the default: the gateway's own default), local, transformers, openai_compatible, \
-auto, or module:Class
+  --store STORE           in_memory (the default), pglite (in a temporary folder), or postgres
+                          (DATABASE_URL, schema bench_recall)
+  --embedder NAME         none (the default: the gateway's own default), local, transformers, openai_compatible,
+                          auto, or module:Class
   --embedder-config JSON  its embedding_provider_config
 npm run bench:recall -- --compare A.json[#PIPELINE] B.json[#PIPELINE]
 npm run bench:recall -- --table A.json[#PIPELINE] B.json … [--write-table docs/recall-quality.md]

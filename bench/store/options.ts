@@ -8,8 +8,8 @@ export type Part = typeof PARTS[number]
 export const USAGE = `npm run bench:store -- --url URI [options]
   --url URI          URI of a PostgreSQL database with pgvector, whose role may create schemas
   --memories N       half of them in one bank, half in banks of 100; default 100000
-  --banks-only LIST  any of small (the banks of 100), big (the one bank), many (10,000 small banks are added); \
-default: all
+  --banks-only LIST  any of small (the banks of 100), big (the one bank), many (10,000 small banks are added);
+                     default: all
   --full             the 10,000 banks have 100 memories each instead of 10
   --baseline         also measures plain full text search with ts_rank on the big bank
   --keep             keeps the schema in the database, so that plans can be examined

@@ -15,8 +15,9 @@ const READERS: ReadonlyMap<string, (document: unknown) => Iterable<FoundMemory>>
 ])
 /** Maximum characters of a memory unless the bank is configured otherwise. */
 const MAX_CHARACTERS = 50_000
-const LONG_INTEGER = /\d{16}/
-const INTEGER = /^-?\d+$/
+/** Texts without so many digits in a row need no closer look. */
+const MANY_DIGITS = /\d{16}/
+const LONG_INTEGER = /^-?[1-9]\d{15,}$/
 const STRING_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
 const HEADER = { json: JSON.stringify({ format: 'memory-gateway-export', version: 1 }), place: 'the header' }
 
@@ -64,9 +65,9 @@ async function readDocument (lines: AsyncIterable<string>, name: string): Promis
 
 /** Integers that JSON.parse would round become texts with the same digits. */
 function withExactIntegers (json: string): string {
-  if (!LONG_INTEGER.test(json)) return json
+  if (!MANY_DIGITS.test(json)) return json
   return json.replace(STRING_OR_NUMBER, (token) => (
-    LONG_INTEGER.test(token) && INTEGER.test(token) && String(Number(token)) !== token ? `"${token}"` : token
+    LONG_INTEGER.test(token) && String(Number(token)) !== token ? `"${token}"` : token
   ))
 }
 

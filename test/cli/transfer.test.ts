@@ -157,6 +157,10 @@ t.test('a file of another form is refused with its place, and nothing is stored'
     [['bank'], 'text\n', 'standard input: line 1 is not JSON'],
     [['bank'], '', 'standard input is empty\n'],
     [
+      ['bank', '--from', 'mem0'], '[{"id":"a","memory":"x","metadata":{"n":00000000000000000001}}]',
+      'standard input is not JSON: ',
+    ],
+    [
       ['bank', '--from', 'mem0'], '{"memories":[]}',
       'standard input is not an export of mem0 in a known form: results: expected a list, found nothing\n',
     ],

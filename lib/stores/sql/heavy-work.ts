@@ -21,12 +21,12 @@ const MAX_REST_MS = 500
 interface HeavyWorkOptions {
   /** What the work is, in the plural, for messages. */
   name: string
-  /** Pieces of work that run at a time. */
-  permits: number
+  /** Its callers are those beside whom a piece rests. Absent: it is as if nobody else used the database. */
+  executor?: Pick<Executor, 'status' | 'callers'>
+  /** Pieces of work that run at a time. Default: the share of the executor. */
+  permits?: number
   /** How long a piece of work waits, in milliseconds. Default 10 seconds. */
   waitMs?: number | undefined
-  /** The callers whose statements the database runs. Absent: it is as if nobody else used it. */
-  callers?: RecentCallers | undefined
 }
 
 /**
@@ -41,11 +41,13 @@ export class HeavyWork {
   readonly #single: Semaphore
   readonly #callers: RecentCallers | undefined
 
-  constructor ({ name, permits, waitMs = MAX_WAIT_MS, callers }: HeavyWorkOptions) {
+  constructor (
+    { name, executor = {}, permits = shareOf(executor), waitMs = MAX_WAIT_MS }: HeavyWorkOptions,
+  ) {
     const semaphore = (permits: number) => busySemaphore(name, 'run already, and none ended', { permits, waitMs })
     this.#permits = semaphore(permits)
     this.#single = semaphore(1)
-    this.#callers = callers
+    this.#callers = executor.callers
   }
 
   /**

@@ -8,7 +8,7 @@ import {
 } from '../vector-store.js'
 import type { CutRow, LongColumnReader } from './bounded-rows.js'
 import type { Executor, Param } from './executor.js'
-import { HeavyWork, shareOf } from './heavy-work.js'
+import { HeavyWork } from './heavy-work.js'
 import { hasExpired, type ExistingRow } from './insertion.js'
 import { countStatement, listBanksStatement, listStatement, unembeddedStatement } from './reading-statements.js'
 import { bankParameters, tenantParameter, toBankKey, toMemory, type MemoryRow } from './rows.js'
@@ -56,9 +56,7 @@ export class SqlReader {
     this.#schema = schema
     this.#statements = statements
     this.#longColumns = longColumns
-    this.#statistics = new HeavyWork({
-      name: 'statistics of banks', permits: shareOf(executor), callers: executor.callers,
-    })
+    this.#statistics = new HeavyWork({ name: 'statistics of banks', executor })
   }
 
   async findIdempotencyRecord (

@@ -6,7 +6,7 @@ import {
 } from '../vector-store.js'
 import type { CutRow, LongColumnReader } from './bounded-rows.js'
 import type { Executor } from './executor.js'
-import { HeavyWork, LONG_WAIT_MS, shareOf } from './heavy-work.js'
+import { HeavyWork, LONG_WAIT_MS } from './heavy-work.js'
 import { toMemory, type MemoryRow } from './rows.js'
 import { searchStatement } from './search-statement.js'
 import { nearestStatement, type Nearest } from './semantic-strategy.js'
@@ -72,11 +72,8 @@ export class SqlSearcher {
     this.#schema = schema
     this.#longColumns = longColumns
     this.#indexes = indexes
-    const { callers } = executor
-    this.#largeSearches = new HeavyWork({ name: 'searches for many memories', permits: 1, callers })
-    this.#longQueries = new HeavyWork({
-      name: 'searches for many words', permits: shareOf(executor), waitMs: LONG_WAIT_MS, callers,
-    })
+    this.#largeSearches = new HeavyWork({ name: 'searches for many memories', executor, permits: 1 })
+    this.#longQueries = new HeavyWork({ name: 'searches for many words', executor, waitMs: LONG_WAIT_MS })
   }
 
   start (space: EmbeddingSpace | undefined): void {

@@ -10,7 +10,7 @@ import type {
 import { BankConfigWriter, SqlBankConfigs } from './bank-configs.js'
 import { LongColumnReader } from './bounded-rows.js'
 import { toServiceError, type Executor, type ReadOptions } from './executor.js'
-import { HeavyWork, LONG_WAIT_MS, shareOf } from './heavy-work.js'
+import { HeavyWork, LONG_WAIT_MS } from './heavy-work.js'
 import { readMigrations } from './migrations.js'
 import { Readiness } from './readiness.js'
 import { SqlReader } from './reader.js'
@@ -95,12 +95,7 @@ export class SqlVectorStore implements VectorStore {
     this.countByDay = guarded(reader.countByDay)
     this.#reader = reader
     this.#searcher = new SqlSearcher({ executor, schema, longColumns, indexes })
-    this.#bulkWork = new HeavyWork({
-      name: 'exports, imports and removals',
-      permits: shareOf(executor),
-      waitMs: LONG_WAIT_MS,
-      callers: executor.callers,
-    })
+    this.#bulkWork = new HeavyWork({ name: 'exports, imports and removals', executor, waitMs: LONG_WAIT_MS })
     this.#writer = new SqlWriter({ executor, statements, configs, bulkWork: this.#bulkWork, noteChanges })
     this.bankConfigs = new SqlBankConfigs({ executor, schema, writer: configs, isShared: shared, guard })
   }

@@ -7,7 +7,7 @@ import type {
 } from '../vector-store.js'
 import type { BankConfigWriter } from './bank-configs.js'
 import type { Queries, SqlError, Transaction } from './executor.js'
-import { HeavyWork, LONG_WAIT_MS, shareOf } from './heavy-work.js'
+import { HeavyWork, LONG_WAIT_MS } from './heavy-work.js'
 import { planImport } from './import-conflicts.js'
 import { addCounts, insertMemories, type Counts, type Insertion, type InsertionContext } from './insertion.js'
 import { isLarge, isOneBatch } from './insertion-batch.js'
@@ -46,9 +46,7 @@ export class SqlWriter {
     this.#configs = configs
     this.#vectors = new VectorWriter({ executor, statements, nextShard: () => this.#nextShard() })
     this.#transactions = new WriteTransactions({ executor, statements, vectors: this.#vectors, noteChanges })
-    this.#largeWrites = new HeavyWork({
-      name: 'large writes', permits: shareOf(executor), waitMs: LONG_WAIT_MS, callers: executor.callers,
-    })
+    this.#largeWrites = new HeavyWork({ name: 'large writes', executor, waitMs: LONG_WAIT_MS })
     this.#bulkWork = bulkWork
   }
 

@@ -198,7 +198,7 @@ await t.test('heavy work does not wait forever, and callers take turns', async (
 
 await t.test('beside other callers one piece of heavy work runs at a time, with a rest after each', async (t) => {
   const callers = new RecentCallers()
-  const work = new HeavyWork({ name: 'tests', permits: 2, callers })
+  const work = new HeavyWork({ name: 'tests', executor: { callers }, permits: 2 })
   /** Runs two pieces. @returns how long after the end of the first one the second one began, in milliseconds */
   const runTwo = async () => {
     callers.note(flowOf(home), performance.now())
