@@ -1,21 +1,13 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
+import { BodyBudget, type HeldBody } from '../http/body-budget.js'
 import { BodyChunks } from '../http/body-chunks.js'
 import { bodyCodingFault } from '../http/body-coding.js'
 import { turnKeyOf } from '../http/turn-key.js'
-import { budgetExceededError, type ByteReservation } from '../lib/concurrency/byte-budget.js'
 import { ServiceError } from '../lib/errors/service-error.js'
 import { readCheckedJson, readJson, SHORT_BODY } from '../lib/validation/json-body.js'
 import { JsonGuard } from '../lib/validation/json-guard.js'
 import { turns } from '../lib/concurrency/turn-budget.js'
-
-/** Memory of a long body as a multiple of its bytes: the bytes, the text decoded from them, and the parsed values. */
-const MEMORY_FACTOR = 4
-/**
- * The share of the budget that long bodies may use. The rest is reserved for short ones, so that a few long bodies do
- * not block many short requests.
- */
-const LONG_BODY_SHARE = 0.75
 
 /** A chunk of fewer bytes is inspected at once, even in a turn whose time is used up. */
 const MAX_SYNC_CHUNK = 4096
@@ -36,7 +28,7 @@ declare module 'fastify' {
     bodyBound?: string | null
   }
   interface FastifyRequest {
-    [HELD]: ByteReservation | null
+    [HELD]: HeldBody | null
   }
   interface FastifyInstance {
     /** A content type parser that reads the whole body as bytes. */
@@ -59,24 +51,9 @@ type BodyParser<T> = (
  */
 async function bodyReader (app: FastifyInstance): Promise<void> {
   const { workBytes, bounds } = app
+  const budget = new BodyBudget(workBytes)
   app.decorateRequest(HELD, null)
   app.activeRequests.onEnd((request) => { request[HELD]?.release() })
-
-  /** @throws ServiceError server_busy */
-  const hold = (request: FastifyRequest, counted: number, received: number) => {
-    const total = memoryOf(received)
-    const more = total - counted
-    if (received > SHORT_BODY && workBytes.reservedBytes + more > LONG_BODY_SHARE * workBytes.limit) {
-      throw budgetExceededError()
-    }
-    const held = request[HELD]
-    if (held === null) request[HELD] = workBytes.reserve(more)
-    else held.grow(more)
-    return total
-  }
-  const memoryOf = (bytes: number) => (
-    bytes > SHORT_BODY ? Math.min(MEMORY_FACTOR * bytes, LONG_BODY_SHARE * workBytes.limit) : bytes
-  )
 
   /** @param look inspects the chunks of a long body in turns of the event loop; the body is refused when it throws */
   const receive = (
@@ -84,12 +61,12 @@ async function bodyReader (app: FastifyInstance): Promise<void> {
     look?: (chunk: Buffer) => void,
   ) => {
     const { bodyLimit, config } = request.routeOptions
+    const caller = turnKeyOf(request)
     const announced = Number(request.headers['content-length'])
     /** Most bodies arrive in one chunk, which needs no copy. */
     let only: Buffer | undefined
     let chunks: BodyChunks | undefined
     let received = 0
-    let counted = 0
     let isOver = false
     const stop = () => {
       isOver = true
@@ -109,7 +86,7 @@ async function bodyReader (app: FastifyInstance): Promise<void> {
         return
       }
       try {
-        counted = hold(request, counted, received)
+        held.hold(received)
         if (received === chunk.length) only = chunk
         else (chunks ??= new BodyChunks(only)).add(chunk)
         // A short body is inspected when it is complete.
@@ -126,7 +103,7 @@ async function bodyReader (app: FastifyInstance): Promise<void> {
       isWaiting = true
       // Data is read only as fast as its client gets turns; otherwise many long bodies would block the event loop.
       payload.pause()
-      await turns.next(turnKeyOf(request))
+      await turns.next(caller)
       isWaiting = false
       if (isOver) return
       try {
@@ -148,7 +125,7 @@ async function bodyReader (app: FastifyInstance): Promise<void> {
       } else if (chunks === undefined) {
         done(null, only ?? EMPTY)
       } else {
-        void chunks.join(turnKeyOf(request)).then((body) => { done(null, body) }, done)
+        void chunks.join(caller).then((body) => { done(null, body) }, done)
       }
     }
     const onError = (cause: Error) => {
@@ -159,10 +136,13 @@ async function bodyReader (app: FastifyInstance): Promise<void> {
       refuse(tooLarge(bodyLimit, config.bodyBound))
       return
     }
-    if (announced > SHORT_BODY && workBytes.reservedBytes + memoryOf(announced) > LONG_BODY_SHARE * workBytes.limit) {
-      refuse(budgetExceededError())
+    try {
+      budget.refuseIfTooLong(announced, caller)
+    } catch (error) {
+      refuse(error as Error)
       return
     }
+    const held = request[HELD] = budget.begin(caller)
     payload.on('data', onData)
     payload.on('end', onEnd)
     payload.on('error', onError)

@@ -1,10 +1,16 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import { turnKeyOf } from '../http/turn-key.js'
+import { callerLimit } from '../lib/concurrency/byte-budget.js'
 import { atCapacity } from '../lib/errors/service-error.js'
 import { turns } from '../lib/concurrency/turn-budget.js'
 
+const COUNTED: unique symbol = Symbol('the caller for whom the request is counted')
+
 declare module 'fastify' {
+  interface FastifyRequest {
+    [COUNTED]: string | null
+  }
   interface FastifyContextConfig {
     /** Whether the route is a probe for operators, which is answered even when the server is busy. Default false. */
     probe?: boolean
@@ -12,10 +18,10 @@ declare module 'fastify' {
 }
 
 /**
- * Bounds the number of requests in flight, and starts each request in a turn of the event loop that has time left, so
- * that a burst of new requests does not delay those in progress. Requests wait after authentication and take turns by
- * caller: otherwise a burst of one caller would delay every other caller behind the same proxy. It runs for every
- * request, so it allocates nothing for one that need not wait.
+ * Bounds the number of requests in flight, of all callers and of each, and starts each request in a turn of the event
+ * loop that has time left, so that a burst of new requests does not delay those in progress. Requests wait after
+ * authentication and take turns by caller: otherwise a burst of one caller would delay every other caller behind the
+ * same proxy. It runs for every request, so it allocates nothing for one that need not wait.
  */
 async function inFlight (app: FastifyInstance, { ownsServer }: { ownsServer: boolean }): Promise<void> {
   const { connections, requests_in_flight: requests } = app.bounds
@@ -29,27 +35,53 @@ async function inFlight (app: FastifyInstance, { ownsServer }: { ownsServer: boo
     if (request.routeOptions.config.probe === true) {
       done()
     } else if (app.activeRequests.size > requests) {
-      done(atCapacity(
-        'server_busy',
-        `The server is already processing the maximum of ${requests} requests (bounds.requests_in_flight)`,
-      ))
+      done(tooMany(`the maximum of ${requests} requests`))
     } else {
       done()
     }
   })
-  // preParsing hooks run after authentication and before the body is read.
-  app.addHook('preParsing', (request, _reply, payload, done) => {
-    if (request.routeOptions.config.probe !== true && mustWait(request)) {
-      void turns.next(turnKeyOf(request)).then(() => { done(null, payload) }, done)
-    } else {
-      done(null, payload)
-    }
+  /** The requests of each caller whose caller is known, and of all. */
+  const ofCaller = new Map<string, number>()
+  let known = 0
+  app.decorateRequest(COUNTED, null)
+  app.activeRequests.onEnd((request) => {
+    const caller = request[COUNTED]
+    if (caller === null) return
+    known--
+    const left = ofCaller.get(caller)! - 1
+    if (left === 0) ofCaller.delete(caller)
+    else ofCaller.set(caller, left)
   })
+  // preParsing hooks run after authentication and before the body is read.
+  app.addHook('preParsing', (request, reply, payload, done) => {
+    const { probe, watched } = request.routeOptions.config
+    // The end of a request whose client has disconnected has already been reported.
+    if (probe === true || watched === false || reply.raw.destroyed) {
+      done(null, payload)
+      return
+    }
+    const caller = turnKeyOf(request)
+    const count = ofCaller.get(caller) ?? 0
+    const limit = callerLimit(requests, known - count)
+    if (count >= limit) {
+      done(tooMany(`${count} requests of the caller, the maximum of its share`))
+      return
+    }
+    request[COUNTED] = caller
+    known++
+    ofCaller.set(caller, count + 1)
+    if (mustWait(caller)) void turns.next(caller).then(() => { done(null, payload) }, done)
+    else done(null, payload)
+  })
+
+  function tooMany (what: string) {
+    return atCapacity('server_busy', `The server is already processing ${what} (bounds.requests_in_flight)`)
+  }
 }
 
 /** Also true in a turn that runs under another key, such as the one in which the request's token was verified. */
-function mustWait (request: FastifyRequest): boolean {
-  return turns.isExhausted || (turns.runningCaller !== undefined && turns.runningCaller !== turnKeyOf(request))
+function mustWait (caller: string): boolean {
+  return turns.isExhausted || (turns.runningCaller !== undefined && turns.runningCaller !== caller)
 }
 
 export default fp(inFlight, {

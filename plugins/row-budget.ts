@@ -6,6 +6,7 @@ import {
 } from '../lib/concurrency/byte-budget.js'
 import { onResponseClose } from '../http/response-close.js'
 import { CHUNK_BYTES } from '../http/chunked-body.js'
+import { turnKeyOf } from '../http/turn-key.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -29,7 +30,7 @@ const UNCOUNTED_BYTES = 2 * CHUNK_BYTES
 async function rowBudget (app: FastifyInstance): Promise<void> {
   const parts = new WeakMap<ServerResponse, ExchangeBudget>()
   app.decorate('withRowBudget', async <T>(reply: FastifyReply, work: (budget: RowBudget) => Promise<T>): Promise<T> => {
-    const part = new ExchangeBudget(app.workBytes)
+    const part = new ExchangeBudget(app.workBytes, turnKeyOf(reply.request))
     try {
       return await work(part)
     } finally {
@@ -46,7 +47,7 @@ async function rowBudget (app: FastifyInstance): Promise<void> {
     if (part !== undefined) {
       part.settle(bytes)
     } else if (bytes > 0) {
-      const held = app.workBytes.reserve(bytes)
+      const held = app.workBytes.reserve(bytes, turnKeyOf(reply.request))
       onResponseClose(reply, () => { held.release() })
     }
   })
@@ -55,13 +56,15 @@ async function rowBudget (app: FastifyInstance): Promise<void> {
 /** The bytes that one exchange holds of the shared budget. */
 class ExchangeBudget implements RowBudget {
   readonly #sharedBudget: ByteBudget
+  readonly #caller: string
   #reservation: ByteReservation | undefined
   #taken = 0
   #reserved = 0
   #hasEnded = false
 
-  constructor (all: ByteBudget) {
+  constructor (all: ByteBudget, caller: string) {
     this.#sharedBudget = all
+    this.#caller = caller
   }
 
   get hasReservation (): boolean {
@@ -88,7 +91,7 @@ class ExchangeBudget implements RowBudget {
   }
 
   #setReserved (bytes: number): void {
-    this.#reservation ??= this.#sharedBudget.reserve(0)
+    this.#reservation ??= this.#sharedBudget.reserve(0, this.#caller)
     this.#reservation.grow(bytes - this.#reserved)
     this.#reserved = bytes
   }

@@ -27,7 +27,7 @@ async function streams (app: FastifyInstance): Promise<void> {
         `The caller has ${limit} exports and event streams open, the maximum (bounds.streams_per_caller)`,
       )
     }
-    const held = app.workBytes.reserve(STREAM_BYTES)
+    const held = app.workBytes.reserve(STREAM_BYTES, caller)
     open.set(caller, count + 1)
     onResponseClose(reply, () => {
       held.release()

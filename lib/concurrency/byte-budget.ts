@@ -1,7 +1,12 @@
 import { atCapacity, type ServiceError } from '../errors/service-error.js'
 
+/** The share of a budget that one caller may hold, of what no other caller holds. */
+const CALLER_SHARE = 0.75
+
 /** Bytes of a budget that are reserved until they are released. After that it may grow again. */
 export interface ByteReservation {
+  /** Bytes that it holds now. */
+  readonly bytes: number
   /** @throws ServiceError server_busy when the budget has no room for these bytes; the reservation is then unchanged */
   grow (bytes: number): void
   /** Returns all bytes to the budget; a second call does nothing. */
@@ -23,10 +28,20 @@ export function budgetExceededError (): ServiceError {
   return atCapacity('server_busy', 'The server has no capacity left for this request; try again')
 }
 
+/**
+ * The most that one caller may hold of what all share: three times what it leaves free. So however much one caller
+ * takes, others have room, and the next one may take three quarters of that. This is a dynamic threshold as in switches
+ * with a shared memory (Choudhury and Hahne, 1998).
+ */
+export function callerLimit (limit: number, heldByOthers: number): number {
+  return Math.ceil(CALLER_SHARE * (limit - heldByOthers))
+}
+
 /** Bytes that all requests together may hold. Work that does not fit is refused before it starts. */
 export class ByteBudget {
   /** Bytes that may be held. */
   readonly limit: number
+  readonly #heldByCaller = new Map<string, number>()
   #held = 0
 
   constructor (limit: number) {
@@ -38,15 +53,27 @@ export class ByteBudget {
     return this.#held
   }
 
-  /** @throws ServiceError server_busy with `Retry-After` when there is no room */
-  reserve (bytes: number): ByteReservation {
-    const part = new BudgetReservation(this.#count)
+  /**
+   * @param caller who the bytes are for, as in TurnBudget.next: one caller may hold `callerLimit` of them
+   * @throws ServiceError server_busy with `Retry-After` when there is no room
+   */
+  reserve (bytes: number, caller: string): ByteReservation {
+    const part = new BudgetReservation((more) => { this.#count(more, caller) })
     part.grow(bytes)
     return part
   }
 
-  readonly #count = (more: number) => {
-    if (more > 0 && this.#held + more > this.limit) throw budgetExceededError()
+  /** Whether the caller may reserve these bytes now. */
+  fits (bytes: number, caller: string): boolean {
+    const held = this.#heldByCaller.get(caller) ?? 0
+    return held + bytes <= callerLimit(this.limit, this.#held - held)
+  }
+
+  #count (more: number, caller: string): void {
+    if (more > 0 && !this.fits(more, caller)) throw budgetExceededError()
+    const held = (this.#heldByCaller.get(caller) ?? 0) + more
+    if (held === 0) this.#heldByCaller.delete(caller)
+    else this.#heldByCaller.set(caller, held)
     this.#held += more
   }
 }
@@ -68,6 +95,10 @@ class BudgetReservation implements ByteReservation {
   grow (bytes: number): void {
     this.#count(bytes)
     this.#held += bytes
+  }
+
+  get bytes (): number {
+    return this.#held
   }
 
   release (): void {

@@ -37,13 +37,13 @@ interface MemoryScan {
 export async function scanMemories (
   app: FastifyInstance, { bankId, context, filters, visit, reply, permits }: MemoryScan,
 ): Promise<void> {
-  const kept = app.workBytes.reserve(0)
   const caller = callerOf(context)
+  const kept = app.workBytes.reserve(0, caller)
   let looked = 0
   let releasePermit: (() => void) | undefined
   try {
     for (let cursor: string | null | undefined; cursor !== null;) {
-      const rows = app.workBytes.reserve(0)
+      const rows = app.workBytes.reserve(0, caller)
       try {
         const budget = { take: (bytes: number) => { rows.grow(bytes) } }
         const query = withoutUndefined({ limit: PAGE, cursor, also: filters })

@@ -2,6 +2,7 @@ import t from 'tap'
 import type { FileConfig } from '../../lib/config/schema.js'
 import { InMemoryVectorStore } from '../../lib/stores/in-memory/store.js'
 import { testApp } from '../helpers/app.js'
+import { reserveAllBut } from '../helpers/budgets.js'
 import { answerOf, connectMcp, MCP_HEADERS, refusalOf, REVISIONS, toolCall } from '../helpers/mcp.js'
 
 const CLOSED: FileConfig = {
@@ -100,17 +101,17 @@ t.test('the answer of a write is sent even when the byte budget is exhausted', a
   const { app, post } = await testApp(t)
   const { workBytes, memory } = app
   const { retain } = memory
-  let held = workBytes.reserve(0)
+  let held = reserveAllBut(workBytes, workBytes.limit)
   const withoutRoom: typeof retain = async (...given) => {
     const answer = await retain(...given)
-    held = workBytes.reserve(workBytes.limit - workBytes.reservedBytes)
+    held = reserveAllBut(workBytes, 0)
     return answer
   }
   Object.assign(memory, { retain: withoutRoom })
   const call = toolCall('retain', { bank_id: 'b', content: 'Ada drinks tea.' })
   const single = await post('/mcp', call, MCP_HEADERS)
   t.match(answerOf(single.json().result), { stored: true })
-  const rest = workBytes.reserve(workBytes.limit - workBytes.reservedBytes)
+  const rest = reserveAllBut(workBytes, 0)
   const recall = toolCall('recall', { bank_id: 'b', query: 'tea' })
   t.match((await post('/mcp', recall, MCP_HEADERS)).json(), { code: 'server_busy' })
   rest.release()

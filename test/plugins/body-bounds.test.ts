@@ -3,6 +3,7 @@ import { connect, type AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import t from 'tap'
 import { testApp, type TestApp } from '../helpers/app.js'
+import { reserveAllBut } from '../helpers/budgets.js'
 import { head, listening } from '../helpers/byte-by-byte.js'
 import { until } from '../helpers/waiting.js'
 import { as, ONE_PERMISSION_EACH, refused, refusedFields } from '../routes/support.js'
@@ -266,7 +267,7 @@ await t.test('an announced Content-Length reserves no bytes and refuses no other
 
 await t.test('without free bytes a long body is refused with Retry-After, and a short one is admitted', async (t) => {
   const { app, open, post } = await listening(t, { file: { bounds: { work_bytes: 16 * MIB } } })
-  const hold = app.workBytes.reserve(12 * MIB)
+  const hold = reserveAllBut(app.workBytes, MIB / 4)
   const { socket, answer } = await open()
   socket.write(head('/v1/recall', `Content-Length: ${MIB}`))
   t.match(await answer, /^HTTP\/1\.1 503 [^]*retry-after: 1\r\n[^]*"code":"server_busy"/i)

@@ -5,6 +5,7 @@ import { InMemoryVectorStore } from '../../lib/stores/in-memory/store.js'
 import { testApp } from '../helpers/app.js'
 import { until } from '../helpers/waiting.js'
 import { refused } from '../routes/support.js'
+import { openSource } from '../routes/webhooks.js'
 
 /** A store in which every search waits until the test releases it. */
 function waitingStore () {
@@ -33,6 +34,49 @@ await t.test('beyond requests_in_flight a request gets Retry-After, and probes a
   t.same((await Promise.all(first)).map(({ statusCode }) => statusCode), [200, 200])
   t.equal((await get('/v1/whoami')).statusCode, 200)
   t.equal(app.activeRequests.size, 0)
+})
+
+await t.test('one caller has three quarters of requests_in_flight, and others the rest', async (t) => {
+  const { store, waiting } = waitingStore()
+  const { app, post } = await testApp(t, { file: { bounds: { requests_in_flight: 8 } } }, { store })
+  const ask = async (principal: string) => await post(
+    '/v1/recall', { bank_id: 'b', query: 'x' }, { 'x-service-principal': principal },
+  )
+  const first = Array.from({ length: 6 }, async () => await ask('user:mallory'))
+  await until(() => waiting.length === 6)
+  refused(t, await ask('user:mallory'), 503, 'server_busy', {
+    detail: 'The server is already processing 6 requests of the caller, the maximum of its share ' +
+      '(bounds.requests_in_flight)',
+    retry_after_seconds: 1,
+  })
+  const other = ask('user:ada')
+  await until(() => waiting.length === 7)
+  for (const letGo of waiting) letGo()
+  t.same((await Promise.all([...first, other])).map(({ statusCode }) => statusCode), Array(7).fill(200))
+  const again = Array.from({ length: 6 }, async () => await ask('user:mallory'))
+  await until(() => waiting.length === 13)
+  for (const letGo of waiting) letGo()
+  t.ok((await Promise.all(again)).every(({ statusCode }) => statusCode === 200), 'they no longer count')
+  t.equal(app.activeRequests.size, 0)
+})
+
+await t.test('bodies of one address that never end leave room for the requests of others', async (t) => {
+  const file = {
+    bounds: { requests_in_flight: 40 },
+    sources: { tickets: openSource() },
+  }
+  const { app, post } = await testApp(t, { file })
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = app.server.address() as { port: number }
+  for (let index = 0; index < 50; index++) {
+    const socket = connect(port, '127.0.0.1')
+    t.teardown(() => { socket.destroy() })
+    socket.on('error', () => {})
+    socket.write('POST /v1/ingest/webhook/tickets HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n' +
+      'Content-Length: 100\r\n\r\n{')
+  }
+  await until(() => app.activeRequests.size >= 30)
+  t.equal((await post('/v1/recall', { bank_id: 'b', query: 'x' })).statusCode, 200)
 })
 
 await t.test('the number of connections is limited, and a further one is closed immediately', async (t) => {

@@ -6,6 +6,7 @@ import type { Executor } from '../../lib/stores/sql/executor.js'
 import { SqlVectorStore } from '../../lib/stores/sql/store.js'
 import { post as postText, request } from '../blackbox/raw.js'
 import { testApp, type TestApp } from '../helpers/app.js'
+import { reserveAllBut } from '../helpers/budgets.js'
 import { answerOf, MCP_HEADERS, toolCall } from '../helpers/mcp.js'
 import { schemaIn, sqlDatabase } from '../helpers/sql-database.js'
 import { refused } from '../routes/support.js'
@@ -63,7 +64,7 @@ await t.test('rows of a database', async (t) => {
     t.ok(watched().length > 0)
     t.ok(seen.length >= 40 && Math.max(...seen) > 2 * MIB, `${seen.length} searches, ${Math.max(...seen)} bytes`)
     t.equal(gateway.workBytes.reservedBytes, 0)
-    const all = gateway.workBytes.reserve(15 * MIB)
+    const all = reserveAllBut(gateway.workBytes, MIB)
     refused(t, await app.post('/v1/retain', { bank_id: 'near', content: `${CONTENT} 80` }), 503, 'server_busy')
     all.release()
     t.equal((await app.post('/v1/retain', { bank_id: 'near', content: `${CONTENT} 80` })).statusCode, 200)
@@ -93,7 +94,7 @@ await t.test('rows of a database', async (t) => {
   await t.test('an answer without free bytes is refused before it is read', async (t) => {
     let rests = 0
     beforeRest = async () => { rests += 1 }
-    const held = app.app.workBytes.reserve(14 * MIB)
+    const held = reserveAllBut(app.app.workBytes, 2 * MIB)
     for (const response of [
       await app.get(LIST), await app.post('/v1/recall', RECALL),
       await app.post('/v1/reflect', { bank_id: 'big', query: 'ferry harbour' }),

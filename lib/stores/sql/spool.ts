@@ -55,7 +55,7 @@ export class Spools {
     const spool = new Spool({
       budget: this.#budget,
       folder: this.#folder,
-      fileBytes: this.#files.reserve(0),
+      fileBytes: this.#files.reserve(0, caller),
       onFree: () => { this.#open.delete(spool) },
     })
     this.#open.add(spool)

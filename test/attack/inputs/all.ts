@@ -1,4 +1,5 @@
 import { amounts } from './amounts.js'
+import { capacity } from './capacity.js'
 import { connections } from './connections.js'
 import { console } from './console.js'
 import { contents } from './contents.js'
@@ -12,6 +13,6 @@ import { transfers } from './transfers.js'
 
 /** Every hostile input, in the order in which they are run. */
 export const INPUTS: readonly Input[] = [
-  ...envelopes, ...transfers, ...contents, ...readers, ...parsing, ...connections, ...amounts, ...mcp, ...hindsight,
-  ...console,
+  ...envelopes, ...transfers, ...contents, ...readers, ...parsing, ...connections, ...capacity, ...amounts, ...mcp,
+  ...hindsight, ...console,
 ]

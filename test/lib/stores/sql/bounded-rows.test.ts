@@ -136,7 +136,7 @@ await t.test('rows in a budget', async (t) => {
   })
 
   await t.test('without free bytes only the beginning is read', async (t) => {
-    const hold = new ByteBudget(MIB).reserve(0)
+    const hold = new ByteBudget(MIB).reserve(0, 'user:ann')
     const budget: RowBudget = { take: (bytes) => { hold.grow(bytes) } }
     const reads: Array<() => Promise<unknown>> = [
       async () => await store.list(home, { now: NOW, limit: 200, filters: {}, budget }),
