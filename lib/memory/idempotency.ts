@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { LRUCache } from 'lru-cache'
 import type { Clock } from '../time/clock.js'
 import { ServiceError } from '../errors/service-error.js'
 import { callerOf, type RequestContext } from '../identity/context.js'
@@ -7,12 +6,7 @@ import {
   IDEMPOTENCY_LIFETIME_MS, IdempotencyKeyTaken, readRecord, type IdempotencyRecord, type IdempotentWrite,
   type VectorStore,
 } from '../stores/vector-store.js'
-
-/**
- * Maximum size of the answers in memory, in characters of JSON. Beyond it the least recently used are evicted before
- * their 24 hours have passed.
- */
-const MAX_CHARACTERS = 16 * 1024 * 1024
+import { AnswerCache } from './answer-cache.js'
 
 /** The form of a caller's key: 1–255 printable ASCII characters, of which the space is one. */
 const KEY = /^[\x20-\x7e]{1,255}$/
@@ -48,12 +42,6 @@ export interface WriteResult<Context, Outcome> {
   outcome: Outcome
 }
 
-interface CachedAnswer {
-  fingerprint: string
-  answer: string
-  cachedAt: number
-}
-
 interface Answered<Answer> {
   answer: Answer
   isReplayed: boolean
@@ -68,10 +56,7 @@ export class IdempotencyService {
   readonly #clock: Clock
   readonly #store: Pick<VectorStore, 'findIdempotencyRecord'>
   readonly #inFlight = new Map<string, string>()
-  readonly #answers = new LRUCache<string, CachedAnswer>({
-    maxSize: MAX_CHARACTERS,
-    sizeCalculation: ({ answer }, key) => answer.length + key.length + 128,
-  })
+  readonly #answers = new AnswerCache()
 
   constructor (clock: Clock, store: Pick<VectorStore, 'findIdempotencyRecord'> = {}) {
     this.#clock = clock
@@ -94,7 +79,8 @@ export class IdempotencyService {
     if (idempotency === undefined) return toAnswer(await work())
     const { fingerprint, onReplay } = idempotency
     const id = idOf(idempotency, context)
-    const kept = this.#answers.get(id)
+    const caller = callerOf(context)
+    const kept = this.#answers.get(caller, id)
     if (kept !== undefined && this.#clock() - kept.cachedAt < IDEMPOTENCY_LIFETIME_MS) {
       requireSameBody(kept.fingerprint, fingerprint)
       onReplay?.()
@@ -112,7 +98,7 @@ export class IdempotencyService {
       const { answer, isReplayed } = await this.#runWithRecord(id, idempotency, context, toAnswer, work)
       // A replayed answer is not cached, because only the store knows its age.
       if (isReplayed) onReplay?.()
-      else this.#answers.set(id, { fingerprint, answer: JSON.stringify(answer), cachedAt: this.#clock() })
+      else this.#answers.set(caller, id, { fingerprint, answer: JSON.stringify(answer), cachedAt: this.#clock() })
       return answer
     } finally {
       this.#inFlight.delete(id)
