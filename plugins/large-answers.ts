@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, preSerializationHoo
 import fp from 'fastify-plugin'
 import { ServiceError } from '../lib/errors/service-error.js'
 import { callerOf } from '../lib/identity/context.js'
-import { turns } from '../lib/concurrency/turn-budget.js'
+import { NO_CALLER, turns } from '../lib/concurrency/turn-budget.js'
 import { answerPartsOf, jsonLength, type AnswerSchema } from './answer-parts.js'
 import { backPressured, CHUNK_BYTES, encodeChunks, splitBytes, STREAM_BYTES } from '../http/chunked-body.js'
 
@@ -107,7 +107,7 @@ function isQueued ({ raw }: FastifyReply): boolean {
 }
 
 function callerIn (request: FastifyRequest): string {
-  return request.hasContext ? callerOf(request.context) : ''
+  return request.hasContext ? callerOf(request.context) : NO_CALLER
 }
 
 function isObject (value: unknown): value is Record<string, unknown> {

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type { Socket } from 'node:net'
+import { systemFlow } from '../lib/concurrency/system-flow.js'
 import { turns } from '../lib/concurrency/turn-budget.js'
 
 /**
@@ -9,6 +10,8 @@ const FILES = ['/proc/net/tcp', '/proc/net/tcp6']
 /** Local and remote address and port, the state, and the bytes in the send queue. */
 const ROW = /: ([0-9A-F]+):([0-9A-F]{4}) ([0-9A-F]+):([0-9A-F]{4}) [0-9A-F]{2} ([0-9A-F]{8}):/
 const MAPPED = '00000000000000000000ffff'
+/** The tables list the connections of all callers. */
+const CONNECTIONS = systemFlow('connections')
 
 /** Bytes that were sent and are not acknowledged yet, by `connectionKey`. */
 export type SendQueues = ReadonlyMap<string, number>
@@ -26,8 +29,7 @@ export async function readSendQueues (before: SendQueues): Promise<SendQueues> {
 export async function parseSendQueues (tables: string[]): Promise<SendQueues> {
   const found = new Map<string, number>()
   for (const line of tables.flatMap((table) => table.split('\n'))) {
-    // No caller's key begins with a space.
-    if (turns.isExhausted) await turns.next(' connections')
+    if (turns.isExhausted) await turns.next(CONNECTIONS)
     const row = ROW.exec(line)
     if (row === null) continue
     const [, local, localPort, remote, remotePort, waiting] = row as unknown as string[]

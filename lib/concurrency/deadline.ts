@@ -1,4 +1,5 @@
 import { linkedAbort, unlessAborted } from './aborting.js'
+import { systemFlow } from './system-flow.js'
 import { turns } from './turn-budget.js'
 
 /** The work did not end within its time. */
@@ -12,11 +13,8 @@ export class DeadlineExceeded extends Error {
 /** Milliseconds of a monotonic clock. */
 export type Timer = () => number
 
-/**
- * Requests that arrived together expire together, so all expiries are one flow of the event loop. The string of no
- * caller has a control character.
- */
-const EXPIRY_FLOW = '\u0000deadlines'
+/** Requests that arrived together expire together, so all expiries are one flow of the event loop. */
+const EXPIRY_FLOW = systemFlow('deadlines')
 
 /** The time that a task has, passed to everything that it waits for. Call `end` when the task is done. */
 export class Deadline {

@@ -1,5 +1,6 @@
 import { FlowTree, type Flow } from './flow-tree.js'
-import { turns } from './turn-budget.js'
+import { systemFlow } from './system-flow.js'
+import { NO_CALLER, turns } from './turn-budget.js'
 
 export interface SemaphoreOptions {
   /** Permits that can be held at a time. */
@@ -21,7 +22,7 @@ interface Waiter {
 }
 
 /** Many waits can time out at the same moment, so all refusals are one flow of the event loop. */
-const REFUSAL_FLOW = ' refusals of semaphores'
+const REFUSAL_FLOW = systemFlow('refusals of semaphores')
 
 /** How to wait for a permit. */
 interface AcquireOptions {
@@ -33,7 +34,7 @@ interface AcquireOptions {
   flow?: Flow | undefined
 }
 
-const COMMON_FLOW: Flow = ['']
+const COMMON_FLOW: Flow = [NO_CALLER]
 
 /**
  * A bounded number of permits with a bounded queue of waiters. A released permit goes to the flow that holds fewest,

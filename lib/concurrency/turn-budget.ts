@@ -1,4 +1,5 @@
 import { FairQueue } from './fair-queue.js'
+import { systemFlow } from './system-flow.js'
 
 /**
  * The time slice in milliseconds: how long work may start within one turn of the event loop before the rest is
@@ -69,8 +70,8 @@ export class TurnBudget {
 
   /**
    * Resolves in a later turn of the event loop, when the caller is next and the slice has time left.
-   * @param caller the flow that the time is charged to: who the work is for (`callerOf`), or a name for work that
-   * belongs to no single caller
+   * @param caller the flow that the time is charged to: who the work is for (`callerOf`), or a
+   * `systemFlow` for work that belongs to no single caller
    */
   async next (caller: string): Promise<void> {
     await new Promise<void>((resolve) => {
@@ -148,6 +149,9 @@ export function chargedToRunningCaller (budget: TurnBudget): Turns {
     next: async (name) => { await budget.next(budget.runningCaller ?? name) },
   }
 }
+
+/** The flow of work whose caller is not known. */
+export const NO_CALLER = systemFlow('no caller')
 
 /** The one budget of the process, because a process has one event loop. */
 export const turns = new TurnBudget()

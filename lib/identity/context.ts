@@ -1,3 +1,4 @@
+import { systemFlow } from '../concurrency/system-flow.js'
 import { BANK_ID, PRINCIPAL } from '../validation/ids.js'
 import type { Trust } from './trust.js'
 
@@ -46,8 +47,8 @@ export function callerOf ({ tenantId, principal = '' }: RequestContext): string 
   return `${principal} ${tenantId ?? ''}`
 }
 
-/** The caller string of operators, who have no context. No other caller's string has a control character. */
-export const OPERATOR = '\u0000operator'
+/** The caller string of operators, who have no context. */
+export const OPERATOR = systemFlow('operators')
 
 const WHOLE_PRINCIPAL = new RegExp(`^${PRINCIPAL}$`, 'u')
 const TYPED = /^([^:]*):(.*)$/su

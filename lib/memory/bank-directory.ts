@@ -8,7 +8,7 @@ import {
 } from '../identity/context.js'
 import { withServiceErrors } from '../stores/service-errors.js'
 import type { BankConfig, BankConfigStore } from '../stores/bank-configs.js'
-import { mapInTurns, turns } from '../concurrency/turn-budget.js'
+import { mapInTurns, NO_CALLER, turns } from '../concurrency/turn-budget.js'
 import { resolveBank, type FileSettings, type LiveSettings, type OpenBank } from './file-settings.js'
 
 /** The configuration of a bank in the store, parsed. */
@@ -95,7 +95,7 @@ export class BankDirectory {
    * slices
    * @throws ServiceError dependency_unavailable
    */
-  async resolve (keys: readonly BankKey[], caller = ''): Promise<OpenBank[]> {
+  async resolve (keys: readonly BankKey[], caller = NO_CALLER): Promise<OpenBank[]> {
     const { configs, live } = this.#options
     if (configs === undefined) return keys.map((key) => resolveBank(key, undefined, live.current))
     if (configs.isShared) await this.#ensureFresh(configs)

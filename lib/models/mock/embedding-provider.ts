@@ -1,4 +1,5 @@
 import { runInTurns, type Steps } from '../../concurrency/steps.js'
+import { systemFlow } from '../../concurrency/system-flow.js'
 import { analyzeSteps } from '../../text/analysis.js'
 import { fnv1a } from '../../text/stems.js'
 import type { EmbeddingProvider } from '../embedding-provider.js'
@@ -17,7 +18,7 @@ export class MockEmbeddingProvider implements EmbeddingProvider {
   readonly fusionWeight = 0
 
   async embed (texts: readonly string[]): Promise<Float32Array[]> {
-    return await runInTurns(hashedBags(texts), this.model)
+    return await runInTurns(hashedBags(texts), systemFlow(this.model))
   }
 
   status (): ModelStatus {

@@ -1,5 +1,6 @@
 import { parseInstant } from '../../time/clock.js'
 import { runInTurns, type Steps } from '../../concurrency/steps.js'
+import { systemFlow } from '../../concurrency/system-flow.js'
 import { stem } from '../../text/stems.js'
 import { readMark } from '../../text/marks.js'
 import { STOP_WORDS } from '../../text/stop-words.js'
@@ -36,7 +37,7 @@ export class MockLanguageModel implements LanguageModel {
   readonly structured = false
 
   async generate (request: GenerateRequest): Promise<Generation> {
-    return await runInTurns(generation(request), `${this.model} ${request.tenantId ?? ''}`)
+    return await runInTurns(generation(request), systemFlow(`${this.model} ${request.tenantId ?? ''}`))
   }
 
   status (): ModelStatus {

@@ -5,6 +5,7 @@ import {
   type LanguageModelV3StreamPart, type LanguageModelV3Usage, type SharedV3Warning,
 } from '@ai-sdk/provider'
 import { sumTokens, TokenCount } from '../../text/tokens.js'
+import { systemFlow } from '../../concurrency/system-flow.js'
 import { turns } from '../../concurrency/turn-budget.js'
 import type { Finish, GenerateRequest, Generation, GenerationPart, TokenUsage } from '../language-model.js'
 import { repairedEvents, repairUsage } from './answer-repair.js'
@@ -32,7 +33,7 @@ const EVENTS: ReadonlySet<string> = new Set([
 ])
 
 /** Answers to many calls can arrive together, so their parsing shares the turns of the event loop under one key. */
-const ANSWERS = ' answers of models'
+const ANSWERS = systemFlow('answers of models')
 
 type SdkPart = Extract<GenerationPart, { type: 'text' }> | Required<Extract<GenerationPart, { type: 'end' }>>
 

@@ -1,5 +1,6 @@
 import type { TokenCount } from '../../text/tokens.js'
 import type { Steps, Turns } from '../../concurrency/steps.js'
+import { NO_CALLER } from '../../concurrency/turn-budget.js'
 import { compareText } from '../../text/compare-text.js'
 import { dayOf } from '../../time/days.js'
 import type { BankKey } from '../../identity/context.js'
@@ -130,7 +131,7 @@ export async function collectUnembedded (
   const found: Unembedded[] = []
   for (const { key, unembeddedCount } of directory.inOrder(after && (({ key }) => compareKeys(key, after) < 0))) {
     if (found.length >= limit) break
-    if (turns.isExhausted) await turns.next('')
+    if (turns.isExhausted) await turns.next(NO_CALLER)
     if (unembeddedCount === 0) continue
     const last = after !== undefined && compareKeys(key, after) === 0 ? after.memoryId : undefined
     const rest = limit - found.length

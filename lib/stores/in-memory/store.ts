@@ -1,6 +1,6 @@
 import { bankKeyString, flowOf, withoutCaller, type BankKey } from '../../identity/context.js'
 import { sumTokens } from '../../text/tokens.js'
-import { chargedToRunningCaller, turns as sharedTurns } from '../../concurrency/turn-budget.js'
+import { chargedToRunningCaller, NO_CALLER, turns as sharedTurns } from '../../concurrency/turn-budget.js'
 import type { NewBankConfig } from '../bank-configs.js'
 import { compileFilters } from '../filters.js'
 import { runInTurns, type Steps, type Turns } from '../../concurrency/steps.js'
@@ -162,7 +162,7 @@ export class InMemoryVectorStore implements VectorStore {
     })
   }
 
-  async listBanks ({ limit, now, caller = '', ...query }: ListBanksRequest): Promise<BankSummary[]> {
+  async listBanks ({ limit, now, caller = NO_CALLER, ...query }: ListBanksRequest): Promise<BankSummary[]> {
     const summaries: BankSummary[] = []
     for (const key of this.#directory.keys(query)) {
       if (summaries.length >= limit) break
