@@ -85,7 +85,7 @@ export class RetainService {
    * Stores memories and, in the same transaction, removes all others of the documents that they replace.
    * @param documentIds documents of the items
    * @throws ServiceError as `retainBatch`; access_denied when memories would be removed and the caller may not
-   * forget; not_supported with a store without `replaceDocuments`
+   * forget, conflict when this right is granted meanwhile; not_supported with a store without `replaceDocuments`
    */
   async replaceDocuments (
     { bank_id: bankId, items }: RetainBatchRequest, documentIds: readonly string[], context: RequestContext,
@@ -112,7 +112,7 @@ export class RetainService {
       } catch (error) {
         if (!(error instanceof RemovalRefusedError)) throw error
         await directory.openOne(context, 'forget', bankId)
-        throw error
+        throw new ServiceError('conflict', 'The right to forget was granted during the write; send it again')
       }
     })
   }
@@ -120,9 +120,9 @@ export class RetainService {
   async #retain (retain: Retain): Promise<RetainResult> {
     const { bank, items, context } = retain
     const checked = await this.#check(retain)
-    await this.#admitRemoval(retain)
     const admitted = await this.#deps.admission.admit('retain', context, [bank], items.length)
     try {
+      await this.#admitRemoval(retain)
       const prepared = await this.#prepare(checked, retain)
       const deduplication = this.#deduplicationOf(retain)
       if (deduplication.action === 'off') return await this.#write(planWithoutDedup(prepared), prepared, retain)
@@ -139,7 +139,10 @@ export class RetainService {
     }
   }
 
-  /** Removing the memories of replaced documents counts as a forget in the rate limit. */
+  /**
+   * Removing the memories of replaced documents counts as a forget in the rate limit. It is admitted after the retain,
+   * because it reads the store.
+   */
   async #admitRemoval ({ bank, context, documents }: Retain): Promise<void> {
     if (documents?.mayRemove !== true) return
     const { admission, store, clock } = this.#deps
