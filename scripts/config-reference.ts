@@ -1,7 +1,8 @@
-import { describe, type SchemaNode } from '../lib/config/schema-node.js'
+import { describe } from '../lib/config/allowed-values.js'
 import { FileSchema } from '../lib/config/schema.js'
 import { VARIABLES, type Kind, type Variable } from '../lib/config/variables.js'
 import { PROVIDER_SETTINGS, type ProviderSettings } from '../lib/providers/schemas.js'
+import type { SchemaNode } from '../lib/validation/schema-node.js'
 
 /** A configuration file that uses most sections; docs/configuration.md shows it and a test loads it. */
 const EXAMPLE = `\

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { recordOf } from '../answers.js'
-import { withDefaults } from '../../lib/config/defaults.js'
 import type { Config } from '../../lib/config/config.js'
 import { FileSchema } from '../../lib/config/schema.js'
 import { VARIABLES } from '../../lib/config/variables.js'
 import { readYaml } from '../../lib/config/yaml-document.js'
+import { withDefaults } from '../../lib/validation/defaults.js'
 
 const HIDDEN = '(not shown)'
 /** Settings whose value may be a secret. */

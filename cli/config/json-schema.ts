@@ -1,7 +1,7 @@
 import { FileSchema } from '../../lib/config/schema.js'
-import type { SchemaNode } from '../../lib/config/schema-node.js'
 import { PROVIDER_SETTINGS } from '../../lib/providers/schemas.js'
 import { isJsonObject } from '../../lib/validation/json-object.js'
+import type { SchemaNode } from '../../lib/validation/schema-node.js'
 
 /** A text in the file that is replaced by the value of a variable, which may be of any type. */
 const REFERENCE = { type: 'string', pattern: '\\$\\{[A-Za-z_][A-Za-z0-9_]*\\}' }

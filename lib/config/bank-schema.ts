@@ -1,9 +1,8 @@
 import { Type, type Static } from 'typebox'
 import { TRUST_LEVELS } from '../identity/trust.js'
 import { RetrievalSchema } from './retrieval-schema.js'
-import {
-  choice, integer, number, pattern, Permissions, section, sectionOfSettings, setting, text, withoutDefaults, words,
-} from './schema-parts.js'
+import { choice, integer, number, pattern, Permissions, text, words } from './schema-parts.js'
+import { section, sectionOfSettings, setting, withoutDefaults } from '../validation/defaults.js'
 
 export const PROFILE_NAME = '^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$'
 export const PROFILE_NAME_IN_WORDS = 'of letters, digits and ._-, at most 64 characters, the first a letter or digit'

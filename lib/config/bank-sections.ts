@@ -1,7 +1,6 @@
 import { BarriersSchema, HomeostasisSchema, ReflectSchema, SignalQualitySchema } from './bank-schema.js'
-import { withDefaults } from './defaults.js'
 import { RetrievalSchema } from './retrieval-schema.js'
-import type { Resolved } from './schema-parts.js'
+import { type Resolved, withDefaults } from '../validation/defaults.js'
 
 type ResolvedRetrieval = Resolved<typeof RetrievalSchema>
 

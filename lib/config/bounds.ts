@@ -1,7 +1,7 @@
 import { getHeapStatistics } from 'node:v8'
 import { Type, type Static } from 'typebox'
-import { withDefaults } from './defaults.js'
-import { integer, section, setting } from './schema-parts.js'
+import { integer } from './schema-parts.js'
+import { section, setting, withDefaults } from '../validation/defaults.js'
 
 const MIB = 1_048_576
 const GIB = 1024 * MIB

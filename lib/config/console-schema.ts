@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
-import { choice, flag, section, sectionOfSettings, setting, text, words } from './schema-parts.js'
+import { choice, flag, text, words } from './schema-parts.js'
+import { section, sectionOfSettings, setting } from '../validation/defaults.js'
 
 const ConsoleOidcSchema = section({
   client_id: words(256, 'Client id of the console, a public client, at the identity provider. Its redirect URI is ' +

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
-import { flag, integer, sectionOfSettings, setting, text } from './schema-parts.js'
+import { flag, integer, text } from './schema-parts.js'
+import { sectionOfSettings, setting } from '../validation/defaults.js'
 
 const LABEL = '[A-Za-z0-9_](?:[A-Za-z0-9_-]*[A-Za-z0-9_])?'
 const HOST = `(?:${LABEL}(?:\\.${LABEL})*|\\[[0-9A-Fa-f:.]+\\])`

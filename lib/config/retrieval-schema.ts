@@ -1,6 +1,7 @@
 import { Type, type TNumber } from 'typebox'
-import { choice, flag, integer, number, section, sectionOfSettings, setting, type TDefaulted } from './schema-parts.js'
+import { choice, flag, integer, number } from './schema-parts.js'
 import { REMOVED_SCORERS, SCORER_TABLE } from './scorer-table.js'
+import { section, sectionOfSettings, setting, type TDefaulted } from '../validation/defaults.js'
 
 /** A weight for each scorer. */
 function scorerWeights (): Record<keyof typeof SCORER_TABLE, TDefaulted<TNumber>> {

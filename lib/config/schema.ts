@@ -8,10 +8,9 @@ import { BoundsSchema } from './bounds.js'
 import { McpSchema } from './mcp-schema.js'
 import { ConsoleSchema } from './console-schema.js'
 import { RetrievalSchema } from './retrieval-schema.js'
-import {
-  choice, flag, integer, number, pattern, Permissions, section, sectionOfSettings, setting, text, TrustOfWriter,
-} from './schema-parts.js'
+import { choice, flag, integer, number, pattern, Permissions, text, TrustOfWriter } from './schema-parts.js'
 import { SourceSchema } from './source-schema.js'
+import { section, sectionOfSettings, setting } from '../validation/defaults.js'
 
 const GrantSchema = section({
   bank_id: pattern('Bank id'),

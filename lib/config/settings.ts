@@ -1,8 +1,7 @@
 import type { Trust } from '../identity/trust.js'
-import { withDefaults } from './defaults.js'
 import { parseHostPattern } from './hosts.js'
 import { FileSchema, type FileConfig } from './schema.js'
-import type { Resolved } from './schema-parts.js'
+import { type Resolved, withDefaults } from '../validation/defaults.js'
 
 const DEFAULT_CONTENT_PATHS = ['/content', '/text']
 

@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { BANK_ID, BANK_ID_IN_WORDS, PRINCIPAL, PRINCIPAL_IN_WORDS } from '../validation/ids.js'
-import { section, setting, text, TrustOfWriter } from './schema-parts.js'
+import { text, TrustOfWriter } from './schema-parts.js'
+import { section, setting } from '../validation/defaults.js'
 
 export const SIGNATURE_HEADER = 'X-Signature-256'
 

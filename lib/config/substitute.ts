@@ -1,7 +1,7 @@
 import type { EnvironmentReader } from './environment-reader.js'
 import { formatPath, toPointer, type Path } from './paths.js'
-import type { SchemaNode } from './schema-node.js'
 import { convertedText } from './typed-settings.js'
+import type { SchemaNode } from '../validation/schema-node.js'
 
 const REFERENCE = /\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)\}|\$\{/g
 

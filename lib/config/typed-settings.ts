@@ -1,7 +1,7 @@
 import { FileSchema, type FileConfig } from './schema.js'
-import { childOf, type SchemaNode } from './schema-node.js'
 import { PROVIDER_SETTINGS } from '../providers/schemas.js'
 import { isJsonObject } from '../validation/json-object.js'
+import { childOf, type SchemaNode } from '../validation/schema-node.js'
 
 const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/
 

@@ -3,8 +3,9 @@ import { didYouMean, nearest } from '../errors/wording.js'
 import { formatPath, fromPointer, type Path } from './paths.js'
 import { printable, quote, quoteAll } from './problems.js'
 import { FileSchema, type FileConfig } from './schema.js'
-import { branchOf, branchTypes, describe, type SchemaNode } from './schema-node.js'
+import { describe } from './allowed-values.js'
 import { isJsonObject } from '../validation/json-object.js'
+import { branchOf, branchTypes, type SchemaNode } from '../validation/schema-node.js'
 
 const PROVIDERS = ['vector_store', 'llm_provider', 'embedding_provider', 'reranker']
 /** Sections that are checked with each other. */

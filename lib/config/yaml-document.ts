@@ -1,6 +1,6 @@
 import { LineCounter, parseDocument, type ErrorCode } from 'yaml'
-import type { SchemaNode } from './schema-node.js'
 import { TreeReader, type OnText } from './yaml-tree.js'
+import type { SchemaNode } from '../validation/schema-node.js'
 
 const ERROR_LIMIT = 3
 

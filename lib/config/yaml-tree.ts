@@ -2,7 +2,7 @@ import {
   isAlias, isMap, isNode, isScalar, isSeq, type Alias, type Document, type Node, type Pair, type YAMLMap, type YAMLSeq,
 } from 'yaml'
 import { formatPath, type Path } from './paths.js'
-import { childOf, mayBeEmpty, type SchemaNode } from './schema-node.js'
+import { childOf, mayBeEmpty, type SchemaNode } from '../validation/schema-node.js'
 
 /** Replaces a text of the file by its value. */
 export type OnText = (text: string, path: Path, schema: SchemaNode | undefined) => unknown

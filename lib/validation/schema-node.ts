@@ -1,9 +1,7 @@
-import { textThatIs } from '../errors/wording.js'
-import { quoteAll } from './problems.js'
-import { isJsonObject } from '../validation/json-object.js'
-import { rangeInWords, type DescribedSchema } from '../validation/problem-messages.js'
+import { isJsonObject } from './json-object.js'
+import type { DescribedSchema } from './problem-messages.js'
 
-/** The JSON Schema keywords that the schema of the file uses. */
+/** The JSON Schema keywords that the schemas of settings use. */
 export interface SchemaNode extends DescribedSchema {
   type?: string
   properties?: Readonly<Record<string, SchemaNode>>
@@ -30,23 +28,6 @@ export function mayBeEmpty (schema: SchemaNode | undefined, key: string): boolea
   if (schema?.properties === undefined || !Object.hasOwn(schema.properties, key)) return false
   const type = schema.properties[key]?.type
   return (type === 'object' || type === 'array') && schema.required?.includes(key) !== true
-}
-
-/** The allowed values in words: `an integer from 1 to 10`, `"owner_only", "open", "deny"`. */
-export function describe (schema: SchemaNode): string {
-  if (schema.enum !== undefined) return quoteAll(schema.enum.map(String))
-  if (schema.const !== undefined) return quoteAll([String(schema.const)])
-  if (schema.anyOf !== undefined) return `a map with the key type, one of ${quoteAll(branchTypes(schema))}`
-  switch (schema.type ?? '') {
-    case 'integer': return `an integer${rangeInWords(schema)}`
-    case 'number': return `a number${rangeInWords(schema)}`
-    case 'boolean': return 'true, false'
-    case 'string':
-      return typeof schema['x-allowed'] === 'string' ? textThatIs(schema['x-allowed']) : 'a text that is not empty'
-    case 'array': return schema.minItems === undefined ? 'a list' : 'a list that is not empty'
-    case 'object': return 'a map'
-    default: return 'anything'
-  }
 }
 
 /** The values of `type` that tell the branches of a union apart. */
