@@ -1,5 +1,6 @@
 import type { Executor } from '../../lib/stores/sql/executor.js'
 import { pgliteExecutor, postgresExecutor } from '../../lib/stores/sql/providers.js'
+import { pgliteSettings, postgresSettings } from '../../lib/stores/sql/settings.js'
 
 /** Statements that count inconsistencies: rows without a counterpart in another table, and wrong sums. */
 const CHECKS: Record<string, string> = {
@@ -53,9 +54,11 @@ export async function tableFaults (executor: Executor, schema: string): Promise<
 
 /** A connection of the bench's own to a data directory that no gateway has open. */
 export async function openDirectory (directory: string): Promise<Executor> {
-  return await pgliteExecutor({ data_dir: directory, statement_timeout_ms: 300_000 })
+  return await pgliteExecutor(
+    pgliteSettings({ data_dir: directory, statement_timeout_ms: 300_000 }, { baseDirectory: process.cwd() }),
+  )
 }
 
 export function openUrl (url: string): Executor {
-  return postgresExecutor({ statement_timeout_ms: 300_000 }, url)
+  return postgresExecutor(postgresSettings({ statement_timeout_ms: 300_000 }), url)
 }

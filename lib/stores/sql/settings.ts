@@ -26,7 +26,8 @@ export function pgliteSettings (config: ProviderConfig, { baseDirectory }: Provi
  * @throws ProviderError without the URI's text, which contains a password
  */
 export function databaseUrl (
-  { dsn }: PostgresSettings, { url, variable = 'DATABASE_URL' }: NonNullable<ProviderContext['database']> = {},
+  { dsn }: Pick<PostgresSettings, 'dsn'>,
+  { url, variable = 'DATABASE_URL' }: NonNullable<ProviderContext['database']> = {},
 ): string {
   const found = dsn ?? url
   if (found === undefined) {

@@ -4,6 +4,7 @@ import { mock } from 'node:test'
 import t from 'tap'
 import { SqlError } from '../../../../lib/stores/sql/executor.js'
 import { pgliteExecutor } from '../../../../lib/stores/sql/providers.js'
+import { pgliteSettings } from '../../../../lib/stores/sql/settings.js'
 import { rejection } from '../../../helpers/rejection.js'
 import { gate } from '../../../helpers/waiting.js'
 import { open, rejectsWith, root, template, value } from './pglite-support.js'
@@ -83,7 +84,7 @@ t.test('limits', async (t) => {
 t.test('by default a request waits for an export or import of seconds', async (t) => {
   const dataDir = join(root, 'default-limits')
   await cp(template, dataDir, { recursive: true })
-  const database = await pgliteExecutor({ data_dir: dataDir })
+  const database = await pgliteExecutor(pgliteSettings({ data_dir: dataDir }, { baseDirectory: dataDir }))
   t.teardown(async () => { await database.close() })
   await database.query('select 1')
   mock.timers.enable({ apis: ['setTimeout'] })

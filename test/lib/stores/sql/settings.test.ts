@@ -46,12 +46,27 @@ const KEYS: Record<string, { good: readonly unknown[], bad: readonly unknown[] }
 t.test('every key of postgres accepts valid values and refuses the others by its name', (t) => {
   t.same(Object.keys(KEYS).sort(), Object.keys(PostgresSettings.properties).sort(), 'the table has every key')
   for (const [key, { good, bad }] of Object.entries(KEYS)) {
-    for (const value of good) t.same(postgresSettings({ [key]: value }), { [key]: value }, `${key}: ${String(value)}`)
+    for (const value of good) {
+      t.same(postgresSettings({ [key]: value })[key as 'schema'], value, `${key}: ${String(value)}`)
+    }
     for (const value of bad) {
       refused(t, () => postgresSettings({ [key]: value }), new RegExp(`^vector_store_config\\.${key}: `))
     }
   }
-  t.same(postgresSettings({}), {})
+  t.same(postgresSettings({}), {
+    bootstrap_schema: true,
+    schema: 'memory_gateway',
+    pool_max_waiting: 100,
+    pool_wait_ms: 2000,
+    statement_timeout_ms: 10_000,
+    bulk_timeout_ms: 300_000,
+    sweep_interval_ms: 60_000,
+    pool_size: 10,
+    connect_timeout_ms: 5000,
+    transaction_pooler: false,
+    index_from: 20_000,
+    index_limit: 32,
+  }, 'what is not set has its default')
   t.end()
 })
 
