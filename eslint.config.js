@@ -50,6 +50,29 @@ const boundaries = Object.entries(modules).map(([name, allowed]) => ({
   },
 }))
 
+/** Names that are no other words, and the sentences about those that are. */
+const HEADER_NAME = String.raw`/\b(content-(type|encoding|length)|idempotency-key|if-(none-)?match|retry-after|` +
+  'user-agent|www-authenticate|x-(request-id|api-key|admin-token|service-[a-z-]+)|' +
+  String.raw`(accept|allow|etag|host|origin|vary) header)\b/i`
+const STATUS = '/^status(Code)?$/'
+
+/** lib does not know HTTP: one table, http/error-responses.ts, maps the codes of errors to statuses and headers. */
+const NO_HTTP = [
+  {
+    selector: `:matches(Literal[value=${HEADER_NAME}], TemplateElement[value.raw=${HEADER_NAME}])`,
+    message: 'lib knows no HTTP header: what is about headers belongs to http/, plugins/ or routes/.',
+  },
+  {
+    selector: 'BinaryExpression[right.raw=/^[1-5][0-9][0-9]$/]' +
+      `:matches([left.name=${STATUS}], [left.property.name=${STATUS}])`,
+    message: 'lib knows no HTTP status: http/error-responses.ts maps codes to statuses.',
+  },
+  {
+    selector: 'Identifier[name="statusCode"]',
+    message: 'lib knows no HTTP status: http/error-responses.ts maps codes to statuses.',
+  },
+]
+
 /** Long templates and regular expressions are composed of parts. */
 const MAX_LENGTH = ['error', { code: 120, ignoreUrls: true }]
 
@@ -125,4 +148,13 @@ export default [
   { files: PLAIN_TEXT, languageOptions: { parser: plainText } },
   { rules: { '@stylistic/max-len': MAX_LENGTH } },
   ...boundaries,
+  {
+    // Clients of endpoints speak HTTP themselves; settings, and entity tags in bodies, describe what a caller sends.
+    files: ['lib/**/*.ts'],
+    ignores: [
+      'lib/models/remote/**', 'lib/config/**', 'lib/providers/schemas/**', 'lib/memory/entity-tags.ts',
+      'lib/memory/schemas/banks.ts',
+    ],
+    rules: { 'no-restricted-syntax': ['error', ...NO_HTTP] },
+  },
 ]

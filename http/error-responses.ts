@@ -1,10 +1,15 @@
-import { ServiceError, type ErrorCode } from '../lib/errors/service-error.js'
+import { ERROR_CODES, ServiceError, type ErrorCode } from '../lib/errors/service-error.js'
 
 interface ErrorResponse {
   status: number
   /** Headers of every response with this code. */
   headers?: Readonly<Record<string, string>>
+  /** What HTTP adds to the meaning of the code, for the documents. */
+  note?: string
 }
+
+/** The header with the key of a request that is to be executed once. */
+const KEY_NOTE = 'The key is that of the header `Idempotency-Key`.'
 
 /** Closes the connection of a client that should retry later or on another instance. */
 const CLOSE = { connection: 'close' }
@@ -15,18 +20,25 @@ export const ERROR_RESPONSES: Readonly<Record<ErrorCode, ErrorResponse>> = {
   invalid_json: { status: 400 },
   unauthenticated: { status: 401 },
   access_denied: { status: 403 },
-  host_not_allowed: { status: 403, headers: CLOSE },
+  host_not_allowed: {
+    status: 403,
+    headers: CLOSE,
+    note: 'The Host header must be in `SERVICES_ALLOWED_HOSTS` in dev mode, and in `mcp.allowed_hosts` at `/mcp`; ' +
+      'dev mode inside another app answers on loopback addresses only.',
+  },
   not_found: { status: 404 },
-  method_not_allowed: { status: 405 },
-  idempotency_key_reused: { status: 409 },
-  idempotency_key_in_flight: { status: 409, headers: { 'retry-after': '1' } },
+  method_not_allowed: { status: 405, note: 'The header `Allow` lists them.' },
+  idempotency_key_reused: { status: 409, note: KEY_NOTE },
+  idempotency_key_in_flight: { status: 409, headers: { 'retry-after': '1' }, note: KEY_NOTE },
   conflict: { status: 409 },
   configuration_invalid: { status: 409 },
   restart_required: { status: 409 },
-  precondition_failed: { status: 412 },
+  precondition_failed: { status: 412, note: 'The precondition is its `If-Match` or `If-None-Match`.' },
   body_too_large: { status: 413 },
   answer_too_large: { status: 413 },
-  unsupported_media_type: { status: 415 },
+  unsupported_media_type: {
+    status: 415, note: 'That is its Content-Type, its charset or its Content-Encoding.',
+  },
   rate_limited: { status: 429 },
   quota_exceeded: { status: 429 },
   overloaded: { status: 429 },
@@ -40,6 +52,12 @@ export const ERROR_RESPONSES: Readonly<Record<ErrorCode, ErrorResponse>> = {
   dependency_unavailable: { status: 503 },
   identity_provider_unavailable: { status: 503 },
   shutting_down: { status: 503, headers: { ...CLOSE, 'retry-after': '1' } },
+}
+
+/** The meaning of a code for a client of the HTTP API. */
+export function meaningOf (code: ErrorCode): string {
+  const { note } = ERROR_RESPONSES[code]
+  return note === undefined ? ERROR_CODES[code] : `${ERROR_CODES[code]} ${note}`
 }
 
 /** An error with headers that only the HTTP layer knows, such as `Allow` or `WWW-Authenticate`. */

@@ -1,12 +1,13 @@
 import { Type, type TSchema } from 'typebox'
 import { ERROR_CODES, type ErrorCode } from '../lib/errors/service-error.js'
+import { meaningOf } from './error-responses.js'
 
 const texts = (description: string) => Type.Optional(Type.Array(Type.String(), { description }))
-const CODES = Object.entries(ERROR_CODES)
+const CODES = Object.keys(ERROR_CODES) as ErrorCode[]
 
-const ErrorCodeSchema = Type.Enum(CODES.map(([code]) => code), {
+const ErrorCodeSchema = Type.Enum(CODES, {
   title: 'ErrorCode',
-  description: `Error code, for programs.\n\n${CODES.map(([code, meaning]) => `- \`${code}\`: ${meaning}`).join('\n')}`,
+  description: `Error code, for programs.\n\n${CODES.map((code) => `- \`${code}\`: ${meaningOf(code)}`).join('\n')}`,
 })
 
 /** The body of every error answer. */

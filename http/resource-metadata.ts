@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
-import { hostOfHeader } from '../lib/config/hosts.js'
 import { isBankId } from '../lib/identity/context.js'
+import { hostOfHeader } from './host-header.js'
 import { pathParameter } from './path-parameter.js'
 
 /** The path at which RFC 9728 (section 3) places the metadata of a protected resource. */

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Clock } from '../lib/time/clock.js'
-import { RequestHistory, STEP_MS } from '../lib/telemetry/request-history.js'
+import { RequestHistory, STEP_MS, type RequestOutcome } from '../lib/telemetry/request-history.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -20,13 +20,18 @@ async function history (app: FastifyInstance, { clock }: { clock: Clock }): Prom
   app.activeRequests.onEnd((request, { elapsedTime }, status) => {
     const { scope } = request.routeOptions.config
     // A request whose client disconnected is not a success; it counts with the same status as in the metrics.
-    if (scope === 'memory' || scope === 'source') history.observe(status, elapsedTime)
+    if (scope === 'memory' || scope === 'source') history.observe(outcomeOf(status), elapsedTime)
   })
   let timer: NodeJS.Timeout | undefined
   app.addHook('onListen', async () => {
     timer = setInterval(() => { history.advance() }, STEP_MS).unref()
   })
   app.addHook('onClose', async () => { clearInterval(timer) })
+}
+
+function outcomeOf (status: number): RequestOutcome {
+  if (status >= 500) return 'server_error'
+  return status >= 400 ? 'client_error' : 'ok'
 }
 
 export default fp(history, { name: 'history', fastify: '5.x', dependencies: ['active-requests'] })

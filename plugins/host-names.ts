@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
-import { canonicalHost, hostOfHeader, isLoopback, matchesHost } from '../lib/config/hosts.js'
+import { hostOfHeader } from '../http/host-header.js'
+import { canonicalHost, isLoopback, matchesHost } from '../lib/config/hosts.js'
 import { ServiceError } from '../lib/errors/service-error.js'
 
 interface HostNamesOptions {

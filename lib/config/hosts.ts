@@ -26,13 +26,6 @@ export function canonicalHost (host: string): string {
   return isIP(host) === 6 ? new URL(`http://[${host}]`).hostname.slice(1, -1) : host.toLowerCase().replace(/\.$/, '')
 }
 
-/** The host of a Host header in canonical form, without the port; undefined when it is malformed. */
-export function hostOfHeader (header: string): string | undefined {
-  const host = /^(\[[^\]]*\]|[^:]*)(?::\d{0,5})?$/.exec(header)?.[1]
-  const parsed = host === undefined ? undefined : parseHost(host)
-  return parsed === undefined ? undefined : canonicalHost(parsed)
-}
-
 /**
  * A host or a pattern such as `*.example.com`, for all names below it, in canonical form.
  * @returns undefined for anything else

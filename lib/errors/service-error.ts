@@ -1,28 +1,27 @@
 /**
  * Every error code and its meaning. No other codes exist. Codes are stable, so that clients can rely on them.
- * http/error-responses.ts gives each code its HTTP status.
+ * http/error-responses.ts gives each code its HTTP status, and what HTTP adds to its meaning.
  */
 export const ERROR_CODES = {
   invalid_request: 'The request is malformed or breaks a documented limit; `errors` names the fields.',
   invalid_json: 'The body is not valid JSON.',
   unauthenticated: 'Credentials are missing, wrong or expired.',
   access_denied: 'The caller is authenticated but may not do this on this bank.',
-  host_not_allowed: 'The Host header names a host that the server does not serve: in dev mode one that is not in ' +
-    '`SERVICES_ALLOWED_HOSTS`, at `/mcp` one that is not in `mcp.allowed_hosts`; or dev mode inside another app was ' +
-    'reached at an address that is not loopback. `detail` names the setting.',
+  host_not_allowed: 'The server does not serve the host that the request names, or not at this address; `detail` ' +
+    'names the setting.',
   not_found: 'No such route, memory, bank or source.',
-  method_not_allowed: 'The path exists with other methods; `Allow` lists them.',
-  idempotency_key_reused: 'The Idempotency-Key was used before with another body.',
-  idempotency_key_in_flight: 'A request with this Idempotency-Key is still being worked on.',
+  method_not_allowed: 'The path exists with other methods.',
+  idempotency_key_reused: 'The idempotency key was used before with another body.',
+  idempotency_key_in_flight: 'A request with this idempotency key is still being worked on.',
   conflict: 'Other changes of the same resource were made in the meantime; read it and try again.',
   configuration_invalid: 'The configuration file has problems and was not applied; `problems` lists them.',
   restart_required: 'The configuration file has changes that need a restart and was not applied; `restart_required` ' +
     'lists them.',
-  precondition_failed: 'The `If-Match` or `If-None-Match` of the request does not hold for the configuration in force.',
+  precondition_failed: 'The precondition of the request does not hold for the configuration in force.',
   body_too_large: 'The body is longer, deeper or has more elements or lines than the server accepts; `detail` ' +
     'names the limit.',
   answer_too_large: 'The answer would be larger than the server allows (`bounds.answer_bytes`); request less.',
-  unsupported_media_type: 'The route does not accept this Content-Type, charset or Content-Encoding.',
+  unsupported_media_type: 'The route does not accept the form in which the body was sent.',
   rate_limited: 'A per-minute limit is used up; retry after `retry_after_seconds`.',
   quota_exceeded: 'A daily quota is used up; `retry_after_seconds` counts to midnight UTC.',
   overloaded: 'Too many requests wait for a model; retry after `retry_after_seconds`.',

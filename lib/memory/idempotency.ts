@@ -90,7 +90,7 @@ export class IdempotencyService {
     if (running !== undefined) {
       requireSameBody(running, fingerprint)
       throw new ServiceError(
-        'idempotency_key_in_flight', 'A request with this Idempotency-Key is still being worked on',
+        'idempotency_key_in_flight', 'A request with this idempotency key is still being worked on',
       )
     }
     this.#inFlight.set(id, fingerprint)
@@ -153,7 +153,7 @@ function replay<Context, Outcome, Answer> (
 
 function requireSameBody (known: string, given: string): void {
   if (known !== given) {
-    throw new ServiceError('idempotency_key_reused', 'This Idempotency-Key was used with another body')
+    throw new ServiceError('idempotency_key_reused', 'This idempotency key was used with another body')
   }
 }
 

@@ -87,8 +87,8 @@ export function lateFailure (cause: unknown): ServiceError {
 }
 
 /**
- * Failures of one text alone, with successes of others between them, until one without a clear cause (status 500, a
- * timeout, an error of a custom provider) is taken to be caused by the text.
+ * Failures of one text alone, with successes of others between them, until one without a clear cause (a fault of
+ * the endpoint, a timeout, an error of a custom provider) is taken to be caused by the text.
  */
 const UNCLEAR_FAILURES = 5
 
@@ -104,9 +104,9 @@ export function failuresOfOneText (error: unknown): number {
     if (cause instanceof Error && cause.name === 'QueueFullError') return Infinity
     return isUnusable ? 1 : UNCLEAR_FAILURES
   }
-  const { kind, status, retryAfterMs, isFault } = cause
+  const { kind, retryAfterMs, isFault, isUnavailable } = cause
   if (['rate_limited', 'overloaded', 'circuit_open'].includes(kind)) return Infinity
-  if (status === 503 || retryAfterMs !== undefined) return Infinity
+  if (isUnavailable || retryAfterMs !== undefined) return Infinity
   return kind === 'unusable' || (kind === 'rejected' && !isFault) ? 1 : UNCLEAR_FAILURES
 }
 

@@ -181,7 +181,7 @@ export function limitExceeded (code: 'rate_limited' | 'quota_exceeded', message:
   return new ServiceError(code, `The limit ${message}; try again in ${retry.retryAfterSeconds} s`, retry)
 }
 
-/** The error for more items than the limit admits at once. Waiting does not help, so it is not a 429. */
+/** The error for more items than the limit admits at once. Waiting does not help, so it is not `rate_limited`. */
 function amountAboveLimit (operation: Operation, name: string, limit: number): ServiceError {
   const limitText = `${name} (${limit}) allows`
   if (operation === 'import') return invalidField('', `The import has more memories than ${limitText}; split it`)

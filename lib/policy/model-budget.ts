@@ -55,7 +55,7 @@ export class ModelBudget {
     const now = this.#clock()
     const day = dayOf(now)
     for (const { maxTokens } of limits) {
-      // Waiting does not help, so it is not a 429.
+      // Waiting does not help, so it is not `quota_exceeded`.
       if (maxTokens !== undefined && reserved > maxTokens) throw amountAboveLimit(reserved, maxTokens)
     }
     const entries = limits.flatMap(({ bank, calls, maxTokens }) => [

@@ -109,7 +109,7 @@ export interface VectorStore {
    * Stores memories as `insert` does and removes, in the same transaction, all other memories of the documents except
    * those to keep; it rejects with MemoryChangedError when one of these does not exist any more. Calls for one document
    * are serialized, across processes too: after two calls only the memories of one remain. Without this method,
-   * replacing documents is answered 501.
+   * replacing documents is `not_supported`.
    */
   replaceDocuments? (
     bank: BankKey, replacement: DocumentReplacement, memories: readonly NewMemory[], now: number,
@@ -140,10 +140,13 @@ export interface VectorStore {
   list (bank: BankKey, request: ListRequest): Promise<Memory[]>
   /**
    * Counts the memories that pass the filters, up to `limit`. A store with this method accepts every field of a
-   * ListRequest; with any other store, a list that needs more is answered 501.
+   * ListRequest; with any other store, a list that needs more is `not_supported`.
    */
   countMemories? (bank: BankKey, request: { now: number, filters: ListFilters, limit: number }): Promise<number>
-  /** Undefined when there is no such memory; one without a document is returned alone. Without this method: 501. */
+  /**
+   * Undefined when there is no such memory; one without a document is returned alone. Without this method:
+   * `not_supported`.
+   */
   neighbours? (bank: BankKey, memoryId: string, request: NeighboursRequest): Promise<Neighbourhood | undefined>
   /**
    * Removes the selected memories permanently; with `dryRun` only counts them.
@@ -155,7 +158,9 @@ export interface VectorStore {
   /** Banks that hold at least one memory, ordered by tenant (no tenant first), then by bank id in code-unit order. */
   listBanks (request: ListBanksRequest): Promise<BankSummary[]>
   statistics (bank: BankKey, now: number): Promise<BankStatistics>
-  /** Counts the memories of a bank by `retainedAt`. Without this method, the growth of a bank is answered 501. */
+  /**
+   * Counts the memories of a bank by `retainedAt`. Without this method, the growth of a bank is `not_supported`.
+   */
   countByDay? (bank: BankKey, range: DayRange): Promise<DayCounts>
   /**
    * The bank as of the call, oldest first, however long the reading takes.

@@ -12,6 +12,9 @@ const BOUND_RATIO = 1.25
 const BUCKETS = 64
 const LOG_RATIO = Math.log(BOUND_RATIO)
 
+/** Whether a request succeeded, or whose fault it was that it did not. */
+export type RequestOutcome = 'ok' | 'client_error' | 'server_error'
+
 interface MemoryUse {
   rss: number
   heapUsed: number
@@ -53,11 +56,11 @@ export class RequestHistory {
   }
 
   /** Counts a request that has ended. */
-  observe (status: number, ms: number): void {
+  observe (outcome: RequestOutcome, ms: number): void {
     this.advance()
     this.#requests++
-    if (status >= 500) this.#serverErrors++
-    else if (status >= 400) this.#clientErrors++
+    if (outcome === 'server_error') this.#serverErrors++
+    else if (outcome === 'client_error') this.#clientErrors++
     this.#durations.add(ms)
   }
 

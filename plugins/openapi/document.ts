@@ -1,3 +1,4 @@
+import { meaningOf } from '../../http/error-responses.js'
 import { errorHeaderNames, OWN_HEADERS, RESPONSE_HEADERS, type ResponseHeader } from '../../http/response-headers.js'
 import type { AuthMode } from '../../lib/config/config.js'
 import { ERROR_CODES, type ErrorCode } from '../../lib/errors/service-error.js'
@@ -107,8 +108,8 @@ function examplesOf (codes: readonly string[]): Record<string, unknown> {
 }
 
 function errorExamples (): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(ERROR_CODES).map(([code, meaning]) => [code, {
-    summary: meaning,
-    value: { detail: meaning, code, request_id: '5f0c6f0e-7b3c-4a10-8d2f-4b1f2c3d4e5f' },
+  return Object.fromEntries((Object.keys(ERROR_CODES) as ErrorCode[]).map((code) => [code, {
+    summary: meaningOf(code),
+    value: { detail: ERROR_CODES[code], code, request_id: '5f0c6f0e-7b3c-4a10-8d2f-4b1f2c3d4e5f' },
   }]))
 }

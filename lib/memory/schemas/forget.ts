@@ -22,7 +22,7 @@ export const ForgetAnswer = strict({
   memory_ids: Type.Array(MemoryId, { description: 'Ids of the memories in ascending order, at most 1000.' }),
   sample: Type.Optional(Type.Array(MemoryRecord, {
     description: 'The first ten memories. Present with dry_run, for a caller that may also read the bank. A repeat ' +
-      'with the same Idempotency-Key shows only those that still exist.',
+      'with the same idempotency key shows only those that still exist.',
   })),
 }, {
   title: 'ForgetAnswer',

@@ -45,6 +45,11 @@ export class ModelCallError extends Error {
     if (retryAfterMs !== undefined) this.retryAfterMs = retryAfterMs
   }
 
+  /** Whether the endpoint says that it cannot work now, whatever the request. */
+  get isUnavailable (): boolean {
+    return this.status === 503
+  }
+
   /** Whether the same request may succeed later. */
   get isRetryable (): boolean {
     return RETRIED.has(this.kind)
