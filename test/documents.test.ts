@@ -86,6 +86,17 @@ for (const [path, text] of documents) {
   })
 }
 
+t.test(`lines of .ci have at most ${MAX_COLUMNS} columns`, async (t) => {
+  const files = readdirSync(join(ROOT, '.ci'), { withFileTypes: true, recursive: true }).flatMap((entry) => (
+    entry.isFile() ? [join(entry.parentPath, entry.name)] : []
+  ))
+  t.ok(files.length > 5)
+  const long = files.flatMap((path) => readFileSync(path, 'utf8').split('\n').flatMap((line, index) => (
+    [...line].length > MAX_COLUMNS ? [`${path}:${index + 1}`] : []
+  )))
+  t.same(long, [])
+})
+
 /** Top-level folders whose files documents name in backticks. */
 const NAMED_PATH = /`((?:lib|plugins|routes|http|mcp|cli|test|scripts|packages|examples|docs)\/[\w./-]+)`/g
 /** A name in backticks and the link to the file that has it, in the form "`name` in [file](file)". */

@@ -1,4 +1,8 @@
-import memoryGateway, { buildApp, loadConfig, ServiceError, ERROR_CODES, type VectorStore, type EmbeddingProvider, type LanguageModel, type Reranker, type RecallAnswer, type RecallRequest, type RequestContext, type Config, type HostCaller, type ErrorCode } from 'memory-gateway'
+import memoryGateway, {
+  buildApp, loadConfig, ServiceError, ERROR_CODES, type VectorStore, type EmbeddingProvider, type LanguageModel,
+  type Reranker, type RecallAnswer, type RecallRequest, type RequestContext, type Config, type HostCaller,
+  type ErrorCode,
+} from 'memory-gateway'
 import Fastify from 'fastify'
 
 const config: Config = loadConfig({}, { file: { access_control: { enabled: true, default_policy: 'open' } } })
@@ -16,7 +20,9 @@ for (const each of [own, app]) {
   if (answer.hits[0]?.text !== 'Otters hold hands while they sleep') throw new Error('The memory was not found')
 }
 const code: ErrorCode = 'access_denied'
-if (!(code in ERROR_CODES) || !(new ServiceError(code, 'x') instanceof Error)) throw new Error('The exported errors are incomplete')
+if (!(code in ERROR_CODES) || !(new ServiceError(code, 'x') instanceof Error)) {
+  throw new Error('The exported errors are incomplete')
+}
 // @ts-expect-error a recall needs a query
 void own.memory.recall({ bank_id: 'notes', question: 'otters' }, context)?.catch(() => {})
 // @ts-expect-error the prefix is required
