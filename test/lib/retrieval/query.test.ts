@@ -199,5 +199,12 @@ t.test('other forms and spellings of its words do not make a query longer', asyn
 
 t.test('of a long query the first terms are searched, and its own words before other forms of them', async (t) => {
   const numbers = Array.from({ length: 2000 }, (_, index) => `word${index}`)
-  t.strictSame(analyzeQuery(`grandmother ${numbers.join(' ')}`, NOW).terms, ['grandmoth', ...numbers.slice(0, 1023)])
+  const { terms, stems } = analyzeQuery(`grandmother ${numbers.join(' ')}`, NOW)
+  t.strictSame(terms, ['grandmoth', ...numbers.slice(0, 1023)])
+  t.strictSame(stems, ['grandmoth', ...numbers], 'the ranking sees all of its words')
+  // A word that is repeated takes one place, and other forms take those that are left.
+  const repeated = [...numbers.slice(0, 600), ...numbers.slice(0, 600), ...numbers.slice(600, 1022)]
+  const fewer = analyzeQuery(`${repeated.join(' ')} grandmother`, NOW).terms
+  t.strictSame(fewer.slice(0, 1023), [...numbers.slice(0, 1022), 'grandmoth'])
+  t.equal(fewer.length, 1024)
 })
