@@ -68,7 +68,8 @@ export class BackOff {
   }
 }
 
-function unrefTimer (callback: () => void, ms: number): () => void {
+/** A timer that does not keep the process alive. */
+export function unrefTimer (callback: () => void, ms: number): () => void {
   const timer = setTimeout(callback, ms).unref()
   return () => { clearTimeout(timer) }
 }

@@ -1,3 +1,4 @@
+import { unrefTimer, type Schedule } from '../../concurrency/back-off.js'
 import type { Flow } from '../../concurrency/flow-tree.js'
 import type { RecentCallers } from '../../concurrency/recent-callers.js'
 import type { Semaphore } from '../../concurrency/semaphore.js'
@@ -27,6 +28,10 @@ interface HeavyWorkOptions {
   permits?: number
   /** How long a piece of work waits, in milliseconds. Default 10 seconds. */
   waitMs?: number | undefined
+  /** Milliseconds of the clock of the callers. Default: that of the process. */
+  timer?: (() => number) | undefined
+  /** Ends a rest. Default: timers that do not keep the process alive. */
+  schedule?: Schedule | undefined
 }
 
 /**
@@ -40,14 +45,21 @@ export class HeavyWork {
   /** For work beside other callers, who would wait longest behind two pieces at once. */
   readonly #single: Semaphore
   readonly #callers: RecentCallers | undefined
+  readonly #waitMs: number
+  readonly #timer: () => number
+  readonly #schedule: Schedule
 
-  constructor (
-    { name, executor = {}, permits = shareOf(executor), waitMs = MAX_WAIT_MS }: HeavyWorkOptions,
-  ) {
+  constructor ({
+    name, executor = {}, permits = shareOf(executor), waitMs = MAX_WAIT_MS, timer = () => performance.now(),
+    schedule = unrefTimer,
+  }: HeavyWorkOptions) {
     const semaphore = (permits: number) => busySemaphore(name, 'run already, and none ended', { permits, waitMs })
     this.#permits = semaphore(permits)
     this.#single = semaphore(1)
     this.#callers = executor.callers
+    this.#waitMs = waitMs
+    this.#timer = timer
+    this.#schedule = schedule
   }
 
   /**
@@ -56,19 +68,23 @@ export class HeavyWork {
    */
   async run<T> (bank: BankKey, work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     const how = { flow: flowOf(bank), signal }
+    const waitEndsAt = this.#timer() + this.#waitMs
     return await this.#permits.run(async () => {
-      const isBeside = this.#callers?.hasOthersSince(how.flow, performance.now() - RECENT_MS) === true
-      return await (isBeside ? this.#runAndRest(work, how) : work())
+      const now = this.#timer()
+      if (this.#callers?.hasOthersSince(how.flow, now - RECENT_MS) !== true) return await work()
+      return await this.#runAndRest(work, { ...how, waitMs: Math.max(0, Math.round(waitEndsAt - now)) })
     }, how)
   }
 
-  async #runAndRest<T> (work: () => Promise<T>, how: { flow: Flow, signal: AbortSignal | undefined }): Promise<T> {
+  async #runAndRest<T> (
+    work: () => Promise<T>, how: { flow: Flow, signal: AbortSignal | undefined, waitMs: number },
+  ): Promise<T> {
     const release = await this.#single.acquire(how)
-    const startedAt = performance.now()
+    const startedAt = this.#timer()
     try {
       return await work()
     } finally {
-      setTimeout(release, Math.min(MAX_REST_MS, REST_FACTOR * (performance.now() - startedAt))).unref()
+      this.#schedule(release, Math.min(MAX_REST_MS, REST_FACTOR * (this.#timer() - startedAt)))
     }
   }
 }

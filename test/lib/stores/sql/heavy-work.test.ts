@@ -1,6 +1,5 @@
 import t from 'tap'
-import { RecentCallers } from '../../../../lib/concurrency/recent-callers.js'
-import { flowOf, type BankKey } from '../../../../lib/identity/context.js'
+import type { BankKey } from '../../../../lib/identity/context.js'
 import { SqlError, type Executor } from '../../../../lib/stores/sql/executor.js'
 import { HeavyWork, shareOf } from '../../../../lib/stores/sql/heavy-work.js'
 import { listStatement } from '../../../../lib/stores/sql/reading-statements.js'
@@ -194,31 +193,6 @@ await t.test('heavy work does not wait forever, and callers take turns', async (
   t.strictSame(order, ['a1', 'a2', 'b1', 'a3'])
   await t.rejects(work.run(home, async () => { throw new Error('failed') }), { message: 'failed' })
   t.equal(await work.run(away, async () => 'free again'), 'free again')
-})
-
-await t.test('beside other callers one piece of heavy work runs at a time, with a rest after each', async (t) => {
-  const callers = new RecentCallers()
-  const work = new HeavyWork({ name: 'tests', executor: { callers }, permits: 2 })
-  /** Runs two pieces. @returns how long after the end of the first one the second one began, in milliseconds */
-  const runTwo = async () => {
-    callers.note(flowOf(home), performance.now())
-    let endedAt = Infinity
-    const first = work.run(home, async () => {
-      await new Promise(setImmediate)
-      const until = performance.now() + 10
-      while (performance.now() < until);
-      endedAt = performance.now()
-    })
-    const begunAt = await work.run(home, async () => performance.now())
-    await first
-    return begunAt - endedAt
-  }
-  t.ok(await runTwo() < 0, 'of a caller that is alone two run at once')
-  callers.note(flowOf(away), performance.now())
-  // A timer may end a millisecond early.
-  t.ok(await runTwo() >= 19, 'the rest is twice as long as the first piece')
-  await t.rejects(work.run(home, async () => { throw new Error('failed') }), { message: 'failed' })
-  t.equal(await work.run(home, async () => 'goes on'), 'goes on')
 })
 
 await t.test('a page of a list reads only its own memories, even if all have the same time', async (t) => {
