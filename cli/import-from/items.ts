@@ -18,7 +18,14 @@ const MAX_CHARACTERS = 50_000
 /** Texts without so many digits in a row need no closer look. */
 const MANY_DIGITS = /\d{16}/
 const LONG_INTEGER = /^-?[1-9]\d{15,}$/
-const STRING_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
+/**
+ * A number with a colon after it is a name, which must stay invalid. A string without an end goes to the end of the
+ * text, because otherwise the search for the end begins again at each quotation mark in it.
+ */
+const STRING_OR_NUMBER = new RegExp([
+  String.raw`"[^"\\]*(?:\\[^][^"\\]*)*(?:"|\\?$)`,
+  String.raw`-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?(?:\s*:)?`,
+].join('|'), 'g')
 const HEADER = { json: JSON.stringify({ format: 'memory-gateway-export', version: 1 }), place: 'the header' }
 
 /**

@@ -131,6 +131,8 @@ t.test('integers of another product that are too long for a number are kept as t
   const { cli } = await cliServer(t)
   const stdin = '[{"id":"a","memory":"Has the \\"card\\" 12345678901234567890, not 1","metadata":{' +
     '"card":12345678901234567890,"exact":9007199254740992,"negative":-9007199254740993,"share":0.12345678901234567,' +
+    '"lines":"one\\n12345678901234567890","path":"C:\\\\","list":[1,-12345678901234567890],' +
+    '"tiny":1e-9007199254740993,' +
     '"text":"12345678901234567890"}}]'
   const { code, stderr } = await cli(['import', 'cards', '--from', 'mem0'], { stdin })
   t.equal(code, 0, stderr)
@@ -143,8 +145,16 @@ t.test('integers of another product that are too long for a number are kept as t
     exact: 9007199254740992,
     negative: '-9007199254740993',
     share: Number('0.12345678901234567'),
+    lines: 'one\n12345678901234567890',
+    path: 'C:\\',
+    list: '[1,"-12345678901234567890"]',
+    tiny: 0,
     text: '12345678901234567890',
   })
+  await cli(['import', 'short', '--from', 'mem0'], {
+    stdin: '[{"id":"a","memory":"x","metadata":{"card":9007199254740993}}]',
+  })
+  t.match((await cli(['export', 'short'])).stdout, /"card":"9007199254740993"/, 'as short as such a number can be')
 })
 
 t.test('a file of another form is refused with its place, and nothing is stored', async (t) => {
@@ -160,6 +170,11 @@ t.test('a file of another form is refused with its place, and nothing is stored'
       ['bank', '--from', 'mem0'], '[{"id":"a","memory":"x","metadata":{"n":00000000000000000001}}]',
       'standard input is not JSON: ',
     ],
+    [
+      ['bank', '--from', 'mem0'], '[{"id":"a","memory":"x","metadata":{12345678901234567890 :1}}]',
+      'standard input is not JSON: ',
+    ],
+    [['bank', '--from', 'mem0'], '[{"id":"a","memory":"1234567890123456\\', 'standard input is not JSON: '],
     [
       ['bank', '--from', 'mem0'], '{"memories":[]}',
       'standard input is not an export of mem0 in a known form: results: expected a list, found nothing\n',
@@ -207,6 +222,14 @@ t.test('a file of another form is refused with its place, and nothing is stored'
     t.same([code, stderr.slice(0, said.length)], [1, said], args.join(' '))
   }
   t.same(JSON.parse((await cli(['banks', '--json'])).stdout), { banks: [] })
+})
+
+// A search that begins again at each quotation mark takes minutes.
+t.test('a file that ends within a long text is refused', { timeout: 60_000 }, async (t) => {
+  const stdin = `[{"id":"a","memory":"1234567890123456 ${'\\"x'.repeat(200_000)}`
+  const { cli } = await cliServer(t)
+  const { code, stderr } = await cli(['import', 'bank', '--from', 'mem0'], { stdin })
+  t.same([code, stderr.slice(0, 28)], [1, 'standard input is not JSON: '])
 })
 
 t.test('memories of Mem0 keep their expiry, and those that have expired are skipped', async (t) => {
