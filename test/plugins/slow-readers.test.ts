@@ -97,6 +97,19 @@ await t.test('a client that reads nothing is disconnected after bounds.stalled_s
   t.equal(app.app.workBytes.reservedBytes, 0)
 })
 
+await t.test('the time is that of the setting', async (t) => {
+  for (const seconds of [1, 20, 300]) {
+    const app = await served(t, { stalled_seconds: seconds })
+    endless(app)
+    const { server } = await stopped(t, app, app.port)
+    app.app.cutOffSlowReaders(0)
+    app.app.cutOffSlowReaders(1000 * seconds - 1)
+    t.equal(server.destroyed, false)
+    app.app.cutOffSlowReaders(1000 * seconds)
+    t.equal(server.destroyed, true)
+  }
+})
+
 await t.test('a client that continues to read is not disconnected until it stops', async (t) => {
   const app = await served(t)
   endless(app)
@@ -104,7 +117,8 @@ await t.test('a client that continues to read is not disconnected until it stops
   const { server } = ends
   let now = 0
   app.app.cutOffSlowReaders(now)
-  for (let minute = 0; minute < 4; minute++) {
+  // It stops in the middle of a window in which it has read enough.
+  for (let minute = 0; minute < 3; minute++) {
     await takes(ends)
     app.app.cutOffSlowReaders(now += 50_000)
     t.equal(server.destroyed, false)
@@ -125,6 +139,23 @@ await t.test('a client that reads fewer than bounds.read_bytes_per_second is dis
   app.app.cutOffSlowReaders(30_000)
   t.equal(server.destroyed, false)
   app.app.cutOffSlowReaders(60_000)
+  t.equal(server.destroyed, true)
+})
+
+await t.test('what a client has read before does not count for the following time', async (t) => {
+  const app = await served(t, { read_bytes_per_second: 200_000 })
+  endless(app)
+  const ends = await stopped(t, app, app.port)
+  const { server } = ends
+  const before = server.bytesWritten - server.writableLength
+  app.app.cutOffSlowReaders(0)
+  while (server.bytesWritten - server.writableLength - before < 12_000_000) await takes(ends)
+  app.app.cutOffSlowReaders(60_000)
+  t.equal(server.destroyed, false)
+  await takes(ends)
+  app.app.cutOffSlowReaders(119_999)
+  t.equal(server.destroyed, false)
+  app.app.cutOffSlowReaders(120_000)
   t.equal(server.destroyed, true)
 })
 

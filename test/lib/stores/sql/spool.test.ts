@@ -118,3 +118,13 @@ t.test('closing releases what was not read', async (t) => {
   await t.rejects(collect(spooled))
   t.equal((await spool(await memories(1))).count, 1)
 })
+
+t.test('closing while a file is created also closes that file', async (t) => {
+  const { spools } = open(t, { memoryCharacters: 0 })
+  const list = await memories(1)
+  const spooling = spools.spool(pages(list), 'caller')
+  // No file can have been opened before the next turn of the event loop.
+  for (let step = 0; step < 20; step++) await Promise.resolve()
+  await spools.close()
+  await t.rejects(spooling, { code: 'dependency_unavailable' })
+})
