@@ -99,3 +99,28 @@ consoleTest('a list of ids to forget is discarded only after a question', {}, as
   await question.getByRole('button', { name: 'Discard' }).click()
   await choice.waitFor({ state: 'hidden' })
 })
+
+consoleTest('what is to be forgotten stays in the form when its preview is cancelled', {}, async (t, opened) => {
+  const { page, url, client } = opened
+  const bank = { bank_id: BANK }
+  const { memory_id: id } = await client().retain({ ...bank, content: CONTENT })
+  await page.goto(url(`memories?bank=${BANK}`))
+  await signInAs(page, 'user:alice')
+  const choice = await open(page, 'Forget…', 'What is to be forgotten?')
+  await choice.getByLabel('Memories by their ids').check()
+  await choice.getByLabel('Ids', { exact: true }).fill(id)
+  const preview = page.getByRole('dialog', { name: 'Forget', exact: true })
+  for (const button of ['Cancel', 'Close']) {
+    await choice.getByRole('button', { name: 'Show a preview' }).click()
+    await preview.getByText('1 memory would be forgotten').waitFor()
+    await hasNoViolation(t, page, 'the preview above the choice')
+    await preview.getByRole('button', { name: button }).click()
+    await preview.waitFor({ state: 'hidden' })
+    t.equal(await choice.getByLabel('Ids', { exact: true }).inputValue(), id, button)
+  }
+  await choice.getByRole('button', { name: 'Show a preview' }).click()
+  await preview.getByRole('button', { name: 'Forget 1 memory' }).click()
+  await page.getByText('1 memory is forgotten.').waitFor()
+  t.equal(await page.getByRole('dialog').count(), 0, 'both dialogs are closed')
+  t.equal((await client().getBank(bank)).memory_count, 0)
+})

@@ -1,8 +1,10 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { TagsField } from '../../components/tags-field.js'
 import { Field } from '../../components/field.js'
 import { FormDialog, useUnsavedInput } from '../../components/form-dialog.js'
-import type { Selection } from './forget-dialog.js'
+import { credentials } from '../../state/session.js'
+import { ForgetDialog, type Selection } from './forget-dialog.js'
+import type { Undo } from './undo.js'
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 const MAX_IDS = 1000
@@ -10,24 +12,39 @@ const MAX_IDS = 1000
 type Kind = 'tags' | 'ids' | 'all'
 
 interface Props {
+  bank: string
   isOpen: boolean
   /** The tags that the list is filtered by. */
   tags: readonly string[]
   tagsMatch: 'any' | 'all'
-  onChoose: (selection: Selection) => void
+  onDone: (count: number, undo: Undo | undefined) => void
   onClose: () => void
 }
 
-/** Asks which memories to forget. They are shown for confirmation before they are forgotten. */
-export function ForgetSelectionDialog ({ isOpen, onClose, ...props }: Props) {
+/** Asks which memories to forget, and shows them for confirmation above the choice, to which Cancel leads back. */
+export function ForgetSelectionDialog ({ bank, isOpen, tags, tagsMatch, onDone, onClose }: Props) {
+  const [selection, setSelection] = useState<Selection | undefined>(undefined)
+  const isUsable = isOpen && credentials.value !== undefined
+  // A sign-in must not bring the preview back below the choice.
+  useEffect(() => { if (!isUsable) setSelection(undefined) }, [isUsable])
   return (
-    <FormDialog title='What is to be forgotten?' question='Discard this choice?' isOpen={isOpen} onClose={onClose}>
-      {(close) => <Choice {...props} onClose={close} />}
-    </FormDialog>
+    <>
+      <FormDialog title='What is to be forgotten?' question='Discard this choice?' isOpen={isOpen} onClose={onClose}>
+        {(close) => <Choice tags={tags} tagsMatch={tagsMatch} onChoose={setSelection} onClose={close} />}
+      </FormDialog>
+      <ForgetDialog
+        bank={bank} selection={isUsable ? selection : undefined} onDone={onDone}
+        onClose={() => { setSelection(undefined) }}
+      />
+    </>
   )
 }
 
-function Choice ({ tags: initialTags, tagsMatch, onChoose, onClose }: Omit<Props, 'isOpen'>) {
+interface ChoiceProps extends Pick<Props, 'tags' | 'tagsMatch' | 'onClose'> {
+  onChoose: (selection: Selection) => void
+}
+
+function Choice ({ tags: initialTags, tagsMatch, onChoose, onClose }: ChoiceProps) {
   const [kind, setKind] = useState<Kind>('tags')
   const [tags, setTags] = useState<string[]>([...initialTags])
   const [tagsMode, setTagsMode] = useState(tagsMatch)

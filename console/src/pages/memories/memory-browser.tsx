@@ -14,6 +14,7 @@ import { MemoryList } from './memory-list.js'
 import { MemoryView } from './memory-view.js'
 import { RetainForm } from './retain-form.js'
 import { SearchResults } from './search-results.js'
+import type { Undo } from './undo.js'
 import { UndoNotice, type Forgotten } from './undo-notice.js'
 import { useMemoryRows } from './use-memory-rows.js'
 
@@ -46,6 +47,13 @@ export function MemoryBrowser ({ bank }: { bank: string }) {
   const closeMemory = () => {
     changeParams({ memory: null })
     document.querySelector<HTMLElement>('.virtual-list')?.focus()
+  }
+  const onForgotten = (count: number, undo: Undo | undefined) => {
+    close()
+    setSelection(undefined)
+    setForgotten({ count, undo })
+    if (memory !== '') changeParams({ memory: null })
+    reload()
   }
   const dialogButton = (name: OpenDialog, label: string) => (
     <button type='button' onClick={() => { setOpenDialog(name) }}>{label}</button>
@@ -139,20 +147,11 @@ export function MemoryBrowser ({ bank }: { bank: string }) {
         <ImportPanel bank={bank} onImported={reload} onClose={close} />
       </Dialog>
       <ForgetSelectionDialog
-        isOpen={openDialog === 'forget'} tags={filters.tags} tagsMatch={filters.tagsMatch} onClose={close}
-        onChoose={(chosen) => {
-          close()
-          setSelection(chosen)
-        }}
+        bank={bank} isOpen={openDialog === 'forget'} tags={filters.tags} tagsMatch={filters.tagsMatch} onClose={close}
+        onDone={onForgotten}
       />
       <ForgetDialog
-        bank={bank} selection={selection} onClose={() => { setSelection(undefined) }}
-        onDone={(count, undo) => {
-          setSelection(undefined)
-          setForgotten({ count, undo })
-          if (memory !== '') changeParams({ memory: null })
-          reload()
-        }}
+        bank={bank} selection={selection} onClose={() => { setSelection(undefined) }} onDone={onForgotten}
       />
     </>
   )
