@@ -24,6 +24,8 @@ export interface ConsoleOptions {
   yaml?: string
   /** Errors on the browser's console that the test provokes, such as the line that every status from 400 up makes. */
   expectedErrors?: readonly RegExp[]
+  /** Whether the browser may ask before it leaves the page; the page stays. */
+  asksBeforeUnload?: boolean
   colorScheme?: 'light' | 'dark'
   viewport?: { width: number, height: number }
   /** Starts the server, in the place of one that `env` and `yaml` describe. */
@@ -120,7 +122,7 @@ async function openConsole (t: Test, options: ConsoleOptions): Promise<OpenedCon
   const faults: string[] = []
   const origins = [new URL(server.url).origin, ...server.origins ?? []]
   // Windows that the page opens, and other tabs, are held to the same.
-  context.on('page', (opened) => { watch(opened, faults, origins, options.expectedErrors ?? []) })
+  context.on('page', (opened) => { watch(opened, faults, origins, options) })
   const page = await context.newPage()
   t.teardown(async () => { await context.close() })
   return {
@@ -131,7 +133,10 @@ async function openConsole (t: Test, options: ConsoleOptions): Promise<OpenedCon
   }
 }
 
-function watch (page: Page, faults: string[], origins: readonly string[], expectedErrors: readonly RegExp[]): void {
+function watch (
+  page: Page, faults: string[], origins: readonly string[],
+  { expectedErrors = [], asksBeforeUnload = false }: ConsoleOptions,
+): void {
   page.on('console', (message) => {
     const text = message.text()
     if (message.type() !== 'error' || expectedErrors.some((expected) => expected.test(text))) return
@@ -139,7 +144,7 @@ function watch (page: Page, faults: string[], origins: readonly string[], expect
   })
   page.on('pageerror', (error) => { faults.push(`uncaught: ${error.message}`) })
   page.on('dialog', (dialog) => {
-    faults.push(`dialog: ${dialog.message()}`)
+    if (dialog.type() !== 'beforeunload' || !asksBeforeUnload) faults.push(`dialog: ${dialog.message()}`)
     void dialog.dismiss()
   })
   page.on('request', (request) => {

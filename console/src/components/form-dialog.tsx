@@ -1,5 +1,6 @@
 import { createContext, type ComponentChildren } from 'preact'
-import { useContext, useEffect, useLayoutEffect, useState } from 'preact/hooks'
+import { useContext, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { askBeforeLeaving } from '../state/router.js'
 import { credentials } from '../state/session.js'
 import { ConfirmDialog, Dialog } from './dialog.js'
 
@@ -31,12 +32,30 @@ export function FormDialog ({ title, isOpen, question, onClose, children }: Prop
   const [unsavedCount, setUnsavedCount] = useState(0)
   const [changeCount] = useState(() => (change: number) => { setUnsavedCount((count) => count + change) })
   const [isAsking, setIsAsking] = useState(false)
+  /** Goes where Back or Forward should have led; absent: the dialog is closed, and the page stays. */
+  const leave = useRef<(() => void) | undefined>(undefined)
   const isUnsaved = unsavedCount > 0
+  const canAsk = isUnsaved && credentials.value !== undefined
   // The input may be stored while the question is open. A sign-in must not bring the question back below the form.
   useEffect(() => {
     if (!isUnsaved || credentials.value === undefined) setIsAsking(false)
   }, [isUnsaved, credentials.value])
+  useLayoutEffect(() => {
+    if (!canAsk) return
+    return askBeforeLeaving((leavePage) => {
+      leave.current = leavePage
+      setIsAsking(true)
+    })
+  }, [canAsk])
+  // Only the browser can ask before a tab is closed or loaded again, in words of its own.
+  useLayoutEffect(() => {
+    if (!isUnsaved) return
+    const ask = (event: Event) => { event.preventDefault() }
+    addEventListener('beforeunload', ask)
+    return () => { removeEventListener('beforeunload', ask) }
+  }, [isUnsaved])
   const close = () => {
+    leave.current = undefined
     if (isUnsaved) setIsAsking(true)
     else onClose()
   }
@@ -48,6 +67,7 @@ export function FormDialog ({ title, isOpen, question, onClose, children }: Prop
         onConfirm={() => {
           setIsAsking(false)
           onClose()
+          leave.current?.()
         }}
         onClose={() => { setIsAsking(false) }}
       >

@@ -49,11 +49,53 @@ export function changeParams (changes: Params, { replace = true } = {}): void {
   navigateTo(hrefOf(page, { ...all, ...changes }), replace)
 }
 
+/** The place of the shown page among the entries of the browser's history, each of which keeps its own as its state. */
+let position = 0
+
 /** Navigates to a URL of the console. */
 export function navigateTo (url: string, replace = false): void {
-  if (replace) history.replaceState(null, '', url)
-  else history.pushState(null, '', url)
+  if (!replace) position++
+  if (replace) history.replaceState({ position }, '', url)
+  else history.pushState({ position }, '', url)
   route.value = currentRoute()
+}
+
+/** Asks the user, and calls `leave` if the page may be left. */
+type LeaveQuestion = (leave: () => void) => void
+
+let leaveQuestion: LeaveQuestion | undefined
+
+/** Asks before Back or Forward leaves the page, until the returned function is called. */
+export function askBeforeLeaving (question: LeaveQuestion): () => void {
+  leaveQuestion = question
+  return () => { if (leaveQuestion === question) leaveQuestion = undefined }
+}
+
+/** The browser tells of Back and Forward only afterwards: the page is kept by going back to it. */
+function onPopState ({ state }: PopStateEvent): void {
+  const next = positionIn(state)
+  if (next === undefined) {
+    // A link within the page has added an entry.
+    history.replaceState({ position: ++position }, '')
+  } else {
+    const distance = next - position
+    if (distance === 0) return
+    if (leaveQuestion !== undefined) {
+      history.go(-distance)
+      leaveQuestion(() => {
+        leaveQuestion = undefined
+        history.go(distance)
+      })
+      return
+    }
+    position = next
+  }
+  route.value = currentRoute()
+}
+
+function positionIn (state: unknown): number | undefined {
+  if (typeof state !== 'object' || state === null || !('position' in state)) return undefined
+  return typeof state.position === 'number' ? state.position : undefined
 }
 
 /** Follows links within the console without reloading the page. */
@@ -70,7 +112,9 @@ function onClick (event: MouseEvent): void {
 }
 
 export function startRouter (): void {
+  position = positionIn(history.state) ?? 0
+  history.replaceState({ position }, '')
   route.value = currentRoute()
-  addEventListener('popstate', () => { route.value = currentRoute() })
+  addEventListener('popstate', onPopState)
   document.addEventListener('click', onClick)
 }

@@ -124,3 +124,62 @@ consoleTest('what is to be forgotten stays in the form when its preview is cance
   t.equal(await page.getByRole('dialog').count(), 0, 'both dialogs are closed')
   t.equal((await client().getBank(bank)).memory_count, 0)
 })
+
+consoleTest('Back and Forward ask before they discard a memory', {}, async (t, { page, url }) => {
+  await page.goto(url('memories?bank=user-bob'))
+  await signInAs(page, 'user:alice')
+  for (const bank of ['user-carol', BANK]) {
+    await page.getByLabel('Bank').fill(bank)
+    await page.keyboard.press('Enter')
+    await page.waitForURL(new RegExp(`bank=${bank}$`))
+  }
+  const retain = await open(page, 'Retain…', 'Retain a memory')
+  const content = retain.getByLabel('Content')
+  const question = page.getByRole('dialog', { name: 'Discard this memory?' })
+  await content.fill(CONTENT)
+  for (const go of ['back()', 'back()', 'go(-2)']) {
+    await page.evaluate(`history.${go}`)
+    await question.getByRole('button', { name: 'Keep editing' }).click()
+    await page.waitForURL(new RegExp(`bank=${BANK}$`))
+    t.equal(await content.inputValue(), CONTENT, go)
+  }
+  await page.keyboard.press('Escape')
+  await question.getByRole('button', { name: 'Discard' }).click()
+  await retain.waitFor({ state: 'hidden' })
+  t.match(page.url(), /bank=user-alice$/, 'the question of Back is forgotten')
+
+  await open(page, 'Retain…', 'Retain a memory')
+  await content.fill(CONTENT)
+  await page.evaluate('history.go(-2)')
+  await question.getByRole('button', { name: 'Discard' }).click()
+  await page.waitForURL(/bank=user-bob$/)
+  await retain.waitFor({ state: 'hidden' })
+  await open(page, 'Retain…', 'Retain a memory')
+  await content.fill(CONTENT)
+  await page.evaluate('history.forward()')
+  await question.getByRole('button', { name: 'Discard' }).click()
+  await page.waitForURL(/bank=user-carol$/)
+  await page.goBack()
+  await page.waitForURL(/bank=user-bob$/)
+  t.equal(await question.isVisible(), false, 'there is nothing to discard')
+})
+
+consoleTest('the browser asks before it reloads or closes a tab with a memory that is not stored', {
+  asksBeforeUnload: true,
+}, async (t, { page, url }) => {
+  await page.goto(url(`memories?bank=${BANK}`))
+  await signInAs(page, 'user:alice')
+  const content = (await open(page, 'Retain…', 'Retain a memory')).getByLabel('Content')
+  await content.fill(CONTENT)
+  for (const leave of [
+    async () => { await page.evaluate('void setTimeout(() => { location.reload() })') },
+    async () => { await page.close({ runBeforeUnload: true }) },
+  ]) {
+    const [dialog] = await Promise.all([page.waitForEvent('dialog'), leave()])
+    t.equal(dialog.type(), 'beforeunload')
+    t.equal(await content.inputValue(), CONTENT)
+  }
+  await content.fill('')
+  await page.reload()
+  await page.getByRole('button', { name: 'Sign in', exact: true }).waitFor()
+})

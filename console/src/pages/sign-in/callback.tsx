@@ -14,7 +14,7 @@ export function CallbackPage () {
   useEffect(() => {
     const { params } = route.value
     // Removes the authorization code from the URL and from the browser's history.
-    history.replaceState(null, '', hrefOf('callback'))
+    history.replaceState(history.state, '', hrefOf('callback'))
     let returnTo = hrefOf('')
     const finishSignIn = async () => {
       const pending = takePendingSignIn()
