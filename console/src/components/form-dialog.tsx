@@ -4,10 +4,10 @@ import { askBeforeLeaving } from '../state/router.js'
 import { credentials } from '../state/session.js'
 import { ConfirmDialog, Dialog } from './dialog.js'
 
-/** Counts the parts of the surrounding dialog whose input would be lost. */
+/** Counts the parts of the surrounding dialog whose input would be lost, or whose work would end. */
 const UnsavedInput = createContext<((change: number) => void) | undefined>(undefined)
 
-/** Reports to the surrounding dialog, if there is one, whether closing it would lose input. */
+/** Reports to the surrounding dialog, if there is one, whether closing it would lose input or end running work. */
 export function useUnsavedInput (isUnsaved: boolean): void {
   const changeCount = useContext(UnsavedInput)
   useLayoutEffect(() => {
@@ -22,13 +22,22 @@ interface Props {
   isOpen: boolean
   /** What the user is asked before input is discarded. */
   question: string
+  /** The label of the button that discards it, that of the one that does not, and what would be lost. */
+  discard?: string
+  keep?: string
+  loss?: string
   onClose: () => void
   /** The form, with a function that closes the dialog as Escape does. */
   children: (close: () => void) => ComponentChildren
 }
 
-/** A dialog with a form. It asks before it discards what the user has entered. */
-export function FormDialog ({ title, isOpen, question, onClose, children }: Props) {
+/** A dialog with a form. It asks before it discards what the user has entered, or ends what the form has started. */
+export function FormDialog (
+  {
+    title, isOpen, question, discard = 'Discard', keep = 'Keep editing',
+    loss = 'What you have entered would be lost.', onClose, children,
+  }: Props,
+) {
   const [unsavedCount, setUnsavedCount] = useState(0)
   const [changeCount] = useState(() => (change: number) => { setUnsavedCount((count) => count + change) })
   const [isAsking, setIsAsking] = useState(false)
@@ -63,7 +72,7 @@ export function FormDialog ({ title, isOpen, question, onClose, children }: Prop
     <UnsavedInput.Provider value={changeCount}>
       {/* It is closed before the form, because only then the focus can return to what opened the form. */}
       <ConfirmDialog
-        title={question} isOpen={isAsking && isUnsaved} action='Discard' cancel='Keep editing'
+        title={question} isOpen={isAsking && isUnsaved} action={discard} cancel={keep}
         onConfirm={() => {
           setIsAsking(false)
           onClose()
@@ -71,7 +80,7 @@ export function FormDialog ({ title, isOpen, question, onClose, children }: Prop
         }}
         onClose={() => { setIsAsking(false) }}
       >
-        <p>What you have entered would be lost.</p>
+        <p>{loss}</p>
       </ConfirmDialog>
       <Dialog title={title} isOpen={isOpen} onClose={close}>{children(close)}</Dialog>
     </UnsavedInput.Provider>

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core'
 import { consoleTest, hasNoViolation, signInAs } from '../browser.js'
+import { Gate } from '../gate.js'
 import { Keys } from '../keys.js'
 
 const BANK = 'user-alice'
@@ -182,4 +183,58 @@ consoleTest('the browser asks before it reloads or closes a tab with a memory th
   await content.fill('')
   await page.reload()
   await page.getByRole('button', { name: 'Sign in', exact: true }).waitFor()
+})
+
+consoleTest('a running import or export ends only after a question', {}, async (t, { page, url, client }) => {
+  const bank = { bank_id: BANK }
+  await client().retain({ ...bank, content: CONTENT })
+  const file = `${t.testdir({
+    'bob.ndjson': '{"format": "memory-gateway-export", "version": 1}\n{"text": "Alice sings."}\n',
+  })}/bob.ndjson`
+  await page.goto(url(`memories?bank=${BANK}`))
+  await signInAs(page, 'user:alice')
+  const gate = new Gate()
+  const importing = await open(page, 'Import…', 'Import')
+  const send = importing.getByRole('button', { name: 'Import', exact: true })
+  const start = async () => {
+    await page.route('**/v1/banks/*/import*', gate.hold, { times: 1 })
+    await send.click()
+    await gate.has(1)
+  }
+  await importing.getByLabel('File').setInputFiles(file)
+  await start()
+  const question = page.getByRole('dialog', { name: 'Stop the import?' })
+  await page.keyboard.press('Escape')
+  await question.getByText('Nothing of the file is stored').waitFor()
+  await hasNoViolation(t, page, 'the question')
+  await question.getByRole('button', { name: 'Continue' }).click()
+  await importing.getByRole('button', { name: 'Close', exact: true }).first().click()
+  await question.waitFor()
+  await gate.release()
+  await importing.getByText('Imported: 1;').waitFor()
+  await question.waitFor({ state: 'hidden' })
+  t.equal((await client().getBank(bank)).memory_count, 2)
+
+  await importing.getByLabel(/When the bank already has the id/).selectOption('overwrite')
+  await start()
+  await importing.getByRole('button', { name: 'Stop' }).click()
+  await importing.getByText('The import is stopped.').waitFor()
+  t.ok(await send.isEnabled(), 'the file is still chosen')
+  await start()
+  t.equal(await importing.getByText('The import is stopped.').count(), 0)
+  await page.keyboard.press('Escape')
+  await question.getByRole('button', { name: 'Stop' }).click()
+  await importing.waitFor({ state: 'hidden' })
+  await gate.release()
+  t.equal((await client().getBank(bank)).memory_count, 2)
+
+  await page.route('**/v1/banks/*/export*', gate.hold, { times: 1 })
+  const exporting = await open(page, 'Export…', 'Export')
+  await gate.has(1)
+  await page.keyboard.press('Escape')
+  await page.getByRole('dialog', { name: 'Stop the export?' }).getByRole('button', { name: 'Continue' }).click()
+  await gate.release()
+  await exporting.getByText(/^2 memories, .*: complete$/).waitFor()
+  await page.keyboard.press('Escape')
+  await exporting.waitFor({ state: 'hidden' })
 })

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { useUnsavedInput } from '../../components/form-dialog.js'
 import { Failure } from '../../components/states.js'
 import { announce } from '../../state/announcer.js'
 import { client } from '../../state/session.js'
@@ -15,6 +16,8 @@ export function ExportPanel ({ bank, onClose }: { bank: string, onClose: () => v
   const [progress, setProgress] = useState<Progress | undefined>(undefined)
   const [error, setError] = useState<unknown>(undefined)
   const [file, setFile] = useState<string | undefined>(undefined)
+  const isBusy = progress !== undefined && file === undefined
+  useUnsavedInput(isBusy)
   const controller = useRef<AbortController | undefined>(undefined)
   const objectUrl = useRef<string | undefined>(undefined)
   useEffect(() => () => {
@@ -74,7 +77,7 @@ export function ExportPanel ({ bank, onClose }: { bank: string, onClose: () => v
       )}
       <div class='actions'>
         {file !== undefined && <a class='memories-download' href={file} download={name}>Save {name}</a>}
-        <button type='button' onClick={onClose}>{file === undefined ? 'Cancel' : 'Close'}</button>
+        <button type='button' onClick={onClose}>{isBusy ? 'Stop' : 'Close'}</button>
       </div>
     </>
   )

@@ -1,6 +1,7 @@
 import { MemoryGatewayError, type ImportBankAnswer } from 'memory-gateway-client'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Field } from '../../components/field.js'
+import { useUnsavedInput } from '../../components/form-dialog.js'
 import { Failure } from '../../components/states.js'
 import { announce } from '../../state/announcer.js'
 import { createCallerClient } from '../../state/session.js'
@@ -8,6 +9,8 @@ import { formatBytes, formatNumber } from '../../text/format.js'
 import { uploadFetch } from './upload-fetch.js'
 
 const IMPORT_TIMEOUT_MS = 3_600_000
+/** What a stop means: it comes too late when the server has received the whole file. */
+export const STOPPED_IMPORT = 'Nothing of the file is stored, unless the server is already storing it.'
 
 interface Props {
   bank: string
@@ -24,17 +27,21 @@ export function ImportPanel ({ bank, onImported, onClose }: Props) {
   const [error, setError] = useState<unknown>(undefined)
   const controller = useRef<AbortController | undefined>(undefined)
   useEffect(() => () => { controller.current?.abort() }, [])
+  const [isStopped, setIsStopped] = useState(false)
   const isBusy = fraction !== undefined
+  useUnsavedInput(isBusy)
 
   const run = async () => {
     if (file === undefined) return
     const { signal } = controller.current = new AbortController()
     setError(undefined)
+    setIsStopped(false)
     setFraction(0)
     try {
       const imported = await createCallerClient(uploadFetch(setFraction)).importBank(
         { bank_id: bank, on_conflict: conflict, lines: file }, { signal, timeoutMs: IMPORT_TIMEOUT_MS })
       setAnswer(imported)
+      setIsStopped(false)
       announce('The import is complete')
       onImported()
     } catch (failure) {
@@ -42,6 +49,11 @@ export function ImportPanel ({ bank, onImported, onClose }: Props) {
     } finally {
       setFraction(undefined)
     }
+  }
+
+  const stop = () => {
+    controller.current?.abort()
+    setIsStopped(true)
   }
 
   return (
@@ -58,6 +70,7 @@ export function ImportPanel ({ bank, onImported, onClose }: Props) {
               setFile(currentTarget.files?.[0])
               setAnswer(undefined)
               setError(undefined)
+              setIsStopped(false)
             }}
           />
         )}
@@ -97,6 +110,7 @@ export function ImportPanel ({ bank, onImported, onClose }: Props) {
           )}
         </>
       )}
+      {isStopped && <p class='hint' role='status'>The import is stopped. {STOPPED_IMPORT}</p>}
       {answer !== undefined && (
         <p class='notice' role='status'>
           Imported: {formatNumber(answer.imported)}; skipped: {formatNumber(answer.skipped)};
@@ -111,7 +125,7 @@ export function ImportPanel ({ bank, onImported, onClose }: Props) {
         >
           Import
         </button>
-        <button type='button' onClick={onClose}>{isBusy ? 'Cancel' : 'Close'}</button>
+        <button type='button' onClick={isBusy ? stop : onClose}>{isBusy ? 'Stop' : 'Close'}</button>
       </div>
     </form>
   )

@@ -1,5 +1,4 @@
 import { useRef, useState } from 'preact/hooks'
-import { Dialog } from '../../components/dialog.js'
 import { FormDialog } from '../../components/form-dialog.js'
 import { changeParams, route } from '../../state/router.js'
 import { formatNumber } from '../../text/format.js'
@@ -9,7 +8,7 @@ import { FilterForm } from './filter-form.js'
 import { applyFilters, countFilters, filtersOf, listRequest } from './filters.js'
 import { ForgetSelectionDialog } from './forget-selection-dialog.js'
 import { ForgetDialog, type Selection } from './forget-dialog.js'
-import { ImportPanel } from './import.js'
+import { ImportPanel, STOPPED_IMPORT } from './import.js'
 import { MemoryList } from './memory-list.js'
 import { MemoryView } from './memory-view.js'
 import { RetainForm } from './retain-form.js'
@@ -136,16 +135,18 @@ export function MemoryBrowser ({ bank }: { bank: string }) {
           />
         )}
       </FormDialog>
-      <Dialog
-        title='Export'
-        isOpen={openDialog === 'export'}
-        onClose={close}
+      <FormDialog
+        title='Export' question='Stop the export?' discard='Stop' keep='Continue'
+        loss='What has been read so far would be lost.' isOpen={openDialog === 'export'} onClose={close}
       >
-        <ExportPanel bank={bank} onClose={close} />
-      </Dialog>
-      <Dialog title='Import' isOpen={openDialog === 'import'} onClose={close}>
-        <ImportPanel bank={bank} onImported={reload} onClose={close} />
-      </Dialog>
+        {() => <ExportPanel bank={bank} onClose={close} />}
+      </FormDialog>
+      <FormDialog
+        title='Import' question='Stop the import?' discard='Stop' keep='Continue'
+        loss={STOPPED_IMPORT} isOpen={openDialog === 'import'} onClose={close}
+      >
+        {() => <ImportPanel bank={bank} onImported={reload} onClose={close} />}
+      </FormDialog>
       <ForgetSelectionDialog
         bank={bank} isOpen={openDialog === 'forget'} tags={filters.tags} tagsMatch={filters.tagsMatch} onClose={close}
         onDone={onForgotten}
