@@ -9,6 +9,16 @@ interface Props {
   children: ComponentChildren
 }
 
+/** What gets the focus when a dialog opens: a field, or the button of a question that changes nothing. */
+const FIRST_STOP = ':is(input, select, textarea):enabled, [data-first-stop]'
+
+/** Left to itself, the browser gives the focus to the button that closes the dialog. */
+function show (dialog: HTMLDialogElement): void {
+  dialog.showModal()
+  const first = dialog.querySelector<HTMLElement>(FIRST_STOP) ?? dialog.querySelector<HTMLElement>('h2')
+  first?.focus()
+}
+
 /**
  * A modal dialog. The browser keeps the focus within it and gives the focus back. While the user signs in again it is
  * hidden, and keeps its content.
@@ -21,7 +31,7 @@ export function Dialog ({ title, isOpen, onClose, children }: Props) {
   useLayoutEffect(() => {
     const { current } = element
     if (current === null) return
-    if (isShown && !current.open) current.showModal()
+    if (isShown && !current.open) show(current)
     if (!isShown && current.open) current.close()
   }, [isShown])
   return (
@@ -44,14 +54,14 @@ export function Dialog ({ title, isOpen, onClose, children }: Props) {
       onClose={() => {
         // The browser has closed it without asking. Its owner decides whether it stays closed.
         if (!isShown || element.current?.open !== false) return
-        element.current.showModal()
+        show(element.current)
         onClose()
       }}
     >
       {isOpen && (
         <>
           <header class='dialog-head'>
-            <h2 id={id}>{title}</h2>
+            <h2 id={id} tabIndex={-1}>{title}</h2>
             <button type='button' class='small' aria-label='Close' onClick={onClose}>✕</button>
           </header>
           {children}
@@ -116,7 +126,7 @@ export function ConfirmDialog (
           >
             {isBusy ? 'Working…' : action}
           </button>
-          <button type='button' onClick={onClose}>{cancel}</button>
+          <button type='button' data-first-stop onClick={onClose}>{cancel}</button>
         </div>
       </form>
     </Dialog>
