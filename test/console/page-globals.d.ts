@@ -22,4 +22,5 @@ declare const document: {
   querySelector: (selector: string) => PageElement | null
   querySelectorAll: (selector: string) => Iterable<PageElement> & { length: number }
 }
+declare function getComputedStyle (element: unknown): { color: string }
 declare function requestAnimationFrame (act: (time: number) => void): number

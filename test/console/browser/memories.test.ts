@@ -8,6 +8,10 @@ access_grants:
   - {bank_id: team, principal: 'user:alice', permissions: [read, write]}
   - {bank_id: team, principal: 'user:carol', permissions: [read]}
 `
+/** The colours of texts about a success and of warnings in the light theme: --good and --warning of tokens.css. */
+const GOOD = 'rgb(27, 107, 58)'
+const WARNING = 'rgb(122, 75, 0)'
+const colorOf = (element: unknown) => getComputedStyle(element).color
 
 consoleTest('memories are listed, filtered, searched and shared by URL', {}, async (t, { page, url, client }) => {
   const bank = 'user-alice'
@@ -89,7 +93,17 @@ consoleTest('a memory is retained, forgotten after a preview, and restored', {},
   await page.keyboard.press('Enter')
   await hasNoViolation(t, page, 'the form of retain')
   await retain.getByRole('button', { name: 'Store' }).click()
-  await retain.getByText('Stored in one passage').waitFor()
+  await page.emulateMedia({ colorScheme: 'light' })
+  const outcome = retain.getByRole('status').filter({ hasText: 'Stored in one passage' })
+  await outcome.waitFor()
+  t.equal(await outcome.evaluate(colorOf), GOOD, 'a success does not look like a warning')
+  await hasNoViolation(t, page, 'the outcome of retain')
+  await page.emulateMedia({ colorScheme: 'light' })
+  await retain.getByLabel('Content').fill('Alice drinks tea.')
+  await retain.getByRole('button', { name: 'Store' }).click()
+  const repeat = retain.getByRole('status').filter({ hasText: 'The bank already has this memory' })
+  await repeat.waitFor()
+  t.equal(await repeat.evaluate(colorOf), WARNING, 'a repeat is not a success')
   await retain.getByRole('button', { name: 'Close', exact: true }).last().click()
   const { memories: [before] } = (await client().listMemories({ bank_id: 'user-alice' }).pages().next()).value!
   await page.getByRole('listbox').getByText('Alice drinks tea.').click()

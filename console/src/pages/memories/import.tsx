@@ -112,7 +112,7 @@ export function ImportPanel ({ bank, onImported, onClose }: Props) {
       )}
       {isStopped && <p class='hint' role='status'>The import is stopped. {STOPPED_IMPORT}</p>}
       {answer !== undefined && (
-        <p class='notice' role='status'>
+        <p class='notice good' role='status'>
           Imported: {formatNumber(answer.imported)}; skipped: {formatNumber(answer.skipped)};
           {' '}overwritten: {formatNumber(answer.overwritten)}.
         </p>

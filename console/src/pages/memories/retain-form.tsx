@@ -140,8 +140,9 @@ export function RetainForm ({ bank, onRetained, onOpen, onClose }: Props) {
 function Outcome ({ bank, answer, onOpen }: { bank: string, answer: RetainAnswer, onOpen: () => void }) {
   const { memory_id: id, stored, updated, trust, redactions = [] } = answer
   const { near_duplicate: near, chunk_count: chunks } = answer
+  const isAsEntered = stored && trust === undefined && near === undefined && redactions.length === 0
   return (
-    <div class='notice' role='status'>
+    <div class={isAsEntered ? 'notice good' : 'notice'} role='status'>
       <p>
         {stored
           ? `Stored in ${chunks === 1 ? 'one passage' : `${chunks} passages`}`
