@@ -20,29 +20,54 @@ consoleTest('an invalid input is shown with its problem', {
   }
   await signInAs(page, 'user:alice')
   const failure = page.getByRole('main').getByRole('alert').first()
+  const bank = page.getByLabel(/^Bank( \(|$)/)
+  const refused = page.getByText('This is not the id of a bank.')
+  const isDisabled = async (button: string, what: string) => {
+    t.ok(await page.getByRole('button', { name: button, exact: true }).isDisabled(), `${button}: ${what}`)
+  }
   for (const name of ['memories', 'recall', 'reflect', 'access', 'banks', 'admin']) {
     for (const wrong of NONSENSE) {
       await page.goto('about:blank')
       const encoded = encodeURIComponent(wrong)
       await page.goto(url(`${name}?bank=${encoded}&days=x&memory=${encoded}&why=${encoded}&order=x&trust=x`))
       await signInAs(page, 'user:alice')
+      const what = wrong.slice(0, 30)
       if (name === 'recall') {
+        await refused.waitFor()
         await page.getByLabel('Query').fill('What?')
-        await page.keyboard.press('Enter')
+        // Two ids have no explanation.
+        const buttons = wrong.includes(' ') ? ['Recall'] : ['Recall', 'Explain', 'Choose from the list…']
+        for (const button of buttons) await isDisabled(button, what)
+        continue
       }
       if (name === 'reflect') {
         await page.getByLabel('Question', { exact: true }).fill('What?')
         await page.getByRole('button', { name: 'Ask', exact: true }).click()
+        await bank.and(page.locator(':focus')).waitFor()
+        await refused.waitFor()
+        continue
+      }
+      if (name === 'memories') {
+        await refused.waitFor()
+        for (const button of ['Retain…', 'Forget…', 'Export…', 'Import…']) await isDisabled(button, what)
       }
       await failure.waitFor()
       // The client sends no name that would lead elsewhere.
       const expected = wrong === '..'
         ? /Not a valid name of a bank or memory|invalid_request/
         : /invalid_request|not_found/
-      t.match(await failure.textContent(), expected, `${name}: ${wrong.slice(0, 30)}`)
+      t.match(await failure.textContent(), expected, `${name}: ${what}`)
     }
   }
   t.equal(await page.locator('main script').count(), 0)
+  await page.goto(url('recall?bank=user-alice,user%20bob'))
+  await signInAs(page, 'user:alice')
+  await page.getByLabel('Query').fill('What?')
+  await page.getByRole('button', { name: 'Recall', exact: true, disabled: false }).waitFor()
+  await bank.fill('user-alice, user/bob')
+  await bank.blur()
+  await refused.waitFor()
+  await isDisabled('Recall', 'one of several')
 })
 
 consoleTest('a form opens its closed part when a field in it is invalid', {}, async (t, { page, url, client }) => {

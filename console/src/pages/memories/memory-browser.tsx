@@ -1,6 +1,7 @@
 import { useRef, useState } from 'preact/hooks'
 import { FormDialog } from '../../components/form-dialog.js'
 import { changeParams, route } from '../../state/router.js'
+import { isBankId } from '../../text/bank-id.js'
 import { formatNumber } from '../../text/format.js'
 import type { Metadata } from '../../text/metadata.js'
 import { ExportPanel } from './export.js'
@@ -55,7 +56,7 @@ export function MemoryBrowser ({ bank }: { bank: string }) {
     reload()
   }
   const dialogButton = (name: OpenDialog, label: string) => (
-    <button type='button' onClick={() => { setOpenDialog(name) }}>{label}</button>
+    <button type='button' disabled={!isBankId(bank)} onClick={() => { setOpenDialog(name) }}>{label}</button>
   )
   return (
     <>

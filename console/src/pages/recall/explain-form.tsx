@@ -5,6 +5,7 @@ import { Field } from '../../components/field.js'
 import { SafeText } from '../../components/safe-text.js'
 import { Failure, Loading } from '../../components/states.js'
 import { client } from '../../state/session.js'
+import { isBankId } from '../../text/bank-id.js'
 import { listRequest, NO_FILTERS } from '../memories/filters.js'
 import { MemoryList } from '../memories/memory-list.js'
 import { useMemoryRows } from '../memories/use-memory-rows.js'
@@ -33,7 +34,7 @@ export function ExplainForm ({ bank, query, settings, requested }: Props) {
   const heading = useRef<HTMLHeadingElement>(null)
   const controller = useRef<AbortController | undefined>(undefined)
   const isId = UUID.test(id.trim())
-  const canExplain = isId && query.trim() !== '' && bank !== ''
+  const canExplain = isId && query.trim() !== '' && isBankId(bank)
   const index = Math.min(chosen, settings.length - 1)
   const explain = async (memory: string, setting = settings[index]) => {
     if (setting === undefined) return
@@ -97,7 +98,7 @@ export function ExplainForm ({ bank, query, settings, requested }: Props) {
           <button type='submit' disabled={!canExplain}>Explain</button>
           <button
             type='button'
-            disabled={bank === ''}
+            disabled={!isBankId(bank)}
             onClick={() => { setIsPickerOpen(true) }}
           >
             Choose from the list…

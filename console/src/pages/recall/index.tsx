@@ -5,6 +5,7 @@ import { EmptyState, Failure, Loading } from '../../components/states.js'
 import { announce } from '../../state/announcer.js'
 import { changeParams, route } from '../../state/router.js'
 import { client } from '../../state/session.js'
+import { bankIdsIn, isBankId } from '../../text/bank-id.js'
 import { formatCount } from '../../text/format.js'
 import { parseMetadata } from '../../text/metadata.js'
 import '../memories/memories.css'
@@ -25,15 +26,10 @@ interface Outcome {
 const NO_OUTCOME: Outcome = { answers: [], error: undefined, isLoading: false }
 const TITLES = ['A', 'B'] as const
 
-/** The ids in a text, separated by spaces or commas, which no id contains. */
-function banksOf (text: string): string[] {
-  return [...new Set(text.split(/[\s,]+/).filter((id) => id !== ''))]
-}
-
 export default function RecallPage () {
   const { params } = route.value
   const bankText = params.get('bank') ?? ''
-  const banks = banksOf(bankText)
+  const banks = bankIdsIn(bankText)
   const [query, setQuery] = useState('')
   const [settings, setSettings] = useState<[Settings, Settings]>([DEFAULTS, DEFAULTS])
   const [isComparing, setIsComparing] = useState(false)
@@ -43,7 +39,7 @@ export default function RecallPage () {
   const [first, second] = settings
   const usedSettings = isComparing ? [first, second] : [first]
   const isValid = usedSettings.every(({ metadata }) => parseMetadata(metadata).error === undefined)
-  const canRun = banks.length > 0 && query.trim() !== '' && isValid
+  const canRun = banks.length > 0 && banks.every(isBankId) && query.trim() !== '' && isValid
 
   const run = async () => {
     controller.current?.abort()
@@ -88,6 +84,7 @@ export default function RecallPage () {
         <div class='recall-form'>
           <BankField
             label='Bank (several: with commas)'
+            isList
             value={bankText}
             onChange={(bank) => { changeParams({ bank, why: null }) }}
           />

@@ -11,7 +11,7 @@ interface Props {
   onAsk: () => void
   onCancel: () => void
   isBusy: boolean
-  /** The field that was missing when the user last asked. */
+  /** The field that was missing or invalid when the user last asked. */
   missing: RequiredField | undefined
 }
 
@@ -43,10 +43,11 @@ export function ReflectForm ({ values, onChange, onAsk, onCancel, isBusy, missin
       <div class='reflect-first'>
         <BankField
           value={values.bank}
+          isList
           onChange={(bank) => { onChange({ bank }) }}
           // The text stands in the line of the hint, which stays when the text goes. Otherwise the button would move
           // when the pointer is pressed on it, because that ends the input of the bank, and the click would be lost.
-          error={missing === 'bank' ? 'Choose a bank first.' : undefined}
+          error={missing === 'bank' && values.bank === '' ? 'Choose a bank first.' : undefined}
         />
         <Field
           label='Question'

@@ -1,4 +1,5 @@
 import type { ReflectRequest } from 'memory-gateway-client'
+import { bankIdsIn, isBankId } from '../../text/bank-id.js'
 import { fromLocalInput } from '../../text/local-time.js'
 import { checkSchemaText } from './schema-check.js'
 
@@ -50,20 +51,20 @@ export const EMPTY_FORM: Omit<ReflectFormValues, 'bank'> = {
 
 export type RequiredField = 'query' | 'bank' | 'schema'
 
-function listOf (text: string, separator: RegExp): string[] {
-  return [...new Set(text.split(separator).map((part) => part.trim()).filter((part) => part !== ''))]
+function tagsIn (text: string): string[] {
+  return [...new Set(text.split(',').map((part) => part.trim()).filter((part) => part !== ''))]
 }
 
-/** The request for the values of the form, or the required field that is missing. The gateway checks the rest. */
+/** The request for the values of the form, or the required field that is missing or invalid. The gateway checks it. */
 export function requestOf (values: ReflectFormValues): { request: ReflectRequest } | { missing: RequiredField } {
   const query = values.query.trim()
-  const banks = listOf(`${values.bank} ${values.moreBanks}`, /[\s,]+/)
+  const banks = bankIdsIn(`${values.bank} ${values.moreBanks}`)
   const [first, ...others] = banks
-  if (first === undefined) return { missing: 'bank' }
+  if (first === undefined || !bankIdsIn(values.bank).every(isBankId)) return { missing: 'bank' }
   if (query === '') return { missing: 'query' }
   const checked = values.hasSchema ? checkSchemaText(values.schema) : undefined
   if (checked !== undefined && checked.schema === undefined) return { missing: 'schema' }
-  const tags = listOf(values.tags, /,/)
+  const tags = tagsIn(values.tags)
   const more = {
     query,
     ...(tags.length > 0 && { tags, tags_match: values.tagsMatch }),
