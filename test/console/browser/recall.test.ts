@@ -123,3 +123,13 @@ consoleTest('days of a query are those of the user at the reference time', {}, a
   t.match((await reflected).postDataJSON(), { reference_time: '2026-01-01T00:30:00+01:00' })
   await page.getByText('Total time').waitFor()
 })
+
+consoleTest('the recall lab names what is missing', {}, async (t, { page, url }) => {
+  await page.goto(url('recall'))
+  await signInAs(page, 'user:alice')
+  await page.getByText('Choose a bank and enter a query.', { exact: true }).waitFor()
+  await hasNoViolation(t, page, 'without a bank')
+  await page.getByLabel(/^Bank/).fill('user-alice')
+  await page.keyboard.press('Enter')
+  await page.getByText('Enter a query.', { exact: true }).waitFor()
+})

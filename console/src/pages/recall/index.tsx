@@ -122,7 +122,7 @@ export default function RecallPage () {
         </div>
       </form>
       {answered.length === 0 && outcome.error === undefined && !outcome.isLoading && (
-        <EmptyState title='Enter a query.'>
+        <EmptyState title={banks.length === 0 ? 'Choose a bank and enter a query.' : 'Enter a query.'}>
           <p>Each hit shows what every strategy and scorer added to its score.</p>
           <p>“Explain a memory” below shows why any other memory is not among the hits.</p>
         </EmptyState>
