@@ -3,7 +3,7 @@ import fp from 'fastify-plugin'
 import { ServiceError } from '../lib/errors/service-error.js'
 import { callerOf } from '../lib/identity/context.js'
 import { NO_CALLER, turns } from '../lib/concurrency/turn-budget.js'
-import { answerPartsOf, jsonLength, type AnswerSchema } from './answer-parts.js'
+import { answerPartsOf, escapedBytes, jsonLength, piecesOf, type AnswerSchema } from './answer-parts.js'
 import { backPressured, CHUNK_BYTES, encodeChunks, splitBytes, STREAM_BYTES } from '../http/chunked-body.js'
 
 declare module 'fastify' {
@@ -134,9 +134,9 @@ async function * inTurns (texts: Iterable<string>, caller: string): AsyncGenerat
 async function bytesOf (answer: object, lists: readonly string[], limit: number, caller: string): Promise<number> {
   let bytes = 0
   for (const [name, value] of Object.entries(answer)) {
-    for (const element of lists.includes(name) && Array.isArray(value) ? value : [value]) {
+    for (const part of stepsOf(value, lists.includes(name))) {
       if (turns.isExhausted) await turns.next(caller)
-      bytes += jsonLength(element, limit - bytes, Buffer.byteLength)
+      bytes += jsonLength(part, limit - bytes, escapedBytes)
       if (bytes > limit) {
         throw new ServiceError(
           'answer_too_large',
@@ -147,6 +147,12 @@ async function bytesOf (answer: object, lists: readonly string[], limit: number,
     }
   }
   return bytes
+}
+
+/** The parts of a member that are counted one by one. */
+function stepsOf (value: unknown, isList: boolean): Iterable<unknown> {
+  if (typeof value === 'string') return piecesOf(value)
+  return isList && Array.isArray(value) ? value : [value]
 }
 
 export default fp(largeAnswers, { name: 'large-answers', fastify: '5.x', dependencies: ['bounds', 'row-budget'] })

@@ -19,7 +19,7 @@ export const BoundsSchema = section({
     integer('Maximum bytes of the body of an import. Default: SERVICES_MAX_BODY_BYTES.', 1024, GIB)),
   import_lines: setting(integer('Maximum number of lines of an import, including its header.', 2, 10_000_000), 50_000),
   answer_bytes: setting(
-    integer('Maximum bytes of the memories in one answer, as UTF-8; exports are not counted.', MIB, GIB),
+    integer('Maximum bytes of the memories in one answer, as JSON in UTF-8; exports are not counted.', MIB, GIB),
     32 * MIB, `Default ${32 * MIB} (32 MiB).`),
   work_bytes: Type.Optional(integer('Maximum bytes of all requests and answers processed at the same time, as ' +
     'estimated by the process. Default: a quarter of the heap limit of Node.js.', 16 * MIB, 64 * GIB)),

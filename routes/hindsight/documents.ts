@@ -12,7 +12,7 @@ import { scanMemories } from './memory-scan.js'
 
 /** Ids of one forget. */
 const FORGET_BATCH = 1000
-/** The longest document, in characters: its text is one member of the answer and is built synchronously. */
+/** The longest document, in characters: its texts are joined in one step, which takes some milliseconds. */
 const MAX_TEXT_CHARACTERS = 4 * 1024 * 1024
 const MAX_TAGS = 1000
 /** How long a table of documents waits for others, in milliseconds. */

@@ -56,6 +56,8 @@ export const KINDS = {
     const unit = VOCABULARY[seed % VOCABULARY.length]!
     return `${seed} ${unit.repeat(Math.ceil(characters / unit.length))}`.slice(0, characters)
   },
+  /** Control characters, each of which JSON writes as six. */
+  escapes: (characters: number, seed: number) => `${seed} ${'\u0001'.repeat(characters)}`.slice(0, characters),
 } as const satisfies Record<string, (characters: number, seed: number) => string>
 
 export type Kind = keyof typeof KINDS
@@ -85,11 +87,26 @@ export function batchBody (bankId: string, kind: Kind, seed: number, limit = BOD
 export async function fillBank (
   target: Target, bankId: string, count: number, characters: number, tags?: readonly string[],
 ): Promise<void> {
+  await fillWith(target, bankId, count, characters, (seed) => ({
+    content: plainText(characters, seed), ...(tags !== undefined && { tags }),
+  }))
+}
+
+/** Fills a document with texts of a kind. */
+export async function fillDocument (
+  target: Target, bankId: string, documentId: string, count: number, kind: Kind,
+): Promise<void> {
+  await fillWith(target, bankId, count, MAX_CONTENT_LENGTH, (seed) => ({
+    content: KINDS[kind](MAX_CONTENT_LENGTH, seed), document_id: documentId,
+  }))
+}
+
+async function fillWith (
+  target: Target, bankId: string, count: number, characters: number, item: (seed: number) => object,
+): Promise<void> {
   const size = Math.max(1, Math.min(1000, Math.floor(1e6 / (characters + 20))))
   for (let from = 0; from < count; from += size) {
-    const items = Array.from({ length: Math.min(size, count - from) }, (_, index) => ({
-      content: plainText(characters, from + index), ...(tags !== undefined && { tags }),
-    }))
+    const items = Array.from({ length: Math.min(size, count - from) }, (_, index) => item(from + index))
     await sendOk(target, { path: '/v1/retain/batch', body: JSON.stringify({ bank_id: bankId, items }) })
   }
 }

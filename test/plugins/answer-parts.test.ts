@@ -3,7 +3,7 @@ import t from 'tap'
 import {
   BanksAnswer, ExplainAnswer, MemoriesAnswer, MemoryRecord, RecallAnswer, ReflectAnswer, RetainBatchAnswer,
 } from '../../lib/memory/schemas.js'
-import { answerPartsOf, jsonLength, type AnswerSchema } from '../../plugins/answer-parts.js'
+import { answerPartsOf, escapedBytes, jsonLength, type AnswerSchema } from '../../plugins/answer-parts.js'
 import { anyUtf16 } from '../helpers/arbitraries.js'
 import fc, { runs } from '../helpers/fast-check.js'
 
@@ -101,6 +101,30 @@ await t.test('an answer without an optional list is complete too', async (t) => 
   t.equal([...parts.texts({ a: [{}, {}], b: 'x' })].join(''), '{"a":[{},{}],"b":"x"}')
 })
 
+await t.test('a long text is written in pieces, of which none is large', async (t) => {
+  const serialize = fastJson(MemoryRecord)
+  const [sample] = fc.sample(record, { seed: 1, numRuns: 1 })
+  for (const unit of ['\u0001', '"\\', '\u4e2d', 'a\ud83c\udf75', '\ud83c', 'tea\n']) {
+    const value = { ...sample, text: `${unit.repeat(100_000)}.` }
+    const texts = [...answerPartsOf(MemoryRecord as AnswerSchema).texts(value)]
+    t.ok(texts.join('') === serialize(value), `${JSON.stringify(unit)}: the same text`)
+    t.ok(Math.max(...texts.map(({ length }) => length)) <= 65_536, JSON.stringify(unit))
+  }
+})
+
+await t.test('a text with control characters counts as its JSON, another as at least half of it', async (t) => {
+  const ofJson = (value: string) => Buffer.byteLength(JSON.stringify(value)) - 2
+  fc.assert(fc.property(text, (value) => {
+    t.equal(escapedBytes(`\u0001${value}`), ofJson(`\u0001${value}`))
+    t.ok(escapedBytes(value) <= ofJson(value) && escapedBytes(value) * 2 >= ofJson(value))
+  }), { numRuns: runs(200, 5000) })
+  for (let unit = 0; unit < 256; unit++) {
+    const text = `\u0001${String.fromCharCode(unit)}`
+    t.equal(escapedBytes(text), ofJson(text), `${unit}`)
+  }
+  t.equal(escapedBytes('\u001f'.repeat(1000)), 6000)
+})
+
 await t.test('an explanation is not split into parts', async (t) => {
   t.same(answerPartsOf(ExplainAnswer as AnswerSchema).lists, [])
 })
@@ -108,7 +132,7 @@ await t.test('an explanation is not split into parts', async (t) => {
 await t.test('a weight is about the length of the JSON, never much less, and counting ends at the limit', async (t) => {
   fc.assert(fc.property(hit, (value) => {
     const length = fastJson({})(value).length
-    // Escapes make up to six units of one, and are not counted.
+    // Escapes make up to six units of one, and are not counted without a function that counts them.
     t.ok(jsonLength(value, Infinity) * 6 + 100 >= length)
   }), { numRuns: runs(100, 2000) })
   let asked = 0

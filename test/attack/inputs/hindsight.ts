@@ -1,6 +1,6 @@
 import { runConcurrently, sendOk, NDJSON_TYPE, send, type Request } from '../client.js'
 import { OWN_BANK, type Target } from '../target.js'
-import { batchBody, fillBank, importPath, KINDS, MAX_CONTENT_LENGTH, tinyImport } from '../texts.js'
+import { batchBody, fillBank, fillDocument, importPath, KINDS, MAX_CONTENT_LENGTH, tinyImport } from '../texts.js'
 import type { Input } from './input.js'
 
 const configuration = 'compatibility: { hindsight: true }\n'
@@ -60,6 +60,9 @@ export const hindsight: readonly Input[] = [
       (_, index) => ({ path: index % 2 === 0 ? `${BANK}/documents` : `${BANK}/memories/list?limit=200` }),
     )
   ), async (target) => { await fillBank(target, OWN_BANK, 200, MAX_CONTENT_LENGTH) }),
+  many('hindsight-escapes', '10 documents of 80 memories of 50,000 control characters, 24 MB each', 5, () => (
+    Array.from({ length: 10 }, () => ({ path: `${BANK}/documents/d` }))
+  ), async (target) => { await fillDocument(target, OWN_BANK, 'd', 80, 'escapes') }),
   many('hindsight-recalls', '40 recalls with chunks and a trace over memories of 50,000 characters, and 10 with ' +
     'long queries', 50, () => [
     ...Array.from({ length: 40 }, () => json('/memories/recall', {
