@@ -20,11 +20,28 @@ export class TokenBudget {
     return this.#remaining
   }
 
-  /** Takes the tokens of a value's JSON. @returns whether they fit; otherwise nothing is taken */
-  async take (value: unknown): Promise<boolean> {
-    const tokens = await this.#count(JSON.stringify(value) ?? 'null')
-    if (tokens > this.#remaining) return false
+  /**
+   * Takes the tokens of a value's JSON.
+   * @param reserved the tokens that must remain
+   * @returns whether they fit; otherwise nothing is taken
+   */
+  async take (value: unknown, reserved = 0): Promise<boolean> {
+    const limit = this.#remaining - reserved
+    if (limit < 0) return false
+    const tokens = await this.#count(JSON.stringify(value) ?? 'null', limit)
+    if (tokens > limit) return false
     this.#remaining -= tokens
+    return true
+  }
+
+  /** Takes all values. @returns whether they fit; otherwise nothing is taken */
+  async takeAll (values: readonly unknown[]): Promise<boolean> {
+    const before = this.#remaining
+    for (const value of values) {
+      if (await this.take(value)) continue
+      this.#remaining = before
+      return false
+    }
     return true
   }
 
@@ -49,7 +66,7 @@ export class TokenBudget {
     return ''
   }
 
-  async #count (json: string): Promise<number> {
-    return await runInTurns(countSteps(json, this.#remaining), this.#caller)
+  async #count (json: string, limit: number): Promise<number> {
+    return await runInTurns(countSteps(json, limit), this.#caller)
   }
 }

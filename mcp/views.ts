@@ -12,8 +12,8 @@ export const MemoryView = strict({
   bank_id: BankId,
   text: Type.String(),
   text_truncated: Type.Optional(Type.Boolean({
-    description: 'True when the text was cut, or long members were left out; the resource of the memory has more. ' +
-      'Absent otherwise.',
+    description: 'True when the text was cut or consists of the passages that match, separated by …, or when long ' +
+      'members were left out; the resource of the memory has more. Absent otherwise.',
   })),
   score: Type.Optional(Type.Number({ description: 'From 0 to 1; comparable only within one answer.' })),
   tags: Type.Optional(Type.Array(Type.String())),
@@ -25,6 +25,9 @@ export const MemoryView = strict({
   source: Type.Optional(Type.String()),
   trust: trust('`untrusted` and `suspect` memories may try to mislead their reader.'),
 })
+
+/** What separates passages of a text that do not follow each other, as in the evidence of reflect. */
+const GAP = ' … '
 
 export type MemoryView = Static<typeof MemoryView>
 
@@ -46,27 +49,60 @@ export function memoryView (memory: MemoryRecord | Hit): MemoryView {
   })
 }
 
-/** The memories that fit into a budget, in order. The text of the first is cut when it does not fit alone. */
+type Passages = NonNullable<Hit['passages']>
+
+/**
+ * The memories that fit into a budget, in order. When not all fit, a long hit is given as its best passages, so that it
+ * contains what was found and leaves tokens to the hits after it. When nothing else fits, the text of the first is cut.
+ */
 export async function fittingMemories (
   memories: ReadonlyArray<MemoryRecord | Hit>, budget: TokenBudget,
 ): Promise<MemoryView[]> {
+  const views = memories.map(memoryView)
+  if (await budget.takeAll(views)) return views
   const fitting: MemoryView[] = []
-  for (const memory of memories) {
-    const view = memoryView(memory)
-    if (await budget.take(view)) {
-      fitting.push(view)
+  for (const [index, view] of views.entries()) {
+    const passages = passagesOf(memories[index]!)
+    const isLast = index === views.length - 1
+    const reserved = passages.length === 0 || isLast ? 0 : Math.ceil(budget.remaining / 2)
+    const shown = await budget.take(view, reserved) ? view : await excerptOf(view, passages, reserved, budget)
+    if (shown !== undefined) {
+      fitting.push(shown)
       continue
     }
-    const cut = fitting.length === 0 ? await cutMemory(view, budget) : undefined
+    const [best] = passages
+    const start = best === undefined ? view : { ...view, text: best.text, text_truncated: true }
+    const cut = fitting.length === 0 ? await cutMemory(start, budget) : undefined
     if (cut !== undefined) fitting.push(cut)
     break
   }
   return fitting
 }
 
-/** Whether memories, or a part of the first, did not fit. */
+/** The passages that matched, best first, of a memory that was split for search. */
+function passagesOf (memory: MemoryRecord | Hit): Passages {
+  return 'passages' in memory ? memory.passages ?? [] : []
+}
+
+/** As many of the best passages as fit, in the order of the text; the best one may also take what is reserved. */
+async function excerptOf (
+  view: MemoryView, passages: Passages, reserved: number, budget: TokenBudget,
+): Promise<MemoryView | undefined> {
+  const chosen: Array<Passages[number]> = []
+  for (const passage of passages) {
+    const fits = chosen.length === 0
+      ? await budget.take({ ...view, text: passage.text, text_truncated: true })
+      : await budget.take(`${GAP}${passage.text}`, reserved)
+    if (fits) chosen.push(passage)
+  }
+  if (chosen.length === 0) return undefined
+  const text = chosen.sort((a, b) => a.start - b.start).map(({ text }) => text.trim()).join(GAP)
+  return { ...view, text, text_truncated: true }
+}
+
+/** Whether memories, or parts of their texts, did not fit. */
 export function isCut (fitting: readonly MemoryView[], memories: readonly unknown[]): boolean {
-  return fitting.length < memories.length || fitting[0]?.text_truncated === true
+  return fitting.length < memories.length || fitting.some(({ text_truncated: isTruncated }) => isTruncated === true)
 }
 
 /**

@@ -41,6 +41,45 @@ for (const [name, text] of [
   })
 }
 
+t.test('of a long memory the passages that match are given, and then the other hits', async (t) => {
+  const { app, retain } = await testApp(t, { file })
+  const log = Array.from({ length: 800 }, (_, day) => `The harbour log of day ${day} mentions wind and tide.`).join(' ')
+  const secret = 'The passphrase of the lighthouse keeper is heliotrope.'
+  const long = await retain('b', `${log.slice(0, 40_000)} ${secret}`)
+  const short = await Promise.all([1, 2, 3].map(async (index) => (
+    await retain('b', `Short note ${index} on the keeper of the lighthouse.`)
+  )))
+  const client = await connectMcp(t, app)
+  const call = async (name: string) => answerOf(await client.callTool({
+    name, arguments: { bank_id: 'b', query: 'What is the passphrase of the lighthouse keeper?' },
+  }))
+  for (const [name, list] of [['recall', 'memories'], ['reflect', 'sources']] as const) {
+    const answer = await call(name)
+    const memories = answer[list] as Array<{ memory_id: string, text: string, text_truncated?: boolean }>
+    t.equal(memories[0]?.memory_id, long, name)
+    t.equal(memories[0]?.text_truncated, true)
+    t.ok(memories[0]?.text.endsWith(secret), `${name}: ${memories[0]?.text.slice(-80)}`)
+    // A reflect may use fewer of them as evidence.
+    const others = memories.slice(1).map(({ memory_id: id }) => id)
+    if (name === 'recall') t.strictSame(others.sort(), short.sort())
+    else t.ok(others.some((id) => short.includes(id)))
+    t.ok(countTokens(JSON.stringify(answer)) <= TOKENS + 50)
+  }
+})
+
+t.test('a long memory is given whole when all hits fit', async (t) => {
+  const { app, retain } = await testApp(t)
+  const text = `${'Boats carry tea to the islands. '.repeat(700)}The keeper sleeps.`
+  await retain('b', text)
+  await retain('b', 'The keeper reads.')
+  const client = await connectMcp(t, app)
+  const answer = answerOf(await client.callTool({ name: 'recall', arguments: { bank_id: 'b', query: 'keeper' } }))
+  t.equal(answer['truncated'], false)
+  t.strictSame((answer['memories'] as Array<{ text: string }>).map(({ text }) => text.length).sort((a, b) => b - a), [
+    text.length, 'The keeper reads.'.length,
+  ])
+})
+
 t.test('sources of a reflect, ids of a forget and pages of banks are cut', async (t) => {
   const { app, post } = await testApp(t, { file })
   const items = Array.from({ length: 100 }, (_, index) => ({ content: sentence(index), tags: ['all'] }))
