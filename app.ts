@@ -157,10 +157,11 @@ export async function assemble (
   await app.register(rowBudget)
   await app.register(largeAnswers)
   await app.register(tracing, { version, url: config.tracesUrl })
-  await app.register(metrics, { mode, host: config.host, port: config.metricsPort })
+  const devHosts = mode === 'dev' ? config.allowedHosts ?? [] : undefined
+  await app.register(metrics, { mode, host: config.host, port: config.metricsPort, allowedHosts: devHosts })
   await app.register(history, { clock })
   await app.register(httpRules, { ownsServer })
-  if (mode === 'dev') await app.register(hostNames, { allowed: config.allowedHosts ?? [] })
+  if (devHosts !== undefined) await app.register(hostNames, { allowed: devHosts })
   if (mode === 'dev' && !ownsServer && config.allowDevAuth !== true) await app.register(loopbackOnly)
   await app.register(routeScopes)
   if (config.corsOrigins !== undefined) await app.register(cors, { origins: config.corsOrigins })

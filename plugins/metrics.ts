@@ -34,10 +34,12 @@ interface MetricsOptions {
   host: string
   /** The port that serves only the metrics. Absent: routes/metrics.ts serves them on the gateway's port. */
   port?: number | undefined
+  /** The names in Host that this port serves besides loopback ones. Default: all. */
+  allowedHosts?: readonly string[] | undefined
 }
 
 /** Counts the requests of every route that is watched (plugins/active-requests.ts) and serves all metrics. */
-async function metrics (app: FastifyInstance, { mode, host, port }: MetricsOptions): Promise<void> {
+async function metrics (app: FastifyInstance, { mode, host, port, allowedHosts }: MetricsOptions): Promise<void> {
   const instruments = new Instruments(mode)
   const { registry } = instruments
   app.activeRequests.onEnd((request, reply, status) => { observe(request, reply, status, mode, instruments) })
@@ -56,6 +58,7 @@ async function metrics (app: FastifyInstance, { mode, host, port }: MetricsOptio
     server = await MetricsServer.listen({
       host,
       port,
+      allowedHosts,
       contentType: registry.contentType,
       render,
       onFailure: (err, id) => {

@@ -52,7 +52,7 @@ export const VARIABLES = [
     secret: false,
     kind: { type: 'integer', min: 0, max: 65_535 },
     description: 'Separate port for GET /metrics, on SERVICES_HOST and without authentication; 0 lets the system ' +
-      'choose. Unset: /metrics is served on SERVICES_PORT and requires the admin token.',
+      'choose. In dev mode SERVICES_ALLOWED_HOSTS applies. Unset: SERVICES_PORT serves it, for the admin token.',
   },
   {
     name: 'SERVICES_CONFIG_PATH',

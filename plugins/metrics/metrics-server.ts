@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { errorBody, errorHeaders, HttpError, statusOf } from '../../http/error-responses.js'
+import { hostNotAllowed, isServedHost } from '../../http/served-hosts.js'
 import { listenHost, ListenError } from '../../http/listen-error.js'
 import { ServiceError } from '../../lib/errors/service-error.js'
 import { requestId } from '../request-log.js'
@@ -10,6 +11,8 @@ interface MetricsServerOptions {
   host: string
   /** 0 lets the system choose. */
   port: number
+  /** The names in Host that are served besides loopback ones. Default: all, because a scrape needs no rights. */
+  allowedHosts?: readonly string[] | undefined
   contentType: string
   render: () => Promise<string>
   /** Gets the cause of a failed scrape, for the log. */
@@ -70,7 +73,7 @@ export class MetricsServer {
 async function answer (
   request: IncomingMessage,
   response: ServerResponse,
-  { contentType, render, onFailure }: Pick<MetricsServerOptions, 'contentType' | 'render' | 'onFailure'>,
+  { contentType, allowedHosts, render, onFailure }: Omit<MetricsServerOptions, 'host' | 'port'>,
 ): Promise<void> {
   const id = requestId(request)
   const send = (status: number, body: string, headers: Record<string, string>) => {
@@ -78,6 +81,7 @@ async function answer (
     response.end(body)
   }
   try {
+    if (allowedHosts !== undefined) checkHost(request, allowedHosts)
     checkTarget(request)
     send(200, await render(), { 'content-type': contentType })
   } catch (error) {
@@ -87,6 +91,12 @@ async function answer (
       'content-type': 'application/json; charset=utf-8', ...errorHeaders(known),
     })
   }
+}
+
+/** As plugins/host-names.ts. @throws ServiceError host_not_allowed */
+function checkHost ({ headers: { host }, socket }: IncomingMessage, allowed: readonly string[]): void {
+  const { localAddress } = socket
+  if (host !== undefined && !isServedHost(host, localAddress, allowed)) throw hostNotAllowed('SERVICES_ALLOWED_HOSTS')
 }
 
 /** @throws ServiceError not_found, method_not_allowed */

@@ -7,12 +7,12 @@ import { ListenError } from '../../http/listen-error.js'
 import { MetricsServer } from '../../plugins/metrics/metrics-server.js'
 import { RawConnection, request } from '../blackbox/raw.js'
 import { testApp, type TestApp } from '../helpers/app.js'
-import { testConfig } from '../helpers/config.js'
+import { testConfig, type TestConfig } from '../helpers/config.js'
 import { readExposition, valueOf } from '../helpers/exposition.js'
 import { refused } from '../routes/support.js'
 
-async function withOwnPort (t: Test): Promise<TestApp & { url: string }> {
-  const app = await testApp(t, { metricsPort: 0, adminToken: 'admin' })
+async function withOwnPort (t: Test, config: TestConfig = {}): Promise<TestApp & { url: string }> {
+  const app = await testApp(t, { metricsPort: 0, adminToken: 'admin', ...config })
   const told = app.log.map(({ msg }) => (
     /^Metrics are served at (http:\/\/127\.0\.0\.1:\d+\/metrics)$/.exec(String(msg))?.[1]
   )).filter((url) => url !== undefined)
@@ -62,6 +62,19 @@ await t.test('that port serves nothing else', async (t) => {
   const head = await fetch(url, { method: 'HEAD' })
   t.equal(head.status, 200)
   t.equal(await head.text(), '')
+})
+
+await t.test('in dev mode that port serves loopback names and allowed ones only', async (t) => {
+  const status = async (url: string, host: string) => {
+    const connection = await RawConnection.open(t, url)
+    connection.write(`GET /metrics HTTP/1.1\r\nHost: ${host}\r\n\r\n`)
+    return (await connection.response()).status
+  }
+  const { url } = await withOwnPort(t, { allowedHosts: ['metrics.example'] })
+  for (const host of ['localhost:9464', '127.0.0.1', 'metrics.example']) t.equal(await status(url, host), 200, host)
+  for (const host of ['evil.example', 'localhost.evil.example:80']) t.equal(await status(url, host), 403, host)
+  const other = await withOwnPort(t, { auth: { mode: 'api_key', apiKey: 'key' } })
+  t.equal(await status(other.url, 'evil.example'), 200, 'in other modes every name is served')
 })
 
 /** A server of metrics whose text is made when the test says so. */
