@@ -4,13 +4,11 @@ import { Type } from 'typebox'
 import { disconnectSignal } from '../http/disconnect-signal.js'
 import { BankConfigurationSchema } from '../lib/config/schema.js'
 import { invalidField } from '../lib/errors/service-error.js'
-import { revisionOf, type Precondition } from '../lib/memory/entity-tags.js'
+import { UNSET_ETAG, type Precondition } from '../lib/memory/entity-tags.js'
 import { BankConfigAnswer, BankConfigHistoryAnswer, DeleteBankAnswer } from '../lib/memory/schemas.js'
 import { BankParams } from './banks.js'
 import { answers, BODY_ERRORS, CALLER_ERRORS, LIMIT_ERRORS, withHeaders } from './responses.js'
 
-/** The precondition that the bank has no configuration of its own. */
-const NO_CONFIGURATION = [0]
 /** RFC 9110 section 8.8.3. A tag may contain commas. */
 const ENTITY_TAG = String.raw`(?:W/)?"[\x21\x23-\x7e]*"`
 const ENTITY_TAGS = new RegExp(`^${ENTITY_TAG}(?:[ \\t]*,[ \\t]*${ENTITY_TAG})*$`)
@@ -25,7 +23,7 @@ const Preconditions = Type.Object({
     maxLength: 4096,
     description: 'Entity tags, or `*` for any configuration that is set. Nothing is changed unless one of them ' +
       'is in force.',
-    examples: ['"r17"'],
+    examples: ['"hXZQ0b1rmzKq7yTnW5cJfA"'],
   })),
   'if-none-match': Type.Optional(Type.String({
     description: 'Only `*`: nothing is changed if a configuration is set. Not together with If-Match.',
@@ -164,10 +162,10 @@ function preconditionOf ({ headers }: Pick<FastifyRequest, 'headers'>): Precondi
   if (none !== undefined) {
     if (none !== '*') throw invalidField('If-None-Match', 'must be *')
     if (value !== undefined) throw invalidField('If-None-Match', 'cannot be sent together with If-Match')
-    return NO_CONFIGURATION
+    return [UNSET_ETAG]
   }
   if (value === undefined) return undefined
   if (value === '*') return 'set'
   if (!ENTITY_TAGS.test(value)) throw invalidField('If-Match', 'must be *, or entity tags in double quotes')
-  return [...value.matchAll(EACH_ENTITY_TAG)].flatMap(([tag]) => revisionOf(tag) ?? [])
+  return [...value.matchAll(EACH_ENTITY_TAG)].map(([tag]) => tag)
 }

@@ -2,13 +2,13 @@ import { formatInstant } from '../time/clock.js'
 import { BankConfigurationSchema, type BankConfiguration } from '../config/schema.js'
 import { ServiceError } from '../errors/service-error.js'
 import { bankKeyString, type BankKey, type RequestContext } from '../identity/context.js'
-import type { BankConfigStore, NewBankConfig } from '../stores/bank-configs.js'
+import type { BankConfig, BankConfigStore, NewBankConfig } from '../stores/bank-configs.js'
 import type { RemovedBank } from '../stores/vector-store.js'
 import { checkBankConfiguration } from './bank-configuration-check.js'
 import { readStored, type StoredConfig } from './bank-directory.js'
 import { makeBankQueue } from './bank-queue.js'
 import type { Dependencies } from './dependencies.js'
-import { etagOf, requirePrecondition, type Precondition } from './entity-tags.js'
+import { etagOf, requirePrecondition, UNSET_ETAG, type Precondition } from './entity-tags.js'
 import { resolveBank, type OpenBank } from './file-settings.js'
 import { mergePatch } from './merge-patch.js'
 import { nullableInstant } from './records.js'
@@ -19,6 +19,11 @@ import { withoutUndefined } from '../validation/members.js'
 const ATTEMPTS = 10
 /** Maximum number of merges that wait for another into the same bank. */
 const MAX_WAITING = 64
+
+/** Its tag is of the stored text, which the parsed configuration no longer has. */
+interface TaggedConfig extends StoredConfig {
+  etag: string
+}
 
 /** The configuration of banks, as administrators read and set it. Methods for clients require `admin` on the bank. */
 export class BankConfigurations {
@@ -87,7 +92,7 @@ export class BankConfigurations {
     return {
       history: entries.map((config) => ({
         config: config.document === null ? null : readStored(config).configuration,
-        etag: etagOf(config.revision),
+        etag: etagOf(config),
         updated_at: formatInstant(config.updatedAt),
         updated_by: config.updatedBy,
       })),
@@ -164,7 +169,7 @@ export class BankConfigurations {
     const configs = this.#storeOf()
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const existing = needsExisting || precondition !== undefined ? await this.#read(key) : undefined
-      requirePrecondition(precondition, existing)
+      requirePrecondition(precondition, existing?.etag ?? UNSET_ETAG)
       const before = existing?.configuration ?? {}
       const proposed = next(before)
       if (proposed === before) return this.#answer(key, existing)
@@ -175,7 +180,7 @@ export class BankConfigurations {
       const { changed, revision } = await configs.write(key, { ...change, ...expected })
       if (changed) {
         this.#deps.directory.invalidate(key)
-        return this.#answer(key, change.document === null ? undefined : readStored({ ...change, revision }))
+        return this.#answer(key, change.document === null ? undefined : withEtag({ ...change, revision }))
       }
     }
     throw new ServiceError(
@@ -199,11 +204,11 @@ export class BankConfigurations {
     return changed
   }
 
-  async #read (key: BankKey): Promise<StoredConfig | undefined> {
+  async #read (key: BankKey): Promise<TaggedConfig | undefined> {
     const { bankConfigs } = this.#deps.store
     if (bankConfigs === undefined) return undefined
     const [found] = await bankConfigs.read([key])
-    return found === undefined ? undefined : readStored(found.config)
+    return found === undefined ? undefined : withEtag(found.config)
   }
 
   #storeOf (): BankConfigStore {
@@ -214,7 +219,7 @@ export class BankConfigurations {
     return bankConfigs
   }
 
-  #answer (key: BankKey, stored: StoredConfig | undefined): BankConfigAnswer {
+  #answer (key: BankKey, stored: TaggedConfig | undefined): BankConfigAnswer {
     const { operator, bankGrants } = this.#deps.live.current
     const { access: own = [], ...sections } = stored?.configuration ?? {}
     const { sections: effective, origin } = operator.explain(key.bankId, sections)
@@ -231,9 +236,13 @@ export class BankConfigurations {
       config: stored?.configuration ?? {},
       effective: withoutUndefined({ access: [...granted, ...ownInForce], ...effective, profile: profile?.name }),
       origin: origins,
-      etag: etagOf(stored?.revision ?? 0),
+      etag: stored?.etag ?? UNSET_ETAG,
       updated_at: nullableInstant(stored?.updatedAt ?? null),
       updated_by: stored?.updatedBy ?? null,
     }
   }
+}
+
+function withEtag (config: BankConfig): TaggedConfig {
+  return { ...readStored(config), etag: etagOf(config) }
 }

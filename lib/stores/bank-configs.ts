@@ -5,7 +5,10 @@ import { DAY_MS } from '../time/days.js'
 export interface BankConfig {
   /** Increases with every change in the store, across all banks; no two changes share a revision. */
   revision: number
-  /** The configuration as JSON; null when the bank's own configuration was removed. */
+  /**
+   * The configuration as JSON; null when the bank's own configuration was removed. It is returned as it was written,
+   * because entity tags depend on each character.
+   */
   document: string | null
   /** Milliseconds since the epoch. */
   updatedAt: number

@@ -6,7 +6,7 @@ import {
   entryProfile, faultsOf, flatten, grantsOn, longestContent, merged, permissionsOf, valuesInForce, type Document,
   type Sections,
 } from './oracle.js'
-import { revisionOf, type Replica } from './replica.js'
+import type { Replica } from './replica.js'
 
 /** The time in which a change is in force in every process, as documented. */
 const PROPAGATION_MS = 2000
@@ -33,7 +33,8 @@ export class Model {
   readonly #banks = new Map(BANKS.map((bank): [string, Bank] =>
     [bank, { own: undefined, etag: UNSET, updatedBy: null, history: [], recent: [{}], changedAt: 0 }]))
 
-  readonly #etags = new Set<string>()
+  /** The state that each entity tag stands for, with its author. */
+  readonly #etags = new Map<string, unknown>()
   /** Counts of the answers by kind, because a run in which nearly every change is refused would prove little. */
   readonly answerCounts = new Map<string, number>()
   /** Longest time after a change at which a process still answered with the state before it, in milliseconds. */
@@ -237,8 +238,10 @@ export class Model {
     this.#assertSame(
       answers.map(({ status }) => status).sort(), action === 'race' ? [200, 412] : [200, 200], `${action} on ${id}`,
     )
-    const byAge =
-      answers.filter(({ status }) => status === 200).sort((one, other) => revisionOf(one) - revisionOf(other))
+    const tags = await this.#replicas[0]!.historyTags(id)
+    const byAge = answers
+      .filter(({ status }) => status === 200)
+      .sort((one, other) => tags.indexOf(String(other.body['etag'])) - tags.indexOf(String(one.body['etag'])))
     for (const answer of byAge) {
       const next = merged(this.bank(id).own ?? {}, patches[answers.indexOf(answer)]!)
       this.#put(id, next, String(answer.body['etag']), ROOT)
@@ -248,8 +251,11 @@ export class Model {
 
   #put (id: string, own: Document | undefined, etag: string, updatedBy: string | null): void {
     const bank = this.bank(id)
-    if (etag !== UNSET) this.#assertSame(this.#etags.has(etag), false, `${etag} is the entity tag of two states`)
-    this.#etags.add(etag)
+    const state = { own, updatedBy }
+    if (etag !== UNSET) {
+      this.#assertSame(this.#etags.get(etag) ?? state, state, `${etag} is the entity tag of two states`)
+    }
+    this.#etags.set(etag, state)
     bank.recent.push(own ?? {})
     Object.assign(bank, { own, etag, updatedBy, changedAt: performance.now() })
   }

@@ -63,6 +63,12 @@ export class Replica {
     return (await this.call('GET', `/v1/banks/${bank}/config`, ROOT)).body as unknown as ConfigBody
   }
 
+  /** The entity tags of the changes of a bank, newest first. */
+  async historyTags (bank: string): Promise<string[]> {
+    const { body } = await this.call('GET', `/v1/banks/${bank}/config/history`, ROOT)
+    return (body['history'] as Array<{ etag: string }>).map(({ etag }) => etag)
+  }
+
   async permissions (bank: string, principal: string): Promise<Permission[]> {
     const { body } = await this.call('GET', `/v1/whoami?bank_id=${bank}`, principal)
     return (body['permissions'] as Array<{ permission: Permission }>).map(({ permission }) => permission)
@@ -93,9 +99,4 @@ export async function startReplicas (t: Test, schema: string): Promise<Replica[]
   }
   // They start one after the other, because the first one creates the tables.
   return [await start('one'), await start('two')]
-}
-
-/** The revision in the entity tag of an answer. */
-export function revisionOf ({ body }: Answer): number {
-  return Number(String(body['etag']).slice(2, -1))
 }

@@ -51,3 +51,23 @@ await t.test('banks with the same name in two tenants have separate configuratio
   await app.inject({ method: 'DELETE', url: '/v1/banks/home', headers: of('zeta') })
   t.same(await getConfig(app, 'home', of('acme')), acme)
 })
+
+await t.test('entity tags are the same whatever other tenants change meanwhile', async (t) => {
+  const tagsOfAcme = async (changesOfZeta: number) => {
+    const { auth, of } = await tenants(t)
+    const app = await testApp(t, { auth })
+    const other = async () => {
+      for (let i = 0; i < changesOfZeta; i++) await putConfig(app, 'home', { mission: `${i}` }, of('zeta'))
+    }
+    await other()
+    const { etag: first } = await putConfig(app, 'home', { mission: 'One.' }, of('acme'))
+    await other()
+    const { etag: second } = await putConfig(app, 'home', { mission: 'Two.' }, of('acme'))
+    await other()
+    await resetConfig(app, 'home', of('acme'))
+    return [first, second, ...(await historyOf(app, 'home', of('acme'))).map(({ etag }) => etag)]
+  }
+  const tags = await tagsOfAcme(3)
+  t.equal(new Set(tags).size, 3, 'each change has a tag of its own')
+  t.same(tags, await tagsOfAcme(0))
+})

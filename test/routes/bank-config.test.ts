@@ -39,7 +39,7 @@ await t.test('a PUT stores the configuration, its author and time, and a GET ret
     'signal_quality.dedup.action': 'bank',
     'signal_quality.dedup.threshold': 'default',
   })
-  t.match(answer.etag, /^"r[1-9]\d*"$/)
+  t.match(answer.etag, /^"[\w-]{22}"$/)
   t.equal(response.headers['etag'], answer.etag)
   t.same(await getConfig(app, 'home'), answer)
 })

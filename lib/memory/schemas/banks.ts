@@ -98,7 +98,8 @@ export const AdminBanksAnswer = strict({ banks: Type.Array(AdminBank) }, {
   examples: [{ banks: [{ tenant_id: null, ...BANK }] }],
 })
 const entityTag = Type.String({
-  description: 'Entity tag of the configuration, for If-Match; also in the ETag header.', examples: ['"r17"'],
+  description: 'Entity tag of the configuration, for If-Match; also in the ETag header.',
+  examples: ['"hXZQ0b1rmzKq7yTnW5cJfA"'],
 })
 
 export const BankConfigAnswer = strict({
@@ -126,7 +127,7 @@ export const BankConfigAnswer = strict({
     config: { mission: 'Be brief.' },
     effective: { mission: 'Be brief.' },
     origin: { mission: 'bank' },
-    etag: '"r17"',
+    etag: '"hXZQ0b1rmzKq7yTnW5cJfA"',
     updated_at: '2026-01-05T09:30:00.000Z',
     updated_by: 'user:alice',
   }],

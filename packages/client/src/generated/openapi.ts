@@ -1015,7 +1015,7 @@ export interface components {
             };
             /**
              * @description Entity tag of the configuration, for If-Match; also in the ETag header.
-             * @example "r17"
+             * @example "hXZQ0b1rmzKq7yTnW5cJfA"
              */
             etag: string;
             /**
@@ -1031,7 +1031,7 @@ export interface components {
             config: components["schemas"]["BankConfig"] | null;
             /**
              * @description Entity tag of the configuration, for If-Match; also in the ETag header.
-             * @example "r17"
+             * @example "hXZQ0b1rmzKq7yTnW5cJfA"
              */
             etag: string;
             /** Format: date-time */
@@ -3061,7 +3061,7 @@ export interface operations {
                      *       "origin": {
                      *         "mission": "bank"
                      *       },
-                     *       "etag": "\"r17\"",
+                     *       "etag": "\"hXZQ0b1rmzKq7yTnW5cJfA\"",
                      *       "updated_at": "2026-01-05T09:30:00.000Z",
                      *       "updated_by": "user:alice"
                      *     }
@@ -3077,7 +3077,7 @@ export interface operations {
             header?: {
                 /**
                  * @description Entity tags, or `*` for any configuration that is set. Nothing is changed unless one of them is in force.
-                 * @example "r17"
+                 * @example "hXZQ0b1rmzKq7yTnW5cJfA"
                  */
                 "if-match"?: string;
                 /**
@@ -3128,7 +3128,7 @@ export interface operations {
                      *       "origin": {
                      *         "mission": "bank"
                      *       },
-                     *       "etag": "\"r17\"",
+                     *       "etag": "\"hXZQ0b1rmzKq7yTnW5cJfA\"",
                      *       "updated_at": "2026-01-05T09:30:00.000Z",
                      *       "updated_by": "user:alice"
                      *     }
@@ -3144,7 +3144,7 @@ export interface operations {
             header?: {
                 /**
                  * @description Entity tags, or `*` for any configuration that is set. Nothing is changed unless one of them is in force.
-                 * @example "r17"
+                 * @example "hXZQ0b1rmzKq7yTnW5cJfA"
                  */
                 "if-match"?: string;
                 /**
@@ -3183,7 +3183,7 @@ export interface operations {
                      *       "origin": {
                      *         "mission": "bank"
                      *       },
-                     *       "etag": "\"r17\"",
+                     *       "etag": "\"hXZQ0b1rmzKq7yTnW5cJfA\"",
                      *       "updated_at": "2026-01-05T09:30:00.000Z",
                      *       "updated_by": "user:alice"
                      *     }
@@ -3199,7 +3199,7 @@ export interface operations {
             header?: {
                 /**
                  * @description Entity tags, or `*` for any configuration that is set. Nothing is changed unless one of them is in force.
-                 * @example "r17"
+                 * @example "hXZQ0b1rmzKq7yTnW5cJfA"
                  */
                 "if-match"?: string;
                 /**
@@ -3259,7 +3259,7 @@ export interface operations {
                      *       "origin": {
                      *         "mission": "bank"
                      *       },
-                     *       "etag": "\"r17\"",
+                     *       "etag": "\"hXZQ0b1rmzKq7yTnW5cJfA\"",
                      *       "updated_at": "2026-01-05T09:30:00.000Z",
                      *       "updated_by": "user:alice"
                      *     }
@@ -3644,7 +3644,7 @@ export interface operations {
                      *       "origin": {
                      *         "mission": "bank"
                      *       },
-                     *       "etag": "\"r17\"",
+                     *       "etag": "\"hXZQ0b1rmzKq7yTnW5cJfA\"",
                      *       "updated_at": "2026-01-05T09:30:00.000Z",
                      *       "updated_by": "user:alice"
                      *     }
@@ -3690,7 +3690,7 @@ export interface operations {
                      *       "origin": {
                      *         "mission": "bank"
                      *       },
-                     *       "etag": "\"r17\"",
+                     *       "etag": "\"hXZQ0b1rmzKq7yTnW5cJfA\"",
                      *       "updated_at": "2026-01-05T09:30:00.000Z",
                      *       "updated_by": "user:alice"
                      *     }
