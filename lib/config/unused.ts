@@ -93,15 +93,11 @@ function * prices (file: FileConfig): Iterable<string> {
 }
 
 function * retrieval (file: FileConfig): Iterable<string> {
-  const { rerank, semantic_timeout_ms: semanticTimeout, weights } = file.retrieval ?? {}
+  const { rerank, semantic_timeout_ms: semanticTimeout } = file.retrieval ?? {}
   if (file.reranker === undefined && hasEntries(rerank)) {
     yield 'retrieval.rerank: it has no effect without a reranker; set reranker'
   }
-  const isMock = (file.embedding_provider ?? DEFAULTS.embedding_provider) === 'mock'
-  if (semanticTimeout !== undefined && isMock && (weights?.semantic ?? 0) === 0) {
-    yield 'retrieval.semantic_timeout_ms: embedding_provider is mock, whose vectors are not searched; set ' +
-      'embedding_provider'
-  }
+  if (semanticTimeout !== undefined && !searchesVectors(file)) yield semanticTimeoutOfMock('retrieval')
 }
 
 /** Settings of banks and profiles that have no effect on this server. */
@@ -114,6 +110,7 @@ function * banksAndProfiles (file: FileConfig): Iterable<string> {
       if (file.reranker === undefined && hasEntries(retrieval.rerank)) {
         yield `${at}.rerank: it has no effect without a reranker; set reranker`
       }
+      if (retrieval.semantic_timeout_ms !== undefined && !searchesVectors(file)) yield semanticTimeoutOfMock(at)
       for (const helper of ['rewrite', 'model_rerank'] as const) {
         if (isMock && retrieval[helper]?.enabled === true) {
           yield `${at}.${helper}.enabled: llm_provider is mock, which does not support it; set llm_provider`
@@ -121,6 +118,16 @@ function * banksAndProfiles (file: FileConfig): Iterable<string> {
       }
     }
   }
+}
+
+/** No bank or profile can switch on what the general weight leaves off. */
+function searchesVectors ({ embedding_provider: provider, retrieval }: FileConfig): boolean {
+  return (provider ?? DEFAULTS.embedding_provider) !== 'mock' || (retrieval?.weights?.semantic ?? 0) > 0
+}
+
+function semanticTimeoutOfMock (section: string): string {
+  return `${section}.semantic_timeout_ms: embedding_provider is mock, whose vectors are not searched; set ` +
+    'embedding_provider'
 }
 
 function withoutEnabled (section: string, key: string): string {

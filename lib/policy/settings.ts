@@ -117,6 +117,11 @@ export class OperatorSettings {
     if (own.retrieval?.rerank !== undefined && !this.#capabilities.hasReranker) {
       faults.push({ field: 'retrieval.rerank', message: 'has no effect, since the server has no reranker' })
     }
+    if (own.retrieval?.semantic_timeout_ms !== undefined && this.global.retrieval.weights.semantic === 0) {
+      faults.push({
+        field: 'retrieval.semantic_timeout_ms', message: 'has no effect, since the server searches no vectors',
+      })
+    }
     return faults
   }
 

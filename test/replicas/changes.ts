@@ -117,8 +117,9 @@ const sections = {
     fusion: pick('linear', 'rrf'),
     bm25: some({ k1: pick(1, 2) }),
     weights: some({ lexical: pick(1, 2, 2, 2, 0), semantic: pick(0, 0, 0, 0, 1) }),
-    rewrite: some({ enabled: pick(false, false, true), max_queries: pick(1, 2, 3) }),
-    semantic_timeout_ms: pick(1000, 2000, 3000, 4000),
+    rewrite: some({
+      enabled: pick(false, false, true), max_queries: pick(1, 2, 3), timeout_ms: pick(1000, 2000, 3000, 4000),
+    }),
   }),
   reflect: some({
     min_score: pick(0, 0.3, 0.6, 0.7, 0.8),

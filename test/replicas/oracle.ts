@@ -138,6 +138,8 @@ function allFaultsOf (file: BankFile, bank: string, own: Document): Fault[] {
     ...off ? [fault('retrieval.weights', 'off')] : [],
     // The server of the test has no reranker.
     ...at('retrieval.rerank') === undefined ? [] : [fault('retrieval.rerank', 'unused')],
+    // Nor does it search vectors.
+    ...at('retrieval.semantic_timeout_ms') === undefined ? [] : [fault('retrieval.semantic_timeout_ms', 'unused')],
     ...own.access !== undefined && !file.access_control.bank_grants ? [fault('access', 'forbidden')] : [],
     ...own.profile !== undefined && file.profiles[own.profile] === undefined ? [fault('profile', 'unknown')] : [],
   ]

@@ -69,9 +69,11 @@ await t.test('every limit has a row in this table', async (t) => {
 for (const { path, operator, looser, tighter } of ROWS) {
   await t.test(`a bank may set ${path} as the file has it or tighter, never looser`, async (t) => {
     const profiles = { loose: of(path, looser), tight: of(path, tighter) }
-    const entries = { banks: { entry: of(path, operator) } }
+    // A time for the search of vectors has an effect only where vectors are searched.
+    const base = path === 'retrieval.semantic_timeout_ms' ? fileOf('retrieval.weights.semantic', 1) : {}
     for (const [bankId, file] of [
-      ['home', { ...fileOf(path, operator), profiles }], ['entry', { ...entries, profiles }],
+      ['home', { ...withValueAt(base, path, operator), profiles }],
+      ['entry', { ...base, banks: { entry: of(path, operator) }, profiles }],
     ] as const) {
       const app = await testApp(t, { file, logLevel: 'silent' }, { reranker: RERANKER })
       const before = await putConfig(app, bankId, { description: 'A bank.' })

@@ -44,6 +44,10 @@ await t.test('an invalid configuration is refused', async (t) => {
     ['a text that is too long', { description: 'x'.repeat(1001) }, 'description'],
     ['both strategies without a weight', { retrieval: { weights: { lexical: 0 } } }, 'retrieval.weights'],
     ['a reranker\'s settings without a reranker', { retrieval: { rerank: { weight: 0.5 } } }, 'retrieval.rerank'],
+    [
+      'a time for vectors that are not searched', { retrieval: { semantic_timeout_ms: 100 } },
+      'retrieval.semantic_timeout_ms',
+    ],
     ['several faults', { nothing: 1, mission: '' }, 'nothing', 'mission'],
   ]
   for (const [what, config, ...fields] of rows) {

@@ -46,6 +46,14 @@ const refused: Record<string, { yaml: string, env?: Environment, problems: strin
     problems: ['retrieval.semantic_timeout_ms: embedding_provider is mock, whose vectors are not searched; set ' +
       'embedding_provider'],
   },
+  'a time for an embedding, of a bank and of a profile': {
+    yaml: 'banks: {home: {retrieval: {semantic_timeout_ms: 10}}}\nprofiles: {fast: {retrieval: {semantic_timeout_ms: ' +
+      '10}}}',
+    problems: ['banks.home', 'profiles.fast'].map((at) => (
+      `${at}.retrieval.semantic_timeout_ms: embedding_provider is mock, whose vectors are not searched; set ` +
+        'embedding_provider'
+    )),
+  },
   'a bound of batches above that of all bodies': {
     yaml: 'bounds: {batch_bytes: 20971520}',
     problems: ['bounds.batch_bytes: found 20971520, allowed is at most SERVICES_MAX_BODY_BYTES, which is 10485760'],
@@ -91,7 +99,7 @@ const used: Record<string, string> = {
   'what is switched off on purpose': 'retrieval: {rewrite: {enabled: false, max_queries: 2}, model_rerank: {enabled: ' +
     'false, weight: 1}, weights: {semantic: 0}}\naccess_control: {enabled: false, default_policy: deny}',
   'a time for the mock\'s vectors when they are searched': 'retrieval: {semantic_timeout_ms: 10, weights: ' +
-    '{semantic: 1}}',
+    '{semantic: 1}}\nbanks: {home: {retrieval: {semantic_timeout_ms: 9}}}',
   'a bound of batches up to that of all bodies': 'bounds: {batch_bytes: 10485760, import_bytes: 20971520}',
   'empty sections': 'retrieval: {rerank: {}, rewrite: {}}\nescalation: {circuit_breaker: {}}\nprices: ' +
     '{}\naccess_control: {}',
