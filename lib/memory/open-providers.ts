@@ -1,6 +1,7 @@
 import type { BackOffTools } from '../concurrency/back-off.js'
 import type { Clock } from '../time/clock.js'
 import type { Config } from '../config/config.js'
+import { messageOf, withoutMessage } from '../errors/message-of.js'
 import type { ProviderChoice, Settings } from '../config/settings.js'
 import { configsWithoutProvider } from '../config/unused.js'
 import { BoundedEmbeddings } from '../models/bounded-embeddings.js'
@@ -10,11 +11,11 @@ import { embeddingProviders, languageModels, rerankers } from '../models/registr
 import { ObservedEmbeddings, ObservedReranker } from '../models/observed.js'
 import type { Reranker } from '../models/reranker.js'
 import {
-  makeProvider, providerLabel, ProviderError, type ProviderKind, type ProviderContext,
+  makeProvider, providerLabel, ProviderError, withoutValues, type ProviderKind, type ProviderContext,
 } from '../providers/registry.js'
 import { vectorStores } from '../stores/registry.js'
 import { storeWithServiceErrors } from '../stores/service-errors.js'
-import type { EmbeddingSpace, VectorStore } from '../stores/vector-store.js'
+import type { EmbeddingSpace, StoreStart, VectorStore } from '../stores/vector-store.js'
 import { NO_TELEMETRY, type Telemetry } from '../telemetry/telemetry.js'
 import { EmbeddingBackfill, type EmbeddingBackfillOptions } from './embedding-backfill.js'
 
@@ -76,7 +77,7 @@ export async function openProviders (
     const reranker = chosen && await make(overrides.reranker, rerankers, chosen)
     const weights = strategyWeights(settings, embeddings)
     const store = await make(overrides.store, vectorStores, settings.vectorStore)
-    await store.start?.({
+    await startStore(store, overrides.store === undefined ? settings.vectorStore : undefined, {
       clock,
       warn,
       info,
@@ -90,7 +91,9 @@ export async function openProviders (
     const bounded = isCustom(overrides.embeddings, settings.embeddings) ? new BoundedEmbeddings(embeddings) : embeddings
     const observer = (provider: string) => ({ provider, telemetry, timer: () => performance.now() })
     return {
-      store: storeWithServiceErrors(store, isCustom(overrides.store, settings.vectorStore)),
+      store: storeWithServiceErrors(
+        store, isCustom(overrides.store, settings.vectorStore), settings.vectorStore.config,
+      ),
       embeddings: new ObservedEmbeddings(bounded, observer(providerLabel(settings.embeddings.name))),
       languageModel,
       weights,
@@ -100,6 +103,17 @@ export async function openProviders (
   } catch (error) {
     await Promise.allSettled(open.map(async (provider) => { await provider.close?.() }))
     throw error
+  }
+}
+
+/** @param choice undefined when a program passes the store, and so gets its errors unchanged */
+async function startStore (store: VectorStore, choice: ProviderChoice | undefined, tools: StoreStart): Promise<void> {
+  try {
+    await store.start?.(tools)
+  } catch (error) {
+    if (choice?.name.includes(':') !== true) throw error
+    const reason = withoutValues(messageOf(error), choice.config)
+    throw new ProviderError(`vector_store: ${choice.name} could not be started: ${reason}`, withoutMessage(error))
   }
 }
 

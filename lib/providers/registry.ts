@@ -126,14 +126,16 @@ function construct (key: string, name: string, Class: ProviderClass, config: Pro
 }
 
 /**
- * Removes the configured values, and parts of them, as of a URL: the message of an operator's class may hold a
- * password.
+ * Removes the configured values, and parts of them, as of a URL, and the credentials of any URL: the message of an
+ * operator's class may hold a password, also one that the class has read itself.
  */
-function withoutValues (message: string, config: ProviderConfig): string {
+export function withoutValues (message: string, config: ProviderConfig): string {
   const parts = leaves(config)
     .flatMap((value) => [value, ...value.split(/[\s:/@?&=,;]+/)])
     .filter((part) => part.length >= MIN_SECRET_CHARACTERS)
-  return parts.sort((a, b) => b.length - a.length).reduce((text, part) => text.replaceAll(part, '…'), message)
+  return parts
+    .sort((a, b) => b.length - a.length)
+    .reduce((text, part) => text.replaceAll(part, '…'), message.replace(/\/\/[^\s/]+@/g, '//…@'))
 }
 
 function leaves (value: unknown): string[] {

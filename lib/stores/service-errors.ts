@@ -1,5 +1,6 @@
 import { withoutMessage } from '../errors/message-of.js'
 import { ServiceError } from '../errors/service-error.js'
+import { withoutValues, type ProviderConfig } from '../providers/registry.js'
 import type { BankConfigStore } from './bank-configs.js'
 import { IdempotencyKeyTaken } from './idempotency.js'
 import {
@@ -30,8 +31,11 @@ export async function withServiceErrors<T> (query: () => Promise<T>, isCustom = 
  * ServiceErrors. Optional methods are present if the store has them. `close` and `health` keep their errors, because no
  * client sees them, but without the message of a custom store's.
  * @param isCustom as in withServiceErrors
+ * @param config the settings of a custom store, whose values are removed from what its `health` reports
  */
-export function storeWithServiceErrors (store: VectorStore, isCustom = false): VectorStore {
+export function storeWithServiceErrors (
+  store: VectorStore, isCustom = false, config: ProviderConfig = {},
+): VectorStore {
   const { bankConfigs } = store
   const wrap = wrapperOf(store, isCustom)
   const search = wrap(() => store.search)
@@ -43,7 +47,12 @@ export function storeWithServiceErrors (store: VectorStore, isCustom = false): V
     }
   }
   return {
-    health: async () => await logged(async () => await store.health()),
+    health: async () => {
+      const health = await logged(async () => await store.health())
+      return isCustom && typeof health.message === 'string'
+        ? { ...health, message: withoutValues(health.message, config) }
+        : health
+    },
     close: async () => { await logged(async () => { await store.close() }) },
     insert: wrap(() => store.insert),
     import: wrap(() => store.import),

@@ -93,16 +93,32 @@ const PROVIDERS: ReadonlyArray<readonly [what: string, yaml: string, says: RegEx
     'a class that throws', 'vector_store: ./store.mjs:Broken',
     /^vector_store: .\/store.mjs:Broken could not be made: no luck$/m,
   ],
+  [
+    'a store that does not start', 'vector_store: ./store.mjs:Down\nvector_store_config: {key: sk-hunter2}',
+    /^vector_store: .\/store.mjs:Down could not be started: … is not valid for postgres:\/\/…@db\/x$/m,
+  ],
 ]
+
+const STORES = `
+import { InMemoryVectorStore } from 'memory-gateway/lib/stores/in-memory/store.js'
+export class Empty {}
+export class Broken { constructor () { throw new Error('no luck') } }
+export class Down extends InMemoryVectorStore {
+  constructor ({ key }) {
+    super()
+    this.key = key
+  }
+
+  async start () { throw new Error(this.key + ' is not valid for postgres://gateway:hunter2@db/x') }
+}`
 
 t.test('a provider that cannot be loaded ends the start', async (t) => {
   for (const [what, yaml, says] of PROVIDERS) {
     await t.test(what, async (t) => {
-      const directory = t.testdir({
-        'config.yaml': `${yaml}\n`,
-        'store.mjs': 'export class Empty {}\nexport class Broken { constructor () { throw new Error(\'no luck\') } }\n',
-      })
-      t.match(await refusal(t, { SERVICES_CONFIG_PATH: `${directory}/config.yaml` }), says)
+      const directory = t.testdir({ 'config.yaml': `${yaml}\n`, 'store.mjs': STORES })
+      const said = await refusal(t, { SERVICES_CONFIG_PATH: `${directory}/config.yaml` })
+      t.match(said, says)
+      t.notMatch(said, 'hunter2')
     })
   }
 })

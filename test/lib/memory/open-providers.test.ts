@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import t from 'tap'
 import { systemClock } from '../../../lib/time/clock.js'
 import type { FileConfig } from '../../../lib/config/schema.js'
@@ -6,6 +7,7 @@ import { openProviders, type ProviderOverrides } from '../../../lib/memory/open-
 import { hasLocalEmbeddings } from '../../../lib/models/local/embedding-provider.js'
 import { ProviderError } from '../../../lib/providers/registry.js'
 import { InMemoryVectorStore } from '../../../lib/stores/in-memory/store.js'
+import { rejection } from '../../helpers/rejection.js'
 import { SteeredEmbeddings } from '../../fixtures/steered-embeddings.js'
 
 const open = async (file: FileConfig, overrides: ProviderOverrides = {}, environment: Record<string, string> = {}) => (
@@ -81,6 +83,34 @@ t.test('when one provider cannot be created, those that were created are closed'
   })
   await t.rejects(open({}, { embeddings, reranker, store }), new ProviderError('no such table'))
   t.strictSame(closed.sort(), ['embeddings', 'reranker', 'store'])
+})
+
+t.test('what a store of the operator says of its start and health has no secrets', async (t) => {
+  const directory = t.testdir({
+    'store.mjs': `
+      import { InMemoryVectorStore } from 'memory-gateway/lib/stores/in-memory/store.js'
+      export class Store extends InMemoryVectorStore {
+        constructor (config) {
+          super()
+          this.config = config
+        }
+
+        async start () { if (this.config.fails) this.fail() }
+        async health () { return { healthy: false, message: this.reason() } }
+        reason () { return this.config.key + ' is not valid for postgres://gateway:hunter2@db/x' }
+        fail () { throw new RangeError(this.reason()) }
+      }`,
+  })
+  const openWith = async (config: Record<string, unknown>) => (
+    await open({ vector_store: `${directory}/store.mjs:Store`, vector_store_config: config })
+  )
+  const reason = '… is not valid for postgres://…@db/x'
+  const { store } = await openWith({ key: 'sk-hunter2' })
+  t.strictSame(await store.health(), { healthy: false, message: reason })
+  const error = await rejection(ProviderError, openWith({ key: 'sk-hunter2', fails: true }))
+  t.equal(error.message, `vector_store: ${directory}/store.mjs:Store could not be started: ${reason}`)
+  t.match(error.cause, { name: 'RangeError', stack: /store\.mjs/ }, 'the cause tells where')
+  t.notMatch(inspect(error), 'hunter2')
 })
 
 t.test('the settings of a provider that is not selected end the start', async (t) => {
