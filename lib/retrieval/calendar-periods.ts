@@ -15,6 +15,7 @@ export const MONTH_NAME = '(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|m
   'sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)'
 /** The names of weekdays without `day`, from Sunday on. */
 export const WEEKDAYS = ['sun', 'mon', 'tues', 'wednes', 'thurs', 'fri', 'satur']
+export const WEEKDAYS_FROM_MONDAY = [...WEEKDAYS.slice(1), ...WEEKDAYS.slice(0, 1)]
 /** Matches their short names. */
 export const SHORT_WEEKDAY = '(?:mon|tues?|wed|thu(?:rs?)?|fri|sat|sun)'
 const SHORT_MONTHS = MONTHS.map((month) => month.slice(0, 3).toLowerCase())

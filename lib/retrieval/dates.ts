@@ -1,6 +1,8 @@
 import { FIRST_INSTANT, LAST_INSTANT } from '../time/clock.js'
 import { DAY_MS, startOfDay, utcDate, WEEK_MS } from '../time/days.js'
-import { isEveryYear, latestAndNext, mondayOf, RECURRENCES, SHORT_WEEKDAY, yearOf } from './calendar-periods.js'
+import {
+  isEveryYear, latestAndNext, mondayOf, MONTHS, RECURRENCES, SHORT_WEEKDAY, WEEKDAYS_FROM_MONDAY, yearOf,
+} from './calendar-periods.js'
 import { parseDates, type NamedDate } from './date-parser.js'
 import { readableDates } from './date-text.js'
 import { namedPeriods } from './named-periods.js'
@@ -16,8 +18,8 @@ const TIME_WORD = new RegExp(String.raw`\d|\b(?:${[
   'today|tonight|(?:this|last) (?:morning|afternoon|evening|night)|yesterday|tomorrow|ago',
   'weekend|week|month|quarter|half|year|spring|summer|autumn|fall|winter',
   'christmas|xmas|easter|halloween|thanksgiving|boxing day|valentine|patrick|independence day',
-  '(?:mon|tues|wednes|thurs|fri|satur|sun)day',
-  'january|february|march|april|may|june|july|august|september|october|november|december',
+  `(?:${WEEKDAYS_FROM_MONDAY.join('|')})day`,
+  MONTHS.join('|').toLowerCase(),
   'jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec',
 ].join('|')})s?\b`, 'i')
 /**
@@ -222,7 +224,7 @@ function yearsIn (text: string, reference: number): TimeSpan[] {
 const EXPLICIT = new RegExp([
   String.raw`\b(?:19|20)\d\d\b`,
   String.raw`\b\d{1,2}[./-]\d{1,2}[./-]\d{2,4}\b`,
-  String.raw`\b(?:January|February|March|April|May|June|July|August|September|October|November|December)\b`,
+  String.raw`\b(?:${MONTHS.join('|')})\b`,
 ].join('|'))
 
 /**

@@ -4,6 +4,7 @@ import { addAlternatives, furtherTerms } from '../../text/alternative-terms.js'
 import { endsInQuestion, contentStems } from '../../text/analysis.js'
 import { fnv1a, stem } from '../../text/stems.js'
 import { words } from '../../text/words.js'
+import { MONTHS, WEEKDAYS_FROM_MONDAY } from '../calendar-periods.js'
 import { explicitTimes } from '../dates.js'
 import type { TimeSpan } from '../open-periods.js'
 
@@ -60,9 +61,7 @@ export const SHORT_TURN_WORDS = 50
 /** Only the beginning of a long text is read, and of a long name. */
 const MAX_CHARACTERS = 2000
 const MAX_NAME_CHARACTERS = 128
-/**
- * The most characters of all cached texts together. Their number is bounded too, but a text can have 50,000 characters.
- */
+/** The most characters of all cached texts together. Their number is bounded too, but a text can have 50,000. */
 const MAX_CACHED_CHARACTERS = 16_000_000
 
 /** The length of an array that the hashes of cached signals share. */
@@ -76,8 +75,9 @@ const MESSAGE_ROLE = /^(?:user|human|assistant|ai)$/i
 const FIRST_PERSON = /\b(?:[Ii]|[Mm]e|[Mm]y|[Mm]ine|[Ww]e|us|[Oo]urs?)\b/
 const TIME = new RegExp(String.raw`\b(?:${[
   'yesterday|today|tonight|tomorrow|ago|recently|just|since|other day|weeks?|weekends?|months?|years?',
-  'birthday|anniversary|(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)s?',
-  'january|february|march|april|june|july|august|september|october|november|december',
+  `birthday|anniversary|(?:${WEEKDAYS_FROM_MONDAY.map((name) => `${name}day`).join('|')})s?`,
+  // `May` is also a verb.
+  MONTHS.filter((month) => month !== 'May').join('|').toLowerCase(),
   'spring|summer|winter|autumn|(?:last|next|this|past|coming) (?:night|morning|evening|fall|may|few|couple)',
   String.raw`in may|\d{4}`,
 ].join('|')})\b`, 'i')
