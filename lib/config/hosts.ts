@@ -1,4 +1,5 @@
 import { BlockList, isIP } from 'node:net'
+import { unbracketed } from '../validation/brackets.js'
 
 const HOST_NAME =
   /^(?=.{1,253}$)[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?(\.[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?)*\.?$/
@@ -46,7 +47,7 @@ export function matchesHost (host: string, patterns: readonly string[]): boolean
 
 /** Whether only this machine can reach the host. The only name is `localhost`, as others may resolve to any address. */
 export function isLoopback (host: string): boolean {
-  const address = host.replace(/^\[(.*)\]$/, '$1')
+  const address = unbracketed(host)
   if (address.toLowerCase() === 'localhost') return true
   const family = isIP(address)
   return family !== 0 && loopback.check(address, family === 6 ? 'ipv6' : 'ipv4')

@@ -1,9 +1,9 @@
 import { isIP } from 'node:net'
 import postgres from 'postgres'
 import { TIMED_OUT, withTimeout } from '../../concurrency/deadline.js'
+import { unbracketed } from '../../validation/brackets.js'
 import { arrayElements, arrayNumbers, arrayText } from './arrays.js'
 import { fromDatabase, SqlError, type Param } from './executor.js'
-import { unbracketed } from './settings.js'
 
 interface ConnectionOptions {
   /** Connection URI. */

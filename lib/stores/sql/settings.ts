@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { ProviderError, type ProviderConfig, type ProviderContext } from '../../providers/registry.js'
 import { PgliteSettings, PostgresSettings } from '../../providers/schemas/stores.js'
 import { settingsCheck } from '../../providers/settings.js'
+import { unbracketed } from '../../validation/brackets.js'
 import { isPercentEncoded } from '../../validation/percent-encoding.js'
 
 /**
@@ -64,9 +65,4 @@ export function checkDatabaseUrl (url: string, name: string): string {
 function listsAddress (hostname: string): boolean {
   const hosts = hostname.split(',')
   return hosts.length > 1 && hosts.some((host) => isIP(unbracketed(host)) !== 0)
-}
-
-/** A host as it stands in a URI, where IPv6 addresses have brackets, without them. */
-export function unbracketed (host: string): string {
-  return host.replace(/^\[(.*)\]$/, '$1')
 }
