@@ -14,6 +14,26 @@ const fill = (memories: number, more = '') => async (target: Target) => {
   await sendOk(target, { path: importPath(), headers: NDJSON_TYPE, body: tinyImport(memories, more) })
 }
 
+/** Documents with as many tags as a table shows, and memories with as many members of metadata as tags. */
+const DOCUMENTS = 150
+const MEMORIES_OF_DOCUMENT = 16
+const MEMBERS = 62
+
+/** An import in which no two memories share a tag or a member of metadata. */
+function differentMembers (): string {
+  const lines = ['{"format":"memory-gateway-export","version":1,"bank_id":"any"}']
+  for (let index = 0; index < DOCUMENTS * MEMORIES_OF_DOCUMENT; index++) {
+    const names = Array.from({ length: MEMBERS }, (_, member) => `m${index}x${member}`)
+    lines.push(JSON.stringify({
+      text: `Note ${index}`,
+      document_id: `d${index % DOCUMENTS}`,
+      tags: names,
+      metadata: Object.fromEntries(names.map((name) => [name, index])),
+    }))
+  }
+  return `${lines.join('\n')}\n`
+}
+
 const json = (path: string, body: object): Request => ({ path: `${BANK}${path}`, body: JSON.stringify(body) })
 
 function many (
@@ -39,6 +59,18 @@ export const hindsight: readonly Input[] = [
     ...Array.from({ length: 10 }, (_, index) => ({ path: `${BANK}/memories/list?q=${'z'.repeat(510)}${index}` })),
     ...Array.from({ length: 10 }, () => ({ path: `${BANK}/documents?limit=1000` })),
   ], fill(WALKED, ',"document_id":"d"')),
+  many('hindsight-members', `40 lists, tables and filters in a bank of ${DOCUMENTS} documents that have ` +
+    `${MEMORIES_OF_DOCUMENT * MEMBERS} tags and as many members of metadata each, all different`, 40, () => [
+    ...Array.from({ length: 10 }, () => ({ path: `${BANK}/documents?limit=1000` })),
+    ...Array.from({ length: 10 }, () => ({ path: `${BANK}/memories/list?limit=1000` })),
+    ...Array.from({ length: 10 }, (_, index) => ({
+      path: `${BANK}/memories/list?limit=1000&tags_match=any&` +
+        Array.from({ length: 100 }, (_, tag) => `tags=m${index * 100 + tag}x0`).join('&'),
+    })),
+    ...Array.from({ length: 10 }, (_, index) => ({ path: `${BANK}/documents/d${index}` })),
+  ], async (target) => {
+    await sendOk(target, { path: importPath(), headers: NDJSON_TYPE, body: differentMembers() })
+  }),
   many('hindsight-documents', `a document of ${WALKED} memories, whole, replaced and deleted`, 10, () => [
     ...Array.from({ length: 20 }, () => ({ path: `${BANK}/documents/d` })),
     json('/memories', { items: [{ content: 'The ferry leaves at nine.', document_id: 'd' }] }),
