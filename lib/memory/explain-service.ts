@@ -1,9 +1,8 @@
 import type { RowBudget } from '../concurrency/byte-budget.js'
 import type { RequestContext } from '../identity/context.js'
 import type { ScoredCandidate, Strategy } from '../retrieval/candidates.js'
-import { fuse, mergeCandidates } from '../retrieval/fusion.js'
-import { weightsForQuery } from '../retrieval/periods.js'
-import type { RecallObservation, RetrievalRequest, RetrievalSettings } from '../retrieval/retriever.js'
+import { explainSteps, type Explanation } from '../retrieval/explanation.js'
+import type { RecallObservation, RetrievalRequest } from '../retrieval/retriever.js'
 import { byScore, type Memory, type SearchResult } from '../stores/vector-store.js'
 import { runInTurns } from '../concurrency/steps.js'
 import { analyzeSteps } from '../text/analysis.js'
@@ -12,7 +11,7 @@ import type { Dependencies } from './dependencies.js'
 import type { ExplainAnswer, ExplainRequest, ExplainStages } from './schemas.js'
 import {
   budgetStage, candidateIn, DEEP_SEARCH_LIMIT, failedFilters, lexicalStage, narrowest, placeIn, semanticStage,
-  timesStage, type ObservedRanking, type StrategyPlaces,
+  timesStage, type ObservedRecall, type StrategyPlaces,
 } from './explain-stages.js'
 import { commonSettings } from './file-settings.js'
 import { readableBanks, retrievalRequest } from './recall-service.js'
@@ -49,8 +48,7 @@ export class ExplainService {
     const memory = await store.get(bank, memoryId, clock())
     if (memory === undefined) return { memory_id: memoryId, ...NOT_RANKED, verdict: 'not_in_bank', stages: {} }
     const settings = commonSettings(banks, live.current)
-    const options = { reference, explain: true, budget }
-    const retrieval = retrievalRequest(request, banks, filters, settings, context, options)
+    const retrieval = retrievalRequest(request, banks, filters, settings, context, { reference, budget })
     const ranked = await this.#rank(retrieval)
     const failed = failedFilters(memory, filters)
     const places = await this.#places(memory, ranked, failed.length > 0)
@@ -65,9 +63,10 @@ export class ExplainService {
     }
     if (failed.length > 0) return { ...answer, ...NOT_RANKED, verdict: 'filtered' }
     if (ranked.query.namedPeriods.length > 0) stages.times = timesStage(memory, ranked, filters)
-    if (ranked.parts.length > 0) {
-      stages.parts = ranked.parts.map(({ text, candidates }) => (
-        { query: text, rank: placeIn(candidates, memory) ?? null }
+    const [, ...parts] = ranked.rankings
+    if (parts.length > 0) {
+      stages.parts = parts.map(({ query: { text }, ranked }) => (
+        { query: text, rank: placeIn(ranked, memory) ?? null }
       ))
     }
     const rank = placeIn(ranked.candidates, memory)
@@ -77,7 +76,8 @@ export class ExplainService {
       return { ...answer, ...NOT_RANKED, verdict: foundBySome ? 'not_a_candidate' : 'no_strategy_found_it' }
     }
     const candidate = ranked.candidates[rank - 1]!
-    this.#addJudgement(stages, memory, candidate, ranked, retrieval.settings)
+    const [explanation] = await runInTurns(explainSteps([candidate], ranked.rankings), retrieval.caller)
+    this.#addRanking(stages, candidate, explanation!, ranked)
     const counts = ranked.candidates.slice(0, rank).map(({ memory }) => memory.tokens)
     const tokens = await sumTokens(counts, Infinity, retrieval.caller)
     stages.budget = budgetStage(ranked.candidates, rank, tokens, retrieval)
@@ -86,14 +86,14 @@ export class ExplainService {
     return { ...answer, found: bound === undefined, verdict, rank, score: candidate.score }
   }
 
-  async #rank (request: RetrievalRequest): Promise<ObservedRanking> {
+  async #rank (request: RetrievalRequest): Promise<ObservedRecall> {
     let observation: RecallObservation | undefined
     const ranked = await this.#deps.retriever.rank(request, (seen) => { observation = seen })
     return { ...ranked, ...observation! }
   }
 
   /** The query's own search covers only its candidates; for other memories a deeper search follows. */
-  async #places (memory: Memory, { result, search }: ObservedRanking, filtered: boolean): Promise<StrategyPlaces> {
+  async #places (memory: Memory, { result, search }: ObservedRecall, filtered: boolean): Promise<StrategyPlaces> {
     const { store } = this.#deps
     const isMissed = (found: SearchResult) => [found.lexical, found.semantic].some((list) => (
       list !== undefined && placeIn(list, memory) === undefined
@@ -119,17 +119,16 @@ export class ExplainService {
     return { ranks, scores, isExhaustive: { lexical: isCertain('lexical'), semantic: isCertain('semantic') } }
   }
 
-  #addJudgement (
-    stages: ExplainStages, memory: Memory, { scorerContributions = {}, rerank }: ScoredCandidate,
-    { query, result, scored, degraded }: ObservedRanking, settings: RetrievalSettings,
+  #addRanking (
+    stages: ExplainStages, { memory, rerank }: ScoredCandidate, { scorerContributions }: Explanation,
+    { rankings, scored, degraded }: ObservedRecall,
   ): void {
-    const merged = mergeCandidates([result], true)
-    const sums = fuse(merged, weightsForQuery(settings.weights, query), settings.fusion)
-    const byStrategies = merged.map((candidate, index) => ({ ...candidate, score: sums[index]! })).sort(byScore)
-    const fused = placeIn(byStrategies, memory)
-    if (fused !== undefined) stages.fusion = { rank: fused, score: byStrategies[fused - 1]!.score }
+    const { merged, fused } = rankings[0]!
+    const byStrategies = merged.map(({ memory }, index) => ({ memory, score: fused[index]! })).sort(byScore)
+    const fusedRank = placeIn(byStrategies, memory)
+    if (fusedRank !== undefined) stages.fusion = { rank: fusedRank, score: byStrategies[fusedRank - 1]!.score }
     const rank = placeIn(scored, memory)!
-    stages.scorers = { rank, score: scored[rank - 1]!.score, signals: scorerContributions as Record<string, number> }
+    stages.scorers = { rank, score: scored[rank - 1]!.score, signals: { ...scorerContributions } }
     const answered = rerank === undefined ? 'not_judged' : 'judged'
     const called = degraded.includes('rerank') ? 'degraded' : answered
     const state = this.#deps.reranker === undefined ? 'off' : called

@@ -19,8 +19,8 @@ const FILTER_NAMES = {
   minTrust: 'min_trust',
 } as const satisfies Record<Exclude<keyof Filters, 'metadataText' | 'documentIds'>, string>
 
-/** A ranking with the values between its stages. */
-export type ObservedRanking = Ranked & RecallObservation
+/** The ranking of a recall with the values between its stages. */
+export type ObservedRecall = Ranked & RecallObservation
 
 type Failed = NonNullable<ExplainStages['filter']>['failed']
 
@@ -63,7 +63,7 @@ export function candidateIn (
 
 /** The stage data common to both strategies. */
 function strategyStage<None extends 'no_match' | 'no_vector'> (
-  name: Strategy, memory: Memory, { result }: ObservedRanking, { ranks, scores, isExhaustive }: StrategyPlaces,
+  name: Strategy, memory: Memory, { result }: ObservedRecall, { ranks, scores, isExhaustive }: StrategyPlaces,
   failed: Failed, none: None,
 ) {
   const candidates = result[name] ?? []
@@ -82,7 +82,7 @@ function strategyStage<None extends 'no_match' | 'no_vector'> (
 }
 
 export function lexicalStage (
-  memory: Memory, terms: ReadonlyMap<string, number>, ranked: ObservedRanking, places: StrategyPlaces, failed: Failed,
+  memory: Memory, terms: ReadonlyMap<string, number>, ranked: ObservedRecall, places: StrategyPlaces, failed: Failed,
 ): NonNullable<ExplainStages['lexical']> {
   const queryTerms = [...ranked.query.terms]
   const stage = strategyStage('lexical', memory, ranked, places, failed, 'no_match')
@@ -101,7 +101,7 @@ export function lexicalStage (
 }
 
 export function semanticStage (
-  memory: Memory, ranked: ObservedRanking, places: StrategyPlaces, failed: Failed,
+  memory: Memory, ranked: ObservedRecall, places: StrategyPlaces, failed: Failed,
 ): NonNullable<ExplainStages['semantic']> {
   const stage = strategyStage('semantic', memory, ranked, places, failed, 'no_vector')
   const off = ranked.degraded.includes('semantic') ? 'degraded' as const : 'off' as const
@@ -110,7 +110,7 @@ export function semanticStage (
 
 /** A query that names times and nothing else also finds memories by the time at which they were retained. */
 export function timesStage (
-  memory: Memory, { query: { namedPeriods, soughtPeriods } }: ObservedRanking, filters: Filters,
+  memory: Memory, { query: { namedPeriods, soughtPeriods } }: ObservedRecall, filters: Filters,
 ): NonNullable<ExplainStages['times']> {
   const time = memory.occurredAt ?? memory.retainedAt
   return {

@@ -1,8 +1,10 @@
 import type { RowBudget } from '../concurrency/byte-budget.js'
+import { runInTurns } from '../concurrency/steps.js'
 import { invalidField } from '../errors/service-error.js'
 import { callerOf, type RequestContext } from '../identity/context.js'
 import type { Strategy } from '../retrieval/candidates.js'
-import type { RetrievalRequest, Retrieved } from '../retrieval/retriever.js'
+import { explainSteps } from '../retrieval/explanation.js'
+import type { RecallObservation, RetrievalRequest, Retrieved } from '../retrieval/retriever.js'
 import type { Filters } from '../stores/vector-store.js'
 import type { Dependencies } from './dependencies.js'
 import type { BankSettings } from './bank-settings.js'
@@ -16,9 +18,7 @@ const MAX_RESULTS = 1000
 
 type RecallBounds = Pick<RecallRequest, 'query' | 'max_results' | 'max_tokens' | 'min_score'>
 
-type RetrievalOptions = Pick<
-  RetrievalRequest, 'reference' | 'explain' | 'rewrites' | 'reranker' | 'signal' | 'budget'
->
+type RetrievalOptions = Pick<RetrievalRequest, 'reference' | 'rewrites' | 'reranker' | 'signal' | 'budget'>
 
 /** The recall operation. */
 export class RecallService {
@@ -46,11 +46,16 @@ export class RecallService {
     const options = { banks, context, settings, signal }
     const rewrites = request.rewrite === true ? await this.#rewrites(request.query, options) : []
     const reranker = request.model_rerank === true ? modelAssistedRecall.reranker(options) : undefined
-    const retrieved = await retriever.retrieve(retrievalRequest(
-      request, banks, filters, settings, context, { reference, explain, rewrites, reranker, signal, budget },
-    ))
+    const retrieval = retrievalRequest(
+      request, banks, filters, settings, context, { reference, rewrites, reranker, signal, budget },
+    )
+    let rankings: RecallObservation['rankings'] = []
+    const retrieved = await retriever.retrieve(retrieval, explain ? (seen) => { rankings = seen.rankings } : undefined)
+    const explanations = explain
+      ? await runInTurns(explainSteps(retrieved.hits, rankings), retrieval.caller)
+      : undefined
     const answer: RecallAnswer = {
-      hits: retrieved.hits.map((hit) => toHit(hit, explain)),
+      hits: retrieved.hits.map((hit, index) => toHit(hit, explanations?.[index])),
       total_available: retrieved.total,
       truncated: retrieved.truncated,
       usage: { tokens: retrieved.tokens },
@@ -79,7 +84,7 @@ export class RecallService {
 export function retrievalRequest (
   request: RecallBounds, banks: readonly OpenBank[], filters: Filters,
   { retrieval }: Pick<BankSettings, 'retrieval'>, context: RequestContext,
-  { reference, explain, rewrites, reranker, signal, budget }: RetrievalOptions,
+  { reference, rewrites, reranker, signal, budget }: RetrievalOptions,
 ): RetrievalRequest {
   const maxTokens = tokenBudget(request.max_tokens, banks.map(({ settings }) => settings.tokenBudgets.recall))
   return {
@@ -92,7 +97,6 @@ export function retrievalRequest (
     minScore: request.min_score,
     maxTokens,
     reference,
-    explain,
     rewrites,
     reranker,
     signal,

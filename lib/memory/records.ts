@@ -1,6 +1,7 @@
 import { formatInstant, INSTANT_RULE, parseInstant, utcOffsetOf } from '../time/clock.js'
 import { invalidField } from '../errors/service-error.js'
 import type { ScoredCandidate } from '../retrieval/candidates.js'
+import type { Explanation } from '../retrieval/explanation.js'
 import type { ReferenceTime } from '../retrieval/request.js'
 import type { Filters, Memory } from '../stores/vector-store.js'
 import type { Hit, MemoryRecord, RecallRequest } from './schemas.js'
@@ -60,19 +61,15 @@ export function toRecord (bankId: string, memory: Memory): MemoryRecord {
   }
 }
 
-export function toHit (candidate: ScoredCandidate, explain: boolean): Hit {
-  const { bank, memory, score, passageCount, passages, strategies, scorerContributions, breakdown, rerank } = candidate
+export function toHit (candidate: ScoredCandidate, explanation?: Explanation): Hit {
+  const { bank, memory, score, passageCount, passages, rerank } = candidate
   const hit: Hit = Object.assign(toRecord(bank.bankId, memory), { score })
   if (passageCount > 1) {
     hit.passages = passages.map(({ start, end, score }) => ({ text: memory.text.slice(start, end), start, end, score }))
   }
-  if (explain) {
-    hit.scores = {
-      ...strategies,
-      signals: scorerContributions,
-      ...breakdown,
-      rerank,
-    }
+  if (explanation !== undefined) {
+    const { strategies, scorerContributions, contributions, sum } = explanation
+    hit.scores = { ...strategies, signals: scorerContributions, contributions, sum, rerank }
   }
   return hit
 }

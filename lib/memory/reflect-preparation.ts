@@ -121,7 +121,7 @@ export async function prepareReflect (
       admitted,
       deadline,
       degraded: [...retrieved.degraded],
-      sources: request.include_sources === false ? [] : hits.map((hit) => toHit(hit, false)),
+      sources: request.include_sources === false ? [] : hits.map((hit) => toHit(hit)),
       question: hits.length === 0
         ? undefined
         : {

@@ -1,6 +1,5 @@
 import { bankKeyString } from '../identity/context.js'
 import type { Candidate } from '../stores/vector-store.js'
-import type { ScorerName } from './scoring/scorers.js'
 
 export const STRATEGIES = ['lexical', 'semantic'] as const
 export type Strategy = typeof STRATEGIES[number]
@@ -9,21 +8,16 @@ export type Strategy = typeof STRATEGIES[number]
 export interface MergedCandidate extends Readonly<Omit<Candidate, 'score'>> {
   /**
    * The rank and score in each strategy. Ranks count from 1; a strategy that scored the memory but did not return it as
-   * a candidate has no rank. Present when the request asks for an explanation, or ranks are fused.
+   * a candidate has no rank. Present when the recall is observed, or ranks are fused.
    */
   readonly strategies?: Partial<Record<Strategy, { rank?: number, score: number }>> | undefined
 }
 
 /** A candidate with its score over all strategies and scorers, within 0–1. */
-export interface ScoredCandidate extends MergedCandidate {
+export interface ScoredCandidate extends Readonly<Omit<Candidate, 'score'>> {
   readonly score: number
-  /**
-   * The weighted contribution of each scorer, before the sum is mapped to 0–1. Present only when the request asks for
-   * an explanation.
-   */
-  readonly scorerContributions?: Readonly<Partial<Record<ScorerName, number>>>
-  /** What each strategy added to the sum, and the sum; present as `scorerContributions` are. */
-  readonly breakdown?: { readonly contributions: Readonly<Partial<Record<Strategy, number>>>, readonly sum: number }
+  /** The place of the ranking that it was taken from; absent when that is the only one. */
+  readonly ranking?: number
   /** The reranker's result; absent for a candidate that was not sent to it. */
   readonly rerank?: { readonly rank: number, readonly score: number }
 }

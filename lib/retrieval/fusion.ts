@@ -109,13 +109,3 @@ export function fuse (candidates: readonly MergedCandidate[], weights: Weights, 
   }
   return sums
 }
-
-/** What each strategy that is switched on adds to the sums of `fuse`. */
-export function fuseByStrategy (
-  candidates: readonly MergedCandidate[], weights: Weights, method: FusionMethod,
-): Map<Strategy, number[]> {
-  const names = STRATEGIES.filter((name) => weights[name] !== 0)
-  return new Map(names.map((name) => (
-    [name, fuse(candidates, { lexical: 0, semantic: 0, [name]: weights[name] }, method)]
-  )))
-}

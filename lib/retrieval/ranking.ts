@@ -2,13 +2,13 @@ import type { Steps } from '../concurrency/steps.js'
 import { sumSteps } from '../text/tokens.js'
 import { descendingOrder } from '../stores/top-k.js'
 import { byMemoryId } from '../stores/vector-store.js'
-import { candidateKey, documentKey, type MergedCandidate, type ScoredCandidate, type Strategy } from './candidates.js'
+import { candidateKey, documentKey, type MergedCandidate, type ScoredCandidate } from './candidates.js'
 import {
-  areConversations, fuse, fuseByStrategy, TYPICAL_COSINE, withLessContext, type FusionMethod, type Weights,
+  areConversations, fuse, TYPICAL_COSINE, withLessContext, type FusionMethod, type Weights,
 } from './fusion.js'
-import { rankingInputSteps, scoreBreakdown, scoreSteps, signalsSteps } from './scoring/inputs.js'
+import { rankingInputSteps, scoreSteps, signalsSteps } from './scoring/inputs.js'
 import type { AnalyzedQuery } from './query.js'
-import { SCORER_NAMES, type ScorerName, type ScorerWeights } from './scoring/scorers.js'
+import type { RankingInput, ScorerWeights } from './scoring/scorers.js'
 import type { SignalReader } from './scoring/signals.js'
 
 /**
@@ -35,17 +35,39 @@ export interface RankingOptions {
   diversity: number
   /** As in `interleave`. */
   minScore?: number | undefined
-  /** Whether candidates carry the contribution of each scorer. */
-  explain: boolean
+}
+
+/** The values between the stages of one ranking, for its explanation. */
+export interface RankingObservation {
+  readonly query: AnalyzedQuery
+  readonly weights: Weights
+  readonly fusion: FusionMethod
+  /** In notes and articles without the scorers of conversations. */
+  readonly scorers: ScorerWeights
+  /** Each memory once. In notes and articles the words of neighbours count less than the searches say. */
+  readonly merged: readonly MergedCandidate[]
+  /** The sums of the strategies, in the order of `merged`, as `inputs` and `sums` are. */
+  readonly fused: readonly number[]
+  readonly inputs: readonly RankingInput[]
+  /** What is subtracted from each sum. */
+  readonly typicalCosineSum: number
+  /** The sums of strategies and scorers. */
+  readonly sums: ArrayLike<number>
+  /** The result. */
+  readonly ranked: readonly ScoredCandidate[]
 }
 
 /** How many of the best candidates are reordered for diversity. */
 const DIVERSIFIED_CANDIDATES = 60
 
-/** @returns the candidates with scores within 0–1, by descending score, ties by memory id */
+/**
+ * @param observe receives the values between the stages
+ * @returns the candidates with scores within 0–1, by descending score, ties by memory id
+ */
 export function * rankSteps (
   found: readonly MergedCandidate[], query: AnalyzedQuery, reader: SignalReader,
-  { weights, fusion, scorers: allScorers, diversity, minScore, explain }: RankingOptions,
+  { weights, fusion, scorers: allScorers, diversity, minScore }: RankingOptions,
+  observe?: (observation: RankingObservation) => void,
 ): Steps<ScoredCandidate[]> {
   const signals = yield * signalsSteps(found, reader)
   const areTurns = areConversations(found, signals)
@@ -61,32 +83,19 @@ export function * rankSteps (
   for (let index = 0; index < sums.length; index++) sums[index] = fused[index]! + sums[index]! - typicalCosineSum
   const scores = sums.map(toScore)
   const order = descendingOrder([...scores.keys()], scores, (a, b) => byMemoryId(candidates[a]!, candidates[b]!))
-  const explanations: Explanation[] = []
-  if (explain) {
-    const sumsByStrategy = fuseByStrategy(candidates, weights, fusion)
-    for (const [index, input] of inputs.entries()) {
-      yield
-      explanations.push({
-        scorerContributions: contributions(scoreBreakdown(input, query), scorers),
-        breakdown: { contributions: strategyContributions(sumsByStrategy, index, typicalCosineSum), sum: sums[index]! },
-      })
-    }
-  }
-  const scored = order.map((index) => toScored(found[index]!, scores[index]!, explanations[index]))
-  return query.asksForList && diversity > 0 && areTurns
+  const scored = order.map((index) => toScored(found[index]!, scores[index]!))
+  const ranked = query.asksForList && diversity > 0 && areTurns
     ? descending(diversify(scored, order.map((index) => sums[index]!), diversity), minScore)
     : scored
+  observe?.({ query, weights, fusion, scorers, merged: candidates, fused, inputs, typicalCosineSum, sums, ranked })
+  return ranked
 }
-
-type Explanation = Required<Pick<ScoredCandidate, 'scorerContributions' | 'breakdown'>>
 
 /** Written out without a spread, which is slower: this runs for every candidate of every recall. */
 function toScored (
-  { bank, memory, scores, passageCount, passages, strategies }: MergedCandidate, score: number,
-  explanation: Explanation | undefined,
+  { bank, memory, scores, passageCount, passages }: MergedCandidate, score: number,
 ): ScoredCandidate {
-  const scored: ScoredCandidate = { bank, memory, scores, passageCount, passages, strategies, score }
-  return explanation === undefined ? scored : { ...scored, ...explanation }
+  return { bank, memory, scores, passageCount, passages, score }
 }
 
 function toScore (sum: number): number {
@@ -139,23 +148,6 @@ export function appendBelow (first: readonly ScoredCandidate[], rest: readonly S
   return [...first, ...descending(rest, 0, ceiling)]
 }
 
-/** What each strategy added to the sum of a candidate, without those that add nothing to any. */
-function strategyContributions (
-  sums: ReadonlyMap<Strategy, readonly number[]>, index: number, typicalCosineSum: number,
-): Partial<Record<Strategy, number>> {
-  return Object.fromEntries([...sums].map(([strategy, added]) => (
-    [strategy, added[index]! - (strategy === 'semantic' ? typicalCosineSum : 0)]
-  )))
-}
-
-/** The weighted contribution of each scorer, without those that are 0. */
-function contributions (
-  values: Record<ScorerName, number>, weights: ScorerWeights,
-): Partial<Record<ScorerName, number>> {
-  const weighted = SCORER_NAMES.map((name) => [name, values[name] * weights[name]] as const)
-  return Object.fromEntries(weighted.filter(([, value]) => value !== 0))
-}
-
 /**
  * Merges the ranking of the whole query and those of its parts by taking their candidates in turn, so that every part
  * is represented among the first hits. The whole query has the first turn: `Terms and Conditions` is one name, and a
@@ -163,27 +155,28 @@ function contributions (
  * @param rankings the ranking of the whole query, then those of its parts, if it has any
  * @param minScore candidates below it are placed after all others: otherwise a part with poor results would lower the
  *   scores of the rest
- * @returns each memory once, with the strategy ranks of the whole query; scores descend strictly, except for ties at
- *   `minScore`
+ * @returns each memory once, with the place of the ranking that it was taken from; scores descend strictly, except for
+ *   ties at `minScore`
  */
 export function interleave (
   rankings: ReadonlyArray<readonly ScoredCandidate[]>, minScore = 0,
 ): readonly ScoredCandidate[] {
   const [main] = rankings
   if (rankings.length === 1) return main!
-  const known = new Map(main!.map((candidate) => [candidateKey(candidate), candidate]))
   const taken = new Set<string>()
   const merged: ScoredCandidate[] = []
-  const take = (candidate: ScoredCandidate | undefined, lowerBound: number) => {
+  const take = (candidate: ScoredCandidate | undefined, ranking: number, lowerBound: number) => {
     if (candidate === undefined || candidate.score < lowerBound) return
     const key = candidateKey(candidate)
     if (taken.has(key)) return
     taken.add(key)
-    merged.push({ ...candidate, strategies: known.get(key)?.strategies })
+    merged.push({ ...candidate, ranking })
   }
   const longest = Math.max(...rankings.map(({ length }) => length))
   for (const lowerBound of minScore > 0 ? [minScore, 0] : [0]) {
-    for (let place = 0; place < longest; place++) for (const ranking of rankings) take(ranking[place], lowerBound)
+    for (let place = 0; place < longest; place++) {
+      for (const [index, ranking] of rankings.entries()) take(ranking[place], index, lowerBound)
+    }
   }
   return descending(merged, minScore)
 }

@@ -43,8 +43,6 @@ export interface RetrievalRequest {
   rewrites?: readonly string[] | undefined
   /** Replaces the configured reranker for this request. */
   reranker?: { reranker: Reranker, options: RerankOptions } | undefined
-  /** Whether hits carry the contribution of each scorer. */
-  explain?: boolean | undefined
   /** As in TurnBudget.next. */
   caller: string
   signal?: AbortSignal | undefined

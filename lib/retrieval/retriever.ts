@@ -7,9 +7,9 @@ import type { Telemetry } from '../telemetry/telemetry.js'
 import type { Steps } from '../concurrency/steps.js'
 import { turns } from '../concurrency/turn-budget.js'
 import { STRATEGIES, type ScoredCandidate, type Strategy } from './candidates.js'
-import { mergeCandidates } from './fusion.js'
+import { mergeCandidates, type Weights } from './fusion.js'
 import { embed } from './passages.js'
-import { truncateSteps, interleave, rankSteps } from './ranking.js'
+import { truncateSteps, interleave, rankSteps, type RankingObservation } from './ranking.js'
 import type { RetrievalRequest } from './request.js'
 import { rerank } from './reranking.js'
 import { memoriesOfPeriods, scorersForQuery, spanFilters, weightsForQuery } from './periods.js'
@@ -59,11 +59,13 @@ export interface RecallObservation {
   search: SearchRequest
   /** The candidates of that search, by strategy. */
   result: SearchResult
-  /** The parts of the query and its other wordings, each with its own ranking. Empty when there are none. */
-  parts: ReadonlyArray<{ text: string, candidates: readonly ScoredCandidate[] }>
+  /** The ranking of the query, then those of its parts and of its other wordings, which are interleaved. */
+  rankings: readonly RankingObservation[]
   /** The candidates before reranking. */
   scored: readonly ScoredCandidate[]
 }
+
+type ObserveRecall = (observation: RecallObservation) => void
 
 interface RetrieverOptions {
   store: VectorStore
@@ -87,9 +89,13 @@ export class Retriever {
     this.#options = options
   }
 
-  async retrieve (request: RetrievalRequest): Promise<Retrieved> {
+  /**
+   * Ranks all candidates and cuts the list to the hits.
+   * @param observe as in `rank`
+   */
+  async retrieve (request: RetrievalRequest, observe?: ObserveRecall): Promise<Retrieved> {
     const { timer, telemetry } = this.#options
-    const { candidates, total, degraded, strategies, stages: ranking } = await this.rank(request)
+    const { candidates, total, degraded, strategies, stages: ranking } = await this.rank(request, observe)
     const stages = new Stages(timer, telemetry, ranking)
     const { hits, truncated, tokens } = await stages.compute(
       'budget', truncateSteps(candidates, request), request.caller,
@@ -101,7 +107,7 @@ export class Retriever {
    * Ranks all candidates, without cutting the list.
    * @param observe receives the values of the stages once; without it they are not collected
    */
-  async rank (request: RetrievalRequest, observe?: (observation: RecallObservation) => void): Promise<Ranked> {
+  async rank (request: RetrievalRequest, observe?: ObserveRecall): Promise<Ranked> {
     const { timer, telemetry, clock } = this.#options
     const { caller, settings } = request
     const stages = new Stages(timer, telemetry)
@@ -112,27 +118,21 @@ export class Retriever {
       : await stages.wait('embed', async () => await this.#embed(queries, request))
     const searches = queries.map((query, index) => searchFor(request, query, now, vectors?.[index]))
     const results = await stages.wait('search', async () => await this.#search(searches, queries, request))
-    const {
-      rankings, candidates: scored,
-    } = await stages.compute('rank', this.#rankSteps(queries, results, request), caller)
+    const weights = queries.map((query) => weightsForQuery(settings.weights, query))
+    const rankings: RankingObservation[] | undefined = observe && []
+    const scored = await stages.compute(
+      'rank', this.#rankSteps(queries, weights, results, request, rankings), caller,
+    )
     const reranking = this.#rerankerOf(request)
     const reranked = reranking === undefined
       ? scored
       : await stages.wait('rerank', async () => await this.#rerank(reranking, request, scored))
-    const [query, ...parts] = queries
     const result = results[0]![0]!
-    const weights = weightsForQuery(settings.weights, query)
-    observe?.({
-      query,
-      search: searches[0]!,
-      result,
-      parts: parts.map(({ text }, index) => ({ text, candidates: rankings[index + 1]! })),
-      scored,
-    })
+    if (rankings !== undefined) observe?.({ query: queries[0], search: searches[0]!, result, rankings, scored })
     const strategies: Array<Ranked['strategies'][number]> = []
     for (const name of STRATEGIES) {
       const found = result[name]
-      if (found !== undefined) strategies.push({ name, weight: weights[name], candidates: found.length })
+      if (found !== undefined) strategies.push({ name, weight: weights[0]![name], candidates: found.length })
     }
     const degraded: Degradation[] = []
     if (vectors === undefined) degraded.push('semantic')
@@ -190,21 +190,21 @@ export class Retriever {
   }
 
   * #rankSteps (
-    queries: readonly AnalyzedQuery[], results: readonly SearchResult[][],
-    { settings, explain = false, minScore }: RetrievalRequest,
-  ): Steps<{ rankings: ScoredCandidate[][], candidates: readonly ScoredCandidate[] }> {
+    queries: readonly AnalyzedQuery[], weights: readonly Weights[], results: readonly SearchResult[][],
+    { settings, minScore }: RetrievalRequest, observed: RankingObservation[] | undefined,
+  ): Steps<readonly ScoredCandidate[]> {
     const { fusion, diversity } = settings
     const rankings: ScoredCandidate[][] = []
     for (const [index, query] of queries.entries()) {
       if (index > 0) yield
-      const weights = weightsForQuery(settings.weights, query)
       const scorers = scorersForQuery(settings.scorers, query)
-      const candidates = mergeCandidates(results[index]!, explain || fusion === 'rrf')
-      const options = { weights, fusion, scorers, diversity, minScore, explain }
-      rankings.push(yield * rankSteps(candidates, query, this.#signals, options))
+      const merged = mergeCandidates(results[index]!, observed !== undefined || fusion === 'rrf')
+      const options = { weights: weights[index]!, fusion, scorers, diversity, minScore }
+      const observe = observed && ((ranking: RankingObservation) => { observed.push(ranking) })
+      rankings.push(yield * rankSteps(merged, query, this.#signals, options, observe))
     }
     if (queries.length > 1) yield
-    return { rankings, candidates: interleave(rankings, minScore) }
+    return interleave(rankings, minScore)
   }
 
   #rerankerOf ({ reranker: own, settings }: RetrievalRequest): RetrievalRequest['reranker'] {

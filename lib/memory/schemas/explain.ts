@@ -95,7 +95,7 @@ const FusionStage = strict({
   score: Type.Number({ description: 'The sum over the strategies, including their weights.' }),
 }, {
   title: 'ExplainedFusion',
-  description: 'The strategies combined; absent when none returned the memory for the whole query.',
+  description: 'The strategies combined; absent when only a part of the query found the memory.',
 })
 
 const ScorersStage = strict({

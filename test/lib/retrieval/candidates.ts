@@ -64,7 +64,7 @@ export function scored (...candidates: Candidate[]): ScoredCandidate[] {
 }
 
 /** The options of a service with nothing configured, with words alone. */
-export const DEFAULTS: RankingOptions = { ...bankSettings(defaultSections(0)).retrieval, explain: false }
+export const DEFAULTS: RankingOptions = bankSettings(defaultSections(0)).retrieval
 
 /** Weights that switch every scorer off but these. */
 export function only (weights: Partial<ScorerWeights> = {}): ScorerWeights {

@@ -24,11 +24,10 @@ t.test('a memory that several parts find occurs once, at its first place', async
   t.strictSame(ids(interleave([ranking('ab'), ranking('ab'), ranking('ba')])), ['a', 'b'])
 })
 
-t.test('ranks in the strategies are those of the whole question', async (t) => {
-  const merged = interleave([ranking('ba'), ranking('ac')])
+t.test('each memory shows from which ranking it was taken', async (t) => {
   t.strictSame(
-    merged.map(({ memory, strategies }) => [memory.memoryId, strategies?.lexical?.rank]),
-    [['b', 1], ['a', 2], ['c', undefined]],
+    interleave([ranking('ba'), ranking('ac')]).map(({ memory, ranking }) => [memory.memoryId, ranking]),
+    [['b', 0], ['a', 1], ['c', 1]],
   )
 })
 

@@ -2,16 +2,29 @@ import assert from 'node:assert/strict'
 import fc from '../../helpers/fast-check.js'
 import t from 'tap'
 import { runSync } from '../../../lib/concurrency/steps.js'
-import { rankSteps, type RankingOptions } from '../../../lib/retrieval/ranking.js'
+import { explainSteps } from '../../../lib/retrieval/explanation.js'
+import { rankSteps, type RankingObservation, type RankingOptions } from '../../../lib/retrieval/ranking.js'
 import { analyzeQuery } from '../../helpers/retrieval.js'
 import { SignalReader } from '../../../lib/retrieval/scoring/signals.js'
 import type { Candidate } from '../../../lib/stores/vector-store.js'
 import { candidate, DAY, DEFAULTS, found, HOME, ids, NOW, only } from './candidates.js'
 
-function rank (question: string, candidates: Candidate[], options: Partial<RankingOptions> = {}) {
+function rank (
+  question: string, candidates: Candidate[], options: Partial<RankingOptions> = {},
+  observe?: (observation: RankingObservation) => void,
+) {
+  const query = analyzeQuery(question, NOW)
   return runSync(
-    rankSteps(found(...candidates), analyzeQuery(question, NOW), new SignalReader(), { ...DEFAULTS, ...options }),
+    rankSteps(found(...candidates), query, new SignalReader(), { ...DEFAULTS, ...options }, observe),
   )
+}
+
+/** What each scorer added to each candidate, by memory id. */
+function signalsOf (question: string, candidates: Candidate[], options: Partial<RankingOptions>) {
+  const rankings: RankingObservation[] = []
+  const ranked = rank(question, candidates, options, (observation) => { rankings.push(observation) })
+  const explanations = runSync(explainSteps(ranked, rankings))
+  return new Map(ranked.map(({ memory }, at) => [memory.memoryId, explanations[at]!.scorerContributions]))
 }
 
 t.test('an empty list ranks to an empty list', async (t) => {
@@ -49,25 +62,19 @@ t.test('equal scores are ordered by memory id', async (t) => {
 
 t.test('explain shows what each scorer added, and omits those that added nothing', async (t) => {
   const scorers = only({ match: 2, question: -1, date: 5, reaction: 0 })
-  const [first] = rank(
-    'tea', [candidate('a', { lexical: 0.25, text: 'Wow, is tea nice?' })], { scorers, explain: true },
-  )
-  t.strictSame(first!.scorerContributions, { match: 0.5, question: -1 })
-  const [plain] = rank('tea', [candidate('a', { lexical: 0.25 })], { scorers })
-  t.notOk('scorerContributions' in plain!)
+  const signals = signalsOf('tea', [candidate('a', { lexical: 0.25, text: 'Wow, is tea nice?' })], { scorers })
+  t.strictSame(signals.get('a'), { match: 0.5, question: -1 })
 })
 
-t.test('explain changes neither order nor scores', async (t) => {
+t.test('observing changes neither order nor scores', async (t) => {
   const candidates = () => [
     candidate('a', { lexical: 0.5, text: 'Ann: I moved to Oslo in 2020.' }),
     candidate('b', { lexical: 0.6, text: 'Thanks!' }),
   ]
-  const plain = rank('When did Ann move?', candidates())
-  t.strictSame(
-    rank('When did Ann move?', candidates(), { explain: true })
-      .map(({ scorerContributions, breakdown, ...rest }) => rest),
-    plain,
-  )
+  const observed: RankingObservation[] = []
+  const ranked = rank('When did Ann move?', candidates(), {}, (observation) => { observed.push(observation) })
+  t.strictSame(ranked, rank('When did Ann move?', candidates()))
+  t.strictSame(observed.map(({ ranked }) => ranked), [ranked])
 })
 
 t.test('for a query that asks for several things one document does not take all the first places', async (t) => {
@@ -103,8 +110,7 @@ t.test('in documents that ask nothing, own words count more than those of neighb
 })
 
 t.test('documents that ask nothing have no turns with details, and do not lower their memories', async (t) => {
-  const detailsIn = (text: string) => rank('tea', notes(text), { scorers: only({ details: 1 }), explain: true })
-    .find(({ memory }) => memory.memoryId === 'note-9')!.scorerContributions
+  const detailsIn = (text: string) => signalsOf('tea', notes(text), { scorers: only({ details: 1 }) }).get('note-9')
   t.strictSame(detailsIn('Where is the tea?'), { details: 0.5 })
   t.strictSame(detailsIn('Here is the tea.'), {})
   const secondIn = (text: string) => (
@@ -217,8 +223,6 @@ t.test('a ranking is a new list, and the merged candidates do not change', async
   const merged = found(candidate('a', { lexical: 0.2 }), candidate('b', { lexical: 0.9 }))
   const before = JSON.stringify(merged)
   const frozen = merged.map((one) => Object.freeze(one))
-  runSync(rankSteps(
-    frozen, analyzeQuery('Which teas were drunk?', NOW), new SignalReader(), { ...DEFAULTS, explain: true },
-  ))
+  runSync(rankSteps(frozen, analyzeQuery('Which teas were drunk?', NOW), new SignalReader(), DEFAULTS, () => {}))
   t.equal(JSON.stringify(merged), before)
 })

@@ -1304,7 +1304,7 @@ export interface components {
             /** @description Every filter that the memory does not satisfy. */
             failed: ("tags" | "metadata" | "occurred_after" | "occurred_before" | "as_of" | "min_trust")[];
         };
-        /** @description The strategies combined; absent when none returned the memory for the whole query. */
+        /** @description The strategies combined; absent when only a part of the query found the memory. */
         ExplainedFusion: {
             /** @description Rank from 1, by the strategies alone. */
             rank: number;

@@ -42,7 +42,6 @@ function candidate ({
     },
     passageCount,
     passages: passages.map(([start, end], index) => ({ start, end, score: 1 - index / 100 })),
-    strategies: {},
     scores: {},
     score: 0.5,
   }
