@@ -77,12 +77,12 @@ export const capacity: readonly Input[] = [
   },
   {
     name: 'capacity-long-bodies',
-    about: '60 bodies of 1 MB that do not end, while another caller recalls and retains',
+    about: '450 bodies of 70 KB that do not end, while another caller recalls and retains',
     run: async (target) => await holding(target, {
-      count: 60,
+      count: 450,
       beginning: post(
-        '/v1/retain', OWNER, 1_100_000,
-        `{"bank_id":"${FOREIGN_BANK}","content":"x","metadata":{"a":"`.padEnd(1_000_000, 'a'),
+        '/v1/retain', OWNER, 100_000,
+        `{"bank_id":"${FOREIGN_BANK}","content":"x","metadata":{"a":"`.padEnd(70_000, 'a'),
       ),
       everySecond: (socket) => { if (socket.writable) socket.write('a') },
     }),

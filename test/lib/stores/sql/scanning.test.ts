@@ -77,8 +77,8 @@ await t.test('scans', async (t) => {
 
   await t.test('exports beyond the byte limit get 503 until others end', async (t) => {
     // Of the twelve megabytes eight are held in the process.
-    const bounded = await open(5 * MIB)
-    const { get } = await testApp(t, { file: { bounds: { spool_bytes: 5 * MIB } } }, { store: bounded })
+    const bounded = await open(7 * MIB)
+    const { get } = await testApp(t, { file: { bounds: { spool_bytes: 7 * MIB } } }, { store: bounded })
     const first = await bounded.scan(home, NOW)
     const refused = await get('/v1/banks/home/export')
     t.equal(refused.statusCode, 503, refused.body)

@@ -43,7 +43,7 @@ function open (t: Test, options: SpoolOptions = {}) {
 const BUSY = { code: 'server_busy', retryAfterSeconds: 1 }
 
 t.test('a bank that fits is held in memory, and the rest of a larger one in a file without a name', async (t) => {
-  const { spool, left } = open(t, { fileBytes: 12 * MIB })
+  const { spool, left } = open(t, { fileBytes: 16 * MIB })
   for (const count of [3, 12]) {
     const list = await memories(count)
     const { count: counted, memories: spooled } = await spool(list)
@@ -68,7 +68,7 @@ t.test('all exports share the bytes that are held without a file', async (t) => 
 })
 
 t.test('files have a bound, and every way to end releases the space', async (t) => {
-  const { spools, spool, left } = open(t, { memoryCharacters: 0, fileBytes: 9 * MIB })
+  const { spools, spool, left } = open(t, { memoryCharacters: 0, fileBytes: 12 * MIB })
   const large = await memories(4)
   const ways: Array<[about: string, leave: () => Promise<unknown>]> = [
     ['reading to the end', async () => { await collect((await spool(large)).memories) }],
@@ -112,7 +112,7 @@ t.test('a folder that is not writable is not the fault of the client', async (t)
 })
 
 t.test('closing releases what was not read', async (t) => {
-  const { spool, spools } = open(t, { memoryCharacters: 0, fileBytes: 3 * MIB })
+  const { spool, spools } = open(t, { memoryCharacters: 0, fileBytes: 4 * MIB })
   const { memories: spooled } = await spool(await memories(1))
   await spools.close()
   await t.rejects(collect(spooled))
