@@ -21,6 +21,11 @@ consoleTest('an unconfirmed tag counts, and the click outside it too', {}, async
   await page.getByLabel('Tags to forget', { exact: true }).fill('drink')
   await clickWhereItIs('Show a preview')
   await page.getByText('1 memory would be forgotten').waitFor()
+  // Back to the choice, and out of it: a page with unsaved input asks before it is left.
+  await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: 'Show a preview', exact: true }).waitFor()
+  await page.keyboard.press('Escape')
+  await page.getByRole('dialog', { name: 'Discard this choice?' }).getByRole('button', { name: 'Discard' }).click()
 
   await page.goto(url(`recall?bank=${bank}`))
   await signInAs(page, 'user:alice')
