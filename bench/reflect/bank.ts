@@ -32,12 +32,13 @@ export async function startReflecting (modelUrl: string, maxConcurrency: number)
   }
 }
 
-/** The defaults, except for what is measured: no rate limit, no quota. */
+/** The defaults, except for what is measured: no rate limit, no quota. One caller opens all streams. */
 function configuration (modelUrl: string, maxConcurrency: number): string {
   return `llm_provider: openai_compatible
 llm_provider_config:
   base_url: ${modelUrl}/v1
   model: scripted
   max_concurrency: ${maxConcurrency}
+bounds: { streams_per_caller: 10000 }
 `
 }
