@@ -1,4 +1,5 @@
-import { budgetExceededError, ByteBudget, callerLimit, type ByteReservation } from '../lib/concurrency/byte-budget.js'
+import { budgetExceededError, ByteBudget, type ByteReservation } from '../lib/concurrency/byte-budget.js'
+import { callerLimit } from '../lib/concurrency/shared-limit.js'
 import { SHORT_BODY } from '../lib/validation/json-body.js'
 
 /** Memory of a long body as a multiple of its bytes: the bytes, the text decoded from them, and the parsed values. */

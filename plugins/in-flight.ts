@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import fp from 'fastify-plugin'
 import { turnKeyOf } from '../http/turn-key.js'
-import { callerLimit } from '../lib/concurrency/byte-budget.js'
+import { SharedLimit } from '../lib/concurrency/shared-limit.js'
 import { atCapacity } from '../lib/errors/service-error.js'
 import { turns } from '../lib/concurrency/turn-budget.js'
 
@@ -40,17 +40,12 @@ async function inFlight (app: FastifyInstance, { ownsServer }: { ownsServer: boo
       done()
     }
   })
-  /** The requests of each caller whose caller is known, and of all. */
-  const ofCaller = new Map<string, number>()
-  let known = 0
+  /** The requests whose caller is known. */
+  const known = new SharedLimit(requests)
   app.decorateRequest(COUNTED, null)
   app.activeRequests.onEnd((request) => {
     const caller = request[COUNTED]
-    if (caller === null) return
-    known--
-    const left = ofCaller.get(caller)! - 1
-    if (left === 0) ofCaller.delete(caller)
-    else ofCaller.set(caller, left)
+    if (caller !== null) known.add(-1, caller)
   })
   // preParsing hooks run after authentication and before the body is read.
   app.addHook('preParsing', (request, reply, payload, done) => {
@@ -61,15 +56,12 @@ async function inFlight (app: FastifyInstance, { ownsServer }: { ownsServer: boo
       return
     }
     const caller = turnKeyOf(request)
-    const count = ofCaller.get(caller) ?? 0
-    const limit = callerLimit(requests, known - count)
-    if (count >= limit) {
-      done(tooMany(`${count} requests of the caller, the maximum of its share`))
+    if (!known.fits(1, caller)) {
+      done(tooMany(`${known.heldBy(caller)} requests of the caller, the maximum of its share`))
       return
     }
     request[COUNTED] = caller
-    known++
-    ofCaller.set(caller, count + 1)
+    known.add(1, caller)
     if (mustWait(caller)) void turns.next(caller).then(() => { done(null, payload) }, done)
     else done(null, payload)
   })

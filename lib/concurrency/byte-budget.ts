@@ -1,7 +1,5 @@
 import { atCapacity, type ServiceError } from '../errors/service-error.js'
-
-/** The share of a budget that one caller may hold, of what no other caller holds. */
-const CALLER_SHARE = 0.75
+import { SharedLimit } from './shared-limit.js'
 
 /** Bytes of a budget that are reserved until they are released. After that it may grow again. */
 export interface ByteReservation {
@@ -28,29 +26,22 @@ export function budgetExceededError (): ServiceError {
   return atCapacity('server_busy', 'The server has no capacity left for this request; try again')
 }
 
-/**
- * The most that one caller may hold of what all share: three times what it leaves free. So however much one caller
- * takes, others have room, and the next one may take three quarters of that. This is a dynamic threshold as in switches
- * with a shared memory (Choudhury and Hahne, 1998).
- */
-export function callerLimit (limit: number, heldByOthers: number): number {
-  return Math.ceil(CALLER_SHARE * (limit - heldByOthers))
-}
-
 /** Bytes that all requests together may hold. Work that does not fit is refused before it starts. */
 export class ByteBudget {
-  /** Bytes that may be held. */
-  readonly limit: number
-  readonly #heldByCaller = new Map<string, number>()
-  #held = 0
+  readonly #shared: SharedLimit
 
   constructor (limit: number) {
-    this.limit = limit
+    this.#shared = new SharedLimit(limit)
+  }
+
+  /** Bytes that may be held. */
+  get limit (): number {
+    return this.#shared.limit
   }
 
   /** Bytes that are held now. */
   get reservedBytes (): number {
-    return this.#held
+    return this.#shared.held
   }
 
   /**
@@ -65,16 +56,12 @@ export class ByteBudget {
 
   /** Whether the caller may reserve these bytes now. */
   fits (bytes: number, caller: string): boolean {
-    const held = this.#heldByCaller.get(caller) ?? 0
-    return held + bytes <= callerLimit(this.limit, this.#held - held)
+    return this.#shared.fits(bytes, caller)
   }
 
   #count (more: number, caller: string): void {
     if (more > 0 && !this.fits(more, caller)) throw budgetExceededError()
-    const held = (this.#heldByCaller.get(caller) ?? 0) + more
-    if (held === 0) this.#heldByCaller.delete(caller)
-    else this.#heldByCaller.set(caller, held)
-    this.#held += more
+    this.#shared.add(more, caller)
   }
 }
 

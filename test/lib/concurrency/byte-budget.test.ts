@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { ByteBudget, callerLimit, type ByteReservation } from '../../../lib/concurrency/byte-budget.js'
+import { ByteBudget, type ByteReservation } from '../../../lib/concurrency/byte-budget.js'
+import { callerLimit } from '../../../lib/concurrency/shared-limit.js'
 import { ServiceError } from '../../../lib/errors/service-error.js'
 
 const ANN = 'user:ann'
