@@ -1,12 +1,11 @@
 import type { Flow } from '../../concurrency/flow-tree.js'
 import { Semaphore } from '../../concurrency/semaphore.js'
-import { ServiceError } from '../../errors/service-error.js'
+import { storeBusyError } from '../busy.js'
 
 /** Statistics of banks with at most this many memories do not wait: they have at most 30,000 tags. */
 const SMALL_BANK = 300
 /** As for statistics with PostgreSQL, in milliseconds. */
 const MAX_WAIT_MS = 10_000
-const RETRY_AFTER_SECONDS = 1
 
 /** @param memories of the bank */
 type RunStatistics = <T>(memories: number, flow: Flow, work: () => Promise<T>) => Promise<T>
@@ -19,15 +18,7 @@ export function statisticsQueue (): RunStatistics {
   const permits = new Semaphore({
     permits: 1,
     waitMs: MAX_WAIT_MS,
-    timeoutError: busy,
+    timeoutError: (waitMs) => storeBusyError(new Error(`the statistics of another bank took more than ${waitMs} ms`)),
   })
   return async (memories, flow, work) => await (memories > SMALL_BANK ? permits.run(work, { flow }) : work())
-}
-
-/** What the SQL stores answer when they are busy: the store works, and a client may try again. */
-function busy (waitMs: number): ServiceError {
-  return new ServiceError('dependency_unavailable', 'The vector store is busy', {
-    retryAfterSeconds: RETRY_AFTER_SECONDS,
-    cause: new Error(`the statistics of another bank took more than ${waitMs} ms`),
-  })
 }

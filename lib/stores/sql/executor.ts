@@ -1,10 +1,8 @@
 import type { Flow } from '../../concurrency/flow-tree.js'
 import type { RecentCallers } from '../../concurrency/recent-callers.js'
 import { ServiceError } from '../../errors/service-error.js'
+import { storeBusyError } from '../busy.js'
 import type { PoolStatus } from '../vector-store.js'
-
-/** Seconds after which a caller should retry when the store was busy. */
-const RETRY_AFTER = 1
 
 /**
  * A value of a bound parameter. An array has elements of text or null, whatever type they are cast to: statements cast
@@ -148,11 +146,6 @@ function kindOf (code: string | undefined): SqlErrorKind {
 /** The error that a client sees for a database error: only that the store is unavailable, and when to retry. */
 export function toServiceError (error: unknown): unknown {
   if (!(error instanceof SqlError)) return error
-  const busy = error.kind === 'busy'
-  return new ServiceError('dependency_unavailable', busy
-    ? 'The vector store is busy'
-    : 'The vector store is unavailable', {
-    retryAfterSeconds: busy ? RETRY_AFTER : undefined,
-    cause: error,
-  })
+  if (error.kind === 'busy') return storeBusyError(error)
+  return new ServiceError('dependency_unavailable', 'The vector store is unavailable', { cause: error })
 }
