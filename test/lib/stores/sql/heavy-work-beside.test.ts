@@ -2,10 +2,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import t from 'tap'
 import { RecentCallers } from '../../../../lib/concurrency/recent-callers.js'
 import { flowOf, type BankKey } from '../../../../lib/identity/context.js'
-import { SqlError, type Executor } from '../../../../lib/stores/sql/executor.js'
+import { SqlError } from '../../../../lib/stores/sql/executor.js'
 import { HeavyWork } from '../../../../lib/stores/sql/heavy-work.js'
 import { SqlVectorStore } from '../../../../lib/stores/sql/store.js'
 import { searchFor } from '../../../contract/vector-store/setup.js'
+import { barrierExecutor } from '../../../helpers/barrier-executor.js'
 import { newMemories, NOW } from '../../../helpers/memories.js'
 import { rejection } from '../../../helpers/rejection.js'
 import { schemaIn, sqlDatabase } from '../../../helpers/sql-database.js'
@@ -175,29 +176,9 @@ t.test('the bound of the wait includes both waits, for one of the places and for
 t.test('every kind of heavy work of a store takes notice of the other callers of its database', async (t) => {
   const database = await sqlDatabase(t)
   const callers = new RecentCallers()
-  let barrier: { kind: string, opened: Promise<void> } | undefined
-  let arrived = 0
-  const pass = async (kind: string) => {
-    if (barrier === undefined || !kind.includes(barrier.kind)) return
-    arrived++
-    await barrier.opened
-  }
-  const executor: Executor = {
-    callers,
-    // Enough for five pieces of each kind.
-    status: () => ({ size: 25, inUse: 0, waiting: 0 }),
-    query: async (...given) => await database.query(...given),
-    read: async <R extends object>(...given: Parameters<Executor['read']>) => {
-      await pass(`${given[0]} ${String(given[1])}`)
-      return await database.read<R>(...given)
-    },
-    maintain: async (text) => { await database.maintain(text) },
-    transaction: async (...given) => {
-      await pass('transaction')
-      return await database.transaction(...given)
-    },
-    close: async () => {},
-  }
+  // Enough for five pieces of each kind.
+  const status = () => ({ size: 25, inUse: 0, waiting: 0 })
+  const { executor, arrived, close } = barrierExecutor(database, { callers, status })
   const schema = schemaIn(t, database)
   const store = new SqlVectorStore({ executor, schema, bootstrapSchema: true, sweepIntervalMs: 0 })
   await store.start({ space: CONTRACT_SPACE, clock: () => NOW, warn: () => {} })
@@ -222,14 +203,11 @@ t.test('every kind of heavy work of a store takes notice of the other callers of
     for (const expected of [1, 3]) {
       // Statements of someone else begin all the time, or never: then all pieces run at once.
       callers.note(['someone else'], expected === 1 ? Infinity : -Infinity)
-      const { opened, open } = gate()
-      arrived = 0
-      barrier = { kind, opened }
+      const open = close(kind)
       const all = [0, 1, 2].map(async (index) => await heavy(bankOf('ada', `bank ${index}`)))
-      await until(() => arrived >= expected)
+      await until(() => arrived() >= expected)
       for (let turn = 0; turn < 100; turn++) await nextTurn()
-      t.equal(arrived, expected, name)
-      barrier = undefined
+      t.equal(arrived(), expected, name)
       open()
       await Promise.all(all)
     }

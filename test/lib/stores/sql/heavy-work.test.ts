@@ -6,6 +6,7 @@ import { listStatement } from '../../../../lib/stores/sql/reading-statements.js'
 import type { ListFilters } from '../../../../lib/stores/vector-store.js'
 import { DAY_MS } from '../../../../lib/time/days.js'
 import { bank, searchFor } from '../../../contract/vector-store/setup.js'
+import { barrierExecutor } from '../../../helpers/barrier-executor.js'
 import { newMemories, newMemory, NOW } from '../../../helpers/memories.js'
 import { rejection } from '../../../helpers/rejection.js'
 import { schemaIn, sqlDatabase, storeIn } from '../../../helpers/sql-database.js'
@@ -17,40 +18,17 @@ const LARGE = 'x'.repeat(9000)
 
 await t.test('heavy statements run a few at a time, and short ones do not wait for them', async (t) => {
   const database = await sqlDatabase(t)
-  let barrier: { kind: string, opened: Promise<void> } | undefined
-  /** How many statements have come to the barrier. */
-  let arrived = 0
-  const pass = async (kind: string) => {
-    if (barrier === undefined || !kind.includes(barrier.kind)) return
-    arrived++
-    await barrier.opened
-  }
-  const watched: Executor = {
-    query: async (...given) => await database.query(...given),
-    read: async <R extends object>(...given: Parameters<Executor['read']>) => {
-      await pass(`${given[0]} ${String(given[1])}`)
-      return await database.read<R>(...given)
-    },
-    maintain: async (text) => { await database.maintain(text) },
-    transaction: async (...given) => {
-      await pass('transaction')
-      return await database.transaction(...given)
-    },
-    close: async () => {},
-  }
+  const { executor: watched, arrived, close } = barrierExecutor(database)
   const store = await storeIn(watched, { schema: schemaIn(t, database) })
   await store.insert(home, await newMemories(['ferry one', 'ferry two']), NOW)
 
   /** Runs heavy work several times; while `permitted` of them are under way, something short is done. */
   const runBeside = async <T>(kind: string, permitted: number, heavy: () => Promise<T>, short: () => Promise<void>) => {
-    const { opened, open } = gate()
-    arrived = 0
-    barrier = { kind, opened }
+    const open = close(kind)
     const all = Array.from({ length: permitted + 2 }, heavy)
-    await until(() => arrived >= permitted)
+    await until(() => arrived() >= permitted)
     await short()
-    const underWay = arrived
-    barrier = undefined
+    const underWay = arrived()
     open()
     return { underWay, results: await Promise.all(all) }
   }
@@ -154,7 +132,7 @@ await t.test('heavy statements run a few at a time, and short ones do not wait f
     const started: Array<Promise<unknown>> = []
     const { underWay } = await runBeside('transaction', 2, large, async () => {
       started.push(store.import(home, await newMemories(['small']), 'skip', NOW))
-      await until(() => arrived > 2)
+      await until(() => arrived() > 2)
     })
     t.equal(underWay, 3)
     await Promise.all(started)
