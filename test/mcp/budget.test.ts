@@ -67,6 +67,41 @@ t.test('of a long memory the passages that match are given, and then the other h
   }
 })
 
+t.test('the passages of a long memory are in the order of its text, not of their scores', async (t) => {
+  const { app, retain } = await testApp(t, { file: { mcp: { answer_tokens: 2000 } } })
+  const log = Array.from({ length: 400 }, (_, day) => `The harbour log of day ${day} mentions wind and tide.`).join(' ')
+  const name = 'The keeper of the lighthouse is called Ada.'
+  const secret = 'The passphrase of the lighthouse keeper is heliotrope.'
+  await retain('b', `${name} ${log} ${secret}`)
+  const client = await connectMcp(t, app)
+  const answer = answerOf(await client.callTool({
+    name: 'recall', arguments: { bank_id: 'b', query: 'What is the passphrase of the lighthouse keeper?' },
+  }))
+  const [memory] = answer['memories'] as Array<{ text: string, text_truncated?: boolean }>
+  t.equal(memory?.text_truncated, true)
+  t.match(memory?.text, new RegExp(`^${name}.* … .*${secret}$`))
+})
+
+t.test('a memory that would take more than half of what is left makes place for those after it', async (t) => {
+  const { app, retain } = await testApp(t, { file })
+  const log = Array.from({ length: 60 }, (_, day) => `The harbour log of day ${day} mentions wind and tide.`).join(' ')
+  const secret = 'The passphrase of the lighthouse keeper is heliotrope.'
+  const long = await retain('b', `${log} ${secret}`)
+  t.ok(countTokens(log) > TOKENS / 2 && countTokens(log) < TOKENS * 0.8)
+  for (const index of [1, 2, 3, 4, 5]) {
+    await retain('b', `Note ${index} on the keeper of the lighthouse. ${'He reads and sleeps. '.repeat(12)}`)
+  }
+  const client = await connectMcp(t, app)
+  const answer = answerOf(await client.callTool({
+    name: 'recall', arguments: { bank_id: 'b', query: 'What is the passphrase of the lighthouse keeper?' },
+  }))
+  const [first, ...others] = answer['memories'] as Array<{ memory_id: string, text: string, text_truncated?: boolean }>
+  t.match(first, { memory_id: long, text_truncated: true })
+  t.ok(first?.text.endsWith(secret))
+  t.ok(others.length >= 3, `${others.length} others`)
+  t.ok(others.every(({ text_truncated: isTruncated }) => isTruncated === undefined))
+})
+
 t.test('a long memory is given whole when all hits fit', async (t) => {
   const { app, retain } = await testApp(t)
   const text = `${'Boats carry tea to the islands. '.repeat(700)}The keeper sleeps.`
