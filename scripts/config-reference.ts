@@ -52,15 +52,20 @@ sources:
 /** The text of `.env.example`: every variable, commented out, so that an unchanged copy has no effect. */
 export function envExample (): string {
   const entries = VARIABLES.map(({ name, description, default: value = '' }: Variable) => (
-    `# ${description}\n#${name}=${value}\n`
+    `${comment(description)}\n#${name}=${value}\n`
   ))
   return `\
 # Environment of Memory Gateway. Uncomment what you change; the values shown are the defaults.
 # A variable that is set must not be empty. docs/configuration.md lists the allowed values.
 # A file .env in this format is read from the working directory; variables of the real environment take precedence.
-# A secret may be read from a file instead: ${secretNames().map((name) => `${name}_FILE`).join(', ')}.
+${comment(`A secret may be read from a file instead: ${secretNames().map((name) => `${name}_FILE`).join(', ')}.`)}
 
 ${entries.join('\n')}`
+}
+
+/** Lines of a comment, at most 120 columns wide where the words allow it. */
+function comment (text: string): string {
+  return text.replaceAll(/(\S.{0,117})(?:\s+|$)/g, '# $1\n').trimEnd()
 }
 
 /** The text of `docs/configuration.md`. */

@@ -86,6 +86,20 @@ for (const [path, text] of documents) {
   })
 }
 
+/** Commands to copy: the start of an example, and the check of a container, which is one string. */
+const COMMAND = /^# (?:Start|First|Ask|Send): |process\.exit/
+
+t.test(`lines of examples and of ops have at most ${MAX_COLUMNS} columns, except for commands`, async (t) => {
+  const files = ['.env.example', 'Containerfile', 'ops/prometheus/alerts.yaml'].concat(
+    readdirSync(join(ROOT, 'examples')).filter((name) => name.endsWith('.yaml')).map((name) => `examples/${name}`),
+  )
+  t.ok(files.length > 10)
+  const long = files.flatMap((path) => readFileSync(join(ROOT, path), 'utf8').split('\n').flatMap((line, index) => (
+    [...line].length > MAX_COLUMNS && !COMMAND.test(line) ? [`${path}:${index + 1}`] : []
+  )))
+  t.same(long, [])
+})
+
 t.test(`lines of .ci have at most ${MAX_COLUMNS} columns`, async (t) => {
   const files = readdirSync(join(ROOT, '.ci'), { withFileTypes: true, recursive: true }).flatMap((entry) => (
     entry.isFile() ? [join(entry.parentPath, entry.name)] : []
