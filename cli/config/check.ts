@@ -12,7 +12,6 @@ import {
 } from '../../lib/providers/registry.js'
 import { PROVIDER_SETTINGS } from '../../lib/providers/schemas.js'
 import type { AddressSettings } from '../../lib/providers/schemas/endpoints.js'
-import { ANTHROPIC_URL } from '../../lib/providers/schemas/language-models.js'
 import { settingsCheck } from '../../lib/providers/settings.js'
 import { vectorStores } from '../../lib/stores/registry.js'
 import { databaseUrl, postgresSettings } from '../../lib/stores/sql/settings.js'
@@ -57,13 +56,12 @@ function problemsOf (
   try {
     checkProviderName(kind, name)
     if (!Object.hasOwn(kind.registered, name)) return []
-    checkSettings(kind.key, name, config)
+    const settings = checkSettings(kind.key, name, config)
     if (name === 'auto') checkAutoSettings(config)
     if (name === 'postgres') databaseUrl(postgresSettings(config), database)
     if (REMOTE.has(name)) {
       // The schema has checked the types.
-      const address = { base_url: ANTHROPIC_URL, ...config } as AddressSettings
-      checkAddress(at, address, { baseDirectory, environment })
+      checkAddress(at, settings as unknown as AddressSettings, { baseDirectory, environment })
       checkCombinations(at, name, config)
     }
     return []
@@ -73,11 +71,15 @@ function problemsOf (
   }
 }
 
-/** @throws ProviderError, also for a setting of a provider that has none */
-function checkSettings (key: string, name: string, config: ProviderConfig): void {
+/**
+ * @returns the settings with defaults filled in
+ * @throws ProviderError, also for a setting of a provider that has none
+ */
+function checkSettings (key: string, name: string, config: ProviderConfig): ProviderConfig {
   const known = PROVIDER_SETTINGS.find((provider) => provider.key === key && provider.name === name)
-  if (known === undefined) refuseUnknownKeys(`${key}_config`, config, [])
-  else settingsCheck(`${key}_config`, known.schema)(config)
+  if (known !== undefined) return settingsCheck(`${key}_config`, known.schema)(config)
+  refuseUnknownKeys(`${key}_config`, config, [])
+  return config
 }
 
 /** Weights with which no recall finds anything. */

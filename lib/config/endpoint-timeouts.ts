@@ -1,7 +1,9 @@
-import { EMBEDDING_TIMEOUT_MS, QUERY_TIMEOUT_MS, RERANK_ENDPOINT_TIMEOUT_MS } from '../providers/schemas/endpoints.js'
+import { RemoteEmbeddingSettings, RerankEndpointSettings } from '../providers/schemas/endpoints.js'
 import { FileSchema, type FileConfig } from './schema.js'
 
 const { semantic_timeout_ms: semantic, rerank } = FileSchema.properties.retrieval.properties
+const { query_timeout_ms: queryTimeout, timeout_ms: attemptTimeout } = RemoteEmbeddingSettings.properties
+const { timeout_ms: rerankTimeout } = RerankEndpointSettings.properties
 
 interface Limits {
   /** The setting of the endpoint and its value. */
@@ -19,7 +21,7 @@ interface Limits {
 export function * endpointTimeoutWarnings (file: FileConfig): Iterable<string> {
   const { embedding_provider_config: embedding = {}, reranker_config: reranking = {} } = file
   if (file.embedding_provider === 'openai_compatible') {
-    const { query_timeout_ms: query = QUERY_TIMEOUT_MS, timeout_ms: attempt = EMBEDDING_TIMEOUT_MS } = embedding
+    const { query_timeout_ms: query = queryTimeout.default, timeout_ms: attempt = attemptTimeout.default } = embedding
     const outer = longestOuter(file, (retrieval) => retrieval?.semantic_timeout_ms, semantic.default)
     // An attempt that takes too long counts as well.
     if (typeof attempt === 'number' && attempt >= outer) {
@@ -32,7 +34,7 @@ export function * endpointTimeoutWarnings (file: FileConfig): Iterable<string> {
   }
   if (file.reranker === 'rerank_endpoint') {
     yield * warningOf({
-      inner: ['reranker_config.timeout_ms', reranking['timeout_ms'] ?? RERANK_ENDPOINT_TIMEOUT_MS],
+      inner: ['reranker_config.timeout_ms', reranking['timeout_ms'] ?? rerankTimeout.default],
       outer: [
         'rerank.timeout_ms',
         longestOuter(file, (retrieval) => retrieval?.rerank?.timeout_ms, rerank.properties.timeout_ms.default),

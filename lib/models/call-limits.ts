@@ -1,4 +1,5 @@
 import { ProviderError } from '../providers/registry.js'
+import { OpenAiLanguageSettings } from '../providers/schemas/language-models.js'
 
 /** Bounds of the calls to a model. */
 export interface CallLimits {
@@ -12,8 +13,15 @@ export interface CallLimits {
   maxWaiting: number
 }
 
-export const DEFAULT_LIMITS: CallLimits = {
-  attemptTimeoutMs: 30_000, maxRetries: 2, maxConcurrency: 64, maxWaiting: 1024,
+/** Those of a language model behind HTTP, for a model that does not state its own. */
+const {
+  timeout_ms: attemptTimeout, max_retries: retries, max_concurrency: concurrency, max_waiting: waiting,
+} = OpenAiLanguageSettings.properties
+const DEFAULT_LIMITS: CallLimits = {
+  attemptTimeoutMs: attemptTimeout.default,
+  maxRetries: retries.default,
+  maxConcurrency: concurrency.default,
+  maxWaiting: waiting.default,
 }
 
 /** A model with bounds of its own; a `module:Class` may have them, too. Default of each: DEFAULT_LIMITS. */

@@ -1,3 +1,4 @@
+import { RemoteEmbeddingSettings } from '../providers/schemas/endpoints.js'
 import type { ModelCallRecord, Telemetry } from '../telemetry/telemetry.js'
 import type { ModelStatus } from './status.js'
 
@@ -14,8 +15,8 @@ export const MODEL_CONDITIONS = ['ok', 'degraded', 'failing', 'unknown'] as cons
 
 type Kind = ModelCallRecord['kind']
 
-/** The default threshold of a circuit breaker. */
-const FAILURES_IN_A_ROW = 5
+/** The default threshold of the circuit breaker of an endpoint. */
+const FAILURES_IN_A_ROW = RemoteEmbeddingSettings.properties.breaker.properties.threshold.default
 
 /** Outcomes that do not count: the caller disconnected, or the model was not called. */
 const NOT_COUNTED: ReadonlySet<string> = new Set(['aborted', 'circuit_open', 'overloaded'])

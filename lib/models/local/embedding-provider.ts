@@ -1,5 +1,5 @@
 import type { ProviderConfig, ProviderContext } from '../../providers/registry.js'
-import { LocalEmbeddingSettings, WORKER_DEFAULTS } from '../../providers/schemas/workers.js'
+import { LocalEmbeddingSettings } from '../../providers/schemas/workers.js'
 import { settingsCheck } from '../../providers/settings.js'
 import type { EmbeddingProvider } from '../embedding-provider.js'
 import { findPackage, requirePackages } from '../packages.js'
@@ -40,7 +40,7 @@ export function hasLocalEmbeddings ({ weights = PACKAGE }: LocalInternals = {}):
 export function localEmbeddings (
   config: ProviderConfig, { warn }: Pick<ProviderContext, 'warn'>, { weights = PACKAGE, engine }: LocalInternals = {},
 ): EmbeddingProvider {
-  const settings = { ...WORKER_DEFAULTS, ...check(config) }
+  const settings = check(config)
   const [url] = requirePackages(NAME, [weights] as const)
   const makeQueue = (threads: number) => new WorkerQueue<string>({
     name: NAME,

@@ -1,5 +1,5 @@
 import { ProviderError, type ProviderConfig } from '../../providers/registry.js'
-import { EMBEDDING_TIMEOUT_MS, QUERY_TIMEOUT_MS, RemoteEmbeddingSettings } from '../../providers/schemas/endpoints.js'
+import { RemoteEmbeddingSettings } from '../../providers/schemas/endpoints.js'
 import { settingsCheck } from '../../providers/settings.js'
 import type { EmbeddingProvider, EmbedOptions } from '../embedding-provider.js'
 import type { ModelStatus } from '../status.js'
@@ -89,30 +89,29 @@ export async function makeRemoteEmbeddingProvider (
 ): Promise<EmbeddingProvider> {
   const settings = check(config)
   checkCombinations(KEY, 'openai_compatible', settings)
-  const timeoutMs = settings.timeout_ms ?? EMBEDDING_TIMEOUT_MS
-  const limits = { attemptTimeoutMs: timeoutMs, maxRetries: settings.max_retries ?? 3 }
+  const { timeout_ms: timeoutMs, batch_size: batchSize } = settings
+  const limits = { attemptTimeoutMs: timeoutMs, maxRetries: settings.max_retries }
   const endpoint = openEndpoint(KEY, SERVICE, settings, limits, context, tools)
-  const batchSize = settings.batch_size ?? 96
   const clientOf = (dimensions: number | undefined, size: number) => new EmbeddingClient({
     endpoint,
     model: settings.model,
     dimensions,
-    sendDimensions: settings.send_dimensions ?? false,
-    sendInputType: settings.input_type ?? false,
+    sendDimensions: settings.send_dimensions,
+    sendInputType: settings.input_type,
     batchSize: size,
   })
   const dimensions = settings.dimensions ?? await probe(clientOf(undefined, 1), timeoutMs)
   return new RemoteEmbeddingProvider({
     model: spaceOf(settings),
     dimensions,
-    fusionWeight: settings.fusion_weight ?? 1.5,
+    fusionWeight: settings.fusion_weight,
     client: clientOf(dimensions, batchSize),
     calls: endpoint.calls,
-    prefixes: { query: settings.query_prefix ?? '', document: settings.document_prefix ?? '' },
+    prefixes: { query: settings.query_prefix, document: settings.document_prefix },
     batchSize,
-    width: settings.max_concurrency ?? 4,
-    queryTimeoutMs: settings.query_timeout_ms ?? QUERY_TIMEOUT_MS,
-    cacheSize: settings.cache_size ?? 10_000,
+    width: settings.max_concurrency,
+    queryTimeoutMs: settings.query_timeout_ms,
+    cacheSize: settings.cache_size,
   })
 }
 
@@ -132,9 +131,7 @@ async function probe (client: EmbeddingClient, timeoutMs: number): Promise<numbe
  * no part of it, so that a model can move; nor is the prefix of queries, whose vectors are not stored; the length is
  * compared separately.
  */
-function spaceOf ({
-  model, document_prefix: prefix = '', input_type: inputType = false,
-}: RemoteEmbeddingSettings): string {
+function spaceOf ({ model, document_prefix: prefix, input_type: inputType }: RemoteEmbeddingSettings): string {
   return `${model}${inputType ? ' input_type=document' : ''}${prefix === ''
     ? ''
     : ` document_prefix=${JSON.stringify(prefix)}`}`

@@ -62,7 +62,7 @@ export function checkAddress (
 ): Address {
   const baseUrl = checkUrl(key, settings.base_url)
   const apiKey = readKey(key, settings, context)
-  const headers = checkHeaders(key, apiKey === undefined ? {} : keyHeader(apiKey), settings.headers ?? {})
+  const headers = checkHeaders(key, apiKey === undefined ? {} : keyHeader(apiKey), settings.headers)
   return { baseUrl, apiKey, headers }
 }
 
@@ -80,7 +80,7 @@ export function openAddress (
   keyHeader: KeyHeader = bearer,
 ): Endpoint {
   const { baseUrl, apiKey, headers } = checkAddress(key, settings, context, keyHeader)
-  const queryParams = settings.query_params ?? {}
+  const { query_params: queryParams } = settings
   const secrets = [
     apiKey ?? '', ...Object.values(headers), ...Object.values(queryParams),
   ].filter((secret) => secret !== '')
@@ -111,9 +111,9 @@ export function openEndpoint (
   const calls = new ResilientCalls({
     service,
     ...limits,
-    maxConcurrency: settings.max_concurrency ?? 4,
-    maxWaiting: settings.max_waiting ?? 256,
-    breaker: { threshold: settings.breaker?.threshold ?? 5, recoveryMs: settings.breaker?.recovery_ms ?? 10_000 },
+    maxConcurrency: settings.max_concurrency,
+    maxWaiting: settings.max_waiting,
+    breaker: { threshold: settings.breaker.threshold, recoveryMs: settings.breaker.recovery_ms },
     tools,
   })
   return { ...address, calls }

@@ -4,11 +4,9 @@ import type {
   LanguageModelV3, LanguageModelV3CallOptions, LanguageModelV3Message, SharedV3Warning,
 } from '@ai-sdk/provider'
 import type { ProviderConfig } from '../../providers/registry.js'
-import {
-  ANTHROPIC_MAX_TOKENS, ANTHROPIC_URL, AnthropicLanguageSettings, OpenAiLanguageSettings,
-} from '../../providers/schemas/language-models.js'
+import { AnthropicLanguageSettings, OpenAiLanguageSettings } from '../../providers/schemas/language-models.js'
 import { settingsCheck } from '../../providers/settings.js'
-import { DEFAULT_LIMITS, type CallLimits, type LimitedModel } from '../call-limits.js'
+import type { CallLimits, LimitedModel } from '../call-limits.js'
 import type {
   GenerateRequest, Generation, GenerationPart, JsonSchema, LanguageModel, Message,
 } from '../language-model.js'
@@ -139,7 +137,7 @@ export async function makeOpenAiLanguageModel (
 ): Promise<RemoteLanguageModel> {
   const settings = checkOpenAi(config)
   const endpoint = openAddress(KEY, SERVICE, settings, context, tools)
-  const { structured_outputs: takesSchema = false, max_tokens_parameter: ceilingName = 'max_tokens' } = settings
+  const { structured_outputs: takesSchema, max_tokens_parameter: ceilingName } = settings
   return await openModel(settings, context, tools, {
     endpoint,
     makeModel: (fetch) => createOpenAICompatible({
@@ -166,8 +164,7 @@ export async function makeAnthropicLanguageModel (
 ): Promise<RemoteLanguageModel> {
   const settings = checkAnthropic(config)
   checkCombinations(KEY, 'anthropic', settings)
-  const address = { ...settings, base_url: settings.base_url ?? ANTHROPIC_URL }
-  const endpoint = openAddress(KEY, SERVICE, address, context, tools, (key) => ({ 'x-api-key': key }))
+  const endpoint = openAddress(KEY, SERVICE, settings, context, tools, (key) => ({ 'x-api-key': key }))
   return await openModel(settings, context, tools, {
     endpoint,
     makeModel: (fetch) => createAnthropic({
@@ -181,8 +178,8 @@ export async function makeAnthropicLanguageModel (
       },
     })(settings.model),
     sampling: sampling(settings),
-    maxOutputTokens: settings.max_output_tokens ?? ANTHROPIC_MAX_TOKENS,
-    responseFormat: settings.structured_outputs === true ? jsonFormat : () => undefined,
+    maxOutputTokens: settings.max_output_tokens,
+    responseFormat: settings.structured_outputs ? jsonFormat : () => undefined,
   })
 }
 
@@ -202,12 +199,12 @@ async function openModel (
   parts: Omit<Parts, 'model' | 'limits' | 'warn'>,
 ): Promise<RemoteLanguageModel> {
   const limits: CallLimits = {
-    attemptTimeoutMs: settings.timeout_ms ?? DEFAULT_LIMITS.attemptTimeoutMs,
-    maxRetries: settings.max_retries ?? DEFAULT_LIMITS.maxRetries,
-    maxConcurrency: settings.max_concurrency ?? DEFAULT_LIMITS.maxConcurrency,
-    maxWaiting: settings.max_waiting ?? DEFAULT_LIMITS.maxWaiting,
+    attemptTimeoutMs: settings.timeout_ms,
+    maxRetries: settings.max_retries,
+    maxConcurrency: settings.max_concurrency,
+    maxWaiting: settings.max_waiting,
   }
   const model = new RemoteLanguageModel({ ...parts, model: settings.model, limits, warn })
-  if (settings.probe === true) await probe(KEY, SERVICE, model, { warn, tools })
+  if (settings.probe) await probe(KEY, SERVICE, model, { warn, tools })
   return model
 }

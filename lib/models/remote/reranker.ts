@@ -1,5 +1,5 @@
 import type { ProviderConfig } from '../../providers/registry.js'
-import { RERANK_ENDPOINT_TIMEOUT_MS, RerankEndpointSettings } from '../../providers/schemas/endpoints.js'
+import { RerankEndpointSettings } from '../../providers/schemas/endpoints.js'
 import { settingsCheck } from '../../providers/settings.js'
 import type { Reranker } from '../reranker.js'
 import type { ModelStatus } from '../status.js'
@@ -79,9 +79,9 @@ export function makeRemoteReranker (
   config: ProviderConfig, context: RemoteContext, tools: RemoteTools = {},
 ): Reranker {
   const settings = check(config)
-  const { model, style = 'cohere', timeout_ms: timeoutMs = RERANK_ENDPOINT_TIMEOUT_MS } = settings
+  const { model, style, timeout_ms: timeoutMs } = settings
   checkCombinations(KEY, 'rerank_endpoint', settings)
-  const limits = { attemptTimeoutMs: timeoutMs, maxRetries: settings.max_retries ?? 0 }
+  const limits = { attemptTimeoutMs: timeoutMs, maxRetries: settings.max_retries }
   const endpoint = openEndpoint(KEY, SERVICE, settings, limits, context, tools)
   const url = new URL(`${endpoint.baseUrl}/rerank`)
   url.search = new URLSearchParams(endpoint.queryParams).toString()

@@ -1,5 +1,5 @@
 import { ProviderError, type ProviderConfig, type ProviderContext } from '../../providers/registry.js'
-import { TransformersEmbeddingSettings, WORKER_DEFAULTS } from '../../providers/schemas/workers.js'
+import { TransformersEmbeddingSettings } from '../../providers/schemas/workers.js'
 import { settingsCheck } from '../../providers/settings.js'
 import type { EmbeddingProvider } from '../embedding-provider.js'
 import { requirePackages } from '../packages.js'
@@ -34,21 +34,18 @@ export async function transformersEmbeddings (
   { baseDirectory, warn }: ProviderContext,
   { module = TRANSFORMERS_PACKAGE }: TransformersInternals = {},
 ): Promise<EmbeddingProvider> {
-  const checked = check(config)
-  const settings = { ...WORKER_DEFAULTS, ...checked }
-  const {
-    pooling = 'mean', dtype = 'default', query_prefix: queryPrefix = '', document_prefix: documentPrefix = '',
-  } = settings
+  const settings = check(config)
+  const { pooling, dtype = 'default', query_prefix: queryPrefix, document_prefix: documentPrefix } = settings
   const [url] = requirePackages(NAME, [module] as const)
   const queue = new WorkerQueue<string>({
     name: NAME,
     engine: ENGINE,
     engineOptions: {
-      task: 'embed', ...modelOptions(NAME, url, checked, baseDirectory), pooling, dimensions: settings.dimensions,
+      task: 'embed', ...modelOptions(NAME, url, settings, baseDirectory), pooling, dimensions: settings.dimensions,
     },
     threads: settings.threads,
     maxWaiting: settings.max_queue,
-    batchSize: settings.batch_size ?? 8,
+    batchSize: settings.batch_size,
     timeoutMs: settings.timeout_ms,
     loadTimeoutMs: LOAD_TIMEOUT_MS,
     warn: settings.dimensions === undefined ? undefined : warn,
@@ -58,7 +55,7 @@ export async function transformersEmbeddings (
     // The query's prefix is no part of the name, because it changes no stored vector.
     model: [TRANSFORMERS_PACKAGE, settings.model, dtype, pooling, ...prefixPart].join(':'),
     dimensions: settings.dimensions ?? await probe(queue),
-    fusionWeight: settings.fusion_weight ?? 1.5,
+    fusionWeight: settings.fusion_weight,
     cacheSize: settings.cache_size,
     prepare: (text, purpose) => (purpose === 'query' ? queryPrefix : documentPrefix) + text.slice(0, MAX_CHARACTERS),
     queue,

@@ -1,5 +1,5 @@
 import type { ProviderConfig, ProviderContext } from '../../providers/registry.js'
-import { TransformersRerankerSettings, WORKER_DEFAULTS } from '../../providers/schemas/workers.js'
+import { TransformersRerankerSettings } from '../../providers/schemas/workers.js'
 import { settingsCheck } from '../../providers/settings.js'
 import { unlessAborted } from '../../concurrency/aborting.js'
 import { requirePackages } from '../packages.js'
@@ -12,7 +12,6 @@ const NAME = 'reranker: transformers'
 /** The model cuts a pair at its end, so a long query would leave no room for the text. */
 const MAX_QUERY_CHARACTERS = 1000
 const MAX_CHARACTERS = 8000
-const MAX_WAITING = 1000
 
 type Pair = [query: string, text: string]
 
@@ -34,10 +33,10 @@ export function transformersReranker (
     name: NAME,
     engine: ENGINE,
     engineOptions: { task: 'rerank', ...modelOptions(NAME, url, settings, baseDirectory) },
-    threads: settings.threads ?? WORKER_DEFAULTS.threads,
-    maxWaiting: settings.max_queue ?? MAX_WAITING,
-    batchSize: settings.batch_size ?? 8,
-    timeoutMs: settings.timeout_ms ?? WORKER_DEFAULTS.timeout_ms,
+    threads: settings.threads,
+    maxWaiting: settings.max_queue,
+    batchSize: settings.batch_size,
+    timeoutMs: settings.timeout_ms,
     loadTimeoutMs: LOAD_TIMEOUT_MS,
     warn,
   }))

@@ -26,7 +26,7 @@ export function modelOptions (
   settings: TransformersEmbeddingSettings | TransformersRerankerSettings,
   baseDirectory: string,
 ): ModelOptions {
-  const { dtype, cache_dir: cacheDir, allow_remote: allowRemote = true } = settings
+  const { dtype, cache_dir: cacheDir, allow_remote: allowRemote } = settings
   const isFolder = settings.model.startsWith('.') || isAbsolute(settings.model)
   const model = isFolder ? resolve(baseDirectory, settings.model) : settings.model
   if (isFolder && !existsSync(model)) {

@@ -1,18 +1,10 @@
-import { Type, type Static } from 'typebox'
+import { Type } from 'typebox'
+import { sectionOfSettings, setting, type Resolved } from '../../validation/defaults.js'
 import { fusionWeight, integer, prefix } from './parts.js'
-
-/** `timeout_ms` of embeddings. */
-export const EMBEDDING_TIMEOUT_MS = 10_000
-
-/** `query_timeout_ms` of embeddings. */
-export const QUERY_TIMEOUT_MS = 2000
-
-/** `timeout_ms` of a reranker. */
-export const RERANK_ENDPOINT_TIMEOUT_MS = 1200
 
 /** Headers and query parameters by name. */
 const texts = (description: string) => (
-  Type.Optional(Type.Record(Type.String({ minLength: 1 }), Type.String(), { description }))
+  setting(Type.Record(Type.String({ minLength: 1 }), Type.String(), { description }), {}, '')
 )
 
 const URL_FORM = { pattern: '^https?://', 'x-allowed': 'that is an http or https URL' }
@@ -23,10 +15,10 @@ export const baseUrl = Type.String({
     'user, password and query.',
 })
 
-export const baseUrlWithDefault = (url: string) => Type.Optional(Type.String({
+export const baseUrlWithDefault = (url: string) => setting(Type.String({
   ...URL_FORM,
-  description: `URL to which the paths of the API are appended; without user, password and query. Default ${url}.`,
-}))
+  description: 'URL to which the paths of the API are appended; without user, password and query.',
+}), url)
 
 export const concurrency = (description: string) => integer(1, 256, description)
 
@@ -49,18 +41,20 @@ export const access = (header: string) => ({
   query_params: texts('Query parameters of every request, such as api-version for Azure.'),
 })
 
+const DEFAULT_CONCURRENCY = 4
+
 /** Settings that embeddings and rerankers share. */
 const shared = {
   ...access('Authorization: Bearer'),
-  max_waiting: waiting('Maximum number of requests that wait for others to end; further ones fail. Default 256.'),
-  breaker: Type.Optional(Type.Object({
-    threshold: integer(
+  max_waiting: setting(waiting('Maximum number of requests that wait for others to end; further ones fail.'), 256),
+  breaker: sectionOfSettings({
+    threshold: setting(integer(
       1, 1000,
       'Consecutive failures after which the endpoint is not called for a while: no connection, no ' +
-        'answer in time, 5xx, a rejected key, an unusable answer. Default 5.',
-    ),
-    recovery_ms: integer(1, 3_600_000, 'Milliseconds until one request tries the endpoint again. Default 10000.'),
-  }, { additionalProperties: false, description: 'The circuit breaker: when the endpoint counts as unavailable.' })),
+        'answer in time, 5xx, a rejected key, an unusable answer.',
+    ), 5),
+    recovery_ms: setting(integer(1, 3_600_000, 'Milliseconds until one request tries the endpoint again.'), 10_000),
+  }, 'The circuit breaker: when the endpoint counts as unavailable.'),
 }
 
 /** `embedding_provider_config` of `embedding_provider: openai_compatible`. */
@@ -68,42 +62,42 @@ export const RemoteEmbeddingSettings = Type.Object({
   base_url: baseUrl,
   model: Type.String({ minLength: 1, description: 'Name of the model, as the endpoint knows it.' }),
   ...shared,
-  max_concurrency: concurrency('Maximum number of concurrent requests, for queries and for memories separately, so ' +
-    'that neither waits for the other. Default 4.'),
+  max_concurrency: setting(concurrency('Maximum number of concurrent requests, for queries and for memories ' +
+    'separately, so that neither waits for the other.'), DEFAULT_CONCURRENCY),
   dimensions: integer(
     1, 65_536,
     'Number of dimensions of the vectors. Default: the gateway asks the endpoint at start, and does not ' +
       'start without an answer.',
   ),
-  send_dimensions: Type.Optional(Type.Boolean({
-    description: 'Whether `dimensions` is sent to the endpoint, for models that can shorten their vectors. ' +
-      'Default false.',
-  })),
-  query_prefix: prefix('Text that is put before each query, such as "query: ". Default: none.'),
+  send_dimensions: setting(Type.Boolean({
+    description: 'Whether `dimensions` is sent to the endpoint, for models that can shorten their vectors.',
+  }), false),
+  query_prefix: prefix('Text that is put before each query, such as "query: ".'),
   document_prefix: prefix('Text that is put before each memory, such as "passage: ". Changing it requires new ' +
-    'vectors (`npm run reembed`). Default: none.'),
-  input_type: Type.Optional(Type.Boolean({
+    'vectors (`npm run reembed`).'),
+  input_type: setting(Type.Boolean({
     description: 'Whether the parameter input_type (query or document), which Voyage and Cohere expect, is sent. ' +
-      'Changing it requires new vectors (`npm run reembed`). Default false.',
-  })),
-  batch_size: integer(1, 2048, 'Maximum number of texts in a request. Default 96.'),
-  timeout_ms: integer(10, 600_000, `Maximum milliseconds of one attempt. Default ${EMBEDDING_TIMEOUT_MS}.`),
-  query_timeout_ms: integer(
+      'Changing it requires new vectors (`npm run reembed`).',
+  }), false),
+  batch_size: setting(integer(1, 2048, 'Maximum number of texts in a request.'), 96),
+  timeout_ms: setting(integer(10, 600_000, 'Maximum milliseconds of one attempt.'), 10_000),
+  query_timeout_ms: setting(integer(
     10, 600_000,
     'Maximum milliseconds for embedding a query, including waiting and retries. Set it to less than ' +
       '`retrieval.semantic_timeout_ms`, or that of a bank or profile of the file; otherwise a slow endpoint never ' +
-      `opens the circuit breaker. Default ${QUERY_TIMEOUT_MS}.`,
-  ),
-  max_retries: retries('Maximum number of retries after no answer, 408, 409, 429 and 5xx. Default 3.'),
-  cache_size: integer(
+      'opens the circuit breaker.',
+  ), 2000),
+  max_retries: setting(retries('Maximum number of retries after no answer, 408, 409, 429 and 5xx.'), 3),
+  cache_size: setting(integer(
     0, 10_000_000,
     'Number of vectors that are cached in memory, those of the most recent texts, with 4 bytes per ' +
-      'dimension. 0: none. Default 10000.',
-  ),
+      'dimension. 0: none.',
+  ), 10_000),
   fusion_weight: fusionWeight(100),
 }, { additionalProperties: false })
 
-export type RemoteEmbeddingSettings = Static<typeof RemoteEmbeddingSettings>
+/** The settings with defaults filled in, as `settingsCheck` returns them. */
+export type RemoteEmbeddingSettings = Resolved<typeof RemoteEmbeddingSettings>
 /** Where requests go and what goes with each. */
 export type AddressSettings = Pick<RemoteEmbeddingSettings, keyof ReturnType<typeof access> | 'base_url'>
 export type EndpointSettings = Pick<RemoteEmbeddingSettings, keyof typeof shared | 'base_url' | 'max_concurrency'>
@@ -117,19 +111,19 @@ export const RerankEndpointSettings = Type.Object({
       'model in the log and the metrics.',
   })),
   ...shared,
-  max_concurrency: concurrency('Maximum number of concurrent requests. Default 4.'),
-  style: Type.Optional(Type.Enum(['cohere', 'tei'], {
+  max_concurrency: setting(concurrency('Maximum number of concurrent requests.'), DEFAULT_CONCURRENCY),
+  style: setting(Type.Enum(['cohere', 'tei'], {
     description: 'Protocol of POST {base_url}/rerank: cohere (Cohere, Jina, Voyage, vLLM) or tei (Text Embeddings ' +
-      'Inference, in requests of at most 32 texts). Default cohere.',
-  })),
-  timeout_ms: integer(
+      'Inference, in requests of at most 32 texts).',
+  }), 'cohere'),
+  timeout_ms: setting(integer(
     10, 600_000,
     'Maximum milliseconds of a reranking, including waiting and retries. A longer one counts as a failure of the ' +
       'endpoint. Set it to less than `retrieval.rerank.timeout_ms`, or that of a bank or profile of the file; ' +
-      `otherwise a slow endpoint never opens the circuit breaker. Default ${RERANK_ENDPOINT_TIMEOUT_MS}.`,
-  ),
-  max_retries: retries('Maximum number of retries after no answer, 408, 409, 429 and 5xx. Default 0, because a ' +
-    'recall waits for them.'),
+      'otherwise a slow endpoint never opens the circuit breaker.',
+  ), 1200),
+  max_retries: setting(retries('Maximum number of retries after no answer, 408, 409, 429 and 5xx; a recall waits for ' +
+    'them.'), 0),
 }, { additionalProperties: false })
 
-export type RerankEndpointSettings = Static<typeof RerankEndpointSettings>
+export type RerankEndpointSettings = Resolved<typeof RerankEndpointSettings>
