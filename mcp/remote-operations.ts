@@ -1,4 +1,6 @@
 import type { Static, TSchema } from 'typebox'
+import { withTimeLimit } from '../lib/concurrency/deadline.js'
+import { readBounded } from '../lib/concurrency/read-bounded.js'
 import { invalidField, type FieldError } from '../lib/errors/service-error.js'
 import { IDEMPOTENCY_KEY_RULE, isIdempotencyKey } from '../lib/memory/idempotency.js'
 import {
@@ -83,30 +85,28 @@ function asking ({ url, apiKey, token, principal }: ServerConnection): Ask {
     'x-service-principal': principal === undefined ? undefined : Buffer.from(principal).toString('latin1'),
   })
   return async (schema, path, { method = 'GET', body, idempotencyKey }, signal) => {
-    const timeout = AbortSignal.timeout(TIMEOUT_MS)
-    let response: Response
-    let text: string
-    try {
-      response = await fetch(`${base}${path}`, {
-        method,
-        headers: withoutUndefined({
-          accept: 'application/json',
-          ...credentials,
-          'content-type': body === undefined ? undefined : 'application/json',
-          'idempotency-key': idempotencyKey,
-        }),
-        body: body === undefined ? null : JSON.stringify(body),
-        // Credentials must not follow a redirect to another server.
-        redirect: 'error',
-        signal: AbortSignal.any([signal, timeout]),
-      })
-      text = await readText(response)
-    } catch (cause) {
-      if (cause instanceof RemoteError) throw cause
-      signal.throwIfAborted()
-      if (timeout.aborted) throw new RemoteError('timed_out', `The server did not answer within ${TIMEOUT_MS} ms`)
-      throw new RemoteError('connection_lost', `The connection to ${base} failed`, { cause })
-    }
+    const request = {
+      method,
+      headers: withoutUndefined({
+        accept: 'application/json',
+        ...credentials,
+        'content-type': body === undefined ? undefined : 'application/json',
+        'idempotency-key': idempotencyKey,
+      }),
+      body: body === undefined ? null : JSON.stringify(body),
+      // Credentials must not follow a redirect to another server.
+      redirect: 'error',
+    } as const
+    const { response, text } = await withTimeLimit(TIMEOUT_MS, signal, async (limited) => {
+      try {
+        const response = await fetch(`${base}${path}`, { ...request, signal: limited })
+        return { response, text: await readText(response, limited) }
+      } catch (cause) {
+        if (cause instanceof RemoteError) throw cause
+        limited.throwIfAborted()
+        throw new RemoteError('connection_lost', `The connection to ${base} failed`, { cause })
+      }
+    }, () => new RemoteError('timed_out', `The server did not answer within ${TIMEOUT_MS} ms`))
     const value = parsedJson(text)
     if (!response.ok) throw refusalOf(response, value)
     try {
@@ -117,19 +117,11 @@ function asking ({ url, apiKey, token, principal }: ServerConnection): Ask {
   }
 }
 
-async function readText ({ body }: Response): Promise<string> {
+async function readText ({ body }: Response, signal: AbortSignal): Promise<string> {
   if (body === null) return ''
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of body) {
-    size += chunk.byteLength
-    // Leaving the loop cancels the body.
-    if (size > ANSWER_BYTES) {
-      throw new RemoteError('unusable_answer', `The answer of the server is larger than ${ANSWER_BYTES} bytes`)
-    }
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('utf8')
+  return await readBounded(body, ANSWER_BYTES, signal, () => (
+    new RemoteError('unusable_answer', `The answer of the server is larger than ${ANSWER_BYTES} bytes`)
+  ))
 }
 
 function refusalOf ({ status, headers }: Response, value: unknown): RemoteError {

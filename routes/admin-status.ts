@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { missingVariables } from '../http/missing-auth-variables.js'
-import type { Config } from '../lib/config/config.js'
+import { AUTH_MODES, type Config } from '../lib/config/config.js'
 import type { ProviderChoice } from '../lib/config/settings.js'
 import type { MemoryOverrides } from '../lib/memory/service.js'
 import { providerLabel } from '../lib/providers/registry.js'
@@ -10,7 +10,7 @@ import { ModelConditionField } from './health.js'
 import { answers, ROUTE_ERRORS } from './responses.js'
 import { optionalOrUndefined } from '../lib/memory/schemas.js'
 
-const AUTH_MODES = ['dev', 'api_key', 'jwt_hs256', 'jwt_oidc', 'host'] as const
+const AUTH_MODES_OR_HOST = [...AUTH_MODES, 'host'] as const
 const STORE_CONDITIONS = ['ok', 'unhealthy', 'failed', 'timed_out'] as const
 
 const Provider = Type.String({
@@ -27,7 +27,7 @@ const AdminStatusAnswer = Type.Object({
   version: Type.String({ description: 'Version of the gateway.' }),
   started_at: Type.String({ format: 'date-time', description: 'When this process became ready to listen.' }),
   auth: Type.Object({
-    mode: Type.Enum([...AUTH_MODES], {
+    mode: Type.Enum([...AUTH_MODES_OR_HOST], {
       description: '`host`: the program that embeds the gateway authenticates callers.',
     }),
     missing: Type.Array(Type.String(), {
@@ -85,7 +85,7 @@ const AdminStatusAnswer = Type.Object({
 interface AdminStatusOptions {
   config: Config
   /** The auth mode of the process; `host` when the embedding program authenticates. */
-  mode: typeof AUTH_MODES[number]
+  mode: typeof AUTH_MODES_OR_HOST[number]
   /** Providers that replace those of the configuration. */
   overrides: MemoryOverrides
   clock: Clock

@@ -1,6 +1,7 @@
 import { describe } from '../lib/config/allowed-values.js'
 import { FileSchema } from '../lib/config/schema.js'
-import { VARIABLES, type Kind, type Variable } from '../lib/config/variables.js'
+import type { Kind, Variable } from '../lib/config/variable.js'
+import { VARIABLES } from '../lib/config/variables.js'
 import { PROVIDER_SETTINGS, type ProviderSettings } from '../lib/providers/schemas.js'
 import type { SchemaNode } from '../lib/validation/schema-node.js'
 

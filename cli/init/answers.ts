@@ -1,3 +1,12 @@
+import { AUTH_MODES, type AuthMode } from '../../lib/config/config.js'
+
+const AUTH_MEANINGS: Record<AuthMode, string> = {
+  dev: 'not at all: only for use on this machine',
+  api_key: 'one key for all, and the name of the caller',
+  jwt_hs256: 'tokens signed with a shared secret',
+  jwt_oidc: 'tokens of an identity provider',
+}
+
 /** One question, its answers, and what each means. The first answer is the default. */
 export interface Question {
   key: string
@@ -39,10 +48,7 @@ export const QUESTIONS = [
     key: 'auth',
     flag: '--auth <mode>',
     text: 'How do callers prove who they are?',
-    choices: [
-      ['dev', 'not at all: only for use on this machine'], ['api_key', 'one key for all, and the name of the caller'],
-      ['jwt_hs256', 'tokens signed with a shared secret'], ['jwt_oidc', 'tokens of an identity provider'],
-    ],
+    choices: AUTH_MODES.map((mode) => [mode, AUTH_MEANINGS[mode]] as const),
   },
   {
     key: 'access',

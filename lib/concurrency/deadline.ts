@@ -13,10 +13,22 @@ export class DeadlineExceeded extends Error {
 /** Milliseconds of a monotonic clock. */
 export type Timer = () => number
 
+interface DeadlineOptions {
+  /** Of the caller: it aborts the work as well, with its own reason. */
+  signal?: AbortSignal | undefined
+  /** Default: the monotonic clock of the process. */
+  timer?: Timer | undefined
+  /** The reason when the time is over. Default: DeadlineExceeded. */
+  expired?: (() => Error) | undefined
+}
+
 /** Requests that arrived together expire together, so all expiries are one flow of the event loop. */
 const EXPIRY_FLOW = systemFlow('deadlines')
 
-/** The time that a task has, passed to everything that it waits for. Call `end` when the task is done. */
+/**
+ * The time that a task has, passed to everything that it waits for. Call `end` when the task is done. It is our own
+ * because AbortSignal.any keeps derived signals in memory, and many expiries at once share the event loop fairly here.
+ */
 export class Deadline {
   /** Aborted when the time is over or the caller's signal is. */
   readonly signal: AbortSignal
@@ -26,18 +38,11 @@ export class Deadline {
   readonly #expiresAt: number
   readonly #end: () => void
 
-  /**
-   * @param timeoutMs Infinity: no limit
-   * @param callers aborts the work as well, with its own reason
-   * @param expired the reason when the time is over
-   */
-  constructor (
-    timeoutMs: number,
-    callers?: AbortSignal,
-    timer: Timer = () => performance.now(),
-    expired: () => Error = () => new DeadlineExceeded(timeoutMs),
-  ) {
-    const { controller, unlink } = linkedAbort(callers)
+  /** @param timeoutMs Infinity: no limit */
+  constructor (timeoutMs: number, {
+    signal, timer = () => performance.now(), expired = () => new DeadlineExceeded(timeoutMs),
+  }: DeadlineOptions = {}) {
+    const { controller, unlink } = linkedAbort(signal)
     this.signal = controller.signal
     this.timeoutMs = timeoutMs
     this.#timer = timer
@@ -85,7 +90,7 @@ export async function withTimeLimit<T> (
   work: (signal: AbortSignal) => Promise<T>,
   expired?: () => Error,
 ): Promise<T> {
-  const deadline = new Deadline(timeoutMs, signal, undefined, expired)
+  const deadline = new Deadline(timeoutMs, { signal, expired })
   try {
     // Work whose caller has left does not start.
     deadline.signal.throwIfAborted()

@@ -18,7 +18,10 @@ interface WaitLimits {
   timeoutError: () => Error
 }
 
-/** Runs tasks of the same key one after the other, in the order of their arrival. */
+/**
+ * Runs tasks of the same key one after the other, in the order of their arrival. It is our own because the libraries of
+ * docs/decisions/waiting.md have no bound on the wait of a task before it starts.
+ */
 export class KeyedQueue {
   readonly #limits: WaitLimits | undefined
   readonly #tails = new Map<string, Tail>()
@@ -42,7 +45,7 @@ export class KeyedQueue {
     const { maxWaiting, waitMs, queueFullError, timeoutError } = this.#limits
     // The first of the queue runs.
     if (this.length(key) > maxWaiting) throw queueFullError()
-    const wait = new Deadline(waitMs, signal, undefined, timeoutError)
+    const wait = new Deadline(waitMs, { signal, expired: timeoutError })
     try {
       return await this.#run(key, async () => {
         wait.end()

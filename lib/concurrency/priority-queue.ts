@@ -1,4 +1,7 @@
-/** A queue with three priorities: retries, urgent entries, normal entries. Each is first in, first out. */
+/**
+ * A queue with three priorities: retries, urgent entries, normal entries. Each is first in, first out. It is our own
+ * because the order of work in front of piscina is our own (docs/decisions/waiting.md).
+ */
 export class PriorityQueue<Entry> {
   readonly #retries = new Set<Entry>()
   readonly #urgent = new Set<Entry>()

@@ -1,7 +1,9 @@
 import type { FileConfig } from './schema.js'
 import type { Settings } from './settings.js'
 
-export type AuthMode = 'dev' | 'api_key' | 'jwt_hs256' | 'jwt_oidc'
+/** How callers authenticate. The lists of answers, of the environment and of `init` derive from this one. */
+export const AUTH_MODES = ['dev', 'api_key', 'jwt_hs256', 'jwt_oidc'] as const
+export type AuthMode = typeof AUTH_MODES[number]
 
 /** Settings of authentication. A mode whose own setting is missing answers 500 and names it. */
 export interface AuthConfig {

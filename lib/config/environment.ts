@@ -4,7 +4,7 @@ import { quote } from './problems.js'
 import { isLoopback } from './hosts.js'
 import type { AuthMode, Config } from './config.js'
 import { readTracesUrl } from './open-telemetry.js'
-import { AUTH_MODES, LOG_LEVELS, variable, type VariableName } from './variables.js'
+import { AUTH_MODE_CHOICES, LOG_LEVELS, variable, type VariableName } from './variables.js'
 
 /** The settings of the environment. `mode` is undefined only when its variable is wrong. */
 export interface EnvironmentSettings extends
@@ -64,7 +64,7 @@ export function loadAuth (env: Environment): Config['auth'] | undefined {
 }
 
 function readMode (reader: EnvironmentReader): AuthMode | undefined {
-  const chosen = reader.choice('SERVICE_AUTH_MODE', AUTH_MODES)
+  const chosen = reader.choice('SERVICE_AUTH_MODE', AUTH_MODE_CHOICES)
   return chosen === 'jwt' ? 'jwt_hs256' : chosen
 }
 

@@ -1,30 +1,14 @@
-import type { AuthMode, Config } from './config.js'
-
-/** The values that a variable may have. All but secrets are trimmed; the case of choices is ignored. */
-export type Kind =
-  | { type: 'text' | 'switch' | 'word' | 'host' | 'hosts' | 'origins' | 'url' | 'path' }
-  | { type: 'integer', min: number, max: number }
-  | { type: 'choice', values: readonly string[] }
-
-/** One environment variable. */
-export interface Variable {
-  name: string
-  /** A secret is never shown, and may also come from the file that `<name>_FILE` names. */
-  secret: boolean
-  kind: Kind
-  default?: string
-  description: string
-  /** The only auth mode that reads it. */
-  mode?: AuthMode
-  /** Whether that mode answers 500 without it. */
-  required?: boolean
-}
+import { AUTH_MODES, type AuthMode, type Config } from './config.js'
+import type { Variable } from './variable.js'
 
 export const LOG_LEVELS = [
   'fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent',
 ] as const satisfies Config['logLevel'][]
 
-export const AUTH_MODES = ['dev', 'api_key', 'jwt_hs256', 'jwt', 'jwt_oidc'] as const satisfies (AuthMode | 'jwt')[]
+/** The values of SERVICE_AUTH_MODE: `jwt` is another name of `jwt_hs256`. */
+export const AUTH_MODE_CHOICES = AUTH_MODES.flatMap((mode): Array<AuthMode | 'jwt'> => (
+  mode === 'jwt_hs256' ? [mode, 'jwt'] : [mode]
+))
 
 export const SWITCH_ON = ['1', 'true', 'yes'] as const
 export const SWITCH_OFF = ['0', 'false', 'no'] as const
@@ -91,7 +75,7 @@ export const VARIABLES = [
   {
     name: 'SERVICE_AUTH_MODE',
     secret: false,
-    kind: { type: 'choice', values: AUTH_MODES },
+    kind: { type: 'choice', values: AUTH_MODE_CHOICES },
     default: 'dev',
     description: 'How callers authenticate; jwt means jwt_hs256.',
   },

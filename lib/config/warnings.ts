@@ -5,7 +5,8 @@ import { isLoopback } from './hosts.js'
 import { tracingWarnings } from './open-telemetry.js'
 import { formatPath } from './paths.js'
 import type { FileConfig } from './schema.js'
-import { VARIABLES, type Variable, type VariableName } from './variables.js'
+import type { Variable } from './variable.js'
+import { VARIABLES, type VariableName } from './variables.js'
 
 const SECRET_BYTES = 32
 const PRINTABLE_ASCII = /^[\x20-\x7e]*$/

@@ -71,7 +71,7 @@ export async function prepareReflect (
     )
   }
   const ceiling = reflect.timeoutMs
-  const deadline = new Deadline(Math.min(request.timeout_ms ?? ceiling, ceiling), signal, timer)
+  const deadline = new Deadline(Math.min(request.timeout_ms ?? ceiling, ceiling), { signal, timer })
   const admission = deps.admission.admit('reflect', context, banks)
   try {
     const admitted = await deadline.wait(admission)

@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals'
+import type { AdminStatus } from 'memory-gateway-client'
 import { CONSOLE_URL } from '../urls.js'
 import { watchedFetch } from './connection.js'
 
@@ -13,7 +14,7 @@ export interface OidcConfig {
 /** The settings that the server sends without credentials: /console/config.json. */
 export interface ServerConfig {
   /** `host`: the app that the gateway is part of authenticates the callers. */
-  auth_mode: 'dev' | 'api_key' | 'jwt_hs256' | 'jwt_oidc' | 'host'
+  auth_mode: AdminStatus['auth']['mode']
   /** Whether the admin routes require a token. */
   admin_token: boolean
   version: string

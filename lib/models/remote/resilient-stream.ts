@@ -110,7 +110,7 @@ async function * readCall<T> (source: StreamSource<T>, call: ActiveCall): Parts<
   let deadline: Deadline | undefined
   try {
     const opened = stream = await source.open(call)
-    deadline = new Deadline(source.leftMs(call), undefined, undefined, source.timeoutError)
+    deadline = new Deadline(source.leftMs(call), { expired: source.timeoutError })
     // A reader that never asks again must not keep the permit.
     deadline.signal.addEventListener('abort', () => {
       call.controller.abort(deadline?.signal.reason)

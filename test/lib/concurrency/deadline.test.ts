@@ -23,11 +23,11 @@ t.test('wait rejects at the deadline, and the signal is aborted', async (t) => {
 t.test("a caller that leaves ends the work with the caller's reason, before or in the middle", async (t) => {
   const reason = new Error('gone')
   const callers = new AbortController()
-  const deadline = new Deadline(60_000, callers.signal)
+  const deadline = new Deadline(60_000, { signal: callers.signal })
   const waiting = rejection(Error, deadline.wait(never()))
   callers.abort(reason)
   t.equal(await waiting, reason)
-  const late = new Deadline(60_000, callers.signal)
+  const late = new Deadline(60_000, { signal: callers.signal })
   t.equal(await rejection(Error, late.wait(never())), reason)
   deadline.end()
   late.end()
@@ -35,7 +35,7 @@ t.test("a caller that leaves ends the work with the caller's reason, before or i
 
 t.test('leftMs follows the timer and is never negative', async (t) => {
   let now = 1000
-  const deadline = new Deadline(500, undefined, () => now)
+  const deadline = new Deadline(500, { timer: () => now })
   t.equal(deadline.remainingMs(), 500)
   now += 200
   t.equal(deadline.remainingMs(), 300)
@@ -46,7 +46,7 @@ t.test('leftMs follows the timer and is never negative', async (t) => {
 
 t.test('end removes the listener from the signal of the caller', async (t) => {
   const callers = new AbortController()
-  const deadline = new Deadline(60_000, callers.signal)
+  const deadline = new Deadline(60_000, { signal: callers.signal })
   deadline.end()
   callers.abort()
   t.equal(deadline.signal.aborted, false)
