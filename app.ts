@@ -12,6 +12,7 @@ import adminToken from './plugins/admin-token.js'
 import { MAX_HEADER_BYTES } from './plugins/auth/bearer.js'
 import authByApp, { type AuthenticateCaller } from './plugins/auth/by-app.js'
 import { authPlugin } from './plugins/auth/index.js'
+import { HEARTBEAT_MS } from './http/event-stream.js'
 import { missingVariables } from './http/missing-auth-variables.js'
 import bankAccess from './plugins/bank-access.js'
 import bodyReader from './plugins/body-reader.js'
@@ -67,7 +68,7 @@ import { transferRoutes } from './routes/transfer.js'
 export interface GatewayOptions {
   /** Replacements of the clock, the id source and the configured providers. */
   overrides?: MemoryOverrides
-  /** Milliseconds between the heartbeats of a silent event stream. Default 15000. */
+  /** Milliseconds between the heartbeats of a silent event stream. Default: HEARTBEAT_MS. */
   heartbeatMs?: number
   /**
    * Reads the configuration again, for POST /v1/admin/reload and `app.reloadConfiguration()`. Without it both fail with
@@ -140,7 +141,7 @@ export async function buildApp (
 export async function assemble (
   app: FastifyInstance, config: Config, options: GatewayOptions, embedded?: EmbeddedOptions,
 ): Promise<void> {
-  const { overrides = {}, heartbeatMs = 15_000, reloadConfig } = options
+  const { overrides = {}, heartbeatMs = HEARTBEAT_MS, reloadConfig } = options
   const clock = overrides.clock ?? systemClock
   const { settings } = config
   const ownsServer = embedded === undefined

@@ -4,6 +4,8 @@ import { prefers } from './accept.js'
 import { backPressured, splitBytes } from './chunked-body.js'
 
 export const EVENT_STREAM = 'text/event-stream'
+/** Milliseconds of silence after which an event stream of the API sends a comment. */
+export const HEARTBEAT_MS = 15_000
 const HEARTBEAT = Buffer.from(': heartbeat\n\n')
 
 export interface ServerSentEvent {

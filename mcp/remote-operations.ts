@@ -1,6 +1,7 @@
 import type { Static, TSchema } from 'typebox'
 import { withTimeLimit } from '../lib/concurrency/deadline.js'
 import { readBounded } from '../lib/concurrency/read-bounded.js'
+import { BoundsSchema } from '../lib/config/bounds.js'
 import { invalidField, type FieldError } from '../lib/errors/service-error.js'
 import { IDEMPOTENCY_KEY_RULE, isIdempotencyKey } from '../lib/memory/idempotency.js'
 import {
@@ -23,8 +24,8 @@ export interface ServerConnection {
 
 /** The time that one call may take. */
 const TIMEOUT_MS = 60_000
-/** The most bytes of an answer, as the default of `bounds.answer_bytes`. */
-const ANSWER_BYTES = 32 * 1024 * 1024
+/** The most bytes of an answer. */
+const ANSWER_BYTES = BoundsSchema.properties.answer_bytes.default
 
 interface Exchange {
   method?: string

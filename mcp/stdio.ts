@@ -5,6 +5,8 @@ import { AccessControl } from '../lib/access/access-control.js'
 import { BANK_ID_IN_WORDS } from '../lib/validation/ids.js'
 import { callerOf, isBankId, type RequestContext } from '../lib/identity/context.js'
 import type { Config } from '../lib/config/config.js'
+import { McpSchema } from '../lib/config/mcp-schema.js'
+import { variable } from '../lib/config/variables.js'
 import { invalidField, ServiceError } from '../lib/errors/service-error.js'
 import { createMemoryService } from '../lib/memory/service.js'
 import { warmUp } from '../lib/memory/warm-up.js'
@@ -19,10 +21,10 @@ import { stackOf } from '../lib/errors/message-of.js'
 
 /** The number of calls of a client that are executed at a time; further ones wait. */
 const CONCURRENCY = 8
-/** Maximum bytes of a message, as the default of SERVICES_MAX_BODY_BYTES. */
-const MAX_MESSAGE_BYTES = 10 * 1024 * 1024
-/** Tokens of one answer of a server, as the default of `mcp.answer_tokens`. */
-const SERVER_ANSWER_TOKENS = 8000
+/** Maximum bytes of a message. */
+const MAX_MESSAGE_BYTES = Number(variable('SERVICES_MAX_BODY_BYTES').default)
+/** Tokens of one answer of a server. */
+const SERVER_ANSWER_TOKENS = McpSchema.properties.answer_tokens.default
 /** Somewhat more than a call of a server may take, so that its refusal is still answered. */
 const ANSWER_TIMEOUT_MS = 65_000
 

@@ -1,14 +1,14 @@
 import { Type, type TObject, type TProperties, type TSchema } from 'typebox'
 import {
-  BanksAnswer, ForgetAnswer, ForgetRequest, nullable, RecallRequest, reflectConclusion, ReflectRequest,
-  RetainAnswer, RetainRequest, strict,
+  BanksAnswer, clamped, ForgetAnswer, ForgetRequest, IDEMPOTENCY_PERIOD, nullable, PAGE_SIZE, RecallRequest,
+  reflectConclusion, ReflectRequest, RetainAnswer, RetainRequest, strict,
 } from '../lib/memory/schemas.js'
 import { MemoryView } from './views.js'
 
 const idempotency = {
   idempotency_key: Type.Optional(Type.String({
-    description: 'A call with the same key and arguments within 24 hours gets the same answer and is not ' +
-      'executed again.',
+    description: `A call with the same key and arguments within ${IDEMPOTENCY_PERIOD} gets the same answer and is ` +
+      'not executed again.',
   })),
 }
 
@@ -24,7 +24,7 @@ export const RecallInput = strict(without(RecallRequest, 'explain', 'rewrite', '
 export const ReflectInput = strict(without(ReflectRequest, 'response_schema', 'timeout_ms'))
 export const ForgetInput = strict({ ...ForgetRequest.properties, ...idempotency })
 export const ListBanksInput = strict({
-  limit: Type.Optional(Type.Integer({ description: 'Number of banks in one answer; clamped to 1–200. Default 50.' })),
+  limit: Type.Optional(clamped('Number of banks in one answer.', PAGE_SIZE)),
   cursor: Type.Optional(Type.String({
     minLength: 1, maxLength: 1024, description: '`next_cursor` of the previous answer.',
   })),

@@ -1,6 +1,7 @@
 import type { ToolAnnotations } from '@modelcontextprotocol/server'
 import type { Static, TObject, TSchema } from 'typebox'
 import type { Permission } from '../lib/access/access-control.js'
+import { PAGE_SIZE } from '../lib/memory/schemas.js'
 import type { CallOptions, MemoryOperations } from './operations.js'
 import type { TokenBudget } from './token-budget.js'
 import {
@@ -133,7 +134,7 @@ const listBanks = tool({
   input: ListBanksInput,
   output: ListBanksOutput,
   permission: undefined,
-  run: async ({ limit = 50, cursor }, { operations, signal, budget }) => {
+  run: async ({ limit = PAGE_SIZE.default, cursor }, { operations, signal, budget }) => {
     // A truncated page would have no valid cursor, so a shorter page is read instead.
     for (let size = limit; ;) {
       const page = await operations.listBanks(withoutUndefined({ limit: size, cursor }), { signal })

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { callerOf } from '../lib/identity/context.js'
-import { exportLine, ImportAnswer, importLine, ImportQuery } from '../lib/memory/schemas.js'
+import { exportLine, IMPORT_DEFAULTS, ImportAnswer, importLine, ImportQuery } from '../lib/memory/schemas.js'
 import { onResponseClose } from '../http/response-close.js'
 import { bodyCodingFault } from '../http/body-coding.js'
 import { backPressured, encodeChunks } from '../http/chunked-body.js'
@@ -21,7 +21,6 @@ const IMPORT_BODY = Type.String({
   examples: [EXAMPLE],
   'x-item-schema': importLine,
 })
-const DEFAULTS = { on_conflict: 'skip', config: 'ignore' } as const satisfies Required<ImportQuery>
 const config = { scope: 'memory', permission: 'admin' } as const
 
 /** Routes with a content type parser of their own, because their bodies are NDJSON. */
@@ -84,10 +83,10 @@ export const transferRoutes: FastifyPluginAsyncTypebox = async (app) => {
       response: answers({ 200: ImportAnswer }, CALLER_ERRORS, IDEMPOTENCY_ERRORS, LIMIT_ERRORS, IMPORT_ERRORS),
     },
   }, async (request, reply) => {
-    const { on_conflict: onConflict = DEFAULTS.on_conflict, config: ownConfig = DEFAULTS.config } = request.query
-    const { params, body, context } = request
+    const { query, params, body, context } = request
+    const { on_conflict: onConflict = IMPORT_DEFAULTS.on_conflict, config: ownConfig = IMPORT_DEFAULTS.config } = query
     const options = { onConflict, config: ownConfig, bounds: app.bounds }
-    const key = await idempotencyOf(request, reply, undefined, withoutDefaults(request.query))
+    const key = await idempotencyOf(request, reply, undefined, withoutDefaults(query))
     const signal = disconnectSignal(reply)
     return await app.memory.transfer.import(params.bank_id, rawBody(body), options, context, key, signal)
   })
@@ -96,7 +95,7 @@ export const transferRoutes: FastifyPluginAsyncTypebox = async (app) => {
 /** A parameter with its default value asks for the same import as one that is absent, so both have one form. */
 function withoutDefaults ({ on_conflict: onConflict, config: ownConfig }: ImportQuery): ImportQuery {
   return withoutUndefined({
-    on_conflict: onConflict === DEFAULTS.on_conflict ? undefined : onConflict,
-    config: ownConfig === DEFAULTS.config ? undefined : ownConfig,
+    on_conflict: onConflict === IMPORT_DEFAULTS.on_conflict ? undefined : onConflict,
+    config: ownConfig === IMPORT_DEFAULTS.config ? undefined : ownConfig,
   })
 }

@@ -5,12 +5,10 @@ import { dayOf, formatDay, parseDay } from '../time/days.js'
 import { isUuid } from '../validation/ids.js'
 import type { Dependencies } from './dependencies.js'
 import { clamp, toRecord } from './records.js'
-import type { GrowthAnswer, GrowthQuery, NeighboursAnswer, NeighboursQuery } from './schemas.js'
+import {
+  GROWTH_DAYS, NEIGHBOURS, type GrowthAnswer, type GrowthQuery, type NeighboursAnswer, type NeighboursQuery,
+} from './schemas.js'
 
-const DEFAULT_DAYS = 30
-const MAX_DAYS = 366
-const DEFAULT_NEIGHBOURS = 5
-const MAX_NEIGHBOURS = 50
 /** RFC 3339 cannot represent days before the year 0. */
 const FIRST_DAY = parseDay('0000-01-01')!
 
@@ -36,7 +34,7 @@ export class BankBrowser {
       throw new ServiceError('not_supported', 'The configured vector store does not support neighbours')
     }
     const [maxBefore, maxAfter] = [query.before, query.after].map((requested) => (
-      clamp(requested ?? DEFAULT_NEIGHBOURS, 0, MAX_NEIGHBOURS)
+      clamp(requested ?? NEIGHBOURS.default, NEIGHBOURS.min, NEIGHBOURS.max)
     )) as [number, number]
     // One more on each side shows whether there are further ones.
     const request = { now: clock(), before: maxBefore + 1, after: maxAfter + 1, budget }
@@ -65,7 +63,8 @@ export class BankBrowser {
     if (store.countByDay === undefined) {
       throw new ServiceError('not_supported', 'The configured vector store does not count memories by day')
     }
-    const from = Math.max(FIRST_DAY, until + 1 - clamp(query.days ?? DEFAULT_DAYS, 1, MAX_DAYS))
+    const length = clamp(query.days ?? GROWTH_DAYS.default, GROWTH_DAYS.min, GROWTH_DAYS.max)
+    const from = Math.max(FIRST_DAY, until + 1 - length)
     const { before, byDay } = await store.countByDay(key, { now, from, until })
     const days = Array.from({ length: until + 1 - from }, (_, index) => (
       { day: formatDay(from + index), memory_count: byDay.get(from + index) ?? 0 }

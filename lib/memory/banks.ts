@@ -10,14 +10,11 @@ import { decodeCursor, encodeCursor, isBankPlace, isMemoryPlace } from './cursor
 import type { Dependencies } from './dependencies.js'
 import { needsCountMemories, readListFilters } from './list-filters.js'
 import { clamp, nullableInstant, toRecord, type WireFilters } from './records.js'
-import type {
-  AdminBanksAnswer, BankAnswer, BanksAnswer, MemoriesAnswer, MemoriesQuery, MemoryRecord, PageQuery, StatisticsAnswer,
+import {
+  MAX_TOTAL, PAGE_SIZE, type AdminBanksAnswer, type BankAnswer, type BanksAnswer, type MemoriesAnswer,
+  type MemoriesQuery, type MemoryRecord, type PageQuery, type StatisticsAnswer,
 } from './schemas.js'
 
-const DEFAULT_PAGE = 50
-const MAX_PAGE = 200
-/** Maximum of `total`. */
-const MAX_COUNT = 100_000
 /** Number of summaries that one read requests from the store; those that the caller may not read are skipped. */
 const READ_AHEAD = 500
 /** Number of banks that one call examines at most. When the caller may read few of them, its page is shorter. */
@@ -112,7 +109,7 @@ export class Banks {
       )
     }
     const total = query.total === true
-      ? await store.countMemories!(bank, { now, filters, limit: MAX_COUNT + 1 })
+      ? await store.countMemories!(bank, { now, filters, limit: MAX_TOTAL + 1 })
       : undefined
     const memories = await store.list(bank, {
       now,
@@ -130,7 +127,7 @@ export class Banks {
       next_cursor: memories.length > limit && last !== undefined
         ? encodeCursor([last.retainedAt, last.memoryId])
         : null,
-      total: total === undefined ? undefined : { count: Math.min(total, MAX_COUNT), complete: total <= MAX_COUNT },
+      total: total === undefined ? undefined : { count: Math.min(total, MAX_TOTAL), complete: total <= MAX_TOTAL },
     }
   }
 
@@ -178,7 +175,7 @@ export class Banks {
 }
 
 export function pageSize (limit: number | undefined): number {
-  return clamp(limit ?? DEFAULT_PAGE, 1, MAX_PAGE)
+  return clamp(limit ?? PAGE_SIZE.default, PAGE_SIZE.min, PAGE_SIZE.max)
 }
 
 function toBankAnswer ({ bankId, memoryCount, lastRetainedAt }: BankSummary): BankAnswer {

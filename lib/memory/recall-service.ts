@@ -11,10 +11,7 @@ import type { BankSettings } from './bank-settings.js'
 import { commonSettings, type OpenBank } from './file-settings.js'
 import type { AssistedRecall } from './model-assisted-recall.js'
 import { clamp, readFilters, readReference, toHit, type WireFilters } from './records.js'
-import type { RecallAnswer, RecallRequest, Trace } from './schemas.js'
-
-const DEFAULT_MAX_RESULTS = 10
-const MAX_RESULTS = 1000
+import { RESULTS, type RecallAnswer, type RecallRequest, type Trace } from './schemas.js'
 
 type RecallBounds = Pick<RecallRequest, 'query' | 'max_results' | 'max_tokens' | 'min_score'>
 
@@ -93,7 +90,7 @@ export function retrievalRequest (
     banks: banks.map(({ key }) => key),
     settings: retrieval,
     filters,
-    limit: clamp(request.max_results ?? DEFAULT_MAX_RESULTS, 1, MAX_RESULTS),
+    limit: clamp(request.max_results ?? RESULTS.default, RESULTS.min, RESULTS.max),
     minScore: request.min_score,
     maxTokens,
     reference,

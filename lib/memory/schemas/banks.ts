@@ -36,11 +36,14 @@ export const MemoriesQuery = strict({
   })),
   total: Type.Optional(Type.Boolean({ description: 'Adds `total` to the answer. Default false.' })),
 })
+/** Maximum of `total`: more memories are not counted. */
+export const MAX_TOTAL = 100_000
+
 export const MemoriesAnswer = strict({
   memories: Type.Array(MemoryRecord),
   next_cursor: nextCursor,
   total: optionalOrUndefined(strict({
-    count: Type.Integer({ description: 'Number of memories that pass the filters, counted up to 100000.' }),
+    count: Type.Integer({ description: `Number of memories that pass the filters, counted up to ${MAX_TOTAL}.` }),
     complete: Type.Boolean({ description: 'False when there are more.' }),
   }, { description: 'Present with `?total=true`.' })),
 }, {

@@ -1,13 +1,16 @@
 import { Type, type Static } from 'typebox'
-import { strict, clamped, BankId } from './common.js'
+import { strict, clamped, BankId, type RequestRange } from './common.js'
 import { MEMORY, MemoryRecord } from './memory-record.js'
 
 const day = (description: string) => Type.String({
   pattern: '^\\d{4}-\\d{2}-\\d{2}$', 'x-allowed': 'that is a day as YYYY-MM-DD', description, examples: ['2026-01-31'],
 })
 
+export const GROWTH_DAYS: RequestRange = { min: 1, max: 366, default: 30 }
+export const NEIGHBOURS: RequestRange = { min: 0, max: 50, default: 5 }
+
 export const GrowthQuery = strict({
-  days: Type.Optional(clamped('Clamped to 1–366. Default 30.')),
+  days: Type.Optional(clamped('Number of days.', GROWTH_DAYS)),
   until: Type.Optional(day('The last day. Default today.')),
 })
 
@@ -31,11 +34,9 @@ export const GrowthAnswer = strict({
   }],
 })
 
-const neighbours = (description: string) => Type.Optional(clamped(`${description} Clamped to 0–50. Default 5.`))
-
 export const NeighboursQuery = strict({
-  before: neighbours('Number of memories before it.'),
-  after: neighbours('Number of memories after it.'),
+  before: Type.Optional(clamped('Number of memories before it.', NEIGHBOURS)),
+  after: Type.Optional(clamped('Number of memories after it.', NEIGHBOURS)),
 })
 
 export const NeighboursAnswer = strict({

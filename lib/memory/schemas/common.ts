@@ -1,5 +1,6 @@
 import { Type, type Static, type TOptional, type TProperties, type TSchema, type TUnsafe } from 'typebox'
 import { BANK_ID_PATTERN } from '../../identity/context.js'
+import { IDEMPOTENCY_LIFETIME_MS } from '../../stores/idempotency.js'
 import { BANK_ID_IN_WORDS } from '../../validation/ids.js'
 import { TRUST_LEVELS } from '../../identity/trust.js'
 
@@ -17,7 +18,18 @@ export const nullableInstant = (description: string) => nullable({ format: 'date
 export const instant = (description: string) => Type.String({
   format: 'date-time', description: `${description} RFC 3339 with an offset.`,
 })
-export const clamped = (description: string) => Type.Integer({ description })
+/** The range into which a number of a request is moved, and its value when the request leaves it out. */
+export interface RequestRange {
+  readonly min: number
+  readonly max: number
+  readonly default: number
+}
+/** The size of the pages of a list. */
+export const PAGE_SIZE: RequestRange = { min: 1, max: 200, default: 50 }
+// The default is in the description only: the keyword would make the member required in generated types of requests.
+export const clamped = (description: string, { min, max, default: fallback }: RequestRange) => Type.Integer({
+  description: `${description} Clamped to ${min}–${max}. Default ${fallback}.`,
+})
 export const BankId = Type.String({
   pattern: BANK_ID_PATTERN, 'x-allowed': BANK_ID_IN_WORDS, description: 'Id of a bank.', examples: ['user-alice'],
 })
@@ -54,9 +66,12 @@ export const MetadataSchema = Type.Unsafe<Record<string, string | number | boole
     'round, such as 9007199254740993, is refused: send it as a string.',
 })
 
+/** How long the same key gets the same answer. */
+export const IDEMPOTENCY_PERIOD = `${IDEMPOTENCY_LIFETIME_MS / 3_600_000} hours`
+
 /** The query parameters of a list. */
 export const pageFields = {
-  limit: Type.Optional(clamped('Clamped to 1–200. Default 50.')),
+  limit: Type.Optional(clamped('Number of entries in one page.', PAGE_SIZE)),
   cursor: Type.Optional(Type.String({
     minLength: 1, maxLength: 1024, description: '`next_cursor` of the previous page.',
   })),

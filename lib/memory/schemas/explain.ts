@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { BankId, MemoryId, strict, optionalOrUndefined } from './common.js'
 import { query } from './filters.js'
-import { Degraded, recallBounds } from './recall.js'
+import { Degraded, recallBounds, RESULTS } from './recall.js'
 
 const nullableInteger = (description: string) => Type.Unsafe<number | null>({ type: ['integer', 'null'], description })
 const nullableBoolean = (description: string) => Type.Unsafe<boolean | null>({ type: ['boolean', 'null'], description })
@@ -122,7 +122,9 @@ const BudgetStage = strict({
     { description: 'Every bound that excludes the memory on its own.' },
   ),
   min_score: Type.Number(),
-  max_results: Type.Integer({ description: 'The effective value, after limiting it to 1–1000.' }),
+  max_results: Type.Integer({
+    description: `The effective value, after limiting it to ${RESULTS.min}–${RESULTS.max}.`,
+  }),
   max_tokens: nullableInteger('The value of the request or the limit of the bank, whichever is lower. Null: no limit.'),
   tokens_needed: Type.Integer({ description: 'Tokens of the memory and of all memories ranked before it.' }),
 }, { title: 'ExplainedBudget', description: 'The bounds that cut the ranking to the hits.' })

@@ -1,12 +1,14 @@
 import { Type, type Static } from 'typebox'
 import { STRATEGIES } from '../../retrieval/candidates.js'
-import { strict, clamped } from './common.js'
+import { strict, clamped, type RequestRange } from './common.js'
 import { oneBankOrSeveral, scope, query, filters, referenceTime } from './filters.js'
 import { Hit, HIT } from './memory-record.js'
 
+export const RESULTS: RequestRange = { min: 1, max: 1000, default: 10 }
+
 /** Filters of a recall, and the bounds that cut the ranking to the hits. */
 export const recallBounds = {
-  max_results: Type.Optional(clamped('Maximum number of hits; clamped to 1–1000. Default 10.')),
+  max_results: Type.Optional(clamped('Maximum number of hits.', RESULTS)),
   max_tokens: Type.Optional(Type.Integer({
     minimum: 1, description: 'Maximum tokens of all hits together; the first hit that does not fit ends the list.',
   })),

@@ -1,5 +1,8 @@
 import { Type, type Static } from 'typebox'
+import { BarriersSchema } from '../../config/bank-schema.js'
 import { strict, instant, BankId, MemoryId, Tags, trust, MetadataSchema } from './common.js'
+
+const { max_content_length: { default: LONGEST } } = BarriersSchema.properties.validation.properties
 
 const RETAINED = {
   stored: true,
@@ -11,8 +14,8 @@ const RETAINED = {
 
 export const retainFields = {
   content: Type.String({
-    description: 'The memory\'s text: 1–50,000 characters after trimming, unless the bank\'s barriers set ' +
-      'another limit.',
+    description: `The memory's text: 1–${LONGEST.toLocaleString('en-US')} characters after trimming, unless the ` +
+      'bank\'s barriers set another limit.',
     examples: ['Alice prefers tea over coffee.'],
   }),
   tags: Type.Optional(Tags),

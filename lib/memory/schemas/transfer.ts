@@ -4,13 +4,16 @@ import { strict, instant, trust, MetadataSchema } from './common.js'
 import { MemoryRecord } from './memory-record.js'
 import { retainFields } from './retain.js'
 
+export const IMPORT_DEFAULTS = { on_conflict: 'skip', config: 'ignore' } as const
+
 export const ImportQuery = strict({
   on_conflict: Type.Optional(Type.Enum(['skip', 'overwrite'], {
-    description: 'Whether a memory that the bank already has is skipped or overwritten. Default skip.',
+    description: 'Whether a memory that the bank already has is skipped or overwritten. ' +
+      `Default ${IMPORT_DEFAULTS.on_conflict}.`,
   })),
   config: Type.Optional(Type.Enum(['ignore', 'apply'], {
     description: 'apply: the configuration in the export, if any, replaces that of the bank, and the memories are ' +
-      'checked under it. Default ignore.',
+      `checked under it. Default ${IMPORT_DEFAULTS.config}.`,
   })),
 })
 export type ImportQuery = Static<typeof ImportQuery>

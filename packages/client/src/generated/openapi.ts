@@ -1253,7 +1253,7 @@ export interface components {
              * @example 01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f
              */
             expect: string;
-            /** @description Maximum number of hits; clamped to 1–1000. Default 10. */
+            /** @description Maximum number of hits. Clamped to 1–1000. Default 10. */
             max_results?: number;
             /** @description Maximum tokens of all hits together; the first hit that does not fit ends the list. */
             max_tokens?: number;
@@ -1816,7 +1816,7 @@ export interface components {
             bank_id: string;
             /** @description Not allowed with bank_id. */
             banks?: string & number;
-            /** @description Maximum number of hits; clamped to 1–1000. Default 10. */
+            /** @description Maximum number of hits. Clamped to 1–1000. Default 10. */
             max_results?: number;
             /** @description Maximum tokens of all hits together; the first hit that does not fit ends the list. */
             max_tokens?: number;
@@ -1863,7 +1863,7 @@ export interface components {
             bank_id?: string & number;
             /** @description Several banks, searched in one ranking; used instead of bank_id. */
             banks: string[];
-            /** @description Maximum number of hits; clamped to 1–1000. Default 10. */
+            /** @description Maximum number of hits. Clamped to 1–1000. Default 10. */
             max_results?: number;
             /** @description Maximum tokens of all hits together; the first hit that does not fit ends the list. */
             max_tokens?: number;
@@ -2655,7 +2655,7 @@ export interface operations {
     listBanks: {
         parameters: {
             query?: {
-                /** @description Clamped to 1–200. Default 50. */
+                /** @description Number of entries in one page. Clamped to 1–200. Default 50. */
                 limit?: number;
                 /** @description `next_cursor` of the previous page. */
                 cursor?: string;
@@ -2806,7 +2806,7 @@ export interface operations {
     listMemories: {
         parameters: {
             query?: {
-                /** @description Clamped to 1–200. Default 50. */
+                /** @description Number of entries in one page. Clamped to 1–200. Default 50. */
                 limit?: number;
                 /** @description `next_cursor` of the previous page. */
                 cursor?: string;
@@ -2919,7 +2919,7 @@ export interface operations {
     getBankGrowth: {
         parameters: {
             query?: {
-                /** @description Clamped to 1–366. Default 30. */
+                /** @description Number of days. Clamped to 1–366. Default 30. */
                 days?: number;
                 /**
                  * @description The last day. Default today.
@@ -3418,7 +3418,7 @@ export interface operations {
     getAccess: {
         parameters: {
             query?: {
-                /** @description Clamped to 1–200. Default 50. */
+                /** @description Number of entries in one page. Clamped to 1–200. Default 50. */
                 limit?: number;
                 /** @description `next_cursor` of the previous page. */
                 cursor?: string;
@@ -3840,7 +3840,7 @@ export interface operations {
                  * @example user:alice
                  */
                 on_behalf_of?: string;
-                /** @description Clamped to 1–200. Default 50. */
+                /** @description Number of entries in one page. Clamped to 1–200. Default 50. */
                 limit?: number;
                 /** @description `next_cursor` of the previous page. */
                 cursor?: string;
