@@ -1,6 +1,5 @@
 import Fastify, { LogController, type FastifyInstance } from 'fastify'
 import { systemClock } from './lib/time/clock.js'
-import { boundsOf } from './lib/config/bounds.js'
 import { isLoopback } from './lib/config/hosts.js'
 import type { Config } from './lib/config/config.js'
 import type { MemoryOverrides } from './lib/memory/service.js'
@@ -106,7 +105,7 @@ const MEMORY_ROUTES = [
 export async function buildApp (
   config: Config, { log = {}, ...options }: AppOptions = {},
 ): Promise<FastifyInstance> {
-  const requestTimeout = boundsOf(config.file.bounds, config.maxBodyBytes).request_seconds * 1000
+  const requestTimeout = config.bounds.request_seconds * 1000
   const app = Fastify({
     logger: loggerOptions(config.logLevel, log),
     // The request-log plugin writes the access log.
@@ -148,7 +147,7 @@ export async function assemble (
   const version = packageVersion()
   const mode = embedded?.authenticate === undefined ? config.auth.mode : 'host'
   await app.register(errors)
-  await app.register(boundsPlugin, { bounds: boundsOf(config.file.bounds, config.maxBodyBytes) })
+  await app.register(boundsPlugin, { bounds: config.bounds })
   await app.register(activeRequests)
   await app.register(requestLog, { accessLog: embedded?.accessLog ?? true })
   await app.register(readThrottling)

@@ -1,3 +1,4 @@
+import type { Bounds } from './bounds.js'
 import type { FileConfig } from './schema.js'
 import type { Settings } from './settings.js'
 
@@ -45,6 +46,8 @@ export interface Config {
   file: FileConfig
   /** The settings of the file under the code's own names, with every default filled in. */
   settings: Settings
+  /** The section `bounds` of the file with every default filled in; some depend on the variables. */
+  bounds: Bounds
   /** The variables that the file's provider settings name (`api_key_env`) and that are set. */
   environment?: Readonly<Record<string, string>> | undefined
   /** Where relative provider paths start: the folder of the configuration file, else the working directory. */

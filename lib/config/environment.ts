@@ -8,7 +8,7 @@ import { AUTH_MODE_CHOICES, LOG_LEVELS, variable, type VariableName } from './va
 
 /** The settings of the environment. `mode` is undefined only when its variable is wrong. */
 export interface EnvironmentSettings extends
-  Omit<Config, 'auth' | 'file' | 'settings' | 'environment' | 'baseDirectory' | 'warnings'> {
+  Omit<Config, 'auth' | 'file' | 'settings' | 'bounds' | 'environment' | 'baseDirectory' | 'warnings'> {
   mode: AuthMode | undefined
   auth: Omit<Config['auth'], 'mode'>
   allowDevAuth: boolean

@@ -1,8 +1,10 @@
 import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
+import { boundsOf } from './bounds.js'
 import { EnvironmentReader, type Environment } from './environment-reader.js'
 import { readDatabase, readSettings, type EnvironmentSettings } from './environment.js'
 import { readUtf8, reasonOf, type ReadFile } from './files.js'
+import { withNullPrototypeMaps } from './null-prototype-maps.js'
 import { ConfigurationError, printable, quote } from './problems.js'
 import type { AuthMode, Config } from './config.js'
 import { fileProblems } from './file-problems.js'
@@ -17,7 +19,6 @@ import { validateFile, type CheckedFile } from './validate.js'
 import { collectCallerWarnings, collectWarnings, databaseVariable, loopbackDatabaseWarning } from './warnings.js'
 import { readYaml } from './yaml-document.js'
 import { isJsonObject } from '../validation/json-object.js'
-import { withoutUndefined } from '../validation/members.js'
 
 export { ConfigurationError } from './problems.js'
 export type { Environment } from './environment-reader.js'
@@ -222,23 +223,16 @@ function assemble (
   const { auth, configPath, mode: _, ...rest } = settings
   const safeFile = withNullPrototypeMaps(file)
   const callerWarnings = collectCallerWarnings(settings, file)
-  const checked = { auth: { mode, ...auth }, file: safeFile, settings: settingsOf(safeFile) }
-  return { ...rest, ...checked, baseDirectory, warnings, callerWarnings }
-}
-
-/** Callers send the names of banks and sources; in maps without a prototype, `constructor` finds nothing. */
-function withNullPrototypeMaps (file: FileConfig): FileConfig {
   return {
-    ...file,
-    ...withoutUndefined({
-      banks: file.banks && withNullPrototype(file.banks), sources: file.sources && withNullPrototype(file.sources),
-    }),
+    ...rest,
+    auth: { mode, ...auth },
+    file: safeFile,
+    settings: settingsOf(safeFile),
+    bounds: boundsOf(safeFile.bounds, rest.maxBodyBytes),
+    baseDirectory,
+    warnings,
+    callerWarnings,
   }
-}
-
-function withNullPrototype<T> (map: Record<string, T>): Record<string, T> {
-  const empty: Record<string, T> = Object.create(null)
-  return Object.assign(empty, map)
 }
 
 function deepFreeze<T> (value: T): T {

@@ -1,11 +1,13 @@
 import t from 'tap'
+import { boundsOf } from '../../../lib/config/bounds.js'
 import type { Config } from '../../../lib/config/config.js'
 import { settingsOf } from '../../../lib/config/settings.js'
 import { load, problems } from './load-with.js'
 
 await t.test('an empty environment gives the documented defaults', async (t) => {
-  const { settings, ...config } = load({})
+  const { settings, bounds, ...config } = load({})
   t.same(settings, settingsOf({}))
+  t.same(bounds, boundsOf({}, 10_485_760))
   t.same(JSON.parse(JSON.stringify(config)), {
     allowDevAuth: false,
     host: '127.0.0.1',
@@ -51,6 +53,7 @@ await t.test('every variable reaches its place in the configuration', async (t) 
     host: 'localhost',
     port: 0,
     maxBodyBytes: 1_024,
+    bounds: boundsOf({}, 1_024),
     allowedHosts: ['gateway.internal', '*.example.com', '2001:db8::1', '10.0.0.1'],
     corsOrigins: ['https://app.example.com', 'http://localhost:5173', 'http://[::1]'],
     healthTimeoutMs: 60_000,
