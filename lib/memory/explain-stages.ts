@@ -87,7 +87,7 @@ export function lexicalStage (
   const queryTerms = [...ranked.query.terms]
   const stage = strategyStage('lexical', memory, ranked, places, failed, 'no_match')
   const own = places.scores?.own
-  const isLent = stage.score === null || own === undefined ? null : own < stage.score
+  const isFromNeighbours = stage.score === null || own === undefined ? null : own < stage.score
   return {
     ...stage,
     state: ranked.search.lexical === undefined ? 'off' : stage.state,
@@ -95,7 +95,7 @@ export function lexicalStage (
     terms: {
       asked: queryTerms,
       in_memory: queryTerms.filter((term) => terms.has(term)),
-      from_neighbours: stage.score === null && stage.state === 'no_match' ? false : isLent,
+      from_neighbours: stage.score === null && stage.state === 'no_match' ? false : isFromNeighbours,
     },
   }
 }

@@ -1,3 +1,4 @@
+import { MIN_NOTES, NOTES_QUESTIONS } from '../stores/context.js'
 import type { Candidate, SearchResult } from '../stores/vector-store.js'
 import type { Signals } from './scoring/signals.js'
 import { candidateKey, STRATEGIES, type MergedCandidate, type Strategy } from './candidates.js'
@@ -39,19 +40,13 @@ export function mergeCandidates (results: readonly SearchResult[], isRanked: boo
   return [...all.values()]
 }
 
-/** The fewest candidates in documents by which conversations are told from other texts. */
-const MIN_DOCUMENT_CANDIDATES = 10
-/**
- * The least share of the candidates in documents that contain a question if the documents are conversations. In every
- * search of the conversations in docs/recall-quality.md it is above .06.
- */
-const MIN_QUESTION_SHARE = 0.03
 /** How much the words of neighbours count in documents that are not conversations. */
 const CONTEXT_OF_TEXTS = 0.1
 
 /**
  * Whether the documents of the candidates are conversations, and not notes or articles, which ask nothing. Also true
- * where the candidates do not show it.
+ * where the candidates do not show it. In every search of the conversations in docs/recall-quality.md the share of
+ * candidates that contain a question is above .06.
  */
 export function areConversations (candidates: readonly MergedCandidate[], signals: readonly Signals[]): boolean {
   let [inDocuments, questions] = [0, 0]
@@ -61,7 +56,7 @@ export function areConversations (candidates: readonly MergedCandidate[], signal
     inDocuments++
     if (signals[index]!.asksQuestion) questions++
   }
-  return inDocuments < MIN_DOCUMENT_CANDIDATES || questions >= MIN_QUESTION_SHARE * inDocuments
+  return inDocuments < MIN_NOTES || questions >= NOTES_QUESTIONS / 100 * inDocuments
 }
 
 /** A candidate in a document that is not a conversation, where the words of neighbours say less about it. */

@@ -4,7 +4,7 @@ import { latestAndNext } from './calendar-periods.js'
 import type { TimeSpan } from './open-periods.js'
 
 /** What the wording of a query asks for, as far as it decides which of its words only frame it. */
-interface Asked {
+interface QueryForm {
   asksForAssistantTurn: boolean
   asksForMethod: boolean
   asksForAdvice: boolean
@@ -65,7 +65,7 @@ const FIGURES = /^(?:\d+(?:st|nd|rd|th)?|[qh]\d)$/
  * @returns whether a stem of the query is one of them
  */
 export function frameWordsOf (
-  text: string, { asksForAssistantTurn, asksForMethod, asksForAdvice }: Asked,
+  text: string, { asksForAssistantTurn, asksForMethod, asksForAdvice }: QueryForm,
 ): (stem: string) => boolean {
   const sets = [FRAME_WORDS, LIGHT_VERBS]
   if (KIND_OF.test(text)) sets.push(KIND_WORDS)

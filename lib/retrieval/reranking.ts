@@ -34,11 +34,11 @@ export async function rerank (
   const range = Math.max(...scores) / 2 - lowest / 2
   const order = scores.map((score, index) => ({ score, index })).sort((a, b) => b.score - a.score || a.index - b.index)
   const ranks = new Map(order.map(({ index }, place) => [index, place + 1]))
-  const judged = first.map((candidate, index): ScoredCandidate => ({
+  const reranked = first.map((candidate, index): ScoredCandidate => ({
     ...candidate,
     score: (1 - options.weight) * candidate.score +
       options.weight * (range === 0 ? 0.5 : (scores[index]! / 2 - lowest / 2) / range),
     rerank: { rank: ranks.get(index)!, score: scores[index]! },
   })).sort(byScore)
-  return appendBelow(judged, candidates.slice(options.candidates))
+  return appendBelow(reranked, candidates.slice(options.candidates))
 }

@@ -84,7 +84,7 @@ export function poolSize (limit: number): number {
 
 /** The fewest memories by which notes and articles are told from conversations. */
 export const MIN_NOTES = 10
-/** In notes and articles fewer memories than this, in per cent, end in a question (docs/recall-quality.md). */
+/** In notes and articles fewer memories than this, in per cent, ask a question (docs/recall-quality.md). */
 export const NOTES_QUESTIONS = 3
 /** The speakers, in lower case, that are assistants. A user may be the author of notes. */
 export const ASSISTANTS: readonly string[] = ['assistant', 'ai', 'bot', 'chatbot', 'model', 'agent']

@@ -170,9 +170,10 @@ function documentShares (candidates: readonly Scorable[]): DocumentShares[] {
 }
 
 /** The sum of the best few scores, each divided by its rank. */
-function discountedSum (scores: number[]): number {
+function discountedSum (scores: readonly number[]): number {
   if (scores.length === 1) return scores[0]!
-  return scores.sort((a, b) => b - a).slice(0, DOCUMENT_DEPTH).reduce((sum, score, rank) => sum + score / (rank + 1), 0)
+  return scores.toSorted((a, b) => b - a).slice(0, DOCUMENT_DEPTH)
+    .reduce((sum, score, rank) => sum + score / (rank + 1), 0)
 }
 
 /**
