@@ -1,6 +1,6 @@
 import type { RowBudget } from '../concurrency/byte-budget.js'
 import type { RequestContext } from '../identity/context.js'
-import type { ScoredCandidate, Strategy } from '../retrieval/candidates.js'
+import { finalScore, type OrderedCandidate, type Strategy } from '../retrieval/candidates.js'
 import { explainSteps, type Explanation } from '../retrieval/explanation.js'
 import type { RecallObservation, RetrievalRequest } from '../retrieval/retriever.js'
 import { byScore, type Memory, type SearchResult } from '../stores/vector-store.js'
@@ -65,8 +65,8 @@ export class ExplainService {
     if (ranked.query.namedPeriods.length > 0) stages.times = timesStage(memory, ranked, filters)
     const [, ...parts] = ranked.rankings
     if (parts.length > 0) {
-      stages.parts = parts.map(({ query: { text }, ranked }) => (
-        { query: text, rank: placeIn(ranked, memory) ?? null }
+      stages.parts = parts.map(({ query: { text }, ranking: { candidates, order } }) => (
+        { query: text, rank: placeIn(order.map((index) => candidates[index]!), memory) ?? null }
       ))
     }
     const rank = placeIn(ranked.candidates, memory)
@@ -83,7 +83,7 @@ export class ExplainService {
     stages.budget = budgetStage(ranked.candidates, rank, tokens, retrieval)
     const [bound] = stages.budget.cut_by
     const verdict = bound === undefined ? 'returned' : VERDICTS[bound]
-    return { ...answer, found: bound === undefined, verdict, rank, score: candidate.score }
+    return { ...answer, found: bound === undefined, verdict, rank, score: finalScore(candidate) }
   }
 
   async #rank (request: RetrievalRequest): Promise<ObservedRecall> {
@@ -120,15 +120,15 @@ export class ExplainService {
   }
 
   #addRanking (
-    stages: ExplainStages, { memory, rerank }: ScoredCandidate, { scorerContributions }: Explanation,
-    { rankings, scored, degraded }: ObservedRecall,
+    stages: ExplainStages, { memory, rerank }: OrderedCandidate, { scorerContributions }: Explanation,
+    { rankings, ranked, degraded }: ObservedRecall,
   ): void {
-    const { merged, fused } = rankings[0]!
-    const byStrategies = merged.map(({ memory }, index) => ({ memory, score: fused[index]! })).sort(byScore)
+    const { merged, fusionScores } = rankings[0]!
+    const byStrategies = merged.map(({ memory }, index) => ({ memory, score: fusionScores[index]! })).sort(byScore)
     const fusedRank = placeIn(byStrategies, memory)
     if (fusedRank !== undefined) stages.fusion = { rank: fusedRank, score: byStrategies[fusedRank - 1]!.score }
-    const rank = placeIn(scored, memory)!
-    stages.scorers = { rank, score: scored[rank - 1]!.score, signals: { ...scorerContributions } }
+    const rank = placeIn(ranked, memory)!
+    stages.scorers = { rank, score: ranked[rank - 1]!.rankScore, signals: { ...scorerContributions } }
     const answered = rerank === undefined ? 'not_judged' : 'judged'
     const called = degraded.includes('rerank') ? 'degraded' : answered
     const state = this.#deps.reranker === undefined ? 'off' : called

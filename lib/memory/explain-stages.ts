@@ -1,7 +1,7 @@
 import { spanFilters } from '../retrieval/periods.js'
-import type { ScoredCandidate, Strategy } from '../retrieval/candidates.js'
-import { truncate } from '../retrieval/ranking.js'
+import type { OrderedCandidate, Strategy } from '../retrieval/candidates.js'
 import type { Ranked, RecallObservation, RetrievalRequest } from '../retrieval/retriever.js'
+import { truncate } from '../retrieval/truncation.js'
 import { compileFilters } from '../stores/filters.js'
 import type { Candidate, CandidateScores, Filters, Memory, SearchResult } from '../stores/vector-store.js'
 import { formatInstant } from '../time/clock.js'
@@ -125,7 +125,7 @@ export function timesStage (
  * @param tokens of the candidates up to this rank
  */
 export function budgetStage (
-  candidates: readonly ScoredCandidate[], rank: number, tokens: number,
+  candidates: readonly OrderedCandidate[], rank: number, tokens: number,
   { limit, minScore = 0, maxTokens }: RetrievalRequest,
 ): NonNullable<ExplainStages['budget']> {
   const first = candidates.slice(0, rank)

@@ -1,6 +1,6 @@
 import { formatInstant, INSTANT_RULE, parseInstant, utcOffsetOf } from '../time/clock.js'
 import { invalidField } from '../errors/service-error.js'
-import type { ScoredCandidate } from '../retrieval/candidates.js'
+import type { RetrievedHit } from '../retrieval/candidates.js'
 import type { Explanation } from '../retrieval/explanation.js'
 import type { ReferenceTime } from '../retrieval/request.js'
 import type { Filters, Memory } from '../stores/vector-store.js'
@@ -61,8 +61,8 @@ export function toRecord (bankId: string, memory: Memory): MemoryRecord {
   }
 }
 
-export function toHit (candidate: ScoredCandidate, explanation?: Explanation): Hit {
-  const { bank, memory, score, passageCount, passages, rerank } = candidate
+export function toHit (retrieved: RetrievedHit, explanation?: Explanation): Hit {
+  const { bank, memory, score, passageCount, passages, rerank } = retrieved
   const hit: Hit = Object.assign(toRecord(bank.bankId, memory), { score })
   if (passageCount > 1) {
     hit.passages = passages.map(({ start, end, score }) => ({ text: memory.text.slice(start, end), start, end, score }))

@@ -13,13 +13,33 @@ export interface MergedCandidate extends Readonly<Omit<Candidate, 'score'>> {
   readonly strategies?: Partial<Record<Strategy, { rank?: number, score: number }>> | undefined
 }
 
-/** A candidate with its score over all strategies and scorers, within 0–1. */
-export interface ScoredCandidate extends Readonly<Omit<Candidate, 'score'>> {
-  readonly score: number
+/** A candidate of the ranking of a recall, which has those of the query and of its parts in one order. */
+export interface RankedCandidate extends Readonly<Pick<Candidate, 'bank' | 'memory' | 'passageCount' | 'passages'>> {
+  /** Over all strategies and scorers, within 0–1. */
+  readonly rankScore: number
   /** The place of the ranking that it was taken from; absent when that is the only one. */
-  readonly ranking?: number
+  readonly ranking?: number | undefined
+}
+
+export interface RerankedCandidate extends RankedCandidate {
+  /** The rank score and the reranker's together, within 0–1. */
+  readonly rerankScore: number
   /** The reranker's result; absent for a candidate that was not sent to it. */
-  readonly rerank?: { readonly rank: number, readonly score: number }
+  readonly rerank?: { readonly rank: number, readonly score: number } | undefined
+}
+
+/** A candidate in the final order of a recall, in which the reranker has had a part or not. */
+export type OrderedCandidate = RankedCandidate & Partial<Pick<RerankedCandidate, 'rerankScore' | 'rerank'>>
+
+/** A candidate that is within the bounds of the request. */
+export interface RetrievedHit extends Omit<RerankedCandidate, 'rankScore' | 'rerankScore'> {
+  /** The score of the last stage, within 0–1. */
+  readonly score: number
+}
+
+/** The score of the last stage. */
+export function finalScore ({ rankScore, rerankScore = rankScore }: OrderedCandidate): number {
+  return rerankScore
 }
 
 /** A key that is unique over banks: two banks may hold the same memory id. */

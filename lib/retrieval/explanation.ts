@@ -1,5 +1,5 @@
 import type { Steps } from '../concurrency/steps.js'
-import { candidateKey, STRATEGIES, type MergedCandidate, type ScoredCandidate, type Strategy } from './candidates.js'
+import { candidateKey, STRATEGIES, type MergedCandidate, type RankedCandidate, type Strategy } from './candidates.js'
 import { fuse } from './fusion.js'
 import type { RankingObservation } from './ranking.js'
 import { scoreBreakdown } from './scoring/inputs.js'
@@ -29,7 +29,7 @@ interface ExplainedRanking extends RankingObservation {
  * @param rankings at least one, in the order in which they were interleaved
  */
 export function * explainSteps (
-  hits: ReadonlyArray<Pick<ScoredCandidate, 'bank' | 'memory' | 'ranking'>>, rankings: readonly RankingObservation[],
+  hits: ReadonlyArray<Pick<RankedCandidate, 'bank' | 'memory' | 'ranking'>>, rankings: readonly RankingObservation[],
 ): Steps<Explanation[]> {
   const prepared: ExplainedRanking[] = []
   for (const ranking of rankings) {

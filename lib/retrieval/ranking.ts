@@ -1,8 +1,8 @@
 import type { Steps } from '../concurrency/steps.js'
-import { sumSteps } from '../text/tokens.js'
 import { descendingOrder } from '../stores/top-k.js'
 import { byMemoryId } from '../stores/vector-store.js'
-import { candidateKey, documentKey, type MergedCandidate, type ScoredCandidate } from './candidates.js'
+import { documentKey, type MergedCandidate } from './candidates.js'
+import { descendingScores, SCORE_GRID } from './descending-scores.js'
 import {
   areConversations, fuse, TYPICAL_COSINE, withLessContext, type FusionMethod, type Weights,
 } from './fusion.js'
@@ -17,13 +17,6 @@ import type { SignalReader } from './scoring/signals.js'
  */
 const SLOPE = 4
 const OFFSET = 6.4
-/**
- * Scores are rounded to this grid, so that equal memories tie whatever the order in which a store adds floating-point
- * numbers.
- */
-const SCORE_GRID = 1e9
-/** The smallest difference between two scores. */
-const MIN_SCORE_DIFFERENCE = 1 / SCORE_GRID
 
 export interface RankingOptions {
   weights: Weights
@@ -37,6 +30,19 @@ export interface RankingOptions {
   minScore?: number | undefined
 }
 
+/**
+ * The ranking of one query, as lists: an object with a score is made for each candidate only when the rankings of a
+ * recall are one.
+ */
+export interface QueryRanking {
+  /** In no order. */
+  readonly candidates: readonly MergedCandidate[]
+  /** The score of each candidate over all strategies and scorers, within 0–1. */
+  readonly scores: ArrayLike<number>
+  /** The indices of the candidates, by descending score, ties by memory id. */
+  readonly order: readonly number[]
+}
+
 /** The values between the stages of one ranking, for its explanation. */
 export interface RankingObservation {
   readonly query: AnalyzedQuery
@@ -47,55 +53,50 @@ export interface RankingObservation {
   /** Each memory once. In notes and articles the words of neighbours count less than the searches say. */
   readonly merged: readonly MergedCandidate[]
   /** The sums of the strategies, in the order of `merged`, as `inputs` and `sums` are. */
-  readonly fused: readonly number[]
+  readonly fusionScores: readonly number[]
   readonly inputs: readonly RankingInput[]
   /** What is subtracted from each sum. */
   readonly typicalCosineSum: number
-  /** The sums of strategies and scorers. */
+  /** The sums of strategies and scorers, from which the scores are made. */
   readonly sums: ArrayLike<number>
-  /** The result. */
-  readonly ranked: readonly ScoredCandidate[]
+  readonly ranking: QueryRanking
 }
 
 /** How many of the best candidates are reordered for diversity. */
 const DIVERSIFIED_CANDIDATES = 60
 
-/**
- * @param observe receives the values between the stages
- * @returns the candidates with scores within 0–1, by descending score, ties by memory id
- */
+/** @param observe receives the values between the stages */
 export function * rankSteps (
   found: readonly MergedCandidate[], query: AnalyzedQuery, reader: SignalReader,
   { weights, fusion, scorers: allScorers, diversity, minScore }: RankingOptions,
   observe?: (observation: RankingObservation) => void,
-): Steps<ScoredCandidate[]> {
+): Steps<QueryRanking> {
   const signals = yield * signalsSteps(found, reader)
-  const areTurns = areConversations(found, signals)
-  const candidates = areTurns ? found : found.map(withLessContext)
-  const scorers = areTurns ? allScorers : { ...allScorers, details: 0 }
-  const fused = fuse(candidates, weights, fusion)
-  const inputs = yield * rankingInputSteps(candidates, signals, query)
-  const sums = yield * scoreSteps(inputs, query, scorers)
+  const inConversations = areConversations(found, signals)
+  const merged = inConversations ? found : found.map(withLessContext)
+  const scorers = inConversations ? allScorers : { ...allScorers, details: 0 }
+  const fusionScores = fuse(merged, weights, fusion)
+  const inputs = yield * rankingInputSteps(merged, signals, query)
+  const scorerSums = yield * scoreSteps(inputs, query, scorers)
   // Subtracting what a typical cosine adds keeps scores comparable between recalls with and without the semantic
   // strategy.
-  const hasCosines = candidates.some(({ scores: { semantic = 0 } }) => semantic > 0)
+  const hasCosines = merged.some(({ scores: { semantic = 0 } }) => semantic > 0)
   const typicalCosineSum = hasCosines ? weights.semantic * TYPICAL_COSINE : 0
-  for (let index = 0; index < sums.length; index++) sums[index] = fused[index]! + sums[index]! - typicalCosineSum
-  const scores = sums.map(toScore)
-  const order = descendingOrder([...scores.keys()], scores, (a, b) => byMemoryId(candidates[a]!, candidates[b]!))
-  const scored = order.map((index) => toScored(found[index]!, scores[index]!))
-  const ranked = query.asksForList && diversity > 0 && areTurns
-    ? descending(diversify(scored, order.map((index) => sums[index]!), diversity), minScore)
-    : scored
-  observe?.({ query, weights, fusion, scorers, merged: candidates, fused, inputs, typicalCosineSum, sums, ranked })
-  return ranked
-}
-
-/** Written out without a spread, which is slower: this runs for every candidate of every recall. */
-function toScored (
-  { bank, memory, scores, passageCount, passages }: MergedCandidate, score: number,
-): ScoredCandidate {
-  return { bank, memory, scores, passageCount, passages, score }
+  const sums = new Float64Array(merged.length)
+  const scores = new Float64Array(merged.length)
+  const indices: number[] = []
+  for (let index = 0; index < merged.length; index++) {
+    sums[index] = fusionScores[index]! + scorerSums[index]! - typicalCosineSum
+    scores[index] = toScore(sums[index]!)
+    indices.push(index)
+  }
+  const order = descendingOrder(indices, scores, (a, b) => byMemoryId(merged[a]!, merged[b]!))
+  const byScore = { candidates: merged, scores, order }
+  const ranking = query.asksForList && diversity > 0 && inConversations
+    ? diversify(byScore, sums, diversity, minScore)
+    : byScore
+  observe?.({ query, weights, fusion, scorers, merged, fusionScores, inputs, typicalCosineSum, sums, ranking })
+  return ranking
 }
 
 function toScore (sum: number): number {
@@ -105,117 +106,28 @@ function toScore (sum: number): number {
 /**
  * Reorders the candidates greedily: takes the best that is left, then lowers the sums of the others of its document,
  * because the answers to a query for several things are seldom in one document. This is maximal marginal relevance
- * (Carbonell and Goldstein 1998) with the document as the measure of similarity.
+ * (Carbonell and Goldstein 1998) with the document as the measure of similarity. Candidates below `minScore` are placed
+ * after all others, so that none that reaches it falls below it.
  */
 function diversify (
-  candidates: readonly ScoredCandidate[], sums: readonly number[], diversity: number,
-): ScoredCandidate[] {
-  const remaining = candidates.slice(0, DIVERSIFIED_CANDIDATES)
-    .map((candidate, index) => ({ candidate, document: documentKey(candidate), sum: sums[index]! }))
-  const chosen: ScoredCandidate[] = []
+  { candidates, scores, order }: QueryRanking, sums: ArrayLike<number>, diversity: number, minScore = 0,
+): QueryRanking {
+  const remaining = order.slice(0, DIVERSIFIED_CANDIDATES)
+    .map((index) => ({ index, document: documentKey(candidates[index]!), sum: sums[index]! }))
+  const chosen: number[] = []
   while (remaining.length > 0) {
     let best = 0
     for (let at = 1; at < remaining.length; at++) if (remaining[at]!.sum > remaining[best]!.sum) best = at
     const [taken] = remaining.splice(best, 1)
-    chosen.push(taken!.candidate)
+    chosen.push(taken!.index)
     for (const other of remaining) if (other.document === taken!.document) other.sum -= diversity
   }
-  return [...chosen, ...candidates.slice(DIVERSIFIED_CANDIDATES)]
-}
-
-/**
- * Lowers scores where the order needs it, so that they descend strictly, because ties are ordered by id. Candidates
- * below `minScore` are placed after all others, so that none that reaches it falls below it.
- * @param ceiling the highest score
- */
-function descending (candidates: readonly ScoredCandidate[], minScore = 0, ceiling = 1): ScoredCandidate[] {
-  return [
-    ...candidates.filter(({ score }) => score >= minScore), ...candidates.filter(({ score }) => score < minScore),
-  ].map((candidate) => {
-    const score = Math.min(ceiling, candidate.score)
-    ceiling = Math.max(candidate.score >= minScore ? minScore : 0, score - MIN_SCORE_DIFFERENCE)
-    return { ...candidate, score }
-  })
-}
-
-/**
- * Appends the second list to the first. Scores of the second are lowered where needed, so that they stay below the last
- * of the first.
- */
-export function appendBelow (first: readonly ScoredCandidate[], rest: readonly ScoredCandidate[]): ScoredCandidate[] {
-  const last = first.at(-1)
-  const ceiling = last === undefined ? 1 : Math.max(0, last.score - MIN_SCORE_DIFFERENCE)
-  return [...first, ...descending(rest, 0, ceiling)]
-}
-
-/**
- * Merges the ranking of the whole query and those of its parts by taking their candidates in turn, so that every part
- * is represented among the first hits. The whole query has the first turn: `Terms and Conditions` is one name, and a
- * memory that has both words is better than those that have one of them.
- * @param rankings the ranking of the whole query, then those of its parts, if it has any
- * @param minScore candidates below it are placed after all others: otherwise a part with poor results would lower the
- *   scores of the rest
- * @returns each memory once, with the place of the ranking that it was taken from; scores descend strictly, except for
- *   ties at `minScore`
- */
-export function interleave (
-  rankings: ReadonlyArray<readonly ScoredCandidate[]>, minScore = 0,
-): readonly ScoredCandidate[] {
-  const [main] = rankings
-  if (rankings.length === 1) return main!
-  const taken = new Set<string>()
-  const merged: ScoredCandidate[] = []
-  const take = (candidate: ScoredCandidate | undefined, ranking: number, lowerBound: number) => {
-    if (candidate === undefined || candidate.score < lowerBound) return
-    const key = candidateKey(candidate)
-    if (taken.has(key)) return
-    taken.add(key)
-    merged.push({ ...candidate, ranking })
-  }
-  const longest = Math.max(...rankings.map(({ length }) => length))
-  for (const lowerBound of minScore > 0 ? [minScore, 0] : [0]) {
-    for (let place = 0; place < longest; place++) {
-      for (const [index, ranking] of rankings.entries()) take(ranking[place], index, lowerBound)
-    }
-  }
-  return descending(merged, minScore)
-}
-
-/** The bounds that cut a ranking to the hits. */
-interface TruncationBounds {
-  limit: number
-  minScore?: number | undefined
-  /** The most tokens of all hits together. */
-  maxTokens?: number | undefined
-}
-
-interface TruncatedRanking {
-  hits: ScoredCandidate[]
-  /** Whether `maxTokens` ended the list. */
-  truncated: boolean
-  tokens: number
-}
-
-/** Counts the tokens that `truncate` needs, then truncates. */
-export function * truncateSteps (
-  candidates: readonly ScoredCandidate[], bounds: TruncationBounds,
-): Steps<TruncatedRanking> {
-  yield * sumSteps(candidates.slice(0, bounds.limit).map(({ memory }) => memory.tokens), bounds.maxTokens)
-  return truncate(candidates, bounds)
-}
-
-/** Takes the first candidates that are within the bounds of the request. */
-export function truncate (
-  candidates: readonly ScoredCandidate[], { limit, minScore = 0, maxTokens = Infinity }: TruncationBounds,
-): TruncatedRanking {
-  const hits: ScoredCandidate[] = []
-  let tokens = 0
-  for (const candidate of candidates) {
-    if (hits.length >= limit || candidate.score < minScore) break
-    const { value } = candidate.memory.tokens
-    if (tokens + value > maxTokens) return { hits, truncated: true, tokens }
-    tokens += value
-    hits.push(candidate)
-  }
-  return { hits, truncated: false, tokens }
+  const all = [...chosen, ...order.slice(DIVERSIFIED_CANDIDATES)]
+  const diversified = [
+    ...all.filter((index) => scores[index]! >= minScore), ...all.filter((index) => scores[index]! < minScore),
+  ]
+  const lowered = new Float64Array(scores.length)
+  descendingScores(diversified.map((index) => scores[index]!), minScore)
+    .forEach((score, place) => { lowered[diversified[place]!] = score })
+  return { candidates, scores: lowered, order: diversified }
 }

@@ -1,7 +1,7 @@
 import type { Reranker } from '../models/reranker.js'
-import { byScore } from '../stores/vector-store.js'
-import type { ScoredCandidate } from './candidates.js'
-import { appendBelow } from './ranking.js'
+import { byMemoryId } from '../stores/vector-store.js'
+import type { RankedCandidate, RerankedCandidate } from './candidates.js'
+import { descendingScores, MIN_SCORE_DIFFERENCE } from './descending-scores.js'
 import { withTimeLimit } from '../concurrency/deadline.js'
 
 export interface RerankOptions {
@@ -18,11 +18,11 @@ export interface RerankOptions {
  * @throws when the reranker fails, exceeds its time, or does not return one finite number for each text
  */
 export async function rerank (
-  reranker: Reranker, query: string, candidates: readonly ScoredCandidate[],
+  reranker: Reranker, query: string, candidates: readonly RankedCandidate[],
   options: RerankOptions, signal?: AbortSignal,
-): Promise<ScoredCandidate[]> {
+): Promise<RerankedCandidate[]> {
   const first = candidates.slice(0, options.candidates)
-  if (first.length === 0) return [...candidates]
+  if (first.length === 0) return candidates.map((candidate) => ({ ...candidate, rerankScore: candidate.rankScore }))
   const scores = await withTimeLimit(options.timeoutMs, signal, async (signal) => (
     await reranker.rerank(query, first.map(({ memory }) => memory.text), { signal })
   ))
@@ -34,11 +34,18 @@ export async function rerank (
   const range = Math.max(...scores) / 2 - lowest / 2
   const order = scores.map((score, index) => ({ score, index })).sort((a, b) => b.score - a.score || a.index - b.index)
   const ranks = new Map(order.map(({ index }, place) => [index, place + 1]))
-  const reranked = first.map((candidate, index): ScoredCandidate => ({
+  const reranked = first.map((candidate, index): RerankedCandidate => ({
     ...candidate,
-    score: (1 - options.weight) * candidate.score +
+    rerankScore: (1 - options.weight) * candidate.rankScore +
       options.weight * (range === 0 ? 0.5 : (scores[index]! / 2 - lowest / 2) / range),
     rerank: { rank: ranks.get(index)!, score: scores[index]! },
-  })).sort(byScore)
-  return appendBelow(reranked, candidates.slice(options.candidates))
+  })).sort((a, b) => b.rerankScore - a.rerankScore || byMemoryId(a, b))
+  return [...reranked, ...belowAll(candidates.slice(options.candidates), reranked.at(-1)!.rerankScore)]
+}
+
+/** Candidates that were not reranked keep their rank scores, lowered where needed to stay below those that were. */
+function belowAll (candidates: readonly RankedCandidate[], lowest: number): RerankedCandidate[] {
+  const ceiling = Math.max(0, lowest - MIN_SCORE_DIFFERENCE)
+  const scores = descendingScores(candidates.map(({ rankScore }) => rankScore), 0, ceiling)
+  return candidates.map((candidate, index) => ({ ...candidate, rerankScore: scores[index]! }))
 }

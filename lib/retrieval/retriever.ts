@@ -6,38 +6,33 @@ import type { SearchRequest, SearchResult, VectorStore } from '../stores/vector-
 import type { Telemetry } from '../telemetry/telemetry.js'
 import type { Steps } from '../concurrency/steps.js'
 import { turns } from '../concurrency/turn-budget.js'
-import { STRATEGIES, type ScoredCandidate, type Strategy } from './candidates.js'
+import {
+  STRATEGIES, type OrderedCandidate, type RankedCandidate, type RerankedCandidate, type RetrievedHit, type Strategy,
+} from './candidates.js'
 import { mergeCandidates, type Weights } from './fusion.js'
+import { interleave } from './interleaving.js'
 import { embed } from './passages.js'
-import { truncateSteps, interleave, rankSteps, type RankingObservation } from './ranking.js'
+import { rankSteps, type QueryRanking, type RankingObservation } from './ranking.js'
 import type { RetrievalRequest } from './request.js'
 import { rerank } from './reranking.js'
 import { memoriesOfPeriods, scorersForQuery, spanFilters, weightsForQuery } from './periods.js'
 import { analyzeQueriesSteps } from './query-parts.js'
 import type { AnalyzedQuery } from './query.js'
 import { SignalReader } from './scoring/signals.js'
+import { MIN_CANDIDATES, searchFor } from './search-request.js'
 import { Stages, type Stage } from './stages.js'
+import { truncateSteps } from './truncation.js'
 import { DeadlineExceeded, withTimeLimit } from '../concurrency/deadline.js'
 
 export type { RetrievalRequest, RetrievalSettings } from './request.js'
 
-/**
- * The least number of candidates that each strategy returns. The longer the lists, the more memories have the scores of
- * both strategies.
- */
-export const MIN_CANDIDATES = 100
-
-/** The factor on the BM25 length pivot when the query asks for what an assistant said: its answers are long. */
-const ASSISTANT_LENGTH_FACTOR = 4
-/** The same for notes and articles, where a long text is no answer that contains every word somewhere. */
-const NOTES_LENGTH_FACTOR = 3
 const NO_VECTORS: Float32Array[] = []
 
 /** A stage that a recall skipped because its model failed or was late. */
 export type Degradation = 'semantic' | 'rerank'
 
 export interface Retrieved {
-  hits: readonly ScoredCandidate[]
+  hits: readonly RetrievedHit[]
   total: number
   truncated: boolean
   tokens: number
@@ -48,8 +43,8 @@ export interface Retrieved {
 
 /** A ranking before it is cut. */
 export interface Ranked extends Omit<Retrieved, 'hits' | 'truncated' | 'tokens'> {
-  /** By descending score. */
-  candidates: readonly ScoredCandidate[]
+  /** By descending final score. */
+  candidates: readonly OrderedCandidate[]
 }
 
 /** The values between the stages of one recall, for its explanation. */
@@ -62,7 +57,7 @@ export interface RecallObservation {
   /** The ranking of the query, then those of its parts and of its other wordings, which are interleaved. */
   rankings: readonly RankingObservation[]
   /** The candidates before reranking. */
-  scored: readonly ScoredCandidate[]
+  ranked: readonly RankedCandidate[]
 }
 
 type ObserveRecall = (observation: RecallObservation) => void
@@ -78,8 +73,18 @@ interface RetrieverOptions {
 }
 
 /**
- * A recall is a pipeline of stages, each of which makes a new value from the previous one: analyzeQueriesSteps →
- * #embed → #search → mergeCandidates → rankSteps → interleave → #rerank → truncate.
+ * A recall is a pipeline of stages, each of which makes a new value from the previous one. Each score has its own name:
+ *
+ * | Stage | Makes | Score |
+ * |---|---|---|
+ * | analyzeQueriesSteps | AnalyzedQuery, for each part too | |
+ * | #embed | vectors | |
+ * | #search | SearchResult | `score` of a strategy |
+ * | mergeCandidates | MergedCandidate | `scores` of all strategies |
+ * | rankSteps | QueryRanking | `fusionScores` → `sums` → `scores` |
+ * | interleave | RankedCandidate | `rankScore` |
+ * | #rerank | RerankedCandidate | `rerankScore` |
+ * | truncateSteps | RetrievedHit | `score`, of the last stage that ran |
  */
 export class Retriever {
   readonly #options: RetrieverOptions
@@ -120,15 +125,15 @@ export class Retriever {
     const results = await stages.wait('search', async () => await this.#search(searches, queries, request))
     const weights = queries.map((query) => weightsForQuery(settings.weights, query))
     const rankings: RankingObservation[] | undefined = observe && []
-    const scored = await stages.compute(
+    const ranked = await stages.compute(
       'rank', this.#rankSteps(queries, weights, results, request, rankings), caller,
     )
     const reranking = this.#rerankerOf(request)
     const reranked = reranking === undefined
-      ? scored
-      : await stages.wait('rerank', async () => await this.#rerank(reranking, request, scored))
+      ? ranked
+      : await stages.wait('rerank', async () => await this.#rerank(reranking, request, ranked))
     const result = results[0]![0]!
-    if (rankings !== undefined) observe?.({ query: queries[0], search: searches[0]!, result, rankings, scored })
+    if (rankings !== undefined) observe?.({ query: queries[0], search: searches[0]!, result, rankings, ranked })
     const strategies: Array<Ranked['strategies'][number]> = []
     for (const name of STRATEGIES) {
       const found = result[name]
@@ -138,8 +143,8 @@ export class Retriever {
     if (vectors === undefined) degraded.push('semantic')
     if (reranked === undefined) degraded.push('rerank')
     return {
-      candidates: reranked ?? scored,
-      total: Math.max(result.total, scored.length),
+      candidates: reranked ?? ranked,
+      total: Math.max(result.total, ranked.length),
       degraded,
       stages: stages.done,
       strategies,
@@ -192,9 +197,9 @@ export class Retriever {
   * #rankSteps (
     queries: readonly AnalyzedQuery[], weights: readonly Weights[], results: readonly SearchResult[][],
     { settings, minScore }: RetrievalRequest, observed: RankingObservation[] | undefined,
-  ): Steps<readonly ScoredCandidate[]> {
+  ): Steps<RankedCandidate[]> {
     const { fusion, diversity } = settings
-    const rankings: ScoredCandidate[][] = []
+    const rankings: QueryRanking[] = []
     for (const [index, query] of queries.entries()) {
       if (index > 0) yield
       const scorers = scorersForQuery(settings.scorers, query)
@@ -215,36 +220,13 @@ export class Retriever {
   /** @returns undefined when the reranker fails or is late */
   async #rerank (
     { reranker, options }: NonNullable<RetrievalRequest['reranker']>, { query, signal }: RetrievalRequest,
-    candidates: readonly ScoredCandidate[],
-  ): Promise<ScoredCandidate[] | undefined> {
+    candidates: readonly RankedCandidate[],
+  ): Promise<RerankedCandidate[] | undefined> {
     try {
       return await rerank(reranker, query, candidates, options, signal)
     } catch (error) {
       if (signal?.aborted === true) throw error
       return undefined
     }
-  }
-}
-
-/** @param vector absent when the semantic strategy is off or the query could not be embedded */
-function searchFor (
-  { banks, filters, limit, budget, settings: { weights, bm25 } }: RetrievalRequest,
-  { asksForAssistantTurn, terms }: AnalyzedQuery, now: number, vector: Float32Array | undefined,
-): SearchRequest {
-  const { k1, context, length: form } = bm25
-  let length = form
-  if ('pivot' in form) {
-    length = asksForAssistantTurn
-      ? { pivot: form.pivot * ASSISTANT_LENGTH_FACTOR }
-      : { ...form, ...(vector === undefined && { notesPivot: form.pivot * NOTES_LENGTH_FACTOR }) }
-  }
-  return {
-    banks,
-    filters,
-    now,
-    limit: Math.max(MIN_CANDIDATES, limit),
-    budget,
-    lexical: weights.lexical > 0 ? { terms, k1, length, context } : undefined,
-    semantic: vector && { vector },
   }
 }

@@ -1,6 +1,6 @@
 import { formatInstant } from '../../time/clock.js'
 import type { Evidence } from '../../models/language-model.js'
-import type { ScoredCandidate } from '../../retrieval/candidates.js'
+import type { RetrievedHit } from '../../retrieval/candidates.js'
 import type { Memory } from '../../stores/vector-store.js'
 import type { Steps } from '../../concurrency/steps.js'
 import { suspicionSteps } from '../../text/suspicion.js'
@@ -24,7 +24,7 @@ export interface EvidenceBounds {
 
 export interface SelectedEvidence {
   /** In the order of the ranking; the first is cited as [1]. */
-  hits: ScoredCandidate[]
+  hits: RetrievedHit[]
   evidence: LabelledEvidence[]
 }
 
@@ -34,7 +34,7 @@ export interface SelectedEvidence {
  * bank twice with the same time is used once. Texts are checked for suspicious content again, because a memory may be
  * older than the current rules.
  */
-export function * evidenceSteps (candidates: readonly ScoredCandidate[], {
+export function * evidenceSteps (candidates: readonly RetrievedHit[], {
   maxMemories, maxTokens, minTrust = 'suspect',
 }: EvidenceBounds): Steps<SelectedEvidence> {
   const picked: SelectedEvidence = { hits: [], evidence: [] }
@@ -71,7 +71,7 @@ function * withCurrentTrustSteps (memory: Memory): Steps<Memory> {
 }
 
 function * excerptSteps (
-  { memory, passageCount, passages }: ScoredCandidate, remainingTokens: number,
+  { memory, passageCount, passages }: RetrievedHit, remainingTokens: number,
 ): Steps<{ text: string, tokens: number } | undefined> {
   yield * memory.tokens.steps()
   if (memory.tokens.value <= remainingTokens) return { text: memory.text, tokens: memory.tokens.value }

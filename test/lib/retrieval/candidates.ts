@@ -1,9 +1,10 @@
 import type { BankKey } from '../../../lib/identity/context.js'
 import { defaultSections } from '../../../lib/config/bank-sections.js'
 import { bankSettings } from '../../../lib/memory/bank-settings.js'
-import type { MergedCandidate, ScoredCandidate } from '../../../lib/retrieval/candidates.js'
+import type { MergedCandidate, RankedCandidate } from '../../../lib/retrieval/candidates.js'
 import { mergeCandidates } from '../../../lib/retrieval/fusion.js'
-import type { RankingOptions } from '../../../lib/retrieval/ranking.js'
+import { interleave } from '../../../lib/retrieval/interleaving.js'
+import type { QueryRanking, RankingOptions } from '../../../lib/retrieval/ranking.js'
 import { SCORER_NAMES, type ScorerWeights } from '../../../lib/retrieval/scoring/scorers.js'
 import type { Candidate, CandidateScores, Memory } from '../../../lib/stores/vector-store.js'
 import { TokenCount } from '../../../lib/text/tokens.js'
@@ -58,9 +59,15 @@ export function found (...lexical: Candidate[]): MergedCandidate[] {
   return mergeCandidates([{ lexical, total: lexical.length }], true)
 }
 
-/** Candidates of a ranking, in the order given, each with the score by which it was found. */
-export function scored (...candidates: Candidate[]): ScoredCandidate[] {
-  return found(...candidates).map((merged, index) => ({ ...merged, score: candidates[index]!.score }))
+/** The ranking of one query, in the order given, each candidate with the score by which it was found. */
+export function rankingOf (...candidates: Candidate[]): QueryRanking {
+  const scores = candidates.map(({ score }) => score)
+  return { candidates: found(...candidates), scores, order: [...scores.keys()] }
+}
+
+/** The same as the ranking of a recall. */
+export function ranked (...candidates: Candidate[]): RankedCandidate[] {
+  return interleave([rankingOf(...candidates)])
 }
 
 /** The options of a service with nothing configured, with words alone. */

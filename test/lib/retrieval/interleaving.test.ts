@@ -1,19 +1,22 @@
 import assert from 'node:assert/strict'
 import fc from '../../helpers/fast-check.js'
 import t from 'tap'
-import type { ScoredCandidate } from '../../../lib/retrieval/candidates.js'
-import { interleave } from '../../../lib/retrieval/ranking.js'
-import { candidate, scored, ids } from './candidates.js'
+import { interleave } from '../../../lib/retrieval/interleaving.js'
+import type { QueryRanking } from '../../../lib/retrieval/ranking.js'
+import { candidate, ids, rankingOf } from './candidates.js'
 
 /** A ranking of memories named by single characters, scores falling from `best`. */
-function ranking (names: string, best = 0.9): ScoredCandidate[] {
-  return scored(...[...names].map((name, index) => candidate(name, { lexical: best - index / 100 })))
+function ranking (names: string, best = 0.9): QueryRanking {
+  return rankingOf(...[...names].map((name, index) => candidate(name, { lexical: best - index / 100 })))
 }
 
 t.test('a question without parts keeps its ranking', async (t) => {
   const whole = ranking('abc')
-  t.equal(interleave([whole]), whole)
-  t.strictSame(interleave([[]]), [])
+  const merged = interleave([whole])
+  t.strictSame(ids(merged), ['a', 'b', 'c'])
+  t.strictSame(merged.map(({ rankScore }) => rankScore), [0.9, 0.89, 0.88])
+  t.ok(merged.every(({ ranking }) => ranking === undefined))
+  t.strictSame(interleave([ranking('')]), [])
 })
 
 t.test('the whole question and its parts take turns, and the whole question has the first', async (t) => {
@@ -33,11 +36,11 @@ t.test('each memory shows from which ranking it was taken', async (t) => {
 
 t.test('a memory that reaches the minimum score is not moved below it by others', async (t) => {
   const [first, second] = [
-    scored(candidate('a', { lexical: 0.9 }), candidate('b', { lexical: 0.8 }), candidate('c', { lexical: 0.7 })),
-    scored(candidate('d', { lexical: 0.5 })),
+    rankingOf(candidate('a', { lexical: 0.9 }), candidate('b', { lexical: 0.8 }), candidate('c', { lexical: 0.7 })),
+    rankingOf(candidate('d', { lexical: 0.5 })),
   ]
   t.strictSame(
-    interleave([[], first, second], 0.5).map(({ memory, score }) => [memory.memoryId, score]),
+    interleave([ranking(''), first, second], 0.5).map(({ memory, rankScore }) => [memory.memoryId, rankScore]),
     [['a', 0.9], ['d', 0.5], ['b', 0.5], ['c', 0.5]],
   )
 })
@@ -51,6 +54,6 @@ t.test('each memory occurs once, scores fall, and the inputs are not modified', 
     const merged = interleave(rankings)
     assert.equal(JSON.stringify(rankings), before)
     assert.deepEqual(ids(merged).sort(), [...new Set(drafts.flatMap(([list]) => [...list]))].sort())
-    merged.forEach(({ score }, index) => assert.ok(index === 0 || score <= merged[index - 1]!.score))
+    merged.forEach(({ rankScore }, index) => assert.ok(index === 0 || rankScore <= merged[index - 1]!.rankScore))
   }))
 })

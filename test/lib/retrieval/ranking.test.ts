@@ -3,6 +3,7 @@ import fc from '../../helpers/fast-check.js'
 import t from 'tap'
 import { runSync } from '../../../lib/concurrency/steps.js'
 import { explainSteps } from '../../../lib/retrieval/explanation.js'
+import { interleave } from '../../../lib/retrieval/interleaving.js'
 import { rankSteps, type RankingObservation, type RankingOptions } from '../../../lib/retrieval/ranking.js'
 import { analyzeQuery } from '../../helpers/retrieval.js'
 import { SignalReader } from '../../../lib/retrieval/scoring/signals.js'
@@ -14,9 +15,10 @@ function rank (
   observe?: (observation: RankingObservation) => void,
 ) {
   const query = analyzeQuery(question, NOW)
-  return runSync(
+  const ranking = runSync(
     rankSteps(found(...candidates), query, new SignalReader(), { ...DEFAULTS, ...options }, observe),
   )
+  return interleave([ranking]).map(({ bank, memory, rankScore: score }) => ({ bank, memory, score }))
 }
 
 /** What each scorer added to each candidate, by memory id. */
@@ -74,7 +76,7 @@ t.test('observing changes neither order nor scores', async (t) => {
   const observed: RankingObservation[] = []
   const ranked = rank('When did Ann move?', candidates(), {}, (observation) => { observed.push(observation) })
   t.strictSame(ranked, rank('When did Ann move?', candidates()))
-  t.strictSame(observed.map(({ ranked }) => ranked), [ranked])
+  t.strictSame(observed.map(({ ranking }) => ids(interleave([ranking]))), [ids(ranked)])
 })
 
 t.test('for a query that asks for several things one document does not take all the first places', async (t) => {
@@ -181,7 +183,7 @@ const options = fc.record({
 
 t.test('each memory occurs once, and scores are within 0–1 and fall', async () => {
   fc.assert(fc.property(question, candidates, options, (asked, given, more) => {
-    const key = ({ bank, memory }: Candidate) => `${bank.bankId} ${memory.memoryId}`
+    const key = ({ bank, memory }: Pick<Candidate, 'bank' | 'memory'>) => `${bank.bankId} ${memory.memoryId}`
     const ranked = rank(asked, given, more)
     assert.deepEqual(ranked.map(key).sort(), given.map(key).sort())
     ranked.forEach(({ score }, index) => {

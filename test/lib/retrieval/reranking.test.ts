@@ -4,7 +4,7 @@ import t from 'tap'
 import type { Reranker } from '../../../lib/models/reranker.js'
 import { rerank, type RerankOptions } from '../../../lib/retrieval/reranking.js'
 import { DeadlineExceeded } from '../../../lib/concurrency/deadline.js'
-import { candidate, scored, ids } from './candidates.js'
+import { candidate, ids, ranked } from './candidates.js'
 
 const OPTIONS: RerankOptions = { candidates: 100, timeoutMs: 10_000, weight: 0.8 }
 
@@ -19,14 +19,14 @@ function giving (scores: unknown, asked: unknown[] = []): Reranker {
 }
 
 function falling (...scores: number[]) {
-  return scored(...scores.map((lexical, index) => candidate('abcdefghij'[index]!, { lexical, text: `Text ${index}.` })))
+  return ranked(...scores.map((lexical, index) => candidate('abcdefghij'[index]!, { lexical, text: `Text ${index}.` })))
 }
 
 t.test('the first candidates are in the order of the reranker, with its rank and score', async (t) => {
   const asked: unknown[] = []
-  const ranked = await rerank(giving([-3, 5, 1], asked), 'tea', falling(0.9, 0.8, 0.7), { ...OPTIONS, weight: 1 })
+  const reranked = await rerank(giving([-3, 5, 1], asked), 'tea', falling(0.9, 0.8, 0.7), { ...OPTIONS, weight: 1 })
   t.strictSame(asked, [['tea', ['Text 0.', 'Text 1.', 'Text 2.']]])
-  t.strictSame(ranked.map(({ memory, score, rerank }) => [memory.memoryId, score, rerank]), [
+  t.strictSame(reranked.map(({ memory, rerankScore, rerank }) => [memory.memoryId, rerankScore, rerank]), [
     ['b', 1, { rank: 1, score: 5 }],
     ['c', 0.5, { rank: 2, score: 1 }],
     ['a', 0, { rank: 3, score: -3 }],
@@ -41,13 +41,13 @@ t.test('the weight is the share of the reranker in the new score', async (t) => 
   t.strictSame(await order(0.1), ['a', 'b'])
   t.strictSame(await order(0.9), ['b', 'a'])
   const [first] = await rerank(giving([0, 1]), 'tea', falling(0.8, 0.4), { ...OPTIONS, weight: 0.5 })
-  t.equal(first!.score, 0.7)
+  t.equal(first!.rerankScore, 0.7)
 })
 
 t.test('the scale of the reranker does not matter', async (t) => {
   const scores = async (given: number[]) => (
-    (await rerank(giving(given), 'tea', falling(0.9, 0.8, 0.7), OPTIONS)).map(({ memory, score }) => [
-      memory.memoryId, Math.round(score * 1e9),
+    (await rerank(giving(given), 'tea', falling(0.9, 0.8, 0.7), OPTIONS)).map(({ memory, rerankScore }) => [
+      memory.memoryId, Math.round(rerankScore * 1e9),
     ])
   )
   t.strictSame(await scores([300, 500, 400]), await scores([-0.1, 0.1, 0]))
@@ -58,32 +58,38 @@ t.test('equal scores of the reranker keep the order', async (t) => {
 })
 
 t.test('equal scores are ordered by memory id', async (t) => {
-  const candidates = scored(candidate('b', { lexical: 0.5 }), candidate('a', { lexical: 0.5 }))
+  const candidates = ranked(candidate('b', { lexical: 0.5 }), candidate('a', { lexical: 0.5 }))
   t.strictSame(ids(await rerank(giving([1, 1]), 'tea', candidates, OPTIONS)), ['a', 'b'])
 })
 
 t.test('candidates after the first ones are not reranked and stay after them, in their order', async (t) => {
   const asked: unknown[] = []
-  const ranked = await rerank(giving([0, 1], asked), 'tea', falling(0.9, 0.8, 0.7, 0.6), { ...OPTIONS, candidates: 2 })
+  const reranked = await rerank(giving([0, 1], asked), 'tea', falling(0.9, 0.8, 0.7, 0.6), {
+    ...OPTIONS, candidates: 2,
+  })
   t.strictSame(asked, [['tea', ['Text 0.', 'Text 1.']]])
-  t.strictSame(ids(ranked), ['b', 'a', 'c', 'd'])
-  t.strictSame(ranked.map(({ rerank }) => rerank?.rank), [1, 2, undefined, undefined])
-  t.ok(ranked.every(({ score }, index) => index === 0 || score <= ranked[index - 1]!.score))
+  t.strictSame(ids(reranked), ['b', 'a', 'c', 'd'])
+  t.strictSame(reranked.map(({ rerank }) => rerank?.rank), [1, 2, undefined, undefined])
+  t.ok(reranked.every(({ rerankScore }, at) => at === 0 || rerankScore <= reranked[at - 1]!.rerankScore))
 })
 
 t.test('candidates after the first ones have lower scores, each below the one before', async (t) => {
   const [, last, ...behind] = await rerank(
     giving([0, 1]), 'tea', falling(0.9, 0.8, 0.7, 0.6, 0.01), { ...OPTIONS, candidates: 2 },
   )
-  t.strictSame(behind.map(({ score }, index) => score < [last!, ...behind][index]!.score), [true, true, true])
-  t.equal(behind.at(-1)!.score, 0.01)
+  t.strictSame(behind.map(({ rerankScore }, index) => (
+    rerankScore < [last!, ...behind][index]!.rerankScore
+  )), [true, true, true])
+  t.equal(behind.at(-1)!.rerankScore, 0.01)
 })
 
 t.test('scores as far apart as numbers can be are in range', async (t) => {
-  const ranked = await rerank(
+  const reranked = await rerank(
     giving([-Number.MAX_VALUE, Number.MAX_VALUE, 0]), 'tea', falling(0.9, 0.8, 0.7), { ...OPTIONS, weight: 1 },
   )
-  t.strictSame(ranked.map(({ memory, score }) => [memory.memoryId, score]), [['b', 1], ['c', 0.5], ['a', 0]])
+  t.strictSame(
+    reranked.map(({ memory, rerankScore }) => [memory.memoryId, rerankScore]), [['b', 1], ['c', 0.5], ['a', 0]],
+  )
 })
 
 t.test('without candidates the reranker is not called', async (t) => {
@@ -122,15 +128,15 @@ t.test('every candidate stays, with falling scores within 0–1, and the input i
     async (pairs, first, weight) => {
       const candidates = falling(...pairs.map(([score]) => score).sort((a, b) => b - a))
       const before = JSON.stringify(candidates)
-      const ranked = await rerank(
+      const reranked = await rerank(
         giving(pairs.slice(0, first).map(([, given]) => given)), 'tea', candidates,
         { candidates: first, timeoutMs: 10_000, weight },
       )
       assert.equal(JSON.stringify(candidates), before)
-      assert.deepEqual(ids(ranked).sort(), ids(candidates).sort())
-      ranked.forEach(
-        ({ score }, index) => assert.ok(score >= 0 && score <= 1 && (index === 0 || score <= ranked[index - 1]!.score)),
-      )
+      assert.deepEqual(ids(reranked).sort(), ids(candidates).sort())
+      reranked.forEach(({ rerankScore }, index) => assert.ok(
+        rerankScore >= 0 && rerankScore <= 1 && (index === 0 || rerankScore <= reranked[index - 1]!.rerankScore),
+      ))
     },
   ))
 })

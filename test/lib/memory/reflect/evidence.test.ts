@@ -1,7 +1,7 @@
 import fc from '../../../helpers/fast-check.js'
 import t from 'tap'
 import { evidenceSteps, type EvidenceBounds, type SelectedEvidence } from '../../../../lib/memory/reflect/evidence.js'
-import type { ScoredCandidate } from '../../../../lib/retrieval/candidates.js'
+import type { RetrievedHit } from '../../../../lib/retrieval/candidates.js'
 import { runSync } from '../../../../lib/concurrency/steps.js'
 import { countTokens, TokenCount } from '../../../../lib/text/tokens.js'
 
@@ -23,7 +23,7 @@ interface Given {
 let ids = 0
 function candidate ({
   text, bankId = 'home', occurredAt = null, source = null, trust = 'trusted', passages = [], passageCount = 1,
-}: Given): ScoredCandidate {
+}: Given): RetrievedHit {
   const bank = { tenantId: null, bankId }
   return {
     bank,
@@ -42,12 +42,11 @@ function candidate ({
     },
     passageCount,
     passages: passages.map(([start, end], index) => ({ start, end, score: 1 - index / 100 })),
-    scores: {},
     score: 0.5,
   }
 }
 
-function pickEvidence (candidates: readonly ScoredCandidate[], bounds: EvidenceBounds): SelectedEvidence {
+function pickEvidence (candidates: readonly RetrievedHit[], bounds: EvidenceBounds): SelectedEvidence {
   return runSync(evidenceSteps(candidates, bounds))
 }
 

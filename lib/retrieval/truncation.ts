@@ -1,0 +1,44 @@
+import type { Steps } from '../concurrency/steps.js'
+import { sumSteps } from '../text/tokens.js'
+import { finalScore, type OrderedCandidate, type RetrievedHit } from './candidates.js'
+
+/** The bounds that cut a ranking to the hits. */
+interface TruncationBounds {
+  readonly limit: number
+  readonly minScore?: number | undefined
+  /** The most tokens of all hits together. */
+  readonly maxTokens?: number | undefined
+}
+
+interface TruncatedRanking {
+  readonly hits: readonly RetrievedHit[]
+  /** Whether `maxTokens` ended the list. */
+  readonly truncated: boolean
+  readonly tokens: number
+}
+
+/** Counts the tokens that `truncate` needs, then truncates. */
+export function * truncateSteps (
+  candidates: readonly OrderedCandidate[], bounds: TruncationBounds,
+): Steps<TruncatedRanking> {
+  yield * sumSteps(candidates.slice(0, bounds.limit).map(({ memory }) => memory.tokens), bounds.maxTokens)
+  return truncate(candidates, bounds)
+}
+
+/** Takes the first candidates that are within the bounds of the request. */
+export function truncate (
+  candidates: readonly OrderedCandidate[], { limit, minScore = 0, maxTokens = Infinity }: TruncationBounds,
+): TruncatedRanking {
+  const hits: RetrievedHit[] = []
+  let tokens = 0
+  for (const candidate of candidates) {
+    const score = finalScore(candidate)
+    if (hits.length >= limit || score < minScore) break
+    const { bank, memory, passageCount, passages, ranking, rerank } = candidate
+    const { value } = memory.tokens
+    if (tokens + value > maxTokens) return { hits, truncated: true, tokens }
+    tokens += value
+    hits.push({ bank, memory, passageCount, passages, score, ranking, rerank })
+  }
+  return { hits, truncated: false, tokens }
+}
