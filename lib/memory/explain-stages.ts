@@ -27,11 +27,11 @@ type Failed = NonNullable<ExplainStages['filter']>['failed']
 /** The ranks of the memory in each strategy, for the whole query. */
 export interface StrategyPlaces {
   /** From 1; absent when it is not among the DEEP_SEARCH_LIMIT best. */
-  ranks: Partial<Record<Strategy, number>>
+  readonly ranks: Partial<Record<Strategy, number>>
   /** Undefined when unknown. */
-  scores: CandidateScores | undefined
+  readonly scores: CandidateScores | undefined
   /** Whether an absent score means that there is none; otherwise it is unknown. */
-  isExhaustive: Record<Strategy, boolean>
+  readonly isExhaustive: Record<Strategy, boolean>
 }
 
 export function failedFilters (memory: Memory, filters: Filters): Failed {

@@ -33,18 +33,18 @@ const ORDER: JsonSchema = {
 }
 
 interface ModelAssistedRecallOptions {
-  meteredModel: MeteredLanguageModel
+  readonly meteredModel: MeteredLanguageModel
   /** See ReflectOptions. */
-  newBoundary: () => string
+  readonly newBoundary: () => string
 }
 
 /** The request that the model assists. */
 export interface AssistedRecall {
-  banks: readonly ResolvedBank[]
+  readonly banks: readonly ResolvedBank[]
   /** The settings that apply to these banks together. */
-  settings: Pick<BankSettings, 'rewrite' | 'modelRerank'>
-  context: RequestContext
-  signal?: AbortSignal | undefined
+  readonly settings: Pick<BankSettings, 'rewrite' | 'modelRerank'>
+  readonly context: RequestContext
+  readonly signal?: AbortSignal | undefined
 }
 
 /**

@@ -10,15 +10,15 @@ import { turns } from '../concurrency/turn-budget.js'
  */
 export interface TextProfile {
   /** Distinct terms without stop words, ascending. */
-  terms: Float64Array
+  readonly terms: Float64Array
   /** The number of occurrences of each of `terms`. */
-  counts: Uint32Array
+  readonly counts: Uint32Array
   /** The Euclidean norm of `counts`. */
-  norm: number
+  readonly norm: number
   /** The terms in the order of the text, with repeats, as indices of `terms`. */
-  sequence: Uint32Array
+  readonly sequence: Uint32Array
   /** Equal for texts with the same numbers and the same count of negations. */
-  numbersAndNegations: string
+  readonly numbersAndNegations: string
 }
 
 /** Maximum number of terms of the search for near-duplicates of a text. */

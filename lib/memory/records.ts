@@ -23,7 +23,7 @@ export interface WireFilters extends Pick<
   RecallRequest, 'tags' | 'tags_match' | 'metadata' | 'occurred_after' | 'occurred_before' | 'as_of' | 'min_trust'
 > {
   /** Conditions that the gateway's own API cannot express; only other interfaces of the service set them. */
-  also?: Filters | undefined
+  readonly also?: Filters | undefined
 }
 
 export function readFilters (wire: WireFilters): Filters {

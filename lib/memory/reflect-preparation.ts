@@ -32,21 +32,21 @@ const RESERVE_SHARE = 0.1
 
 export interface ReflectOptions {
   /** Answers in the extractive mode. */
-  extractive: LanguageModel
-  timer: Timer
+  readonly extractive: LanguageModel
+  readonly timer: Timer
   /** Makes a new random delimiter of 32 hexadecimal digits. */
-  newBoundary: () => string
+  readonly newBoundary: () => string
 }
 
 /** A reflect that is ready for the model. */
 export interface ReflectRun {
-  admitted: Admission
-  deadline: Deadline
-  degraded: NonNullable<ReflectAnswer['degraded']>
-  sources: Hit[]
+  readonly admitted: Admission
+  readonly deadline: Deadline
+  readonly degraded: NonNullable<ReflectAnswer['degraded']>
+  readonly sources: Hit[]
   /** The call of the model; undefined when there is no evidence. */
-  question: AnswerRequest | undefined
-  schema: JsonSchema | undefined
+  readonly question: AnswerRequest | undefined
+  readonly schema: JsonSchema | undefined
 }
 
 /**

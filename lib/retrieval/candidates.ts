@@ -4,13 +4,19 @@ import type { Candidate } from '../stores/vector-store.js'
 export const STRATEGIES = ['lexical', 'semantic'] as const
 export type Strategy = typeof STRATEGIES[number]
 
+/** The rank and score of a candidate in one strategy. */
+export interface StrategyPlace {
+  readonly rank?: number
+  readonly score: number
+}
+
 /** A memory that at least one strategy found, merged over the strategies. It has no score across strategies yet. */
 export interface MergedCandidate extends Readonly<Omit<Candidate, 'score'>> {
   /**
    * The rank and score in each strategy. Ranks count from 1; a strategy that scored the memory but did not return it as
    * a candidate has no rank. Present when the recall is observed, or ranks are fused.
    */
-  readonly strategies?: Partial<Record<Strategy, { rank?: number, score: number }>> | undefined
+  readonly strategies?: Readonly<Partial<Record<Strategy, StrategyPlace>>> | undefined
 }
 
 /** A candidate of the ranking of a recall, which has those of the query and of its parts in one order. */

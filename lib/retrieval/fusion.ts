@@ -1,7 +1,7 @@
 import { MIN_NOTES, NOTES_QUESTIONS } from '../stores/context.js'
 import type { Candidate, SearchResult } from '../stores/vector-store.js'
 import type { Signals } from './scoring/signals.js'
-import { candidateKey, STRATEGIES, type MergedCandidate, type Strategy } from './candidates.js'
+import { candidateKey, STRATEGIES, type MergedCandidate, type Strategy, type StrategyPlace } from './candidates.js'
 
 /** 0 switches a strategy off. */
 export type Weights = Readonly<Record<Strategy, number>>
@@ -11,6 +11,11 @@ export type FusionMethod = 'linear' | 'rrf'
 const RRF_K = 60
 /** The cosine of a typical candidate, as a share of the best one: cosines lie close together. */
 export const TYPICAL_COSINE = 0.8
+
+/** A candidate whose places are not complete yet. */
+interface MergingCandidate extends MergedCandidate {
+  readonly strategies?: Partial<Record<Strategy, StrategyPlace>> | undefined
+}
 
 /**
  * Merges the candidates of several searches and strategies, so that each memory occurs once.
@@ -24,7 +29,7 @@ export function mergeCandidates (results: readonly SearchResult[], isRanked: boo
   if (!isRanked && results.length === 1 && (only!.lexical === undefined || only!.semantic === undefined)) {
     return only!.lexical ?? only!.semantic ?? []
   }
-  const all = new Map<string, MergedCandidate>()
+  const all = new Map<string, MergingCandidate>()
   for (const [index, result] of results.entries()) {
     for (const strategy of STRATEGIES) {
       result[strategy]?.forEach((candidate, place) => {
@@ -67,8 +72,8 @@ export function withLessContext (candidate: MergedCandidate): MergedCandidate {
   return { ...candidate, scores: { ...scores, lexical: own + CONTEXT_OF_TEXTS * (lexical - own) } }
 }
 
-function toRanked ({ bank, memory, scores, passageCount, passages }: Candidate): MergedCandidate {
-  const strategies: NonNullable<MergedCandidate['strategies']> = {}
+function toRanked ({ bank, memory, scores, passageCount, passages }: Candidate): MergingCandidate {
+  const strategies: NonNullable<MergingCandidate['strategies']> = {}
   if (scores.lexical !== undefined) strategies.lexical = { score: scores.lexical }
   if (scores.semantic !== undefined) strategies.semantic = { score: scores.semantic }
   return { bank, memory, scores, passageCount, passages, strategies }

@@ -2,8 +2,8 @@ import { DAY_MS } from '../time/days.js'
 
 /** A period that a text names, in milliseconds since the epoch, half-open. */
 export interface TimeSpan {
-  from: number
-  to: number
+  readonly from: number
+  readonly to: number
 }
 
 /** A direction, and the third of a month or a year: `since early 2020`. */
@@ -27,16 +27,16 @@ const PARTS = ['early', 'mid', 'late']
 /** What the words before a time say about its period. */
 export interface Opening {
   /** `before`, `since` and the like. */
-  direction: string | undefined
+  readonly direction: string | undefined
   /** Which third of the time is meant, from 0; undefined for the whole. */
-  third: number | undefined
-  isNearby: boolean
-  distance: Distance | undefined
+  readonly third: number | undefined
+  readonly isNearby: boolean
+  readonly distance: Distance | undefined
 }
 
 interface Distance {
-  count: number
-  unit: string
+  readonly count: number
+  readonly unit: string
 }
 
 /** @param before the text before a time */

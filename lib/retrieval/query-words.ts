@@ -5,9 +5,9 @@ import type { TimeSpan } from './open-periods.js'
 
 /** What the wording of a query asks for, as far as it decides which of its words only frame it. */
 interface QueryForm {
-  asksForAssistantTurn: boolean
-  asksForMethod: boolean
-  asksForAdvice: boolean
+  readonly asksForAssistantTurn: boolean
+  readonly asksForMethod: boolean
+  readonly asksForAdvice: boolean
 }
 
 /** Words that only frame a query and that its answer need not contain. */

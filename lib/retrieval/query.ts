@@ -10,50 +10,50 @@ import { frameWordsOf, soughtPeriods } from './query-words.js'
 
 /** A query with its terms and what its wording reveals about the answer that it seeks. */
 export interface AnalyzedQuery {
-  text: string
+  readonly text: string
   /** Distinct index terms, at most MAX_TERMS. */
-  terms: readonly string[]
+  readonly terms: readonly string[]
   /** How many of the terms are words of the query, and not other forms or spellings of them. */
-  ownTerms: number
+  readonly ownTerms: number
   /** Stems of the words in order, without stop words. */
-  stems: readonly string[]
+  readonly stems: readonly string[]
   /** Hashes of the stems, in order. */
-  hashes: readonly number[]
+  readonly hashes: readonly number[]
   /** A table by the low six bits of a hash: 1 where one of the hashes has those bits. */
-  hashLowBits: Uint8Array
+  readonly hashLowBits: Uint8Array
   /** The first position of each hash. */
-  hashPositions: ReadonlyMap<number, number>
+  readonly hashPositions: ReadonlyMap<number, number>
   /** Whether it asks when something was, for how long, or what was first or last. */
-  asksForTime: boolean
+  readonly asksForTime: boolean
   /** Whether it asks for a number or an amount, but not how many different things there are. */
-  asksForQuantity: boolean
+  readonly asksForQuantity: boolean
   /** Whether the answer is likely to be the name of a person, a thing or a place. */
-  asksForName: boolean
+  readonly asksForName: boolean
   /** Whether the query is in the first person and does not ask for what an assistant said. */
-  asksAboutUser: boolean
+  readonly asksAboutUser: boolean
   /** Whether it asks for what an assistant said, or about an earlier conversation with one. */
-  asksForAssistantTurn: boolean
+  readonly asksForAssistantTurn: boolean
   /**
    * Whether it asks how the user did or planned something, which an assistant's turn may state as well as the user's.
    */
-  asksForMethod: boolean
+  readonly asksForMethod: boolean
   /** Whether it asks for advice or ideas, for which the user's own statements are the best evidence. */
-  asksForAdvice: boolean
+  readonly asksForAdvice: boolean
   /** Whether it asks what the user should do or how, as a request for advice does. */
-  asksForGuidance: boolean
+  readonly asksForGuidance: boolean
   /** Whether it asks for a list or a count. */
-  asksForList: boolean
+  readonly asksForList: boolean
   /** Of its calendar, in milliseconds east of UTC. */
-  utcOffset: number
+  readonly utcOffset: number
   /** Periods that it names. */
-  namedPeriods: readonly TimeSpan[]
+  readonly namedPeriods: readonly TimeSpan[]
   /**
    * Whether it is about the present or the future ("Is the gym open today?", "Where should we go in spring?"). The time
    * that it names is then that of the question, and memories of any time may answer it.
    */
-  asksAboutPresent: boolean
+  readonly asksAboutPresent: boolean
   /** Periods whose memories answer it, whatever their words, because it names times and nothing else. */
-  soughtPeriods: readonly TimeSpan[]
+  readonly soughtPeriods: readonly TimeSpan[]
 }
 
 /** Only the beginning of a long query is tested for the form of a list. */

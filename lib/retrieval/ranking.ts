@@ -19,15 +19,15 @@ const SLOPE = 4
 const OFFSET = 6.4
 
 export interface RankingOptions {
-  weights: Weights
-  fusion: FusionMethod
-  scorers: ScorerWeights
+  readonly weights: Weights
+  readonly fusion: FusionMethod
+  readonly scorers: ScorerWeights
   /**
    * The penalty on a candidate's sum for each better hit of the same document, when the query asks for several things.
    */
-  diversity: number
+  readonly diversity: number
   /** As in `interleave`. */
-  minScore?: number | undefined
+  readonly minScore?: number | undefined
 }
 
 /**

@@ -8,44 +8,44 @@ import type { ScorerWeights } from './scoring/scorers.js'
 
 /** How a recall ranks. */
 export interface RetrievalSettings {
-  weights: Weights
-  fusion: FusionMethod
-  scorers: ScorerWeights
+  readonly weights: Weights
+  readonly fusion: FusionMethod
+  readonly scorers: ScorerWeights
   /** See RankingOptions. */
-  diversity: number
-  bm25: Omit<LexicalRequest, 'terms'>
+  readonly diversity: number
+  readonly bm25: Readonly<Omit<LexicalRequest, 'terms'>>
   /**
    * How long the embedding of the query may take, in milliseconds. After that the recall proceeds without the semantic
    * strategy.
    */
-  semanticTimeoutMs: number
-  rerank: RerankOptions
+  readonly semanticTimeoutMs: number
+  readonly rerank: RerankOptions
 }
 
 /** An instant in milliseconds, and the offset of its calendar in milliseconds east of UTC. */
 export interface ReferenceTime {
-  instant: number
-  utcOffset: number
+  readonly instant: number
+  readonly utcOffset: number
 }
 
 export interface RetrievalRequest {
-  query: string
-  banks: readonly BankKey[]
-  settings: RetrievalSettings
-  filters: Filters
+  readonly query: string
+  readonly banks: readonly BankKey[]
+  readonly settings: RetrievalSettings
+  readonly filters: Readonly<Filters>
   /** What relative times of the query refer to; default now, in UTC. Expiry always follows the clock. */
-  reference?: ReferenceTime | undefined
-  limit: number
-  minScore?: number | undefined
+  readonly reference?: ReferenceTime | undefined
+  readonly limit: number
+  readonly minScore?: number | undefined
   /** The most tokens of all hits together. */
-  maxTokens?: number | undefined
+  readonly maxTokens?: number | undefined
   /** Other wordings of the query; their rankings are interleaved with its own. */
-  rewrites?: readonly string[] | undefined
+  readonly rewrites?: readonly string[] | undefined
   /** Replaces the configured reranker for this request. */
-  reranker?: { reranker: Reranker, options: RerankOptions } | undefined
+  readonly reranker?: { readonly reranker: Reranker, readonly options: RerankOptions } | undefined
   /** As in TurnBudget.next. */
-  caller: string
-  signal?: AbortSignal | undefined
+  readonly caller: string
+  readonly signal?: AbortSignal | undefined
   /** Limits the bytes of rows that the store may fetch for the request. */
-  budget?: RowBudget | undefined
+  readonly budget?: RowBudget | undefined
 }

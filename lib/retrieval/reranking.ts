@@ -6,10 +6,10 @@ import { withTimeLimit } from '../concurrency/deadline.js'
 
 export interface RerankOptions {
   /** How many of the best candidates are sent to the reranker. */
-  candidates: number
-  timeoutMs: number
+  readonly candidates: number
+  readonly timeoutMs: number
   /** The reranker's share in the new score, 0–1; the earlier score has the rest. */
-  weight: number
+  readonly weight: number
 }
 
 /**

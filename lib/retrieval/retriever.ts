@@ -32,44 +32,44 @@ const NO_VECTORS: Float32Array[] = []
 export type Degradation = 'semantic' | 'rerank'
 
 export interface Retrieved {
-  hits: readonly RetrievedHit[]
-  total: number
-  truncated: boolean
-  tokens: number
-  degraded: readonly Degradation[]
-  stages: readonly Stage[]
-  strategies: ReadonlyArray<{ name: Strategy, weight: number, candidates: number }>
+  readonly hits: readonly RetrievedHit[]
+  readonly total: number
+  readonly truncated: boolean
+  readonly tokens: number
+  readonly degraded: readonly Degradation[]
+  readonly stages: readonly Stage[]
+  readonly strategies: ReadonlyArray<Readonly<{ name: Strategy, weight: number, candidates: number }>>
 }
 
 /** A ranking before it is cut. */
 export interface Ranked extends Omit<Retrieved, 'hits' | 'truncated' | 'tokens'> {
   /** By descending final score. */
-  candidates: readonly OrderedCandidate[]
+  readonly candidates: readonly OrderedCandidate[]
 }
 
 /** The values between the stages of one recall, for its explanation. */
 export interface RecallObservation {
-  query: AnalyzedQuery
+  readonly query: AnalyzedQuery
   /** The search of the query itself. */
-  search: SearchRequest
+  readonly search: Readonly<SearchRequest>
   /** The candidates of that search, by strategy. */
-  result: SearchResult
+  readonly result: Readonly<SearchResult>
   /** The ranking of the query, then those of its parts and of its other wordings, which are interleaved. */
-  rankings: readonly RankingObservation[]
+  readonly rankings: readonly RankingObservation[]
   /** The candidates before reranking. */
-  ranked: readonly RankedCandidate[]
+  readonly ranked: readonly RankedCandidate[]
 }
 
 type ObserveRecall = (observation: RecallObservation) => void
 
 interface RetrieverOptions {
-  store: VectorStore
-  embeddings: EmbeddingProvider
-  reranker?: Reranker | undefined
-  clock: Clock
+  readonly store: VectorStore
+  readonly embeddings: EmbeddingProvider
+  readonly reranker?: Reranker | undefined
+  readonly clock: Clock
   /** A monotonic clock in milliseconds, for durations. */
-  timer: () => number
-  telemetry: Telemetry
+  readonly timer: () => number
+  readonly telemetry: Telemetry
 }
 
 /**

@@ -3,10 +3,10 @@ import type { Telemetry } from '../telemetry/telemetry.js'
 import { openSpan, traced } from '../telemetry/tracing.js'
 
 export interface Stage {
-  name: string
+  readonly name: string
   /** When it began, by the timer. */
-  startedAt: number
-  durationMs: number
+  readonly startedAt: number
+  readonly durationMs: number
 }
 
 /** Runs the stages of one recall. Each is timed, reported to telemetry, and has its own span `recall.<name>`. */

@@ -19,7 +19,7 @@ const CANDIDATES_PER_STEP = 256
 export type Scorable = Readonly<Pick<Candidate, 'bank' | 'memory' | 'scores'>>
 
 /** The value of each scorer, by name, before its weight. */
-type ScoreBreakdown = Record<ScorerName, number>
+type ScoreBreakdown = Readonly<Record<ScorerName, number>>
 
 /** @returns the signals of each candidate */
 export function * signalsSteps (candidates: readonly Scorable[], reader: SignalReader): Steps<Signals[]> {
@@ -113,14 +113,15 @@ function findNamedSpeaker (allSignals: readonly Signals[], { stems }: AnalyzedQu
   return match
 }
 
-type DocumentShares = RankingInput['document']
+/** `RankingInput.document` while it is computed. */
+type DocumentShares = Record<keyof RankingInput['document'], number>
 
 /** The candidates of a document, and its shares, which they have in common. */
 interface DocumentScores {
-  lexical: number[]
-  cosines: number[]
+  readonly lexical: number[]
+  readonly cosines: number[]
   ownLexical: number
-  shares: DocumentShares
+  readonly shares: DocumentShares
 }
 
 /**

@@ -4,31 +4,31 @@ import { SHORT_TURN_WORDS, type Signals } from './signals.js'
 
 /** A candidate with everything that the scorers use. */
 export interface RankingInput {
-  memory: Memory
-  scores: CandidateScores
-  signals: Signals
+  readonly memory: Memory
+  readonly scores: Readonly<CandidateScores>
+  readonly signals: Signals
   /**
    * Scores of the candidate's document, as shares of the best document's: of the best five lexical scores together, of
    * the best score by a memory's own words, and of the best five cosines together.
    */
-  document: { lexical: number, ownLexical: number, semantic: number }
+  readonly document: Readonly<Record<'lexical' | 'ownLexical' | 'semantic', number>>
   /**
    * How close in meaning to the query the question of the previous candidate of its document is, within 0–1; 0 if that
    * one asks none.
    */
-  questionMeaning: number
+  readonly questionMeaning: number
   /**
    * Days between the times that the query names and those of the memory (`occurred_at` and the times in its text);
    * Infinity when the query names none.
    */
-  timeDistanceDays: number
+  readonly timeDistanceDays: number
   /**
    * For a trusted instruction of the user (`Signals.isInstruction`): its part of the scores that all of them among the
    * candidates have by their own words together; 0 for other memories.
    */
-  instructionShare: number
+  readonly instructionShare: number
   /** Whether the query names the speaker of this memory, and no other speaker of the candidates. */
-  isNamedSpeaker: boolean
+  readonly isNamedSpeaker: boolean
 }
 
 /** Called where its condition in CONDITIONS holds. @returns a value within 0–1; 0 where it adds nothing */

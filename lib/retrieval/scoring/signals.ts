@@ -11,20 +11,20 @@ import type { TimeSpan } from '../open-periods.js'
 /** What a memory's text shows, independent of the query. */
 export interface Signals {
   /** The text and the stated speaker that the signals were read from. */
-  text: string
-  statedSpeaker: string | undefined
+  readonly text: string
+  readonly statedSpeaker: string | undefined
   /** The beginning of the text, without the speaker's name. */
-  said: string
+  readonly said: string
   /** What `timesIn` has found. */
   times: { at: number, spans: readonly TimeSpan[] } | undefined
   /** Stems of the speaker's name; empty when no speaker is named. */
-  speaker: readonly string[]
+  readonly speaker: readonly string[]
   /** The same as one text, by which speakers are compared. */
-  speakerName: string
+  readonly speakerName: string
   /** The role, when the speaker is named as a user or an assistant. */
-  role: 'user' | 'assistant' | undefined
+  readonly role: 'user' | 'assistant' | undefined
   /** Number of words of the text, without stop words and the speaker's name. */
-  contentWords: number
+  readonly contentWords: number
   /**
    * Between `hashesFrom` and `hashesTo`: hashes of the stems of these words, in order, and then of their alternatives
    * (alternative-terms.ts). Cached signals share a few long arrays, because every query is compared with a hundred
@@ -34,26 +34,26 @@ export interface Signals {
   hashesFrom: number
   hashesTo: number
   /** Whether the speaker talks of themselves. */
-  isFirstPerson: boolean
+  readonly isFirstPerson: boolean
   /** Whether it states when something happened or will happen. */
-  mentionsTime: boolean
+  readonly mentionsTime: boolean
   /** Whether it contains a number. */
-  mentionsNumber: boolean
+  readonly mentionsNumber: boolean
   /** Capitalised names in it, from 0 for none to 1 for three or more. */
-  nameScore: number
+  readonly nameScore: number
   /** Whether the text ends in a question. */
-  endsInQuestion: boolean
+  readonly endsInQuestion: boolean
   /** Whether the text asks somebody something. */
-  asksQuestion: boolean
+  readonly asksQuestion: boolean
   /**
    * Whether it is a short turn of a user that tells an assistant how to act from then on: `Always use metric units when
    * I ask for a recipe.`
    */
-  isInstruction: boolean
+  readonly isInstruction: boolean
   /** Whether the speaker states what they prefer: `I prefer the early ferry`, `my favourite mill`. */
-  statesPreference: boolean
+  readonly statesPreference: boolean
   /** Whether it begins like a reaction to someone else: thanks, praise, agreement, a greeting. */
-  isReaction: boolean
+  readonly isReaction: boolean
 }
 
 /** A turn with fewer words, not counting stop words, may be small talk or a mere instruction. */
