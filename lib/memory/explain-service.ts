@@ -14,8 +14,9 @@ import {
   timesStage, type ObservedRecall, type StrategyPlaces,
 } from './explain-stages.js'
 import { commonSettings } from './file-settings.js'
-import { readableBanks, retrievalRequest } from './recall-service.js'
+import { readableBanks, recallBounds } from './recall-service.js'
 import { readFilters, readReference } from './records.js'
+import { retrievalRequest } from './retrieval-request.js'
 
 const VERDICTS = {
   min_score: 'below_min_score', max_results: 'cut_by_max_results', max_tokens: 'cut_by_max_tokens',
@@ -48,7 +49,9 @@ export class ExplainService {
     const memory = await store.get(bank, memoryId, clock())
     if (memory === undefined) return { memory_id: memoryId, ...NOT_RANKED, verdict: 'not_in_bank', stages: {} }
     const settings = commonSettings(banks, live.current)
-    const retrieval = retrievalRequest(request, banks, filters, settings, context, { reference, budget })
+    const retrieval = retrievalRequest(
+      recallBounds(request, banks), banks, filters, settings, context, { reference, budget },
+    )
     const ranked = await this.#rank(retrieval)
     const failed = failedFilters(memory, filters)
     const places = await this.#places(memory, ranked, failed.length > 0)

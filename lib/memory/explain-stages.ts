@@ -126,13 +126,13 @@ export function timesStage (
  */
 export function budgetStage (
   candidates: readonly OrderedCandidate[], rank: number, tokens: number,
-  { limit, minScore = 0, maxTokens }: RetrievalRequest,
+  { limit, minScore, maxTokens }: RetrievalRequest,
 ): NonNullable<ExplainStages['budget']> {
   const first = candidates.slice(0, rank)
   const bounds = {
     min_score: { limit: Infinity, minScore },
-    max_results: { limit },
-    max_tokens: { limit: Infinity, maxTokens: maxTokens ?? Infinity },
+    max_results: { limit, minScore: 0 },
+    max_tokens: { limit: Infinity, minScore: 0, maxTokens },
   }
   const names = Object.keys(bounds) as Array<keyof typeof bounds>
   return {

@@ -1,21 +1,19 @@
 import type { RowBudget } from '../concurrency/byte-budget.js'
 import { runInTurns } from '../concurrency/steps.js'
 import { invalidField } from '../errors/service-error.js'
-import { callerOf, type RequestContext } from '../identity/context.js'
+import type { RequestContext } from '../identity/context.js'
 import type { Strategy } from '../retrieval/candidates.js'
 import { explainSteps } from '../retrieval/explanation.js'
-import type { RecallObservation, RetrievalRequest, Retrieved } from '../retrieval/retriever.js'
-import type { Filters } from '../stores/vector-store.js'
+import type { RecallObservation, Retrieved } from '../retrieval/retriever.js'
 import type { Dependencies } from './dependencies.js'
 import type { BankSettings } from './bank-settings.js'
 import { commonSettings, type OpenBank } from './file-settings.js'
 import type { AssistedRecall } from './model-assisted-recall.js'
 import { clamp, readFilters, readReference, toHit, type WireFilters } from './records.js'
+import { retrievalRequest, type RetrievalBounds } from './retrieval-request.js'
 import { RESULTS, type RecallAnswer, type RecallRequest, type Trace } from './schemas.js'
 
-type RecallBounds = Pick<RecallRequest, 'query' | 'max_results' | 'max_tokens' | 'min_score'>
-
-type RetrievalOptions = Pick<RetrievalRequest, 'reference' | 'rewrites' | 'reranker' | 'signal' | 'budget'>
+type RequestedBounds = Pick<RecallRequest, 'query' | 'max_results' | 'max_tokens' | 'min_score'>
 
 /** The recall operation. */
 export class RecallService {
@@ -43,8 +41,9 @@ export class RecallService {
     const options = { banks, context, settings, signal }
     const rewrites = request.rewrite === true ? await this.#rewrites(request.query, options) : []
     const reranker = request.model_rerank === true ? modelAssistedRecall.reranker(options) : undefined
+    const bounds = recallBounds(request, banks)
     const retrieval = retrievalRequest(
-      request, banks, filters, settings, context, { reference, rewrites, reranker, signal, budget },
+      bounds, banks, filters, settings, context, { reference, rewrites, reranker, signal, budget },
     )
     let rankings: RecallObservation['rankings'] = []
     const retrieved = await retriever.retrieve(retrieval, explain ? (seen) => { rankings = seen.rankings } : undefined)
@@ -74,30 +73,13 @@ export class RecallService {
   }
 }
 
-/**
- * The retrieval of a recall, with sizes clamped and budgets limited by the banks' ceilings. Written out without a
- * spread, which takes microseconds.
- */
-export function retrievalRequest (
-  request: RecallBounds, banks: readonly OpenBank[], filters: Filters,
-  { retrieval }: Pick<BankSettings, 'retrieval'>, context: RequestContext,
-  { reference, rewrites, reranker, signal, budget }: RetrievalOptions,
-): RetrievalRequest {
-  const maxTokens = tokenBudget(request.max_tokens, banks.map(({ settings }) => settings.tokenBudgets.recall))
+/** The bounds of a recall, clamped and limited by the banks' ceilings. */
+export function recallBounds (request: RequestedBounds, banks: readonly OpenBank[]): RetrievalBounds {
   return {
-    caller: callerOf(context),
     query: request.query,
-    banks: banks.map(({ key }) => key),
-    settings: retrieval,
-    filters,
     limit: clamp(request.max_results ?? RESULTS.default, RESULTS.min, RESULTS.max),
     minScore: request.min_score,
-    maxTokens,
-    reference,
-    rewrites,
-    reranker,
-    signal,
-    budget,
+    maxTokens: tokenBudget(request.max_tokens, banks.map(({ settings }) => settings.tokenBudgets.recall)),
   }
 }
 

@@ -14,6 +14,7 @@ import type { MeteredCall } from './metered-language-model.js'
 import { commonSettings } from './file-settings.js'
 import { readableBanks, tokenBudget } from './recall-service.js'
 import { readFilters, readReference, toHit, type WireFilters } from './records.js'
+import { retrievalRequest } from './retrieval-request.js'
 import type { AnswerRequest } from './reflect/answering.js'
 import { evidenceSteps } from './reflect/evidence.js'
 import { reflectPrompt } from './reflect/prompt.js'
@@ -61,7 +62,8 @@ export async function prepareReflect (
   const { live, retriever, meteredModel, clock } = deps
   const caller = callerOf(context)
   const banks = await readableBanks(request, context, deps)
-  const { reflect, retrieval } = commonSettings(banks, live.current)
+  const settings = commonSettings(banks, live.current)
+  const { reflect } = settings
   const filters = atLeast(readFilters(request), reflect.minTrust)
   const reference = readReference(request)
   const schema = request.response_schema === undefined ? undefined : checkResponseSchema(request.response_schema)
@@ -76,18 +78,10 @@ export async function prepareReflect (
   try {
     const admitted = await deadline.wait(admission)
     await deadline.wait(turns.next(caller))
-    const retrieved = await deadline.wait(retriever.retrieve({
-      caller,
-      query: request.query,
-      banks: banks.map(({ key }) => key),
-      settings: retrieval,
-      filters,
-      reference,
-      limit: CANDIDATES,
-      minScore: reflect.minScore,
-      signal: deadline.signal,
-      budget,
-    }))
+    const bounds = { query: request.query, limit: CANDIDATES, minScore: reflect.minScore }
+    const retrieved = await deadline.wait(retriever.retrieve(retrievalRequest(
+      bounds, banks, filters, settings, context, { reference, signal: deadline.signal, budget },
+    )))
     const { hits, evidence } = await deadline.wait(runInTurns(evidenceSteps(retrieved.hits, {
       maxMemories: reflect.maxEvidence,
       maxTokens: tokenBudget(reflect.maxEvidenceTokens, banks.map(({ settings }) => settings.tokenBudgets.recall))!,

@@ -12,7 +12,7 @@ export const MIN_SCORE_DIFFERENCE = 1 / SCORE_GRID
  * @param scores in the order of their candidates; those below `minScore` are after all others
  * @param ceiling the highest score
  */
-export function descendingScores (scores: readonly number[], minScore = 0, ceiling = 1): number[] {
+export function descendingScores (scores: readonly number[], minScore: number, ceiling = 1): number[] {
   return scores.map((given) => {
     const score = Math.min(ceiling, given)
     ceiling = Math.max(given >= minScore ? minScore : 0, score - MIN_SCORE_DIFFERENCE)

@@ -12,7 +12,7 @@ import type { QueryRanking } from './ranking.js'
  * @returns each memory once, with the place of the ranking that it was taken from; scores descend strictly, except for
  *   ties at `minScore`
  */
-export function interleave (rankings: readonly QueryRanking[], minScore = 0): RankedCandidate[] {
+export function interleave (rankings: readonly QueryRanking[], minScore: number): RankedCandidate[] {
   if (rankings.length === 1) {
     const { candidates, scores, order } = rankings[0]!
     return order.map((index) => toRanked(candidates[index]!, scores[index]!))

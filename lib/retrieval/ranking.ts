@@ -27,7 +27,7 @@ export interface RankingOptions {
    */
   readonly diversity: number
   /** As in `interleave`. */
-  readonly minScore?: number | undefined
+  readonly minScore: number
 }
 
 /**
@@ -110,7 +110,7 @@ function toScore (sum: number): number {
  * after all others, so that none that reaches it falls below it.
  */
 function diversify (
-  { candidates, scores, order }: QueryRanking, sums: ArrayLike<number>, diversity: number, minScore = 0,
+  { candidates, scores, order }: QueryRanking, sums: ArrayLike<number>, diversity: number, minScore: number,
 ): QueryRanking {
   const remaining = order.slice(0, DIVERSIFIED_CANDIDATES)
     .map((index) => ({ index, document: documentKey(candidates[index]!), sum: sums[index]! }))

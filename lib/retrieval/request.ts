@@ -36,7 +36,8 @@ export interface RetrievalRequest {
   /** What relative times of the query refer to; default now, in UTC. Expiry always follows the clock. */
   readonly reference?: ReferenceTime | undefined
   readonly limit: number
-  readonly minScore?: number | undefined
+  /** Hits with a lower score are left out. */
+  readonly minScore: number
   /** The most tokens of all hits together. */
   readonly maxTokens?: number | undefined
   /** Other wordings of the query; their rankings are interleaved with its own. */

@@ -5,7 +5,7 @@ import { finalScore, type OrderedCandidate, type RetrievedHit } from './candidat
 /** The bounds that cut a ranking to the hits. */
 interface TruncationBounds {
   readonly limit: number
-  readonly minScore?: number | undefined
+  readonly minScore: number
   /** The most tokens of all hits together. */
   readonly maxTokens?: number | undefined
 }
@@ -27,7 +27,7 @@ export function * truncateSteps (
 
 /** Takes the first candidates that are within the bounds of the request. */
 export function truncate (
-  candidates: readonly OrderedCandidate[], { limit, minScore = 0, maxTokens = Infinity }: TruncationBounds,
+  candidates: readonly OrderedCandidate[], { limit, minScore, maxTokens = Infinity }: TruncationBounds,
 ): TruncatedRanking {
   const hits: RetrievedHit[] = []
   let tokens = 0

@@ -67,11 +67,11 @@ export function rankingOf (...candidates: Candidate[]): QueryRanking {
 
 /** The same as the ranking of a recall. */
 export function ranked (...candidates: Candidate[]): RankedCandidate[] {
-  return interleave([rankingOf(...candidates)])
+  return interleave([rankingOf(...candidates)], 0)
 }
 
 /** The options of a service with nothing configured, with words alone. */
-export const DEFAULTS: RankingOptions = bankSettings(defaultSections(0)).retrieval
+export const DEFAULTS: RankingOptions = { ...bankSettings(defaultSections(0)).retrieval, minScore: 0 }
 
 /** Weights that switch every scorer off but these. */
 export function only (weights: Partial<ScorerWeights> = {}): ScorerWeights {

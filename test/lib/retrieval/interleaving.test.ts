@@ -12,24 +12,25 @@ function ranking (names: string, best = 0.9): QueryRanking {
 
 t.test('a question without parts keeps its ranking', async (t) => {
   const whole = ranking('abc')
-  const merged = interleave([whole])
+  const merged = interleave([whole], 0)
   t.strictSame(ids(merged), ['a', 'b', 'c'])
   t.strictSame(merged.map(({ rankScore }) => rankScore), [0.9, 0.89, 0.88])
   t.ok(merged.every(({ ranking }) => ranking === undefined))
-  t.strictSame(interleave([ranking('')]), [])
+  t.strictSame(interleave([ranking('')], 0), [])
 })
 
 t.test('the whole question and its parts take turns, and the whole question has the first', async (t) => {
-  t.strictSame(ids(interleave([ranking('xaby'), ranking('ab'), ranking('cde')])), ['x', 'a', 'c', 'b', 'd', 'e', 'y'])
+  const merged = interleave([ranking('xaby'), ranking('ab'), ranking('cde')], 0)
+  t.strictSame(ids(merged), ['x', 'a', 'c', 'b', 'd', 'e', 'y'])
 })
 
 t.test('a memory that several parts find occurs once, at its first place', async (t) => {
-  t.strictSame(ids(interleave([ranking('ab'), ranking('ab'), ranking('ba')])), ['a', 'b'])
+  t.strictSame(ids(interleave([ranking('ab'), ranking('ab'), ranking('ba')], 0)), ['a', 'b'])
 })
 
 t.test('each memory shows from which ranking it was taken', async (t) => {
   t.strictSame(
-    interleave([ranking('ba'), ranking('ac')]).map(({ memory, ranking }) => [memory.memoryId, ranking]),
+    interleave([ranking('ba'), ranking('ac')], 0).map(({ memory, ranking }) => [memory.memoryId, ranking]),
     [['b', 0], ['a', 1], ['c', 1]],
   )
 })
@@ -51,7 +52,7 @@ t.test('each memory occurs once, scores fall, and the inputs are not modified', 
   fc.assert(fc.property(fc.array(fc.tuple(names, best), { minLength: 1, maxLength: 4 }), (drafts) => {
     const rankings = drafts.map(([list, first]) => ranking(list, first))
     const before = JSON.stringify(rankings)
-    const merged = interleave(rankings)
+    const merged = interleave(rankings, 0)
     assert.equal(JSON.stringify(rankings), before)
     assert.deepEqual(ids(merged).sort(), [...new Set(drafts.flatMap(([list]) => [...list]))].sort())
     merged.forEach(({ rankScore }, index) => assert.ok(index === 0 || rankScore <= merged[index - 1]!.rankScore))

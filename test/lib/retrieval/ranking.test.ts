@@ -18,7 +18,7 @@ function rank (
   const ranking = runSync(
     rankSteps(found(...candidates), query, new SignalReader(), { ...DEFAULTS, ...options }, observe),
   )
-  return interleave([ranking]).map(({ bank, memory, rankScore: score }) => ({ bank, memory, score }))
+  return interleave([ranking], 0).map(({ bank, memory, rankScore: score }) => ({ bank, memory, score }))
 }
 
 /** What each scorer added to each candidate, by memory id. */
@@ -76,7 +76,7 @@ t.test('observing changes neither order nor scores', async (t) => {
   const observed: RankingObservation[] = []
   const ranked = rank('When did Ann move?', candidates(), {}, (observation) => { observed.push(observation) })
   t.strictSame(ranked, rank('When did Ann move?', candidates()))
-  t.strictSame(observed.map(({ ranking }) => ids(interleave([ranking]))), [ids(ranked)])
+  t.strictSame(observed.map(({ ranking }) => ids(interleave([ranking], 0))), [ids(ranked)])
 })
 
 t.test('for a query that asks for several things one document does not take all the first places', async (t) => {
