@@ -132,8 +132,8 @@ export class ExplainService {
     if (fusedRank !== undefined) stages.fusion = { rank: fusedRank, score: byStrategies[fusedRank - 1]!.score }
     const rank = placeIn(ranked, memory)!
     stages.scorers = { rank, score: ranked[rank - 1]!.rankScore, signals: { ...scorerContributions } }
-    const answered = rerank === undefined ? 'not_judged' : 'judged'
-    const called = degraded.includes('rerank') ? 'degraded' : answered
+    const completed = rerank === undefined ? 'not_judged' : 'judged'
+    const called = degraded.includes('rerank') ? 'degraded' : completed
     const state = this.#deps.reranker === undefined ? 'off' : called
     stages.rerank = { state, rank: rerank?.rank ?? null, score: rerank?.score ?? null }
   }
