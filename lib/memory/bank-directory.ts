@@ -6,8 +6,8 @@ import type { Timer } from '../concurrency/deadline.js'
 import {
   bankKeyString, bankOf, callerOf, withoutCaller, type BankKey, type RequestContext,
 } from '../identity/context.js'
-import { withServiceErrors } from '../stores/service-errors.js'
 import type { BankConfig, BankConfigStore } from '../stores/bank-configs.js'
+import { storeUnavailableError } from '../stores/unavailable.js'
 import { mapInTurns, NO_CALLER, turns } from '../concurrency/turn-budget.js'
 import { resolveBank, type FileSettings, type LiveSettings, type OpenBank } from './file-settings.js'
 
@@ -17,7 +17,7 @@ export interface StoredConfig extends Omit<BankConfig, 'document'> {
 }
 
 interface BankDirectoryOptions {
-  /** Undefined for a store without configuration of banks. */
+  /** Of a store with ServiceErrors (`storeWithServiceErrors`). Undefined for one without configuration of banks. */
   configs: BankConfigStore | undefined
   live: LiveSettings
   access: AccessControl
@@ -152,11 +152,7 @@ export class BankDirectory {
   ): Promise<Map<string, StoredConfig | undefined>> {
     const fresh = keys.filter((key) => !this.#reading.has(bankKeyString(key)))
     if (fresh.length > 0) {
-      const batch = withServiceErrors(async () => (
-        new Map(await mapInTurns(await configs.read(fresh), caller, ({ bank, config }) => (
-          [bankKeyString(bank), readStored(config)] as const
-        )))
-      ))
+      const batch = configs.read(fresh).then(async (found) => await parseAll(found, caller))
       for (const key of fresh) this.#keep(key, batch.then((found) => found.get(bankKeyString(key))))
     }
     const waited = keys.map(async (key) => [bankKeyString(key), await this.#reading.get(bankKeyString(key))!] as const)
@@ -212,7 +208,7 @@ export class BankDirectory {
 
   async #synchronize (configs: BankConfigStore): Promise<void> {
     const startedAt = this.#options.timer()
-    const { revision, banks } = await withServiceErrors(async () => await configs.changedSince(this.#revision))
+    const { revision, banks } = await configs.changedSince(this.#revision)
     for (const bank of banks ?? []) this.invalidate(bank)
     if (banks === undefined || this.#revision === -1) {
       this.#entries.clear()
@@ -220,6 +216,19 @@ export class BankDirectory {
     }
     this.#revision = revision
     this.#syncedAt = startedAt
+  }
+}
+
+/** @throws ServiceError when something has damaged what the store returns, so that it cannot be parsed */
+async function parseAll (
+  found: Awaited<ReturnType<BankConfigStore['read']>>, caller: string,
+): Promise<Map<string, StoredConfig>> {
+  try {
+    return new Map(await mapInTurns(found, caller, ({ bank, config }) => (
+      [bankKeyString(bank), readStored(config)] as const
+    )))
+  } catch (cause) {
+    throw storeUnavailableError(cause)
   }
 }
 

@@ -3,6 +3,8 @@ import { ServiceError } from '../errors/service-error.js'
 import { withoutValues, type ProviderConfig } from '../providers/registry.js'
 import type { BankConfigStore } from './bank-configs.js'
 import { IdempotencyKeyTaken } from './idempotency.js'
+import { SqlError } from './sql/executor.js'
+import { storeBusyError, storeUnavailableError } from './unavailable.js'
 import {
   LowerTrustError, MemoryChangedError, RemovalRefusedError, type Candidate, type SearchResult, type VectorStore,
 } from './vector-store.js'
@@ -11,18 +13,19 @@ import { withoutUndefined } from '../validation/members.js'
 const REFUSALS = [ServiceError, IdempotencyKeyTaken, LowerTrustError, MemoryChangedError, RemovalRefusedError]
 
 /**
- * Calls a store, and replaces unexpected errors by the one error that a client sees. The errors by which a store
- * refuses a write belong to its interface and pass unchanged.
+ * Calls a store, and replaces unexpected errors by the one error that a client sees: only that the store is unavailable
+ * or busy. The errors by which a store refuses a write belong to its interface and pass unchanged.
  * @param isCustom the store is not one of the gateway's own: the messages of its errors may contain texts of memories
- *   or secrets, so the cause, which is logged, has none
+ *   or secrets, so the cause, which is logged, has none; that of an SqlError never contains any
  */
-export async function withServiceErrors<T> (query: () => Promise<T>, isCustom = false): Promise<T> {
+async function withServiceErrors<T> (query: () => Promise<T>, isCustom = false): Promise<T> {
   try {
     return await query()
   } catch (error) {
     if (REFUSALS.some((refusal) => error instanceof refusal)) throw error
-    const cause = isCustom ? withoutMessage(error) : error
-    throw new ServiceError('dependency_unavailable', 'The vector store is unavailable', { cause })
+    if (error instanceof SqlError && error.kind === 'busy') throw storeBusyError(error)
+    const cause = isCustom && !(error instanceof SqlError) ? withoutMessage(error) : error
+    throw storeUnavailableError(cause)
   }
 }
 

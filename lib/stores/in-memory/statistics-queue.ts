@@ -1,6 +1,6 @@
 import type { Flow } from '../../concurrency/flow-tree.js'
 import { Semaphore } from '../../concurrency/semaphore.js'
-import { storeBusyError } from '../busy.js'
+import { storeBusyError } from '../unavailable.js'
 
 /** Statistics of banks with at most this many memories do not wait: they have at most 30,000 tags. */
 const SMALL_BANK = 300

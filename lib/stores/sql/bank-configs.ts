@@ -83,11 +83,8 @@ interface SqlBankConfigsOptions {
   schema: string
   writer: BankConfigWriter
   isShared: boolean
-  /**
-   * Runs work that queries the database: makes sure that the database is ready, and maps errors to those that callers
-   * expect.
-   */
-  guard: <T>(work: () => Promise<T>) => Promise<T>
+  /** Runs work that queries the database when that is ready. */
+  whenReady: <T>(work: () => Promise<T>) => Promise<T>
 }
 
 /** The configuration of banks, in the tables of migration 0004. */
@@ -97,15 +94,15 @@ export class SqlBankConfigs implements BankConfigStore {
   readonly #bankStatements: BankConfigStatements
   readonly #changeStatements: BankConfigChangesStatements
   readonly #writer: BankConfigWriter
-  readonly #guard: SqlBankConfigsOptions['guard']
+  readonly #whenReady: SqlBankConfigsOptions['whenReady']
 
-  constructor ({ executor, schema, writer, isShared, guard }: SqlBankConfigsOptions) {
+  constructor ({ executor, schema, writer, isShared, whenReady }: SqlBankConfigsOptions) {
     this.isShared = isShared
     this.#executor = executor
     this.#bankStatements = makeBankConfigStatements(schema)
     this.#changeStatements = makeBankConfigChangesStatements(schema)
     this.#writer = writer
-    this.#guard = guard
+    this.#whenReady = whenReady
   }
 
   async read (banks: readonly BankKey[]): Promise<Array<{ bank: BankKey, config: BankConfig }>> {
@@ -118,7 +115,7 @@ export class SqlBankConfigs implements BankConfigStore {
   }
 
   async write (bank: BankKey, change: BankConfigChange): Promise<BankConfigOutcome> {
-    return await this.#guard(async () => await retrySerializationFailures(async () => (
+    return await this.#whenReady(async () => await retrySerializationFailures(async () => (
       await this.#executor.transaction(
         async (tx) => await this.#writer.write(tx, bank, change), { flow: flowOf(bank) })
     )))
@@ -145,7 +142,7 @@ export class SqlBankConfigs implements BankConfigStore {
   /** @param bank in whose turn the statement waits for a connection; without one, in a turn of its own */
   async #read<R extends object> (text: string, values: readonly Param[], bank?: BankKey): Promise<R[]> {
     const flow = bank && flowOf(bank)
-    return await this.#guard(async () => await this.#executor.read<R>(text, values, { flow }))
+    return await this.#whenReady(async () => await this.#executor.read<R>(text, values, { flow }))
   }
 }
 

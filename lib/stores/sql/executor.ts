@@ -1,7 +1,5 @@
 import type { Flow } from '../../concurrency/flow-tree.js'
 import type { RecentCallers } from '../../concurrency/recent-callers.js'
-import { ServiceError } from '../../errors/service-error.js'
-import { storeBusyError } from '../busy.js'
 import type { PoolStatus } from '../vector-store.js'
 
 /**
@@ -141,11 +139,4 @@ function kindOf (code: string | undefined): SqlErrorKind {
   if (code !== undefined && code.startsWith('53')) return 'full'
   if (code === '58030') return 'full'
   return 'statement'
-}
-
-/** The error that a client sees for a database error: only that the store is unavailable, and when to retry. */
-export function toServiceError (error: unknown): unknown {
-  if (!(error instanceof SqlError)) return error
-  if (error.kind === 'busy') return storeBusyError(error)
-  return new ServiceError('dependency_unavailable', 'The vector store is unavailable', { cause: error })
 }

@@ -9,7 +9,7 @@ import type {
 } from '../vector-store.js'
 import { BankConfigWriter, SqlBankConfigs } from './bank-configs.js'
 import { LongColumnReader } from './bounded-rows.js'
-import { toServiceError, type Executor, type ReadOptions } from './executor.js'
+import type { Executor, ReadOptions } from './executor.js'
 import { HeavyWork, LONG_WAIT_MS } from './heavy-work.js'
 import { readMigrations } from './migrations.js'
 import { Readiness } from './readiness.js'
@@ -77,27 +77,27 @@ export class SqlVectorStore implements VectorStore {
     const statements = this.#statements
     this.#sweeper = new Sweeper({ executor, schema, statements, intervalMs: sweepIntervalMs, vacuum })
     const noteChanges = async (memories: number) => { await this.#sweeper.noteChanges(memories) }
-    const guard = async <T>(work: () => Promise<T>) => await this.#guard(work)
+    const whenReady = async <T>(work: () => Promise<T>) => await this.#whenReady(work)
     const configs = new BankConfigWriter(schema)
     const longColumns = new LongColumnReader(executor, schema)
     const reader = new SqlReader(executor, schema, statements, longColumns)
-    const guarded = <Args extends unknown[], T>(read: (...args: Args) => Promise<T>) =>
-      async (...args: Args) => await this.#guard(async () => await read.apply(reader, args))
+    const readWhenReady = <Args extends unknown[], T>(read: (...args: Args) => Promise<T>) =>
+      async (...args: Args) => await this.#whenReady(async () => await read.apply(reader, args))
 
-    this.findIdempotencyRecord = guarded(reader.findIdempotencyRecord)
-    this.get = guarded(reader.get)
-    this.findRepeated = guarded(reader.findRepeated)
-    this.list = guarded(reader.list)
-    this.countMemories = guarded(reader.countMemories)
-    this.neighbours = guarded(reader.neighbours)
-    this.listBanks = guarded(reader.listBanks)
-    this.statistics = guarded(reader.statistics)
-    this.countByDay = guarded(reader.countByDay)
+    this.findIdempotencyRecord = readWhenReady(reader.findIdempotencyRecord)
+    this.get = readWhenReady(reader.get)
+    this.findRepeated = readWhenReady(reader.findRepeated)
+    this.list = readWhenReady(reader.list)
+    this.countMemories = readWhenReady(reader.countMemories)
+    this.neighbours = readWhenReady(reader.neighbours)
+    this.listBanks = readWhenReady(reader.listBanks)
+    this.statistics = readWhenReady(reader.statistics)
+    this.countByDay = readWhenReady(reader.countByDay)
     this.#reader = reader
     this.#searcher = new SqlSearcher({ executor, schema, longColumns, indexes })
     this.#bulkWork = new HeavyWork({ name: 'exports, imports and removals', executor, waitMs: LONG_WAIT_MS })
     this.#writer = new SqlWriter({ executor, statements, configs, bulkWork: this.#bulkWork, noteChanges })
-    this.bankConfigs = new SqlBankConfigs({ executor, schema, writer: configs, isShared: shared, guard })
+    this.bankConfigs = new SqlBankConfigs({ executor, schema, writer: configs, isShared: shared, whenReady })
   }
 
   async start ({ space, clock, warn, info = () => {}, spoolBytes }: StoreStart): Promise<void> {
@@ -133,7 +133,7 @@ export class SqlVectorStore implements VectorStore {
   ): Promise<InsertOutcome[]> {
     if (memories.length === 0 && idempotency === undefined) return []
     await countTokens(memories)
-    return await this.#guard(async () => await this.#writer.insert(bank, memories, { now, idempotency, signal }))
+    return await this.#whenReady(async () => await this.#writer.insert(bank, memories, { now, idempotency, signal }))
   }
 
   async replaceDocuments (
@@ -142,36 +142,37 @@ export class SqlVectorStore implements VectorStore {
   ): Promise<InsertOutcome[]> {
     await countTokens(memories)
     const options = { now, idempotency, signal }
-    return await this.#guard(async () => await this.#writer.replaceDocuments(bank, replacement, memories, options))
+    return await this.#whenReady(async () => await this.#writer.replaceDocuments(bank, replacement, memories, options))
   }
 
   async search (request: SearchRequest): Promise<SearchResult> {
-    return await this.#guard(async () => await this.#searcher.search(request))
+    return await this.#whenReady(async () => await this.#searcher.search(request))
   }
 
   async remove (
     bank: BankKey, selector: Selector, options: RemoveOptions, idempotency?: IdempotentWrite,
   ): Promise<RemoveOutcome> {
-    return await this.#guard(async () => await this.#writer.remove(bank, selector, options, idempotency))
+    return await this.#whenReady(async () => await this.#writer.remove(bank, selector, options, idempotency))
   }
 
   async attachVectors (bank: BankKey, vectors: readonly LateVectors[], now: number): Promise<number> {
     if (vectors.length === 0) return 0
-    return await this.#guard(async () => await this.#writer.attachVectors(bank, vectors, now))
+    return await this.#whenReady(async () => await this.#writer.attachVectors(bank, vectors, now))
   }
 
   async listUnembedded (
     request: { now: number, limit: number, after?: BankKey & { memoryId: string } },
   ): Promise<Unembedded[]> {
     const space = this.#space
-    return space === undefined ? [] : await this.#guard(async () => await this.#reader.listUnembedded(space, request))
+    if (space === undefined) return []
+    return await this.#whenReady(async () => await this.#reader.listUnembedded(space, request))
   }
 
   async scan (bank: BankKey, now: number, signal?: AbortSignal): Promise<Scan> {
     const scan = async () => await this.#executor.transaction(async (tx) => (
       await this.#spools.spool(scanPages(tx, this.#statements.scan, bank, now, signal), bankKeyString(bank))
     ), { snapshot: true, bulk: true, signal, flow: flowOf(bank) })
-    return await this.#guard(async () => await this.#bulkWork.run(bank, scan, signal))
+    return await this.#whenReady(async () => await this.#bulkWork.run(bank, scan, signal))
   }
 
   async import (
@@ -183,19 +184,19 @@ export class SqlVectorStore implements VectorStore {
     }
     await countTokens(memories)
     const options = { now, idempotency, config, signal }
-    return await this.#guard(async () => await this.#writer.import(bank, memories, onConflict, options))
+    return await this.#whenReady(async () => await this.#writer.import(bank, memories, onConflict, options))
   }
 
   async removeBank (bank: BankKey, now: number, signal?: AbortSignal): Promise<RemovedBank> {
-    return await this.#guard(async () => await this.#writer.removeBank(bank, { now, signal }))
+    return await this.#whenReady(async () => await this.#writer.removeBank(bank, { now, signal }))
   }
 
   async reserveUsage (entries: readonly UsageReservation[]): Promise<UsageOutcome> {
-    return await this.#guard(async () => await reserveUsage(this.#executor, this.#statements.usage, entries))
+    return await this.#whenReady(async () => await reserveUsage(this.#executor, this.#statements.usage, entries))
   }
 
   async adjustUsage (entries: readonly UsageEntry[]): Promise<void> {
-    await this.#guard(async () => { await adjustUsage(this.#executor, this.#statements.usage, entries) })
+    await this.#whenReady(async () => { await adjustUsage(this.#executor, this.#statements.usage, entries) })
   }
 
   async close (): Promise<void> {
@@ -212,17 +213,10 @@ export class SqlVectorStore implements VectorStore {
     return found?.setting === 'on'
   }
 
-  /**
-   * Wraps every access to the database exactly once: ensures that the database is ready, and hides its error messages
-   * from clients.
-   */
-  async #guard<T> (work: () => Promise<T>): Promise<T> {
-    try {
-      await this.#readiness.ensure()
-      return await work()
-    } catch (error) {
-      throw toServiceError(error)
-    }
+  /** Every access to the database waits until it is ready. @throws SqlError */
+  async #whenReady<T> (work: () => Promise<T>): Promise<T> {
+    await this.#readiness.ensure()
+    return await work()
   }
 }
 

@@ -51,6 +51,16 @@ t.test('a read that a change overtakes is not cached', async (t) => {
   t.equal(store.reads.length, 3, 'the second read is cached')
 })
 
+t.test('a document that something has damaged is 503, until it is repaired', async (t) => {
+  const { store, tokens } = setUp()
+  store.documents.set('home', '{"homeostasis":')
+  await t.rejects(tokens('home'), {
+    code: 'dependency_unavailable', detail: 'The vector store is unavailable', cause: { name: 'SyntaxError' },
+  })
+  store.set('home', 5)
+  t.same(await tokens('home'), [5])
+})
+
 t.test('a failed read is 503 for all requests that wait for it, and the next request tries again', async (t) => {
   const { store, tokens } = setUp()
   const gate = held<void>()

@@ -5,6 +5,8 @@ import type { BankKey } from '../../../lib/identity/context.js'
 import { BankDirectory } from '../../../lib/memory/bank-directory.js'
 import { LiveSettings, readFileSettings } from '../../../lib/memory/file-settings.js'
 import type { BankConfigChanges, BankConfigOutcome, BankConfigStore } from '../../../lib/stores/bank-configs.js'
+import { InMemoryVectorStore } from '../../../lib/stores/in-memory/store.js'
+import { storeWithServiceErrors } from '../../../lib/stores/service-errors.js'
 
 export const key = (bankId: string): BankKey => ({ tenantId: null, bankId })
 
@@ -49,6 +51,11 @@ export class ScriptedStore implements BankConfigStore {
   }
 }
 
+/** As the directory of a gateway receives it. */
+function withServiceErrors (bankConfigs: BankConfigStore): BankConfigStore {
+  return storeWithServiceErrors(Object.assign(new InMemoryVectorStore(), { bankConfigs })).bankConfigs!
+}
+
 /** A directory on such a store, with a timer that the test moves. */
 export function setUp ({ isShared = true, file = {} } = {}) {
   const store = new ScriptedStore(isShared)
@@ -60,7 +67,7 @@ export function setUp ({ isShared = true, file = {} } = {}) {
   const warnings: string[] = []
   let now = 10_000
   const directory = new BankDirectory({
-    configs: store, live, access, timer: () => now, warn: (message) => { warnings.push(message) },
+    configs: withServiceErrors(store), live, access, timer: () => now, warn: (message) => { warnings.push(message) },
   })
   return {
     store,

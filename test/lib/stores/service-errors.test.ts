@@ -2,9 +2,11 @@ import t from 'tap'
 import { ServiceError } from '../../../lib/errors/service-error.js'
 import { InMemoryVectorStore } from '../../../lib/stores/in-memory/store.js'
 import { storeWithServiceErrors } from '../../../lib/stores/service-errors.js'
+import { SqlError } from '../../../lib/stores/sql/executor.js'
 import {
   IdempotencyKeyTaken, LowerTrustError, MemoryChangedError, type VectorStore,
 } from '../../../lib/stores/vector-store.js'
+import { rejection } from '../../helpers/rejection.js'
 
 const OPTIONAL = [
   'countByDay', 'countMemories', 'neighbours', 'findIdempotencyRecord', 'attachVectors', 'listUnembedded', 'removeBank',
@@ -40,6 +42,26 @@ for (const how of ['throws', 'rejects'] as const) {
     }
     for (const name of NAMES) await t.rejects(call(store, name), expected, name)
     for (const name of CONFIGS) await t.rejects(call(store.bankConfigs!, name), expected, name)
+  })
+}
+
+for (const isCustom of [false, true]) {
+  t.test(`a client learns that a database is busy or unavailable, and the log why (custom: ${isCustom})`, async (t) => {
+    const refused = async (error: unknown) => (
+      await rejection(ServiceError, call(storeWithServiceErrors(failing(error, 'rejects'), isCustom), 'get'))
+    )
+    const none = new SqlError('busy', 'All 10 connections are in use')
+    const busy = await refused(none)
+    t.match(busy, { code: 'dependency_unavailable', message: 'The vector store is busy', retryAfterSeconds: 1 })
+    t.equal(busy.cause, none)
+    for (const kind of ['connection', 'timeout', 'full', 'statement'] as const) {
+      const cause = new SqlError(kind, 'connect ECONNREFUSED 10.0.0.7:5432')
+      const error = await refused(cause)
+      t.equal(error.code, 'dependency_unavailable')
+      t.equal(error.message, 'The vector store is unavailable')
+      t.equal(error.retryAfterSeconds, undefined)
+      t.equal(error.cause, cause)
+    }
   })
 }
 

@@ -8,3 +8,8 @@ export function storeBusyError (cause: unknown): ServiceError {
     retryAfterSeconds: RETRY_AFTER_SECONDS, cause,
   })
 }
+
+/** The error for a store that has failed. A client learns nothing else: the cause is for the log. */
+export function storeUnavailableError (cause: unknown): ServiceError {
+  return new ServiceError('dependency_unavailable', 'The vector store is unavailable', { cause })
+}
