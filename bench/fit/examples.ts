@@ -32,7 +32,7 @@ export async function makeExamples (
   for (const conversation of conversations) {
     const store = new InMemoryVectorStore()
     const { memories, ids } = await memoriesOf(conversation, now, embeddings)
-    await store.insert(BANK, memories, now)
+    await store.insert(BANK, memories, { now })
     const signals = new SignalReader()
     for (const { text, evidence, category, askedAt } of conversation.questions) {
       const question = runSync(analyzeQuerySteps(text, askedAt ?? now))

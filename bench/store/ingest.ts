@@ -34,7 +34,7 @@ export async function ingest (
   memoriesEach: number, batch = BATCH,
 ): Promise<IngestResult> {
   const into = tally()
-  const insert = async ({ bank, memories }: Call) => { await store.insert(bank.key, memories, NOW) }
+  const insert = async ({ bank, memories }: Call) => { await store.insert(bank.key, memories, { now: NOW }) }
   // An idle connection may have been closed, and the readings would miss the backend of one that opens between them.
   await store.health()
   let calls: Call[] = []

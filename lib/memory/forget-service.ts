@@ -33,8 +33,8 @@ export class ForgetService {
     const bank = await directory.openOne(context, selector.kind === 'all' ? 'admin' : 'forget', bankId)
     const answer = await keys.runOnce(idempotency, context, toAnswer, async (keyed) => {
       await admission.admit('forget', context, [bank])
-      const options = { now: clock(), dryRun, idLimit: MAX_IDS, signal }
-      const outcome = await store.remove(bank.key, selector, options, idempotentWrite(keyed, null))
+      const options = { now: clock(), dryRun, idLimit: MAX_IDS, idempotency: idempotentWrite(keyed, null), signal }
+      const outcome = await store.remove(bank.key, selector, options)
       return { context: null, outcome }
     })
     return dryRun ? { ...answer, ...await this.#sample(bank, answer.memory_ids, context) } : answer

@@ -225,21 +225,22 @@ export class RetainService {
     if (documents !== undefined) {
       const keep = plan.items.flatMap(({ target }) => isPlanned(target) ? [] : [target.memoryId])
       const replacement = { documentIds: documents.ids, keep, mayRemove: documents.mayRemove }
-      const outcome = await store.replaceDocuments!(key, replacement, memories, clock(), idempotency, signal)
+      const outcome = await store.replaceDocuments!(key, replacement, memories, { now: clock(), idempotency, signal })
       indexer.scheduleVectors(key, memories.filter((_, index) => outcome[index]!.stored))
       return { context, outcome }
     }
     if (plan.memories.some(({ replaces }) => replaces !== undefined)) {
       const superseding = memories.map((memory, index) => ({ ...memory, supersedes: plan.memories[index]!.replaces }))
       return await indexer.runReplacement(key, memories, async () => {
-        const outcome = await store.import(key, superseding, 'supersede', clock(), idempotency, undefined, signal)
+        const options = { now: clock(), onConflict: 'supersede', idempotency, signal } as const
+        const outcome = await store.import(key, superseding, options)
         indexer.scheduleVectors(key, memories)
         return { context, outcome }
       })
     }
     // With a key the store is called even for no memories, because it keeps the record of the key.
     if (memories.length === 0 && idempotency === undefined) return { context, outcome: [] }
-    const outcome = await store.insert(key, memories, clock(), idempotency, signal)
+    const outcome = await store.insert(key, memories, { now: clock(), idempotency, signal })
     indexer.scheduleVectors(key, memories.filter((_, index) => outcome[index]!.stored))
     return { context, outcome }
   }

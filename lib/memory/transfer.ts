@@ -194,9 +194,9 @@ export class Transfer {
       signal?.throwIfAborted()
       const written: ImportContext = { expired }
       return await indexer.runReplacement(key, memories, async () => {
-        const outcome = await store.import(
-          key, memories, onConflict, clock(), idempotentWrite(keyed, written), change, signal,
-        )
+        const outcome = await store.import(key, memories, {
+          now: clock(), onConflict, idempotency: idempotentWrite(keyed, written), config: change, signal,
+        })
         if (change !== undefined) directory.invalidate(key)
         indexer.scheduleVectors(key, outcome.skipped === 0 ? memories : undefined)
         return { context: written, outcome }

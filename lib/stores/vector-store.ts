@@ -1,7 +1,7 @@
 import type { Clock } from '../time/clock.js'
 import type { BankKey } from '../identity/context.js'
-import type { BankConfigStore, NewBankConfig } from './bank-configs.js'
-import type { IdempotencyRecord, IdempotentWrite } from './idempotency.js'
+import type { BankConfigStore } from './bank-configs.js'
+import type { IdempotencyRecord } from './idempotency.js'
 import type {
   BankStatistics, BankSummary, DayCounts, DayRange, ListBanksRequest, ListFilters, ListRequest, Neighbourhood,
   NeighboursRequest, Scan,
@@ -9,8 +9,8 @@ import type {
 import type { EmbeddingSpace, LateVectors, Memory, NewMemory, Unembedded } from './records.js'
 import type { SearchRequest, SearchResult } from './searches.js'
 import type {
-  DocumentReplacement, ImportOutcome, InsertOutcome, OnConflict, RemovedBank, RemoveOptions, RemoveOutcome,
-  StoredMemory, Selector,
+  DocumentReplacement, ImportOptions, ImportOutcome, InsertOutcome, RemovedBank, RemoveOptions, RemoveOutcome,
+  StoredMemory, Selector, WriteOptions,
 } from './writes.js'
 
 export * from './idempotency.js'
@@ -98,13 +98,9 @@ export interface VectorStore {
    * Stores new memories in one transaction. Exact repeats (equal fingerprint, also within the call) are not stored
    * again; but a repeat of higher trust than the memory that was in the bank before the call replaces it, as a new
    * memory with its own id.
-   * @param signal cancels a call that has not begun to write: it rejects with the signal's reason, and nothing is
-   * written
    * @returns outcomes in order
    */
-  insert (
-    bank: BankKey, memories: readonly NewMemory[], now: number, idempotency?: IdempotentWrite, signal?: AbortSignal,
-  ): Promise<InsertOutcome[]>
+  insert (bank: BankKey, memories: readonly NewMemory[], options: WriteOptions): Promise<InsertOutcome[]>
   /**
    * Stores memories as `insert` does and removes, in the same transaction, all other memories of the documents except
    * those to keep; it rejects with MemoryChangedError when one of these does not exist any more. Calls for one document
@@ -112,8 +108,7 @@ export interface VectorStore {
    * replacing documents is `not_supported`.
    */
   replaceDocuments? (
-    bank: BankKey, replacement: DocumentReplacement, memories: readonly NewMemory[], now: number,
-    idempotency?: IdempotentWrite, signal?: AbortSignal,
+    bank: BankKey, replacement: DocumentReplacement, memories: readonly NewMemory[], options: WriteOptions,
   ): Promise<InsertOutcome[]>
   search (request: SearchRequest): Promise<SearchResult>
   /**
@@ -152,9 +147,7 @@ export interface VectorStore {
    * Removes the selected memories permanently; with `dryRun` only counts them.
    * @returns the number and up to `idLimit` ids
    */
-  remove (
-    bank: BankKey, selector: Selector, options: RemoveOptions, idempotency?: IdempotentWrite,
-  ): Promise<RemoveOutcome>
+  remove (bank: BankKey, selector: Selector, options: RemoveOptions): Promise<RemoveOutcome>
   /** Banks that hold at least one memory, ordered by tenant (no tenant first), then by bank id in code-unit order. */
   listBanks (request: ListBanksRequest): Promise<BankSummary[]>
   statistics (bank: BankKey, now: number): Promise<BankStatistics>
@@ -169,14 +162,8 @@ export interface VectorStore {
   scan (bank: BankKey, now: number, signal?: AbortSignal): Promise<Scan>
   /**
    * Adds memories with their ids, all or none. A conflict is an equal id or an equal fingerprint, also within the call.
-   * A given configuration is set in the same transaction.
-   * @param signal cancels a call that has not begun to write: it rejects with the signal's reason, and nothing is
-   * written
    */
-  import (
-    bank: BankKey, memories: readonly NewMemory[], onConflict: OnConflict, now: number,
-    idempotency?: IdempotentWrite, config?: NewBankConfig, signal?: AbortSignal,
-  ): Promise<ImportOutcome>
+  import (bank: BankKey, memories: readonly NewMemory[], options: ImportOptions): Promise<ImportOutcome>
   /** Stores the configuration of banks. Without it, banks have no configuration and `import` never receives one. */
   readonly bankConfigs?: BankConfigStore
   /**

@@ -1,4 +1,16 @@
 import type { Trust } from '../identity/trust.js'
+import type { NewBankConfig } from './bank-configs.js'
+import type { IdempotentWrite } from './idempotency.js'
+
+/** What every write receives in addition to its memories or its selection of them. */
+export interface WriteOptions {
+  /** Memories that have expired by this instant do not exist for the write. */
+  readonly now: number
+  /** Only a store with `findIdempotencyRecord` receives it. */
+  readonly idempotency?: IdempotentWrite | undefined
+  /** Cancels a call that has not begun to write: it rejects with the signal's reason, and nothing is written. */
+  readonly signal?: AbortSignal | undefined
+}
 
 export type Selector =
   | { kind: 'ids', memoryIds: readonly string[] }
@@ -31,6 +43,12 @@ export interface ImportOutcome {
  * one is then repeated, and would be lost beside the memory to be replaced.
  */
 export type OnConflict = 'skip' | 'overwrite' | 'supersede'
+
+export interface ImportOptions extends WriteOptions {
+  readonly onConflict: OnConflict
+  /** Set in the same transaction. Only a store with `bankConfigs` receives it. */
+  readonly config?: NewBankConfig | undefined
+}
 
 /** An existing memory is of higher trust than its replacement. Nothing was written. */
 export class LowerTrustError extends Error {
@@ -68,12 +86,11 @@ export class RemovalRefusedError extends Error {
   }
 }
 
-export interface RemoveOptions {
-  now: number
-  dryRun: boolean
-  idLimit: number
-  /** Gives up a call that has not begun to write: it rejects with the signal's reason, and nothing is done. */
-  signal?: AbortSignal | undefined
+export interface RemoveOptions extends WriteOptions {
+  /** Memories are only counted. */
+  readonly dryRun: boolean
+  /** Maximum number of ids in the outcome. */
+  readonly idLimit: number
 }
 
 export interface RemoveOutcome {

@@ -39,7 +39,7 @@ async function setUp (t: Test): Promise<TestApp & { store: CountingStore }> {
   const home = await testApp(t, { file: FILE }, { store })
   const memory = await newMemory('x')
   const names = Array.from({ length: OTHERS }, (_, index) => `user-${String(index).padStart(4, '0')}`)
-  for (const bankId of [...names, OWN]) await store.insert({ tenantId: null, bankId }, [memory], NOW)
+  for (const bankId of [...names, OWN]) await store.insert({ tenantId: null, bankId }, [memory], { now: NOW })
   return { ...home, store }
 }
 

@@ -34,17 +34,17 @@ class HeldStore extends InMemoryVectorStore {
 
   override async insert (...call: Parameters<VectorStore['insert']>): ReturnType<VectorStore['insert']> {
     await this.#wait()
-    return await super.insert(call[0], call[1], call[2])
+    return await super.insert(...call)
   }
 
   override async remove (...call: Parameters<VectorStore['remove']>): ReturnType<VectorStore['remove']> {
     await this.#wait()
-    return await super.remove(call[0], call[1], call[2])
+    return await super.remove(...call)
   }
 
   override async import (...call: Parameters<VectorStore['import']>): ReturnType<VectorStore['import']> {
     await this.#wait()
-    return await super.import(call[0], call[1], call[2], call[3])
+    return await super.import(...call)
   }
 }
 

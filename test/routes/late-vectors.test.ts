@@ -3,8 +3,8 @@ import type { BankKey } from '../../lib/identity/context.js'
 import type { MemoryOverrides } from '../../lib/memory/service.js'
 import { InMemoryVectorStore } from '../../lib/stores/in-memory/store.js'
 import {
-  IdempotencyKeyTaken, recordText, type IdempotencyRecord, type IdempotentWrite, type InsertOutcome, type NewMemory,
-  type VectorStore,
+  IdempotencyKeyTaken, recordText, type IdempotencyRecord, type InsertOutcome, type NewMemory,
+  type VectorStore, type WriteOptions,
 } from '../../lib/stores/vector-store.js'
 import { SteeredEmbeddings, SteeredTime } from '../fixtures/steered-embeddings.js'
 import { testApp, type TestApp } from '../helpers/app.js'
@@ -72,11 +72,11 @@ t.test('a write whose commit was not answered gets its vectors, too', async (t) 
     }
 
     override async insert (
-      key: BankKey, memories: readonly NewMemory[], now: number, write?: IdempotentWrite,
+      key: BankKey, memories: readonly NewMemory[], options: WriteOptions,
     ): Promise<InsertOutcome[]> {
-      const outcome = await super.insert(key, memories, now)
-      const { requestFingerprint } = write!
-      this.#record = { requestFingerprint, text: recordText(write!, outcome) }
+      const outcome = await super.insert(key, memories, options)
+      const { requestFingerprint } = options.idempotency!
+      this.#record = { requestFingerprint, text: recordText(options.idempotency!, outcome) }
       throw new IdempotencyKeyTaken({ isOwn: true })
     }
   }

@@ -22,16 +22,12 @@ class RecordingStore extends InMemoryVectorStore {
     return outcome
   }
 
-  override async insert (...[
-    bank, memories, now, idempotency,
-  ]: Parameters<VectorStore['insert']>): ReturnType<VectorStore['insert']> {
-    return this.#record(idempotency, await super.insert(bank, memories, now))
+  override async insert (...call: Parameters<VectorStore['insert']>): ReturnType<VectorStore['insert']> {
+    return this.#record(call[2].idempotency, await super.insert(...call))
   }
 
-  override async import (...[
-    bank, memories, onConflict, now, idempotency,
-  ]: Parameters<VectorStore['import']>): ReturnType<VectorStore['import']> {
-    return this.#record(idempotency, await super.import(bank, memories, onConflict, now))
+  override async import (...call: Parameters<VectorStore['import']>): ReturnType<VectorStore['import']> {
+    return this.#record(call[2].idempotency, await super.import(...call))
   }
 
   override async close (): Promise<void> {}

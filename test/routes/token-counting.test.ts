@@ -9,10 +9,10 @@ class WatchedStore extends InMemoryVectorStore {
   readonly given: NewMemory[] = []
 
   override async insert (
-    ...[bank, memories, ...rest]: Parameters<VectorStore['insert']>
+    ...[bank, memories, options]: Parameters<VectorStore['insert']>
   ): ReturnType<VectorStore['insert']> {
     this.given.push(...memories)
-    return await super.insert(bank, memories, ...(rest as [number]))
+    return await super.insert(bank, memories, options)
   }
 }
 

@@ -1,14 +1,13 @@
 import { bankKeyString, flowOf, withoutCaller, type BankKey } from '../../identity/context.js'
 import { sumTokens } from '../../text/tokens.js'
 import { chargedToRunningCaller, NO_CALLER, turns as sharedTurns } from '../../concurrency/turn-budget.js'
-import type { NewBankConfig } from '../bank-configs.js'
 import { compileFilters } from '../filters.js'
 import { runInTurns, type Steps, type Turns } from '../../concurrency/steps.js'
 import type {
-  BankStatistics, BankSummary, DayCounts, DayRange, DocumentReplacement, ImportOutcome, InsertOutcome, LateVectors,
-  ListBanksRequest, ListFilters, ListRequest, Memory, Neighbourhood, NeighboursRequest, NewMemory, OnConflict,
+  BankStatistics, BankSummary, DayCounts, DayRange, DocumentReplacement, ImportOptions, ImportOutcome, InsertOutcome,
+  LateVectors, ListBanksRequest, ListFilters, ListRequest, Memory, Neighbourhood, NeighboursRequest, NewMemory,
   RemoveOptions, RemoveOutcome, RemovedBank, StoredMemory, SearchRequest, SearchResult, Selector, StoreHealth,
-  Unembedded, VectorStore,
+  Unembedded, VectorStore, WriteOptions,
 } from '../vector-store.js'
 import type { Bank } from './bank.js'
 import { InMemoryBankConfigs } from './bank-configs.js'
@@ -70,20 +69,20 @@ export class InMemoryVectorStore implements VectorStore {
   }
 
   async insert (
-    key: BankKey, memories: readonly NewMemory[], now: number, _idempotency?: undefined, signal?: AbortSignal,
+    key: BankKey, memories: readonly NewMemory[], { now, signal }: WriteOptions,
   ): Promise<InsertOutcome[]> {
-    const options = { items: () => memories.length, signal }
-    return await this.#writer.write(key, now, (bank) => planInsert(bank, memories), options)
+    const options = { now, items: () => memories.length, signal }
+    return await this.#writer.write(key, (bank) => planInsert(bank, memories), options)
   }
 
   async replaceDocuments (
-    key: BankKey, replacement: DocumentReplacement, memories: readonly NewMemory[], now: number,
-    _idempotency?: undefined, signal?: AbortSignal,
+    key: BankKey, replacement: DocumentReplacement, memories: readonly NewMemory[], { now, signal }: WriteOptions,
   ): Promise<InsertOutcome[]> {
     const items = ({ sequences }: Bank) => (
       replacement.documentIds.reduce((sum, id) => sum + sequences.sizeOf(id), memories.length)
     )
-    return await this.#writer.write(key, now, (bank) => planReplacement(bank, replacement, memories), { items, signal })
+    const plan = (bank: Bank) => planReplacement(bank, replacement, memories)
+    return await this.#writer.write(key, plan, { now, items, signal })
   }
 
   async search (request: SearchRequest): Promise<SearchResult> {
@@ -156,7 +155,8 @@ export class InMemoryVectorStore implements VectorStore {
         return (yield * planRemoval(bank, selector, options, accept)).outcome
       }, { count: 0, memoryIds: [] })
     }
-    return await this.#writer.write(key, options.now, (bank) => planRemoval(bank, selector, options), {
+    return await this.#writer.write(key, (bank) => planRemoval(bank, selector, options), {
+      now: options.now,
       items: (bank) => selector.kind === 'ids' ? selector.memoryIds.length : bank.size,
       signal: options.signal,
     })
@@ -193,14 +193,13 @@ export class InMemoryVectorStore implements VectorStore {
   }
 
   async import (
-    key: BankKey, memories: readonly NewMemory[], onConflict: OnConflict, now: number,
-    _idempotency?: undefined, config?: NewBankConfig, signal?: AbortSignal,
+    key: BankKey, memories: readonly NewMemory[], { now, onConflict, config, signal }: ImportOptions,
   ): Promise<ImportOutcome> {
     const releaseReserved = config === undefined ? undefined : this.bankConfigs.reserve(config)
     try {
       const committed = () => { if (config !== undefined) this.bankConfigs.set(key, config) }
-      const options = { items: () => memories.length, signal, committed }
-      return await this.#writer.write(key, now, (bank) => planImportInto(bank, memories, onConflict), options)
+      const options = { now, items: () => memories.length, signal, committed }
+      return await this.#writer.write(key, (bank) => planImportInto(bank, memories, onConflict), options)
     } finally {
       releaseReserved?.()
     }

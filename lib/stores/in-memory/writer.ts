@@ -1,6 +1,7 @@
 import { bankKeyString, type BankKey } from '../../identity/context.js'
 import { KeyedQueue } from '../../concurrency/keyed-queue.js'
 import { runSync, runInTurns, type Steps, type Turns } from '../../concurrency/steps.js'
+import type { WriteOptions } from '../writes.js'
 import { Bank } from './bank.js'
 import type { Directory } from './directory.js'
 import type { Entry } from './entry.js'
@@ -20,13 +21,11 @@ interface InMemoryWriterOptions {
   maxSyncPostings?: number | undefined
 }
 
-export interface WriteOptions {
+interface PlannedWrite extends Pick<WriteOptions, 'now' | 'signal'> {
   /** Approximate number of memories that the write examines. */
-  items: (bank: Bank) => number
+  readonly items: (bank: Bank) => number
   /** Called when the change becomes visible, in the same turn of the event loop. */
-  committed?: () => void
-  /** Cancels the wait for other writes to the bank. */
-  signal?: AbortSignal | undefined
+  readonly committed?: () => void
 }
 
 /**
@@ -54,8 +53,7 @@ export class InMemoryWriter {
 
   /** @param plan computes the change; may be called twice */
   async write<T> (
-    key: BankKey, now: number, plan: (bank: Bank) => Steps<WritePlan<T>>,
-    { items, committed, signal }: WriteOptions,
+    key: BankKey, plan: (bank: Bank) => Steps<WritePlan<T>>, { now, items, committed, signal }: PlannedWrite,
   ): Promise<T> {
     const id = bankKeyString(key)
     if (this.#queue.length(id) === 0 && this.expireSync(key, now, id)) {

@@ -1,11 +1,10 @@
 import { tmpdir } from 'node:os'
 import { bankKeyString, flowOf, type BankKey } from '../../identity/context.js'
 import { sumTokens } from '../../text/tokens.js'
-import type { NewBankConfig } from '../bank-configs.js'
 import type {
-  DocumentReplacement, EmbeddingSpace, IdempotentWrite, ImportOutcome, InsertOutcome, LateVectors, NewMemory,
-  OnConflict, PoolStatus, RemovedBank, RemoveOptions, RemoveOutcome, Scan, SearchRequest, SearchResult, Selector,
-  StoreHealth, StoreStart, Unembedded, UsageEntry, UsageOutcome, UsageReservation, VectorStore,
+  DocumentReplacement, EmbeddingSpace, ImportOptions, ImportOutcome, InsertOutcome, LateVectors, NewMemory, PoolStatus,
+  RemovedBank, RemoveOptions, RemoveOutcome, Scan, SearchRequest, SearchResult, Selector, StoreHealth, StoreStart,
+  Unembedded, UsageEntry, UsageOutcome, UsageReservation, VectorStore, WriteOptions,
 } from '../vector-store.js'
 import { BankConfigWriter, SqlBankConfigs } from './bank-configs.js'
 import { LongColumnReader } from './bounded-rows.js'
@@ -128,20 +127,16 @@ export class SqlVectorStore implements VectorStore {
     return this.#executor.status?.()
   }
 
-  async insert (
-    bank: BankKey, memories: readonly NewMemory[], now: number, idempotency?: IdempotentWrite, signal?: AbortSignal,
-  ): Promise<InsertOutcome[]> {
-    if (memories.length === 0 && idempotency === undefined) return []
+  async insert (bank: BankKey, memories: readonly NewMemory[], options: WriteOptions): Promise<InsertOutcome[]> {
+    if (memories.length === 0 && options.idempotency === undefined) return []
     await countTokens(memories)
-    return await this.#whenReady(async () => await this.#writer.insert(bank, memories, { now, idempotency, signal }))
+    return await this.#whenReady(async () => await this.#writer.insert(bank, memories, options))
   }
 
   async replaceDocuments (
-    bank: BankKey, replacement: DocumentReplacement, memories: readonly NewMemory[], now: number,
-    idempotency?: IdempotentWrite, signal?: AbortSignal,
+    bank: BankKey, replacement: DocumentReplacement, memories: readonly NewMemory[], options: WriteOptions,
   ): Promise<InsertOutcome[]> {
     await countTokens(memories)
-    const options = { now, idempotency, signal }
     return await this.#whenReady(async () => await this.#writer.replaceDocuments(bank, replacement, memories, options))
   }
 
@@ -149,10 +144,8 @@ export class SqlVectorStore implements VectorStore {
     return await this.#whenReady(async () => await this.#searcher.search(request))
   }
 
-  async remove (
-    bank: BankKey, selector: Selector, options: RemoveOptions, idempotency?: IdempotentWrite,
-  ): Promise<RemoveOutcome> {
-    return await this.#whenReady(async () => await this.#writer.remove(bank, selector, options, idempotency))
+  async remove (bank: BankKey, selector: Selector, options: RemoveOptions): Promise<RemoveOutcome> {
+    return await this.#whenReady(async () => await this.#writer.remove(bank, selector, options))
   }
 
   async attachVectors (bank: BankKey, vectors: readonly LateVectors[], now: number): Promise<number> {
@@ -175,16 +168,12 @@ export class SqlVectorStore implements VectorStore {
     return await this.#whenReady(async () => await this.#bulkWork.run(bank, scan, signal))
   }
 
-  async import (
-    bank: BankKey, memories: readonly NewMemory[], onConflict: OnConflict, now: number,
-    idempotency?: IdempotentWrite, config?: NewBankConfig, signal?: AbortSignal,
-  ): Promise<ImportOutcome> {
-    if (memories.length === 0 && config === undefined && idempotency === undefined) {
+  async import (bank: BankKey, memories: readonly NewMemory[], options: ImportOptions): Promise<ImportOutcome> {
+    if (memories.length === 0 && options.config === undefined && options.idempotency === undefined) {
       return { imported: 0, skipped: 0, overwritten: 0 }
     }
     await countTokens(memories)
-    const options = { now, idempotency, config, signal }
-    return await this.#whenReady(async () => await this.#writer.import(bank, memories, onConflict, options))
+    return await this.#whenReady(async () => await this.#writer.import(bank, memories, options))
   }
 
   async removeBank (bank: BankKey, now: number, signal?: AbortSignal): Promise<RemovedBank> {

@@ -1,7 +1,7 @@
 import { bankKeyString, flowOf, type BankKey } from '../../identity/context.js'
 import { KeyedQueue } from '../../concurrency/keyed-queue.js'
 import {
-  IDEMPOTENCY_LIFETIME_MS, IdempotencyKeyTaken, recordText, type IdempotentWrite, type NewMemory,
+  IDEMPOTENCY_LIFETIME_MS, IdempotencyKeyTaken, recordText, type IdempotentWrite, type NewMemory, type WriteOptions,
 } from '../vector-store.js'
 import {
   SqlError, statementsOf, type Executor, type Queries, type Transaction, type TransactionOptions,
@@ -17,13 +17,6 @@ const MAX_WAITING = 100
 /** How long a write waits for it, in milliseconds. */
 const MAX_WAIT_MS = 300_000
 
-export interface WriteOptions {
-  now: number
-  idempotency?: IdempotentWrite | undefined
-  /** Cancels the write before its transaction has begun. */
-  signal?: AbortSignal | undefined
-}
-
 /** What a transaction changed, for `afterCommit`. */
 export interface Changes {
   /** Memories that were written or removed. */
@@ -34,7 +27,7 @@ export interface Changes {
 
 interface Write extends WriteOptions {
   /** The memories to store, if any. */
-  memories?: readonly NewMemory[]
+  readonly memories?: readonly NewMemory[]
 }
 
 type Work<T> = (tx: Transaction, changes: Changes) => Promise<T>

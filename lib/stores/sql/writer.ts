@@ -1,9 +1,8 @@
 import { bankKeyString, type BankKey } from '../../identity/context.js'
 import { compareText } from '../../text/compare-text.js'
-import type { NewBankConfig } from '../bank-configs.js'
 import type {
-  DocumentReplacement, EmbeddingSpace, IdempotentWrite, ImportOutcome, InsertOutcome, LateVectors, NewMemory,
-  OnConflict, RemovedBank, RemoveOptions, RemoveOutcome, Selector,
+  DocumentReplacement, EmbeddingSpace, ImportOptions, ImportOutcome, InsertOutcome, LateVectors, NewMemory, RemovedBank,
+  RemoveOptions, RemoveOutcome, Selector, WriteOptions,
 } from '../vector-store.js'
 import type { BankConfigWriter } from './bank-configs.js'
 import type { Queries, SqlError, Transaction } from './executor.js'
@@ -17,18 +16,12 @@ import { bankParameters } from './rows.js'
 import { sortInTurns } from './sorting.js'
 import { STATISTICS_SHARDS, type Statements } from './statements.js'
 import { VectorWriter } from './vector-writer.js'
-import {
-  WriteTransactions, type Changes, type WriteOptions, type WriteTransactionsOptions,
-} from './write-transaction.js'
+import { WriteTransactions, type Changes, type WriteTransactionsOptions } from './write-transaction.js'
 
 interface SqlWriterOptions extends Omit<WriteTransactionsOptions, 'vectors'> {
   configs: BankConfigWriter
   /** Shared with exports. */
   bulkWork: HeavyWork
-}
-
-interface ImportOptions extends WriteOptions {
-  config?: NewBankConfig | undefined
 }
 
 /** Changes banks, each change in one transaction. */
@@ -110,8 +103,7 @@ export class SqlWriter {
   }
 
   async import (
-    bank: BankKey, memories: readonly NewMemory[], onConflict: OnConflict,
-    { now, idempotency, config, signal }: ImportOptions,
+    bank: BankKey, memories: readonly NewMemory[], { now, onConflict, idempotency, config, signal }: ImportOptions,
   ): Promise<ImportOutcome> {
     const work = await this.#begin(bank, memories, now)
     const ordered = await sortInTurns(memories, (a, b) => compareText(a.memoryId, b.memoryId), bankKeyString(bank))
@@ -132,7 +124,7 @@ export class SqlWriter {
   }
 
   async remove (
-    bank: BankKey, selector: Selector, { now, dryRun, idLimit, signal }: RemoveOptions, idempotency?: IdempotentWrite,
+    bank: BankKey, selector: Selector, { now, dryRun, idLimit, idempotency, signal }: RemoveOptions,
   ): Promise<RemoveOutcome> {
     const write = { now, idempotency, signal }
     if (selector.kind === 'all' && !dryRun) {

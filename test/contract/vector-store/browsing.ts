@@ -21,7 +21,7 @@ export function browsingContract (t: Test, open: OpenStore): void {
         }),
       )
     }
-    await store.insert(home, memories, NOW)
+    await store.insert(home, memories, { now: NOW })
     const names = (from: number, step: number, count: number) => Array.from({ length: count }, (_, index) => (
       `memory ${from + step * index}`
     ))
@@ -47,7 +47,7 @@ export function browsingContract (t: Test, open: OpenStore): void {
       await Promise.all(names(0, 1, 9).map(async (name, index) => (
         await newMemory(`${name} ${'word '.repeat(9000)}`, { retainedAt: NOW + index })
       ))),
-      NOW,
+      { now: NOW },
     )
     const page = await listAll(store, long, { order: 'oldest', offset: 1, limit: 7, budget: { take: () => {} } })
     t.strictSame(page.map(({ text }) => text.slice(0, 8)), names(1, 1, 7), 'a page that is read in parts too')
@@ -64,8 +64,8 @@ export function browsingContract (t: Test, open: OpenStore): void {
       await newMemory('two', { retainedAt: NOW - 1, documentId: 'd', occurredAt: NOW }),
       await newMemory('three', { retainedAt: NOW, documentId: 'e', trust: 'suspect' }),
       await newMemory('four', { retainedAt: NOW + 1 }),
-    ], NOW)
-    await store.insert(bank('other'), await newMemories(['elsewhere'], { documentId: 'd' }), NOW)
+    ], { now: NOW })
+    await store.insert(bank('other'), await newMemories(['elsewhere'], { documentId: 'd' }), { now: NOW })
     const cases: Array<[filters: ListFilters, expected: string[]]> = [
       [{}, ['four', 'three', 'two', 'one']],
       [{ documentIds: ['d'] }, ['two', 'one']],
@@ -109,12 +109,12 @@ export function browsingContract (t: Test, open: OpenStore): void {
       )
     }
     const alone = await newMemory('alone')
-    for (const at of [4, 0, 8, 2, 6, 1, 7, 3, 5]) await store.insert(home, [memories[at]!], NOW)
+    for (const at of [4, 0, 8, 2, 6, 1, 7, 3, 5]) await store.insert(home, [memories[at]!], { now: NOW })
     await store.insert(
-      home, [alone, await newMemory('of another document', { documentId: 'note', occurredAt: NOW + 4 })], NOW,
+      home, [alone, await newMemory('of another document', { documentId: 'note', occurredAt: NOW + 4 })], { now: NOW },
     )
     await store.insert(
-      bank('other'), await newMemories(['of another bank'], { documentId: 'talk', occurredAt: NOW + 4 }), NOW,
+      bank('other'), await newMemories(['of another bank'], { documentId: 'talk', occurredAt: NOW + 4 }), { now: NOW },
     )
     const around = async (memory: NewMemory, before: number, after: number, now = NOW) => {
       const found = await store.neighbours!(home, memory.memoryId, { now, before, after })
@@ -126,7 +126,7 @@ export function browsingContract (t: Test, open: OpenStore): void {
     )
     t.strictSame(await around(memories[0]!, 5, 1), [[], 'turn 0', ['turn 1']])
     t.strictSame(await around(memories[8]!, 1, 5), [['turn 7'], 'turn 8', []])
-    await store.insert(home, [await newMemory('of the same day')], NOW)
+    await store.insert(home, [await newMemory('of the same day')], { now: NOW })
     t.strictSame(await around(alone, 5, 5), [[], 'alone', []], 'a memory without a document has no neighbours')
     t.equal(await store.neighbours(bank('other'), memories[4]!.memoryId, { now: NOW, before: 1, after: 1 }), undefined)
     await store.remove(home, { kind: 'ids', memoryIds: [memories[5]!.memoryId] }, REMOVE)
@@ -151,9 +151,9 @@ export function browsingContract (t: Test, open: OpenStore): void {
     const memories: NewMemory[] = []
     for (const retainedAt of instants) memories.push(await newMemory(`memory ${memories.length}`, { retainedAt }))
     await store.insert(
-      home, [...memories, await newMemory('gone', { retainedAt: day(today), expiresAt: NOW + 1 })], NOW,
+      home, [...memories, await newMemory('gone', { retainedAt: day(today), expiresAt: NOW + 1 })], { now: NOW },
     )
-    await store.insert(bank('other'), await newMemories(['of another bank']), NOW)
+    await store.insert(bank('other'), await newMemories(['of another bank']), { now: NOW })
     const asked = { now: NOW, from: today - 1, until: today }
     t.same(await store.countByDay(home, asked), { before: 3, byDay: new Map([[today - 1, 2], [today, 2]]) })
     t.same(

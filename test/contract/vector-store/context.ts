@@ -48,7 +48,8 @@ export function contextContract (t: Test, open: OpenStore): void {
 
   t.test('a turn of a conversation is found by the words of its neighbours, up to two turns away', async (t) => {
     const store = await open(t)
-    await store.insert(home, await talk(['zero', 'one', 'what about the otter?', 'three', 'four', 'five']), NOW)
+    const turns = ['zero', 'one', 'what about the otter?', 'three', 'four', 'five']
+    await store.insert(home, await talk(turns), { now: NOW })
     const scores = await scoresFor(store, 'otter')
     t.strictSame([...scores.keys()], ['what about the otter?', 'three', 'one', 'four', 'zero'])
     t.strictSame([...scores].filter(([, { own }]) => own > 0).map(([text]) => text), ['what about the otter?'])
@@ -63,7 +64,7 @@ export function contextContract (t: Test, open: OpenStore): void {
         ...await talk(['an otter?', 'yes'], { documentId: 'asked' }),
         ...await talk(['an otter.', 'indeed'], { documentId: 'said' }),
       ],
-      NOW,
+      { now: NOW },
     )
     const scores = await scoresFor(store, 'otter')
     t.ok(scores.get('yes')!.score > scores.get('indeed')!.score)
@@ -72,10 +73,9 @@ export function contextContract (t: Test, open: OpenStore): void {
 
   t.test('a neighbour with the same word adds to the score, but not to the score of the own words', async (t) => {
     const store = await open(t)
-    await store.insert(
-      home, await talk(['the otter swims', 'the otter sleeps', 'nothing', 'nothing more', 'nothing at all']), NOW,
-    )
-    await store.insert(home, [await turn('an otter alone', { documentId: 'another' })], NOW)
+    const turns = ['the otter swims', 'the otter sleeps', 'nothing', 'nothing more', 'nothing at all']
+    await store.insert(home, await talk(turns), { now: NOW })
+    await store.insert(home, [await turn('an otter alone', { documentId: 'another' })], { now: NOW })
     const scores = await scoresFor(store, 'otter')
     t.ok(scores.get('the otter swims')!.score > scores.get('the otter swims')!.own)
     t.equal(scores.get('an otter alone')!.score, scores.get('an otter alone')!.own)
@@ -83,8 +83,8 @@ export function contextContract (t: Test, open: OpenStore): void {
 
   t.test('the context does not change document frequencies, so a rare word stays rare', async (t) => {
     const [store, other] = [await open(t), await open(t)]
-    await store.insert(home, await talk(['an otter', 'one', 'two', 'three']), NOW)
-    await other.insert(home, await talk(['an otter', 'one', 'two', 'three'], { documentId: null }), NOW)
+    await store.insert(home, await talk(['an otter', 'one', 'two', 'three']), { now: NOW })
+    await other.insert(home, await talk(['an otter', 'one', 'two', 'three'], { documentId: null }), { now: NOW })
     const own = async (of: VectorStore) => (
       (await searchFor(of, [home], 'otter nowhere')).lexical!.find(({ memory }) => (
         memory.text === 'an otter'
@@ -97,7 +97,7 @@ export function contextContract (t: Test, open: OpenStore): void {
     'worked example', async (t) => {
     const store = await open(t)
     const all = await talk(['zero', 'one?', 'otter', 'three', 'an otter?', 'five', 'six'])
-    await store.insert(home, all, NOW)
+    await store.insert(home, all, { now: NOW })
     const { before, after, secondBefore, secondAfter } = NEIGHBOUR_WEIGHTS
     // k1 .9, all norms 1, one term: the score is w / (w + .9) of what could be reached, or half of it for a memory
     // without the term that does not follow a question with it.
@@ -122,7 +122,7 @@ export function contextContract (t: Test, open: OpenStore): void {
   t.test('a memory with a term ranks before one that has only neighbours with better terms', async (t) => {
     const store = await open(t)
     const all = await talk(['otter heron', 'one', 'two', 'three', 'four', 'a weasel', 'six'])
-    await store.insert(home, all, NOW)
+    await store.insert(home, all, { now: NOW })
     await assertScores(store, home, all, ['otter', 'heron', 'weasel'])
     const ranked = texts(await lexical(store, [home], 'otter heron weasel'))
     t.strictSame(ranked.slice(0, 3), ['otter heron', 'a weasel', 'one'])
@@ -135,7 +135,7 @@ export function contextContract (t: Test, open: OpenStore): void {
       ...await talk(['otter one two three', 'yes'], { documentId: 'long lends' }),
       ...await talk(['otter', 'yes one two three four five'], { documentId: 'long borrows' }),
     ]
-    await store.insert(home, all, NOW)
+    await store.insert(home, all, { now: NOW })
     const found = new Map((await searchFor(store, [home], '', { lexical })).lexical!.map(
       ({ memory, score }) => [memory.text, score],
     ))
@@ -151,15 +151,15 @@ export function contextContract (t: Test, open: OpenStore): void {
       ...await talk(['no document'], { documentId: null }),
       await turn('an otter elsewhere', { documentId: 'elsewhere' }),
       await turn('next', { occurredAt: NOW, documentId: 'next' }),
-    ], NOW)
-    await store.insert(bank('other'), await talk(['an otter of another bank']), NOW)
-    await store.insert(bank('home', 'acme'), await talk(['an otter of another tenant']), NOW)
+    ], { now: NOW })
+    await store.insert(bank('other'), await talk(['an otter of another bank']), { now: NOW })
+    await store.insert(bank('home', 'acme'), await talk(['an otter of another tenant']), { now: NOW })
     t.strictSame([...(await scoresFor(store, 'otter')).keys()], ['an otter elsewhere'])
   })
 
   t.test('without context memories are found by their own words only', async (t) => {
     const store = await open(t)
-    await store.insert(home, await talk(['one', 'what about the otter?', 'yes']), NOW)
+    await store.insert(home, await talk(['one', 'what about the otter?', 'yes']), { now: NOW })
     const [candidate, ...others] = (await searchFor(store, [home], '', {
       lexical: { terms: ['otter'], ...BM25, context: false },
     })).lexical!
@@ -175,7 +175,7 @@ export function contextContract (t: Test, open: OpenStore): void {
     })
     t.equal(long.passages.length, 3)
     const all = [await turn('the otter', { occurredAt: NOW }), long, await turn('it was', { occurredAt: NOW + 2000 })]
-    await store.insert(home, all, NOW)
+    await store.insert(home, all, { now: NOW })
     await assertScores(store, home, all, ['otter'])
     const found = await lexical(store, [home], 'otter')
     const one = found.find(({ memory }) => memory.text === long.text)!
@@ -198,7 +198,7 @@ export function contextContract (t: Test, open: OpenStore): void {
       occurredAt: NOW + 1000, chunkMaxCharacters: 36,
     })
     t.equal(long.passages.length, 2)
-    await store.insert(home, [await turn('an otter', { occurredAt: NOW }), long], NOW)
+    await store.insert(home, [await turn('an otter', { occurredAt: NOW }), long], { now: NOW })
     const found = (await lexical(store, [home], 'otter')).find(({ memory }) => memory.text === long.text)!
     t.equal(found.scores.own, 0)
     t.strictSame(found.passages, [{ start: 0, end: long.passages[0]!.end, score: found.score }])
@@ -210,7 +210,7 @@ export function contextContract (t: Test, open: OpenStore): void {
       turn('a otter', { occurredAt: NOW - 2 }), turn('b', { retainedAt: NOW - 1 }), turn('c', { occurredAt: NOW }),
       turn('d', { retainedAt: NOW }),
     ])
-    await store.insert(home, [d, b, c, a], NOW)
+    await store.insert(home, [d, b, c, a], { now: NOW })
     await assertScores(store, home, [a, b, c, d], ['otter'])
     t.strictSame([...(await scoresFor(store, 'otter')).keys()], ['a otter', 'b', 'c'])
   })
@@ -218,16 +218,16 @@ export function contextContract (t: Test, open: OpenStore): void {
   t.test('a memory that is inserted later between two others is their neighbour', async (t) => {
     const store = await open(t)
     const all = await talk(['otter zero?', 'heron one', 'otter two', 'otter heron three?', 'four', 'five', 'heron six'])
-    for (const at of [5, 0, 6, 2, 4, 1, 3]) await store.insert(home, [all[at]!], NOW)
+    for (const at of [5, 0, 6, 2, 4, 1, 3]) await store.insert(home, [all[at]!], { now: NOW })
     await assertScores(store, home, all, ['otter', 'heron'])
-    t.equal((await store.insert(home, [all[3]!], NOW))[0]!.stored, false)
+    t.equal((await store.insert(home, [all[3]!], { now: NOW }))[0]!.stored, false)
     await assertScores(store, home, all, ['otter', 'heron'])
   })
 
   t.test('a removed memory is no neighbour, and the memories around it become neighbours', async (t) => {
     const store = await open(t)
     const all = await talk(['zero', 'one', 'an otter?', 'three heron', 'four', 'five'], { tags: ['a'] })
-    await store.insert(home, all, NOW)
+    await store.insert(home, all, { now: NOW })
     await store.remove(home, { kind: 'ids', memoryIds: [all[2]!.memoryId] }, { ...REMOVE, dryRun: true })
     await assertScores(store, home, all, ['otter', 'heron'])
     await store.remove(home, { kind: 'ids', memoryIds: [all[2]!.memoryId] }, REMOVE)
@@ -235,9 +235,9 @@ export function contextContract (t: Test, open: OpenStore): void {
     t.strictSame([...(await scoresFor(store, 'otter')).keys()], [])
     await store.remove(home, { kind: 'tags', tags: ['a'], match: 'any' }, REMOVE)
     t.strictSame([...(await scoresFor(store, 'heron')).keys()], [])
-    await store.insert(home, all, NOW)
+    await store.insert(home, all, { now: NOW })
     await store.remove(home, { kind: 'all' }, REMOVE)
-    await store.insert(home, [all[1]!], NOW)
+    await store.insert(home, [all[1]!], { now: NOW })
     await assertScores(store, home, [all[1]!], ['otter', 'heron', 'one'])
   })
 
@@ -245,7 +245,7 @@ export function contextContract (t: Test, open: OpenStore): void {
     const store = await open(t)
     const all = await talk(['an otter', 'one', 'two', 'three'])
     const brief = await turn('a brief heron?', { occurredAt: NOW + 500, expiresAt: NOW + 10 })
-    await store.insert(home, [...all, brief], NOW)
+    await store.insert(home, [...all, brief], { now: NOW })
     const at = async (now: number) => texts(await lexical(store, [home], 'otter heron', { now })).sort()
     t.strictSame(await at(NOW + 9), ['a brief heron?', 'an otter', 'one', 'two'])
     t.strictSame(await at(NOW + 10), ['an otter', 'one', 'two'])
@@ -255,14 +255,14 @@ export function contextContract (t: Test, open: OpenStore): void {
   t.test('an import that overwrites a memory removes its old context, also when the document changes', async (t) => {
     const store = await open(t)
     const all = await talk(['zero', 'one', 'an otter?', 'three', 'four', 'five'])
-    await store.insert(home, all, NOW)
+    await store.insert(home, all, { now: NOW })
     const moved = { ...await turn('a heron', { occurredAt: NOW + 4500 }), memoryId: all[2]!.memoryId }
     const elsewhere = {
       ...await turn('a heron', { documentId: 'elsewhere', fingerprint: 'elsewhere' }), memoryId: all[0]!.memoryId,
     }
-    await store.import(home, [moved, elsewhere], 'skip', NOW)
+    await store.import(home, [moved, elsewhere], { now: NOW, onConflict: 'skip' })
     await assertScores(store, home, all, ['otter', 'heron'])
-    await store.import(home, [moved, elsewhere], 'overwrite', NOW)
+    await store.import(home, [moved, elsewhere], { now: NOW, onConflict: 'overwrite' })
     await assertScores(
       store, home, [elsewhere, all[1]!, all[3]!, all[4]!, moved, all[5]!], ['otter', 'heron', 'zero', 'one', 'five'],
     )
@@ -295,13 +295,12 @@ export function contextContract (t: Test, open: OpenStore): void {
           documentId: document, occurredAt: NOW + at, fingerprint: String(index), chunkMaxCharacters: chunk,
         })
       )))
-      await store.insert(key, all.filter((_, index) => !places[index]!.late), NOW)
-      for (const [index, memory] of all.entries()) if (places[index]!.late) await store.insert(key, [memory], NOW)
-      await store.remove(
-        key, { kind: 'ids', memoryIds: all.filter((_, index) => places[index]!.gone).map(({ memoryId }) => memoryId) },
-        REMOVE,
-      )
-      await store.import(key, all.filter((_, index) => places[index]!.again), 'overwrite', NOW)
+      const late = all.filter((_, index) => places[index]!.late)
+      await store.insert(key, all.filter((memory) => !late.includes(memory)), { now: NOW })
+      for (const memory of late) await store.insert(key, [memory], { now: NOW })
+      const gone = all.filter((_, index) => places[index]!.gone).map(({ memoryId }) => memoryId)
+      await store.remove(key, { kind: 'ids', memoryIds: gone }, REMOVE)
+      await store.import(key, all.filter((_, index) => places[index]!.again), { now: NOW, onConflict: 'overwrite' })
       await assertScores(
         store, key, all.filter((_, index) => places[index]!.again || !places[index]!.gone), ['appl', 'plum', 'nowher'],
         parameters,
@@ -316,7 +315,7 @@ export function contextContract (t: Test, open: OpenStore): void {
       await turn('its neighbour', { occurredAt: NOW + 1, vectors: [[1, 1, 0, 0]] }),
       await turn('an otter without a vector', { documentId: 'another' }),
       await turn('something else', { documentId: null, vectors: [[1, 0, 0, 0]] }),
-    ], NOW)
+    ], { now: NOW })
     const request = { banks: [home], now: NOW, filters: {}, limit: 1 }
     const words = { lexical: { terms: ['otter'], ...BM25 } }
     const meaning = { semantic: { vector: Float32Array.of(1, 0, 0, 0) } }

@@ -17,7 +17,7 @@ export function expiringContract (t: Test, open: OpenStore): void {
       fingerprint: 'brief',
     })
     const lasting = await newMemory('a lasting apple', { vectors: [[0, 1, 0, 0]] })
-    await store.insert(home, [brief, lasting], NOW)
+    await store.insert(home, [brief, lasting], { now: NOW })
     return { brief, lasting }
   }
 
@@ -85,16 +85,18 @@ export function expiringContract (t: Test, open: OpenStore): void {
     const [store, other] = [await open(t), await open(t)]
     const { brief } = await fill(store)
     const again = { ...brief, expiresAt: null, text: 'again' }
-    t.strictSame(await store.insert(home, [again], EXPIRY), [{ stored: true, memoryId: brief.memoryId }])
+    t.strictSame(await store.insert(home, [again], { now: EXPIRY }), [{ stored: true, memoryId: brief.memoryId }])
     t.equal((await store.get(home, brief.memoryId, EXPIRY))?.text, 'again')
 
     await fill(other)
-    t.strictSame(await other.import(home, [again], 'skip', EXPIRY), { imported: 1, skipped: 0, overwritten: 0 })
+    t.strictSame(await other.import(home, [again], { now: EXPIRY, onConflict: 'skip' }), {
+      imported: 1, skipped: 0, overwritten: 0,
+    })
   })
 
   t.test('a bank whose last memory has expired no longer exists', async (t) => {
     const store = await open(t)
-    await store.insert(home, await newMemories(['one', 'two'], { expiresAt: EXPIRY }), NOW)
+    await store.insert(home, await newMemories(['one', 'two'], { expiresAt: EXPIRY }), { now: NOW })
     t.equal((await store.listBanks({ now: EXPIRY - 1, limit: 10 })).length, 1)
     t.strictSame(await store.listBanks({ now: EXPIRY, limit: 10 }), [])
     t.equal((await store.statistics(home, EXPIRY)).memoryCount, 0)
@@ -103,7 +105,7 @@ export function expiringContract (t: Test, open: OpenStore): void {
   t.test('memories expire one after the other, each at its own time', async (t) => {
     const store = await open(t)
     for (const [index, delay] of [30, 10, 20, 10].entries()) {
-      await store.insert(home, [await newMemory(`memory ${index}`, { expiresAt: NOW + delay })], NOW)
+      await store.insert(home, [await newMemory(`memory ${index}`, { expiresAt: NOW + delay })], { now: NOW })
     }
     const left = async (now: number) => texts(await scanAll(store, home, now)).map((text) => Number(text.slice(-1)))
       .sort()

@@ -10,7 +10,9 @@ export function filteringContract (t: Test, open: OpenStore): void {
     for (const [number, { about, filters, memories, expected }] of FILTER_CASES.entries()) {
       const home = bank(`case-${number}`)
       for (const [name, fields] of Object.entries(memories)) {
-        await store.insert(home, [await newMemory(`memory ${name}`, { vectors: [[1, 0, 0, 0]], ...fields })], NOW)
+        await store.insert(
+          home, [await newMemory(`memory ${name}`, { vectors: [[1, 0, 0, 0]], ...fields })], { now: NOW },
+        )
       }
       const names = expected.map((name) => `memory ${name}`).sort()
       t.strictSame(texts(await lexical(store, [home], 'memory', { filters })).sort(), names, `lexical: ${about}`)
@@ -37,10 +39,10 @@ export function filteringContract (t: Test, open: OpenStore): void {
     const home = bank('home')
     await store.insert(home, await Promise.all(Array.from({ length: 150 }, async (_, index) => (
       await newMemory('apple apple apple', { fingerprint: `better-${index}`, vectors: [[1, 0, 0, 0]], occurredAt: NOW })
-    ))), NOW)
+    ))), { now: NOW })
     await store.insert(home, [await newMemory('one apple among a great many other words that dilute it', {
       tags: ['wanted'], metadata: { wanted: true }, occurredAt: NOW - 1, retainedAt: NOW - 1, vectors: [[0.1, 1, 0, 0]],
-    })], NOW)
+    })], { now: NOW })
     for (const filters of [
       { tags: { values: ['wanted'], match: 'any' as const } }, { metadata: { wanted: true } }, { occurredBefore: NOW },
       { asOf: NOW - 1 },
@@ -55,9 +57,9 @@ export function filteringContract (t: Test, open: OpenStore): void {
     const store = await open(t)
     const home = bank('home')
     await store.insert(
-      home, await newMemories(['red apple', 'green apple', 'apple tree in the garden'], { tags: ['a'] }), NOW,
+      home, await newMemories(['red apple', 'green apple', 'apple tree in the garden'], { tags: ['a'] }), { now: NOW },
     )
-    await store.insert(home, await newMemories(['apple pie', 'apple juice'], { tags: ['b'] }), NOW)
+    await store.insert(home, await newMemories(['apple pie', 'apple juice'], { tags: ['b'] }), { now: NOW })
     const scores = async (filters: object) => (
       new Map((await lexical(store, [home], 'green apple', { filters })).map(({ memory, score }) => (
         [memory.text, score]
@@ -74,9 +76,9 @@ export function filteringContract (t: Test, open: OpenStore): void {
     const store = await open(t)
     const home = bank('home')
     const fillers = Array.from({ length: 20 }, (_, index) => `filler ${index}`)
-    await store.insert(home, await newMemories(['rare apple', ...fillers], { documentId: 'large' }), NOW)
-    await store.insert(home, await newMemories(['rare pear', 'plum'], { documentId: 'small' }), NOW)
-    await store.insert(home, await newMemories(['rare cherry', 'rare fig', 'date'], { documentId: null }), NOW)
+    await store.insert(home, await newMemories(['rare apple', ...fillers], { documentId: 'large' }), { now: NOW })
+    await store.insert(home, await newMemories(['rare pear', 'plum'], { documentId: 'small' }), { now: NOW })
+    await store.insert(home, await newMemories(['rare cherry', 'rare fig', 'date'], { documentId: null }), { now: NOW })
     const found = async (query: string, documentIds: string[], more: object = {}) => {
       // Without context, by which the neighbours of a match are found too.
       const request = { lexical: { terms: queryTerms(query), ...BM25, context: false } }

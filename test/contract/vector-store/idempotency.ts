@@ -15,22 +15,26 @@ function keyed (key: string): IdempotentWrite {
 const WRITES: Array<[
   about: string, write: (store: VectorStore, memories: NewMemory[], idempotency: IdempotentWrite) => Promise<unknown>,
 ]> = [
-  ['an insert', async (store, memories, idempotency) => await store.insert(HOME, memories, NOW, idempotency)],
-  ['an insert of nothing', async (store, _memories, idempotency) => await store.insert(HOME, [], NOW, idempotency)],
-  ['an import', async (store, memories, idempotency) => await store.import(HOME, memories, 'skip', NOW, idempotency)],
+  ['an insert', async (store, memories, idempotency) => await store.insert(HOME, memories, { now: NOW, idempotency })],
   [
-    'an import of nothing',
-    async (store, _memories, idempotency) => await store.import(HOME, [], 'skip', NOW, idempotency),
+    'an insert of nothing',
+    async (store, _memories, idempotency) => await store.insert(HOME, [], { now: NOW, idempotency }),
   ],
+  ['an import', async (store, memories, idempotency) => (
+    await store.import(HOME, memories, { now: NOW, onConflict: 'skip', idempotency })
+  )],
+  ['an import of nothing', async (store, _memories, idempotency) => (
+    await store.import(HOME, [], { now: NOW, onConflict: 'skip', idempotency })
+  )],
   ['a removal by id', async (store, [memory], idempotency) => (
-    await store.remove(HOME, { kind: 'ids', memoryIds: [memory!.memoryId] }, REMOVE, idempotency)
+    await store.remove(HOME, { kind: 'ids', memoryIds: [memory!.memoryId] }, { ...REMOVE, idempotency })
   )],
   [
     'a removal of all',
-    async (store, _memories, idempotency) => await store.remove(HOME, { kind: 'all' }, REMOVE, idempotency),
+    async (store, _memories, idempotency) => await store.remove(HOME, { kind: 'all' }, { ...REMOVE, idempotency }),
   ],
   ['a removal that only counts', async (store, _memories, idempotency) => (
-    await store.remove(HOME, { kind: 'all' }, { ...REMOVE, dryRun: true }, idempotency)
+    await store.remove(HOME, { kind: 'all' }, { ...REMOVE, dryRun: true, idempotency })
   )],
 ]
 
@@ -40,7 +44,7 @@ export function idempotencyContract (t: Test, open: OpenStore): void {
     t.test(`${about} stores its context and its outcome under its key, and is executed once`, async (t) => {
       const store = await open(t)
       if (store.findIdempotencyRecord === undefined) return
-      await store.insert(HOME, await newMemories(['before']), NOW)
+      await store.insert(HOME, await newMemories(['before']), { now: NOW })
       const memories = await newMemories(['first', 'second'])
       const idempotency = keyed('a')
       const outcome = await write(store, memories, idempotency)
@@ -63,9 +67,9 @@ export function idempotencyContract (t: Test, open: OpenStore): void {
     const store = await open(t)
     if (store.findIdempotencyRecord === undefined) return
     const memory = await newMemory('once')
-    await store.insert(HOME, [memory], NOW)
+    await store.insert(HOME, [memory], { now: NOW })
     const outcome = await store.insert(
-      HOME, [{ ...await newMemory('once'), fingerprint: memory.fingerprint }], NOW, keyed('b'),
+      HOME, [{ ...await newMemory('once'), fingerprint: memory.fingerprint }], { now: NOW, idempotency: keyed('b') },
     )
     t.match(outcome, [{ stored: false, memoryId: memory.memoryId }])
     const record = await store.findIdempotencyRecord(null, keyed('b').key, NOW)
@@ -76,20 +80,21 @@ export function idempotencyContract (t: Test, open: OpenStore): void {
     const store = await open(t)
     if (store.findIdempotencyRecord === undefined) return
     const broken = await newMemory('broken', { vectors: [[NaN, 0, 0, 0]] })
-    await t.rejects(store.insert(HOME, [broken], NOW, keyed('c')))
+    await t.rejects(store.insert(HOME, [broken], { now: NOW, idempotency: keyed('c') }))
     t.equal(await store.findIdempotencyRecord(null, keyed('c').key, NOW), undefined)
   })
 
   t.test('a key belongs to its tenant, whatever the bank', async (t) => {
     const store = await open(t)
     if (store.findIdempotencyRecord === undefined) return
-    await store.insert(HOME, await newMemories(['mine']), NOW, keyed('d'))
+    await store.insert(HOME, await newMemories(['mine']), { now: NOW, idempotency: keyed('d') })
     t.equal(await store.findIdempotencyRecord('acme', keyed('d').key, NOW), undefined)
     await t.rejects(
-      store.insert(bank('work'), await newMemories(['other']), NOW, keyed('d')), { name: 'IdempotencyKeyTaken' },
+      store.insert(bank('work'), await newMemories(['other']), { now: NOW, idempotency: keyed('d') }),
+      { name: 'IdempotencyKeyTaken' },
     )
     t.strictSame(await listAll(store, bank('work')), [])
-    await store.insert(bank('home', 'acme'), await newMemories(['theirs']), NOW, keyed('d'))
+    await store.insert(bank('home', 'acme'), await newMemories(['theirs']), { now: NOW, idempotency: keyed('d') })
     t.strictSame(texts(await listAll(store, bank('home', 'acme'))), ['theirs'])
   })
 }

@@ -14,12 +14,14 @@ export function insertingContract (t: Test, open: OpenStore): void {
   t.test('an insert returns a result for each memory, in order', async (t) => {
     const store = await open(t)
     const memories = await newMemories(['one', 'two', 'three'])
-    t.strictSame(await store.insert(home, memories, NOW), memories.map(({ memoryId }) => ({ stored: true, memoryId })))
+    t.strictSame(
+      await store.insert(home, memories, { now: NOW }), memories.map(({ memoryId }) => ({ stored: true, memoryId })),
+    )
   })
 
   t.test('an empty insert creates no bank', async (t) => {
     const store = await open(t)
-    t.strictSame(await store.insert(home, [], NOW), [])
+    t.strictSame(await store.insert(home, [], { now: NOW }), [])
     t.strictSame(await store.listBanks({ now: NOW, limit: 10 }), [])
   })
 
@@ -44,7 +46,7 @@ export function insertingContract (t: Test, open: OpenStore): void {
       source: 'chat',
       trust: 'untrusted',
     })
-    await store.insert(home, [memory], NOW)
+    await store.insert(home, [memory], { now: NOW })
     const expected = comparable(storedForm(memory))
     const found = await store.get(home, memory.memoryId, NOW)
     t.strictSame(comparable(found!), expected, 'by id')
@@ -62,7 +64,7 @@ export function insertingContract (t: Test, open: OpenStore): void {
       '9999-12-31T23:59:59.999Z',
     ]) {
       const memory = await newMemory(text, { occurredAt: Date.parse(text), retainedAt: Date.parse(text) })
-      await store.insert(home, [memory], NOW)
+      await store.insert(home, [memory], { now: NOW })
       t.strictSame(await store.get(home, memory.memoryId, NOW), storedForm(memory), text)
     }
   })
@@ -74,8 +76,8 @@ export function insertingContract (t: Test, open: OpenStore): void {
       chunkMaxCharacters: 30, fingerprint: 'same',
     })
     const repeat = await newMemory('the kettle', { fingerprint: 'same' })
-    await store.insert(home, [first], NOW)
-    t.strictSame(await store.insert(home, [repeat], NOW), [
+    await store.insert(home, [first], { now: NOW })
+    t.strictSame(await store.insert(home, [repeat], { now: NOW }), [
       { stored: false, memoryId: first.memoryId, passageCount: 3, trust: 'trusted' },
     ])
     t.strictSame(texts(await listAll(store, home)), [first.text])
@@ -87,7 +89,7 @@ export function insertingContract (t: Test, open: OpenStore): void {
     const first = await newMemory('first', { fingerprint: 'same' })
     const other = await newMemory('other')
     const repeat = await newMemory('repeat', { fingerprint: 'same' })
-    t.strictSame(await store.insert(home, [first, other, repeat], NOW), [
+    t.strictSame(await store.insert(home, [first, other, repeat], { now: NOW }), [
       { stored: true, memoryId: first.memoryId },
       { stored: true, memoryId: other.memoryId },
       { stored: false, memoryId: first.memoryId, passageCount: 1, trust: 'trusted' },
@@ -98,9 +100,9 @@ export function insertingContract (t: Test, open: OpenStore): void {
   t.test('a repeat and a new memory in one call: the new one is stored', async (t) => {
     const store = await open(t)
     const first = await newMemory('first', { fingerprint: 'same' })
-    await store.insert(home, [first], NOW)
+    await store.insert(home, [first], { now: NOW })
     const fresh = await newMemory('fresh')
-    const outcomes = await store.insert(home, [await newMemory('repeat', { fingerprint: 'same' }), fresh], NOW)
+    const outcomes = await store.insert(home, [await newMemory('repeat', { fingerprint: 'same' }), fresh], { now: NOW })
     t.strictSame(
       outcomes.map(({ stored, memoryId }) => [stored, memoryId]), [[false, first.memoryId], [true, fresh.memoryId]],
     )
@@ -110,7 +112,7 @@ export function insertingContract (t: Test, open: OpenStore): void {
     const store = await open(t)
     const banks = [home, bank('other'), bank('home', 'acme'), bank('home', 'zeta')]
     for (const key of banks) {
-      const [outcome] = await store.insert(key, [await newMemory('the same', { fingerprint: 'same' })], NOW)
+      const [outcome] = await store.insert(key, [await newMemory('the same', { fingerprint: 'same' })], { now: NOW })
       t.equal(outcome?.stored, true)
     }
     for (const key of banks) t.equal((await listAll(store, key)).length, 1)
@@ -119,7 +121,8 @@ export function insertingContract (t: Test, open: OpenStore): void {
   t.test('of 20 concurrent identical inserts one is stored', async (t) => {
     const store = await open(t)
     const memories = await newMemories(Array.from({ length: 20 }, () => 'at the same moment'))
-    const outcomes = (await Promise.all(memories.map(async (memory) => await store.insert(home, [memory], NOW)))).flat()
+    const inserts = memories.map(async (memory) => await store.insert(home, [memory], { now: NOW }))
+    const outcomes = (await Promise.all(inserts)).flat()
     t.equal(outcomes.filter(({ stored }) => stored).length, 1)
     const [standing] = await listAll(store, home)
     t.strictSame(new Set(outcomes.map(({ memoryId }) => memoryId)), new Set([standing?.memoryId]))
@@ -134,7 +137,7 @@ export function insertingContract (t: Test, open: OpenStore): void {
       const memories = await newMemories(names.map((name) => `memory ${name}`))
       return index % 2 === 0 ? memories : memories.reverse()
     }))
-    const outcomes = await Promise.all(batches.map(async (batch) => await store.insert(home, batch, NOW)))
+    const outcomes = await Promise.all(batches.map(async (batch) => await store.insert(home, batch, { now: NOW })))
     t.equal(outcomes.flat().filter(({ stored }) => stored).length, names.length)
     t.strictSame(texts(await listAll(store, home)).sort(), names.map((name) => `memory ${name}`))
   })
@@ -142,7 +145,7 @@ export function insertingContract (t: Test, open: OpenStore): void {
   t.test('concurrent inserts of different memories are all stored', async (t) => {
     const store = await open(t)
     const memories = await newMemories(Array.from({ length: 30 }, (_, index) => `number ${index}`))
-    await Promise.all(memories.map(async (memory) => await store.insert(home, [memory], NOW)))
+    await Promise.all(memories.map(async (memory) => await store.insert(home, [memory], { now: NOW })))
     t.strictSame(new Set(texts(await listAll(store, home))), new Set(texts(memories)))
     t.equal((await lexical(store, [home], 'number')).length, 30)
   })
@@ -150,20 +153,22 @@ export function insertingContract (t: Test, open: OpenStore): void {
   t.test('a failed insert stores nothing and creates no bank', async (t) => {
     const store = await open(t)
     const good = await newMemory('good', { vectors: [[1, 0, 0, 0]] })
-    await t.rejects(store.insert(home, [good, await unstorable()], NOW))
+    await t.rejects(store.insert(home, [good, await unstorable()], { now: NOW }))
     t.strictSame(await everything(store, home), await everything(await open(t), home))
     t.equal(await store.get(home, good.memoryId, NOW), undefined)
     t.strictSame(await lexical(store, [home], 'good'), [])
     t.strictSame(
-      await store.insert(home, [good], NOW), [{ stored: true, memoryId: good.memoryId }], 'the fingerprint is free',
+      await store.insert(home, [good], { now: NOW }),
+      [{ stored: true, memoryId: good.memoryId }],
+      'the fingerprint is free',
     )
   })
 
   t.test('a failed insert does not change the bank or its ranking', async (t) => {
     const store = await open(t)
-    await store.insert(home, await newMemories(['a red apple', 'a green apple and a pear']), NOW)
+    await store.insert(home, await newMemories(['a red apple', 'a green apple and a pear']), { now: NOW })
     const before = [await everything(store, home), await lexical(store, [home], 'apple pear')]
-    await t.rejects(store.insert(home, [await newMemory('apple apple apple'), await unstorable()], NOW))
+    await t.rejects(store.insert(home, [await newMemory('apple apple apple'), await unstorable()], { now: NOW }))
     t.strictSame([await everything(store, home), await lexical(store, [home], 'apple pear')], before)
   })
 
@@ -173,7 +178,7 @@ export function insertingContract (t: Test, open: OpenStore): void {
       const memory = await newMemory(text, {
         tags: [word, `{"${word}",NULL}`], metadata: { text: word }, documentId: word, source: text.slice(0, 200),
       })
-      await store.insert(home, [memory], NOW)
+      await store.insert(home, [memory], { now: NOW })
       t.strictSame(await store.get(home, memory.memoryId, NOW), storedForm(memory))
       t.ok((await lexical(store, [home], word)).some((candidate) => candidate.memory.text === text), word)
       const tagged = await lexical(store, [home], word, {
@@ -187,7 +192,7 @@ export function insertingContract (t: Test, open: OpenStore): void {
     const store = await open(t)
     for (const word of ['a'.repeat(300), 'b'.repeat(10_000), '東'.repeat(3_000), 'é'.repeat(40_000)]) {
       const memory = await newMemory(word, { chunkMaxCharacters: 50_000 })
-      await store.insert(home, [memory, await newMemory(`${word}x`, { chunkMaxCharacters: 50_000 })], NOW)
+      await store.insert(home, [memory, await newMemory(`${word}x`, { chunkMaxCharacters: 50_000 })], { now: NOW })
       const [term] = memory.passages[0]!.terms.keys()
       const found = async () => (await store.search({
         banks: [home],
@@ -207,7 +212,7 @@ export function insertingContract (t: Test, open: OpenStore): void {
     const text = `${'The sea is wide. '.repeat(3_000).slice(0, 49_983)} Lighthouse ends.`
     const memory = await newMemory(text)
     t.equal(text.length, 50_000)
-    await store.insert(home, [memory], NOW)
+    await store.insert(home, [memory], { now: NOW })
     const [candidate, ...others] = await lexical(store, [home], 'lighthouse')
     t.equal(others.length, 0)
     t.equal(candidate?.passageCount, memory.passages.length)

@@ -35,7 +35,7 @@ export function lateVectorsContract (t: Test, open: OpenStore): void {
   test('memories are found by embedding from the time they have their vectors', async (t, open) => {
     const store = await open(t)
     const [one, two] = await newMemories(['one', 'two']) as [NewMemory, NewMemory]
-    await store.insert(home, [one, two], NOW)
+    await store.insert(home, [one, two], { now: NOW })
     t.strictSame(await semantic(store, [home], [1, 0, 0, 0]), [])
     t.equal(await store.attachVectors(home, [lateVectors(one)], NOW), 1)
     t.strictSame(texts(await semantic(store, [home], [1, 0, 0, 0])), ['one'])
@@ -51,7 +51,7 @@ export function lateVectorsContract (t: Test, open: OpenStore): void {
   test('each passage has its own vector', async (t, open) => {
     const store = await open(t)
     const memory = await newMemory('Sentence number one. Sentence number two.', { chunkMaxCharacters: 24 })
-    await store.insert(home, [memory], NOW)
+    await store.insert(home, [memory], { now: NOW })
     for (const vectors of [[], [VECTOR], [VECTOR, VECTOR, VECTOR]]) {
       t.equal(await store.attachVectors(home, [lateVectors(memory, vectors)], NOW), 0)
     }
@@ -70,7 +70,7 @@ export function lateVectorsContract (t: Test, open: OpenStore): void {
     const [gone, waiting] = await newMemories(['gone', 'waiting']) as [NewMemory, NewMemory]
     const ready = await newMemory('ready', { vectors: [[0, 1, 0, 0]] })
     const brief = await newMemory('brief', { expiresAt: NOW + 10 })
-    await store.insert(home, [gone, waiting, ready, brief], NOW)
+    await store.insert(home, [gone, waiting, ready, brief], { now: NOW })
     await store.remove(home, { kind: 'ids', memoryIds: [gone.memoryId] }, REMOVE)
     const late = [gone, waiting, ready, brief].map((memory) => lateVectors(memory))
     t.equal(await store.attachVectors(bank('home', 'acme'), late, NOW), 0)
@@ -88,10 +88,10 @@ export function lateVectorsContract (t: Test, open: OpenStore): void {
   test('vectors of a text that another has replaced are not stored with the new text', async (t, open) => {
     const store = await open(t)
     const old = await newMemory('old')
-    await store.insert(home, [old], NOW)
+    await store.insert(home, [old], { now: NOW })
     const { memoryId } = old
     const current = await newMemory('new', { memoryId })
-    await store.import(home, [current], 'overwrite', NOW)
+    await store.import(home, [current], { now: NOW, onConflict: 'overwrite' })
     t.equal(await store.attachVectors(home, [lateVectors(old)], NOW), 0)
     t.strictSame((await store.listUnembedded(all)).map(({ memory, fingerprint }) => [memory.text, fingerprint]), [
       ['new', current.fingerprint],
@@ -103,11 +103,11 @@ export function lateVectorsContract (t: Test, open: OpenStore): void {
   test('a late vector is removed with its memory', async (t, open) => {
     const store = await open(t)
     const [memory] = await newMemories(['one'], { expiresAt: NOW + 10 }) as [NewMemory]
-    await store.insert(home, [memory], NOW)
+    await store.insert(home, [memory], { now: NOW })
     await store.attachVectors(home, [lateVectors(memory)], NOW)
     t.strictSame(await semantic(store, [home], [1, 0, 0, 0], { now: NOW + 10 }), [])
     await store.remove(home, { kind: 'all' }, REMOVE)
-    await store.insert(home, [memory], NOW)
+    await store.insert(home, [memory], { now: NOW })
     t.strictSame(await semantic(store, [home], [1, 0, 0, 0]), [])
     t.strictSame(names(await store.listUnembedded(all)), ['one'])
   })
@@ -117,14 +117,14 @@ export function lateVectorsContract (t: Test, open: OpenStore): void {
     const keys = [bank('b', 'acme'), bank('b'), bank('a', 'acme'), bank('a')]
     for (const key of keys) {
       await store.insert(
-        key, await newMemories([`${key.tenantId} ${key.bankId} 0`, `${key.tenantId} ${key.bankId} 1`]), NOW,
+        key, await newMemories([`${key.tenantId} ${key.bankId} 0`, `${key.tenantId} ${key.bankId} 1`]), { now: NOW },
       )
     }
     const split = await newMemory('Sentence number one. Sentence number two.', { chunkMaxCharacters: 24 })
     await store.insert(
       bank('b', 'acme'),
       [split, await newMemory('ready', { vectors: [[1, 0, 0, 0]] }), await newMemory('brief', { expiresAt: NOW })],
-      NOW - 1,
+      { now: NOW - 1 },
     )
     const expected = [
       'null a 0', 'null a 1', 'null b 0', 'null b 1', 'acme a 0', 'acme a 1', 'acme b 0', 'acme b 1', split.text,

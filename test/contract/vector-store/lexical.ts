@@ -67,7 +67,7 @@ export function lexicalContract (t: Test, open: OpenStore): void {
         for (const [index, text] of texts.entries()) {
           all.push(await newMemory(text, { chunkMaxCharacters: 40, fingerprint: String(index) }))
         }
-        await store.insert(key, all, NOW)
+        await store.insert(key, all, { now: NOW })
         const removed = all.filter((_, index) => gone.includes(index))
         await store.remove(key, { kind: 'ids', memoryIds: removed.map(({ memoryId }) => memoryId) }, REMOVE)
         const standing = all.filter((memory) => !removed.includes(memory))
@@ -85,7 +85,7 @@ export function lexicalContract (t: Test, open: OpenStore): void {
 
   t.test('a score equals that of a worked example', async (t) => {
     const store = await open(t)
-    await store.insert(home, await newMemories(['cat sat cat', 'dog sat']), NOW)
+    await store.insert(home, await newMemories(['cat sat cat', 'dog sat']), { now: NOW })
     // N 2, df 1: idf ln 2; tf 2; average length 2.5. What could be reached is idf · (k1 + 1).
     for (const [length, norm] of [
       [{ b: 0.75 }, 1 - 0.75 + 0.75 * 3 / 2.5], [{ pivot: 2 }, 3 / 2], [{ pivot: 4 }, 1],
@@ -100,7 +100,7 @@ export function lexicalContract (t: Test, open: OpenStore): void {
 
   t.test('a query word that no memory has lowers the scores', async (t) => {
     const store = await open(t)
-    await store.insert(home, await newMemories(['red apple', 'green pear']), NOW)
+    await store.insert(home, await newMemories(['red apple', 'green pear']), { now: NOW })
     const [alone] = await lexical(store, [home], 'apple')
     const [beside] = await lexical(store, [home], 'apple zeppelin')
     t.ok(beside!.score < alone!.score)
@@ -110,7 +110,7 @@ export function lexicalContract (t: Test, open: OpenStore): void {
     const store = await open(t)
     const memories = await newMemories(Array.from({ length: 9 }, (_, index) => `apple number${index}`))
     const ids = memories.map(({ memoryId }) => memoryId)
-    for (const at of [4, 8, 0, 2, 6, 1, 7, 3, 5]) await store.insert(home, [memories[at]!], NOW)
+    for (const at of [4, 8, 0, 2, 6, 1, 7, 3, 5]) await store.insert(home, [memories[at]!], { now: NOW })
     t.strictSame((await lexical(store, [home], 'apple')).map(({ memory }) => memory.memoryId), ids)
     t.strictSame(
       (await lexical(store, [home], 'apple', { limit: 4 })).map(({ memory }) => memory.memoryId), ids.slice(0, 4),
@@ -125,7 +125,7 @@ export function lexicalContract (t: Test, open: OpenStore): void {
     ]
     const memory = await newMemory(sentences.join(' '), { chunkMaxCharacters: 32 })
     t.equal(memory.passages.length, 5)
-    await store.insert(home, [memory, await newMemory('An owl.')], NOW)
+    await store.insert(home, [memory, await newMemory('An owl.')], { now: NOW })
     const [candidate, ...others] = await lexical(store, [home], 'fox')
     t.equal(others.length, 0)
     t.equal(candidate!.passageCount, 5)
@@ -141,20 +141,20 @@ export function lexicalContract (t: Test, open: OpenStore): void {
 
   t.test('a memory of one passage lists none', async (t) => {
     const store = await open(t)
-    await store.insert(home, await newMemories(['a red fox']), NOW)
+    await store.insert(home, await newMemories(['a red fox']), { now: NOW })
     const [{ passageCount, passages }] = await lexical(store, [home], 'fox') as [Candidate]
     t.strictSame({ passageCount, passages }, { passageCount: 1, passages: [] })
   })
 
   t.test('a query without terms finds nothing', async (t) => {
     const store = await open(t)
-    await store.insert(home, await newMemories(['a red fox']), NOW)
+    await store.insert(home, await newMemories(['a red fox']), { now: NOW })
     t.strictSame(await searchFor(store, [home], '…'), { lexical: [], total: 0 })
   })
 
   t.test('terms are literal and not a query language', async (t) => {
     const store = await open(t)
-    await store.insert(home, await newMemories(['red fox', 'blue fox']), NOW)
+    await store.insert(home, await newMemories(['red fox', 'blue fox']), { now: NOW })
     for (const term of ['red & fox', 'fox:*', '!red', 'fo', '%', "'", 'red fox', '__proto__', 'constructor']) {
       t.strictSame((await searchFor(store, [home], '', { lexical: { terms: [term], ...BM25 } })).lexical, [], term)
     }
@@ -163,9 +163,9 @@ export function lexicalContract (t: Test, open: OpenStore): void {
   t.test('several banks compete in one ranking, each with its own statistics', async (t) => {
     const store = await open(t)
     const banks = [bank('one'), bank('two'), bank('one', 'acme')]
-    await store.insert(banks[0]!, await newMemories(['apple', 'pear', 'plum']), NOW)
-    await store.insert(banks[1]!, await newMemories(['apple apple', 'an apple beside many other fruits']), NOW)
-    await store.insert(banks[2]!, await newMemories(['red apple', 'apple']), NOW)
+    await store.insert(banks[0]!, await newMemories(['apple', 'pear', 'plum']), { now: NOW })
+    await store.insert(banks[1]!, await newMemories(['apple apple', 'an apple beside many other fruits']), { now: NOW })
+    await store.insert(banks[2]!, await newMemories(['red apple', 'apple']), { now: NOW })
     const alone = (await Promise.all(banks.map(async (key) => await lexical(store, [key], 'apple')))).flat()
     const expected = alone.sort((a, b) => b.score - a.score || (a.memory.memoryId < b.memory.memoryId ? -1 : 1))
     const together = await searchFor(store, [...banks, bank('nowhere')], 'apple')
@@ -181,8 +181,10 @@ export function lexicalContract (t: Test, open: OpenStore): void {
 
   t.test('the total does not depend on the limit, and only requested strategies return candidates', async (t) => {
     const store = await open(t)
-    await store.insert(home, await newMemories(Array.from({ length: 12 }, (_, index) => `apple ${index}`)), NOW)
-    await store.insert(home, await newMemories(['pear']), NOW)
+    await store.insert(
+      home, await newMemories(Array.from({ length: 12 }, (_, index) => `apple ${index}`)), { now: NOW },
+    )
+    await store.insert(home, await newMemories(['pear']), { now: NOW })
     for (const limit of [1, 5, 12, 1000]) {
       const answer = await searchFor(store, [home], 'apple', { limit })
       t.equal(answer.lexical!.length, Math.min(limit, 12))

@@ -22,7 +22,7 @@ export function notesContract (t: Test, open: OpenStore): void {
   /** The own score of the first memory, and its score. */
   const scoresIn = async (t: Test, all: readonly NewMemory[]) => {
     const store = await open(t)
-    await store.insert(home, all, NOW)
+    await store.insert(home, all, { now: NOW })
     await assertScores(store, home, all, ['otter'], FORM)
     const { lexical } = await searchFor(store, [home], '', OTTER)
     return lexical!.find(({ memory }) => memory.memoryId === all[0]!.memoryId)!.scores
@@ -58,7 +58,7 @@ export function notesContract (t: Test, open: OpenStore): void {
       ...await notes(() => '.', () => ({ tags: ['note'] })),
       await turn('Does a heron fly far?', { documentId: null, tags: ['question'] }),
     ]
-    await store.insert(home, all, NOW)
+    await store.insert(home, all, { now: NOW })
     await assertScores(store, home, all, ['otter'], FORM)
     await assertScores(store, home, all, ['otter', 'heron'], FORM)
     await assertScores(store, home, all, ['far'], FORM)
@@ -89,7 +89,7 @@ export function notesContract (t: Test, open: OpenStore): void {
             chunkMaxCharacters: chunk,
           })
         )))
-        await store.insert(key, all, NOW)
+        await store.insert(key, all, { now: NOW })
         for (const terms of [['appl'], ['plum', 'fig'], ['appl', 'pear', 'nowher']]) {
           await assertScores(store, key, all, terms, { ...FORM, length })
         }

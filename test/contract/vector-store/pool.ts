@@ -40,14 +40,16 @@ export function poolContract (t: Test, open: OpenStore): void {
 
   t.test('only the hundred best memories by their own words get context; equal scores are ordered by id', async (t) => {
     const store = await open(t)
-    await store.insert(home, await alone('otter', POOL - 1), NOW)
+    await store.insert(home, await alone('otter', POOL - 1), { now: NOW })
     const pair = await talk(['otter', 'otter'], 'pair')
-    await store.insert(home, pair, NOW)
+    await store.insert(home, pair, { now: NOW })
     t.strictSame(await firsts(store, 5), [['pair', true], ['pair', true]], 'the hundredth lends to the memory after it')
 
     const [other] = [await open(t)]
-    await other.insert(home, await alone('otter', POOL), NOW)
-    await other.insert(home, pair.map((memory) => ({ ...memory, memoryId: memory.memoryId.replace(/^./, 'f') })), NOW)
+    await other.insert(home, await alone('otter', POOL), { now: NOW })
+    await other.insert(
+      home, pair.map((memory) => ({ ...memory, memoryId: memory.memoryId.replace(/^./, 'f') })), { now: NOW },
+    )
     t.strictSame(await firsts(other, 5), [['alone', false], ['alone', false]])
     t.equal(
       (await searchFor(other, [home], 'otter', { limit: 5 })).total, POOL + 2,
@@ -58,9 +60,9 @@ export function poolContract (t: Test, open: OpenStore): void {
 
   t.test('a neighbour adds only to memories in the window of the same member of the pool', async (t) => {
     const store = await open(t)
-    await store.insert(home, await alone('otter otter', POOL - 1), NOW)
+    await store.insert(home, await alone('otter otter', POOL - 1), { now: NOW })
     const all = await talk(['otter otter', 'one', 'two', 'otter'])
-    await store.insert(home, all, NOW)
+    await store.insert(home, all, { now: NOW })
     const filtered = async (limit: number) => (
       (await lexical(store, [home], 'otter', { limit, filters: { occurredAfter: NOW } })).find(
         ({ memory }) => memory.text === 'two',
@@ -77,7 +79,7 @@ export function poolContract (t: Test, open: OpenStore): void {
         ...await alone('otter otter', POOL - 1),
         ...tagged.map((memory, index) => ({ ...memory, tags: index === 3 ? [] : ['a'] })),
       ],
-      NOW,
+      { now: NOW },
     )
     const [two] = (await lexical(other, [home], 'otter', {
       limit: 5, filters: { tags: { values: ['a'], match: 'any' } },
@@ -91,9 +93,9 @@ export function poolContract (t: Test, open: OpenStore): void {
   t.test('with filters the pool contains the best memories that pass too, and their neighbours ' +
     'need not pass', async (t) => {
     const store = await open(t)
-    await store.insert(home, await alone('otter otter', POOL + 5), NOW)
+    await store.insert(home, await alone('otter otter', POOL + 5), { now: NOW })
     const all = await talk(['an otter?', 'yes', 'otter'])
-    await store.insert(home, all.map((memory, index) => ({ ...memory, tags: index === 0 ? [] : ['a'] })), NOW)
+    await store.insert(home, all.map((memory, index) => ({ ...memory, tags: index === 0 ? [] : ['a'] })), { now: NOW })
     const filters = { tags: { values: ['a'], match: 'any' as const } }
     const { lexical: found, total } = await searchFor(store, [home], 'otter', { filters, limit: 5 })
     t.strictSame(texts(found!), ['otter', 'yes'])
@@ -107,12 +109,12 @@ export function poolContract (t: Test, open: OpenStore): void {
     'best of all', async (t) => {
     const store = await open(t)
     const all = await talk(['an otter?', 'yes'])
-    await store.insert(home, [all[0]!, { ...all[1]!, tags: ['a'] }], NOW)
+    await store.insert(home, [all[0]!, { ...all[1]!, tags: ['a'] }], { now: NOW })
     const filters = { tags: { values: ['a'], match: 'any' as const } }
     const { lexical: found, total } = await searchFor(store, [home], 'otter', { filters, limit: 5 })
     t.strictSame(texts(found!), ['yes'])
     t.equal(total, 1)
-    await store.insert(home, await alone('otter otter', POOL), NOW)
+    await store.insert(home, await alone('otter otter', POOL), { now: NOW })
     t.strictSame(
       (await searchFor(store, [home], 'otter', { filters, limit: 5 })).lexical, [], 'no longer among the best hundred',
     )
@@ -124,7 +126,7 @@ export function poolContract (t: Test, open: OpenStore): void {
       ...memory, passages: passages.map((passage) => ({ ...passage, vector: Float32Array.of(1, 0, 0, 0) })),
     })
     const all = await talk(['an otter?', 'yes', 'an otter'])
-    await store.insert(home, all.map((memory, index) => index > 0 ? meant(memory) : memory), NOW)
+    await store.insert(home, all.map((memory, index) => index > 0 ? meant(memory) : memory), { now: NOW })
     const scores = async () => {
       const { semantic } = await searchFor(store, [home], 'otter', {
         limit: 5, semantic: { vector: Float32Array.of(1, 0, 0, 0) },
@@ -140,7 +142,7 @@ export function poolContract (t: Test, open: OpenStore): void {
       ) < EPSILON,
     )
     t.ok(before.get('an otter')!.lexical! > before.get('an otter')!.own!)
-    await store.insert(home, await alone('otter otter', POOL), NOW)
+    await store.insert(home, await alone('otter otter', POOL), { now: NOW })
     const after = await scores()
     t.strictSame(after.get('yes'), { lexical: 0, own: 0, semantic: 1 })
     t.ok(Math.abs(after.get('an otter')!.own! - score(1)) < EPSILON)
@@ -150,8 +152,8 @@ export function poolContract (t: Test, open: OpenStore): void {
   t.test('each bank has its own pool and its own documents', async (t) => {
     const store = await open(t)
     const other = bank('other')
-    await store.insert(home, await alone('otter', POOL), NOW)
-    await store.insert(other, await talk(['an otter?', 'yes']), NOW)
+    await store.insert(home, await alone('otter', POOL), { now: NOW })
+    await store.insert(other, await talk(['an otter?', 'yes']), { now: NOW })
     const found = (await searchFor(store, [home, other], 'otter', { limit: POOL + 2 })).lexical!
     t.equal(found.length, POOL + 2)
     t.ok(found.some(({ memory, bank: { bankId } }) => memory.text === 'yes' && bankId === 'other'))
@@ -209,7 +211,7 @@ export function poolContract (t: Test, open: OpenStore): void {
             ),
           }
         }))
-        await store.insert(key, all, NOW)
+        await store.insert(key, all, { now: NOW })
         const now = NOW + 10
         const live = all.filter(({ expiresAt }) => expiresAt === null)
         for (const { parameters, terms, limit, tagged, meaning } of requests) {
@@ -252,8 +254,8 @@ export function poolContract (t: Test, open: OpenStore): void {
     )))).map(async (memory, index) => ({
       ...memory, documentId: index % 7 === 0 ? null : `d${index % 6}`, occurredAt: NOW + index * 31 % 50,
     })))
-    await store.insert(home, all, NOW)
-    for (const memory of all.toReversed()) await other.insert(home, [memory], NOW)
+    await store.insert(home, all, { now: NOW })
+    for (const memory of all.toReversed()) await other.insert(home, [memory], { now: NOW })
     for (const limit of [7, 150]) {
       t.strictSame(
         (await lexical(other, [home], 'apple fig', { limit })).map(({ memory, score }) => [memory.memoryId, score]),

@@ -17,7 +17,7 @@ export function readingContract (t: Test, open: OpenStore): void {
   t.test('an unknown id has no memory', async (t) => {
     const store = await open(t)
     t.equal(await store.get(home, UNKNOWN, NOW), undefined)
-    await store.insert(home, await newMemories(['one']), NOW)
+    await store.insert(home, await newMemories(['one']), { now: NOW })
     t.equal(await store.get(home, UNKNOWN, NOW), undefined)
   })
 
@@ -27,7 +27,7 @@ export function readingContract (t: Test, open: OpenStore): void {
     for (const retainedAt of [NOW, NOW + 1, NOW + 1, NOW + 1, NOW + 2]) {
       memories.push(await newMemory(`memory ${memories.length}`, { retainedAt }))
     }
-    for (const at of [2, 4, 0, 3, 1]) await store.insert(home, [memories[at]!], NOW)
+    for (const at of [2, 4, 0, 3, 1]) await store.insert(home, [memories[at]!], { now: NOW })
     t.strictSame(texts(await scanAll(store, home)), texts(memories), 'of one instant by rising id')
     t.strictSame(texts(await listAll(store, home)), texts(memories).toReversed(), 'of one instant by falling id')
   })
@@ -38,7 +38,7 @@ export function readingContract (t: Test, open: OpenStore): void {
     for (let index = 0; index < 20; index++) {
       memories.push(await newMemory(`memory ${index}`, { retainedAt: NOW + Math.floor(index / 3) }))
     }
-    await store.insert(home, memories, NOW)
+    await store.insert(home, memories, { now: NOW })
     const walked: Memory[] = []
     let after: { retainedAt: number, memoryId: string } | undefined
     for (let round = 0; ; round++) {
@@ -48,7 +48,7 @@ export function readingContract (t: Test, open: OpenStore): void {
       const last = page.at(-1)
       if (last === undefined) break
       after = { retainedAt: last.retainedAt, memoryId: last.memoryId }
-      await store.insert(home, [await newMemory(`newer ${round}`, { retainedAt: NOW + 100 + round })], NOW)
+      await store.insert(home, [await newMemory(`newer ${round}`, { retainedAt: NOW + 100 + round })], { now: NOW })
       // Memories that were returned may be removed, and so may the memory at which the page ended.
       await store.remove(home, { kind: 'ids', memoryIds: [last.memoryId] }, REMOVE)
     }
@@ -65,7 +65,7 @@ export function readingContract (t: Test, open: OpenStore): void {
             retainedAt: NOW + index, tags: index % 4 === 0 ? ['wanted'] : ['other'],
           }),
         ],
-        NOW,
+        { now: NOW },
       )
     }
     const filters = { tags: { values: ['wanted'], match: 'any' as const } }
@@ -84,7 +84,7 @@ export function readingContract (t: Test, open: OpenStore): void {
       bank('zz', 'Acme'), bank('a', 'acme'), bank('b', 'acme'), bank('a', 'null'),
     ]
     for (const key of [...expected].sort((a, b) => a.bankId.length - b.bankId.length).toReversed()) {
-      await store.insert(key, await newMemories(['one']), NOW)
+      await store.insert(key, await newMemories(['one']), { now: NOW })
     }
     const listed = await store.listBanks({ now: NOW, limit: 100 })
     t.strictSame(listed, expected.map((key): BankSummary => ({ ...key, memoryCount: 1, lastRetainedAt: NOW })))
@@ -130,7 +130,7 @@ export function readingContract (t: Test, open: OpenStore): void {
     await store.insert(home, [
       await newMemory('one', { tags: all }), await newMemory('two', { tags: all.slice(180, 250) }),
       await newMemory('three', { tags: ['tag 299'] }),
-    ], NOW)
+    ], { now: NOW })
     const { tagCounts } = await store.statistics(home, NOW)
     const expected = new Map([
       ...all.slice(180, 250).map((tag) => [tag, 2] as const), ['tag 299', 2],
@@ -149,7 +149,7 @@ export function readingContract (t: Test, open: OpenStore): void {
       await newMemory('two', { retainedAt: NOW + 9, tags: ['b', '__proto__'], occurredAt: NOW - 30 }),
       await newMemory('three', { retainedAt: NOW + 7 }),
     ]
-    await store.insert(home, memories, NOW)
+    await store.insert(home, memories, { now: NOW })
     const statistics = await store.statistics(home, NOW)
     t.strictSame({ ...statistics, tagCounts: Object.entries(Object.fromEntries(statistics.tagCounts)).sort() }, {
       ...home,
@@ -178,14 +178,14 @@ export function readingContract (t: Test, open: OpenStore): void {
     for (let index = 0; index < 10; index++) {
       memories.push(await newMemory(`memory ${index}`, { retainedAt: NOW + index, tags: [`n${index}`] }))
     }
-    await store.insert(home, memories, NOW)
+    await store.insert(home, memories, { now: NOW })
     const before = (await scanAll(store, home)).map(comparable)
     const { count, memories: snapshot } = await store.scan(home, NOW)
-    await store.insert(home, await newMemories(['newer'], { retainedAt: NOW + 99 }), NOW)
+    await store.insert(home, await newMemories(['newer'], { retainedAt: NOW + 99 }), { now: NOW })
     await store.remove(home, { kind: 'tags', tags: ['n3', 'n9'], match: 'any' }, REMOVE)
     const reader = snapshot[Symbol.asyncIterator]()
     const first = await reader.next()
-    await store.insert(home, await newMemories(['older'], { retainedAt: NOW - 1 }), NOW)
+    await store.insert(home, await newMemories(['older'], { retainedAt: NOW - 1 }), { now: NOW })
     await store.remove(home, { kind: 'all' }, REMOVE)
     const rest = await collect({ [Symbol.asyncIterator]: () => reader })
     t.equal(count, 10)
@@ -195,7 +195,7 @@ export function readingContract (t: Test, open: OpenStore): void {
 
   t.test('an abandoned scan does not affect the store', async (t) => {
     const store = await open(t)
-    await store.insert(home, await newMemories(['one', 'two', 'three']), NOW)
+    await store.insert(home, await newMemories(['one', 'two', 'three']), { now: NOW })
     for (let round = 0; round < 20; round++) {
       const { memories } = await store.scan(home, NOW)
       // eslint-disable-next-line no-unreachable-loop
@@ -208,6 +208,6 @@ export function readingContract (t: Test, open: OpenStore): void {
       await (await store.scan(home, NOW)).memories.return?.()
     }
     t.equal((await scanAll(store, home)).length, 3)
-    t.equal((await store.insert(home, await newMemories(['four']), NOW))[0]?.stored, true)
+    t.equal((await store.insert(home, await newMemories(['four']), { now: NOW }))[0]?.stored, true)
   })
 }

@@ -11,7 +11,9 @@ export function removedBanksContract (t: Test, open: OpenStore): void {
     'its history', async (t, { store, configs, removeBank }) => {
     const other = bank('other')
     for (const key of [home, other]) {
-      await store.insert(key, await newMemories(['one', 'two'], { documentId: 'letter', vectors: [[1, 0, 0, 0]] }), NOW)
+      await store.insert(
+        key, await newMemories(['one', 'two'], { documentId: 'letter', vectors: [[1, 0, 0, 0]] }), { now: NOW },
+      )
       await configs.write(key, change('first'))
       await configs.write(key, change('second'))
     }
@@ -37,8 +39,8 @@ export function removedBanksContract (t: Test, open: OpenStore): void {
   })
 
   test('a bank of only memories, configuration or history is removed', async (t, { store, configs, removeBank }) => {
-    await store.insert(bank('memories'), await newMemories(['one', 'two', 'three']), NOW)
-    await store.insert(bank('memories'), [await newMemory('brief', { expiresAt: NOW + 1 })], NOW)
+    await store.insert(bank('memories'), await newMemories(['one', 'two', 'three']), { now: NOW })
+    await store.insert(bank('memories'), [await newMemory('brief', { expiresAt: NOW + 1 })], { now: NOW })
     await configs.write(bank('configuration'), change('x'))
     await configs.write(bank('history'), change('x'))
     await configs.write(bank('history'), change(null))
@@ -55,7 +57,7 @@ export function removedBanksContract (t: Test, open: OpenStore): void {
   })
 
   test('a configuration outlives the memories of its bank', async (t, { store, configs }) => {
-    await store.insert(home, await newMemories(['one']), NOW)
+    await store.insert(home, await newMemories(['one']), { now: NOW })
     const { revision } = await configs.write(home, change('stays'))
     await store.remove(home, { kind: 'all' }, REMOVE)
     t.strictSame(await inForce(configs, home), { revision, ...change('stays') })
@@ -64,16 +66,20 @@ export function removedBanksContract (t: Test, open: OpenStore): void {
 
   test('an import sets the configuration that it is given, also without memories', async (t, { store, configs }) => {
     t.strictSame(
-      await store.import(home, await newMemories(['one', 'two']), 'skip', NOW, undefined, change('imported')),
+      await store.import(
+        home, await newMemories(['one', 'two']), { now: NOW, onConflict: 'skip', config: change('imported') },
+      ),
       { imported: 2, skipped: 0, overwritten: 0 },
     )
     const first = (await inForce(configs, home))!
     t.strictSame(first, { revision: first.revision, ...change('imported') })
-    await store.import(home, await newMemories(['three']), 'skip', NOW)
+    await store.import(home, await newMemories(['three']), { now: NOW, onConflict: 'skip' })
     t.strictSame(await inForce(configs, home), first)
-    t.strictSame(await store.import(home, [], 'overwrite', NOW, undefined, change('alone')), UNTOUCHED)
+    t.strictSame(
+      await store.import(home, [], { now: NOW, onConflict: 'overwrite', config: change('alone') }), UNTOUCHED,
+    )
     t.strictSame((await configs.changedSince(first.revision)).banks, [home])
-    t.strictSame(await store.import(home, [], 'skip', NOW, undefined, change(null)), UNTOUCHED)
+    t.strictSame(await store.import(home, [], { now: NOW, onConflict: 'skip', config: change(null) }), UNTOUCHED)
     t.strictSame(await configs.read([home]), [])
     t.strictSame(descriptions(await configs.history(home)), [null, 'alone', 'imported'])
     t.strictSame(texts(await listAll(store, home)).sort(), ['one', 'three', 'two'])
@@ -81,11 +87,15 @@ export function removedBanksContract (t: Test, open: OpenStore): void {
 
   test('an import that fails leaves no configuration behind', async (t, { store, configs }) => {
     const [standing] = await newMemories(['standing'], { trust: 'trusted' })
-    await store.insert(home, [standing!], NOW)
+    await store.insert(home, [standing!], { now: NOW })
     const broken = await newMemory('broken', { vectors: [[NaN, 0, 0, 0]] })
-    await t.rejects(store.import(home, [await newMemory('fresh'), broken], 'skip', NOW, undefined, change('x')))
     await t.rejects(
-      store.import(home, [{ ...standing!, trust: 'suspect' }], 'supersede', NOW, undefined, change('x')),
+      store.import(home, [await newMemory('fresh'), broken], { now: NOW, onConflict: 'skip', config: change('x') }),
+    )
+    await t.rejects(
+      store.import(
+        home, [{ ...standing!, trust: 'suspect' }], { now: NOW, onConflict: 'supersede', config: change('x') },
+      ),
       { name: 'LowerTrustError' },
     )
     t.strictSame(await configs.read([home]), [])
@@ -97,9 +107,12 @@ export function removedBanksContract (t: Test, open: OpenStore): void {
   test('an import whose key was used meanwhile keeps the configuration of the first', async (t, { store, configs }) => {
     if (store.findIdempotencyRecord === undefined) return
     const idempotency = { key: 'a'.repeat(64), requestFingerprint: 'f', context: 'null' }
-    await store.import(home, [], 'skip', NOW, idempotency, change('first'))
+    await store.import(home, [], { now: NOW, onConflict: 'skip', idempotency, config: change('first') })
     t.not(await store.findIdempotencyRecord(home.tenantId, idempotency.key, NOW), undefined)
-    await t.rejects(store.import(home, [], 'skip', NOW, idempotency, change('second')), { name: 'IdempotencyKeyTaken' })
+    await t.rejects(
+      store.import(home, [], { now: NOW, onConflict: 'skip', idempotency, config: change('second') }),
+      { name: 'IdempotencyKeyTaken' },
+    )
     t.strictSame(descriptions(await configs.history(home)), ['first'])
   })
 }

@@ -15,7 +15,7 @@ async function fill (store: VectorStore): Promise<NewMemory[]> {
     await newMemory('stray sign', { tags: ['\ufffd'] }),
     await newMemory('water', { vectors: [[0, 0, 0, 1]] }),
   ]
-  await store.insert(home, memories, NOW)
+  await store.insert(home, memories, { now: NOW })
   return memories
 }
 
@@ -62,7 +62,7 @@ export function removingContract (t: Test, open: OpenStore): void {
 
   t.test('an untagged memory does not match a removal by no tags at all', async (t) => {
     const store = await open(t)
-    await store.insert(home, await newMemories(['one', 'two']), NOW)
+    await store.insert(home, await newMemories(['one', 'two']), { now: NOW })
     t.equal((await store.remove(home, { kind: 'tags', tags: [], match: 'all' }, REMOVE)).count, 0)
     t.equal((await listAll(store, home)).length, 2)
   })
@@ -70,7 +70,7 @@ export function removingContract (t: Test, open: OpenStore): void {
   t.test('the number of ids in the result of a removal is limited, its count is not', async (t) => {
     const store = await open(t)
     const memories = await newMemories(Array.from({ length: 12 }, (_, index) => `memory ${index}`))
-    await store.insert(home, memories, NOW)
+    await store.insert(home, memories, { now: NOW })
     for (const dryRun of [true, false]) {
       const { count, memoryIds } = await store.remove(home, { kind: 'all' }, { now: NOW, dryRun, idLimit: 5 })
       t.equal(count, 12)
@@ -105,9 +105,9 @@ export function removingContract (t: Test, open: OpenStore): void {
     const others = await newMemories([
       'apple apple apple', 'tree tree of apple', 'many other words that make the average longer than it was',
     ])
-    await store.insert(home, [...others, ...memories], NOW)
+    await store.insert(home, [...others, ...memories], { now: NOW })
     await store.remove(home, { kind: 'ids', memoryIds: others.map(({ memoryId }) => memoryId) }, REMOVE)
-    await fresh.insert(home, memories, NOW)
+    await fresh.insert(home, memories, { now: NOW })
     const [found, expected] = await Promise.all([store, fresh].map(async (each) => (
       await lexical(each, [home], 'apple tree')
     )))
@@ -119,13 +119,15 @@ export function removingContract (t: Test, open: OpenStore): void {
     const store = await open(t)
     const [memory] = await fill(store) as [NewMemory]
     await store.remove(home, { kind: 'all' }, REMOVE)
-    t.strictSame(await store.insert(home, [memory], NOW), [{ stored: true, memoryId: memory.memoryId }])
+    t.strictSame(await store.insert(home, [memory], { now: NOW }), [{ stored: true, memoryId: memory.memoryId }])
     t.strictSame(texts(await semantic(store, [home], [1, 0, 0, 0])), ['red apple'])
   })
 
   t.test('concurrent removals count each memory once', async (t) => {
     const store = await open(t)
-    await store.insert(home, await newMemories(Array.from({ length: 25 }, (_, index) => `memory ${index}`)), NOW)
+    await store.insert(
+      home, await newMemories(Array.from({ length: 25 }, (_, index) => `memory ${index}`)), { now: NOW },
+    )
     const removals = await Promise.all(Array.from({ length: 8 }, async () => (
       await store.remove(home, { kind: 'all' }, REMOVE)
     )))

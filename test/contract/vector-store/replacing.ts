@@ -20,11 +20,11 @@ export function replacingContract (t: Test, open: OpenStore): void {
     const repeated = await inDiary('the same')
     const kept = await inDiary('kept')
     const bystanders = [await newMemory('of none'), await newMemory('of another', { documentId: 'letter' })]
-    await store.insert(home, [await inDiary('the old apple'), repeated, kept, ...bystanders], NOW)
-    await store.insert(bank('other'), [await inDiary('elsewhere')], NOW)
+    await store.insert(home, [await inDiary('the old apple'), repeated, kept, ...bystanders], { now: NOW })
+    await store.insert(bank('other'), [await inDiary('elsewhere')], { now: NOW })
     const pear = await inDiary('the new pear')
     const same = await inDiary('the same')
-    const outcome = await store.replaceDocuments(home, { ...diary, keep: [kept.memoryId] }, [pear, same], NOW)
+    const outcome = await store.replaceDocuments(home, { ...diary, keep: [kept.memoryId] }, [pear, same], { now: NOW })
     t.strictSame(
       outcome.map(({ stored, memoryId }) => [stored, memoryId]), [[true, pear.memoryId], [false, repeated.memoryId]],
     )
@@ -34,7 +34,7 @@ export function replacingContract (t: Test, open: OpenStore): void {
     t.strictSame(texts(await lexical(store, [home], 'apple')), [], 'it is in no index')
     t.equal((await store.statistics(home, NOW)).memoryCount, 5)
     t.strictSame(texts(await listAll(store, bank('other'))), ['elsewhere'])
-    await store.replaceDocuments(home, { ...diary, documentIds: ['diary', 'letter'] }, [], NOW)
+    await store.replaceDocuments(home, { ...diary, documentIds: ['diary', 'letter'] }, [], { now: NOW })
     t.strictSame(texts(await listAll(store, home)), ['of none'])
   })
 
@@ -44,21 +44,21 @@ export function replacingContract (t: Test, open: OpenStore): void {
     if (store === undefined) return
     const first = await inDiary('first')
     const guarded = { ...diary, mayRemove: false }
-    await store.replaceDocuments(home, guarded, [first], NOW)
-    await t.rejects(store.replaceDocuments(home, guarded, [await inDiary('second')], NOW), RemovalRefusedError)
+    await store.replaceDocuments(home, guarded, [first], { now: NOW })
+    await t.rejects(store.replaceDocuments(home, guarded, [await inDiary('second')], { now: NOW }), RemovalRefusedError)
     t.strictSame(texts(await listAll(store, home)), ['first'])
-    await t.resolves(store.replaceDocuments(home, guarded, [first], NOW), 'a repeat of a memory that remains')
+    await t.resolves(store.replaceDocuments(home, guarded, [first], { now: NOW }), 'a repeat of a memory that remains')
   })
 
   t.test('a replacement that is to keep a memory that does not exist any more is refused', async (t) => {
     const store = await openReplacing(t)
     if (store === undefined) return
     const [gone, expired] = [await inDiary('gone'), await newMemory('expired', { expiresAt: NOW + 1 })]
-    await store.insert(home, [gone, await inDiary('kept'), expired], NOW)
+    await store.insert(home, [gone, await inDiary('kept'), expired], { now: NOW })
     await store.remove(home, { kind: 'ids', memoryIds: [gone.memoryId] }, { now: NOW, dryRun: false, idLimit: 0 })
     for (const { memoryId } of [gone, expired]) {
       await t.rejects(
-        store.replaceDocuments(home, { ...diary, keep: [memoryId] }, [await inDiary('new')], NOW + 1),
+        store.replaceDocuments(home, { ...diary, keep: [memoryId] }, [await inDiary('new')], { now: NOW + 1 }),
         MemoryChangedError,
       )
     }
@@ -73,7 +73,7 @@ export function replacingContract (t: Test, open: OpenStore): void {
         await inDiary(`part ${part} of version ${index}`)
       )))
     )))
-    await Promise.all(versions.map(async (version) => await store.replaceDocuments(home, diary, version, NOW)))
+    await Promise.all(versions.map(async (version) => await store.replaceDocuments(home, diary, version, { now: NOW })))
     const left = texts(await listAll(store, home))
     t.equal(left.length, 40)
     t.equal(new Set(left.map((text) => text.split('version')[1])).size, 1)

@@ -30,7 +30,7 @@ export function semanticContract (t: Test, open: OpenStore, tolerance: number): 
         for (const [index, value] of vectors.entries()) {
           all.push(await newMemory(`memory ${index}`, { vectors: [value] }))
         }
-        await store.insert(key, all, NOW)
+        await store.insert(key, all, { now: NOW })
         await store.remove(
           key,
           { kind: 'ids', memoryIds: all.filter((_, index) => gone.includes(index)).map(({ memoryId }) => memoryId) },
@@ -69,7 +69,7 @@ export function semanticContract (t: Test, open: OpenStore, tolerance: number): 
       await newMemory('long', { vectors: [[300, 400, 0, 0]] }),
       await newMemory('short', { vectors: [[0.0004, 0.0003, 0, 0]] }),
       await newMemory('other', { vectors: [[0, 0, 1, 0]] }),
-    ], NOW)
+    ], { now: NOW })
     const found = await semantic(store, [home], [0.6, 0.8, 0, 0])
     t.strictSame(texts(found), ['long', 'short', 'other'])
     t.ok(Math.abs(found[0]!.score - 1) < tolerance)
@@ -83,7 +83,7 @@ export function semanticContract (t: Test, open: OpenStore, tolerance: number): 
     for (let index = 0; index < 9; index++) {
       memories.push(await newMemory(`memory ${index}`, { vectors: [[1, 1, 0, 0]] }))
     }
-    for (const at of [4, 8, 0, 2, 6, 1, 7, 3, 5]) await store.insert(home, [memories[at]!], NOW)
+    for (const at of [4, 8, 0, 2, 6, 1, 7, 3, 5]) await store.insert(home, [memories[at]!], { now: NOW })
     const ids = memories.map(({ memoryId }) => memoryId)
     for (const limit of [1, 4, 8, 9]) {
       t.strictSame(
@@ -97,7 +97,7 @@ export function semanticContract (t: Test, open: OpenStore, tolerance: number): 
     const store = await open(t)
     const far = await newMemory('opposite', { vectors: [[-1, 0, 0, 0]] })
     const near = await newMemory('nearly square', { vectors: [[-0.1, 1, 0, 0]] })
-    await store.insert(home, [near, far], NOW)
+    await store.insert(home, [near, far], { now: NOW })
     t.strictSame(
       (await semantic(store, [home], [1, 0, 0, 0])).map(({ memory, score }) => [memory.text, score]),
       [['opposite', 0], ['nearly square', 0]],
@@ -109,7 +109,8 @@ export function semanticContract (t: Test, open: OpenStore, tolerance: number): 
     const store = await open(t)
     await store.insert(
       home,
-      [await newMemory('zeros', { vectors: [[0, 0, 0, 0]] }), await newMemory('one', { vectors: [[1, 0, 0, 0]] })], NOW,
+      [await newMemory('zeros', { vectors: [[0, 0, 0, 0]] }), await newMemory('one', { vectors: [[1, 0, 0, 0]] })],
+      { now: NOW },
     )
     t.strictSame(
       (await semantic(store, [home], [1, 0, 0, 0])).map(({ memory, score }) => [memory.text, score]),
@@ -129,7 +130,7 @@ export function semanticContract (t: Test, open: OpenStore, tolerance: number): 
       vectors: [[0.2, 1, 0, 0], [0.9, 1, 0, 0], [0.4, 1, 0, 0], [1, 0.1, 0, 0], [0, 1, 0, 0]],
     })
     const single = await newMemory('single', { vectors: [[1, 0.5, 0, 0]] })
-    await store.insert(home, [several, single], NOW)
+    await store.insert(home, [several, single], { now: NOW })
     const found = await semantic(store, [home], [1, 0, 0, 0])
     t.strictSame(texts(found), [several.text, 'single'])
     const [candidate] = found
@@ -149,7 +150,7 @@ export function semanticContract (t: Test, open: OpenStore, tolerance: number): 
     const others = await Promise.all(Array.from({ length: 20 }, async (_, index) => (
       await newMemory(`other ${index}`, { vectors: [[1, 0.5 + index / 100, 0, 0]] })
     )))
-    await store.insert(home, [split, ...others], NOW)
+    await store.insert(home, [split, ...others], { now: NOW })
     const [first] = await semantic(store, [home], [1, 0, 0, 0], { limit: 2 })
     t.strictSame(
       first!.passages.map(({ start, end }) => split.text.slice(start, end)),
@@ -166,7 +167,7 @@ export function semanticContract (t: Test, open: OpenStore, tolerance: number): 
     const others = await Promise.all([1, 2, 3].map(async (n) => (
       await newMemory(`other ${n}`, { vectors: [[1, n, 0, 0]] })
     )))
-    await store.insert(home, [crowd, ...others], NOW)
+    await store.insert(home, [crowd, ...others], { now: NOW })
     t.strictSame(texts(await semantic(store, [home], [1, 0, 0, 0], { limit: 3 })), [crowd.text, 'other 1', 'other 2'])
     t.strictSame(texts(await semantic(store, [home], [1, 0, 0, 0], { limit: 1 })), [crowd.text])
   })
@@ -180,7 +181,7 @@ export function semanticContract (t: Test, open: OpenStore, tolerance: number): 
         await Promise.all([0, 3].map(async (more) => (
           await newMemory(`memory ${index + more}`, { vectors: [[1, index + more, 0, 0]] })
         ))),
-        NOW,
+        { now: NOW },
       )
     }
     t.strictSame(texts(await semantic(store, banks, [1, 0, 0, 0])), [0, 1, 2, 3, 4, 5].map((n) => `memory ${n}`))
@@ -198,7 +199,7 @@ export function semanticContract (t: Test, open: OpenStore, tolerance: number): 
       await Promise.all(Array.from({ length: 7 }, async (_, index) => (
         await newMemory(`memory ${index}`, { tags: index < 4 ? ['a'] : [], vectors: [[1, index, 0, 0]] })
       ))),
-      NOW,
+      { now: NOW },
     )
     const request = { banks: [home], now: NOW, filters: {}, semantic: { vector: Float32Array.of(0, 1, 0, 0) } }
     for (const limit of [1, 3, 100]) {
@@ -215,7 +216,7 @@ export function semanticContract (t: Test, open: OpenStore, tolerance: number): 
     const memories = await Promise.all(['red fox', 'blue fox', 'green owl'].map(async (text, index) => (
       await newMemory(text, { vectors: [[1, index, 0, 0]] })
     )))
-    await store.insert(home, memories, NOW)
+    await store.insert(home, memories, { now: NOW })
     const [words, embedding] = [{ terms: ['fox'], ...BM25 }, { vector: Float32Array.of(1, 2, 0, 0) }]
     const request = { banks: [home], now: NOW, filters: {}, limit: 2 }
     const both = await store.search({ ...request, lexical: words, semantic: embedding })
@@ -228,9 +229,9 @@ export function semanticContract (t: Test, open: OpenStore, tolerance: number): 
 
   t.test('a memory without an embedding is found by its words only', async (t) => {
     const store = await open(t)
-    await store.insert(home, await newMemories(['plain fox', 'plain owl']), NOW)
+    await store.insert(home, await newMemories(['plain fox', 'plain owl']), { now: NOW })
     t.strictSame(await semantic(store, [home], [1, 0, 0, 0]), [])
-    await store.insert(home, [await newMemory('embedded owl', { vectors: [[1, 0, 0, 0]] })], NOW)
+    await store.insert(home, [await newMemory('embedded owl', { vectors: [[1, 0, 0, 0]] })], { now: NOW })
     t.strictSame(texts(await semantic(store, [home], [1, 0, 0, 0])), ['embedded owl'])
     const both = await store.search({
       banks: [home],

@@ -28,7 +28,7 @@ export function separationContract (t: Test, open: OpenStore): void {
       const memory = await newMemory(`secret of bank ${index}`, {
         tags: ['shared', `bank-${index}`], vectors: [[1, 0, 0, 0]],
       })
-      await store.insert(key, [memory], NOW)
+      await store.insert(key, [memory], { now: NOW })
       ids.push(memory.memoryId)
     }
     return ids
@@ -58,10 +58,10 @@ export function separationContract (t: Test, open: OpenStore): void {
     const store = await open(t)
     const [ann, bob] = ['ann', 'bob'].map((caller) => ({ ...bank('home', 'acme'), caller }))
     const memory = await newMemory('secret', { vectors: [[1, 0, 0, 0]] })
-    t.strictSame((await store.insert(ann!, [memory], NOW)).map(({ stored }) => stored), [true])
+    t.strictSame((await store.insert(ann!, [memory], { now: NOW })).map(({ stored }) => stored), [true])
     t.strictSame(texts(await listAll(store, bob!)), ['secret'])
     t.strictSame(texts(await lexical(store, [bob!], 'secret')), ['secret'])
-    t.strictSame((await store.insert(bob!, [memory], NOW)).map(({ stored }) => stored), [false])
+    t.strictSame((await store.insert(bob!, [memory], { now: NOW })).map(({ stored }) => stored), [false])
     for (const found of [
       ...await store.listBanks({ now: NOW, limit: 10 }),
       await store.statistics(ann!, NOW),
@@ -126,9 +126,11 @@ export function separationContract (t: Test, open: OpenStore): void {
   t.test('an import with an id of another bank does not change that bank', async (t) => {
     const store = await open(t)
     const memory = await newMemory('the original')
-    await store.insert(bank('home', 'acme'), [memory], NOW)
+    await store.insert(bank('home', 'acme'), [memory], { now: NOW })
     for (const key of [bank('home'), bank('copy', 'acme')]) {
-      t.strictSame(await store.import(key, [memory], 'overwrite', NOW), { imported: 1, skipped: 0, overwritten: 0 })
+      t.strictSame(await store.import(key, [memory], { now: NOW, onConflict: 'overwrite' }), {
+        imported: 1, skipped: 0, overwritten: 0,
+      })
       t.strictSame(texts(await listAll(store, key)), ['the original'])
     }
     t.strictSame(texts(await listAll(store, bank('home', 'acme'))), ['the original'])
@@ -137,7 +139,9 @@ export function separationContract (t: Test, open: OpenStore): void {
   t.test('scores do not change when another bank or another tenant\'s bank of the same name grows', async (t) => {
     const store = await open(t)
     const home = bank('home')
-    await store.insert(home, await newMemories(['a red apple', 'a green apple with a worm in it', 'a pear']), NOW)
+    await store.insert(
+      home, await newMemories(['a red apple', 'a green apple with a worm in it', 'a pear']), { now: NOW },
+    )
     const ranked = async () => (await lexical(store, [home], 'red apple worm')).map(({ memory, score }) => (
       [memory.text, score]
     ))
@@ -149,7 +153,7 @@ export function separationContract (t: Test, open: OpenStore): void {
         await newMemories(Array.from({ length: 30 }, (_, index) => (
           `apple worm number ${index} in a rather long sentence`
         ))),
-        NOW,
+        { now: NOW },
       )
       t.strictSame(await ranked(), before)
     }
@@ -164,8 +168,8 @@ export function separationContract (t: Test, open: OpenStore): void {
       banks: await store.listBanks({ now: NOW, tenantId: null, limit: 10 }),
     })
     const before = await view()
-    await store.insert(busy, await newMemories(['one more', 'and another'], { tags: ['shared'] }), NOW)
-    await store.import(busy, await newMemories(['three']), 'overwrite', NOW)
+    await store.insert(busy, await newMemories(['one more', 'and another'], { tags: ['shared'] }), { now: NOW })
+    await store.import(busy, await newMemories(['three']), { now: NOW, onConflict: 'overwrite' })
     await store.remove(busy, { kind: 'all' }, REMOVE)
     t.strictSame(await view(), before)
   })

@@ -14,9 +14,9 @@ export function trustContract (t: Test, open: OpenStore): void {
         t.test(`an exact repeat that is ${coming} leaves a memory that is ${standing} unchanged`, async (t) => {
           const store = await open(t)
           const first = await newMemory('apple', { fingerprint: 'same', trust: standing, metadata: { by: 'first' } })
-          await store.insert(home, [first], NOW)
+          await store.insert(home, [first], { now: NOW })
           const repeat = await newMemory('apple', { fingerprint: 'same', trust: coming, metadata: { by: 'second' } })
-          t.strictSame(await store.insert(home, [repeat], NOW), [{
+          t.strictSame(await store.insert(home, [repeat], { now: NOW }), [{
             stored: false, memoryId: first.memoryId, passageCount: 1, trust: standing,
           }])
           t.strictSame(
@@ -31,11 +31,13 @@ export function trustContract (t: Test, open: OpenStore): void {
             const first = await newMemory('apple', {
               documentId, fingerprint: 'same', trust: standing, metadata: { by: 'first' }, vectors: [[1, 0, 0, 0]],
             })
-            await store.insert(home, [first, await newMemory('bystander', { documentId })], NOW)
+            await store.insert(home, [first, await newMemory('bystander', { documentId })], { now: NOW })
             const repeat = await newMemory('apple', {
               documentId, fingerprint: 'same', trust: coming, metadata: { by: 'second' }, vectors: [[0, 1, 0, 0]],
             })
-            t.strictSame(await store.insert(home, [repeat], NOW), [{ stored: true, memoryId: repeat.memoryId }])
+            t.strictSame(
+              await store.insert(home, [repeat], { now: NOW }), [{ stored: true, memoryId: repeat.memoryId }],
+            )
             t.equal(await store.get(home, first.memoryId, NOW), undefined)
             t.match(await store.get(home, repeat.memoryId, NOW), { trust: coming, metadata: { by: 'second' } })
             t.equal(
@@ -48,7 +50,7 @@ export function trustContract (t: Test, open: OpenStore): void {
               [[repeat.memoryId, 0]],
             )
             t.match(await store.statistics(home, NOW), { memoryCount: 2, passageCount: 2 })
-            t.strictSame(await store.insert(home, [first], NOW), [{
+            t.strictSame(await store.insert(home, [first], { now: NOW }), [{
               stored: false, memoryId: repeat.memoryId, passageCount: 1, trust: coming,
             }])
           })
@@ -60,11 +62,11 @@ export function trustContract (t: Test, open: OpenStore): void {
   t.test('of exact repeats within a call the first one decides, and new memories beside them are stored', async (t) => {
     const store = await open(t)
     const standing = await newMemory('apple', { fingerprint: 'same', trust: 'untrusted' })
-    await store.insert(home, [standing], NOW)
+    await store.insert(home, [standing], { now: NOW })
     const low = await newMemory('apple', { fingerprint: 'same', trust: 'suspect' })
     const high = await newMemory('apple', { fingerprint: 'same', trust: 'trusted' })
     const other = await newMemory('pear', { trust: 'trusted' })
-    t.strictSame(await store.insert(home, [high, other, low], NOW), [
+    t.strictSame(await store.insert(home, [high, other, low], { now: NOW }), [
       { stored: true, memoryId: high.memoryId },
       { stored: true, memoryId: other.memoryId },
       { stored: false, memoryId: high.memoryId, passageCount: 1, trust: 'trusted' },
@@ -76,7 +78,7 @@ export function trustContract (t: Test, open: OpenStore): void {
       await newMemory('plum', { fingerprint: 'plum', trust: 'suspect' }),
       await newMemory('plum', { fingerprint: 'plum', trust: 'trusted' }),
     ]
-    t.strictSame(await store.insert(home, [first, second], NOW), [
+    t.strictSame(await store.insert(home, [first, second], { now: NOW }), [
       { stored: true, memoryId: first.memoryId },
       { stored: false, memoryId: first.memoryId, passageCount: 1, trust: 'suspect' },
     ])
@@ -91,12 +93,14 @@ export function trustContract (t: Test, open: OpenStore): void {
       const make = async (trust: NewMemory['trust']) => (
         await newMemory('apple', { fingerprint: 'same', documentId, trust })
       )
-      await store.insert(home, [await make('suspect'), await newMemory('bystander')], NOW)
+      await store.insert(home, [await make('suspect'), await newMemory('bystander')], { now: NOW })
       const [low, middle, high] = [await make('suspect'), await make('untrusted'), await make('trusted')]
       const memories = [low, middle, await newMemory('pear', { documentId }), high, await make('suspect')]
       const outcomes = replacing
-        ? await store.replaceDocuments!(home, { documentIds: [documentId], keep: [], mayRemove: true }, memories, NOW)
-        : await store.insert(home, memories, NOW)
+        ? await store.replaceDocuments!(
+          home, { documentIds: [documentId], keep: [], mayRemove: true }, memories, { now: NOW },
+        )
+        : await store.insert(home, memories, { now: NOW })
       const repeat = { stored: false, memoryId: middle.memoryId, passageCount: 1, trust: 'untrusted' }
       t.strictSame(outcomes, [
         repeat, { stored: true, memoryId: middle.memoryId }, { stored: true, memoryId: memories[2]!.memoryId }, repeat,
@@ -115,7 +119,7 @@ export function trustContract (t: Test, open: OpenStore): void {
       const memories = await Promise.all(
         [...TRUST_LEVELS, ...TRUST_LEVELS].map(async (trust) => await newMemory(fingerprint, { fingerprint, trust })),
       )
-      await Promise.all(memories.map(async (memory) => await store.insert(home, [memory], NOW)))
+      await Promise.all(memories.map(async (memory) => await store.insert(home, [memory], { now: NOW })))
       const standing = (await listAll(store, home)).filter(({ text }) => text === fingerprint)
       t.strictSame(standing.map(({ trust }) => trust), ['trusted'])
     }
@@ -124,13 +128,15 @@ export function trustContract (t: Test, open: OpenStore): void {
   t.test('an import keeps the trust of its memories, and overwrites whatever its trust', async (t) => {
     const store = await open(t)
     const standing = await newMemory('apple', { trust: 'trusted' })
-    await store.import(home, [standing, ...await newMemories(['pear'], { trust: 'untrusted' })], 'skip', NOW)
+    await store.import(
+      home, [standing, ...await newMemories(['pear'], { trust: 'untrusted' })], { now: NOW, onConflict: 'skip' },
+    )
     t.strictSame((await listAll(store, home)).map(({ text, trust }) => [text, trust]).sort(), [
       ['apple', 'trusted'], ['pear', 'untrusted'],
     ])
-    await store.import(home, [{ ...standing, trust: 'suspect' }], 'skip', NOW)
+    await store.import(home, [{ ...standing, trust: 'suspect' }], { now: NOW, onConflict: 'skip' })
     t.equal((await store.get(home, standing.memoryId, NOW))?.trust, 'trusted')
-    await store.import(home, [{ ...standing, trust: 'suspect' }], 'overwrite', NOW)
+    await store.import(home, [{ ...standing, trust: 'suspect' }], { now: NOW, onConflict: 'overwrite' })
     t.equal((await store.get(home, standing.memoryId, NOW))?.trust, 'suspect')
   })
 
@@ -144,20 +150,20 @@ export function trustContract (t: Test, open: OpenStore): void {
         for (const coming of TRUST_LEVELS) {
           const store = await open(t)
           const first = await newMemory('apple', { fingerprint: 'same', trust: standing })
-          await store.insert(home, [first], NOW)
+          await store.insert(home, [first], { now: NOW })
           const before = await everything(store, home)
           const second = await newMemory('pear', { ...twin(first.memoryId), trust: coming })
           const memories = [await newMemory('bystander'), second]
           const isLower = lowestTrust(standing, coming) === standing && standing !== coming
           if (isLower || (about === 'id' && standing === coming)) {
-            t.strictSame(await store.import(home, memories, 'supersede', NOW), {
+            t.strictSame(await store.import(home, memories, { now: NOW, onConflict: 'supersede' }), {
               imported: 1, skipped: 0, overwritten: 1,
             })
             t.strictSame(texts(await listAll(store, home)).sort(), ['bystander', 'pear'])
           } else {
             // By name: a store of a package of its own has its class from another copy of the library here.
             const name = standing === coming ? 'MemoryChangedError' : 'LowerTrustError'
-            await assert.rejects(store.import(home, memories, 'supersede', NOW), { name })
+            await assert.rejects(store.import(home, memories, { now: NOW, onConflict: 'supersede' }), { name })
             t.strictSame(await everything(store, home), before, `${coming} in the place of ${standing}`)
           }
         }
@@ -174,19 +180,29 @@ export function trustContract (t: Test, open: OpenStore): void {
     const memories = [await newMemory('bystander'), superseding]
     // By name: a store of a package of its own has its class from another copy of the library here.
     const refused = { name: 'MemoryChangedError' }
-    await assert.rejects(store.import(home, memories, 'supersede', NOW), refused, 'it is not stored yet')
-    await store.insert(home, [{ ...compared, expiresAt: NOW + 10 }], NOW)
-    await assert.rejects(store.import(home, memories, 'supersede', NOW + 10), refused, 'it has expired')
-    await store.import(home, [await newMemory('plum', { memoryId })], 'overwrite', NOW)
+    await assert.rejects(
+      store.import(home, memories, { now: NOW, onConflict: 'supersede' }), refused, 'it is not stored yet',
+    )
+    await store.insert(home, [{ ...compared, expiresAt: NOW + 10 }], { now: NOW })
+    await assert.rejects(
+      store.import(home, memories, { now: NOW + 10, onConflict: 'supersede' }), refused, 'it has expired',
+    )
+    await store.import(home, [await newMemory('plum', { memoryId })], { now: NOW, onConflict: 'overwrite' })
     const before = await everything(store, home)
-    await assert.rejects(store.import(home, memories, 'supersede', NOW), refused, 'another has replaced it')
+    await assert.rejects(
+      store.import(home, memories, { now: NOW, onConflict: 'supersede' }), refused, 'another has replaced it',
+    )
     t.strictSame(await everything(store, home), before)
-    await store.import(home, [compared], 'overwrite', NOW)
-    t.strictSame(await store.import(home, memories, 'supersede', NOW), { imported: 1, skipped: 0, overwritten: 1 })
+    await store.import(home, [compared], { now: NOW, onConflict: 'overwrite' })
+    t.strictSame(await store.import(home, memories, { now: NOW, onConflict: 'supersede' }), {
+      imported: 1, skipped: 0, overwritten: 1,
+    })
     t.strictSame(texts(await listAll(store, home)).sort(), ['bystander', 'pear'])
     await store.remove(home, { kind: 'ids', memoryIds: [memoryId] }, REMOVE)
+    const again = { ...superseding, supersedes: superseding.fingerprint }
     await assert.rejects(
-      store.import(home, [{ ...superseding, supersedes: superseding.fingerprint }], 'supersede', NOW), refused,
+      store.import(home, [again], { now: NOW, onConflict: 'supersede' }),
+      refused,
       'it is removed',
     )
     t.strictSame(texts(await listAll(store, home)), ['bystander'])
@@ -196,14 +212,16 @@ export function trustContract (t: Test, open: OpenStore): void {
     for (const standing of TRUST_LEVELS) {
       const store = await open(t)
       const [near, repeated] = await newMemories(['apple', 'pear'], { trust: standing })
-      await store.insert(home, [near!, repeated!], NOW)
+      await store.insert(home, [near!, repeated!], { now: NOW })
       const before = await everything(store, home)
       const superseding = {
         ...await newMemory('pear', { memoryId: near!.memoryId, fingerprint: repeated!.fingerprint, trust: 'trusted' }),
         supersedes: near!.fingerprint,
       }
       // By name: a store of a package of its own has its class from another copy of the library here.
-      await assert.rejects(store.import(home, [superseding], 'supersede', NOW), { name: 'MemoryChangedError' })
+      await assert.rejects(
+        store.import(home, [superseding], { now: NOW, onConflict: 'supersede' }), { name: 'MemoryChangedError' },
+      )
       t.strictSame(await everything(store, home), before)
     }
   })
@@ -213,7 +231,7 @@ export function trustContract (t: Test, open: OpenStore): void {
     if (store.findRepeated === undefined) return
     const { memoryId, fingerprint } = await newMemory('apple')
     const memory = await newMemory('apple', { memoryId, fingerprint, trust: 'untrusted', expiresAt: NOW + 10 })
-    await store.insert(home, [memory, await newMemory('pear')], NOW)
+    await store.insert(home, [memory, await newMemory('pear')], { now: NOW })
     const found = { memoryId, passageCount: 1, trust: 'untrusted' }
     t.strictSame(await store.findRepeated(home, fingerprint, NOW), found)
     t.equal(await store.findRepeated(home, fingerprint, NOW + 10), undefined)

@@ -131,7 +131,7 @@ export function usageContract (t: Test, open: OpenStore): void {
   })
 
   test('removing memories from a bank returns nothing of its daily quota', async (t, store) => {
-    await store.insert(home, await newMemories(['one']), NOW)
+    await store.insert(home, await newMemories(['one']), { now: NOW })
     await store.reserveUsage([wanted(2, 3)])
     await store.remove(home, { kind: 'all' }, REMOVE)
     t.equal(await rest(store, 3), 1)

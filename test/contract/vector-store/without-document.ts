@@ -26,7 +26,7 @@ export function withoutDocumentContract (t: Test, open: OpenStore): void {
       turn('heron two', { documentId: null, occurredAt: midnight - 1 }),
       turn('heron three', { documentId: null, occurredAt: midnight }),
     ])
-    for (const memory of all.toReversed()) await store.insert(home, [memory], NOW)
+    for (const memory of all.toReversed()) await store.insert(home, [memory], { now: NOW })
     await assertScores(store, home, all, ['otter'])
     await assertScores(store, home, all, ['otter', 'heron'])
     const scores = await scoresFor(store, 'otter')
@@ -43,7 +43,7 @@ export function withoutDocumentContract (t: Test, open: OpenStore): void {
     const all = await talk(
       ['heron zero', 'an otter.', 'two', 'three', 'four', 'five', 'an otter?', 'seven', 'eight'], { documentId: null },
     )
-    await store.insert(home, all, NOW)
+    await store.insert(home, all, { now: NOW })
     t.strictSame([...(await scoresFor(store, 'otter')).keys()], ['an otter.', 'an otter?', 'seven'])
     t.equal((await searchFor(store, [home], 'otter')).total, 3)
     const scores = await scoresFor(store, 'otter heron')
@@ -53,7 +53,7 @@ export function withoutDocumentContract (t: Test, open: OpenStore): void {
 
   t.test('neighbours add no weight to terms that a memory without a document has itself', async (t) => {
     const store = await open(t)
-    await store.insert(home, await newMemories(['an otter', 'otter heron', 'the otter', 'heron']), NOW)
+    await store.insert(home, await newMemories(['an otter', 'otter heron', 'the otter', 'heron']), { now: NOW })
     const equal = await scoresFor(store, 'otter')
     t.equal(equal.size, 3)
     t.strictSame(new Set([...equal.values()].map(({ score }) => score)), new Set([equal.get('an otter')!.own]))

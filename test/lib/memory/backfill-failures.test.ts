@@ -46,7 +46,7 @@ function setUp (t: Test, store = new InMemoryVectorStore()) {
     time,
     retain: async (...texts: string[]) => {
       const memories = await newMemories(texts)
-      await store.insert(HOME, memories, NOW)
+      await store.insert(HOME, memories, { now: NOW })
       backfill.enqueue(HOME, memories)
     },
     /** Ends every pause until nothing waits. */

@@ -38,7 +38,7 @@ function setUp (t: Test, more: Partial<EmbeddingBackfillOptions> = {}) {
   t.teardown(async () => { await filler.stop() })
   const write = async (texts: string[], bank = HOME): Promise<NewMemory[]> => {
     const memories = await newMemories(texts)
-    await store.insert(bank, memories, NOW)
+    await store.insert(bank, memories, { now: NOW })
     return memories
   }
   const lacking = async () => (await store.listUnembedded({ now: NOW, limit: 1000 })).map(({ memory }) => memory.text)
@@ -76,7 +76,7 @@ t.test('a memory of many passages is embedded passage by passage', async (t) => 
   const long = await newMemory(
     `${'It will rain. '.repeat(40)}${'The car is red. '.repeat(40)}`, { chunkMaxCharacters: 200 },
   )
-  await store.insert(HOME, [long], NOW)
+  await store.insert(HOME, [long], { now: NOW })
   filler.enqueue(HOME, [long])
   await filler.idle()
   t.ok(long.passages.length > 2)
@@ -236,7 +236,7 @@ t.test('a memory whose text is replaced never gets the vectors of the old text',
   await called
   await filler.runReplacement(HOME, [old!.memoryId], async () => {
     release()
-    await store.import(HOME, [replacement], 'overwrite', NOW)
+    await store.import(HOME, [replacement], { now: NOW, onConflict: 'overwrite' })
     filler.enqueue(HOME, [replacement])
   })
   await filler.idle()
@@ -262,9 +262,9 @@ t.test('a page that was read before a text was replaced does not bring the old v
   }
   filler.requestScan()
   await read
-  await filler.runReplacement(
-    HOME, [old!.memoryId], async () => { await store.import(HOME, [replacement], 'overwrite', NOW) },
-  )
+  await filler.runReplacement(HOME, [old!.memoryId], async () => {
+    await store.import(HOME, [replacement], { now: NOW, onConflict: 'overwrite' })
+  })
   goOn()
   await filler.idle()
   t.strictSame(embeddings.calls, [['My car is red.']])

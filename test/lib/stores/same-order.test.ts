@@ -93,7 +93,7 @@ t.test('hits, their order and their passages are the same in every store', async
     }))
     const gone = all.filter((_, index) => index % 9 === 4).map(({ memoryId }) => memoryId)
     for (const store of [reference, ...stores]) {
-      await store.insert(key, all, NOW)
+      await store.insert(key, all, { now: NOW })
       await store.remove(key, { kind: 'ids', memoryIds: gone }, REMOVE)
     }
     // A store may let go of what has expired by then: time goes on, and not back.

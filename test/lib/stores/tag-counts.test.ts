@@ -22,7 +22,9 @@ await t.test('the in-memory store returns the 100 most used tags of a bank', asy
   const store = new InMemoryVectorStore()
   t.teardown(async () => { await store.close() })
   const tags = Array.from({ length: 150 }, (_, n) => `tag ${String(n).padStart(3, '0')}`)
-  await store.insert(home, [await newMemory('one', { tags }), await newMemory('two', { tags: tags.slice(-30) })], NOW)
+  await store.insert(
+    home, [await newMemory('one', { tags }), await newMemory('two', { tags: tags.slice(-30) })], { now: NOW },
+  )
   const { tagCounts } = await store.statistics(home, NOW)
   t.strictSame(
     [...tagCounts].sort(([a], [b]) => a < b ? -1 : 1),
@@ -38,7 +40,7 @@ await t.test('the in-memory store collects the statistics of one large bank at a
     const memories = await Promise.all(Array.from({ length: count }, async (_, n) => (
       await newMemory(`${bankId} ${n}`, { tags: [`${bankId}-${n % 3}`] })
     )))
-    await turns.finish(store.insert({ tenantId: null, bankId }, memories, NOW))
+    await turns.finish(store.insert({ tenantId: null, bankId }, memories, { now: NOW }))
   }
   await fill('large', 301)
   await fill('other', 301)

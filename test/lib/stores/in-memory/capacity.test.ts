@@ -17,20 +17,20 @@ for (const maxSyncPostings of [0, 100_000]) {
     const first = await newMemories(
       Array.from({ length: 20 }, (_, index) => `memory number ${index}`), { documentId: 'book' },
     )
-    await store.insert(home, first, NOW)
+    await store.insert(home, first, { now: NOW })
     const before = await everything(store, home)
     const used = store.usedBytes
     const more = await newMemories(Array.from({ length: 60 }, (_, index) => `another ${index}`))
-    await t.rejects(store.insert(home, more, NOW), FULL)
-    await t.rejects(store.import(home, more, 'overwrite', NOW), FULL)
-    await t.rejects(store.import(bank('other'), more, 'skip', NOW, undefined, change('{}')), FULL)
+    await t.rejects(store.insert(home, more, { now: NOW }), FULL)
+    await t.rejects(store.import(home, more, { now: NOW, onConflict: 'overwrite' }), FULL)
+    await t.rejects(store.import(bank('other'), more, { now: NOW, onConflict: 'skip', config: change('{}') }), FULL)
     await t.rejects(store.bankConfigs.write(home, change('x'.repeat(60_000))), FULL)
     t.strictSame(await everything(store, home), before)
     t.strictSame(await store.bankConfigs.read([bank('other'), home]), [])
     t.equal(store.usedBytes, used, 'a refused write reserves no bytes')
     await store.remove(home, ALL, REMOVE)
     t.equal(store.usedBytes, 0)
-    await store.insert(home, more.slice(0, 20), NOW)
+    await store.insert(home, more.slice(0, 20), { now: NOW })
     t.equal((await listAll(store, home)).length, 20)
   })
 
@@ -39,16 +39,17 @@ for (const maxSyncPostings of [0, 100_000]) {
     const store = new InMemoryVectorStore({ maxSyncPostings })
     t.teardown(async () => { await store.close() })
     const stays = await newMemory('what stays')
-    await store.insert(home, [stays], NOW)
+    await store.insert(home, [stays], { now: NOW })
     const used = store.usedBytes
     const goes = await newMemories(['one thing', 'another thing', 'a third thing'], {
       documentId: 'book', tags: ['brief'], metadata: { of: 'note', n: 1 }, vectors: [[1, 0, 0, 0]],
     })
     const brief = { ...await newMemory('brief', { tags: ['brief'], source: 'mail' }), expiresAt: NOW + 1 }
-    await store.insert(home, [...goes, brief], NOW)
+    await store.insert(home, [...goes, brief], { now: NOW })
     t.ok(store.usedBytes > used + 4 * 500)
     await store.import(
-      home, goes.map((memory) => ({ ...memory, memoryId: newId(), text: 'longer than it was' })), 'overwrite', NOW,
+      home, goes.map((memory) => ({ ...memory, memoryId: newId(), text: 'longer than it was' })),
+      { now: NOW, onConflict: 'overwrite' },
     )
     await store.remove(home, { kind: 'tags', tags: ['brief'], match: 'any' }, REMOVE)
     t.ok(store.usedBytes - used < 100, `${store.usedBytes - used} bytes of the index are left until it is swept`)

@@ -23,7 +23,7 @@ async function storeWith (banks: ReadonlyArray<[bank: BankKey, memories: number]
   const store = new InMemoryVectorStore({ turns, maxSyncPostings: Infinity })
   for (const [bank, count] of banks) {
     const memories = await newMemories(Array.from({ length: count }, (_, index) => `memory ${index}`))
-    await turns.atOnce(async () => await store.import(bank, memories, 'skip', NOW))
+    await turns.atOnce(async () => await store.import(bank, memories, { now: NOW, onConflict: 'skip' }))
   }
   return { turns, store }
 }

@@ -86,7 +86,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
 async function act (store: InMemoryVectorStore, action: Action, now: number): Promise<unknown> {
   switch (action.kind) {
     case 'import': return await store.import(
-      home, action.recipes.map((each) => memoryOf(each, now)), action.onConflict, now,
+      home, action.recipes.map((each) => memoryOf(each, now)), { now, onConflict: action.onConflict },
     )
     case 'remove': return await store.remove(home, action.selector, { now, dryRun: false, idLimit: 100 })
     case 'removeBank': return await store.removeBank(home, now)
@@ -165,7 +165,7 @@ async function freshCopy (
   for await (const memory of (await store.scan(home, now)).memories) {
     left.push(sources.get(keyOf(memory, !unembedded.has(memory.memoryId)))!)
   }
-  await copy.import(home, left, 'skip', now)
+  await copy.import(home, left, { now, onConflict: 'skip' })
   return copy
 }
 

@@ -10,7 +10,7 @@ t.test('a page of memories without vectors is of one moment, although the bank c
   const turns = new SteppedTurns()
   const store = new InMemoryVectorStore({ turns, maxSyncPostings: Infinity })
   const memories = await newMemories(Array.from({ length: 100 }, (_, index) => `memory ${index}`))
-  await store.import(home, memories, 'skip', NOW)
+  await store.import(home, memories, { now: NOW, onConflict: 'skip' })
   const ids = memories.map(({ memoryId }) => memoryId)
   const listing = store.listUnembedded({ now: NOW, limit: 100 })
   for (let step = 0; step < 3; step++) await turns.step()
@@ -22,7 +22,7 @@ t.test('a page of memories without vectors is of one moment, although the bank c
 t.test('a bank is not removed for a client that leaves while the removal waits for another write', async (t) => {
   const turns = new SteppedTurns()
   const store = new InMemoryVectorStore({ turns, maxSyncPostings: 0 })
-  const writing = store.import(home, [await newMemory('one')], 'skip', NOW)
+  const writing = store.import(home, [await newMemory('one')], { now: NOW, onConflict: 'skip' })
   const leaving = new AbortController()
   const left = t.rejects(store.removeBank(home, NOW, leaving.signal), new Error('gone'))
   leaving.abort(new Error('gone'))

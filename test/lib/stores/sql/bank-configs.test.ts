@@ -77,7 +77,7 @@ t.test('a role that may only read and write rows can change configurations', POS
   })
   await store.start({ clock: () => NOW, warn: () => {} })
   t.same(await store.bankConfigs.write(home, change('x')), { changed: true, revision: 1 })
-  t.same(await store.import(home, await newMemories(['one']), 'skip', NOW, undefined, change('y')), {
+  t.same(await store.import(home, await newMemories(['one']), { now: NOW, onConflict: 'skip', config: change('y') }), {
     imported: 1, skipped: 0, overwritten: 0,
   })
   t.same((await store.bankConfigs.history(home)).map(({ revision }) => revision), [2, 1])
@@ -109,7 +109,8 @@ t.test('a reader that polls finds every change of many writers, in two stores', 
       expected.add(key.bankId)
       if (turn % 5 === 4) {
         await store.import(
-          key, await newMemories(['one', 'two'], { documentId: 'letter' }), 'skip', NOW, undefined, change('x'),
+          key, await newMemories(['one', 'two'], { documentId: 'letter' }),
+          { now: NOW, onConflict: 'skip', config: change('x') },
         )
       } else revisions.push((await store.bankConfigs.write(key, change('x'))).revision)
     }
@@ -183,10 +184,11 @@ t.test('concurrent imports, removals and changes succeed, and a bank is complete
         switch ((worker * 5 + turn) % 4) {
           case 0:
           case 1:
-            await store.import(
-              key, memories.get(key)!, turn % 2 === 0 ? 'overwrite' : 'skip', NOW, undefined,
-              change(`import ${worker}/${turn}`),
-            )
+            await store.import(key, memories.get(key)!, {
+              now: NOW,
+              onConflict: turn % 2 === 0 ? 'overwrite' : 'skip',
+              config: change(`import ${worker}/${turn}`),
+            })
             break
           case 2:
             await store.removeBank(key, NOW)

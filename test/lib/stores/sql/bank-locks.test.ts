@@ -19,12 +19,14 @@ t.test('operations on a bank in one schema do not wait for those in another', PO
     await tx.query(locks.lockBank, KEY)
     // Each of these takes a lock of the bank, and rejects when it waits for longer than a statement may take.
     const memory = await newMemory('one')
-    t.strictSame(await store.import(home, [memory], 'skip', NOW), { imported: 1, skipped: 0, overwritten: 0 })
+    t.strictSame(
+      await store.import(home, [memory], { now: NOW, onConflict: 'skip' }), { imported: 1, skipped: 0, overwritten: 0 },
+    )
     const { memoryId, fingerprint } = memory
     const vectors = [Float32Array.of(1, 0, 0, 0)]
     t.equal(await store.attachVectors(home, [{ memoryId, fingerprint, vectors }], NOW), 1)
     t.equal((await store.remove(home, { kind: 'all' }, { now: NOW, dryRun: false, idLimit: 0 })).count, 1)
-    await store.import(home, await newMemories(['two', 'three']), 'skip', NOW)
+    await store.import(home, await newMemories(['two', 'three']), { now: NOW, onConflict: 'skip' })
     t.equal((await store.removeBank(home, NOW)).memoryCount, 2)
   })
 })
@@ -34,7 +36,7 @@ t.test('writes that wait for the right to import into one bank occupy one connec
   const executor = openPostgres(t, { poolSize: 3, poolWaitMs: 1000 })
   const store = await storeIn(executor, { schema })
   const other = bank('other')
-  await store.insert(other, [await newMemory('otter')], NOW)
+  await store.insert(other, [await newMemory('otter')], { now: NOW })
   const memories = await newMemories(['one', 'two'], { documentId: 'letter' })
   const replacement = { documentIds: ['letter'], keep: [], mayRemove: true }
   const leaving = new AbortController()
@@ -43,11 +45,11 @@ t.test('writes that wait for the right to import into one bank occupy one connec
     await tx.query(makeBankLocks(schema).lockImports, KEY)
     for (let count = 0; count < 3; count++) {
       writes.push(store.removeBank(home, NOW))
-      writes.push(store.replaceDocuments(home, replacement, memories, NOW))
-      writes.push(store.import(home, memories, 'skip', NOW))
+      writes.push(store.replaceDocuments(home, replacement, memories, { now: NOW }))
+      writes.push(store.import(home, memories, { now: NOW, onConflict: 'skip' }))
     }
     const left = t.rejects(
-      store.import(home, memories, 'skip', NOW, undefined, undefined, leaving.signal), new Error('gone'),
+      store.import(home, memories, { now: NOW, onConflict: 'skip', signal: leaving.signal }), new Error('gone'),
     )
     t.equal((await lexical(store, [other], 'otter')).length, 1, 'others have a connection')
     t.equal(executor.status().inUse, 1)
@@ -66,8 +68,8 @@ t.test('removals of all memories of one bank wait for one another without a conn
   const executor = openPostgres(t, { poolSize: 3, poolWaitMs: 1000 })
   const store = await storeIn(executor, { schema })
   const other = bank('other')
-  await store.insert(home, await newMemories(['one', 'two']), NOW)
-  await store.insert(other, [await newMemory('otter')], NOW)
+  await store.insert(home, await newMemories(['one', 'two']), { now: NOW })
+  await store.insert(other, [await newMemory('otter')], { now: NOW })
   const removeAll = async (signal?: AbortSignal) => (
     (await store.remove(home, { kind: 'all' }, { now: NOW, dryRun: false, idLimit: 0, signal })).count
   )
@@ -90,7 +92,7 @@ t.test('removals of all memories of one bank wait for one another without a conn
 t.test('a bank is not removed for a client that left before its turn', POSTGRES, async (t) => {
   const schema = schemaIn(t, database)
   const store = await storeIn(database, { schema })
-  await store.insert(home, await newMemories(['one', 'two']), NOW)
+  await store.insert(home, await newMemories(['one', 'two']), { now: NOW })
   const leaving = new AbortController()
   const removals: Array<Promise<unknown>> = []
   await database.transaction(async (tx) => {

@@ -60,9 +60,9 @@ t.test('of two models whose first vectors come at once a bank has those of one',
   let writes: Array<Promise<unknown>> = []
   await database.transaction(async (tx) => {
     await tx.query(`select from ${schema}.bank_statistics where tenant_id = $1 and bank_id = $2 for update`, KEY)
-    writes = [one.insert(home, [ofOne], NOW)]
+    writes = [one.insert(home, [ofOne], { now: NOW })]
     await waitersOf(tx, 1)
-    writes.push(other.insert(home, [ofOther], NOW))
+    writes.push(other.insert(home, [ofOther], { now: NOW }))
     await waitersOf(tx, 2)
   })
   await Promise.all(writes)
@@ -74,14 +74,14 @@ t.test('of two models whose first vectors come at once a bank has those of one',
 
 t.test('vectors of the model that a bank has just lost are not stored', POSTGRES, async (t) => {
   const { schema, one, ofOne, models, spaces, embedded } = await setUp(t)
-  await one.insert(home, [await newMemory('first', { vectors: [[1, 0, 0, 0]] })], NOW)
+  await one.insert(home, [await newMemory('first', { vectors: [[1, 0, 0, 0]] })], { now: NOW })
   await one.remove(home, { kind: 'all' }, REMOVE)
   const statements = makeStatements(schema).spaces
   const { model, dimensions } = OTHER_SPACE
   let write: Promise<unknown> | undefined
   await database.transaction(async (tx) => {
     await tx.query(statements.lock, KEY)
-    write = one.insert(home, [ofOne], NOW)
+    write = one.insert(home, [ofOne], { now: NOW })
     await waitersOf(tx, 1)
     await tx.query(statements.free, [...KEY, model, dimensions])
     await tx.query(statements.adopt, [...KEY, model, dimensions])
@@ -94,14 +94,14 @@ t.test('vectors of the model that a bank has just lost are not stored', POSTGRES
 
 t.test('a bank without vectors is given to the model that writes first, one with vectors to none', async (t) => {
   const { one, other, ofOne, ofOther, models, spaces } = await setUp(t)
-  await one.insert(home, [ofOne], NOW)
-  await other.insert(home, [ofOther], NOW)
+  await one.insert(home, [ofOne], { now: NOW })
+  await other.insert(home, [ofOther], { now: NOW })
   t.strictSame(await models(), ['contract'])
   await one.remove(home, { kind: 'all' }, REMOVE)
-  await other.insert(home, [ofOther], NOW)
+  await other.insert(home, [ofOther], { now: NOW })
   t.strictSame(await models(), ['other'])
   t.strictSame(await spaces(), ['other'])
-  await one.insert(home, [ofOne], NOW)
+  await one.insert(home, [ofOne], { now: NOW })
   t.strictSame(await models(), ['other'])
 })
 
@@ -112,21 +112,23 @@ t.test('a deleted bank has no space, and any store gives it one again with its n
   const late = await newMemory('late')
   const { memoryId, fingerprint } = late
   const writes: Array<[string[], () => Promise<unknown>]> = [
-    [['alone'], async () => await one.insert(home, [await named('alone')], NOW)],
+    [['alone'], async () => await one.insert(home, [await named('alone')], { now: NOW })],
     [['batch 1', 'batch 2'], async () => (
-      await one.insert(home, [await named('batch 1'), await named('batch 2')], NOW)
+      await one.insert(home, [await named('batch 1'), await named('batch 2')], { now: NOW })
     )],
     [['pair 1', 'pair 2'], async () => (
-      await Promise.all(['pair 1', 'pair 2'].map(async (text) => await one.insert(home, [await named(text)], NOW)))
+      await Promise.all(
+        ['pair 1', 'pair 2'].map(async (text) => await one.insert(home, [await named(text)], { now: NOW })),
+      )
     )],
-    [['imported'], async () => await one.import(home, [await named('imported')], 'skip', NOW)],
+    [['imported'], async () => await one.import(home, [await named('imported')], { now: NOW, onConflict: 'skip' })],
     [['late'], async () => {
-      await one.insert(home, [late], NOW)
+      await one.insert(home, [late], { now: NOW })
       const vectors = [new Float32Array([1, 0, 0, 0])]
       t.equal(await one.attachVectors(home, [{ memoryId, fingerprint, vectors }], NOW), 1)
     }],
   ]
-  await one.insert(home, [await named('first')], NOW)
+  await one.insert(home, [await named('first')], { now: NOW })
   for (const [written, write] of writes) {
     t.equal((await replica.removeBank(home, NOW)).memoryCount > 0, true)
     t.strictSame([await spaces(), await models()], [[], []])
@@ -139,7 +141,7 @@ t.test('a deleted bank has no space, and any store gives it one again with its n
 
 t.test('a bank that gets a vector while it is deleted keeps its space', POSTGRES, async (t) => {
   const { schema, one, ofOne, spaces, models } = await setUp(t)
-  await one.insert(home, [ofOne], NOW)
+  await one.insert(home, [ofOne], { now: NOW })
   const replica = await storeIn(database, { schema })
   await database.transaction(async (tx) => {
     // As a write of vectors holds it until its commit.

@@ -66,11 +66,11 @@ await t.test('rows in a budget', async (t) => {
         metadata: { index, note: 'y'.repeat(3000) },
         retainedAt: NOW - Math.floor(index / 2),
         ...(index % 5 === 0 && { chunkMaxCharacters: LONG * 2, vectors: [[1, index, 0, 0]] }),
-      })], NOW)
+      })], { now: NOW })
     }
   }
   await fill(home)
-  await store.insert(small, await newMemories(['ferry one', 'ferry two']), NOW)
+  await store.insert(small, await newMemories(['ferry one', 'ferry two']), { now: NOW })
 
   const lists: Array<Partial<ListRequest>> = [
     { limit: 200 }, { limit: 7 }, { limit: 1 }, { limit: 20, filters: { tags: { values: ['even'], match: 'any' } } },
@@ -169,7 +169,7 @@ await t.test('rows in a budget', async (t) => {
     before = async (statement) => {
       if (statement !== 1) return
       const other = await newMemory(suspect.text.replace('xxx', 'zzz'), { ...suspect, trust: 'suspect' })
-      await store.import(away, [other], 'overwrite', NOW)
+      await store.import(away, [other], { now: NOW, onConflict: 'overwrite' })
     }
     answered.length = 0
     const remaining = await store.search({ ...search, banks: [away], budget: wide() })
@@ -187,9 +187,9 @@ await t.test('rows in a budget', async (t) => {
     before = async (statement) => {
       if (statement !== 1) return
       await store.remove(away, { kind: 'ids', memoryIds: [next.memoryId] }, { now: NOW, dryRun: false, idLimit: 0 })
-      await store.import(away, [rewritten], 'overwrite', NOW)
+      await store.import(away, [rewritten], { now: NOW, onConflict: 'overwrite' })
       await store.insert(
-        away, await newMemories([`ferry later ${'z'.repeat(LONG)}`], { retainedAt: last.retainedAt - 1 }), NOW,
+        away, await newMemories([`ferry later ${'z'.repeat(LONG)}`], { retainedAt: last.retainedAt - 1 }), { now: NOW },
       )
     }
     const budget = wide()
@@ -223,7 +223,7 @@ await t.test('rows in a budget', async (t) => {
   await t.test('a page of memories without vectors ends with the one that reaches the bound', async (t) => {
     const other = await storeIn(database, { schema: schemaIn(t, database) })
     const texts = Array.from({ length: 20 }, (_, index) => `${index} `.padEnd(LONG, 'long '))
-    await other.insert(home, await newMemories(texts, { chunkMaxCharacters: LONG }), NOW)
+    await other.insert(home, await newMemories(texts, { chunkMaxCharacters: LONG }), { now: NOW })
     const found: string[] = []
     const sizes: number[] = []
     for (let last: Unembedded | undefined, isDone = false; !isDone;) {

@@ -50,7 +50,7 @@ function before (statement: string, happen: () => Promise<void>): Executor {
 t.test('a repeated run removes the old vectors after a run that was interrupted after the move', async (t) => {
   const schema = schemaIn(t, database)
   const store = await storeIn(database, { schema })
-  await store.insert(home, await newMemories(['one', 'two'], { vectors: [[1, 0, 0, 0]] }), NOW)
+  await store.insert(home, await newMemories(['one', 'two'], { vectors: [[1, 0, 0, 0]] }), { now: NOW })
   const executor = before(makeReembeddingStatements(schema).dropVectors, async () => { throw new Error('killed') })
   await t.rejects(reembedding(schema, { executor }).reembed(home, () => {}), new Error('killed'))
   await reembedding(schema).reembed(home, () => {})
@@ -60,10 +60,10 @@ t.test('a repeated run removes the old vectors after a run that was interrupted 
 t.test('a memory without a vector that is added during the move is counted once', POSTGRES, async (t) => {
   const schema = schemaIn(t, database)
   const store = await storeIn(database, { schema })
-  await store.insert(home, [await newMemory('one', { vectors: [[1, 0, 0, 0]] })], NOW)
+  await store.insert(home, [await newMemory('one', { vectors: [[1, 0, 0, 0]] })], { now: NOW })
   let come = 0
   const executor = before(makeReembeddingStatements(schema).flag, async () => {
-    if (come++ === 0) await store.insert(home, [await newMemory('two')], NOW)
+    if (come++ === 0) await store.insert(home, [await newMemory('two')], { now: NOW })
   })
   await reembedding(schema, { executor }).reembed(home, () => {})
   t.strictSame(
@@ -77,7 +77,7 @@ t.test('concurrent imports that overwrite the same memories all succeed', POSTGR
   const store = await storeIn(database, { schema: schemaIn(t, database) })
   const memories = await newMemories(Array.from({ length: 50 }, (_, index) => `memory ${index}`))
   const results = await Promise.allSettled(Array.from({ length: 12 }, async () => (
-    await store.import(home, memories, 'overwrite', NOW)
+    await store.import(home, memories, { now: NOW, onConflict: 'overwrite' })
   )))
   t.equal(results.filter(({ status }) => status === 'rejected').length, 0)
   t.equal((await store.statistics(home, NOW)).memoryCount, 50)
@@ -91,7 +91,7 @@ t.test('equal hits of several banks are in the order of the request, however lon
   const store = await storeIn({ ...before('', async () => {}), read }, { schema: schemaIn(t, database) })
   const banks = [bank('slow'), bank('quick')]
   const memories = await newMemories(['otter'], { vectors: [[1, 0, 0, 0]] })
-  for (const each of banks) await store.insert(each, memories, NOW)
+  for (const each of banks) await store.insert(each, memories, { now: NOW })
   for (const order of [banks, banks.toReversed()]) {
     t.strictSame((await lexical(store, order, 'otter')).map(({ bank }) => bank), order)
     t.strictSame((await semantic(store, order, [1, 0, 0, 0])).map(({ bank }) => bank), order)
@@ -101,10 +101,12 @@ t.test('equal hits of several banks are in the order of the request, however lon
 t.test('expired memories are not in the statistics from which scores are computed', async (t) => {
   const schema = schemaIn(t, database)
   const store = await storeIn(database, { schema })
-  await store.insert(home, await newMemories(['otter river', 'boat']), NOW)
+  await store.insert(home, await newMemories(['otter river', 'boat']), { now: NOW })
   const scores = async (now: number) => (await lexical(store, [home], 'otter boat', { now })).map(({ score }) => score)
   const expected = await scores(NOW)
-  await store.insert(home, await newMemories(['otter', 'otter stone', 'otter lamp'], { expiresAt: NOW + 1 }), NOW)
+  await store.insert(
+    home, await newMemories(['otter', 'otter stone', 'otter lamp'], { expiresAt: NOW + 1 }), { now: NOW },
+  )
   t.strictSame(await scores(NOW + 1), expected)
 })
 

@@ -98,8 +98,8 @@ t.test('a database of the previous form finds what a new one finds, in the same 
   const reference = await storeIn(database, { schema: young })
   const all = await memories(200)
   t.ok(all.some(({ passages, documentId }) => passages.length > 1 && documentId !== null))
-  await reference.insert(home, all, NOW)
-  await reference.insert(bank('home', 'acme'), await memories(9), NOW)
+  await reference.insert(home, all, { now: NOW })
+  await reference.insert(bank('home', 'acme'), await memories(9), { now: NOW })
 
   await migrate(database, old, readMigrations().slice(0, BEFORE))
   await copy(young, old)
@@ -119,7 +119,7 @@ t.test('a database of the previous form finds what a new one finds, in the same 
   for (const each of [store, reference]) {
     await each.remove(home, { kind: 'ids', memoryIds: all.slice(30, 60).map(({ memoryId }) => memoryId) }, REMOVE)
     await each.insert(home, (await memories(210)).slice(200)
-      .map((memory, index) => ({ ...memory, memoryId: all[index + 30]!.memoryId })), NOW)
+      .map((memory, index) => ({ ...memory, memoryId: all[index + 30]!.memoryId })), { now: NOW })
   }
   t.strictSame(await hitsOf(store), await hitsOf(reference))
 })
@@ -128,7 +128,7 @@ t.test('lent terms of a server of the previous release change no hit, and a swee
   const [shared, alone] = [schemaIn(t, database), schemaIn(t, database)]
   const [store, reference] = [await storeIn(database, { schema: shared }), await storeIn(database, { schema: alone })]
   const all = await memories(60)
-  for (const each of [store, reference]) await each.insert(home, all, NOW)
+  for (const each of [store, reference]) await each.insert(home, all, { now: NOW })
   await lend(shared)
   const lent = async () => (
     (await database.query<{ lent: number }>(`select count(*)::int as lent from ${shared}.postings p ` +

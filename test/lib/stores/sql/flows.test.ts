@@ -46,6 +46,6 @@ await t.test('every statement of a request waits for a connection in the turn of
   const withVectors = await storeIn(watched, { schema: schemaIn(t, database) })
   waits.length = 0
   const memory = await newMemory('tea', { vectors: [[1, 0, 0, 0]] })
-  await withVectors.insert({ tenantId: null, bankId: 'home', caller: 'user:ann ' }, [memory], NOW)
+  await withVectors.insert({ tenantId: null, bankId: 'home', caller: 'user:ann ' }, [memory], { now: NOW })
   t.strictSame(waits.map(({ flow }) => flow?.[0]), ['user:ann ', 'user:ann '], 'the embedding space, and the memory')
 })

@@ -182,15 +182,17 @@ t.test('every kind of heavy work of a store takes notice of the other callers of
   const schema = schemaIn(t, database)
   const store = new SqlVectorStore({ executor, schema, bootstrapSchema: true, sweepIntervalMs: 0 })
   await store.start({ space: CONTRACT_SPACE, clock: () => NOW, warn: () => {} })
-  await store.insert(ada, await newMemories(['ferry one', 'ferry two']), NOW)
+  await store.insert(ada, await newMemories(['ferry one', 'ferry two']), { now: NOW })
   const words = Array.from({ length: 150 }, (_, index) => `word${index}`).join(' ')
   let count = 0
   const large = async () => await newMemories([`a ${++count} ${LARGE}`, `b ${count} ${LARGE}`])
   const kinds: Array<[name: string, statement: string, heavy: (bank: BankKey) => Promise<unknown>]> = [
     ['searches for many words', 'word0', async (bank) => await searchFor(store, [bank], words, { limit: 10 })],
     ['statistics', 'with live as', async (bank) => await store.statistics(bank, NOW)],
-    ['large writes', 'transaction', async (bank) => await store.insert(bank, await large(), NOW)],
-    ['large imports', 'transaction', async (bank) => await store.import(bank, await large(), 'skip', NOW)],
+    ['large writes', 'transaction', async (bank) => await store.insert(bank, await large(), { now: NOW })],
+    ['large imports', 'transaction', async (bank) => (
+      await store.import(bank, await large(), { now: NOW, onConflict: 'skip' })
+    )],
     ['exports', 'transaction', async (bank) => {
       const { memories } = await store.scan(bank, NOW)
       await memories.return?.()

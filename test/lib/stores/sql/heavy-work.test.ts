@@ -20,7 +20,7 @@ await t.test('heavy statements run a few at a time, and short ones do not wait f
   const database = await sqlDatabase(t)
   const { executor: watched, arrived, close } = barrierExecutor(database)
   const store = await storeIn(watched, { schema: schemaIn(t, database) })
-  await store.insert(home, await newMemories(['ferry one', 'ferry two']), NOW)
+  await store.insert(home, await newMemories(['ferry one', 'ferry two']), { now: NOW })
 
   /** Runs heavy work several times; while `permitted` of them are under way, something short is done. */
   const runBeside = async <T>(kind: string, permitted: number, heavy: () => Promise<T>, short: () => Promise<void>) => {
@@ -69,15 +69,15 @@ await t.test('heavy statements run a few at a time, and short ones do not wait f
   await t.test('large writes, and one whose caller leaves stores nothing', async (t) => {
     let written = 0
     const write = async () => (
-      await store.insert(away, await newMemories([`a ${++written} ${LARGE}`, `b ${LARGE}`]), NOW)
+      await store.insert(away, await newMemories([`a ${++written} ${LARGE}`, `b ${LARGE}`]), { now: NOW })
     )
     const leaving = new AbortController()
     const left = await newMemories([`left ${LARGE}`, LARGE])
     const { underWay, results } = await runBeside('transaction', 2, write, async () => {
-      const waiting = store.insert(away, left, NOW, undefined, leaving.signal)
+      const waiting = store.insert(away, left, { now: NOW, signal: leaving.signal })
       leaving.abort(new Error('gone'))
       await t.rejects(waiting, { message: 'gone' })
-      await store.insert(away, [await newMemory('short')], NOW)
+      await store.insert(away, [await newMemory('short')], { now: NOW })
     })
     t.equal(underWay, 2)
     t.equal(results.length, 4)
@@ -87,12 +87,12 @@ await t.test('heavy statements run a few at a time, and short ones do not wait f
 
   await t.test('exports, imports and removals, each in a bank of its own', async (t) => {
     const banks = Array.from({ length: 16 }, (_, index) => bank(`bulk ${index}`))
-    for (const key of banks) await store.insert(key, [await newMemory('kept', { tags: ['old'] })], NOW)
+    for (const key of banks) await store.insert(key, [await newMemory('kept', { tags: ['old'] })], { now: NOW })
     const imported = await newMemories([`a ${LARGE}`, `b ${LARGE}`])
     const options = { now: NOW, dryRun: false, idLimit: 0 }
     const kinds: Array<(key: BankKey) => Promise<number>> = [
       async (key) => (await store.scan(key, NOW)).count,
-      async (key) => (await store.import(key, imported, 'skip', NOW)).imported,
+      async (key) => (await store.import(key, imported, { now: NOW, onConflict: 'skip' })).imported,
       async (key) => (await store.remove(key, { kind: 'tags', tags: ['old'], match: 'any' }, options)).count,
       async (key) => (await store.remove(key, { kind: 'all' }, options)).count,
       async (key) => (await store.remove(key, { kind: 'all' }, { ...options, dryRun: true })).count,
@@ -108,7 +108,7 @@ await t.test('heavy statements run a few at a time, and short ones do not wait f
         return await kinds[index % kinds.length]!(banks[index]!)
       }, async () => {
         t.equal((await store.list(home, { now: NOW, limit: 10, filters: {} })).length, 2)
-        await store.insert(home, [await newMemory('ferry one')], NOW)
+        await store.insert(home, [await newMemory('ferry one')], { now: NOW })
       })
       t.equal(underWay, 2)
       t.strictSame(results, results.map((_, index) => counts[(first + index) % counts.length]))
@@ -128,10 +128,12 @@ await t.test('heavy statements run a few at a time, and short ones do not wait f
   await t.test('a small import does not wait for large ones', async (t) => {
     const imported = await newMemories([`a ${LARGE}`, `b ${LARGE}`])
     let imports = 0
-    const large = async () => await store.import(bank(`import ${imports++}`), imported, 'skip', NOW)
+    const large = async () => (
+      await store.import(bank(`import ${imports++}`), imported, { now: NOW, onConflict: 'skip' })
+    )
     const started: Array<Promise<unknown>> = []
     const { underWay } = await runBeside('transaction', 2, large, async () => {
-      started.push(store.import(home, await newMemories(['small']), 'skip', NOW))
+      started.push(store.import(home, await newMemories(['small']), { now: NOW, onConflict: 'skip' }))
       await until(() => arrived() > 2)
     })
     t.equal(underWay, 3)
@@ -178,7 +180,7 @@ await t.test('a page of a list reads only its own memories, even if all have the
   const schema = schemaIn(t, database)
   const store = await storeIn(database, { schema })
   const texts = Array.from({ length: 300 }, (_, index) => `memory ${index}`)
-  await store.insert(home, await newMemories(texts), NOW)
+  await store.insert(home, await newMemories(texts), { now: NOW })
   const plan = await planOfList(database, schema, {})
   t.match(plan, /memories_in_order/)
   t.notMatch(plan, /Sort/)
@@ -191,7 +193,7 @@ await t.test('the memories of a period are read without the others of the bank',
   const memories = Array.from({ length: 600 }, async (_, index) => (
     await newMemory(`memory ${index}`, { retainedAt: NOW + index, occurredAt: index % 2 === 0 ? null : index * DAY_MS })
   ))
-  await store.insert(home, await Promise.all(memories), NOW)
+  await store.insert(home, await Promise.all(memories), { now: NOW })
   await database.maintain(`analyze ${schema}.memories`)
   const dated = await planOfList(database, schema, { occurredAfter: 40 * DAY_MS, occurredBefore: 47 * DAY_MS })
   t.match(dated, /memories_dated[^]*Index Cond: [^\n]*occurred_at >=/)

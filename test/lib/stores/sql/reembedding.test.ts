@@ -56,7 +56,9 @@ t.test('a bank moves to another model: every memory has a vector of the new one,
   'one is left', async (t) => {
   const { open, reembedding, embedded, models, statistics } = setUp(t)
   const old = await open()
-  await old.insert(home, await memoriesOf(['red one', 'green two', 'blue three', 'red four', 'green five']), NOW)
+  await old.insert(
+    home, await memoriesOf(['red one', 'green two', 'blue three', 'red four', 'green five']), { now: NOW },
+  )
   await t.rejects(open(NEW_SPACE), new ProviderError('embedding_provider: the configured one makes vectors of newer ' +
     '(3 dimensions), but 1 bank has vectors of contract (4 dimensions). Vectors of two models cannot be compared: ' +
     'configure the provider that made them, or move the banks with `npm run reembed` (node dist/scripts/reembed.js)'))
@@ -84,7 +86,7 @@ t.test('a bank is searched by its old vectors until the move, and concurrent wri
   const { open, reembedding, models, statistics } = setUp(t)
   const old = await open()
   const [first, , third] = await memoriesOf(['red one', 'green two', 'blue three']) as [NewMemory, NewMemory, NewMemory]
-  await old.insert(home, [first, third], NOW)
+  await old.insert(home, [first, third], { now: NOW })
   let call = 0
   const { moved, embedded } = await reembedding({
     batch: 1,
@@ -94,7 +96,7 @@ t.test('a bank is searched by its old vectors until the move, and concurrent wri
         t.strictSame(
           texts(await semantic(old, [home], [1, 0, 0, 0], { limit: 1 })), ['red one'], 'searched by the old model',
         )
-        await old.insert(home, [await newMemory('green meanwhile', { vectors: [[0, 0, 1, 0]] })], NOW)
+        await old.insert(home, [await newMemory('green meanwhile', { vectors: [[0, 0, 1, 0]] })], { now: NOW })
         // Forgotten between the look at it and the insert of its vector.
         await old.remove(home, { kind: 'ids', memoryIds: [first.memoryId] }, REMOVE)
       }
@@ -112,13 +114,14 @@ t.test('a text that is replaced while the vector of the old text is computed get
   const { open, reembedding, models, statistics } = setUp(t)
   const old = await open()
   const memories = await memoriesOf(['red one', 'blue two', 'blue three']) as [NewMemory, NewMemory, NewMemory]
-  await old.insert(home, memories, NOW)
+  await old.insert(home, memories, { now: NOW })
   const { memoryId } = memories[0]
   const seen: string[] = []
   await reembedding({
     embed: async (list) => {
       if (seen.length === 0) {
-        await old.import(home, [await newMemory('green one', { memoryId, vectors: [[0, 0, 1, 0]] })], 'overwrite', NOW)
+        const green = await newMemory('green one', { memoryId, vectors: [[0, 0, 1, 0]] })
+        await old.import(home, [green], { now: NOW, onConflict: 'overwrite' })
       }
       seen.push(...list)
       return list.map(colours)
@@ -138,7 +141,7 @@ t.test('an equal text that is split otherwise while its vectors are computed get
   const old = await open()
   const text = 'red one is the first part. green two is the second part.'
   const memory = await newMemory(text, { vectors: [[1, 0, 0, 0]] })
-  await old.insert(home, [memory], NOW)
+  await old.insert(home, [memory], { now: NOW })
   const { memoryId, fingerprint } = memory
   const seen: string[] = []
   await reembedding({
@@ -146,7 +149,7 @@ t.test('an equal text that is split otherwise while its vectors are computed get
       if (seen.length === 0) {
         const vectors = [[1, 0, 0, 0], [0, 1, 0, 0]]
         const split = await newMemory(text, { memoryId, fingerprint, chunkMaxCharacters: 30, vectors })
-        await old.import(home, [split], 'overwrite', NOW)
+        await old.import(home, [split], { now: NOW, onConflict: 'overwrite' })
       }
       seen.push(...list)
       return list.map(colours)
@@ -160,7 +163,7 @@ t.test('an equal text that is split otherwise while its vectors are computed get
 t.test('an interrupted run continues where it was', async (t) => {
   const { open, reembedding, embedded, models } = setUp(t)
   const old = await open()
-  await old.insert(home, await memoriesOf(['red one', 'green two', 'blue three', 'red four']), NOW)
+  await old.insert(home, await memoriesOf(['red one', 'green two', 'blue three', 'red four']), { now: NOW })
   let calls = 0
   const broken = reembedding({
     embed: async (list) => {
@@ -183,7 +186,7 @@ t.test('after the move a server of the old model searches by words, and the next
   const old = await open(
     CONTRACT_SPACE, (message) => { if (message.startsWith('embedding_provider')) warnings.push(message) },
   )
-  await old.insert(home, await memoriesOf(['red one', 'green two']), NOW)
+  await old.insert(home, await memoriesOf(['red one', 'green two']), { now: NOW })
   await reembedding().reembed(home, () => {})
   const answer = await old.search({
     banks: [home],
@@ -195,8 +198,8 @@ t.test('after the move a server of the old model searches by words, and the next
   })
   t.strictSame([texts(answer.lexical!), texts(answer.semantic!), answer.total], [['red one'], [], 1])
 
-  await old.insert(home, [await newMemory('blue late', { vectors: [[1, 0, 0, 0]] })], NOW)
-  await old.insert(home, [await newMemory('blue later', { vectors: [[1, 0, 0, 0]] })], NOW)
+  await old.insert(home, [await newMemory('blue late', { vectors: [[1, 0, 0, 0]] })], { now: NOW })
+  await old.insert(home, [await newMemory('blue later', { vectors: [[1, 0, 0, 0]] })], { now: NOW })
   t.match(warnings, [/^embedding_provider: the bank home was moved to another model/], 'said once')
   t.strictSame(await statistics(), { memories: 4, embedded: 2 })
   const newer: string[] = []
@@ -211,7 +214,7 @@ t.test('after the move a server of the old model searches by words, and the next
 t.test('a bank without vectors gets them', async (t) => {
   const { open, reembedding, statistics } = setUp(t)
   const store = await open(NEW_SPACE)
-  await store.insert(home, await newMemories(['red one', 'green two']), NOW)
+  await store.insert(home, await newMemories(['red one', 'green two']), { now: NOW })
   t.strictSame(await reembedding().banks(), [{ bank: home, memories: 2 }])
   t.strictSame(await reembedding().reembed(home, () => {}), { embedded: 2, moved: false, settled: true })
   t.strictSame(await statistics(), { memories: 2, embedded: 2 })
@@ -220,9 +223,9 @@ t.test('a bank without vectors gets them', async (t) => {
 
 t.test('an emptied bank is free for another model', async (t) => {
   const { open, models } = setUp(t)
-  await (await open()).insert(home, await memoriesOf(['red one']), NOW)
+  await (await open()).insert(home, await memoriesOf(['red one']), { now: NOW })
   await (await open()).remove(home, { kind: 'all' }, REMOVE)
   const store = await open(NEW_SPACE)
-  await store.insert(home, [await newMemory('green two', { vectors: [[0, 1, 0]] })], NOW)
+  await store.insert(home, [await newMemory('green two', { vectors: [[0, 1, 0]] })], { now: NOW })
   t.strictSame(await models(), [{ model: 'newer', vectors: 1 }])
 })

@@ -15,10 +15,12 @@ await t.test('a removal and an import of more memories than one statement takes 
     Array.from({ length: 1201 }, (_, index) => `memory ${index}`), { tags: ['many'], documentId: 'document' },
   )
   const others = await newMemories(['one that stays'], { documentId: 'document' })
-  t.same(await store.import(home, [...memories, ...others], 'skip', NOW), {
+  t.same(await store.import(home, [...memories, ...others], { now: NOW, onConflict: 'skip' }), {
     imported: 1202, skipped: 0, overwritten: 0,
   })
-  t.same(await store.import(home, memories, 'overwrite', NOW), { imported: 0, skipped: 0, overwritten: 1201 })
+  t.same(await store.import(home, memories, { now: NOW, onConflict: 'overwrite' }), {
+    imported: 0, skipped: 0, overwritten: 1201,
+  })
   const { count, memoryIds } = await store.remove(home, { kind: 'tags', tags: ['many'], match: 'any' }, {
     now: NOW, dryRun: false, idLimit: 1000,
   })
@@ -43,7 +45,7 @@ await t.test('a bank without statistics of the planner is scanned once when it i
   const found = await plan(makeStatements(schema).removal.removeBank)
   t.match(found, /Delete on memories/, 'the plan is that of the removal')
   t.notMatch(found, /Join Filter/)
-  await store.insert(home, await newMemories(['one', 'two', 'three']), NOW)
+  await store.insert(home, await newMemories(['one', 'two', 'three']), { now: NOW })
   const memories = await store.list(home, { now: NOW, limit: 10, filters: {} })
   const memoryIds = memories.map(({ memoryId }) => memoryId).sort()
   for (const idLimit of [0, 2, 10]) {
@@ -84,7 +86,7 @@ for (const analyzed of [false, true]) {
     for (let count = 0; count < 40; count++) {
       memories.push(await newMemory(`${words} memory${count}`, { vectors: [[1, 0, 0, 0]], chunkMaxCharacters: 5000 }))
     }
-    await store.insert(home, memories, NOW)
+    await store.insert(home, memories, { now: NOW })
     const analyses = analyzed ? ['memories', 'postings', 'embeddings'] : []
     for (const table of analyses) await database.maintain(`analyze ${schema}.${table}`)
     const removed = memories.slice(0, 10).map(({ memoryId }) => memoryId)

@@ -46,9 +46,9 @@ end $$`)
 type Replace = (store: SqlVectorStore, memories: readonly NewMemory[]) => Promise<unknown>
 
 const replacements: Array<[string, Replace]> = [
-  ['an import', async (store, memories) => await store.import(home, memories, 'overwrite', NOW)],
+  ['an import', async (store, memories) => await store.import(home, memories, { now: NOW, onConflict: 'overwrite' })],
   ['a memory of higher trust', async (store, [first]) => (
-    await store.insert(home, [{ ...first!, trust: 'trusted', memoryId: newId() }], NOW)
+    await store.insert(home, [{ ...first!, trust: 'trusted', memoryId: newId() }], { now: NOW })
   )],
 ]
 
@@ -63,7 +63,7 @@ async function removeDuring (
 ): Promise<{ removed: number, left: SqlVectorStore }> {
   const remover = await storeIn(database, { schema })
   const memories = await newMemories(['one', 'two', 'three'], { tags: ['red'], trust: 'suspect' })
-  await remover.insert(home, memories, NOW)
+  await remover.insert(home, memories, { now: NOW })
   let removal: Promise<{ count: number }> | undefined
   // Another process: the stores share nothing but the database.
   const { executor, arm } = beforeCommit(async (tx) => {
@@ -93,7 +93,7 @@ t.test('a removal by ids that waits for an import removes the memories that have
   )
   const { removed, left } = await removeDuring(schemaIn(t, database), async (store, memories) => {
     const others = [await newMemory('heron', { memoryId: memories[0]!.memoryId, tags: ['red'] })]
-    await store.import(home, others, 'overwrite', NOW)
+    await store.import(home, others, { now: NOW, onConflict: 'overwrite' })
   }, someIds)
   t.equal(removed, 2, 'the replaced memory and the other one')
   t.strictSame((await left.list(home, { now: NOW, limit: 10, filters: {} })).map(({ text }) => text), ['three'])
@@ -102,7 +102,7 @@ t.test('a removal by ids that waits for an import removes the memories that have
 t.test('a removal of all memories waits for a sweep of expired ones, but is not repeated', POSTGRES, async (t) => {
   const schema = schemaIn(t, database)
   const store = await storeIn(database, { schema })
-  await store.insert(home, [await newMemory('brief', { expiresAt: NOW + 1 }), await newMemory('lasting')], NOW)
+  await store.insert(home, [await newMemory('brief', { expiresAt: NOW + 1 }), await newMemory('lasting')], { now: NOW })
   let attempts = 0
   const remover = await storeIn({
     ...beforeCommit(async () => {}).executor,
@@ -126,7 +126,7 @@ t.test('a removal of all memories waits for a sweep of expired ones, but is not 
 
 t.test('of two removals of the same memories one counts them', POSTGRES, async (t) => {
   const store = await storeIn(database, { schema: schemaIn(t, database) })
-  await store.insert(home, await newMemories(['one', 'two', 'three'], { tags: ['red'] }), NOW)
+  await store.insert(home, await newMemories(['one', 'two', 'three'], { tags: ['red'] }), { now: NOW })
   const remove = async (selector: Selector) => (
     (await store.remove(home, selector, { now: NOW, dryRun: false, idLimit: 0 })).count
   )

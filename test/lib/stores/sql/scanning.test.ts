@@ -47,7 +47,7 @@ await t.test('scans', async (t) => {
   const large = Array.from({ length: 250 }, (_, index) => `large ${index} ${'x'.repeat(49_000)}`)
   for (const texts of [small, large]) {
     for (let start = 0; start < texts.length; start += 100) {
-      await store.insert(home, await newMemories(texts.slice(start, start + 100)), NOW)
+      await store.insert(home, await newMemories(texts.slice(start, start + 100)), { now: NOW })
     }
   }
 

@@ -32,14 +32,14 @@ t.test('a search without filters does not read the whole bank for its total, eve
   const schema = schemaIn(t, database)
   const store = await storeIn(database, { schema })
   const texts = Array.from({ length: 600 }, (_, index) => `note ${index}`)
-  await store.insert(home, await newMemories(texts, { vectors: [[1, 0, 0, 0]] }), NOW)
+  await store.insert(home, await newMemories(texts, { vectors: [[1, 0, 0, 0]] }), { now: NOW })
   await store.insert(home, [
     await newMemory('an otter without a vector'),
     await newMemory('a heron without a vector'),
     await newMemory('an otter that has expired', { vectors: [[1, 0, 0, 0]], expiresAt: NOW - 1 }),
     await newMemory('an expired otter without a vector', { expiresAt: NOW - 1 }),
     await newMemory('an otter that expires', { vectors: [[1, 0, 0, 0]], expiresAt: NOW + 1 }),
-  ], NOW)
+  ], { now: NOW })
   for (const table of ['memories', 'embeddings', 'postings']) await database.maintain(`analyze ${schema}.${table}`)
   const words = { lexical: { terms: ['otter'], ...BM25, context: false } }
   const meaning = { semantic: { vector: Float32Array.of(1, 0, 0, 0) } }
@@ -62,7 +62,7 @@ t.test('many tags of a filter are looked up in a table, and not compared with ea
   await store.insert(home, [
     await newMemory('an otter', { tags: ['tag 1', 'tag 99'] }), await newMemory('a heron', { tags: ['other'] }),
     await newMemory('a stoat'),
-  ], NOW)
+  ], { now: NOW })
   const values = Array.from({ length: 100 }, (_, index) => `tag ${index}`)
   const count = async (tags: { values: string[], match: 'any', orUntagged?: boolean }) => (
     await store.countMemories(home, { now: NOW, filters: { tags }, limit: 10 })

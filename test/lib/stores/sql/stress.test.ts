@@ -103,8 +103,8 @@ t.test('many simultaneous operations on one bank succeed, and its index stays co
         const memories = await memoriesOf(
           what.kind === 'insert' ? what.names.slice(0, 1) : what.names, what.brief, what.life, now,
         )
-        if (what.kind === 'insert' || what.kind === 'batch') await store.insert(home, memories, now)
-        else await store.import(home, memories, what.kind, now)
+        if (what.kind === 'insert' || what.kind === 'batch') await store.insert(home, memories, { now })
+        else await store.import(home, memories, { now, onConflict: what.kind })
       }
     }
   }

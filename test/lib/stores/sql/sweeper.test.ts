@@ -19,7 +19,7 @@ t.test('expired rows are deleted for good, in every bank, and nothing else', asy
       await newMemory('a brief apple', { expiresAt: NOW + 10, vectors: [[1, 0, 0, 0]] }),
       await newMemory('a longer apple', { expiresAt: NOW + 20, vectors: [[1, 0, 0, 0]] }),
       await newMemory('a lasting apple', { vectors: [[1, 0, 0, 0]] }),
-    ], NOW)
+    ], { now: NOW })
   }
   const rows = async (table: string) => (
     (await database.read<{ count: number }>(`select count(*)::int as count from ${schema}.${table}`))[0]!.count
@@ -47,8 +47,8 @@ t.test('records of idempotency keys are deleted when they expire', async (t) => 
   const schema = schemaIn(t, database)
   const store = await storeIn(database, { schema })
   const keyed = (key: string) => ({ key, requestFingerprint: 'f', context: 'null' })
-  await store.insert(bank('one'), [await newMemory('first')], NOW, keyed('first'))
-  await store.insert(bank('one'), [await newMemory('second')], NOW + 1, keyed('second'))
+  await store.insert(bank('one'), [await newMemory('first')], { now: NOW, idempotency: keyed('first') })
+  await store.insert(bank('one'), [await newMemory('second')], { now: NOW + 1, idempotency: keyed('second') })
   const sweeper = new Sweeper({
     executor: database, schema, statements: makeStatements(schema), intervalMs: 0, vacuum: false,
   })
@@ -118,7 +118,7 @@ t.test('a bank without memories leaves no statistics, and counts from 0 when it 
   const schema = schemaIn(t, database)
   const store = await storeIn(database, { schema })
   const [emptied, kept, deleted] = [bank('emptied'), bank('kept'), bank('deleted')]
-  for (const key of [emptied, kept, deleted]) await store.insert(key, await newMemories(['a', 'b c']), NOW)
+  for (const key of [emptied, kept, deleted]) await store.insert(key, await newMemories(['a', 'b c']), { now: NOW })
   for (const key of [emptied, kept]) {
     const [first] = await listAll(store, key)
     await store.remove(key, { kind: 'ids', memoryIds: [first!.memoryId] }, REMOVE)
@@ -133,7 +133,7 @@ t.test('a bank without memories leaves no statistics, and counts from 0 when it 
     from ${schema}.bank_statistics s group by 1 order by 1`)
   await sweeper.sweep(NOW)
   t.strictSame(await statistics(), [{ bank_id: 'kept', memories: 1 }])
-  await store.insert(emptied, await newMemories(['d']), NOW)
+  await store.insert(emptied, await newMemories(['d']), { now: NOW })
   await store.removeBank(kept, NOW)
   await sweeper.sweep(NOW + 3_599_999)
   t.strictSame(await statistics(), [{ bank_id: 'emptied', memories: 1 }, { bank_id: 'kept', memories: 0 }])
@@ -193,9 +193,8 @@ t.test('the tables that a large write has filled are analyzed after it', async (
       'select reltuples::float8 as rows from pg_class where oid = to_regclass($1)', [`${schema}.memories`],
     ))[0]!.rows
   )
-  await store.import(
-    bank('filled'), await newMemories(Array.from({ length: 300 }, (_, index) => `memory ${index}`)), 'skip', NOW,
-  )
+  const many = await newMemories(Array.from({ length: 300 }, (_, index) => `memory ${index}`))
+  await store.import(bank('filled'), many, { now: NOW, onConflict: 'skip' })
   t.equal(await rows(), 300, 'after the commit, because before it nothing is visible')
 })
 

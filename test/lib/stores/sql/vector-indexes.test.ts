@@ -31,7 +31,7 @@ async function setUp (t: Test, options: Partial<VectorIndexesOptions> = {}) {
           vectors: [[Math.cos(index * STEP), Math.sin(index * STEP), 0, 0]], tags: index % 2 === 0 ? ['even'] : [],
         })
       )))
-      await store.insert(bank(name, tenantId), memories, NOW)
+      await store.insert(bank(name, tenantId), memories, { now: NOW })
       return memories
     },
     indexes: async () => (await database.read<{ name: string, definition: string }>(
@@ -102,7 +102,7 @@ t.test('the index alone answers a search of a bank whose memories have several p
         [Math.cos(angle), Math.sin(angle), 0, 0]
       )),
     })
-  ))), NOW)
+  ))), { now: NOW })
   const vectorIndexes = make()
   await vectorIndexes.update(CONTRACT_SPACE, () => {})
   let reads = 0

@@ -15,14 +15,14 @@ t.test('a write that waits for a connection can be cancelled', {
   t.teardown(async () => { await executor.close() })
   const store = await storeIn(executor, { schema: quoteSchema(freshSchema(t)) })
   const [one, two, three] = [await newMemory('one'), await newMemory('two'), await newMemory('three')]
-  await store.insert(home, [one], NOW)
+  await store.insert(home, [one], { now: NOW })
   const leaving = new AbortController()
   const { signal } = leaving
   await executor.transaction(async () => {
     const writes = [
-      store.insert(home, [two], NOW, undefined, signal),
-      store.insert(home, [two, three], NOW, undefined, signal),
-      store.import(home, [two], 'skip', NOW, undefined, undefined, signal),
+      store.insert(home, [two], { now: NOW, signal }),
+      store.insert(home, [two, three], { now: NOW, signal }),
+      store.import(home, [two], { now: NOW, onConflict: 'skip', signal }),
       // In the other bank, because in the same one it would wait for the import.
       store.remove(bank('other'), { kind: 'all' }, { now: NOW, dryRun: false, idLimit: 0, signal }),
     ]
