@@ -6,6 +6,7 @@ import { compileFilters } from '../stores/filters.js'
 import type { Candidate, CandidateScores, Filters, Memory, SearchResult } from '../stores/vector-store.js'
 import { formatInstant } from '../time/clock.js'
 import type { ExplainStages } from './schemas.js'
+import type { Mutable } from '../validation/members.js'
 
 /** Number of candidates that the search of a strategy returns for a memory that is not among the usual ones. */
 export const DEEP_SEARCH_LIMIT = 1000
@@ -43,7 +44,7 @@ export function failedFilters (memory: Memory, filters: Filters): Failed {
 
 /** Filters that match the memory and hardly any other. */
 export function narrowest ({ tags, metadata, occurredAt, retainedAt }: Memory): Filters {
-  const filters: Filters = { asOf: retainedAt }
+  const filters: Mutable<Filters> = { asOf: retainedAt }
   if (tags.length > 0) filters.tags = { values: tags, match: 'all' }
   if (Object.keys(metadata).length > 0) filters.metadata = metadata
   return occurredAt === null ? filters : { ...filters, occurredAfter: occurredAt, occurredBefore: occurredAt + 1 }

@@ -11,6 +11,7 @@ import { TokenCount } from '../text/tokens.js'
 import type { OpenBank } from './file-settings.js'
 import { instantField } from './records.js'
 import type { RetainItem } from './schemas.js'
+import type { Mutable } from '../validation/members.js'
 
 /** An item whose fields passed the cheap checks. Expensive work follows after its admission. */
 export interface CheckedItem {
@@ -83,7 +84,7 @@ export async function prepare (
   const { text, tags, metadata, occurredAt, expiresAt, documentId, source, redactions } = item
   const tokens = TokenCount.of(text)
   // Written without a spread, which takes several times as long.
-  const memory: Memory = {
+  const memory: Mutable<Memory> = {
     memoryId, retainedAt, trust, text, tags, metadata, occurredAt, expiresAt, documentId, source, tokens,
   }
   const labels = labelsOf(memory)

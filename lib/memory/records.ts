@@ -5,6 +5,7 @@ import type { Explanation } from '../retrieval/explanation.js'
 import type { ReferenceTime } from '../retrieval/request.js'
 import type { Filters, Memory } from '../stores/vector-store.js'
 import type { Hit, MemoryRecord, RecallRequest } from './schemas.js'
+import type { Mutable } from '../validation/members.js'
 
 /** @throws ServiceError invalid_request that names the field */
 export function instantField (field: string, text: string): number {
@@ -28,7 +29,7 @@ export interface WireFilters extends Pick<
 
 export function readFilters (wire: WireFilters): Filters {
   const { tags, metadata, occurred_after: after, occurred_before: before, as_of: asOf, min_trust: minTrust } = wire
-  const filters: Filters = {}
+  const filters: Mutable<Filters> = {}
   if (tags !== undefined) filters.tags = { values: tags, match: wire.tags_match ?? 'any' }
   if (metadata !== undefined) filters.metadata = metadata
   if (after !== undefined) filters.occurredAfter = instantField('occurred_after', after)

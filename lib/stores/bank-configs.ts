@@ -4,16 +4,16 @@ import { DAY_MS } from '../time/days.js'
 /** The configuration of a bank as its administrators set it. */
 export interface BankConfig {
   /** Increases with every change in the store, across all banks; no two changes share a revision. */
-  revision: number
+  readonly revision: number
   /**
    * The configuration as JSON; null when the bank's own configuration was removed. It is returned as it was written,
    * because entity tags depend on each character.
    */
-  document: string | null
+  readonly document: string | null
   /** Milliseconds since the epoch. */
-  updatedAt: number
+  readonly updatedAt: number
   /** The principal who made the change; null for an anonymous caller. */
-  updatedBy: string | null
+  readonly updatedBy: string | null
 }
 
 /** A configuration that replaces whatever is in force. */
@@ -25,24 +25,24 @@ export interface BankConfigChange extends NewBankConfig {
    * The revision on which the change is based, 0 for a bank without a configuration of its own. If another revision is
    * in force, nothing changes. Absent: the change applies to whatever revision is in force.
    */
-  expected?: number
+  readonly expected?: number
 }
 
 /** Whether the change was made, and the revision in force afterwards, 0 when the bank has none. */
 export interface BankConfigOutcome {
-  changed: boolean
-  revision: number
+  readonly changed: boolean
+  readonly revision: number
 }
 
 /** Banks whose configuration has changed since a revision. */
 export interface BankConfigChanges {
   /** The newest revision of the store, to pass to the next call; 0 when no configuration was ever set. */
-  revision: number
+  readonly revision: number
   /**
    * Undefined when there are too many banks to list, or when the given revision is too old to be known, or higher than
    * the newest one, as after a restore.
    */
-  banks: BankKey[] | undefined
+  readonly banks: readonly BankKey[] | undefined
 }
 
 /** Maximum number of configurations in the history of a bank; the newest are kept. */
@@ -59,7 +59,7 @@ export interface BankConfigStore {
   /** Whether other processes may change the configurations that this process reads. */
   readonly isShared: boolean
   /** @returns configurations in no particular order; banks without one of their own are left out */
-  read (banks: readonly BankKey[]): Promise<Array<{ bank: BankKey, config: BankConfig }>>
+  read (banks: readonly BankKey[]): Promise<Array<Readonly<{ bank: BankKey, config: BankConfig }>>>
   /**
    * Sets the configuration of a bank, or removes it when the document is null, and adds the change to the bank's
    * history, in one transaction.

@@ -6,18 +6,18 @@ export const IDEMPOTENCY_LIFETIME_MS = DAY_MS
 /** What a store records in the transaction of a write, for a caller who repeats the request with the same key. */
 export interface IdempotentWrite {
   /** SHA-256 of caller, operation and key, in hex. */
-  key: string
+  readonly key: string
   /** Equal for equal requests. */
-  requestFingerprint: string
+  readonly requestFingerprint: string
   /** The data that the response needs in addition to the outcome of the write, as JSON. */
-  context: string
+  readonly context: string
 }
 
 /** The record of a write, from which its response can be rebuilt. */
 export interface IdempotencyRecord {
-  requestFingerprint: string
+  readonly requestFingerprint: string
   /** Written by `recordText`, parsed by `readRecord`. */
-  text: string
+  readonly text: string
 }
 
 /** A request has used this key for its write. Nothing more was written; the record of the key can be looked up. */
@@ -36,9 +36,9 @@ export class IdempotencyKeyTaken extends Error {
 const RECORD_VERSION = 2
 
 type StoredResult =
-  | { kind: 'outcome', context: unknown, outcome: unknown }
+  | { readonly kind: 'outcome', readonly context: unknown, readonly outcome: unknown }
   /** From an earlier release. */
-  | { kind: 'answer', answer: unknown }
+  | { readonly kind: 'answer', readonly answer: unknown }
 
 /**
  * The text of a record. The context is inserted unparsed: that of a batch is large, and a transaction is open

@@ -4,6 +4,7 @@ import { SplitMap } from './split-map.js'
 import {
   LowerTrustError, MemoryChangedError, type ImportOutcome, type NewMemory, type OnConflict,
 } from './vector-store.js'
+import type { Mutable } from '../validation/members.js'
 
 /** A memory of the bank, with the properties that decide conflicts with an import. */
 export interface ExistingMemory {
@@ -35,7 +36,7 @@ export function * importSteps<S extends object> (
   memories: readonly NewMemory[], existing: ExistingMemories<S>, toExisting: (each: S) => ExistingMemory,
   onConflict: OnConflict,
 ): Steps<ImportPlan<S>> {
-  const outcome: ImportOutcome = { imported: 0, skipped: 0, overwritten: 0 }
+  const outcome: Mutable<ImportOutcome> = { imported: 0, skipped: 0, overwritten: 0 }
   // An element is undefined when a later memory of the same call replaced it. In the maps, null marks the key of a
   // replaced memory.
   const added: Array<NewMemory | undefined> = []

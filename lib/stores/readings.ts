@@ -7,59 +7,59 @@ import type { Filters } from './searches.js'
 /** The conditions on a memory of a list, in addition to the filters of a search. */
 export interface ListFilters extends Filters {
   /** Exactly this level. */
-  trust?: Trust
+  readonly trust?: Trust
   /** Whether it has no `occurredAt`. */
-  undated?: true
+  readonly undated?: true
   /** Inclusive bound on `retainedAt`. */
-  retainedAfter?: number
+  readonly retainedAfter?: number
   /** Exclusive bound on `retainedAt`. */
-  retainedBefore?: number
+  readonly retainedBefore?: number
 }
 
 export interface ListRequest {
-  now: number
-  limit: number
+  readonly now: number
+  readonly limit: number
   /** A store without `countMemories` never receives the filters that only lists have. */
-  filters: ListFilters
+  readonly filters: ListFilters
   /** Default newest first; only a store with `countMemories` receives `oldest`. */
-  order?: 'newest' | 'oldest' | undefined
+  readonly order?: 'newest' | 'oldest' | undefined
   /** Number of memories to skip before the page; only a store with `countMemories` receives it. */
-  offset?: number | undefined
+  readonly offset?: number | undefined
   /** The last memory of the previous page; this page begins after it. */
-  after?: { retainedAt: number, memoryId: string } | undefined
+  readonly after?: Readonly<{ retainedAt: number, memoryId: string }> | undefined
   /** As in SearchRequest. */
-  budget?: RowBudget | undefined
+  readonly budget?: RowBudget | undefined
 }
 
 export interface BankSummary extends BankKey {
-  memoryCount: number
-  lastRetainedAt: number | null
+  readonly memoryCount: number
+  readonly lastRetainedAt: number | null
 }
 
 export interface BankStatistics extends BankSummary {
-  passageCount: number
+  readonly passageCount: number
   /** Memories without vectors, counted by a store that accepts late vectors. */
-  unembeddedCount?: number
-  tokens: number
+  readonly unembeddedCount?: number
+  readonly tokens: number
   /**
    * The number of memories by tag, in any order: of the 100 most used tags (`MAX_TAG_COUNTS` of tag-counts.ts). Which
    * of equally used ones it leaves out at the limit is not defined, but a store always leaves out the same ones. A bank
    * may have any number of tags, so a store does not read more than these; what else it returns is left out of the
    * answer.
    */
-  tagCounts: ReadonlyMap<string, number>
-  firstRetainedAt: number | null
-  firstOccurredAt: number | null
-  lastOccurredAt: number | null
+  readonly tagCounts: ReadonlyMap<string, number>
+  readonly firstRetainedAt: number | null
+  readonly firstOccurredAt: number | null
+  readonly lastOccurredAt: number | null
 }
 
 export interface NeighboursRequest {
-  now: number
+  readonly now: number
   /** Maximum number of neighbours on this side. */
-  before: number
-  after: number
+  readonly before: number
+  readonly after: number
   /** As in SearchRequest. */
-  budget?: RowBudget | undefined
+  readonly budget?: RowBudget | undefined
 }
 
 /**
@@ -67,46 +67,46 @@ export interface NeighboursRequest {
  * none.
  */
 export interface Neighbourhood {
-  memory: Memory
+  readonly memory: Memory
   /** The last is adjacent to the memory. */
-  before: Memory[]
+  readonly before: readonly Memory[]
   /** The first is adjacent to the memory. */
-  after: Memory[]
+  readonly after: readonly Memory[]
 }
 
 /** Days are counted from the epoch, in UTC. */
 export interface DayRange {
-  now: number
+  readonly now: number
   /** The first day, inclusive. */
-  from: number
+  readonly from: number
   /** The last day, inclusive. */
-  until: number
+  readonly until: number
 }
 
 export interface DayCounts {
   /** Memories that were retained on days before `from`. */
-  before: number
+  readonly before: number
   /** Memories by the day on which they were retained; a day without any is absent. */
-  byDay: ReadonlyMap<number, number>
+  readonly byDay: ReadonlyMap<number, number>
 }
 
 export interface ListBanksRequest {
-  now: number
+  readonly now: number
   /** Only banks of this tenant, null for no tenant; undefined for all tenants. */
-  tenantId?: string | null
+  readonly tenantId?: string | null
   /** Only banks with this name. */
-  bankId?: string
-  limit: number
-  after?: BankKey | undefined
+  readonly bankId?: string
+  readonly limit: number
+  readonly after?: BankKey | undefined
   /** The caller for whom the work is done, as in TurnBudget.next. */
-  caller?: string
+  readonly caller?: string
 }
 
 export interface Scan {
-  count: number
+  readonly count: number
   /**
    * To be iterated once. A reader that stops before the end calls `return`, where the store provides it, even before
    * the first memory: it releases the resources held for the reader.
    */
-  memories: AsyncIterable<Memory> & { return?: (value?: undefined) => Promise<unknown> }
+  readonly memories: AsyncIterable<Memory> & { return?: (value?: undefined) => Promise<unknown> }
 }

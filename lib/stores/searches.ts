@@ -13,53 +13,53 @@ export interface Filters {
    * exact: the memory has these tags and no others, so an empty list matches memories without tags. A memory without
    * tags matches no other tag filter, unless `orUntagged` is set.
    */
-  tags?: { values: readonly string[], match: 'any' | 'all' | 'exact', orUntagged?: boolean }
+  readonly tags?: Readonly<{ values: readonly string[], match: 'any' | 'all' | 'exact', orUntagged?: boolean }>
   /** Every listed key is present with an equal value. */
-  metadata?: Readonly<Metadata>
+  readonly metadata?: Readonly<Metadata>
   /** The value of the key is one of these texts, or none of them; a memory without the key passes `none of` too. */
-  metadataText?: { key: string, is: 'one of' | 'none of', values: readonly string[] }
+  readonly metadataText?: Readonly<{ key: string, is: 'one of' | 'none of', values: readonly string[] }>
   /** The memory belongs to one of these documents; null stands for memories without a document. */
-  documentIds?: ReadonlyArray<string | null>
+  readonly documentIds?: ReadonlyArray<string | null>
   /** Inclusive. A memory without `occurredAt` never matches an occurred bound. */
-  occurredAfter?: number
+  readonly occurredAfter?: number
   /** Exclusive. */
-  occurredBefore?: number
+  readonly occurredBefore?: number
   /** Inclusive bound on `retainedAt`. */
-  asOf?: number
+  readonly asOf?: number
   /** Inclusive lower bound on `trust`; `suspect` admits every memory. */
-  minTrust?: Trust
+  readonly minTrust?: Trust
 }
 
 /** The lexical part of a search; lib/stores/context.ts defines its result. */
 export interface LexicalRequest {
   /** Distinct. */
-  terms: readonly string[]
+  readonly terms: readonly string[]
   /** Term frequency saturation of BM25, >= 0: the smaller, the less repetitions of a term count. */
-  k1: number
+  readonly k1: number
   /**
    * Length normalization. pivot: none for passages of up to so many terms, proportional above. notesPivot: the pivot
    * for notes and articles, at least `pivot`; only with `context` and without the semantic strategy. b: as in BM25,
    * relative to the bank's average, from 0 (none) to 1 (proportional).
    */
-  length: { pivot: number, notesPivot?: number } | { b: number }
+  readonly length: Readonly<{ pivot: number, notesPivot?: number }> | Readonly<{ b: number }>
   /** Whether memories are also found by the words of their neighbours in the document. */
-  context: boolean
+  readonly context: boolean
 }
 
 export interface SearchRequest {
   /** At least one; candidates of all banks are ranked together. */
-  banks: readonly BankKey[]
+  readonly banks: readonly BankKey[]
   /** Memories that have expired by this instant are not found. */
-  now: number
-  filters: Filters
+  readonly now: number
+  readonly filters: Filters
   /** Absent: the strategy is not used. */
-  lexical?: LexicalRequest | undefined
+  readonly lexical?: LexicalRequest | undefined
   /** The semantic strategy: the query's embedding. Absent: the strategy is not used. */
-  semantic?: { vector: Float32Array } | undefined
+  readonly semantic?: Readonly<{ vector: Float32Array }> | undefined
   /** Maximum number of candidates that each strategy returns, over all banks. */
-  limit: number
+  readonly limit: number
   /** Checked by a store that copies memories, before it copies them. Absent: nothing is counted. */
-  budget?: RowBudget | undefined
+  readonly budget?: RowBudget | undefined
 }
 
 /** How well a memory matches a query, by its best passage; each score is within 0–1. */
@@ -68,44 +68,44 @@ export interface CandidateScores {
    * The share of the highest BM25 score that the query could reach in the bank, by the terms of the memory and of its
    * neighbours; 0 when none of them is a query term.
    */
-  lexical?: number
+  readonly lexical?: number
   /** The same for the memory's own terms alone, at most `lexical`; equal to it without `context`. */
-  own?: number
+  readonly own?: number
   /** The cosine, with negative values as 0. Absent for a memory without vectors. */
-  semantic?: number
+  readonly semantic?: number
 }
 
 export interface Candidate {
-  bank: BankKey
-  memory: Memory
+  readonly bank: BankKey
+  readonly memory: Memory
   /** The score of the strategy that returned the candidate: `scores.lexical` or `scores.semantic`. */
-  score: number
+  readonly score: number
   /** By every requested strategy, even one that did not return the memory. */
-  scores: CandidateScores
+  readonly scores: CandidateScores
   /** The number of passages of the memory. */
-  passageCount: number
+  readonly passageCount: number
   /**
    * For a memory of several passages, those that matched, best first, ties in order; at most three. A lexical candidate
    * has each with its own score; one found only by its neighbours' terms has its first passage with the lexical score
    * of the memory. Empty for a memory of one passage.
    */
-  passages: ReadonlyArray<{ start: number, end: number, score: number }>
+  readonly passages: ReadonlyArray<Readonly<{ start: number, end: number, score: number }>>
 }
 
 export interface SearchResult {
   /** Descending by score, ties by memory id. Absent when the strategy was not requested. */
-  lexical?: Candidate[]
-  semantic?: Candidate[]
+  readonly lexical?: Candidate[]
+  readonly semantic?: Candidate[]
   /**
    * Memories that pass the filters and match in a strategy, regardless of `limit`; memories that match only by their
    * neighbours' terms count if they are in a window of the pool.
    */
-  total: number
+  readonly total: number
 }
 
 /** What is ordered by the memory that it belongs to. */
 interface OfMemory {
-  memory: Pick<Memory, 'memoryId'>
+  readonly memory: Pick<Memory, 'memoryId'>
 }
 
 export function byMemoryId (a: OfMemory, b: OfMemory): number {

@@ -21,55 +21,55 @@ export * from './writes.js'
 
 /** The state of a store. A store may also reject or never settle: both count as down. */
 export interface StoreHealth {
-  healthy: boolean
+  readonly healthy: boolean
   /** For the log; never sent to a client. */
-  message?: string
+  readonly message?: string
 }
 
 /** The state of a bounded pool of database connections. */
 export interface PoolStatus {
   /** Maximum number of connections. */
-  size: number
-  inUse: number
+  readonly size: number
+  readonly inUse: number
   /** Number of callers that wait for a connection. */
-  waiting: number
+  readonly waiting: number
 }
 
 /** What a store receives before its first use. */
 export interface StoreStart {
   /** Absent when the semantic strategy is off: the store then receives no vectors. */
-  space?: EmbeddingSpace | undefined
-  clock: Clock
+  readonly space?: EmbeddingSpace | undefined
+  readonly clock: Clock
   /**
    * Maximum size in bytes of the temporary files of all scans together (`bounds.spool_bytes`); beyond it a scan rejects
    * with server_busy.
    */
-  spoolBytes?: number
+  readonly spoolBytes?: number
   /** For the operator's log, as `info`. Never contains text of a memory. */
-  warn: (message: string) => void
-  info?: (message: string) => void
+  readonly warn: (message: string) => void
+  readonly info?: (message: string) => void
 }
 
 /** An amount that a bank uses on a UTC day. */
 export interface UsageEntry {
-  bank: BankKey
+  readonly bank: BankKey
   /** Days since the epoch. */
-  day: number
+  readonly day: number
   /** Name of the quantity counted. */
-  counter: string
+  readonly counter: string
   /** An integer; negative only to correct a count. */
-  amount: number
+  readonly amount: number
 }
 
 export interface UsageReservation extends UsageEntry {
   /** Maximum of the count. */
-  limit: number
+  readonly limit: number
 }
 
 export type UsageOutcome =
-  | { granted: true }
+  | { readonly granted: true }
   /** Nothing was counted. `usedUp` is the index of an entry that would exceed its limit. */
-  | { granted: false, usedUp: number }
+  | { readonly granted: false, readonly usedUp: number }
 
 /**
  * The interface of a vector store. In every method `(tenantId, bankId)` identifies a bank: banks of two tenants share
@@ -123,7 +123,7 @@ export interface VectorStore {
    * space are left out. A page of long memories may have fewer than `limit`; only after the last one is it empty.
    */
   listUnembedded? (
-    request: { now: number, limit: number, after?: BankKey & { memoryId: string } },
+    request: Readonly<{ now: number, limit: number, after?: BankKey & Readonly<{ memoryId: string }> }>,
   ): Promise<Unembedded[]>
   get (bank: BankKey, memoryId: string, now: number): Promise<Memory | undefined>
   /**
@@ -137,7 +137,9 @@ export interface VectorStore {
    * Counts the memories that pass the filters, up to `limit`. A store with this method accepts every field of a
    * ListRequest; with any other store, a list that needs more is `not_supported`.
    */
-  countMemories? (bank: BankKey, request: { now: number, filters: ListFilters, limit: number }): Promise<number>
+  countMemories? (
+    bank: BankKey, request: Readonly<{ now: number, filters: ListFilters, limit: number }>,
+  ): Promise<number>
   /**
    * Undefined when there is no such memory; one without a document is returned alone. Without this method:
    * `not_supported`.

@@ -13,26 +13,26 @@ export interface WriteOptions {
 }
 
 export type Selector =
-  | { kind: 'ids', memoryIds: readonly string[] }
-  | { kind: 'tags', tags: readonly string[], match: 'any' | 'all' }
-  | { kind: 'all' }
+  | { readonly kind: 'ids', readonly memoryIds: readonly string[] }
+  | { readonly kind: 'tags', readonly tags: readonly string[], readonly match: 'any' | 'all' }
+  | { readonly kind: 'all' }
 
 /** A memory of the bank: what the answer of a retain says about it. */
 export interface StoredMemory {
-  memoryId: string
-  passageCount: number
-  trust: Trust
+  readonly memoryId: string
+  readonly passageCount: number
+  readonly trust: Trust
 }
 
 export type InsertOutcome =
-  | { stored: true, memoryId: string }
+  | { readonly stored: true, readonly memoryId: string }
   /** An exact repeat of this memory. */
-  | { stored: false } & StoredMemory
+  | { readonly stored: false } & StoredMemory
 
 export interface ImportOutcome {
-  imported: number
-  skipped: number
-  overwritten: number
+  readonly imported: number
+  readonly skipped: number
+  readonly overwritten: number
 }
 
 /**
@@ -71,11 +71,11 @@ export class MemoryChangedError extends Error {
 
 /** Documents whose memories are replaced by those of a write. */
 export interface DocumentReplacement {
-  documentIds: readonly string[]
+  readonly documentIds: readonly string[]
   /** Ids of memories of the documents that are kept. */
-  keep: readonly string[]
+  readonly keep: readonly string[]
   /** When false, the call rejects with RemovalRefusedError if the documents have memories that would be removed. */
-  mayRemove: boolean
+  readonly mayRemove: boolean
 }
 
 /** The documents have memories that the caller may not remove. Nothing was written. */
@@ -94,11 +94,11 @@ export interface RemoveOptions extends WriteOptions {
 }
 
 export interface RemoveOutcome {
-  count: number
-  memoryIds: string[]
+  readonly count: number
+  readonly memoryIds: readonly string[]
 }
 
 export interface RemovedBank {
-  memoryCount: number
-  configRemoved: boolean
+  readonly memoryCount: number
+  readonly configRemoved: boolean
 }

@@ -1,3 +1,6 @@
+/** T while it is built: its members can still be set. */
+export type Mutable<T> = { -readonly [Name in keyof T]: T[Name] }
+
 /** T with optional members in the place of those that can be undefined. */
 type WithoutUndefined<T> =
   { [Name in keyof T as undefined extends T[Name] ? never : Name]: T[Name] } &

@@ -46,8 +46,11 @@ export const listRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async (ap
     const { memory_count: count } = await app.memory.banks.describe(bankId, context)
     // Memories are never marked invalid here; they are deleted.
     if (query.state === 'invalidated') return { items: [], total: 0, limit, offset }
-    const filters: Filters = { ...tagFilter(query), ...kindFilter(query.type === undefined ? [] : [query.type]) }
-    if (documentId !== undefined) filters.documentIds = [documentId]
+    const filters: Filters = {
+      ...tagFilter(query),
+      ...kindFilter(query.type === undefined ? [] : [query.type]),
+      ...(documentId !== undefined && { documentIds: [documentId] }),
+    }
     const isFiltered = Object.keys(filters).length > 0 || q !== undefined
     if (!isFiltered && offset >= count) return { items: [], total: count, limit, offset }
     // A filtered list is read to its end in any case, because its length is counted.

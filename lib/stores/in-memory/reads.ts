@@ -13,6 +13,7 @@ import type {
 import type { Bank } from './bank.js'
 import { compareKeys, type Directory } from './directory.js'
 import { isUnexpired, type Accept, type Entry } from './entry.js'
+import type { Mutable } from '../../validation/members.js'
 
 /**
  * Reads in time slices as long as the bank does not change.
@@ -181,7 +182,7 @@ export function * summarise (bank: Bank, accept: Accept): Steps<BankSummary> {
 export function * collectStatistics (
   bank: Bank, accept: Accept,
 ): Steps<{ statistics: BankStatistics, counts: TokenCount[] }> {
-  const statistics = noStatistics(yield * summarise(bank, accept))
+  const statistics: Mutable<BankStatistics> = noStatistics(yield * summarise(bank, accept))
   // Numbers, because a bank can have a million tags, and an object for each doubles the memory.
   const tagCounts = new SplitMap<number>()
   const counts: TokenCount[] = []

@@ -7,6 +7,7 @@ import type { Accept, Entry, PassageRef } from './entry.js'
 import type { VectorEntry } from './vector-index.js'
 import type { Steps } from '../../concurrency/steps.js'
 import { lexicalSearch, type LexicalMatches, type LexicalResult, type MatchedPassages } from './lexical-search.js'
+import type { Mutable } from '../../validation/members.js'
 
 const NO_PASSAGES: Candidate['passages'] = []
 
@@ -47,7 +48,7 @@ export class SearchCollector {
 
   result (): SearchResult {
     const { lexical, semantic } = this.#request
-    const result: SearchResult = { total: this.#total }
+    const result: Mutable<SearchResult> = { total: this.#total }
     if (lexical !== undefined) result.lexical = this.#lexical
     if (semantic !== undefined) result.semantic = this.#semantic
     return result

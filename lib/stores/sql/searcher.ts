@@ -11,6 +11,7 @@ import { toMemory, type MemoryRow } from './rows.js'
 import { searchStatement } from './search-statement.js'
 import { nearestStatement, type Nearest } from './semantic-strategy.js'
 import type { VectorIndexes } from './vector-indexes.js'
+import type { Mutable } from '../../validation/members.js'
 
 /** Banks of one request that are searched concurrently; limited so that other requests get connections. */
 const MAX_CONCURRENT_BANKS = 4
@@ -89,7 +90,7 @@ export class SqlSearcher {
     const merge = (strategy: 'lexical' | 'semantic') => (
       bestOverBanks(found.map(({ [strategy]: candidates }) => candidates), request.limit)
     )
-    const result: SearchResult = { total: found.reduce((sum, { total }) => sum + total, 0) }
+    const result: Mutable<SearchResult> = { total: found.reduce((sum, { total }) => sum + total, 0) }
     if (request.lexical !== undefined) result.lexical = merge('lexical')
     if (request.semantic !== undefined) result.semantic = merge('semantic')
     return result
@@ -177,7 +178,7 @@ function ofFirstPassage ({ by_own_words: own }: CandidateRow, score: number): nu
 }
 
 function scoresOf (row: CandidateRow, { lexical }: SearchRequest): CandidateScores {
-  const scores: CandidateScores = {}
+  const scores: Mutable<CandidateScores> = {}
   if (lexical !== undefined) {
     scores.lexical = row.by_words ?? 0
     scores.own = row.by_own_words ?? 0

@@ -110,12 +110,10 @@ export function importingContract (t: Test, open: OpenStore): void {
       for (const key of [together, apart]) {
         for (const each of before) await store.import(key, [each], { now: NOW, onConflict: 'skip' })
       }
-      const sum = outcome(0, 0, 0)
+      let sum = outcome(0, 0, 0)
       for (const each of memories) {
         const { imported, skipped, overwritten } = await store.import(apart, [each], { now: NOW, onConflict })
-        sum.imported += imported
-        sum.skipped += skipped
-        sum.overwritten += overwritten
+        sum = outcome(sum.imported + imported, sum.skipped + skipped, sum.overwritten + overwritten)
       }
       assert.deepEqual(await store.import(together, memories, { now: NOW, onConflict }), sum)
       assert.deepEqual(await listAll(store, together), await listAll(store, apart))
