@@ -23,7 +23,8 @@ export interface Request {
   path: string
   /** Null: anonymous. Default: the owner. */
   principal?: string | null
-  headers?: Record<string, string>
+  /** A list is sent as one header for each of its values. */
+  headers?: Record<string, string | readonly string[]>
   body?: string | Buffer
   limitMs?: number
 }
@@ -138,7 +139,7 @@ export function openSocket (target: { port: number }): Socket {
 export function rawRequest ({ method, path, principal = OWNER, headers = {}, body = '' }: Request): string {
   const lines = Object.entries({
     host: '127.0.0.1', ...(principal !== null && { 'x-service-principal': principal }), ...headers,
-  }).map(([name, value]) => `${name}: ${value}\r\n`).join('')
+  }).flatMap(([name, values]) => [values].flat().map((value) => `${name}: ${value}\r\n`)).join('')
   const length = body === '' ? '' : `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n`
   return `${method ?? (body === '' ? 'GET' : 'POST')} ${path} HTTP/1.1\r\n${lines}${length}\r\n${body.toString()}`
 }

@@ -76,6 +76,11 @@ async function attack (options: Options): Promise<Result[]> {
         const generated = await runGenerated({ store, heap, databaseUrl }, options, idleServer)
         console.error(`${store}: ${generated.run} of ${generated.cases} requests that are generated from the OpenAPI ` +
           `document, seed ${options.seed}`)
+        if (generated.slowest !== undefined) {
+          const { name, worstMs } = generated.slowest
+          console.error(`The longest block of those that passed is ${worstMs.toFixed(0)} ms: --cases ${
+            JSON.stringify(name)}`)
+        }
         for (const result of generated.results) console.error(formatProgress(result))
         results.push(...generated.results)
       }

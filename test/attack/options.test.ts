@@ -26,8 +26,8 @@ await t.test('--only accepts names and prefixes of names', async (t) => {
     'never-read-recall', 'never-read-list', 'never-read-export', 'foreign-host',
   ])
   t.match(
-    readOptions(['--only', 'generated', '--seconds', '5', '--seed=7'], {}),
-    { inputs: [], generated: true, seconds: 5, seed: 7 },
+    readOptions(['--only', 'generated', '--seconds', '5', '--seed=7', '--cases', 'POST /v1'], {}),
+    { inputs: [], generated: true, seconds: 5, seed: 7, cases: 'POST /v1' },
   )
   t.equal(readOptions(['--only', 'import-tiny'], {}).generated, false)
 })

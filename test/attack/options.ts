@@ -9,6 +9,7 @@ export const USAGE = `npm run attack -- [options]
   --heap MB          megabytes of the server's old generation; default 512
   --seconds N        time for the bodies from the OpenAPI document, on each store; default 60
   --seed N           seed of the order of those bodies; default 1
+  --cases TEXT       of those only the ones whose names contain the text
   --list             only prints the names of the inputs
   --impact           instead measures p50 and p99 of 500 legitimate clients, without each input and with it
   --soak MINUTES     instead runs the inputs in turn on one server, and watches memory, files and descriptors
@@ -22,6 +23,7 @@ export interface Options {
   heap: number
   seconds: number
   seed: number
+  cases: string | undefined
   list: boolean
   impact: boolean
   soakMinutes: number | undefined
@@ -41,6 +43,7 @@ export function readOptions (args: string[], env: Readonly<Record<string, string
       heap: { type: 'string', default: '512' },
       seconds: { type: 'string', default: '60' },
       seed: { type: 'string', default: '1' },
+      cases: { type: 'string' },
       list: { type: 'boolean', default: false },
       impact: { type: 'boolean', default: false },
       soak: { type: 'string' },
@@ -55,6 +58,7 @@ export function readOptions (args: string[], env: Readonly<Record<string, string
     heap: wholeNumber('--heap', values.heap, 64, 65_536),
     seconds: wholeNumber('--seconds', values.seconds, 1, 86_400),
     seed: wholeNumber('--seed', values.seed, 0, 999_999_999),
+    cases: values.cases,
     list: values.list,
     impact: values.impact,
     soakMinutes: values.soak === undefined ? undefined : wholeNumber('--soak', values.soak, 1, 10_000),

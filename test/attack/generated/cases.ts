@@ -2,8 +2,10 @@ import { seededRandom, type Random } from '../../../bench/http/vocabulary.js'
 import type { Request } from '../client.js'
 import { FOREIGN_BANK, OWN_BANK, OWNER, SOURCE, OUTSIDER } from '../target.js'
 import { BODY_LIMIT } from '../texts.js'
+import { headerCases, pathCases, queryCases } from './head-cases.js'
 import { growthsOf, type ValueGenerator } from './long-values.js'
 import { around, isObject, operationsOf, SchemaReader, type Json, type Operation } from './schema-walk.js'
+import { isFreeText, valuesWithinBounds } from './within-bounds.js'
 
 /** One request that is made from the document. */
 export interface Case {
@@ -13,8 +15,6 @@ export interface Case {
 
 /** What fits into the limit of a body together with what surrounds it. */
 const ROOM = BODY_LIMIT - 1024
-/** Node.js takes 16 KiB of a head. */
-const URL_ROOM = 12_000
 const MEMORY_ID = '01936f0e-7b3c-7a10-8d2f-4b1f2c3d4e5f'
 
 /** The owner on her bank, and one without rights on another's; what of a document only the gateway itself knows. */
@@ -26,52 +26,100 @@ const knownOf = ({ bank }: Caller): Record<string, Json> => ({
 })
 
 /**
- * Every way to grow every place of every operation, for both callers, in an order that follows from the seed. The
- * operations take turns: in whatever time there is, none is left out because another has a great schema.
+ * Every way to fill every place of every operation, in an order that follows from the seed. The operations take turns,
+ * and so do values within the bounds, values beyond them, and heads: in whatever time there is, none is left out
+ * because another has a great schema. Values within the bounds are sent only by the owner, and heads too, because the
+ * other caller is refused before them.
  */
 export function casesOf (document: unknown, seed: number): Case[] {
   const reader = new SchemaReader(document)
+  const elements = new SchemaReader(withoutExamplesOfTexts(document))
   const random = seededRandom(seed)
-  const groups = operationsOf(document).flatMap((operation) => CALLERS.map(
-    (caller) => shuffle([...bodyCases(reader, operation, caller), ...queryCases(operation, caller)], random),
-  ))
-  const rounds = Math.max(...groups.map(({ length }) => length))
-  return Array.from({ length: rounds }, (_, round) => groups.flatMap((group) => group[round] ?? [])).flat()
+  const groups = operationsOf(document).flatMap((operation) => CALLERS.map((caller) => {
+    const { within, beyond } = bodyCases(reader, elements, operation, caller, seed)
+    const known = knownOf(caller)
+    const sample = sampleRequest(reader, operation, caller)
+    const queries = queryCases(operation, sample)
+    const heads = caller.principal === OWNER
+      ? [...pathCases(operation, sample, known), ...headerCases(operation, sample)]
+      : []
+    const named = [queries, heads].map((list) => list.map(({ name, request }) => (
+      { name: `${name}, as ${caller.principal}`, request }
+    )))
+    return inTurn([within, beyond, ...named].map((list) => shuffle(list, random)))
+  }))
+  return inTurn(groups)
 }
 
-const pathOf = (path: string, caller: Caller) => path.replaceAll(/\{([^}]+)\}/g, (_, name: string) => {
-  const known = knownOf(caller)[name]
-  return typeof known === 'string' ? known : 'a'
-})
+/** The first of each list, then the second of each. */
+function inTurn<T> (lists: readonly T[][]): T[] {
+  const rounds = Math.max(0, ...lists.map(({ length }) => length))
+  return Array.from({ length: rounds }, (_, round) => lists.flatMap((list) => list.slice(round, round + 1))).flat()
+}
 
-function bodyCases (reader: SchemaReader, { method, path, body }: Operation, caller: Caller): Case[] {
-  if (body === undefined) return []
-  const { contentType, schema } = body
+function pathOf (path: string, caller: Caller): string {
+  return path.replaceAll(/\{([^}]+)\}/g, (_, name: string) => {
+    const known = knownOf(caller)[name]
+    return typeof known === 'string' ? known : 'a'
+  })
+}
+
+/** A valid request, as far as the document tells. */
+function sampleRequest (reader: SchemaReader, { method, path, body }: Operation, caller: Caller): Request {
+  const made = { method, path: pathOf(path, caller), principal: caller.principal }
+  if (body === undefined) return made
+  const headers = { 'content-type': body.contentType }
+  if (isLines(body)) return { ...made, headers, body: `${HEADER}{"text":"a"}\n` }
+  return { ...made, headers, body: JSON.stringify(wholeSample(reader, body.schema, knownOf(caller))) }
+}
+
+/** The document, in which a sample of a text that may be any is not one of the examples. */
+function withoutExamplesOfTexts (document: unknown): unknown {
+  return JSON.parse(JSON.stringify(document, function (this: unknown, key, value: unknown) {
+    return key === 'examples' && isObject(this) && isFreeText(this) ? undefined : value
+  })) as unknown
+}
+
+/** A body of lines has no schema of a line: the lines are what grows. */
+function isLines ({ contentType }: { contentType: string }): boolean {
+  return !contentType.includes('json') || contentType.includes('ndjson')
+}
+
+/** @param elements samples elements of lists, whose free texts are changed */
+function bodyCases (
+  reader: SchemaReader, elements: SchemaReader, operation: Operation, caller: Caller, seed: number,
+): { within: Case[], beyond: Case[] } {
+  const { method, path, body } = operation
+  if (body === undefined) return { within: [], beyond: [] }
   type Sides = readonly [before: string, after: string]
   const make = (where: string, { name, make: text }: ValueGenerator, [before, after]: Sides): Case => ({
     name: `${method} ${path} ${where}: ${name}, as ${caller.principal}`,
     request: () => ({
-      method,
-      path: pathOf(path, caller),
-      principal: caller.principal,
-      headers: { 'content-type': contentType },
+      ...sampleRequest(reader, operation, caller),
       body: `${before}${text(ROOM - Buffer.byteLength(before) - Buffer.byteLength(after))}${after}`,
     }),
   })
   const known = knownOf(caller)
-  // A body of lines has no schema of a line: the lines are what grows.
-  if (!contentType.includes('json') || contentType.includes('ndjson')) {
-    return LINES.map((growth) => make('a line', growth, ['', '']))
-  }
-  return reader.places(schema).flatMap((place) => {
+  if (isLines(body)) return { within: [], beyond: LINES.map((growth) => make('a line', growth, ['', ''])) }
+  const { schema } = body
+  const places = reader.places(schema).map((place) => {
     const own = reader.at(schema, place) ?? {}
     const [variant = {}] = reader.variants(own)
+    const [elementSchema = {}] = variant.items === undefined ? [] : reader.variants(variant.items)
     const element = variant.items === undefined ? undefined : reader.sample(variant.items, known)
-    const sample = place.length === 0 ? wholeSample(reader, own, known) : reader.sample(own, known)
-    return growthsOf(variant, sample, element).map((growth) => make(
-      place.length === 0 ? 'whole' : place.join('.'), growth, around(reader, schema, place, known),
+    const isWhole = place.length === 0
+    const sample = isWhole ? wholeSample(reader, own, known) : reader.sample(own, known)
+    const inPlace = (values: ValueGenerator[]) => values.map((value) => make(
+      isWhole ? 'whole' : place.join('.'), value, around(reader, schema, place, known),
     ))
+    const free = variant.items === undefined ? undefined : elements.sample(variant.items, known)
+    const filled = { schema: variant, sample, element: free, elementSchema, isWhole }
+    return {
+      within: caller.principal === OWNER ? inPlace(valuesWithinBounds(filled, seed)) : [],
+      beyond: inPlace(growthsOf(variant, sample, element)),
+    }
   })
+  return { within: places.flatMap(({ within }) => within), beyond: places.flatMap(({ beyond }) => beyond) }
 }
 
 /** The document's own example, with what the caller may use put in. */
@@ -116,26 +164,6 @@ const LINES: readonly ValueGenerator[] = [
     ),
   },
 ]
-
-function queryCases ({ method, path, query }: Operation, caller: Caller): Case[] {
-  const grown = query.flatMap(({ name }) => [
-    [`${name}: long`, `${name}=${'a'.repeat(URL_ROOM)}`],
-    [`${name}: long number`, `${name}=${'9'.repeat(URL_ROOM)}`],
-    [`${name}: escapes`, `${name}=${'%00'.repeat(URL_ROOM / 3)}`],
-    [
-      `${name}: again and again`,
-      Array.from({ length: Math.floor(URL_ROOM / (name.length + 3)) }, () => `${name}=1`).join('&'),
-    ],
-    [`${name}: members`, Array.from({ length: 500 }, (_, index) => `${name}[${index}]=1`).join('&')],
-    [`${name}: empty`, `${name}=`],
-    [`${name}: 1e999`, `${name}=1e999`],
-    [`${name}: unknown beside it`, `${name}=1&${Array.from({ length: 1500 }, (_, index) => `q${index}`).join('&')}`],
-  ])
-  return grown.map(([name, text]) => ({
-    name: `${method} ${path} ?${name}, as ${caller.principal}`,
-    request: () => ({ method, path: `${pathOf(path, caller)}?${text}`, principal: caller.principal }),
-  }))
-}
 
 /** Fisher and Yates. */
 function shuffle<T> (items: readonly T[], random: Random): T[] {

@@ -25,11 +25,11 @@ const nested = (open: string, core: string, close: string) => (bytes: number) =>
   return `${open.repeat(depth)}${core}${close.repeat(depth)}`
 }
 
-/** Members with different short names. */
-function mapOf (value: string): (bytes: number) => string {
+/** Members with different short names, at most `count`. */
+export function mapOf (value: string, count = Infinity): (bytes: number) => string {
   return (bytes) => {
     const parts: string[] = []
-    for (let index = 0, used = 2; used < bytes; index++) {
+    for (let index = 0, used = 2; used < bytes && index < count; index++) {
       const member = `"${index.toString(36)}":${value}`
       used += member.length + 1
       parts.push(member)
@@ -122,7 +122,7 @@ export function growthsOf (schema: Schema, sample: Json, element: Json | undefin
   ]
 }
 
-const isMap = ({ type, additionalProperties }: Schema) => (
+export const isMap = ({ type, additionalProperties }: Schema) => (
   type === 'object' && additionalProperties !== undefined && additionalProperties !== false
 )
 

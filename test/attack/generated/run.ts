@@ -5,11 +5,14 @@ import { warmUp, type Result } from '../measure.js'
 import { Prober } from '../probes.js'
 import { OWN_BANK, OWNER, startTarget, type Target, type TargetOptions } from '../target.js'
 import { faultsOf, isAllowed, mayBeNoise, type Measured } from '../verdict.js'
+import { fillBank } from '../texts.js'
 import { casesOf, type Case } from './cases.js'
 
 export interface GeneratedOptions {
   seed: number
   seconds: number
+  /** Only the cases whose names contain this. */
+  cases?: string | undefined
 }
 
 /** The results of the cases that were run in time. */
@@ -18,22 +21,28 @@ export interface GeneratedRun {
   results: Result[]
   run: number
   cases: number
+  /** The passed case with the longest time without an answer. */
+  slowest: { name: string, worstMs: number } | undefined
 }
 
 const REPEATS = 2
-/** The bank is deleted after this many cases, because valid bodies store memories in it. */
+/** The bank is filled anew after this many cases, because valid bodies store memories in it, or delete them. */
 const CLEAN_EVERY = 50
+/** Memories that searches find, and their characters. */
+const MEMORIES = 100
+const CHARACTERS = 2000
 const CASE_LIMIT_MS = 60_000
 
 /** Sends requests generated from the document of the running server, one after the other, until the time is over. */
 export async function runGenerated (
-  options: TargetOptions, { seed, seconds }: GeneratedOptions, idleServer: ChildServer,
+  options: TargetOptions, { seed, seconds, cases: part = '' }: GeneratedOptions, idleServer: ChildServer,
 ): Promise<GeneratedRun> {
   const results: Result[] = []
   const total = new Tally()
   const peak = { worstMs: 0, newConnectionWorstMs: 0, machineMs: 0, peakMb: 0 }
   let live = await start(options, idleServer)
-  const cases = casesOf(await documentOf(live.target), seed)
+  const cases = casesOf(await documentOf(live.target), seed).filter(({ name }) => name.includes(part))
+  let slowest: GeneratedRun['slowest']
   const begunAt = performance.now()
   let run = 0
   try {
@@ -42,6 +51,7 @@ export async function runGenerated (
       run += 1
       if (result.verdict.length > 0) results.push(result)
       else {
+        if (result.worstMs > (slowest?.worstMs ?? 0)) slowest = { name: result.input, worstMs: result.worstMs }
         peak.worstMs = Math.max(peak.worstMs, result.worstMs)
         peak.newConnectionWorstMs = Math.max(peak.newConnectionWorstMs, result.newConnectionWorstMs)
         peak.machineMs = Math.max(peak.machineMs, result.machineMs)
@@ -51,9 +61,8 @@ export async function runGenerated (
         await stop(live)
         live = await start(options, idleServer)
       } else if (run % CLEAN_EVERY === 0) {
-        await send(live.target, {
-          method: 'DELETE', path: `/v1/banks/${OWN_BANK}`, principal: OWNER,
-        })
+        await send(live.target, { method: 'DELETE', path: `/v1/banks/${OWN_BANK}`, principal: OWNER })
+        await fillBank(live.target, OWN_BANK, MEMORIES, CHARACTERS)
       }
     }
   } finally {
@@ -74,7 +83,7 @@ export async function runGenerated (
     verdict: [],
     runs: 1,
   }
-  return { results: [...results, passed], run, cases: cases.length }
+  return { results: [...results, passed], run, cases: cases.length, slowest }
 }
 
 interface Live {
@@ -88,6 +97,7 @@ async function start (options: TargetOptions, idleServer: ChildServer): Promise<
   await warmUp(target)
   // The document is created at the first request, which another input measures.
   await documentOf(target)
+  await fillBank(target, OWN_BANK, MEMORIES, CHARACTERS)
   return { target, prober }
 }
 

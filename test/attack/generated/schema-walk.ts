@@ -10,8 +10,15 @@ export interface Operation {
   path: string
   /** Undefined: it takes no body. */
   body: { contentType: string, schema: Schema } | undefined
-  /** Of the query. */
-  query: Array<{ name: string, schema: Schema }>
+  /** Its parameters, by their place. */
+  query: Parameter[]
+  headers: Parameter[]
+  pathParameters: Parameter[]
+}
+
+export interface Parameter {
+  name: string
+  schema: Schema
 }
 
 /** Of JSON Schema, what is used here. */
@@ -68,15 +75,22 @@ export function operationsOf (document: unknown): Operation[] {
 /** One for each content type of the body. */
 function read (method: string, path: string, shared: unknown, operation: Record<string, unknown>): Operation[] {
   const parameters = [shared, operation['parameters']].flatMap((list) => Array.isArray(list) ? list : []).map(members)
-  const query = parameters.filter(({ in: place, name }) => place === 'query' && typeof name === 'string')
-    .map(({ name, schema }) => ({ name: String(name), schema: schemaOf(schema) }))
+  const parametersIn = (where: string): Parameter[] => (
+    parameters.filter(({ in: place, name }) => place === where && typeof name === 'string')
+      .map(({ name, schema }) => ({ name: String(name), schema: schemaOf(schema) }))
+  )
   const content = Object.entries(members(members(operation['requestBody'])['content']))
   const bodies = content.map(([contentType, value]) => {
     const { schema, example } = members(value)
     return { contentType, schema: { ...schemaOf(schema), ...(isJson(example) && { example }) } }
   })
   return (bodies.length === 0 ? [undefined] : bodies).map((body) => ({
-    method: method.toUpperCase(), path, body, query,
+    method: method.toUpperCase(),
+    path,
+    body,
+    query: parametersIn('query'),
+    headers: parametersIn('header'),
+    pathParameters: parametersIn('path'),
   }))
 }
 

@@ -1,8 +1,11 @@
+import { MAX_HEADER_BYTES } from '../../../plugins/auth/bearer.js'
 import { sendOk, send, type Request } from '../client.js'
 import { FOREIGN_BANK, OWN_BANK, OWNER, SOURCE, OUTSIDER, type Target } from '../target.js'
 import type { Input } from './input.js'
 
 const MB = 1_000_000
+/** As long as a path or a header may be beside the other headers. */
+const LONG = MAX_HEADER_BYTES - 1024
 const MARKS = '\u0301\u0323'.repeat(30_000)
 
 function each (name: string, about: string, requests: () => readonly Request[], more: Partial<Input> = {}): Input {
@@ -117,14 +120,17 @@ export const parsing: readonly Input[] = [
     `${' '.repeat(5 * MB)}{}${'\n'.repeat(5 * MB)}`,
   )),
   each('huge-url', 'paths and queries as long as a head may be', () => [
-    { path: `/v1/banks/${'a'.repeat(15_000)}` },
-    { path: `/v1/banks/${'%61'.repeat(5000)}/memories` },
-    { path: `/v1/banks/${OWN_BANK}/memories?${'tags=a&'.repeat(2200)}` },
-    { path: `/v1/banks/${OWN_BANK}/memories?cursor=${'A'.repeat(15_000)}` },
-    { path: `/v1/banks?${Array.from({ length: 2500 }, (_, index) => `q${index}=1`).join('&')}` },
-    { path: `/v1/banks/${'a'.repeat(60_000)}` },
-    { path: `/${'/'.repeat(15_000)}` },
-    { path: '/v1/whoami', headers: { 'x-request-id': 'r'.repeat(15_000), 'x-service-on-behalf-of': 'o'.repeat(500) } },
+    { path: `/v1/banks/${'a'.repeat(LONG)}` },
+    { path: `/v1/banks/${'%61'.repeat(LONG / 3)}/memories` },
+    { path: `/v1/banks/${OWN_BANK}/memories?${'tags=a&'.repeat(LONG / 7)}` },
+    { path: `/v1/banks/${OWN_BANK}/memories?cursor=${'A'.repeat(LONG)}` },
+    { path: `/v1/banks?${Array.from({ length: 4000 }, (_, index) => `q${index}=1`).join('&')}` },
+    { path: `/v1/banks/${'a'.repeat(2 * MAX_HEADER_BYTES)}` },
+    { path: `/${'/'.repeat(LONG)}` },
+    {
+      path: '/v1/whoami',
+      headers: { 'x-request-id': 'r'.repeat(LONG - 1000), 'x-service-on-behalf-of': 'o'.repeat(500) },
+    },
   ], { allowed: ['200', '400', '404', '414', '431', 'closed'] }),
   each('odd-configurations', 'PUT and PATCH of a configuration with odd and huge maps', oddConfigurations, {
     prepare: async (target: Target) => { await sendOk(target, retain('')) },
