@@ -6,7 +6,7 @@ import { checker } from '../../bench/checker.js'
 import { bankOfSize } from '../../bench/http/workloads.js'
 import { Child } from './child.js'
 import { sendOk, Tally } from './client.js'
-import type { Input } from './inputs/input.js'
+import { configurationOf, type Input } from './inputs/input.js'
 import { startTarget, type TargetOptions } from './target.js'
 
 const CLIENTS = 500
@@ -40,7 +40,7 @@ export interface Impact {
 }
 
 export async function measureImpact (input: Input, options: TargetOptions): Promise<Impact> {
-  const target = await startTarget({ ...options, configuration: input.configuration ?? '' })
+  const target = await startTarget({ ...options, configuration: await configurationOf(input) })
   let clients: Child | undefined
   try {
     // The server gets priority over other programs of the machine.

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ChildServer } from '../../bench/child-server.js'
 import { sendOk, Tally } from './client.js'
-import type { Input } from './inputs/input.js'
+import { configurationOf, type Input } from './inputs/input.js'
 import { Prober, type Liveness } from './probes.js'
 import { OWN_BANK, OWNER, startTarget, type Target, type TargetOptions } from './target.js'
 import { faultsOf, isAllowed, mayBeNoise, type Measured } from './verdict.js'
@@ -41,7 +41,7 @@ export async function measureInput (input: Input, options: TargetOptions, idleSe
 async function measureOnce (
   input: Input, options: TargetOptions, idleServer: ChildServer,
 ): Promise<Omit<Result, 'runs'>> {
-  const target = await startTarget({ ...options, configuration: input.configuration ?? '' })
+  const target = await startTarget({ ...options, configuration: await configurationOf(input) })
   const prober = new Prober(target, idleServer)
   try {
     await warmUp(target)

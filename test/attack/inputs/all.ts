@@ -9,10 +9,11 @@ import type { Input } from './input.js'
 import { mcp } from './mcp.js'
 import { parsing } from './parsing.js'
 import { readers } from './readers.js'
+import { reflectStreams } from './reflect-streams.js'
 import { transfers } from './transfers.js'
 
 /** Every hostile input, in the order in which they are run. */
 export const INPUTS: readonly Input[] = [
-  ...envelopes, ...transfers, ...contents, ...readers, ...parsing, ...connections, ...capacity, ...amounts, ...mcp,
-  ...hindsight, ...console,
+  ...envelopes, ...transfers, ...contents, ...readers, ...reflectStreams, ...parsing, ...connections, ...capacity,
+  ...amounts, ...mcp, ...hindsight, ...console,
 ]
