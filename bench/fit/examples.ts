@@ -50,15 +50,15 @@ export async function makeExamples (
         results.push(await store.search({ ...request, filters, limit: MIN_CANDIDATES / 2 }))
       }
       const candidates = mergeCandidates(results, false)
-      const judged = runSync(rankingInputSteps(candidates, runSync(signalsSteps(candidates, signals)), question))
+      const inputs = runSync(rankingInputSteps(candidates, runSync(signalsSteps(candidates, signals)), question))
       const features = new Float64Array(candidates.length * COLUMNS.length)
       const best = (strategy: 'lexical' | 'semantic') => Math.max(
-        Number.MIN_VALUE, ...judged.map(({ scores }) => scores[strategy] ?? 0),
+        Number.MIN_VALUE, ...inputs.map(({ scores }) => scores[strategy] ?? 0),
       )
       const [mostLexical, mostSemantic] = [best('lexical'), best('semantic')]
-      judged.forEach((prospect, row) => {
-        const { scores } = prospect
-        const given = scoreBreakdown(prospect, question)
+      inputs.forEach((input, row) => {
+        const { scores } = input
+        const given = scoreBreakdown(input, question)
         features.set([
           (scores.lexical ?? 0) / mostLexical, (scores.semantic ?? 0) / mostSemantic,
           ...SCORER_NAMES.map((name) => given[name]),

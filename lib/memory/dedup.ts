@@ -106,11 +106,11 @@ export async function planDedup (
 
 /** An item may repeat a memory that a later item replaces: it is then a repeat of that item. */
 function redirected (decisions: readonly ItemDecision[], replaced: ReadonlyMap<string, PlannedMemory>): ItemDecision[] {
-  const standing = (target: ItemTarget) => isPlanned(target) ? target : replaced.get(target.memoryId) ?? target
+  const currentTarget = (target: ItemTarget) => isPlanned(target) ? target : replaced.get(target.memoryId) ?? target
   return decisions.map(({ kind, target, near }) => ({
     kind,
-    target: standing(target),
-    near: near && { ...near, target: standing(near.target) },
+    target: currentTarget(target),
+    near: near && { ...near, target: currentTarget(near.target) },
   }))
 }
 

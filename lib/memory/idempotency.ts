@@ -42,7 +42,7 @@ export interface WriteResult<Context, Outcome> {
   outcome: Outcome
 }
 
-interface Answered<Answer> {
+interface IdempotentAnswer<Answer> {
   answer: Answer
   isReplayed: boolean
 }
@@ -111,7 +111,7 @@ export class IdempotencyService {
     context: RequestContext,
     toAnswer: (result: WriteResult<Context, Outcome>) => Answer,
     work: (keyed?: KeyedWrite) => Promise<WriteResult<Context, Outcome>>,
-  ): Promise<Answered<Answer>> {
+  ): Promise<IdempotentAnswer<Answer>> {
     if (this.#store.findIdempotencyRecord === undefined) return { answer: toAnswer(await work()), isReplayed: false }
     const key = createHash('sha256').update(id).digest('hex')
     const find = async () => (
@@ -144,7 +144,7 @@ function idOf ({ operation, key }: IdempotencyKey, { tenantId, principal, onBeha
 function replay<Context, Outcome, Answer> (
   { requestFingerprint, text }: IdempotencyRecord, fingerprint: string,
   toAnswer: (result: WriteResult<Context, Outcome>) => Answer,
-): Answered<Answer> {
+): IdempotentAnswer<Answer> {
   requireSameBody(requestFingerprint, fingerprint)
   const kept = readRecord(text)
   if (kept.kind === 'answer') return { answer: kept.answer as Answer, isReplayed: true }

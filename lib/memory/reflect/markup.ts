@@ -1,5 +1,5 @@
 import { withoutOtherAddresses } from './addresses.js'
-import { GuardedText } from './guarded-text.js'
+import { SafeTextBuilder } from './safe-text-builder.js'
 import { readMark, type Mark } from '../../text/marks.js'
 import { bracketPairs, codeSpans, type Pair } from './spans.js'
 
@@ -90,7 +90,7 @@ class ProseReader {
   readonly #round: Map<number, Pair>
   /** Ranges that are removed or copied unchanged, by their start. */
   readonly #skip = new Map<number, { end: number, keep: boolean }>()
-  readonly #out = new GuardedText()
+  readonly #out = new SafeTextBuilder()
   readonly #cited = new Set<number>()
   #hasUnknownSource = false
   #nextAngle = -1

@@ -80,11 +80,11 @@ export function * planReplacement (
   const insertion = yield * planInsert(bank, memories)
   const staying = new Set([...keep, ...insertion.outcome.map(({ memoryId }) => memoryId)])
   const removed = [...insertion.removed]
-  const outranked = new Set(insertion.removed)
+  const replaced = new Set(insertion.removed)
   for (const documentId of new Set(documentIds)) {
     for (const entry of bank.sequences.entriesOf(documentId)) {
       yield
-      if (!entry.isVisible || outranked.has(entry) || staying.has(entry.memory.memoryId)) continue
+      if (!entry.isVisible || replaced.has(entry) || staying.has(entry.memory.memoryId)) continue
       if (!mayRemove) throw new RemovalRefusedError()
       removed.push(entry)
     }

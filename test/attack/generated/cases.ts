@@ -2,16 +2,11 @@ import { seededRandom, type Random } from '../../../bench/http/vocabulary.js'
 import type { Request } from '../client.js'
 import { FOREIGN_BANK, OWN_BANK, OWNER, SOURCE, OUTSIDER } from '../target.js'
 import { BODY_LIMIT } from '../texts.js'
+import type { Case } from './case.js'
 import { headerCases, pathCases, queryCases } from './head-cases.js'
 import { growthsOf, type ValueGenerator } from './long-values.js'
 import { around, isObject, operationsOf, SchemaReader, type Json, type Operation } from './schema-walk.js'
 import { isFreeText, valuesWithinBounds } from './within-bounds.js'
-
-/** One request that is made from the document. */
-export interface Case {
-  name: string
-  request: () => Request
-}
 
 /** What fits into the limit of a body together with what surrounds it. */
 const ROOM = BODY_LIMIT - 1024

@@ -2,7 +2,7 @@ import { MAX_PARAM_LENGTH } from '../../../app.js'
 import { MAX_HEADER_BYTES } from '../../../plugins/auth/bearer.js'
 import type { Request } from '../client.js'
 import { KINDS, MAX_CONTENT_LENGTH } from '../texts.js'
-import type { Case } from './cases.js'
+import type { Case } from './case.js'
 import type { Json, Operation, Schema } from './schema-walk.js'
 import { isFreeText } from './within-bounds.js'
 

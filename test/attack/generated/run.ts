@@ -6,7 +6,8 @@ import { Prober } from '../probes.js'
 import { OWN_BANK, OWNER, startTarget, type Target, type TargetOptions } from '../target.js'
 import { faultsOf, isAllowed, mayBeNoise, type Measured } from '../verdict.js'
 import { fillBank } from '../texts.js'
-import { casesOf, type Case } from './cases.js'
+import type { Case } from './case.js'
+import { casesOf } from './cases.js'
 
 export interface GeneratedOptions {
   seed: number

@@ -12,7 +12,7 @@ interface Piece {
 }
 
 /** Joins parts of a text so that the joins cannot form a new link or tag. */
-export class GuardedText {
+export class SafeTextBuilder {
   readonly #pieces: Piece[] = []
   #last = ''
 
