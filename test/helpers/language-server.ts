@@ -69,9 +69,21 @@ export function says (
   }
 }
 
-/** Sends the beginning of an answer, in a stream the deltas of these pieces, and closes the connection. */
+/** Turns of the event loop in which a client in the same process takes what has been sent to it. */
+const TURNS_TO_READ = 20
+
+/**
+ * Sends the beginning of an answer, in a stream the deltas of these pieces, and closes the connection when the client
+ * has had time to take them: a body that fails discards what its reader has not taken.
+ */
 export function cutInTheMiddle (...pieces: string[]): Behaviour {
-  return (request, response) => { partly(request, response, pieces, () => { response.socket?.destroy() }) }
+  const cutAfter = (turns: number, response: ServerResponse) => {
+    if (turns === 0) response.socket?.destroy()
+    else setImmediate(() => { cutAfter(turns - 1, response) })
+  }
+  return (request, response) => {
+    partly(request, response, pieces, () => { cutAfter(TURNS_TO_READ, response) })
+  }
 }
 
 /** Sends the beginning of an answer, in a stream the deltas of these pieces, and no more. */
