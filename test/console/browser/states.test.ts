@@ -120,6 +120,8 @@ for (const { title, path, act, shows } of CASES) {
     await page.goto(url(path))
     await act?.(page)
     const main = page.getByRole('main')
+    // The spinner may be that of the page's code, which is loaded before its heading is there.
+    await main.getByRole('heading', { level: 1 }).waitFor()
     await main.locator('.spinner').first().waitFor()
     await hasNoViolation(t, page, 'on its way')
 

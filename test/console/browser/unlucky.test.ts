@@ -39,7 +39,10 @@ consoleTest('a double click sends one request', {}, async (t, { page, url, clien
   await page.keyboard.press('Escape')
   t.equal((await client().getBank({ bank_id: bank })).memory_count, 2)
 
+  // The neighbours of a memory that is already forgotten are 404.
+  const neighbours = page.waitForResponse(/\/neighbours\?/)
   await page.getByRole('listbox').getByText('Alice sings.').click()
+  await neighbours
   await page.locator('.memories-view').getByRole('button', { name: 'Forget…' }).click()
   await page.getByRole('button', { name: 'Forget 1 memory' }).dblclick()
   await page.getByText('1 memory is forgotten.').waitFor()
