@@ -4,7 +4,7 @@ import { invalidRequest, type FieldError, type ServiceError } from '../errors/se
 import { memberName } from '../errors/wording.js'
 import { FORMATS } from './formats.js'
 import { pointerSegments } from './json-pointer.js'
-import { addLengthKeywords } from './length-keywords.js'
+import { addTextKeywords } from './text-keywords.js'
 import { faultInWords, type DescribedSchema, type SchemaError, type Words } from './problem-messages.js'
 import { shorten } from './shorten.js'
 
@@ -34,7 +34,7 @@ export function strictAjv (options: Options = {}): Ajv {
     ...options,
   })
   for (const [name, { validate }] of Object.entries(FORMATS)) ajv.addFormat(name, { validate })
-  addLengthKeywords(ajv)
+  addTextKeywords(ajv)
   return ajv
 }
 
