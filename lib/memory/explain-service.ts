@@ -14,7 +14,7 @@ import {
   timesStage, type ObservedRecall, type StrategyPlaces,
 } from './explain-stages.js'
 import { commonSettings } from './file-settings.js'
-import { readableBanks, recallBounds } from './recall-service.js'
+import { readableBanks, retrievalBounds } from './recall-service.js'
 import { readFilters, readReference } from './records.js'
 import { retrievalRequest } from './retrieval-request.js'
 
@@ -50,7 +50,7 @@ export class ExplainService {
     if (memory === undefined) return { memory_id: memoryId, ...NOT_RANKED, verdict: 'not_in_bank', stages: {} }
     const settings = commonSettings(banks, live.current)
     const retrieval = retrievalRequest(
-      recallBounds(request, banks), banks, filters, settings, context, { reference, budget },
+      retrievalBounds(request, banks), banks, filters, settings, context, { reference, budget },
     )
     const ranked = await this.#rank(retrieval)
     const failed = failedFilters(memory, filters)

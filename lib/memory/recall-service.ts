@@ -41,7 +41,7 @@ export class RecallService {
     const options = { banks, context, settings, signal }
     const rewrites = request.rewrite === true ? await this.#rewrites(request.query, options) : []
     const reranker = request.model_rerank === true ? modelAssistedRecall.reranker(options) : undefined
-    const bounds = recallBounds(request, banks)
+    const bounds = retrievalBounds(request, banks)
     const retrieval = retrievalRequest(
       bounds, banks, filters, settings, context, { reference, rewrites, reranker, signal, budget },
     )
@@ -74,7 +74,7 @@ export class RecallService {
 }
 
 /** The bounds of a recall, clamped and limited by the banks' ceilings. */
-export function recallBounds (request: RequestedBounds, banks: readonly OpenBank[]): RetrievalBounds {
+export function retrievalBounds (request: RequestedBounds, banks: readonly OpenBank[]): RetrievalBounds {
   return {
     query: request.query,
     limit: clamp(request.max_results ?? RESULTS.default, RESULTS.min, RESULTS.max),
