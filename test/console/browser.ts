@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { chromium, type Browser, type Locator, type Page } from 'playwright-core'
 import t, { type Test } from 'tap'
+import { buildApp } from '../../app.js'
+import { loadConfig } from '../../lib/config/load.js'
 import { MemoryGatewayClient, type ClientOptions } from '../../packages/client/src/index.js'
 import { freshDatabase } from '../helpers/sql-stores.js'
 import { startServer, type RunningServer } from '../helpers/server.js'
@@ -28,7 +30,7 @@ export interface ConsoleOptions {
   asksBeforeUnload?: boolean
   colorScheme?: 'light' | 'dark'
   viewport?: { width: number, height: number }
-  /** Starts the server, in the place of one that `env` and `yaml` describe. */
+  /** Starts the server, in the place of one in the process of the test that `env` and `yaml` describe. */
   start?: (t: Test) => Promise<StartedServer>
 }
 
@@ -92,9 +94,10 @@ export async function storeSettings (t: Test): Promise<{ env: Record<string, str
   return { env: { DATABASE_URL: await freshDatabase(t) }, yaml: POSTGRES }
 }
 
-export async function startConsoleServer (
+/** The environment of a server with these options and the store of this run. */
+async function settingsOf (
   t: Test, { env = {}, yaml }: Pick<ConsoleOptions, 'env' | 'yaml'>,
-): Promise<RunningServer & { settings: Record<string, string> }> {
+): Promise<Record<string, string>> {
   const store = await storeSettings(t)
   const settings: Record<string, string> = { ...env, ...store.env }
   const file = [yaml, store.yaml].filter((part) => part !== undefined).join('\n')
@@ -104,12 +107,29 @@ export async function startConsoleServer (
     settings['SERVICES_CONFIG_PATH'] = join(folder, 'config.yaml')
     writeFileSync(settings['SERVICES_CONFIG_PATH'], file)
   }
+  return settings
+}
+
+/** A server in a process of its own, which a test can kill and start again with the same settings. */
+export async function startConsoleServer (
+  t: Test, options: Pick<ConsoleOptions, 'env' | 'yaml'>,
+): Promise<RunningServer & { settings: Record<string, string> }> {
+  const settings = await settingsOf(t, options)
   return { ...await startServer(t, settings), settings }
+}
+
+/** A server in the process of the test, because starting a process takes longer than most of these tests. */
+async function serveHere (t: Test, options: Pick<ConsoleOptions, 'env' | 'yaml'>): Promise<StartedServer> {
+  const settings = await settingsOf(t, options)
+  const load = () => loadConfig({ SERVICES_LOG_LEVEL: 'silent', ...settings })
+  const app = await buildApp(load(), { reloadConfig: load })
+  t.teardown(async () => { await app.close() })
+  return { url: await app.listen({ host: '127.0.0.1', port: 0 }) }
 }
 
 async function openConsole (t: Test, options: ConsoleOptions): Promise<OpenedConsole & { faults: string[] }> {
   if (executablePath === undefined) throw new Error('There is no Chromium: apt-get install chromium')
-  const server: StartedServer = await (options.start?.(t) ?? startConsoleServer(t, options))
+  const server: StartedServer = await (options.start?.(t) ?? serveHere(t, options))
   browser ??= chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-dev-shm-usage'] })
   const context = await (await browser).newContext({
     colorScheme: options.colorScheme ?? 'light',

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core'
-import { consoleTest, signInAs } from '../browser.js'
+import { consoleTest, signInAs, startConsoleServer } from '../browser.js'
 
 const COUNT = 100_000
 const FRAMES = 300
@@ -45,7 +45,9 @@ function percentile (values: readonly number[], share: number): string {
   return (sorted[Math.floor(sorted.length * share)] ?? Number.NaN).toFixed(1)
 }
 
-consoleTest('100,000 memories are one list that can be scrolled', { yaml: YAML }, async (t, { page, url, client }) => {
+consoleTest('100,000 memories are one list that can be scrolled', {
+  start: async (t) => await startConsoleServer(t, { yaml: YAML }),
+}, async (t, { page, url, client }) => {
   const lines = Array.from(exported(), (line) => `${line}\n`)
   const { imported } = await client().importBank({ bank_id: 'big', lines }, { timeoutMs: 600_000 })
   t.equal(imported, COUNT)

@@ -1,10 +1,12 @@
-import { consoleTest, signInAs } from '../browser.js'
+import { consoleTest, signInAs, startConsoleServer } from '../browser.js'
 
 const LOADS = 5
 /** Within which the first page must be usable on a loopback address. */
 const USABLE_MS = 1000
 
-consoleTest('the first page is usable within a second', {}, async (t, { page, url, client }) => {
+consoleTest('the first page is usable within a second', {
+  start: async (t) => await startConsoleServer(t, {}),
+}, async (t, { page, url, client }) => {
   await client().retain({ bank_id: 'user-alice', content: 'Alice drinks tea.' })
   await page.goto(url())
   await page.getByLabel('Stay signed in').check()
