@@ -34,7 +34,8 @@ const OWN_PROCESS_FOLDERS = /^test\/(?:blackbox|console\/browser|fuzz|ops|lib\/s
 const BROWSER_TESTS = /^test\/console\/browser\//
 /** Matches files that measure response times, so nothing else runs at the same time. */
 const MEASURES_TIME = /\bperformance\.now\b/
-const USES_DATABASE = /helpers\/(?:sql-stores|sql-database)\.js'|\bTEST_(?:DATABASE|POOLER)_URL\b/
+/** Not those that always run on PGlite: `npm test` has run them. */
+const USES_DATABASE = /helpers\/sql-stores\.js'|\bsqlDatabase\b|\bTEST_(?:DATABASE|POOLER)_URL\b/
 
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,

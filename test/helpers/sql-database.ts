@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
 import type { Executor } from '../../lib/stores/sql/executor.js'
 import { quoteSchema } from '../../lib/stores/sql/migrations.js'
@@ -12,15 +14,38 @@ import type { EmbeddingSpace } from '../../lib/stores/vector-store.js'
 import { NOW } from './memories.js'
 import { CONTRACT_SPACE, DATABASE_URL, postgresOptions } from './sql-stores.js'
 
+const OPTIONS = { timeoutMs: 60_000, maxWaiting: 1000, waitMs: 60_000 }
+
 /**
- * A PGlite database in a folder of its own, which goes when the test ends. It takes seconds to make, so a file shares
- * one.
+ * The folder of an empty cluster of this version of PGlite. It is created once and kept, because that takes seconds.
+ * Several processes may do so at the same time, and the first one is used.
  */
+async function emptyCluster (): Promise<string> {
+  const library = dirname(dirname(createRequire(import.meta.url).resolve('@electric-sql/pglite')))
+  const { version } = JSON.parse(readFileSync(join(library, 'package.json'), 'utf8')) as { version: string }
+  const cache = fileURLToPath(new URL('../../.cache/', import.meta.url))
+  const cluster = join(cache, `pglite-${version}`)
+  if (existsSync(cluster)) return cluster
+  mkdirSync(cache, { recursive: true })
+  const unfinished = mkdtempSync(join(cache, 'pglite-'))
+  await (await openPglite({ ...OPTIONS, dataDir: join(unfinished, 'data') })).close()
+  if (!existsSync(cluster)) {
+    try {
+      renameSync(join(unfinished, 'data'), cluster)
+    } catch (error) {
+      if (!existsSync(cluster)) throw error
+    }
+  }
+  rmSync(unfinished, { recursive: true })
+  return cluster
+}
+
+/** A PGlite database in a folder of its own, which goes when the test ends. A file shares one. */
 export async function pgliteDatabase (t: Test): Promise<Executor> {
   const folder = mkdtempSync(join(tmpdir(), 'memory-gateway-'))
-  const executor = await openPglite({
-    dataDir: join(folder, 'data'), timeoutMs: 60_000, maxWaiting: 1000, waitMs: 60_000,
-  })
+  const dataDir = join(folder, 'data')
+  cpSync(await emptyCluster(), dataDir, { recursive: true })
+  const executor = await openPglite({ ...OPTIONS, dataDir })
   t.teardown(async () => {
     await executor.close()
     rmSync(folder, { recursive: true })
