@@ -13,8 +13,9 @@ const GROUPS = [...PROVIDERS.map((name) => [name, `${name}_config`]), ['banks', 
 const SENSITIVE = /secret|passw|pwd|token|key|dsn|url|uri|credential|private/i
 
 // Not strict, because strict mode refuses our x- annotations and schemas of TypeBox. The value is not changed: nothing
-// is coerced, filled in or removed.
-const ajv = new Ajv({ allErrors: true, verbose: true, strict: false, ownProperties: true })
+// is coerced, filled in or removed. The code is not optimized, because that takes as long as generating it, and most
+// processes check one file.
+const ajv = new Ajv({ allErrors: true, verbose: true, strict: false, ownProperties: true, code: { optimize: false } })
 /** Compiled for the first file, because a start without one should not wait for it. */
 let compiled: ValidateFunction<FileConfig> | undefined
 
