@@ -1,3 +1,5 @@
+import { canMatchPrincipal } from '../identity/context.js'
+import { PRINCIPAL_IN_WORDS } from '../validation/ids.js'
 import type { AuthMode } from './config.js'
 import { didYouMean } from '../errors/wording.js'
 import { formatPath } from './paths.js'
@@ -23,7 +25,7 @@ interface RelatedVariables {
 /** The problems of the file that its schema cannot express. */
 export function fileProblems (file: FileConfig, variables: RelatedVariables): string[] {
   return [
-    ...missingProfiles(file), ...sourceProblems(file), ...consoleProblems(file, variables),
+    ...missingProfiles(file), ...grantProblems(file), ...sourceProblems(file), ...consoleProblems(file, variables),
     ...boundsProblems(file, variables),
   ]
 }
@@ -36,6 +38,20 @@ function missingProfiles ({ banks = {}, profiles = {} }: FileConfig): string[] {
     const place = formatPath(['banks', bankId, 'profile'])
     return [`${place}: found ${quote(profile)}, allowed is a name under profiles${didYouMean(profile, names)}`]
   })
+}
+
+/** A problem for each principal that no caller can have. */
+function grantProblems ({ access_grants: grants = [], banks = {}, identity }: FileConfig): string[] {
+  const lists = [
+    ['access_grants', grants],
+    ['identity.trust', identity?.trust ?? []],
+    ...Object.entries(banks).map(([id, { access = [] }]) => [formatPath(['banks', id, 'access']), access] as const),
+  ] as const
+  return lists.flatMap(([list, entries]) => entries.flatMap(({ principal }, index) => (
+    canMatchPrincipal(principal)
+      ? []
+      : [`${list}[${index}].principal: allowed are ${PRINCIPAL_IN_WORDS}, with * only as the last character`]
+  )))
 }
 
 function sourceProblems ({ sources = {} }: FileConfig): string[] {

@@ -57,6 +57,11 @@ export function isPrincipal (text: string): boolean {
   return WHOLE_PRINCIPAL.test(text)
 }
 
+/** Whether a pattern of principals, which is literal or ends in one `*`, can match any. */
+export function canMatchPrincipal (pattern: string): boolean {
+  return pattern === '*' || isPrincipal(pattern.endsWith('*') ? pattern.slice(0, -1) : pattern)
+}
+
 /**
  * Tenants are part of storage keys, so they have no control characters or lone surrogates, which PostgreSQL rejects.
  */

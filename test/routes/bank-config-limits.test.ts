@@ -251,6 +251,12 @@ await t.test('grants of a bank', async (t) => {
       t, await askConfig(app, 'PUT', 'home', { access: [{ principal: 'a*b', permissions: ['read'] }] }),
       'access[0].principal',
     )
+    for (const principal of ['user:\u0000', 'user:\u200b*', 'user:\ud800', 'x'.repeat(257)]) {
+      refusedFields(
+        t, await askConfig(app, 'PUT', 'home', { access: [...access, { principal, permissions: ['read'] }] }),
+        'access[1].principal',
+      )
+    }
     refusedFields(
       t, await askConfig(app, 'PUT', 'home', { access: [{ principal: 'a', permissions: ['own'] }] }),
       'access[0].permissions[0]',

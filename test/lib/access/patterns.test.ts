@@ -1,6 +1,7 @@
 import fc from '../../helpers/fast-check.js'
 import t from 'tap'
 import { compilePattern, compilePrincipalPattern, isLiteral } from '../../../lib/access/patterns.js'
+import { canMatchPrincipal } from '../../../lib/identity/context.js'
 
 /** Names that callers may send, with many characters that have a meaning in pattern languages. */
 const name = fc.string({
@@ -83,4 +84,11 @@ t.test('a pattern of principals in lower case is an ordinary pattern', async () 
     const lower = pattern.toLowerCase()
     return compilePrincipalPattern(lower)(tested) === compilePattern(lower)(tested)
   }), { numRuns: 2000 })
+})
+
+t.test('a pattern with invisible characters, or a longer one than any principal, can match none', async (t) => {
+  for (const pattern of ['*', 'a', 'user:*', `${'x'.repeat(256)}*`, 'user:😀']) t.ok(canMatchPrincipal(pattern), pattern)
+  for (const pattern of ['', 'a b', 'a\u0007', 'a\u200b*', 'a\ud800', 'x'.repeat(257), `${'x'.repeat(257)}*`]) {
+    t.notOk(canMatchPrincipal(pattern), JSON.stringify(pattern))
+  }
 })

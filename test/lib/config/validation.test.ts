@@ -138,6 +138,18 @@ await t.test('a value is shown as it is, and not coerced, completed or dropped',
   })
 })
 
+await t.test('a principal of a grant is one that a caller can have', async (t) => {
+  const grant = '{bank_id: b, principal: "user:\\a", permissions: [read]}'
+  const own = '{principal: "user:\\a", permissions: [read]}'
+  const rule = 'allowed are 1 to 256 visible characters without spaces, with * only as the last character'
+  t.same(yamlProblems(`access_grants: [${grant}]\nbanks: {team: {access: [${own}]}}\n` +
+    `identity: {trust: [{principal: ${'x'.repeat(257)}, trust: trusted}]}`), [
+    `access_grants[0].principal: ${rule}`,
+    `identity.trust[0].principal: ${rule}`,
+    `banks.team.access[0].principal: ${rule}`,
+  ])
+})
+
 await t.test('the time and the signature of an event have two headers', async (t) => {
   const problem = 'sources.s.auth.timestamp_header: is also the header of the signature, so no event could be accepted'
   t.same(yamlProblems(webhook('{type: hmac, secret: x, header: X-Sent, timestamp_header: x-sent}')), [problem])
