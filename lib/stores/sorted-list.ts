@@ -9,7 +9,7 @@ const MAX_CHUNK = 512
 export class SortedList<T> {
   readonly #compare: (a: T, b: T) => number
   /** No chunk is empty. */
-  readonly #chunks: T[][] = []
+  #chunks: T[][] = []
   #size = 0
   /** Incremented whenever items move. */
   #moves = 0
@@ -31,7 +31,8 @@ export class SortedList<T> {
     this.#size++
     const last = this.#chunks.at(-1)
     if (last === undefined) {
-      this.#chunks.push([item])
+      // V8 makes room for 17 items on the first push, and a bank can have as many lists as memories.
+      this.#chunks = [[item]]
       return
     }
     if (this.#compare(last.at(-1)!, item) < 0) {

@@ -1,6 +1,6 @@
 import type { Steps } from '../../concurrency/steps.js'
 import type { NewMemory } from '../vector-store.js'
-import { indexBytes } from './capacity.js'
+import { indexBytes, SEQUENCE_BYTES } from './capacity.js'
 import { Entry, type PassageRef, type Visibility } from './entry.js'
 import { LexicalIndex } from './lexical-index.js'
 import type { IndexedPassage } from './passage-table.js'
@@ -25,7 +25,7 @@ export class BankIndexes {
 
   /** Estimated bytes. */
   get bytes (): number {
-    return indexBytes(this.lexical.extent) + (this.vectors?.bytes ?? 0)
+    return indexBytes(this.lexical.extent) + this.sequences.count * SEQUENCE_BYTES + (this.vectors?.bytes ?? 0)
   }
 
   /** Starts a change: the lexical index and the sequences do not show it before it is committed. */

@@ -16,6 +16,11 @@ export class Sequences {
   /** Entries with staged links; undefined when changes are visible at once. */
   #changed: Entry[] | undefined
 
+  /** How many sequences there are. */
+  get count (): number {
+    return this.#documents.size + this.#days.size
+  }
+
   /** Starts a change: only readers that look at `staged` see what is added and removed from now on. */
   begin (): void {
     this.#changed = []

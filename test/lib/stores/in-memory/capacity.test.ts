@@ -1,7 +1,9 @@
 import t from 'tap'
 import { InMemoryVectorStore } from '../../../../lib/stores/in-memory/store.js'
+import type { NewMemory } from '../../../../lib/stores/vector-store.js'
+import { DAY_MS } from '../../../../lib/time/days.js'
 import { bank, everything, listAll } from '../../../contract/vector-store/setup.js'
-import { newId, newMemories, newMemory, NOW } from '../../../helpers/memories.js'
+import { newId, newMemories, newMemory, NOW, type MemoryFields } from '../../../helpers/memories.js'
 
 const home = bank('home')
 const FULL = { name: 'ServiceError', code: 'dependency_unavailable', detail: 'The vector store is full' }
@@ -58,3 +60,26 @@ for (const maxSyncPostings of [0, 100_000]) {
     t.equal(store.usedBytes, 0)
   })
 }
+
+await t.test('a document, a day and metadata of its own count for each memory', async (t) => {
+  const used = async (fields: (index: number) => MemoryFields) => {
+    const store = new InMemoryVectorStore()
+    t.teardown(async () => { await store.close() })
+    const memories: NewMemory[] = []
+    for (let index = 100; index < 200; index++) memories.push(await newMemory('The same words.', fields(index)))
+    await store.insert(home, memories, { now: NOW })
+    const bytes = store.usedBytes
+    await store.remove(home, ALL, REMOVE)
+    t.equal(store.usedBytes, 0)
+    return bytes
+  }
+  const unlike = (index: number) => ({ fingerprint: String(index) })
+  const together = await used((index) => ({ ...unlike(index), documentId: 'd000' }))
+  const apart = await used((index) => ({ ...unlike(index), documentId: `d${index}` }))
+  t.ok(apart - together >= 99 * 100, `${apart - together} bytes more in 100 documents than in one`)
+  const sameDay = await used((index) => ({ ...unlike(index), occurredAt: NOW }))
+  const days = await used((index) => ({ ...unlike(index), occurredAt: NOW - index * DAY_MS }))
+  t.ok(days - sameDay >= 99 * 100, `${days - sameDay} bytes more on 100 days than on one`)
+  const described = await used((index) => ({ ...unlike(index), documentId: 'd000', metadata: { [`k${index}`]: 1 } }))
+  t.ok(described - together >= 100 * 150, `${described - together} bytes more with metadata`)
+})
