@@ -1,3 +1,4 @@
+import { boundedBody, readBounded } from '../../concurrency/read-bounded.js'
 import type { Clock } from '../../time/clock.js'
 import { member } from './member.js'
 import { ModelCallError } from './model-call-error.js'
@@ -44,7 +45,8 @@ export async function exchange (url: string, request: ExchangeRequest, options: 
 export async function exchangeStream (
   url: string, request: ExchangeRequest, options: ExchangeOptions,
 ): Promise<ReadableStream<Uint8Array>> {
-  return bounded(await send(url, request, options), request.signal, options)
+  const response = await send(url, request, options)
+  return boundedBody(...bounded(response, request.signal, options))
 }
 
 async function send (
@@ -68,45 +70,18 @@ async function send (
 }
 
 async function read (response: Response, signal: AbortSignal, options: ExchangeOptions): Promise<string> {
-  const chunks: Uint8Array[] = []
-  for await (const chunk of bounded(response, signal, options)) chunks.push(chunk)
-  return new TextDecoder().decode(Buffer.concat(chunks))
+  return await readBounded(...bounded(response, signal, options))
 }
 
-/** The body of the answer. A body that is too long fails and is cancelled, which closes the connection. */
+/** The arguments with which an answer is read. */
 function bounded (
-  response: Response, signal: AbortSignal, { service, maxBytes }: ExchangeOptions,
-): ReadableStream<Uint8Array> {
-  const reader = response.body?.getReader()
-  let bytes = 0
-  return new ReadableStream<Uint8Array>({
-    async pull (controller) {
-      try {
-        const { done, value } = await reader?.read() ?? { done: true, value: undefined }
-        if (done) {
-          controller.close()
-          return
-        }
-        bytes += value.byteLength
-        if (bytes <= maxBytes) {
-          controller.enqueue(value)
-          return
-        }
-        const { status } = response
-        controller.error(new ModelCallError(
-          'unusable', `The ${service} answered with more than ${maxBytes} bytes`, { status },
-        ))
-        await reader?.cancel()
-      } catch (error) {
-        controller.error(signal.aborted
-          ? signal.reason
-          : new ModelCallError('unreachable', `The ${service} broke off its answer${networkCode(error)}`))
-      }
-    },
-    async cancel () {
-      await reader?.cancel()
-    },
-  }, { highWaterMark: 0 })
+  { status, body }: Response, signal: AbortSignal, { service, maxBytes }: ExchangeOptions,
+): Parameters<typeof boundedBody> {
+  return [
+    body ?? new Blob([]).stream(), maxBytes, signal,
+    () => new ModelCallError('unusable', `The ${service} answered with more than ${maxBytes} bytes`, { status }),
+    (error) => new ModelCallError('unreachable', `The ${service} broke off its answer${networkCode(error)}`),
+  ]
 }
 
 function statusError (service: string, { status, headers }: Response, code: string, clock: Clock): ModelCallError {
