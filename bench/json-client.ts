@@ -1,5 +1,6 @@
-import { Agent, request } from 'node:http'
+import { Agent } from 'node:http'
 import { performance } from 'node:perf_hooks'
+import { exchange } from './http-exchange.js'
 
 export interface TimedAnswer {
   body: unknown
@@ -33,29 +34,9 @@ export class JsonClient {
 
   async #send (method: 'GET' | 'POST', path: string, payload?: string): Promise<TimedAnswer> {
     const started = performance.now()
-    const { status, text } = await this.#exchange(method, path, payload)
+    const { status, text } = await exchange(new URL(path, this.#base), { method, agent: this.#agent, body: payload })
     if (status < 200 || status > 299) throw new Error(`${method} ${path} answered ${status}: ${text.slice(0, 500)}`)
     const body: unknown = JSON.parse(text)
     return { body, durationMs: performance.now() - started }
-  }
-
-  async #exchange (
-    method: string, path: string, payload: string | undefined,
-  ): Promise<{ status: number, text: string }> {
-    return await new Promise((resolve, reject) => {
-      const headers = payload === undefined
-        ? {}
-        : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(payload) }
-      const outgoing = request(new URL(path, this.#base), { method, agent: this.#agent, headers }, (incoming) => {
-        const chunks: Buffer[] = []
-        incoming.on('data', (chunk: Buffer) => { chunks.push(chunk) })
-        incoming.on(
-          'end', () => { resolve({ status: incoming.statusCode ?? 0, text: Buffer.concat(chunks).toString() }) },
-        )
-        incoming.on('error', reject)
-      })
-      outgoing.on('error', reject)
-      outgoing.end(payload)
-    })
   }
 }

@@ -1,5 +1,6 @@
-import { Agent, get, request } from 'node:http'
+import { Agent, get } from 'node:http'
 import { performance } from 'node:perf_hooks'
+import { exchange } from '../http-exchange.js'
 
 export type Mode = 'plain' | 'stream'
 
@@ -23,7 +24,12 @@ export class ReflectClient {
   /** @param body JSON @throws Error for a malformed answer with status 200, and when the connection fails */
   async reflect (body: string, mode: Mode): Promise<ReflectResult> {
     const startedAt = performance.now()
-    const { status, text } = await this.#exchange(body, mode)
+    const { status, text } = await exchange(this.#url, {
+      method: 'POST',
+      agent: this.#agent,
+      headers: { accept: mode === 'stream' ? 'text/event-stream' : 'application/json' },
+      body,
+    })
     const durationMs = performance.now() - startedAt
     return { outcome: mode === 'stream' && status === 200 ? streamOutcome(text) : outcome(status, text), durationMs }
   }
@@ -40,26 +46,6 @@ export class ReflectClient {
 
   close (): void {
     this.#agent.destroy()
-  }
-
-  async #exchange (body: string, mode: Mode): Promise<{ status: number, text: string }> {
-    return await new Promise((resolve, reject) => {
-      const headers = {
-        'content-type': 'application/json',
-        'content-length': Buffer.byteLength(body),
-        accept: mode === 'stream' ? 'text/event-stream' : 'application/json',
-      }
-      const outgoing = request(this.#url, { method: 'POST', agent: this.#agent, headers }, (incoming) => {
-        const chunks: Buffer[] = []
-        incoming.on('data', (chunk: Buffer) => { chunks.push(chunk) })
-        incoming.on(
-          'end', () => { resolve({ status: incoming.statusCode ?? 0, text: Buffer.concat(chunks).toString() }) },
-        )
-        incoming.on('error', reject)
-      })
-      outgoing.on('error', reject)
-      outgoing.end(body)
-    })
   }
 }
 
