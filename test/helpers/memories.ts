@@ -19,16 +19,9 @@ export interface MemoryFields extends Partial<Omit<Memory, 'text' | 'tokens'>> {
   chunkMaxCharacters?: number
 }
 
-/** A memory as the service hands it to a store. Ids count up with the calls; everything else is as `fields` says. */
-export async function newMemory (text: string, fields: MemoryFields = {}): Promise<NewMemory> {
-  const { fingerprint, vectors, chunkMaxCharacters = DEFAULT_CHUNK_MAX_CHARACTERS, ...rest } = fields
-  const [passages] = await makePassages([text], chunkMaxCharacters, 'test')
-  if (vectors !== undefined && vectors.length !== passages!.length) {
-    throw new Error(`${passages!.length} passages, but ${vectors.length} vectors`)
-  }
-  const memory: Memory = {
-    memoryId: newId(),
-    text,
+/** A memory as a store returns it. Everything that is not in `fields` is empty. */
+export function memoryWith (fields: Pick<Memory, 'memoryId' | 'text' | 'tokens'> & Partial<Memory>): Memory {
+  return {
     tags: [],
     metadata: {},
     occurredAt: null,
@@ -36,10 +29,19 @@ export async function newMemory (text: string, fields: MemoryFields = {}): Promi
     expiresAt: null,
     documentId: null,
     source: null,
-    tokens: TokenCount.of(text),
     trust: 'trusted',
-    ...rest,
+    ...fields,
   }
+}
+
+/** A memory as the service hands it to a store. Ids count up with the calls; everything else is as `fields` says. */
+export async function newMemory (text: string, fields: MemoryFields = {}): Promise<NewMemory> {
+  const { fingerprint, vectors, chunkMaxCharacters = DEFAULT_CHUNK_MAX_CHARACTERS, ...rest } = fields
+  const [passages] = await makePassages([text], chunkMaxCharacters, 'test')
+  if (vectors !== undefined && vectors.length !== passages!.length) {
+    throw new Error(`${passages!.length} passages, but ${vectors.length} vectors`)
+  }
+  const memory = memoryWith({ memoryId: newId(), text, tokens: TokenCount.of(text), ...rest })
   return {
     ...memory,
     fingerprint: fingerprint ?? fingerprintOf(memory),

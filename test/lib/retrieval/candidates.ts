@@ -8,6 +8,7 @@ import type { QueryRanking, RankingOptions } from '../../../lib/retrieval/rankin
 import { SCORER_NAMES, type ScorerWeights } from '../../../lib/retrieval/scoring/scorers.js'
 import type { Candidate, CandidateScores, Memory } from '../../../lib/stores/vector-store.js'
 import { TokenCount } from '../../../lib/text/tokens.js'
+import { memoryWith } from '../../helpers/memories.js'
 
 export const HOME: BankKey = { tenantId: null, bankId: 'home' }
 
@@ -21,20 +22,7 @@ export interface CandidateFields extends Partial<Omit<Memory, 'memoryId'>>, Cand
 
 /** A memory without a speaker, a document and a time, with a text to which no scorer adds. */
 export function memory (memoryId: string, fields: Partial<Memory> = {}): Memory {
-  return {
-    memoryId,
-    text: 'plain words',
-    tags: [],
-    metadata: {},
-    occurredAt: null,
-    retainedAt: NOW,
-    expiresAt: null,
-    documentId: null,
-    source: null,
-    tokens: TokenCount.known(2),
-    trust: 'trusted',
-    ...fields,
-  }
+  return memoryWith({ memoryId, text: 'plain words', tokens: TokenCount.known(2), retainedAt: NOW, ...fields })
 }
 
 /**

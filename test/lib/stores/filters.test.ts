@@ -5,23 +5,10 @@ import type { Filters, Memory } from '../../../lib/stores/vector-store.js'
 import { TokenCount } from '../../../lib/text/tokens.js'
 import { TRUST_LEVELS } from '../../../lib/identity/trust.js'
 import { FILTER_CASES } from '../../contract/vector-store/filter-cases.js'
-import { newMemory, NOW } from '../../helpers/memories.js'
+import { memoryWith, newMemory, NOW } from '../../helpers/memories.js'
 
 function memory (fields: Partial<Memory>): Memory {
-  return {
-    memoryId: 'm',
-    text: 'x',
-    tags: [],
-    metadata: {},
-    occurredAt: null,
-    retainedAt: NOW,
-    expiresAt: null,
-    documentId: null,
-    source: null,
-    tokens: TokenCount.known(1),
-    trust: 'trusted',
-    ...fields,
-  }
+  return memoryWith({ memoryId: 'm', text: 'x', tokens: TokenCount.known(1), ...fields })
 }
 
 t.test('filters without a condition compile to no filter', async (t) => {

@@ -4,6 +4,7 @@ import { evidenceSteps, type EvidenceBounds, type SelectedEvidence } from '../..
 import type { RetrievedHit } from '../../../../lib/retrieval/candidates.js'
 import { runSync } from '../../../../lib/concurrency/steps.js'
 import { countTokens, TokenCount } from '../../../../lib/text/tokens.js'
+import { memoryWith } from '../../../helpers/memories.js'
 
 const AT = Date.parse('2026-01-15T10:00:00.000Z')
 const WIDE = { maxMemories: 100, maxTokens: 100_000 }
@@ -27,19 +28,7 @@ function candidate ({
   const bank = { tenantId: null, bankId }
   return {
     bank,
-    memory: {
-      memoryId: `m${++ids}`,
-      text,
-      tags: [],
-      metadata: {},
-      occurredAt,
-      retainedAt: AT,
-      expiresAt: null,
-      documentId: null,
-      source,
-      trust,
-      tokens: TokenCount.of(text),
-    },
+    memory: memoryWith({ memoryId: `m${++ids}`, text, tokens: TokenCount.of(text), occurredAt, source, trust }),
     passageCount,
     passages: passages.map(([start, end], index) => ({ start, end, score: 1 - index / 100 })),
     score: 0.5,
