@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { readUtf8, reasonOf } from '../lib/config/files.js'
 import { readVariableLines } from '../lib/config/variable-lines.js'
 import { isPrincipal } from '../lib/identity/context.js'
+import { PRINCIPAL_IN_WORDS } from '../lib/validation/ids.js'
 import { codeOf, CommandError, usageError } from './failures.js'
 import type { ServerConnection } from '../mcp/remote-operations.js'
 
@@ -122,8 +123,7 @@ function withoutSlashes ({ href }: URL): string {
 /** The rule of the gateway for X-Service-Principal, which is sent as UTF-8. */
 function checkPrincipal (value: string | undefined): string | undefined {
   if (value === undefined || isPrincipal(value)) return value
-  throw usageError('MEMORY_GATEWAY_PRINCIPAL must have 1 to 256 visible characters and no spaces (the value is not ' +
-    'shown)')
+  throw usageError(`MEMORY_GATEWAY_PRINCIPAL must be ${PRINCIPAL_IN_WORDS} (the value is not shown)`)
 }
 
 /** Checked here, because the error of fetch would contain the value. An API key may be a phrase with spaces. */

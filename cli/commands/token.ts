@@ -4,6 +4,7 @@ import { EnvironmentReader } from '../../lib/config/environment-reader.js'
 import { readUtf8 } from '../../lib/config/files.js'
 import { ConfigurationError } from '../../lib/config/problems.js'
 import { isPrincipal } from '../../lib/identity/context.js'
+import { PRINCIPAL_IN_WORDS } from '../../lib/validation/ids.js'
 import { CommandError, usageError } from '../failures.js'
 import type { Metadata } from '../option-values.js'
 import { writeJson, writeLine } from '../output.js'
@@ -22,7 +23,7 @@ const RESERVED_CLAIMS = ['sub', 'iat', 'exp', 'aud', 'iss']
 export async function token (
   principal: string, { expiresIn, claim = {}, envFile, json = false }: TokenOptions,
 ): Promise<void> {
-  if (!isPrincipal(principal)) throw usageError('a principal must have 1 to 256 visible characters and no spaces')
+  if (!isPrincipal(principal)) throw usageError(`a principal must be ${PRINCIPAL_IN_WORDS}`)
   const twice = RESERVED_CLAIMS.filter((name) => Object.hasOwn(claim, name))
   if (twice.length > 0) throw usageError(`--claim ${twice.join(', ')}: the command sets this claim itself`)
   applyEnvFile(process.env, process.cwd(), envFile)

@@ -247,7 +247,7 @@ t.test('a principal beyond ASCII is sent as the gateway reads it', async (t) => 
   }
   for (const principal of ['user: ada', 'user:a\tb', `user:${'é'.repeat(252)}`, 'user:\u200bada']) {
     const env = { MEMORY_GATEWAY_URL: url, MEMORY_GATEWAY_PRINCIPAL: principal }
-    const stderr = /^MEMORY_GATEWAY_PRINCIPAL must have 1 to 256 visible characters and no spaces \(the value/
+    const stderr = /^MEMORY_GATEWAY_PRINCIPAL must be 1 to 256 visible characters without spaces \(the value/
     t.match(await cli(['banks'], { env }), { code: 2, stderr })
     t.match(await cli(['mcp', '--data', t.testdirName], { env }), { code: 2, stderr })
   }
