@@ -91,6 +91,25 @@ function errorDetails (error: unknown): ErrorDetails {
   return { code, requestId, status, retryAfter, fields }
 }
 
+/** What stands below the loaded part of a listing: its failure, that more is being loaded, or the button that does. */
+export function ListingEnd (
+  { error, isLoading, hasMore, loadMore, retry = loadMore }: {
+    error: unknown, isLoading: boolean, hasMore: boolean, loadMore: () => void, retry?: () => void,
+  },
+) {
+  return (
+    <>
+      {error !== undefined && <Failure error={error} retry={retry} />}
+      {isLoading && <Loading />}
+      {hasMore && (
+        <div class='actions'>
+          <button type='button' aria-disabled={isLoading} onClick={loadMore}>Load more</button>
+        </div>
+      )}
+    </>
+  )
+}
+
 interface LoadState<T> { data: T | undefined, error: unknown, isLoading: boolean, reload: () => void }
 
 /**

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { BankField } from '../../components/bank-field.js'
 import { SafeText } from '../../components/safe-text.js'
-import { EmptyState, Failure, Loadable, Loading } from '../../components/states.js'
+import { EmptyState, ListingEnd, Loadable } from '../../components/states.js'
 import { firstPage } from '../../state/first-page.js'
 import { changeParams, route } from '../../state/router.js'
 import { client } from '../../state/session.js'
@@ -41,12 +41,7 @@ export function OwnPermissions () {
           </EmptyState>
         )}
         {items.length > 0 && <PermissionMatrix caption='What you may do' rows={items} hasMore={hasMore} />}
-        {error !== undefined && <Failure error={error} retry={loadMore} />}
-        {isLoading && <Loading />}
-        {hasMore &&
-          <div class='actions'>
-            <button type='button' aria-disabled={isLoading} onClick={loadMore}>Load more</button>
-          </div>}
+        <ListingEnd error={error} isLoading={isLoading} hasMore={hasMore} loadMore={loadMore} />
       </section>
     </>
   )

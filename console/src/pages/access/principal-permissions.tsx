@@ -1,5 +1,5 @@
 import type { AccessPage } from 'memory-gateway-client'
-import { EmptyState, Failure, Loading } from '../../components/states.js'
+import { EmptyState, ListingEnd } from '../../components/states.js'
 import { firstPage } from '../../state/first-page.js'
 import { admin } from '../../state/session.js'
 import { usePages } from '../../state/use-pages.js'
@@ -55,12 +55,10 @@ function BankPermissions ({ subjects: { principals, tenant, onBehalfOf, omitted 
       {items.length > 0 && (principals.length > MAX_DETAILED_PRINCIPALS
         ? <PermissionGrid rows={items} hasMore={hasMore} params={{ tenant, on_behalf_of: onBehalfOf }} />
         : <PermissionMatrix caption='What the principals may do' rows={items} hasMore={hasMore} />)}
-      {error !== undefined && <Failure error={error} retry={items.length === 0 ? reload : loadMore} />}
-      {isLoading && <Loading />}
-      {hasMore &&
-        <div class='actions'>
-          <button type='button' aria-disabled={isLoading} onClick={loadMore}>Load more</button>
-        </div>}
+      <ListingEnd
+        error={error} isLoading={isLoading} hasMore={hasMore} loadMore={loadMore}
+        retry={items.length === 0 ? reload : loadMore}
+      />
     </>
   )
 }

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { Field } from '../../components/field.js'
 import { SafeText } from '../../components/safe-text.js'
-import { EmptyState, Failure, Loading } from '../../components/states.js'
+import { EmptyState, ListingEnd } from '../../components/states.js'
 import { Table } from '../../components/table.js'
 import { Time } from '../../components/time.js'
 import { hrefOf } from '../../state/router.js'
@@ -72,12 +72,7 @@ export function BankList () {
           />
         </>
       )}
-      {error !== undefined && <Failure error={error} retry={loadMore} />}
-      {isLoading && <Loading />}
-      {hasMore &&
-        <div class='actions'>
-          <button type='button' aria-disabled={isLoading} onClick={loadMore}>Load more</button>
-        </div>}
+      <ListingEnd error={error} isLoading={isLoading} hasMore={hasMore} loadMore={loadMore} />
     </>
   )
 }
