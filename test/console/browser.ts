@@ -26,8 +26,8 @@ export interface ConsoleOptions {
   yaml?: string
   /** Errors on the browser's console that the test provokes, such as the line that every status from 400 up makes. */
   expectedErrors?: readonly RegExp[]
-  /** Whether the browser may ask before it leaves the page; the page stays. */
-  asksBeforeUnload?: boolean
+  /** The answer when the browser asks before it leaves the page. Default: it may not ask. */
+  onBeforeUnload?: 'stay' | 'leave'
   colorScheme?: 'light' | 'dark'
   viewport?: { width: number, height: number }
   /** Starts the server, in the place of one in the process of the test that `env` and `yaml` describe. */
@@ -155,7 +155,7 @@ async function openConsole (t: Test, options: ConsoleOptions): Promise<OpenedCon
 
 function watch (
   page: Page, faults: string[], origins: readonly string[],
-  { expectedErrors = [], asksBeforeUnload = false }: ConsoleOptions,
+  { expectedErrors = [], onBeforeUnload }: ConsoleOptions,
 ): void {
   page.on('console', (message) => {
     const text = message.text()
@@ -164,8 +164,9 @@ function watch (
   })
   page.on('pageerror', (error) => { faults.push(`uncaught: ${error.message}`) })
   page.on('dialog', (dialog) => {
-    if (dialog.type() !== 'beforeunload' || !asksBeforeUnload) faults.push(`dialog: ${dialog.message()}`)
-    void dialog.dismiss()
+    const answer = dialog.type() === 'beforeunload' ? onBeforeUnload : undefined
+    if (answer === undefined) faults.push(`dialog: ${dialog.message()}`)
+    void (answer === 'leave' ? dialog.accept() : dialog.dismiss())
   })
   page.on('request', (request) => {
     const url = new URL(request.url())

@@ -66,7 +66,9 @@ export async function useEverything (t: Test, page: Page, mode: string): Promise
   await chooseBank(page)
   await page.getByLabel('Question', { exact: true }).fill('What does the team drink?')
   await page.getByRole('button', { name: 'Ask', exact: true }).click()
-  await page.getByRole('region', { name: 'Answer', exact: true }).getByText('The team drinks tea.').waitFor()
+  const answer = page.getByRole('region', { name: 'Answer', exact: true })
+  await answer.getByText('The team drinks tea.').waitFor()
+  await answer.getByText(/Tokens/).waitFor()
 
   await open(page, 'Access')
   const row = page.getByRole('table', { name: 'What you may do' }).getByRole('row').filter({ hasText: 'team' })

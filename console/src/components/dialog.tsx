@@ -5,6 +5,8 @@ import { credentials } from '../state/session.js'
 interface Props {
   title: string
   isOpen: boolean
+  /** Whether it is shown even while nobody is signed in. Default false. */
+  isShownSignedOut?: boolean
   onClose: () => void
   children: ComponentChildren
 }
@@ -21,12 +23,12 @@ function show (dialog: HTMLDialogElement): void {
 
 /**
  * A modal dialog. The browser keeps the focus within it and gives the focus back. While the user signs in again it is
- * hidden, and keeps its content.
+ * hidden by default, and keeps its content.
  */
-export function Dialog ({ title, isOpen, onClose, children }: Props) {
+export function Dialog ({ title, isOpen, isShownSignedOut = false, onClose, children }: Props) {
   const element = useRef<HTMLDialogElement>(null)
   const id = useId()
-  const isShown = isOpen && credentials.value !== undefined
+  const isShown = isOpen && (isShownSignedOut || credentials.value !== undefined)
   // Runs before other effects, which can move the focus only once the dialog is closed.
   useLayoutEffect(() => {
     const { current } = element
@@ -71,9 +73,7 @@ export function Dialog ({ title, isOpen, onClose, children }: Props) {
   )
 }
 
-interface ConfirmProps {
-  title: string
-  isOpen: boolean
+interface ConfirmProps extends Props {
   /** The text that must be typed before the action can be confirmed; absent: none. */
   expected?: string
   action: string
@@ -83,22 +83,20 @@ interface ConfirmProps {
   /** Whether the effect of the action is known yet. Default true. */
   isReady?: boolean
   onConfirm: () => void
-  onClose: () => void
-  children: ComponentChildren
 }
 
 /** Asks for confirmation of an action that cannot be undone. */
 export function ConfirmDialog (
   {
-    title, isOpen, expected, action, cancel = 'Cancel', isBusy = false, isReady = true, onConfirm, onClose, children,
+    expected, action, cancel = 'Cancel', isBusy = false, isReady = true, onConfirm, children, ...dialog
   }: ConfirmProps,
 ) {
   const [typed, setTyped] = useState('')
   const id = useId()
-  useEffect(() => { setTyped('') }, [isOpen])
+  useEffect(() => { setTyped('') }, [dialog.isOpen])
   const canConfirm = isReady && (expected === undefined || typed === expected)
   return (
-    <Dialog title={title} isOpen={isOpen} onClose={onClose}>
+    <Dialog {...dialog}>
       <form onSubmit={(event) => {
         event.preventDefault()
         if (canConfirm && !isBusy) onConfirm()
@@ -126,7 +124,7 @@ export function ConfirmDialog (
           >
             {isBusy ? 'Working…' : action}
           </button>
-          <button type='button' data-first-stop onClick={onClose}>{cancel}</button>
+          <button type='button' data-first-stop onClick={dialog.onClose}>{cancel}</button>
         </div>
       </form>
     </Dialog>

@@ -1,8 +1,8 @@
 import { createContext, type ComponentChildren } from 'preact'
-import { useContext, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { askBeforeLeaving } from '../state/router.js'
-import { credentials } from '../state/session.js'
-import { ConfirmDialog, Dialog } from './dialog.js'
+import { useContext, useLayoutEffect, useState } from 'preact/hooks'
+import { askToDiscard } from '../state/question.js'
+import { Dialog } from './dialog.js'
+import { useLeaveGuard } from './question-dialog.js'
 
 /** Counts the parts of the surrounding dialog whose input would be lost, or whose work would end. */
 const UnsavedInput = createContext<((change: number) => void) | undefined>(undefined)
@@ -40,48 +40,15 @@ export function FormDialog (
 ) {
   const [unsavedCount, setUnsavedCount] = useState(0)
   const [changeCount] = useState(() => (change: number) => { setUnsavedCount((count) => count + change) })
-  const [isAsking, setIsAsking] = useState(false)
-  /** Goes where Back or Forward should have led; absent: the dialog is closed, and the page stays. */
-  const leave = useRef<(() => void) | undefined>(undefined)
   const isUnsaved = unsavedCount > 0
-  const canAsk = isUnsaved && credentials.value !== undefined
-  // The input may be stored while the question is open. A sign-in must not bring the question back below the form.
-  useEffect(() => {
-    if (!isUnsaved || credentials.value === undefined) setIsAsking(false)
-  }, [isUnsaved, credentials.value])
-  useLayoutEffect(() => {
-    if (!canAsk) return
-    return askBeforeLeaving((leavePage) => {
-      leave.current = leavePage
-      setIsAsking(true)
-    })
-  }, [canAsk])
-  // Only the browser can ask before a tab is closed or loaded again, in words of its own.
-  useLayoutEffect(() => {
-    if (!isUnsaved) return
-    const ask = (event: Event) => { event.preventDefault() }
-    addEventListener('beforeunload', ask)
-    return () => { removeEventListener('beforeunload', ask) }
-  }, [isUnsaved])
+  const texts = { title: question, loss, discard, keep }
+  useLeaveGuard(isUnsaved, texts, 'url', onClose)
   const close = () => {
-    leave.current = undefined
-    if (isUnsaved) setIsAsking(true)
+    if (isUnsaved) askToDiscard(texts, onClose)
     else onClose()
   }
   return (
     <UnsavedInput.Provider value={changeCount}>
-      {/* It is closed before the form, because only then the focus can return to what opened the form. */}
-      <ConfirmDialog
-        title={question} isOpen={isAsking && isUnsaved} action={discard} cancel={keep}
-        onConfirm={() => {
-          setIsAsking(false)
-          onClose()
-          leave.current?.()
-        }}
-        onClose={() => { setIsAsking(false) }}
-      >
-        <p>{loss}</p>
-      </ConfirmDialog>
       <Dialog title={title} isOpen={isOpen} onClose={close}>{children(close)}</Dialog>
     </UnsavedInput.Provider>
   )

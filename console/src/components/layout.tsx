@@ -7,6 +7,7 @@ import { serverConfig } from '../state/server-config.js'
 import { credentials, signOut } from '../state/session.js'
 import { setTheme, theme, type Theme } from '../state/theme.js'
 import { Identity } from './identity.js'
+import { QuestionDialog } from './question-dialog.js'
 
 const THEMES: ReadonlyArray<[Theme, string]> = [['auto', 'System'], ['light', 'Light'], ['dark', 'Dark']]
 
@@ -29,6 +30,7 @@ export function Layout ({ children }: { children: ComponentChildren }) {
         {isSignedIn && <Navigation />}
         <main id='main' tabIndex={-1}>{children}</main>
       </div>
+      <QuestionDialog />
       <div class='visually-hidden' aria-live='polite'>{announcement.value}</div>
     </>
   )

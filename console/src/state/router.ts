@@ -10,11 +10,14 @@ export interface Route {
 
 export type Params = Record<string, string | number | boolean | readonly string[] | null | undefined>
 
-function currentRoute (): Route {
-  const page = location.pathname.startsWith(CONSOLE_URL.pathname)
-    ? location.pathname.slice(CONSOLE_URL.pathname.length)
+function pageOf (pathname: string): string {
+  return pathname.startsWith(CONSOLE_URL.pathname)
+    ? decodeURIComponent(pathname.slice(CONSOLE_URL.pathname.length))
     : ''
-  return { page: decodeURIComponent(page), params: new URLSearchParams(location.search) }
+}
+
+function currentRoute (): Route {
+  return { page: pageOf(location.pathname), params: new URLSearchParams(location.search) }
 }
 
 export const route = signal<Route>({ page: '', params: new URLSearchParams() })
@@ -60,15 +63,27 @@ export function navigateTo (url: string, replace = false): void {
   route.value = currentRoute()
 }
 
-/** Asks the user, and calls `leave` if the page may be left. */
-type LeaveQuestion = (leave: () => void) => void
+/** What must change for a navigation to leave: the page, or anything in the URL. */
+export type LeaveScope = 'page' | 'url'
 
-let leaveQuestion: LeaveQuestion | undefined
+interface LeaveGuard {
+  scope: LeaveScope
+  /** Asks the user, and calls `leave` if the user agrees. */
+  ask: (leave: () => void) => void
+}
 
-/** Asks before Back or Forward leaves the page, until the returned function is called. */
-export function askBeforeLeaving (question: LeaveQuestion): () => void {
-  leaveQuestion = question
-  return () => { if (leaveQuestion === question) leaveQuestion = undefined }
+let leaveGuard: LeaveGuard | undefined
+
+/** Asks before a link, Back or Forward leaves, until the returned function is called. */
+export function askBeforeLeaving (scope: LeaveScope, ask: LeaveGuard['ask']): () => void {
+  const guard = { scope, ask }
+  leaveGuard = guard
+  return () => { if (leaveGuard === guard) leaveGuard = undefined }
+}
+
+/** The guard that asks before the shown URL is left for one with this path, if there is one. */
+function guardOf (pathname: string): LeaveGuard | undefined {
+  return leaveGuard?.scope === 'page' && pageOf(pathname) === route.value.page ? undefined : leaveGuard
 }
 
 /** The browser tells of Back and Forward only afterwards: the page is kept by going back to it. */
@@ -80,10 +95,11 @@ function onPopState ({ state }: PopStateEvent): void {
   } else {
     const distance = next - position
     if (distance === 0) return
-    if (leaveQuestion !== undefined) {
+    const guard = guardOf(location.pathname)
+    if (guard !== undefined) {
       history.go(-distance)
-      leaveQuestion(() => {
-        leaveQuestion = undefined
+      guard.ask(() => {
+        leaveGuard = undefined
         history.go(distance)
       })
       return
@@ -108,7 +124,10 @@ function onClick (event: MouseEvent): void {
   const isConsoleUrl = url.origin === location.origin && url.pathname.startsWith(CONSOLE_URL.pathname)
   if (!isConsoleUrl || url.hash !== '') return
   event.preventDefault()
-  navigateTo(url.pathname + url.search)
+  const follow = () => { navigateTo(url.pathname + url.search) }
+  const guard = guardOf(url.pathname)
+  if (guard === undefined) follow()
+  else guard.ask(follow)
 }
 
 export function startRouter (): void {

@@ -31,6 +31,7 @@ consoleTest('a dialog opens at its first field, and a question at the button tha
   await exporting.getByText(': complete').waitFor()
   await hasNoViolation(t, page, 'a dialog whose heading has the focus')
   await keys.press('Escape')
+  await keys.use(page.getByRole('dialog', { name: 'Discard the export?' }).getByRole('button', { name: 'Discard' }))
 
   const choice = await open('Forget…', 'What is to be forgotten?')
   await keys.isAt(choice.getByLabel('Memories with tags'), 'the first choice')

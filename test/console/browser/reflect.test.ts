@@ -94,6 +94,54 @@ consoleTest('an answer can be cancelled, and another question asked', withModel,
   await answerOf(page).getByText('Truncated.').waitFor()
 })
 
+consoleTest('an answer that is not complete is left only after a question', {
+  ...withModel, onBeforeUnload: 'stay',
+}, async (t, { page, url, client }) => {
+  await client().retain({ bank_id: 'user-alice', content: 'Alice lives in Lyon.' })
+  const [first, second] = [piecemeal(), piecemeal()]
+  gateway.model.next(first.behaviour, second.behaviour)
+  await page.goto(url('overview'))
+  await signInAs(page, 'user:alice')
+  await page.getByRole('link', { name: 'Reflect' }).click()
+  await page.getByLabel('Bank', { exact: true }).fill('user-alice')
+  await ask(page, 'Where does Alice live?')
+  first.say('Alice lives in Lyon. [1] ')
+  first.say('She ')
+  await answerOf(page).getByRole('button', { name: 'Source [1]' }).waitFor()
+  const question = page.getByRole('dialog', { name: 'Stop the answer?' })
+  const goBack = async () => { await page.evaluate('history.back()') }
+  for (const leave of [goBack, async () => { await page.getByRole('link', { name: 'Banks' }).click() }]) {
+    await leave()
+    await question.getByText('The answer is not complete yet.').waitFor()
+    await hasNoViolation(t, page, 'the question')
+    await question.getByRole('button', { name: 'Continue' }).click()
+    await page.waitForURL(/reflect\?bank=user-alice$/)
+  }
+  const [dialog] = await Promise.all([
+    page.waitForEvent('dialog'), page.evaluate('void setTimeout(() => { location.reload() })'),
+  ])
+  t.equal(dialog.type(), 'beforeunload')
+  await page.getByRole('link', { name: 'Reflect' }).click()
+  await page.waitForURL(/reflect$/)
+  t.equal(await question.isVisible(), false, 'the page stays, and so does the answer')
+  await goBack()
+  await page.waitForURL(/reflect\?bank=user-alice$/)
+  await goBack()
+  await question.waitFor()
+  first.finish()
+  await answerOf(page).getByText(/Tokens/).waitFor()
+  await question.waitFor({ state: 'hidden' })
+
+  await ask(page, 'Where does Alice live now?')
+  second.say('Alice ')
+  await answerOf(page).getByText('Generating the answer').waitFor()
+  await page.getByRole('link', { name: 'Banks' }).click()
+  await question.getByRole('button', { name: 'Stop' }).click()
+  await page.waitForURL(/banks$/)
+  await page.goBack()
+  await page.getByText('Ask something that the memories').waitFor()
+})
+
 consoleTest('an answer follows a schema, whose problems are shown', withModel, async (t, { page, url, client }) => {
   await client().retain({ bank_id: 'user-alice', content: 'Alice drinks tea.' })
   gateway.model.next(says('{"answer": "Alice drinks tea. [1]", "structured": {"drink": "tea"}}'))

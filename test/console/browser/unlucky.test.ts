@@ -159,7 +159,7 @@ consoleTest('a server that is restarted in another auth mode asks for the creden
 const gateway = new GatewayWithModel()
 
 consoleTest('a page that is reloaded in the middle of an answer starts again', {
-  start: gateway.startWith({}),
+  start: gateway.startWith({}), onBeforeUnload: 'leave',
 }, async (t, { page, url, client }) => {
   await client().retain({ bank_id: 'user-alice', content: 'Alice lives in Lyon.' })
   const { behaviour, say } = piecemeal()

@@ -165,8 +165,43 @@ consoleTest('Back and Forward ask before they discard a memory', {}, async (t, {
   t.equal(await question.isVisible(), false, 'there is nothing to discard')
 })
 
+consoleTest('Back and links ask before they discard a memory that a sign-in hides', {
+  expectedErrors: [/status of 401/],
+}, async (t, { page, url }) => {
+  await page.goto(url('memories?bank=user-bob'))
+  await signInAs(page, 'user:alice')
+  await page.getByLabel('Bank').fill(BANK)
+  await page.keyboard.press('Enter')
+  await page.waitForURL(new RegExp(`bank=${BANK}$`))
+  const retain = await open(page, 'Retain…', 'Retain a memory')
+  await retain.getByLabel('Content').fill(CONTENT)
+  const expire = async () => {
+    await page.route('**/v1/retain', async (route) => { await route.fulfill({ status: 401 }) }, { times: 1 })
+    await retain.getByRole('button', { name: 'Store' }).click()
+    await page.getByText('The server no longer accepts your credentials.').waitFor()
+  }
+  const goBack = async () => { await page.evaluate('history.back()') }
+  const question = page.getByRole('dialog', { name: 'Discard this memory?' })
+  await expire()
+  for (const leave of [goBack, async () => { await page.getByRole('link', { name: 'Memory Gateway' }).click() }]) {
+    await leave()
+    await question.waitFor()
+    await hasNoViolation(t, page, 'the question above the sign-in')
+    await question.getByRole('button', { name: 'Keep editing' }).click()
+    await page.waitForURL(new RegExp(`bank=${BANK}$`))
+  }
+  await signInAs(page, 'user:alice')
+  t.equal(await retain.getByLabel('Content').inputValue(), CONTENT)
+  await expire()
+  await goBack()
+  await question.getByRole('button', { name: 'Discard' }).click()
+  await page.waitForURL(/bank=user-bob$/)
+  await signInAs(page, 'user:alice')
+  t.equal(await page.getByRole('dialog').count(), 0, 'the memory is discarded')
+})
+
 consoleTest('the browser asks before it reloads or closes a tab with a memory that is not stored', {
-  asksBeforeUnload: true,
+  onBeforeUnload: 'stay',
 }, async (t, { page, url }) => {
   await page.goto(url(`memories?bank=${BANK}`))
   await signInAs(page, 'user:alice')
@@ -232,9 +267,20 @@ consoleTest('a running import or export ends only after a question', {}, async (
   const exporting = await open(page, 'Export…', 'Export')
   await gate.has(1)
   await page.keyboard.press('Escape')
-  await page.getByRole('dialog', { name: 'Stop the export?' }).getByRole('button', { name: 'Continue' }).click()
+  const discard = page.getByRole('dialog', { name: 'Discard the export?' })
+  await discard.getByRole('button', { name: 'Keep' }).click()
   await gate.release()
   await exporting.getByText(/^2 memories, .*: complete$/).waitFor()
+  for (const close of [
+    async () => { await page.keyboard.press('Escape') },
+    async () => { await exporting.getByRole('button', { name: 'Close', exact: true }).last().click() },
+  ]) {
+    await close()
+    await discard.getByText('not saved in a file yet').waitFor()
+    await discard.getByRole('button', { name: 'Keep' }).click()
+  }
+  await Promise.all([page.waitForEvent('download'), exporting.getByRole('link', { name: /^Save / }).click()])
   await page.keyboard.press('Escape')
   await exporting.waitFor({ state: 'hidden' })
+  t.equal(await discard.isVisible(), false, 'a saved file is not lost')
 })

@@ -11,13 +11,22 @@ const EXPORT_TIMEOUT_MS = 3_600_000
 
 interface Progress { lines: number, bytes: number, total: number | undefined }
 
+interface Props {
+  bank: string
+  /** Ends the export without a question. */
+  onStop: () => void
+  onClose: () => void
+}
+
 /** Downloads a bank as NDJSON: it is read with the caller's credentials, and then given to the browser as a file. */
-export function ExportPanel ({ bank, onClose }: { bank: string, onClose: () => void }) {
+export function ExportPanel ({ bank, onStop, onClose }: Props) {
   const [progress, setProgress] = useState<Progress | undefined>(undefined)
   const [error, setError] = useState<unknown>(undefined)
   const [file, setFile] = useState<string | undefined>(undefined)
   const isBusy = progress !== undefined && file === undefined
-  useUnsavedInput(isBusy)
+  // The browser does not say whether a file is saved: the click on its link has to suffice.
+  const [isSaved, setIsSaved] = useState(false)
+  useUnsavedInput(isBusy || (file !== undefined && !isSaved))
   const controller = useRef<AbortController | undefined>(undefined)
   const objectUrl = useRef<string | undefined>(undefined)
   useEffect(() => () => {
@@ -76,8 +85,10 @@ export function ExportPanel ({ bank, onClose }: { bank: string, onClose: () => v
         </>
       )}
       <div class='actions'>
-        {file !== undefined && <a class='memories-download' href={file} download={name}>Save {name}</a>}
-        <button type='button' onClick={onClose}>{isBusy ? 'Stop' : 'Close'}</button>
+        {file !== undefined && (
+          <a class='memories-download' href={file} download={name} onClick={() => { setIsSaved(true) }}>Save {name}</a>
+        )}
+        <button type='button' onClick={isBusy ? onStop : onClose}>{isBusy ? 'Stop' : 'Close'}</button>
       </div>
     </>
   )

@@ -137,10 +137,10 @@ export function MemoryBrowser ({ bank }: { bank: string }) {
         )}
       </FormDialog>
       <FormDialog
-        title='Export' question='Stop the export?' discard='Stop' keep='Continue'
-        loss='What has been read so far would be lost.' isOpen={openDialog === 'export'} onClose={close}
+        title='Export' question='Discard the export?' keep='Keep'
+        loss='Its memories are not saved in a file yet.' isOpen={openDialog === 'export'} onClose={close}
       >
-        {() => <ExportPanel bank={bank} onClose={close} />}
+        {(closeForm) => <ExportPanel bank={bank} onStop={close} onClose={closeForm} />}
       </FormDialog>
       <FormDialog
         title='Import' question='Stop the import?' discard='Stop' keep='Continue'

@@ -1,4 +1,5 @@
 import { useMemo, useState } from 'preact/hooks'
+import { useLeaveGuard } from '../../components/question-dialog.js'
 import { EmptyState } from '../../components/states.js'
 import { changeParams, route } from '../../state/router.js'
 import { Answer } from './answer.js'
@@ -10,12 +11,17 @@ import { EMPTY_FORM, requestOf, type RequiredField, type ReflectFormValues } fro
 import { Sources } from './sources.js'
 import { isRunning, useReflect, type Run } from './use-reflect.js'
 
+const STOP_QUESTION = {
+  title: 'Stop the answer?', loss: 'The answer is not complete yet.', discard: 'Stop', keep: 'Continue',
+}
+
 export default function ReflectPage () {
   const bank = route.value.params.get('bank') ?? ''
   const [formValues, setFormValues] = useState(EMPTY_FORM)
   const [missing, setMissing] = useState<RequiredField | undefined>(undefined)
   const { run, ask, cancel } = useReflect()
   const values: ReflectFormValues = { ...formValues, bank }
+  useLeaveGuard(isRunning(run), STOP_QUESTION, 'page')
 
   const onChange = ({ bank: nextBank, ...changes }: Partial<ReflectFormValues>) => {
     setMissing(undefined)
