@@ -128,9 +128,12 @@ consoleTest('a sign-in in a second window loses no work when a token expires', w
   await hasNoViolation(t, page, 'the sign-in in a window beside')
 
   const signIn = async () => {
-    const opened = page.waitForEvent('popup')
+    // The window may be closed before the page has the answer to the click.
+    const closed = page.waitForEvent('popup').then(async (popup) => {
+      if (!popup.isClosed()) await popup.waitForEvent('close')
+    })
     await signInAtProvider(page)
-    await (await opened).waitForEvent('close')
+    await closed
   }
   provider.refuse('access_denied')
   await signIn()
