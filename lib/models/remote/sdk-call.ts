@@ -223,7 +223,7 @@ function isOfNewEvent (error: unknown): error is TypeValidationError {
 async function usageOf (
   { inputTokens, outputTokens }: LanguageModelV3Usage, { messages, tenantId }: GenerateRequest, text: string,
 ): Promise<TokenUsage> {
-  const caller = `language model ${tenantId ?? ''}`
+  const caller = systemFlow(`language model ${tenantId ?? ''}`)
   return {
     inputTokens: plausible(inputTokens.total) ?? await promptTokens(messages, caller),
     outputTokens: plausible(outputTokens.total) ?? await sumTokens([TokenCount.of(text)], Infinity, caller),
