@@ -23,35 +23,35 @@ const WORD = /^[^\s:\p{C}\p{Z}]{1,64}$/u
  * problem.
  */
 export class EnvironmentReader {
-  private readonly environment: Environment
-  private readonly readFile: ReadFile
-  private readonly cwd: string
-  private readonly problems: string[]
+  readonly #environment: Environment
+  readonly #readFile: ReadFile
+  readonly #cwd: string
+  readonly #problems: string[]
 
   constructor (environment: Environment, readFile: ReadFile, cwd: string, problems: string[]) {
-    this.environment = environment
-    this.readFile = readFile
-    this.cwd = cwd
-    this.problems = problems
+    this.#environment = environment
+    this.#readFile = readFile
+    this.#cwd = cwd
+    this.#problems = problems
   }
 
   /** Whether a variable is set, directly or, for a secret, through its file. */
   isSet (name: VariableName): boolean {
-    return this.raw(name) !== undefined || (variable(name).secret && this.raw(`${name}_FILE`) !== undefined)
+    return this.#raw(name) !== undefined || (variable(name).secret && this.#raw(`${name}_FILE`) !== undefined)
   }
 
   /** The trimmed text of a variable that is not a secret, else its default. */
   text (name: VariableName): string | undefined {
-    const found = this.raw(name)
+    const found = this.#raw(name)
     if (found === undefined) return variable(name).default
     if (found.trim() !== '') return found.trim()
-    this.problems.push(`${name} ${EMPTY}`)
+    this.#problems.push(`${name} ${EMPTY}`)
     return variable(name).default
   }
 
   /** The trimmed text of an OpenTelemetry variable; by its specification, an empty one counts as unset. */
   lenient (name: VariableName): string | undefined {
-    const found = this.raw(name)?.trim()
+    const found = this.#raw(name)?.trim()
     return found === undefined || found === '' ? undefined : found
   }
 
@@ -63,31 +63,31 @@ export class EnvironmentReader {
       const value = INTEGER.test(text) ? Number(text) : NaN
       return value >= min && value <= max ? value : undefined
     }
-    return this.parsed(name, parse, `is an integer from ${min} to ${max}`) ?? Number(fallback)
+    return this.#parsed(name, parse, `is an integer from ${min} to ${max}`) ?? Number(fallback)
   }
 
   choice<T extends string> (name: VariableName, values: readonly T[]): T | undefined {
     const parse = (text: string) => values.find((value) => value === text.toLowerCase())
-    return this.parsed(name, parse, `are ${quoteAll(values)}`, values)
+    return this.#parsed(name, parse, `are ${quoteAll(values)}`, values)
   }
 
   switch (name: VariableName): boolean {
     const parse = (text: string) => [...SWITCH_ON, ...SWITCH_OFF].find((value) => value === text.toLowerCase())
-    const found = this.parsed(name, parse, `are ${quoteAll(SWITCH_ON)} and ${quoteAll(SWITCH_OFF)}`)
+    const found = this.#parsed(name, parse, `are ${quoteAll(SWITCH_ON)} and ${quoteAll(SWITCH_OFF)}`)
     return SWITCH_ON.some((value) => value === found)
   }
 
   word (name: VariableName): string | undefined {
     const parse = (text: string) => WORD.test(text.toLowerCase()) ? text.toLowerCase() : undefined
-    return this.parsed(name, parse, 'is a word of at most 64 visible characters without ":"')
+    return this.#parsed(name, parse, 'is a word of at most 64 visible characters without ":"')
   }
 
   host (name: VariableName): string | undefined {
-    return this.parsed(name, parseHost, 'is an IP address or a host name, without a port')
+    return this.#parsed(name, parseHost, 'is an IP address or a host name, without a port')
   }
 
   hosts (name: VariableName): string[] | undefined {
-    return this.list(
+    return this.#list(
       name, parseHostPattern,
       'are IP addresses and host names without a port, with commas between them; *.example.com stands for all names ' +
         'below example.com',
@@ -95,17 +95,17 @@ export class EnvironmentReader {
   }
 
   origins (name: VariableName): string[] | undefined {
-    return this.list(
+    return this.#list(
       name, parseOrigin,
       'are origins such as https://app.example.com:8443, without a path or a wildcard, with commas between them',
     )
   }
 
   /** Entries with commas between them, each of them once. */
-  private list (
+  #list (
     name: VariableName, parse: (entry: string) => string | undefined, allowed: string,
   ): string[] | undefined {
-    return this.parsed(name, (text) => {
+    return this.#parsed(name, (text) => {
       const entries = text.split(',').map((entry) => parse(entry.trim()))
       return entries.includes(undefined) ? undefined : [...new Set(entries.filter((entry) => entry !== undefined))]
     }, allowed)
@@ -117,7 +117,7 @@ export class EnvironmentReader {
     if (text === undefined) return undefined
     const fault = faultOfUrl(text)
     if (fault === undefined) return text
-    this.problems.push(`${name}: found ${fault}, allowed is the http or https URL of a key set, with a path and ` +
+    this.#problems.push(`${name}: found ${fault}, allowed is the http or https URL of a key set, with a path and ` +
       'without credentials')
     return undefined
   }
@@ -125,27 +125,27 @@ export class EnvironmentReader {
   /** A secret from the variable or its file, unchanged except for the last line end of the file. */
   secret (name: VariableName): string | undefined {
     const { value, problem } = this.lookUp(name)
-    if (problem !== undefined) this.problems.push(problem)
+    if (problem !== undefined) this.#problems.push(problem)
     return value
   }
 
   /** As `secret`, for any variable; the caller adds the problem, because it knows the place that names the variable. */
   lookUp (name: string): Secret {
-    const value = this.raw(name)
+    const value = this.#raw(name)
     const fileName = `${name}_FILE`
-    const path = this.raw(fileName)
+    const path = this.#raw(fileName)
     if (value !== undefined && path !== undefined) {
       return { problem: `${name} and ${fileName} are both set; set one of them` }
     }
-    if (path !== undefined) return this.fromFile(fileName, path)
+    if (path !== undefined) return this.#fromFile(fileName, path)
     if (value === undefined) return {}
     return value.trim() === '' ? { problem: `${name} ${EMPTY}` } : { value }
   }
 
-  private fromFile (fileName: string, path: string): Secret {
+  #fromFile (fileName: string, path: string): Secret {
     if (path.trim() === '') return { problem: `${fileName} ${EMPTY}` }
     try {
-      const value = this.readFile(resolve(this.cwd, path.trim())).replace(/\r?\n$/, '')
+      const value = this.#readFile(resolve(this.#cwd, path.trim())).replace(/\r?\n$/, '')
       return value.trim() === ''
         ? { problem: `${fileName}: found an empty file, allowed is a file that holds the value` }
         : { value }
@@ -158,21 +158,21 @@ export class EnvironmentReader {
     }
   }
 
-  private parsed<T> (
+  #parsed<T> (
     name: VariableName, parse: (text: string) => T | undefined, allowed: string, options: readonly string[] = [],
   ): T | undefined {
     const text = this.text(name)
     if (text === undefined) return undefined
     const value = parse(text)
     if (value === undefined) {
-      this.problems.push(`${name}: found ${quote(text)}, allowed ${allowed}${didYouMean(text, options)}`)
+      this.#problems.push(`${name}: found ${quote(text)}, allowed ${allowed}${didYouMean(text, options)}`)
     }
     return value
   }
 
   // Own properties only: `${constructor}` in the file must not find a property of Object.prototype.
-  private raw (name: string): string | undefined {
-    return Object.hasOwn(this.environment, name) ? this.environment[name] : undefined
+  #raw (name: string): string | undefined {
+    return Object.hasOwn(this.#environment, name) ? this.#environment[name] : undefined
   }
 }
 

@@ -11,12 +11,12 @@ export class Substitution {
   readonly resolved = new Set<string>()
   /** Those that could not be substituted. The problem is reported, and the value has no meaning. */
   readonly unresolved = new Set<string>()
-  private readonly reader: EnvironmentReader
-  private readonly problems: string[]
+  readonly #reader: EnvironmentReader
+  readonly #problems: string[]
 
   constructor (reader: EnvironmentReader, problems: string[]) {
-    this.reader = reader
-    this.problems = problems
+    this.#reader = reader
+    this.#problems = problems
   }
 
   /**
@@ -26,25 +26,25 @@ export class Substitution {
   apply (text: string, path: Path, schema: SchemaNode | undefined): string | number | boolean {
     const replaced = text.replace(REFERENCE, (found: string, name: string | undefined) => {
       if (found === '$${') return '${'
-      return name === undefined ? this.malformed(path) : this.resolve(name, path)
+      return name === undefined ? this.#malformed(path) : this.#resolve(name, path)
     })
     const whole = /^\$\{[A-Za-z_][A-Za-z0-9_]*\}$/.test(text)
     return whole ? convertedText(replaced, schema?.type) : replaced
   }
 
-  private resolve (name: string, path: Path): string {
+  #resolve (name: string, path: Path): string {
     this.resolved.add(toPointer(path))
-    const { value, problem } = this.reader.lookUp(name)
+    const { value, problem } = this.#reader.lookUp(name)
     if (value !== undefined) return value
     this.unresolved.add(toPointer(path))
-    this.problems.push(`${formatPath(path)}: \${${name}} cannot be replaced, ${problem ?? `${name} is not set`}`)
+    this.#problems.push(`${formatPath(path)}: \${${name}} cannot be replaced, ${problem ?? `${name} is not set`}`)
     return ''
   }
 
-  private malformed (path: Path): string {
+  #malformed (path: Path): string {
     this.unresolved.add(toPointer(path))
-    this.problems.push(`${formatPath(path)}: "\${" does not begin a reference of the form \${NAME}; write "$\${" for ` +
-      'a literal "${"')
+    this.#problems.push(`${formatPath(path)}: "\${" does not begin a reference of the form \${NAME}; write "$\${" ` +
+      'for a literal "${"')
     return ''
   }
 }

@@ -15,36 +15,36 @@ const ALIAS_LIMIT = 100
  * this, and its warnings may contain secrets.
  */
 export class TreeReader {
-  private readonly document: Document.Parsed
-  private readonly at: (offset: number) => string
-  private readonly onText: OnText
-  private readonly problems: string[]
-  private readonly open = new Set<Node>()
-  private aliases = 0
+  readonly #document: Document.Parsed
+  readonly #at: (offset: number) => string
+  readonly #onText: OnText
+  readonly #problems: string[]
+  readonly #open = new Set<Node>()
+  #aliases = 0
 
   constructor (document: Document.Parsed, at: (offset: number) => string, onText: OnText, problems: string[]) {
-    this.document = document
-    this.at = at
-    this.onText = onText
-    this.problems = problems
+    this.#document = document
+    this.#at = at
+    this.#onText = onText
+    this.#problems = problems
   }
 
   read (node: unknown, schema: SchemaNode | undefined, path: Path): unknown {
-    if (isAlias(node)) return this.alias(node, schema, path)
-    if (isMap(node)) return this.inside(node, () => this.map(node, schema, path))
-    if (isSeq(node)) return this.inside(node, () => this.list(node, schema, path))
+    if (isAlias(node)) return this.#alias(node, schema, path)
+    if (isMap(node)) return this.#inside(node, () => this.#map(node, schema, path))
+    if (isSeq(node)) return this.#inside(node, () => this.#list(node, schema, path))
     if (!isScalar(node)) return null
-    return typeof node.value === 'string' ? this.onText(node.value, path, schema) : node.value
+    return typeof node.value === 'string' ? this.#onText(node.value, path, schema) : node.value
   }
 
-  private map (node: YAMLMap, schema: SchemaNode | undefined, path: Path): Record<string, unknown> {
+  #map (node: YAMLMap, schema: SchemaNode | undefined, path: Path): Record<string, unknown> {
     const map: Record<string, unknown> = {}
     for (const pair of node.items) {
       const key = keyOf(pair)
       if (key === undefined) {
-        this.fault(path, pair.key ?? node, 'a key is not a text')
+        this.#fault(path, pair.key ?? node, 'a key is not a text')
       } else if (Object.hasOwn(map, key)) {
-        this.fault([...path, key], pair.key, 'the key is given twice')
+        this.#fault([...path, key], pair.key, 'the key is given twice')
       } else {
         const value = this.read(pair.value, childOf(schema, key), [...path, key])
         if (value === null && mayBeEmpty(schema, key)) continue
@@ -55,39 +55,39 @@ export class TreeReader {
     return map
   }
 
-  private list (node: YAMLSeq, schema: SchemaNode | undefined, path: Path): unknown[] {
+  #list (node: YAMLSeq, schema: SchemaNode | undefined, path: Path): unknown[] {
     return node.items.map((item, index) => this.read(item, childOf(schema, index), [...path, index]))
   }
 
-  private alias (node: Alias, schema: SchemaNode | undefined, path: Path): unknown {
-    this.aliases += 1
-    if (this.aliases === ALIAS_LIMIT + 1) {
-      this.fault(
+  #alias (node: Alias, schema: SchemaNode | undefined, path: Path): unknown {
+    this.#aliases += 1
+    if (this.#aliases === ALIAS_LIMIT + 1) {
+      this.#fault(
         path, node, `the file has too many aliases, allowed are ${ALIAS_LIMIT}, counted after they are replaced`,
       )
     }
-    if (this.aliases > ALIAS_LIMIT) return null
-    const target = node.resolve(this.document)
-    if (target !== undefined && !this.open.has(target)) return this.read(target, schema, path)
-    this.fault(
+    if (this.#aliases > ALIAS_LIMIT) return null
+    const target = node.resolve(this.#document)
+    if (target !== undefined && !this.#open.has(target)) return this.read(target, schema, path)
+    this.#fault(
       path, node, target === undefined ? 'an alias without an anchor before it' : 'an alias that contains itself',
     )
     return null
   }
 
-  private inside<T> (node: Node, read: () => T): T {
-    this.open.add(node)
+  #inside<T> (node: Node, read: () => T): T {
+    this.#open.add(node)
     try {
       return read()
     } finally {
-      this.open.delete(node)
+      this.#open.delete(node)
     }
   }
 
-  private fault (path: Path, node: unknown, what: string): void {
+  #fault (path: Path, node: unknown, what: string): void {
     const offset = isNode(node) ? node.range?.[0] : undefined
-    const place = offset === undefined ? '' : ` (${this.at(offset)})`
-    this.problems.push(`${formatPath(path)}: ${what}${place}`)
+    const place = offset === undefined ? '' : ` (${this.#at(offset)})`
+    this.#problems.push(`${formatPath(path)}: ${what}${place}`)
   }
 }
 
