@@ -79,6 +79,9 @@ const NUMBER_IN_WORDS = new RegExp(
     String.raw`(${NUMBERS.slice(13).join('|')}))(?= ${UNITS_OF_TIME}\b)`,
   'gi',
 )
+/** `a fortnight ago`, which the parser does not read, and `half a year ago`, which it reads as the whole year. */
+const FORTNIGHT = /\b(?:an?|one) fortnight (?=(?:ago|before|earlier)\b)/gi
+const HALF_A_YEAR = /\bhalf an? year (?=(?:ago|before|earlier)\b)/gi
 /** `the previous week`, `the previous two weeks`, which the parser reads with `last`. */
 const PREVIOUS = new RegExp(
   String.raw`\bprevious (?=(?:(?:\w+|couple of) )?${UNITS_OF_TIME}\b|(?:hour|week|weekend|month|year|${WEEKDAY})\b)`,
@@ -98,6 +101,7 @@ export function readableDates (text: string, presentYear: number): string {
   return text.replace(/(\d),(\d{4})\b/g, '$1, $2')
     .replace(/(\.\d{4})[-–](?=\d)/g, '$1 to ').replace(DOTTED, dottedDate)
     .replace(NUMBER_IN_WORDS, (_, tens = '', digit = '', teen = '') => numberOf(tens, digit, teen))
+    .replace(FORTNIGHT, '2 weeks ').replace(HALF_A_YEAR, '6 months ')
     .replace(PREVIOUS, 'last ').replace(PREVIOUS_DAY, 'yesterday')
     .replace(BETWEEN, '$1 to ').replace(ISO_RANGE, '$1 to ').replace(FROM_DAY, '').replace(MID, '$1 ')
     .replace(PART_OF, (_, part: string) => `${PARTS.get(part.toLowerCase())!} `)

@@ -26,6 +26,8 @@ await t.test('short dates and names are read where their words or capitals show 
     ['5 may 2025', '2025-05-05 2025-05-06'],
     ['mar 5, 2025', '2025-03-05 2025-03-06'],
     ['for the past 2 weeks', '2026-01-01 2026-01-15'],
+    ['a fortnight ago', '2025-12-31 2026-01-03'],
+    ['half a year ago', '2025-07-01 2025-08-01'],
   ] as const) t.strictSame(named(text), expected, text)
 })
 
