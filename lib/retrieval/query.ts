@@ -64,11 +64,15 @@ const MAX_LIST_FORM_CHARACTERS = 500
  */
 const MAX_TERMS = 1024
 
-/** Also `how many days …` and `Which was first, …?`: such a question compares the times of several things. */
+/**
+ * Also `how many days …` and `Which was first, …?`: such a question compares the times of several things. Not `Why did
+ * it fail at first?`.
+ */
 const TIME = new RegExp([
   String.raw`\b(?:when|what (?:date|day|month|year|time)s?|which (?:date|day|week|month|year)s?|how long|since when)\b`,
   String.raw`\b(?:how many (?:days|weeks|months|years)|(?:what|which) order|the order (?:of|in which))\b`,
-  String.raw`\b(?:first|last|earlier|later|earliest|latest|(?:most|more) recently)(?=\s*(?:[,:;?.]|$))`,
+  String.raw`(?<!\bat )\b(?:first|last|earlier|later|earliest|latest|(?:most|more) recently)` +
+    String.raw`(?=\s*(?:[,:;?.]|$))`,
 ].join('|'), 'i')
 const AMOUNT = 'total|average|percentage|cost|price|amount|number|rate|age|budget|score|size|salary|quota|limit|' +
   'balance|income|distance|weight|height|temperature|speed'

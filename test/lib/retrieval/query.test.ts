@@ -30,6 +30,7 @@ const cases: Array<[text: string, asks: Form[]]> = [
   ['Did the mill or the bridge open first?', ['asksForTime']],
   ['Which opened most recently, the mill or the bridge?', ['asksForTime', 'asksForName']],
   ['In what order did they open?', ['asksForTime']],
+  ['Why did the clock stop at first?', []],
   ['Did the first ferry order fish last week?', []],
   ['How much does the boat cost?', []],
   ['How often is the well cleaned?', []],
