@@ -1,6 +1,7 @@
 import type { Steps } from '../concurrency/steps.js'
 import { addQueryAlternatives, otherForms } from '../text/alternative-terms.js'
 import { functionWordsOf } from '../text/function-words.js'
+import { addSpellings } from '../text/query-spellings.js'
 import { fnv1a, stem } from '../text/stems.js'
 import { STOP_WORDS } from '../text/stop-words.js'
 import { wordsInParts } from '../text/words.js'
@@ -155,6 +156,9 @@ export function * analyzeQuerySteps (text: string, now: number, utcOffset = 0): 
   const asksForAdvice = !asksForAssistantTurn && ADVICE.test(text)
   const isFrameWord = frameWordsOf(text, { asksForAssistantTurn, asksForMethod, asksForAdvice })
   const functionWords = functionWordsOf(new Set(contentWords), stopWords)
+  // English, French and Spanish have their own words with `ue` and the like (`guest`, `soeur`, `fuerte`).
+  const mayBeGerman = functionWords === undefined ? stopWords.size === 0 : functionWords.has('der')
+  if (stems.length > 0) addSpellings(text, contentWords, mayBeGerman, alternatives)
   for (const [place, term] of stems.entries()) {
     if (!isFrameWord(term) && functionWords?.has(contentWords[place]!) !== true) terms.add(term)
   }

@@ -38,7 +38,8 @@ const BATCH_APOSTROPHES = 256
 /**
  * Words with the short forms in which people write them in messages, and words with their British or American spelling.
  * Synonyms (`child`, `kid`) are not among them, and neither are short forms of several words (`doc`, `ad`). `lay laid`
- * is among them because `lay` is also the past of `lie`, and has its stem.
+ * is among them because `lay` is also the past of `lie`, and has its stem, and `wi` and `mail` because `words` parts
+ * `Wi-Fi` and `e-mail`.
  */
 const GROUPS = `
 family fam, business biz, picture photo pic, favorite favourite fave, mother mom mum, father dad, grandmother grandma,
@@ -51,7 +52,7 @@ color colour, center centre, theater theatre, neighbor neighbour, neighborhood n
 jewelry jewellery, humor humour, harbor harbour, flavor flavour, labor labour, favor favour, honor honour,
 organize organise, realize realise, recognize recognise, program programme, license licence, practice practise,
 pajamas pyjamas, tire tyre, traveler traveller, catalog catalogue, dialog dialogue, cozy cosy, mustache moustache,
-lay laid`
+lay laid, wifi wi, email mail`
 
 /** By the stem of each word, the stems of the others of its group. */
 const OTHERS: ReadonlyMap<string, readonly string[]> = new Map(GROUPS.split(',').flatMap((group) => {

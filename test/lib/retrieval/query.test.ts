@@ -145,7 +145,8 @@ t.test('verbs that say little without their object are not terms, unless there a
 })
 
 t.test('function words of a German, French or Spanish query are not terms, unless there are no others', async (t) => {
-  t.strictSame(analyzeQuery('Wer hat das Mehl für den Bäcker gemahlen?', NOW).terms, ['mehl', 'backer', 'gemahlen'])
+  const { terms } = analyzeQuery('Wer hat das Mehl für den Bäcker gemahlen?', NOW)
+  t.strictSame(terms, ['mehl', 'backer', 'gemahlen', 'baecker'])
   t.strictSame(analyzeQuery('Qui a moulu la farine pour le boulanger ?', NOW).terms, ['moulu', 'farin', 'boulang'])
   t.strictSame(analyzeQuery('¿Quién muele el trigo?', NOW).terms, ['muel', 'trigo'])
   t.strictSame(analyzeQuery('Weiß Frau Nicht, dass er nichts hat?', NOW).terms.includes('nicht'), true, 'of “nichts”')
