@@ -49,9 +49,13 @@ const TYPED_WORD = /(?<![\p{L}\p{M}\p{N}])\p{L}*(?:[ao]e|ue\p{L}{2}|(?<![\p{L}\p
 const TYPED_UMLAUT = /[ao]e|(?<![aeq])ue(?=\p{L}{2})|^aa/gu
 const MIN_TYPED_CHARACTERS = 5
 const CAPITAL = /^\p{Lu}/u
+/** The most spellings that are added: a question has few, and a long text in its place takes little time. */
+const MAX_SPELLINGS = 64
 /** Common names of English texts that have no umlaut. */
 const PLAIN_NAMES = new Set(words('tuesday tuesdays michael raphael rafael israel samuel manuel miguel phoenix chloe ' +
   'puerto venezuela noel joel israeli aaron'))
+
+type Add = (spelling: string) => void
 
 /**
  * Adds the stems of the other spellings.
@@ -61,61 +65,62 @@ const PLAIN_NAMES = new Set(words('tuesday tuesdays michael raphael rafael israe
 export function addSpellings (
   query: string, found: readonly string[], mayBeGerman: boolean, alternatives: Set<string>,
 ): void {
-  if (SIGN.test(query)) {
-    addJoined(query, alternatives)
-    addMixed(found, alternatives)
+  const seen = new Set<string>()
+  const add = (text: string) => {
+    if (text.length > MAX_WORD_CHARACTERS || seen.size >= MAX_SPELLINGS || seen.has(text)) return
+    seen.add(text)
+    for (const word of words(text)) if (!STOP_WORDS.has(word) && word !== PRONOUN) alternatives.add(stem(word))
   }
-  if (TYPED_LETTERS.test(query)) addMeantUmlauts(query, mayBeGerman, alternatives)
-  if (BEYOND_ASCII.test(query)) addTypedUmlauts(query, alternatives)
+  if (SIGN.test(query)) {
+    addJoined(query, add)
+    addMixed(found, add)
+  }
+  if (TYPED_LETTERS.test(query)) addMeantUmlauts(query, mayBeGerman, add)
+  if (BEYOND_ASCII.test(query)) addTypedUmlauts(query, add)
 }
 
-function add (text: string, alternatives: Set<string>): void {
-  if (text.length > MAX_WORD_CHARACTERS) return
-  for (const word of words(text)) if (!STOP_WORDS.has(word) && word !== PRONOUN) alternatives.add(stem(word))
-}
-
-function addJoined (query: string, alternatives: Set<string>): void {
+function addJoined (query: string, add: Add): void {
   for (const [text] of query.matchAll(HYPHENATED)) {
     const parts = text.split(HYPHEN)
     const joined = parts.join('')
     if (!LETTER.test(joined)) continue
     if (parts.length === 2 ? parts.some((part) => SHORT_OR_NUMBER.test(part)) : DIGIT.test(joined)) {
-      add(joined, alternatives)
+      add(joined)
     }
   }
-  for (const [text] of query.matchAll(ABBREVIATED)) add(text.replaceAll('.', ''), alternatives)
-  for (const [text] of query.matchAll(SEPARATED)) add(text.replaceAll(',', ''), alternatives)
+  for (const [text] of query.matchAll(ABBREVIATED)) add(text.replaceAll('.', ''))
+  for (const [text] of query.matchAll(SEPARATED)) add(text.replaceAll(',', ''))
 }
 
-function addMixed (found: readonly string[], alternatives: Set<string>): void {
+function addMixed (found: readonly string[], add: Add): void {
   for (const [place, word] of found.entries()) {
     const next = found[place + 1]
-    if (next !== undefined && NUMBER.test(word) && UNITS.has(next)) add(word + next, alternatives)
-    if (MIXED.test(word) && !ORDINAL.test(word)) addParts(word, alternatives)
+    if (next !== undefined && NUMBER.test(word) && UNITS.has(next)) add(word + next)
+    if (MIXED.test(word) && !ORDINAL.test(word)) addParts(word, add)
   }
 }
 
-function addParts (word: string, alternatives: Set<string>): void {
+function addParts (word: string, add: Add): void {
   const parts = word.match(PARTS)!
   if (parts.length > MAX_PARTS) return
-  for (const part of parts) if (TELLING_PART.test(part)) add(part, alternatives)
+  for (const part of parts) if (TELLING_PART.test(part)) add(part)
 }
 
-function addMeantUmlauts (query: string, mayBeGerman: boolean, alternatives: Set<string>): void {
+function addMeantUmlauts (query: string, mayBeGerman: boolean, add: Add): void {
   for (const { 0: word, index } of query.matchAll(TYPED_WORD)) {
     if (!mayBeGerman && (index === 0 || !CAPITAL.test(word))) continue
     const folded = word.toLowerCase()
     if (folded.length < MIN_TYPED_CHARACTERS || PLAIN_NAMES.has(folded)) continue
-    add(folded.replace(TYPED_UMLAUT, (letters) => letters.charAt(0)), alternatives)
+    add(folded.replace(TYPED_UMLAUT, (letters) => letters.charAt(0)))
   }
 }
 
-function addTypedUmlauts (query: string, alternatives: Set<string>): void {
+function addTypedUmlauts (query: string, add: Add): void {
   const composed = normalForm(query, 'NFC')
   if (!UMLAUT.test(composed)) return
   for (const [word] of composed.matchAll(WORD_WITH_UMLAUT)) {
     const folded = word.toLowerCase()
     if (words(folded).some(isFunctionWord)) continue
-    add(folded.replace(ANY_UMLAUT, (letter) => TYPED.get(letter)!), alternatives)
+    add(folded.replace(ANY_UMLAUT, (letter) => TYPED.get(letter)!))
   }
 }

@@ -59,6 +59,10 @@ t.test('they count neither as words of the query nor twice', async (t) => {
   t.strictSame(terms, ['wi', 'fi', 'wifi'])
 })
 
+t.test('a long text has at most 64 of them', async (t) => {
+  t.equal(added(Array.from({ length: 200 }, (_, index) => `x-${index}`).join(' ')).length, 64)
+})
+
 t.test('long words, runs of signs and keys are read in linear time', async (t) => {
   for (const part of ['a', 'ü', 'ae', 'a-', 'a.', '1,234', '1a', 'ue', '-', 'ä-']) {
     const text = part.repeat(40_000)
