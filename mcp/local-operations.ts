@@ -1,7 +1,7 @@
 import type { RowBudget } from '../lib/concurrency/byte-budget.js'
 import { invalidField } from '../lib/errors/service-error.js'
 import { callerOf, type RequestContext } from '../lib/identity/context.js'
-import { IDEMPOTENCY_KEY_RULE, isIdempotencyKey, type IdempotencyKey } from '../lib/memory/idempotency.js'
+import { IDEMPOTENCY_KEY_IN_WORDS, isIdempotencyKey, type IdempotencyKey } from '../lib/memory/idempotency.js'
 import { requestFingerprint } from '../lib/memory/request-fingerprint.js'
 import type { MemoryService } from '../lib/memory/service.js'
 import type { MemoryOperations } from './operations.js'
@@ -48,7 +48,7 @@ export function localOperations (
 async function idempotencyOf (
   operation: string, request: object, key: string, context: RequestContext,
 ): Promise<IdempotencyKey> {
-  if (!isIdempotencyKey(key)) throw invalidField('idempotency_key', IDEMPOTENCY_KEY_RULE)
+  if (!isIdempotencyKey(key)) throw invalidField('idempotency_key', `must be ${IDEMPOTENCY_KEY_IN_WORDS}`)
   return {
     key,
     operation: `MCP ${operation}`,

@@ -3,7 +3,7 @@ import { withTimeLimit } from '../lib/concurrency/deadline.js'
 import { readBounded } from '../lib/concurrency/read-bounded.js'
 import { BoundsSchema } from '../lib/config/bounds.js'
 import { invalidField, type FieldError } from '../lib/errors/service-error.js'
-import { IDEMPOTENCY_KEY_RULE, isIdempotencyKey } from '../lib/memory/idempotency.js'
+import { IDEMPOTENCY_KEY_IN_WORDS, isIdempotencyKey } from '../lib/memory/idempotency.js'
 import {
   BankAnswer, BanksAnswer, ForgetAnswer, MemoriesAnswer, MemoryRecord, RecallAnswer, ReflectAnswer, RetainAnswer,
 } from '../lib/memory/schemas.js'
@@ -42,7 +42,9 @@ export function remoteOperations (connection: ServerConnection): MemoryOperation
     schema: S, path: string, body: object, { signal, idempotencyKey: key }: WriteOptions,
   ) => {
     // The server would name its header, which the tool does not have, and fetch does not send every text in one.
-    if (key !== undefined && !isIdempotencyKey(key)) throw invalidField('idempotency_key', IDEMPOTENCY_KEY_RULE)
+    if (key !== undefined && !isIdempotencyKey(key)) {
+      throw invalidField('idempotency_key', `must be ${IDEMPOTENCY_KEY_IN_WORDS}`)
+    }
     return await ask(schema, path, { method: 'POST', body, idempotencyKey: key }, signal)
   }
   const get = async <S extends TSchema>(schema: S, path: string, { signal }: CallOptions) => (

@@ -3,14 +3,14 @@ import { Type } from 'typebox'
 import { isRepeated } from '../http/repeated-header.js'
 import { invalidField } from '../lib/errors/service-error.js'
 import { callerOf } from '../lib/identity/context.js'
-import { IDEMPOTENCY_KEY_RULE, isIdempotencyKey, type IdempotencyKey } from '../lib/memory/idempotency.js'
+import { IDEMPOTENCY_KEY_IN_WORDS, isIdempotencyKey, type IdempotencyKey } from '../lib/memory/idempotency.js'
 import { IDEMPOTENCY_PERIOD } from '../lib/memory/schemas.js'
 import { requestFingerprint } from '../lib/memory/request-fingerprint.js'
 
 /** The schema for the OpenAPI document. readKey() checks the value, because its error is more specific. */
 export const IdempotencyHeaders = Type.Object({
   'idempotency-key': Type.Optional(Type.String({
-    description: '1–255 printable ASCII characters; sent once. A request with the same key and body within ' +
+    description: `${IDEMPOTENCY_KEY_IN_WORDS}; sent once. A request with the same key and body within ` +
       `${IDEMPOTENCY_PERIOD} gets the same answer without being executed again.`,
   })),
 })
@@ -42,7 +42,7 @@ export function idempotencyHeader ({ raw, headers }: FastifyRequest): string | u
 async function readKey (
   key: string, request: FastifyRequest, reply: FastifyReply, query: unknown,
 ): Promise<IdempotencyKey> {
-  if (!isIdempotencyKey(key)) throw invalidField('Idempotency-Key', IDEMPOTENCY_KEY_RULE)
+  if (!isIdempotencyKey(key)) throw invalidField('Idempotency-Key', `must be ${IDEMPOTENCY_KEY_IN_WORDS}`)
   return {
     key,
     operation: `${request.method} ${pathOf(request)}`,

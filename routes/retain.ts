@@ -1,5 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { RetainAnswer, RetainBatchAnswer, RetainBatchRequest, RetainRequest } from '../lib/memory/schemas.js'
+import {
+  MAX_BATCH_ITEMS, RetainAnswer, RetainBatchAnswer, RetainBatchRequest, RetainRequest,
+} from '../lib/memory/schemas.js'
 import { disconnectSignal } from '../http/disconnect-signal.js'
 import { IdempotencyHeaders, idempotencyOf } from './idempotency.js'
 import { answers, BODY_ERRORS, CALLER_ERRORS, IDEMPOTENCY_ERRORS, LIMIT_ERRORS } from './responses.js'
@@ -33,7 +35,7 @@ export const retainRoutes: FastifyPluginAsyncTypebox = async (app) => {
     schema: {
       operationId: 'retainBatch',
       tags: ['memory'],
-      summary: 'Store up to 1000 memories, all or none',
+      summary: `Store up to ${MAX_BATCH_ITEMS} memories, all or none`,
       headers: IdempotencyHeaders,
       body: RetainBatchRequest,
       response: answers({ 200: RetainBatchAnswer }, ...errors),

@@ -5,12 +5,9 @@ import type { Dependencies } from './dependencies.js'
 import { idempotentWrite, type IdempotencyKey, type WriteResult } from './idempotency.js'
 import type { OpenBank } from './file-settings.js'
 import { toRecord } from './records.js'
-import type { ForgetAnswer, ForgetRequest, MemoryRecord } from './schemas.js'
-
-/** Maximum number of ids in an answer. */
-const MAX_IDS = 1000
-/** Maximum number of memories that a dry run shows. */
-const SAMPLE_SIZE = 10
+import {
+  FORGET_SAMPLE_SIZE, MAX_FORGET_IDS, type ForgetAnswer, type ForgetRequest, type MemoryRecord,
+} from './schemas.js'
 
 /** Removes memories by id or tag, or all memories of a bank. */
 export class ForgetService {
@@ -33,7 +30,9 @@ export class ForgetService {
     const bank = await directory.openOne(context, selector.kind === 'all' ? 'admin' : 'forget', bankId)
     const answer = await keys.runOnce(idempotency, context, toAnswer, async (keyed) => {
       await admission.admit('forget', context, [bank])
-      const options = { now: clock(), dryRun, idLimit: MAX_IDS, idempotency: idempotentWrite(keyed, null), signal }
+      const options = {
+        now: clock(), dryRun, idLimit: MAX_FORGET_IDS, idempotency: idempotentWrite(keyed, null), signal,
+      }
       const outcome = await store.remove(bank.key, selector, options)
       return { context: null, outcome }
     })
@@ -47,7 +46,7 @@ export class ForgetService {
     const { access, store, clock } = this.#deps
     if (!access.decide(context, 'read', key.bankId, grants).allowed) return {}
     const sample: MemoryRecord[] = []
-    for (const memoryId of memoryIds.slice(0, SAMPLE_SIZE)) {
+    for (const memoryId of memoryIds.slice(0, FORGET_SAMPLE_SIZE)) {
       const memory = await store.get(key, memoryId, clock())
       if (memory !== undefined) sample.push(toRecord(key.bankId, memory))
     }

@@ -8,10 +8,12 @@ import {
 } from '../stores/vector-store.js'
 import { AnswerCache } from './answer-cache.js'
 
-/** The form of a caller's key: 1–255 printable ASCII characters, of which the space is one. */
-const KEY = /^[\x20-\x7e]{1,255}$/
+const MAX_KEY_CHARACTERS = 255
+/** The space is a printable character. */
+const KEY = new RegExp(`^[\\x20-\\x7e]{1,${MAX_KEY_CHARACTERS}}$`)
 
-export const IDEMPOTENCY_KEY_RULE = 'must be 1 to 255 printable ASCII characters'
+/** The form of a caller's key. */
+export const IDEMPOTENCY_KEY_IN_WORDS = `1 to ${MAX_KEY_CHARACTERS} printable ASCII characters`
 
 export function isIdempotencyKey (text: string): boolean {
   return KEY.test(text)

@@ -4,14 +4,12 @@ import { Type, type Static } from 'typebox'
 import { Semaphore } from '../../lib/concurrency/semaphore.js'
 import { atCapacity, ServiceError } from '../../lib/errors/service-error.js'
 import type { RequestContext } from '../../lib/identity/context.js'
-import { BankId, nullable, strict, type MemoryRecord } from '../../lib/memory/schemas.js'
+import { BankId, MAX_FORGET_IDS, nullable, strict, type MemoryRecord } from '../../lib/memory/schemas.js'
 import { kindOf } from './filters.js'
 import { DEFAULT_PAGE, pageFields } from './list.js'
 import { BANK, BankParams, routeConfig, unsupported, type HindsightOptions } from './route.js'
 import { scanMemories } from './memory-scan.js'
 
-/** Ids of one forget. */
-const FORGET_BATCH = 1000
 /** The longest document, in characters: its texts are joined in one step, which takes some milliseconds. */
 const MAX_TEXT_CHARACTERS = 4 * 1024 * 1024
 const MAX_TAGS = 1000
@@ -117,13 +115,13 @@ async function forgetDocument (
   let count = 0
   for (;;) {
     const ids: string[] = []
-    const visit = ({ memory_id: id }: MemoryRecord) => ({ goOn: ids.push(id) < FORGET_BATCH, kept: 0 })
+    const visit = ({ memory_id: id }: MemoryRecord) => ({ goOn: ids.push(id) < MAX_FORGET_IDS, kept: 0 })
     await scanMemories(app, { bankId, context, filters, visit })
     if (ids.length > 0) {
       const { deleted_count: deleted } = await app.memory.forget({ bank_id: bankId, memory_ids: ids }, context)
       count += deleted
     }
-    if (ids.length < FORGET_BATCH) return count
+    if (ids.length < MAX_FORGET_IDS) return count
   }
 }
 

@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type, type Static } from 'typebox'
 import { disconnectSignal } from '../../http/disconnect-signal.js'
 import { invalidField } from '../../lib/errors/service-error.js'
-import { MAX_TAGS, MetadataSchema, strict, type RetainItem } from '../../lib/memory/schemas.js'
+import { MAX_BATCH_ITEMS, MAX_TAGS, MetadataSchema, strict, type RetainItem } from '../../lib/memory/schemas.js'
 import { idempotencyOf } from '../idempotency.js'
 import { CONTEXT_KEY } from './facts.js'
 import { Tags } from './filters.js'
@@ -29,7 +29,7 @@ const Item = strict({
 })
 
 const RetainBody = strict({
-  items: Type.Array(Item, { minItems: 1, maxItems: 1000 }),
+  items: Type.Array(Item, { minItems: 1, maxItems: MAX_BATCH_ITEMS }),
   async: Type.Optional(Type.Boolean()),
   document_tags: Type.Optional(Tags),
   operation_id: Type.Optional(Type.String({ format: 'uuid' })),

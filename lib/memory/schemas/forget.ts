@@ -2,9 +2,14 @@ import { Type, type Static } from 'typebox'
 import { strict, BankId, MemoryId, TagFilter, TagsMatch } from './common.js'
 import { MemoryRecord } from './memory-record.js'
 
+/** The most ids of a request and of an answer. */
+export const MAX_FORGET_IDS = 1000
+/** How many memories a dry run shows. */
+export const FORGET_SAMPLE_SIZE = 10
+
 export const ForgetRequest = strict({
   bank_id: BankId,
-  memory_ids: Type.Optional(Type.Array(MemoryId, { minItems: 1, maxItems: 1000 })),
+  memory_ids: Type.Optional(Type.Array(MemoryId, { minItems: 1, maxItems: MAX_FORGET_IDS })),
   tags: Type.Optional(TagFilter),
   tags_match: Type.Optional(TagsMatch),
   scope: Type.Optional(Type.Literal('all', { description: 'The whole bank; requires the permission `admin`.' })),
@@ -19,10 +24,12 @@ export const ForgetRequest = strict({
 
 export const ForgetAnswer = strict({
   deleted_count: Type.Integer(),
-  memory_ids: Type.Array(MemoryId, { description: 'Ids of the memories in ascending order, at most 1000.' }),
+  memory_ids: Type.Array(MemoryId, {
+    description: `Ids of the memories in ascending order, at most ${MAX_FORGET_IDS}.`,
+  }),
   sample: Type.Optional(Type.Array(MemoryRecord, {
-    description: 'The first ten memories. Present with dry_run, for a caller that may also read the bank. A repeat ' +
-      'with the same idempotency key shows only those that still exist.',
+    description: `The first ${FORGET_SAMPLE_SIZE} memories. Present with dry_run, for a caller that may also read ` +
+      'the bank. A repeat with the same idempotency key shows only those that still exist.',
   })),
 }, {
   title: 'ForgetAnswer',

@@ -69,8 +69,10 @@ export const RetainAnswer = strict({
   })),
 }, { title: 'RetainAnswer', description: 'The result of storing a memory.', examples: [RETAINED] })
 
+export const MAX_BATCH_ITEMS = 1000
+
 export const RetainBatchRequest = strict({
-  bank_id: BankId, items: Type.Array(RetainItem, { minItems: 1, maxItems: 1000 }),
+  bank_id: BankId, items: Type.Array(RetainItem, { minItems: 1, maxItems: MAX_BATCH_ITEMS }),
 }, {
   title: 'RetainBatchRequest',
   description: 'Memories to store, all or none.',

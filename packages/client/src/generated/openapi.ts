@@ -1426,7 +1426,7 @@ export interface components {
             deleted_count: number;
             /** @description Ids of the memories in ascending order, at most 1000. */
             memory_ids: string[];
-            /** @description The first ten memories. Present with dry_run, for a caller that may also read the bank. A repeat with the same idempotency key shows only those that still exist. */
+            /** @description The first 10 memories. Present with dry_run, for a caller that may also read the bank. A repeat with the same idempotency key shows only those that still exist. */
             sample?: components["schemas"]["Memory"][];
         };
         /** @description The memories to delete: exactly one of memory_ids, tags and scope. */
@@ -2400,7 +2400,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description 1–255 printable ASCII characters; sent once. A request with the same key and body within 24 hours gets the same answer without being executed again. */
+                /** @description 1 to 255 printable ASCII characters; sent once. A request with the same key and body within 24 hours gets the same answer without being executed again. */
                 "idempotency-key"?: string;
             };
             path?: never;
@@ -2448,7 +2448,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description 1–255 printable ASCII characters; sent once. A request with the same key and body within 24 hours gets the same answer without being executed again. */
+                /** @description 1 to 255 printable ASCII characters; sent once. A request with the same key and body within 24 hours gets the same answer without being executed again. */
                 "idempotency-key"?: string;
             };
             path?: never;
@@ -2609,7 +2609,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description 1–255 printable ASCII characters; sent once. A request with the same key and body within 24 hours gets the same answer without being executed again. */
+                /** @description 1 to 255 printable ASCII characters; sent once. A request with the same key and body within 24 hours gets the same answer without being executed again. */
                 "idempotency-key"?: string;
             };
             path?: never;
@@ -3338,7 +3338,7 @@ export interface operations {
                 config?: "ignore" | "apply";
             };
             header?: {
-                /** @description 1–255 printable ASCII characters; sent once. A request with the same key and body within 24 hours gets the same answer without being executed again. */
+                /** @description 1 to 255 printable ASCII characters; sent once. A request with the same key and body within 24 hours gets the same answer without being executed again. */
                 "idempotency-key"?: string;
             };
             path: {
