@@ -20,7 +20,7 @@ const OPTIONS = { timeoutMs: 60_000, maxWaiting: 1000, waitMs: 60_000 }
  * The folder of an empty cluster of this version of PGlite. It is created once and kept, because that takes seconds.
  * Several processes may do so at the same time, and the first one is used.
  */
-async function emptyCluster (): Promise<string> {
+export async function emptyCluster (): Promise<string> {
   const library = dirname(dirname(createRequire(import.meta.url).resolve('@electric-sql/pglite')))
   const { version } = JSON.parse(readFileSync(join(library, 'package.json'), 'utf8')) as { version: string }
   const cache = fileURLToPath(new URL('../../.cache/', import.meta.url))
@@ -29,12 +29,10 @@ async function emptyCluster (): Promise<string> {
   mkdirSync(cache, { recursive: true })
   const unfinished = mkdtempSync(join(cache, 'pglite-'))
   await (await openPglite({ ...OPTIONS, dataDir: join(unfinished, 'data') })).close()
-  if (!existsSync(cluster)) {
-    try {
-      renameSync(join(unfinished, 'data'), cluster)
-    } catch (error) {
-      if (!existsSync(cluster)) throw error
-    }
+  try {
+    renameSync(join(unfinished, 'data'), cluster)
+  } catch (error) {
+    if (!existsSync(cluster)) throw error
   }
   rmSync(unfinished, { recursive: true })
   return cluster

@@ -5,6 +5,7 @@ import t, { type Test } from 'tap'
 import { SqlError, type Executor, type Param, type SqlErrorKind } from '../../../../lib/stores/sql/executor.js'
 import { openPglite, type PgliteOptions } from '../../../../lib/stores/sql/pglite.js'
 import { rejection } from '../../../helpers/rejection.js'
+import { emptyCluster } from '../../../helpers/sql-database.js'
 
 /** The folder of the clusters, which is removed after the tests. */
 export const root = await mkdtemp(join(tmpdir(), 'pglite-test-'))
@@ -12,8 +13,9 @@ t.teardown(async () => { await rm(root, { recursive: true, force: true }) })
 
 export const LIMITS = { timeoutMs: 20_000, maxWaiting: 20, waitMs: 20_000 }
 
-/** A cluster with two tables that was closed properly. It is created once, because that takes seconds. */
+/** A cluster with two tables that was closed properly. */
 export const template = join(root, 'template')
+await cp(await emptyCluster(), template, { recursive: true })
 const creator = await openPglite({ ...LIMITS, dataDir: template })
 await creator.query('create table notes (id int primary key, body text not null)')
 await creator.query('create table pairs (a int unique deferrable initially deferred)')
