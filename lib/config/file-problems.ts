@@ -1,5 +1,5 @@
 import { canMatchPrincipal } from '../identity/context.js'
-import { PRINCIPAL_IN_WORDS } from '../validation/ids.js'
+import { PRINCIPAL_PATTERN_IN_WORDS } from '../validation/ids.js'
 import type { AuthMode } from './config.js'
 import { didYouMean } from '../errors/wording.js'
 import { formatPath } from './paths.js'
@@ -48,9 +48,7 @@ function grantProblems ({ access_grants: grants = [], banks = {}, identity }: Fi
     ...Object.entries(banks).map(([id, { access = [] }]) => [formatPath(['banks', id, 'access']), access] as const),
   ] as const
   return lists.flatMap(([list, entries]) => entries.flatMap(({ principal }, index) => (
-    canMatchPrincipal(principal)
-      ? []
-      : [`${list}[${index}].principal: allowed are ${PRINCIPAL_IN_WORDS}, with * only as the last character`]
+    canMatchPrincipal(principal) ? [] : [`${list}[${index}].principal: allowed are ${PRINCIPAL_PATTERN_IN_WORDS}`]
   )))
 }
 

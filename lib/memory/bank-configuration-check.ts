@@ -3,7 +3,7 @@ import { canMatchPrincipal } from '../identity/context.js'
 import { BankConfigurationSchema, type BankConfiguration } from '../config/schema.js'
 import { REMOVED_SCORERS } from '../config/scorer-table.js'
 import { invalidField, invalidRequest, type FieldError } from '../errors/service-error.js'
-import { PRINCIPAL_IN_WORDS } from '../validation/ids.js'
+import { PRINCIPAL_PATTERN_IN_WORDS } from '../validation/ids.js'
 import { valueAt } from '../validation/json-object.js'
 import { prepareInput, schemaCheck } from '../validation/schema-check.js'
 import type { Dependencies } from './dependencies.js'
@@ -65,10 +65,7 @@ function faultsOf (bankId: string, { access, ...sections }: BankConfiguration, r
   }
   for (const [index, { principal }] of (access ?? []).entries()) {
     if (canMatchPrincipal(principal)) continue
-    faults.push({
-      field: `access[${index}].principal`,
-      message: `must be ${PRINCIPAL_IN_WORDS}, with * only as the last character`,
-    })
+    faults.push({ field: `access[${index}].principal`, message: `must be ${PRINCIPAL_PATTERN_IN_WORDS}` })
   }
   return faults
 }

@@ -84,9 +84,8 @@ function addJoined (query: string, add: Add): void {
     const parts = text.split(HYPHEN)
     const joined = parts.join('')
     if (!LETTER.test(joined)) continue
-    if (parts.length === 2 ? parts.some((part) => SHORT_OR_NUMBER.test(part)) : DIGIT.test(joined)) {
-      add(joined)
-    }
+    const isLikely = parts.length === 2 ? parts.some((part) => SHORT_OR_NUMBER.test(part)) : DIGIT.test(joined)
+    if (isLikely) add(joined)
   }
   for (const [text] of query.matchAll(ABBREVIATED)) add(text.replaceAll('.', ''))
   for (const [text] of query.matchAll(SEPARATED)) add(text.replaceAll(',', ''))

@@ -11,6 +11,7 @@ export const BANK_ID_IN_WORDS = 'of letters, digits and ._:@-, at most 255 chara
 /** The form of a principal, likewise. */
 export const PRINCIPAL = '[^\\s\\p{C}\\p{Z}]{1,256}'
 export const PRINCIPAL_IN_WORDS = '1 to 256 visible characters without spaces'
+export const PRINCIPAL_PATTERN_IN_WORDS = `${PRINCIPAL_IN_WORDS}, with * only as the last character`
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i
