@@ -3,7 +3,7 @@ import type { BankKey } from '../../lib/identity/context.js'
 import type { EmbeddingProvider } from '../../lib/models/embedding-provider.js'
 import { mergeCandidates } from '../../lib/retrieval/fusion.js'
 import { runSync } from '../../lib/concurrency/steps.js'
-import { makePassages } from '../../lib/retrieval/passages.js'
+import { passageSteps } from '../../lib/retrieval/passages.js'
 import { MIN_CANDIDATES } from '../../lib/retrieval/search-request.js'
 import { spanFilters } from '../../lib/retrieval/periods.js'
 import { analyzeQuerySteps } from '../../lib/retrieval/query.js'
@@ -91,10 +91,10 @@ async function memoriesOf (
       const text = turn.contents[0]!
       const memoryId = newId()
       ids.set(turn.id, memoryId)
-      const [passages] = await makePassages([text], 2000, 'bench')
+      const passages = runSync(passageSteps(text, 2000))
       const vectors = embeddings === undefined
         ? undefined
-        : await embeddings.embed(passages!.map(({ start, end }) => text.slice(start, end)), {})
+        : await embeddings.embed(passages.map(({ start, end }) => text.slice(start, end)), {})
       memories.push({
         memoryId,
         text,
@@ -108,7 +108,7 @@ async function memoriesOf (
         tokens: TokenCount.known(0),
         trust: 'trusted',
         fingerprint: turn.id,
-        passages: passages!.map((passage, at) => ({
+        passages: passages.map((passage, at) => ({
           ...passage, ...(vectors !== undefined && { vector: vectors[at]! }),
         })),
       })

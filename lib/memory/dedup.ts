@@ -6,8 +6,9 @@ import { isAtLeast, type Trust } from '../identity/trust.js'
 import { turns } from '../concurrency/turn-budget.js'
 import type { BankSettings } from './bank-settings.js'
 import { EarlierItems, withId } from './earlier-items.js'
+import { fingerprintOf } from './inspection.js'
 import { profileOf, similarity, type TextProfile } from './near-duplicates.js'
-import { fingerprintOf, type PreparedMemory } from './preparation.js'
+import type { PreparedMemory } from './preparation.js'
 import {
   isPlanned, type ItemDecision, type ItemTarget, type NearDuplicate, type PlannedMemory, type RetainPlan,
 } from './retain-plan.js'

@@ -15,6 +15,7 @@ import type { Indexer } from './indexer.js'
 import type { MeteredLanguageModel } from './metered-language-model.js'
 import type { ModelAssistedRecall } from './model-assisted-recall.js'
 import type { EmbeddingBackfill } from './embedding-backfill.js'
+import type { TextAnalyzer } from './text-analyzer.js'
 
 /** The dependencies that the operations of the memory service share. */
 export interface Dependencies {
@@ -36,6 +37,7 @@ export interface Dependencies {
   idempotency: IdempotencyService
   retriever: Retriever
   indexer: Indexer
+  analyzer: TextAnalyzer
   /** Undefined when vectors are always written with the memory. */
   backfill: EmbeddingBackfill | undefined
   clock: Clock

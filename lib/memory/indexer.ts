@@ -1,11 +1,12 @@
 import type { BankKey } from '../identity/context.js'
 import type { EmbeddingProvider } from '../models/embedding-provider.js'
-import { embed, makePassages } from '../retrieval/passages.js'
+import { embed } from '../retrieval/passages.js'
 import type { Memory, NewMemory, Passage } from '../stores/vector-store.js'
-import { PackedTerms } from '../text/packed-terms.js'
+import { PackedTerms, packTerms } from '../text/packed-terms.js'
 import { withoutUndefined } from '../validation/members.js'
 import type { PreparedMemory } from './preparation.js'
 import type { EmbeddingBackfill } from './embedding-backfill.js'
+import type { TextAnalyzer } from './text-analyzer.js'
 
 /**
  * From this number of characters in one call, the terms of each memory are packed once they are extracted. A batch of
@@ -14,6 +15,7 @@ import type { EmbeddingBackfill } from './embedding-backfill.js'
 const MIN_PACKED_CHARACTERS = 1024 * 1024
 
 interface IndexerOptions {
+  analyzer: TextAnalyzer
   /** Absent when the semantic strategy is off; nothing is embedded then. */
   embeddings?: EmbeddingProvider | undefined
   /** Absent without `embeddings`, and for a store that cannot add vectors after a write. */
@@ -42,7 +44,8 @@ export class Indexer {
     Pick<PreparedMemory, 'memory' | 'fingerprint'>
   >, chunkMaxCharacters: number, caller: string, signal?: AbortSignal): Promise<NewMemory[]> {
     const { embeddings, backfill } = this.#options
-    const passages = await passagesOf(prepared.map(({ memory }) => memory.text), chunkMaxCharacters, caller)
+    const texts = prepared.map(({ memory }) => memory.text)
+    const passages = await this.#passagesOf(texts, chunkMaxCharacters, caller, signal)
     const memories = prepared.map(({ memory, fingerprint }, index) => newMemory(memory, fingerprint, passages[index]!))
     if (embeddings === undefined || memories.length === 0) return memories
     if (backfill !== undefined && (embeddings.deferred === true || backfill.isFailing)) return memories
@@ -78,18 +81,21 @@ export class Indexer {
     if (backfill === undefined) return await write()
     return await backfill.runReplacement(bank, memories.map(({ memoryId }) => memoryId), write)
   }
-}
 
-async function passagesOf (texts: readonly string[], chunkMaxCharacters: number, caller: string): Promise<Passage[][]> {
-  const characters = texts.reduce((sum, { length }) => sum + length, 0)
-  if (characters < MIN_PACKED_CHARACTERS) return await makePassages(texts, chunkMaxCharacters, caller)
-  const all: Passage[][] = []
-  for (const text of texts) {
-    const [passages = []] = await makePassages([text], chunkMaxCharacters, caller)
-    for (const passage of passages) passage.terms = new PackedTerms(passage.terms)
-    all.push(passages)
+  async #passagesOf (
+    texts: readonly string[], chunkMaxCharacters: number, caller: string, signal?: AbortSignal,
+  ): Promise<Passage[][]> {
+    const { analyzer } = this.#options
+    const characters = texts.reduce((sum, { length }) => sum + length, 0)
+    if (characters < MIN_PACKED_CHARACTERS) return await analyzer.split(texts, chunkMaxCharacters, caller, signal)
+    const all: Passage[][] = []
+    for (const text of texts) {
+      const [passages = []] = await analyzer.split([text], chunkMaxCharacters, caller, signal)
+      for (const passage of passages) passage.terms = new PackedTerms(packTerms(passage.terms))
+      all.push(passages)
+    }
+    return all
   }
-  return all
 }
 
 /** Written without a spread, which takes several times as long. */

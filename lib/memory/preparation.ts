@@ -1,16 +1,13 @@
-import { hash } from 'node:crypto'
-import { runSync, runSyncOrInTurns, type Steps } from '../concurrency/steps.js'
+import { turns } from '../concurrency/turn-budget.js'
 import { invalidRequest, type FieldError } from '../errors/service-error.js'
 import type { Trust } from '../identity/trust.js'
 import { checkContent, checkDocumentId, checkText, screenMetadata } from '../policy/barriers.js'
 import type { Memory, Metadata } from '../stores/vector-store.js'
-import { normalForm } from '../text/normal-form.js'
-import { PART_CHARACTERS, splitForFolding } from '../text/parts.js'
-import { suspicionSteps } from '../text/suspicion.js'
 import { TokenCount } from '../text/tokens.js'
 import type { OpenBank } from './file-settings.js'
 import { instantField } from './records.js'
 import type { RetainItem } from './schemas.js'
+import type { TextAnalyzer } from './text-analyzer.js'
 import type { Mutable } from '../validation/members.js'
 
 /** An item whose fields passed the cheap checks. Expensive work follows after its admission. */
@@ -66,8 +63,9 @@ export interface PreparedMemory {
   redactions: readonly string[]
 }
 
-/** The properties that the service assigns to a memory. */
-interface Identity {
+/** A checked item with the properties that the service assigns to its memory. */
+export interface IdentifiedItem {
+  item: CheckedItem
   memoryId: string
   retainedAt: number
   /** The trust of its writer. */
@@ -75,76 +73,30 @@ interface Identity {
 }
 
 /**
- * Makes a memory from a checked item, and marks it as suspect when its text looks like an attack.
+ * Makes memories from checked items, and marks those as suspect whose texts look like an attack.
  * @param caller as in TurnBudget.next
+ * @param signal ends the work with its reason
  */
 export async function prepare (
-  item: CheckedItem, { memoryId, retainedAt, trust }: Identity, caller: string,
-): Promise<PreparedMemory> {
-  const { text, tags, metadata, occurredAt, expiresAt, documentId, source, redactions } = item
-  const tokens = TokenCount.of(text)
-  // Written without a spread, which takes several times as long.
-  const memory: Mutable<Memory> = {
-    memoryId, retainedAt, trust, text, tags, metadata, occurredAt, expiresAt, documentId, source, tokens,
+  items: Iterable<IdentifiedItem>, analyzer: TextAnalyzer, caller: string, signal?: AbortSignal,
+): Promise<PreparedMemory[]> {
+  const prepared: Array<Mutable<PreparedMemory>> = []
+  const memories: Array<Mutable<Memory>> = []
+  for (const { item, memoryId, retainedAt, trust } of items) {
+    if (turns.isExhausted) await turns.next(caller)
+    const { text, tags, metadata, occurredAt, expiresAt, documentId, source, redactions } = item
+    const tokens = TokenCount.of(text)
+    // Written without a spread, which takes several times as long.
+    const memory: Mutable<Memory> = {
+      memoryId, retainedAt, trust, text, tags, metadata, occurredAt, expiresAt, documentId, source, tokens,
+    }
+    memories.push(memory)
+    prepared.push({ memory, fingerprint: '', redactions })
   }
-  const labels = labelsOf(memory)
-  if (await runSyncOrInTurns(suspicionIn(text, labels), caller)) memory.trust = 'suspect'
-  return { memory, fingerprint: await runSyncOrInTurns(fingerprintSteps(memory), caller), redactions }
-}
-
-function * suspicionIn (text: string, labels: string): Steps<boolean> {
-  if ((yield * suspicionSteps(text)).length > 0) return true
-  return labels !== NO_LABELS && (yield * suspicionSteps(labels)).length > 0
-}
-
-/** The result of labelsOf for a memory without labels. */
-const NO_LABELS = ' ,  , '
-/** White space other than a single space. */
-const SPACES = /[^\S ]\s*| \s+/gu
-
-/**
- * All texts of a memory except its content, because a model may see them too. None is at the beginning of a line, where
- * a tag like `system:linux` would look like a speaker's turn.
- */
-function labelsOf ({ tags, metadata, documentId, source }: Memory): string {
-  const hasMetadata = Object.keys(metadata).length > 0
-  if (tags.length === 0 && documentId === null && source === null && !hasMetadata) return NO_LABELS
-  return [
-    '', documentId ?? '', source ?? '', ...tags,
-    ...Object.entries(metadata).flat().filter((part) => typeof part === 'string'),
-  ].join(' , ')
-}
-
-/**
- * Identifies exact repeats: SHA-256 in hex of the content after NFC, trimming and collapsing of white space, and of the
- * set of tags, the document and the time.
- */
-export function fingerprintOf (memory: Memory): string {
-  return runSync(fingerprintSteps(memory))
-}
-
-/** `fingerprintOf` in steps, for texts of any length. */
-export function * fingerprintSteps ({
-  text, tags, documentId, occurredAt,
-}: Pick<Memory, 'text' | 'tags' | 'documentId' | 'occurredAt'>): Steps<string> {
-  const content = yield * inParts((yield * inParts(text, toNfc)).trim(), withSingleSpaces)
-  return hash('sha256', JSON.stringify([content, tags, documentId, occurredAt]))
-}
-
-function toNfc (text: string): string {
-  return normalForm(text, 'NFC')
-}
-
-function withSingleSpaces (text: string): string {
-  return text.replace(SPACES, ' ')
-}
-
-function * inParts (text: string, change: (part: string) => string): Steps<string> {
-  if (text.length <= PART_CHARACTERS) return change(text)
-  let changed = ''
-  for (const part of splitForFolding(text, change)) {
-    changed += change(part)
-    yield
+  const inspections = await analyzer.inspect(memories, caller, signal)
+  for (const [index, { isSuspect, fingerprint }] of inspections.entries()) {
+    if (isSuspect) memories[index]!.trust = 'suspect'
+    prepared[index]!.fingerprint = fingerprint
   }
-  return changed
+  return prepared
 }

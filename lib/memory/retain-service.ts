@@ -175,16 +175,11 @@ export class RetainService {
     return checked
   }
 
-  async #prepare (checked: readonly CheckedItem[], { context }: Retain): Promise<PreparedMemory[]> {
-    const { clock, newId, live } = this.#deps
-    const caller = callerOf(context)
+  async #prepare (checked: readonly CheckedItem[], { context, signal }: Retain): Promise<PreparedMemory[]> {
+    const { analyzer, clock, newId, live } = this.#deps
     const trust = live.current.trust.of(context)
-    const prepared: PreparedMemory[] = []
-    for (const item of checked) {
-      if (turns.isExhausted) await turns.next(caller)
-      prepared.push(await prepare(item, { memoryId: newId(), retainedAt: clock(), trust }, caller))
-    }
-    return prepared
+    const identified = checked.map((item) => ({ item, memoryId: newId(), retainedAt: clock(), trust }))
+    return await prepare(identified, analyzer, callerOf(context), signal)
   }
 
   async #compareAndWrite (

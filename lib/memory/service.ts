@@ -42,6 +42,8 @@ import type { ReflectOptions } from './reflect-preparation.js'
 import { ReflectService } from './reflect-service.js'
 import { ModelAssistedRecall } from './model-assisted-recall.js'
 import { memoryStatus, modelConditions, type MemoryStatus, type ModelConditions } from './status.js'
+import { TextAnalyzer } from './text-analyzer.js'
+import { TextThread } from './text-thread.js'
 import { Transfer } from './transfer.js'
 
 /** Replacements that a test or an embedding application provides. */
@@ -161,6 +163,7 @@ export class MemoryService {
   async close (): Promise<void> {
     await this.#deps.backfill?.stop()
     await this.#deps.usage.idle()
+    await this.#deps.analyzer.close()
     await closeProviders(this.#deps)
   }
 }
@@ -201,6 +204,7 @@ function serviceOf (
   const timer = overrides.timer ?? (() => performance.now())
   const warn = overrides.warn ?? (() => {})
   const usage = new UsageCounters({ store, warn })
+  const analyzer = new TextAnalyzer(new TextThread({ warn, timer }))
   const bounded = withBounds(languageModel, settings, live)
   const meteredModel = new MeteredLanguageModel({
     languageModel: bounded,
@@ -223,18 +227,15 @@ function serviceOf (
     usage,
     idempotency: new IdempotencyService(clock, store),
     retriever: new Retriever({ store, embeddings, reranker, clock, timer, telemetry }),
-    indexer: new Indexer({ embeddings: weights.semantic > 0 ? embeddings : undefined, backfill }),
+    analyzer,
+    indexer: new Indexer({ analyzer, embeddings: weights.semantic > 0 ? embeddings : undefined, backfill }),
     backfill,
     clock,
     newId: overrides.newId ?? uuidv7Source(clock),
     meteredModel,
     modelAssistedRecall: new ModelAssistedRecall({ meteredModel, newBoundary }),
     warn,
-  }, {
-    extractive: new MockLanguageModel(),
-    timer,
-    newBoundary,
-  }, capabilities, models)
+  }, { extractive: new MockLanguageModel(), timer, newBoundary }, capabilities, models)
   backfill?.requestScan()
   return service
 }

@@ -13,7 +13,7 @@ import { makeBankQueue } from './bank-queue.js'
 import type { Dependencies } from './dependencies.js'
 import type { OpenBank } from './file-settings.js'
 import { idempotentWrite, isCommitted, type IdempotencyKey, type KeyedWrite, type WriteResult } from './idempotency.js'
-import { checkItem, prepare, type CheckedItem, type PreparedMemory } from './preparation.js'
+import { checkItem, prepare, type IdentifiedItem } from './preparation.js'
 import { instantField } from './records.js'
 import { EXPORT_FORMAT as FORMAT, EXPORT_VERSION as VERSION, ImportLine, type ImportAnswer } from './schemas.js'
 import { exportLines, linesOf, maxLineBytes, parseLine, requireFewLines } from './transfer-lines.js'
@@ -33,20 +33,12 @@ interface ImportOptions {
   bounds: Pick<Bounds, 'import_lines'> & JsonBounds
 }
 
-/** A checked line, with the properties that the import assigns to its memory. */
-interface CheckedLine {
-  item: CheckedItem
-  /** The line's own, or a new one. */
-  memoryId: string
-  retainedAt: number
-  trust: Trust
-}
-
 /** A checked import. */
 interface CheckedImport {
   /** The bank with the settings that its memories are checked and indexed under: those of `change`, if any. */
   target: OpenBank
-  lines: CheckedLine[]
+  /** The ids are the lines' own, or new ones. */
+  lines: IdentifiedItem[]
   /** Number of lines whose memories have expired; they are not in `lines`. */
   expired: number
   /** The configuration of the bank that was exported, when it is to be applied. */
@@ -170,7 +162,7 @@ export class Transfer {
     return checked
   }
 
-  #checkLine (bank: OpenBank, value: unknown, { at, now, ceiling }: LineCheck): CheckedLine {
+  #checkLine (bank: OpenBank, value: unknown, { at, now, ceiling }: LineCheck): IdentifiedItem {
     const {
       text: content, memory_id: memoryId, bank_id: _origin, retained_at: retainedAt, trust = ceiling, ...rest
     } = readLine(value, at)
@@ -208,15 +200,12 @@ export class Transfer {
   }
 
   /** Removes each line from the list once it is converted, so that memories are not held in both forms for long. */
-  async #index ({ settings }: OpenBank, lines: CheckedLine[], caller: string, signal?: AbortSignal) {
+  async #index ({ settings }: OpenBank, lines: IdentifiedItem[], caller: string, signal?: AbortSignal) {
+    const { analyzer, indexer } = this.#deps
     const memories: NewMemory[] = []
     while (lines.length > 0) {
-      const prepared: PreparedMemory[] = []
-      for (const line of lines.splice(0, INDEX_BATCH)) {
-        if (turns.isExhausted) await turns.next(caller)
-        prepared.push(await prepare(line.item, line, caller))
-      }
-      memories.push(...await this.#deps.indexer.index(prepared, settings.maxPassageCharacters, caller, signal))
+      const prepared = await prepare(lines.splice(0, INDEX_BATCH), analyzer, caller, signal)
+      memories.push(...await indexer.index(prepared, settings.maxPassageCharacters, caller, signal))
     }
     return memories
   }

@@ -1,40 +1,31 @@
 import type { EmbeddingProvider, EmbedOptions } from '../models/embedding-provider.js'
 import type { Passage } from '../stores/vector-store.js'
 import { ServiceError } from '../errors/service-error.js'
-import { runInTurns, type Steps } from '../concurrency/steps.js'
+import type { Steps } from '../concurrency/steps.js'
 import { analyzeSteps, analyzeText } from '../text/analysis.js'
 import { PART_CHARACTERS } from '../text/parts.js'
 import { sentenceSteps, type Span } from '../text/sentences.js'
-import { turns } from '../concurrency/turn-budget.js'
 
 /** Sentences that one step packs into passages. */
 const SENTENCES_PER_STEP = 512
 
 /**
- * Splits each text into passages with their index terms, without vectors. A text that fits is one passage.
+ * Splits a text into passages with their index terms, without vectors. A text that fits is one passage.
  * @param maxCharacters the longest passage
- * @param caller as in TurnBudget.next
  */
-export async function makePassages (
-  texts: readonly string[], maxCharacters: number, caller: string,
-): Promise<Passage[][]> {
-  const all: Passage[][] = []
-  for (const text of texts) {
-    const passages: Passage[] = []
-    const spans = text.length <= maxCharacters
-      ? [{ start: 0, end: text.length }]
-      : await runInTurns(chunkSteps(text, maxCharacters), caller)
-    for (const { start, end } of spans) {
-      if (turns.isExhausted) await turns.next(caller)
-      const passage = text.slice(start, end)
-      const { terms, length, question } = passage.length <= PART_CHARACTERS
-        ? analyzeText(passage)
-        : await runInTurns(analyzeSteps(passage), caller)
-      passages.push({ start, end, terms, length, question })
-    }
-    all.push(passages)
+export function * passageSteps (text: string, maxCharacters: number): Steps<Passage[]> {
+  const passages: Passage[] = []
+  const fits = text.length <= maxCharacters
+  const spans = fits ? [{ start: 0, end: text.length }] : yield * chunkSteps(text, maxCharacters)
+  for (const { start, end } of spans) {
+    const passage = text.slice(start, end)
+    const { terms, length, question } = passage.length <= PART_CHARACTERS
+      ? analyzeText(passage)
+      : yield * analyzeSteps(passage)
+    passages.push({ start, end, terms, length, question })
+    yield
   }
-  return all
+  return passages
 }
 
 /**

@@ -1,6 +1,25 @@
 /** No word contains white space (`words`), so neither does a term. */
 const SEPARATOR = '\n'
 
+/** Terms with their weights in a form that survives structured cloning. */
+export interface PackedForm {
+  size: number
+  /** The terms, each followed by a line feed but the last. */
+  text: string
+  /** Absent when all are 1. */
+  weights?: readonly number[]
+}
+
+/** @param terms terms of analyzeText() */
+export function packTerms (terms: ReadonlyMap<string, number>): PackedForm {
+  const weights = [...terms.values()]
+  return {
+    size: terms.size,
+    text: [...terms.keys()].join(SEPARATOR),
+    ...(!weights.every((weight) => weight === 1) && { weights }),
+  }
+}
+
 /**
  * Terms with their weights, like the map that they are made from, in a tenth of its memory: as one text, and without
  * the weights when all of them are 1. It is for terms that are kept for later. Every iteration splits the text, and
@@ -11,12 +30,10 @@ export class PackedTerms implements ReadonlyMap<string, number> {
   readonly #text: string
   readonly #weights: readonly number[] | undefined
 
-  /** @param terms terms of analyzeText() */
-  constructor (terms: ReadonlyMap<string, number>) {
-    this.size = terms.size
-    this.#text = [...terms.keys()].join(SEPARATOR)
-    const weights = [...terms.values()]
-    this.#weights = weights.every((weight) => weight === 1) ? undefined : weights
+  constructor ({ size, text, weights }: PackedForm) {
+    this.size = size
+    this.#text = text
+    this.#weights = weights
   }
 
   get (term: string): number | undefined {

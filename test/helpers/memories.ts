@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
+import { runSync } from '../../lib/concurrency/steps.js'
 import { defaultSections } from '../../lib/config/bank-sections.js'
-import { makePassages } from '../../lib/retrieval/passages.js'
+import { passageSteps } from '../../lib/retrieval/passages.js'
 import type { Memory, NewMemory } from '../../lib/stores/vector-store.js'
 import { TokenCount } from '../../lib/text/tokens.js'
 import { countingIds } from './clock.js'
@@ -37,15 +38,15 @@ export function memoryWith (fields: Pick<Memory, 'memoryId' | 'text' | 'tokens'>
 /** A memory as the service hands it to a store. Ids count up with the calls; everything else is as `fields` says. */
 export async function newMemory (text: string, fields: MemoryFields = {}): Promise<NewMemory> {
   const { fingerprint, vectors, chunkMaxCharacters = DEFAULT_CHUNK_MAX_CHARACTERS, ...rest } = fields
-  const [passages] = await makePassages([text], chunkMaxCharacters, 'test')
-  if (vectors !== undefined && vectors.length !== passages!.length) {
-    throw new Error(`${passages!.length} passages, but ${vectors.length} vectors`)
+  const passages = runSync(passageSteps(text, chunkMaxCharacters))
+  if (vectors !== undefined && vectors.length !== passages.length) {
+    throw new Error(`${passages.length} passages, but ${vectors.length} vectors`)
   }
   const memory = memoryWith({ memoryId: newId(), text, tokens: TokenCount.of(text), ...rest })
   return {
     ...memory,
     fingerprint: fingerprint ?? fingerprintOf(memory),
-    passages: passages!.map((passage, index) => ({
+    passages: passages.map((passage, index) => ({
       ...passage,
       ...(vectors !== undefined && { vector: Float32Array.from(vectors[index]!) }),
     })),

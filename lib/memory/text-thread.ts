@@ -1,0 +1,158 @@
+import { availableParallelism } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import type { Piscina } from 'piscina'
+import type { Timer } from '../concurrency/deadline.js'
+import { FairQueue } from '../concurrency/fair-queue.js'
+import type { TextJob, TextJobResults } from './text-jobs.js'
+
+/** Milliseconds without work after which the thread ends, which releases its memory. */
+const IDLE_MS = 60_000
+/** Milliseconds after the loss of a thread in which none is started, so that one fault does not end many. */
+const REPLACEMENT_MS = 60_000
+/** The thread needs little memory; it ends before a fault takes that of the process. */
+const LIMITS = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 8 }
+/** The lower priority of the thread on Linux: on a busy machine it must not delay the event loop. */
+const NICE_INCREMENT = 5
+/** A thread loads the same files as the process: compiled ones, or, with the same loader, the sources. */
+const EXEC_ARGV = import.meta.url.endsWith('.js') ? [] : process.execArgv
+
+interface TextThreadOptions {
+  /** Writes to the operator's log. */
+  warn: (message: string) => void
+  timer: Timer
+  idleMs?: number
+  /** Processors that the process may use; with one there is no thread. */
+  processors?: number
+}
+
+interface WaitingJob {
+  job: TextJob
+  resolve: (results: TextJobResults | undefined) => void
+}
+
+/**
+ * A worker thread for long work on texts, which then neither takes the time of the event loop nor fills its heap. It
+ * does one job at a time, fairly between callers, and runs only while there is such work. Where it cannot run, callers
+ * do the work themselves.
+ */
+export class TextThread {
+  readonly #options: TextThreadOptions
+  readonly #queue = new FairQueue<WaitingJob>()
+  #pool: Piscina<TextJob, TextJobResults> | undefined
+  #starting: Promise<void> | undefined
+  /** Settles when all threads that were ended have ended. */
+  #ended: Promise<unknown> = Promise.resolve()
+  #isReady = false
+  #isRunning = false
+  #isClosed = false
+  #lostAt = -Infinity
+  #idleTimer: NodeJS.Timeout | undefined
+
+  constructor (options: TextThreadOptions) {
+    this.#options = options
+  }
+
+  /** Whether the thread can do a job now. */
+  get isReady (): boolean {
+    return this.#isReady
+  }
+
+  /** Starts the thread unless it is ready. Settles when it is ready or cannot be started, and never rejects. */
+  async start (): Promise<void> {
+    const { timer, processors = availableParallelism() } = this.#options
+    if (this.#isReady || this.#isClosed || processors < 2 || timer() - this.#lostAt < REPLACEMENT_MS) return
+    this.#starting ??= this.#open()
+    await this.#starting
+    this.#starting = undefined
+  }
+
+  /**
+   * Does a job after those that wait. Never rejects.
+   * @param caller as in TurnBudget.next
+   * @returns undefined when no thread is ready, or it was lost
+   */
+  async run (job: TextJob, caller: string): Promise<TextJobResults | undefined> {
+    if (!this.#isReady) return undefined
+    return await new Promise((resolve) => {
+      this.#queue.push(caller, { job, resolve })
+      if (!this.#isRunning) void this.#runAll()
+    })
+  }
+
+  /** Resolves when the thread has ended. Jobs that wait have no result. */
+  async close (): Promise<void> {
+    this.#isClosed = true
+    await this.#starting
+    this.#end()
+    await this.#ended
+  }
+
+  async #open (): Promise<void> {
+    try {
+      const { Piscina } = await import('piscina')
+      const pool = new Piscina<TextJob, TextJobResults>({
+        filename: fileURLToPath(new URL('./text-worker.mjs', import.meta.url)),
+        minThreads: 0,
+        maxThreads: 1,
+        idleTimeout: Infinity,
+        recordTiming: false,
+        resourceLimits: LIMITS,
+        niceIncrement: NICE_INCREMENT,
+        execArgv: EXEC_ARGV,
+        env: {},
+      })
+      this.#pool = pool
+      pool.on('error', (error: unknown) => { if (this.#pool === pool) this.#lose(error) })
+      await pool.run({ kind: 'split', texts: [], maxCharacters: 1 })
+      this.#isReady = true
+      this.#beginIdle()
+    } catch (error) {
+      this.#lose(error)
+    }
+  }
+
+  async #runAll (): Promise<void> {
+    this.#isRunning = true
+    clearTimeout(this.#idleTimer)
+    for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
+      const startedAt = this.#options.timer()
+      next.resolve(await this.#runOne(next.job))
+      this.#queue.charge(this.#options.timer() - startedAt)
+    }
+    this.#isRunning = false
+    this.#beginIdle()
+  }
+
+  async #runOne (job: TextJob): Promise<TextJobResults | undefined> {
+    const pool = this.#pool
+    try {
+      return await pool?.run(job)
+    } catch (error) {
+      if (this.#pool === pool) this.#lose(error)
+      return undefined
+    }
+  }
+
+  #beginIdle (): void {
+    clearTimeout(this.#idleTimer)
+    if (this.#isReady) this.#idleTimer = setTimeout(() => { this.#end() }, this.#options.idleMs ?? IDLE_MS).unref()
+  }
+
+  /** The message of the error is not logged: it could contain a text. */
+  #lose (error: unknown): void {
+    if (this.#isClosed) return
+    const { warn, timer } = this.#options
+    this.#lostAt = timer()
+    const { code, name } = error instanceof Error ? error as Error & { code?: string } : { name: typeof error }
+    warn(`The thread that analyzes long texts was lost (${code ?? name}); the event loop does its work for a minute`)
+    this.#end()
+  }
+
+  #end (): void {
+    clearTimeout(this.#idleTimer)
+    const pool = this.#pool
+    this.#pool = undefined
+    this.#isReady = false
+    if (pool !== undefined) this.#ended = Promise.all([this.#ended, pool.destroy()])
+  }
+}
