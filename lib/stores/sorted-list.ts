@@ -129,6 +129,9 @@ export class SortedList<T> {
   }
 
   #find (item: T): { chunk: number, index: number } | undefined {
+    // The last item, which usually was added a moment ago, is found without comparisons.
+    const last = this.#chunks.at(-1)
+    if (last?.at(-1) === item) return { chunk: this.#chunks.length - 1, index: last!.length - 1 }
     let { chunk, index } = this.#placeOf((other) => this.#compare(other, item) < 0)
     for (;;) {
       if (index === this.#chunks[chunk]?.length) {
