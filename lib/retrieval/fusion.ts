@@ -12,6 +12,12 @@ const RRF_K = 60
 /** The cosine of a typical candidate, as a share of the best one: cosines lie close together. */
 export const TYPICAL_COSINE = 0.8
 
+/**
+ * What the searches for one query found. The first is of the query itself, and only it determines ranks; the others are
+ * narrowed to the times that the query names.
+ */
+export type QueryResults = readonly [SearchResult, ...SearchResult[]]
+
 /** A candidate whose places are not complete yet. */
 interface MergingCandidate extends MergedCandidate {
   readonly strategies?: Partial<Record<Strategy, StrategyPlace>> | undefined
@@ -19,15 +25,13 @@ interface MergingCandidate extends MergedCandidate {
 
 /**
  * Merges the candidates of several searches and strategies, so that each memory occurs once.
- * @param results the first is of the query itself, and only it determines ranks; the others are narrowed to the times
- *   that the query names
- * @param isRanked whether the candidates carry `strategies`, which few recalls need
+ * @param hasPlaces whether the candidates carry `strategies`, which few recalls need
  */
-export function mergeCandidates (results: readonly SearchResult[], isRanked: boolean): MergedCandidate[] {
+export function mergeCandidates (results: QueryResults, hasPlaces: boolean): MergedCandidate[] {
   const [only] = results
   // A single list has no duplicates.
-  if (!isRanked && results.length === 1 && (only!.lexical === undefined || only!.semantic === undefined)) {
-    return only!.lexical ?? only!.semantic ?? []
+  if (!hasPlaces && results.length === 1 && (only.lexical === undefined || only.semantic === undefined)) {
+    return only.lexical ?? only.semantic ?? []
   }
   const all = new Map<string, MergingCandidate>()
   for (const [index, result] of results.entries()) {
@@ -35,7 +39,7 @@ export function mergeCandidates (results: readonly SearchResult[], isRanked: boo
       result[strategy]?.forEach((candidate, place) => {
         const key = candidateKey(candidate)
         let merged = all.get(key)
-        if (merged === undefined) all.set(key, merged = isRanked ? toRanked(candidate) : candidate)
+        if (merged === undefined) all.set(key, merged = hasPlaces ? withPlaces(candidate) : candidate)
         if (index === 0 && merged.strategies !== undefined) {
           merged.strategies[strategy] = { rank: place + 1, score: candidate.score }
         }
@@ -72,7 +76,7 @@ export function withLessContext (candidate: MergedCandidate): MergedCandidate {
   return { ...candidate, scores: { ...scores, lexical: own + CONTEXT_OF_TEXTS * (lexical - own) } }
 }
 
-function toRanked ({ bank, memory, scores, passageCount, passages }: Candidate): MergingCandidate {
+function withPlaces ({ bank, memory, scores, passageCount, passages }: Candidate): MergingCandidate {
   const strategies: NonNullable<MergingCandidate['strategies']> = {}
   if (scores.lexical !== undefined) strategies.lexical = { score: scores.lexical }
   if (scores.semantic !== undefined) strategies.semantic = { score: scores.semantic }

@@ -9,7 +9,7 @@ import { turns } from '../concurrency/turn-budget.js'
 import {
   STRATEGIES, type OrderedCandidate, type RankedCandidate, type RerankedCandidate, type RetrievedHit, type Strategy,
 } from './candidates.js'
-import { mergeCandidates, type Weights } from './fusion.js'
+import { mergeCandidates, type QueryResults, type Weights } from './fusion.js'
 import { interleave } from './interleaving.js'
 import { embed } from './passages.js'
 import { rankSteps, type QueryRanking, type RankingObservation } from './ranking.js'
@@ -132,7 +132,7 @@ export class Retriever {
     const reranked = reranking === undefined
       ? ranked
       : await stages.wait('rerank', async () => await this.#rerank(reranking, request, ranked))
-    const result = results[0]![0]!
+    const [result] = results[0]!
     if (rankings !== undefined) observe?.({ query: queries[0], search: searches[0]!, result, rankings, ranked })
     const strategies: Array<Ranked['strategies'][number]> = []
     for (const name of STRATEGIES) {
@@ -169,21 +169,24 @@ export class Retriever {
   }
 
   /**
-   * @returns for each query the result of its search, then the results of its searches narrowed to the times that it
-   *   names, then the memories of those times if it asks for nothing else
+   * @returns the results of each query: those of its searches, and then the memories of the times that it names if it
+   *   asks for nothing else
    */
   async #search (
     searches: readonly SearchRequest[], queries: readonly AnalyzedQuery[], { caller, settings }: RetrievalRequest,
-  ): Promise<SearchResult[][]> {
+  ): Promise<QueryResults[]> {
     const { store } = this.#options
-    const results: SearchResult[][] = []
+    const results: QueryResults[] = []
     for (const [index, search] of searches.entries()) {
       // The in-memory store answers without waiting, so the event loop is yielded between the parts of a query.
       if (index > 0 || turns.isExhausted) await turns.next(caller)
       const { namedPeriods, soughtPeriods } = queries[index]!
-      const narrowed = spanFilters(search.filters, namedPeriods)
-      const all = [search, ...narrowed.map((filters) => ({ ...search, filters, limit: MIN_CANDIDATES / 2 }))]
-      const found = await Promise.all(all.map(async (one) => await store.search(one)))
+      const found = await Promise.all([
+        store.search(search),
+        ...spanFilters(search.filters, namedPeriods).map(async (filters) => (
+          await store.search({ ...search, filters, limit: MIN_CANDIDATES / 2 })
+        )),
+      ])
       // No strategy finds memories by the time at which they were retained.
       if (soughtPeriods.length > 0 && settings.scorers.date > 0) {
         const lexical = await memoriesOfPeriods(store, search, soughtPeriods)
@@ -195,7 +198,7 @@ export class Retriever {
   }
 
   * #rankSteps (
-    queries: readonly AnalyzedQuery[], weights: readonly Weights[], results: readonly SearchResult[][],
+    queries: readonly AnalyzedQuery[], weights: readonly Weights[], results: readonly QueryResults[],
     { settings, minScore }: RetrievalRequest, observed: RankingObservation[] | undefined,
   ): Steps<RankedCandidate[]> {
     const { fusion, diversity } = settings
