@@ -7,11 +7,10 @@ import { pageSize, RESOLVE_BATCH, type Banks } from './banks.js'
 import { decodeCursor, encodeCursor, isBankPlace } from './cursor.js'
 import type { Dependencies } from './dependencies.js'
 import type { OpenBank } from './file-settings.js'
-import type {
-  AccessAnswer, AccessCheckRequest, AccessDecision, AccessQuery, AccessRulesAnswer, AdminAccessQuery,
+import {
+  MAX_GRANTS, type AccessAnswer, type AccessCheckRequest, type AccessDecision, type AccessQuery,
+  type AccessRulesAnswer, type AdminAccessQuery,
 } from './schemas.js'
-
-const MAX_GRANTS = 1000
 
 type GrantedPermissions = AccessAnswer['banks'][number]['permissions']
 

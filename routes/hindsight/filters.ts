@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox'
 import type { WireFilters } from '../../lib/memory/records.js'
+import { MAX_TAGS, Tag } from '../../lib/memory/schemas.js'
 import { unsupported } from './route.js'
 
 type Filters = NonNullable<WireFilters['also']>
@@ -13,7 +14,7 @@ type Kind = typeof KINDS[number]
 /** The metadata key in which an import stores the kind. */
 const KIND_KEY = 'fact_type'
 
-export const Tags = Type.Array(Type.String({ minLength: 1, maxLength: 128 }), { maxItems: 100 })
+export const Tags = Type.Array(Tag, { maxItems: MAX_TAGS })
 export const TagsMatch = Type.Enum(['any', 'all', 'any_strict', 'all_strict', 'exact'])
 export const Kinds = Type.Array(Type.Enum([...KINDS]), { maxItems: 20 })
 

@@ -58,6 +58,9 @@ export const AccessDecision = strict({
   examples: [{ allowed: false, granted_by: null, reason: "Principal 'user:alice' is denied 'write' on bank 'team'" }],
 })
 
+/** Maximum number of grants in the rules. */
+export const MAX_GRANTS = 1000
+
 export const AccessRulesAnswer = strict({
   enabled: Type.Boolean({ description: 'False: every caller has every permission.' }),
   default_policy: Type.Enum(['owner_only', 'open', 'deny'], {
@@ -71,7 +74,7 @@ export const AccessRulesAnswer = strict({
     principal: Type.String({ description: 'A principal, or a prefix before one trailing `*`.' }),
     permissions: Type.Array(Type.Enum([...PERMISSIONS, '*'])),
     origin: Type.String({ description: 'Path of the grant in the configuration.' }),
-  }, { title: 'GrantRule' }), { description: 'The first 1000 grants.' }),
+  }, { title: 'GrantRule' }), { description: `The first ${MAX_GRANTS} grants.` }),
   truncated: Type.Boolean({ description: 'True when there are more grants.' }),
 }, {
   title: 'AccessRules',

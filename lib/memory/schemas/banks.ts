@@ -1,5 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { BankConfigurationSchema } from '../../config/schema.js'
+import { BANK_CONFIG_HISTORY } from '../../stores/bank-configs.js'
+import { MAX_TAG_COUNTS } from '../../stores/tag-counts.js'
 import {
   strict, nullable, nullableInstant, instant, trust, BankId, TenantId, pageFields,
   optionalOrUndefined, BANKS_CURSOR,
@@ -75,7 +77,7 @@ export const StatisticsAnswer = strict({
   first_occurred_at: nullableInstant('Earliest occurred_at.'),
   last_occurred_at: nullableInstant('Latest occurred_at.'),
   tags: Type.Array(strict({ tag: Type.String(), memory_count: Type.Integer() }, { title: 'TagCount' }), {
-    description: 'The 100 most frequent tags, in descending order of count.',
+    description: `The ${MAX_TAG_COUNTS} most frequent tags, in descending order of count.`,
   }),
 }, {
   title: 'BankStatistics',
@@ -144,7 +146,7 @@ export const BankConfigHistoryAnswer = strict({
     etag: entityTag,
     updated_at: Type.String({ format: 'date-time' }),
     updated_by: nullable(),
-  }, { title: 'BankConfigChange' }), { description: 'The last 100 changes, newest first.' }),
+  }, { title: 'BankConfigChange' }), { description: `The last ${BANK_CONFIG_HISTORY} changes, newest first.` }),
 }, {
   title: 'BankConfigHistory',
   description: 'The latest changes of the configuration of a bank.',

@@ -46,8 +46,9 @@ export const MemoryId = Type.String({
 })
 /** Maximum number of tags of a memory or a filter. */
 export const MAX_TAGS = 100
+export const Tag = Type.String({ minLength: 1, maxLength: 128 })
 const tagList = (description: string) => (
-  Type.Array(Type.String({ minLength: 1, maxLength: 128 }), { minItems: 1, maxItems: MAX_TAGS, description })
+  Type.Array(Tag, { minItems: 1, maxItems: MAX_TAGS, description })
 )
 export const Tags = tagList('Tags of the memory, by which it can be filtered and deleted.')
 export const TagFilter = tagList('An untagged memory never matches a tag filter.')

@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { BankConfigurationSchema } from '../../config/schema.js'
-import { strict, instant, trust, MetadataSchema } from './common.js'
+import { strict, instant, trust, MAX_TAGS, MetadataSchema, Tag } from './common.js'
 import { MemoryRecord } from './memory-record.js'
 import { retainFields } from './retain.js'
 
@@ -29,7 +29,7 @@ export const ImportLine = strict({
   text: retainFields.content,
   memory_id: Type.Optional(Type.String({ format: 'uuid7' })),
   bank_id: Type.Optional(Type.String({ description: 'For information only; not read.' })),
-  tags: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 128 }), { maxItems: 100 })),
+  tags: Type.Optional(Type.Array(Tag, { maxItems: MAX_TAGS })),
   metadata: Type.Optional(MetadataSchema),
   occurred_at: retainFields.occurred_at,
   retained_at: Type.Optional(instant('When the memory was first retained. Default now.')),
