@@ -81,12 +81,12 @@ async function applyNext (
 ): Promise<string | undefined> {
   await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))::text', [`memory-gateway migrations ${schema}`])
   // Checked first, because "if not exists" requires the privilege to create it even when it exists.
-  const [found] = await tx.query<{ schema: boolean, ledger: boolean }>(
-    'select to_regnamespace($1) is not null as schema, to_regclass($2) is not null as ledger',
+  const [found] = await tx.query<{ schema: boolean, migrations: boolean }>(
+    'select to_regnamespace($1) is not null as schema, to_regclass($2) is not null as migrations',
     [schema, `${schema}.schema_migrations`],
   )
   if (found?.schema !== true) await tx.script(`create schema ${schema}`)
-  if (found?.ledger !== true) {
+  if (found?.migrations !== true) {
     await tx.script(`create table ${schema}.schema_migrations (
       version integer primary key, name text not null, checksum text not null,
         applied_at timestamptz not null default now()
