@@ -32,13 +32,9 @@ async function inFlight (app: FastifyInstance, { ownsServer }: { ownsServer: boo
     read: () => [{ value: app.activeRequests.size }],
   })
   app.addHook('onRequest', (request, _reply, done) => {
-    if (request.routeOptions.config.probe === true) {
-      done()
-    } else if (app.activeRequests.size > requests) {
-      done(tooMany(`the maximum of ${requests} requests`))
-    } else {
-      done()
-    }
+    const isAccepted = request.routeOptions.config.probe === true || app.activeRequests.size <= requests
+    if (isAccepted) done()
+    else done(tooMany(`the maximum of ${requests} requests`))
   })
   /** The requests whose caller is known. */
   const known = new SharedLimit(requests)
