@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { ServiceError } from '../errors/service-error.js'
 import { objectsIn, parseSafely, reasonOf, refuseForbiddenMember } from './forbidden-members.js'
-import { checkJsonText, checkLongJson, isWithin, type JsonBounds } from './json-guard.js'
+import { checkJsonText, checkLongJson, isSurelyWithin, type JsonBounds } from './json-guard.js'
 import { LongJson } from './long-json.js'
 import { markRoundedIntegers } from './rounded-integers.js'
 import { runInTurns, runSync } from '../concurrency/steps.js'
@@ -23,7 +23,7 @@ const INSPECTED = 1000
  */
 export function readJson (body: Buffer, bounds: JsonBounds, caller: string): unknown {
   if (body.length > SHORT_BODY) return readLongJson(body, bounds, caller)
-  if (!isWithin(body, bounds)) checkJsonText(body, bounds)
+  if (!isSurelyWithin(body, bounds)) checkJsonText(body, bounds)
   refuseOtherEncoding(body)
   try {
     return parseSafely(runSync(markRoundedIntegers(body)))

@@ -119,7 +119,7 @@ export function checkJsonText (text: Uint8Array, bounds: JsonBounds, subject = '
  * A fast check that most texts pass: a text with at most as many bytes as values are allowed, and at most as many
  * opening brackets as levels are allowed, is within the bounds. For any other, checkJsonText decides.
  */
-export function isWithin (
+export function isSurelyWithin (
   bytes: Uint8Array, { json_depth: depth, json_values: values, array_elements: elements }: JsonBounds,
 ): boolean {
   if (bytes.length > values || bytes.length > elements) return false
