@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, RawRequestDefaultExpression } from 'fastify'
 import fp from 'fastify-plugin'
 import { sendError } from '../http/error-handling.js'
+import { roundedMs } from '../lib/time/rounded-ms.js'
 import { requestLogger } from './request-logger.js'
 
 declare module 'fastify' {
@@ -69,7 +70,7 @@ async function requestLog (app: FastifyInstance, { accessLog }: RequestLogOption
       method: request.method,
       route: url ?? null,
       status,
-      duration_ms: Math.round(elapsedTime * 1000) / 1000,
+      duration_ms: roundedMs(elapsedTime),
       // Routes outside the memory scope have no caller.
       principal_type: request.hasContext ? principalType(request.context.principal) : 'none',
     }, 'request completed')

@@ -6,6 +6,7 @@ import type { ProviderChoice } from '../lib/config/settings.js'
 import type { MemoryOverrides } from '../lib/memory/service.js'
 import { providerLabel } from '../lib/providers/registry.js'
 import { formatInstant, type Clock } from '../lib/time/clock.js'
+import { roundedMs } from '../lib/time/rounded-ms.js'
 import { ModelConditionField } from './health.js'
 import { answers, ROUTE_ERRORS } from './responses.js'
 import { optionalOrUndefined } from '../lib/memory/schemas.js'
@@ -105,7 +106,7 @@ export const adminStatusRoutes: FastifyPluginAsyncTypebox<AdminStatusOptions> = 
     return {
       provider: nameOf(settings.vectorStore, overrides.store),
       status: check.status === 'ok' ? check.status : STATUS_OF[check.reason],
-      latency_ms: check.status === 'ok' ? Math.round(check.latencyMs * 1000) / 1000 : null,
+      latency_ms: check.status === 'ok' ? roundedMs(check.latencyMs) : null,
       connections: pool && { size: pool.size, in_use: pool.inUse, waiting: pool.waiting },
       vectors_pending: vectorsPending,
     }

@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import type { AuthConfig } from '../lib/config/config.js'
 import { ServiceError } from '../lib/errors/service-error.js'
 import { MODEL_CONDITIONS } from '../lib/models/health.js'
+import { roundedMs } from '../lib/time/rounded-ms.js'
 import { answers, PROBE_ERRORS } from '../routes/responses.js'
 import { missingVariables } from '../http/missing-auth-variables.js'
 
@@ -99,7 +100,7 @@ export async function healthRoutes (
     return {
       status: 'ok',
       checks: {
-        vector_store: { status: 'ok', latency_ms: Math.round(check.latencyMs * 1000) / 1000 },
+        vector_store: { status: 'ok', latency_ms: roundedMs(check.latencyMs) },
         embedding: { status: embedding },
         language_model: { status: languageModel },
         reranker: reranker && { status: reranker },

@@ -5,6 +5,7 @@ import type { RequestContext } from '../identity/context.js'
 import type { Strategy } from '../retrieval/candidates.js'
 import { explainSteps } from '../retrieval/explanation.js'
 import type { RecallObservation, Retrieved } from '../retrieval/retriever.js'
+import { roundedMs } from '../time/rounded-ms.js'
 import type { Dependencies } from './dependencies.js'
 import type { BankSettings } from './bank-settings.js'
 import { commonSettings, type OpenBank } from './file-settings.js'
@@ -127,8 +128,4 @@ function toTrace ({ stages, strategies }: Retrieved): Trace {
     )),
     strategies: [...strategies],
   }
-}
-
-function roundedMs (ms: number): number {
-  return Math.round(ms * 1000) / 1000
 }

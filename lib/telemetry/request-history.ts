@@ -1,4 +1,5 @@
 import type { Clock } from '../time/clock.js'
+import { roundedMs } from '../time/rounded-ms.js'
 
 export const STEP_MS = 10_000
 /** Steps that are kept: an hour. */
@@ -121,7 +122,7 @@ class DurationBuckets {
   }
 
   get longest (): number | null {
-    return this.#count === 0 ? null : rounded(this.#longest)
+    return this.#count === 0 ? null : roundedMs(this.#longest)
   }
 
   /** @returns the middle of the bucket in which the quantile lies; null without durations */
@@ -130,7 +131,7 @@ class DurationBuckets {
     let left = Math.ceil(share * this.#count)
     let bucket = 0
     while (bucket < BUCKETS - 1 && left > this.#counts[bucket]!) left -= this.#counts[bucket++]!
-    return rounded(Math.min(this.#longest, FIRST_BOUND * BOUND_RATIO ** (bucket - 0.5)))
+    return roundedMs(Math.min(this.#longest, FIRST_BOUND * BOUND_RATIO ** (bucket - 0.5)))
   }
 
   clear (): void {
@@ -138,8 +139,4 @@ class DurationBuckets {
     this.#count = 0
     this.#longest = 0
   }
-}
-
-function rounded (ms: number): number {
-  return Math.round(ms * 1000) / 1000
 }
