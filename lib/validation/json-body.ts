@@ -11,7 +11,7 @@ import { turns } from '../concurrency/turn-budget.js'
 export const SHORT_BODY = 65_536
 
 /** Objects that are inspected at a time. */
-const INSPECTED = 1000
+const OBJECTS_PER_BATCH = 1000
 
 /**
  * Parses the JSON of a body within the bounds, and refuses member names that cause prototype poisoning. Integers of
@@ -61,7 +61,7 @@ function refuseOtherEncoding (body: Buffer): void {
 async function refusePrototypePoisoning (value: unknown, caller: string): Promise<void> {
   let seen = 0
   for (const node of objectsIn(value)) {
-    if (seen++ % INSPECTED === 0 && turns.isExhausted) await turns.next(caller)
+    if (seen++ % OBJECTS_PER_BATCH === 0 && turns.isExhausted) await turns.next(caller)
     refuseForbiddenMember(node)
   }
 }

@@ -5,7 +5,7 @@ import { turns } from '../concurrency/turn-budget.js'
 /** Bytes that JSON.parse gets at a time, which take it about a millisecond. */
 const CHUNK_BYTES = 262_144
 /** Bytes that are scanned between two looks at the clock. */
-const SCANNED = 262_144
+const SCAN_CHUNK_BYTES = 262_144
 const TAB = 0x09
 const LINE_FEED = 0x0a
 const CARRIAGE_RETURN = 0x0d
@@ -77,7 +77,7 @@ export class LongJson {
   async #findLayouts (): Promise<void> {
     for (let from = 0; from < this.#bytes.length;) {
       if (turns.isExhausted) await turns.next(this.#caller)
-      from = this.#scan(from, Math.min(from + SCANNED, this.#bytes.length))
+      from = this.#scan(from, Math.min(from + SCAN_CHUNK_BYTES, this.#bytes.length))
     }
   }
 
@@ -227,7 +227,7 @@ export class LongJson {
   /** The first place from `start` on, backwards with step -1, that is not white space; at most `end`. */
   async #skip (start: number, end: number, step: 1 | -1): Promise<number> {
     for (let from = start; ;) {
-      const to = from + step * Math.min(SCANNED, Math.abs(end - from))
+      const to = from + step * Math.min(SCAN_CHUNK_BYTES, Math.abs(end - from))
       const at = skipSpace(this.#bytes, from, to, step)
       if (at !== to || to === end) return at
       from = to
