@@ -82,7 +82,7 @@ export class ExplainService {
     const [explanation] = await runInTurns(explainSteps([candidate], ranked.rankings), retrieval.caller)
     this.#addRanking(stages, candidate, explanation!, ranked)
     const counts = ranked.candidates.slice(0, rank).map(({ memory }) => memory.tokens)
-    const tokens = await sumTokens(counts, Infinity, retrieval.caller)
+    const tokens = await sumTokens(counts, retrieval.caller)
     stages.budget = budgetStage(ranked.candidates, rank, tokens, retrieval)
     const [bound] = stages.budget.cut_by
     const verdict = bound === undefined ? 'returned' : VERDICTS[bound]

@@ -6,5 +6,5 @@ import type { Message } from './language-model.js'
  * @param caller as in TurnBudget.next
  */
 export async function promptTokens (messages: readonly Message[], caller: string): Promise<number> {
-  return await sumTokens(messages.map(({ content }) => TokenCount.of(content)), Infinity, caller)
+  return await sumTokens(messages.map(({ content }) => TokenCount.of(content)), caller)
 }

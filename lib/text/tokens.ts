@@ -175,14 +175,16 @@ export class TokenCount {
 
 /**
  * The sum of the counts, counted in steps that yield to the event loop.
- * @param enough stops counting as soon as the sum is higher
- * @param caller as in TurnBudget.next; the default is for work that belongs to no single caller
+ * @param caller as in TurnBudget.next
  */
-export async function sumTokens (counts: Iterable<TokenCount>, enough = Infinity, caller = 'tokens'): Promise<number> {
-  return await runInTurns(sumSteps(counts, enough), caller)
+export async function sumTokens (counts: Iterable<TokenCount>, caller: string): Promise<number> {
+  return await runInTurns(sumSteps(counts), caller)
 }
 
-/** sumTokens in steps. */
+/**
+ * sumTokens in steps.
+ * @param enough stops counting as soon as the sum is higher
+ */
 export function * sumSteps (counts: Iterable<TokenCount>, enough = Infinity): Steps<number> {
   let sum = 0
   for (const count of counts) {

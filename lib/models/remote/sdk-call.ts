@@ -226,7 +226,7 @@ async function usageOf (
   const caller = systemFlow(`language model ${tenantId ?? ''}`)
   return {
     inputTokens: plausible(inputTokens.total) ?? await promptTokens(messages, caller),
-    outputTokens: plausible(outputTokens.total) ?? await sumTokens([TokenCount.of(text)], Infinity, caller),
+    outputTokens: plausible(outputTokens.total) ?? await sumTokens([TokenCount.of(text)], caller),
   }
 }
 

@@ -1,4 +1,6 @@
+import { mock } from 'node:test'
 import t from 'tap'
+import { turns as sharedTurns } from '../../../../lib/concurrency/turn-budget.js'
 import { InMemoryVectorStore } from '../../../../lib/stores/in-memory/store.js'
 import { bank, REMOVE } from '../../../contract/vector-store/setup.js'
 import { newMemories, newMemory, NOW } from '../../../helpers/memories.js'
@@ -30,4 +32,15 @@ t.test('a bank is not removed for a client that leaves while the removal waits f
   t.match(await turns.finish(writing), { imported: 1 })
   await turns.drain()
   t.equal((await turns.finish(store.statistics(home, NOW))).memoryCount, 1)
+})
+
+t.test('the tokens of a bank are counted in the turns of the caller who asks for its statistics', async (t) => {
+  const store = new InMemoryVectorStore()
+  const own = { ...home, caller: 'user:ann ' }
+  const memory = await newMemory('The quick brown fox jumps over the lazy dog. '.repeat(20_000))
+  await store.insert(own, [memory], { now: NOW })
+  const next = mock.method(sharedTurns, 'next')
+  t.after(() => { next.mock.restore() })
+  await store.statistics(own, NOW)
+  t.ok(next.mock.calls.some((call) => call.arguments[0] === own.caller))
 })

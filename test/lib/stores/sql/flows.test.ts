@@ -1,5 +1,7 @@
+import { mock } from 'node:test'
 import t from 'tap'
 import type { Flow } from '../../../../lib/concurrency/flow-tree.js'
+import { turns } from '../../../../lib/concurrency/turn-budget.js'
 import type { Executor, Param, ReadOptions } from '../../../../lib/stores/sql/executor.js'
 import { SqlVectorStore } from '../../../../lib/stores/sql/store.js'
 import { testApp } from '../../../helpers/app.js'
@@ -48,4 +50,14 @@ await t.test('every statement of a request waits for a connection in the turn of
   const memory = await newMemory('tea', { vectors: [[1, 0, 0, 0]] })
   await withVectors.insert({ tenantId: null, bankId: 'home', caller: 'user:ann ' }, [memory], { now: NOW })
   t.strictSame(waits.map(({ flow }) => flow?.[0]), ['user:ann ', 'user:ann '], 'the embedding space, and the memory')
+})
+
+await t.test('the tokens of what a caller writes are counted in the turns of the caller', async (t) => {
+  const database = await sqlDatabase(t)
+  const store = await storeIn(database, { schema: schemaIn(t, database) })
+  const memory = await newMemory('The quick brown fox jumps over the lazy dog. '.repeat(20_000))
+  const next = mock.method(turns, 'next')
+  t.after(() => { next.mock.restore() })
+  await store.insert({ tenantId: null, bankId: 'home', caller: 'user:ann ' }, [memory], { now: NOW })
+  t.ok(next.mock.calls.some((call) => call.arguments[0] === 'user:ann '))
 })
