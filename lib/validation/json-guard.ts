@@ -12,6 +12,8 @@ export interface JsonBounds {
 /** Bytes that are scanned at a time, in less than a millisecond. */
 const CHUNK_BYTES = 262_144
 
+// These constants stand in each file that scans the bytes of JSON: with imported ones a scan takes a fifth to a half
+// longer.
 const QUOTE = 0x22
 const COMMA = 0x2c
 const OPEN_ARRAY = 0x5b

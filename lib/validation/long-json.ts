@@ -6,6 +6,7 @@ import { turns } from '../concurrency/turn-budget.js'
 const CHUNK_BYTES = 262_144
 /** Bytes that are scanned between two looks at the clock. */
 const SCAN_CHUNK_BYTES = 262_144
+// Not imported, for the reason in json-guard.ts.
 const TAB = 0x09
 const LINE_FEED = 0x0a
 const CARRIAGE_RETURN = 0x0d

@@ -17,6 +17,7 @@ const MARK = '{"rounded":1}'
 /** What is wrong with such an integer. */
 export const ROUNDED_INTEGER = 'is an integer that would be rounded: send it as a text'
 
+// Not imported, for the reason in json-guard.ts.
 const SPACE = 0x20
 const QUOTE = 0x22
 const COMMA = 0x2c
