@@ -1,5 +1,6 @@
 import { Option, type Command } from 'commander'
 import { TRUST_LEVELS } from '../lib/identity/trust.js'
+import { RESULTS } from '../lib/memory/schemas/ranges.js'
 import { collect, integer, pair, share } from './option-values.js'
 
 const BANK = 'name of the bank'
@@ -49,7 +50,8 @@ export function declareMemoryCommands (program: Command): void {
   filtered(ofServer(program.command('recall').description('search memories')))
     .argument('<bank>', `${BANK}; several with commas between them are searched in one ranking`)
     .argument('<query>', 'what to search for')
-    .option('--max-results <number>', 'maximum number of hits (default: 10)', integer(1, 1000))
+    .option('--max-results <number>', `maximum number of hits (default: ${RESULTS.default})`,
+      integer(RESULTS.min, RESULTS.max))
     .option('--max-tokens <number>', 'maximum number of tokens of all hits together', integer(1))
     .option('--min-score <number>', 'leave out hits with a lower score', share)
     .option('--explain', 'show rank and score of each strategy, and the time of each stage')

@@ -4,6 +4,7 @@
  * Optional request fields may also be null, which means absent; the routes remove such nulls before validation.
  */
 
+export * from './schemas/ranges.js'
 export * from './schemas/common.js'
 export * from './schemas/memory-record.js'
 export * from './schemas/retain.js'

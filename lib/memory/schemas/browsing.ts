@@ -1,13 +1,11 @@
 import { Type, type Static } from 'typebox'
-import { strict, clamped, BankId, type RequestRange } from './common.js'
+import { strict, clamped, BankId } from './common.js'
 import { MEMORY, MemoryRecord } from './memory-record.js'
+import { GROWTH_DAYS, NEIGHBOURS } from './ranges.js'
 
 const day = (description: string) => Type.String({
   pattern: '^\\d{4}-\\d{2}-\\d{2}$', 'x-allowed': 'that is a day as YYYY-MM-DD', description, examples: ['2026-01-31'],
 })
-
-export const GROWTH_DAYS: RequestRange = { min: 1, max: 366, default: 30 }
-export const NEIGHBOURS: RequestRange = { min: 0, max: 50, default: 5 }
 
 export const GrowthQuery = strict({
   days: Type.Optional(clamped('Number of days.', GROWTH_DAYS)),

@@ -3,6 +3,7 @@ import { BANK_ID_PATTERN } from '../../identity/context.js'
 import { IDEMPOTENCY_LIFETIME_MS } from '../../stores/idempotency.js'
 import { BANK_ID_IN_WORDS } from '../../validation/ids.js'
 import { TRUST_LEVELS } from '../../identity/trust.js'
+import { PAGE_SIZE, type RequestRange } from './ranges.js'
 
 export const strict = <P extends TProperties>(properties: P, options: Record<string, unknown> = {}) => (
   Type.Object(properties, { additionalProperties: false, ...options })
@@ -18,14 +19,6 @@ export const nullableInstant = (description: string) => nullable({ format: 'date
 export const instant = (description: string) => Type.String({
   format: 'date-time', description: `${description} RFC 3339 with an offset.`,
 })
-/** The range into which a number of a request is moved, and its value when the request leaves it out. */
-export interface RequestRange {
-  readonly min: number
-  readonly max: number
-  readonly default: number
-}
-/** The size of the pages of a list. */
-export const PAGE_SIZE: RequestRange = { min: 1, max: 200, default: 50 }
 // The default is in the description only: the keyword would make the member required in generated types of requests.
 export const clamped = (description: string, { min, max, default: fallback }: RequestRange) => Type.Integer({
   description: `${description} Clamped to ${min}–${max}. Default ${fallback}.`,

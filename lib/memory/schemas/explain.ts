@@ -1,7 +1,8 @@
 import { Type, type Static } from 'typebox'
 import { BankId, MemoryId, strict, optionalOrUndefined } from './common.js'
 import { query } from './filters.js'
-import { Degraded, recallBounds, RESULTS } from './recall.js'
+import { RESULTS } from './ranges.js'
+import { Degraded, recallBounds } from './recall.js'
 
 const nullableInteger = (description: string) => Type.Unsafe<number | null>({ type: ['integer', 'null'], description })
 const nullableBoolean = (description: string) => Type.Unsafe<boolean | null>({ type: ['boolean', 'null'], description })

@@ -1,10 +1,9 @@
 import { Type, type Static } from 'typebox'
 import { STRATEGIES } from '../../retrieval/candidates.js'
-import { strict, clamped, type RequestRange } from './common.js'
+import { strict, clamped } from './common.js'
 import { oneBankOrSeveral, scope, query, filters, referenceTime } from './filters.js'
 import { Hit, HIT } from './memory-record.js'
-
-export const RESULTS: RequestRange = { min: 1, max: 1000, default: 10 }
+import { RESULTS } from './ranges.js'
 
 /** Filters of a recall, and the bounds that cut the ranking to the hits. */
 export const recallBounds = {
