@@ -2,12 +2,12 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { UnusableInput } from './checker.js'
+import { freePort } from './free-port.js'
 
 export const GATEWAY = fileURLToPath(new URL('../dist/server.js', import.meta.url))
 /** A database in the process may have to be created or recovered first. */
@@ -93,19 +93,4 @@ async function untilLive (url: string, hasEnded: () => boolean): Promise<void> {
     await delay(50)
   }
   throw new Error(`no answer within ${START_LIMIT_MS} ms`)
-}
-
-/**
- * A port that the system chooses. Another process could take it before the child listens; the start then fails with a
- * message.
- */
-async function freePort (): Promise<number> {
-  const server = createServer()
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error('no free port')
-  return address.port
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { freePort } from '../helpers/free-port.js'
+import { freePort } from '../../bench/free-port.js'
 import { readPage } from './documented.js'
 
 const PROGRAM = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))

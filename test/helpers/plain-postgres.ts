@@ -3,7 +3,7 @@ import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, readFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
-import { freePort } from './free-port.js'
+import { freePort } from '../../bench/free-port.js'
 
 /** Where Debian puts the programs of each major version, and the files of its extensions. */
 const PROGRAMS = '/usr/lib/postgresql'

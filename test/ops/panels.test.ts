@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { testApp } from '../helpers/app.js'
 import { scrape } from '../helpers/exposition.js'
-import { freePort } from '../helpers/free-port.js'
+import { freePort } from '../../bench/free-port.js'
 
 interface Panel { title: string, targets?: Array<{ expr: string }> }
 
