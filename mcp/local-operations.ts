@@ -27,10 +27,10 @@ export function localOperations (
       ))
     ),
     recall: async (request, { signal }) => (
-      await withRowBudget(async (budget) => await memory.recall(request, context, signal, budget))
+      await withRowBudget(async (budget) => await memory.recall(request, context, { signal, budget }))
     ),
     reflect: async (request, { signal }) => (
-      await withRowBudget(async (budget) => await memory.reflect(request, context, signal, budget))
+      await withRowBudget(async (budget) => await memory.reflect(request, context, { signal, budget }))
     ),
     forget: async (request, { idempotencyKey, signal }) => (
       await memory.forget(request, context, await keyOf('forget', request, idempotencyKey), signal)

@@ -63,12 +63,12 @@ export const reflectRoutes: FastifyPluginAsyncTypebox<ReflectRouteOptions> = asy
     const { body, context } = request
     const signal = disconnectSignal(reply)
     if (!wantsEvents(request.headers.accept)) {
-      return await app.withRowBudget(reply, async (budget) => await memory.reflect(body, context, signal, budget))
+      return await app.withRowBudget(reply, async (budget) => await memory.reflect(body, context, { signal, budget }))
     }
     app.openStream(callerOf(context), reply)
     // Errors before the first event get an HTTP status of their own. No rows are read after it.
     const { events, first } = await app.withRowBudget(reply, async (budget) => {
-      const events = memory.reflectStream(body, context, signal, budget)
+      const events = memory.reflectStream(body, context, { signal, budget })
       return { events, first: await events.next() }
     })
     // Ends the source even if nothing was read from it; an ended source ignores the call.

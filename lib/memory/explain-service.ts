@@ -1,4 +1,3 @@
-import type { RowBudget } from '../concurrency/byte-budget.js'
 import type { RequestContext } from '../identity/context.js'
 import { finalScore, type OrderedCandidate, type Strategy } from '../retrieval/candidates.js'
 import { explainSteps, type Explanation } from '../retrieval/explanation.js'
@@ -14,7 +13,7 @@ import {
   timesStage, type ObservedRecall, type StrategyPlaces,
 } from './explain-stages.js'
 import { commonSettings } from './file-settings.js'
-import { readableBanks, retrievalBounds } from './recall-service.js'
+import { readableBanks, retrievalBounds, type SearchOptions } from './recall-service.js'
 import { readFilters, readReference } from './records.js'
 import { retrievalRequest } from './retrieval-request.js'
 
@@ -32,12 +31,9 @@ export class ExplainService {
     this.#deps = deps
   }
 
-  /**
-   * @param budget as in RecallService.recall
-   * @throws ServiceError as RecallService.recall
-   */
+  /** @throws ServiceError as RecallService.recall */
   async explain (
-    request: ExplainRequest, context: RequestContext, budget?: RowBudget,
+    request: ExplainRequest, context: RequestContext, { budget }: Pick<SearchOptions, 'budget'> = {},
   ): Promise<ExplainAnswer> {
     const { admission, live, store, clock } = this.#deps
     const banks = await readableBanks(request, context, this.#deps)

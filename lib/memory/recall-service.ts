@@ -14,6 +14,14 @@ import { clamp, readFilters, readReference, toHit, type WireFilters } from './re
 import { retrievalRequest, type RetrievalBounds } from './retrieval-request.js'
 import { RESULTS, type RecallAnswer, type RecallRequest, type Trace } from './schemas.js'
 
+/** Options of an operation that searches. */
+export interface SearchOptions {
+  /** Cancels the operation, for instance when the client has disconnected. */
+  readonly signal?: AbortSignal | undefined
+  /** Bounds the rows that the store reads into the process. */
+  readonly budget?: RowBudget | undefined
+}
+
 type RequestedBounds = Pick<RecallRequest, 'query' | 'max_results' | 'max_tokens' | 'min_score'>
 
 /** The recall operation. */
@@ -24,10 +32,8 @@ export class RecallService {
     this.#deps = deps
   }
 
-  /** @param budget bounds the rows that the store reads into the process */
   async recall (
-    request: RecallRequest & Pick<WireFilters, 'also'>, context: RequestContext, signal?: AbortSignal,
-    budget?: RowBudget,
+    request: RecallRequest & Pick<WireFilters, 'also'>, context: RequestContext, { signal, budget }: SearchOptions = {},
   ): Promise<RecallAnswer> {
     const { admission, live, retriever, modelAssistedRecall } = this.#deps
     const banks = await readableBanks(request, context, this.#deps)

@@ -1,4 +1,3 @@
-import type { RowBudget } from '../concurrency/byte-budget.js'
 import { formatAtOffset, formatInstant } from '../time/clock.js'
 import { Deadline, type Timer } from '../concurrency/deadline.js'
 import { ServiceError } from '../errors/service-error.js'
@@ -12,7 +11,7 @@ import { turns } from '../concurrency/turn-budget.js'
 import type { Dependencies } from './dependencies.js'
 import type { MeteredCall } from './metered-language-model.js'
 import { commonSettings } from './file-settings.js'
-import { readableBanks, tokenBudget } from './recall-service.js'
+import { readableBanks, tokenBudget, type SearchOptions } from './recall-service.js'
 import { readFilters, readReference, toHit, type WireFilters } from './records.js'
 import { retrievalRequest } from './retrieval-request.js'
 import type { AnswerRequest } from './reflect/answering.js'
@@ -56,8 +55,7 @@ export interface ReflectRun {
  */
 export async function prepareReflect (
   request: ReflectRequest & Pick<WireFilters, 'also'>, context: RequestContext, deps: Dependencies,
-  { timer, newBoundary }: ReflectOptions,
-  { signal, budget }: { signal: AbortSignal | undefined, budget: RowBudget | undefined },
+  { timer, newBoundary }: ReflectOptions, { signal, budget }: SearchOptions,
 ): Promise<ReflectRun> {
   const { live, retriever, meteredModel, clock } = deps
   const caller = callerOf(context)

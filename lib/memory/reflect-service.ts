@@ -1,10 +1,10 @@
-import type { RowBudget } from '../concurrency/byte-budget.js'
 import { DeadlineExceeded, type Deadline } from '../concurrency/deadline.js'
 import { ServiceError } from '../errors/service-error.js'
 import type { RequestContext } from '../identity/context.js'
 import type { Dependencies } from './dependencies.js'
 import { NO_USAGE, type ModelUsage } from './model-usage.js'
 import { prepareReflect, reflectFailure, type ReflectOptions, type ReflectRun } from './reflect-preparation.js'
+import type { SearchOptions } from './recall-service.js'
 import type { WireFilters } from './records.js'
 import {
   generateStructuredAnswer, streamAnswer, generateAnswer, extractiveAnswer, type AnswerRequest, type ModelAnswer,
@@ -25,15 +25,11 @@ export class ReflectService {
     this.#options = options
   }
 
-  /**
-   * @param budget as in RecallService.recall
-   * @throws ServiceError
-   */
+  /** @throws ServiceError */
   async reflect (
-    request: ReflectRequest & Pick<WireFilters, 'also'>, context: RequestContext, signal?: AbortSignal,
-    budget?: RowBudget,
+    request: ReflectRequest & Pick<WireFilters, 'also'>, context: RequestContext, options: SearchOptions = {},
   ): Promise<ReflectAnswer> {
-    const run = await prepareReflect(request, context, this.#deps, this.#options, { signal, budget })
+    const run = await prepareReflect(request, context, this.#deps, this.#options, options)
     const { deadline, question, schema, sources } = run
     try {
       if (question === undefined) return { ...this.#abstention(run), sources: [], usage: usageOf(NO_USAGE) }
@@ -61,9 +57,9 @@ export class ReflectService {
    * @throws ServiceError
    */
   async * stream (
-    request: ReflectRequest, context: RequestContext, signal?: AbortSignal, budget?: RowBudget,
+    request: ReflectRequest, context: RequestContext, options: SearchOptions = {},
   ): AsyncGenerator<ReflectEvent, void> {
-    const run = await prepareReflect(request, context, this.#deps, this.#options, { signal, budget })
+    const run = await prepareReflect(request, context, this.#deps, this.#options, options)
     const { deadline, question, schema, sources } = run
     // Whether the quota counts this reflect: from the first text on, however the stream ends.
     let counts = false

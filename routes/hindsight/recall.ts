@@ -92,7 +92,7 @@ export const recallRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async (
         min_score: body.min_scores?.final,
       }),
       also: { ...tagFilter(body), ...kindFilter(body.types?.length ? body.types : ['world', 'experience']) },
-    }, context, undefined, budget)
+    }, context, { budget })
     return await resultOf(answer, body, callerOf(context))
   }))
 }

@@ -60,7 +60,7 @@ export const reflectRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async 
       include_sources: facts,
       ...withoutUndefined({ max_tokens: body.max_tokens, response_schema: body.response_schema }),
       also: { ...tagFilter(body), ...kindFilter(body.fact_types ?? []) },
-    }, context, disconnectSignal(reply), budget)
+    }, context, { signal: disconnectSignal(reply), budget })
     return resultOf(answer, facts)
   }))
 }

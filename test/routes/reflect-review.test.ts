@@ -37,7 +37,7 @@ t.test('a caller who disconnects after the first words of an answer has used the
 t.test('a caller who disconnects during the wait for more words has used it too', async (t) => {
   const { memory, status } = await onceADay()
   const caller = new AbortController()
-  const events = memory.reflectStream(QUESTION, CALLER, caller.signal)
+  const events = memory.reflectStream(QUESTION, CALLER, { signal: caller.signal })
   await events.next()
   await events.next()
   const more = events.next()
@@ -124,7 +124,7 @@ t.test('a caller who leaves the queue before its call has used no call', async (
   await retain('bank', 'Alice drinks green tea.')
   const { memory } = app
   const [first, second] = [new AbortController(), new AbortController()]
-  const asked = [memory.reflect(QUESTION, CALLER, first.signal), memory.reflect(QUESTION, CALLER, second.signal)]
+  const asked = [first, second].map(async ({ signal }) => await memory.reflect(QUESTION, CALLER, { signal }))
   await until(
     () => languageModel.asked.length === 1 && app.memory.status().models.some(({ status }) => status.waiting === 1),
   )
