@@ -13,7 +13,7 @@ import {
   timesStage, type ObservedRecall, type StrategyPlaces,
 } from './explain-stages.js'
 import { commonSettings } from './file-settings.js'
-import { readableBanks, retrievalBounds, type SearchOptions } from './recall-service.js'
+import { openSearchedBanks, retrievalBounds, type SearchOptions } from './recall-service.js'
 import { readFilters, readReference } from './records.js'
 import { retrievalRequest } from './retrieval-request.js'
 
@@ -36,7 +36,7 @@ export class ExplainService {
     request: ExplainRequest, context: RequestContext, { budget }: Pick<SearchOptions, 'budget'> = {},
   ): Promise<ExplainAnswer> {
     const { admission, live, store, clock } = this.#deps
-    const banks = await readableBanks(request, context, this.#deps)
+    const banks = await openSearchedBanks(request, context, this.#deps)
     const bank = banks[0]!.key
     const filters = readFilters(request)
     const reference = readReference(request)

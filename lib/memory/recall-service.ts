@@ -36,7 +36,7 @@ export class RecallService {
     request: RecallRequest & Pick<WireFilters, 'also'>, context: RequestContext, { signal, budget }: SearchOptions = {},
   ): Promise<RecallAnswer> {
     const { admission, live, retriever, modelAssistedRecall } = this.#deps
-    const banks = await readableBanks(request, context, this.#deps)
+    const banks = await openSearchedBanks(request, context, this.#deps)
     const filters = readFilters(request)
     const reference = readReference(request)
     const settings = narrowed(commonSettings(banks, live.current), request.strategies)
@@ -91,11 +91,11 @@ export function retrievalBounds (request: RequestedBounds, banks: readonly OpenB
 }
 
 /**
- * The banks of a request, without duplicates.
+ * Checks the query of a search and its choice of banks, and opens the banks, without duplicates.
  * @throws ServiceError invalid_request unless exactly one of bank_id and banks is given and the query has text;
  * access_denied for the first bank that the caller may not read
  */
-export async function readableBanks (
+export async function openSearchedBanks (
   request: { bank_id?: string, banks?: string[], query: string }, context: RequestContext,
   { directory }: Dependencies,
 ): Promise<OpenBank[]> {

@@ -11,7 +11,7 @@ import { turns } from '../concurrency/turn-budget.js'
 import type { Dependencies } from './dependencies.js'
 import type { MeteredCall } from './metered-language-model.js'
 import { commonSettings } from './file-settings.js'
-import { readableBanks, tokenBudget, type SearchOptions } from './recall-service.js'
+import { openSearchedBanks, tokenBudget, type SearchOptions } from './recall-service.js'
 import { readFilters, readReference, toHit, type WireFilters } from './records.js'
 import { retrievalRequest } from './retrieval-request.js'
 import type { AnswerRequest } from './reflect/answering.js'
@@ -59,7 +59,7 @@ export async function prepareReflect (
 ): Promise<ReflectRun> {
   const { live, retriever, meteredModel, clock } = deps
   const caller = callerOf(context)
-  const banks = await readableBanks(request, context, deps)
+  const banks = await openSearchedBanks(request, context, deps)
   const settings = commonSettings(banks, live.current)
   const { reflect } = settings
   const filters = atLeast(readFilters(request), reflect.minTrust)
