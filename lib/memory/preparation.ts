@@ -14,14 +14,17 @@ import type { Mutable } from '../validation/members.js'
 export interface CheckedItem {
   text: string
   /** Sorted, without duplicates. */
-  tags: string[]
+  tags: readonly string[]
   metadata: Metadata
   occurredAt: number | null
   expiresAt: number | null
   documentId: string | null
   source: string | null
-  redactions: string[]
+  redactions: readonly string[]
 }
+
+/** Shared by all items without tags, so that an import of many holds fewer objects. */
+const NO_TAGS: readonly string[] = Object.freeze([])
 
 /**
  * Checks one item against the bank's policy.
@@ -43,7 +46,7 @@ export function checkItem (
   const text = item.content.trim()
   check(textField, checkContent(text, checks))
   // Tags are a set, so they are stored sorted and without duplicates.
-  const tags = item.tags === undefined ? [] : [...new Set(item.tags)].sort()
+  const tags = item.tags === undefined ? NO_TAGS : [...new Set(item.tags)].sort()
   for (const tag of tags) check('tags', checkText(tag) ?? (tag.trim() === '' ? 'must not be blank' : undefined))
   if (item.document_id !== undefined) check('document_id', checkDocumentId(item.document_id, key))
   if (item.source !== undefined) check('source', checkText(item.source))

@@ -60,15 +60,28 @@ export function checkDocumentId (documentId: string, { tenantId, bankId }: BankK
   return checkText(documentId)
 }
 
+/** What is left of metadata, and what is wrong with it. */
+interface ScreenedMetadata {
+  /** The metadata to store. */
+  readonly metadata: Metadata
+  /** The removed keys as `metadata.<key>`. */
+  readonly redactions: readonly string[]
+  readonly errors: readonly FieldError[]
+}
+
+/** Shared by all items without metadata, so that an import of many holds fewer objects. */
+const NO_METADATA: ScreenedMetadata = Object.freeze({
+  metadata: Object.freeze({}), redactions: Object.freeze([]), errors: Object.freeze([]),
+})
+
 /**
  * Removes blocked keys, compared without regard to case and normalization, then checks the rest.
- * @returns the metadata to store, the removed keys as `metadata.<key>`, and what is wrong with it
  */
 export function screenMetadata (
   metadata: Metadata, { blockedMetadataKeys, maxMetadataBytes }: ContentChecks,
-): { metadata: Metadata, redactions: string[], errors: FieldError[] } {
+): ScreenedMetadata {
   const count = Object.keys(metadata).length
-  if (count === 0) return { metadata: {}, redactions: [], errors: [] }
+  if (count === 0) return NO_METADATA
   const blocked = blockedKeys(blockedMetadataKeys)
   if (count > MAX_KEYS) {
     const errors = [{ field: 'metadata', message: `must not have more than ${MAX_KEYS} keys` }]
