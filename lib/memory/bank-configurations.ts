@@ -2,28 +2,22 @@ import { formatInstant } from '../time/clock.js'
 import { BankConfigurationSchema, type BankConfiguration } from '../config/schema.js'
 import { ServiceError } from '../errors/service-error.js'
 import { bankKeyString, type BankKey, type RequestContext } from '../identity/context.js'
-import type { BankConfig, BankConfigStore, NewBankConfig } from '../stores/bank-configs.js'
+import type { BankConfigStore, NewBankConfig } from '../stores/bank-configs.js'
 import type { RemovedBank } from '../stores/vector-store.js'
+import { toAnswer, withEtag, type TaggedConfig } from './bank-configuration-answer.js'
 import { checkBankConfiguration } from './bank-configuration-check.js'
-import { readStored, type StoredConfig } from './bank-directory.js'
+import { readStored } from './bank-directory.js'
 import { makeBankQueue } from './bank-queue.js'
 import type { Dependencies } from './dependencies.js'
 import { etagOf, requirePrecondition, UNSET_ETAG, type Precondition } from './entity-tags.js'
 import { resolveBank, type OpenBank } from './file-settings.js'
 import { mergePatch } from './merge-patch.js'
-import { nullableInstant } from './records.js'
 import type { BankConfigAnswer, BankConfigHistoryAnswer, DeleteBankAnswer } from './schemas.js'
-import { withoutUndefined } from '../validation/members.js'
 
 /** Maximum number of attempts of a merge when other changes intervene, as those of other processes do. */
 const ATTEMPTS = 10
 /** Maximum number of merges that wait for another into the same bank. */
 const MAX_WAITING = 64
-
-/** Its tag is of the stored text, which the parsed configuration no longer has. */
-interface TaggedConfig extends StoredConfig {
-  etag: string
-}
 
 /** The configuration of banks, as administrators read and set it. Methods for clients require `admin` on the bank. */
 export class BankConfigurations {
@@ -38,7 +32,7 @@ export class BankConfigurations {
   /** @throws ServiceError access_denied, dependency_unavailable */
   async get (bankId: string, context: RequestContext): Promise<BankConfigAnswer> {
     const { key } = await this.#deps.directory.openOne(context, 'admin', bankId)
-    return this.#answer(key, await this.#read(key))
+    return toAnswer(key, await this.#read(key), this.#deps)
   }
 
   /**
@@ -119,7 +113,7 @@ export class BankConfigurations {
 
   /** For operators: the configuration of a bank of any tenant. */
   async inspect (key: BankKey): Promise<BankConfigAnswer> {
-    return this.#answer(key, await this.#read(key))
+    return toAnswer(key, await this.#read(key), this.#deps)
   }
 
   /** For operators: removes the configuration of a bank of any tenant. @throws ServiceError not_supported */
@@ -127,7 +121,7 @@ export class BankConfigurations {
     const configs = this.#storeOf()
     await configs.write(key, { document: null, updatedAt: this.#deps.clock(), updatedBy: null })
     this.#deps.directory.invalidate(key)
-    return this.#answer(key, undefined)
+    return toAnswer(key, undefined, this.#deps)
   }
 
   /** The bank's own configuration in the store, for an export. */
@@ -172,7 +166,7 @@ export class BankConfigurations {
       requirePrecondition(precondition, existing?.etag ?? UNSET_ETAG)
       const before = existing?.configuration ?? {}
       const proposed = next(before)
-      if (proposed === before) return this.#answer(key, existing)
+      if (proposed === before) return toAnswer(key, existing, this.#deps)
       const changes = needsExisting ? existing?.configuration : undefined
       const checked = proposed === null ? null : checkBankConfiguration(key.bankId, proposed, this.#deps, { changes })
       const change = this.#changeOf(checked, context)
@@ -180,7 +174,7 @@ export class BankConfigurations {
       const { changed, revision } = await configs.write(key, { ...change, ...expected })
       if (changed) {
         this.#deps.directory.invalidate(key)
-        return this.#answer(key, change.document === null ? undefined : withEtag({ ...change, revision }))
+        return toAnswer(key, change.document === null ? undefined : withEtag({ ...change, revision }), this.#deps)
       }
     }
     throw new ServiceError(
@@ -218,31 +212,4 @@ export class BankConfigurations {
     }
     return bankConfigs
   }
-
-  #answer (key: BankKey, stored: TaggedConfig | undefined): BankConfigAnswer {
-    const { operator, bankGrants } = this.#deps.live.current
-    const { access: own = [], ...sections } = stored?.configuration ?? {}
-    const { sections: effective, origin } = operator.explain(key.bankId, sections)
-    const granted = this.#deps.access.grantsOn(key.bankId).map(({ principal, permissions }) => (
-      { principal, permissions: [...permissions] }
-    ))
-    const ownInForce = bankGrants ? own : []
-    const origins: BankConfigAnswer['origin'] = {
-      ...origin, access: ownInForce.length > 0 ? 'bank' : granted.length > 0 ? 'file' : 'default',
-    }
-    const profile = operator.profileOf(key.bankId, sections.profile)
-    if (profile !== undefined) origins['profile'] = profile.origin
-    return {
-      config: stored?.configuration ?? {},
-      effective: withoutUndefined({ access: [...granted, ...ownInForce], ...effective, profile: profile?.name }),
-      origin: origins,
-      etag: stored?.etag ?? UNSET_ETAG,
-      updated_at: nullableInstant(stored?.updatedAt ?? null),
-      updated_by: stored?.updatedBy ?? null,
-    }
-  }
-}
-
-function withEtag (config: BankConfig): TaggedConfig {
-  return { ...readStored(config), etag: etagOf(config) }
 }
