@@ -23,7 +23,9 @@ export function localOperations (
     checkAccess: (permission, bankIds) => memory.checkAccess(context, permission, bankIds),
     retain: async (request, { idempotencyKey, signal }) => (
       await withRowBudget(async (budget) => (
-        await memory.retain(request, context, await keyOf('retain', request, idempotencyKey), signal, budget)
+        await memory.retain(request, context, {
+          idempotency: await keyOf('retain', request, idempotencyKey), signal, budget,
+        })
       ))
     ),
     recall: async (request, { signal }) => (
@@ -33,12 +35,14 @@ export function localOperations (
       await withRowBudget(async (budget) => await memory.reflect(request, context, { signal, budget }))
     ),
     forget: async (request, { idempotencyKey, signal }) => (
-      await memory.forget(request, context, await keyOf('forget', request, idempotencyKey), signal)
+      await memory.forget(request, context, {
+        idempotency: await keyOf('forget', request, idempotencyKey), signal,
+      })
     ),
-    listBanks: async (query, { signal }) => await banks.list(query, context, signal),
+    listBanks: async (query, { signal }) => await banks.list(query, context, { signal }),
     getBank: async (bankId) => await banks.describe(bankId, context),
     listMemories: async (bankId, query) => (
-      await withRowBudget(async (budget) => await banks.memories(bankId, query, context, budget))
+      await withRowBudget(async (budget) => await banks.memories({ ...query, bank_id: bankId }, context, { budget }))
     ),
     getMemory: async (bankId, memoryId) => await banks.memory(bankId, memoryId, context),
   }

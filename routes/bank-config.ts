@@ -76,7 +76,9 @@ export const bankConfigRoutes: FastifyPluginAsyncTypebox = async (app) => {
     },
   }, async (request, reply) => {
     const { params, body, context } = request
-    return tagged(reply, await configurations.put(params.bank_id, body, context, preconditionOf(request)))
+    return tagged(reply, await configurations.put({ bank_id: params.bank_id, configuration: body }, context, {
+      precondition: preconditionOf(request),
+    }))
   })
 
   await app.register(patchRoute)
@@ -93,7 +95,7 @@ export const bankConfigRoutes: FastifyPluginAsyncTypebox = async (app) => {
     },
   }, async (request, reply) => {
     const { params, context } = request
-    return tagged(reply, await configurations.reset(params.bank_id, context, preconditionOf(request)))
+    return tagged(reply, await configurations.reset(params.bank_id, context, { precondition: preconditionOf(request) }))
   })
 
   app.get('/v1/banks/:bank_id/config/history', {
@@ -120,7 +122,7 @@ export const bankConfigRoutes: FastifyPluginAsyncTypebox = async (app) => {
       response: answers({ 200: DeleteBankAnswer }, CALLER_ERRORS, LIMIT_ERRORS),
     },
   }, async ({ params, context }, reply) => (
-    await configurations.remove(params.bank_id, context, disconnectSignal(reply))
+    await configurations.remove(params.bank_id, context, { signal: disconnectSignal(reply) })
   ))
 }
 
@@ -143,7 +145,9 @@ const patchRoute: FastifyPluginAsyncTypebox = async (app) => {
     },
   }, async (request, reply) => {
     const { params, body, context } = request
-    return tagged(reply, await app.memory.configurations.patch(params.bank_id, body, context, preconditionOf(request)))
+    return tagged(reply, await app.memory.configurations.patch({ bank_id: params.bank_id, patch: body }, context, {
+      precondition: preconditionOf(request),
+    }))
   })
 }
 

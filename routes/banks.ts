@@ -23,7 +23,7 @@ export const bankRoutes: FastifyPluginAsyncTypebox = async (app) => {
       querystring: PageQuery,
       response: answers({ 200: BanksAnswer }, CALLER_ERRORS),
     },
-  }, async ({ query, context }, reply) => await banks.list(query, context, disconnectSignal(reply)))
+  }, async ({ query, context }, reply) => await banks.list(query, context, { signal: disconnectSignal(reply) }))
 
   app.get('/v1/banks/:bank_id', {
     config,
@@ -58,7 +58,9 @@ export const bankRoutes: FastifyPluginAsyncTypebox = async (app) => {
       response: answers({ 200: MemoriesAnswer }, CALLER_ERRORS, LARGE_ERRORS, ['not_supported']),
     },
   }, async ({ params, query, context }, reply) => (
-    await app.withRowBudget(reply, async (budget) => await banks.memories(params.bank_id, query, context, budget))
+    await app.withRowBudget(reply, async (budget) => await banks.memories(
+      { ...query, bank_id: params.bank_id }, context, { budget },
+    ))
   ))
 
   app.get('/v1/banks/:bank_id/memories/:memory_id', {
@@ -82,7 +84,7 @@ export const bankRoutes: FastifyPluginAsyncTypebox = async (app) => {
       querystring: GrowthQuery,
       response: answers({ 200: GrowthAnswer }, CALLER_ERRORS, ['not_supported']),
     },
-  }, async ({ params, query, context }) => await browser.growth(params.bank_id, query, context))
+  }, async ({ params, query, context }) => await browser.growth({ ...query, bank_id: params.bank_id }, context))
 
   app.get('/v1/banks/:bank_id/memories/:memory_id/neighbours', {
     config,
@@ -96,7 +98,7 @@ export const bankRoutes: FastifyPluginAsyncTypebox = async (app) => {
     },
   }, async ({ params, query, context }, reply) => (
     await app.withRowBudget(reply, async (budget) => (
-      await browser.neighbours(params.bank_id, params.memory_id, query, context, budget)
+      await browser.neighbours({ ...query, bank_id: params.bank_id, memory_id: params.memory_id }, context, { budget })
     ))
   ))
 }

@@ -22,6 +22,8 @@ export const forgetRoutes: FastifyPluginAsyncTypebox = async (app) => {
       response: answers({ 200: ForgetAnswer }, BODY_ERRORS, CALLER_ERRORS, IDEMPOTENCY_ERRORS, LIMIT_ERRORS),
     },
   }, async (request, reply) => (
-    await app.memory.forget(request.body, request.context, await idempotencyOf(request, reply), disconnectSignal(reply))
+    await app.memory.forget(request.body, request.context, {
+      idempotency: await idempotencyOf(request, reply), signal: disconnectSignal(reply),
+    })
   ))
 }

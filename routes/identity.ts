@@ -37,6 +37,6 @@ export const identityRoutes: FastifyPluginAsyncTypebox = async (app) => {
       response: answers({ 200: AccessAnswer }, CALLER_ERRORS),
     },
   }, async ({ query, context }, reply) => (
-    await app.memory.accessReport.ofCaller(query, context, disconnectSignal(reply))
+    await app.memory.accessReport.ofCaller(query, context, { signal: disconnectSignal(reply) })
   ))
 }

@@ -25,8 +25,9 @@ export const retainRoutes: FastifyPluginAsyncTypebox = async (app) => {
       response: answers({ 200: RetainAnswer }, ...errors),
     },
   }, async (request, reply) => (
-    await app.withRowBudget(reply, async (budget) => await app.memory.retain(
-      request.body, request.context, await idempotencyOf(request, reply), disconnectSignal(reply), budget))
+    await app.withRowBudget(reply, async (budget) => await app.memory.retain(request.body, request.context, {
+      idempotency: await idempotencyOf(request, reply), signal: disconnectSignal(reply), budget,
+    }))
   ))
 
   app.post('/v1/retain/batch', {
@@ -40,9 +41,9 @@ export const retainRoutes: FastifyPluginAsyncTypebox = async (app) => {
       body: RetainBatchRequest,
       response: answers({ 200: RetainBatchAnswer }, ...errors),
     },
-  }, async (request, reply) => {
-    const { body, context } = request
-    return await app.withRowBudget(reply, async (budget) => await app.memory.retainBatch(
-      body, context, await idempotencyOf(request, reply), disconnectSignal(reply), budget))
-  })
+  }, async (request, reply) => (
+    await app.withRowBudget(reply, async (budget) => await app.memory.retainBatch(request.body, request.context, {
+      idempotency: await idempotencyOf(request, reply), signal: disconnectSignal(reply), budget,
+    }))
+  ))
 }

@@ -48,7 +48,7 @@ export const transferRoutes: FastifyPluginAsyncTypebox = async (app) => {
     const { params, context } = request
     const name = params.bank_id.replaceAll(/[^A-Za-z0-9._-]/g, '_')
     app.openStream(callerOf(context), reply)
-    const lines = await app.memory.transfer.export(params.bank_id, context, disconnectSignal(reply))
+    const lines = await app.memory.transfer.export(params.bank_id, context, { signal: disconnectSignal(reply) })
     // Ends the source even if nothing was read from it; an ended source ignores the call.
     onResponseClose(reply, lines.end)
     return await reply
@@ -84,11 +84,11 @@ export const transferRoutes: FastifyPluginAsyncTypebox = async (app) => {
     },
   }, async (request, reply) => {
     const { query, params, body, context } = request
-    const { on_conflict: onConflict = IMPORT_DEFAULTS.on_conflict, config: ownConfig = IMPORT_DEFAULTS.config } = query
-    const options = { onConflict, config: ownConfig, bounds: app.bounds }
-    const key = await idempotencyOf(request, reply, undefined, withoutDefaults(query))
-    const signal = disconnectSignal(reply)
-    return await app.memory.transfer.import(params.bank_id, rawBody(body), options, context, key, signal)
+    const idempotency = await idempotencyOf(request, reply, undefined, withoutDefaults(query))
+    return await app.memory.transfer.import(
+      { ...query, bank_id: params.bank_id, bytes: rawBody(body), bounds: app.bounds },
+      context, { idempotency, signal: disconnectSignal(reply) },
+    )
   })
 }
 

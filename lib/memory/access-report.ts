@@ -7,6 +7,7 @@ import { pageSize, RESOLVE_BATCH, type Banks } from './banks.js'
 import { decodeCursor, encodeCursor, isBankPlace } from './cursor.js'
 import type { Dependencies } from './dependencies.js'
 import type { OpenBank } from './file-settings.js'
+import type { OperationOptions } from './operation-options.js'
 import {
   MAX_GRANTS, type AccessAnswer, type AccessCheckRequest, type AccessDecision, type AccessQuery,
   type AccessRulesAnswer, type AdminAccessQuery,
@@ -31,8 +32,10 @@ export class AccessReport {
   }
 
   /** The caller's permissions on the banks that it may read, in the pages of `Banks.list`; others are not listed. */
-  async ofCaller (query: AccessQuery, context: RequestContext, signal?: AbortSignal): Promise<AccessAnswer> {
-    const { banks, next_cursor: next } = await this.#banks.list(query, context, signal)
+  async ofCaller (
+    query: AccessQuery, context: RequestContext, options: Pick<OperationOptions, 'signal'> = {},
+  ): Promise<AccessAnswer> {
+    const { banks, next_cursor: next } = await this.#banks.list(query, context, options)
     return await this.#answer(banks.map(({ bank_id: bankId }) => bankId), next, context, callerOf(context))
   }
 

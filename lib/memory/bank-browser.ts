@@ -1,9 +1,9 @@
-import type { RowBudget } from '../concurrency/byte-budget.js'
 import { invalidField, ServiceError } from '../errors/service-error.js'
 import type { RequestContext } from '../identity/context.js'
 import { dayOf, formatDay, parseDay } from '../time/days.js'
 import { isUuid } from '../validation/ids.js'
 import type { Dependencies } from './dependencies.js'
+import type { OperationOptions } from './operation-options.js'
 import { clamp, toRecord } from './records.js'
 import {
   GROWTH_DAYS, NEIGHBOURS, type GrowthAnswer, type GrowthQuery, type NeighboursAnswer, type NeighboursQuery,
@@ -22,13 +22,14 @@ export class BankBrowser {
 
   /**
    * A memory with those before and after it in its document.
-   * @param budget as in RecallService.recall
    * @throws ServiceError access_denied; not_found; not_supported with a store without `neighbours`
    */
   async neighbours (
-    bankId: string, memoryId: string, query: NeighboursQuery, context: RequestContext, budget?: RowBudget,
+    query: { bank_id: string, memory_id: string } & NeighboursQuery, context: RequestContext,
+    { budget }: Pick<OperationOptions, 'budget'> = {},
   ): Promise<NeighboursAnswer> {
     const { directory, store, clock } = this.#deps
+    const { bank_id: bankId, memory_id: memoryId } = query
     const { key } = await directory.openOne(context, 'read', bankId)
     if (store.neighbours === undefined) {
       throw new ServiceError('not_supported', 'The configured vector store does not support neighbours')
@@ -54,8 +55,9 @@ export class BankBrowser {
    * The memories of a bank by the day on which they were retained.
    * @throws ServiceError access_denied; invalid_request; not_supported with a store that cannot count by day
    */
-  async growth (bankId: string, query: GrowthQuery, context: RequestContext): Promise<GrowthAnswer> {
+  async growth (query: { bank_id: string } & GrowthQuery, context: RequestContext): Promise<GrowthAnswer> {
     const { directory, store, clock } = this.#deps
+    const { bank_id: bankId } = query
     const { key } = await directory.openOne(context, 'read', bankId)
     const now = clock()
     const until = query.until === undefined ? dayOf(now) : parseDay(query.until)

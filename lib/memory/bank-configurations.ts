@@ -12,12 +12,23 @@ import type { Dependencies } from './dependencies.js'
 import { etagOf, requirePrecondition, UNSET_ETAG, type Precondition } from './entity-tags.js'
 import { resolveBank, type OpenBank } from './file-settings.js'
 import { mergePatch } from './merge-patch.js'
+import type { OperationOptions } from './operation-options.js'
 import type { BankConfigAnswer, BankConfigHistoryAnswer, DeleteBankAnswer } from './schemas.js'
 
 /** Maximum number of attempts of a merge when other changes intervene, as those of other processes do. */
 const ATTEMPTS = 10
 /** Maximum number of merges that wait for another into the same bank. */
 const MAX_WAITING = 64
+
+type Conditional = Pick<OperationOptions, 'precondition'>
+
+/** A change of a configuration. */
+interface Change {
+  precondition: Precondition | undefined
+  /** Whether the new configuration depends on the existing one, so that no other change may come between. */
+  needsExisting: boolean
+  next: (existing: BankConfiguration) => unknown
+}
 
 /** The configuration of banks, as administrators read and set it. Methods for clients require `admin` on the bank. */
 export class BankConfigurations {
@@ -40,9 +51,10 @@ export class BankConfigurations {
    * @throws ServiceError invalid_request that names each invalid field; precondition_failed; not_supported
    */
   async put (
-    bankId: string, configuration: unknown, context: RequestContext, precondition?: Precondition,
+    { bank_id: bankId, configuration }: { bank_id: string, configuration: unknown }, context: RequestContext,
+    { precondition }: Conditional = {},
   ): Promise<BankConfigAnswer> {
-    return await this.#change(bankId, context, precondition, false, () => configuration)
+    return await this.#change(bankId, context, { precondition, needsExisting: false, next: () => configuration })
   }
 
   /**
@@ -50,10 +62,11 @@ export class BankConfigurations {
    * @throws ServiceError as `put`; conflict when concurrent changes persist
    */
   async patch (
-    bankId: string, patch: unknown, context: RequestContext, precondition?: Precondition,
+    { bank_id: bankId, patch }: { bank_id: string, patch: unknown }, context: RequestContext,
+    { precondition }: Conditional = {},
   ): Promise<BankConfigAnswer> {
-    const merge = (existing: BankConfiguration) => mergePatch(existing, patch, BankConfigurationSchema)
-    return await this.#change(bankId, context, precondition, true, merge)
+    const next = (existing: BankConfiguration) => mergePatch(existing, patch, BankConfigurationSchema)
+    return await this.#change(bankId, context, { precondition, needsExisting: true, next })
   }
 
   /**
@@ -67,15 +80,18 @@ export class BankConfigurations {
   ): Promise<BankConfigAnswer> {
     const current = await this.get(bankId, context)
     if (patchFor(current.config) === undefined) return current
-    return await this.#change(bankId, context, undefined, true, (existing) => {
+    const next = (existing: BankConfiguration) => {
       const patch = patchFor(existing)
       return patch === undefined ? existing : mergePatch(existing, patch, BankConfigurationSchema)
-    })
+    }
+    return await this.#change(bankId, context, { precondition: undefined, needsExisting: true, next })
   }
 
   /** Removes the configuration. @throws ServiceError as `put` */
-  async reset (bankId: string, context: RequestContext, precondition?: Precondition): Promise<BankConfigAnswer> {
-    return await this.#change(bankId, context, precondition, false, () => null)
+  async reset (
+    bankId: string, context: RequestContext, { precondition }: Conditional = {},
+  ): Promise<BankConfigAnswer> {
+    return await this.#change(bankId, context, { precondition, needsExisting: false, next: () => null })
   }
 
   /** The history of the configuration, newest first. */
@@ -93,8 +109,10 @@ export class BankConfigurations {
     }
   }
 
-  /** Removes a bank with its memories, configuration and history. @param signal cancels one that has not begun */
-  async remove (bankId: string, context: RequestContext, signal?: AbortSignal): Promise<DeleteBankAnswer> {
+  /** Removes a bank with its memories, configuration and history. */
+  async remove (
+    bankId: string, context: RequestContext, { signal }: Pick<OperationOptions, 'signal'> = {},
+  ): Promise<DeleteBankAnswer> {
     const { directory, admission } = this.#deps
     const bank = await directory.openOne(context, 'admin', bankId)
     await admission.admit('forget', context, [bank])
@@ -143,22 +161,18 @@ export class BankConfigurations {
     return { change: this.#changeOf(checked, context), target: resolveBank(key, checked, this.#deps.live.current) }
   }
 
-  async #change (
-    bankId: string, context: RequestContext, precondition: Precondition | undefined, needsExisting: boolean,
-    next: (existing: BankConfiguration) => unknown,
-  ): Promise<BankConfigAnswer> {
+  async #change (bankId: string, context: RequestContext, change: Change): Promise<BankConfigAnswer> {
     const { directory, admission } = this.#deps
     const bank = await directory.openOne(context, 'admin', bankId)
     const { key } = bank
     this.#storeOf()
     await admission.admit('configure', context, [bank])
-    const attempt = async () => await this.#attempt(key, context, precondition, needsExisting, next)
-    return needsExisting ? await this.#merges.run(bankKeyString(key), attempt) : await attempt()
+    const attempt = async () => await this.#attempt(key, context, change)
+    return change.needsExisting ? await this.#merges.run(bankKeyString(key), attempt) : await attempt()
   }
 
   async #attempt (
-    key: BankKey, context: RequestContext, precondition: Precondition | undefined, needsExisting: boolean,
-    next: (existing: BankConfiguration) => unknown,
+    key: BankKey, context: RequestContext, { precondition, needsExisting, next }: Change,
   ): Promise<BankConfigAnswer> {
     const configs = this.#storeOf()
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {

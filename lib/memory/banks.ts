@@ -1,4 +1,3 @@
-import type { RowBudget } from '../concurrency/byte-budget.js'
 import { ServiceError } from '../errors/service-error.js'
 import { bankOf, callerOf, OPERATOR, type RequestContext } from '../identity/context.js'
 import { isUuid } from '../validation/ids.js'
@@ -9,6 +8,7 @@ import { mapInTurns, turns } from '../concurrency/turn-budget.js'
 import { decodeCursor, encodeCursor, isBankPlace, isMemoryPlace } from './cursor.js'
 import type { Dependencies } from './dependencies.js'
 import { needsCountMemories, readListFilters } from './list-filters.js'
+import type { OperationOptions } from './operation-options.js'
 import { clamp, nullableInstant, toRecord, type WireFilters } from './records.js'
 import {
   MAX_TOTAL, PAGE_SIZE, type AdminBanksAnswer, type BankAnswer, type BanksAnswer, type MemoriesAnswer,
@@ -35,9 +35,10 @@ export class Banks {
   /**
    * The banks on which the caller has `read`, ordered by name. A page with a cursor may have fewer banks than its
    * limit, or none.
-   * @param signal cancels the call: it rejects with the signal's reason
    */
-  async list (query: PageQuery, context: RequestContext, signal?: AbortSignal): Promise<BanksAnswer> {
+  async list (
+    query: PageQuery, context: RequestContext, { signal }: Pick<OperationOptions, 'signal'> = {},
+  ): Promise<BanksAnswer> {
     const limit = pageSize(query.limit)
     const banks: BankSummary[] = []
     let after = query.cursor === undefined ? undefined : bankOf(context, decodeCursor(query.cursor, isBankPlace)[0])
@@ -88,17 +89,17 @@ export class Banks {
 
   /**
    * Newest first unless the query specifies otherwise.
-   * @param budget as in RecallService.recall
    * @throws ServiceError not_supported when the store cannot answer the query
    */
   async memories (
-    bankId: string, query: MemoriesQuery & Pick<WireFilters, 'also'>, context: RequestContext, budget?: RowBudget,
+    query: { bank_id: string } & MemoriesQuery & Pick<WireFilters, 'also'>, context: RequestContext,
+    { budget }: Pick<OperationOptions, 'budget'> = {},
   ): Promise<MemoriesAnswer> {
     const { directory, store, clock } = this.#deps
+    const { bank_id: bankId, order = 'newest', offset = 0 } = query
     const { key: bank } = await directory.openOne(context, 'read', bankId)
     const limit = pageSize(query.limit)
     const place = query.cursor === undefined ? undefined : decodeCursor(query.cursor, isMemoryPlace)
-    const { order = 'newest', offset = 0 } = query
     const now = clock()
     const filters = readListFilters(query)
     if (store.countMemories === undefined && needsCountMemories(query)) {

@@ -13,7 +13,8 @@ import {
   timesStage, type ObservedRecall, type StrategyPlaces,
 } from './explain-stages.js'
 import { commonSettings } from './file-settings.js'
-import { openSearchedBanks, retrievalBounds, type SearchOptions } from './recall-service.js'
+import type { OperationOptions } from './operation-options.js'
+import { openSearchedBanks, retrievalBounds } from './recall-service.js'
 import { readFilters, readReference } from './records.js'
 import { retrievalRequest } from './retrieval-request.js'
 
@@ -33,7 +34,7 @@ export class ExplainService {
 
   /** @throws ServiceError as RecallService.recall */
   async explain (
-    request: ExplainRequest, context: RequestContext, { budget }: Pick<SearchOptions, 'budget'> = {},
+    request: ExplainRequest, context: RequestContext, { budget }: Pick<OperationOptions, 'budget'> = {},
   ): Promise<ExplainAnswer> {
     const { admission, live, store, clock } = this.#deps
     const banks = await openSearchedBanks(request, context, this.#deps)

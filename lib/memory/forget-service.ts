@@ -2,8 +2,9 @@ import { invalidField } from '../errors/service-error.js'
 import type { RequestContext } from '../identity/context.js'
 import type { RemoveOutcome, Selector } from '../stores/vector-store.js'
 import type { Dependencies } from './dependencies.js'
-import { idempotentWrite, type IdempotencyKey, type WriteResult } from './idempotency.js'
+import { idempotentWrite, type WriteResult } from './idempotency.js'
 import type { OpenBank } from './file-settings.js'
+import type { OperationOptions } from './operation-options.js'
 import { toRecord } from './records.js'
 import {
   FORGET_SAMPLE_SIZE, MAX_FORGET_IDS, type ForgetAnswer, type ForgetRequest, type MemoryRecord,
@@ -17,12 +18,10 @@ export class ForgetService {
     this.#deps = deps
   }
 
-  /**
-   * @param signal cancels a removal that has not begun: it rejects with the signal's reason, and nothing is removed
-   * @throws ServiceError invalid_request unless exactly one selector is given; access_denied; rate_limited
-   */
+  /** @throws ServiceError invalid_request unless exactly one selector is given; access_denied; rate_limited */
   async forget (
-    request: ForgetRequest, context: RequestContext, idempotency?: IdempotencyKey, signal?: AbortSignal,
+    request: ForgetRequest, context: RequestContext,
+    { idempotency, signal }: Pick<OperationOptions, 'idempotency' | 'signal'> = {},
   ): Promise<ForgetAnswer> {
     const { directory, admission, idempotency: keys, store, clock } = this.#deps
     const selector = readSelector(request)

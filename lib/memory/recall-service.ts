@@ -1,4 +1,3 @@
-import type { RowBudget } from '../concurrency/byte-budget.js'
 import { runInTurns } from '../concurrency/steps.js'
 import { invalidField } from '../errors/service-error.js'
 import type { RequestContext } from '../identity/context.js'
@@ -10,17 +9,10 @@ import type { Dependencies } from './dependencies.js'
 import type { BankSettings } from './bank-settings.js'
 import { commonSettings, type OpenBank } from './file-settings.js'
 import type { AssistedRecall } from './model-assisted-recall.js'
+import type { SearchOptions } from './operation-options.js'
 import { clamp, readFilters, readReference, toHit, type WireFilters } from './records.js'
 import { retrievalRequest, type RetrievalBounds } from './retrieval-request.js'
 import { RESULTS, type RecallAnswer, type RecallRequest, type Trace } from './schemas.js'
-
-/** Options of an operation that searches. */
-export interface SearchOptions {
-  /** Cancels the operation, for instance when the client has disconnected. */
-  readonly signal?: AbortSignal | undefined
-  /** Bounds the rows that the store reads into the process. */
-  readonly budget?: RowBudget | undefined
-}
 
 type RequestedBounds = Pick<RecallRequest, 'query' | 'max_results' | 'max_tokens' | 'min_score'>
 

@@ -4,7 +4,7 @@ import type { RequestContext } from '../identity/context.js'
 import type { Dependencies } from './dependencies.js'
 import { NO_USAGE, type ModelUsage } from './model-usage.js'
 import { prepareReflect, reflectFailure, type ReflectOptions, type ReflectRun } from './reflect-preparation.js'
-import type { SearchOptions } from './recall-service.js'
+import type { SearchOptions } from './operation-options.js'
 import type { WireFilters } from './records.js'
 import {
   generateStructuredAnswer, streamAnswer, generateAnswer, extractiveAnswer, type AnswerRequest, type ModelAnswer,

@@ -8,7 +8,8 @@ import type { BankSettings } from './bank-settings.js'
 import { planDedup } from './dedup.js'
 import type { Dependencies } from './dependencies.js'
 import type { OpenBank } from './file-settings.js'
-import { idempotentWrite, isCommitted, type IdempotencyKey, type KeyedWrite } from './idempotency.js'
+import { idempotentWrite, isCommitted, type KeyedWrite } from './idempotency.js'
+import type { RetainOptions } from './operation-options.js'
 import { checkItem, prepare, type CheckedItem, type PreparedMemory } from './preparation.js'
 import {
   contextOf, isPlanned, planWithoutDedup, retainAnswer, retainBatchAnswer, type RetainPlan, type RetainResult,
@@ -19,6 +20,11 @@ import type { RetainAnswer, RetainBatchAnswer, RetainBatchRequest, RetainItem, R
 const MAX_WAITING = 64
 /** Maximum number of plans that replace or keep memories; one is void when these have changed before the write. */
 const MAX_REPLACING_PLANS = 3
+
+interface ReplaceDocumentsRequest extends RetainBatchRequest {
+  /** The documents that the items replace. */
+  document_ids: readonly string[]
+}
 
 /** A retain whose caller has access. */
 interface Retain {
@@ -57,12 +63,11 @@ export class RetainService {
   }
 
   /**
-   * @param signal cancels a write that has not begun: it rejects with the signal's reason, and nothing is stored
    * @throws ServiceError invalid_request that names every invalid field; rate_limited, quota_exceeded; server_busy
    */
   async retain (
-    { bank_id: bankId, ...item }: RetainRequest, context: RequestContext, idempotency?: IdempotencyKey,
-    signal?: AbortSignal, budget?: RowBudget,
+    { bank_id: bankId, ...item }: RetainRequest, context: RequestContext,
+    { idempotency, signal, budget }: RetainOptions = {},
   ): Promise<RetainAnswer> {
     const bank = await this.#deps.directory.openOne(context, 'write', bankId)
     return await this.#deps.idempotency.runOnce(idempotency, context, retainAnswer, async (keyed) => (
@@ -72,8 +77,8 @@ export class RetainService {
 
   /** @throws ServiceError as `retain`; invalid_request concerns the first invalid item */
   async retainBatch (
-    { bank_id: bankId, items }: RetainBatchRequest, context: RequestContext, idempotency?: IdempotencyKey,
-    signal?: AbortSignal, budget?: RowBudget,
+    { bank_id: bankId, items }: RetainBatchRequest, context: RequestContext,
+    { idempotency, signal, budget }: RetainOptions = {},
   ): Promise<RetainBatchAnswer> {
     const bank = await this.#deps.directory.openOne(context, 'write', bankId)
     return await this.#deps.idempotency.runOnce(idempotency, context, retainBatchAnswer, async (keyed) => (
@@ -83,13 +88,12 @@ export class RetainService {
 
   /**
    * Stores memories and, in the same transaction, removes all others of the documents that they replace.
-   * @param documentIds documents of the items
    * @throws ServiceError as `retainBatch`; access_denied when memories would be removed and the caller may not
    * forget, conflict when this right is granted meanwhile; not_supported with a store without `replaceDocuments`
    */
   async replaceDocuments (
-    { bank_id: bankId, items }: RetainBatchRequest, documentIds: readonly string[], context: RequestContext,
-    idempotency?: IdempotencyKey, signal?: AbortSignal, budget?: RowBudget,
+    { bank_id: bankId, items, document_ids: documentIds }: ReplaceDocumentsRequest, context: RequestContext,
+    { idempotency, signal, budget }: RetainOptions = {},
   ): Promise<RetainBatchAnswer> {
     const { directory, access, store } = this.#deps
     const bank = await directory.openOne(context, 'write', bankId)

@@ -12,10 +12,13 @@ import type { BankConfigurations } from './bank-configurations.js'
 import { makeBankQueue } from './bank-queue.js'
 import type { Dependencies } from './dependencies.js'
 import type { OpenBank } from './file-settings.js'
-import { idempotentWrite, isCommitted, type IdempotencyKey, type KeyedWrite, type WriteResult } from './idempotency.js'
+import { idempotentWrite, isCommitted, type KeyedWrite, type WriteResult } from './idempotency.js'
+import type { OperationOptions } from './operation-options.js'
 import { checkItem, prepare, type IdentifiedItem } from './preparation.js'
 import { instantField } from './records.js'
-import { EXPORT_FORMAT as FORMAT, EXPORT_VERSION as VERSION, ImportLine, type ImportAnswer } from './schemas.js'
+import {
+  EXPORT_FORMAT as FORMAT, EXPORT_VERSION as VERSION, IMPORT_DEFAULTS, ImportLine, type ImportAnswer, type ImportQuery,
+} from './schemas.js'
 import { exportLines, linesOf, maxLineBytes, parseLine, requireFewLines } from './transfer-lines.js'
 import { isJsonObject } from '../validation/json-object.js'
 
@@ -25,11 +28,10 @@ const INDEX_BATCH = 256
 
 const checkLine = schemaCheck(ImportLine)
 
-/** How an import treats existing memories and the configuration. */
-interface ImportOptions {
-  onConflict: 'skip' | 'overwrite'
-  /** Whether the configuration in the export is applied. */
-  config: 'ignore' | 'apply'
+interface ImportRequest extends ImportQuery {
+  bank_id: string
+  /** The NDJSON. */
+  bytes: Uint8Array
   bounds: Pick<Bounds, 'import_lines'> & JsonBounds
 }
 
@@ -83,9 +85,11 @@ export class Transfer {
   /**
    * Exports the bank as of the call. The caller must call `end`, whether or not it reads the lines, because the store
    * may hold resources for it.
-   * @param signal cancels reading from the store
+   * The signal also cancels reading from the store.
    */
-  async export (bankId: string, context: RequestContext, signal?: AbortSignal): Promise<Export> {
+  async export (
+    bankId: string, context: RequestContext, { signal }: Pick<OperationOptions, 'signal'> = {},
+  ): Promise<Export> {
     const { directory, store, clock } = this.#deps
     const { key } = await directory.openOne(context, 'admin', bankId)
     const config = await this.#configurations.read(key)
@@ -109,39 +113,36 @@ export class Transfer {
   /**
    * Imports an export: every line is checked before the first is stored, and all are stored or none. The first invalid
    * line ends it.
-   * @param bytes the NDJSON
-   * @param signal cancels an import that has not begun to write: it rejects with the signal's reason, and nothing is
-   * stored
    * @throws ServiceError invalid_request that names the line; body_too_large; rate_limited, quota_exceeded; server_busy
    */
   async import (
-    bankId: string, bytes: Uint8Array, options: ImportOptions, context: RequestContext, idempotency?: IdempotencyKey,
-    signal?: AbortSignal,
+    request: ImportRequest, context: RequestContext,
+    { idempotency, signal }: Pick<OperationOptions, 'idempotency' | 'signal'> = {},
   ): Promise<ImportAnswer> {
     const { directory, idempotency: keys } = this.#deps
-    const bank = await directory.openOne(context, 'admin', bankId)
+    const bank = await directory.openOne(context, 'admin', request.bank_id)
     return await keys.runOnce(idempotency, context, toAnswer, async (keyed) => (
       await this.#imports.run(bankKeyString(bank.key), async () => {
-        const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-        const checked = await this.#check(bank, body, options, context)
+        const checked = await this.#check(bank, request, context)
         signal?.throwIfAborted()
-        return await this.#store(bank, checked, options, { context, signal }, keyed)
+        return await this.#store(bank, checked, request, { context, signal }, keyed)
       }, signal)
     ))
   }
 
   /** Checks every line without expensive work, because the import is not admitted yet. */
   async #check (
-    bank: OpenBank, bytes: Buffer, { config, bounds }: ImportOptions, context: RequestContext,
+    bank: OpenBank, { bytes, config = IMPORT_DEFAULTS.config, bounds }: ImportRequest, context: RequestContext,
   ): Promise<CheckedImport> {
     const { clock, live } = this.#deps
     const caller = callerOf(context)
-    await requireFewLines(bytes, bounds.import_lines, caller)
+    const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    await requireFewLines(body, bounds.import_lines, caller)
     const now = clock()
     const ceiling = live.current.trust.of(context)
     const checked: CheckedImport = { target: bank, lines: [], expired: 0, change: undefined }
     let hasHeader = false
-    for (const line of linesOf(bytes)) {
+    for (const line of linesOf(body)) {
       if (turns.isExhausted) await turns.next(caller)
       const value = await parseLine(line, maxLineBytes(checked.target.settings.contentChecks), bounds, caller)
       if (value === undefined) continue
@@ -175,7 +176,8 @@ export class Transfer {
   }
 
   async #store (
-    bank: OpenBank, { target, lines, expired, change }: CheckedImport, { onConflict }: ImportOptions,
+    bank: OpenBank, { target, lines, expired, change }: CheckedImport,
+    { on_conflict: onConflict = IMPORT_DEFAULTS.on_conflict }: ImportRequest,
     { context, signal }: { context: RequestContext, signal: AbortSignal | undefined }, keyed: KeyedWrite | undefined,
   ): Promise<WriteResult<ImportContext, ImportOutcome>> {
     const { admission, directory, store, indexer, clock } = this.#deps

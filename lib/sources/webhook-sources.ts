@@ -74,7 +74,7 @@ export class WebhookSource {
   async retain (body: Buffer, budget?: RowBudget): Promise<RetainAnswer> {
     const event = await readJson(body, this.#bounds, callerOf(this.#context))
     const item = { bank_id: this.#settings.targetBank, content: this.#content(event), ...readExtras(event) }
-    const answer = await this.#memory.retain(item, this.#context, undefined, undefined, budget)
+    const answer = await this.#memory.retain(item, this.#context, { budget })
     this.#accepted++
     this.#lastRefusal = undefined
     this.#lastEventAt = this.#clock()

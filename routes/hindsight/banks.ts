@@ -105,7 +105,7 @@ export const bankRoutes: FastifyPluginAsyncTypebox<HindsightOptions> = async (ap
   app.delete(BANK, {
     config, schema: { hide: true, params: BankParams, response: { 200: Deleted } },
   }, async ({ params: { bank_id: bankId }, context }, reply) => {
-    const { deleted_count: count } = await configurations.remove(bankId, context, disconnectSignal(reply))
+    const { deleted_count: count } = await configurations.remove(bankId, context, { signal: disconnectSignal(reply) })
     return { success: true, message: `Bank '${bankId}' deleted`, deleted_count: count }
   })
 }

@@ -46,8 +46,8 @@ export async function scanMemories (
       const rows = app.workBytes.reserve(0, caller)
       try {
         const budget = { take: (bytes: number) => { rows.grow(bytes) } }
-        const query = withoutUndefined({ limit: PAGE, cursor, also: filters })
-        const page = await app.memory.banks.memories(bankId, query, context, budget)
+        const query = withoutUndefined({ bank_id: bankId, limit: PAGE, cursor, also: filters })
+        const page = await app.memory.banks.memories(query, context, { budget })
         for (const memory of page.memories) {
           if (turns.isExhausted) await turns.next(caller)
           if (++looked > MAX_MEMORIES_READ) throw tooLong()

@@ -119,8 +119,9 @@ export class Gateway {
       { memory_id: seed.kept, text: SEED_TEXT, tags: ['keep'], document_id: 'diary' },
       { memory_id: seed.dropped, text: 'An otter eats by the river.', tags: ['drop'] },
     ]
-    await transfer.import(bank, Buffer.from(exportOf(lines)), { onConflict: 'skip', config: 'ignore', bounds }, NOBODY)
-    await configurations.put(bank, SEED_CONFIG, NOBODY)
+    const bytes = Buffer.from(exportOf(lines))
+    await transfer.import({ bank_id: bank, bytes, on_conflict: 'skip', config: 'ignore', bounds }, NOBODY)
+    await configurations.put({ bank_id: bank, configuration: SEED_CONFIG }, NOBODY)
   }
 
   /**

@@ -122,9 +122,10 @@ export class Twins {
     const file = this.#exports[which % this.#exports.length]
     if (file === undefined) return
     const [header, ...rest] = file.text.split('\n')
-    const lines = Buffer.from([header, ...rest, ...(twice ? rest : [])].join('\n'))
+    const bytes = Buffer.from([header, ...rest, ...(twice ? rest : [])].join('\n'))
+    const bounds = boundsOf({}, bytes.length)
     const answer = await this.#memory.transfer.import(
-      nameOf(place), lines, { onConflict, config: 'ignore', bounds: boundsOf({}, lines.length) }, contextOf(place),
+      { bank_id: nameOf(place), bytes, on_conflict: onConflict, config: 'ignore', bounds }, contextOf(place),
     )
     deepEqual(answer, this.#model(place)
       .import(twice ? [...file.memories, ...file.memories] : file.memories, onConflict, this.#clock()))
@@ -147,7 +148,9 @@ export class Twins {
     let cursor: string | null = null
     do {
       const page: { memories: MemoryRecord[], next_cursor: string | null } =
-        await this.#memory.banks.memories(nameOf(place), { limit: 3, ...(cursor !== null && { cursor }) }, context)
+        await this.#memory.banks.memories(
+          { bank_id: nameOf(place), limit: 3, ...(cursor !== null && { cursor }) }, context,
+        )
       listed.push(...page.memories)
       cursor = page.next_cursor
     } while (cursor !== null)

@@ -55,14 +55,14 @@ t.test('a caller that leaves ends the wait, and its key and the bank are free ag
   const { app, retain } = await testApp(t, { file }, { embeddings })
   const caller = new AbortController()
   const hangs = new Promise<void>((resolve) => { embeddings.waiting.push(resolve) })
-  const key = { key: 'k', operation: 'retain', fingerprint: 'f' }
+  const idempotency = { key: 'k', operation: 'retain', fingerprint: 'f' }
   const request = { bank_id: 'home', content: 'Alice saw her doctor.' }
-  const left = t.rejects(app.memory.retain(request, NOBODY, key, caller.signal), new Error('left'))
+  const left = t.rejects(app.memory.retain(request, NOBODY, { idempotency, signal: caller.signal }), new Error('left'))
   await hangs
   caller.abort(new Error('left'))
   await left
   await retain('home', 'Bob parked the car.')
-  t.match(await app.memory.retain(request, NOBODY, key), { stored: true })
+  t.match(await app.memory.retain(request, NOBODY, { idempotency }), { stored: true })
 })
 
 t.test('a batch after the write is tried again when the provider does not answer', async (t) => {
