@@ -46,9 +46,9 @@ export class ExplainService {
     const memory = await store.get(bank, memoryId, clock())
     if (memory === undefined) return { memory_id: memoryId, ...NOT_RANKED, verdict: 'not_in_bank', stages: {} }
     const settings = commonSettings(banks, live.current)
-    const retrieval = retrievalRequest(
-      retrievalBounds(request, banks), banks, filters, settings, context, { reference, budget },
-    )
+    const retrieval = retrievalRequest({
+      bounds: retrievalBounds(request, banks), banks, filters, settings, context, reference, budget,
+    })
     const ranked = await this.#rank(retrieval)
     const failed = failedFilters(memory, filters)
     const places = await this.#places(memory, ranked, failed.length > 0)

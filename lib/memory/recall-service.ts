@@ -41,9 +41,9 @@ export class RecallService {
     const rewrites = request.rewrite === true ? await this.#rewrites(request.query, options) : []
     const reranker = request.model_rerank === true ? modelAssistedRecall.reranker(options) : undefined
     const bounds = retrievalBounds(request, banks)
-    const retrieval = retrievalRequest(
-      bounds, banks, filters, settings, context, { reference, rewrites, reranker, signal, budget },
-    )
+    const retrieval = retrievalRequest({
+      bounds, banks, filters, settings, context, reference, rewrites, reranker, signal, budget,
+    })
     let rankings: RecallObservation['rankings'] = []
     const retrieved = await retriever.retrieve(retrieval, explain ? (seen) => { rankings = seen.rankings } : undefined)
     const explanations = explain

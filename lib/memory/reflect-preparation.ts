@@ -78,9 +78,9 @@ export async function prepareReflect (
     const admitted = await deadline.wait(admission)
     await deadline.wait(turns.next(caller))
     const bounds = { query: request.query, limit: CANDIDATES, minScore: reflect.minScore }
-    const retrieved = await deadline.wait(retriever.retrieve(retrievalRequest(
-      bounds, banks, filters, settings, context, { reference, signal: deadline.signal, budget },
-    )))
+    const retrieved = await deadline.wait(retriever.retrieve(retrievalRequest({
+      bounds, banks, filters, settings, context, reference, signal: deadline.signal, budget,
+    })))
     const { hits, evidence } = await deadline.wait(runInTurns(evidenceSteps(retrieved.hits, {
       maxMemories: reflect.maxEvidence,
       maxTokens: tokenBudget(reflect.maxEvidenceTokens, banks.map(({ settings }) => settings.tokenBudgets.recall))!,

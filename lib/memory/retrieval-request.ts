@@ -1,6 +1,5 @@
 import { callerOf, type RequestContext } from '../identity/context.js'
 import type { RetrievalRequest } from '../retrieval/retriever.js'
-import type { Filters } from '../stores/vector-store.js'
 import type { BankSettings } from './bank-settings.js'
 import type { OpenBank } from './file-settings.js'
 
@@ -9,19 +8,25 @@ export interface RetrievalBounds extends Pick<RetrievalRequest, 'query' | 'limit
   readonly minScore: number | undefined
 }
 
-type RetrievalOptions = Pick<RetrievalRequest, 'reference' | 'rewrites' | 'reranker' | 'signal' | 'budget'>
+/** The parts of a retrieval, as the operations have them. */
+interface RetrievalParts
+  extends Pick<RetrievalRequest, 'filters' | 'reference' | 'rewrites' | 'reranker' | 'signal' | 'budget'> {
+  readonly bounds: RetrievalBounds
+  readonly banks: readonly OpenBank[]
+  readonly settings: Pick<BankSettings, 'retrieval'>
+  readonly context: RequestContext
+}
 
 /** The retrieval of a recall, an explain or a reflect. Written out without a spread, which takes microseconds. */
-export function retrievalRequest (
-  { query, limit, minScore = 0, maxTokens }: RetrievalBounds, banks: readonly OpenBank[], filters: Filters,
-  { retrieval }: Pick<BankSettings, 'retrieval'>, context: RequestContext,
-  { reference, rewrites, reranker, signal, budget }: RetrievalOptions,
-): RetrievalRequest {
+export function retrievalRequest ({
+  bounds: { query, limit, minScore = 0, maxTokens }, banks, settings, context, filters, reference, rewrites, reranker,
+  signal, budget,
+}: RetrievalParts): RetrievalRequest {
   return {
     caller: callerOf(context),
     query,
     banks: banks.map(({ key }) => key),
-    settings: retrieval,
+    settings: settings.retrieval,
     filters,
     limit,
     minScore,
