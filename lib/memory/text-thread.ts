@@ -1,9 +1,10 @@
 import { availableParallelism } from 'node:os'
+import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Piscina } from 'piscina'
 import type { Timer } from '../concurrency/deadline.js'
 import { FairQueue } from '../concurrency/fair-queue.js'
-import type { TextJob, TextJobResults } from './text-jobs.js'
+import { runTextJob, type TextJob, type TextJobResults } from './text-jobs.js'
 
 /** Milliseconds without work after which the thread ends, which releases its memory. */
 const IDLE_MS = 60_000
@@ -14,13 +15,17 @@ const LIMITS = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 8 }
 /** The lower priority of the thread on Linux: on a busy machine it must not delay the event loop. */
 const NICE_INCREMENT = 5
 /** A thread loads the same files as the process: compiled ones, or, with the same loader, the sources. */
-const EXEC_ARGV = import.meta.url.endsWith('.js') ? [] : process.execArgv
+const THIS_FILE = fileURLToPath(import.meta.url)
+const JOBS_FILE = fileURLToPath(new URL(`./text-jobs${extname(THIS_FILE)}`, import.meta.url))
+const EXEC_ARGV = extname(THIS_FILE) === '.js' ? [] : process.execArgv
 
 interface TextThreadOptions {
   /** Writes to the operator's log. */
   warn: (message: string) => void
   timer: Timer
   idleMs?: number
+  /** Options of Node.js for the thread. */
+  execArgv?: readonly string[]
   /** Processors that the process may use; with one there is no thread. */
   processors?: number
 }
@@ -88,26 +93,28 @@ export class TextThread {
   }
 
   async #open (): Promise<void> {
+    let pool: Piscina<TextJob, TextJobResults> | undefined
     try {
       const { Piscina } = await import('piscina')
-      const pool = new Piscina<TextJob, TextJobResults>({
-        filename: fileURLToPath(new URL('./text-worker.mjs', import.meta.url)),
+      const opened = new Piscina<TextJob, TextJobResults>({
+        filename: JOBS_FILE,
+        name: runTextJob.name,
         minThreads: 0,
         maxThreads: 1,
         idleTimeout: Infinity,
         recordTiming: false,
         resourceLimits: LIMITS,
         niceIncrement: NICE_INCREMENT,
-        execArgv: EXEC_ARGV,
+        execArgv: [...this.#options.execArgv ?? EXEC_ARGV],
         env: {},
       })
-      this.#pool = pool
-      pool.on('error', (error: unknown) => { if (this.#pool === pool) this.#lose(error) })
-      await pool.run({ kind: 'split', texts: [], maxCharacters: 1 })
+      pool = this.#pool = opened
+      opened.on('error', (error: unknown) => { this.#lose(error, opened) })
+      await opened.run({ kind: 'split', texts: [], maxCharacters: 1 })
       this.#isReady = true
       this.#beginIdle()
     } catch (error) {
-      this.#lose(error)
+      this.#lose(error, pool)
     }
   }
 
@@ -128,7 +135,7 @@ export class TextThread {
     try {
       return await pool?.run(job)
     } catch (error) {
-      if (this.#pool === pool) this.#lose(error)
+      this.#lose(error, pool)
       return undefined
     }
   }
@@ -138,9 +145,12 @@ export class TextThread {
     if (this.#isReady) this.#idleTimer = setTimeout(() => { this.#end() }, this.#options.idleMs ?? IDLE_MS).unref()
   }
 
-  /** The message of the error is not logged: it could contain a text. */
-  #lose (error: unknown): void {
-    if (this.#isClosed) return
+  /**
+   * The message of the error is not logged: it could contain a text. A pool that was ended rejects its jobs, which is
+   * not another loss.
+   */
+  #lose (error: unknown, pool: Piscina | undefined): void {
+    if (this.#isClosed || pool !== this.#pool) return
     const { warn, timer } = this.#options
     this.#lostAt = timer()
     const { code, name } = error instanceof Error ? error as Error & { code?: string } : { name: typeof error }

@@ -54,6 +54,16 @@ t.test('a lost thread is reported without the text, and replaced after a minute'
   t.not(await thread.run(JOB, 'ada'), undefined)
 })
 
+t.test('a thread that cannot start is reported once', async (t) => {
+  const { thread, warnings } = makeThread(t, { execArgv: ['--import', 'data:text/javascript,throw new RangeError()'] })
+  await thread.start()
+  t.equal(await thread.run(JOB, 'ada'), undefined)
+  await thread.close()
+  t.same(warnings, [
+    'The thread that analyzes long texts was lost (RangeError); the event loop does its work for a minute',
+  ])
+})
+
 t.test('what a lost thread has not done is done on the event loop', async (t) => {
   const { thread } = makeThread(t)
   const analyzer = new TextAnalyzer({
