@@ -2,17 +2,10 @@ import type { BankKey } from '../identity/context.js'
 import type { EmbeddingProvider } from '../models/embedding-provider.js'
 import { embed } from '../retrieval/passages.js'
 import type { Memory, NewMemory, Passage } from '../stores/vector-store.js'
-import { PackedTerms, packTerms } from '../text/packed-terms.js'
 import { withoutUndefined } from '../validation/members.js'
 import type { PreparedMemory } from './preparation.js'
 import type { EmbeddingBackfill } from './embedding-backfill.js'
 import type { TextAnalyzer } from './text-analyzer.js'
-
-/**
- * From this number of characters in one call, the terms of each memory are packed once they are extracted. A batch of
- * 10 MiB has 1,400,000, which as maps occupy 100 MB during the write.
- */
-const MIN_PACKED_CHARACTERS = 1024 * 1024
 
 interface IndexerOptions {
   analyzer: TextAnalyzer
@@ -43,9 +36,9 @@ export class Indexer {
   async index (prepared: ReadonlyArray<
     Pick<PreparedMemory, 'memory' | 'fingerprint'>
   >, chunkMaxCharacters: number, caller: string, signal?: AbortSignal): Promise<NewMemory[]> {
-    const { embeddings, backfill } = this.#options
+    const { analyzer, embeddings, backfill } = this.#options
     const texts = prepared.map(({ memory }) => memory.text)
-    const passages = await this.#passagesOf(texts, chunkMaxCharacters, caller, signal)
+    const passages = await analyzer.split(texts, chunkMaxCharacters, caller, signal)
     const memories = prepared.map(({ memory, fingerprint }, index) => newMemory(memory, fingerprint, passages[index]!))
     if (embeddings === undefined || memories.length === 0) return memories
     if (backfill !== undefined && (embeddings.deferred === true || backfill.isFailing)) return memories
@@ -80,21 +73,6 @@ export class Indexer {
     const { backfill } = this.#options
     if (backfill === undefined) return await write()
     return await backfill.runReplacement(bank, memories.map(({ memoryId }) => memoryId), write)
-  }
-
-  async #passagesOf (
-    texts: readonly string[], chunkMaxCharacters: number, caller: string, signal?: AbortSignal,
-  ): Promise<Passage[][]> {
-    const { analyzer } = this.#options
-    const characters = texts.reduce((sum, { length }) => sum + length, 0)
-    if (characters < MIN_PACKED_CHARACTERS) return await analyzer.split(texts, chunkMaxCharacters, caller, signal)
-    const all: Passage[][] = []
-    for (const text of texts) {
-      const [passages = []] = await analyzer.split([text], chunkMaxCharacters, caller, signal)
-      for (const passage of passages) passage.terms = new PackedTerms(packTerms(passage.terms))
-      all.push(passages)
-    }
-    return all
   }
 }
 

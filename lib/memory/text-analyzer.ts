@@ -1,7 +1,7 @@
 import { runSyncOrInTurns, type Steps } from '../concurrency/steps.js'
 import { passageSteps } from '../retrieval/passages.js'
 import type { Passage } from '../stores/vector-store.js'
-import { PackedTerms } from '../text/packed-terms.js'
+import { PackedTerms, packTerms } from '../text/packed-terms.js'
 import { inspectionSteps, type InspectedMemory, type Inspection } from './inspection.js'
 import type { ClonedPassage, TextJob } from './text-jobs.js'
 import type { TextThread } from './text-thread.js'
@@ -12,6 +12,11 @@ const TEXT_COST = 200
 const MIN_THREAD_COST = 16_384
 /** The most that one job costs, after which another caller has its turn; but a text is not divided. */
 const JOB_COST = 32_768
+/**
+ * From this number of characters in one call, the terms of each text are packed once they are extracted. A batch of 10
+ * MiB has 1,400,000, which as maps occupy 100 MB during the write. Terms from the thread are always packed.
+ */
+const MIN_PACKED_CHARACTERS = 1024 * 1024
 
 /** One kind of work. */
 interface Work<Item, Result> {
@@ -62,9 +67,11 @@ export class TextAnalyzer {
   async split (
     texts: readonly string[], maxCharacters: number, caller: string, signal?: AbortSignal,
   ): Promise<Passage[][]> {
+    const characters = texts.reduce((sum, { length }) => sum + length, 0)
+    const steps = characters < MIN_PACKED_CHARACTERS ? passageSteps : packedPassageSteps
     return await this.#map(texts, {
       lengthOf: ({ length }) => length,
-      steps: (text) => passageSteps(text, maxCharacters),
+      steps: (text) => steps(text, maxCharacters),
       job: (texts) => ({ kind: 'split', texts, maxCharacters }),
       read: (results) => (results as ClonedPassage[][]).map((passages) => passages.map(({ terms, ...passage }) => ({
         ...passage, terms: new PackedTerms(terms),
@@ -96,6 +103,12 @@ export class TextAnalyzer {
     }
     return results
   }
+}
+
+function * packedPassageSteps (text: string, maxCharacters: number): Steps<Passage[]> {
+  const passages = yield * passageSteps(text, maxCharacters)
+  for (const passage of passages) passage.terms = new PackedTerms(packTerms(passage.terms))
+  return passages
 }
 
 /** Divides items, in order, into lists that cost at most JOB_COST, or of one item that costs more. */

@@ -3,14 +3,18 @@ import fc, { runs } from '../../helpers/fast-check.js'
 import t from 'tap'
 import { runSync } from '../../../lib/concurrency/steps.js'
 import { inspectionSteps } from '../../../lib/memory/inspection.js'
+import { Indexer } from '../../../lib/memory/indexer.js'
 import { TextAnalyzer } from '../../../lib/memory/text-analyzer.js'
 import type { TextJob } from '../../../lib/memory/text-jobs.js'
 import { TextThread } from '../../../lib/memory/text-thread.js'
 import { passageSteps } from '../../../lib/retrieval/passages.js'
 import { memoryWith, newId } from '../../helpers/memories.js'
+import { PackedTerms } from '../../../lib/text/packed-terms.js'
 import { TokenCount } from '../../../lib/text/tokens.js'
 
-const thread = new TextThread({ warn: (message) => { throw new Error(message) }, timer: () => performance.now() })
+const thread = new TextThread({
+  warn: (message) => { throw new Error(message) }, timer: () => performance.now(), processors: 2,
+})
 const jobs: TextJob[] = []
 const analyzer = new TextAnalyzer({
   start: async () => { await thread.start() },
@@ -76,6 +80,24 @@ t.test('many short texts are divided into jobs', async (t) => {
   assert.deepEqual(all.map(plain), many.map((text) => plain(passagesOf(text, 100))))
   t.ok(jobs.length > 2)
   t.same(jobs.flatMap((job) => job.kind === 'split' ? job.texts : []), many)
+})
+
+t.test('the thread also splits the texts of a batch above a megabyte', async (t) => {
+  const text = LONG.slice(0, 10_000)
+  const prepared = Array.from({ length: 110 }, () => ({ memory: memoryOf(text), fingerprint: '' }))
+  const memories = await new Indexer({ analyzer }).index(prepared, 1000, 'ada')
+  t.equal(jobs.flatMap((job) => job.kind === 'split' ? job.texts : []).length, 110)
+  for (const { passages } of memories) assert.deepEqual(plain(passages), plain(passagesOf(text, 1000)))
+})
+
+t.test('without a thread, terms are packed in a batch above a megabyte', async (t) => {
+  const alone = new TextAnalyzer({ start: async () => {}, run: async () => undefined, close: async () => {} })
+  const isPacked = async (count: number) => {
+    const all = await alone.split(Array.from({ length: count }, () => LONG.slice(0, 10_000)), 1000, 'ada')
+    return all.flat().map(({ terms }) => terms instanceof PackedTerms)
+  }
+  t.notOk((await isPacked(100)).includes(true))
+  t.notOk((await isPacked(110)).includes(false))
 })
 
 t.test('no job follows when the signal aborts', async (t) => {
