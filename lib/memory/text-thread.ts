@@ -74,7 +74,7 @@ export class TextThread {
   /**
    * Does a job after those that wait. Never rejects.
    * @param caller as in TurnBudget.next
-   * @returns undefined when no thread is ready, or it was lost
+   * @returns undefined when no thread is ready, or it was lost, or it cannot get the job
    */
   async run (job: TextJob, caller: string): Promise<TextJobResults | undefined> {
     if (!this.#isReady) return undefined
@@ -135,7 +135,8 @@ export class TextThread {
     try {
       return await pool?.run(job)
     } catch (error) {
-      this.#lose(error, pool)
+      // Metadata of an application may contain what the thread cannot get, such as a function.
+      if (!(error instanceof DOMException && error.name === 'DataCloneError')) this.#lose(error, pool)
       return undefined
     }
   }

@@ -64,6 +64,14 @@ t.test('a thread that cannot start is reported once', async (t) => {
   ])
 })
 
+t.test('a job that cannot be cloned loses no thread', async (t) => {
+  const { thread, warnings } = makeThread(t)
+  await thread.start()
+  t.equal(await thread.run({ ...JOB, texts: [() => {}] } as unknown as TextJob, 'ada'), undefined)
+  t.not(await thread.run(JOB, 'ada'), undefined)
+  t.same(warnings, [])
+})
+
 t.test('what a lost thread has not done is done on the event loop', async (t) => {
   const { thread } = makeThread(t)
   const analyzer = new TextAnalyzer({
