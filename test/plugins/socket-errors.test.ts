@@ -1,5 +1,6 @@
 import { connect } from 'node:net'
 import t from 'tap'
+import { MAX_HEADERS } from '../../plugins/http-rules.js'
 import { testApp } from '../helpers/app.js'
 
 const app = (await testApp(t)).app
@@ -17,11 +18,20 @@ async function exchange (bytes: string): Promise<string> {
   })
 }
 
+/** A request of GET /live with so many headers, and more. */
+function withHeaders (count: number, more = ''): string {
+  const filler = Array.from({ length: count - 1 }, (_, index) => `${index}:\r\n`).join('')
+  return `GET /live HTTP/1.1\r\nHost: localhost\r\n${filler}${more}\r\n`
+}
+
 const broken: Record<string, string> = {
   'what is no HTTP at all': 'MEMORY PLEASE\r\n\r\n',
   'a header without a colon': 'GET /live HTTP/1.1\r\nHost: localhost\r\nnonsense\r\n\r\n',
   'a method that does not exist': 'REMEMBER /live HTTP/1.1\r\nHost: localhost\r\n\r\n',
   'two lengths': 'POST /v1/recall HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}',
+  'one header too many': withHeaders(MAX_HEADERS + 1),
+  // Node keeps some of them, and not the last ones.
+  'thousands of headers, then those of a body': withHeaders(4000, 'Content-Length: 2\r\n'),
   'headers that are too large': `GET /live HTTP/1.1\r\nHost: localhost\r\nX-Long: ${'a'.repeat(40_000)}\r\n\r\n`,
 }
 
@@ -36,3 +46,8 @@ for (const [what, bytes] of Object.entries(broken)) {
     t.equal(Buffer.byteLength(body), Number(/Content-Length: (\d+)/i.exec(head)?.[1]))
   })
 }
+
+await t.test('a request may have as many headers as allowed', async (t) => {
+  const answer = await exchange(`${withHeaders(MAX_HEADERS - 1, 'Connection: close\r\n')}`)
+  t.match(answer, /^HTTP\/1\.1 200 OK\r\n/)
+})

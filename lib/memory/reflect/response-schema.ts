@@ -83,11 +83,10 @@ const KEYWORDS: ReadonlyMap<string, Check> = new Map<string, Check>([
  */
 export function checkResponseSchema (schema: unknown): JsonSchema {
   if (!isJsonObject(schema)) throw invalidField(FIELD, 'must be a JSON Schema, an object')
-  // Checked first, because JSON.stringify and the checks below recurse as deep as the value.
-  if (isDeeper(schema, MAX_JSON_DEPTH)) {
-    throw invalidField(FIELD, `is nested too deeply; the maximum is ${MAX_JSON_DEPTH} levels`)
-  }
-  if (Buffer.byteLength(JSON.stringify(schema)) > MAX_SCHEMA_BYTES) {
+  // Checked first, because JSON.stringify and the checks below recurse as deep as the value, and would take long for
+  // the megabytes that a body may have.
+  const bytesLeft = leftOfBytes(schema, MAX_SCHEMA_BYTES, MAX_JSON_DEPTH)
+  if (bytesLeft < 0 || Buffer.byteLength(JSON.stringify(schema)) > MAX_SCHEMA_BYTES) {
     throw invalidField(FIELD, `must not be longer than ${MAX_SCHEMA_BYTES} bytes as JSON`)
   }
   if (schema['type'] !== 'object') throw invalidField(`${FIELD}.type`, 'must be "object"')
@@ -152,9 +151,25 @@ function checkAlternatives (value: unknown, path: string, depth: number, budget:
   value.forEach((schema: unknown, index) => { checkSchema(schema, `${path}[${index}]`, depth + 1, budget) })
 }
 
-function isDeeper (value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  return levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1))
+/**
+ * What is left of `bytes` when a value is written as JSON, at most: a text counts as its characters, and another value
+ * as one byte. It reads no more of the value than the bytes allow.
+ * @returns less than 0 when the JSON is longer
+ * @throws ServiceError when a value within the bytes is nested more than `levels` deep
+ */
+function leftOfBytes (value: unknown, bytes: number, levels: number): number {
+  if (typeof value === 'string') return bytes - value.length
+  let left = bytes - 1
+  if (typeof value !== 'object' || value === null) return left
+  if (levels === 0) throw invalidField(FIELD, `is nested too deeply; the maximum is ${MAX_JSON_DEPTH} levels`)
+  // An array gets no list of its names, which may be as many as its values.
+  const isList = Array.isArray(value)
+  for (const name in value) {
+    if (!isList) left -= name.length
+    if (left >= 0) left = leftOfBytes((value as Record<string, unknown>)[name], left, levels - 1)
+    if (left < 0) break
+  }
+  return left
 }
 
 function childPath (path: string, name: string): string {

@@ -60,6 +60,29 @@ export const connections: readonly Input[] = [
     ),
   },
   {
+    name: 'many-headers',
+    about: '200 connections without a credential that each send a head of thousands of headers at once, five times',
+    allowed: ['400', 'closed'],
+    run: async (target, tally) => {
+      const headers = Array.from({ length: 4000 }, (_, index) => `${index.toString(36)}:\r\n`).join('')
+      const head = rawRequest({ path: '/v1/whoami', principal: null }).replace('\r\n', `\r\n${headers}`)
+      for (let round = 0; round < 5; round++) {
+        await Promise.all(Array.from({ length: 200 }, async () => {
+          const socket = openSocket(target)
+          await new Promise<void>((resolve) => {
+            socket.once('data', (data: Buffer) => {
+              tally.add({ status: statusIn(data.toString('latin1')) ?? 'closed' })
+              socket.destroy()
+            })
+            socket.once('close', () => { resolve() })
+            // All connections stand before the first of them sends.
+            setTimeout(() => { socket.write(head) }, 200)
+          })
+        }))
+      }
+    },
+  },
+  {
     name: 'byte-chunks',
     about: '4 bodies of 1,000,000 chunks of one byte',
     run: async (target, tally) => {

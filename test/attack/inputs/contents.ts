@@ -103,6 +103,21 @@ export const contents: readonly Input[] = [
     },
   },
   {
+    name: 'reflect-schemas',
+    about: 'reflects with schemas that are too long: of 89,000 values, of 9,900 long names, and of a text of 10 MB',
+    allowed: ['400'],
+    run: async (target, tally) => {
+      const values = Array.from({ length: 9900 }, () => Array.from({ length: 8 }, () => []))
+      const names = Object.fromEntries(Array.from({ length: 9900 }, (_, index) => [`${index}`.padEnd(900, 'x'), 1]))
+      for (const value of [values, names, 'x'.repeat(10_000_000)]) {
+        const body = JSON.stringify({
+          bank_id: OWN_BANK, query: 'x', response_schema: { type: 'object', const: value },
+        })
+        for (let round = 0; round < 5; round++) tally.add(await send(target, { path: '/v1/reflect', body }))
+      }
+    },
+  },
+  {
     name: 'dedup-one-by-one',
     about: '300 retains, 10 at a time, that nearly repeat each other, with dedup: warn',
     allowed: ['200', '503'],

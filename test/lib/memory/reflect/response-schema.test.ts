@@ -123,6 +123,19 @@ t.test('the bounds of a schema are enforced', async (t) => {
   )
 })
 
+t.test('a schema that is too long is read only as far as the bound', async (t) => {
+  const unread = (target: unknown[] | Record<string, unknown>, name: string) => {
+    Object.defineProperty(target, name, { enumerable: true, get: () => { t.fail('read beyond the bound') } })
+    return { type: 'object', const: target }
+  }
+  const members = Object.fromEntries(Array.from({ length: 10 }, (_, index) => [`${index}`.padEnd(2000, 'x'), 1]))
+  for (const schema of [
+    unread(Array.from({ length: MAX_SCHEMA_BYTES }, () => []), String(MAX_SCHEMA_BYTES)),
+    unread(['x'.repeat(MAX_SCHEMA_BYTES)], '1'),
+    unread(members, 'last'),
+  ]) refusal(t, schema, 'response_schema', /16384 bytes/)
+})
+
 t.test('an instance is checked by every keyword, and problems name the path and no value', async (t) => {
   t.strictSame(
     problems(PERSON, { name: 'Ann', age: null, tags: [1], home: { since: '2024-02-29' }, kind: { a: [1] } }), [],
