@@ -15,13 +15,11 @@ import { BANK_ID_IN_WORDS } from '../lib/validation/ids.js'
 import { valueAt } from '../lib/validation/json-object.js'
 import { McpHttp } from '../mcp/http.js'
 import { localOperations, type WithRowBudget } from '../mcp/local-operations.js'
+import { checkMessages } from '../mcp/message-bounds.js'
 import { Refusals } from '../mcp/refusals.js'
 import { createMcpServer } from '../mcp/server.js'
 import { TOOLS } from '../mcp/tools.js'
 import { idempotencyHeader } from './idempotency.js'
-
-/** Maximum characters of an id, a method, the name of a tool and the URI of a resource. */
-const MAX_IDENTIFIER = 8192
 
 interface McpRouteOptions {
   settings: McpSettings
@@ -110,7 +108,7 @@ function checkedBody ({ body, headers }: FastifyRequest, batchMessages: number):
   // The SDK would take null for a body that was not parsed yet.
   if (body === null) throw new ServiceError('invalid_request', 'Request body is null, which is no message of JSON-RPC')
   if (!Array.isArray(body)) {
-    checkIdentifiers(body)
+    checkMessages([body])
     return body
   }
   if (body.length > batchMessages) {
@@ -119,7 +117,7 @@ function checkedBody ({ body, headers }: FastifyRequest, batchMessages: number):
   if (headers['idempotency-key'] !== undefined) {
     throw invalidField('Idempotency-Key', 'cannot be sent with a batch; the tools have an argument idempotency_key')
   }
-  body.forEach(checkIdentifiers)
+  checkMessages(body)
   checkIdsDiffer(body)
   return body
 }
@@ -135,16 +133,6 @@ function checkIdsDiffer (messages: readonly unknown[]): void {
       throw new ServiceError('invalid_request', `Two requests of the batch have the id ${shown}`)
     }
     ids.add(id)
-  }
-}
-
-/** The server repeats some of these texts in its responses and looks others up, which takes long for megabytes. */
-function checkIdentifiers (message: unknown): void {
-  for (const path of ['id', 'method', 'params.name', 'params.uri']) {
-    const text = valueAt(message, path)
-    if (typeof text === 'string' && text.length > MAX_IDENTIFIER) {
-      throw new ServiceError('invalid_request', `The ${path} of a message has at most ${MAX_IDENTIFIER} characters`)
-    }
   }
 }
 

@@ -23,13 +23,18 @@ export function parseSafely (json: Buffer | string): unknown {
   }
 }
 
-/** The value and all values within it, as far as they are objects or arrays. */
-export function * objectsIn (value: unknown): Generator<object, void> {
+/**
+ * The value and all values within it, as far as they are objects or arrays.
+ * @param seen counts the values that were looked at
+ */
+export function * objectsIn (value: unknown, seen = { values: 0 }): Generator<object, void> {
   const open: object[] = isObject(value) ? [value] : []
   while (open.length > 0) {
     const node = open.pop()!
     yield node
-    for (const member of Object.values(node) as unknown[]) if (isObject(member)) open.push(member)
+    const members: unknown[] = Object.values(node)
+    seen.values += members.length
+    for (const member of members) if (isObject(member)) open.push(member)
   }
 }
 

@@ -10,8 +10,8 @@ import { turns } from '../concurrency/turn-budget.js'
 /** A body of at most this many bytes is parsed at once, without turns of the event loop. */
 export const SHORT_BODY = 65_536
 
-/** Objects that are inspected at a time. */
-const OBJECTS_PER_BATCH = 1000
+/** Values that are inspected at a time; an object with more of them is inspected at once. */
+const VALUES_PER_BATCH = 1000
 
 /**
  * Parses the JSON of a body within the bounds, and refuses member names that cause prototype poisoning. Integers of
@@ -59,10 +59,12 @@ function refuseOtherEncoding (body: Buffer): void {
 
 /** Refuses what secure-json-parse refuses, in turns of the event loop. @throws ForbiddenMember */
 async function refusePrototypePoisoning (value: unknown, caller: string): Promise<void> {
-  let seen = 0
-  for (const node of objectsIn(value)) {
-    if (seen++ % OBJECTS_PER_BATCH === 0 && turns.isExhausted) await turns.next(caller)
+  const seen = { values: 0 }
+  for (const node of objectsIn(value, seen)) {
     refuseForbiddenMember(node)
+    if (seen.values < VALUES_PER_BATCH) continue
+    seen.values = 0
+    if (turns.isExhausted) await turns.next(caller)
   }
 }
 

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { Server } from '@modelcontextprotocol/server'
 import { McpHttp } from '../../mcp/http.js'
+import { MAX_MESSAGE_VALUES } from '../../mcp/message-bounds.js'
 import { testApp } from '../helpers/app.js'
 import { answerOf, MCP_HEADERS, rpc, toolCall } from '../helpers/mcp.js'
 
@@ -193,6 +194,32 @@ t.test('what a response repeats and what a request looks up is bounded, alone an
   }
   const longest = 'x'.repeat(8192)
   t.match((await post('/mcp', message({ id: longest }), MCP_HEADERS)).json(), { id: longest, result: {} })
+})
+
+t.test('a message has few values and characters besides its arguments, and a batch some more', async (t) => {
+  const { post } = await testApp(t)
+  const wide = (count: number, length = 1) => Object.fromEntries(
+    Array.from({ length: count }, (_, index) => [`${index}`.padEnd(length, 'x'), 1]),
+  )
+  // Of the message itself, and of `params`, these count: both objects, jsonrpc, id, method, and the list below.
+  const message = (id: number, params: object) => ({ jsonrpc: '2.0', id, method: 'ping', params })
+  const send = async (body: object) => (
+    await post('/mcp', body, { ...MCP_HEADERS, 'mcp-protocol-version': '2025-03-26' })
+  )
+  const most = MAX_MESSAGE_VALUES - 6
+  for (const name of ['_meta', 'arguments', 'capabilities']) {
+    t.match((await send(message(1, { [name]: wide(most) }))).json(), { id: 1, result: {} })
+    for (const value of [wide(most + 1), wide(10, 30_000)]) {
+      const response = await send(message(1, { [name]: value }))
+      t.equal(response.statusCode, 400)
+      t.match(response.json(), { id: null, error: { code: -32600, message: /at most 1000 values and 262144 char/ } })
+    }
+  }
+  const batch = (second: number) => [message(1, { _meta: wide(most) }), message(2, { _meta: wide(second) })]
+  t.match((await send(batch(50))).json(), [{ id: 1 }, { id: 2 }])
+  t.equal((await send(batch(100))).statusCode, 400)
+  const given = { ids: Array.from({ length: 9000 }, () => 'x'), text: 'x'.repeat(300_000) }
+  t.match((await send(message(1, { arguments: given }))).json(), { id: 1, result: {} }, 'within arguments')
 })
 
 t.test('faults of the protocol are errors of JSON-RPC with the status of HTTP', async (t) => {

@@ -63,6 +63,28 @@ export const mcp: readonly Input[] = [
     },
   },
   {
+    name: 'mcp-frames',
+    about: 'messages of up to 9 MB and 90,000 values outside of what is within the arguments of a tool',
+    allowed: ['400'],
+    run: async (target, tally) => {
+      const wide = (length: number, value: unknown = 1) => JSON.stringify(Object.fromEntries(
+        Array.from({ length: 9900 }, (_, index) => [`${index}`.padEnd(length, 'x'), value]),
+      ))
+      const bodies = [
+        toolCall(1, 'recall', wide(900)),
+        `{"jsonrpc":"2.0","id":2,"method":"ping","params":{"_meta":${wide(900)}}}`,
+        `{"jsonrpc":"2.0","id":3,"result":${wide(4, { a: 1, b: {}, c: {}, d: {}, e: {}, f: {}, g: {}, h: {} })}}`,
+        ...[wide(900), wide(4, { a: {}, b: {}, c: {}, d: {}, e: {}, f: {}, g: {} })].map((experimental) => (
+          '{"jsonrpc":"2.0","id":4,"method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":' +
+            `{"experimental":${experimental}},"clientInfo":{"name":"x","version":"1"}}}`
+        )),
+      ]
+      for (let round = 0; round < 5; round++) {
+        for (const body of bodies) tally.add(await send(target, posted(body)))
+      }
+    },
+  },
+  {
     name: 'mcp-sessions',
     about: '500 beginnings of a session, ids of sessions and events that nobody gave, and lists of everything',
     allowed: ['200', '202', '400', '404', '405', '406', '413', '503'],

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { objectsIn } from '../../../lib/validation/forbidden-members.js'
 import { readJson, SHORT_BODY } from '../../../lib/validation/json-body.js'
 import type { JsonBounds } from '../../../lib/validation/json-guard.js'
 
@@ -74,4 +75,11 @@ t.test('the bounds hold for a long body as well', async (t) => {
     ),
     { code: 'body_too_large' },
   )
+})
+
+t.test('the inspection of a value counts what it has looked at, for the turns of the event loop', async (t) => {
+  const seen = { values: 0 }
+  const value = [{ a: 1, b: 2, c: 3 }, [4, 5], 6]
+  const counts = Array.from(objectsIn(value, seen), () => seen.values)
+  t.strictSame(counts, [0, 3, 5])
 })
