@@ -6,7 +6,7 @@ import type { Telemetry } from '../telemetry/telemetry.js'
 import type { UsageReservation } from '../stores/vector-store.js'
 import type { ResolvedBank } from './bank.js'
 import { DAY_MS, dayOf } from '../time/days.js'
-import type { UsageCounters } from './usage-counters.js'
+import { bytesOfCount, type UsageCounters } from './usage-counters.js'
 
 /**
  * `configure` changes the configuration of a bank and counts towards the global limit only. The global limit counts an
@@ -16,12 +16,13 @@ export type Operation = 'retain' | 'import' | 'recall' | 'reflect' | 'forget' | 
 
 const MINUTE = 60_000
 /**
- * The most buckets in memory; at about 200 bytes each, 20 MB at worst. Beyond that the least recently used bucket is
- * evicted, which forgives its owner at most one minute's use.
+ * The most bytes of buckets in memory, some 100,000 with short names: names of callers and banks may be long, and a
+ * caller may have many of both. Beyond that the least recently used bucket is evicted, which forgives its owner at most
+ * one minute's use.
  */
-const MAX_BUCKETS = 100_000
+const MAX_BUCKET_BYTES = 20_000_000
 /** `maxSize`, because with `max` the cache allocates all entries at once, which costs each start some 12 ms. */
-const BOUND = { maxSize: MAX_BUCKETS, sizeCalculation: () => 1 }
+const BOUND = { maxSize: MAX_BUCKET_BYTES, sizeCalculation: (_bucket: Bucket, key: string) => bytesOfCount(key) }
 
 interface Bucket {
   tokens: number

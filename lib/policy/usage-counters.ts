@@ -4,17 +4,24 @@ import { bankKeyString } from '../identity/context.js'
 import type { UsageEntry, UsageOutcome, UsageReservation, VectorStore } from '../stores/vector-store.js'
 
 /**
- * The most counts of a process that counts by itself; at about 200 bytes each, 40 MB at worst. Beyond that the least
+ * The most bytes of counts of a process that counts by itself, some 200,000 with short names. Beyond that the least
  * recently used count is evicted, which forgives its bank at most one day's use.
  */
-const MAX_COUNTS = 200_000
+const MAX_COUNT_BYTES = 40_000_000
+
+/** About what a count takes in a cache: an entry, and two bytes for each character of its key. */
+export function bytesOfCount (key: string): number {
+  return 100 + 2 * key.length
+}
 
 /** Where daily quotas are counted: in a store or in this process. */
 export type UsageStore = Required<Pick<VectorStore, 'reserveUsage' | 'adjustUsage'>>
 
 /** Counts in this process, which a restart loses. No method awaits anything, so each is atomic. */
 export class ProcessUsage implements UsageStore {
-  readonly #counts = new LRUCache<string, number>({ maxSize: MAX_COUNTS, sizeCalculation: () => 1 })
+  readonly #counts = new LRUCache<string, number>({
+    maxSize: MAX_COUNT_BYTES, sizeCalculation: (_count, key) => bytesOfCount(key),
+  })
 
   async reserveUsage (entries: readonly UsageReservation[]): Promise<UsageOutcome> {
     const newCounts = new Map<string, number>()

@@ -98,3 +98,13 @@ t.test('a failed correction is logged without the message of the foreign error, 
   )
   t.notMatch(log.join(), /secret/)
 })
+
+t.test('counts of long names take no more memory than those of short ones', async (t) => {
+  const usage = new ProcessUsage()
+  const many = (length: number) => Array.from({ length: 80_000 }, (_, index) => one(`${index}`.padEnd(length, 'x'), 1))
+  await usage.reserveUsage([one('first', 1)])
+  await usage.reserveUsage(many(20))
+  t.match(await usage.reserveUsage([one('first', 1)]), { granted: false }, 'as many with short names are kept')
+  await usage.reserveUsage(many(255))
+  t.match(await usage.reserveUsage([one('first', 1)]), { granted: true }, 'with long names some were forgotten')
+})
