@@ -12,8 +12,11 @@ const IDLE_MS = 60_000
 const REPLACEMENT_MS = 60_000
 /** The thread needs little memory; it ends before a fault takes that of the process. */
 const LIMITS = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 8 }
-/** The lower priority of the thread on Linux: on a busy machine it must not delay the event loop. */
-const NICE_INCREMENT = 5
+/**
+ * The lower priority of the thread on Linux: where processors are short, it must delay neither the event loop nor a
+ * database on the same machine, and still have a tenth of a processor.
+ */
+const NICE_INCREMENT = 10
 /** A thread loads the same files as the process: compiled ones, or, with the same loader, the sources. */
 const THIS_FILE = fileURLToPath(import.meta.url)
 const JOBS_FILE = fileURLToPath(new URL(`./text-jobs${extname(THIS_FILE)}`, import.meta.url))
