@@ -11,7 +11,7 @@ import { scoreBreakdown, rankingInputSteps, signalsSteps } from '../../lib/retri
 import { SCORER_NAMES } from '../../lib/retrieval/scoring/scorers.js'
 import { SignalReader } from '../../lib/retrieval/scoring/signals.js'
 import { InMemoryVectorStore } from '../../lib/stores/in-memory/store.js'
-import type { NewMemory, SearchRequest, SearchResult } from '../../lib/stores/vector-store.js'
+import type { NewMemory, SearchRequest } from '../../lib/stores/vector-store.js'
 import { TokenCount } from '../../lib/text/tokens.js'
 import type { Conversation } from '../recall/conversation.js'
 import type { Example } from './softmax.js'
@@ -45,10 +45,12 @@ export async function makeExamples (
         lexical: { terms: question.terms, ...BM25 },
         ...(vector !== undefined && { semantic: { vector } }),
       }
-      const results: [SearchResult, ...SearchResult[]] = [await store.search(request)]
-      for (const filters of spanFilters({}, question.namedPeriods)) {
-        results.push(await store.search({ ...request, filters, limit: MIN_CANDIDATES / 2 }))
-      }
+      const results = await Promise.all([
+        store.search(request),
+        ...spanFilters({}, question.namedPeriods).map(async (filters) => (
+          await store.search({ ...request, filters, limit: MIN_CANDIDATES / 2 })
+        )),
+      ])
       const candidates = mergeCandidates(results, false)
       const inputs = runSync(rankingInputSteps(candidates, runSync(signalsSteps(candidates, signals)), question))
       const features = new Float64Array(candidates.length * COLUMNS.length)

@@ -1,4 +1,4 @@
-import { turns } from '../concurrency/turn-budget.js'
+import { mapInTurns } from '../concurrency/turn-budget.js'
 import { invalidRequest, type FieldError } from '../errors/service-error.js'
 import type { Trust } from '../identity/trust.js'
 import { checkContent, checkDocumentId, checkText, screenMetadata } from '../policy/barriers.js'
@@ -81,25 +81,21 @@ export interface IdentifiedItem {
  * @param signal ends the work with its reason
  */
 export async function prepare (
-  items: Iterable<IdentifiedItem>, analyzer: TextAnalyzer, caller: string, signal?: AbortSignal,
+  items: readonly IdentifiedItem[], analyzer: TextAnalyzer, caller: string, signal?: AbortSignal,
 ): Promise<PreparedMemory[]> {
-  const prepared: Array<Mutable<PreparedMemory>> = []
-  const memories: Array<Mutable<Memory>> = []
-  for (const { item, memoryId, retainedAt, trust } of items) {
-    if (turns.isExhausted) await turns.next(caller)
-    const { text, tags, metadata, occurredAt, expiresAt, documentId, source, redactions } = item
-    const tokens = TokenCount.of(text)
-    // Written without a spread, which takes several times as long.
-    const memory: Mutable<Memory> = {
-      memoryId, retainedAt, trust, text, tags, metadata, occurredAt, expiresAt, documentId, source, tokens,
-    }
-    memories.push(memory)
-    prepared.push({ memory, fingerprint: '', redactions })
-  }
+  const memories = await mapInTurns(items, caller, toMemory)
   const inspections = await analyzer.inspect(memories, caller, signal)
-  for (const [index, { isSuspect, fingerprint }] of inspections.entries()) {
-    if (isSuspect) memories[index]!.trust = 'suspect'
-    prepared[index]!.fingerprint = fingerprint
-  }
-  return prepared
+  return items.map(({ item: { redactions } }, index) => {
+    const memory = memories[index]!
+    const { isSuspect, fingerprint } = inspections[index]!
+    if (isSuspect) memory.trust = 'suspect'
+    return { memory, fingerprint, redactions }
+  })
+}
+
+/** Written without a spread, which takes several times as long. */
+function toMemory ({ item, memoryId, retainedAt, trust }: IdentifiedItem): Mutable<Memory> {
+  const { text, tags, metadata, occurredAt, expiresAt, documentId, source } = item
+  const tokens = TokenCount.of(text)
+  return { memoryId, retainedAt, trust, text, tags, metadata, occurredAt, expiresAt, documentId, source, tokens }
 }

@@ -51,7 +51,6 @@ export class TextThread {
   /** Settles when all threads that were ended have ended. */
   #ended: Promise<unknown> = Promise.resolve()
   #isReady = false
-  #isRunning = false
   #isClosed = false
   #lostAt = -Infinity
   #idleTimer: NodeJS.Timeout | undefined
@@ -83,7 +82,8 @@ export class TextThread {
     if (!this.#isReady) return undefined
     return await new Promise((resolve) => {
       this.#queue.push(caller, { job, resolve })
-      if (!this.#isRunning) void this.#runAll()
+      // While a job is in progress, runAll() continues with those that wait.
+      if (this.#queue.servedFlow === undefined) void this.#runAll()
     })
   }
 
@@ -122,14 +122,12 @@ export class TextThread {
   }
 
   async #runAll (): Promise<void> {
-    this.#isRunning = true
     clearTimeout(this.#idleTimer)
     for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
       const startedAt = this.#options.timer()
       next.resolve(await this.#runOne(next.job))
       this.#queue.charge(this.#options.timer() - startedAt)
     }
-    this.#isRunning = false
     this.#beginIdle()
   }
 
