@@ -9,7 +9,7 @@ import {
 import { rankingInputSteps, scoreSteps, signalsSteps } from './scoring/inputs.js'
 import type { AnalyzedQuery } from './query.js'
 import type { RankingInput, ScorerWeights } from './scoring/scorers.js'
-import type { SignalReader } from './scoring/signals.js'
+import type { SignalReader } from './scoring/signal-reader.js'
 
 /**
  * Score = 1 / (1 + e^-(SLOPE · sum - OFFSET)): near 0.8 for a memory that holds all words of the query and is clearly

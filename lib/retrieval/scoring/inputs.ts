@@ -8,7 +8,8 @@ import { daysToNearestSpan } from '../dates.js'
 import {
   applies, SCORER_NAMES, SCORERS, type RankingInput, type ScorerName, type ScorerWeights,
 } from './scorers.js'
-import { timesIn, type Signals, type SignalReader } from './signals.js'
+import type { SignalReader } from './signal-reader.js'
+import { timesIn, type Signals } from './signals.js'
 
 /** The candidates of a document that count towards its score; the share of each falls with its rank. */
 const DOCUMENT_DEPTH = 5

@@ -10,6 +10,9 @@ import type { TimeSpan } from '../open-periods.js'
 
 /** What a memory's text shows, independent of the query. */
 export interface Signals {
+  /** The generation of the cache that the signals belong to, and the object that refers to them (signal-reader.ts). */
+  generation: object | undefined
+  holder: Memory | undefined
   /** The text and the stated speaker that the signals were read from. */
   readonly text: string
   readonly statedSpeaker: string | undefined
@@ -61,11 +64,6 @@ export const SHORT_TURN_WORDS = 50
 /** Only the beginning of a long text is read, and of a long name. */
 const MAX_CHARACTERS = 2000
 const MAX_NAME_CHARACTERS = 128
-/** The most characters of all cached texts together. Their number is bounded too, but a text can have 50,000. */
-const MAX_CACHED_CHARACTERS = 16_000_000
-
-/** The length of an array that the hashes of cached signals share. */
-const HASHES_PER_ARRAY = 16_384
 
 const SPEAKER = /^\s*([\p{Lu}\p{Lo}][\p{L}\p{M}'’.-]{0,39}(?: [\p{Lu}\p{Lo}][\p{L}\p{M}'’.-]{0,39}){0,2}):\s+(?=\S)/u
 const USER = /^(?:user|human)$/i
@@ -115,77 +113,6 @@ const PREFERENCE = new RegExp([
 const ASKS = /[?？؟]|\b(?:do|did|are|were|have|can|could|would|will|how about|what about) you\b/i
 const NO_SPEAKER: readonly string[] = []
 
-/**
- * Reads signals and caches those of recently found memories, in two generations: when the younger is full, the older
- * one is dropped. Unlike an LRU list this keeps no order, which matters because every recall reads a hundred.
- */
-export class SignalReader {
-  readonly #size: number
-  #recent = new Map<string, Signals>()
-  #old = new Map<string, Signals>()
-  #characters = 0
-  /** The hashes of the younger generation. */
-  #hashes = new Int32Array(0)
-  #hashCount = 0
-
-  /** @param size the most memories whose signals are cached */
-  constructor (size = 20_000) {
-    this.#size = size
-  }
-
-  /** Signals depend on the memory alone and an entry is compared with it, so the same id in two banks does no harm. */
-  read (memory: Memory): Signals {
-    const cached = this.known(memory)
-    if (cached !== undefined) return cached
-    const signals = readSignals(memory)
-    this.#keep(memory.memoryId, signals)
-    return signals
-  }
-
-  /** The cached signals of a memory. Computing them again takes a few tenths of a millisecond. */
-  known (memory: Memory): Signals | undefined {
-    const { memoryId } = memory
-    const recent = this.#recent.get(memoryId)
-    if (recent !== undefined) return isCurrent(recent, memory) ? recent : undefined
-    const old = this.#old.get(memoryId)
-    if (old === undefined || !isCurrent(old, memory)) return undefined
-    this.#keep(memoryId, old)
-    return old
-  }
-
-  #keep (memoryId: string, signals: Signals): void {
-    if (this.#recent.size >= this.#size / 2 || this.#characters > MAX_CACHED_CHARACTERS / 2) {
-      this.#old = this.#recent
-      this.#recent = new Map()
-      this.#characters = 0
-      this.#hashes = new Int32Array(0)
-      this.#hashCount = 0
-    }
-    this.#moveHashes(signals)
-    this.#recent.set(memoryId, signals)
-    this.#characters += signals.text.length
-  }
-
-  /** Copies them, so that no array of a generation that was dropped is kept. */
-  #moveHashes (signals: Signals): void {
-    const { hashes, hashesFrom, hashesTo } = signals
-    const count = hashesTo - hashesFrom
-    if (this.#hashCount + count > this.#hashes.length) {
-      this.#hashes = new Int32Array(Math.max(HASHES_PER_ARRAY, count))
-      this.#hashCount = 0
-    }
-    this.#hashes.set(hashes.subarray(hashesFrom, hashesTo), this.#hashCount)
-    signals.hashes = this.#hashes
-    signals.hashesFrom = this.#hashCount
-    signals.hashesTo = this.#hashCount += count
-  }
-}
-
-/** Whether the signals are of the memory's present text: an import can replace the text under an id. */
-function isCurrent ({ text, statedSpeaker }: Signals, memory: Memory): boolean {
-  return text === memory.text && statedSpeaker === speakerStatedIn(memory.metadata)
-}
-
 export function readSignals ({ text, metadata }: Pick<Memory, 'text' | 'metadata'>): Signals {
   const head = text.length > MAX_CHARACTERS ? text.slice(0, MAX_CHARACTERS) : text
   const named = SPEAKER.exec(head)
@@ -198,6 +125,8 @@ export function readSignals ({ text, metadata }: Pick<Memory, 'text' | 'metadata
   const speakerStems = speaker === undefined ? NO_SPEAKER : words(speaker.slice(0, MAX_NAME_CHARACTERS)).map(stem)
   // First the members that every recall reads, of a hundred memories, so that they share cache lines.
   return {
+    generation: undefined,
+    holder: undefined,
     text,
     statedSpeaker,
     speakerName: speakerStems.join(' '),
@@ -231,7 +160,7 @@ export function timesIn (signals: Signals, at: number): readonly TimeSpan[] {
 }
 
 /** The speaker that the metadata state: `speaker`, or else the `role` of a chat message, if it is one. */
-function speakerStatedIn ({ speaker, role }: Memory['metadata']): string | undefined {
+export function speakerStatedIn ({ speaker, role }: Memory['metadata']): string | undefined {
   if (typeof speaker === 'string') return speaker
   return typeof role === 'string' && MESSAGE_ROLE.test(role) ? role : undefined
 }

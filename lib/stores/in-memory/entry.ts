@@ -1,5 +1,5 @@
 import { endsAsQuestion } from '../context.js'
-import { byMemoryId, type Memory, type NewMemory } from '../vector-store.js'
+import { byMemoryId, DERIVED, type Memory, type NewMemory } from '../vector-store.js'
 import type { IndexedPassage } from './passage-table.js'
 import type { VectorEntry } from './vector-index.js'
 
@@ -47,6 +47,7 @@ export class Entry implements Neighbours {
     const { fingerprint, passages, tags, metadata } = source
     // First the members that a recall reads of a hundred candidates, so that they share cache lines.
     this.memory = {
+      [DERIVED]: undefined,
       memoryId: source.memoryId,
       text: source.text,
       documentId: source.documentId,

@@ -65,7 +65,7 @@ export function insertingContract (t: Test, open: OpenStore): void {
     ]) {
       const memory = await newMemory(text, { occurredAt: Date.parse(text), retainedAt: Date.parse(text) })
       await store.insert(home, [memory], { now: NOW })
-      t.strictSame(await store.get(home, memory.memoryId, NOW), storedForm(memory), text)
+      t.strictSame(comparable((await store.get(home, memory.memoryId, NOW))!), comparable(storedForm(memory)), text)
     }
   })
 
@@ -179,7 +179,7 @@ export function insertingContract (t: Test, open: OpenStore): void {
         tags: [word, `{"${word}",NULL}`], metadata: { text: word }, documentId: word, source: text.slice(0, 200),
       })
       await store.insert(home, [memory], { now: NOW })
-      t.strictSame(await store.get(home, memory.memoryId, NOW), storedForm(memory))
+      t.strictSame(comparable((await store.get(home, memory.memoryId, NOW))!), comparable(storedForm(memory)))
       t.ok((await lexical(store, [home], word)).some((candidate) => candidate.memory.text === text), word)
       const tagged = await lexical(store, [home], word, {
         filters: { tags: { values: [`{"${word}",NULL}`], match: 'all' }, metadata: { text: word } },

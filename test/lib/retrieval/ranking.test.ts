@@ -6,7 +6,7 @@ import { explainSteps } from '../../../lib/retrieval/explanation.js'
 import { interleave } from '../../../lib/retrieval/interleaving.js'
 import { rankSteps, type RankingObservation, type RankingOptions } from '../../../lib/retrieval/ranking.js'
 import { analyzeQuery } from '../../helpers/retrieval.js'
-import { SignalReader } from '../../../lib/retrieval/scoring/signals.js'
+import { SignalReader } from '../../../lib/retrieval/scoring/signal-reader.js'
 import type { Candidate } from '../../../lib/stores/vector-store.js'
 import { candidate, DAY, DEFAULTS, found, HOME, ids, NOW, only } from './candidates.js'
 

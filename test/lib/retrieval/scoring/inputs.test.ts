@@ -4,7 +4,7 @@ import { analyzeQuerySteps } from '../../../../lib/retrieval/query.js'
 import { runSync } from '../../../../lib/concurrency/steps.js'
 import { scoreBreakdown, scoreSteps } from '../../../../lib/retrieval/scoring/inputs.js'
 import { SCORER_NAMES, type ScorerWeights } from '../../../../lib/retrieval/scoring/scorers.js'
-import { SignalReader } from '../../../../lib/retrieval/scoring/signals.js'
+import { SignalReader } from '../../../../lib/retrieval/scoring/signal-reader.js'
 import type { Candidate } from '../../../../lib/stores/vector-store.js'
 import { candidate, DAY, HOME, NOW, only } from '../candidates.js'
 

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import fc from '../../../helpers/fast-check.js'
 import t from 'tap'
 import { fnv1a } from '../../../../lib/text/stems.js'
-import { readSignals, SignalReader, type Signals } from '../../../../lib/retrieval/scoring/signals.js'
-import { memory } from '../candidates.js'
+import { readSignals, type Signals } from '../../../../lib/retrieval/scoring/signals.js'
 import { HOSTILE_TEXTS } from '../hostile.js'
 
 const read = (text: string, metadata = {}): Signals => readSignals({ text, metadata })
@@ -43,9 +42,6 @@ t.test('without a speaker the role of a chat message names them, and other roles
   for (const role of ['admin', 'agent', 'system', 'user account', 5, null, '']) {
     t.strictSame(read('Hello.', { role }).speaker, [], String(role))
   }
-  const reader = new SignalReader()
-  t.equal(reader.read(memory('a', { metadata: { role: 'user' } })).role, 'user')
-  t.equal(reader.read(memory('a', { metadata: { role: 'assistant' } })).role, 'assistant', 'not the cached one')
 })
 
 t.test('the content is hashed as stems, without the speaker and stop words', async (t) => {
@@ -136,32 +132,6 @@ t.test('only the beginning of a long text is read', async (t) => {
   t.notOk(isFirstPerson)
   t.equal(nameScore, 0)
   t.ok(contentWords < 1000)
-})
-
-t.test('a reader caches what it read, until the memory changes', async (t) => {
-  const reader = new SignalReader()
-  const first = reader.read(memory('a', { text: 'We met Otto.' }))
-  t.equal(reader.read(memory('a', { text: 'We met Otto.', tags: ['new'] })), first)
-  t.notSame(reader.read(memory('a', { text: 'We met.' })), first)
-  t.strictSame(reader.read(memory('a', { text: 'We met.', metadata: { speaker: 'Nora' } })).speaker, ['nora'])
-  t.notSame(reader.read(memory('a', { text: 'Thanks!' })), first, 'another memory of that id, in another bank')
-})
-
-t.test('a reader evicts the least recently used memories', async (t) => {
-  const reader = new SignalReader(2)
-  const first = reader.read(memory('a'))
-  reader.read(memory('b'))
-  reader.read(memory('c'))
-  const again = reader.read(memory('a'))
-  t.not(again, first)
-  t.strictSame(again, first)
-})
-
-t.test('a reader caches a bounded number of characters', async (t) => {
-  const reader = new SignalReader()
-  const first = reader.read(memory('first', { text: 'a'.repeat(50_000) }))
-  for (let index = 0; index < 400; index++) reader.read(memory(`m${index}`, { text: 'b'.repeat(50_000) }))
-  t.not(reader.read(memory('first', { text: 'a'.repeat(50_000) })), first)
 })
 
 t.test('any text is analysed, and the score of names is within 0–1', async () => {
