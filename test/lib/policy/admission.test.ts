@@ -288,3 +288,17 @@ t.test('a clock that is set back removes no tokens and blocks no caller', async 
   clock.advance(10 * SECOND)
   t.equal(await admitted(admission), 1, 'an empty bucket refills from the new time on')
 })
+
+t.test('buckets of long names take no more memory than those of short ones', async (t) => {
+  const { admission } = control({ rate_limits: { recall_per_minute: 1 } })
+  const others = async (length: number) => {
+    for (let index = 0; index < 40_000; index++) {
+      await admission.admit('recall', { principal: `user:${index}`.padEnd(length, 'x'), tenantId: null }, [HOME])
+    }
+  }
+  t.equal(await admitted(admission), 1)
+  await others(20)
+  t.equal(await admitted(admission), 0, 'as many with short names are kept')
+  await others(250)
+  t.equal(await admitted(admission), 1, 'with long names some were forgotten')
+})
