@@ -1,6 +1,7 @@
 import type { Steps } from '../concurrency/steps.js'
 import { descendingOrder } from '../stores/top-k.js'
 import { byMemoryId } from '../stores/vector-store.js'
+import { withQuestionsOfAnswers } from './answer-meaning.js'
 import { documentKey, type MergedCandidate } from './candidates.js'
 import { descendingScores, SCORE_GRID } from './descending-scores.js'
 import {
@@ -50,7 +51,10 @@ export interface RankingObservation {
   readonly fusion: FusionMethod
   /** In notes and articles without the scorers of conversations. */
   readonly scorers: ScorerWeights
-  /** Each memory once. In notes and articles the words of neighbours count less than the searches say. */
+  /**
+   * Each memory once. In notes and articles the words of neighbours count less than the searches say; in a query about
+   * an earlier answer, the meaning of an answer includes that of its question.
+   */
   readonly merged: readonly MergedCandidate[]
   /** The sums of the strategies, in the order of `merged`, as `inputs` and `sums` are. */
   readonly fusionScores: readonly number[]
@@ -73,7 +77,7 @@ export function * rankSteps (
 ): Steps<QueryRanking> {
   const signals = yield * signalsSteps(found, reader)
   const inConversations = areConversations(found, signals)
-  const merged = inConversations ? found : found.map(withLessContext)
+  const merged = inConversations ? withQuestionsOfAnswers(found, signals, query) : found.map(withLessContext)
   const scorers = inConversations ? allScorers : { ...allScorers, details: 0 }
   const fusionScores = fuse(merged, weights, fusion)
   const inputs = yield * rankingInputSteps(merged, signals, query)

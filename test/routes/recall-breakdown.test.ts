@@ -40,6 +40,46 @@ await t.test('the meaning counts less in a question about an earlier answer', as
   t.equal(await best('What tea do you recommend to Alice?'), usual)
 })
 
+await t.test('a question about an earlier answer compares it together with the question before it', async (t) => {
+  const { post, retain } = await testApp(t, { file: SEMANTIC })
+  const talk = [
+    ['user', 'Which tea suits Alice in the morning?'],
+    ['assistant', 'A mild tea such as sencha suits her.'],
+    ['assistant', 'Water of seventy degrees is best for it.'],
+    ['user', 'Thanks, sencha it is.'],
+  ] as const
+  for (const [minute, [speaker, text]] of talk.entries()) {
+    await retain('b', text, {
+      document_id: 'talk', metadata: { speaker }, occurred_at: `2026-01-05T10:0${minute}:00Z`,
+    })
+  }
+  await retain('b', 'Otters like rivers.', { metadata: { speaker: 'assistant' } })
+  /** The meanings by text, before and after, as shares of the best of each. */
+  const meanings = async (query: string, weight: number) => {
+    const { hits } = (await post('/v1/recall', { bank_id: 'b', query, explain: true })).json<RecallAnswer>()
+    t.equal(hits.length, 5)
+    const found = new Map(hits.map(({ text, scores }) => [text, scores!.semantic!.score]))
+    const used = new Map(hits.map(({ text, scores }) => [text, scores!.contributions!['semantic']! / weight + 0.8]))
+    return { found, used }
+  }
+  const asShares = (values: ReadonlyMap<string, number>) => {
+    const best = Math.max(...values.values())
+    return new Map([...values].map(([text, value]) => [text, value / best]))
+  }
+  const same = (used: ReadonlyMap<string, number>, expected: ReadonlyMap<string, number>, query: string) => {
+    for (const [text, share] of asShares(expected)) t.ok(Math.abs(used.get(text)! - share) < 1e-6, `${query} ${text}`)
+  }
+  const [question, answer] = [talk[0][1], talk[1][1]]
+  for (const query of ['Which tea did you recommend for Alice?', 'How did I make the tea of Alice?']) {
+    const { found, used } = await meanings(query, 0.35)
+    t.ok(found.get(question)! > found.get(answer)! && found.get(answer)! > 0)
+    same(used, new Map(found).set(answer, 0.6 * found.get(answer)! + 0.4 * found.get(question)!), query)
+  }
+  const other = 'Which tea do you recommend for Alice?'
+  const { found, used } = await meanings(other, 0.7)
+  same(used, found, other)
+})
+
 await t.test('stages report when they began, in order', async (t) => {
   const { post, retain } = await testApp(t)
   await retain('b', TEXTS[0]!)

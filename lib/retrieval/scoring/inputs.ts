@@ -1,6 +1,6 @@
 import type { Steps } from '../../concurrency/steps.js'
 import type { Candidate, Memory } from '../../stores/vector-store.js'
-import { bySequence } from '../../stores/context.js'
+import { placesByDocument } from '../answer-meaning.js'
 import { documentKey } from '../candidates.js'
 import { TYPICAL_COSINE } from '../fusion.js'
 import type { AnalyzedQuery } from '../query.js'
@@ -188,17 +188,8 @@ function questionMeanings (candidates: readonly Scorable[], allSignals: readonly
   let best = 0
   for (const { scores: { semantic = 0 } } of candidates) if (semantic > best) best = semantic
   if (best === 0) return undefined
-  const documents = new Map<string, number[]>()
-  for (const [index, candidate] of candidates.entries()) {
-    if (candidate.memory.documentId === null) continue
-    const key = documentKey(candidate)
-    const turns = documents.get(key)
-    if (turns === undefined) documents.set(key, [index])
-    else turns.push(index)
-  }
   const meanings = new Float64Array(candidates.length)
-  for (const turns of documents.values()) {
-    turns.sort((a, b) => bySequence(candidates[a]!, candidates[b]!))
+  for (const turns of placesByDocument(candidates)) {
     for (let at = 1; at < turns.length; at++) {
       const index = turns[at]!
       const before = turns[at - 1]!
