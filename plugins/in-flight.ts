@@ -26,6 +26,8 @@ declare module 'fastify' {
 async function inFlight (app: FastifyInstance, { ownsServer }: { ownsServer: boolean }): Promise<void> {
   const { connections, requests_in_flight: requests } = app.bounds
   if (ownsServer) app.server.maxConnections = connections
+  // A dropped connection is one above the maximum: it was accepted as well, and is closed at once.
+  for (const event of ['connection', 'drop']) app.server.on(event, () => { turns.connectionAccepted() })
   app.metrics.collected.gauge({
     name: 'http_requests_in_flight',
     help: 'Requests in flight, including the scrape itself when it is served on the same port.',

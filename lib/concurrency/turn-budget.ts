@@ -27,6 +27,10 @@ const TASKS_PER_TURN = 64
  * step, or twice the time that it takes for sockets and timers. Waiting tasks are resumed by start-time fair queueing
  * (FairQueue) with each caller as a flow: the caller that has used least is resumed first, so a caller with much work
  * does not delay the others.
+ *
+ * Node.js accepts one connection in each turn of the event loop (libuv since 1.45). With a slice in every turn,
+ * connections that wait to be accepted would wait for as many slices. So a turn that has accepted a connection has no
+ * slice, unless MAX_SLICE_MS have passed since the last one: a flood of connections takes half of the time at most.
  */
 export class TurnBudget {
   readonly #timer: () => number
@@ -42,6 +46,8 @@ export class TurnBudget {
   #resumedAt = 0
   /** Whether an immediate is scheduled that starts the next slice. */
   #isScheduled = false
+  /** Whether a connection was accepted since the last slice was due. */
+  #hasAccepted = false
   /** The immediates that continue the next slice, and those that are left of the current one. */
   #continuations = 0
   #continuationsLeft = 0
@@ -86,6 +92,11 @@ export class TurnBudget {
     return this.#waiting.servedFlow
   }
 
+  /** Tells that a connection was accepted in this turn of the event loop, so that others may wait to be accepted. */
+  connectionAccepted (): void {
+    this.#hasAccepted = true
+  }
+
   /**
    * Between two immediates Node.js runs all ticks and microtasks. So each immediate measures everything that the task
    * of the one before it has done, including the reading of a body that has arrived, and resumes the next task.
@@ -105,6 +116,10 @@ export class TurnBudget {
   readonly #startSlice = () => {
     this.#isScheduled = false
     const now = this.#timer()
+    if (this.#mayAcceptMore(now)) {
+      this.#schedule()
+      return
+    }
     this.#beginSlice(now, Math.min(Math.max(now - this.#leftAt, this.#sliceMs), MAX_SLICE_MS))
     this.#leftAt = Infinity
     this.#continuationsLeft = this.#continuations
@@ -113,7 +128,18 @@ export class TurnBudget {
     this.#resumeNext()
   }
 
+  /** Whether this turn has no slice, because it has accepted a connection and the next one may accept another. */
+  #mayAcceptMore (now: number): boolean {
+    const mayBeMore = this.#hasAccepted && this.#waiting.length > 0
+    this.#hasAccepted = false
+    if (!mayBeMore) return false
+    this.#leftAt = Math.min(this.#leftAt, now)
+    return now - this.#leftAt < MAX_SLICE_MS
+  }
+
   readonly #continueSlice = () => {
+    // This turn has no slice.
+    if (this.#continuationsLeft === 0) return
     const now = this.#timer()
     this.#waiting.charge(now - this.#resumedAt)
     this.#continuationsLeft--

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import t from 'tap'
+import { turns } from '../../lib/concurrency/turn-budget.js'
 import { InMemoryVectorStore } from '../../lib/stores/in-memory/store.js'
 import { testApp } from '../helpers/app.js'
 import { until } from '../helpers/waiting.js'
@@ -99,6 +100,23 @@ await t.test('the number of connections is limited, and a further one is closed 
   first.write('GET /live HTTP/1.1\r\nHost: localhost\r\n\r\n')
   const [answer] = await once(first, 'data') as [Buffer]
   t.match(answer.toString(), /^HTTP\/1\.1 200 /)
+})
+
+await t.test('the turns learn of each accepted connection, also of one above the limit', async (t) => {
+  const { app } = await testApp(t, { file: { bounds: { connections: 1 } } })
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = app.server.address() as { port: number }
+  const accepted = t.capture(turns, 'connectionAccepted')
+  const first = connect(port, '127.0.0.1')
+  t.teardown(() => { first.destroy() })
+  first.write('GET /live HTTP/1.1\r\nHost: localhost\r\n\r\n')
+  await once(first, 'data')
+  t.equal(accepted().length, 1)
+  const second = connect(port, '127.0.0.1')
+  second.on('error', () => {})
+  second.resume()
+  await once(second, 'close')
+  t.equal(accepted().length, 1)
 })
 
 await t.test('a request whose body does not come in time is answered, and its bytes are released', async (t) => {

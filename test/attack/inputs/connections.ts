@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { openSocket, rawRequest, send, statusIn, type Tally } from '../client.js'
+import { NDJSON_TYPE, openSocket, rawRequest, send, sendOk, statusIn, type Tally } from '../client.js'
 import { OWN_BANK, OUTSIDER, type Target } from '../target.js'
+import { importPath, tinyImport } from '../texts.js'
 import type { Input } from './input.js'
 
 /** A tenth of the default, so that an input ends soon. */
@@ -125,6 +126,35 @@ export const connections: readonly Input[] = [
           socket.destroy()
         }
       }))
+    },
+  },
+  {
+    name: 'open-and-abort',
+    about: '500 connections a second for 8 s that are closed after a request, while 4 clients recall in a full bank',
+    prepare: async (target) => {
+      await sendOk(target, { path: importPath(), headers: NDJSON_TYPE, body: tinyImport(20_000) })
+    },
+    run: async (target) => {
+      const query = Array.from({ length: 1000 }, (_, index) => index.toString(36).padStart(4, '0')).join(' ')
+      const recall = (body: object) => (
+        rawRequest({ path: '/v1/recall', body: JSON.stringify({ bank_id: OWN_BANK, max_results: 1, ...body }) })
+      )
+      const [long, short] = [recall({ query }), recall({ query: 'x' })]
+      const kept = Array.from({ length: 4 }, () => {
+        const socket = openSocket(target)
+        socket.on('data', () => { socket.write(long) })
+        socket.write(long)
+        return socket
+      })
+      const startedAt = performance.now()
+      for (let number = 0; number < 4000; number++) {
+        const late = startedAt + 2 * number - performance.now()
+        if (late > 0) await delay(late)
+        const socket = openSocket(target)
+        socket.write(short)
+        setTimeout(() => { socket.destroy() }, 5)
+      }
+      for (const socket of kept) socket.destroy()
     },
   },
   {

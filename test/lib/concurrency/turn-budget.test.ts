@@ -90,6 +90,61 @@ t.test('a task in a long slice has the time of a short one', async (t) => {
   await all
 })
 
+/** Tasks of a millisecond each, and how many of them have begun. */
+function tasks (
+  count: number, { turns, spend }: ReturnType<typeof budget>,
+): { begun: () => number, all: Promise<unknown> } {
+  let begun = 0
+  const all = Promise.all(Array.from({ length: count }, async () => {
+    await turns.next('alice')
+    begun++
+    spend(1)
+  }))
+  return { begun: () => begun, all }
+}
+
+t.test('a turn that has accepted a connection leaves the next one to those that still wait', async (t) => {
+  const own = budget(2)
+  const { begun, all } = tasks(6, own)
+  await setImmediate()
+  t.equal(begun(), 2)
+  for (let connection = 0; connection < 7; connection++) {
+    own.turns.connectionAccepted()
+    own.spend(1)
+    await setImmediate()
+    t.equal(begun(), 2, 'no task is resumed')
+    t.ok(own.turns.isExhausted)
+  }
+  await setImmediate()
+  t.equal(begun(), 6, 'none was accepted, and the slice is as long as the turns that had none')
+  await all
+})
+
+t.test('tasks have half of the time during an endless flood of connections', async (t) => {
+  const own = budget(2)
+  const { begun, all } = tasks(50, own)
+  const counts: number[] = []
+  for (let turn = 0; turn < 30; turn++) {
+    own.turns.connectionAccepted()
+    own.spend(1)
+    await setImmediate()
+    if (counts.at(-1) !== begun()) counts.push(begun())
+  }
+  t.strictSame(counts, [0, 8, 16, 24])
+  while (begun() < 50) await setImmediate()
+  await all
+})
+
+t.test('an accepted connection does not delay a slice for which nothing waits', async (t) => {
+  const { turns, spend } = budget(2)
+  t.notOk(turns.isExhausted)
+  spend(2)
+  t.ok(turns.isExhausted)
+  turns.connectionAccepted()
+  await setImmediate()
+  t.notOk(turns.isExhausted)
+})
+
 t.test('a piece of work that takes longer than a slice is the only one of its turn', async (t) => {
   const { turns, spend } = budget()
   let begun = 0
