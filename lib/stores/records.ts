@@ -23,8 +23,8 @@ export interface Passage {
   readonly vector?: Float32Array
 }
 
-/** The member of a memory object for what a reader derives from it. */
-export const DERIVED = Symbol('derived')
+/** The member of a memory object for what a reader derives from it; the same in every copy of this module. */
+export const DERIVED: unique symbol = Symbol.for('memory-gateway.derived')
 
 /** One memory. Instants are milliseconds since the epoch. */
 export interface Memory {
