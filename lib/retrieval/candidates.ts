@@ -1,4 +1,5 @@
 import { bankKeyString } from '../identity/context.js'
+import { bySequence } from '../stores/context.js'
 import type { Candidate } from '../stores/vector-store.js'
 
 export const STRATEGIES = ['lexical', 'semantic'] as const
@@ -56,4 +57,23 @@ export function candidateKey ({ bank, memory }: Pick<Candidate, 'bank' | 'memory
 /** A key of the candidate's document. A memory without a document counts as a document of its own. */
 export function documentKey ({ bank, memory }: Pick<Candidate, 'bank' | 'memory'>): string {
   return `${bankKeyString(bank)} ${memory.documentId === null ? `m${memory.memoryId}` : `d${memory.documentId}`}`
+}
+
+/**
+ * The places of the candidates of each document, in the order of the document. Memories without a document are left
+ * out.
+ */
+export function placesByDocument (
+  candidates: ReadonlyArray<Pick<Candidate, 'bank' | 'memory'>>,
+): Iterable<readonly number[]> {
+  const documents = new Map<string, number[]>()
+  for (const [place, candidate] of candidates.entries()) {
+    if (candidate.memory.documentId === null) continue
+    const key = documentKey(candidate)
+    const places = documents.get(key)
+    if (places === undefined) documents.set(key, [place])
+    else places.push(place)
+  }
+  for (const places of documents.values()) places.sort((a, b) => bySequence(candidates[a]!, candidates[b]!))
+  return documents.values()
 }

@@ -77,14 +77,16 @@ export function * rankSteps (
 ): Steps<QueryRanking> {
   const signals = yield * signalsSteps(found, reader)
   const inConversations = areConversations(found, signals)
-  const merged = inConversations ? withQuestionsOfAnswers(found, signals, query) : found.map(withLessContext)
+  const hasCosines = found.some(({ scores: { semantic = 0 } }) => semantic > 0)
+  let merged = found
+  if (!inConversations) merged = found.map(withLessContext)
+  else if (hasCosines) merged = withQuestionsOfAnswers(found, signals, query)
   const scorers = inConversations ? allScorers : { ...allScorers, details: 0 }
   const fusionScores = fuse(merged, weights, fusion)
   const inputs = yield * rankingInputSteps(merged, signals, query)
   const scorerSums = yield * scoreSteps(inputs, query, scorers)
   // Subtracting what a typical cosine adds keeps scores comparable between recalls with and without the semantic
   // strategy.
-  const hasCosines = merged.some(({ scores: { semantic = 0 } }) => semantic > 0)
   const typicalCosineSum = hasCosines ? weights.semantic * TYPICAL_COSINE : 0
   const sums = new Float64Array(merged.length)
   const scores = new Float64Array(merged.length)

@@ -15,8 +15,7 @@ import type {
 
 export * from './idempotency.js'
 export type * from './readings.js'
-export type * from './records.js'
-export { DERIVED } from './records.js'
+export * from './records.js'
 export * from './searches.js'
 export * from './writes.js'
 

@@ -1,7 +1,6 @@
 import type { Steps } from '../../concurrency/steps.js'
 import type { Candidate, Memory } from '../../stores/vector-store.js'
-import { placesByDocument } from '../answer-meaning.js'
-import { documentKey } from '../candidates.js'
+import { documentKey, placesByDocument } from '../candidates.js'
 import { TYPICAL_COSINE } from '../fusion.js'
 import type { AnalyzedQuery } from '../query.js'
 import { daysToNearestSpan } from '../dates.js'

@@ -10,14 +10,15 @@ import type { TimeSpan } from '../open-periods.js'
 
 /** What a memory's text shows, independent of the query. */
 export interface Signals {
-  /** The generation of the cache that the signals belong to, and the object that refers to them (signal-reader.ts). */
+  /** The generation of the cache that the signals belong to (signal-reader.ts). */
   generation: object | undefined
-  holder: Memory | undefined
   /** The text and the stated speaker that the signals were read from. */
   readonly text: string
   readonly statedSpeaker: string | undefined
   /** The beginning of the text, without the speaker's name. */
   readonly said: string
+  /** The memory object that refers to the cached signals. */
+  holder: Memory | undefined
   /** What `timesIn` has found. */
   times: { at: number, spans: readonly TimeSpan[] } | undefined
   /** Stems of the speaker's name; empty when no speaker is named. */
@@ -126,7 +127,6 @@ export function readSignals ({ text, metadata }: Pick<Memory, 'text' | 'metadata
   // First the members that every recall reads, of a hundred memories, so that they share cache lines.
   return {
     generation: undefined,
-    holder: undefined,
     text,
     statedSpeaker,
     speakerName: speakerStems.join(' '),
@@ -147,6 +147,7 @@ export function readSignals ({ text, metadata }: Pick<Memory, 'text' | 'metadata
     speaker: speakerStems,
     said,
     times: undefined,
+    holder: undefined,
   }
 }
 
