@@ -3,6 +3,7 @@ import { invalidField } from '../errors/service-error.js'
 import type { RetrievedHit } from '../retrieval/candidates.js'
 import type { Explanation } from '../retrieval/explanation.js'
 import type { ReferenceTime } from '../retrieval/request.js'
+import { speakerOf } from '../stores/speaker.js'
 import type { Filters, Memory } from '../stores/vector-store.js'
 import type { Hit, MemoryRecord, RecallRequest } from './schemas.js'
 import type { Mutable } from '../validation/members.js'
@@ -58,6 +59,7 @@ export function toRecord (bankId: string, memory: Memory): MemoryRecord {
     expires_at: nullableInstant(memory.expiresAt),
     document_id: memory.documentId,
     source: memory.source,
+    speaker: speakerOf(memory),
     trust: memory.trust,
   }
 }

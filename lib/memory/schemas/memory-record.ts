@@ -14,6 +14,7 @@ export const MEMORY = {
   expires_at: null,
   document_id: null,
   source: null,
+  speaker: 'Alice',
   trust: 'trusted',
 }
 /** The memory in the examples of answers. */
@@ -30,6 +31,9 @@ const memoryFields = {
   expires_at: nullableInstant('When the memory expires.'),
   document_id: nullable(),
   source: nullable(),
+  speaker: nullable({
+    description: 'Who said it: a name, `user` or `assistant`. Null when nobody is stated.',
+  }),
   trust: trust('How far the memory may be believed, decided when it was written: by its writer, and `suspect` when ' +
     'it looks like an instruction to a model or hides text.'),
 }

@@ -1,5 +1,6 @@
 import { ASSISTANTS } from '../../stores/context.js'
 import type { Memory } from '../../stores/vector-store.js'
+import { speakerOf } from '../../stores/speaker.js'
 import { addAlternatives, furtherTerms } from '../../text/alternative-terms.js'
 import { endsInQuestion, contentStems } from '../../text/analysis.js'
 import { fnv1a, stem } from '../../text/stems.js'
@@ -14,7 +15,7 @@ export interface Signals {
   generation: object | undefined
   /** The text and the stated speaker that the signals were read from. */
   readonly text: string
-  readonly statedSpeaker: string | undefined
+  readonly statedSpeaker: string | null
   /** The beginning of the text, without the speaker's name. */
   readonly said: string
   /** The memory object that refers to the cached signals. */
@@ -70,7 +71,6 @@ const SPEAKER = /^\s*([\p{Lu}\p{Lo}][\p{L}\p{M}'’.-]{0,39}(?: [\p{Lu}\p{Lo}][\
 const USER = /^(?:user|human)$/i
 const ASSISTANT = new RegExp(`^(?:${ASSISTANTS.join('|')})$`, 'i')
 /** Roles of chat messages; others, such as `admin`, say nothing about who speaks. */
-const MESSAGE_ROLE = /^(?:user|human|assistant|ai)$/i
 const FIRST_PERSON = /\b(?:[Ii]|[Mm]e|[Mm]y|[Mm]ine|[Ww]e|us|[Oo]urs?)\b/
 const TIME = new RegExp(String.raw`\b(?:${[
   'yesterday|today|tonight|tomorrow|ago|recently|just|since|other day|weeks?|weekends?|months?|years?',
@@ -114,10 +114,11 @@ const PREFERENCE = new RegExp([
 const ASKS = /[?？؟]|\b(?:do|did|are|were|have|can|could|would|will|how about|what about) you\b/i
 const NO_SPEAKER: readonly string[] = []
 
-export function readSignals ({ text, metadata }: Pick<Memory, 'text' | 'metadata'>): Signals {
+export function readSignals (memory: Pick<Memory, 'text' | 'metadata'>): Signals {
+  const { text } = memory
   const head = text.length > MAX_CHARACTERS ? text.slice(0, MAX_CHARACTERS) : text
   const named = SPEAKER.exec(head)
-  const statedSpeaker = speakerStatedIn(metadata)
+  const statedSpeaker = speakerOf(memory)
   const speaker = statedSpeaker ?? named?.[1]
   const said = named === null ? head : head.slice(named[0].length)
   const stems = contentStems(said)
@@ -158,12 +159,6 @@ export function readSignals ({ text, metadata }: Pick<Memory, 'text' | 'metadata
 export function timesIn (signals: Signals, at: number): readonly TimeSpan[] {
   if (signals.times?.at !== at) signals.times = { at, spans: explicitTimes(signals.said, at) }
   return signals.times.spans
-}
-
-/** The speaker that the metadata state: `speaker`, or else the `role` of a chat message, if it is one. */
-export function speakerStatedIn ({ speaker, role }: Memory['metadata']): string | undefined {
-  if (typeof speaker === 'string') return speaker
-  return typeof role === 'string' && MESSAGE_ROLE.test(role) ? role : undefined
 }
 
 /** The alternatives (alternative-terms.ts) that are not among the stems of a text. */

@@ -1558,6 +1558,7 @@ export interface components {
          *       "expires_at": null,
          *       "document_id": null,
          *       "source": null,
+         *       "speaker": "Alice",
          *       "trust": "trusted",
          *       "score": 0.82
          *     }
@@ -1592,6 +1593,8 @@ export interface components {
             expires_at: string | null;
             document_id: string | null;
             source: string | null;
+            /** @description Who said it: a name, `user` or `assistant`. Null when nobody is stated. */
+            speaker: string | null;
             /** @description How far the memory may be believed, decided when it was written: by its writer, and `suspect` when it looks like an instruction to a model or hides text. */
             trust: components["schemas"]["TrustLevel"];
             /** @description From 0 to 1; comparable only within one answer. */
@@ -1698,6 +1701,7 @@ export interface components {
          *       "expires_at": null,
          *       "document_id": null,
          *       "source": null,
+         *       "speaker": "Alice",
          *       "trust": "trusted"
          *     }
          */
@@ -1731,6 +1735,8 @@ export interface components {
             expires_at: string | null;
             document_id: string | null;
             source: string | null;
+            /** @description Who said it: a name, `user` or `assistant`. Null when nobody is stated. */
+            speaker: string | null;
             /** @description How far the memory may be believed, decided when it was written: by its writer, and `suspect` when it looks like an instruction to a model or hides text. */
             trust: components["schemas"]["TrustLevel"];
         };
@@ -1929,6 +1935,7 @@ export interface components {
          *           "expires_at": null,
          *           "document_id": null,
          *           "source": null,
+         *           "speaker": "Alice",
          *           "trust": "trusted",
          *           "score": 0.82
          *         }
@@ -2546,6 +2553,7 @@ export interface operations {
                      *           "expires_at": null,
                      *           "document_id": null,
                      *           "source": null,
+                     *           "speaker": "Alice",
                      *           "trust": "trusted",
                      *           "score": 0.82
                      *         }
@@ -2908,6 +2916,7 @@ export interface operations {
                      *       "expires_at": null,
                      *       "document_id": null,
                      *       "source": null,
+                     *       "speaker": "Alice",
                      *       "trust": "trusted"
                      *     }
                      */
@@ -3014,6 +3023,7 @@ export interface operations {
                      *         "expires_at": null,
                      *         "document_id": null,
                      *         "source": null,
+                     *         "speaker": "Alice",
                      *         "trust": "trusted"
                      *       },
                      *       "before": [],
