@@ -9,6 +9,8 @@ export interface Message {
 export interface Evidence {
   text: string
   bankId: string
+  /** Who said it: a name, `user` or `assistant`; null or absent when nobody is stated. */
+  speaker?: string | null
   /** RFC 3339; null when the memory has no time of its own. */
   occurredAt: string | null
   /** RFC 3339; when the memory was stored. */

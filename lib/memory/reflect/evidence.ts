@@ -1,6 +1,7 @@
 import { formatInstant } from '../../time/clock.js'
 import type { Evidence } from '../../models/language-model.js'
 import type { RetrievedHit } from '../../retrieval/candidates.js'
+import { speakerOf } from '../../stores/speaker.js'
 import type { Memory } from '../../stores/vector-store.js'
 import type { Steps } from '../../concurrency/steps.js'
 import { suspicionSteps } from '../../text/suspicion.js'
@@ -55,6 +56,7 @@ export function * evidenceSteps (candidates: readonly RetrievedHit[], {
     picked.evidence.push({
       text: visibleText(excerpt.text),
       bankId: bank.bankId,
+      speaker: speakerFor(memory),
       occurredAt: memory.occurredAt === null ? null : formatInstant(memory.occurredAt),
       retainedAt: formatInstant(memory.retainedAt),
       source: memory.source === null ? null : visibleText(memory.source),
@@ -62,6 +64,11 @@ export function * evidenceSteps (candidates: readonly RetrievedHit[], {
     })
   }
   return picked
+}
+
+function speakerFor (memory: Memory): string | null {
+  const speaker = speakerOf(memory)
+  return speaker === null ? null : visibleText(speaker)
 }
 
 function * withCurrentTrustSteps (memory: Memory): Steps<Memory> {
