@@ -22,7 +22,7 @@ const GROUP_TIMEOUT_SECONDS = 2400
 const MAX_JOBS = 4
 /** Each has a browser of several processes. */
 const MAX_BROWSER_JOBS = 2
-const SLOWEST_SHOWN = 10
+const SLOWEST_SHOWN = 30
 
 /** Matches files that could affect others in the same process or need a process of their own. */
 const NEEDS_OWN_PROCESS = new RegExp([
@@ -39,9 +39,10 @@ const MEASURES_TIME = /\bperformance\.now\b/
 const USES_DATABASE = /helpers\/sql-stores\.js'|\bsqlDatabase\b|\bTEST_(?:DATABASE|POOLER)_URL\b/
 /** Slow files and folders, which --gate leaves out. .ci/full runs them, and so does `npm test`. */
 const SLOW = [
-  'test/attack', 'test/fuzz', 'test/generators', 'test/replicas', 'test/blackbox/examples.test.ts',
-  'test/blackbox/limits.test.ts', 'test/blackbox/newcomer.test.ts', 'test/blackbox/package.test.ts',
-  'test/blackbox/reembed.test.ts',
+  'test/attack', 'test/fuzz', 'test/generators', 'test/replicas',
+  ...['examples', 'limits', 'newcomer', 'package', 'races', 'reembed', 'refusals', 'start-report'].map(
+    (name) => `test/blackbox/${name}.test.ts`
+  ),
 ]
 
 const { values: options, positionals } = parseArgs({
