@@ -18,3 +18,9 @@ export function speakerOf ({ metadata: { speaker, role } }: Pick<Memory, 'metada
 function isSpeaker (text: string): boolean {
   return text.trim() !== '' && text.length <= MAX_SPEAKER_CHARACTERS
 }
+
+/** The name of the speaker; null when only a role is stated, or nothing. */
+export function nameOf (memory: Pick<Memory, 'metadata'>): string | null {
+  const speaker = speakerOf(memory)
+  return speaker === null || MESSAGE_ROLE.test(speaker) ? null : speaker
+}
