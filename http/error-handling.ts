@@ -73,9 +73,8 @@ export function logFailure (error: ServiceError, request: FastifyRequest): void 
     if (err instanceof ModelCallError || err instanceof UnusableGeneration) {
       request.log.error({ code: error.code }, `request failed: ${err.message}`)
     } else request.log.error({ err, code: error.code }, 'request failed')
-  }
-  // Work that is cancelled because its client disconnected also fails, which is not a fault.
-  else {
+  } else {
+    // Work that is cancelled because its client disconnected also fails, which is not a fault.
     request.log.info(
       { ...(!isAbort(err) && { err }), code: error.code }, 'the client disconnected before the response',
     )

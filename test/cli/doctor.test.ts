@@ -156,7 +156,7 @@ t.test('doctor shows what the endpoint of a model answered, without the key', as
   })
   const { code, stdout } = await runCli(['doctor', '--config', 'c.yaml'], { cwd })
   t.equal(code, 1)
-  t.match(stdout, '\nfailed   language model: The language model answered 401 (invalid_api_key)\n         check base_url')
+  t.match(stdout, '\nfailed   language model: The language model answered 401 (invalid_api_key)\n         check base')
   t.notMatch(stdout, /hunter2|\n +at /)
 })
 

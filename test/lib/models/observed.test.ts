@@ -21,7 +21,10 @@ function observed (more: Partial<EmbeddingProvider> = {}) {
     warned,
     provider,
     embeddings: new ObservedEmbeddings(provider, {
-      provider: 'openai_compatible', telemetry, timer: () => { now += 5; return now }, warn: (message) => { warned.push(message) },
+      provider: 'openai_compatible',
+      telemetry,
+      timer: () => { now += 5; return now },
+      warn: (message) => { warned.push(message) },
     }),
     telemetry,
   }
