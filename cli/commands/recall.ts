@@ -34,8 +34,8 @@ export async function recall (bank: string, query: string, options: RecallOption
 export function hitLines (hit: Answer): string[] {
   const facts = [
     textOf(hit['bank_id']), textOf(hit['memory_id']), textOf(hit['occurred_at']),
-    textsOf(hit['tags']).map((tag) => `#${tag}`).join(' '),
-    textOf(hit['source']), textOf(hit['document_id']),
+    labelled('tags', textsOf(hit['tags']).join(', ')),
+    labelled('source', textOf(hit['source'])), labelled('document', textOf(hit['document_id'])),
   ].filter((fact) => fact !== undefined && fact !== '')
   const text = printable(textOf(hit['text']) ?? '').replaceAll('\n', '\n      ')
   return [
@@ -43,6 +43,10 @@ export function hitLines (hit: Answer): string[] {
     `      ${printable(facts.join('  '))}`,
     ...scoreLines(recordOf(hit['scores'])),
   ]
+}
+
+function labelled (label: string, value: string | undefined): string | undefined {
+  return value === undefined || value === '' ? undefined : `${label}: ${value}`
 }
 
 function scoreLines (scores: Answer): string[] {
