@@ -68,17 +68,19 @@ t.test('exports of other products are imported', async (t) => {
         text: 'I eat porridge with figs for breakfast.',
         occurred_at: '2024-05-20T08:00:30.000Z',
         document_id: '6650-breakfast',
-        metadata: { speaker: 'user', title: 'Breakfast' },
+        speaker: 'user',
+        metadata: { title: 'Breakfast' },
       },
-      { text: 'Figs go well with walnuts.', metadata: { speaker: 'assistant' } },
+      { text: 'Figs go well with walnuts.', speaker: 'assistant' },
     ]],
     ['claude', [
       {
         text: 'We go to the Azores in June.',
         occurred_at: '2026-05-20T08:00:00.000Z',
-        metadata: { speaker: 'user', title: 'Holiday' },
+        speaker: 'user',
+        metadata: { title: 'Holiday' },
       },
-      { text: 'June is warm there; take a light raincoat.', metadata: { speaker: 'assistant' } },
+      { text: 'June is warm there; take a light raincoat.', speaker: 'assistant' },
     ]],
     ['mem0', [
       {
