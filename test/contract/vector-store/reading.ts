@@ -2,7 +2,7 @@ import type { Test } from 'tap'
 import type { BankKey } from '../../../lib/identity/context.js'
 import { MAX_TAG_COUNTS } from '../../../lib/stores/tag-counts.js'
 import type { BankSummary, Memory, NewMemory } from '../../../lib/stores/vector-store.js'
-import { newId, newMemories, newMemory, NOW } from '../../helpers/memories.js'
+import { newId, newMemories, newMemory, NOW, withTags } from '../../helpers/memories.js'
 import { bank, collect, comparable, listAll, REMOVE, scanAll, texts, type OpenStore } from './setup.js'
 
 const UNKNOWN = newId()
@@ -182,7 +182,7 @@ export function readingContract (t: Test, open: OpenStore): void {
     const before = (await scanAll(store, home)).map(comparable)
     const { count, memories: snapshot } = await store.scan(home, NOW)
     await store.insert(home, await newMemories(['newer'], { retainedAt: NOW + 99 }), { now: NOW })
-    await store.remove(home, { kind: 'tags', tags: ['n3', 'n9'], match: 'any' }, REMOVE)
+    await store.remove(home, withTags(['n3', 'n9']), REMOVE)
     const reader = snapshot[Symbol.asyncIterator]()
     const first = await reader.next()
     await store.insert(home, await newMemories(['older'], { retainedAt: NOW - 1 }), { now: NOW })
